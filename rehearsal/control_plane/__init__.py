@@ -1,0 +1,25 @@
+"""The processes of a rehearsal: a real Kubernetes control plane, simulated nodes and the simulators around it."""
+
+from rehearsal.control_plane.client import (
+    CONTROL_PLANE_ONLY,
+    WITH_KWOK,
+    ControlPlane,
+    ControlPlaneError,
+    down,
+)
+from rehearsal.control_plane.parts import ALL_PARTS, SIMULATORS, UnknownPartError
+from rehearsal.control_plane.run_folder import ENVIRONMENT_VARIABLE, RunFolder, RunFolderError
+
+__all__ = [
+    "ALL_PARTS",
+    "CONTROL_PLANE_ONLY",
+    "ENVIRONMENT_VARIABLE",
+    "SIMULATORS",
+    "WITH_KWOK",
+    "ControlPlane",
+    "ControlPlaneError",
+    "RunFolder",
+    "RunFolderError",
+    "UnknownPartError",
+    "down",
+]

@@ -1,0 +1,194 @@
+"""Starting, keeping and ending a rehearsal's processes, for the command line and for tests."""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import psutil
+
+from rehearsal.control_plane.parts import ALL_PARTS, CONTROL_PLANE, TIME_LIMIT_S, select
+from rehearsal.control_plane.processes import end, processes_of_run
+from rehearsal.control_plane.run_folder import ENVIRONMENT_VARIABLE, RunFolder, RunFolderError
+from rehearsal.tools.paths import PROJECT
+
+START_LIMIT_S = 3 * TIME_LIMIT_S
+"""Longer than any part may take: three stand one after another."""
+STOP_LIMIT_S = 40.0
+"""All graces of the parts together, and some."""
+
+CONTROL_PLANE_ONLY = CONTROL_PLANE
+WITH_KWOK = (*CONTROL_PLANE, "kwok")
+
+
+class ControlPlaneError(Exception):
+    """The processes of a rehearsal did not start, or one of them ended. The message names the log."""
+
+
+class ControlPlane:
+    """The running processes of one rehearsal.
+
+    A context manager: at its end the processes end, unless `keep()` was called. They end as well when the process that
+    holds this object ends in whatever way.
+    """
+
+    def __init__(self, run: RunFolder, supervisor: subprocess.Popen[bytes]) -> None:
+        self.run = run
+        self._supervisor = supervisor
+        self._events: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
+        self._failure: str | None = None
+        self._refused = False
+        threading.Thread(target=self._read_events, daemon=True, name="supervisor-events").start()
+
+    @classmethod
+    def start(
+        cls,
+        folder: Path | str,
+        *,
+        speed: float = 1.0,
+        parts: Sequence[str] = ALL_PARTS,
+        environment: Mapping[str, str] | None = None,
+        on_part_ready: Callable[[str, float], None] | None = None,
+    ) -> Self:
+        """Empties the run folder, starts the parts and waits until all are ready.
+
+        `speed` is in simulated seconds per real second. `environment` is what the parts see beside this process's own.
+        `on_part_ready` is told each part and the seconds it took.
+        Raises ControlPlaneError when the folder is in use or a part fails, and UnknownPartError for unknown parts.
+        """
+        run = RunFolder.at(folder)
+        names = select(parts)
+        try:
+            run.claim()
+        except RunFolderError as error:
+            raise ControlPlaneError(str(error)) from error
+        options = ["--run", str(run.root), "--speed", str(speed), "--parts", ",".join(names)]
+        with run.supervisor_log.open("ab") as log:
+            supervisor = subprocess.Popen(
+                [sys.executable, "-m", "rehearsal.control_plane.supervisor", *options],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,  # a kept cluster must not hold the command's own open, which may be a pipe
+                cwd=PROJECT,
+                env=os.environ | dict(environment or {}) | {ENVIRONMENT_VARIABLE: str(run.root)},
+                start_new_session=True,  # a terminal's Ctrl-C goes to the command alone, and it decides
+            )
+        control_plane = cls(run, supervisor)
+        try:
+            control_plane._await_ready(on_part_ready)
+        except BaseException:
+            control_plane.stop()
+            raise
+        return control_plane
+
+    @property
+    def kubeconfig(self) -> Path:
+        """The cluster administrator's."""
+        return self.run.kubeconfig
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """What every other process of this rehearsal must carry in its environment, so that it ends with it."""
+        return {ENVIRONMENT_VARIABLE: str(self.run.root)}
+
+    def check(self) -> None:
+        """Raises ControlPlaneError if a part has ended since the start. Cheap: call it often."""
+        with suppress(queue.Empty):
+            while True:
+                self._take(self._events.get_nowait())
+        if self._failure is not None:
+            raise ControlPlaneError(self._failure)
+
+    def keep(self) -> None:
+        """Leaves the processes running when this one ends; `down()` ends them."""
+        assert self._supervisor.stdin is not None
+        self._supervisor.stdin.write(b"keep\n")
+        self._supervisor.stdin.flush()
+        self._supervisor.stdin.close()
+
+    def stop(self) -> None:
+        """Ends every process of the rehearsal, and returns when all are gone."""
+        if self._supervisor.stdin is not None and not self._supervisor.stdin.closed:
+            self._supervisor.stdin.close()
+        self._supervisor.terminate()
+        try:
+            self._supervisor.wait(timeout=STOP_LIMIT_S)
+        except subprocess.TimeoutExpired:
+            self._supervisor.kill()  # the kernel kills its children with it
+            self._supervisor.wait()
+        if not self._refused:  # else they are another's
+            end(processes_of_run(self.run.root), grace_s=1.0)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        assert self._supervisor.stdin is not None
+        if not self._supervisor.stdin.closed:
+            self.stop()
+
+    def _read_events(self) -> None:
+        assert self._supervisor.stdout is not None
+        for line in self._supervisor.stdout:
+            self._events.put(json.loads(line))
+        self._events.put(None)
+
+    def _take(self, event: dict[str, Any] | None) -> None:
+        if event is None:
+            self._failure = self._failure or f"the supervisor ended; its last words are in {self.run.supervisor_log}"
+        elif event["event"] in {"failed", "part-died", "refused"}:
+            self._refused = event["event"] == "refused"
+            self._failure = self._failure or event["error"]
+
+    def _await_ready(self, on_part_ready: Callable[[str, float], None] | None) -> None:
+        for event in self._until(time.monotonic() + START_LIMIT_S):
+            self._take(event)
+            if self._failure is not None:
+                raise ControlPlaneError(self._failure)
+            if event["event"] == "part-ready" and on_part_ready is not None:
+                on_part_ready(event["part"], event["after_s"])
+            if event["event"] == "ready":
+                return
+
+    def _until(self, deadline: float) -> Iterator[dict[str, Any]]:
+        while True:
+            try:
+                event = self._events.get(timeout=max(0.0, deadline - time.monotonic()))
+            except queue.Empty:
+                raise ControlPlaneError(
+                    f"the supervisor did not report within {START_LIMIT_S:g} s; logs are in {self.run.logs}"
+                ) from None
+            self._take(event)
+            if event is None:
+                raise ControlPlaneError(self._failure)
+            yield event
+
+
+def down(folder: Path | str) -> list[str]:
+    """Ends everything that runs for a run folder, however it came to be left. Returns the names of what was ended."""
+    run = RunFolder.at(folder)
+    found = processes_of_run(run.root)
+    names = [name for name in map(_name, found) if name is not None]
+    supervisor = run.read_run_json().get("supervisor")
+    end([process for process in found if process.pid == supervisor], grace_s=STOP_LIMIT_S)
+    end(processes_of_run(run.root), grace_s=5.0)
+    return sorted(names)
+
+
+def _name(process: psutil.Process) -> str | None:
+    try:
+        return str(process.name())
+    except psutil.Error:
+        return None

@@ -1,0 +1,142 @@
+"""Where one run keeps everything: a folder per stack, and nothing outside it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ENVIRONMENT_VARIABLE = "AKS_INFINIBAND_REHEARSAL"
+"""Every process of a run carries this variable with the absolute path of its run folder; `down` finds them by it."""
+
+_OURS = ("run.json", "lock", "supervisor.log", "pki", "kubeconfig", "logs", "ready")
+
+
+class RunFolderError(Exception):
+    """A folder that cannot be a run folder."""
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """The paths in a run folder. `RunFolder.at()` makes the root absolute."""
+
+    root: Path
+
+    @classmethod
+    def at(cls, path: Path | str) -> RunFolder:
+        return cls(root=Path(path).resolve())
+
+    @property
+    def run_json(self) -> Path:
+        """What runs: process ids, ports, state, parts. Written by the supervisor."""
+        return self.root / "run.json"
+
+    @property
+    def lock(self) -> Path:
+        """Locked by the supervisor for as long as it lives."""
+        return self.root / "lock"
+
+    @property
+    def supervisor_log(self) -> Path:
+        """What the supervisor itself has to say: as a rule, nothing. Beside the logs, for it is older than they are."""
+        return self.root / "supervisor.log"
+
+    @property
+    def pki(self) -> Path:
+        return self.root / "pki"
+
+    @property
+    def kubeconfig(self) -> Path:
+        """The cluster administrator's kubeconfig."""
+        return self.root / "kubeconfig"
+
+    @property
+    def logs(self) -> Path:
+        return self.root / "logs"
+
+    @property
+    def etcd(self) -> Path:
+        return self.root / "etcd"
+
+    @property
+    def azure(self) -> Path:
+        """The simulated subscription."""
+        return self.root / "azure"
+
+    @property
+    def machines(self) -> Path:
+        """The simulated machines' files: one folder per pod that is executed."""
+        return self.root / "machines"
+
+    @property
+    def pulumi(self) -> Path:
+        """PULUMI_HOME, the backend, a copy of the stack file, events."""
+        return self.root / "pulumi"
+
+    @property
+    def result(self) -> Path:
+        """What the rehearsal came to, for other programs."""
+        return self.root / "result.json"
+
+    @property
+    def ready(self) -> Path:
+        """A part that serves writes a JSON file of its name here."""
+        return self.root / "ready"
+
+    @property
+    def kwok_config(self) -> Path:
+        return self.root / "kwok.yaml"
+
+    def log(self, part: str) -> Path:
+        return self.logs / f"{part}.log"
+
+    def ready_file(self, part: str) -> Path:
+        return self.ready / part
+
+    def part_kubeconfig(self, part: str) -> Path:
+        return self.pki / f"{part}.kubeconfig"
+
+    def claim(self) -> None:
+        """Makes the folder where there is none.
+
+        Raises RunFolderError when there is one that holds something and has never been a run folder.
+        """
+        if self.root.exists() and not self.root.is_dir():
+            raise RunFolderError(f"run folder {self.root} is not a folder: name another")
+        if self.root.exists() and any(self.root.iterdir()) and not any((self.root / name).exists() for name in _OURS):
+            raise RunFolderError(
+                f"run folder {self.root} holds files that no rehearsal put there: name another, or empty it"
+            )
+        self.root.mkdir(parents=True, exist_ok=True)
+
+    def prepare(self) -> None:
+        """Empties the folder, or makes it. Raises RunFolderError as `claim` does."""
+        self.claim()
+        for entry in self.root.iterdir():
+            if entry in {self.lock, self.supervisor_log}:
+                continue
+            if entry.is_dir() and not entry.is_symlink():
+                shutil.rmtree(entry)
+            else:
+                entry.unlink()
+        for folder in (self.pki, self.logs, self.etcd, self.azure, self.machines, self.pulumi, self.ready):
+            folder.mkdir(mode=0o700)
+
+    def read_run_json(self) -> dict[str, Any]:
+        """What run.json says; nothing where there is none."""
+        try:
+            content = json.loads(self.run_json.read_text(encoding="utf-8"))
+        except (FileNotFoundError, json.JSONDecodeError):
+            return {}
+        return content if isinstance(content, dict) else {}
+
+
+def write_atomically(path: Path, text: str, *, mode: int = 0o644) -> None:
+    """Writes a file so that a reader sees the old content or the new, never a part."""
+    draft = path.with_name(f".{path.name}.draft")
+    draft.touch(mode=mode)
+    draft.chmod(mode)
+    draft.write_text(text, encoding="utf-8")
+    draft.replace(path)
