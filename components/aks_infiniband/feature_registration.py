@@ -1,0 +1,131 @@
+"""The subscription feature that makes AKS put a pool's InfiniBand machines on one fabric.
+
+It is registered by a template deployment, because azure-native's own SubscriptionFeatureRegistration can never be
+created: Azure answers a GET of every feature, registered or not, which azure-native takes for a resource that exists
+(pulumi-azure-native issue 1722). A deployment puts the registration as it is meant to be, whoever registered it before,
+and does not wait for it; the wait is here.
+"""
+
+import asyncio
+import time
+from dataclasses import dataclass
+from typing import Final
+
+import pulumi
+from pulumi_azure_native import features, resources
+
+from aks_infiniband._options import child_options
+from aks_infiniband.settings import Readiness
+
+PROVIDER_NAMESPACE: Final = "Microsoft.ContainerService"
+FEATURE_NAME: Final = "AKSInfinibandSupport"
+_TEMPLATE: Final = {
+    "$schema": "https://schema.management.azure.com/schemas/2018-05-01/subscriptionDeploymentTemplate.json#",
+    "contentVersion": "1.0.0.0",
+    "resources": [
+        {
+            "type": "Microsoft.Features/featureProviders/subscriptionFeatureRegistrations",
+            "apiVersion": "2021-07-01",
+            "name": f"{PROVIDER_NAMESPACE}/{FEATURE_NAME}",
+            "properties": {},
+        }
+    ],
+}
+_FAILED_LOOKS: Final = 3
+"""So many failed looks in a row are no hiccup."""
+
+
+class FeatureRegistrationError(pulumi.RunError):
+    """The feature did not become Registered; the text names subscription, state and the next command."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FeatureRegistrationArgs:
+    """What a FeatureRegistration takes."""
+
+    location: str
+    """Azure region in which Azure keeps the record of the deployment; the feature itself has none."""
+    readiness: Readiness
+    """How often the state is looked at, and for how long."""
+
+
+class FeatureRegistration(pulumi.ComponentResource):
+    """AKSInfinibandSupport, Registered in the subscription.
+
+    It belongs to the subscription, not to the stack: destroying the stack leaves it registered, for every other cluster
+    that lives there. A pool that is made before it is Registered gets machines on different fabrics, without any error.
+    """
+
+    registered: pulumi.Output[pulumi.Resource]
+    """For depends_on of what must not exist before: known once the feature is Registered. At preview nothing is
+    waited for."""
+
+    def __init__(self, name: str, *, args: FeatureRegistrationArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("aks-infiniband:index:FeatureRegistration", name, None, opts)
+        self._readiness = args.readiness
+        self._deployment: pulumi.CustomResource = resources.DeploymentAtSubscriptionScope(
+            f"{name}-infiniband-feature",
+            # No name: azure-native makes one of its own for every deployment, and a name keeps its location for ever.
+            location=args.location,
+            properties=resources.DeploymentPropertiesArgs(
+                mode=resources.DeploymentMode.INCREMENTAL, template=_TEMPLATE
+            ),
+            # Nothing is retained on delete: Azure leaves in place what a deleted deployment had deployed.
+            opts=child_options(self, opts, replace_on_changes=["location"]),
+        )
+        self.registered = self._deployment.id.apply(self._wait)
+        self.register_outputs({})
+
+    async def _wait(self, deployment_id: str) -> pulumi.Resource:
+        """Azure answers a registration at once, in state Registering; so look until it is Registered."""
+        if pulumi.runtime.is_dry_run():
+            return self._deployment
+        subscription = deployment_id.split("/")[2]
+        start = time.monotonic()
+        deadline = start + self._readiness.timeout_seconds
+        state, failures = "", 0
+        while state != "Registered":
+            previous = state
+            try:
+                state = await self._state()
+                failures = 0
+            except Exception as error:
+                failures += 1
+                if failures == _FAILED_LOOKS:
+                    raise FeatureRegistrationError(
+                        f"feature {FEATURE_NAME} of subscription {subscription} cannot be looked at: {error}"
+                    ) from error
+            waited = round(time.monotonic() - start)
+            if state != previous:
+                self._say(f"feature {FEATURE_NAME} of subscription {subscription}: {state} after {waited} s")
+            if state != "Registered":
+                if time.monotonic() >= deadline:
+                    raise FeatureRegistrationError(_late(subscription, state, waited))
+                await asyncio.sleep(self._readiness.poll_seconds)
+        return self._deployment
+
+    async def _state(self) -> str:
+        found = await features.get_subscription_feature_registration_output(
+            feature_name=FEATURE_NAME,
+            provider_namespace=PROVIDER_NAMESPACE,
+            opts=pulumi.InvokeOutputOptions(parent=self),
+        ).future()
+        return (found.properties.state or "NotSpecified") if found else "NotSpecified"
+
+    def _say(self, text: str) -> None:
+        pulumi.log.info(text, self._deployment)
+
+
+def _late(subscription: str, state: str, waited: int) -> str:
+    advice = {
+        "Pending": "Microsoft has to approve it: ask in the Azure portal, Preview features; then `pulumi up` again.",
+        "Registering": "That usually takes about 10 minutes: run `pulumi up` again, which goes on waiting.",
+    }
+    otherwise = (
+        "Register it by hand, then run `pulumi up` again: az feature register --subscription "
+        f"{subscription} --namespace {PROVIDER_NAMESPACE} --name {FEATURE_NAME}"
+    )
+    return (
+        f"feature {PROVIDER_NAMESPACE}/{FEATURE_NAME} of subscription {subscription} is {state} after {waited} s; it "
+        f"must be Registered before an InfiniBand pool is made. {advice.get(state, otherwise)}"
+    )

@@ -1,0 +1,24 @@
+"""The labels that everything we create in a cluster carries, and the names of our namespaces."""
+
+from typing import Final
+
+NETWORK_OPERATOR_NAMESPACE: Final = "network-operator"
+GPU_OPERATOR_NAMESPACE: Final = "gpu-operator"
+
+PRIVILEGED: Final = {"pod-security.kubernetes.io/enforce": "privileged"}
+"""Label of a namespace that admits what the lower Pod Security levels refuse: the operators' driver containers, which
+load kernel modules, and the capability IPC_LOCK."""
+
+
+def labels(name: str, component: str) -> dict[str, str]:
+    """The recommended labels of Kubernetes.
+
+    name: what the object is, such as network-operator.
+    component: the part it plays, such as driver, policy or validation.
+    """
+    return {
+        "app.kubernetes.io/name": name,
+        "app.kubernetes.io/component": component,
+        "app.kubernetes.io/part-of": "aks-infiniband",
+        "app.kubernetes.io/managed-by": "pulumi",
+    }

@@ -1,0 +1,206 @@
+"""The composition: who waits for whom, what goes with the cluster, and what comes out."""
+
+from typing import Any
+
+import pulumi
+import pytest
+from aks_infiniband import RdmaCluster, RdmaClusterArgs, Settings, SettingsError, load
+from aks_infiniband.charts import ValuesError
+
+from tests.unit.pulumi_mocks import Deploy
+
+POOL = "azure-native:containerservice:AgentPool"
+CLUSTER = "azure-native:containerservice:ManagedCluster"
+RELEASE = "kubernetes:helm.sh/v3:Release"
+PROVIDER = "pulumi:providers:kubernetes"
+POLICY = "kubernetes:mellanox.com/v1alpha1:NicClusterPolicy"
+RULE = "kubernetes:nfd.k8s-sigs.io/v1alpha1:NodeFeatureRule"
+JOB = "kubernetes:batch/v1:Job"
+FEATURE = "azure-native:resources:DeploymentAtSubscriptionScope"
+
+
+def settings(pools: Any = (("ndh100", "Standard_ND96isr_H100_v5"),), **more: Any) -> Settings:
+    return load(
+        {
+            "azure-native:location": "southcentralus",
+            "aks-infiniband:cluster": {"kubernetesVersion": "1.34"},
+            "aks-infiniband:pools": [{"name": name, "vmSize": size, "count": 2} for name, size in pools],
+            "aks-infiniband:networkOperator": {"valuesFile": None},
+            "aks-infiniband:gpuOperator": {"valuesFile": None},
+            **{f"aks-infiniband:{key}": value for key, value in more.items()},
+        }
+    )
+
+
+def program(**more: Any) -> Any:
+    given = settings(**more)
+    return lambda: RdmaCluster("rdma", args=RdmaClusterArgs(settings=given)).cluster_name
+
+
+def test_every_component_carries_the_projects_type_token(deploy: Deploy) -> None:
+    types = {one.type for one in deploy(program()).registrations if not one.request.get("custom")}
+    assert all(type_.startswith("aks-infiniband:index:") for type_ in types)
+    assert types >= {
+        f"aks-infiniband:index:{name}"
+        for name in (
+            "RdmaCluster",
+            "AksCluster",
+            "FeatureRegistration",
+            "InfinibandNodePool",
+            "NetworkOperator",
+            "NicClusterPolicy",
+            "GpuOperator",
+            "WorkloadSettings",
+            "Validation",
+        )
+    }
+
+
+def test_every_resource_has_a_component_as_its_parent(deploy: Deploy) -> None:
+    for one in deploy(program()).registrations:
+        if one.type != "aks-infiniband:index:RdmaCluster":
+            assert "::aks-infiniband:index:" in one.request["parent"].replace("$", "::"), one.urn
+
+
+def test_the_operators_wait_for_the_cluster_and_not_for_the_pools(deploy: Deploy) -> None:
+    deployment = deploy(program())
+    pool_urn = deployment.one(POOL).urn
+    for release in deployment.all(RELEASE):
+        assert pool_urn not in release.request.get("dependencies", [])
+    assert pool_urn not in deployment.one(POLICY).request["dependencies"]
+
+
+def test_the_cluster_does_not_wait_for_the_feature_and_the_pools_do(deploy: Deploy) -> None:
+    deployment = deploy(program())
+    feature = deployment.one(FEATURE).urn
+    assert feature not in deployment.one(CLUSTER).request["dependencies"]
+    assert feature in deployment.one(POOL).request["dependencies"]
+
+
+def test_pools_do_not_wait_for_each_other(deploy: Deploy) -> None:
+    two = (("ndh100", "Standard_ND96isr_H100_v5"), ("hx", "Standard_HX176rs"))
+    pools = deploy(program(pools=two)).all(POOL)
+    urns = {pool.urn for pool in pools}
+    assert len(urns) == 2
+    assert not any(urns & set(pool.request["dependencies"]) for pool in pools)
+
+
+def test_the_policy_waits_for_the_release_that_brings_its_definition(deploy: Deploy) -> None:
+    deployment = deploy(program())
+    (release,) = [one for one in deployment.all(RELEASE) if one.name == "rdma-network-operator"]
+    assert release.urn in deployment.one(POLICY).request["dependencies"]
+
+
+def test_a_validation_waits_for_its_pool_the_policy_and_the_gpu_operator(deploy: Deploy) -> None:
+    deployment = deploy(program())
+    jobs = deployment.all(JOB)
+    assert jobs
+    for job in jobs:
+        waits = set(job.request["dependencies"])
+        assert deployment.one(POOL).urn in waits
+        assert deployment.one(POLICY).urn in waits
+        assert deployment.one("kubernetes:nvidia.com/v1:ClusterPolicyPatch").urn in waits
+
+
+def test_a_validation_does_not_wait_for_another_pool(deploy: Deploy) -> None:
+    two = (("ndh100", "Standard_ND96isr_H100_v5"), ("hx", "Standard_HX176rs"))
+    deployment = deploy(program(pools=two))
+    pools = {one.inputs["agentPoolName"]: one.urn for one in deployment.all(POOL)}
+    for job in deployment.all(JOB):
+        mine, other = ("hx", "ndh100") if "rdma-hx" in job.request["parent"] else ("ndh100", "hx")
+        assert pools[mine] in job.request["dependencies"]
+        assert pools[other] not in job.request["dependencies"]
+
+
+@pytest.mark.parametrize("operator", ["networkOperator", "gpuOperator"])
+def test_a_pool_is_validated_again_when_helm_values_of_either_operator_change(deploy: Deploy, operator: str) -> None:
+    def jobs(**more: Any) -> set[str]:
+        return {job.inputs["metadata"]["name"] for job in deploy(program(**more)).all(JOB)}
+
+    values = {"operator": {"resources": {"limits": {"memory": "1Gi"}}}}
+    assert not jobs() & jobs(**{operator: {"valuesFile": None, "values": values}})
+
+
+def test_no_change_of_settings_gives_policy_or_feature_rule_another_identity(deploy: Deploy) -> None:
+    """Kubernetes' provider replaces an object for another kind, group, name or namespace, and for nothing else."""
+
+    def identities(**more: Any) -> Any:
+        found = [one for one in deploy(program(**more)).registrations if one.type in (POLICY, RULE)]
+        for one in found:
+            assert not one.request.get("replaceOnChanges")
+            assert not one.request.get("deleteBeforeReplace")
+        return sorted((one.urn, one.inputs["apiVersion"], one.inputs["metadata"]["name"]) for one in found)
+
+    first = identities()
+    assert len(first) == 2
+    assert first == identities(
+        pools=(("hx", "Standard_HX176rs"), ("hb", "Standard_HB120rs_v3")),
+        cluster={"kubernetesVersion": "1.35", "name": "another"},
+        networkOperator={"valuesFile": None, "chart": {"version": "26.7.0"}, "values": {"operator": {"resources": {}}}},
+        readiness={"timeoutSeconds": 99},
+        validation={"mode": "off"},
+    )
+
+
+def test_a_cluster_name_that_azure_refuses_is_found_even_where_it_is_made_of_project_and_stack(
+    deploy: Deploy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pulumi, "get_stack", lambda: "feature.x")
+    with pytest.raises(SettingsError, match=r"cluster.name is 'aks-infiniband-feature.x' where nothing else is given"):
+        deploy(program())
+
+
+def test_all_that_lives_inside_the_cluster_goes_with_it(deploy: Deploy) -> None:
+    deployment = deploy(program())
+    cluster = deployment.one(CLUSTER)
+    inside = [one for one in deployment.registrations if one.type.startswith("kubernetes:")]
+    assert len(inside) > 5
+    for one in [*inside, *deployment.all(POOL)]:
+        assert one.request.get("deletedWith") == cluster.urn, one.urn
+
+
+def test_the_provider_is_known_by_the_cluster_and_its_kubeconfig_is_secret(deploy: Deploy) -> None:
+    provider = deploy(program()).one(PROVIDER)
+    assert provider.is_secret("kubeconfig")
+    assert provider.inputs["clusterIdentifier"].endswith("/rdma")
+    assert provider.inputs["enableServerSideApply"] == "true"
+
+
+def test_a_stack_without_nvidia_gpus_has_no_gpu_operator(deploy: Deploy) -> None:
+    deployment = deploy(program(pools=(("hx", "Standard_HX176rs"),)))
+    assert [one.name for one in deployment.all(RELEASE)] == ["rdma-network-operator"]
+
+
+def test_the_outputs_say_for_each_pool_what_a_workload_needs(deploy: Deploy) -> None:
+    def outputs() -> Any:
+        cluster = RdmaCluster("rdma", args=RdmaClusterArgs(settings=settings()))
+        return {"name": cluster.cluster_name, "pool": cluster.pools["ndh100"]}
+
+    result = deploy(outputs).result
+    assert result["name"] == "aks-infiniband-dev"
+    pool = result["pool"]
+    assert set(pool) == {"vmSize", "nodeCount", "rdmaResource", "podTemplate", "validation"}
+    assert (pool["vmSize"], pool["nodeCount"]) == ("Standard_ND96isr_H100_v5", 2)
+    assert pool["rdmaResource"] == "rdma/shared_ib"
+    (container,) = pool["podTemplate"]["spec"]["containers"]
+    assert container["resources"]["limits"] == {"nvidia.com/gpu": "8", "rdma/shared_ib": "1"}
+
+
+def test_contrary_helm_values_are_refused_before_anything_is_registered(deploy: Deploy) -> None:
+    contrary = {"valuesFile": None, "values": {"nfd": {"enabled": False}}}
+    with pytest.raises(ValuesError, match=r"nfd.enabled is False; it must be True"):
+        deploy(program(networkOperator=contrary))
+
+
+def test_both_operators_mistaken_values_are_told_at_once(deploy: Deploy) -> None:
+    contrary = {"valuesFile": None, "values": {"nfd": {"enabled": False}}}
+    with pytest.raises(ValuesError) as refused:
+        deploy(program(networkOperator=contrary, gpuOperator={"valuesFile": "no-such-file.yaml"}))
+    assert "nfd.enabled is False" in str(refused.value)
+    assert "'no-such-file.yaml', which cannot be read" in str(refused.value)
+
+
+def test_a_preview_without_a_cluster_registers_the_same_resources(deploy: Deploy) -> None:
+    real = [(one.type, one.name) for one in deploy(program()).registrations]
+    previewed = [(one.type, one.name) for one in deploy(program(), preview=True).registrations]
+    assert sorted(previewed) == sorted(real)

@@ -1,0 +1,52 @@
+"""What the unit tests of every component share."""
+
+import asyncio
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import pulumi
+import pytest
+from pulumi.runtime import stack
+from pulumi.runtime.settings import SETTINGS
+
+from tests.unit.pulumi_mocks import AzureAndKubernetes, Deploy, Deployment, Recorder
+
+
+@pytest.fixture
+def deploy() -> Iterator[Deploy]:
+    """Runs a program against the mocks and gives what it registered. Its exceptions come through.
+
+    preview: whether nothing is created, so that what Azure would answer is unknown.
+    outputs: by type token, what a resource answers beside its inputs.
+    feature_states: states of the subscription feature, one a look; the last one stays.
+    """
+
+    def run(
+        program: Callable[[], Any],
+        *,
+        preview: bool = False,
+        outputs: Mapping[str, Mapping[str, Any]] | None = None,
+        feature_states: list[str] | None = None,
+    ) -> Deployment:
+        answers = AzureAndKubernetes(outputs or {}, feature_states or ["Registered"])
+        monitor = Recorder(answers)
+        SETTINGS.rpc_manager.clear()
+        SETTINGS.outputs.clear()
+        pulumi.runtime.set_mocks(answers, "aks-infiniband", "dev", preview, monitor=monitor)
+        deployment = Deployment(registrations=monitor.registrations, calls=answers.calls)
+
+        async def whole() -> None:
+            async def body() -> None:
+                deployment.result = await pulumi.Output.from_input(program()).future()
+
+            await stack.run_pulumi_func(body)
+
+        asyncio.get_event_loop().run_until_complete(whole())
+        return deployment
+
+    # The SDK keeps one event loop per thread.
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    yield run
+    loop.close()
+    asyncio.set_event_loop(asyncio.new_event_loop())

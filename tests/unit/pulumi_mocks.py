@@ -1,0 +1,136 @@
+"""Pulumi mocks: a program runs without engine or network, and what it registered is read back."""
+
+import base64
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol, cast
+
+import pulumi
+from google.protobuf import json_format
+from pulumi.runtime import mocks
+
+SUBSCRIPTION = "00000000-0000-0000-0000-0000000000aa"
+FEATURE_ID = f"/subscriptions/{SUBSCRIPTION}/…/AKSInfinibandSupport"
+KUBECONFIG = json.dumps({"users": [{"name": "admin", "user": {"token": "t0ken"}}]})
+_SECRET = {"4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270"}
+
+
+@dataclass(frozen=True)
+class Registration:
+    """One resource that a program registered."""
+
+    urn: str
+    type: str
+    name: str
+    request: dict[str, Any]
+    """The engine's RegisterResourceRequest: every option, in camelCase."""
+
+    @property
+    def inputs(self) -> dict[str, Any]:
+        """The inputs, secrets opened."""
+        return cast("dict[str, Any]", _opened(self.request.get("object", {})))
+
+    def is_secret(self, key: str) -> bool:
+        """Whether the engine is told that an input is secret."""
+        value = self.request["object"][key]
+        return isinstance(value, dict) and _SECRET.items() <= value.items()
+
+    @property
+    def dependencies(self) -> set[str]:
+        """Names of the resources that it waits for."""
+        return {urn.rsplit("::", 1)[1] for urn in self.request.get("dependencies", [])}
+
+    @property
+    def parent(self) -> str:
+        """Name of its parent."""
+        return str(self.request.get("parent", "")).rsplit("::", 1)[-1]
+
+    @property
+    def deleted_with(self) -> str:
+        """Name of the resource with which it goes."""
+        return str(self.request.get("deletedWith", "")).rsplit("::", 1)[-1]
+
+
+@dataclass
+class Deployment:
+    """What came of a program."""
+
+    result: Any = None
+    """What the program returned, its outputs resolved."""
+    registrations: list[Registration] = field(default_factory=list)
+    calls: list[str] = field(default_factory=list)
+
+    def all(self, type_: str) -> list[Registration]:
+        return [one for one in self.registrations if one.type == type_]
+
+    def one(self, type_: str) -> Registration:
+        (found,) = self.all(type_)
+        return found
+
+
+def _opened(value: Any) -> Any:
+    if isinstance(value, dict):
+        if _SECRET.items() <= value.items():
+            return _opened(value["value"])
+        return {key: _opened(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_opened(item) for item in value]
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value
+
+
+class AzureAndKubernetes(mocks.Mocks):
+    """Answers as Azure and a cluster would where all goes well, but for what a test overrides."""
+
+    def __init__(self, outputs: Mapping[str, Mapping[str, Any]], feature_states: list[str]) -> None:
+        self.outputs = outputs
+        self.feature_states = feature_states
+        self.calls: list[str] = []
+
+    def new_resource(self, args: mocks.MockResourceArgs) -> tuple[str | None, dict[str, Any]]:
+        # Azure answers with a mapping where it was given a list.
+        shape = {"identity": {"type": "UserAssigned"}} if "identity" in args.inputs else {}
+        if pulumi.runtime.is_dry_run():
+            return None, {**args.inputs, **shape}
+        identifier = f"/subscriptions/{SUBSCRIPTION}/{args.typ}/{args.name}"
+        state = {"name": args.inputs.get("resourceName", args.name), **args.inputs, **shape, "principalId": "principal"}
+        if args.typ == "azure-native:containerservice:AgentPool":
+            state["provisioningState"] = "Succeeded"
+        return identifier, {**state, **self.outputs.get(args.typ, {})}
+
+    def call(self, args: mocks.MockCallArgs) -> dict[str, Any]:  # type: ignore[override]  # the SDK takes both
+        self.calls.append(args.token)
+        if args.token.endswith("listManagedClusterUserCredentials"):
+            return {"kubeconfigs": [{"name": "user", "value": base64.b64encode(KUBECONFIG.encode()).decode()}]}
+        if args.token.endswith("getSubscriptionFeatureRegistration"):
+            state = self.feature_states.pop(0) if len(self.feature_states) > 1 else self.feature_states[0]
+            return {"id": FEATURE_ID, "name": "name", "type": "type", "properties": {"state": state}}
+        return {}
+
+
+class Recorder(mocks.MockMonitor):
+    """The mock monitor, which also keeps what options came with each resource."""
+
+    def __init__(self, answers: AzureAndKubernetes) -> None:
+        super().__init__(answers)
+        self.registrations: list[Registration] = []
+
+    def RegisterResource(self, request: Any) -> Any:  # noqa: N802  the engine's name
+        response = super().RegisterResource(request)  # type: ignore[no-untyped-call]
+        if request.type != "pulumi:pulumi:Stack":
+            plain = json_format.MessageToDict(request)
+            self.registrations.append(Registration(response.urn, request.type, request.name, plain))
+        return response
+
+
+class Deploy(Protocol):
+    def __call__(
+        self,
+        program: Callable[[], Any],
+        *,
+        preview: bool = False,
+        outputs: Mapping[str, Mapping[str, Any]] = ...,
+        feature_states: list[str] = ...,
+    ) -> Deployment: ...
