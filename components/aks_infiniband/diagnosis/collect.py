@@ -1,0 +1,142 @@
+"""Reads what a diagnosis looks at; never writes, never raises, never takes longer than it may."""
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import httpx2
+import yaml
+from lightkube import Client, KubeConfig
+from lightkube.generic_resource import create_global_resource
+from lightkube.resources.apps_v1 import DaemonSet, Deployment
+from lightkube.resources.batch_v1 import Job
+from lightkube.resources.core_v1 import ConfigMap, Event, Node, Pod, Secret
+
+from aks_infiniband.diagnosis.view import Object, View, container_statuses, name_of
+from aks_infiniband.metadata import NETWORK_OPERATOR_NAMESPACE
+
+_REQUEST_SECONDS: Final = 5.0
+_LOG_LINES: Final = 15
+_MOST_LOGS: Final = 6
+_LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
+"""Not reached through a proxy, whatever the environment says: so does the Kubernetes provider."""
+_V1: Final = "client.authentication.k8s.io/v1"
+_V1BETA1: Final = "client.authentication.k8s.io/v1beta1"
+
+_OURS: Final[dict[str, Any]] = {"app.kubernetes.io/part-of": "aks-infiniband"}
+_DEVICE_PLUGIN_CONFIG: Final = (("rdma-devices", NETWORK_OPERATOR_NAMESPACE),)
+_SCHEDULING: Final = ("FailedScheduling", "Scheduled")
+_HELM: Final[dict[str, Any]] = {"owner": "helm"}
+_POLICIES: Final = (
+    create_global_resource("mellanox.com", "v1alpha1", "NicClusterPolicy", "nicclusterpolicies"),
+    create_global_resource("nvidia.com", "v1", "ClusterPolicy", "clusterpolicies"),
+)
+
+
+def collect(kubeconfig: str, namespaces: Sequence[str], *, limit_seconds: float) -> View:
+    """Look at the cluster of a kubeconfig; what cannot be read within the limit is named in the view's `unread`.
+
+    namespaces: whose pods, Deployments, Jobs, ConfigMaps and releases matter; nodes, policies and DaemonSets are read
+    everywhere.
+    """
+    view = View()
+    deadline = time.monotonic() + limit_seconds
+    try:
+        client = _client(kubeconfig)
+    except Exception as error:  # whatever a broken kubeconfig brings: the engine's own error must not be hidden by ours
+        view.unread.append(f"the kubeconfig: {type(error).__name__}: {error}")
+        return view
+
+    def read(what: str, into: list[Object], source: Callable[[], Iterable[Any]]) -> None:
+        if time.monotonic() > deadline:
+            view.unread.append(f"{what}: no time left")
+            return
+        try:
+            into.extend(item.to_dict() for item in source())
+        except Exception as error:
+            if not _is_not_found(error):
+                view.unread.append(f"{what}: {type(error).__name__}: {error}")
+
+    read("nodes", view.nodes, lambda: client.list(Node))
+    read("DaemonSets", view.daemon_sets, lambda: client.list(DaemonSet, namespace="*"))
+    for policy in _POLICIES:
+        read(policy.__name__, view.policies, lambda policy=policy: client.list(policy))  # type: ignore[misc]
+    for name, namespace in _DEVICE_PLUGIN_CONFIG:
+        read(
+            f"ConfigMap {namespace}/{name}",
+            view.config_maps,
+            lambda name=name, namespace=namespace: [client.get(ConfigMap, name, namespace=namespace)],  # type: ignore[misc]
+        )
+    for namespace in namespaces:
+        _read_namespace(client, namespace, view, read)
+    _read_logs(client, view, deadline)
+    return view
+
+
+def _is_not_found(error: Exception) -> bool:
+    """A resource definition that is not installed: then there are simply no such objects."""
+    return isinstance(error, httpx2.HTTPStatusError) and error.response.status_code == httpx2.codes.NOT_FOUND
+
+
+def _read_namespace(client: Client, namespace: str, view: View, read: Callable[..., None]) -> None:
+    read(f"pods in {namespace}", view.pods, lambda: client.list(Pod, namespace=namespace))
+    read(f"Deployments in {namespace}", view.deployments, lambda: client.list(Deployment, namespace=namespace))
+    read(f"Jobs in {namespace}", view.jobs, lambda: client.list(Job, namespace=namespace))
+    read(
+        f"ConfigMaps in {namespace}",
+        view.config_maps,
+        lambda: client.list(ConfigMap, namespace=namespace, labels=_OURS),
+    )
+    for reason in _SCHEDULING:
+        read(
+            f"events {reason} in {namespace}",
+            view.events,
+            lambda reason=reason: client.list(Event, namespace=namespace, fields={"reason": reason}),
+        )
+    secrets: list[Object] = []
+    read(f"releases in {namespace}", secrets, lambda: client.list(Secret, namespace=namespace, labels=_HELM))
+    view.release_secrets += [{"metadata": secret["metadata"]} for secret in secrets]
+
+
+def _read_logs(client: Client, view: View, deadline: float) -> None:
+    failed = [(pod, container) for pod in view.pods if (container := _failed_container(pod))]
+    for pod, container in failed[:_MOST_LOGS]:
+        if time.monotonic() > deadline:
+            return
+        metadata = pod["metadata"]
+        try:
+            lines = client.log(
+                metadata["name"], namespace=metadata["namespace"], container=container, tail_lines=_LOG_LINES
+            )
+            view.logs[name_of(pod)] = "".join(lines).rstrip()
+        except Exception as error:
+            view.unread.append(f"the log of pod {name_of(pod)}: {type(error).__name__}: {error}")
+
+
+def _failed_container(pod: Object) -> str | None:
+    """The first container of the pod that has ended badly and has left no message that says why."""
+    for status in container_statuses(pod):
+        ended = (status.get("state") or {}).get("terminated") or (status.get("lastState") or {}).get("terminated")
+        if ended and ended.get("exitCode", 0) != 0 and not ended.get("message"):
+            return str(status["name"])
+    return None
+
+
+def _client(kubeconfig: str) -> Client:
+    config = yaml.safe_load(kubeconfig)
+    for user in config.get("users") or []:
+        _as_lightkube_takes_it((user.get("user") or {}).get("exec"))
+    loopback = any(urlsplit(one["cluster"]["server"]).hostname in _LOOPBACK for one in config["clusters"])
+    timeout = httpx2.Timeout(_REQUEST_SECONDS)
+    return Client(KubeConfig.from_dict(config), timeout=timeout, trust_env=not loopback)
+
+
+def _as_lightkube_takes_it(exec_plugin: dict[str, Any] | None) -> None:
+    """Ask a credential plugin for v1beta1, which lightkube understands and whose answer is the same as v1's."""
+    if exec_plugin is None:
+        return
+    if exec_plugin.get("apiVersion") == _V1:
+        exec_plugin["apiVersion"] = _V1BETA1
+    info = f'{{"apiVersion": "{_V1BETA1}", "kind": "ExecCredential", "spec": {{"interactive": false}}}}'
+    exec_plugin["env"] = [*(exec_plugin.get("env") or []), {"name": "KUBERNETES_EXEC_INFO", "value": info}]

@@ -1,0 +1,95 @@
+"""The hook that the engine calls when a wait fails."""
+
+import asyncio
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import pulumi
+
+from aks_infiniband.diagnosis.azure import is_transient
+from aks_infiniband.diagnosis.collect import collect
+from aks_infiniband.diagnosis.diagnose import diagnose, render
+from aks_infiniband.diagnosis.view import View, Wait, WaitingFor
+from aks_infiniband.metadata import GPU_OPERATOR_NAMESPACE, NETWORK_OPERATOR_NAMESPACE
+from aks_infiniband.pool import Pool
+
+LIMIT_SECONDS: Final = 20.0
+"""How long a look at the cluster may take."""
+RETRY_SECONDS: Final = (30.0, 60.0, 120.0, 240.0)
+"""Pauses before an operation on a pool that met another one, or throttling, is tried again; then it has failed."""
+
+
+def on_error(
+    name: str,
+    *,
+    waiting_for: WaitingFor,
+    kubeconfig: pulumi.Input[str] | None = None,
+    pools: Sequence[Pool] = (),
+) -> pulumi.ResourceHookBinding:
+    """The resource option `hooks` with which a failed wait is explained among the engine's diagnostics.
+
+    name: unique among the program's hooks.
+    waiting_for: what the resource is.
+    kubeconfig: of the cluster to look at, read-only; without it only the error itself is explained.
+    pools: whose nodes ought to be there.
+
+    The operation is tried again only for an agent pool, where Azure says that it will pass by itself, and only as often
+    as RETRY_SECONDS has pauses.
+    """
+    known: list[str] = []
+    if kubeconfig is not None:
+        pulumi.Output.from_input(kubeconfig).apply(known.append)
+
+    async def explain(args: pulumi.ErrorHookArgs) -> bool:
+        """Returns whether the engine is to try again."""
+        wait = wait_of(args, waiting_for)
+        pause = pause_before_retry(wait)
+        if pause is not None:
+            pulumi.log.warn(f"{wait.name}: Azure is busy ({wait.errors[0].strip()}); trying again in {pause:g} s")
+            await asyncio.sleep(pause)
+            return True
+        view = await _look(known[-1] if known else None, wait)
+        pulumi.log.error(render(wait, diagnose(wait, view, pools), view.unread))
+        return False
+
+    return pulumi.ResourceHookBinding(on_error=[pulumi.ErrorHook(f"{name}-diagnosis", explain)])
+
+
+def pause_before_retry(wait: Wait) -> float | None:
+    """Seconds before the next try; None when there is to be none."""
+    tries = len(wait.errors)
+    if wait.waiting_for != "agent-pool" or not tries or tries > len(RETRY_SECONDS) or not is_transient(wait.errors[0]):
+        return None
+    return RETRY_SECONDS[tries - 1]
+
+
+def wait_of(args: pulumi.ErrorHookArgs, waiting_for: WaitingFor) -> Wait:
+    """What was waited for, from what the engine says of the operation that failed."""
+    inputs: Mapping[str, Any] = args.new_inputs or args.old_inputs or {}
+    metadata = inputs.get("metadata") or inputs
+    name = metadata.get("name") or inputs.get("agentPoolName") or args.name
+    # Both policies are cluster-scoped; the provider's inputs name a namespace all the same.
+    namespace = "" if waiting_for.endswith("-policy") else metadata.get("namespace") or ""
+    return Wait(waiting_for=waiting_for, name=str(name), namespace=str(namespace), errors=tuple(args.errors))
+
+
+async def _look(kubeconfig: str | None, wait: Wait) -> View:
+    """Collect in a thread of its own, which nobody waits for longer than the limit: a credential plugin may hang."""
+    if wait.waiting_for == "agent-pool":
+        return View()
+    if kubeconfig is None:
+        return View(unread=["the cluster: its kubeconfig is not known"])
+    namespaces = list(dict.fromkeys(filter(None, (wait.namespace, NETWORK_OPERATOR_NAMESPACE, GPU_OPERATOR_NAMESPACE))))
+    seen: list[View] = []
+    thread = threading.Thread(
+        target=lambda: seen.append(collect(kubeconfig, namespaces, limit_seconds=LIMIT_SECONDS)),
+        name="diagnosis",
+        daemon=True,
+    )
+    thread.start()
+    deadline = time.monotonic() + LIMIT_SECONDS
+    while thread.is_alive() and time.monotonic() < deadline:
+        await asyncio.sleep(0.1)
+    return seen[0] if seen else View(unread=[f"the cluster: no answer within {LIMIT_SECONDS:g} s"])

@@ -1,0 +1,161 @@
+"""Findings about the operators: their policies, their DaemonSets, their releases, and node feature discovery."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from aks_infiniband.diagnosis.view import Finding, Object, View, condition, in_namespace, matches, name_of
+
+NIC_LABEL: Final = "feature.node.kubernetes.io/pci-15b3.present"
+GPU_LABEL: Final = "feature.node.kubernetes.io/pci-10de.present"
+
+_ONLY_NAME: Final = {"NicClusterPolicy": "; the Network Operator reads no name but nic-cluster-policy"}
+_EMPTY_BY_DESIGN: Final = ("nvidia.com/mps.capable", "nvidia.com/gpu.deploy.mig-manager", "nvidia.com/mig.capable")
+"""Labels that no node of ours carries: DaemonSets that select them want no pod, and that is right."""
+
+
+def policy_findings(view: View, kind: str) -> list[Finding]:
+    """The state of a NicClusterPolicy or ClusterPolicy, and which of its parts are not ready."""
+    policies = [policy for policy in view.policies if policy.get("kind") == kind]
+    if not policies:
+        return [Finding(what=f"there is no {kind} in the cluster", command=f"kubectl get {kind.lower()}s")]
+    return [_policy(policy) for policy in policies if policy.get("status", {}).get("state") != "ready"]
+
+
+def _policy(policy: Object) -> Finding:
+    status = policy.get("status") or {}
+    kind = policy["kind"]
+    state = status.get("state")
+    if not state:
+        return Finding(
+            what=f"{kind} {name_of(policy)} has no status yet",
+            cause="its operator is not running" + _ONLY_NAME.get(kind, ""),
+            command=f"kubectl describe {kind.lower()} {name_of(policy)}",
+        )
+    parts = [_part(part) for part in status.get("appliedStates") or [] if part.get("state") in ("notReady", "error")]
+    conditions = [
+        f"{one['type']}={one['status']} {one.get('message', '')}".rstrip()
+        for one in status.get("conditions") or []
+        if one.get("message")
+    ]
+    reason = str(status.get("reason") or "")
+    detail = "; ".join(text for text in (*parts, *conditions, reason) if text)
+    return Finding(
+        what=f"{kind} {name_of(policy)}: state {state}" + (f" ({detail})" if detail else ""),
+        command=f"kubectl get {kind.lower()} {name_of(policy)} -o yaml",
+    )
+
+
+def _part(part: Mapping[str, Any]) -> str:
+    return f"{part.get('name')}: {part.get('state')} {part.get('message') or ''}".rstrip()
+
+
+def daemon_set_findings(view: View, namespace: str) -> list[Finding]:
+    """DaemonSets that want no pod at all (which counts as healthy everywhere else), or have pods that are not ready."""
+    findings = []
+    for daemon_set in in_namespace(view.daemon_sets, namespace):
+        status = daemon_set.get("status") or {}
+        desired, ready = status.get("desiredNumberScheduled", 0), status.get("numberReady", 0)
+        command = f"kubectl -n {namespace} describe daemonset {daemon_set['metadata']['name']}"
+        if desired == 0 and not _empty_by_design(daemon_set):
+            what = f"DaemonSet {name_of(daemon_set)} wants 0 pods: it does not match a single node"
+            findings.append(Finding(what=what, cause=_why_no_node(daemon_set, view), command=command))
+        elif ready < desired:
+            findings.append(
+                Finding(what=f"DaemonSet {name_of(daemon_set)}: {ready} of {desired} ready", command=command)
+            )
+    return findings
+
+
+def _selector(daemon_set: Object) -> Mapping[str, str]:
+    selector: Mapping[str, str] = daemon_set["spec"]["template"]["spec"].get("nodeSelector") or {}
+    return selector
+
+
+def _empty_by_design(daemon_set: Object) -> bool:
+    return any(label in _selector(daemon_set) for label in _EMPTY_BY_DESIGN)
+
+
+def _why_no_node(daemon_set: Object, view: View) -> str:
+    selector = _selector(daemon_set)
+    for key, value in selector.items():
+        if not any(matches(node["metadata"].get("labels"), {key: value}) for node in view.nodes):
+            return f"no node carries the label {key}={value}{_label_hint(key)}"
+    if selector and not any(matches(node["metadata"].get("labels"), selector) for node in view.nodes):
+        return "no node carries all of the labels " + ", ".join(f"{key}={value}" for key, value in selector.items())
+    terms = _affinity_text(daemon_set)
+    return f"its node affinity matches no node{f': {terms}' if terms else ''}"
+
+
+def _label_hint(key: str) -> str:
+    hints = {
+        NIC_LABEL: ": node feature discovery or the node feature rule does not work, or there is no Mellanox device",
+        GPU_LABEL: ": node feature discovery does not work, or the nodes have no NVIDIA GPU",
+        "network.nvidia.com/operator.mofed.wait": ": no node's OFED driver pod is ready",
+    }
+    return hints.get(key, "")
+
+
+def _affinity_text(daemon_set: Object) -> str:
+    affinity = daemon_set["spec"]["template"]["spec"].get("affinity") or {}
+    required = (affinity.get("nodeAffinity") or {}).get("requiredDuringSchedulingIgnoredDuringExecution") or {}
+    terms = []
+    for term in required.get("nodeSelectorTerms") or []:
+        terms.append(
+            " and ".join(
+                f"{one['key']} {one['operator']} {','.join(one.get('values') or [])}".rstrip()
+                for one in term.get("matchExpressions") or []
+            )
+        )
+    return " or ".join(terms)
+
+
+def feature_discovery_findings(view: View, label: str) -> list[Finding]:
+    """Nobody labelled for the operator, or two node feature discoveries that fight over the labels."""
+    findings = []
+    if not any(matches(node["metadata"].get("labels"), {label: "true"}) for node in view.nodes):
+        what = f"no node carries the label {label}=true, without which the operator ignores it"
+        findings.append(
+            Finding(what=what, cause=_label_hint(label).lstrip(": "), command=f"kubectl get nodes -L {label}")
+        )
+    workers = [item for item in view.daemon_sets if _is_feature_discovery(item)]
+    if len(workers) > 1:
+        findings.append(
+            Finding(
+                what=f"{len(workers)} node feature discoveries run: {', '.join(name_of(item) for item in workers)}",
+                cause="both operators' charts bring one: set nfd.enabled=false in all but one",
+                command="kubectl get daemonsets -A -l app.kubernetes.io/name=node-feature-discovery",
+            )
+        )
+    return findings
+
+
+def _is_feature_discovery(daemon_set: Object) -> bool:
+    labels = daemon_set["metadata"].get("labels") or {}
+    name = str(daemon_set["metadata"]["name"])
+    return labels.get("app.kubernetes.io/name") == "node-feature-discovery" or (
+        "node-feature-discovery" in name and name.endswith("worker")
+    )
+
+
+def release_findings(view: View, name: str, namespace: str) -> list[Finding]:
+    """Deployments of the release's namespace that are not available, and a release that Helm left half-way."""
+    findings = []
+    for deployment in in_namespace(view.deployments, namespace):
+        available = condition(deployment, "Available")
+        if available.get("status") != "True":
+            what = f"Deployment {name_of(deployment)} is not available: {available.get('message', 'no status yet')}"
+            command = f"kubectl -n {namespace} describe deployment {deployment['metadata']['name']}"
+            findings.append(Finding(what=what, command=command))
+    ours = [item for item in view.release_secrets if (item["metadata"].get("labels") or {}).get("name") == name]
+    newest = max(ours, key=lambda item: int(item["metadata"]["labels"].get("version", "0")), default=None)
+    state = newest["metadata"]["labels"].get("status", "") if newest else ""
+    if state == "failed" or state.startswith("pending"):
+        findings.append(
+            Finding(
+                what=f"Helm release {namespace}/{name} is recorded as {state}",
+                cause="an install or upgrade was cut off; Helm refuses the name until it is cleaned up",
+                command=f"helm -n {namespace} history {name}; helm -n {namespace} "
+                + (f"uninstall {name}" if state in ("failed", "pending-install") else f"rollback {name}"),
+            )
+        )
+    return findings

@@ -1,0 +1,87 @@
+"""What was seen of a cluster, as plain data, and what somebody waited for."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+WaitingFor = Literal["release", "nic-cluster-policy", "cluster-policy", "job", "agent-pool"]
+
+Object = Mapping[str, Any]
+"""A Kubernetes object as JSON."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Wait:
+    """A wait that failed."""
+
+    waiting_for: WaitingFor
+    name: str
+    namespace: str = ""
+    errors: Sequence[str] = ()
+    """What the engine said, newest first."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Finding:
+    """One thing that is wrong."""
+
+    what: str
+    """What was seen, naming the object."""
+    cause: str | None = None
+    """The likely cause."""
+    command: str | None = None
+    """The next thing to run."""
+
+
+@dataclass(kw_only=True, slots=True)
+class View:
+    """The objects a diagnosis looks at; lists stay empty for what could not be read, and `unread` says why."""
+
+    nodes: list[Object] = field(default_factory=list)
+    pods: list[Object] = field(default_factory=list)
+    daemon_sets: list[Object] = field(default_factory=list)
+    deployments: list[Object] = field(default_factory=list)
+    jobs: list[Object] = field(default_factory=list)
+    config_maps: list[Object] = field(default_factory=list)
+    policies: list[Object] = field(default_factory=list)
+    """The NicClusterPolicies and ClusterPolicies."""
+    release_secrets: list[Object] = field(default_factory=list)
+    """Metadata of Helm's release Secrets; never their data."""
+    events: list[Object] = field(default_factory=list)
+    """What the scheduler said of pods; it outlives them."""
+    logs: dict[str, str] = field(default_factory=dict)
+    """The end of the log of failed pods, by namespace/name."""
+    unread: list[str] = field(default_factory=list)
+
+
+def name_of(item: Object) -> str:
+    """Namespace and name of an object, as kubectl writes them."""
+    metadata = item["metadata"]
+    namespace = metadata.get("namespace")
+    return f"{namespace}/{metadata['name']}" if namespace else str(metadata["name"])
+
+
+def in_namespace(items: Sequence[Object], *namespaces: str) -> list[Object]:
+    """The objects of some namespaces."""
+    return [item for item in items if item["metadata"].get("namespace") in namespaces]
+
+
+def matches(labels: Mapping[str, str] | None, selector: Mapping[str, str] | None) -> bool:
+    """Whether labels carry every pair of a selector."""
+    return all((labels or {}).get(key) == value for key, value in (selector or {}).items())
+
+
+def condition(item: Object, kind: str) -> Mapping[str, Any]:
+    """An object's status condition; empty when it has none of that type."""
+    for one in item.get("status", {}).get("conditions") or []:
+        if one.get("type") == kind:
+            found: Mapping[str, Any] = one
+            return found
+    return {}
+
+
+def container_statuses(pod: Object) -> Iterator[Mapping[str, Any]]:
+    """The statuses of a pod's containers, init containers first."""
+    status = pod.get("status", {})
+    yield from status.get("initContainerStatuses") or []
+    yield from status.get("containerStatuses") or []

@@ -1,0 +1,134 @@
+"""What the validation's documents are made of: names, limits, and what both of its containers have in common.
+
+A Job's template is immutable, so the Job's name ends in a hash of everything it depends on.
+"""
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from typing import Any, Final
+
+from aks_infiniband.metadata import labels
+from aks_infiniband.pool import Pool
+from aks_infiniband.validation.payload.outcome import EXIT_RETRY
+from aks_infiniband.validation.payload_files import PACKAGE, payload_files
+
+HOME: Final = "/opt/aks-infiniband"
+"""Where the payload's ConfigMap is mounted."""
+EXPECTATIONS_KEY: Final = "expectations.json"
+"""Key of the payload's ConfigMap, and name of the file, that holds the expectations."""
+
+_TERMINATION_LOG: Final = "/dev/termination-log"
+_ACCOUNT: Final = "/var/run/secrets/kubernetes.io/serviceaccount"
+_MARGIN_SECONDS: Final = 60
+"""How much later than the provider the Job itself gives up: its deadline deletes the pods, and the diagnosis of
+a failed wait is to see them first. The provider's time-out starts again with everything that happens to the pods, the
+deadline does not; where it comes first, what the scheduler said of the pods is left (diagnosis/jobs.py)."""
+
+
+def validation_name(pool: Pool) -> str:
+    """Name of what belongs to a pool's validation; its Job's name has a hash behind it."""
+    return f"{pool.name}-validate"
+
+
+def report_name(pool: Pool) -> str:
+    """Name of the ConfigMap that holds a pool's report."""
+    return f"{pool.name}-validation-report"
+
+
+def pool_labels(pool: Pool, component: str) -> dict[str, str]:
+    """Labels of everything that belongs to one part of a pool's validation."""
+    return {**labels("validation", component), "app.kubernetes.io/instance": pool.name}
+
+
+def digest(*parts: object) -> str:
+    """Eight hexadecimal digits that change when any of the JSON-able parts does."""
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:8]
+
+
+def named_job(pool: Pool, spec: Mapping[str, Any], *depends_on: object) -> dict[str, Any]:
+    """Metadata (without namespace) and spec of the Job; its name ends in a hash of the spec and of what else counts.
+
+    A Job that has failed is replaced by the next update instead of being waited for again.
+    """
+    wait_seconds = spec["activeDeadlineSeconds"] - _MARGIN_SECONDS
+    return {
+        "metadata": {
+            "name": f"{validation_name(pool)}-{digest(spec, *depends_on)}",
+            "labels": pool_labels(pool, "validate"),
+            "annotations": {
+                "pulumi.com/timeoutSeconds": str(wait_seconds),
+                "pulumi.com/replaceUnready": "true",
+            },
+        },
+        "spec": dict(spec),
+    }
+
+
+def job_limits(seconds: float) -> dict[str, Any]:
+    """How long the Job is waited for, in seconds, and which failures end it at once.
+
+    The first failure that counts ends the Job: a verdict is not asked for twice. What does not count is a pod that
+    could not do its work, or was evicted. (The other way round, a backoff limit and the action FailJob for a verdict,
+    ends the Job with the reason PodFailurePolicy, which the Kubernetes provider 4.27.0 does not take for a failure: it
+    waits on.)
+    """
+    retried = {"operator": "In", "values": [EXIT_RETRY]}  # of either container
+    return {
+        "activeDeadlineSeconds": math.ceil(seconds) + _MARGIN_SECONDS,
+        "backoffLimit": 0,
+        "podFailurePolicy": {
+            "rules": [
+                {"action": "Ignore", "onExitCodes": retried},
+                {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]},
+            ]
+        },
+    }
+
+
+def container(name: str, image: str) -> dict[str, Any]:
+    """The fields of a container that runs the payload's module of that name."""
+    return {
+        "name": name,
+        "image": image,
+        "command": ["python3", "-m", f"{PACKAGE}.{name.replace('-', '_')}"],
+        "resources": {"requests": {"cpu": "100m", "memory": "128Mi"}, "limits": {"memory": "512Mi"}},
+        "terminationMessagePath": _TERMINATION_LOG,
+        "terminationMessagePolicy": "FallbackToLogsOnError",
+    }
+
+
+def python_environment() -> list[dict[str, Any]]:
+    """Environment in which Python finds the payload."""
+    return [
+        {"name": "PYTHONPATH", "value": HOME},
+        {"name": "PYTHONDONTWRITEBYTECODE", "value": "1"},
+        {"name": "PYTHONUNBUFFERED", "value": "1"},
+    ]
+
+
+def from_field(name: str, path: str) -> dict[str, Any]:
+    """An environment variable that the downward API fills."""
+    return {"name": name, "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": path}}}
+
+
+def api_arguments() -> list[str]:
+    """Where the kubelet leaves the service account's credentials and looks for the termination message."""
+    return [
+        *("--termination-log", _TERMINATION_LOG),
+        *("--token", f"{_ACCOUNT}/token"),
+        *("--ca", f"{_ACCOUNT}/ca.crt"),
+    ]
+
+
+def payload_mount() -> dict[str, Any]:
+    """Mount of the payload's volume."""
+    return {"name": "payload", "mountPath": HOME, "readOnly": True}
+
+
+def payload_volume(pool: Pool) -> dict[str, Any]:
+    """Volume with the payload and the expectations."""
+    modules = [{"key": name, "path": f"{PACKAGE}/{name}"} for name in payload_files()]
+    items = [*modules, {"key": EXPECTATIONS_KEY, "path": EXPECTATIONS_KEY}]
+    return {"name": "payload", "configMap": {"name": validation_name(pool), "items": items}}

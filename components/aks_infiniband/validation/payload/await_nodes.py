@@ -1,0 +1,157 @@
+"""Waits until every node of a pool is Ready and offers what the pool promises, for a stable while.
+
+The operators report ready before each node offers its resources, and their status may go back to not ready; so what
+counts is what every single node says, and that it keeps saying so.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Callable, NamedTuple
+
+from .api import Api, ApiError, in_cluster_url
+from .outcome import EXIT_DONE, EXIT_RETRY, EXIT_VERDICT, finish
+
+_SUFFIXES = {"k": 1_000, "M": 1_000_000}
+
+
+class Promise(NamedTuple):
+    """What has to be there: this many nodes, each with at least these allocatable amounts."""
+
+    pool: str
+    node_count: int
+    resources: Mapping[str, int]
+
+
+class Patience(NamedTuple):
+    """How often to look, how long it has to stay good, and when to give up; all in seconds."""
+
+    poll_seconds: float
+    stable_seconds: float
+    timeout_seconds: float
+
+
+def quantity(text: str) -> int:
+    """A Kubernetes quantity of whole things, such as ``8`` or ``1k`` (what an allocatable 1000 is written as).
+
+    Raises ValueError for anything else.
+    """
+    for suffix, factor in _SUFFIXES.items():
+        if text.endswith(suffix):
+            return int(text[: -len(suffix)]) * factor
+    return int(text)
+
+
+def lacks(node: Mapping[str, Any], resources: Mapping[str, int]) -> list[str]:
+    """What keeps one node from being usable, in words; empty when nothing does."""
+    missing = []
+    conditions = {c["type"]: c for c in node.get("status", {}).get("conditions", [])}
+    ready = conditions.get("Ready", {})
+    if ready.get("status") != "True":
+        reason = ready.get("reason") or "no Ready condition"
+        missing.append(f"not Ready ({reason})")
+    if node.get("spec", {}).get("unschedulable"):
+        missing.append("cordoned")
+    allocatable = node.get("status", {}).get("allocatable", {})
+    for resource, least in sorted(resources.items()):
+        offered = quantity(allocatable.get(resource, "0"))
+        if offered < least:
+            missing.append(f"{resource} {offered}, expected at least {least}")
+    return missing
+
+
+def laggards(nodes: Sequence[Mapping[str, Any]], promise: Promise) -> list[str]:
+    """One line for each node that is not there yet, and one for nodes that are missing altogether."""
+    lines = []
+    for node in sorted(nodes, key=lambda n: str(n["metadata"]["name"])):
+        missing = lacks(node, promise.resources)
+        if missing:
+            lines.append(f"node {node['metadata']['name']}: {', '.join(missing)}")
+    if len(nodes) < promise.node_count:
+        lines.append(f"{promise.node_count - len(nodes)} of {promise.node_count} nodes have not joined the cluster")
+    return lines
+
+
+def await_nodes(
+    look: Callable[[], Sequence[Mapping[str, Any]]],
+    promise: Promise,
+    patience: Patience,
+    *,
+    clock: Callable[[], float] = time.monotonic,
+    sleep: Callable[[float], None] = time.sleep,
+) -> list[str]:
+    """Look until nobody lags for ``stable_seconds`` or time is up; returns who lags then, an empty list on success.
+
+    A look that fails counts as not good: what is not known is not stable.
+    """
+    started = clock()
+    good_since: float | None = None
+    shown: list[str] | None = None
+    while True:
+        try:
+            late = laggards(look(), promise)
+        except (ApiError, ValueError) as error:
+            late = [f"the nodes could not be read: {error}"]
+        now = clock()
+        good_since = None if late else (now if good_since is None else good_since)
+        if good_since is not None and now - good_since >= patience.stable_seconds:
+            return []
+        if late != shown:
+            print("; ".join(late) or f"all nodes good, watching for {patience.stable_seconds:g} s", flush=True)
+            shown = late
+        if now - started >= patience.timeout_seconds:
+            return late or [f"all nodes good only since {now - (good_since or now):.0f} s, which is not yet stable"]
+        sleep(patience.poll_seconds)
+
+
+def _resource(text: str) -> tuple[str, int]:
+    name, separator, least = text.rpartition("=")
+    if not separator:
+        raise argparse.ArgumentTypeError(f"{text!r}: expected NAME=LEAST, such as nvidia.com/gpu=8")
+    return name, int(least)
+
+
+def _arguments(argv: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="await_nodes", description=__doc__)
+    parser.add_argument("--pool", required=True)
+    parser.add_argument("--selector", required=True, help="label selector of the pool's nodes")
+    parser.add_argument("--nodes", required=True, type=int)
+    parser.add_argument("--resource", action="append", default=[], type=_resource, metavar="NAME=LEAST")
+    parser.add_argument("--poll-seconds", required=True, type=float)
+    parser.add_argument("--stable-seconds", required=True, type=float)
+    parser.add_argument("--timeout-seconds", required=True, type=float)
+    parser.add_argument("--termination-log", required=True, type=Path)
+    parser.add_argument("--token", type=Path)
+    parser.add_argument("--ca", type=Path)
+    parser.add_argument("--api", help="address of the API server; default: what the kubelet says")
+    return parser.parse_args(argv)
+
+
+def main(argv: Sequence[str], environment: Mapping[str, str]) -> int:
+    """Run with the command line's arguments; returns the exit code."""
+    arguments = _arguments(argv)
+    promise = Promise(arguments.pool, arguments.nodes, dict(arguments.resource))
+    patience = Patience(arguments.poll_seconds, arguments.stable_seconds, arguments.timeout_seconds)
+    try:
+        api = Api(arguments.api or in_cluster_url(environment), token=arguments.token, ca=arguments.ca)
+    except (ApiError, OSError) as error:
+        return finish(EXIT_RETRY, f"pool {promise.pool}: {error}", arguments.termination_log)
+    late = await_nodes(lambda: api.nodes(arguments.selector), promise, patience)
+    offers = ", ".join(f"{name} at least {least}" for name, least in sorted(promise.resources.items()))
+    if late:
+        message = f"pool {promise.pool} after {patience.timeout_seconds:g} s: " + "; ".join(late)
+        return finish(EXIT_VERDICT, message, arguments.termination_log)
+    message = (
+        f"pool {promise.pool}: {promise.node_count} of {promise.node_count} nodes Ready, each with {offers}, "
+        f"stable for {patience.stable_seconds:g} s"
+    )
+    return finish(EXIT_DONE, message, arguments.termination_log)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:], os.environ))

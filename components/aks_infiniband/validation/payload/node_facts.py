@@ -1,0 +1,131 @@
+"""What one pod can see of its node, as plain data: read, never judged.
+
+InfiniBand devices come from sysfs (Linux, Documentation/ABI/stable/sysfs-class-infiniband): names differ between images
+and nodes, and the Ethernet function of accelerated networking is an mlx5 device too, so devices are told apart by their
+link layer alone.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+_CAP_IPC_LOCK = 14
+"""Bit of CAP_IPC_LOCK in a capability mask (Linux, include/uapi/linux/capability.h)."""
+
+
+class Roots(NamedTuple):
+    """Where the kernel's file systems are found."""
+
+    sys: Path
+    dev: Path
+    proc: Path
+    shm: Path
+
+
+def read_node(roots: Roots, environment: Mapping[str, str], device_pattern: str | None) -> dict[str, Any]:
+    """Everything the judgement of one node needs. What is absent is an empty list or None, never an error.
+
+    ``device_pattern`` is a regular expression for the accelerators' files below ``roots.dev``; None without any.
+    """
+    hcas, ethernet = read_rdma_devices(roots.sys)
+    return {
+        "hcas": hcas,
+        "ethernet_devices": ethernet,
+        "uverbs": sorted(path.name for path in (roots.dev / "infiniband").glob("uverbs*")),
+        "uverbs_of": read_uverbs_names(roots.sys),
+        "accelerator_devices": _device_files(roots.dev, device_pattern),
+        "memlock_bytes": _memlock(roots.proc),
+        "ipc_lock": _has_ipc_lock(roots.proc),
+        "shm_bytes": _file_system_bytes(roots.shm),
+        "environment": {name: value for name, value in sorted(environment.items()) if name.startswith("NCCL_")},
+        "kernel": _text(roots.proc / "sys/kernel/osrelease"),
+    }
+
+
+def read_rdma_devices(sys_root: Path) -> tuple[list[dict[str, Any]], list[str]]:
+    """The InfiniBand ports with their state, and the names of the Ethernet devices beside them."""
+    hcas = []
+    ethernet = []
+    for port in sorted(sys_root.glob("class/infiniband/*/ports/*"), key=_natural):
+        device = port.parent.parent.name
+        if _text(port / "link_layer") != "InfiniBand":
+            ethernet.append(device)
+            continue
+        hcas.append(
+            {
+                "device": device,
+                "state": _after_colon(_text(port / "state")),
+                "physical_state": _after_colon(_text(port / "phys_state")),
+                "rate_gbps": _rate(_text(port / "rate")),
+                "partition_keys": _partition_keys(port / "pkeys"),
+            }
+        )
+    return hcas, ethernet
+
+
+def read_uverbs_names(sys_root: Path) -> dict[str, str]:
+    """The character device that belongs to each RDMA device; empty where the kernel does not say."""
+    pairs = ((_text(path / "ibdev"), path.name) for path in sys_root.glob("class/infiniband_verbs/uverbs*"))
+    return {device: name for device, name in sorted(pairs, key=str) if device}
+
+
+def _text(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace").strip()
+    except OSError:
+        return None
+
+
+def _natural(path: Path) -> list[Any]:
+    return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", str(path))]
+
+
+def _after_colon(text: str | None) -> str | None:
+    """``ACTIVE`` of ``4: ACTIVE``."""
+    return None if text is None else text.rpartition(":")[2].strip()
+
+
+def _rate(text: str | None) -> float | None:
+    """The number of ``400 Gb/sec (4X NDR)``, in Gb/s."""
+    match = re.match(r"([\d.]+)\s*Gb/sec", text or "")
+    return float(match.group(1)) if match else None
+
+
+def _partition_keys(folder: Path) -> list[str]:
+    """The keys in the port's table, as the kernel prints them; empty slots (0x0000) left out."""
+    slots = sorted((path for path in folder.glob("*")), key=_natural)
+    texts = (_text(path) for path in slots)
+    return [text for text in texts if text and int(text, 16) != 0]
+
+
+def _device_files(dev: Path, pattern: str | None) -> list[str]:
+    if pattern is None:
+        return []
+    names = (str(path.relative_to(dev)) for path in [*dev.glob("*"), *dev.glob("dri/*")])
+    return sorted((name for name in names if re.fullmatch(pattern, name)), key=lambda name: _natural(Path(name)))
+
+
+def _memlock(proc: Path) -> int | None:
+    """The soft limit on locked memory in bytes; -1 when unlimited, None when it cannot be read."""
+    match = re.search(r"^Max locked memory\s+(\S+)", _text(proc / "self/limits") or "", re.MULTILINE)
+    if match is None:
+        return None
+    return -1 if match.group(1) == "unlimited" else int(match.group(1))
+
+
+def _has_ipc_lock(proc: Path) -> bool:
+    """Whether the process may lock memory beyond its limit; granted to a container, it does nothing for non-root."""
+    match = re.search(r"^CapEff:\s*([0-9a-fA-F]+)", _text(proc / "self/status") or "", re.MULTILINE)
+    return match is not None and bool(int(match.group(1), 16) >> _CAP_IPC_LOCK & 1)
+
+
+def _file_system_bytes(path: Path) -> int | None:
+    try:
+        stat = os.statvfs(path)
+    except OSError:
+        return None
+    return stat.f_frsize * stat.f_blocks

@@ -1,0 +1,41 @@
+"""One pool of a cluster that is there already, with workload settings and validation."""
+
+import json
+import os
+
+import pulumi
+import pulumi_kubernetes as k8s
+from aks_infiniband.catalog import SIZES
+from aks_infiniband.pool import Pool
+from aks_infiniband.settings import Readiness, ValidationSettings
+from aks_infiniband.validation import Validation, ValidationArgs
+from aks_infiniband.workload import WorkloadSettings, WorkloadSettingsArgs
+
+given = json.loads(os.environ["VALIDATION_REHEARSAL"])
+name = given["pool"]
+pool = Pool(
+    name=name,
+    size=SIZES["Standard_ND96isr_H100_v5"],
+    node_count=2,
+    node_selector={"agentpool": name},
+    tolerations=(),
+    rdma_resource="rdma/shared_ib",
+    rdma_quantity=1,
+)
+provider = k8s.Provider("cluster", kubeconfig=given["kubeconfig"], enable_config_map_mutable=True)
+inside = pulumi.ResourceOptions(provider=provider)
+namespace = k8s.core.v1.Namespace("namespace", metadata={"name": name}, opts=inside)
+after = pulumi.ResourceOptions(provider=provider, depends_on=[namespace])
+workload = WorkloadSettings("workload", args=WorkloadSettingsArgs(pools=[pool], namespace=name), opts=after)
+validation = Validation(
+    name,
+    args=ValidationArgs(
+        pool=pool,
+        settings=ValidationSettings(mode=given["mode"], timeout_seconds=given["timeout"]),
+        readiness=Readiness(poll_seconds=0.2, stable_seconds=0.5, timeout_seconds=given["timeout"]),
+        namespace=name,
+        kubeconfig=pulumi.Output.secret(given["kubeconfig"]),
+    ),
+    opts=pulumi.ResourceOptions(provider=provider, depends_on=[workload]),
+)
+pulumi.export("report", validation.report)

@@ -1,0 +1,125 @@
+"""The validation on the real engine, its pods executed on simulated machines."""
+
+from aks_infiniband.diagnosis.jobs import job_findings
+from lightkube.resources.core_v1 import Node
+
+from tests.rehearsal.validation.conftest import Validated
+
+
+def test_a_sound_pool_passes_once_and_a_second_update_changes_nothing(validated: Validated) -> None:
+    validated.pool("sound", fabrics=("one", "one"))
+
+    preview = validated.run("preview", "sound")
+    assert preview.succeeded, preview.said
+
+    first = validated.run("up", "sound")
+    assert first.succeeded, first.said
+    report = validated.report("sound")
+    assert report["verdict"] == "pass"
+    assert report["coverage"]["summary"].startswith("2 of 2 nodes, 16 of 16 HCAs; bandwidth")
+    assert tuple(sorted(report["nodes"])) == validated.machines("sound")
+    assert {"environment", "hca-rate", "rdma-devices", "accelerator-devices", "memlock", "partition-keys"} <= {
+        check["check"] for check in report["checks"] if check["verdict"] == "pass"
+    }
+
+    second = validated.run("up", "sound")
+    assert second.succeeded, second.said
+    assert set(second.done.values()) <= {"same", "read"}
+    assert validated.report("sound") == report
+
+    assert validated.run("destroy", "sound").succeeded
+
+
+def test_machines_on_different_fabrics_fail_the_update_and_the_next_one_validates_again(validated: Validated) -> None:
+    validated.pool("split", fabrics=("one", "other"))
+    here, there = validated.machines("split")
+
+    first = validated.run("up", "split")
+    assert not first.succeeded
+    assert f"nodes {here}, {there} are on different partitions" in first.said
+    assert "AKSInfinibandSupport was not registered" in first.said
+    assert "kubectl -n split get configmap split-validation-report" in first.said
+
+    again = validated.run("up", "split")
+    assert not again.succeeded
+    assert again.done["split-validate"] != "same", "a failed Job has to run again"
+    assert "are on different partitions" in again.said
+
+    warned = validated.run("up", "split", mode="warn")
+    assert warned.succeeded, warned.said
+    assert validated.report("split")["verdict"] == "fail"
+    assert "are on different partitions" in warned.said
+
+
+def test_a_device_plugin_that_selects_another_vendor_is_named_and_once_mended_the_pool_passes(
+    validated: Validated,
+) -> None:
+    validated.pool("bare", fabrics=("one", "one"), vendor="10de")
+    one, two = validated.machines("bare")
+
+    first = validated.run("up", "bare", timeout=4)
+    assert not first.succeeded
+    pending = validated.pods("bare")
+    assert len(pending) == 2
+    for pod in pending:
+        assert pod.startswith("bare-validate-")
+        assert f"pod bare/{pod} is Pending: " in first.said
+    assert "Insufficient rdma/shared_ib" in first.said
+    assert f"rdma/shared_ib (asks for 1) is missing on {one}, {two}" in first.said
+    assert f"pool bare: {one}, {two} offer less than 1 of rdma/shared_ib" in first.said
+
+    validated.pass_deadline("bare")
+    view = validated.look("bare")
+    (job,) = view.jobs
+    later = "\n".join(finding.what for finding in job_findings(view, job["metadata"]["name"], "bare"))
+    for pod in pending:
+        assert f"pod bare/{pod} is Pending: " in later, "the scheduler's events outlive the pods"
+    assert "Insufficient rdma/shared_ib" in later
+
+    validated.rdma_plugin("bare", "15b3")
+    mended = validated.run("up", "bare", timeout=60)
+    assert mended.succeeded, mended.said
+    assert validated.report("bare")["verdict"] == "pass"
+
+
+def test_a_node_whose_gpus_are_taken_leaves_a_pod_pending_and_that_is_said(validated: Validated) -> None:
+    validated.pool("taken", fabrics=("one", "one"))
+    free, taken = validated.machines("taken")
+    hog = {"name": "hog", "image": "registry.invalid/hog", "resources": {"limits": {"nvidia.com/gpu": "1"}}}
+    assert validated.run("up", "taken").succeeded
+    validated.apply(
+        {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": "hog", "namespace": "taken"},
+            "spec": {"nodeSelector": {"kubernetes.io/hostname": taken}, "containers": [hog]},
+        }
+    )
+
+    short = validated.run("up", "taken", timeout=12)
+    assert not short.succeeded
+    assert "is Pending: " in short.said
+    assert "nvidia.com/gpu (asks for 8) is held by other pods" in short.said
+    assert f"nodes-reported: expected 2, measured 1 - only {free} reported in time" in short.said
+
+
+def test_mode_off_makes_no_job_and_says_that_nothing_was_measured(validated: Validated) -> None:
+    validated.pool("off", fabrics=("one", "one"))
+
+    outcome = validated.run("up", "off", mode="off")
+    assert outcome.succeeded, outcome.said
+    assert validated.report("off")["verdict"] == "not measured"
+    assert not [name for name in outcome.done if name.endswith("-validate")]
+
+
+def test_a_node_that_never_gets_ready_fails_the_pods_on_the_others_and_is_named(validated: Validated) -> None:
+    validated.pool("lagging", fabrics=("one", "one"))
+    good, cordoned = validated.machines("lagging")
+    validated.client.patch(Node, cordoned, {"spec": {"unschedulable": True}})
+
+    outcome = validated.run("up", "lagging", timeout=8)
+    assert not outcome.succeeded
+    assert f" on {good}, container await-nodes: exit code 1: pool lagging after 8 s: node {cordoned}: cordoned" in (
+        outcome.said
+    )
+    assert f"node {cordoned} is cordoned: nothing new is scheduled on it" in outcome.said

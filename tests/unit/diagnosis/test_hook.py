@@ -1,0 +1,186 @@
+"""The hook: whom it looks for, when it tries again, and that it never stands in the way."""
+
+import asyncio
+import threading
+from typing import Any
+
+import pulumi
+import pytest
+from aks_infiniband import diagnosis
+from aks_infiniband.diagnosis import error_hook
+from aks_infiniband.diagnosis.azure import azure_findings, is_transient
+from aks_infiniband.diagnosis.collect import collect
+from aks_infiniband.diagnosis.error_hook import RETRY_SECONDS, pause_before_retry, wait_of
+from aks_infiniband.diagnosis.view import View, Wait
+
+BUSY = "Code=OperationNotAllowed Message=Another operation (PUT) is in progress"
+UNREACHABLE = """
+apiVersion: v1
+kind: Config
+current-context: c
+clusters: [{name: c, cluster: {server: "https://127.0.0.1:1"}}]
+contexts: [{name: c, context: {cluster: c, user: u}}]
+users: [{name: u, user: {token: t}}]
+"""
+
+
+def failed(inputs: Any, errors: Any = ("broken",), **changes: Any) -> Any:
+    return pulumi.ErrorHookArgs(
+        urn="urn", id="id", name="logical", type="t", errors=list(errors), failed_operation="create",
+        **({"new_inputs": inputs} | changes),
+    )  # fmt: skip
+
+
+def test_a_kubernetes_object_is_named_by_its_metadata() -> None:
+    wait = wait_of(failed({"metadata": {"name": "job-1", "namespace": "ns"}}), "job")
+    assert (wait.name, wait.namespace, wait.errors) == ("job-1", "ns", ("broken",))
+
+
+def test_a_cluster_scoped_policy_has_no_namespace_whatever_the_provider_puts_in_its_inputs() -> None:
+    wait = wait_of(failed({"metadata": {"name": "cluster-policy", "namespace": "default"}}), "cluster-policy")
+    assert (wait.name, wait.namespace) == ("cluster-policy", "")
+
+
+def test_a_release_is_named_by_its_inputs() -> None:
+    wait = wait_of(failed({"name": "operator", "namespace": "ns"}), "release")
+    assert (wait.name, wait.namespace) == ("operator", "ns")
+
+
+def test_what_has_no_name_of_its_own_has_the_programs() -> None:
+    assert wait_of(failed({}), "job").name == "logical"
+    assert wait_of(failed({"agentPoolName": "ndh100"}), "agent-pool").name == "ndh100"
+
+
+def test_a_delete_is_named_by_what_was_there() -> None:
+    assert wait_of(failed(None, old_inputs={"metadata": {"name": "old"}}), "job").name == "old"
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        BUSY,
+        'Status=409 Code="EtagMismatch"',
+        "429 TooManyRequests",
+        'Code="RetryableError"',
+        "the operation was canceled by a later operation",
+    ],
+)
+def test_what_azure_says_will_pass_is_tried_again(message: Any) -> None:
+    assert is_transient(message)
+    wait = Wait(waiting_for="agent-pool", name="p", errors=(message,))
+    assert pause_before_retry(wait) == RETRY_SECONDS[0]
+
+
+@pytest.mark.parametrize(
+    "message",
+    ["QuotaExceeded", 'Code="OperationNotAllowed" Message="exceeding approved quota"', "BadRequest", "id 1429a"],
+)
+def test_what_will_not_pass_is_not_tried_again(message: Any) -> None:
+    assert not is_transient(message)
+    assert pause_before_retry(Wait(waiting_for="agent-pool", name="p", errors=(message,))) is None
+
+
+def test_a_retry_waits_longer_each_time_and_there_is_a_last_one() -> None:
+    pauses = [pause_before_retry(Wait(waiting_for="agent-pool", name="p", errors=(BUSY,) * n)) for n in range(1, 6)]
+    assert pauses == [30.0, 60.0, 120.0, 240.0, None]
+
+
+def test_only_pools_are_tried_again() -> None:
+    assert pause_before_retry(Wait(waiting_for="job", name="j", errors=(BUSY,))) is None
+
+
+def test_a_quota_error_names_the_command_that_shows_the_quota() -> None:
+    (finding,) = azure_findings(("Code=QuotaExceeded: 192 needed",))
+    assert "quota" in str(finding.cause)
+    assert str(finding.command).startswith("az vm list-usage")
+    assert azure_findings(("something else",)) == []
+    assert azure_findings(()) == []
+
+
+@pytest.fixture
+def explained(monkeypatch: Any) -> Any:
+    """Run a hook as the engine does; returns what it answered and what it said."""
+
+    def run(args: Any, *, waiting_for: Any = "job", kubeconfig: Any = UNREACHABLE) -> Any:
+        said = []
+        monkeypatch.setattr(pulumi.log, "error", lambda text, **_: said.append(text))
+        monkeypatch.setattr(pulumi.log, "warn", lambda text, **_: said.append(text))
+        result = {}
+
+        class Nothing(pulumi.runtime.Mocks):
+            def new_resource(self, args: Any) -> Any:
+                return args.name, args.inputs
+
+            def call(self, args: Any) -> Any:
+                return {}
+
+        pulumi.runtime.set_mocks(Nothing(), preview=False)
+
+        async def program() -> Any:
+            binding = diagnosis.on_error("job", waiting_for=waiting_for, kubeconfig=kubeconfig)
+            assert binding.on_error
+            (hook,) = binding.on_error
+            for _ in range(20):  # the kubeconfig is an Output: let it resolve
+                await asyncio.sleep(0.01)
+            answer: Any = hook(args)
+            result["retry"] = await answer
+
+        run_program: Any = pulumi.runtime.test
+        run_program(program)()
+        return result["retry"], "\n".join(said)
+
+    return run
+
+
+def test_an_unreachable_cluster_is_said_and_nothing_is_raised(explained: Any) -> None:
+    retry, said = explained(failed({"metadata": {"name": "job-1", "namespace": "ns"}}))
+    assert retry is False
+    assert "Waited in vain for job ns/job-1" in said
+    assert "could not be read: nodes:" in said
+
+
+def test_without_a_kubeconfig_the_hook_says_so(explained: Any) -> None:
+    retry, said = explained(failed({"metadata": {"name": "j"}}), kubeconfig=None)
+    assert retry is False
+    assert "its kubeconfig is not known" in said
+
+
+def test_a_look_that_takes_too_long_is_left_behind(explained: Any, monkeypatch: Any) -> None:
+    def hang(*_: Any, **__: Any) -> Any:
+        threading.Event().wait(3)
+        return View()
+
+    monkeypatch.setattr(error_hook, "collect", hang)
+    monkeypatch.setattr(error_hook, "LIMIT_SECONDS", 0.2)
+    _, said = explained(failed({"metadata": {"name": "j"}}))
+    assert "no answer within 0.2 s" in said
+
+
+def test_a_busy_pool_is_tried_again_after_a_pause(explained: Any, monkeypatch: Any) -> None:
+    monkeypatch.setattr(error_hook, "RETRY_SECONDS", (0.01,))
+    retry, said = explained(failed({"agentPoolName": "p"}, errors=(BUSY,)), waiting_for="agent-pool")
+    assert retry is True
+    assert "Azure is busy" in said
+    retry, _ = explained(failed({"agentPoolName": "p"}, errors=(BUSY, BUSY)), waiting_for="agent-pool")
+    assert retry is False
+
+
+@pytest.mark.parametrize("kubeconfig", ["", "{", "clusters: 3", "[]"])
+def test_a_broken_kubeconfig_is_something_that_could_not_be_read(kubeconfig: Any) -> None:
+    view = collect(kubeconfig, ["ns"], limit_seconds=1)
+    assert [text.partition(":")[0] for text in view.unread] == ["the kubeconfig"]
+
+
+def test_no_time_left_is_said_for_everything_that_was_not_read() -> None:
+    view = collect(UNREACHABLE, ["ns"], limit_seconds=-1)
+    assert "nodes: no time left" in view.unread
+    assert "pods in ns: no time left" in view.unread
+
+
+def test_a_credential_plugin_is_asked_in_the_version_that_is_understood(tmp_path: Any) -> None:
+    script = tmp_path / "plugin"
+    script.write_text('#!/bin/sh\necho "$KUBERNETES_EXEC_INFO" >&2\nexit 1\n')
+    script.chmod(0o755)
+    plugin = f'{{exec: {{apiVersion: client.authentication.k8s.io/v1, command: "{script}"}}}}'
+    view = collect(UNREACHABLE.replace("{token: t}", plugin), [], limit_seconds=5)
+    assert any("client.authentication.k8s.io/v1beta1" in text for text in view.unread)

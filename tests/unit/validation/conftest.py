@@ -1,0 +1,106 @@
+"""A machine's file systems as the payload reads them, and a pool to judge it by."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aks_infiniband.catalog import SIZES
+from aks_infiniband.pool import Pool
+from aks_infiniband.validation.expectations import expectations
+from aks_infiniband.validation.payload.node_facts import Roots
+from aks_infiniband.workload import nccl_environment
+
+
+@pytest.fixture
+def pool() -> Pool:
+    return Pool(
+        name="ndh100",
+        size=SIZES["Standard_ND96isr_H100_v5"],
+        node_count=2,
+        node_selector={"agentpool": "ndh100"},
+        tolerations=({"key": "sku", "operator": "Equal", "value": "gpu", "effect": "NoSchedule"},),
+        rdma_resource="rdma/shared_ib",
+        rdma_quantity=1,
+    )
+
+
+@pytest.fixture
+def expected(pool: Pool) -> dict[str, Any]:
+    return expectations(pool)
+
+
+@pytest.fixture
+def healthy() -> Callable[[], dict[str, Any]]:
+    """Facts of a node that is all right; change one thing and judge again."""
+
+    def make() -> dict[str, Any]:
+        hcas = [
+            {
+                "device": f"mlx5_ib{index}",
+                "state": "ACTIVE",
+                "physical_state": "LinkUp",
+                "rate_gbps": 400.0,
+                "partition_keys": ["0x8012", "0xffff"],
+            }
+            for index in range(8)
+        ]
+        return {
+            "hcas": hcas,
+            "ethernet_devices": ["mlx5_an0"],
+            "uverbs": [f"uverbs{index}" for index in range(8)],
+            "uverbs_of": {**{f"mlx5_ib{index}": f"uverbs{index}" for index in range(8)}, "mlx5_an0": "uverbs8"},
+            "accelerator_devices": [f"nvidia{index}" for index in range(8)],
+            "memlock_bytes": 8388608,
+            "ipc_lock": True,
+            "shm_bytes": 64 << 30,
+            "environment": nccl_environment(),
+            "kernel": "6.8.0-1046-azure",
+        }
+
+    return make
+
+
+def write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Roots:
+    """An ND H100 v5 node as one of its pods sees it: eight HCAs, the Ethernet mlx5, eight GPUs."""
+    roots = Roots(tmp_path / "sys", tmp_path / "dev", tmp_path / "proc", tmp_path / "shm")
+    for index in range(8):
+        port = roots.sys / f"class/infiniband/mlx5_ib{index}/ports/1"
+        write(port / "link_layer", "InfiniBand\n")
+        write(port / "state", "4: ACTIVE\n")
+        write(port / "phys_state", "5: LinkUp\n")
+        write(port / "rate", "400 Gb/sec (4X NDR)\n")
+        for slot, key in enumerate(("0x8012", "0xffff", "0x0000")):
+            write(port / f"pkeys/{slot}", f"{key}\n")
+        write(roots.sys / f"class/infiniband_verbs/uverbs{index}/ibdev", f"mlx5_ib{index}\n")
+        write(roots.dev / f"infiniband/uverbs{index}", "")
+        write(roots.dev / f"nvidia{index}", "")
+    port = roots.sys / "class/infiniband/mlx5_an0/ports/1"
+    write(port / "link_layer", "Ethernet\n")
+    write(port / "state", "4: ACTIVE\n")
+    write(port / "rate", "100 Gb/sec (4X EDR)\n")
+    for name in ("nvidiactl", "nvidia-uvm", "null", "infiniband/rdma_cm"):
+        write(roots.dev / name, "")
+    write(
+        roots.proc / "self/limits", "Max locked memory         8388608              8388608              bytes     \n"
+    )
+    write(roots.proc / "self/status", "Name:\tpython3\nCapEff:\t0000000000004000\nCapBnd:\t0000000000000000\n")
+    write(roots.proc / "sys/kernel/osrelease", "6.8.0-1046-azure\n")
+    roots.shm.mkdir()
+    return roots
+
+
+@pytest.fixture
+def bad() -> Callable[[list[Mapping[str, Any]]], list[tuple[str, str | None, str | None]]]:
+    """Check, node and device of everything that failed."""
+
+    def pick(checks: list[Mapping[str, Any]]) -> list[tuple[str, str | None, str | None]]:
+        return [(check["check"], check["node"], check["device"]) for check in checks if check["verdict"] == "fail"]
+
+    return pick

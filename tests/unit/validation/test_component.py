@@ -1,0 +1,212 @@
+"""The component wires its documents: names, order, access, and what comes out as the report."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pulumi
+import pulumi_kubernetes as k8s
+import pytest
+from aks_infiniband.settings import Readiness, ValidationSettings
+from aks_infiniband.validation import Validation, ValidationArgs
+from aks_infiniband.validation.payload.report import build_report
+from aks_infiniband.workload import WorkloadSettings, WorkloadSettingsArgs, nccl_environment
+
+from tests.unit.pulumi_mocks import KUBECONFIG, AzureAndKubernetes, Deploy, Deployment, Registration
+
+JOB = "kubernetes:batch/v1:Job"
+CONFIG_MAP = "kubernetes:core/v1:ConfigMap"
+
+
+@pytest.fixture
+def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Ids of the resources that the program reads instead of making."""
+    ids: list[str] = []
+    answer = AzureAndKubernetes.new_resource
+
+    def remember(self: AzureAndKubernetes, args: Any) -> Any:
+        if args.resource_id:
+            ids.append(args.resource_id)
+        return answer(self, args)
+
+    monkeypatch.setattr(AzureAndKubernetes, "new_resource", remember)
+    return ids
+
+
+@pytest.fixture
+def validated(deploy: Deploy, pool: Any, expected: Any) -> Callable[..., Deployment]:
+    """Run a program with one Validation; its result is the report."""
+
+    def run(mode: Any = "enforce", *, report: Any = "passing", preview: bool = False, **changes: Any) -> Deployment:
+        if report == "passing":
+            report = build_report({}, [{"check": "x", "verdict": "pass"}], expected, run="1", mode=mode, finished="t")
+
+        def program() -> Any:
+            cluster = k8s.core.v1.Namespace("cluster")
+            pool_ready = k8s.core.v1.Namespace("pool-ready")
+            settings = ValidationSettings(mode=mode, image="image:1", timeout_seconds=600)
+            given: dict[str, Any] = {"settings": settings, "readiness": Readiness(), "kubeconfig": KUBECONFIG} | changes
+            options = pulumi.ResourceOptions(depends_on=[pool_ready], deleted_with=cluster)
+            return Validation("ndh100", args=ValidationArgs(pool=pool, **given), opts=options).report
+
+        data = {} if report is None else {"report.json": json.dumps(report)}
+        return deploy(program, preview=preview, outputs={CONFIG_MAP: {"data": data}})
+
+    return run
+
+
+def inside(deployment: Deployment) -> list[Registration]:
+    """What the component made in the cluster."""
+    helpers = ("cluster", "pool-ready")
+    return [one for one in deployment.registrations if one.type.startswith("kubernetes:") and one.name not in helpers]
+
+
+def of(deployment: Deployment, kind: str) -> dict[str, Any]:
+    """Inputs of everything of one type, by name."""
+    return {one.name: one.inputs for one in deployment.all(kind)}
+
+
+def names(resources: Any) -> Any:
+    return {name: inputs["metadata"]["name"] for name, inputs in resources.items()}
+
+
+def test_one_job_is_made_whose_name_ends_in_a_hash(validated: Any) -> None:
+    jobs = names(of(validated(), JOB))
+    assert set(jobs) == {"ndh100-validate"}
+    stem, _, digest = jobs["ndh100-validate"].rpartition("-")
+    assert (stem, len(digest)) == ("ndh100-validate", 8)
+
+
+def test_the_job_waits_for_its_access_its_files_and_all_that_makes_nodes_ready(validated: Any) -> None:
+    (job,) = validated().all(JOB)
+    needed = {"pool-ready", "ndh100-report", "ndh100-payload", "ndh100-access-validate"}
+    assert needed <= job.dependencies
+
+
+def test_everything_goes_with_the_cluster_and_waits_for_what_the_component_waits_for(validated: Any) -> None:
+    for one in inside(validated()):
+        assert one.deleted_with == "cluster", one.name
+        assert "pool-ready" in one.dependencies, one.name
+
+
+def test_a_failed_wait_for_the_job_is_explained(validated: Any) -> None:
+    for job in validated().all(JOB):
+        assert job.request["hooks"]["onError"] == [f"{job.name}-diagnosis"]
+    for job in validated(kubeconfig=None).all(JOB):
+        assert "onError" not in job.request.get("hooks", {})
+
+
+def test_at_preview_the_report_is_unknown_and_so_is_where_it_will_be(validated: Any, read: list[str]) -> None:
+    assert validated(preview=True).result is None
+    assert read == [pulumi.runtime.rpc.UNKNOWN]  # which the engine, unlike the mocks, does not go and read
+
+
+def test_what_else_the_result_depends_on_renames_the_job(validated: Any) -> None:
+    before = names(of(validated(revalidate_when={"driver": "1"}), JOB))
+    after = names(of(validated(revalidate_when={"driver": "2"}), JOB))
+    assert set(before.values()).isdisjoint(after.values())
+
+
+def test_the_same_arguments_name_the_same_job(validated: Any) -> None:
+    assert names(of(validated(), JOB)) == names(of(validated(), JOB))
+
+
+def test_another_polling_rhythm_is_another_validation(validated: Any) -> None:
+    slower = validated(readiness=Readiness(poll_seconds=20))
+    assert names(of(validated(), JOB)) != names(of(slower, JOB))
+
+
+def test_the_report_is_read_from_the_pools_config_map(validated: Any, read: list[str]) -> None:
+    assert validated().result["verdict"] == "pass"
+    assert read == ["aks-infiniband/ndh100-validation-report"]
+
+
+def test_a_job_without_a_report_is_not_measured(validated: Any) -> None:
+    assert validated(report=None).result["verdict"] == "not measured"
+
+
+def test_mode_off_makes_nothing_and_says_not_measured(validated: Any, read: list[str]) -> None:
+    deployment = validated("off")
+    assert inside(deployment) == []
+    assert read == []
+    assert (deployment.result["verdict"], deployment.result["mode"]) == ("not measured", "off")
+
+
+def test_in_mode_warn_a_failed_report_is_a_warning_and_an_output(
+    validated: Any, expected: Any, monkeypatch: Any
+) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(pulumi.log, "warn", lambda text, **_: said.append(text))
+    failed = {"check": "hca-state", "verdict": "fail", "node": "n0", "device": "mlx5_ib3", "expected": "ACTIVE",
+              "measured": "DOWN", "cause": "c"}  # fmt: skip
+    report = build_report({}, [failed], expected, run="1", mode="warn", finished="t")
+
+    assert validated("warn", report=report).result["verdict"] == "fail"
+    assert len(said) == 1
+    assert "hca-state on n0 (mlx5_ib3)" in said[0]
+
+
+def test_a_passing_report_warns_of_nothing(validated: Any, monkeypatch: Any) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(pulumi.log, "warn", lambda text, **_: said.append(text))
+    validated()
+    assert said == []
+
+
+def test_the_validation_may_read_nodes_touch_its_report_and_nothing_else(validated: Any) -> None:
+    cluster = validated()
+    (role,) = of(cluster, "kubernetes:rbac.authorization.k8s.io/v1:Role").values()
+    assert role["rules"] == [
+        {
+            "apiGroups": [""],
+            "resources": ["configmaps"],
+            "resourceNames": ["ndh100-validation-report"],
+            "verbs": ["get", "patch"],
+        }
+    ]
+    (cluster_role,) = of(cluster, "kubernetes:rbac.authorization.k8s.io/v1:ClusterRole").values()
+    assert cluster_role["rules"] == [{"apiGroups": [""], "resources": ["nodes"], "verbs": ["get", "list"]}]
+
+
+def test_accounts_and_bindings_belong_together(validated: Any) -> None:
+    cluster = validated()
+    accounts = set(names(of(cluster, "kubernetes:core/v1:ServiceAccount")).values())
+    used = {job["spec"]["template"]["spec"]["serviceAccountName"] for job in of(cluster, JOB).values()}
+    assert accounts == used == {"ndh100-validate"}
+    (binding,) = of(cluster, "kubernetes:rbac.authorization.k8s.io/v1:RoleBinding").values()
+    assert binding["subjects"][0]["name"] == "ndh100-validate"
+    (cluster_binding,) = of(cluster, "kubernetes:rbac.authorization.k8s.io/v1:ClusterRoleBinding").values()
+    assert cluster_binding["subjects"] == binding["subjects"]
+    (cluster_role,) = of(cluster, "kubernetes:rbac.authorization.k8s.io/v1:ClusterRole").values()
+    assert cluster_binding["roleRef"]["name"] == cluster_role["metadata"]["name"]
+
+
+def test_the_job_mounts_a_config_map_that_has_every_key_they_name(validated: Any) -> None:
+    cluster = validated()
+    maps = {inputs["metadata"]["name"]: inputs.get("data") or {} for inputs in of(cluster, CONFIG_MAP).values()}
+    for job in of(cluster, JOB).values():
+        (volume,) = [one for one in job["spec"]["template"]["spec"]["volumes"] if one["name"] == "payload"]
+        keys = {item["key"] for item in volume["configMap"]["items"]}
+        assert keys == set(maps[volume["configMap"]["name"]])
+    assert "ndh100-validation-report" in maps
+
+
+def test_everything_carries_the_recommended_labels(validated: Any) -> None:
+    for one in inside(validated()):
+        labels = one.inputs["metadata"]["labels"]
+        assert labels["app.kubernetes.io/part-of"] == "aks-infiniband", one.name
+        assert labels["app.kubernetes.io/instance"] == "ndh100", one.name
+
+
+def test_workload_settings_are_a_config_map_per_pool(deploy: Deploy, pool: Any) -> None:
+    def program() -> Any:
+        return WorkloadSettings("workload", args=WorkloadSettingsArgs(pools=[pool])).config_maps["ndh100"]
+
+    deployment = deploy(program)
+    config_map = deployment.one(CONFIG_MAP).inputs
+    assert config_map["data"] == nccl_environment()
+    assert (config_map["metadata"]["name"], config_map["metadata"]["namespace"]) == (
+        "workload-ndh100",
+        "aks-infiniband",
+    )
+    assert deployment.result == "workload-ndh100"

@@ -1,0 +1,277 @@
+"""Every check passes on a healthy node, and fails with node and device when that one thing is wrong."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from aks_infiniband.catalog import SIZES
+from aks_infiniband.validation.expectations import expectations
+from aks_infiniband.validation.payload.judge import judge_node, judge_pool, selects
+
+
+def test_a_healthy_pool_fails_nothing_and_says_what_was_not_measured(healthy: Any, expected: Any) -> None:
+    checks = judge_pool({"n0": healthy(), "n1": healthy()}, expected)
+
+    assert {check["verdict"] for check in checks} == {"pass", "not measured"}
+    unmeasured = [check["check"] for check in checks if check["verdict"] == "not measured"]
+    assert unmeasured == ["bandwidth", "latency", "all-reduce", "GPUDirect"]
+
+
+def test_every_check_is_made_on_every_node(healthy: Any, expected: Any) -> None:
+    checks = judge_pool({"n0": healthy(), "n1": healthy()}, expected)
+
+    for node in ("n0", "n1"):
+        assert [check["check"] for check in checks if check["node"] == node] == [
+            "environment",
+            "hca-count",
+            "hca-state",
+            "hca-physical-state",
+            "hca-rate",
+            "nccl-hca-filter",
+            "rdma-devices",
+            "accelerator-devices",
+            "memlock",
+            "shm",
+        ]
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "check"),
+    [
+        ("state", "DOWN", "hca-state"),
+        ("state", "INIT", "hca-state"),
+        ("state", None, "hca-state"),
+        ("physical_state", "Polling", "hca-physical-state"),
+        ("rate_gbps", 200.0, "hca-rate"),
+        ("rate_gbps", 800.0, "hca-rate"),
+        ("rate_gbps", None, "hca-rate"),
+    ],
+)
+def test_a_port_that_is_not_as_promised_is_named_by_node_and_device(
+    healthy: Any, expected: Any, bad: Any, key: Any, value: Any, check: Any
+) -> None:
+    facts = healthy()
+    facts["hcas"][5][key] = value
+
+    assert bad(judge_node("n1", facts, expected)) == [(check, "n1", "mlx5_ib5")]
+    failed = next(one for one in judge_node("n1", facts, expected) if one["verdict"] == "fail")
+    assert failed["measured"] == value
+
+
+def test_two_bad_ports_are_two_findings(healthy: Any, expected: Any, bad: Any) -> None:
+    facts = healthy()
+    facts["hcas"][0]["state"] = facts["hcas"][7]["state"] = "DOWN"
+
+    assert bad(judge_node("n0", facts, expected)) == [("hca-state", "n0", "mlx5_ib0"), ("hca-state", "n0", "mlx5_ib7")]
+
+
+def test_a_missing_hca_is_counted_and_the_present_ones_are_named(healthy: Any, expected: Any, bad: Any) -> None:
+    facts = healthy()
+    del facts["hcas"][3], facts["uverbs"][3]
+
+    checks = judge_node("n0", facts, expected)
+    assert bad(checks) == [("hca-count", "n0", None), ("rdma-devices", "n0", None)]
+    count = next(check for check in checks if check["check"] == "hca-count")
+    assert (count["expected"], count["measured"]) == (8, 7)
+    assert "mlx5_ib2, mlx5_ib4" in count["cause"]
+    assert "mlx5_an0" in count["cause"]
+
+
+def test_without_any_hca_nothing_about_ports_is_claimed(healthy: Any, expected: Any, bad: Any) -> None:
+    facts = healthy()
+    facts["hcas"] = []
+
+    checks = judge_node("n0", facts, expected)
+    assert ("hca-count", "n0", None) in bad(checks)
+    for name in ("hca-state", "hca-physical-state", "hca-rate"):
+        assert next(check["verdict"] for check in checks if check["check"] == name) == "not measured"
+
+
+def test_a_variable_that_differs_or_is_missing_is_named(healthy: Any, expected: Any, bad: Any) -> None:
+    facts = healthy()
+    facts["environment"]["NCCL_IB_DISABLE"] = "1"
+    del facts["environment"]["NCCL_SOCKET_IFNAME"]
+
+    failed = [check for check in judge_node("n0", facts, expected) if check["verdict"] == "fail"]
+    assert [(check["check"], check["expected"], check["measured"]) for check in failed] == [
+        ("environment", "NCCL_IB_DISABLE=0", "NCCL_IB_DISABLE=1"),
+        ("environment", "NCCL_SOCKET_IFNAME=eth0", "NCCL_SOCKET_IFNAME not set"),
+    ]
+
+
+def test_a_device_that_the_pod_cannot_open_is_named(healthy: Any, expected: Any, bad: Any) -> None:
+    facts = healthy()
+    facts["uverbs"].remove("uverbs6")
+
+    assert bad(judge_node("n0", facts, expected)) == [("rdma-devices", "n0", "mlx5_ib6")]
+
+
+def test_too_few_device_files_fail_where_the_kernel_does_not_say_whose_they_are(
+    healthy: Any, expected: Any, bad: Any
+) -> None:
+    facts = healthy()
+    facts["uverbs_of"] = {}
+    facts["uverbs"] = []
+
+    assert ("rdma-devices", "n0", None) in bad(judge_node("n0", facts, expected))
+
+
+@pytest.mark.parametrize("seen", [7, 9, 0])
+def test_another_number_of_gpus_fails(healthy: Any, expected: Any, bad: Any, seen: Any) -> None:
+    facts = healthy()
+    facts["accelerator_devices"] = [f"nvidia{index}" for index in range(seen)]
+
+    assert bad(judge_node("n0", facts, expected)) == [("accelerator-devices", "n0", None)]
+
+
+def test_a_size_without_accelerators_is_not_asked_for_any(healthy: Any, pool: Any) -> None:
+    expected = expectations(replace(pool, size=SIZES["Standard_HB176rs_v4"]))
+    facts = healthy()
+    facts["hcas"] = facts["hcas"][:1]
+    facts["accelerator_devices"] = []
+
+    checks = judge_node("n0", facts, expected)
+    assert "accelerator-devices" not in [check["check"] for check in checks]
+    assert {check["verdict"] for check in checks} == {"pass"}
+
+
+@pytest.mark.parametrize(
+    ("limit", "ipc_lock", "verdict"),
+    [(8388608, True, "pass"), (-1, False, "pass"), (8388608, False, "fail"), (None, False, "fail")],
+)
+def test_memory_can_be_locked_with_the_capability_or_without_a_limit(
+    healthy: Any, expected: Any, limit: Any, ipc_lock: Any, verdict: Any
+) -> None:
+    facts = healthy()
+    facts["memlock_bytes"], facts["ipc_lock"] = limit, ipc_lock
+
+    memlock = next(check for check in judge_node("n0", facts, expected) if check["check"] == "memlock")
+    assert (memlock["verdict"], memlock["node"]) == (verdict, "n0")
+
+
+@pytest.mark.parametrize(
+    ("limit", "ipc_lock", "shown"),
+    [
+        (8388608, True, "8388608 bytes, IPC_LOCK"),
+        (-1, False, "unlimited"),
+        (8388608, False, "8388608 bytes"),
+        (None, False, "unreadable"),
+    ],
+)
+def test_the_limit_and_the_capability_are_both_shown(
+    healthy: Any, expected: Any, limit: Any, ipc_lock: Any, shown: Any
+) -> None:
+    facts = healthy()
+    facts["memlock_bytes"], facts["ipc_lock"] = limit, ipc_lock
+    assert next(c["measured"] for c in judge_node("n0", facts, expected) if c["check"] == "memlock") == shown
+
+
+@pytest.mark.parametrize(("size", "verdict"), [(64 << 20, "fail"), (1 << 30, "pass"), (None, "fail")])
+def test_shared_memory_of_the_default_size_is_too_small(healthy: Any, expected: Any, size: Any, verdict: Any) -> None:
+    facts = healthy()
+    facts["shm_bytes"] = size
+
+    assert next(c["verdict"] for c in judge_node("n0", facts, expected) if c["check"] == "shm") == verdict
+
+
+@pytest.mark.parametrize("hca_filter", ["mlx5_ib1", "=mlx5_ib0,mlx5_ib1", "", "mlx5", "^mlx5_ib", "mlx5_9"])
+def test_a_filter_that_does_not_choose_exactly_the_infiniband_devices_fails(
+    healthy: Any, expected: Any, bad: Any, hca_filter: Any
+) -> None:
+    facts = healthy()
+    facts["uverbs"].append("uverbs8")
+    facts["environment"]["NCCL_IB_HCA"] = hca_filter
+    expected["environment"]["NCCL_IB_HCA"] = hca_filter
+
+    assert bad(judge_node("n0", facts, expected)) == [("nccl-hca-filter", "n0", None)]
+
+
+@pytest.mark.parametrize(("hca_filter", "chosen"), [("nothing", "none"), ("=mlx5_ib3,mlx5_ib4", "mlx5_ib3, mlx5_ib4")])
+def test_what_the_filter_should_choose_and_chooses_is_listed(
+    healthy: Any, expected: Any, hca_filter: Any, chosen: Any
+) -> None:
+    facts = healthy()
+    facts["environment"]["NCCL_IB_HCA"] = hca_filter
+    check = next(c for c in judge_node("n0", facts, expected) if c["check"] == "nccl-hca-filter")
+    assert check["expected"] == ", ".join(f"mlx5_ib{index}" for index in range(8))
+    assert check["measured"] == chosen
+
+
+def test_an_ethernet_device_that_the_pod_cannot_open_needs_no_filter(healthy: Any, expected: Any, bad: Any) -> None:
+    facts = healthy()
+    facts["environment"]["NCCL_IB_HCA"] = expected["environment"]["NCCL_IB_HCA"] = "mlx5"
+
+    assert bad(judge_node("n0", facts, expected)) == []
+
+
+@pytest.mark.parametrize(
+    ("hca_filter", "device", "chosen"),
+    [
+        ("mlx5_ib", "mlx5_ib0", True),
+        ("mlx5_ib", "mlx5_an0", False),
+        ("mlx5_1", "mlx5_10", True),
+        ("=mlx5_1", "mlx5_10", False),
+        ("=mlx5_1:1", "mlx5_1", True),
+        ("^mlx5_an", "mlx5_an0", False),
+        ("^mlx5_an", "mlx5_0", True),
+        ("^=mlx5_1", "mlx5_10", True),
+        ("", "anything", True),
+    ],
+)
+def test_the_filter_is_read_as_nccl_reads_it(hca_filter: Any, device: Any, chosen: Any) -> None:
+    assert selects(hca_filter, device) is chosen
+
+
+def test_a_node_that_did_not_report_fails_the_pool(healthy: Any, expected: Any, bad: Any) -> None:
+    checks = judge_pool({"n0": healthy()}, expected)
+
+    assert bad(checks) == [("nodes-reported", None, None)]
+    assert (checks[0]["expected"], checks[0]["measured"]) == (2, 1)
+    assert "n0" in checks[0]["cause"]
+
+
+def test_nodes_on_different_partitions_are_named_with_the_cause(healthy: Any, expected: Any, bad: Any) -> None:
+    other = healthy()
+    for hca in other["hcas"]:
+        hca["partition_keys"] = ["0x8013", "0xffff"]
+
+    checks = judge_pool({"n0": healthy(), "n1": other}, expected)
+    assert bad(checks) == [("partition-keys", None, None)]
+    cause = next(check["cause"] for check in checks if check["verdict"] == "fail")
+    assert "n0, n1 are on different partitions" in cause
+    assert "AKSInfinibandSupport was not registered" in cause
+
+
+def test_full_and_limited_membership_are_the_same_partition(healthy: Any, expected: Any, bad: Any) -> None:
+    limited = healthy()
+    for hca in limited["hcas"]:
+        hca["partition_keys"] = ["0x0012", "0x7fff"]
+
+    assert bad(judge_pool({"n0": healthy(), "n1": limited}, expected)) == []
+
+
+def test_a_default_key_more_or_less_does_not_make_another_fabric(healthy: Any, expected: Any, bad: Any) -> None:
+    without = healthy()
+    for hca in without["hcas"]:
+        hca["partition_keys"] = ["0x8012"]
+
+    checks = judge_pool({"n0": healthy(), "n1": without}, expected)
+    assert bad(checks) == []
+    assert next(check["measured"] for check in checks if check["check"] == "partition-keys") == "0x0012"
+
+
+def test_a_node_on_the_default_partition_only_is_on_another_fabric(healthy: Any, expected: Any, bad: Any) -> None:
+    lost = healthy()
+    for hca in lost["hcas"]:
+        hca["partition_keys"] = ["0xffff"]
+
+    checks = judge_pool({"n0": healthy(), "n1": lost}, expected)
+    assert bad(checks) == [("partition-keys", None, None)]
+    assert "n1 on only the default" in next(check["cause"] for check in checks if check["verdict"] == "fail")
+
+
+def test_one_hca_on_another_partition_is_named(healthy: Any, expected: Any, bad: Any) -> None:
+    facts = healthy()
+    facts["hcas"][4]["partition_keys"] = ["0x8099", "0xffff"]
+
+    assert bad(judge_pool({"n0": healthy(), "n1": facts}, expected)) == [("partition-keys", "n1", "mlx5_ib4")]

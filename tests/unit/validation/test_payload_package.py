@@ -1,0 +1,47 @@
+"""What travels into the pods is complete, self-contained, and runs on an old Python."""
+
+import ast
+import runpy
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aks_infiniband.validation import payload
+from aks_infiniband.validation.payload_files import payload_files
+
+FOLDER = Path(payload.__file__).parent
+
+
+def test_every_module_travels_and_nothing_else() -> None:
+    assert set(payload_files()) == {path.name for path in FOLDER.glob("*.py")}
+    assert {"__init__.py", "await_nodes.py", "validate.py"} <= set(payload_files())
+
+
+@pytest.mark.parametrize("name", sorted(payload_files()))
+def test_a_module_is_python_3_9_and_needs_the_standard_library_only(name: Any) -> None:
+    tree = ast.parse(payload_files()[name], feature_version=(3, 9))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            assert {alias.name.partition(".")[0] for alias in node.names} <= sys.stdlib_module_names
+        if isinstance(node, ast.ImportFrom) and node.level == 0:
+            assert str(node.module).partition(".")[0] in sys.stdlib_module_names
+
+
+def test_all_of_it_fits_into_a_config_map() -> None:
+    assert sum(len(text.encode()) for text in payload_files().values()) < 100_000
+
+
+@pytest.mark.parametrize("module", ["payload.await_nodes", "payload.validate"])
+def test_a_copy_of_the_files_runs_by_its_name(tmp_path: Any, monkeypatch: Any, capsys: Any, module: Any) -> None:
+    (tmp_path / "payload").mkdir()
+    for name, text in payload_files().items():
+        (tmp_path / "payload" / name).write_text(text)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(sys, "argv", ["x", "--help"])
+    monkeypatch.setattr(sys, "modules", dict(sys.modules))
+
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_module(module, run_name="__main__")
+    assert ended.value.code == 0
+    assert "--termination-log" in capsys.readouterr().out

@@ -1,0 +1,86 @@
+"""The report says what was looked at, what was not, and what went wrong, in data and in words."""
+
+import json
+from typing import Any
+
+from aks_infiniband.validation.payload.judge import judge_pool
+from aks_infiniband.validation.payload.report import (
+    build_report,
+    lines_of,
+    message_of,
+    unmeasured_report,
+    verdict_of,
+)
+
+
+def report_of(facts: Any, expected: Any) -> Any:
+    return build_report(facts, judge_pool(facts, expected), expected, run="uid", mode="enforce", finished="now")
+
+
+def test_a_healthy_pool_passes_and_its_coverage_names_what_was_not_measured(healthy: Any, expected: Any) -> None:
+    report = report_of({"n0": healthy(), "n1": healthy()}, expected)
+
+    assert report["verdict"] == "pass"
+    assert (
+        report["coverage"]["summary"]
+        == "2 of 2 nodes, 16 of 16 HCAs; bandwidth, latency, all-reduce, GPUDirect: not measured"
+    )
+    assert report["coverage"]["not_measured"] == ["bandwidth", "latency", "all-reduce", "GPUDirect"]
+    assert (report["schema_version"], report["pool"], report["run"]) == (1, "ndh100", "uid")
+    assert json.loads(json.dumps(report)) == report
+
+
+def test_one_failed_check_fails_the_pool(healthy: Any, expected: Any) -> None:
+    facts = {"n0": healthy(), "n1": healthy()}
+    facts["n1"]["hcas"][2]["state"] = "DOWN"
+
+    assert report_of(facts, expected)["verdict"] == "fail"
+
+
+def test_half_a_pool_is_half_covered(healthy: Any, expected: Any) -> None:
+    report = report_of({"n0": healthy()}, expected)
+
+    assert report["verdict"] == "fail"
+    assert report["coverage"]["nodes"] == {"looked_at": 1, "expected": 2}
+    assert report["coverage"]["hcas"] == {"looked_at": 8, "expected": 16}
+    assert report["coverage"]["summary"].startswith("1 of 2 nodes, 8 of 16 HCAs")
+
+
+def test_the_worst_measured_verdict_counts_and_nothing_measured_is_not_a_pass() -> None:
+    def checks(*verdicts: Any) -> Any:
+        return [{"verdict": verdict} for verdict in verdicts]
+
+    assert verdict_of(checks("pass", "fail", "warn")) == "fail"
+    assert verdict_of(checks("pass", "warn", "not measured")) == "warn"
+    assert verdict_of(checks("pass", "not measured")) == "pass"
+    assert verdict_of(checks("not measured")) == "not measured"
+    assert verdict_of([]) == "not measured"
+
+
+def test_a_pool_nobody_looked_at_is_not_measured(expected: Any) -> None:
+    report = unmeasured_report(expected, mode="off")
+
+    assert (report["verdict"], report["mode"], report["checks"]) == ("not measured", "off", [])
+    assert report["coverage"]["summary"].startswith("0 of 2 nodes, 0 of 16 HCAs; nodes, HCAs, bandwidth")
+
+
+def test_devices_that_show_the_same_are_named_in_one_line(healthy: Any, expected: Any) -> None:
+    facts = {"n0": healthy(), "n1": healthy()}
+    for index in (1, 3):
+        facts["n1"]["hcas"][index]["state"] = "DOWN"
+    facts["n0"]["hcas"][0]["state"] = "DOWN"
+
+    lines = lines_of(judge_pool(facts, expected))
+    assert len(lines) == 1
+    assert lines[0].startswith(
+        "fail: hca-state on n0 (mlx5_ib0), n1 (mlx5_ib1, mlx5_ib3): expected ACTIVE, measured DOWN - "
+    )
+
+
+def test_the_message_starts_with_verdict_and_coverage(healthy: Any, expected: Any) -> None:
+    facts = {"n0": healthy(), "n1": healthy()}
+    facts["n1"]["shm_bytes"] = None
+
+    first, second = message_of(report_of(facts, expected)).split("\n")
+    assert first.startswith("pool ndh100: fail (2 of 2 nodes, 16 of 16 HCAs;")
+    assert second.startswith("fail: shm on n1: expected 1073741824, measured nothing - ")
