@@ -1,0 +1,6 @@
+"""A simulated Azure subscription, spoken to by the real Pulumi engine in azure-native's place.
+
+`provider` is the gRPC resource provider; `cloud` the subscription behind it; `resources` what each resource type asks
+and does; `models` checks every input against the published models; `machines` and `cluster_api` make an agent pool's
+machines appear in the local control plane. `subscription.yaml` is what the subscription offers.
+"""

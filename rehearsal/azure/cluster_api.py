@@ -1,0 +1,150 @@
+"""The one place that talks to the local control plane: machines join and leave it, and a deleted cluster empties it."""
+
+import logging
+import time
+from collections.abc import Iterable, Mapping
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any, Final, cast
+
+import httpx2
+from lightkube import ApiError, Client, KubeConfig
+from lightkube.models.meta_v1 import ObjectMeta
+from lightkube.resources.core_v1 import Node, Pod
+
+from rehearsal.azure.clock import Clock
+
+_LOG: Final = logging.getLogger(__name__)
+_FIELD_MANAGER: Final = "azure"
+_DRAIN_SECONDS: Final = 1800.0
+"""How long AKS tries to drain a node: upgradeSettings.drainTimeoutInMinutes is 30 by default."""
+
+
+class ClusterApi:
+    """The control plane behind every managed cluster of this subscription.
+
+    own: the kubeconfig Azure works with; handed_out: the one that the credential functions give to programs.
+    """
+
+    def __init__(self, *, own: Path, handed_out: Path, clock: Clock) -> None:
+        self._own = own
+        self._handed_out = handed_out
+        self._clock = clock
+        self._client: Client | None = None
+
+    @property
+    def client(self) -> Client:
+        """A client with Azure's own certificate."""
+        if self._client is None:
+            config = KubeConfig.from_file(str(self._own))
+            self._client = Client(config=config, field_manager=_FIELD_MANAGER, trust_env=False)
+        return self._client
+
+    def kubeconfig(self) -> str:
+        """The kubeconfig that the credential functions hand out."""
+        return self._handed_out.read_text()
+
+    def version(self) -> str:
+        """The API server's version, such as `v1.36.3`."""
+        return str(self.get("/version")["gitVersion"])
+
+    def get(self, path: str) -> dict[str, Any]:
+        """An API path's answer, for what is found by discovery."""
+        answer: dict[str, Any] = self.request("GET", path).raise_for_status().json()
+        return answer
+
+    def request(self, method: str, path: str, body: Any = None) -> httpx2.Response:
+        """A request to an API path; a body is a merge patch or a delete's options."""
+        content_type = "application/merge-patch+json" if method == "PATCH" else "application/json"
+        http = self.client._client._client
+        return http.request(method, path, json=body, headers={"Content-Type": content_type})
+
+    def join(self, document: Mapping[str, Any]) -> None:
+        """A machine's kubelet registers its node; nothing happens when it has done so before."""
+        try:
+            self.client.create(cast("Node", Node.from_dict(dict(document))))
+        except ApiError as error:
+            if error.status.code != HTTPStatus.CONFLICT:
+                raise
+
+    def relabel(self, name: str, labels: Mapping[str, str | None], taints: list[dict[str, str]]) -> None:
+        """Set and (None) remove labels of a node, and set the taints that are the pool's."""
+        kept = [taint.to_dict() for taint in self._taints(name) if taint.key.startswith("node.kubernetes.io/")]
+        patch = {"metadata": {"labels": dict(labels)}, "spec": {"taints": kept + taints}}
+        self.client.patch(Node, name, patch)
+
+    def _taints(self, name: str) -> Iterable[Any]:
+        node = self.client.get(Node, name)
+        return (node.spec.taints if node.spec else None) or []
+
+    def leave(self, names: Iterable[str], *, pause: float) -> None:
+        """Cordon, drain and remove nodes, as AKS does when a pool shrinks or goes. pause: seconds between evictions."""
+        present = [name for name in names if self._exists(name)]
+        for name in present:
+            self.client.patch(Node, name, {"spec": {"unschedulable": True}})
+        for name in present:
+            self._drain(name, pause)
+            self.remove(name)
+
+    def _exists(self, name: str) -> bool:
+        try:
+            self.client.get(Node, name)
+        except ApiError as error:
+            if error.status.code == HTTPStatus.NOT_FOUND:
+                return False
+            raise
+        return True
+
+    def _drain(self, name: str, pause: float) -> None:
+        limit = time.monotonic() + _DRAIN_SECONDS / self._clock.latencies.speed
+        while pods := self._evictable(name):
+            blocked = [pod for pod in pods if not self._evict(pod)]
+            if blocked and time.monotonic() > limit:
+                _LOG.warning("node %s: a disruption budget holds %d pods; drained without them", name, len(blocked))
+                return
+            self._clock.pause(pause)
+
+    def _pods(self, name: str) -> list[Pod]:
+        return list(self.client.list(Pod, namespace="*", fields={"spec.nodeName": name}))
+
+    def _evictable(self, name: str) -> list[Pod]:
+        return [pod for pod in self._pods(name) if not _belongs_to_daemon_set(pod) and not _finished(pod)]
+
+    def _evict(self, pod: Pod) -> bool:
+        """Ask for a pod's eviction; False when a disruption budget forbids it now."""
+        assert pod.metadata
+        metadata = ObjectMeta(name=pod.metadata.name, namespace=pod.metadata.namespace)
+        try:
+            self.client.create(
+                Pod.Eviction(metadata=metadata),
+                name=str(pod.metadata.name),
+                namespace=str(pod.metadata.namespace),
+            )
+        except ApiError as error:
+            if error.status.code == HTTPStatus.NOT_FOUND:
+                return True
+            if error.status.code == HTTPStatus.TOO_MANY_REQUESTS:
+                return False
+            raise
+        return True
+
+    def remove(self, name: str) -> None:
+        """The machine is gone: so are its node and what ran on it."""
+        for pod in self._pods(name):
+            assert pod.metadata
+            self._delete(f"/api/v1/namespaces/{pod.metadata.namespace}/pods/{pod.metadata.name}")
+        self._delete(f"/api/v1/nodes/{name}")
+
+    def _delete(self, path: str) -> None:
+        answer = self.request("DELETE", path, {"gracePeriodSeconds": 0})
+        if answer.status_code != HTTPStatus.NOT_FOUND:
+            answer.raise_for_status()
+
+
+def _belongs_to_daemon_set(pod: Pod) -> bool:
+    owners = (pod.metadata.ownerReferences if pod.metadata else None) or []
+    return any(owner.kind in ("DaemonSet", "Node") for owner in owners)
+
+
+def _finished(pod: Pod) -> bool:
+    return bool(pod.status and pod.status.phase in ("Succeeded", "Failed"))

@@ -1,0 +1,229 @@
+# ruff: noqa: N802 - the methods are named by the protocol
+"""The gRPC resource provider: what the Pulumi engine asks of azure-native, answered from the simulated subscription."""
+
+import json
+import logging
+from collections.abc import Callable
+from typing import Any, Final, NoReturn, TypeVar
+
+import grpc
+from google.protobuf import empty_pb2, struct_pb2
+from pulumi.runtime.proto import plugin_pb2, provider_pb2, provider_pb2_grpc, status_pb2
+
+from rehearsal.azure.checking import CREATE_BEFORE_DELETE, check
+from rehearsal.azure.clock import Cancelled, Stopped
+from rehearsal.azure.cloud import Cloud, OperationFailedError
+from rehearsal.azure.difference import Change, changes
+from rehearsal.azure.errors import AlreadyExistsError, AzureError, NotSimulatedError, not_found
+from rehearsal.azure.functions import FUNCTIONS, find
+from rehearsal.azure.kinds import Kind, Request
+from rehearsal.azure.naming import parse_id, resource_id
+from rehearsal.azure.store import Record
+from rehearsal.azure.wire import UNKNOWN, Properties, from_struct, has_unknown, to_struct
+
+_LOG: Final = logging.getLogger(__name__)
+Result = TypeVar("Result")
+VERSION: Final = "3.29.0"
+"""The azure-native version whose place this provider takes."""
+_REFUSALS: Final = (AzureError, NotSimulatedError, AlreadyExistsError)
+_INTERRUPTIONS: Final = (OperationFailedError, Cancelled, Stopped)
+_STILL_GOING: Final = "the engine stopped waiting; Azure has accepted the request and carries on"
+_PROPERTY_KIND: Final = {
+    ("add", False): provider_pb2.PropertyDiff.ADD,
+    ("add", True): provider_pb2.PropertyDiff.ADD_REPLACE,
+    ("delete", False): provider_pb2.PropertyDiff.DELETE,
+    ("delete", True): provider_pb2.PropertyDiff.DELETE_REPLACE,
+    ("update", False): provider_pb2.PropertyDiff.UPDATE,
+    ("update", True): provider_pb2.PropertyDiff.UPDATE_REPLACE,
+}
+
+
+class AzureNative(provider_pb2_grpc.ResourceProviderServicer):
+    """azure-native, simulated. One server serves every engine of a rehearsal, one after the other or side by side."""
+
+    def __init__(self, cloud: Cloud) -> None:
+        self._cloud = cloud
+        self._locations: dict[str, str] = {}
+        """Configured location by connection: every provider instance of a program has a connection of its own."""
+
+    def Handshake(self, request: Any, context: grpc.ServicerContext) -> Any:
+        return provider_pb2.ProviderHandshakeResponse()
+
+    def Attach(self, request: Any, context: grpc.ServicerContext) -> Any:
+        return empty_pb2.Empty()
+
+    def GetPluginInfo(self, request: Any, context: grpc.ServicerContext) -> Any:
+        return plugin_pb2.PluginInfo(version=VERSION)
+
+    def GetSchema(self, request: Any, context: grpc.ServicerContext) -> Any:
+        schema = {"name": "azure-native", "version": VERSION, "resources": {}, "functions": {}}
+        return provider_pb2.GetSchemaResponse(schema=json.dumps(schema))
+
+    def CheckConfig(self, request: Any, context: grpc.ServicerContext) -> Any:
+        return provider_pb2.CheckResponse(inputs=request.news)
+
+    def DiffConfig(self, request: Any, context: grpc.ServicerContext) -> Any:
+        return provider_pb2.DiffResponse(changes=provider_pb2.DiffResponse.DIFF_NONE)
+
+    def Configure(self, request: Any, context: grpc.ServicerContext) -> Any:
+        location = from_struct(request.args).get("location") or request.variables.get("azure-native:config:location")
+        if isinstance(location, str):
+            self._locations[context.peer()] = location
+        return provider_pb2.ConfigureResponse(acceptSecrets=False, supportsPreview=True)
+
+    def Cancel(self, request: Any, context: grpc.ServicerContext) -> Any:
+        _LOG.info("the engine cancels: it waits no longer, what Azure has begun goes on")
+        self._cloud.clock.cancel(context.peer())
+        return empty_pb2.Empty()
+
+    def Check(self, request: Any, context: grpc.ServicerContext) -> Any:
+        kind = self._kind(request.urn, context)
+        inputs, failures = check(
+            self._cloud,
+            kind,
+            request.urn.rpartition("::")[2],
+            from_struct(request.olds),
+            from_struct(request.news),
+            seed=bytes(request.randomSeed),
+            location=self._locations.get(context.peer()),
+        )
+        for failure in failures:
+            _LOG.info("refused %s: %s", request.urn.rpartition("::")[2], failure.reason)
+        return provider_pb2.CheckResponse(
+            inputs=to_struct(inputs),
+            failures=[provider_pb2.CheckFailure(reason=failure.reason) for failure in failures],
+        )
+
+    def Diff(self, request: Any, context: grpc.ServicerContext) -> Any:
+        kind = self._kind(request.urn, context)
+        old, new = from_struct(request.old_inputs), from_struct(request.news)
+        found = changes(old, new, kind.replacing())
+        replaces = [change.path for change in found if change.replaces]
+        return provider_pb2.DiffResponse(
+            changes=provider_pb2.DiffResponse.DIFF_SOME if found else provider_pb2.DiffResponse.DIFF_NONE,
+            replaces=replaces,
+            deleteBeforeReplace=bool(replaces) and not old.get(CREATE_BEFORE_DELETE),
+            diffs=sorted({change.path.split(".")[0].split("[")[0] for change in found}),
+            detailedDiff={change.path: _property_diff(change) for change in found},
+            hasDetailedDiff=True,
+        )
+
+    def Create(self, request: Any, context: grpc.ServicerContext) -> Any:
+        kind, inputs = self._kind(request.urn, context), from_struct(request.properties)
+        if request.preview:
+            return provider_pb2.CreateResponse(properties=to_struct(_preview(kind, inputs)))
+        put = self._request(kind, inputs)
+        record = self._put(context, lambda: self._cloud.create(kind, put, context.peer()), put.id, request.properties)
+        return provider_pb2.CreateResponse(id=record.id, properties=self._outputs(record))
+
+    def Update(self, request: Any, context: grpc.ServicerContext) -> Any:
+        kind, inputs = self._kind(request.urn, context), from_struct(request.news)
+        if request.preview:
+            return provider_pb2.UpdateResponse(properties=to_struct(_preview(kind, inputs)))
+        put = self._request(kind, inputs, request.id)
+        if put.current is None:
+            self._refuse(context, not_found(kind.arm_type, put.name, put.path.get("resourceGroupName", "")))
+        record = self._put(context, lambda: self._cloud.update(kind, put, context.peer()), put.id, request.news)
+        return provider_pb2.UpdateResponse(properties=self._outputs(record))
+
+    def Read(self, request: Any, context: grpc.ServicerContext) -> Any:
+        kind = self._kind(request.urn, context)
+        record = self._call(context, lambda: find(self._cloud, kind, request.id))
+        if record is None:
+            return provider_pb2.ReadResponse()
+        inputs = to_struct(record.inputs)
+        return provider_pb2.ReadResponse(id=record.id, properties=self._outputs(record), inputs=inputs)
+
+    def Delete(self, request: Any, context: grpc.ServicerContext) -> Any:
+        kind = self._kind(request.urn, context)
+        record = self._cloud.store.get(request.id)
+        if record is not None:
+            self._call(context, lambda: self._cloud.delete(kind, record, context.peer()))
+        return empty_pb2.Empty()
+
+    def Invoke(self, request: Any, context: grpc.ServicerContext) -> Any:
+        function = FUNCTIONS.get(request.tok)
+        if function is None:
+            self._refuse(context, _not_simulated("function", request.tok, list(FUNCTIONS)))
+        arguments = from_struct(request.args)
+        if has_unknown(arguments):
+            return provider_pb2.InvokeResponse()
+        answer = self._call(context, lambda: function(self._cloud, arguments))
+        response = provider_pb2.InvokeResponse()
+        getattr(response, "return").CopyFrom(to_struct(answer))
+        return response
+
+    def _kind(self, urn: str, context: grpc.ServicerContext) -> Kind:
+        token = urn.split("::")[2].rpartition("$")[2]
+        kind = self._cloud.kinds.get(token)
+        if kind is None:
+            self._refuse(context, _not_simulated("resource type", token, list(self._cloud.kinds)))
+        return kind
+
+    def _request(self, kind: Kind, inputs: Properties, known_id: str = "") -> Request:
+        path = {"subscriptionId": self._cloud.subscription.subscription_id}
+        path |= {name: str(inputs[name]) for name in kind.parameters}
+        found = known_id or resource_id(kind.path, path)
+        parsed = parse_id(kind.path, found) or path
+        return Request(id=found, path=parsed, inputs=inputs, current=self._cloud.store.get(found))
+
+    def _outputs(self, record: Record) -> struct_pb2.Struct:
+        return to_struct({"id": record.id, **record.outputs})
+
+    def _put(
+        self, context: grpc.ServicerContext, put: Callable[[], Record], resource: str, inputs: struct_pb2.Struct
+    ) -> Record:
+        """A PUT; what fails after Azure has accepted it leaves a resource behind, which the engine must keep."""
+        try:
+            return put()
+        except _REFUSALS as error:
+            self._refuse(context, error)
+        except _INTERRUPTIONS as error:
+            record = self._cloud.store.get(resource)
+            assert record
+            reason = str(error) or _STILL_GOING
+            detail = provider_pb2.ErrorResourceInitFailed(
+                id=record.id, properties=self._outputs(record), reasons=[reason], inputs=inputs
+            )
+            _abort(context, reason, detail)
+
+    def _call(self, context: grpc.ServicerContext, call: Callable[[], Result]) -> Result:
+        try:
+            return call()
+        except (*_REFUSALS, *_INTERRUPTIONS) as error:
+            self._refuse(context, error)
+
+    def _refuse(self, context: grpc.ServicerContext, error: Exception) -> NoReturn:
+        reason = str(error) or _STILL_GOING
+        _LOG.info("refused: %s", reason)
+        context.abort(grpc.StatusCode.UNKNOWN, reason)
+        raise AssertionError  # abort raises
+
+
+def _preview(kind: Kind, inputs: Properties) -> Properties:
+    """The outputs as far as the inputs tell; azure-native lets everything else be unknown, at an update too.
+
+    An object's shape may differ between input and output (a list of identities becomes a map), so only what is plain
+    is taken over.
+    """
+    known = {name: value for name, value in inputs.items() if not isinstance(value, dict | list)}
+    return {name: known.get(name, UNKNOWN) for name in kind.output_names} | {"azureApiVersion": kind.api_version}
+
+
+def _property_diff(change: Change) -> provider_pb2.PropertyDiff:
+    return provider_pb2.PropertyDiff(kind=_PROPERTY_KIND[change.kind, change.replaces], inputDiff=True)
+
+
+def _not_simulated(what: str, token: str, known: list[str]) -> NotSimulatedError:
+    return NotSimulatedError(
+        f"This rehearsal does not simulate the {what} {token}. It simulates: {', '.join(sorted(known))}. "
+        "On Azure the program may work; to rehearse it, leave this out or extend rehearsal/azure."
+    )
+
+
+def _abort(context: grpc.ServicerContext, reason: str, detail: provider_pb2.ErrorResourceInitFailed) -> NoReturn:
+    """End a call with an error that carries a resource's state, as Pulumi's engine reads it."""
+    status = status_pb2.Status(code=grpc.StatusCode.UNKNOWN.value[0], message=reason)
+    status.details.add().Pack(detail)
+    context.set_trailing_metadata((("grpc-status-details-bin", status.SerializeToString()),))
+    context.abort(grpc.StatusCode.UNKNOWN, reason)

@@ -1,0 +1,149 @@
+"""What Azure asks of a managed cluster beside its pools: identity, version, DNS prefix, address ranges."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from rehearsal.azure import naming
+from rehearsal.azure.errors import AzureError, bad_request
+from rehearsal.azure.kinds import Request
+from rehearsal.azure.resources.groups import located
+from rehearsal.azure.resources.identities import find_identity
+from rehearsal.azure.resources.networks import parse_prefix, subnets_of
+from rehearsal.azure.resources.pool_rules import unsupported_version
+from rehearsal.azure.subscription import version_key
+
+if TYPE_CHECKING:
+    from rehearsal.azure.cloud import Cloud
+
+_ARM_TYPE: Final = "Microsoft.ContainerService/managedClusters"
+_DNS_PREFIX: Final = r"^[a-zA-Z0-9]([a-zA-Z0-9-]{0,52}[a-zA-Z0-9])?$"
+"""AKS REST API and portal: 1 to 54 letters, digits and hyphens, not at the ends."""
+
+
+def network_profile(given: Mapping[str, Any]) -> dict[str, Any]:
+    """A network profile with AKS's defaults."""
+    plugin = given.get("networkPlugin", "kubenet")
+    routed = plugin == "kubenet" or given.get("networkPluginMode") == "overlay"
+    return {
+        "networkPlugin": plugin,
+        "serviceCidr": "10.0.0.0/16",
+        "dnsServiceIP": "10.0.0.10",
+        **({"podCidr": "10.244.0.0/16"} if routed else {}),
+        "loadBalancerSku": "standard",
+        "outboundType": "loadBalancer",
+        "ipFamilies": ["IPv4"],
+        **given,
+    }
+
+
+def require_cluster(cloud: Cloud, request: Request) -> None:
+    """Refuse a cluster whose group, region, prefix, identity or version Azure does not have."""
+    located(cloud, request, _ARM_TYPE)
+    inputs = request.inputs
+    prefix = inputs.get("dnsPrefix")
+    if not prefix and not inputs.get("fqdnSubdomain"):
+        raise _invalid("dnsPrefix", "neither dnsPrefix nor fqdnSubdomain is set")
+    if prefix and not re.match(_DNS_PREFIX, str(prefix)):
+        raise _invalid(
+            "dnsPrefix",
+            f"DNS prefix '{prefix}' is invalid. DNS prefix must contain between 1 and 54 characters. It can include "
+            "alphanumeric characters and hyphens ('-'). It should start and end with an alphanumeric character",
+        )
+    _require_identity(cloud, request)
+    version = str(inputs.get("kubernetesVersion") or cloud.subscription.default_kubernetes_version)
+    if cloud.subscription.patch_of(version) is None:
+        raise unsupported_version(cloud, f"Managed cluster {request.name}", version)
+
+
+def _invalid(parameter: str, reason: str) -> AzureError:
+    return bad_request(
+        "InvalidParameter",
+        f"The value of parameter {parameter} is invalid. Error details: {reason}. Please see "
+        "https://aka.ms/aks-naming-rules "
+        "for more details.",
+        target=parameter,
+    )
+
+
+def _require_identity(cloud: Cloud, request: Request) -> None:
+    identity = request.inputs.get("identity") or {}
+    if not identity and not request.inputs.get("servicePrincipalProfile"):
+        raise bad_request(
+            "ServicePrincipalProfileMissing",
+            f"Managed cluster {request.name} has neither an identity nor a service principal.",
+        )
+    for given in identity.get("userAssignedIdentities") or []:
+        if find_identity(cloud, given) is None:
+            raise bad_request(
+                "FailedIdentityOperation",
+                f"Identity operation for resource '{request.id}' failed with error 'Failed to perform "
+                "resource identity "
+                f'operation. Status: \'BadRequest\'. Response: \'{{"error":{{"code":"BadRequest","message":"Resource '
+                f"'{given}' was not found.\"}}}}'.'.",
+            )
+
+
+def require_system_pool(pools: Sequence[Mapping[str, Any]]) -> None:
+    """Refuse a cluster without a system pool, and pools whose names Azure does not take."""
+    for index, pool in enumerate(pools):
+        for failure in naming.AGENT_POOL.failures(f"agentPoolProfiles[{index}].name", str(pool["name"])):
+            raise bad_request("InvalidParameter", failure.reason, target=failure.path)
+    if not any(pool["mode"] == "System" for pool in pools):
+        raise bad_request("MustDefineAtLeastOneSystemPool", "Must define at least one system pool.")
+
+
+def require_network(cloud: Cloud, cluster: Mapping[str, Any]) -> None:
+    """Refuse address ranges that collide with each other or with the network the pools are in."""
+    profile = cluster["networkProfile"]
+    services = parse_prefix(str(profile["serviceCidr"]), "networkProfile.serviceCidr")
+    dns = ipaddress.ip_address(str(profile["dnsServiceIP"]))
+    if dns not in services:
+        raise bad_request(
+            "DnsServiceIpOutOfServiceCidr",
+            f"The specified DNS service IP {dns} is out of the Kubernetes service CIDR {services}.",
+            target="networkProfile.dnsServiceIP",
+        )
+    if profile.get("podCidr"):
+        pods = parse_prefix(str(profile["podCidr"]), "networkProfile.podCidr")
+        if pods.overlaps(services):
+            raise _invalid("networkProfile.podCidr", f"pod CIDR {pods} overlaps with service CIDR {services}")
+    for pool in cluster["agentPoolProfiles"]:
+        subnet = str(pool.get("vnetSubnetID") or "")
+        network = cloud.store.get(subnet[: subnet.casefold().rfind("/subnets/")]) if subnet else None
+        for _, _, prefixes in subnets_of(cloud, network) if network else ():
+            for prefix in prefixes:
+                if services.overlaps(parse_prefix(prefix, subnet)):
+                    raise bad_request(
+                        "ServiceCidrOverlapExistingSubnetsCidr",
+                        f"The specified service CIDR {services} is conflicted with an existing subnet CIDR {prefix}",
+                        target="networkProfile.serviceCidr",
+                    )
+
+
+def require_unchanged(cloud: Cloud, request: Request) -> None:
+    """Refuse a downgrade."""
+    assert request.current
+    wanted = str(request.inputs.get("kubernetesVersion") or request.current.outputs["kubernetesVersion"])
+    running = str(request.current.outputs["currentKubernetesVersion"])
+    target = cloud.subscription.patch_of(wanted) or wanted
+    if version_key(target) < version_key(running):
+        raise bad_request(
+            "OperationNotAllowed",
+            f"Downgrading the Kubernetes version of managed cluster {request.name} from {running} to {target} "
+            "is not allowed.",
+        )
+
+
+def new_inline_pool() -> AzureError:
+    """The refusal of a pool that appears inline in a cluster that exists."""
+    return bad_request(
+        "InvalidParameter",
+        "A new agent pool was introduced. Adding agent pools to an existing cluster is not allowed through "
+        "managed cluster "
+        "operations. For agent pool specific change, please use per agent pool operations: https://aka.ms/agent-pool-rest-api",
+        target="agentPoolProfiles",
+    )

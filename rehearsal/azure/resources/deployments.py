@@ -1,0 +1,190 @@
+"""Template deployments at subscription scope, of templates that register preview features and nothing else.
+
+A deployment is a record of what was deployed: deleting it deletes nothing of that. It succeeds once the registration is
+accepted; the feature becomes Registered later.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import uuid
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, Final
+
+from pulumi_azure_native import resources
+
+from rehearsal.azure import naming
+from rehearsal.azure.difference import normalized_location
+from rehearsal.azure.errors import AzureError, NotSimulatedError, bad_request, conflict
+from rehearsal.azure.kinds import Kind, Request, resource_latency
+from rehearsal.azure.resources import features
+from rehearsal.azure.resources.groups import base_outputs
+from rehearsal.azure.store import Record
+
+if TYPE_CHECKING:
+    from rehearsal.azure.cloud import Cloud
+
+_SIMULATED: Final = features.FEATURE_REGISTRATION
+_ONLY_IN_AZURE: Final = ("templateLink", "parameters", "parametersLink", "onErrorDeployment", "debugSetting")
+
+
+def _refuse_create(cloud: Cloud, request: Request) -> None:
+    location = str(request.inputs["location"])
+    if normalized_location(location) not in cloud.subscription.regions:
+        raise bad_request(
+            "LocationNotAvailableForDeployment",
+            f"The provided location '{location}' is not available for deployment. List of available regions is "
+            f"'{','.join(sorted(cloud.subscription.regions))}'.",
+        )
+    _registrations(request.inputs["properties"])
+
+
+def _refuse_update(cloud: Cloud, request: Request) -> None:
+    assert request.current
+    before, location = request.current.outputs["location"], normalized_location(str(request.inputs["location"]))
+    if location != before:
+        raise conflict(
+            "InvalidDeploymentLocation",
+            f"Invalid deployment location '{location}'. The deployment '{request.name}' already exists in location "
+            f"'{before}'.",
+        )
+    _refuse_create(cloud, request)
+
+
+def _registrations(properties: Mapping[str, Any]) -> list[str]:
+    """The features, `namespace/name`, that a deployment registers. Raises AzureError, NotSimulatedError."""
+    for name in _ONLY_IN_AZURE:
+        if name in properties:
+            raise _not_simulated(f"a deployment's {name}")
+    if properties["mode"] != "Incremental":
+        raise bad_request(
+            "InvalidDeployment",
+            f"Specified deployment mode '{properties['mode']}' is not supported for deployment at the current scope. "
+            "Please see https://aka.ms/deployment-modes for usage details.",
+        )
+    template = _parsed(properties.get("template"))
+    _require(template, ("$schema", "contentVersion", "resources"), "")
+    if not isinstance(template["resources"], list):
+        raise _not_simulated("a template's symbolic resource names")
+    return [_feature(resource, index) for index, resource in enumerate(template["resources"])]
+
+
+def _parsed(template: Any) -> Mapping[str, Any]:
+    """The template, which may be an object or JSON text."""
+    if isinstance(template, str):
+        try:
+            template = json.loads(template)
+        except ValueError as error:
+            raise _invalid(f"Deployment template parse failed: '{error}'.") from error
+    if not isinstance(template, Mapping):
+        raise _invalid("Deployment template validation failed: 'The deployment has no template'.")
+    if "[" in {text[:1] for text in _texts(template)}:
+        raise _not_simulated("template expressions ('[…]')")
+    return template
+
+
+def _texts(value: Any) -> list[str]:
+    if isinstance(value, Mapping):
+        return [text for item in value.values() for text in _texts(item)]
+    if isinstance(value, list):
+        return [text for item in value for text in _texts(item)]
+    return [value] if isinstance(value, str) else []
+
+
+def _require(value: Mapping[str, Any], names: tuple[str, ...], path: str) -> None:
+    for name in names:
+        if name not in value:
+            raise _invalid(
+                f"Deployment template parse failed: 'Required property '{name}' not found in JSON. Path '{path}'.'"
+            )
+
+
+def _feature(resource: Mapping[str, Any], index: int) -> str:
+    _require(resource, ("type", "apiVersion", "name"), f"resources[{index}]")
+    kind, name = str(resource["type"]), str(resource["name"])
+    if kind.casefold() != _SIMULATED.arm_type.casefold():
+        raise _not_simulated(f"the deployment of a template's {kind} ({name}); it deploys only {_SIMULATED.arm_type}")
+    if resource["apiVersion"] != _SIMULATED.api_version:
+        raise bad_request(
+            "NoRegisteredProviderFound",
+            f"No registered resource provider found for location 'global' and API version '{resource['apiVersion']}' "
+            f"for type '{kind.partition('/')[2]}'. The supported api-versions are '{_SIMULATED.api_version}'.",
+        )
+    if name.count("/") != 1:
+        raise _invalid(
+            f"Deployment template validation failed: 'The template resource '{name}' for type '{kind}' has incorrect "
+            "segment lengths. A nested resource type must have identical number of segments as its resource name. A "
+            "root resource type must have segment length one greater than its resource name. Please see "
+            "https://aka.ms/arm-syntax-resources for usage details.'."
+        )
+    return name
+
+
+def _render(_cloud: Cloud, request: Request) -> dict[str, Any]:
+    shown = base_outputs(DEPLOYMENT.path, request, DEPLOYMENT.arm_type, DEPLOYMENT.api_version)
+    template = json.dumps(request.inputs["properties"]["template"], sort_keys=True)
+    # A GET shows no template.
+    shown["properties"] = {
+        "mode": request.inputs["properties"]["mode"],
+        "provisioningState": "Accepted",
+        "correlationId": str(uuid.uuid4()),
+        "templateHash": str(int(hashlib.sha256(template.encode()).hexdigest()[:16], 16)),
+        "timestamp": datetime.now(UTC).isoformat(),
+        "duration": "PT0S",
+        "dependencies": [],
+        "outputResources": [],
+        "validatedResources": [],
+        "providers": [{"namespace": _SIMULATED.arm_type.partition("/")[0]}],
+    }
+    return shown
+
+
+def _deploy(cloud: Cloud, record: Record) -> None:
+    assert record.operation
+    resource_latency(cloud, record)
+    with cloud.clock.changed:
+        shown = record.outputs["properties"]
+        shown["provisioningState"] = "Failed"
+        names = _registrations(record.inputs["properties"])
+        try:
+            deployed = [features.register(cloud, name, record.operation.started) for name in names]
+        except AzureError as error:
+            raise AzureError(
+                HTTPStatus.CONFLICT,
+                "DeploymentFailed",
+                "At least one resource deployment operation failed. Please list deployment operations for details. "
+                f"Please see https://aka.ms/arm-deployment-operations for usage details. Details: {error}",
+            ) from error
+        shown["outputResources"] = [{"id": resource} for resource in deployed]
+        shown["provisioningState"] = "Succeeded"
+
+
+def _invalid(message: str) -> AzureError:
+    return bad_request("InvalidTemplate", message)
+
+
+def _not_simulated(what: str) -> NotSimulatedError:
+    return NotSimulatedError(
+        f"This rehearsal does not simulate {what}. On Azure the program may work; to rehearse it, leave this out or "
+        "extend rehearsal/azure."
+    )
+
+
+DEPLOYMENT: Final = Kind(
+    pulumi_type="azure-native:resources:DeploymentAtSubscriptionScope",
+    arguments=resources.DeploymentAtSubscriptionScopeArgs,
+    resource=resources.DeploymentAtSubscriptionScope,
+    arm_type="Microsoft.Resources/deployments",
+    path="/subscriptions/{subscriptionId}/providers/Microsoft.Resources/deployments/{deploymentName}",
+    naming="random",
+    name_rule=naming.DEPLOYMENT,
+    # azure-native does not replace a deployment that moves: Azure refuses the update.
+    refuse_create=_refuse_create,
+    refuse_update=_refuse_update,
+    render=_render,
+    create=_deploy,
+    update=_deploy,
+)

@@ -1,0 +1,93 @@
+"""Resource groups: they must be in a region, and everything in them goes with them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from pulumi_azure_native import resources
+
+from rehearsal.azure import naming
+from rehearsal.azure.difference import normalized_location
+from rehearsal.azure.errors import bad_request, group_not_found
+from rehearsal.azure.kinds import Kind, Request, resource_latency
+from rehearsal.azure.store import Record
+
+if TYPE_CHECKING:
+    from rehearsal.azure.cloud import Cloud
+
+_TYPE: Final = "azure-native:resources:ResourceGroup"
+_CLUSTER: Final = "azure-native:containerservice:ManagedCluster"
+
+
+def require_group(cloud: Cloud, request: Request) -> Record:
+    """The resource group that a request is for. Raises AzureError when it does not exist."""
+    group = request.path["resourceGroupName"]
+    record = cloud.store.get(request.id[: request.id.lower().index("/resourcegroups/")] + f"/resourceGroups/{group}")
+    if record is None:
+        raise group_not_found(group)
+    return record
+
+
+def require_region(cloud: Cloud, request: Request, arm_type: str) -> str:
+    """The region that a request is for. Raises AzureError when the subscription does not have it."""
+    location = str(request.inputs["location"])
+    region = normalized_location(location)
+    if region not in cloud.subscription.regions:
+        raise bad_request(
+            "LocationNotAvailableForResourceType",
+            f"The provided location '{location}' is not available for resource type '{arm_type}'. List of available "
+            f"regions for the resource type is '{','.join(sorted(cloud.subscription.regions))}'.",
+        )
+    return region
+
+
+def located(cloud: Cloud, request: Request, arm_type: str) -> None:
+    """What every resource of a group and a region asks."""
+    require_group(cloud, request)
+    require_region(cloud, request, arm_type)
+
+
+def base_outputs(kind_path: str, request: Request, arm_type: str, api_version: str) -> dict[str, Any]:
+    """The inputs that are not in the path, and what every resource shows."""
+    path = set(naming.path_parameters(kind_path))
+    shown = {key: value for key, value in request.inputs.items() if key not in path and not key.startswith("__")}
+    if "location" in shown:
+        shown["location"] = normalized_location(str(shown["location"]))
+    return {**shown, "name": request.name, "type": arm_type, "azureApiVersion": api_version}
+
+
+def _refuse(cloud: Cloud, request: Request) -> None:
+    require_region(cloud, request, "Microsoft.Resources/resourceGroups")
+
+
+def _render(_cloud: Cloud, request: Request) -> dict[str, Any]:
+    shown = base_outputs(RESOURCE_GROUP.path, request, RESOURCE_GROUP.arm_type, RESOURCE_GROUP.api_version)
+    return {**shown, "properties": {"provisioningState": "Succeeded"}}
+
+
+def _delete(cloud: Cloud, record: Record) -> None:
+    """Clusters take their time and their machines; everything else goes in one step."""
+    clusters = list(cloud.store.all(_CLUSTER, under=record.id))
+    for cluster in clusters:
+        if cluster.operation is None or cluster.operation.kind != "delete":
+            cloud.begin(cluster, "delete")
+    for cluster in clusters:
+        cloud.clock.wait_for(lambda cluster=cluster: cluster.operation is None)  # type: ignore[misc]
+    resource_latency(cloud, record)
+    for inner in cloud.store.all(under=record.id):
+        cloud.store.remove(inner.id)
+
+
+RESOURCE_GROUP: Final = Kind(
+    pulumi_type=_TYPE,
+    arguments=resources.ResourceGroupArgs,
+    resource=resources.ResourceGroup,
+    arm_type="Microsoft.Resources/resourceGroups",
+    path="/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}",
+    naming="random",
+    name_rule=naming.RESOURCE_GROUP,
+    force_new=frozenset({"location"}),
+    refuse_create=_refuse,
+    render=_render,
+    delete=_delete,
+)

@@ -1,0 +1,151 @@
+"""User-assigned identities, and the roles they are given."""
+
+from __future__ import annotations
+
+import datetime
+import uuid
+from typing import TYPE_CHECKING, Any, Final
+
+from pulumi_azure_native import authorization, managedidentity
+
+from rehearsal.azure import naming
+from rehearsal.azure.errors import bad_request, conflict, not_found
+from rehearsal.azure.kinds import Kind, Request
+from rehearsal.azure.resources.groups import base_outputs, located
+from rehearsal.azure.store import Record
+
+if TYPE_CHECKING:
+    from rehearsal.azure.cloud import Cloud
+
+
+def _render_identity(cloud: Cloud, request: Request) -> dict[str, Any]:
+    shown = base_outputs(
+        USER_ASSIGNED_IDENTITY.path, request, USER_ASSIGNED_IDENTITY.arm_type, USER_ASSIGNED_IDENTITY.api_version
+    )
+    before = request.current.outputs if request.current else {}
+    return {
+        **shown,
+        "tenantId": cloud.subscription.tenant_id,
+        "clientId": before.get("clientId") or str(uuid.uuid4()),
+        "principalId": before.get("principalId") or str(uuid.uuid4()),
+    }
+
+
+def find_identity(cloud: Cloud, identity: str) -> Record | None:
+    """The record of an identity's resource ID."""
+    record = cloud.store.get(identity)
+    return record if record and record.pulumi_type == USER_ASSIGNED_IDENTITY.pulumi_type else None
+
+
+def _principal_type(cloud: Cloud, principal: str) -> str | None:
+    """What kind of principal the directory holds under an object ID; None when it holds none."""
+    if principal == cloud.subscription.client.object_id:
+        return "User"
+    for record in cloud.store.all():
+        identity = record.outputs.get("identity") or {}
+        if (
+            principal in (record.outputs.get("principalId"), identity.get("principalId"))
+            and record.pulumi_type != _ASSIGNMENT
+        ):
+            return "ServicePrincipal"
+        kubelet = (record.outputs.get("identityProfile") or {}).get("kubeletidentity") or {}
+        if principal == kubelet.get("objectId"):
+            return "ServicePrincipal"
+    return None
+
+
+def _refuse_assignment(cloud: Cloud, request: Request) -> None:
+    inputs, subscription = request.inputs, cloud.subscription
+    scope = f"/{str(inputs['scope']).strip('/')}"
+    if scope.count("/") > 2 and cloud.store.get(scope) is None:
+        group = scope.split("/")[4] if scope.count("/") >= 4 else ""
+        raise not_found("/".join(scope.split("/")[6:-1]) or "resourceGroups", naming.last_part(scope), group)
+    role = naming.last_part(str(inputs["roleDefinitionId"])).lower()
+    if role not in subscription.roles:
+        raise bad_request(
+            "RoleDefinitionDoesNotExist", f"The specified role definition with ID '{role}' does not exist."
+        )
+    principal = str(inputs["principalId"])
+    actual = _principal_type(cloud, principal)
+    if actual is None:
+        raise bad_request(
+            "PrincipalNotFound",
+            f"Principal {principal} does not exist in the directory {subscription.tenant_id}. Check that you have the "
+            "correct principal ID. If you are creating this principal and then immediately assigning a role, "
+            "this error "
+            "might be related to a replication delay. In this case, set the role assignment principalType "
+            "property to a "
+            "value, such as ServicePrincipal, User, or Group. See https://aka.ms/docs-principaltype",
+        )
+    # The SDK fills in User when the program says nothing.
+    if (stated := inputs.get("principalType", "User")) != actual:
+        raise bad_request(
+            "UnmatchedPrincipalType",
+            f"The PrincipalId '{principal.replace('-', '')}' has type '{actual}' , which is different from specified "
+            f"PrinciaplType '{stated}'.",
+        )
+    for other in cloud.store.all(_ASSIGNMENT):
+        same = (other.outputs["principalId"], other.outputs["scope"].casefold()) == (principal, scope.casefold())
+        if same and naming.last_part(other.outputs["roleDefinitionId"]) == role and other.id != request.id:
+            raise conflict("RoleAssignmentExists", "The role assignment already exists.")
+
+
+def _refuse_update(_cloud: Cloud, request: Request) -> None:
+    assert request.current
+    if dict(request.inputs) != request.current.inputs:
+        raise bad_request(
+            "RoleAssignmentUpdateNotPermitted",
+            "Tenant ID, application ID, principal ID, and scope are not allowed to be updated.",
+        )
+
+
+def _render_assignment(cloud: Cloud, request: Request) -> dict[str, Any]:
+    role = naming.last_part(str(request.inputs["roleDefinitionId"])).lower()
+    shown = base_outputs("", request, ROLE_ASSIGNMENT.arm_type, ROLE_ASSIGNMENT.api_version)
+    shown.pop("roleAssignmentName", None)
+    now = datetime.datetime.now(datetime.UTC).isoformat()
+    before = request.current.outputs if request.current else {}
+    return {
+        **shown,
+        "scope": f"/{str(request.inputs['scope']).strip('/')}",
+        "roleDefinitionId": (
+            f"/subscriptions/{cloud.subscription.subscription_id}/providers/Microsoft.Authorization/roleDefinitions/{role}"
+        ),
+        "createdOn": before.get("createdOn", now),
+        "updatedOn": now,
+        "createdBy": cloud.subscription.client.object_id,
+        "updatedBy": cloud.subscription.client.object_id,
+    }
+
+
+_ASSIGNMENT: Final = "azure-native:authorization:RoleAssignment"
+
+USER_ASSIGNED_IDENTITY: Final[Kind] = Kind(
+    pulumi_type="azure-native:managedidentity:UserAssignedIdentity",
+    arguments=managedidentity.UserAssignedIdentityArgs,
+    resource=managedidentity.UserAssignedIdentity,
+    arm_type="Microsoft.ManagedIdentity/userAssignedIdentities",
+    path=(
+        "/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}/providers/Microsoft.ManagedIdentity"
+        "/userAssignedIdentities/{resourceName}"
+    ),
+    naming="random",
+    name_rule=naming.IDENTITY,
+    force_new=frozenset({"location"}),
+    refuse_create=lambda cloud, request: located(cloud, request, USER_ASSIGNED_IDENTITY.arm_type),
+    render=_render_identity,
+)
+ROLE_ASSIGNMENT: Final = Kind(
+    pulumi_type=_ASSIGNMENT,
+    arguments=authorization.RoleAssignmentArgs,
+    resource=authorization.RoleAssignment,
+    arm_type="Microsoft.Authorization/roleAssignments",
+    path="/{scope}/providers/Microsoft.Authorization/roleAssignments/{roleAssignmentName}",
+    naming="uuid",
+    name_rule=naming.ROLE_ASSIGNMENT,
+    force_new=frozenset({"principalId", "scope"}),
+    location=False,
+    refuse_create=_refuse_assignment,
+    refuse_update=_refuse_update,
+    render=_render_assignment,
+)

@@ -1,0 +1,188 @@
+"""Virtual networks and subnets: address ranges must be sane, inside one another, and not in use when they go."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from pulumi_azure_native import network
+
+from rehearsal.azure import naming
+from rehearsal.azure.errors import bad_request, conflict, not_found
+from rehearsal.azure.kinds import Kind, Request
+from rehearsal.azure.resources.groups import base_outputs, located, require_group
+from rehearsal.azure.store import Record
+
+if TYPE_CHECKING:
+    from rehearsal.azure.cloud import Cloud
+
+_AGENT_POOL: Final = "azure-native:containerservice:AgentPool"
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+
+def parse_prefix(prefix: str, owner: str) -> Network:
+    """An address prefix. Raises AzureError for what is none, or has host bits set."""
+    try:
+        return ipaddress.ip_network(prefix)
+    except ValueError as error:
+        raise bad_request(
+            "InvalidCIDRNotation",
+            f"The address prefix {prefix} in resource {owner} has an invalid CIDR notation: {error}.",
+        ) from error
+
+
+def subnet_prefixes(outputs: Mapping[str, Any]) -> list[str]:
+    """A subnet's prefixes, however many there are."""
+    return [
+        *([outputs["addressPrefix"]] if outputs.get("addressPrefix") else []),
+        *(outputs.get("addressPrefixes") or []),
+    ]
+
+
+def _space(outputs: Mapping[str, Any]) -> list[str]:
+    return list((outputs.get("addressSpace") or {}).get("addressPrefixes") or [])
+
+
+def _refuse_network(cloud: Cloud, request: Request) -> None:
+    located(cloud, request, VIRTUAL_NETWORK.arm_type)
+    space = _space(request.inputs)
+    if not space:
+        raise bad_request("InvalidRequestFormat", f"Virtual network {request.name} has no address space: give it one.")
+    ranges = [parse_prefix(prefix, request.id) for prefix in space]
+    _refuse_overlap("VnetAddressSpaceOverlapsItself", request.name, list(zip(space, ranges, strict=True)))
+    inline = request.inputs.get("subnets") or []
+    for subnet in inline:
+        _refuse_outside(str(subnet.get("name")), request.name, subnet_prefixes(subnet), ranges, request.id)
+    inside = [(prefix, parse_prefix(prefix, request.id)) for item in inline for prefix in subnet_prefixes(item)]
+    _refuse_overlap("NetcfgSubnetRangesOverlap", request.name, inside)
+
+
+def _refuse_outside(subnet: str, network_name: str, prefixes: list[str], space: list[Network], owner: str) -> None:
+    for prefix in prefixes:
+        inner = parse_prefix(prefix, owner)
+        if not any(outer.version == inner.version and inner.subnet_of(outer) for outer in space):  # type: ignore[arg-type]
+            raise bad_request(
+                "NetcfgInvalidSubnet",
+                f"Subnet '{subnet}' is not valid because its IP address range {prefix} is outside "
+                f"the IP address range of virtual network '{network_name}'.",
+            )
+
+
+def _refuse_overlap(code: str, owner: str, ranges: list[tuple[str, Network]]) -> None:
+    for index, (prefix, inner) in enumerate(ranges):
+        for other_prefix, other in ranges[:index]:
+            if inner.overlaps(other):
+                raise bad_request(code, f"The IP address range {prefix} in {owner} overlaps with {other_prefix}.")
+
+
+def _render_network(_cloud: Cloud, request: Request) -> dict[str, Any]:
+    shown = base_outputs(VIRTUAL_NETWORK.path, request, VIRTUAL_NETWORK.arm_type, VIRTUAL_NETWORK.api_version)
+    subnets = [
+        {**subnet, "id": f"{request.id}/subnets/{subnet['name']}", "provisioningState": "Succeeded"}
+        for subnet in request.inputs.get("subnets") or []
+    ]
+    return {"enableDdosProtection": False, **shown, "subnets": subnets, "provisioningState": "Succeeded"}
+
+
+def subnets_of(cloud: Cloud, network_record: Record) -> Iterator[tuple[str, str, list[str]]]:
+    """ID, name and prefixes of every subnet of a network, whichever way it was made."""
+    for subnet in network_record.outputs.get("subnets") or []:
+        yield subnet["id"], subnet["name"], subnet_prefixes(subnet)
+    for record in cloud.store.all(SUBNET.pulumi_type, under=network_record.id):
+        yield record.id, record.outputs["name"], subnet_prefixes(record.outputs)
+
+
+def find_subnet(cloud: Cloud, subnet_id: str) -> list[str] | None:
+    """The prefixes of a subnet, or None when it does not exist."""
+    network_id = subnet_id[: subnet_id.casefold().rfind("/subnets/")]
+    network_record = cloud.store.get(network_id)
+    known = subnets_of(cloud, network_record) if network_record else iter(())
+    return next((prefixes for found, _name, prefixes in known if found.casefold() == subnet_id.casefold()), None)
+
+
+def _refuse_subnet(cloud: Cloud, request: Request) -> None:
+    require_group(cloud, request)
+    network_name = request.path["virtualNetworkName"]
+    record = cloud.store.get(request.id[: request.id.casefold().rfind("/subnets/")])
+    if record is None:
+        raise not_found(VIRTUAL_NETWORK.arm_type, network_name, request.path["resourceGroupName"])
+    prefixes = subnet_prefixes(request.inputs)
+    if not prefixes:
+        raise bad_request(
+            "InvalidRequestFormat", f"Subnet '{request.name}' has neither addressPrefix nor addressPrefixes."
+        )
+    space = [parse_prefix(prefix, record.id) for prefix in _space(record.outputs)]
+    _refuse_outside(request.name, network_name, prefixes, space, request.id)
+    for found, name, others in subnets_of(cloud, record):
+        if found.casefold() == request.id.casefold():
+            continue
+        for prefix in prefixes:
+            if any(parse_prefix(prefix, request.id).overlaps(parse_prefix(other, found)) for other in others):
+                raise bad_request(
+                    "NetcfgSubnetRangesOverlap",
+                    f"Subnet '{request.name}' is not valid because its IP address range overlaps with that of "
+                    "an existing "
+                    f"subnet '{name}' in virtual network '{network_name}'.",
+                )
+
+
+def _render_subnet(_cloud: Cloud, request: Request) -> dict[str, Any]:
+    shown = base_outputs(SUBNET.path, request, SUBNET.arm_type, SUBNET.api_version)
+    defaults = {"privateEndpointNetworkPolicies": "Disabled", "privateLinkServiceNetworkPolicies": "Enabled"}
+    return {**defaults, "delegations": [], **shown, "provisioningState": "Succeeded"}
+
+
+def _refuse_delete(cloud: Cloud, record: Record) -> None:
+    for pool in cloud.store.all(_AGENT_POOL):
+        subnet = str(pool.outputs.get("vnetSubnetID") or "")
+        if subnet.casefold() == record.id.casefold() or subnet.casefold().startswith(
+            f"{record.id.casefold()}/subnets/"
+        ):
+            raise conflict(
+                "InUseSubnetCannotBeDeleted",
+                f"Subnet {naming.last_part(subnet)} is in use by {pool.id} and cannot be deleted. In order to "
+                "delete the "
+                "subnet, delete all the resources within the subnet. See aka.ms/deletesubnet.",
+            )
+
+
+def _delete_network(cloud: Cloud, record: Record) -> None:
+    VIRTUAL_NETWORK.update(cloud, record)
+    for subnet in cloud.store.all(under=record.id):
+        cloud.store.remove(subnet.id)
+
+
+_NETWORK_PATH: Final = (
+    "/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}/providers/Microsoft.Network/virtualNetworks"
+    "/{virtualNetworkName}"
+)
+VIRTUAL_NETWORK: Final = Kind(
+    pulumi_type="azure-native:network:VirtualNetwork",
+    arguments=network.VirtualNetworkInitArgs,
+    resource=network.VirtualNetwork,
+    arm_type="Microsoft.Network/virtualNetworks",
+    path=_NETWORK_PATH,
+    naming="random",
+    name_rule=naming.VIRTUAL_NETWORK,
+    force_new=frozenset({"location"}),
+    refuse_create=_refuse_network,
+    refuse_update=_refuse_network,
+    refuse_delete=_refuse_delete,
+    render=_render_network,
+    delete=_delete_network,
+)
+SUBNET: Final = Kind(
+    pulumi_type="azure-native:network:Subnet",
+    arguments=network.SubnetInitArgs,
+    resource=network.Subnet,
+    arm_type="Microsoft.Network/virtualNetworks/subnets",
+    path=f"{_NETWORK_PATH}/subnets/{{subnetName}}",
+    naming="copy",
+    name_rule=naming.SUBNET,
+    location=False,
+    refuse_create=_refuse_subnet,
+    refuse_update=_refuse_subnet,
+    refuse_delete=_refuse_delete,
+    render=_render_subnet,
+)

@@ -1,0 +1,86 @@
+"""A cluster in a network of its own with one agent pool; what the tests change comes from the stack file."""
+
+import base64
+
+import pulumi
+from pulumi_azure_native import authorization, containerservice, managedidentity, network, resources
+
+NETWORK_CONTRIBUTOR = "4d97b98b-1d4f-4787-a291-c67834d212e7"
+
+config = pulumi.Config()
+client = authorization.get_client_config()
+group = resources.ResourceGroup("rg")
+vnet = network.VirtualNetwork(
+    "net", resource_group_name=group.name, address_space={"address_prefixes": ["10.10.0.0/16"]}
+)
+subnet = network.Subnet(
+    "nodes", resource_group_name=group.name, virtual_network_name=vnet.name, address_prefix="10.10.0.0/20"
+)
+identity = managedidentity.UserAssignedIdentity("aks", resource_group_name=group.name)
+role = authorization.RoleAssignment(
+    "join",
+    principal_id=identity.principal_id,
+    principal_type="ServicePrincipal",
+    scope=subnet.id,
+    role_definition_id=(
+        f"/subscriptions/{client.subscription_id}/providers/Microsoft.Authorization/roleDefinitions/"
+        f"{NETWORK_CONTRIBUTOR}"
+    ),
+)
+resources.DeploymentAtSubscriptionScope(
+    "infiniband",
+    properties={
+        "mode": "Incremental",
+        "template": {
+            "$schema": "https://schema.management.azure.com/schemas/2018-05-01/subscriptionDeploymentTemplate.json#",
+            "contentVersion": "1.0.0.0",
+            "resources": [
+                {
+                    "type": "Microsoft.Features/featureProviders/subscriptionFeatureRegistrations",
+                    "apiVersion": "2021-07-01",
+                    "name": "Microsoft.ContainerService/AKSInfinibandSupport",
+                    "properties": {},
+                }
+            ],
+        },
+    },
+)
+cluster = containerservice.ManagedCluster(
+    "aks",
+    resource_group_name=group.name,
+    dns_prefix="aks",
+    kubernetes_version="1.34",
+    identity={"type": "UserAssigned", "user_assigned_identities": [identity.id]},
+    agent_pool_profiles=[
+        {
+            "name": "system",
+            "mode": "System",
+            "vm_size": "Standard_D8s_v5",
+            "count": config.get_int("systemCount") or 1,
+            "vnet_subnet_id": subnet.id,
+        }
+    ],
+    network_profile={
+        "network_plugin": "azure",
+        "network_plugin_mode": "overlay",
+        "service_cidr": "10.96.0.0/16",
+        "dns_service_ip": "10.96.0.10",
+    },
+    opts=pulumi.ResourceOptions(depends_on=[role]),
+)
+pool = containerservice.AgentPool(
+    "ndh100",
+    resource_group_name=group.name,
+    resource_name_=cluster.name,
+    vm_size=config.get("vmSize") or "Standard_ND96isr_H100_v5",
+    count=config.get_int("count") or 2,
+    os_disk_size_gb=config.get_int("osDiskSizeGb"),
+    gpu_profile={"driver": config.get("driver") or "None"},
+    vnet_subnet_id=subnet.id,
+)
+credentials = containerservice.list_managed_cluster_user_credentials_output(
+    resource_group_name=group.name, resource_name=cluster.name
+)
+kubeconfig = credentials.kubeconfigs[0].value.apply(lambda text: base64.b64decode(text).decode())
+pulumi.export("kubeconfig", pulumi.Output.secret(kubeconfig))
+pulumi.export("clusterName", cluster.name)

@@ -1,0 +1,82 @@
+"""Pure parts: node documents, names, the subscription file."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from aks_infiniband.catalog import SIZES
+
+from rehearsal.azure.machines import PoolFacts, allocatable, labels, node, node_name
+from rehearsal.azure.subscription import DEFAULT_FILE, load
+
+POOL: dict[str, Any] = {
+    "name": "ndh100", "mode": "User", "type": "VirtualMachineScaleSets", "osSKU": "Ubuntu", "osDiskType": "Managed",
+    "osDiskSizeGB": 128, "maxPods": 250, "availabilityZones": ["1", "3"],
+}  # fmt: skip
+
+
+def facts(**changes: Any) -> PoolFacts:
+    base: dict[str, Any] = {
+        "pool": POOL,
+        "size_name": "Standard_ND96isr_H100_v5",
+        "size": SIZES["Standard_ND96isr_H100_v5"],
+        "cluster_id": "/subscriptions/s/resourceGroups/rg/providers/x/managedClusters/aks",
+        "node_group": "MC_rg_aks_southcentralus",
+        "subscription_id": "s",
+        "location": "southcentralus",
+        "kubelet_version": "v1.36.3",
+        "fabric": None,
+        "subnet": "10.224.0.0/16",
+        "pod_range": None,
+    }
+    return PoolFacts(**{**base, **changes})
+
+
+def test_instances_are_numbered_in_base_36() -> None:
+    assert node_name(facts(), 0).endswith("-vmss000000")
+    assert node_name(facts(), 35).endswith("-vmss00000z")
+    assert node_name(facts(), 36).endswith("-vmss000010")
+
+
+def test_pools_of_a_cluster_share_its_digits_and_clusters_do_not() -> None:
+    other_pool = facts(pool={**POOL, "name": "hb"})
+    assert node_name(facts(), 0).split("-")[2] == node_name(other_pool, 0).split("-")[2]
+    assert node_name(facts(), 0).split("-")[2] != node_name(facts(cluster_id="/other"), 0).split("-")[2]
+
+
+def test_machines_go_round_the_zones() -> None:
+    zones = [labels(facts(), instance)["topology.kubernetes.io/zone"] for instance in range(3)]
+    assert zones == ["southcentralus-1", "southcentralus-3", "southcentralus-1"]
+
+
+def test_a_machine_without_a_zone_reports_a_fault_domain() -> None:
+    assert labels(facts(pool={**POOL, "availabilityZones": None}), 0)["topology.kubernetes.io/zone"] == "0"
+
+
+def test_reservations_are_those_aks_documents() -> None:
+    free = allocatable(facts())
+    assert free["cpu"] == "94940m"  # 96 cores less 1060m
+    reserved = (20 * 250 + 50) * 1000 * 1000 // 1024 + 100 * 1024
+    assert free["memory"] == f"{1900 * 1024 * 1024 - reserved}Ki"
+
+
+def test_a_node_document_is_the_same_every_time() -> None:
+    assert node(facts(), 1, 5) == node(facts(), 1, 5)
+
+
+def test_a_wrong_subscription_file_is_named_with_its_wrong_keys(tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    data = yaml.safe_load(DEFAULT_FILE.read_text())
+    file.write_text(yaml.safe_dump({**data, "quotas": {}, "regionalVcpus": "many"}))
+    with pytest.raises(ValueError, match=r"(?s)mine.yaml.*regionalVcpus.*quotas"):
+        load(file)
+
+
+def test_every_series_of_the_catalogue_has_a_quota() -> None:
+    assert {size.series for size in SIZES.values()} <= set(load().series)
+
+
+def test_a_minor_version_means_its_newest_patch() -> None:
+    assert load().patch_of("1.34") == "1.34.2"
+    assert load().patch_of("1.20") is None

@@ -1,0 +1,95 @@
+"""Inputs are checked against azure-native's argument classes and the AKS API's models."""
+
+from typing import Any
+
+import pytest
+from pulumi_azure_native import containerservice, network
+
+from rehearsal.azure.models import check_agent_pool, check_arguments, check_cluster
+from rehearsal.azure.wire import UNKNOWN
+
+POOL: dict[str, Any] = {
+    "resourceGroupName": "rg",
+    "resourceName": "aks",
+    "agentPoolName": "p",
+    "vmSize": "x",
+    "count": 1,
+}
+
+
+def pool_failures(**changes: Any) -> list[str]:
+    inputs = {**POOL, **changes}
+    failures = check_arguments(containerservice.AgentPoolArgs, inputs) or check_agent_pool(inputs)
+    return [failure.reason for failure in failures]
+
+
+def test_a_sound_pool_has_no_failures() -> None:
+    assert (
+        pool_failures(
+            gpuProfile={"driver": "None"},
+            nodeLabels={"a": "b"},
+            nodeTaints=["a:NoSchedule"],
+            osSKU="Ubuntu2404",
+            upgradeSettings={"maxSurge": "33%"},
+            spotMaxPrice=1.5,
+            count=UNKNOWN,
+        )
+        == []
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"vmSise": "x"}, "unknown property 'vmSise' (value 'x'); did you mean 'vmSize'?"),
+        (
+            {"gpuProfile": {"drivr": "None"}},
+            "unknown property 'gpuProfile.drivr' (value 'None'); did you mean 'driver'?",
+        ),
+        ({"count": "two"}, "'count' should be an integer but is 'two'"),
+        ({"count": True}, "'count' should be an integer but is True"),
+        ({"count": 1.5}, "'count' should be an integer but is 1.5"),
+        ({"nodeLabels": ["a"]}, "'nodeLabels' should be an object but is ['a']"),
+        ({"nodeTaints": "a"}, "'nodeTaints' should be a list but is 'a'"),
+        ({"nodeTaints": [1]}, "'nodeTaints[0]' should be a string but is 1"),
+        ({"enableAutoScaling": "yes"}, "'enableAutoScaling' should be true or false but is 'yes'"),
+    ],
+)
+def test_a_wrong_property_is_named_with_its_value(changes: dict[str, Any], words: str) -> None:
+    assert words in pool_failures(**changes)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "known"),
+    [
+        ("mode", "system", "'System'"),
+        ("osSKU", "Ubuntu2604", "'Ubuntu2404'"),
+        ("gpuProfile", {"driver": "Nvidia"}, "'Install', 'None'"),
+    ],
+)
+def test_a_value_outside_an_enumeration_is_named_with_those_inside(key: str, value: Any, known: str) -> None:
+    [reason] = pool_failures(**{key: value})
+    assert "it must be one of" in reason
+    assert known in reason
+
+
+def test_what_is_missing_is_named() -> None:
+    failures = check_arguments(containerservice.AgentPoolArgs, {"resourceGroupName": "rg"})
+    assert [failure.reason for failure in failures] == ["missing required property 'resourceName'"]
+
+
+def test_a_clusters_nested_profiles_are_checked_too() -> None:
+    inputs = {
+        "resourceGroupName": "rg",
+        "identity": {"type": "UserAssigned", "userAssignedIdentities": ["/subscriptions/x"]},
+        "agentPoolProfiles": [{"name": "system", "mode": "Systm"}],
+    }
+    assert check_arguments(containerservice.ManagedClusterArgs, inputs) == []
+    [failure] = check_cluster(inputs)
+    assert failure.path == "agentPoolProfiles[0].mode"
+
+
+def test_other_types_are_held_to_azure_natives_enumerations() -> None:
+    inputs = {"resourceGroupName": "rg", "virtualNetworkName": "n", "privateEndpointNetworkPolicies": "Off"}
+    [failure] = check_arguments(network.SubnetInitArgs, inputs)
+    assert "'Off'; it must be one of" in failure.reason
