@@ -1,0 +1,238 @@
+"""What is plugged into a simulated machine: PCI devices, HCAs, the Ethernet mlx5 of accelerated networking, GPUs.
+
+PCI addresses and NUMA nodes are those of Azure's own NCCL topology files (ndv2, ndv4 and ndv5 in Azure/azhpc-images);
+a size without such a file counts its functions up from the same first addresses, spread evenly over two NUMA nodes.
+Device names are those that Azure's HPC images give by udev rule: mlx5_ibN for InfiniBand, mlx5_an0 for accelerated
+networking. PCI device IDs are from the PCI ID Repository.
+"""
+
+import hashlib
+import uuid
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from aks_infiniband.catalog import SIZES, MachineSize
+
+LinkLayer = Literal["InfiniBand", "Ethernet"]
+
+MELLANOX: Final = "15b3"
+_GPU_VENDORS: Final = {"nvidia": "10de", "amd": "1002"}
+# PCI base class and sub-class: network controllers are 02xx (00 Ethernet, 07 InfiniBand), 0302 is NVIDIA's
+# "3D controller", 1200 AMD's "processing accelerator".
+_CLASS_INFINIBAND: Final = "0207"
+_CLASS_ETHERNET: Final = "0200"
+_CLASS_GPU: Final = {"nvidia": "0302", "amd": "1200"}
+_GPU_DEVICE_IDS: Final = {
+    "V100": "1db5",
+    "A100-40": "20b0",
+    "A100-80": "20b2",
+    "H100": "2330",
+    "H200": "2335",
+    "GB200": "2941",
+    "GB300": "31c2",
+    "MI300X": "74b5",
+}
+# Accelerated networking of today's sizes is a ConnectX-5 virtual function ("How Accelerated Networking works in Linux
+# and FreeBSD VMs"): the vendor of the InfiniBand adapters, another link layer.
+_ETHERNET_VF: Final = "1018"
+_ETHERNET_RATE_GBPS: Final = 100
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PciDevice:
+    """One PCI function as /sys/bus/pci shows it; hexadecimal digits without 0x."""
+
+    address: str
+    vendor: str
+    device: str
+    device_class: str
+    numa_node: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RdmaDevice:
+    """One mlx5 device with one port; every link is up, because Azure's links are, whoever is at the other end."""
+
+    name: str
+    interface: str
+    """The network interface of the port, as systemd names it from the PCI address."""
+    pci: PciDevice
+    link_layer: LinkLayer
+    rate_gbps: int
+    rate_suffix: str
+    """Lanes and generation as the kernel prints them behind the rate."""
+    index: int
+    """N of uverbsN, umadN and issmN."""
+    guid: str
+    """Node GUID, sixteen hexadecimal digits in groups of four."""
+    pkeys: tuple[int, ...]
+    """Partition keys of the port; empty for Ethernet."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Gpu:
+    """One GPU."""
+
+    index: int
+    uuid: str
+    pci: PciDevice
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Hardware:
+    """Everything plugged into one machine."""
+
+    size: str
+    rdma_devices: tuple[RdmaDevice, ...]
+    gpus: tuple[Gpu, ...]
+    gpu_vendor: str | None
+    """nvidia or amd; None without GPUs."""
+
+    @property
+    def hcas(self) -> tuple[RdmaDevice, ...]:
+        """The InfiniBand devices."""
+        return tuple(device for device in self.rdma_devices if device.link_layer == "InfiniBand")
+
+    @property
+    def pci_devices(self) -> tuple[PciDevice, ...]:
+        """Every PCI function."""
+        return (*(device.pci for device in self.rdma_devices), *(gpu.pci for gpu in self.gpus))
+
+
+@dataclass(frozen=True, slots=True)
+class _Slots:
+    """PCI domain -> NUMA node, in address order, of the HCAs and of the GPUs."""
+
+    hcas: dict[int, int]
+    gpus: dict[int, int]
+
+
+_NDV2 = _Slots({0x0101: 0}, {domain: 0 if domain <= 4 else 1 for domain in range(1, 9)})
+_NDV4 = _Slots(
+    {0x0101: 1, 0x0102: 1, 0x0103: 0, 0x0104: 0, 0x0105: 3, 0x0106: 3, 0x0107: 2, 0x0108: 2},
+    {0x0001: 1, 0x0002: 1, 0x0003: 0, 0x0004: 0, 0x000B: 3, 0x000C: 3, 0x000D: 2, 0x000E: 2},
+)
+_NDV5 = _Slots(
+    {0x0101 + n: n // 4 for n in range(8)},
+    {0x0001: 0, 0x0002: 0, 0x0003: 0, 0x0008: 0, 0x0009: 1, 0x000A: 1, 0x000B: 1, 0x000C: 1},
+)
+_SLOTS: Final = {
+    "Standard_ND40rs_v2": _NDV2,
+    "Standard_ND96asr_v4": _NDV4,
+    "Standard_ND96amsr_A100_v4": _NDV4,
+    "Standard_ND96isr_H100_v5": _NDV5,
+    "Standard_ND96isr_H200_v5": _NDV5,
+}
+
+
+def hardware_of(*, size: str, machine: str, fabric: str) -> Hardware:
+    """What a machine holds.
+
+    size: Azure's name of the size; one that is not in the catalogue has the Ethernet mlx5 and nothing else.
+    machine: the node's name; identities (GUIDs, UUIDs, the Ethernet device's PCI domain) derive from it.
+    fabric: machines with the same fabric share their partition keys, others never do.
+    """
+    known = SIZES.get(size)
+    hcas = () if known is None else _hcas(known, machine, fabric)
+    return Hardware(
+        size=size,
+        rdma_devices=(*hcas, _ethernet(machine, index=len(hcas))),
+        gpus=() if known is None else _gpus(known, machine),
+        gpu_vendor=known.accelerator.vendor if known is not None and known.accelerator is not None else None,
+    )
+
+
+def gpu_slots(size: MachineSize) -> dict[int, int]:
+    """PCI domain -> NUMA node of each GPU of a size, in device order."""
+    count = size.accelerator.count if size.accelerator is not None else 0
+    return _SLOTS[size.name].gpus if size.name in _SLOTS else _counted_up(0x0001, count)
+
+
+def hca_slots(size: MachineSize) -> dict[int, int]:
+    """PCI domain -> NUMA node of each HCA of a size, in device order."""
+    return _SLOTS[size.name].hcas if size.name in _SLOTS else _counted_up(0x0101, size.infiniband.hca_count)
+
+
+def _counted_up(first: int, count: int) -> dict[int, int]:
+    return {first + n: n * 2 // count for n in range(count)}
+
+
+def _hcas(size: MachineSize, machine: str, fabric: str) -> tuple[RdmaDevice, ...]:
+    infiniband = size.infiniband
+    return tuple(
+        RdmaDevice(
+            name=f"mlx5_ib{index}",
+            interface=f"ibP{domain}p0s0",
+            pci=PciDevice(
+                address=f"{domain:04x}:00:00.0",
+                vendor=MELLANOX,
+                device=infiniband.vf_device_id,
+                device_class=_CLASS_INFINIBAND,
+                numa_node=numa_node,
+            ),
+            link_layer="InfiniBand",
+            rate_gbps=infiniband.rate_gbps,
+            rate_suffix=f"4X {infiniband.generation}",
+            index=index,
+            guid=_guid(machine, index),
+            pkeys=(_partition(fabric), 0x7FFF),
+        )
+        for index, (domain, numa_node) in enumerate(hca_slots(size).items())
+    )
+
+
+def _ethernet(machine: str, *, index: int) -> RdmaDevice:
+    # Hyper-V gives a network VF a PCI domain of its own, different on every machine.
+    domain = 0x1000 + _digest("ethernet", machine) % 0xE000
+    return RdmaDevice(
+        name="mlx5_an0",
+        interface=f"enP{domain}s1",
+        pci=PciDevice(
+            address=f"{domain:04x}:00:02.0",
+            vendor=MELLANOX,
+            device=_ETHERNET_VF,
+            device_class=_CLASS_ETHERNET,
+            numa_node=0,
+        ),
+        link_layer="Ethernet",
+        rate_gbps=_ETHERNET_RATE_GBPS,
+        rate_suffix="4X EDR",
+        index=index,
+        guid=_guid(machine, index),
+        pkeys=(),
+    )
+
+
+def _gpus(size: MachineSize, machine: str) -> tuple[Gpu, ...]:
+    accelerator = size.accelerator
+    if accelerator is None:
+        return ()
+    model = f"A100-{accelerator.memory_gb}" if accelerator.model == "A100" else accelerator.model
+    return tuple(
+        Gpu(
+            index=index,
+            uuid=f"GPU-{uuid.uuid5(uuid.NAMESPACE_DNS, f'{machine}.gpu{index}')}",
+            pci=PciDevice(
+                address=f"{domain:04x}:00:00.0",
+                vendor=_GPU_VENDORS[accelerator.vendor],
+                device=_GPU_DEVICE_IDS[model],
+                device_class=_CLASS_GPU[accelerator.vendor],
+                numa_node=numa_node,
+            ),
+        )
+        for index, (domain, numa_node) in enumerate(gpu_slots(size).items())
+    )
+
+
+def _partition(fabric: str) -> int:
+    """The fabric's partition key, with the bit of a full member (0x8000); never the default partition 0x7fff."""
+    return 0x8000 | (1 + _digest("pkey", fabric) % 0x7FFD)
+
+
+def _guid(machine: str, index: int) -> str:
+    # 00155d is Microsoft's OUI, fffe the middle of an EUI-64; what follows tells machine and device apart.
+    return f"0015:5dff:fe{_digest('guid', machine) % 0x100:02x}:{_digest('guid', machine, str(index)) % 0x10000:04x}"
+
+
+def _digest(*parts: str) -> int:
+    return int.from_bytes(hashlib.sha256("/".join(parts).encode()).digest()[:8], "big")

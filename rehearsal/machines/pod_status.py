@@ -1,0 +1,186 @@
+"""A pod's status as a kubelet writes it, from what its containers are doing. Plain documents, no clock, no client."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+Document = dict[str, Any]
+
+
+@dataclass
+class ContainerView:
+    """One container as its status shows it."""
+
+    name: str
+    image: str
+    state: Document = field(default_factory=lambda: waiting("PodInitializing"))
+    ready: bool = False
+    started: bool = False
+    restarts: int = 0
+    last_state: Document = field(default_factory=dict)
+    sidecar: bool = False
+    """An init container that runs beside the others (restartPolicy Always): how it ends does not count."""
+
+    @property
+    def exit_code(self) -> int | None:
+        """The exit code of a container that has ended and is not to be started again."""
+        ended = self.state.get("terminated")
+        return None if ended is None else int(ended["exitCode"])
+
+    @property
+    def is_running(self) -> bool:
+        """Whether its process runs."""
+        return "running" in self.state
+
+    def document(self) -> Document:
+        """The entry of containerStatuses."""
+        return {
+            "name": self.name,
+            "image": self.image,
+            "imageID": self.image,
+            "state": self.state,
+            "lastState": self.last_state,
+            "ready": self.ready,
+            "started": self.started,
+            "restartCount": self.restarts,
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """What ends a pod as a whole, whatever its containers did: refused at admission, or past its deadline."""
+
+    reason: str
+    message: str
+
+
+def waiting(reason: str, message: str = "") -> Document:
+    """The state of a container that does not run yet."""
+    return {"waiting": {"reason": reason, **({"message": message} if message else {})}}
+
+
+def running(now: str) -> Document:
+    """The state of a container since now."""
+    return {"running": {"startedAt": now}}
+
+
+def terminated(exit_code: int, *, started: str, now: str, message: str = "", reason: str = "") -> Document:
+    """The state of a container that ended now."""
+    return {
+        "terminated": {
+            "exitCode": exit_code,
+            "reason": reason or ("Completed" if exit_code == 0 else "Error"),
+            "startedAt": started,
+            "finishedAt": now,
+            **({"message": message} if message else {}),
+        }
+    }
+
+
+def views_of(containers: Iterable[Mapping[str, Any]], state: Document) -> list[ContainerView]:
+    """Views of containers of a pod's spec, all in one state."""
+    return [
+        ContainerView(
+            name=one["name"],
+            image=one["image"],
+            state=dict(state),
+            sidecar=one.get("restartPolicy") == "Always",
+        )
+        for one in containers
+    ]
+
+
+def pod_status(
+    pod: Mapping[str, Any],
+    *,
+    init: Sequence[ContainerView],
+    containers: Sequence[ContainerView],
+    pod_ip: str | None,
+    host_ip: str | None,
+    now: str,
+    verdict: Verdict | None = None,
+) -> Document:
+    """The status of a pod, complete but for what others own (scheduling condition, quality of service)."""
+    old: Mapping[str, Any] = pod.get("status") or {}
+    phase = "Failed" if verdict is not None else _phase(init, containers)
+    initialised = all(view.exit_code == 0 or view.started for view in init)
+    ready = bool(containers) and all(view.ready for view in containers) and phase == "Running"
+    done = phase == "Succeeded"
+    unready = [view.name for view in containers if not view.ready]
+    incomplete = [view.name for view in init if view.exit_code != 0 and not view.started]
+    not_ready = (
+        _condition("PodCompleted")
+        if done
+        else _condition("ContainersNotReady", f"containers with unready status: [{' '.join(unready)}]")
+    )
+    conditions = {
+        "PodReadyToStartContainers": _holds(pod_ip is not None and phase in {"Pending", "Running"}, {}),
+        "Initialized": _holds(
+            initialised or done,
+            _condition("ContainersNotInitialized", f"containers with incomplete status: [{' '.join(incomplete)}]"),
+        ),
+        "Ready": _holds(ready, not_ready),
+        "ContainersReady": _holds(ready, not_ready),
+    }
+    status: Document = {
+        "phase": phase,
+        "startTime": old.get("startTime") or now,
+        "conditions": _merged(old.get("conditions") or [], conditions, now),
+        "initContainerStatuses": [view.document() for view in init],
+        "containerStatuses": [view.document() for view in containers],
+    }
+    if verdict is not None:
+        status |= {"reason": verdict.reason, "message": verdict.message}
+    if host_ip is not None:
+        status |= {"hostIP": host_ip, "hostIPs": [{"ip": host_ip}]}
+    if pod_ip is not None:
+        status |= {"podIP": pod_ip, "podIPs": [{"ip": pod_ip}]}
+    return status
+
+
+def is_ready(pod: Mapping[str, Any]) -> bool:
+    """Whether the pod's condition Ready is True."""
+    return any(
+        condition["type"] == "Ready" and condition["status"] == "True"
+        for condition in (pod.get("status") or {}).get("conditions") or []
+    )
+
+
+def is_finished(pod: Mapping[str, Any]) -> bool:
+    """Whether the pod has reached a phase that it does not leave."""
+    return (pod.get("status") or {}).get("phase") in {"Succeeded", "Failed"}
+
+
+def _phase(init: Sequence[ContainerView], containers: Sequence[ContainerView]) -> str:
+    if any(view.exit_code not in (None, 0) for view in init if not view.sidecar):
+        return "Failed"
+    codes = [view.exit_code for view in containers]
+    if all(code is not None for code in codes):
+        return "Succeeded" if all(code == 0 for code in codes) else "Failed"
+    has_run = any(view.is_running or view.restarts or view.exit_code is not None for view in containers)
+    return "Running" if has_run else "Pending"
+
+
+def _condition(reason: str, message: str = "") -> Document:
+    return {"reason": reason, **({"message": message} if message else {})}
+
+
+def _holds(holds: bool, otherwise: Document) -> Document:
+    return {"status": "True"} if holds else {"status": "False", **otherwise}
+
+
+def _merged(old: Iterable[Mapping[str, Any]], fresh: Mapping[str, Document], now: str) -> list[Document]:
+    """The new conditions, with the time of their last transition, and those of others as they are."""
+    before = {condition["type"]: condition for condition in old}
+    kept = [dict(condition) for kind, condition in before.items() if kind not in fresh]
+    return kept + [
+        {
+            "type": kind,
+            "lastProbeTime": None,
+            "lastTransitionTime": before[kind]["lastTransitionTime"]
+            if kind in before and before[kind]["status"] == condition["status"]
+            else now,
+            **condition,
+        }
+        for kind, condition in fresh.items()
+    ]

@@ -1,0 +1,81 @@
+"""Stands above one container's process, as containerd's shim does: nothing that the process starts outlives it.
+
+`python shim.py PARENT_PID MEMLOCK_BYTES PROGRAM [ARGUMENT …]`. SIGTERM is passed on to the program. SIGUSR1 kills it
+and all it started; so does the parent's death, and the program's own end, because a container ends with
+its first process. Exits with the program's exit code, 128 + N for signal N.
+"""
+
+import contextlib
+import ctypes
+import os
+import resource
+import signal
+import sys
+from pathlib import Path
+
+# <linux/prctl.h>
+_PR_SET_PDEATHSIG = 1
+_PR_SET_CHILD_SUBREAPER = 36
+
+
+def main() -> int:
+    """Run the program of the command line."""
+    parent, memlock, *command = sys.argv[1:]
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.prctl(_PR_SET_CHILD_SUBREAPER, 1)
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM, signal.SIGUSR1, signal.SIGCHLD})
+    libc.prctl(_PR_SET_PDEATHSIG, signal.SIGUSR1)
+    if os.getppid() != int(parent):
+        return 128 + signal.SIGKILL  # the parent died before it could be watched
+    child = os.fork()
+    if child == 0:
+        _become(command, int(memlock))
+    status = _wait(child)
+    _kill_the_rest()
+    code = os.waitstatus_to_exitcode(status)
+    return code if code >= 0 else 128 - code
+
+
+def _become(command: list[str], memlock: int) -> None:
+    os.setpgid(0, 0)
+    _, hard = resource.getrlimit(resource.RLIMIT_MEMLOCK)
+    limit = memlock if hard == resource.RLIM_INFINITY else min(memlock, hard)
+    resource.setrlimit(resource.RLIMIT_MEMLOCK, (limit, limit))
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM, signal.SIGUSR1, signal.SIGCHLD})
+    try:
+        os.execvp(command[0], command)  # noqa: S606 - no shell is wanted
+    except OSError as error:
+        print(f"{command[0]}: {error.strerror}", file=sys.stderr)
+        os._exit(127 if isinstance(error, FileNotFoundError) else 126)
+
+
+def _wait(child: int) -> int:
+    while True:
+        number = signal.sigwait({signal.SIGTERM, signal.SIGUSR1, signal.SIGCHLD})
+        if number == signal.SIGTERM:
+            os.kill(child, signal.SIGTERM)
+        elif number == signal.SIGUSR1:
+            os.kill(child, signal.SIGKILL)
+        ended, status = os.waitpid(-1, os.WNOHANG)
+        while ended:
+            if ended == child:
+                return status
+            try:
+                ended, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                ended = 0
+
+
+def _kill_the_rest() -> None:
+    """Kill what the program left behind: all of it is our child by now, or becomes it when its parent dies."""
+    children = Path(f"/proc/self/task/{os.getpid()}/children")
+    while pids := children.read_text().split():
+        for pid in pids:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(int(pid), signal.SIGKILL)
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(-1, 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

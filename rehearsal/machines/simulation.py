@@ -1,0 +1,107 @@
+"""The simulation as a whole: every pod on a simulated machine is given to whoever plays its part."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, field
+from typing import Any
+
+from lightkube.core.async_client import AsyncClient
+
+from rehearsal.control_plane.run_folder import RunFolder
+from rehearsal.latency import Latencies
+from rehearsal.machines import behaviour_pods
+from rehearsal.machines.behaviour_pods import Effects
+from rehearsal.machines.behaviours import behaviour_of, is_job_pod
+from rehearsal.machines.cluster import Cluster, Document
+from rehearsal.machines.job_pods import Kubelet
+from rehearsal.machines.log_server import LogServer
+from rehearsal.machines.nodes import Machines, machine_hardware
+from rehearsal.machines.pod_status import is_finished
+from rehearsal.machines.pods import RunningPod
+
+log = logging.getLogger(__name__)
+
+
+@dataclass
+class Simulation:
+    """The pods that are played here, by UID."""
+
+    cluster: Cluster
+    effects: Effects
+    machines: Machines
+    kubelet: Kubelet
+    latencies: Latencies
+    logs: LogServer
+    _pods: dict[str, RunningPod] = field(default_factory=dict)
+    _tasks: asyncio.TaskGroup = field(default_factory=asyncio.TaskGroup)
+
+    @classmethod
+    def of(cls, client: AsyncClient, folder: RunFolder, latencies: Latencies) -> "Simulation":
+        """A simulation that keeps its files in a run folder."""
+        cluster, effects = Cluster(client), Effects()
+        logs = LogServer.start(folder, is_running=lambda namespace, name: _is_running(cluster, namespace, name))
+        machines = Machines(cluster, effects, logs.port)
+        return cls(cluster, effects, machines, Kubelet.of(cluster, machines, folder, latencies), latencies, logs)
+
+    async def run(self, announce: Callable[[], None]) -> None:
+        """Simulate until cancelled; announce is called once nodes and pods have been read and are acted on."""
+        self.cluster.listeners.append(self._hear)
+        try:
+            async with self._tasks as tasks:
+                tasks.create_task(self.cluster.watch())
+                await self.cluster.wait_listed()
+                tasks.create_task(self.machines.keep())
+                announce()
+        finally:
+            self.logs.close()
+
+    def _hear(self, kind: str, document: Document, gone: bool) -> None:
+        if kind == "Pod":
+            self._hear_pod(document, gone=gone)
+        elif kind == "Node" and gone:
+            for pod in self._pods.values():  # the machine is gone, and with it what ran there
+                if pod.spec["nodeName"] == document["metadata"]["name"]:
+                    pod.seen(pod.document, gone=True)
+        elif kind == "Node":
+            for pod_document in list(self.cluster.pods.values()):
+                if pod_document["spec"].get("nodeName") == document["metadata"]["name"]:
+                    self._hear_pod(pod_document, gone=False)
+
+    def _hear_pod(self, document: Document, *, gone: bool) -> None:
+        uid = document["metadata"]["uid"]
+        if uid in self._pods:
+            self._pods[uid].seen(document, gone=gone)
+        elif not gone and (part := self._part(document)) is not None:
+            pod = RunningPod(cluster=self.cluster, document=document)
+            pod.seen(document, gone=False)
+            self._pods[uid] = pod
+            self._tasks.create_task(self._play(pod, part(pod)))
+
+    def _part(self, document: Document) -> Callable[[RunningPod], Coroutine[Any, Any, None]] | None:
+        """Who plays a pod; None for one that is not ours: not on a machine yet, or kwok's."""
+        node = self.cluster.nodes.get(("", document["spec"].get("nodeName") or ""))
+        hardware = None if node is None else machine_hardware(node)
+        if hardware is None:
+            return None
+        if is_job_pod(document):
+            if is_finished(document) and not document["metadata"].get("deletionTimestamp"):
+                return None
+            return lambda pod: self.kubelet.run(pod, hardware)
+        behaviour = behaviour_of(document)
+        if behaviour is None:
+            return None
+        return lambda pod: behaviour_pods.drive(pod, behaviour, hardware, self.effects, self.latencies)
+
+    async def _play(self, pod: RunningPod, part: Coroutine[Any, Any, None]) -> None:
+        try:
+            await part
+        except Exception:  # one pod's trouble must not stop the data centre
+            log.exception("pod %s/%s: played no further", pod.namespace, pod.name)
+        finally:
+            self._pods.pop(pod.uid, None)
+
+
+def _is_running(cluster: Cluster, namespace: str, name: str) -> bool:
+    pod = cluster.pods.get((namespace, name))
+    return pod is not None and not is_finished(pod)

@@ -1,0 +1,192 @@
+"""The configuration of kwok 0.8.0: what it does to the simulated nodes, and to the pods that nobody else drives.
+
+kwok keeps conditions, addresses and leases of the nodes, and lets ordinary pods run; pods of behaviours.yaml and pods
+of Jobs are left to the machines process, by the same table. Stage selectors are jq, templates Go's.
+"""
+
+import json
+from typing import Any
+
+import yaml
+
+from rehearsal.latency import Latencies
+from rehearsal.machines.behaviours import ANY_VALUE, Behaviour, behaviours
+
+# The kubelet's own default of nodeStatusReportFrequency: 5 min. Leases come of kwok's --node-lease-duration-seconds.
+_HEARTBEAT_MILLISECONDS = 300_000
+POD_NETWORK = "10.244.0.0/16"
+"""Pod addresses where a node has no pod CIDR: AKS's default for Azure CNI overlay and kubenet."""
+
+_NODE_CONDITIONS = """\
+{{ $now := Now }}
+{{ $since := or .metadata.creationTimestamp $now }}
+conditions:
+{{ range NodeConditions }}
+- lastHeartbeatTime: {{ $now | Quote }}
+  lastTransitionTime: {{ $since | Quote }}
+  message: {{ .message | Quote }}
+  reason: {{ .reason | Quote }}
+  status: {{ .status | Quote }}
+  type: {{ .type | Quote }}
+{{ end }}
+"""
+
+# Capacity, allocatable and nodeInfo stay as they are: whoever made the node knows its size.
+_NODE_INITIALISED = (
+    _NODE_CONDITIONS
+    + """\
+{{ if not .status.addresses }}
+addresses:
+{{ with NodeIP }}
+- address: {{ . | Quote }}
+  type: InternalIP
+{{ end }}
+- address: {{ .metadata.name | Quote }}
+  type: Hostname
+{{ end }}
+phase: Running
+"""
+)
+
+_POD_RUNNING = """\
+{{ $now := Now }}
+{{ $started := or .status.startTime $now }}
+conditions:
+{{ range $type := (list "PodReadyToStartContainers" "Initialized" "ContainersReady" "Ready") }}
+- lastTransitionTime: {{ $now | Quote }}
+  status: "True"
+  type: {{ $type | Quote }}
+{{ end }}
+{{ range .spec.readinessGates }}
+- lastTransitionTime: {{ $now | Quote }}
+  status: "True"
+  type: {{ .conditionType | Quote }}
+{{ end }}
+initContainerStatuses:
+{{ range .spec.initContainers }}
+- image: {{ .image | Quote }}
+  name: {{ .name | Quote }}
+  ready: true
+  restartCount: 0
+  {{ if eq .restartPolicy "Always" }}
+  started: true
+  state:
+    running:
+      startedAt: {{ $now | Quote }}
+  {{ else }}
+  started: false
+  state:
+    terminated:
+      exitCode: 0
+      finishedAt: {{ $now | Quote }}
+      reason: Completed
+      startedAt: {{ $started | Quote }}
+  {{ end }}
+{{ end }}
+containerStatuses:
+{{ range .spec.containers }}
+- image: {{ .image | Quote }}
+  name: {{ .name | Quote }}
+  ready: true
+  restartCount: 0
+  started: true
+  state:
+    running:
+      startedAt: {{ $now | Quote }}
+{{ end }}
+{{ with NodeIPsWith .spec.nodeName }}
+hostIP: {{ index . 0 | Quote }}
+hostIPs:
+{{ range . }}
+- ip: {{ . | Quote }}
+{{ end }}
+{{ end }}
+{{ if not .status.podIP }}
+{{ $hostNetwork := or .spec.hostNetwork false }}
+{{ $pod := .metadata }}
+{{ with PodIPsWith .spec.nodeName $hostNetwork $pod.uid $pod.name $pod.namespace }}
+podIP: {{ index . 0 | Quote }}
+podIPs:
+{{ range . }}
+- ip: {{ . | Quote }}
+{{ end }}
+{{ end }}
+{{ end }}
+phase: Running
+startTime: {{ $started | Quote }}
+"""
+
+
+def render(speed: float) -> str:
+    """The configuration file for a rehearsal at this speed (simulated seconds per real second)."""
+    start_milliseconds = round(Latencies(speed=speed).seconds("containerStart") * 1000)
+    documents = [
+        _stage("node-initialise", "Node", [_node_ready("NotIn")], {"statusTemplate": _NODE_INITIALISED}),
+        _stage(
+            "node-heartbeat",
+            "Node",
+            [_node_ready("In")],
+            {"statusTemplate": _NODE_CONDITIONS},
+            milliseconds=_HEARTBEAT_MILLISECONDS,
+        ),
+        _stage(
+            "pod-ready",
+            "Pod",
+            [
+                {"key": ".metadata.deletionTimestamp", "operator": "DoesNotExist"},
+                # Running too: a pod that the node lifecycle controller called unready comes back, as with a kubelet.
+                {"key": ".status.phase", "operator": "In", "values": ["Pending", "Running"]},
+                {
+                    "key": '.status.conditions.[] | select( .type == "Ready" ) | .status',
+                    "operator": "NotIn",
+                    "values": ["True"],
+                },
+                *_not_driven(),
+            ],
+            {"statusTemplate": _POD_RUNNING},
+            milliseconds=start_milliseconds,
+        ),
+        _stage(
+            "pod-delete",
+            "Pod",
+            [{"key": ".metadata.deletionTimestamp", "operator": "Exists"}, *_not_driven()],
+            {"delete": True},
+        ),
+    ]
+    return yaml.safe_dump_all(documents, sort_keys=False)
+
+
+def _stage(
+    name: str, kind: str, selector: list[dict[str, Any]], step: dict[str, Any], *, milliseconds: int = 0
+) -> dict[str, Any]:
+    return {
+        "apiVersion": "kwok.x-k8s.io/v1alpha1",
+        "kind": "Stage",
+        "metadata": {"name": name},
+        "spec": {
+            "resourceRef": {"apiGroup": "v1", "kind": kind},
+            "selector": {"matchExpressions": selector},
+            "delay": {"durationMilliseconds": milliseconds},
+            "next": step,
+        },
+    }
+
+
+def _node_ready(operator: str) -> dict[str, Any]:
+    key = '.status.conditions.[] | select( .type == "Ready" ) | .status'
+    return {"key": key, "operator": operator, "values": ["True"]}
+
+
+def _not_driven() -> list[dict[str, Any]]:
+    """Expressions that hold for a pod which neither behaviours.yaml nor a Job gives to the machines process."""
+    keys = [_labels_match(behaviour) for behaviour in behaviours().values()]
+    keys.append('any(.metadata.ownerReferences[]?; .kind == "Job" and (.apiVersion | startswith("batch/")))')
+    return [{"key": key, "operator": "NotIn", "values": ["true"]} for key in keys]
+
+
+def _labels_match(behaviour: Behaviour) -> str:
+    terms = [
+        f"has({json.dumps(key)})" if value == ANY_VALUE else f".[{json.dumps(key)}] == {json.dumps(value)}"
+        for key, value in behaviour.labels.items()
+    ]
+    return f"(.metadata.labels // {{}}) | {' and '.join(terms)}"

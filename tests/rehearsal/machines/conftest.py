@@ -1,0 +1,148 @@
+"""A real control plane with kwok and the machines, shared by the tests of this folder; each test has a namespace."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lightkube import ApiError, Client, KubeConfig, codecs
+from lightkube.resources.apps_v1 import DaemonSet
+from lightkube.resources.batch_v1 import Job
+from lightkube.resources.core_v1 import ConfigMap, Namespace, Node, Pod
+from lightkube.types import CascadeType
+
+from rehearsal.control_plane import WITH_KWOK, ControlPlane, RunFolder
+from rehearsal.machines.cluster import NODE_FEATURE_RULES, NodeFeatureRule
+from tests.rehearsal.simulated_nodes import gpu_and_system_nodes
+from tests.rehearsal.waiting import eventually
+
+SPEED = 60.0
+
+
+@dataclass
+class Rehearsed:
+    """The cluster under test, and a namespace of the test's own."""
+
+    client: Client
+    run: RunFolder
+    namespace: str
+    control_plane: ControlPlane
+
+    def create(self, document: dict[str, Any]) -> None:
+        """Create an object in the test's namespace."""
+        self.client.create(codecs.from_dict(self._in_namespace(document)))
+
+    def _in_namespace(self, document: dict[str, Any]) -> dict[str, Any]:
+        return {**document, "metadata": {**document["metadata"], "namespace": self.namespace}}
+
+    def daemon_set(self, name: str, labels: dict[str, str], **spec: Any) -> None:
+        """A DaemonSet with one container on the GPU machines, unless a node selector says otherwise."""
+        template = {
+            "nodeSelector": {"kubernetes.azure.com/agentpool": "ndh100"},
+            "containers": [{"name": "main", "image": "registry.invalid/main"}],
+            **spec,
+        }
+        self.create(
+            {
+                "apiVersion": "apps/v1",
+                "kind": "DaemonSet",
+                "metadata": {"name": name},
+                "spec": {
+                    "selector": {"matchLabels": labels},
+                    "template": {"metadata": {"labels": labels}, "spec": template},
+                },
+            }
+        )
+
+    def config_map(self, name: str, data: dict[str, str]) -> None:
+        """Create or replace a ConfigMap."""
+        document = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": data}
+        self.client.apply(codecs.from_dict(self._in_namespace(document)), field_manager="test", force=True)
+
+    def job(self, name: str, container: dict[str, Any], *, spec: dict[str, Any] | None = None, **pod: Any) -> None:
+        """A Job with one container."""
+        template = {
+            "restartPolicy": "Never",
+            "containers": [{"name": "main", "image": "registry.invalid/main"} | container],
+        }
+        document = {
+            "apiVersion": "batch/v1",
+            "kind": "Job",
+            "metadata": {"name": name},
+            "spec": {"backoffLimit": 0, "template": {"spec": template | pod}} | (spec or {}),
+        }
+        self.create(document)
+
+    def pods(self, **labels: str) -> list[dict[str, Any]]:
+        """Pods of the test's namespace, as documents."""
+        wanted: dict[str, Any] = {**labels}
+        found = self.client.list(Pod, namespace=self.namespace, labels=wanted)
+        return [pod.to_dict() for pod in found]
+
+    def node(self, name: str) -> dict[str, Any]:
+        """A node, as a document."""
+        return self.client.get(Node, name).to_dict()
+
+    def allocatable(self, name: str, resource: str) -> str | None:
+        """How many of a resource a node offers."""
+        amount: str | None = self.node(name)["status"]["allocatable"].get(resource)
+        return amount
+
+    def eventually(self, question: Callable[[], Any], *, seconds: float = 40) -> Any:
+        """The first true answer to a question about the cluster."""
+        return eventually(question, seconds=seconds, check=self.control_plane.check)
+
+
+@pytest.fixture(scope="session")
+def control_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
+    folder: Path = tmp_path_factory.mktemp("machines") / "run"
+    with ControlPlane.start(folder, speed=SPEED, parts=(*WITH_KWOK, "machines")) as running:
+        client = Client(config=KubeConfig.from_file(running.kubeconfig), trust_env=False)
+        for document in (_NODE_FEATURE_RULES, *gpu_and_system_nodes()):
+            client.create(codecs.from_dict(document))
+        yield running
+
+
+@pytest.fixture
+def cluster(control_plane: ControlPlane, request: pytest.FixtureRequest) -> Iterator[Rehearsed]:
+    client = Client(config=KubeConfig.from_file(control_plane.kubeconfig), trust_env=False)
+    namespace = f"t{abs(hash(request.node.name)) % 10**8}"
+    client.create(codecs.from_dict({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}))
+    rehearsed = Rehearsed(client, control_plane.run, namespace, control_plane)
+    # What the test's pods need of the namespace.
+    rehearsed.eventually(lambda: _exists(client, ConfigMap, "kube-root-ca.crt", namespace))
+    yield rehearsed
+    for kind in (DaemonSet, Job, Pod):
+        client.deletecollection(kind, namespace=namespace, cascade=CascadeType.BACKGROUND)
+    client.deletecollection(NodeFeatureRule)
+    rehearsed.eventually(lambda: not rehearsed.pods())
+    client.delete(Namespace, namespace)
+
+
+def _exists(client: Client, kind: Any, name: str, namespace: str) -> bool:
+    try:
+        client.get(kind, name, namespace=namespace)
+    except ApiError:
+        return False
+    return True
+
+
+_NODE_FEATURE_RULES = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {"name": NODE_FEATURE_RULES},
+    "spec": {
+        "group": "nfd.k8s-sigs.io",
+        "scope": "Cluster",
+        "names": {"kind": "NodeFeatureRule", "plural": "nodefeaturerules"},
+        "versions": [
+            {
+                "name": "v1alpha1",
+                "served": True,
+                "storage": True,
+                "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}},
+            }
+        ],
+    },
+}

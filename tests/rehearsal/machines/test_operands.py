@@ -1,0 +1,157 @@
+"""What pods of operators do to their machine, on a real API server."""
+
+import json
+from typing import Any
+
+from lightkube import codecs
+from lightkube.resources.apps_v1 import DaemonSet
+from lightkube.types import CascadeType, PatchType
+
+from rehearsal.machines.cluster import NodeFeatureRule
+from tests.rehearsal.simulated_nodes import GPU_NODES, SYSTEM_NODE
+
+from .conftest import Rehearsed
+
+NODE = GPU_NODES[0]
+PCI_15B3 = "feature.node.kubernetes.io/pci-15b3.present"
+SHARED = {
+    "configList": [
+        {"resourceName": "shared_ib", "rdmaHcaMax": 63, "selectors": {"vendors": ["15b3"], "linkTypes": ["infiniband"]}}
+    ]
+}
+
+
+def config_volume(name: str, key: str) -> dict[str, Any]:
+    return {"name": "config", "configMap": {"name": name, "items": [{"key": key, "path": key}]}}
+
+
+def feature_discovery(cluster: Rehearsed) -> None:
+    cluster.config_map(
+        "worker-conf",
+        {"nfd-worker.conf": "sources: {pci: {deviceClassWhitelist: ['0302'], deviceLabelFields: [vendor]}}"},
+    )
+    nfd = {"app.kubernetes.io/name": "node-feature-discovery"}
+    cluster.daemon_set("master", nfd | {"role": "master"}, nodeSelector={"kubernetes.azure.com/agentpool": "system"})
+    cluster.daemon_set(
+        "worker", nfd | {"role": "worker"}, nodeSelector={}, volumes=[config_volume("worker-conf", "nfd-worker.conf")]
+    )
+
+
+def rule(devices: list[str]) -> dict[str, Any]:
+    matches = {"vendor": {"op": "In", "value": ["15b3"]}, "device": {"op": "In", "value": devices}}
+    return {
+        "apiVersion": "nfd.k8s-sigs.io/v1alpha1",
+        "kind": "NodeFeatureRule",
+        "metadata": {"name": "nics"},
+        "spec": {
+            "rules": [
+                {
+                    "name": "infiniband",
+                    "labels": {PCI_15B3: "true"},
+                    "matchFeatures": [{"feature": "pci.device", "matchExpressions": matches}],
+                }
+            ]
+        },
+    }
+
+
+def labels(cluster: Rehearsed, node: str = NODE) -> dict[str, str]:
+    found: dict[str, str] = cluster.node(node)["metadata"]["labels"]
+    return found
+
+
+def test_feature_labels_follow_the_rules(cluster: Rehearsed) -> None:
+    feature_discovery(cluster)
+    cluster.eventually(lambda: "feature.node.kubernetes.io/pci-10de.present" in labels(cluster))
+    assert PCI_15B3 not in labels(cluster)
+    cluster.client.create(codecs.from_dict(rule(["101e"])))
+    cluster.eventually(lambda: labels(cluster).get(PCI_15B3) == "true")
+    assert PCI_15B3 not in labels(cluster, SYSTEM_NODE), "its mlx5 is the Ethernet one"
+    cluster.client.patch(NodeFeatureRule, "nics", rule(["1018"]), patch_type=PatchType.MERGE)
+    cluster.eventually(lambda: labels(cluster, SYSTEM_NODE).get(PCI_15B3) == "true")
+    cluster.client.delete(NodeFeatureRule, "nics")
+    cluster.eventually(lambda: PCI_15B3 not in labels(cluster))
+
+
+def test_no_feature_label_without_a_master(cluster: Rehearsed) -> None:
+    cluster.daemon_set("worker", {"app.kubernetes.io/name": "node-feature-discovery", "role": "worker"})
+    cluster.eventually(lambda: len(cluster.pods()) == 2 and all(is_ready(pod) for pod in cluster.pods()))
+    before = cluster.node(NODE)["metadata"]["resourceVersion"]
+    cluster.client.create(codecs.from_dict(rule(["101e"])))
+    assert PCI_15B3 not in labels(cluster)
+    assert cluster.node(NODE)["metadata"]["resourceVersion"] == before
+
+
+def test_shared_devices_follow_the_plugin_and_its_config_map(cluster: Rehearsed) -> None:
+    cluster.config_map("rdma-devices", {"config.json": json.dumps(SHARED)})
+    cluster.daemon_set("rdma", {"app": "rdma-shared-dp"}, volumes=[config_volume("rdma-devices", "config.json")])
+    cluster.eventually(lambda: cluster.allocatable(NODE, "rdma/shared_ib") == "63")
+    wrong = json.loads(json.dumps(SHARED))
+    wrong["configList"][0]["selectors"]["vendors"] = ["8086"]
+    cluster.config_map("rdma-devices", {"config.json": json.dumps(wrong)})
+    cluster.eventually(lambda: cluster.allocatable(NODE, "rdma/shared_ib") == "0")
+    cluster.config_map("rdma-devices", {"config.json": json.dumps(SHARED)})
+    cluster.eventually(lambda: cluster.allocatable(NODE, "rdma/shared_ib") == "63")
+    cluster.client.delete(DaemonSet, "rdma", namespace=cluster.namespace, cascade=CascadeType.BACKGROUND)
+    cluster.eventually(lambda: cluster.allocatable(NODE, "rdma/shared_ib") == "0")
+
+
+def test_exclusive_devices_are_counted_per_hca(cluster: Rehearsed) -> None:
+    entry = {
+        "resourcePrefix": "rdma",
+        "resourceName": "ib",
+        "selectors": {"vendors": ["15b3"], "linkTypes": ["infiniband"], "isRdma": True},
+    }
+    cluster.config_map("sriovdp-config", {"config.json": json.dumps({"resourceList": [entry]})})
+    cluster.daemon_set("sriov", {"app": "sriovdp"}, volumes=[config_volume("sriovdp-config", "config.json")])
+    cluster.eventually(lambda: cluster.allocatable(NODE, "rdma/ib") == "8")
+
+
+def test_gpu_operands_wait_for_one_another(cluster: Rehearsed) -> None:
+    peermem = [{"name": name, "image": "x"} for name in ("nvidia-driver-ctr", "nvidia-peermem-ctr")]
+    cluster.daemon_set("driver", {"app": "nvidia-driver-daemonset"}, containers=peermem)
+    validation = [{"name": "driver-validation", "image": "x"}]
+    cluster.daemon_set("toolkit", {"app": "nvidia-container-toolkit-daemonset"}, initContainers=validation)
+    plugin = [{"name": "toolkit-validation", "image": "x"}]
+    cluster.daemon_set("plugin", {"app": "nvidia-device-plugin-daemonset"}, initContainers=plugin)
+    cluster.eventually(
+        lambda: all("running" in init_state(pod) for pod in cluster.pods(app="nvidia-device-plugin-daemonset"))
+    )
+    cluster.eventually(lambda: all(phase(pod) == "Running" for pod in cluster.pods(app="nvidia-driver-daemonset")))
+    assert not any(is_ready(pod) for pod in cluster.pods()), "the driver waits for OFED, the others for the driver"
+    cluster.daemon_set("mofed", {"nvidia.com/ofed-driver": ""})
+    cluster.eventually(lambda: cluster.allocatable(NODE, "nvidia.com/gpu") == "8")
+    assert all(is_ready(pod) for pod in cluster.pods())
+
+
+def test_a_driver_without_its_hardware_crashes(cluster: Rehearsed) -> None:
+    system = {"kubernetes.azure.com/agentpool": "system"}
+    cluster.daemon_set("driver", {"app": "nvidia-driver-daemonset"}, nodeSelector=system)
+    status = cluster.eventually(lambda: [pod for pod in cluster.pods() if reason(pod) == "CrashLoopBackOff"])[0][
+        "status"
+    ]
+    assert "No NVIDIA GPU" in status["containerStatuses"][0]["lastState"]["terminated"]["message"]
+
+
+def test_other_pods_run_by_themselves(cluster: Rehearsed) -> None:
+    cluster.daemon_set("cni", {"app": "cni-plugins"}, initContainers=[{"name": "install", "image": "x"}])
+    cluster.eventually(lambda: len(cluster.pods()) == 2 and all(is_ready(pod) for pod in cluster.pods()))
+
+
+def is_ready(pod: dict[str, Any]) -> bool:
+    return any(one["type"] == "Ready" and one["status"] == "True" for one in pod["status"].get("conditions", []))
+
+
+def phase(pod: dict[str, Any]) -> str:
+    return str(pod["status"]["phase"])
+
+
+def init_state(pod: dict[str, Any]) -> dict[str, Any]:
+    state: dict[str, Any] = pod["status"].get("initContainerStatuses", [{"state": {}}])[0]["state"]
+    return state
+
+
+def reason(pod: dict[str, Any]) -> str | None:
+    statuses = pod["status"].get("containerStatuses") or [{}]
+    found: str | None = statuses[0].get("state", {}).get("waiting", {}).get("reason")
+    return found

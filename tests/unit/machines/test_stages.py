@@ -1,0 +1,38 @@
+from typing import Any
+
+import pytest
+import yaml
+
+from rehearsal.machines.behaviours import behaviours
+from rehearsal.machines.stages import render
+
+
+def stages(speed: float = 1) -> dict[str, dict[str, Any]]:
+    return {document["metadata"]["name"]: document for document in yaml.safe_load_all(render(speed))}
+
+
+def keys(stage: dict[str, Any]) -> list[str]:
+    return [one["key"] for one in stage["spec"]["selector"]["matchExpressions"]]
+
+
+def test_every_document_is_a_stage_of_kwoks_api() -> None:
+    assert {(one["apiVersion"], one["kind"]) for one in stages().values()} == {("kwok.x-k8s.io/v1alpha1", "Stage")}
+
+
+@pytest.mark.parametrize("name", ["pod-ready", "pod-delete"])
+def test_pods_that_the_machines_drive_are_left_alone(name: str) -> None:
+    excluded = keys(stages()[name])
+    assert sum("ownerReferences" in key for key in excluded) == 1
+    for behaviour in behaviours().values():
+        assert any(all(f'"{label}"' in key for label in behaviour.labels) for key in excluded)
+
+
+def test_containers_start_faster_at_a_higher_speed() -> None:
+    delays = [stages(speed)["pod-ready"]["spec"]["delay"]["durationMilliseconds"] for speed in (1, 10)]
+    assert delays == [5000, 500]
+
+
+@pytest.mark.parametrize("name", ["node-initialise", "node-heartbeat"])
+def test_what_azure_says_of_a_node_stays(name: str) -> None:
+    template = stages()[name]["spec"]["next"]["statusTemplate"]
+    assert not any(word in template for word in ("allocatable", "capacity", "nodeInfo"))
