@@ -1,0 +1,133 @@
+"""The GPU Operator: one function from the cluster that it sees to the cluster that a ClusterPolicy asks for."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from rehearsal.operators.gpu.nodes import UPGRADE_LABEL, label_nodes
+from rehearsal.operators.gpu.operands import Context, operands
+from rehearsal.operators.plan import Doc, Plan, Snapshot, labels_of, owned
+from rehearsal.operators.upgrade import roll
+from rehearsal.operators.workloads import available, counts, latest_revision, outdated, pod_ready, pods_of
+
+OPERATOR_LABELS: Final = {"app.kubernetes.io/component": "gpu-operator"}
+OPERAND_LABEL: Final = "app.kubernetes.io/managed-by"
+"""Label of everything the operator made, so that it finds what a smaller policy leaves behind."""
+_MANAGER: Final = "gpu-operator"
+WATCHED: Final = (
+    "Node",
+    "Pod",
+    "DaemonSet",
+    "Deployment",
+    "ControllerRevision",
+    "RuntimeClass",
+    "ClusterPolicy",
+)
+_DRIVER: Final = "nvidia-driver-daemonset"
+_NFD_PREFIX: Final = "feature.node.kubernetes.io/"
+
+
+def reconcile(snapshot: Snapshot, *, now: str) -> Plan:
+    """What the operator would do now; nothing while its own Deployment is not Available.
+
+    now: the time, RFC 3339, for conditions that change.
+    """
+    plan = Plan()
+    operator = next((d for d in snapshot.of("Deployment", labels=OPERATOR_LABELS) if available(d)), None)
+    policies = [p for p in snapshot.of("ClusterPolicy") if "deletionTimestamp" not in p["metadata"]]
+    if operator is None or not policies:
+        return plan
+    policy, *others = sorted(policies, key=lambda p: (p["metadata"]["creationTimestamp"], p["metadata"]["name"]))
+    for other in others:
+        plan.set_status(other, {"state": "ignored"})
+    spec = policy.get("spec") or {}
+    mig_manager = bool((spec.get("migManager") or {}).get("enabled", True))
+    nodes = label_nodes(plan, snapshot, with_mig_manager=mig_manager)
+    namespace = operator["metadata"]["namespace"]
+    context = Context(spec=spec, nodes=nodes, version=_version(operator))
+    daemon_sets = _make(plan, snapshot, context, policy, namespace)
+    _roll_driver(plan, snapshot, spec, namespace)
+    waiting = [d["metadata"]["name"] for d in daemon_sets if not _is_ready(d, snapshot)]
+    plan.set_status(policy, _status(policy, snapshot, nodes, waiting, namespace, now))
+    return plan
+
+
+def _make(plan: Plan, snapshot: Snapshot, context: Context, policy: Doc, namespace: str) -> list[Doc]:
+    """Runtime class and DaemonSets into the plan; the operator makes no DaemonSet while no node has a GPU."""
+    runtime_class = {
+        "apiVersion": "node.k8s.io/v1",
+        "kind": "RuntimeClass",
+        "metadata": {"name": context.runtime_class},
+        "handler": context.runtime_class,
+    }
+    mine = {OPERAND_LABEL: _MANAGER}
+    plan.include([owned(runtime_class, policy, labels=mine)], snapshot)
+    made = operands(context) if context.nodes else []
+    daemon_sets = [owned(document, policy, namespace=namespace, labels=mine) for document in made]
+    plan.include(daemon_sets, snapshot)
+    names = {document["metadata"]["name"] for document in daemon_sets}
+    plan.deletions.extend(
+        item
+        for item in snapshot.of("DaemonSet", namespace=namespace, labels=mine)
+        if item["metadata"]["name"] not in names
+    )
+    return daemon_sets
+
+
+def _roll_driver(plan: Plan, snapshot: Snapshot, spec: Doc, namespace: str) -> None:
+    driver = snapshot.find("DaemonSet", _DRIVER, namespace)
+    section = spec.get("driver") or {}
+    upgrade = (section.get("upgradePolicy") or {}) if section.get("enabled", True) else {}
+    roll(plan, snapshot, daemon_sets=[driver] if driver else [], label=UPGRADE_LABEL, policy=upgrade)
+
+
+def _version(operator: Doc) -> str:
+    """Tag of the operator's own image."""
+    reference: str = operator["spec"]["template"]["spec"]["containers"][0]["image"]
+    return reference.rpartition(":")[2]
+
+
+def _is_ready(document: Doc, snapshot: Snapshot) -> bool:
+    """No pod desired counts as ready, as with the real operator; else all are available and of the latest template."""
+    metadata = document["metadata"]
+    here = snapshot.find("DaemonSet", metadata["name"], metadata["namespace"])
+    pods = counts(here) if here is not None else None
+    if here is None or pods is None or not snapshot.holds(document):
+        return False
+    desired, free, updated = pods
+    if desired == 0:
+        return True
+    if document["spec"]["updateStrategy"]["type"] == "OnDelete":
+        revision = latest_revision(here, snapshot)
+        own = pods_of(here, snapshot)
+        return len(own) >= desired == free and all(pod_ready(pod) and not outdated(pod, revision) for pod in own)
+    return desired == free == updated
+
+
+def _status(
+    policy: Doc, snapshot: Snapshot, nodes: Sequence[Doc], waiting: Sequence[str], namespace: str, now: str
+) -> Doc:
+    ready = not waiting
+    if waiting:
+        reason, message = "OperandNotReady", f"ClusterPolicy is not ready, operands not ready: {', '.join(waiting)}"
+    elif not any(label.startswith(_NFD_PREFIX) for node in snapshot.of("Node") for label in labels_of(node)):
+        reason, message = "NFDLabelsMissing", "No NFD labels found in the cluster, GPU nodes cannot be discovered"
+    elif not nodes:
+        reason, message = "NoGPUNodes", "No GPU node found, watching for new nodes to join the cluster."
+    else:
+        reason, message = "Reconciled", "ClusterPolicy is ready as all resources have been successfully reconciled"
+    conditions = [
+        _condition(
+            policy, "Ready", "True" if ready else "False", reason if ready else "Error", "" if waiting else message, now
+        ),
+        _condition(
+            policy, "Error", "False" if ready else "True", "Ready" if ready else reason, message if waiting else "", now
+        ),
+    ]
+    return {"state": "ready" if ready else "notReady", "namespace": namespace, "conditions": conditions}
+
+
+def _condition(policy: Doc, kind: str, status: str, reason: str, message: str, now: str) -> Doc:
+    """A condition, with the time at which its status last changed."""
+    old = next((c for c in (policy.get("status") or {}).get("conditions") or () if c["type"] == kind), None)
+    since = old["lastTransitionTime"] if old and old["status"] == status else now
+    return {"type": kind, "status": status, "reason": reason, "message": message, "lastTransitionTime": since}

@@ -1,0 +1,94 @@
+"""The device plugins' and the telemetry's DaemonSets: what runs where the OFED driver is in place."""
+
+from rehearsal.operators.network.parts import AFTER_OFED, Context, config_volume, host_path, resources
+from rehearsal.operators.plan import Doc, without_empty
+from rehearsal.operators.workloads import config_map, daemon_set
+
+_TELEMETRY_CONFIG = "doca-telemetry-service"
+
+
+def rdma_shared_device_plugin(section: Doc, context: Context) -> list[Doc]:
+    """ConfigMap `rdma-devices`, when the policy has its content, and DaemonSet `rdma-shared-dp-ds`."""
+    name = "rdma-devices"
+    config, config_mount = config_volume("config", name, "config.json", "/k8s-rdma-shared-dev-plugin")
+    plugins, plugins_mount = host_path("device-plugin", "/var/lib/kubelet/device-plugins")
+    container = without_empty(
+        {
+            "name": "rdma-shared-dp",
+            "image": context.image("rdmaSharedDevicePlugin", section),
+            "args": ["--use-cdi"] if section.get("useCdi") else None,
+            # Registers devices with the kubelet.
+            "securityContext": {"privileged": True},
+            "resources": resources(section, "rdma-shared-dp"),
+            "volumeMounts": [plugins_mount, config_mount],
+        }
+    )
+    pod = {
+        **context.on_nodes(section, selector=AFTER_OFED),
+        "containers": [container],
+        "volumes": [plugins, config],
+    }
+    workload = daemon_set(
+        "rdma-shared-dp-ds",
+        selector={"app": "rdma-shared-dp"},
+        pod_labels={"ds-owner": "NicClusterPolicy"},
+        pod=pod,
+    )
+    return [*_given(name, section), workload]
+
+
+def sriov_device_plugin(section: Doc, context: Context) -> list[Doc]:
+    """ConfigMap `network-operator-sriovdp-config`, when the policy has its content, and the plugin's DaemonSet."""
+    name, config_name = "network-operator-sriov-device-plugin", "network-operator-sriovdp-config"
+    config, config_mount = config_volume("config-volume", config_name, "config.json", "/etc/pcidp")
+    plugins, plugins_mount = host_path("devicesock", "/var/lib/kubelet/device-plugins")
+    container = without_empty(
+        {
+            "name": "kube-sriovdp",
+            "image": context.image("sriovDevicePlugin", section),
+            "args": ["--log-level=10", "--config-file=/etc/pcidp/config.json", "--resource-prefix=nvidia.com"]
+            + (["--use-cdi"] if section.get("useCdi") else []),
+            # Registers devices with the kubelet.
+            "securityContext": {"privileged": True},
+            "resources": resources(section, "kube-sriovdp"),
+            "volumeMounts": [plugins_mount, config_mount],
+        }
+    )
+    pod = {
+        **context.on_nodes(section, selector=AFTER_OFED),
+        "containers": [container],
+        "volumes": [plugins, config],
+    }
+    workload = daemon_set(
+        name,
+        selector={"name": name},
+        pod_labels={"app": "sriovdp", "ds-owner": "NicClusterPolicy"},
+        pod=pod,
+    )
+    return [*_given(config_name, section), workload]
+
+
+def _given(name: str, section: Doc) -> list[Doc]:
+    return [config_map(name, {"config.json": section["config"]})] if section.get("config") else []
+
+
+def doca_telemetry_service(section: Doc, context: Context) -> list[Doc]:
+    """DaemonSet `doca-telemetry-service`, and a ConfigMap of the same name unless the policy names another."""
+    named = (section.get("config") or {}).get("fromConfigMap")
+    config, config_mount = config_volume("config", named or _TELEMETRY_CONFIG, "dts_config.ini", "/config")
+    container = {
+        "name": "doca-telemetry-service",
+        "image": context.image("docaTelemetryService", section),
+        # Reads the adapters' counters.
+        "securityContext": {"privileged": True},
+        "resources": resources(section, "doca-telemetry-service"),
+        "volumeMounts": [config_mount],
+    }
+    pod = {
+        **context.on_nodes(section, selector=AFTER_OFED),
+        "containers": [container],
+        "volumes": [config],
+    }
+    own_config = [] if named else [config_map(_TELEMETRY_CONFIG, {"dts_config.ini": "enable-provider=sysfs\n"})]
+    selector = {"app.kubernetes.io/name": "doca-telemetry"}
+    return [*own_config, daemon_set("doca-telemetry-service", selector=selector, pod=pod)]

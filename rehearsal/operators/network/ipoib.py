@@ -1,0 +1,57 @@
+"""IPoIBNetwork: the operator writes the NetworkAttachmentDefinition that it stands for."""
+
+import json
+from typing import Final
+
+from rehearsal.operators.plan import Doc, Plan, Snapshot, owned
+
+_CNI_VERSION: Final = "0.3.1"
+
+
+def attachment(network: Doc) -> Doc:
+    """NetworkAttachmentDefinition of an IPoIBNetwork; the address configuration goes through as it was given.
+
+    Raises ValueError when `ipam` is not JSON.
+    """
+    spec = network.get("spec") or {}
+    name = network["metadata"]["name"]
+    try:
+        ipam = json.loads(spec.get("ipam") or "{}")
+    except json.JSONDecodeError as error:
+        raise ValueError(f"spec.ipam of IPoIBNetwork {name} is not JSON: {error}") from error
+    config = {
+        "cniVersion": _CNI_VERSION,
+        "name": name,
+        "type": "ipoib",
+        **({"master": spec["master"]} if spec.get("master") else {}),
+        "ipam": ipam,
+    }
+    document = {
+        "apiVersion": "k8s.cni.cncf.io/v1",
+        "kind": "NetworkAttachmentDefinition",
+        "metadata": {"name": name},
+        "spec": {"config": json.dumps(config)},
+    }
+    return owned(document, network, namespace=spec.get("networkNamespace") or "default")
+
+
+def reconcile_networks(plan: Plan, snapshot: Snapshot) -> None:
+    """Every IPoIBNetwork gets its attachment and says where it is."""
+    for network in snapshot.of("IPoIBNetwork"):
+        try:
+            document = attachment(network)
+        except ValueError as error:
+            plan.set_status(network, {"state": "error", "reason": str(error)})
+            continue
+        metadata = document["metadata"]
+        wanted = f"{metadata['namespace']}/{metadata['name']}"
+        for old in snapshot.of("NetworkAttachmentDefinition"):
+            owners = old["metadata"].get("ownerReferences") or ()
+            here = f"{old['metadata']['namespace']}/{old['metadata']['name']}"
+            if here != wanted and any(owner["uid"] == network["metadata"]["uid"] for owner in owners):
+                plan.deletions.append(old)
+        plan.include([document], snapshot)
+        if snapshot.holds(document):
+            plan.set_status(network, {"state": "ready", "ipoibNetworkAttachmentDef": wanted})
+        else:
+            plan.set_status(network, {"state": "notReady"})

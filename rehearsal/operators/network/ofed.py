@@ -1,0 +1,110 @@
+"""The OFED driver's DaemonSets: one for every operating system and kernel that feature discovery has seen."""
+
+import json
+from collections.abc import Iterable
+from typing import Final
+
+from rehearsal.operators.network.parts import (
+    KERNEL_LABEL,
+    NIC_LABEL,
+    OS_LABEL,
+    OS_VERSION_LABEL,
+    Context,
+    config_volume,
+    host_path,
+    resources,
+)
+from rehearsal.operators.plan import Doc, labels_of, without_empty
+from rehearsal.operators.workloads import REQUESTS, config_map, daemon_set
+
+OFED_LABEL: Final = "nvidia.com/ofed-driver"
+_INIT_CONFIG: Final = "ofed-init-container-config"
+_SAFE_ALPHABET: Final = "bcdfghjklmnpqrstvwxz2456789"
+"""What Kubernetes encodes hashes with in names: nothing that reads as a word (k8s.io/apimachinery, util/rand)."""
+
+
+def kernel_hash(kernel: str) -> str:
+    """Short name of a kernel release: 32-bit FNV-1a of it, in decimal, encoded as Kubernetes encodes names' hashes."""
+    value = 0x811C9DC5
+    for byte in kernel.encode():
+        value = ((value ^ byte) * 0x01000193) & 0xFFFFFFFF
+    return "".join(_SAFE_ALPHABET[ord(digit) % len(_SAFE_ALPHABET)] for digit in str(value))
+
+
+def ofed_driver(section: Doc, context: Context) -> list[Doc]:
+    """ConfigMap and DaemonSets; nothing at all while no node with an adapter says what it runs."""
+    platforms = sorted(_platforms(context.nodes_with_nic))
+    if not platforms:
+        return []
+    safe_load = (section.get("upgradePolicy") or {}).get("safeLoad", False)
+    annotation = "nvidia.com/ofed-driver-upgrade.driver-wait-for-safe-load"
+    init_config = {"safeDriverLoad": {"enable": safe_load, "annotation": annotation}}
+    config = config_map(_INIT_CONFIG, {"config.json": json.dumps(init_config)})
+    return [config, *(_daemon_set(section, context, *platform) for platform in platforms)]
+
+
+def _platforms(nodes: Iterable[Doc]) -> set[tuple[str, str, str, str]]:
+    """Operating system, its version, kernel and architecture of the nodes that carry all of these labels."""
+    wanted = (OS_LABEL, OS_VERSION_LABEL, KERNEL_LABEL, "kubernetes.io/arch")
+    found = {tuple(labels_of(node).get(label, "") for label in wanted) for node in nodes}
+    return {(a, b, c, d) for a, b, c, d in found if all((a, b, c, d))}
+
+
+def _daemon_set(section: Doc, context: Context, system: str, version: str, kernel: str, architecture: str) -> Doc:
+    app = f"mofed-{system}{version}-{kernel_hash(kernel)}"
+    image = context.image("ofedDriver", section, suffix=f"-{system}{version}-{architecture}")
+    run_volume, run_mount = host_path("run-mlnx-ofed", "/run/mellanox/drivers")
+    host_volume, host_mount = host_path("host-etc", "/etc", "/host/etc")
+    config, config_mount = config_volume("init-container-config", _INIT_CONFIG, "config.json", "/config")
+    selector = {NIC_LABEL: "true", OS_LABEL: system, OS_VERSION_LABEL: version, KERNEL_LABEL: kernel}
+    container = without_empty(
+        {
+            "name": "mofed-container",
+            "image": image,
+            # Loads kernel modules of the node.
+            "securityContext": {"privileged": True},
+            "env": section.get("env"),
+            "resources": resources(section, "mofed-container"),
+            "volumeMounts": [run_mount, host_mount],
+            **{probe: _probe(section[probe]) for probe in _PROBES if probe in section},
+        }
+    )
+    pod = {
+        **context.on_nodes(section, selector=selector),
+        "initContainers": _init_containers(context, config_mount),
+        "containers": [container],
+        "volumes": [run_volume, host_volume, config],
+        "terminationGracePeriodSeconds": section.get("terminationGracePeriodSeconds", 300),
+    }
+    return daemon_set(
+        f"{app}-ds",
+        selector={"app": app},
+        labels={OFED_LABEL: ""},
+        pod_labels={OFED_LABEL: "", "kernel": kernel, "ds-owner": "NicClusterPolicy"},
+        pod=without_empty(pod),
+        on_delete=True,
+    )
+
+
+_PROBES: Final = ("startupProbe", "livenessProbe", "readinessProbe")
+
+
+def _probe(settings: Doc) -> Doc:
+    """A probe with the policy's timing; what it looks at is the driver's own mark."""
+    return {"exec": {"command": ["sh", "-c", "ls /run/mellanox/drivers/.driver-ready"]}, **settings}
+
+
+def _init_containers(context: Context, config_mount: Doc) -> list[Doc]:
+    image = context.operator_env.get("OFED_INIT_CONTAINER_IMAGE")
+    if not image:
+        return []
+    return [
+        {
+            "name": "network-operator-init-container",
+            "image": image,
+            "args": ["--node_name", "$(NODE_NAME)", "--config", "/config/config.json"],
+            "env": [{"name": "NODE_NAME", "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}}],
+            "resources": REQUESTS,
+            "volumeMounts": [config_mount],
+        }
+    ]

@@ -1,0 +1,88 @@
+"""What every part of a NicClusterPolicy turns into has in common: images, where pods run, and labels of nodes."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from rehearsal.operators.plan import Doc, labels_of, without_empty
+from rehearsal.operators.workloads import REQUESTS
+
+NIC_LABEL: Final = "feature.node.kubernetes.io/pci-15b3.present"
+OFED_WAIT_LABEL: Final = "network.nvidia.com/operator.mofed.wait"
+OS_LABEL: Final = "feature.node.kubernetes.io/system-os_release.ID"
+OS_VERSION_LABEL: Final = "feature.node.kubernetes.io/system-os_release.VERSION_ID"
+KERNEL_LABEL: Final = "feature.node.kubernetes.io/kernel-version.full"
+AFTER_OFED: Final = {NIC_LABEL: "true", OFED_WAIT_LABEL: "false"}
+"""Node selector of what may only run where the OFED driver is in place."""
+_GPU_TOLERATION: Final = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
+"""The operator adds it to every DaemonSet, beside the policy's own."""
+
+
+class PolicyError(ValueError):
+    """A part of the policy that nothing can be made of; its text goes into the policy's status."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Context:
+    """What the parts are made from, besides their own section."""
+
+    spec: Doc
+    """Specification of the NicClusterPolicy."""
+    nodes: Sequence[Doc]
+    operator_env: Mapping[str, str]
+    """Environment that the chart gave the operator's container."""
+
+    @property
+    def nodes_with_nic(self) -> list[Doc]:
+        """Nodes that feature discovery has seen an NVIDIA network adapter in."""
+        return [node for node in self.nodes if labels_of(node).get(NIC_LABEL) == "true"]
+
+    def image(self, name: str, section: Doc, *, suffix: str = "") -> str:
+        """Image reference of a section; repository and version may come from `global`.
+
+        Raises PolicyError when either is in neither place.
+        """
+        common = self.spec.get("global") or {}
+        found = {key: section.get(key) or common.get(key) for key in ("repository", "version")}
+        missing = [key for key, value in found.items() if not value]
+        if missing:
+            raise PolicyError(f"{name}: {' and '.join(missing)} missing; set it there or in spec.global")
+        return f"{found['repository']}/{section['image']}:{found['version']}{suffix}"
+
+    def pull_secrets(self, section: Doc) -> list[Doc]:
+        """Pull secrets of a section, or those of `global`."""
+        names = section.get("imagePullSecrets") or (self.spec.get("global") or {}).get("imagePullSecrets") or []
+        return [{"name": name} for name in names]
+
+    def on_nodes(self, section: Doc, *, selector: Mapping[str, str]) -> Doc:
+        """The fields of a DaemonSet's pod that say where it runs."""
+        affinity = self.spec.get("nodeAffinity")
+        return without_empty(
+            {
+                "nodeSelector": dict(selector),
+                "affinity": {"nodeAffinity": affinity} if affinity else None,
+                "tolerations": [*(self.spec.get("tolerations") or []), _GPU_TOLERATION],
+                "imagePullSecrets": self.pull_secrets(section),
+                "priorityClassName": "system-node-critical",
+                "hostNetwork": True,
+            }
+        )
+
+
+def resources(section: Doc, container: str) -> Doc:
+    """Requests and limits that the policy sets for a container by its name."""
+    for entry in section.get("containerResources") or ():
+        if entry["name"] == container:
+            return without_empty({"requests": entry.get("requests"), "limits": entry.get("limits")})
+    return REQUESTS
+
+
+def host_path(name: str, path: str, mount: str | None = None) -> tuple[Doc, Doc]:
+    """A volume of the node's own folder, and its mount."""
+    return {"name": name, "hostPath": {"path": path}}, {"name": name, "mountPath": mount or path}
+
+
+def config_volume(name: str, config_map_name: str, key: str, mount: str) -> tuple[Doc, Doc]:
+    """A volume with one key of a ConfigMap, and its mount."""
+    volume = {"name": name, "configMap": {"name": config_map_name, "items": [{"key": key, "path": key}]}}
+    return volume, {"name": name, "mountPath": mount}

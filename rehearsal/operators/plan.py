@@ -1,0 +1,117 @@
+"""What a reconcile sees and what it wants: plain documents in, plain documents out."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+Doc = dict[str, Any]
+"""A Kubernetes object as its JSON says it."""
+
+DIGEST: Final = "rehearsal.aks-infiniband/applied"
+"""Annotation with the digest of the document as last applied; the real operators keep the like on their objects."""
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """The objects of a cluster, by kind, as they were at one moment."""
+
+    kinds: Mapping[str, Sequence[Doc]]
+
+    def of(self, kind: str, *, labels: Mapping[str, str] | None = None, namespace: str | None = None) -> list[Doc]:
+        """Objects of a kind that carry all these labels, in one namespace or all."""
+        return [
+            item
+            for item in self.kinds.get(kind, ())
+            if namespace in {None, item["metadata"].get("namespace")}
+            and (labels or {}).items() <= labels_of(item).items()
+        ]
+
+    def find(self, kind: str, name: str, namespace: str | None = None) -> Doc | None:
+        """The object of this name, or None."""
+        found = [item for item in self.of(kind, namespace=namespace) if item["metadata"]["name"] == name]
+        return found[0] if found else None
+
+    def holds(self, document: Doc) -> bool:
+        """Whether the cluster has the document as it was sealed."""
+        metadata = document["metadata"]
+        here = self.find(document["kind"], metadata["name"], metadata.get("namespace"))
+        return here is not None and annotation(here, DIGEST) == annotation(document, DIGEST)
+
+
+@dataclass(kw_only=True)
+class Plan:
+    """What a reconcile wants the cluster to be; only what differs from the snapshot has to be done."""
+
+    objects: list[Doc] = field(default_factory=list)
+    """Applied by server-side apply, in order."""
+    deletions: list[Doc] = field(default_factory=list)
+    """Objects of the snapshot that have to go."""
+    node_labels: dict[str, dict[str, str | None]] = field(default_factory=dict)
+    """Node name -> label -> value; None takes the label away."""
+    cordons: dict[str, bool] = field(default_factory=dict)
+    """Node name -> whether it is unschedulable."""
+    statuses: list[tuple[Doc, Doc]] = field(default_factory=list)
+    """Object of the snapshot, and the status that it should have."""
+
+    def label(self, node: Doc, labels: Mapping[str, str | None]) -> None:
+        """Ask for labels on a node; what it carries already is left out."""
+        has = labels_of(node)
+        changed = {key: value for key, value in labels.items() if has.get(key) != value}
+        if changed:
+            self.node_labels.setdefault(node["metadata"]["name"], {}).update(changed)
+
+    def set_status(self, document: Doc, status: Doc) -> None:
+        """Ask for a status; none is written when the document has it."""
+        if document.get("status") != status:
+            self.statuses.append((document, status))
+
+    def include(self, documents: Iterable[Doc], snapshot: Snapshot) -> None:
+        """Ask for sealed documents; those that the cluster holds are left out."""
+        self.objects.extend(document for document in documents if not snapshot.holds(document))
+
+
+def labels_of(document: Doc) -> dict[str, str]:
+    """Labels of an object; none is an empty mapping."""
+    return document["metadata"].get("labels") or {}
+
+
+def annotation(document: Doc, name: str) -> str | None:
+    """Value of an annotation, or None."""
+    value: str | None = (document["metadata"].get("annotations") or {}).get(name)
+    return value
+
+
+def owned(document: Doc, owner: Doc, *, namespace: str | None = None, labels: Mapping[str, str] | None = None) -> Doc:
+    """The document with an owner that takes it along when it goes, and sealed with its own digest."""
+    metadata = dict(document["metadata"])
+    if namespace is not None:
+        metadata["namespace"] = namespace
+    metadata["labels"] = {**(metadata.get("labels") or {}), **(labels or {})}
+    metadata["ownerReferences"] = [
+        {
+            "apiVersion": owner["apiVersion"],
+            "kind": owner["kind"],
+            "name": owner["metadata"]["name"],
+            "uid": owner["metadata"]["uid"],
+            "controller": True,
+            "blockOwnerDeletion": True,
+        }
+    ]
+    return sealed({**document, "metadata": metadata})
+
+
+def sealed(document: Doc) -> Doc:
+    """The document with its digest as an annotation."""
+    digest = hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()[:16]
+    metadata = document["metadata"]
+    return {
+        **document,
+        "metadata": {**metadata, "annotations": {**(metadata.get("annotations") or {}), DIGEST: digest}},
+    }
+
+
+def without_empty(document: Doc) -> Doc:
+    """The mapping without keys whose value is None, empty text, an empty list or an empty mapping."""
+    return {key: value for key, value in document.items() if value not in (None, "", [], {})}

@@ -1,0 +1,104 @@
+"""A real control plane with machines and operators, and the charts installed by the real engine."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rehearsal.control_plane import WITH_KWOK, ControlPlane
+from rehearsal.engine import Engine
+from rehearsal.session import pulumi
+from rehearsal.tools.paths import PROJECT
+from tests.rehearsal.engine_runs import engine_on
+from tests.rehearsal.simulated_nodes import gpu_and_system_nodes
+from tests.rehearsal.waiting import eventually
+
+SPEED = 60.0
+PROGRAM = Path(__file__).with_name("program")
+CHARTS = PROJECT / "rehearsal" / "charts"
+KUBECTL = Path(sys.executable).with_name("kubectl")
+VALUES: dict[str, dict[str, Any]] = {
+    "network-operator": {"nfd": {"deployNodeFeatureRules": False}},
+    "gpu-operator": {"nfd": {"enabled": False}, "driver": {"rdma": {"enabled": True}}},
+}
+
+
+@dataclass(frozen=True)
+class Installed:
+    """The cluster under test, and the engine that installs charts in it."""
+
+    control_plane: ControlPlane
+    folder: Path
+
+    def kubectl(self, *arguments: str, given: Any = None, fails: bool = False) -> str:
+        """What kubectl prints; documents go in as `given`. With `fails`, what it says went wrong."""
+        done = subprocess.run(
+            [str(KUBECTL), *arguments],
+            input=None if given is None else json.dumps(given),
+            env={**os.environ, "KUBECONFIG": str(self.control_plane.kubeconfig)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert (done.returncode != 0) == fails, done.stderr or done.stdout
+        return done.stderr if fails else done.stdout
+
+    def apply(self, *documents: dict[str, Any], fails: bool = False) -> str:
+        """Server-side apply; the server alone judges, as with the engine's provider."""
+        arguments = ("--server-side", "--validate=false", "--field-manager=test", "--force-conflicts", "-f", "-")
+        return self.kubectl(
+            "apply", *arguments, given={"apiVersion": "v1", "kind": "List", "items": documents}, fails=fails
+        )
+
+    def get(self, *arguments: str) -> Any:
+        """Objects as documents; a list of them where the arguments name no single one."""
+        found = json.loads(self.kubectl("get", "-o", "json", "--ignore-not-found", *arguments) or "null")
+        return found["items"] if found and found["kind"].endswith("List") else found
+
+    def names(self, *arguments: str) -> set[str]:
+        """Names of objects."""
+        return {item["metadata"]["name"] for item in self.get(*arguments) or ()}
+
+    def eventually(self, question: Callable[[], Any], *, seconds: float = 60) -> Any:
+        """The first true answer to a question about the cluster."""
+        return eventually(question, seconds=seconds, check=self.control_plane.check)
+
+    def engine(self, stack: str, releases: dict[str, dict[str, Any]]) -> Engine:
+        """The engine on a stack with these releases and their values; a release is named "chart" or "name=chart"."""
+        given = self.folder / f"{stack}.json"
+        charts = {
+            name.partition("=")[0]: {"path": str(CHARTS / name.rpartition("=")[2]), "values": values}
+            for name, values in releases.items()
+        }
+        given.write_text(json.dumps({"kubeconfig": self.control_plane.kubeconfig.read_text(), "releases": charts}))
+        return engine_on(
+            PROGRAM,
+            folder=self.folder / stack,
+            stack=stack,
+            environment=self.control_plane.environment,
+            config={"operators:given": str(given)},
+        )
+
+    def pulumi(self, engine: Engine, *command: str) -> tuple[bool, str]:
+        """Whether a command of the engine succeeded, and what it printed."""
+        succeeded = pulumi(engine, lambda _: self.control_plane.check(), *command)
+        return succeeded, engine.log.read_text()
+
+
+@pytest.fixture(scope="session")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installed]:
+    folder = tmp_path_factory.mktemp("operators")
+    parts = (*WITH_KWOK, "machines", "operators")
+    with ControlPlane.start(folder / "run", speed=SPEED, parts=parts) as control_plane:
+        cluster = Installed(control_plane, folder)
+        for node in gpu_and_system_nodes():
+            cluster.kubectl("create", "-f", "-", given=node)
+        succeeded, output = cluster.pulumi(cluster.engine("charts", VALUES), "up", "--yes", "--skip-preview")
+        assert succeeded, output
+        yield cluster

@@ -1,0 +1,191 @@
+"""The GPU Operator's reconcile: from a ClusterPolicy to what the real operator makes of it."""
+
+from typing import Any
+
+import pytest
+
+from rehearsal.operators.gpu.reconcile import OPERATOR_LABELS, reconcile
+from rehearsal.operators.plan import Plan, labels_of
+
+NOW = "2026-01-01T01:00:00Z"
+IMAGE = {"repository": "registry/x", "image": "thing", "version": "v1"}
+TOLERATION = {"key": "sku", "operator": "Exists", "effect": "NoSchedule"}
+SPEC: dict[str, Any] = {
+    "operator": {"runtimeClass": "nvidia"},
+    "daemonsets": {"tolerations": [TOLERATION], "priorityClassName": "system-node-critical"},
+    "driver": {**IMAGE, "enabled": True, "rdma": {"enabled": True, "useHostMofed": False}, "manager": IMAGE},
+    "toolkit": {**IMAGE, "enabled": True, "env": [{"name": "RUNTIME_CONFIG_SOURCE", "value": "file"}]},
+    "devicePlugin": {**IMAGE, "enabled": True},
+    "dcgm": {**IMAGE, "enabled": False},
+    "dcgmExporter": {**IMAGE, "enabled": True},
+    "gfd": {**IMAGE, "enabled": True},
+    "migManager": {**IMAGE, "enabled": False},
+    "nodeStatusExporter": {"enabled": False},
+    "validator": {"repository": "registry/x", "image": "validator"},
+}
+OPERANDS = {
+    "nvidia-driver-daemonset": ["k8s-driver-manager"],
+    "nvidia-container-toolkit-daemonset": ["driver-validation"],
+    "nvidia-device-plugin-daemonset": ["toolkit-validation"],
+    "nvidia-operator-validator": ["driver-validation", "toolkit-validation", "cuda-validation", "plugin-validation"],
+    "nvidia-dcgm-exporter": ["toolkit-validation"],
+    "gpu-feature-discovery": ["toolkit-validation"],
+    "nvidia-device-plugin-mps-control-daemon": ["toolkit-validation"],
+}
+
+
+@pytest.fixture
+def running(cluster: Any) -> Any:
+    cluster.operator("gpu-operator", OPERATOR_LABELS)
+    cluster.node("gpu-0", gpu=True)
+    cluster.node("system-0", nic=False)
+    return cluster
+
+
+def apply_policy(cluster: Any, **changes: Any) -> Any:
+    return cluster.policy({**SPEC, **changes}, kind="ClusterPolicy", name="cluster-policy")
+
+
+def daemon_sets(cluster: Any) -> dict[str, Any]:
+    plan = reconcile(cluster.snapshot(), now=NOW)
+    return {d["metadata"]["name"]: d for d in plan.objects if d["kind"] == "DaemonSet"}
+
+
+def conditions(policy: Any) -> dict[str, tuple[str, str]]:
+    return {c["type"]: (c["status"], c["reason"]) for c in policy["status"]["conditions"]}
+
+
+def test_does_nothing_while_its_own_deployment_is_not_available(cluster: Any) -> None:
+    cluster.operator("gpu-operator", OPERATOR_LABELS, available=False)
+    cluster.node("gpu-0", gpu=True)
+    apply_policy(cluster)
+    assert reconcile(cluster.snapshot(), now=NOW) == Plan()
+
+
+def test_nodes_with_gpus_get_the_labels_that_its_pods_select(running: Any, settle: Any) -> None:
+    apply_policy(running)
+    settle(running, reconcile)
+    labels = labels_of(running.objects["Node"]["gpu-0"])
+    assert labels["nvidia.com/gpu.present"] == "true"
+    assert sorted(label.rpartition(".")[2] for label in labels if label.startswith("nvidia.com/gpu.deploy.")) == [
+        "container-toolkit",
+        "dcgm",
+        "dcgm-exporter",
+        "device-plugin",
+        "driver",
+        "gpu-feature-discovery",
+        "node-status-exporter",
+        "operator-validator",
+    ]
+    assert not any(label.startswith("nvidia.com/") for label in labels_of(running.objects["Node"]["system-0"]))
+
+
+def test_node_without_a_containerd_version_is_not_labelled(running: Any) -> None:
+    running.objects["Node"]["gpu-0"]["status"]["nodeInfo"]["containerRuntimeVersion"] = ""
+    apply_policy(running)
+    assert "gpu-0" not in reconcile(running.snapshot(), now=NOW).node_labels
+
+
+def test_node_that_lost_its_gpu_loses_its_labels(running: Any, settle: Any) -> None:
+    apply_policy(running)
+    settle(running, reconcile)
+    del running.objects["Node"]["gpu-0"]["metadata"]["labels"]["feature.node.kubernetes.io/pci-10de.present"]
+    settle(running, reconcile)
+    assert not any(label.startswith("nvidia.com/") for label in labels_of(running.objects["Node"]["gpu-0"]))
+
+
+def test_operands_are_the_real_ones_with_their_init_containers(running: Any) -> None:
+    apply_policy(running)
+    found = {
+        name: [c["name"] for c in document["spec"]["template"]["spec"].get("initContainers", ())]
+        for name, document in daemon_sets(running).items()
+    }
+    assert found == OPERANDS
+
+
+def test_operands_tolerate_and_select_as_the_policy_says(running: Any) -> None:
+    apply_policy(running)
+    for name, document in daemon_sets(running).items():
+        pod = document["spec"]["template"]["spec"]
+        assert document["spec"]["selector"]["matchLabels"] == {"app": name}
+        assert pod["tolerations"] == [TOLERATION]
+        assert all(key.startswith("nvidia.com/") for key in pod["nodeSelector"])
+
+
+def test_no_daemon_set_is_made_while_no_node_has_a_gpu_and_the_policy_is_ready_all_the_same(
+    cluster: Any, settle: Any
+) -> None:
+    cluster.operator("gpu-operator", OPERATOR_LABELS)
+    cluster.node("system-0", nic=False)
+    policy = apply_policy(cluster)
+    settle(cluster, reconcile)
+    assert "DaemonSet" not in cluster.objects
+    assert policy["status"]["state"] == "ready"
+    assert conditions(policy) == {"Ready": ("True", "NoGPUNodes"), "Error": ("False", "Ready")}
+
+
+@pytest.mark.parametrize(
+    ("rdma", "containers"), [(True, ["nvidia-driver-ctr", "nvidia-peermem-ctr"]), (False, ["nvidia-driver-ctr"])]
+)
+def test_peermem_is_kept_loaded_when_the_policy_asks_for_rdma(running: Any, rdma: bool, containers: list[str]) -> None:
+    apply_policy(running, driver={**SPEC["driver"], "rdma": {"enabled": rdma}})
+    driver = daemon_sets(running)["nvidia-driver-daemonset"]["spec"]["template"]["spec"]
+    assert [c["name"] for c in driver["containers"]] == containers
+    assert driver["containers"][0]["image"] == "registry/x/thing:v1-ubuntu24.04"
+
+
+def test_toolkit_environment_reaches_the_toolkit(running: Any) -> None:
+    apply_policy(running)
+    [container] = daemon_sets(running)["nvidia-container-toolkit-daemonset"]["spec"]["template"]["spec"]["containers"]
+    assert {"name": "RUNTIME_CONFIG_SOURCE", "value": "file"} in container["env"]
+
+
+def test_operand_that_is_switched_off_leaves_the_cluster(running: Any, settle: Any) -> None:
+    policy = apply_policy(running)
+    settle(running, reconcile)
+    policy["spec"] = {**SPEC, "driver": {**SPEC["driver"], "enabled": False}}
+    settle(running, reconcile)
+    assert "nvidia-driver-daemonset" not in running.objects["DaemonSet"]
+
+
+def test_policy_is_ready_when_every_operand_is_and_none_desired_counts_as_ready(running: Any, settle: Any) -> None:
+    policy = apply_policy(running)
+    settle(running, reconcile)
+    assert policy["status"]["state"] == "notReady"
+    assert conditions(policy) == {"Ready": ("False", "Error"), "Error": ("True", "OperandNotReady")}
+    running.revision("nvidia-driver-daemonset", 1)
+    for name in running.objects["DaemonSet"]:
+        running.scheduled(name, 0 if name.endswith("mps-control-daemon") else 1)
+    settle(running, reconcile)
+    assert policy["status"]["state"] == "notReady", "the driver's pod is not there"
+    running.pod("nvidia-driver-daemonset", "gpu-0", ready=True)
+    settle(running, reconcile)
+    assert policy["status"]["state"] == "ready"
+    assert conditions(policy) == {"Ready": ("True", "Reconciled"), "Error": ("False", "Ready")}
+
+
+def test_condition_keeps_the_time_of_its_last_change(running: Any, settle: Any) -> None:
+    policy = apply_policy(running)
+    policy["status"] = {
+        "state": "notReady",
+        "conditions": [{"type": "Error", "status": "True", "lastTransitionTime": "2020-01-01T00:00:00Z"}],
+    }
+    settle(running, reconcile)
+    times = {c["type"]: c["lastTransitionTime"] for c in policy["status"]["conditions"]}
+    assert times == {"Error": "2020-01-01T00:00:00Z", "Ready": NOW}
+
+
+def test_only_the_oldest_policy_counts(running: Any, settle: Any) -> None:
+    apply_policy(running)
+    other = running.policy(SPEC, kind="ClusterPolicy", name="another")
+    settle(running, reconcile)
+    assert other["status"] == {"state": "ignored"}
+
+
+def test_everything_goes_with_the_policy_that_owns_it(running: Any) -> None:
+    policy = apply_policy(running)
+    objects = reconcile(running.snapshot(), now=NOW).objects
+    assert {d["kind"] for d in objects} == {"RuntimeClass", "DaemonSet"}
+    for document in objects:
+        [owner] = document["metadata"]["ownerReferences"]
+        assert owner["uid"] == policy["metadata"]["uid"]

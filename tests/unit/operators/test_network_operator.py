@@ -1,0 +1,274 @@
+"""The Network Operator's reconcile: from a policy to what the real operator makes of it."""
+
+import json
+from typing import Any
+
+import pytest
+
+from rehearsal.operators.network.ofed import kernel_hash
+from rehearsal.operators.network.reconcile import OPERATOR_LABELS, reconcile
+from rehearsal.operators.plan import Plan, labels_of
+
+NOW = "2026-01-01T01:00:00Z"
+IMAGE = {"image": "thing", "repository": "registry/x", "version": "v1"}
+SHARED = {**IMAGE, "config": '{"configList": []}'}
+WAIT = "network.nvidia.com/operator.mofed.wait"
+OFED = f"mofed-ubuntu24.04-{kernel_hash('6.8.0-1025-azure')}-ds"
+AFFINITY = {
+    "requiredDuringSchedulingIgnoredDuringExecution": {
+        "nodeSelectorTerms": [{"matchExpressions": [{"key": "a", "operator": "Exists"}]}]
+    }
+}
+
+
+@pytest.fixture
+def running(cluster: Any) -> Any:
+    cluster.operator("network-operator", OPERATOR_LABELS)
+    cluster.node("ib-0")
+    cluster.node("ib-1")
+    cluster.node("system-0", nic=False)
+    return cluster
+
+
+def plan_of(cluster: Any) -> Plan:
+    return reconcile(cluster.snapshot(), now=NOW)
+
+
+def made(cluster: Any, kind: str = "DaemonSet") -> dict[str, Any]:
+    return {d["metadata"]["name"]: d for d in plan_of(cluster).objects if d["kind"] == kind}
+
+
+def states(cluster: Any) -> dict[str, str]:
+    status = cluster.objects["NicClusterPolicy"]["nic-cluster-policy"]["status"]
+    return {state["name"]: state["state"] for state in status["appliedStates"]}
+
+
+def whole(cluster: Any) -> str:
+    return str(cluster.objects["NicClusterPolicy"]["nic-cluster-policy"]["status"]["state"])
+
+
+def test_does_nothing_while_its_own_deployment_is_not_available(cluster: Any) -> None:
+    cluster.operator("network-operator", OPERATOR_LABELS, available=False)
+    cluster.node("ib-0")
+    cluster.policy({"ofedDriver": IMAGE})
+    assert plan_of(cluster) == Plan()
+
+
+def test_policy_of_another_name_is_ignored_and_says_so(running: Any) -> None:
+    running.policy({"ofedDriver": IMAGE}, name="mine")
+    plan = plan_of(running)
+    assert plan.objects == []
+    [(_, status)] = plan.statuses
+    assert status["state"] == "ignore"
+    assert "Only instance with name nic-cluster-policy is supported" in status["reason"]
+
+
+def test_ofed_driver_is_one_daemon_set_per_kernel_that_feature_discovery_has_seen(running: Any) -> None:
+    running.node("ib-2", kernel="6.11.0-1008-azure")
+    running.policy({"ofedDriver": IMAGE})
+    daemon_sets = made(running)
+    assert sorted(daemon_sets) == sorted([OFED, f"mofed-ubuntu24.04-{kernel_hash('6.11.0-1008-azure')}-ds"])
+    pod = daemon_sets[OFED]["spec"]["template"]
+    assert pod["metadata"]["labels"]["nvidia.com/ofed-driver"] == ""
+    assert pod["metadata"]["labels"]["ds-owner"] == "NicClusterPolicy"
+    assert pod["spec"]["nodeSelector"] == {
+        "feature.node.kubernetes.io/pci-15b3.present": "true",
+        "feature.node.kubernetes.io/system-os_release.ID": "ubuntu",
+        "feature.node.kubernetes.io/system-os_release.VERSION_ID": "24.04",
+        "feature.node.kubernetes.io/kernel-version.full": "6.8.0-1025-azure",
+    }
+    assert [c["name"] for c in pod["spec"]["initContainers"]] == ["network-operator-init-container"]
+    assert pod["spec"]["containers"][0]["image"] == "registry/x/thing:v1-ubuntu24.04-amd64"
+    assert daemon_sets[OFED]["spec"]["updateStrategy"] == {"type": "OnDelete"}
+
+
+def test_ofed_state_is_not_ready_while_no_node_shows_an_adapter(cluster: Any) -> None:
+    cluster.operator("network-operator", OPERATOR_LABELS)
+    cluster.node("ib-0", nic=False)
+    cluster.policy({"ofedDriver": IMAGE})
+    plan = plan_of(cluster)
+    cluster.obey(plan)
+    assert plan.objects == []
+    assert states(cluster)["state-OFED"] == "notReady"
+    assert whole(cluster) == "notReady"
+
+
+def test_policy_affinity_and_tolerations_reach_every_daemon_set(running: Any) -> None:
+    toleration = {"key": "sku", "operator": "Equal", "value": "gpu", "effect": "NoSchedule"}
+    parts = {"ofedDriver": IMAGE, "rdmaSharedDevicePlugin": SHARED, "docaTelemetryService": IMAGE, "nvIpam": IMAGE}
+    running.policy({**parts, "nodeAffinity": AFFINITY, "tolerations": [toleration]})
+    daemon_sets = made(running)
+    assert len(daemon_sets) == 4
+    for document in daemon_sets.values():
+        pod = document["spec"]["template"]["spec"]
+        assert pod["affinity"] == {"nodeAffinity": AFFINITY}
+        assert toleration in pod["tolerations"]
+        assert {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"} in pod["tolerations"]
+
+
+def test_device_plugins_run_only_where_the_driver_is_in_place(running: Any) -> None:
+    running.policy({"rdmaSharedDevicePlugin": SHARED, "sriovDevicePlugin": SHARED})
+    for document in made(running).values():
+        assert document["spec"]["template"]["spec"]["nodeSelector"] == {
+            "feature.node.kubernetes.io/pci-15b3.present": "true",
+            WAIT: "false",
+        }
+
+
+def test_device_plugin_mounts_the_config_map_with_the_policy_s_own_text(running: Any) -> None:
+    running.policy({"rdmaSharedDevicePlugin": {**SHARED, "config": "as it is"}})
+    assert made(running, "ConfigMap")["rdma-devices"]["data"] == {"config.json": "as it is"}
+    [volume] = [
+        v for v in made(running)["rdma-shared-dp-ds"]["spec"]["template"]["spec"]["volumes"] if "configMap" in v
+    ]
+    assert volume["configMap"]["name"] == "rdma-devices"
+
+
+def test_everything_goes_with_the_policy_that_owns_it(running: Any) -> None:
+    policy = running.policy({"ofedDriver": IMAGE, "rdmaSharedDevicePlugin": SHARED})
+    for document in plan_of(running).objects:
+        [owner] = document["metadata"]["ownerReferences"]
+        assert (owner["kind"], owner["uid"]) == ("NicClusterPolicy", policy["metadata"]["uid"])
+        assert document["metadata"]["namespace"] == "network-operator"
+
+
+def test_part_that_leaves_the_policy_leaves_the_cluster(running: Any, settle: Any) -> None:
+    policy = running.policy({"rdmaSharedDevicePlugin": SHARED, "docaTelemetryService": IMAGE})
+    settle(running, reconcile)
+    policy["spec"] = {"rdmaSharedDevicePlugin": SHARED}
+    settle(running, reconcile)
+    assert set(running.objects["DaemonSet"]) == {"rdma-shared-dp-ds"}
+    assert set(running.objects["ConfigMap"]) == {"rdma-devices"}
+    assert states(running)["state-doca-telemetry-service"] == "ignore"
+
+
+def test_node_waits_until_its_own_driver_pod_is_ready(running: Any, settle: Any) -> None:
+    running.policy({"ofedDriver": IMAGE})
+    settle(running, reconcile)
+    running.pod(OFED, "ib-0", ready=True)
+    running.pod(OFED, "ib-1", ready=False)
+    settle(running, reconcile)
+    nodes = running.objects["Node"]
+    assert labels_of(nodes["ib-0"])[WAIT] == "false"
+    assert labels_of(nodes["ib-1"])[WAIT] == "true"
+    assert WAIT not in labels_of(nodes["system-0"])
+
+
+def test_no_node_waits_for_a_driver_that_the_policy_does_not_ask_for(running: Any, settle: Any) -> None:
+    running.policy({"rdmaSharedDevicePlugin": SHARED})
+    settle(running, reconcile)
+    assert labels_of(running.objects["Node"]["ib-0"])[WAIT] == "false"
+    assert WAIT not in labels_of(running.objects["Node"]["system-0"])
+
+
+def test_all_applied_states_are_named_in_the_operator_s_order(running: Any, settle: Any) -> None:
+    running.policy({"rdmaSharedDevicePlugin": SHARED})
+    settle(running, reconcile)
+    assert list(states(running)) == [
+        "state-multus-cni",
+        "state-container-networking-plugins",
+        "state-ipoib-cni",
+        "state-OFED",
+        "state-SRIOV-device-plugin",
+        "state-RDMA-device-plugin",
+        "state-ib-kubernetes",
+        "state-nv-ipam-cni",
+        "state-nic-feature-discovery",
+        "state-doca-telemetry-service",
+        "state-nic-configuration-operator",
+        "state-spectrum-x-operator",
+    ]
+    assert {name for name, state in states(running).items() if state != "ignore"} == {"state-RDMA-device-plugin"}
+
+
+@pytest.mark.parametrize(
+    ("desired", "ready", "updated", "state"),
+    [(2, 2, 2, "ready"), (2, 1, 2, "notReady"), (2, 2, 1, "notReady"), (0, 0, 0, "notReady"), (1, 1, 1, "ready")],
+)
+def test_part_is_ready_when_all_pods_there_are_to_be_are(
+    running: Any, settle: Any, desired: int, ready: int, updated: int, state: str
+) -> None:
+    running.policy({"rdmaSharedDevicePlugin": SHARED})
+    settle(running, reconcile)
+    running.scheduled("rdma-shared-dp-ds", desired, ready, updated)
+    settle(running, reconcile)
+    assert states(running)["state-RDMA-device-plugin"] == state
+    assert whole(running) == state
+
+
+def test_changed_policy_is_not_ready_before_the_daemon_set_controller_has_seen_the_change(
+    running: Any, settle: Any
+) -> None:
+    policy = running.policy({"rdmaSharedDevicePlugin": SHARED})
+    settle(running, reconcile)
+    running.scheduled("rdma-shared-dp-ds", 2)
+    settle(running, reconcile)
+    assert whole(running) == "ready"
+    policy["spec"] = {"rdmaSharedDevicePlugin": {**SHARED, "version": "v2"}}
+    settle(running, reconcile)
+    assert whole(running) == "notReady"
+
+
+def test_missing_version_is_an_error_that_names_the_part_and_the_key(running: Any, settle: Any) -> None:
+    running.policy({"rdmaSharedDevicePlugin": {"image": "thing", "repository": "r"}})
+    settle(running, reconcile)
+    status = running.objects["NicClusterPolicy"]["nic-cluster-policy"]["status"]
+    assert status["state"] == "error"
+    assert status["reason"] == "rdmaSharedDevicePlugin: version missing; set it there or in spec.global"
+
+
+def test_images_take_what_they_do_not_say_from_global(running: Any) -> None:
+    running.policy({"rdmaSharedDevicePlugin": {"image": "dp"}, "global": {"repository": "mirror", "version": "v7"}})
+    [container] = made(running)["rdma-shared-dp-ds"]["spec"]["template"]["spec"]["containers"]
+    assert container["image"] == "mirror/dp:v7"
+
+
+def test_second_network_is_not_held_back_by_the_driver(running: Any) -> None:
+    running.policy({"secondaryNetwork": {"cniPlugins": IMAGE, "multus": IMAGE, "ipoib": IMAGE}})
+    daemon_sets = made(running)
+    assert sorted(daemon_sets) == ["cni-plugins-ds", "kube-ipoib-cni-ds", "kube-multus-ds"]
+    for document in daemon_sets.values():
+        assert document["spec"]["template"]["spec"]["nodeSelector"] == {"kubernetes.io/os": "linux"}
+    multus = daemon_sets["kube-multus-ds"]["spec"]["template"]["spec"]
+    assert [c["name"] for c in multus["initContainers"]] == ["install-multus-binary"]
+
+
+def test_address_pools_can_be_defined_only_once_the_policy_asks_for_nv_ipam(running: Any) -> None:
+    policy = running.policy({"rdmaSharedDevicePlugin": SHARED})
+    assert made(running, "CustomResourceDefinition") == {}
+    policy["spec"]["nvIpam"] = IMAGE
+    definitions = made(running, "CustomResourceDefinition")
+    assert sorted(definitions) == ["cidrpools.nv-ipam.nvidia.com", "ippools.nv-ipam.nvidia.com"]
+    assert all("ownerReferences" not in d["metadata"] for d in definitions.values())
+
+
+def test_ipoib_network_becomes_an_attachment_with_the_addresses_as_given(running: Any, settle: Any) -> None:
+    ipam = {"type": "nv-ipam", "poolName": "pool"}
+    network = running.add(
+        {
+            "apiVersion": "mellanox.com/v1alpha1",
+            "kind": "IPoIBNetwork",
+            "metadata": {"name": "ib"},
+            "spec": {"networkNamespace": "work", "master": "ibP257p0s0", "ipam": json.dumps(ipam)},
+        }
+    )
+    settle(running, reconcile)
+    attachment = running.objects["NetworkAttachmentDefinition"]["ib"]
+    assert attachment["metadata"]["namespace"] == "work"
+    config = json.loads(attachment["spec"]["config"])
+    assert config == {"cniVersion": "0.3.1", "name": "ib", "type": "ipoib", "master": "ibP257p0s0", "ipam": ipam}
+    assert network["status"] == {"state": "ready", "ipoibNetworkAttachmentDef": "work/ib"}
+
+
+def test_ipoib_network_whose_addresses_are_no_json_is_in_error(running: Any, settle: Any) -> None:
+    network = running.add(
+        {
+            "apiVersion": "mellanox.com/v1alpha1",
+            "kind": "IPoIBNetwork",
+            "metadata": {"name": "ib"},
+            "spec": {"ipam": "{type: nv-ipam}"},
+        }
+    )
+    settle(running, reconcile)
+    assert network["status"]["state"] == "error"
+    assert "spec.ipam of IPoIBNetwork ib is not JSON" in network["status"]["reason"]
