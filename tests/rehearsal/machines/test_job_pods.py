@@ -123,6 +123,7 @@ def test_a_container_is_started_again_on_failure(cluster: Rehearsed) -> None:
         python(program, "/scratch/seen", volumeMounts=[{"name": "scratch", "mountPath": "/scratch"}]),
         restartPolicy="OnFailure",
         volumes=[{"name": "scratch", "emptyDir": {}}],
+        spec={"backoffLimit": 3},  # restarts count against it: with 0 the Job may fail before the second try ends
         **ON_NODE,
     )
     pod = finished(cluster)

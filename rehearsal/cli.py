@@ -1,0 +1,142 @@
+"""`python -m rehearsal`: bring a stack up on this machine, show what it made, and clean up."""
+
+import argparse
+import json
+import shlex
+import signal
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+from typing import Final
+
+from rich.console import Console
+
+from rehearsal.control_plane import ControlPlaneError, RunFolder, RunFolderError, down
+from rehearsal.control_plane.run_folder import write_atomically
+from rehearsal.engine import EngineError
+from rehearsal.events import Event, Step
+from rehearsal.report import Progress, print_summary
+from rehearsal.result import Status, result
+from rehearsal.session import DEFAULT_SPEED, STAND_IN_CHARTS, Rehearsal, pulumi
+from rehearsal.stack_file import StackFileError
+from rehearsal.tools.paths import PROJECT, ToolMissingError
+
+RUNS: Final = ".rehearsal"
+"""Folder beside Pulumi.yaml, ignored by git, with a folder for each stack that was rehearsed."""
+_KUBECTL: Final = Path(sys.executable).with_name("kubectl")
+_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+EXIT_STOPPED: Final = 130
+"""What shells report for a program that Ctrl-C ended."""
+
+
+class StoppedBySignalError(Exception):
+    """A signal asked the rehearsal to stop."""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command; the process's exit code."""
+    for number in _SIGNALS:
+        signal.signal(number, _stop)
+    console = Console(soft_wrap=True)
+    chosen = _parser().parse_args(arguments)
+    command: Callable[[argparse.Namespace, Console], int] = {"up": _up, "down": _down}[chosen.command]
+    try:
+        return command(chosen, console)
+    except (StackFileError, ControlPlaneError, EngineError, RunFolderError, ToolMissingError) as error:
+        console.print(f"rehearsal: {error}", style="red", markup=False, highlight=False)
+        return 1
+    except StoppedBySignalError as stopped:
+        console.print(f"Stopped by {stopped}; nothing of this rehearsal is left running.", style="yellow")
+        return EXIT_STOPPED
+
+
+def _stop(number: int, _frame: FrameType | None) -> None:
+    # Once is enough: a second Ctrl-C must not cut the cleaning up short.
+    for other in _SIGNALS:
+        signal.signal(other, signal.SIG_IGN)
+    raise StoppedBySignalError(signal.Signals(number).name)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="rehearsal", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    parser.add_argument("--project", type=Path, default=PROJECT, help="folder of another program's Pulumi.yaml")
+    up = commands.add_parser("up", help="bring a stack up")
+    up.add_argument("stack")
+    up.add_argument("--keep", action="store_true", help="leave the cluster up")
+    up.add_argument("--speed", type=float, default=DEFAULT_SPEED, help="simulated seconds in a real one")
+    up.add_argument("--charts", type=Path, default=STAND_IN_CHARTS, help="folder of the operators' charts")
+    up.add_argument("--operators", choices=("stand-in", "external"), default="stand-in")
+    up.add_argument("--subscription", type=Path, help="quotas, sizes and features of the simulated subscription")
+    stop = commands.add_parser("down", help="stop what a rehearsal left running")
+    stop.add_argument("stack", help="a stack's name, or all")
+    return parser
+
+
+def _up(chosen: argparse.Namespace, console: Console) -> int:
+    rehearsal = Rehearsal(
+        project=chosen.project.resolve(),
+        stack=chosen.stack,
+        run=RunFolder.at(chosen.project / RUNS / chosen.stack),
+        speed=chosen.speed,
+        charts=chosen.charts.resolve(),
+        operators=chosen.operators == "stand-in",
+        subscription=chosen.subscription.resolve() if chosen.subscription else None,
+    )
+    progress = Progress(console=console)
+    if rehearsal.is_kept:
+        progress.say(f"carrying on with the data centre of stack {chosen.stack}, as it was started")
+    else:
+        progress.say(f"starting the data centre of stack {chosen.stack}")
+    with rehearsal.data_centre(keep=chosen.keep) as check:
+        made = _bring_up(rehearsal, progress, check)
+    if not made:
+        console.print(f"The rehearsal failed. Each part has a log in {rehearsal.run.logs}", style="red")
+    if chosen.keep:
+        line = f"export KUBECONFIG={shlex.quote(str(rehearsal.run.kubeconfig))}"
+        console.print(f"The cluster stays up. This points kubectl at it ({_KUBECTL} is one):", highlight=False)
+        console.print(line, markup=False, highlight=False)
+        console.print(f"Stop it with: make rehearse-down STACK={chosen.stack}", highlight=False)
+    return 0 if made else 1
+
+
+def _bring_up(rehearsal: Rehearsal, progress: Progress, check: Callable[[], None]) -> bool:
+    """Preview, up, the summary and the result file; whether the stack is up."""
+    run, done = rehearsal.run, list[Step]()
+    run.result.unlink(missing_ok=True)  # of an earlier command on a data centre that was kept
+
+    def plan(event: Event) -> None:
+        check()
+        progress.show(event)
+
+    def work(event: Event) -> None:
+        plan(event)
+        if isinstance(event, Step):
+            done.append(event)
+
+    progress.say(f"ready; one second here is {run.read_run_json()['speed']:g} simulated. [bold]pulumi preview[/bold]")
+    engine = rehearsal.engine()
+    made = pulumi(engine, plan, "preview")
+    begun = time.monotonic()
+    if made:
+        progress.forget_plan()
+        progress.say("[bold]pulumi up[/bold]")
+        made = pulumi(engine, work, "up", "--yes", "--skip-preview")
+    ended, outputs = time.monotonic(), engine.outputs()
+    status: Status = "succeeded" if made else "failed"
+    document = result(stack=rehearsal.stack, status=status, begun=begun, ended=ended, steps=done, outputs=outputs)
+    write_atomically(run.result, json.dumps(document, indent=2) + "\n")
+    if done:
+        print_summary(progress.console, progress.steps, outputs)
+    return made
+
+
+def _down(chosen: argparse.Namespace, console: Console) -> int:
+    runs = chosen.project / RUNS
+    stacks = sorted(path.name for path in runs.glob("*/")) if chosen.stack == "all" else [chosen.stack]
+    for stack in stacks:
+        ended = down(runs / stack)
+        console.print(f"{stack}: ended {', '.join(ended)}" if ended else f"{stack}: nothing is running")
+    return 0

@@ -1,0 +1,115 @@
+"""The engine's event log as plain data: which resource was made, changed or removed, and how long it took."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+
+Severity = Literal["info", "info#err", "warning", "error", "debug"]
+_QUIET_OPERATIONS: Final = frozenset({"same", "read", "refresh", "read-discard", "discard"})
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Step:
+    """One operation on one resource, finished or failed."""
+
+    urn: str
+    operation: str
+    """The engine's word: create, update, delete, create-replacement, same, …"""
+    begun: float
+    ended: float
+    """When the engine's two events were seen, in seconds of a clock that only goes forward (`time.monotonic`)."""
+    custom: bool
+    """Whether a provider made it; False for components, which only group others, and for the stack itself."""
+    failed: bool = False
+
+    @property
+    def name(self) -> str:
+        """The resource's name in the program."""
+        return self.urn.rsplit("::", 1)[-1]
+
+    @property
+    def type(self) -> str:
+        """The resource's own type token, without its parents'."""
+        return self.urn.split("::")[2].rsplit("$", 1)[-1]
+
+    @property
+    def seconds(self) -> float:
+        """How long the operation took."""
+        return self.ended - self.begun
+
+    @property
+    def changed(self) -> bool:
+        """Whether the operation changed something in the world."""
+        return self.operation not in _QUIET_OPERATIONS
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Diagnostic:
+    """One message of the program, a provider or the engine."""
+
+    severity: str
+    message: str
+    urn: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Started:
+    """An operation on a resource has begun."""
+
+    urn: str
+    operation: str
+
+
+Event = Started | Step | Diagnostic | None
+"""What a command tells while it works; None only says that it still does."""
+
+
+def _is_custom(metadata: dict[str, Any]) -> bool:
+    """Whether a provider makes the resource. The log leaves `custom` out where it is false."""
+    state = metadata.get("new") or metadata.get("old") or {}
+    return bool(state.get("custom")) and not metadata["type"].startswith("pulumi:providers:")
+
+
+def _is_cancelled_program(message: str) -> bool:
+    """Whether it is the traceback of a program that the engine interrupted after a failure: it says nothing of that."""
+    return message.startswith("Traceback") and message.endswith("KeyboardInterrupt")
+
+
+@dataclass(kw_only=True)
+class EventReader:
+    """Turns raw engine events, each with the time it was seen, into steps and diagnostics.
+
+    The engine's own timestamps have whole seconds only, hence the time seen.
+    """
+
+    _begun: dict[str, float] = field(default_factory=dict)
+
+    def read(self, event: dict[str, Any], seen: float) -> Iterator[Started | Step | Diagnostic]:
+        """What one event of the log says; nothing for the kinds that a person has no use for."""
+        if "resourcePreEvent" in event:
+            metadata = event["resourcePreEvent"]["metadata"]
+            self._begun[metadata["urn"]] = seen
+            if metadata["op"] not in _QUIET_OPERATIONS and _is_custom(metadata):
+                yield Started(urn=metadata["urn"], operation=metadata["op"])
+        elif "resOutputsEvent" in event:
+            yield self._step(event["resOutputsEvent"]["metadata"], seen, failed=False)
+        elif "resOpFailedEvent" in event:
+            yield self._step(event["resOpFailedEvent"]["metadata"], seen, failed=True)
+        elif "diagnosticEvent" in event:
+            diagnostic = event["diagnosticEvent"]
+            message = diagnostic.get("message", "").rstrip()
+            chatter = diagnostic.get("ephemeral") or diagnostic.get("severity") == "debug"
+            if not chatter and not _is_cancelled_program(message):
+                yield Diagnostic(
+                    severity=diagnostic.get("severity", "info"), message=message, urn=diagnostic.get("urn", "")
+                )
+
+    def _step(self, metadata: dict[str, Any], seen: float, *, failed: bool) -> Step:
+        return Step(
+            urn=metadata["urn"],
+            operation=metadata["op"],
+            begun=self._begun.pop(metadata["urn"], seen),
+            ended=seen,
+            failed=failed,
+            custom=_is_custom(metadata),
+        )

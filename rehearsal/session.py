@@ -1,0 +1,128 @@
+"""A rehearsal as an object: a simulated data centre, and an engine that works on it.
+
+The command line and the tests use it; so can a platform team that imports the components into a program of its own.
+"""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+
+from rehearsal import stack_file
+from rehearsal.azure.plugin import make_plugin_folder
+from rehearsal.azure.subscription import SUBSCRIPTION_VARIABLE
+from rehearsal.control_plane import (
+    ALL_PARTS,
+    ENVIRONMENT_VARIABLE,
+    ControlPlane,
+    ControlPlaneError,
+    RunFolder,
+    down,
+)
+from rehearsal.control_plane.processes import processes_of_run
+from rehearsal.engine import Engine
+from rehearsal.events import Event
+from rehearsal.tools.paths import BIN, PLUGINS, PROJECT
+
+DEFAULT_SPEED: Final = 60.0
+"""A minute in a second: what takes about half an hour on Azure takes half a minute here."""
+STAND_IN_CHARTS: Final = PROJECT / "rehearsal" / "charts"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rehearsal:
+    """One stack of one program, in a data centre of its own.
+
+    project: folder of Pulumi.yaml and the stack files.
+    charts: folder of the two operators' charts.
+    operators: whether stand-ins act for NVIDIA's operators; without, someone else has to.
+    subscription: file of the simulated subscription; None for the one that comes with the rehearsal.
+    """
+
+    project: Path
+    stack: str
+    run: RunFolder
+    speed: float = DEFAULT_SPEED
+    charts: Path = STAND_IN_CHARTS
+    operators: bool = True
+    subscription: Path | None = None
+
+    def engine(self) -> Engine:
+        """The engine on this rehearsal's backend, its stack file written anew from the person's own.
+
+        Raises StackFileError for a stack or charts that are not there, EngineError where the engine fails.
+        """
+        document = stack_file.read(self.project, self.stack)
+        charts = stack_file.find_charts(self.charts)
+        engine = Engine(
+            project=self.project,
+            folder=self.run.pulumi,
+            stack=self.stack,
+            bin_folders=(Path(sys.executable).parent, BIN),
+            environment={ENVIRONMENT_VARIABLE: str(self.run.root)},
+            log=self.run.log("pulumi"),
+        )
+        salt = engine.prepare(plugins=PLUGINS)
+        make_plugin_folder(engine.plugins)
+        copy = stack_file.rehearsed(document, charts=charts, speed=self.speed, salt=salt)
+        engine.stack_file.write_text(yaml.safe_dump(copy))
+        return engine
+
+    @contextmanager
+    def data_centre(self, *, keep: bool = False) -> Iterator[Callable[[], None]]:
+        """The control plane and the simulators: those of a kept run where there is one, else new ones.
+
+        Gives a check to call often: it raises ControlPlaneError when a part has ended. They all end with the block,
+        unless it ends well and `keep` is True. Raises StackFileError for a stack or charts that are not there, and
+        ControlPlaneError when a part fails.
+        """
+        # Before anything starts or ends: a mistake in either must not cost a start, or a cluster that was kept.
+        stack_file.read(self.project, self.stack)
+        stack_file.find_charts(self.charts)
+        with self._kept() if self.is_kept else self._started() as (check, leave):
+            yield check
+            check()
+            if keep:
+                leave()
+
+    @contextmanager
+    def _started(self) -> Iterator[tuple[Callable[[], None], Callable[[], object]]]:
+        parts = [part for part in ALL_PARTS if part != "operators" or self.operators]
+        subscription = {SUBSCRIPTION_VARIABLE: str(self.subscription)} if self.subscription else {}
+        with ControlPlane.start(
+            self.run.root, speed=self.speed, parts=parts, environment=subscription
+        ) as control_plane:
+            yield control_plane.check, control_plane.keep
+
+    @contextmanager
+    def _kept(self) -> Iterator[tuple[Callable[[], None], Callable[[], object]]]:
+        with ExitStack() as ending:
+            ending.callback(down, self.run.root)
+            yield self._check_kept, ending.pop_all
+
+    def _check_kept(self) -> None:
+        run = self.run.read_run_json()
+        if run.get("state") != "ready":
+            raise ControlPlaneError(
+                run.get("error") or f"the kept data centre has ended; its logs are in {self.run.logs}"
+            )
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether an earlier run of this stack was left up."""
+        return bool(self.run.read_run_json().get("kept")) and bool(processes_of_run(self.run.root))
+
+
+def pulumi(engine: Engine, show: Callable[[Event], Any], *command: str) -> bool:
+    """Run one engine command to its end, showing each event; whether it succeeded. Stops the engine if interrupted."""
+    under_way = engine.run(*command)
+    try:
+        for event in under_way.events():
+            show(event)
+    finally:
+        under_way.stop()
+    return under_way.exit_code == 0

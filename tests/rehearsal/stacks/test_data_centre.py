@@ -1,0 +1,64 @@
+"""The data centre around a program: where it listens, how one that was kept is carried on with, and how it ends."""
+
+from pathlib import Path
+
+import psutil
+import pytest
+
+from rehearsal.control_plane import ALL_PARTS, ControlPlaneError, RunFolder, down
+from rehearsal.control_plane.processes import processes_of_run
+from rehearsal.session import Rehearsal
+from tests.rehearsal.waiting import eventually
+
+from .conftest import SPEED, copy_of_project
+
+
+@pytest.fixture
+def rehearsal(tmp_path: Path) -> Rehearsal:
+    return Rehearsal(
+        project=copy_of_project(tmp_path / "project"), stack="dev", run=RunFolder.at(tmp_path / "run"), speed=SPEED
+    )
+
+
+def test_no_process_listens_anywhere_but_on_loopback_and_every_key_is_its_owners_alone(rehearsal: Rehearsal) -> None:
+    with rehearsal.data_centre():
+        parts = rehearsal.run.read_run_json()["parts"]
+        assert set(parts) == set(ALL_PARTS)
+        addresses = {
+            (name, connection.laddr.ip.removeprefix("::ffff:"))
+            for name, part in parts.items()
+            for process in [psutil.Process(part["pid"]), *psutil.Process(part["pid"]).children(recursive=True)]
+            for connection in process.net_connections("inet")
+            if connection.status == psutil.CONN_LISTEN
+        }
+        assert {address for _, address in addresses} == {"127.0.0.1"}
+        assert {"azure", "machines", "kube-apiserver"} <= {name for name, _ in addresses}
+        folders = [path for path in rehearsal.run.root.iterdir() if path.is_dir()]
+        assert {oct(path.stat().st_mode & 0o777) for path in folders} == {"0o700"}
+        assert oct(rehearsal.run.kubeconfig.stat().st_mode & 0o777) == "0o600"
+
+
+def test_one_that_was_kept_is_carried_on_with_and_ends_when_that_is_interrupted(rehearsal: Rehearsal) -> None:
+    with rehearsal.data_centre(keep=True):
+        first = rehearsal.run.read_run_json()["supervisor"]
+    with rehearsal.data_centre(keep=True) as check:
+        check()
+        assert rehearsal.run.read_run_json()["supervisor"] == first
+    assert rehearsal.is_kept
+    with pytest.raises(KeyboardInterrupt), rehearsal.data_centre(keep=True):
+        raise KeyboardInterrupt
+    assert processes_of_run(rehearsal.run.root) == []
+
+
+def test_a_part_of_a_kept_one_that_has_died_is_named_with_its_log(rehearsal: Rehearsal) -> None:
+    with rehearsal.data_centre(keep=True):
+        etcd = psutil.Process(rehearsal.run.read_run_json()["parts"]["etcd"]["pid"])
+    try:
+        etcd.kill()
+        eventually(lambda: rehearsal.run.read_run_json()["state"] == "failed")
+        with pytest.raises(ControlPlaneError, match="etcd was ended by SIGKILL") as failure, rehearsal.data_centre():
+            pass
+        assert str(rehearsal.run.log("etcd")) in str(failure.value)
+        assert processes_of_run(rehearsal.run.root) == []
+    finally:
+        down(rehearsal.run.root)

@@ -1,0 +1,179 @@
+"""The stack `dev`, from nothing to a validated cluster, changed, and back to nothing. The tests follow one another."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from lightkube.resources.core_v1 import Namespace
+
+from rehearsal.control_plane import RunFolder
+from tests.rehearsal.engine_runs import Outcome
+from tests.snippets import snippets
+
+from .conftest import Stack
+
+BUILT_IN_NAMESPACES = {"default", "kube-node-lease", "kube-public", "kube-system"}
+
+
+@pytest.fixture(scope="module")
+def brought_up(stack: Stack) -> Outcome:
+    before = stack.preview()
+    assert before.succeeded, before.said
+    outcome = stack.up()
+    assert outcome.succeeded, outcome.said
+    return outcome
+
+
+def test_one_up_gives_a_cluster_whose_nodes_offer_gpus_and_the_rdma_resource(stack: Stack, brought_up: Outcome) -> None:
+    offered = [node["status"]["allocatable"] for node in stack.nodes(agentpool="ndh100")]
+    assert [(node["rdma/shared_ib"], node["nvidia.com/gpu"]) for node in offered] == [("63", "8")] * 2
+
+
+def test_the_ethernet_mlx5_of_the_system_pool_is_not_handed_out(stack: Stack, brought_up: Outcome) -> None:
+    offered = [node["status"]["allocatable"] for node in stack.nodes(**{"kubernetes.azure.com__mode": "system"})]
+    assert offered
+    assert all("rdma/shared_ib" not in node for node in offered)
+
+
+def test_the_outputs_say_what_a_workload_needs_and_what_validation_found(stack: Stack, brought_up: Outcome) -> None:
+    outputs = stack.outputs()
+    assert outputs["kubeconfig"] == "[secret]"
+    assert outputs["clusterName"]
+    pool = outputs["pools"]["ndh100"]
+    assert (pool["vmSize"], pool["nodeCount"], pool["rdmaResource"]) == (
+        "Standard_ND96isr_H100_v5",
+        2,
+        "rdma/shared_ib",
+    )
+    limits = pool["podTemplate"]["spec"]["containers"][0]["resources"]["limits"]
+    assert (limits["rdma/shared_ib"], limits["nvidia.com/gpu"]) == ("1", "8")
+    report = pool["validation"]
+    assert report["verdict"] == "pass"
+    assert len(report["nodes"]) == 2
+    assert report["coverage"]["summary"].startswith("2 of 2 nodes, 16 of 16 HCAs")
+    assert "bandwidth" in report["coverage"]["not_measured"]
+
+
+def test_the_nodes_saw_the_environment_that_workloads_get(stack: Stack, brought_up: Outcome) -> None:
+    for facts in stack.outputs()["pools"]["ndh100"]["validation"]["nodes"].values():
+        assert facts["environment"]["NCCL_IB_DISABLE"] == "0"
+
+
+def test_no_secret_stands_in_the_engines_state_or_in_a_log(stack: Stack, brought_up: Outcome) -> None:
+    run: RunFolder = stack.rehearsal.run
+    key = next(line for line in run.kubeconfig.read_text().splitlines() if "client-key-data" in line).split()[-1]
+    readable = [*run.pulumi.glob("backend/**/*.json"), *run.logs.glob("*.log")]
+    assert readable
+    assert [path for path in readable if key in path.read_text(errors="replace")] == []
+
+
+def test_a_second_up_changes_nothing(stack: Stack, brought_up: Outcome) -> None:
+    again = stack.up()
+    assert again.succeeded, again.said
+    assert again.changed == {}
+
+
+def test_a_preview_of_another_machine_size_says_that_it_replaces_the_pool(stack: Stack, brought_up: Outcome) -> None:
+    stack.settings(pools=[{"name": "ndh100", "vmSize": "Standard_ND96isr_H200_v5", "count": 2}])
+    planned = stack.preview().changed
+    stack.settings(pools=[{"name": "ndh100", "vmSize": "Standard_ND96isr_H100_v5", "count": 2}])
+    pool = {how for what, how in planned.items() if what.startswith("AgentPool")}
+    assert pool <= {"replace", "create-replacement", "delete-replaced"}
+    assert pool
+    policy = {how for what, how in planned.items() if what.startswith(("NicClusterPolicy", "NodeFeatureRule"))}
+    assert policy <= {"update"}
+
+
+def test_no_change_of_the_stack_file_replaces_or_deletes_the_policy_or_the_feature_rule(
+    stack: Stack, brought_up: Outcome
+) -> None:
+    """Either would take the fabric from under every pod of the cluster."""
+    unchanged = stack.file.read_text()
+    tainted = {"name": "hb", "vmSize": "Standard_HB120rs_v3", "count": 2, "taints": ["sku=hpc:NoSchedule"]}
+    stack.settings(pools=[tainted], validation={"mode": "off"}, readiness={"timeoutSeconds": 600})
+    planned = stack.preview()
+    stack.file.write_text(unchanged)
+    assert planned.succeeded, planned.said
+    kept = ("NicClusterPolicy", "NodeFeatureRule")
+    plan = {what.split()[0]: how for what, how in planned.changed.items() if what.startswith(kept)}
+    assert plan["NodeFeatureRule"] == "update", "the new size has another adapter"
+    assert set(plan.values()) == {"update"}
+
+
+def test_a_change_of_the_system_pool_is_left_alone_and_the_preview_says_so(stack: Stack, brought_up: Outcome) -> None:
+    unchanged = stack.file.read_text()
+    stack.settings(cluster={"kubernetesVersion": "1.34", "systemPool": {"count": 5}})
+    planned = stack.preview()
+    stack.file.write_text(unchanged)
+    assert planned.changed == {}
+    assert "systemPool.count is 5, and in Azure 2" in planned.said
+
+
+def test_the_commands_of_the_workloads_page_run_a_job_on_the_pool(
+    stack: Stack, brought_up: Outcome, tmp_path: Path
+) -> None:
+    (program,) = snippets("workloads.md", "python")
+    submit, copy = snippets("workloads.md", "sh")
+    (tmp_path / "job.py").write_text(program)
+    (tmp_path / "pools.json").write_text(json.dumps(stack.outputs()["pools"]))
+    environment = {
+        "KUBECONFIG": str(stack.rehearsal.run.kubeconfig),
+        "NO_PROXY": "127.0.0.1",
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+    }
+
+    def shell(script: str) -> str:
+        # The engine's own output stands for `pulumi stack output pools --json`.
+        whole = f"set -euo pipefail\npulumi() {{ cat pools.json; }}\n{script}"
+        done = subprocess.run(
+            ["bash", "-c", whole],
+            check=False,
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    try:
+        shell(f"{submit}\nkubectl wait --for=condition=complete job/train --namespace aks-infiniband --timeout=90s")
+        ran = json.loads(shell("kubectl get pods --selector job-name=train --namespace aks-infiniband --output json"))
+        assert len({pod["spec"]["nodeName"] for pod in ran["items"]}) == 2, "a machine each"
+        shell(copy)
+        copied = json.loads(shell("kubectl get configmap workload-ndh100 --namespace training --output json"))
+        assert copied["data"]["NCCL_IB_HCA"] == "^mlx5_an"
+    finally:
+        shell("kubectl delete job,service train --namespace aks-infiniband --ignore-not-found")
+        shell("kubectl delete namespace training --ignore-not-found")
+
+
+def test_one_machine_more_joins_in_place_and_the_pool_is_validated_again(stack: Stack, brought_up: Outcome) -> None:
+    stack.settings(pools=[{"name": "ndh100", "vmSize": "Standard_ND96isr_H100_v5", "count": 3}])
+    grown = stack.up()
+    assert grown.succeeded, grown.said
+    assert [how for what, how in grown.changed.items() if what.startswith("AgentPool")] == ["update"]
+    report = stack.outputs()["pools"]["ndh100"]["validation"]
+    assert report["coverage"]["summary"].startswith("3 of 3 nodes, 24 of 24 HCAs")
+
+
+def test_destroy_leaves_nothing_in_azure_or_the_cluster_but_the_subscriptions_feature(
+    stack: Stack, brought_up: Outcome
+) -> None:
+    destroyed = stack.run("destroy")
+    assert destroyed.succeeded, destroyed.said
+    held = json.loads((stack.rehearsal.run.azure / "state.json").read_text())["resources"]
+    assert {record["pulumi_type"] for record in held} <= {"azure-native:features:SubscriptionFeatureRegistration"}
+    assert stack.nodes() == []
+    left = [namespace.to_dict()["metadata"]["name"] for namespace in stack.cluster().list(Namespace)]
+    assert set(left) == BUILT_IN_NAMESPACES
+
+
+def test_what_was_destroyed_can_be_brought_up_again(stack: Stack, brought_up: Outcome) -> None:
+    again = stack.up()
+    assert again.succeeded, again.said
+    assert stack.outputs()["pools"]["ndh100"]["validation"]["verdict"] == "pass"

@@ -1,0 +1,80 @@
+"""CHARTS and OPERATORS: charts that somebody packed, and operators that are not the rehearsal's, bring the stack up."""
+
+import json
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lightkube import Client, KubeConfig
+from lightkube.resources.apps_v1 import DaemonSet
+
+from rehearsal.control_plane import RunFolder
+from rehearsal.session import STAND_IN_CHARTS, Rehearsal
+from tests.rehearsal.engine_runs import Outcome
+
+from . import foreign_operators
+from .conftest import SPEED, Stack, copy_of_project
+
+WORKER = "network-operator-node-feature-discovery-worker"
+
+
+def daemon_sets(stack: Stack) -> list[dict[str, Any]]:
+    return [one.to_dict() for one in stack.cluster().list(DaemonSet, namespace="network-operator")]
+
+
+def packed_charts(folder: Path) -> Path:
+    """The two charts as `helm package` leaves them: archives with their subcharts inside."""
+    folder.mkdir()
+    for name in ("network-operator", "gpu-operator"):
+        with tarfile.open(folder / f"{name}-1.0.0.tgz", "w:gz", dereference=True) as archive:
+            archive.add(STAND_IN_CHARTS / name, arcname=name)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def others(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Stack, Outcome]]:
+    folder = tmp_path_factory.mktemp("others")
+    rehearsal = Rehearsal(
+        project=copy_of_project(folder / "project"),
+        stack="dev",
+        run=RunFolder.at(folder / "run"),
+        speed=SPEED,
+        charts=packed_charts(folder / "charts"),
+        operators=False,
+    )
+
+    def connect() -> Client:
+        return Client(config=KubeConfig.from_file(rehearsal.run.kubeconfig), trust_env=False)
+
+    with rehearsal.data_centre(), foreign_operators.running(connect):
+        stack = Stack(rehearsal)
+        stack.settings(readiness={"timeoutSeconds": 60})
+        yield stack, stack.up()
+
+
+def test_machines_come_alive_for_operators_that_are_not_the_rehearsals(others: tuple[Stack, Outcome]) -> None:
+    stack, outcome = others
+    assert outcome.succeeded, outcome.said
+    assert "operators" not in stack.rehearsal.run.read_run_json()["parts"]
+    offered = [node["status"]["allocatable"] for node in stack.nodes(agentpool="ndh100")]
+    assert [(node["rdma/shared_ib"], node["nvidia.com/gpu"]) for node in offered] == [("63", "8")] * 2
+    assert stack.outputs()["pools"]["ndh100"]["validation"]["verdict"] == "pass"
+    managers = {
+        field["manager"]
+        for one in daemon_sets(stack)
+        for field in one["metadata"]["managedFields"]
+        if one["metadata"]["name"] != WORKER
+    }
+    assert managers == {"foreign", "kube-controller-manager"}
+
+
+def test_charts_come_from_the_archives(others: tuple[Stack, Outcome]) -> None:
+    stack, outcome = others
+    assert outcome.succeeded, outcome.said
+    assert WORKER in {one["metadata"]["name"] for one in daemon_sets(stack)}, "the archive's subchart"
+    states = [path.read_text() for path in stack.rehearsal.run.pulumi.glob("backend/.pulumi/stacks/**/dev.json")]
+    resources = [one for state in states for one in json.loads(state)["checkpoint"]["latest"]["resources"]]
+    charts = {one["inputs"]["chart"] for one in resources if one["type"] == "kubernetes:helm.sh/v3:Release"}
+    assert charts == {str(path) for path in stack.rehearsal.charts.glob("*.tgz")}

@@ -1,0 +1,90 @@
+"""What goes wrong in the field goes wrong here, and the rehearsal says why. The tests follow one another."""
+
+import re
+from pathlib import Path
+
+import yaml
+
+from rehearsal.azure.subscription import DEFAULT_FILE
+from rehearsal.control_plane import RunFolder
+from rehearsal.session import Rehearsal
+
+from .conftest import SPEED, Stack, copy_of_project
+
+READINESS = {"timeoutSeconds": 25}
+"""Real seconds: long enough for a cluster at this speed, short enough to wait for what never comes."""
+BRIEF = {"timeoutSeconds": 5}
+"""Likewise, for a validation whose pods never start."""
+
+WRONG_VENDOR = '''
+"""The project's program, with a device plugin that looks for another vendor's adapters."""
+
+import json
+
+import pulumi
+
+
+def wrong_vendor(args: pulumi.ResourceTransformArgs) -> pulumi.ResourceTransformResult | None:
+    if args.type_ != "kubernetes:mellanox.com/v1alpha1:NicClusterPolicy":
+        return None
+    plugin = args.props["spec"]["rdmaSharedDevicePlugin"]
+    plugin["config"] = plugin["config"].replace("15b3", "15b4")
+    return pulumi.ResourceTransformResult(props=args.props, opts=args.opts)
+
+
+pulumi.runtime.register_resource_transform(wrong_vendor)
+'''
+
+
+def in_data_centre(folder: Path, subscription: Path | None = None) -> Rehearsal:
+    return Rehearsal(
+        project=copy_of_project(folder / "project"),
+        stack="dev",
+        run=RunFolder.at(folder / "run"),
+        speed=SPEED,
+        subscription=subscription,
+    )
+
+
+def put_before_program(stack: Stack, text: str) -> None:
+    program = stack.rehearsal.project / "__main__.py"
+    body = program.read_text()
+    program.write_text(text + body.split('"""', 2)[2])
+
+
+def test_a_size_beyond_the_quota_is_refused_before_the_pool_is_made_with_the_exact_shortfall(tmp_path: Path) -> None:
+    subscription = yaml.safe_load(DEFAULT_FILE.read_text())
+    subscription["series"]["ND_H100_v5"]["vcpus"] = 96
+    file = tmp_path / "subscription.yaml"
+    file.write_text(yaml.safe_dump(subscription))
+    rehearsal = in_data_centre(tmp_path / "small", file)
+    with rehearsal.data_centre():
+        outcome = Stack(rehearsal).up()
+        assert not outcome.succeeded
+        assert "QuotaExceeded" in outcome.said
+        assert "192" in outcome.said
+        assert Stack(rehearsal).nodes(agentpool="ndh100") == []
+
+
+def test_a_wrong_selector_leaves_pods_pending_and_the_failed_wait_names_pods_nodes_and_resource(tmp_path: Path) -> None:
+    rehearsal = in_data_centre(tmp_path / "selector")
+    stack = Stack(rehearsal)
+    stack.settings(readiness=READINESS, validation=BRIEF)
+    program = (rehearsal.project / "__main__.py").read_text()
+    put_before_program(stack, WRONG_VENDOR)
+    with rehearsal.data_centre():
+        outcome = stack.up()
+        assert not outcome.succeeded
+        nodes = stack.nodes(agentpool="ndh100")
+        assert len(nodes) == 2, outcome.said
+        for node in nodes:
+            assert node["metadata"]["name"] in outcome.said
+        pending = re.findall(r"pod aks-infiniband/(ndh100-validate-\S+) is Pending: .*rdma/shared_ib", outcome.said)
+        assert len(set(pending)) == 2, outcome.said
+        assert "rdma/shared_ib (asks for 1) is missing on " in outcome.said
+
+        stack.settings(validation={"timeoutSeconds": 120})
+        (rehearsal.project / "__main__.py").write_text(program)
+        mended = stack.up()
+        assert mended.succeeded, mended.said
+        assert stack.outputs()["pools"]["ndh100"]["validation"]["verdict"] == "pass"

@@ -1,0 +1,36 @@
+"""`result.json`: what a rehearsal came to, for other programs."""
+
+import json
+
+from rehearsal.events import Step
+from rehearsal.result import result
+
+URN = "urn:pulumi:dev::aks-infiniband::aks-infiniband:index:RdmaCluster$kubernetes:core/v1:Namespace::operators"
+OUTPUTS = {
+    "clusterName": "rdma",
+    "kubeconfig": "[secret]",
+    "pools": {"ndh100": {"vmSize": "Standard_ND96isr_H100_v5", "validation": {"verdict": "pass"}}},
+}
+
+
+def test_a_resource_has_its_urn_its_own_type_its_times_from_the_beginning_and_what_was_done() -> None:
+    created = Step(urn=URN, operation="create", begun=101.0, ended=103.5, custom=True)
+    document = result(stack="dev", status="succeeded", begun=100.0, ended=110.25, steps=[created], outputs=OUTPUTS)
+    assert document["resources"] == [
+        {"urn": URN, "type": "kubernetes:core/v1:Namespace", "start_s": 1.0, "end_s": 3.5, "status": "create"}
+    ]
+    assert (document["stack"], document["status"], document["makespan_s"]) == ("dev", "succeeded", 10.25)
+    assert document["validation"] == {"ndh100": {"verdict": "pass"}}
+
+
+def test_secret_outputs_are_left_out() -> None:
+    document = result(stack="dev", status="succeeded", begun=0.0, ended=1.0, steps=[], outputs=OUTPUTS)
+    assert set(document["outputs"]) == {"clusterName", "pools"}
+    assert "secret" not in json.dumps(document)
+
+
+def test_what_failed_says_so_and_has_no_validation() -> None:
+    failed = Step(urn=URN, operation="create", begun=0.0, ended=1.0, custom=True, failed=True)
+    document = result(stack="dev", status="failed", begun=0.0, ended=1.0, steps=[failed], outputs={})
+    assert document["resources"][0]["status"] == "failed"
+    assert document["validation"] == {}
