@@ -23,6 +23,7 @@ from rehearsal.control_plane.run_folder import ENVIRONMENT_VARIABLE, RunFolder, 
 from rehearsal.tools.paths import PROJECT
 
 START_LIMIT_S = 3 * TIME_LIMIT_S
+KEEP_LIMIT_S = 30.0
 """Longer than any part may take: three stand one after another."""
 STOP_LIMIT_S = 40.0
 """All graces of the parts together, and some."""
@@ -110,10 +111,13 @@ class ControlPlane:
             raise ControlPlaneError(self._failure)
 
     def keep(self) -> None:
-        """Leaves the processes running when this one ends; `down()` ends them."""
+        """Leaves the processes running when this one ends; `down()` ends them. Returns when run.json says so."""
         assert self._supervisor.stdin is not None
         self._supervisor.stdin.write(b"keep\n")
         self._supervisor.stdin.flush()
+        for event in self._until(time.monotonic() + KEEP_LIMIT_S):
+            if event["event"] == "kept":
+                break
         self._supervisor.stdin.close()
 
     def stop(self) -> None:
@@ -168,7 +172,7 @@ class ControlPlane:
                 event = self._events.get(timeout=max(0.0, deadline - time.monotonic()))
             except queue.Empty:
                 raise ControlPlaneError(
-                    f"the supervisor did not report within {START_LIMIT_S:g} s; logs are in {self.run.logs}"
+                    f"the supervisor did not report within its time; logs are in {self.run.logs}"
                 ) from None
             self._take(event)
             if event is None:

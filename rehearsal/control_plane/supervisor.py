@@ -2,7 +2,7 @@
 
 The command that started it holds the other end of its standard input. When that end closes without the line "keep",
 be it because the command has ended or because it was killed, the rehearsal ends. What happens is told on standard
-output, one JSON object per line ("event": part-ready, ready, part-died, failed, refused), and kept in run.json.
+output, one JSON object per line ("event": part-ready, ready, kept, part-died, failed, refused), and kept in run.json.
 """
 
 from __future__ import annotations
@@ -142,6 +142,7 @@ class Supervisor:
         if KEEP in self._input and not self._kept:
             self._kept = True
             self._save()
+            _say(event="kept")
         if not data:
             asyncio.get_running_loop().remove_reader(sys.stdin.fileno())
             if not self._kept:

@@ -102,7 +102,8 @@ def pod_status(
 ) -> Document:
     """The status of a pod, complete but for what others own (scheduling condition, quality of service)."""
     old: Mapping[str, Any] = pod.get("status") or {}
-    phase = "Failed" if verdict is not None else _phase(init, containers)
+    policy = pod["spec"].get("restartPolicy", "Always")
+    phase = "Failed" if verdict is not None else _phase(init, containers, policy)
     initialised = all(view.exit_code == 0 or view.started for view in init)
     ready = bool(containers) and all(view.ready for view in containers) and phase == "Running"
     done = phase == "Succeeded"
@@ -151,12 +152,14 @@ def is_finished(pod: Mapping[str, Any]) -> bool:
     return (pod.get("status") or {}).get("phase") in {"Succeeded", "Failed"}
 
 
-def _phase(init: Sequence[ContainerView], containers: Sequence[ContainerView]) -> str:
+def _phase(init: Sequence[ContainerView], containers: Sequence[ContainerView], policy: str) -> str:
     if any(view.exit_code not in (None, 0) for view in init if not view.sidecar):
-        return "Failed"
+        return "Failed" if policy == "Never" else "Pending"
     codes = [view.exit_code for view in containers]
     if all(code is not None for code in codes):
-        return "Succeeded" if all(code == 0 for code in codes) else "Failed"
+        succeeded = all(code == 0 for code in codes)
+        if policy == "Never" or (policy == "OnFailure" and succeeded):
+            return "Succeeded" if succeeded else "Failed"
     has_run = any(view.is_running or view.restarts or view.exit_code is not None for view in containers)
     return "Running" if has_run else "Pending"
 

@@ -18,10 +18,11 @@ def status(
     *containers: ContainerView,
     init: tuple[ContainerView, ...] = (),
     pod: dict[str, Any] | None = None,
+    policy: str = "Never",
     **fields: Any,
 ) -> dict[str, Any]:
     given = {"pod_ip": "10.244.0.2", "host_ip": "10.224.0.4", "now": NOW} | fields
-    return pod_status(pod or {}, init=init, containers=containers, **given)
+    return pod_status({"spec": {"restartPolicy": policy}} | (pod or {}), init=init, containers=containers, **given)
 
 
 def condition(document: dict[str, Any], kind: str) -> dict[str, Any]:
@@ -38,6 +39,14 @@ def test_a_pod_has_succeeded_when_all_containers_have() -> None:
     assert status(view(done(0)), view(done(0), name="other"))["phase"] == "Succeeded"
     assert status(view(done(0)), view(done(1), name="other"))["phase"] == "Failed"
     assert status(view(done(0)), view(running(NOW), name="other"))["phase"] == "Running"
+
+
+def test_a_container_that_will_be_started_again_leaves_the_pod_as_it_is() -> None:
+    assert status(view(done(1)), policy="OnFailure")["phase"] == "Running"
+    assert status(view(done(0)), policy="OnFailure")["phase"] == "Succeeded"
+    assert status(view(done(0)), policy="Always")["phase"] == "Running"
+    main = view(waiting("PodInitializing"))
+    assert status(main, init=(view(done(1), name="init"),), policy="OnFailure")["phase"] == "Pending"
 
 
 def test_a_failed_init_container_fails_the_pod_and_a_sidecar_does_not() -> None:
