@@ -2,9 +2,14 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, NotRequired, TypedDict
+from typing import Any, Final, Literal, NotRequired, TypedDict
 
-from aks_infiniband.catalog import MachineSize
+from aks_infiniband.catalog import GpuDriver, MachineSize, Mode, NicDriver
+
+RDMA_SHARED_RESOURCE: Final = "rdma/shared_ib"
+"""The extended resource of the shared device plugin; rdma is its default prefix."""
+SRIOV_RESOURCE: Final = "rdma/ib"
+"""The extended resource of the SR-IOV device plugin, one for each HCA."""
 
 
 class Toleration(TypedDict):
@@ -30,10 +35,35 @@ class Pool:
     """Labels that the pool's nodes, and no others, carry."""
     tolerations: tuple[Toleration, ...]
     """One for each taint of the pool."""
-    rdma_resource: str
-    """The extended resource under which a device plugin offers the HCAs, such as rdma/shared_ib."""
-    rdma_quantity: int
-    """What one pod asks of it."""
+    mode: Mode
+    """How pods get InfiniBand."""
+    nic_driver: NicDriver
+    """Whose mlx5 driver the nodes run."""
+    gpu_driver: GpuDriver
+    """Who owns the GPUs' driver: none for machines without GPUs, or whose GPUs are nobody's business here."""
+    ipoib_networks: tuple[str, ...] = ()
+    """Names of the IPoIBNetworks that a pod joins in mode ipoib, one a rail, in the order of net1, net2, …"""
+    ipoib_devices: tuple[str, ...] = ()
+    """The parent interface of each of these networks."""
+
+    @property
+    def rdma_resource(self) -> str | None:
+        """The extended resource under which a device plugin offers the HCAs; None in mode driver-only."""
+        if self.mode == "driver-only":
+            return None
+        return SRIOV_RESOURCE if self.mode == "sriov" else RDMA_SHARED_RESOURCE
+
+    @property
+    def rdma_quantity(self) -> int:
+        """What a pod that takes a whole machine asks of it."""
+        return {"sriov": self.size.infiniband.hca_count, "driver-only": 0}.get(self.mode, 1)
+
+    @property
+    def gpu_resource(self) -> str | None:
+        """The extended resource of the GPUs; None where nobody offers them."""
+        if self.size.accelerator is None or self.gpu_driver == "none":
+            return None
+        return self.size.accelerator.resource_name
 
 
 def toleration(taint: str) -> Toleration:

@@ -1,0 +1,140 @@
+"""What a machine size is: its adapters, GPUs, where they sit, and what Azure asks before it hands one out."""
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+Architecture = Literal["amd64", "arm64"]
+LinkGeneration = Literal["EDR", "HDR", "NDR", "XDR"]
+Mode = Literal["rdma-shared", "sriov", "ipoib", "driver-only"]
+"""The ways to hand InfiniBand to a pod (AKS InfiniBand guide)."""
+NicDriver = Literal["doca-ofed", "inbox"]
+"""Whose mlx5 driver a node runs: NVIDIA's DOCA-OFED in a container, or the kernel's own."""
+GpuDriver = Literal["operator", "aks", "none"]
+"""Who installs the GPUs' driver on a node."""
+GpuSoftware = Literal["gpu-operator", "rocm", "dra"]
+"""What makes a GPU usable: NVIDIA's GPU Operator, AMD's ROCm GPU operator, or NVIDIA's DRA driver (GB200, GB300)."""
+SlotSource = Literal["published", "observed", "assumed"]
+"""How PCI addresses are known: from Azure's own NCCL topology file, from a machine that somebody looked at, or not:
+then they are counted up from where the others begin."""
+
+RATE_GBPS: Final[dict[LinkGeneration, int]] = {"EDR": 100, "HDR": 200, "NDR": 400, "XDR": 800}
+"""Signalling rate of one port by generation, in Gb/s (InfiniBand Trade Association, roadmap; four lanes)."""
+VF_DEVICE_ID: Final = {"ConnectX-5": "1018", "ConnectX-6": "101c", "ConnectX-7": "101e", "ConnectX-8": "101e"}
+"""PCI device ID of the virtual function by adapter (PCI ID Repository)."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Accelerator:
+    """The GPUs of one machine."""
+
+    vendor: Literal["nvidia", "amd"]
+    """Their maker."""
+    model: str
+    """Such as H100."""
+    count: int
+    """GPUs of one machine."""
+    memory_gb: int
+    """Memory of one GPU, in GB as its vendor states it."""
+    software: GpuSoftware
+    """What makes them usable in Kubernetes."""
+
+    @property
+    def resource_name(self) -> str:
+        """The extended resource under which the vendor's device plugin offers a GPU."""
+        return f"{self.vendor}.com/gpu"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Infiniband:
+    """The InfiniBand adapters (HCAs) of one machine; every HCA has one port."""
+
+    hca_count: int
+    """HCAs of one machine."""
+    generation: LinkGeneration
+    """Of the links."""
+    rate_gbps: int
+    """Signalling rate of one port in Gb/s."""
+    adapter: str
+    """Model of the HCAs."""
+    vf_device_id: str
+    """PCI device ID (vendor 15b3) of the virtual function inside the machine."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PciSlot:
+    """Where one PCI function sits. Azure gives each a PCI domain of its own."""
+
+    domain: int
+    """PCI domain."""
+    numa_node: int
+    """NUMA node of the machine to which the function is attached."""
+    bus: int = 0
+    """PCI bus within the domain."""
+    switch: int | None = None
+    """The PCI switch, from 1, that it shares with its neighbours in Azure's NCCL topology file; None: no switch."""
+
+    @property
+    def address(self) -> str:
+        """As the kernel writes it, such as 0101:00:00.0."""
+        return f"{self.domain:04x}:{self.bus:02x}:00.0"
+
+    @property
+    def interface(self) -> str:
+        """The InfiniBand network interface of an HCA here, as systemd names it, such as ibP257p0s0."""
+        return f"ibP{self.domain}p{self.bus}s0"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Processor:
+    """The processors of one machine, as an NCCL topology file names them."""
+
+    vendor: Literal["GenuineIntel", "AuthenticAMD"]
+    """As CPUID tells it."""
+    family: int
+    """As CPUID tells it."""
+    model: int
+    """As CPUID tells it."""
+    numa_nodes: int
+    """Each has an equal, contiguous share of the machine's vCPUs."""
+    link_speed: str
+    """Of every PCI function, as the kernel words it; all are 16 lanes wide."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MachineSize:
+    """One InfiniBand-capable Azure VM size."""
+
+    name: str
+    """As Azure writes it."""
+    series: str
+    """The family whose vCPU quota the size counts against."""
+    vcpus: int
+    """Virtual CPUs."""
+    memory_gib: int
+    """Memory of the machine, in GiB."""
+    infiniband: Infiniband
+    """Its InfiniBand adapters."""
+    accelerator: Accelerator | None = None
+    """Its GPUs; None for a CPU size."""
+    architecture: Architecture = "amd64"
+    """Of its processors."""
+    placement_feature: bool = True
+    """Whether the feature AKSInfinibandSupport must be Registered (True) or must not be (False: GB200, GB300)."""
+    hca_slots: tuple[PciSlot, ...]
+    """One for each HCA, in device order."""
+    gpu_slots: tuple[PciSlot, ...]
+    """One for each GPU, in device order."""
+    slot_source: SlotSource
+    """How the slots are known."""
+    processor: Processor | None = None
+    """None where Azure publishes no NCCL topology file."""
+
+    @property
+    def ipoib_devices(self) -> tuple[str, ...]:
+        """The interfaces on which IPoIB networks can stand, one for each HCA; empty where their names are unknown."""
+        return () if self.slot_source == "assumed" else tuple(slot.interface for slot in self.hca_slots)
+
+
+def counted_up(first_domain: int, count: int) -> tuple[PciSlot, ...]:
+    """Slots where nothing is known: consecutive domains, spread evenly over two NUMA nodes."""
+    return tuple(PciSlot(domain=first_domain + n, numa_node=n * 2 // count) for n in range(count))

@@ -1,0 +1,105 @@
+"""GPU drivers have one owner, NIC drivers one source a pool, and neither is asked for where it cannot be."""
+
+from typing import Any
+
+import pytest
+
+from tests.unit.components.stack_files import changed, loaded, mistakes, named, pool
+
+
+def owners(*pools: Any) -> list[str]:
+    settings = loaded(pools=list(pools))
+    return [settings.gpu_driver(one) for one in settings.pools]
+
+
+@pytest.mark.parametrize(
+    ("size", "owner"),
+    [
+        ("Standard_ND96isr_H200_v5", "operator"),
+        ("Standard_HB176rs_v4", "none"),
+        ("Standard_HC44rs", "none"),
+        ("Standard_HX176rs", "none"),
+        ("Standard_ND96isr_MI300X_v5", "none"),
+        ("Standard_ND128isr_NDR_GB200_v6", "none"),
+    ],
+)
+def test_the_owner_of_the_gpu_driver_follows_from_the_size(size: str, owner: str) -> None:
+    assert owners(pool(vmSize=size)) == [owner]
+
+
+@pytest.mark.field_report("A4")
+@pytest.mark.parametrize("pair", [("operator", "aks"), ("aks", "operator"), ("aks", None), (None, "aks")])
+def test_two_owners_of_gpu_drivers_in_one_cluster_are_refused(pair: Any) -> None:
+    given = [{"gpuDriver": owner} if owner else {} for owner in pair]
+    found = mistakes(changed(pools=[pool(**given[0]), named("a", "Standard_ND96asr_v4", **given[1])]))
+    assert list(found) == ["pools[1].gpuDriver"]
+    assert "as pool ndh100 has it: a cluster has one owner of GPU drivers" in found["pools[1].gpuDriver"]
+
+
+def test_none_stands_beside_either_owner() -> None:
+    assert owners(pool(gpuDriver="aks"), pool(name="b", gpuDriver="none")) == ["aks", "none"]
+    assert owners(pool(), named("hb", "Standard_HB176rs_v4")) == ["operator", "none"]
+
+
+@pytest.mark.parametrize("owner", ["operator", "aks"])
+@pytest.mark.parametrize("size", ["Standard_HC44rs", "Standard_HB120rs_v3", "Standard_HX176rs"])
+def test_machines_without_gpus_have_no_owner_of_gpu_drivers(size: str, owner: str) -> None:
+    found = mistakes(changed(pools=[pool(vmSize=size, gpuDriver=owner)]))
+    assert found == {"pools[0].gpuDriver": f"is {owner!r}; must be none: {size} has no GPUs; leave it out"}
+
+
+@pytest.mark.parametrize("owner", ["operator", "aks"])
+@pytest.mark.parametrize(
+    ("size", "software"),
+    [
+        ("Standard_ND96isr_MI300X_v5", "AMD's ROCm GPU operator"),
+        ("Standard_ND128isr_NDR_GB200_v6", "NVIDIA's DRA driver with ComputeDomains"),
+        ("Standard_ND128isr_GB300_v6", "NVIDIA's DRA driver with ComputeDomains"),
+    ],
+)
+def test_gpu_software_that_comes_later_is_refused_by_name(size: str, software: str, owner: str) -> None:
+    found = mistakes(changed(pools=[pool(vmSize=size, gpuDriver=owner)]))
+    assert list(found) == ["pools[0].gpuDriver"]
+    assert f"its GPUs need {software}, which this program does not install yet" in found["pools[0].gpuDriver"]
+
+
+def test_pools_whose_gpus_the_operator_must_not_touch_are_told_apart() -> None:
+    ordinary = [named("t4", "Standard_NC16as_T4_v3"), named("cpu", "Standard_D4s_v5"), named("mi", "Standard_NV4as_v4")]
+    settings = loaded(
+        pools=[
+            pool(),
+            pool(name="own", gpuDriver="none"),
+            named("hb", "Standard_HB176rs_v4"),
+            named("amd", "Standard_ND96isr_MI300X_v5"),
+            *({**one, "infiniband": False} for one in ordinary),
+        ]
+    )
+    kept_off = {one.name for one in settings.pools if settings.keeps_gpu_operator_off(one)}
+    assert kept_off == {"own", "t4"}
+
+
+def test_operator_owned_pools_share_one_source_of_the_nic_driver() -> None:
+    found = mistakes(changed(pools=[pool(), pool(name="b", nicDriver="inbox", osSku="Ubuntu2404")]))
+    assert list(found) == ["pools[1].nicDriver"]
+    assert "must be doca-ofed, as pool ndh100 has it" in found["pools[1].nicDriver"]
+    beside = named("hb", "Standard_HB176rs_v4", nicDriver="inbox")
+    assert loaded(pools=[pool(), beside])
+
+
+def test_gpus_without_dma_buf_are_refused_with_the_inbox_driver() -> None:
+    found = mistakes(changed(pools=[pool(vmSize="Standard_ND40rs_v2")], networkOperator={"driver": "inbox"}))
+    assert list(found) == ["pools[0].nicDriver"]
+    assert "must be doca-ofed for V100: the inbox driver reaches GPUs by DMA-BUF" in found["pools[0].nicDriver"]
+
+
+def test_the_version_of_a_driver_that_nobody_installs_is_refused() -> None:
+    cpu = [named("hb", "Standard_HB176rs_v4")]
+    gpu_version = mistakes(changed(pools=cpu, gpuOperator={"driverVersion": "580.1"}))
+    assert gpu_version == {
+        "gpuOperator.driverVersion": "is '580.1'; says nothing: no pool has gpuDriver operator; leave it out"
+    }
+    nic_version = mistakes(changed(pools=cpu, networkOperator={"driver": "inbox", "driverVersion": "doca3"}))
+    assert nic_version == {
+        "networkOperator.driverVersion": "is 'doca3'; says nothing: every pool has the inbox driver; leave it out"
+    }
+    assert loaded(gpuOperator={"driverVersion": "580.1"}, networkOperator={"driverVersion": "doca3"})

@@ -1,0 +1,68 @@
+"""An OS SKU or an image that a machine cannot run is refused, and the right OS SKU follows by itself."""
+
+from typing import Any
+
+import pytest
+
+from tests.unit.components.stack_files import changed, cluster, loaded, mistakes, named, pool
+
+GB300 = "Standard_ND128isr_GB300_v6"
+
+
+def os_sku(*, kubernetes: str = "1.34", **more: Any) -> str:
+    settings = loaded(cluster={"kubernetesVersion": kubernetes}, pools=[pool(**more)])
+    return settings.os_sku(settings.pools[0])
+
+
+def test_the_os_sku_follows_from_size_and_driver() -> None:
+    assert os_sku() == "Ubuntu"
+    assert os_sku(vmSize=GB300) == "Ubuntu2404"
+    assert os_sku(nicDriver="inbox") == "Ubuntu2404"
+    assert os_sku(osSku="Ubuntu2204") == "Ubuntu2204"
+
+
+@pytest.mark.parametrize(
+    ("kubernetes", "more", "reason"),
+    [
+        ("1.34", {"vmSize": GB300, "osSku": "Ubuntu2204"}, f"must be Ubuntu2404 for {GB300}"),
+        ("1.35", {"vmSize": GB300, "osSku": "Ubuntu"}, f"must be Ubuntu2404 for {GB300}"),
+        ("1.34", {"nicDriver": "inbox", "osSku": "Ubuntu2204"}, "(Ubuntu2204 is older)"),
+        ("1.34", {"nicDriver": "inbox", "osSku": "Ubuntu"}, "(Ubuntu is 22.04 with Kubernetes 1.34)"),
+        ("1.31", {"osSku": "Ubuntu2404"}, "needs Kubernetes 1.32 or later; the cluster has 1.31"),
+        ("1.37", {"osSku": "Ubuntu2204"}, "must be Ubuntu2404 or Ubuntu with Kubernetes 1.37"),
+        ("1.34", {"osSku": "AzureLinux"}, "must be 'Ubuntu', 'Ubuntu2204' or 'Ubuntu2404'"),
+    ],
+)
+@pytest.mark.field_report("A9")
+def test_an_os_sku_that_the_machine_cannot_run_is_refused(kubernetes: str, more: Any, reason: str) -> None:
+    found = mistakes(changed(cluster={"kubernetesVersion": kubernetes}, pools=[pool(**more)]))
+    assert list(found) == ["pools[0].osSku"]
+    assert reason in found["pools[0].osSku"]
+
+
+def test_plain_ubuntu_has_the_inbox_driver_from_kubernetes_1_35_on() -> None:
+    assert os_sku(kubernetes="1.35", nicDriver="inbox", osSku="Ubuntu") == "Ubuntu"
+
+
+def test_a_cluster_too_old_for_the_os_sku_that_a_size_needs_is_refused() -> None:
+    found = mistakes(changed(cluster=cluster(kubernetesVersion="1.31"), pools=[pool(vmSize=GB300)]))
+    assert list(found) == ["cluster.kubernetesVersion"]
+    assert "must be 1.32 or later: pool ndh100 needs Ubuntu2404" in found["cluster.kubernetesVersion"]
+
+
+@pytest.mark.parametrize(
+    ("sections", "key"),
+    [
+        ({"validation": {"image": "example.com/tests:1-amd64"}}, "validation.image"),
+        ({"networkOperator": {"driverVersion": "doca3.4.1-ubuntu24.04-amd64"}}, "networkOperator.driverVersion"),
+    ],
+)
+def test_an_image_built_for_another_architecture_is_refused(sections: Any, key: str) -> None:
+    found = mistakes(changed(pools=[pool(vmSize=GB300)], **sections))
+    assert list(found) == [key]
+    assert f"is built for amd64, and pool ndh100 ({GB300}) is arm64" in found[key]
+    assert loaded(pools=[named("hb", "Standard_HB176rs_v4")], **sections)
+
+
+def test_an_arm64_image_is_refused_on_amd64_machines() -> None:
+    assert "is built for arm64" in mistakes(changed(validation={"image": "x/y-arm64:1"}))["validation.image"]
