@@ -1,26 +1,22 @@
-"""An AKS cluster in a network of its own, with the system pool only."""
+"""An AKS cluster in a network of its own or in existing subnets, with the system pool only."""
 
-import base64
-import uuid
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 import pulumi
-import yaml
-from pulumi_azure_native import authorization, containerservice, managedidentity, network, resources
+from pulumi_azure_native import containerservice, resources
 
-from aks_infiniband import system_pool
+from aks_infiniband import cluster_profiles, diagnosis, kubeconfig, system_pool
 from aks_infiniband._options import child_options
-from aks_infiniband.settings import NetworkSettings, SystemPoolSettings
+from aks_infiniband.cluster_identity import Identity, make_identity
+from aks_infiniband.cluster_network import Subnets, make_subnets
+from aks_infiniband.settings import AccessSettings, ApiServerSettings, NetworkSettings, SystemPoolSettings
 
-_NETWORK_CONTRIBUTOR: Final = "4d97b98b-1d4f-4787-a291-c67834d212e7"
-"""The built-in role (Azure, "Azure built-in roles"): AKS joins machines and load balancers to the subnet with it."""
 # An hour: AKS takes about five minutes for a cluster, and retries for long before it gives one up.
 _TIMEOUTS: Final = pulumi.CustomTimeouts(create="60m", update="60m", delete="60m")
-
-
-class KubeconfigError(pulumi.RunError):
-    """Azure handed out credentials that a program cannot use without a person."""
+_REPLACED_BY: Final = ("apiServerAccessProfile.enablePrivateCluster",)
+"""AKS makes no public cluster private, nor the reverse (AKS, "Create a private cluster", limitations). What else it
+does not change in place, azure-native replaces by itself."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,17 +33,31 @@ class AksClusterArgs:
     """The resource group that is made for the cluster."""
     node_resource_group_name: str | None = None
     """The one in which AKS keeps the machines; None leaves the name to AKS."""
+    identity_id: str | None = None
+    """Resource ID of an existing user-assigned identity; None makes one. The module cluster_identity says which
+    roles they get."""
     system_pool: SystemPoolSettings = field(default_factory=SystemPoolSettings)
     """The pool that carries the cluster's own pods and the operators."""
     network: NetworkSettings = field(default_factory=NetworkSettings)
-    """Address ranges."""
+    """Address ranges, or existing subnets, and the way out."""
+    api_server: ApiServerSettings = field(default_factory=ApiServerSettings)
+    """Who reaches the Kubernetes API."""
+    access: AccessSettings = field(default_factory=AccessSettings)
+    """Who may log in, and as whom this program does. AKS turns Entra ID on for a cluster that exists, never off."""
+
+    def __post_init__(self) -> None:
+        """Raises ValueError where nobody could log in."""
+        if not self.access.local_accounts and not self.access.entra_id:
+            raise ValueError("access.local_accounts is off without access.entra_id: nobody could log in")
 
 
 class AksCluster(pulumi.ComponentResource):
-    """Resource group, virtual network, identity and cluster.
+    """Resource group, network, identity and cluster.
 
     Only the system pool is an inline profile, and later changes of it are left alone, with a warning: an update of
     inline profiles goes through one request for the whole cluster, and sets every pool to Scaling.
+
+    Raises KubeconfigError where the cluster is to have Microsoft Entra ID and kubelogin is not there to log in with.
     """
 
     managed_cluster: containerservice.ManagedCluster
@@ -58,38 +68,39 @@ class AksCluster(pulumi.ComponentResource):
     """Azure's resource ID: the cluster_identifier of a Kubernetes provider."""
     subnet_id: pulumi.Output[str]
     """The nodes' subnet."""
+    pod_subnet_id: pulumi.Output[str] | None
+    """The pods' subnet; None with the overlay."""
+    oidc_issuer_url: pulumi.Output[str | None]
+    """For federated credentials of workload identity."""
     kubeconfig: pulumi.Output[str]
-    """YAML, secret, with a certificate or token: it opens no login."""
+    """YAML, secret: with a certificate, or with kubelogin where Entra ID is on. It asks no person."""
 
     def __init__(self, name: str, *, args: AksClusterArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("aks-infiniband:index:AksCluster", name, None, opts)
+        if args.access.entra_id:
+            kubeconfig.require_kubelogin()
+        made = child_options(self, opts, hooks=diagnosis.azure_operation())
         group = resources.ResourceGroup(
+            name, resource_group_name=args.resource_group_name, location=args.location, opts=made
+        )
+        subnets = make_subnets(
             name,
-            resource_group_name=args.resource_group_name,
+            args.network,
+            cluster_name=args.cluster_name,
             location=args.location,
-            opts=child_options(self, opts),
-        )
-        subnet = self._network(name, args, group, opts)
-        identity = managedidentity.UserAssignedIdentity(
-            name,
             resource_group_name=group.name,
+            opts=made,
+        )
+        identity = make_identity(
+            name,
+            args.identity_id,
+            subnets,
+            cluster_name=args.cluster_name,
             location=args.location,
-            resource_name_=f"{args.cluster_name}-identity",
-            opts=child_options(self, opts),
-        )
-        assignment = self._role_assignment(name, identity, subnet, opts)
-        cluster = containerservice.ManagedCluster(
-            name,
             resource_group_name=group.name,
-            opts=child_options(
-                self,
-                opts,
-                depends_on=[assignment],
-                ignore_changes=["agentPoolProfiles"],
-                custom_timeouts=_TIMEOUTS,
-            ),
-            **_cluster_arguments(args, subnet_id=subnet.id, identity_id=identity.id),
+            opts=made,
         )
+        cluster = self._cluster(name, args, group, subnets, identity, opts)
         cluster.agent_pool_profiles.apply(
             lambda found: system_pool.warn_of_changes(self, args.system_pool, found or ())
         )
@@ -97,66 +108,46 @@ class AksCluster(pulumi.ComponentResource):
         self.cluster_name = cluster.name
         self.resource_group_name = group.name
         self.cluster_id = cluster.id
-        self.subnet_id = subnet.id
-        self.kubeconfig = self._kubeconfig(group, cluster)
+        self.subnet_id = pulumi.Output.from_input(subnets.nodes)
+        self.pod_subnet_id = None if subnets.pods is None else pulumi.Output.from_input(subnets.pods)
+        self.oidc_issuer_url = cluster.oidc_issuer_profile.apply(lambda found: found and found.issuer_url)
+        self.kubeconfig = self._kubeconfig(args.access, group, cluster)
         self.register_outputs(
-            {"clusterName": self.cluster_name, "clusterId": self.cluster_id, "kubeconfig": self.kubeconfig}
+            {
+                "clusterName": self.cluster_name,
+                "clusterId": self.cluster_id,
+                "kubeconfig": self.kubeconfig,
+                "oidcIssuerUrl": self.oidc_issuer_url,
+            }
         )
 
-    def _network(
+    def _cluster(
         self,
         name: str,
         args: AksClusterArgs,
         group: resources.ResourceGroup,
+        subnets: Subnets,
+        identity: Identity,
         opts: pulumi.ResourceOptions | None,
-    ) -> network.Subnet:
-        virtual_network = network.VirtualNetwork(
+    ) -> containerservice.ManagedCluster:
+        return containerservice.ManagedCluster(
             name,
             resource_group_name=group.name,
-            location=args.location,
-            virtual_network_name=f"{args.cluster_name}-network",
-            address_space=network.AddressSpaceArgs(address_prefixes=[str(args.network.address_space)]),
-            # The subnet is a resource of its own; Azure reports it among the network's properties too.
-            opts=child_options(self, opts, ignore_changes=["subnets"]),
-        )
-        return network.Subnet(
-            name,
-            resource_group_name=group.name,
-            virtual_network_name=virtual_network.name,
-            subnet_name="nodes",
-            address_prefix=str(args.network.subnet),
-            opts=child_options(self, opts),
-        )
-
-    def _role_assignment(
-        self,
-        name: str,
-        identity: managedidentity.UserAssignedIdentity,
-        subnet: network.Subnet,
-        opts: pulumi.ResourceOptions | None,
-    ) -> authorization.RoleAssignment:
-        """The assignment's name follows from whom it gives what: a new identity gets a new one, never a conflict."""
-        role = subnet.id.apply(
-            lambda subnet_id: (
-                f"/subscriptions/{subnet_id.split('/')[2]}/providers/Microsoft.Authorization/roleDefinitions/"
-                f"{_NETWORK_CONTRIBUTOR}"
-            )
-        )
-        return authorization.RoleAssignment(
-            name,
-            role_assignment_name=pulumi.Output.all(subnet.id, identity.principal_id, role).apply(
-                lambda facts: str(uuid.uuid5(uuid.NAMESPACE_URL, "|".join(facts)))
+            opts=child_options(
+                self,
+                opts,
+                depends_on=list(identity.assignments),
+                ignore_changes=["agentPoolProfiles"],
+                replace_on_changes=list(_REPLACED_BY),
+                delete_before_replace=True,
+                custom_timeouts=_TIMEOUTS,
+                hooks=diagnosis.azure_operation(),
             ),
-            scope=subnet.id,
-            role_definition_id=role,
-            principal_id=identity.principal_id,
-            # Without the type Azure looks the new identity up in a directory that does not know it yet.
-            principal_type=authorization.PrincipalType.SERVICE_PRINCIPAL,
-            opts=child_options(self, opts),
+            **_cluster_arguments(args, subnets=subnets, identity_id=identity.id),
         )
 
     def _kubeconfig(
-        self, group: resources.ResourceGroup, cluster: containerservice.ManagedCluster
+        self, access: AccessSettings, group: resources.ResourceGroup, cluster: containerservice.ManagedCluster
     ) -> pulumi.Output[str]:
         credentials = containerservice.list_managed_cluster_user_credentials_output(
             resource_group_name=group.name,
@@ -164,13 +155,16 @@ class AksCluster(pulumi.ComponentResource):
             resource_name=pulumi.Output.all(cluster.id, cluster.name).apply(lambda made: made[1]),
             opts=pulumi.InvokeOutputOptions(parent=self),
         )
-        return pulumi.Output.secret(credentials.apply(lambda found: decode_kubeconfig(found.kubeconfigs[0].value)))
+
+        def usable(found: containerservice.ListManagedClusterUserCredentialsResult) -> str:
+            encoded = found.kubeconfigs[0].value
+            return kubeconfig.with_kubelogin(encoded, access.login) if access.entra_id else kubeconfig.decode(encoded)
+
+        return pulumi.Output.secret(credentials.apply(usable))
 
 
-def _cluster_arguments(
-    args: AksClusterArgs, *, subnet_id: pulumi.Input[str], identity_id: pulumi.Input[str]
-) -> dict[str, Any]:
-    ranges = args.network
+def _cluster_arguments(args: AksClusterArgs, *, subnets: Subnets, identity_id: pulumi.Input[str]) -> dict[str, Any]:
+    access = args.access
     return {
         "resource_name_": args.cluster_name,
         "location": args.location,
@@ -183,17 +177,12 @@ def _cluster_arguments(
             type=containerservice.ResourceIdentityType.USER_ASSIGNED, user_assigned_identities=[identity_id]
         ),
         "enable_rbac": True,
-        "agent_pool_profiles": [system_pool.profile(args.system_pool, subnet_id)],
-        "network_profile": containerservice.ContainerServiceNetworkProfileArgs(
-            network_plugin=containerservice.NetworkPlugin.AZURE,
-            network_plugin_mode=containerservice.NetworkPluginMode.OVERLAY,
-            pod_cidr=str(ranges.pod_cidr),
-            service_cidr=str(ranges.service_cidr),
-            # AKS's own habit: the tenth address of the services' range.
-            dns_service_ip=str(ranges.service_cidr[10]),
-            load_balancer_sku=containerservice.LoadBalancerSku.STANDARD,
-            outbound_type=containerservice.OutboundType.LOAD_BALANCER,
-        ),
+        "agent_pool_profiles": [system_pool.profile(args.system_pool, subnets.nodes, subnets.pods)],
+        "network_profile": cluster_profiles.network(args.network),
+        "bootstrap_profile": cluster_profiles.bootstrap(args.network),
+        "api_server_access_profile": cluster_profiles.api_server(args.api_server),
+        "aad_profile": cluster_profiles.directory(access),
+        "disable_local_accounts": not access.local_accounts,
         "oidc_issuer_profile": containerservice.ManagedClusterOIDCIssuerProfileArgs(enabled=True),
         "security_profile": containerservice.ManagedClusterSecurityProfileArgs(
             workload_identity=containerservice.ManagedClusterSecurityProfileWorkloadIdentityArgs(enabled=True)
@@ -204,20 +193,3 @@ def _cluster_arguments(
             node_os_upgrade_channel=containerservice.NodeOSUpgradeChannel.NONE,
         ),
     }
-
-
-def decode_kubeconfig(encoded: str) -> str:
-    """The kubeconfig that Azure hands out in base64.
-
-    Raises KubeconfigError where it would start a login (exec plugin or auth provider): without a terminal that
-    hangs.
-    """
-    text = base64.b64decode(encoded).decode()
-    for user in yaml.safe_load(text).get("users", []):
-        for way in ("exec", "auth-provider"):
-            if way in user["user"]:
-                raise KubeconfigError(
-                    f"the cluster's kubeconfig logs user {user['name']} in through {way!r}, which waits for a person; "
-                    "it must carry a certificate or token: enable the cluster's local accounts"
-                )
-    return text

@@ -12,9 +12,12 @@ NAME: Final = "system"
 
 
 def profile(
-    pool: SystemPoolSettings, subnet_id: pulumi.Input[str]
+    pool: SystemPoolSettings, subnet_id: pulumi.Input[str], pod_subnet_id: pulumi.Input[str] | None = None
 ) -> containerservice.ManagedClusterAgentPoolProfileArgs:
     """The pool as it is made with its cluster.
+
+    subnet_id: the nodes'.
+    pod_subnet_id: the pods'; None with the overlay.
 
     It has no taint CriticalAddonsOnly: both operators run here, and their charts do not tolerate it.
     """
@@ -28,6 +31,7 @@ def profile(
         os_type=containerservice.OSType.LINUX,
         os_sku=containerservice.OSSKU.UBUNTU,
         vnet_subnet_id=subnet_id,
+        pod_subnet_id=pod_subnet_id,
     )
 
 

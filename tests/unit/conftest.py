@@ -9,7 +9,7 @@ import pytest
 from pulumi.runtime import stack
 from pulumi.runtime.settings import SETTINGS
 
-from tests.unit.pulumi_mocks import AzureAndKubernetes, Deploy, Deployment, Recorder
+from tests.unit.pulumi_mocks import AzureAndKubernetes, Deploy, Deployment, Recorder, Refusal
 
 
 @pytest.fixture
@@ -19,6 +19,7 @@ def deploy() -> Iterator[Deploy]:
     preview: whether nothing is created, so that what Azure would answer is unknown.
     outputs: by type token, what a resource answers beside its inputs.
     feature_states: states of the subscription feature, one a look; the last one stays.
+    answers: by the last part of its token, what a function answers, or raises.
     """
 
     def run(
@@ -27,13 +28,14 @@ def deploy() -> Iterator[Deploy]:
         preview: bool = False,
         outputs: Mapping[str, Mapping[str, Any]] | None = None,
         feature_states: list[str] | None = None,
+        answers: Mapping[str, Mapping[str, Any] | Refusal] | None = None,
     ) -> Deployment:
-        answers = AzureAndKubernetes(outputs or {}, feature_states or ["Registered"])
-        monitor = Recorder(answers)
+        mocks = AzureAndKubernetes(outputs or {}, feature_states or ["Registered"], answers)
+        monitor = Recorder(mocks)
         SETTINGS.rpc_manager.clear()
         SETTINGS.outputs.clear()
-        pulumi.runtime.set_mocks(answers, "aks-infiniband", "dev", preview, monitor=monitor)
-        deployment = Deployment(registrations=monitor.registrations, calls=answers.calls)
+        pulumi.runtime.set_mocks(mocks, "aks-infiniband", "dev", preview, monitor=monitor)
+        deployment = Deployment(registrations=monitor.registrations, calls=mocks.calls)
 
         async def whole() -> None:
             async def body() -> None:

@@ -6,14 +6,30 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, cast
 
+import grpc
 import pulumi
 from google.protobuf import json_format
 from pulumi.runtime import mocks
 
 SUBSCRIPTION = "00000000-0000-0000-0000-0000000000aa"
+UNREADABLE = "(no answer)"
+"""In place of a feature's state: Azure refuses to tell."""
 FEATURE_ID = f"/subscriptions/{SUBSCRIPTION}/…/AKSInfinibandSupport"
 KUBECONFIG = json.dumps({"users": [{"name": "admin", "user": {"token": "t0ken"}}]})
 _SECRET = {"4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270"}
+
+
+class Refusal(grpc.RpcError):
+    """What the engine answers when a provider's function fails."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def code(self) -> grpc.StatusCode:
+        return grpc.StatusCode.UNKNOWN
+
+    def details(self) -> str:
+        return self._text
 
 
 @dataclass(frozen=True)
@@ -84,9 +100,15 @@ def _opened(value: Any) -> Any:
 class AzureAndKubernetes(mocks.Mocks):
     """Answers as Azure and a cluster would where all goes well, but for what a test overrides."""
 
-    def __init__(self, outputs: Mapping[str, Mapping[str, Any]], feature_states: list[str]) -> None:
+    def __init__(
+        self,
+        outputs: Mapping[str, Mapping[str, Any]],
+        feature_states: list[str],
+        answers: Mapping[str, Mapping[str, Any] | Refusal] | None = None,
+    ) -> None:
         self.outputs = outputs
         self.feature_states = feature_states
+        self.answers = answers or {}
         self.calls: list[str] = []
 
     def new_resource(self, args: mocks.MockResourceArgs) -> tuple[str | None, dict[str, Any]]:
@@ -102,10 +124,16 @@ class AzureAndKubernetes(mocks.Mocks):
 
     def call(self, args: mocks.MockCallArgs) -> dict[str, Any]:  # type: ignore[override]  # the SDK takes both
         self.calls.append(args.token)
+        if (given := self.answers.get(args.token.rpartition(":")[2])) is not None:
+            if isinstance(given, Refusal):
+                raise given
+            return dict(given)
         if args.token.endswith("listManagedClusterUserCredentials"):
             return {"kubeconfigs": [{"name": "user", "value": base64.b64encode(KUBECONFIG.encode()).decode()}]}
         if args.token.endswith("getSubscriptionFeatureRegistration"):
             state = self.feature_states.pop(0) if len(self.feature_states) > 1 else self.feature_states[0]
+            if state == UNREADABLE:
+                raise Refusal("Status=403 AuthorizationFailed")
             return {"id": FEATURE_ID, "name": "name", "type": "type", "properties": {"state": state}}
         return {}
 
@@ -133,4 +161,5 @@ class Deploy(Protocol):
         preview: bool = False,
         outputs: Mapping[str, Mapping[str, Any]] = ...,
         feature_states: list[str] = ...,
+        answers: Mapping[str, Mapping[str, Any] | Refusal] = ...,
     ) -> Deployment: ...

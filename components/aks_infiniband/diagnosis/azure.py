@@ -1,48 +1,118 @@
 """Errors of Azure Resource Manager: which pass by themselves, and what helps against the others."""
 
 import re
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from aks_infiniband.diagnosis.view import Finding
 
 _TRANSIENT: Final = re.compile(
     r"OperationNotAllowed.*(another|in progress)|AnotherOperationInProgress|EtagMismatch|Conflict.*in progress"
-    r"|canceled by a later operation|TooManyRequests|RetryableError|\b429\b",
+    r"|canceled by a later operation|OriginalEtagNotExpect"
+    r"|TooManyRequests|RequestsThrottled|RetryableError|Status=429|RESPONSE 429|429 Too Many",
     re.IGNORECASE | re.DOTALL,
 )
-"""Two operations on one cluster at a time, and throttling (pulumi-azure-native issues 3720, 4509; AKS issue 1913)."""
+"""Two operations on one cluster or network at a time, and throttling.
+
+In the words of AKS issue 1913, terraform-azurerm-aks issue 604, cilium issue 25944, kaito issue 2075 (conflicts) and
+pulumi-azure-native issues 3720 and 4509 (throttling, which the provider does not try again).
+"""
+_ASKED_TO_WAIT: Final = re.compile(r"try again after '?(\d+)'? seconds|retry after '?(\d+)'? seconds", re.IGNORECASE)
+"""How Azure Resource Manager says when it takes the next request (Azure, "Throttling Resource Manager requests")."""
 
 _CAUSES: Final = (
     (
-        "QuotaExceeded|InsufficientVCPUQuota|exceeding approved .*quota",
-        "the family's vCPU quota in this region is too small for the pool",
+        r"QuotaExceeded|InsufficientVCPUQuota|exceeding approved .*quota",
+        "the family's vCPU quota in this region is too small for the pool; ask for more in the Azure portal, Quotas",
         "az vm list-usage --location <region> --output table",
     ),
     (
-        "SkuNotAvailable|NotAvailableForSubscription",
-        "the size is not offered to this subscription in this region or zone",
-        "az vm list-skus --location <region> --size <size> --all --output table",
+        r"SkuNotAvailable|NotAvailableForSubscription|VM size of .* is not allowed in your subscription",
+        "the size is not offered to this subscription in this region or zone: another region, or a request to Azure's "
+        "support to be admitted",
+        "az vm list-skus --location <region> --size {vmSize} --all --output table",
     ),
     (
-        "AllocationFailed|Overconstrained",
-        "Azure has no capacity for the size at the moment; a pool without zones may find some",
+        r"Overconstrained(Zonal)?AllocationRequest",
+        "Azure has machines of this size, but none that meet every constraint at once: zone, one placement group, "
+        "capacity reservation, OS disk type; leave out the zone first",
+        "pulumi up, with fewer constraints on the pool",
+    ),
+    (
+        r"ZonalAllocationFailed",
+        "Azure has no capacity for the size in this zone at the moment; a pool without zones may find some",
+        "pulumi up, without the pool's zones or with another one",
+    ),
+    (
+        r"AllocationFailed",
+        "Azure has no capacity for the size in this region at the moment, which no change of the settings mends: "
+        "later, fewer machines, another region, or a capacity reservation that keeps them",
+        "pulumi up, once there is capacity; it repairs the pool",
+    ),
+    (
+        r"Cannot manually scale",
+        "the autoscaler has moved the pool while this ran; the next run takes over its count",
+        "pulumi up",
+    ),
+    (
+        r"PropertyChangeNotAllowed",
+        "the property cannot change in place: the pool has to be replaced",
         None,
     ),
-    ("PropertyChangeNotAllowed", "the property cannot change in place: the pool has to be replaced", None),
+    (
+        r"cannot create already existing",
+        "somebody else made it, or an earlier run was cut short before it was recorded",
+        "pulumi import (to keep what is there), or delete it in Azure, then pulumi up",
+    ),
+    (
+        r"AuthorizationFailed.*capacityReservationGroups|capacityReservationGroups.*AuthorizationFailed",
+        "the cluster's identity may not use the capacity reservation group: give the cluster an existing identity "
+        "(identityId) that has the role Contributor on the group",
+        "az role assignment list --scope <the group's ID> --output table",
+    ),
+    (
+        r"AuthorizationFailed.*roleAssignments/write|roleAssignments/write.*AuthorizationFailed",
+        "whoever runs pulumi up may not assign roles there; give an identity that has the role Network Contributor "
+        "on the subnets already (identityId), or run as somebody who may",
+        "az role assignment list --assignee <who runs pulumi> --all --output table",
+    ),
+    (
+        r"canceled by a later operation|OriginalEtagNotExpect",
+        "Azure had accepted the operation, and then let a later one go first; what was made is recorded, and the next "
+        "run repairs it (or make pools one at a time: poolOperations serial)",
+        "pulumi up",
+    ),
 )
-"""Pattern, cause, command: what users of AKS have met (langchain-ai/terraform issue 261, AKS issue 1444), and Azure's
-"Troubleshoot common Azure deployment errors"."""
+"""Pattern, cause, next step, the most particular first.
+
+Source: Azure, "Troubleshoot the ZonalAllocationFailed, AllocationFailed, or OverconstrainedAllocationRequest error
+code" (AKS) and "Troubleshoot common Azure deployment errors"; what users met: langchain-ai/terraform issue 261, AKS
+issues 1444, 5595 and 1913.
+"""
+_LASTING: Final = "|".join(pattern for pattern, _, _ in _CAUSES[:-1])
 
 
 def is_transient(message: str) -> bool:
-    """Whether the same operation may succeed a little later without anybody's doing."""
-    return _TRANSIENT.search(message) is not None
+    """Whether the same operation may succeed a little later without anybody's doing.
+
+    Missing capacity and quota are not: they last, and somebody has to know.
+    """
+    return _TRANSIENT.search(message) is not None and not re.search(_LASTING, message, re.IGNORECASE | re.DOTALL)
 
 
-def azure_findings(errors: tuple[str, ...]) -> list[Finding]:
-    """Likely cause and next command for what Azure answered."""
-    newest = errors[0] if errors else ""
-    for pattern, cause, command in _CAUSES:
-        if re.search(pattern, newest, re.IGNORECASE):
-            return [Finding(what=newest.strip(), cause=cause, command=command)]
+def asked_to_wait(message: str) -> float:
+    """Seconds that Azure asks to be left alone for; 0 where it does not say."""
+    found = _ASKED_TO_WAIT.search(message)
+    return float(found[1] or found[2]) if found else 0.0
+
+
+def azure_findings(message: str, inputs: Mapping[str, Any]) -> list[Finding]:
+    """Likely cause and next step for what Azure answered.
+
+    inputs: of the resource whose operation failed.
+    """
+    for pattern, cause, step in _CAUSES:
+        if re.search(pattern, message, re.IGNORECASE | re.DOTALL):
+            size = str(inputs.get("vmSize", "<size>"))
+            return [Finding(what=message.strip(), cause=cause, command=step and step.replace("{vmSize}", size))]
     return []

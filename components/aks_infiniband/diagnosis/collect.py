@@ -8,12 +8,12 @@ from urllib.parse import urlsplit
 import httpx2
 import yaml
 from lightkube import Client, KubeConfig
-from lightkube.generic_resource import create_global_resource
+from lightkube.generic_resource import create_global_resource, create_namespaced_resource
 from lightkube.resources.apps_v1 import DaemonSet, Deployment
 from lightkube.resources.batch_v1 import Job
 from lightkube.resources.core_v1 import ConfigMap, Event, Node, Pod, Secret
 
-from aks_infiniband.diagnosis.view import Object, View, container_statuses, name_of
+from aks_infiniband.diagnosis.view import Object, View, condition, container_statuses, is_device_plugin, name_of
 from aks_infiniband.metadata import NETWORK_OPERATOR_NAMESPACE
 
 _REQUEST_SECONDS: Final = 5.0
@@ -25,13 +25,16 @@ _V1: Final = "client.authentication.k8s.io/v1"
 _V1BETA1: Final = "client.authentication.k8s.io/v1beta1"
 
 _OURS: Final[dict[str, Any]] = {"app.kubernetes.io/part-of": "aks-infiniband"}
-_DEVICE_PLUGIN_CONFIG: Final = (("rdma-devices", NETWORK_OPERATOR_NAMESPACE),)
-_SCHEDULING: Final = ("FailedScheduling", "Scheduled")
+_TELLING: Final = ("FailedScheduling", "Scheduled", "FailedCreatePodSandBox")
+"""Reasons of the events that are read."""
 _HELM: Final[dict[str, Any]] = {"owner": "helm"}
 _POLICIES: Final = (
     create_global_resource("mellanox.com", "v1alpha1", "NicClusterPolicy", "nicclusterpolicies"),
+    create_global_resource("mellanox.com", "v1alpha1", "NicNodePolicy", "nicnodepolicies"),
     create_global_resource("nvidia.com", "v1", "ClusterPolicy", "clusterpolicies"),
 )
+_IPOIB_NETWORK: Final = create_global_resource("mellanox.com", "v1alpha1", "IPoIBNetwork", "ipoibnetworks")
+_IP_POOL: Final = create_namespaced_resource("nv-ipam.nvidia.com", "v1alpha1", "IPPool", "ippools")
 
 
 def collect(kubeconfig: str, namespaces: Sequence[str], *, limit_seconds: float) -> View:
@@ -62,12 +65,13 @@ def collect(kubeconfig: str, namespaces: Sequence[str], *, limit_seconds: float)
     read("DaemonSets", view.daemon_sets, lambda: client.list(DaemonSet, namespace="*"))
     for policy in _POLICIES:
         read(policy.__name__, view.policies, lambda policy=policy: client.list(policy))  # type: ignore[misc]
-    for name, namespace in _DEVICE_PLUGIN_CONFIG:
-        read(
-            f"ConfigMap {namespace}/{name}",
-            view.config_maps,
-            lambda name=name, namespace=namespace: [client.get(ConfigMap, name, namespace=namespace)],  # type: ignore[misc]
-        )
+    read("IPoIBNetworks", view.networks, lambda: client.list(_IPOIB_NETWORK))
+    read("IPPools", view.networks, lambda: client.list(_IP_POOL, namespace=NETWORK_OPERATOR_NAMESPACE))
+    read(
+        "the device plugins' configuration",
+        view.config_maps,
+        lambda: client.list(ConfigMap, namespace=NETWORK_OPERATOR_NAMESPACE),
+    )
     for namespace in namespaces:
         _read_namespace(client, namespace, view, read)
     _read_logs(client, view, deadline)
@@ -88,7 +92,7 @@ def _read_namespace(client: Client, namespace: str, view: View, read: Callable[.
         view.config_maps,
         lambda: client.list(ConfigMap, namespace=namespace, labels=_OURS),
     )
-    for reason in _SCHEDULING:
+    for reason in _TELLING:
         read(
             f"events {reason} in {namespace}",
             view.events,
@@ -100,8 +104,13 @@ def _read_namespace(client: Client, namespace: str, view: View, read: Callable[.
 
 
 def _read_logs(client: Client, view: View, deadline: float) -> None:
-    failed = [(pod, container) for pod in view.pods if (container := _failed_container(pod))]
-    for pod, container in failed[:_MOST_LOGS]:
+    """Of the pods that ended badly first, then of those that run without ever being ready, then of device plugins."""
+    telling: dict[str, tuple[Object, str]] = {}
+    for look in _WITH_SOMETHING_TO_SAY:
+        for pod in view.pods:
+            if container := look(pod):
+                telling.setdefault(name_of(pod), (pod, container))
+    for pod, container in list(telling.values())[:_MOST_LOGS]:
         if time.monotonic() > deadline:
             return
         metadata = pod["metadata"]
@@ -121,6 +130,24 @@ def _failed_container(pod: Object) -> str | None:
         if ended and ended.get("exitCode", 0) != 0 and not ended.get("message"):
             return str(status["name"])
     return None
+
+
+def _unready_container(pod: Object) -> str | None:
+    """The first container that runs and is not ready."""
+    if condition(pod, "Ready").get("status") != "False":
+        return None
+    for status in container_statuses(pod):
+        if (status.get("state") or {}).get("running") is not None and not status.get("ready"):
+            return str(status["name"])
+    return None
+
+
+def _device_plugin(pod: Object) -> str | None:
+    """The container of a device plugin, which runs and is ready even when it has nothing to offer."""
+    return str(pod["spec"]["containers"][0]["name"]) if is_device_plugin(pod) else None
+
+
+_WITH_SOMETHING_TO_SAY: Final = (_failed_container, _unready_container, _device_plugin)
 
 
 def _client(kubeconfig: str) -> Client:

@@ -1,25 +1,46 @@
 """What was seen to what is wrong, and that to a block of text: pure functions."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from typing import Final
 
-from aks_infiniband.diagnosis.azure import azure_findings
 from aks_infiniband.diagnosis.device_plugin import device_plugin_findings
 from aks_infiniband.diagnosis.jobs import job_findings
-from aks_infiniband.diagnosis.nodes import node_findings
+from aks_infiniband.diagnosis.nodes import missing_node_findings, node_findings
 from aks_infiniband.diagnosis.operators import (
     GPU_LABEL,
     NIC_LABEL,
     daemon_set_findings,
     feature_discovery_findings,
-    policy_findings,
     release_findings,
 )
 from aks_infiniband.diagnosis.pods import pod_findings
-from aks_infiniband.diagnosis.view import Finding, View, Wait, in_namespace
+from aks_infiniband.diagnosis.policies import doubled_section_findings, network_findings, policy_findings
+from aks_infiniband.diagnosis.view import Finding, View, Wait, WaitingFor, in_namespace
 from aks_infiniband.metadata import GPU_OPERATOR_NAMESPACE, NETWORK_OPERATOR_NAMESPACE
 from aks_infiniband.pool import Pool
 
+_POLICIES: Final[Mapping[WaitingFor, tuple[str, str, str]]] = {
+    "nic-cluster-policy": ("NicClusterPolicy", NETWORK_OPERATOR_NAMESPACE, NIC_LABEL),
+    "nic-node-policy": ("NicNodePolicy", NETWORK_OPERATOR_NAMESPACE, NIC_LABEL),
+    "cluster-policy": ("ClusterPolicy", GPU_OPERATOR_NAMESPACE, GPU_LABEL),
+}
+"""Kind, operator's namespace and the label by which the operator finds nodes."""
+_REFUSALS: Final = (
+    (
+        r"conflicts? with |Apply failed with \d+ conflict",
+        "somebody else made it and manages its fields: there can be one only, so theirs has to go, or ours",
+    ),
+    (
+        r"IPPool.*(no matches for kind|not found)|no matches for kind .?IPPool",
+        "the operator defines IPPool when it applies the NicClusterPolicy's part nvIpam: no pool is in mode ipoib, or "
+        "the policy was not applied before",
+    ),
+    (
+        r"no matches for kind",
+        "the Network Operator's definitions are not installed: its release comes first",
+    ),
+)
 _MOST_FINDINGS: Final = 25
 """A pool of a hundred nodes that all lack the same thing still has to be read by a person."""
 
@@ -29,13 +50,35 @@ def diagnose(wait: Wait, view: View, pools: Sequence[Pool]) -> list[Finding]:
     if wait.waiting_for == "release":
         pods = pod_findings(in_namespace(view.pods, wait.namespace), view)
         return [*release_findings(view, wait.name, wait.namespace), *pods, *node_findings(view, [])]
-    if wait.waiting_for == "nic-cluster-policy":
-        return _operator(view, "NicClusterPolicy", NETWORK_OPERATOR_NAMESPACE, NIC_LABEL)
-    if wait.waiting_for == "cluster-policy":
-        return _operator(view, "ClusterPolicy", GPU_OPERATOR_NAMESPACE, GPU_LABEL)
-    if wait.waiting_for == "agent-pool":
-        return azure_findings(tuple(wait.errors))
+    if wait.waiting_for in _POLICIES:
+        kind, namespace, label = _POLICIES[wait.waiting_for]
+        return [*_refused(wait), *doubled_section_findings(view), *_operator(view, kind, namespace, label)]
+    if wait.waiting_for in ("ip-pool", "ipoib-network"):
+        operator = _operator(view, "NicClusterPolicy", NETWORK_OPERATOR_NAMESPACE, NIC_LABEL)
+        return [*_refused(wait), *network_findings(view, wait.name), *operator]
+    if wait.waiting_for == "daemon-set":
+        return _daemon_set(wait, view, pools)
     return _job(wait, view, pools)
+
+
+def _refused(wait: Wait) -> list[Finding]:
+    """What the API server itself said, where that says it all."""
+    newest = wait.errors[0] if wait.errors else ""
+    for pattern, cause in _REFUSALS:
+        if re.search(pattern, newest):
+            return [Finding(what=newest.strip(), cause=cause)]
+    return []
+
+
+def _daemon_set(wait: Wait, view: View, pools: Sequence[Pool]) -> list[Finding]:
+    """A DaemonSet of ours: itself, its pods, and the nodes that they are to run on."""
+    pods = [
+        pod
+        for pod in in_namespace(view.pods, wait.namespace)
+        if (pod["metadata"].get("labels") or {}).get("app.kubernetes.io/name") == wait.name
+    ]
+    findings = [*daemon_set_findings(view, wait.namespace, wait.name), *pod_findings(pods, view)]
+    return [*findings, *missing_node_findings(view, pools)]
 
 
 def _operator(view: View, kind: str, namespace: str, label: str) -> list[Finding]:

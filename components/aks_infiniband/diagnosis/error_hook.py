@@ -8,7 +8,6 @@ from typing import Any, Final
 
 import pulumi
 
-from aks_infiniband.diagnosis.azure import is_transient
 from aks_infiniband.diagnosis.collect import collect
 from aks_infiniband.diagnosis.diagnose import diagnose, render
 from aks_infiniband.diagnosis.view import View, Wait, WaitingFor
@@ -17,8 +16,6 @@ from aks_infiniband.pool import Pool
 
 LIMIT_SECONDS: Final = 20.0
 """How long a look at the cluster may take."""
-RETRY_SECONDS: Final = (30.0, 60.0, 120.0, 240.0)
-"""Pauses before an operation on a pool that met another one, or throttling, is tried again; then it has failed."""
 
 
 def on_error(
@@ -35,8 +32,7 @@ def on_error(
     kubeconfig: of the cluster to look at, read-only; without it only the error itself is explained.
     pools: whose nodes ought to be there.
 
-    The operation is tried again only for an agent pool, where Azure says that it will pass by itself, and only as often
-    as RETRY_SECONDS has pauses.
+    Nothing is tried again: what a wait needs, it has waited for.
     """
     known: list[str] = []
     if kubeconfig is not None:
@@ -45,11 +41,6 @@ def on_error(
     async def explain(args: pulumi.ErrorHookArgs) -> bool:
         """Returns whether the engine is to try again."""
         wait = wait_of(args, waiting_for)
-        pause = pause_before_retry(wait)
-        if pause is not None:
-            pulumi.log.warn(f"{wait.name}: Azure is busy ({wait.errors[0].strip()}); trying again in {pause:g} s")
-            await asyncio.sleep(pause)
-            return True
         view = await _look(known[-1] if known else None, wait)
         pulumi.log.error(render(wait, diagnose(wait, view, pools), view.unread))
         return False
@@ -57,28 +48,19 @@ def on_error(
     return pulumi.ResourceHookBinding(on_error=[pulumi.ErrorHook(f"{name}-diagnosis", explain)])
 
 
-def pause_before_retry(wait: Wait) -> float | None:
-    """Seconds before the next try; None when there is to be none."""
-    tries = len(wait.errors)
-    if wait.waiting_for != "agent-pool" or not tries or tries > len(RETRY_SECONDS) or not is_transient(wait.errors[0]):
-        return None
-    return RETRY_SECONDS[tries - 1]
-
-
 def wait_of(args: pulumi.ErrorHookArgs, waiting_for: WaitingFor) -> Wait:
     """What was waited for, from what the engine says of the operation that failed."""
     inputs: Mapping[str, Any] = args.new_inputs or args.old_inputs or {}
     metadata = inputs.get("metadata") or inputs
-    name = metadata.get("name") or inputs.get("agentPoolName") or args.name
-    # Both policies are cluster-scoped; the provider's inputs name a namespace all the same.
-    namespace = "" if waiting_for.endswith("-policy") else metadata.get("namespace") or ""
+    name = metadata.get("name") or args.name
+    # These are cluster-scoped; the provider's inputs name a namespace all the same.
+    cluster_scoped = waiting_for.endswith("-policy") or waiting_for == "ipoib-network"
+    namespace = "" if cluster_scoped else metadata.get("namespace") or ""
     return Wait(waiting_for=waiting_for, name=str(name), namespace=str(namespace), errors=tuple(args.errors))
 
 
 async def _look(kubeconfig: str | None, wait: Wait) -> View:
     """Collect in a thread of its own, which nobody waits for longer than the limit: a credential plugin may hang."""
-    if wait.waiting_for == "agent-pool":
-        return View()
     if kubeconfig is None:
         return View(unread=["the cluster: its kubeconfig is not known"])
     namespaces = list(dict.fromkeys(filter(None, (wait.namespace, NETWORK_OPERATOR_NAMESPACE, GPU_OPERATOR_NAMESPACE))))

@@ -1,18 +1,13 @@
 """Findings about a Job of ours: how it ended, what its pods said, and which checks failed."""
 
-import json
-from collections.abc import Mapping
-from typing import Any
-
 from aks_infiniband.diagnosis.pods import pod_findings
+from aks_infiniband.diagnosis.report_table import report_findings, report_of_run
 from aks_infiniband.diagnosis.view import Finding, Object, View, condition, in_namespace, name_of
 from aks_infiniband.validation.payload.outcome import EXIT_VERDICT
-from aks_infiniband.validation.payload.report import lines_of
-from aks_infiniband.validation.payload.validate import REPORT_KEY
 
 
 def job_findings(view: View, name: str, namespace: str) -> list[Finding]:
-    """How the Job ended, its pods, and the failed checks of the report that it left."""
+    """What its report says, how the Job ended, and its pods."""
     jobs = [job for job in in_namespace(view.jobs, namespace) if job["metadata"]["name"] == name]
     if not jobs:
         return [Finding(what=f"Job {namespace}/{name} does not exist", command=f"kubectl -n {namespace} get jobs")]
@@ -24,13 +19,13 @@ def job_findings(view: View, name: str, namespace: str) -> list[Finding]:
         for pod in in_namespace(view.pods, namespace)
         if any(owner.get("uid") == uid for owner in pod["metadata"].get("ownerReferences") or [])
     ]
-    checks = _checks(view, namespace, str(uid))
-    findings = list(checks)
+    report = report_of_run(in_namespace(view.config_maps, namespace), str(uid))
+    findings = report_findings(*report) if report else []
     if failed:
         what = f"Job {name_of(job)} failed: {failed.get('reason')}: {failed.get('message')}"
         findings.append(Finding(what=what, command=f"kubectl -n {namespace} describe job {name}"))
     # What a pod with a verdict has to say is in the report, if there is one.
-    findings += pod_findings([pod for pod in pods if not (checks and _gave_verdict(pod))], view)
+    findings += pod_findings([pod for pod in pods if not (report and _gave_verdict(pod))], view)
     if failed:
         findings += pod_findings(_never_scheduled(job, view), view)
     if not failed and not pods:
@@ -77,24 +72,3 @@ def _unscheduled(message: str) -> Object:
 def _gave_verdict(pod: Object) -> bool:
     statuses = pod.get("status", {}).get("containerStatuses") or []
     return any(((one.get("state") or {}).get("terminated") or {}).get("exitCode") == EXIT_VERDICT for one in statuses)
-
-
-def _checks(view: View, namespace: str, run: str) -> list[Finding]:
-    """What did not go well, by the report that the pods of this run have left."""
-    findings = []
-    for config_map in in_namespace(view.config_maps, namespace):
-        report = _report(config_map.get("data") or {})
-        if report.get("run") == run:
-            findings += [Finding(what=line) for line in lines_of(report["checks"])]
-            name = config_map["metadata"]["name"]
-            what = f"the whole report is in ConfigMap {name_of(config_map)}, key {REPORT_KEY}"
-            findings.append(Finding(what=what, command=f"kubectl -n {namespace} get configmap {name} -o yaml"))
-    return findings
-
-
-def _report(data: Mapping[str, str]) -> dict[str, Any]:
-    try:
-        report = json.loads(data.get(REPORT_KEY) or "{}")
-    except ValueError:
-        return {}
-    return report if isinstance(report, dict) else {}

@@ -10,19 +10,30 @@ from aks_infiniband.validation.payload.await_nodes import quantity
 
 def node_findings(view: View, pools: Sequence[Pool]) -> list[Finding]:
     """Nodes that are not Ready or are cordoned, and per pool those that are missing or lack a resource."""
-    findings = [*_not_ready(view.nodes)]
+    findings = missing_node_findings(view, pools)
     for pool in pools:
-        members = [node for node in view.nodes if matches(node["metadata"].get("labels"), pool.node_selector)]
-        if len(members) < pool.node_count:
+        findings += _lacking(pool.name, _members(view, pool), promised_resources(pool))
+    return findings
+
+
+def missing_node_findings(view: View, pools: Sequence[Pool]) -> list[Finding]:
+    """Nodes that are not Ready or are cordoned, and per pool those that are missing."""
+    findings = _not_ready(view.nodes)
+    for pool in pools:
+        joined = len(_members(view, pool))
+        if joined < pool.node_count:
             selector = ",".join(f"{key}={value}" for key, value in pool.node_selector.items())
             findings.append(
                 Finding(
-                    what=f"pool {pool.name}: {len(members)} of {pool.node_count} nodes have joined the cluster",
+                    what=f"pool {pool.name}: {joined} of {pool.node_count} nodes have joined the cluster",
                     command=f"kubectl get nodes -l {selector}",
                 )
             )
-        findings += _lacking(pool.name, members, promised_resources(pool))
     return findings
+
+
+def _members(view: View, pool: Pool) -> list[Object]:
+    return [node for node in view.nodes if matches(node["metadata"].get("labels"), pool.node_selector)]
 
 
 def lacking(nodes: Sequence[Object], resource: str, least: int) -> list[str]:

@@ -1,58 +1,26 @@
-"""Findings about the operators: their policies, their DaemonSets, their releases, and node feature discovery."""
+"""Findings about the operators: their DaemonSets, their releases, and node feature discovery."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from aks_infiniband.diagnosis.view import Finding, Object, View, condition, in_namespace, matches, name_of
 
 NIC_LABEL: Final = "feature.node.kubernetes.io/pci-15b3.present"
 GPU_LABEL: Final = "feature.node.kubernetes.io/pci-10de.present"
 
-_ONLY_NAME: Final = {"NicClusterPolicy": "; the Network Operator reads no name but nic-cluster-policy"}
 _EMPTY_BY_DESIGN: Final = ("nvidia.com/mps.capable", "nvidia.com/gpu.deploy.mig-manager", "nvidia.com/mig.capable")
 """Labels that no node of ours carries: DaemonSets that select them want no pod, and that is right."""
 
 
-def policy_findings(view: View, kind: str) -> list[Finding]:
-    """The state of a NicClusterPolicy or ClusterPolicy, and which of its parts are not ready."""
-    policies = [policy for policy in view.policies if policy.get("kind") == kind]
-    if not policies:
-        return [Finding(what=f"there is no {kind} in the cluster", command=f"kubectl get {kind.lower()}s")]
-    return [_policy(policy) for policy in policies if policy.get("status", {}).get("state") != "ready"]
+def daemon_set_findings(view: View, namespace: str, name: str | None = None) -> list[Finding]:
+    """DaemonSets that want no pod at all (which counts as healthy everywhere else), or have pods that are not ready.
 
-
-def _policy(policy: Object) -> Finding:
-    status = policy.get("status") or {}
-    kind = policy["kind"]
-    state = status.get("state")
-    if not state:
-        return Finding(
-            what=f"{kind} {name_of(policy)} has no status yet",
-            cause="its operator is not running" + _ONLY_NAME.get(kind, ""),
-            command=f"kubectl describe {kind.lower()} {name_of(policy)}",
-        )
-    parts = [_part(part) for part in status.get("appliedStates") or [] if part.get("state") in ("notReady", "error")]
-    conditions = [
-        f"{one['type']}={one['status']} {one.get('message', '')}".rstrip()
-        for one in status.get("conditions") or []
-        if one.get("message")
-    ]
-    reason = str(status.get("reason") or "")
-    detail = "; ".join(text for text in (*parts, *conditions, reason) if text)
-    return Finding(
-        what=f"{kind} {name_of(policy)}: state {state}" + (f" ({detail})" if detail else ""),
-        command=f"kubectl get {kind.lower()} {name_of(policy)} -o yaml",
-    )
-
-
-def _part(part: Mapping[str, Any]) -> str:
-    return f"{part.get('name')}: {part.get('state')} {part.get('message') or ''}".rstrip()
-
-
-def daemon_set_findings(view: View, namespace: str) -> list[Finding]:
-    """DaemonSets that want no pod at all (which counts as healthy everywhere else), or have pods that are not ready."""
+    name: of the only one that matters.
+    """
     findings = []
     for daemon_set in in_namespace(view.daemon_sets, namespace):
+        if name not in (None, daemon_set["metadata"]["name"]):
+            continue
         status = daemon_set.get("status") or {}
         desired, ready = status.get("desiredNumberScheduled", 0), status.get("numberReady", 0)
         command = f"kubectl -n {namespace} describe daemonset {daemon_set['metadata']['name']}"

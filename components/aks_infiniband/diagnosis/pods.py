@@ -3,8 +3,18 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from aks_infiniband.diagnosis.log_lines import cause_in
 from aks_infiniband.diagnosis.nodes import lacking
-from aks_infiniband.diagnosis.view import Finding, Object, View, condition, container_statuses, matches, name_of
+from aks_infiniband.diagnosis.view import (
+    Finding,
+    Object,
+    View,
+    condition,
+    container_statuses,
+    in_namespace,
+    matches,
+    name_of,
+)
 
 _WAITING_CAUSES = {
     "ErrImagePull": "the image or its registry cannot be reached, or pulls are throttled",
@@ -15,18 +25,19 @@ _WAITING_CAUSES = {
     "RunContainerError": "the container runtime refused the container",
     "CrashLoopBackOff": None,
 }
-_LOG_CAUSES = (
+_SANDBOX_CAUSES = (
     (
-        "Failed loading kernel module mlx5_ib",
-        "set OFED_BLACKLIST_MODULES_FILE on the OFED driver (a race)",
+        "no free addresses",
+        "the node's block of the IPoIB network is used up: raise networkOperator.ipoib.addressesPerNode",
     ),
-    ("Storage modules are loaded", "set UNLOAD_STORAGE_MODULES=true on the OFED driver"),
-    ("third-party RDMA modules are loaded", "set UNLOAD_THIRD_PARTY_RDMA_MODULES=true on the OFED driver"),
-    ('exposing "0" devices', "the device plugin's selectors match no device of the node"),
-    ("higher than root config version", "set RUNTIME_CONFIG_SOURCE=file on the GPU Operator's toolkit (containerd 2)"),
+    ("configuration for pool", "the IPPool has no block for this node: its selector does not match, or none is left"),
+    ("Link not found", "the IPoIB network's parent interface does not exist on this node: set the pool's ipoibDevices"),
+    (
+        "cannot find a network-attachment-definition",
+        "the annotation names a network that does not exist: write it as namespace/name",
+    ),
 )
-"""Log lines that users of the operators have met, and what helped (Mellanox/doca-driver-build issue 52,
-network-operator issues 1084 and 1639, k8s-rdma-shared-dev-plugin issue 192, NVIDIA/aicr issue 1688)."""
+"""What CNI plugins say (nvidia-k8s-ipam, ipoib-cni and multus-cni: their own error texts)."""
 
 
 def pod_findings(pods: Sequence[Object], view: View) -> list[Finding]:
@@ -50,6 +61,8 @@ def _finding(pod: Object, view: View) -> Finding | None:
         finding = _container(pod, status, view)
         if finding is not None:
             return finding
+    if phase == "Pending":
+        return _no_sandbox(pod, view)
     if phase == "Failed":
         reason = pod["status"].get("reason") or "no reason given"
         return Finding(what=f"pod {name_of(pod)} failed: {reason} {pod['status'].get('message', '')}".rstrip())
@@ -74,6 +87,22 @@ def _unscheduled(pod: Object, scheduled: Mapping[str, Any], view: View) -> Findi
     return Finding(what=what, cause="; ".join([*missing, *taken]) or None, command=_describe(pod))
 
 
+def _no_sandbox(pod: Object, view: View) -> Finding | None:
+    """A pod that has a node and gets no network: the kubelet's last word on it."""
+    said = [
+        str(event.get("message"))
+        for event in in_namespace(view.events, str(pod["metadata"].get("namespace")))
+        if event.get("reason") == "FailedCreatePodSandBox"
+        and event["involvedObject"].get("name") == pod["metadata"]["name"]
+    ]
+    if not said:
+        return None
+    cause = next((cause for needle, cause in _SANDBOX_CAUSES if needle in said[-1]), None)
+    return Finding(
+        what=f"pod {name_of(pod)}{_on_node(pod)} gets no network: {said[-1]}", cause=cause, command=_describe(pod)
+    )
+
+
 def _extended_requests(pod: Object) -> dict[str, int]:
     """Requests of resources that a device plugin offers: those with a domain in their name."""
     total: dict[str, int] = {}
@@ -94,20 +123,19 @@ def _container(pod: Object, status: Mapping[str, Any], view: View) -> Finding | 
     if waiting.get("reason") in _WAITING_CAUSES:
         reason = waiting["reason"]
         message = (ended.get("message") if reason == "CrashLoopBackOff" else None) or waiting.get("message") or ""
-        cause = _WAITING_CAUSES[reason] or _cause_in(f"{message}\n{log}")
+        cause = cause_in(f"{message}\n{log}") or _WAITING_CAUSES[reason]
         return Finding(what=f"{where}: {reason} {message}".rstrip() + tail, cause=cause, command=_logs(pod, status))
     if (state.get("terminated") or {}).get("exitCode", 0) != 0:
         message = ended.get("message") or ended.get("reason") or ""
         what = f"{where}: exit code {ended['exitCode']}: {message}".rstrip(": ")
         tail = "" if ended.get("message") else tail
-        return Finding(what=what + tail, cause=_cause_in(f"{message}\n{log}"), command=_logs(pod, status))
-    return None
-
-
-def _cause_in(text: str) -> str | None:
-    for needle, cause in _LOG_CAUSES:
-        if needle in text:
-            return cause
+        return Finding(what=what + tail, cause=cause_in(f"{message}\n{log}"), command=_logs(pod, status))
+    if (
+        state.get("running") is not None
+        and not status.get("ready")
+        and condition(pod, "Ready").get("status") == "False"
+    ):
+        return Finding(what=f"{where} runs and is not ready{tail}", cause=cause_in(log), command=_logs(pod, status))
     return None
 
 

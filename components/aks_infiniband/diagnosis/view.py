@@ -2,9 +2,18 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
-WaitingFor = Literal["release", "nic-cluster-policy", "cluster-policy", "job", "agent-pool"]
+WaitingFor = Literal[
+    "release",
+    "nic-cluster-policy",
+    "nic-node-policy",
+    "cluster-policy",
+    "ip-pool",
+    "ipoib-network",
+    "daemon-set",
+    "job",
+]
 
 Object = Mapping[str, Any]
 """A Kubernetes object as JSON."""
@@ -44,14 +53,26 @@ class View:
     jobs: list[Object] = field(default_factory=list)
     config_maps: list[Object] = field(default_factory=list)
     policies: list[Object] = field(default_factory=list)
-    """The NicClusterPolicies and ClusterPolicies."""
+    """The NicClusterPolicies, NicNodePolicies and ClusterPolicies."""
+    networks: list[Object] = field(default_factory=list)
+    """The IPoIBNetworks and IPPools."""
     release_secrets: list[Object] = field(default_factory=list)
     """Metadata of Helm's release Secrets; never their data."""
     events: list[Object] = field(default_factory=list)
-    """What the scheduler said of pods; it outlives them."""
+    """What the scheduler said of pods, which outlives them, and what kept the kubelet from starting one."""
     logs: dict[str, str] = field(default_factory=dict)
-    """The end of the log of failed pods, by namespace/name."""
+    """The end of the log of pods that have something to say, by namespace/name."""
     unread: list[str] = field(default_factory=list)
+
+
+_DEVICE_PLUGINS: Final = ("rdma-shared-dp", "sriovdp")
+"""Label app of the Network Operator's device plugins; where pools differ, the pool's name is behind it."""
+
+
+def is_device_plugin(pod: Object) -> bool:
+    """Whether the pod is one of the Network Operator's RDMA device plugins."""
+    app = str((pod["metadata"].get("labels") or {}).get("app", ""))
+    return app.startswith(_DEVICE_PLUGINS)
 
 
 def name_of(item: Object) -> str:

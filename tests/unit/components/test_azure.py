@@ -1,62 +1,24 @@
-"""Cluster, pools and feature registration: what Azure is asked for, and what is waited for."""
+"""The cluster, its network and its identity: what Azure is asked for."""
 
-import base64
 import json
 from typing import Any
 
 import pulumi
 import pytest
-from aks_infiniband import (
-    AksCluster,
-    AksClusterArgs,
-    FeatureRegistration,
-    FeatureRegistrationArgs,
-    InfinibandNodePool,
-    InfinibandNodePoolArgs,
-)
-from aks_infiniband.aks import KubeconfigError, decode_kubeconfig
-from aks_infiniband.catalog import SIZES
-from aks_infiniband.feature_registration import FeatureRegistrationError
-from aks_infiniband.node_pool import NodePoolError
-from aks_infiniband.settings import Readiness, SystemPoolSettings
+from aks_infiniband.settings import NetworkSettings, SystemPoolSettings
+from aks_infiniband.settings.cluster import ApiServerSettings
 
+from tests.unit.components.azure_programs import ASSIGNMENT, CLUSTER, IDENTITY, NETWORK, SUBNET, cluster
 from tests.unit.pulumi_mocks import Deploy
 
-CLUSTER = "azure-native:containerservice:ManagedCluster"
-POOL = "azure-native:containerservice:AgentPool"
-FEATURE = "azure-native:resources:DeploymentAtSubscriptionScope"
-ASSIGNMENT = "azure-native:authorization:RoleAssignment"
+OTHERS = "/subscriptions/00000000-0000-0000-0000-0000000000bb/resourceGroups/network/providers"
+NODES = f"{OTHERS}/Microsoft.Network/virtualNetworks/hub/subnets/nodes"
+PODS = f"{OTHERS}/Microsoft.Network/virtualNetworks/hub/subnets/pods"
+THEIRS = f"{OTHERS}/Microsoft.ManagedIdentity/userAssignedIdentities/aks"
+PRINCIPAL = {"getUserAssignedIdentity": {"id": THEIRS, "name": "aks", "principalId": "their-principal"}}
 
 
-def cluster(name: Any = "rdma", **more: Any) -> Any:
-    args = AksClusterArgs(
-        location="southcentralus",
-        kubernetes_version="1.34",
-        cluster_name="aks-infiniband-dev",
-        resource_group_name="aks-infiniband-dev",
-        **more,
-    )
-    return AksCluster(name, args=args)
-
-
-def node_pool(name: Any = "ndh100", size: Any = "Standard_ND96isr_H100_v5", **more: Any) -> Any:
-    args = InfinibandNodePoolArgs(
-        pool_name=name,
-        resource_group_name="group",
-        cluster_name="cluster",
-        size=SIZES[size],
-        count=2,
-        subnet_id="subnet",
-        **more,
-    )
-    return InfinibandNodePool(name, args=args)
-
-
-def registration(poll: Any = 0.001, timeout: Any = 5.0) -> Any:
-    readiness = Readiness(poll_seconds=poll, timeout_seconds=timeout)
-    return FeatureRegistration("rdma", args=FeatureRegistrationArgs(location="southcentralus", readiness=readiness))
-
-
+@pytest.mark.field_report("D1", "D2c")
 def test_only_the_system_pool_is_inline_and_later_changes_of_inline_pools_are_left_alone(deploy: Deploy) -> None:
     made = deploy(lambda: cluster(system_pool=SystemPoolSettings(count=3)).cluster_name).one(CLUSTER)
     (profile,) = made.inputs["agentPoolProfiles"]
@@ -83,9 +45,7 @@ def test_a_change_of_the_system_pool_is_left_alone_with_a_warning_that_says_what
 
 
 def test_a_dns_prefix_that_is_cut_ends_in_no_dash(deploy: Deploy) -> None:
-    name = "a" * 53 + "-b"
-    args = AksClusterArgs(location="x", kubernetes_version="1.34", cluster_name=name, resource_group_name="group")
-    made = deploy(lambda: AksCluster("rdma", args=args).cluster_name).one(CLUSTER)
+    made = deploy(lambda: cluster(cluster_name="a" * 53 + "-b").cluster_name).one(CLUSTER)
     assert made.inputs["dnsPrefix"] == "a" * 53
 
 
@@ -93,11 +53,63 @@ def test_the_cluster_has_an_overlay_network_workload_identity_and_no_unasked_upg
     inputs = deploy(lambda: cluster().cluster_name).one(CLUSTER).inputs
     network = inputs["networkProfile"]
     assert (network["networkPlugin"], network["networkPluginMode"]) == ("azure", "overlay")
+    assert (network["podCidr"], network["outboundType"]) == ("10.244.0.0/16", "loadBalancer")
     assert (network["serviceCidr"], network["dnsServiceIP"]) == ("10.0.0.0/16", "10.0.0.10")
     assert network["loadBalancerSku"] == "standard"
     assert inputs["oidcIssuerProfile"] == {"enabled": True}
     assert inputs["securityProfile"] == {"workloadIdentity": {"enabled": True}}
     assert inputs["autoUpgradeProfile"] == {"upgradeChannel": "none", "nodeOSUpgradeChannel": "None"}
+    assert "aadProfile" not in inputs
+    assert inputs["disableLocalAccounts"] is False
+
+
+def test_the_oidc_issuer_is_an_output_for_federated_credentials(deploy: Deploy) -> None:
+    there = {"oidcIssuerProfile": {"enabled": True, "issuerURL": "https://issuer.example/"}}
+    assert deploy(lambda: cluster().oidc_issuer_url, outputs={CLUSTER: there}).result == "https://issuer.example/"
+
+
+def test_existing_subnets_are_used_as_they_are_and_no_network_is_made(deploy: Deploy) -> None:
+    settings = NetworkSettings(node_subnet_id=NODES, outbound_type="userDefinedRouting")
+    deployment = deploy(lambda: cluster(network=settings).subnet_id)
+    assert deployment.result == NODES
+    assert deployment.all(NETWORK) == deployment.all(SUBNET) == []
+    inputs = deployment.one(CLUSTER).inputs
+    assert inputs["agentPoolProfiles"][0]["vnetSubnetID"] == NODES
+    assert inputs["networkProfile"]["outboundType"] == "userDefinedRouting"
+    assert inputs["networkProfile"]["networkPluginMode"] == "overlay"
+
+
+def test_nodes_without_a_way_out_start_from_a_cache(deploy: Deploy) -> None:
+    settings = NetworkSettings(node_subnet_id=NODES, outbound_type="none")
+    inputs = deploy(lambda: cluster(network=settings).cluster_name).one(CLUSTER).inputs
+    assert inputs["networkProfile"]["outboundType"] == "none"
+    assert inputs["bootstrapProfile"] == {"artifactSource": "Cache"}
+    assert "bootstrapProfile" not in deploy(lambda: cluster().cluster_name).one(CLUSTER).inputs
+
+
+def test_a_subnet_for_the_pods_takes_the_overlays_place(deploy: Deploy) -> None:
+    settings = NetworkSettings(node_subnet_id=NODES, pod_subnet_id=PODS)
+    deployment = deploy(lambda: cluster(network=settings).pod_subnet_id)
+    assert deployment.result == PODS
+    inputs = deployment.one(CLUSTER).inputs
+    assert inputs["agentPoolProfiles"][0]["podSubnetID"] == PODS
+    assert inputs["networkProfile"]["networkPlugin"] == "azure"
+    assert not {"networkPluginMode", "podCidr"} & inputs["networkProfile"].keys()
+
+
+def test_a_private_cluster_has_no_public_ranges_and_becoming_one_replaces_it(deploy: Deploy) -> None:
+    made = deploy(lambda: cluster(api_server=ApiServerSettings(private=True)).cluster_name).one(CLUSTER)
+    assert made.inputs["apiServerAccessProfile"] == {"enablePrivateCluster": True}
+    assert made.request["replaceOnChanges"] == ["apiServerAccessProfile.enablePrivateCluster"]
+    assert made.request["deleteBeforeReplace"] is True, "its name is taken"
+
+
+def test_authorized_ranges_are_always_said_so_that_none_takes_old_ones_away(deploy: Deploy) -> None:
+    ranges = ApiServerSettings.model_validate({"authorizedIpRanges": ["20.1.0.0/16"]})
+    inputs = deploy(lambda: cluster(api_server=ranges).cluster_name).one(CLUSTER).inputs
+    assert inputs["apiServerAccessProfile"] == {"enablePrivateCluster": False, "authorizedIPRanges": ["20.1.0.0/16"]}
+    inputs = deploy(lambda: cluster().cluster_name).one(CLUSTER).inputs
+    assert inputs["apiServerAccessProfile"] == {"enablePrivateCluster": False, "authorizedIPRanges": []}
 
 
 def test_the_cluster_waits_for_its_identitys_role_on_the_subnet(deploy: Deploy) -> None:
@@ -108,9 +120,34 @@ def test_the_cluster_waits_for_its_identitys_role_on_the_subnet(deploy: Deploy) 
     assert assignment.inputs["roleDefinitionId"].endswith("roleDefinitions/4d97b98b-1d4f-4787-a291-c67834d212e7")
 
 
+def test_a_new_identity_gets_its_role_on_existing_subnets_in_their_subscription(deploy: Deploy) -> None:
+    settings = NetworkSettings(node_subnet_id=NODES, pod_subnet_id=PODS)
+    deployment = deploy(lambda: cluster(network=settings).cluster_name)
+    assignments = deployment.all(ASSIGNMENT)
+    assert {one.inputs["scope"] for one in assignments} == {NODES, PODS}
+    assert {one.inputs["principalId"] for one in assignments} == {"principal"}
+    assert all("00000000-0000-0000-0000-0000000000bb" in one.inputs["roleDefinitionId"] for one in assignments)
+    assert {one.urn for one in assignments} <= set(deployment.one(CLUSTER).request["dependencies"])
+
+
+def test_an_existing_identity_on_existing_subnets_is_left_as_it_is(deploy: Deploy) -> None:
+    settings = NetworkSettings(node_subnet_id=NODES)
+    deployment = deploy(lambda: cluster(network=settings, identity_id=THEIRS).cluster_name)
+    assert deployment.all(ASSIGNMENT) == deployment.all(IDENTITY) == []
+    assert deployment.one(CLUSTER).inputs["identity"]["userAssignedIdentities"] == [THEIRS]
+
+
+def test_an_existing_identity_gets_its_role_on_a_subnet_that_nobody_can_have_given_it_before(deploy: Deploy) -> None:
+    deployment = deploy(lambda: cluster(identity_id=THEIRS).cluster_name, answers=PRINCIPAL)
+    assert deployment.all(IDENTITY) == []
+    assignment = deployment.one(ASSIGNMENT)
+    assert assignment.inputs["principalId"] == "their-principal"
+    assert assignment.urn in deployment.one(CLUSTER).request["dependencies"]
+
+
 def test_the_role_assignments_name_is_the_same_every_time_and_follows_the_identity(deploy: Deploy) -> None:
     def name_for(principal: Any) -> Any:
-        answers = {"azure-native:managedidentity:UserAssignedIdentity": {"principalId": principal}}
+        answers = {IDENTITY: {"principalId": principal}}
         assignment = deploy(lambda: cluster().cluster_name, outputs=answers).one(ASSIGNMENT)
         return assignment.inputs["roleAssignmentName"]
 
@@ -118,115 +155,27 @@ def test_the_role_assignments_name_is_the_same_every_time_and_follows_the_identi
     assert name_for("one") != name_for("another")
 
 
-def test_the_kubeconfig_is_secret(deploy: Deploy) -> None:
-    async def is_secret() -> Any:
-        return await cluster().kubeconfig.is_secret()
-
-    assert deploy(is_secret).result is True
-
-
-def test_a_preview_without_a_cluster_asks_for_no_credentials(deploy: Deploy) -> None:
-    assert deploy(lambda: cluster().cluster_name, preview=True).calls == []
-
-
-@pytest.mark.parametrize("user", [{"exec": {"command": "kubelogin"}}, {"auth-provider": {"name": "azure"}}])
-def test_a_kubeconfig_that_opens_a_login_is_refused(user: Any) -> None:
-    config = json.dumps({"users": [{"name": "clusterUser", "user": user}]})
-    with pytest.raises(KubeconfigError, match="waits for a person"):
-        decode_kubeconfig(base64.b64encode(config.encode()).decode())
+@pytest.mark.field_report("D15")
+def test_cluster_and_every_other_resource_have_limits_and_the_hook_of_azure(deploy: Deploy) -> None:
+    deployment = deploy(lambda: cluster().cluster_name)
+    assert {"create", "update", "delete"} <= set(deployment.one(CLUSTER).request["customTimeouts"])
+    without = [
+        one.type
+        for one in deployment.registrations
+        if one.type.startswith("azure-native:")
+        and one.request.get("hooks") != {"onError": ["aks-infiniband-azure-operation"]}
+    ]
+    assert without == []
 
 
-def test_a_gpu_pool_leaves_the_driver_to_the_operator_and_a_cpu_pool_has_none(deploy: Deploy) -> None:
-    assert deploy(lambda: node_pool().ready).one(POOL).inputs["gpuProfile"] == {"driver": "None"}
-    assert "gpuProfile" not in deploy(lambda: node_pool("hx", "Standard_HX176rs").ready).one(POOL).inputs
-
-
-def test_what_azure_cannot_change_in_place_replaces_the_pool_deleting_first(deploy: Deploy) -> None:
-    request = deploy(lambda: node_pool().ready).one(POOL).request
-    assert {"vmSize", "gpuProfile", "osSKU", "osDiskType", "osDiskSizeGB", "availabilityZones", "vnetSubnetID"} <= set(
-        request["replaceOnChanges"]
-    )
-    assert request["deleteBeforeReplace"] is True, "the name is taken, and so is the quota"
-    assert {"create", "update", "delete"} <= set(request["customTimeouts"])
-
-
-def test_labels_and_taints_live_on_the_pool(deploy: Deploy) -> None:
-    inputs = deploy(lambda: node_pool(labels={"team": "ml"}, taints=("sku=gpu:NoSchedule",)).ready).one(POOL).inputs
-    assert inputs["nodeLabels"] == {"team": "ml"}
-    assert inputs["nodeTaints"] == ["sku=gpu:NoSchedule"]
-    assert (inputs["mode"], inputs["osSKU"]) == ("User", "Ubuntu")
-
-
-def test_a_pool_that_azure_left_failed_stops_the_deployment(deploy: Deploy) -> None:
-    with pytest.raises(NodePoolError, match="pool ndh100 is Failed in Azure; it must be Succeeded"):
-        deploy(lambda: node_pool().ready, outputs={POOL: {"provisioningState": "Failed"}})
-
-
-def test_the_feature_is_waited_for_until_it_is_registered(deploy: Deploy) -> None:
-    states = ["Registering", "Registering", "Registered"]
-    deployment = deploy(lambda: registration().registered, feature_states=states)
-    assert len(deployment.calls) == 3
-
-
-def test_the_feature_is_registered_by_a_template_that_is_deployed_at_subscription_scope(deploy: Deploy) -> None:
-    inputs = deploy(lambda: registration().registered).one(FEATURE).inputs
-    assert inputs["properties"]["mode"] == "Incremental"
-    template = inputs["properties"]["template"]
-    assert template["$schema"].endswith("/subscriptionDeploymentTemplate.json#")
-    [deployed] = template["resources"]
-    assert deployed["type"] == "Microsoft.Features/featureProviders/subscriptionFeatureRegistrations"
-    assert (deployed["apiVersion"], deployed["properties"]) == ("2021-07-01", {})
-    assert deployed["name"] == "Microsoft.ContainerService/AKSInfinibandSupport"
-
-
-def test_the_deployment_has_a_name_of_its_own_in_every_location(deploy: Deploy) -> None:
-    """Azure keeps a deployment's location for as long as it keeps its name."""
-    made = deploy(lambda: registration().registered).one(FEATURE)
-    assert "deploymentName" not in made.inputs
-    assert made.inputs["location"] == "southcentralus"
-    assert made.request["replaceOnChanges"] == ["location"]
-
-
-def test_a_preview_neither_waits_for_the_feature_nor_looks(deploy: Deploy) -> None:
-    assert deploy(lambda: registration().registered, preview=True, feature_states=["NotRegistered"]).calls == []
-
-
-@pytest.mark.parametrize(
-    ("state", "advice"),
-    [
-        ("Pending", "Microsoft has to approve it"),
-        ("Registering", "which goes on waiting"),
-        ("Unregistered", "az feature register --subscription 00000000-0000-0000-0000-0000000000aa"),
-    ],
-)
-def test_a_feature_that_stays_unregistered_names_subscription_state_and_what_to_do(
-    deploy: Deploy, state: Any, advice: Any
-) -> None:
-    with pytest.raises(FeatureRegistrationError) as late:
-        deploy(lambda: registration(timeout=0.01).registered, feature_states=[state])
-    text = str(late.value)
-    assert f"of subscription 00000000-0000-0000-0000-0000000000aa is {state}" in text
-    assert advice in text
-
-
-def test_what_depends_on_the_feature_is_registered_only_after_it(deploy: Deploy) -> None:
-    order: list[str] = []
-
+def test_everything_of_the_cluster_takes_on_what_the_component_waits_for(deploy: Deploy) -> None:
     def program() -> Any:
-        feature = registration()
-        feature.registered.apply(lambda _: order.append("registered"))
-        args = InfinibandNodePoolArgs(
-            pool_name="ndh100",
-            resource_group_name="group",
-            cluster_name="cluster",
-            size=SIZES["Standard_ND96isr_H100_v5"],
-            count=2,
-            subnet_id="subnet",
-        )
-        pool = InfinibandNodePool("ndh100", args=args, opts=pulumi.ResourceOptions(depends_on=[feature.registered]))
-        return pool.ready.apply(lambda _: order.append("pool"))
+        first = pulumi.ComponentResource("test:index:First", "first")
+        gate = cluster("gate").managed_cluster
+        del first
+        return cluster("rdma", opts=pulumi.ResourceOptions(depends_on=[gate])).cluster_name
 
-    deployment = deploy(program, feature_states=["Registering", "Registered"])
-    assert order == ["registered", "pool"]
-    types = [one.type for one in deployment.registrations]
-    assert types.index(FEATURE) < types.index(POOL)
+    deployment = deploy(program)
+    mine = [one for one in deployment.registrations if one.parent == "rdma"]
+    assert mine
+    assert all("gate" in one.dependencies for one in mine), json.dumps([one.name for one in mine])

@@ -4,90 +4,9 @@ import json
 from typing import Any
 
 import pytest
-from aks_infiniband.catalog import SIZES
-from aks_infiniband.diagnosis.diagnose import diagnose, render
 from aks_infiniband.diagnosis.view import View, Wait
-from aks_infiniband.pool import Pool
 
-NIC = "feature.node.kubernetes.io/pci-15b3.present"
-GPU = "feature.node.kubernetes.io/pci-10de.present"
-POOL = Pool(
-    name="ndh100",
-    size=SIZES["Standard_ND96isr_H100_v5"],
-    node_count=2,
-    node_selector={"agentpool": "ndh100"},
-    tolerations=(),
-    rdma_resource="rdma/shared_ib",
-    rdma_quantity=1,
-)
-JOB = Wait(waiting_for="job", name="validate-1", namespace="aks-infiniband")
-NIC_POLICY = Wait(waiting_for="nic-cluster-policy", name="nic-cluster-policy")
-
-
-def node(name: Any, *, ready: Any = "True", labels: Any = None, cordoned: Any = False, **allocatable: Any) -> Any:
-    return {
-        "metadata": {"name": name, "labels": {"agentpool": "ndh100", NIC: "true", GPU: "true"} | (labels or {})},
-        "spec": {"unschedulable": True} if cordoned else {},
-        "status": {
-            "conditions": [{"type": "Ready", "status": ready, "reason": "NodeStatusUnknown", "message": "gone"}],
-            "allocatable": {"nvidia.com/gpu": "8", "rdma/shared_ib": "63"} | allocatable,
-        },
-    }
-
-
-def bare(name: Any) -> Any:
-    return {
-        "metadata": {"name": name, "labels": {"agentpool": "ndh100"}},
-        "status": {"conditions": [{"type": "Ready", "status": "True"}], "allocatable": {"cpu": "8"}},
-    }
-
-
-def pod(
-    name: Any,
-    namespace: Any = "aks-infiniband",
-    *,
-    owner: Any = "uid-1",
-    phase: Any = "Running",
-    spec: Any = None,
-    **status: Any,
-) -> Any:
-    return {
-        "metadata": {"name": name, "namespace": namespace, "ownerReferences": [{"uid": owner}]},
-        "spec": {"nodeName": "n0", "containers": []} | (spec or {}),
-        "status": {"phase": phase, **status},
-    }
-
-
-def job(**status: Any) -> Any:
-    return {"metadata": {"name": "validate-1", "namespace": "aks-infiniband", "uid": "uid-1"}, "status": status}
-
-
-def daemon_set(
-    name: Any,
-    namespace: Any = "network-operator",
-    *,
-    desired: Any = 2,
-    ready: Any = 2,
-    selector: Any = None,
-    affinity: Any = None,
-) -> Any:
-    template = {"spec": {"nodeSelector": selector or {}, "affinity": affinity or {}}}
-    return {
-        "metadata": {"name": name, "namespace": namespace},
-        "spec": {"template": template},
-        "status": {"desiredNumberScheduled": desired, "numberReady": ready},
-    }
-
-
-def policy(kind: Any = "NicClusterPolicy", **status: Any) -> Any:
-    return {"kind": kind, "metadata": {"name": kind.lower()}, "status": status}
-
-
-def said(wait: Any, view: Any, pools: Any = (POOL,)) -> Any:
-    return render(wait, diagnose(wait, view, pools), view.unread)
-
-
-HEALTHY = [node("n0"), node("n1")]
+from tests.unit.diagnosis.views import HEALTHY, JOB, NIC, NIC_POLICY, bare, daemon_set, job, node, pod, policy, said
 
 
 def test_a_pending_pod_is_blamed_on_the_resource_and_the_nodes_that_lack_it() -> None:
@@ -187,42 +106,12 @@ def test_the_log_is_shown_where_there_is_no_message() -> None:
     assert "    line 2" in text
 
 
-def report(run: Any = "uid-1") -> Any:
-    check = {"check": "hca-rate", "verdict": "fail", "node": "n1", "device": "mlx5_ib2", "expected": 400,
-             "measured": 200.0, "cause": "fewer lanes"}  # fmt: skip
-    good = {**check, "check": "shm", "verdict": "pass"}
-    document = {"run": run, "checks": [good, check]}
-    metadata = {"name": "ndh100-validation-report", "namespace": "aks-infiniband"}
-    return {"metadata": metadata, "data": {"report.json": json.dumps(document)}}
-
-
-def test_failed_checks_of_the_report_come_first_and_are_not_repeated() -> None:
-    state = {"terminated": {"exitCode": 1, "message": "fail: hca-rate on n1"}}
-    failed = pod("validate-1-0", phase="Failed", containerStatuses=[{"name": "validate", "state": state}])
-    view = View(nodes=HEALTHY, pods=[failed], jobs=[job()], config_maps=[report()])
-
-    lines = said(JOB, view).split("\n")
-    assert lines[1] == "  - fail: hca-rate on n1 (mlx5_ib2): expected 400, measured 200.0 - fewer lanes"
-    assert not any("exit code 1" in line or "shm" in line for line in lines)
-    assert any("configmap ndh100-validation-report" in line for line in lines)
-
-
-def test_a_report_of_another_run_says_nothing_about_this_one() -> None:
-    assert "hca-rate" not in said(JOB, View(nodes=HEALTHY, jobs=[job()], config_maps=[report("uid-0")]))
-
-
-@pytest.mark.parametrize("text", ["{half", "[]", ""])
-def test_an_unreadable_report_is_no_report(text: Any) -> None:
-    broken = report()
-    broken["data"]["report.json"] = text
-    assert "nothing that explains it" not in said(JOB, View(nodes=HEALTHY, jobs=[job()], config_maps=[broken]))
-
-
 def test_a_job_that_is_not_there_or_has_no_pod_is_said_to() -> None:
     assert "Job aks-infiniband/validate-1 does not exist" in said(JOB, View(nodes=HEALTHY))
     assert "Job aks-infiniband/validate-1 has no pod" in said(JOB, View(nodes=HEALTHY, jobs=[job()]))
 
 
+@pytest.mark.field_report("B2")
 def test_nodes_that_are_not_ready_cordoned_or_missing_are_named() -> None:
     view = View(nodes=[node("n0", ready="Unknown"), node("n2", labels={"agentpool": "x"}, cordoned=True)], jobs=[job()])
 
@@ -238,6 +127,7 @@ def rdma_devices(**entry: Any) -> Any:
     return {"metadata": metadata, "data": {"config.json": json.dumps(config)}}
 
 
+@pytest.mark.field_report("B13", "B14")
 def test_a_device_plugin_that_selects_the_wrong_vendor_is_blamed() -> None:
     view = View(
         nodes=[node("n0", **{"rdma/shared_ib": "0"}), node("n1", **{"rdma/shared_ib": "0"})],
@@ -286,6 +176,7 @@ def test_a_policy_that_is_not_ready_says_which_parts_are_not() -> None:
     assert "multus" not in text
 
 
+@pytest.mark.field_report("B8")
 def test_a_policy_without_status_is_blamed_on_its_operator() -> None:
     text = said(NIC_POLICY, View(nodes=HEALTHY, policies=[policy()]))
     assert "has no status yet" in text
@@ -293,6 +184,7 @@ def test_a_policy_without_status_is_blamed_on_its_operator() -> None:
     assert "there is no NicClusterPolicy" in said(NIC_POLICY, View(nodes=HEALTHY))
 
 
+@pytest.mark.field_report("B6")
 def test_a_daemon_set_that_wants_no_pod_is_a_failure_and_the_missing_label_is_named() -> None:
     selector = {NIC: "true", "kubernetes.io/os": "linux"}
     view = View(
@@ -320,12 +212,14 @@ def test_a_daemon_set_that_is_empty_by_design_is_left_alone() -> None:
     assert "mps" not in said(wait, view)
 
 
+@pytest.mark.field_report("B6")
 def test_no_node_with_the_label_points_at_feature_discovery() -> None:
     text = said(NIC_POLICY, View(nodes=[bare("n0")], policies=[policy(state="notReady")]))
     assert f"no node carries the label {NIC}=true, without which the operator ignores it" in text
     assert f"kubectl get nodes -L {NIC}" in text
 
 
+@pytest.mark.field_report("B10")
 def test_two_feature_discoveries_are_named() -> None:
     workers = [
         daemon_set("network-operator-node-feature-discovery-worker"),
@@ -336,6 +230,7 @@ def test_two_feature_discoveries_are_named() -> None:
     assert "nfd.enabled=false" in text
 
 
+@pytest.mark.field_report("B1", "B1b", "B1d", "B4")
 def test_a_crashing_driver_is_blamed_by_what_its_log_says() -> None:
     state = {"waiting": {"reason": "CrashLoopBackOff", "message": "back-off 5m0s"}}
     crashed = {"name": "mofed-container", "state": state, "lastState": {"terminated": {"exitCode": 1}}}
@@ -350,6 +245,7 @@ def test_a_crashing_driver_is_blamed_by_what_its_log_says() -> None:
     assert "likely cause: set OFED_BLACKLIST_MODULES_FILE" in text
 
 
+@pytest.mark.field_report("C11")
 @pytest.mark.parametrize("reason", ["ErrImagePull", "ImagePullBackOff"])
 def test_an_image_that_cannot_be_pulled_is_named_with_its_message(reason: Any) -> None:
     state = {"waiting": {"reason": reason, "message": 'image "nvcr.io/x" not found'}}
@@ -370,6 +266,7 @@ def test_pods_that_run_or_are_done_are_not_mentioned() -> None:
     assert "nothing that explains it" in text
 
 
+@pytest.mark.field_report("D9")
 def test_a_release_names_its_deployments_and_the_helm_command() -> None:
     release = Wait(waiting_for="release", name="network-operator", namespace="network-operator")
     metadata = {"name": "operator", "namespace": "network-operator"}
@@ -389,6 +286,7 @@ def test_a_release_names_its_deployments_and_the_helm_command() -> None:
     assert "helm -n network-operator rollback network-operator" in text
 
 
+@pytest.mark.field_report("D9")
 @pytest.mark.parametrize("status", ["failed", "pending-install"])
 def test_a_first_install_that_was_cut_off_has_to_be_uninstalled(status: Any) -> None:
     release = Wait(waiting_for="release", name="r", namespace="ns")

@@ -1,4 +1,4 @@
-"""The hook: whom it looks for, when it tries again, and that it never stands in the way."""
+"""The hook: whom it looks for, and that it never stands in the way."""
 
 import asyncio
 import threading
@@ -8,12 +8,10 @@ import pulumi
 import pytest
 from aks_infiniband import diagnosis
 from aks_infiniband.diagnosis import error_hook
-from aks_infiniband.diagnosis.azure import azure_findings, is_transient
 from aks_infiniband.diagnosis.collect import collect
-from aks_infiniband.diagnosis.error_hook import RETRY_SECONDS, pause_before_retry, wait_of
-from aks_infiniband.diagnosis.view import View, Wait
+from aks_infiniband.diagnosis.error_hook import wait_of
+from aks_infiniband.diagnosis.view import View
 
-BUSY = "Code=OperationNotAllowed Message=Another operation (PUT) is in progress"
 UNREACHABLE = """
 apiVersion: v1
 kind: Config
@@ -48,53 +46,10 @@ def test_a_release_is_named_by_its_inputs() -> None:
 
 def test_what_has_no_name_of_its_own_has_the_programs() -> None:
     assert wait_of(failed({}), "job").name == "logical"
-    assert wait_of(failed({"agentPoolName": "ndh100"}), "agent-pool").name == "ndh100"
 
 
 def test_a_delete_is_named_by_what_was_there() -> None:
     assert wait_of(failed(None, old_inputs={"metadata": {"name": "old"}}), "job").name == "old"
-
-
-@pytest.mark.parametrize(
-    "message",
-    [
-        BUSY,
-        'Status=409 Code="EtagMismatch"',
-        "429 TooManyRequests",
-        'Code="RetryableError"',
-        "the operation was canceled by a later operation",
-    ],
-)
-def test_what_azure_says_will_pass_is_tried_again(message: Any) -> None:
-    assert is_transient(message)
-    wait = Wait(waiting_for="agent-pool", name="p", errors=(message,))
-    assert pause_before_retry(wait) == RETRY_SECONDS[0]
-
-
-@pytest.mark.parametrize(
-    "message",
-    ["QuotaExceeded", 'Code="OperationNotAllowed" Message="exceeding approved quota"', "BadRequest", "id 1429a"],
-)
-def test_what_will_not_pass_is_not_tried_again(message: Any) -> None:
-    assert not is_transient(message)
-    assert pause_before_retry(Wait(waiting_for="agent-pool", name="p", errors=(message,))) is None
-
-
-def test_a_retry_waits_longer_each_time_and_there_is_a_last_one() -> None:
-    pauses = [pause_before_retry(Wait(waiting_for="agent-pool", name="p", errors=(BUSY,) * n)) for n in range(1, 6)]
-    assert pauses == [30.0, 60.0, 120.0, 240.0, None]
-
-
-def test_only_pools_are_tried_again() -> None:
-    assert pause_before_retry(Wait(waiting_for="job", name="j", errors=(BUSY,))) is None
-
-
-def test_a_quota_error_names_the_command_that_shows_the_quota() -> None:
-    (finding,) = azure_findings(("Code=QuotaExceeded: 192 needed",))
-    assert "quota" in str(finding.cause)
-    assert str(finding.command).startswith("az vm list-usage")
-    assert azure_findings(("something else",)) == []
-    assert azure_findings(()) == []
 
 
 @pytest.fixture
@@ -104,7 +59,6 @@ def explained(monkeypatch: Any) -> Any:
     def run(args: Any, *, waiting_for: Any = "job", kubeconfig: Any = UNREACHABLE) -> Any:
         said = []
         monkeypatch.setattr(pulumi.log, "error", lambda text, **_: said.append(text))
-        monkeypatch.setattr(pulumi.log, "warn", lambda text, **_: said.append(text))
         result = {}
 
         class Nothing(pulumi.runtime.Mocks):
@@ -154,15 +108,6 @@ def test_a_look_that_takes_too_long_is_left_behind(explained: Any, monkeypatch: 
     monkeypatch.setattr(error_hook, "LIMIT_SECONDS", 0.2)
     _, said = explained(failed({"metadata": {"name": "j"}}))
     assert "no answer within 0.2 s" in said
-
-
-def test_a_busy_pool_is_tried_again_after_a_pause(explained: Any, monkeypatch: Any) -> None:
-    monkeypatch.setattr(error_hook, "RETRY_SECONDS", (0.01,))
-    retry, said = explained(failed({"agentPoolName": "p"}, errors=(BUSY,)), waiting_for="agent-pool")
-    assert retry is True
-    assert "Azure is busy" in said
-    retry, _ = explained(failed({"agentPoolName": "p"}, errors=(BUSY, BUSY)), waiting_for="agent-pool")
-    assert retry is False
 
 
 @pytest.mark.parametrize("kubeconfig", ["", "{", "clusters: 3", "[]"])

@@ -1,0 +1,91 @@
+"""The hook that the engine calls when an operation in Azure fails: it tries again, or says what helps.
+
+Verified in the engine's source, 3.259 (deploy/step.go, retries.go): an error hook is asked on create, update and
+delete, and True makes the engine call the provider's same operation again, at most 100 times. A create is called again
+as a create, though, and azure-native refuses to create what exists ("cannot create already existing resource"); the
+engine would then forget the resource that the first try had left. So a create is tried again only where Azure refused
+it at once.
+"""
+
+import asyncio
+import random
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+from weakref import WeakKeyDictionary
+
+import pulumi
+
+from aks_infiniband.diagnosis.azure import asked_to_wait, azure_findings, is_transient
+
+MOST_RETRIES: Final = 20
+"""With the pauses below more than half an hour in all, longer than AKS works on one pool."""
+_FIRST_PAUSE_SECONDS: Final = 5.0
+_LONGEST_PAUSE_SECONDS: Final = 120.0
+_NAME: Final = "aks-infiniband-azure-operation"
+_ACCEPTED: Final = "error occurred:"
+"""How the engine begins the error of an operation that left a resource behind (plugin.InitError, a list of reasons)."""
+
+_hooks: WeakKeyDictionary[asyncio.AbstractEventLoop, pulumi.ErrorHook] = WeakKeyDictionary()
+"""The engine takes a hook's name once in a run; each run of a program has an event loop of its own."""
+
+
+def azure_operation() -> pulumi.ResourceHookBinding:
+    """The resource option `hooks` of everything that is made in Azure.
+
+    A conflict with another operation (409) and throttling (429) is waited out and tried again, with pauses that double
+    and vary, so that pools that met do not meet again; each time the log says what Azure said. Everything else fails at
+    once, with its cause and the next step where they are known. All resources share one hook: the engine asks the
+    hook of a resource that is no longer in the program by its name.
+    """
+    loop = asyncio.get_event_loop()
+    if loop not in _hooks:
+        _hooks[loop] = pulumi.ErrorHook(_NAME, _on_error)
+    return pulumi.ResourceHookBinding(on_error=[_hooks[loop]])
+
+
+async def _on_error(args: pulumi.ErrorHookArgs) -> bool:
+    """Returns whether the engine is to try again."""
+    newest, tries = args.errors[0].strip(), len(args.errors)
+    pause = pause_before_retry(args.errors, args.failed_operation, share=random.uniform(0.5, 1))  # noqa: S311  no secret
+    if pause is not None:
+        pulumi.log.warn(
+            f"{args.name}: Azure refuses to {args.failed_operation} it now: {newest}\n"
+            f"Trying again in {pause:.0f} s (retry {tries} of at most {MOST_RETRIES})."
+        )
+        await asyncio.sleep(pause)
+        return True
+    if text := explanation(args):
+        pulumi.log.error(text)
+    return False
+
+
+def pause_before_retry(errors: Sequence[str], operation: str, *, share: float) -> float | None:
+    """Seconds before the next try; None when there is to be none.
+
+    errors: of all tries so far, the newest first.
+    operation: create, update or delete.
+    share: 0.5 to 1, of the full pause; chance makes it.
+    """
+    tries = len(errors)
+    if not tries or tries > MOST_RETRIES or not is_transient(errors[0]):
+        return None
+    if operation == "create" and _ACCEPTED in errors[0]:
+        return None
+    full = min(_FIRST_PAUSE_SECONDS * 2.0 ** (tries - 1), _LONGEST_PAUSE_SECONDS)
+    return max(full * share, asked_to_wait(errors[0]))
+
+
+def explanation(args: pulumi.ErrorHookArgs) -> str:
+    """What can be said of a failure beyond Azure's own words; empty where that is nothing."""
+    inputs: Mapping[str, Any] = args.new_inputs or args.old_inputs or {}
+    newest = args.errors[0] if args.errors else ""
+    name = inputs.get("agentPoolName") or args.name
+    lines = [f"Azure did not {args.failed_operation} {name}."]
+    if len(args.errors) > MOST_RETRIES:
+        lines.append(f"  - it was still busy after {MOST_RETRIES} retries; `pulumi up` goes on where this one stopped")
+    for finding in azure_findings(newest, inputs):
+        lines.append("  - " + finding.what.replace("\n", "\n    "))
+        lines.append(f"    likely cause: {finding.cause}")
+        if finding.command:
+            lines.append(f"    next: {finding.command}")
+    return "\n".join(lines) if len(lines) > 1 else ""

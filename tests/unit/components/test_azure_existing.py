@@ -1,0 +1,169 @@
+"""A kubeconfig that somebody else made: one context of it, or an error that says what to do."""
+
+import base64
+from pathlib import Path
+from typing import Any
+
+import pulumi
+import pytest
+import yaml
+from aks_infiniband.existing_cluster import read_kubeconfig
+from aks_infiniband.kubeconfig import KubeconfigError
+
+CAPI = {"server": "https://capi.example:6443", "certificate-authority-data": "Q0E=", "proxy-url": "http://proxy:3128"}
+TOKEN = {"token": "t0ken"}
+
+
+def config(**more: Any) -> dict[str, Any]:
+    return {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "current-context": "capi",
+        "clusters": [{"name": "capi", "cluster": CAPI}, {"name": "other", "cluster": {"server": "https://other"}}],
+        "contexts": [
+            {"name": "capi", "context": {"cluster": "capi", "user": "admin"}},
+            {"name": "other", "context": {"cluster": "other", "user": "plugin"}},
+            {"name": "broken", "context": {"cluster": "capi", "user": "nobody"}},
+        ],
+        "users": [
+            {"name": "admin", "user": TOKEN},
+            {"name": "plugin", "user": {"exec": {"command": "kubelogin", "args": ["get-token", "-l", "azurecli"]}}},
+        ],
+        **more,
+    }
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Any:
+    def write(document: Any) -> Path:
+        path = tmp_path / "kubeconfig"
+        path.write_text(document if isinstance(document, str) else yaml.safe_dump(document))
+        return path
+
+    return write
+
+
+def test_only_the_chosen_context_is_handed_on(write: Any) -> None:
+    found = read_kubeconfig(str(write(config())))
+    made = yaml.safe_load(found.kubeconfig)
+    assert (found.context, found.server) == ("capi", "https://capi.example:6443")
+    assert made["current-context"] == "capi"
+    assert [one["cluster"] for one in made["clusters"]] == [CAPI]
+    assert [one["user"] for one in made["users"]] == [TOKEN]
+    assert len(made["contexts"]) == 1
+
+
+def test_a_named_context_is_taken_instead_of_the_current_one(write: Any, tmp_path: Path, monkeypatch: Any) -> None:
+    plugin = tmp_path / "kubelogin"
+    plugin.write_text("#!/bin/sh\n")
+    plugin.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    found = read_kubeconfig(str(write(config())), context="other")
+    (user,) = yaml.safe_load(found.kubeconfig)["users"]
+    assert found.server == "https://other"
+    assert user["user"]["exec"]["command"] == "kubelogin"
+
+
+@pytest.mark.field_report("D7")
+def test_new_credentials_and_another_context_name_do_not_make_another_cluster(write: Any) -> None:
+    first = read_kubeconfig(str(write(config()))).cluster_identifier
+    renewed = config(users=[{"name": "admin", "user": {"token": "another"}}])
+    renewed["contexts"][0]["name"] = renewed["current-context"] = "renamed"
+    assert read_kubeconfig(str(write(renewed))).cluster_identifier == first
+    assert read_kubeconfig(str(write(config())), context="capi").cluster_identifier == first
+
+
+def test_a_relative_path_starts_at_the_project_and_a_tilde_at_home(
+    write: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(config())
+    assert read_kubeconfig("kubeconfig", folder=tmp_path).context == "capi"
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert read_kubeconfig("~/kubeconfig", folder=tmp_path / "elsewhere").context == "capi"
+
+
+def test_files_beside_the_kubeconfig_come_along_and_a_token_file_stays_one(write: Any, tmp_path: Path) -> None:
+    (tmp_path / "ca.crt").write_bytes(b"CA")
+    (tmp_path / "key.pem").write_bytes(b"KEY")
+    document = config(
+        clusters=[{"name": "capi", "cluster": {"server": "https://capi", "certificate-authority": "ca.crt"}}],
+        users=[{"name": "admin", "user": {"client-key": str(tmp_path / "key.pem"), "tokenFile": "token"}}],
+    )
+    made = yaml.safe_load(read_kubeconfig(str(write(document))).kubeconfig)
+    assert made["clusters"][0]["cluster"] == {
+        "server": "https://capi",
+        "certificate-authority-data": base64.b64encode(b"CA").decode(),
+    }
+    assert made["users"][0]["user"] == {
+        "client-key-data": base64.b64encode(b"KEY").decode(),
+        "tokenFile": str(tmp_path / "token"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("document", "context", "reason"),
+    [
+        (config(), "cappi", "no 'cappi' among its contexts; did you mean capi[?] there are: capi, other, broken"),
+        (config(), "broken", "no 'nobody' among its users; there are: admin, plugin"),
+        (config(**{"current-context": ""}), None, "no current-context; name one of its contexts: capi, other, broken"),
+        (config(clusters=[]), None, "no 'capi' among its clusters; there are: none"),
+        (config(clusters=[{"name": "capi", "cluster": {}}]), None, "cluster capi has no server"),
+        ("[1, 2]", None, "is not a kubeconfig"),
+        ("a: {", None, "is not a kubeconfig"),
+        (
+            config(clusters=[{"name": "capi", "cluster": {"server": "s", "certificate-authority": "gone.crt"}}]),
+            None,
+            "certificate-authority .*gone.crt cannot be read: No such file",
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_kubeconfig_is_said(write: Any, document: Any, context: Any, reason: Any) -> None:
+    with pytest.raises(KubeconfigError, match=reason):
+        read_kubeconfig(str(write(document)), context=context)
+
+
+def test_a_kubeconfig_that_is_not_there_names_the_path_and_the_setting(tmp_path: Path) -> None:
+    with pytest.raises(KubeconfigError, match=f"{tmp_path}/none cannot be read: No such file.*existingCluster"):
+        read_kubeconfig("none", folder=tmp_path)
+
+
+@pytest.mark.field_report("D6")
+@pytest.mark.parametrize(
+    "plugin",
+    [
+        {"command": "kubelogin", "args": ["get-token", "--login", "devicecode"]},
+        {"command": "kubelogin", "args": ["get-token"], "env": [{"name": "AAD_LOGIN_METHOD", "value": "interactive"}]},
+    ],
+)
+def test_a_login_that_waits_for_a_person_is_refused_with_the_command_that_mends_it(write: Any, plugin: Any) -> None:
+    path = write(config(users=[{"name": "admin", "user": {"exec": plugin}}]))
+    with pytest.raises(KubeconfigError, match=f"kubelogin convert-kubeconfig --kubeconfig {path} --login azurecli"):
+        read_kubeconfig(str(path))
+
+
+def test_a_login_method_from_the_environment_section_counts(write: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pulumi.runtime, "is_dry_run", lambda: True)
+    plugin = {"command": "kubelogin", "args": ["get-token"], "env": [{"name": "AAD_LOGIN_METHOD", "value": "msi"}]}
+    path = write(config(users=[{"name": "admin", "user": {"exec": plugin}}]))
+    assert read_kubeconfig(str(path)).context == "capi"
+
+
+def test_a_plugin_that_is_missing_stops_an_update_and_not_a_preview(
+    write: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    path = str(write(config()))
+    monkeypatch.setattr(pulumi.runtime, "is_dry_run", lambda: False)
+    with pytest.raises(KubeconfigError, match="in with kubelogin, which is not on the PATH"):
+        read_kubeconfig(path, context="other")
+    monkeypatch.setattr(pulumi.runtime, "is_dry_run", lambda: True)
+    assert read_kubeconfig(path, context="other").context == "other"
+
+
+def test_a_plugin_beside_the_kubeconfig_is_found_from_anywhere(write: Any, tmp_path: Path) -> None:
+    plugin = tmp_path / "plugin"
+    plugin.write_text("#!/bin/sh\n")
+    plugin.chmod(0o755)
+    path = write(config(users=[{"name": "admin", "user": {"exec": {"command": "./plugin"}}}]))
+    (user,) = yaml.safe_load(read_kubeconfig(str(path)).kubeconfig)["users"]
+    assert Path(user["user"]["exec"]["command"]).samefile(plugin)
