@@ -17,6 +17,7 @@ from rehearsal.control_plane import ControlPlaneError, RunFolder, RunFolderError
 from rehearsal.control_plane.run_folder import write_atomically
 from rehearsal.engine import EngineError
 from rehearsal.events import Event, Step
+from rehearsal.machines.rdma_tools.faults import FaultsError
 from rehearsal.report import Progress, print_summary
 from rehearsal.result import Status, result
 from rehearsal.session import DEFAULT_SPEED, STAND_IN_CHARTS, Rehearsal, pulumi
@@ -44,7 +45,7 @@ def main(arguments: list[str] | None = None) -> int:
     command: Callable[[argparse.Namespace, Console], int] = {"up": _up, "down": _down}[chosen.command]
     try:
         return command(chosen, console)
-    except (StackFileError, ControlPlaneError, EngineError, RunFolderError, ToolMissingError) as error:
+    except (StackFileError, FaultsError, ControlPlaneError, EngineError, RunFolderError, ToolMissingError) as error:
         console.print(f"rehearsal: {error}", style="red", markup=False, highlight=False)
         return 1
     except StoppedBySignalError as stopped:
@@ -70,6 +71,7 @@ def _parser() -> argparse.ArgumentParser:
     up.add_argument("--charts", type=Path, default=STAND_IN_CHARTS, help="folder of the operators' charts")
     up.add_argument("--operators", choices=("stand-in", "external"), default="stand-in")
     up.add_argument("--subscription", type=Path, help="quotas, sizes and features of the simulated subscription")
+    up.add_argument("--faults", type=Path, help="what is wrong with the simulated machines (docs/rehearsal.md)")
     stop = commands.add_parser("down", help="stop what a rehearsal left running")
     stop.add_argument("stack", help="a stack's name, or all")
     return parser
@@ -84,6 +86,7 @@ def _up(chosen: argparse.Namespace, console: Console) -> int:
         charts=chosen.charts.resolve(),
         operators=chosen.operators == "stand-in",
         subscription=chosen.subscription.resolve() if chosen.subscription else None,
+        faults=chosen.faults.resolve() if chosen.faults else None,
     )
     progress = Progress(console=console)
     if rehearsal.is_kept:

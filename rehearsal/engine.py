@@ -135,6 +135,13 @@ class Engine:
         salt: str = yaml.safe_load(salted.read_text())["encryptionsalt"]
         return salt
 
+    def set_secrets(self, values: Mapping[str, str]) -> None:
+        """Put secrets into the stack file, encrypted. values: by their path, as `pulumi config set --path` takes it."""
+        secret = [word for path, value in values.items() for word in ("--secret", f"{path}={value}")]
+        if secret:
+            where = ["--stack", self.stack, "--config-file", str(self.stack_file)]
+            self._check_output(["config", "set-all", "--path", *secret, *where])
+
     def run(self, command: str, *arguments: str) -> Run:
         """Start `preview`, `up` or `destroy` of the stack."""
         event_log = self.folder / f"{command}.events.jsonl"

@@ -18,7 +18,13 @@ _DONE: Final = {
     "create-replacement": "created anew",
     "delete-replaced": "removed the old",
 }
-_VERDICT_STYLE: Final = {"pass": "green", "warn": "yellow", "fail": "red", "not measured": "yellow"}
+_VERDICT_STYLE: Final = {
+    "pass": "green",
+    "warn": "yellow",
+    "fail": "red",
+    "not measured": "yellow",
+    "not judged": "yellow",
+}
 _WORTH_A_LINE_SECONDS: Final = 1.0
 """Faster steps are counted, not listed, while the work goes on."""
 _ALIVE_SECONDS: Final = 10.0
@@ -105,8 +111,9 @@ def steps_table(steps: Iterable[Step]) -> Table:
 def checks_table(pool: str, report: Mapping[str, Any]) -> Table:
     """A pool's validation: what went well in one row per check, everything else in a row of its own."""
     table = Table(title=f"Validation of {pool}", title_justify="left", header_style="bold")
-    for column in ("check", "where", "expected", "measured", "verdict"):
-        table.add_column(column)
+    table.add_column("check", no_wrap=True)
+    for column in ("where", "expected", "measured", "verdict"):
+        table.add_column(column, overflow="fold")
     passed: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     others: list[Mapping[str, Any]] = []
     for row in report["checks"]:
@@ -141,6 +148,8 @@ def _places(rows: Sequence[Mapping[str, Any]]) -> str:
     if len(rows) == 1:
         return " ".join(str(rows[0][key]) for key in ("node", "device") if rows[0].get(key))
     nodes = {row["node"] for row in rows if row.get("node")}
+    if not nodes:
+        return ""
     devices = sum(1 for row in rows if row.get("device"))
     return f"{len(nodes)} nodes, {devices} devices" if devices else f"{len(nodes)} nodes"
 
@@ -154,6 +163,6 @@ def print_summary(console: Console, steps: Iterable[Step], outputs: Mapping[str,
         verdict = report["verdict"]
         console.print(
             f"{name}: [{_VERDICT_STYLE[verdict]} bold]{verdict}[/] · {pool['nodeCount']} × {pool['vmSize']} · "
-            f"{pool['rdmaResource']} · {report['coverage']['summary']}",
+            f"{pool['rdmaResource'] or pool['mode']} · {report['coverage']['summary']}",
             highlight=False,
         )

@@ -3,8 +3,9 @@
 The command line and the tests use it; so can a platform team that imports the components into a program of its own.
 """
 
+import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,8 +13,8 @@ from typing import Any, Final
 
 import yaml
 
-from rehearsal import stack_file
-from rehearsal.azure.plugin import make_plugin_folder
+from rehearsal import existing, stack_file
+from rehearsal.azure.plugin import make_kubelogin, make_plugin_folder
 from rehearsal.azure.subscription import SUBSCRIPTION_VARIABLE
 from rehearsal.control_plane import (
     ALL_PARTS,
@@ -23,9 +24,13 @@ from rehearsal.control_plane import (
     RunFolder,
     down,
 )
+from rehearsal.control_plane.credentials import CLUSTER_NAME
 from rehearsal.control_plane.processes import processes_of_run
+from rehearsal.control_plane.run_folder import write_atomically
 from rehearsal.engine import Engine
 from rehearsal.events import Event
+from rehearsal.machines.rdma_tools import faults
+from rehearsal.sizes import describe_sizes
 from rehearsal.tools.paths import BIN, PLUGINS, PROJECT
 
 DEFAULT_SPEED: Final = 60.0
@@ -41,6 +46,7 @@ class Rehearsal:
     charts: folder of the two operators' charts.
     operators: whether stand-ins act for NVIDIA's operators; without, someone else has to.
     subscription: file of the simulated subscription; None for the one that comes with the rehearsal.
+    faults: file with what is wrong with the machines (docs/rehearsal.md); None leaves it as it is, at first nothing.
     """
 
     project: Path
@@ -50,27 +56,46 @@ class Rehearsal:
     charts: Path = STAND_IN_CHARTS
     operators: bool = True
     subscription: Path | None = None
+    faults: Path | None = None
 
     def engine(self) -> Engine:
         """The engine on this rehearsal's backend, its stack file written anew from the person's own.
 
-        Raises StackFileError for a stack or charts that are not there, EngineError where the engine fails.
+        What the file says of the world outside the stack is made so too: machine sizes, the nodes of an existing
+        cluster. Raises StackFileError for a stack or charts that are not there, EngineError where the engine fails.
         """
         document = stack_file.read(self.project, self.stack)
         charts = stack_file.find_charts(self.charts)
+        self._prepare_world(document.get("config", {}))
         engine = Engine(
             project=self.project,
             folder=self.run.pulumi,
             stack=self.stack,
-            bin_folders=(Path(sys.executable).parent, BIN),
+            bin_folders=(Path(sys.executable).parent, BIN, make_kubelogin(self.run.pulumi / "bin")),
             environment={ENVIRONMENT_VARIABLE: str(self.run.root)},
             log=self.run.log("pulumi"),
         )
         salt = engine.prepare(plugins=PLUGINS)
         make_plugin_folder(engine.plugins)
-        copy = stack_file.rehearsed(document, charts=charts, speed=self.speed, salt=salt)
+        copy = stack_file.rehearsed(
+            document,
+            charts=charts,
+            speed=self.speed,
+            salt=salt,
+            kubeconfig=self.run.kubeconfig,
+            context=CLUSTER_NAME,
+        )
         engine.stack_file.write_text(yaml.safe_dump(copy))
+        engine.set_secrets(stack_file.secrets(document))
         return engine
+
+    def _prepare_world(self, config: Mapping[str, Any]) -> None:
+        described = config.get(f"{stack_file.NAMESPACE}:sizes")
+        describe_sizes(self.run.root, described if isinstance(described, dict) else {})
+        if self.faults is not None:
+            write_atomically(self.run.root / faults.FILE, json.dumps(self._read_faults(self.faults)))
+        if f"{stack_file.NAMESPACE}:existingCluster" in config:
+            existing.register(self.run.root, self.run.kubeconfig, config)
 
     @contextmanager
     def data_centre(self, *, keep: bool = False) -> Iterator[Callable[[], None]]:
@@ -83,11 +108,21 @@ class Rehearsal:
         # Before anything starts or ends: a mistake in either must not cost a start, or a cluster that was kept.
         stack_file.read(self.project, self.stack)
         stack_file.find_charts(self.charts)
+        if self.faults is not None:
+            self._read_faults(self.faults)
         with self._kept() if self.is_kept else self._started() as (check, leave):
             yield check
             check()
             if keep:
                 leave()
+
+    @staticmethod
+    def _read_faults(path: Path) -> list[dict[str, Any]]:
+        """Raises FaultsError for a file that is not there or says nothing that is known."""
+        try:
+            return faults.checked(yaml.safe_load(path.read_text()), str(path))
+        except (OSError, yaml.YAMLError) as error:
+            raise faults.FaultsError(f"{path}: {error}") from error
 
     @contextmanager
     def _started(self) -> Iterator[tuple[Callable[[], None], Callable[[], object]]]:

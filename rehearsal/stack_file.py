@@ -1,9 +1,13 @@
 """The stack file of a rehearsal: a person's own, plus settings that an air-gapped user has as well.
 
-Nothing is written to the person's file. What a rehearsal changes is where charts come from and how often states are
-polled (a simulated second is shorter than a real one); what it cannot know is the value of a secret.
+Nothing is written to the person's file. What a rehearsal changes is where charts come from, which cluster an existing
+one is, and how often states are polled (a simulated second is shorter than a real one); what it cannot know is the
+value of a secret, so every secret gets one of its own, and stays a secret.
 """
 
+import base64
+import json
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,8 +18,9 @@ CHARTS: Final = {"networkOperator": "network-operator", "gpuOperator": "gpu-oper
 """The settings that name a chart, and the chart's own name."""
 POLLING: Final = {"pollSeconds": 0.25, "stableSeconds": 0.75}
 """Real seconds. A rehearsal's minutes pass in a second, so states are looked at that much more often."""
-LIMITS: Final = {"readiness": (7200, 120), "validation": (3600, 60)}
+LIMITS: Final = {"readiness": (7200, 120), "validation": (3600, 240)}
 """What a wait may take: simulated seconds, and the least in real ones, because this machine has other work too."""
+STAND_IN: Final = "secret-not-known-to-a-rehearsal"
 _ENGINE_KEYS: Final = ("encryptionsalt", "secretsprovider", "encryptedkey")
 
 
@@ -41,14 +46,46 @@ def read(project: Path, stack: str) -> dict[str, Any]:
 
 
 def _without_secrets(value: Any) -> Any:
-    """Encrypted values cannot be opened here, so each becomes a word that says so."""
+    """Encrypted values cannot be opened here, so each becomes a word that says so, until the engine has the secret."""
+    if _is_secret(value):
+        return STAND_IN
     if isinstance(value, dict):
-        if set(value) == {"secure"}:
-            return "secret-not-known-to-a-rehearsal"
         return {key: _without_secrets(item) for key, item in value.items()}
     if isinstance(value, list):
         return [_without_secrets(item) for item in value]
     return value
+
+
+def _is_secret(value: Any) -> bool:
+    return isinstance(value, dict) and set(value) == {"secure"}
+
+
+def secrets(document: Mapping[str, Any]) -> dict[str, str]:
+    """A value for every secret of a stack file, by its path as `pulumi config set --path` takes it."""
+    config = document.get("config", {})
+    registry = config.get(f"{NAMESPACE}:registry") or {}
+    images = registry.get("images") if isinstance(registry, dict) else None
+    known = {f"{NAMESPACE}:registryCredentials": _docker_config(str(images or "registry.example.com"))}
+    return {path: known.get(path, STAND_IN) for key, value in config.items() for path in _secret_paths(key, value)}
+
+
+def _secret_paths(path: str, value: Any) -> Iterator[str]:
+    if _is_secret(value):
+        yield path
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from _secret_paths(f"{path}[{json.dumps(str(key))}]", item)
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _secret_paths(f"{path}[{index}]", item)
+
+
+def _docker_config(registry: str) -> str:
+    """Credentials as `docker login` writes them, of somebody whom no registry knows."""
+    user, password = "rehearsal", "no-password-of-anyone"
+    auth = base64.b64encode(f"{user}:{password}".encode()).decode()
+    login = {"username": user, "password": password, "auth": auth}
+    return json.dumps({"auths": {registry.partition("/")[0]: login}})
 
 
 def find_charts(folder: Path) -> dict[str, Path]:
@@ -70,21 +107,32 @@ def _find_chart(folder: Path, name: str) -> Path:
     return archives[-1]
 
 
-def rehearsed(document: dict[str, Any], *, charts: dict[str, Path], speed: float, salt: str) -> dict[str, Any]:
+def rehearsed(
+    document: dict[str, Any], *, charts: dict[str, Path], speed: float, salt: str, kubeconfig: Path, context: str
+) -> dict[str, Any]:
     """The document that the engine reads in a rehearsal.
 
-    charts: the chart of each setting, as `find_charts` gives them.
+    charts: the chart of each setting, as `find_charts` gives them; it has precedence over `registry`, too.
     speed: simulated seconds in a real one.
     salt: the passphrase salt that the engine made for the rehearsal's stack.
+    kubeconfig, context: of the rehearsal's cluster, which stands in for an existing one.
     """
     plain = {key: value for key, value in document.items() if key not in _ENGINE_KEYS}
     config: dict[str, Any] = _without_secrets(plain.get("config", {}))
     for setting, path in charts.items():
-        key = f"{NAMESPACE}:{setting}"
-        config[key] = {**(config.get(key) or {}), "chart": {"name": str(path)}}
+        _set(config, setting, {"chart": {"name": str(path)}})
     for setting, (simulated, least) in LIMITS.items():
         given = config.get(f"{NAMESPACE}:{setting}") or {}
         limit = max(round(simulated / speed), least)
-        config[f"{NAMESPACE}:{setting}"] = {**given, "timeoutSeconds": min(given.get("timeoutSeconds", limit), limit)}
-    config[f"{NAMESPACE}:readiness"] |= POLLING
+        _set(config, setting, {"timeoutSeconds": min(given.get("timeoutSeconds", limit), limit)})
+    _set(config, "readiness", POLLING)
+    existing = config.get(f"{NAMESPACE}:existingCluster", False)
+    if existing is not False:
+        named = {"context": context} if (existing or {}).get("context") else {}
+        _set(config, "existingCluster", {"kubeconfig": str(kubeconfig), **named})
     return {**plain, "config": config, "encryptionsalt": salt}
+
+
+def _set(config: dict[str, Any], setting: str, changes: Mapping[str, Any]) -> None:
+    key = f"{NAMESPACE}:{setting}"
+    config[key] = {**(config.get(key) or {}), **changes}

@@ -24,6 +24,7 @@ from rehearsal.azure.resources import KINDS
 from rehearsal.azure.store import Store
 from rehearsal.azure.subscription import DEFAULT_FILE, SUBSCRIPTION_VARIABLE, load
 from rehearsal.control_plane.run_folder import RunFolder, write_atomically
+from rehearsal.sizes import known_sizes
 
 _WORKERS: Final = 64
 """Calls that can wait at once: the engine runs 16 operations side by side, and more engines may run."""
@@ -54,6 +55,7 @@ def serve(run: Path, speed: float, subscription: Path = DEFAULT_FILE) -> Server:
         clock=clock,
         cluster_api=ClusterApi(own=folder.part_kubeconfig("azure"), handed_out=folder.kubeconfig, clock=clock),
         kinds=KINDS,
+        infiniband=lambda: known_sizes(folder.root),
     )
     options = [("grpc.max_receive_message_length", _MESSAGE_BYTES), ("grpc.max_send_message_length", _MESSAGE_BYTES)]
     grpc_server = grpc.server(ThreadPoolExecutor(_WORKERS), options=options)

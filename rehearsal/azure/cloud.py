@@ -7,17 +7,20 @@ before it starts, and started again when the simulator is.
 import logging
 import threading
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Final
 
+from aks_infiniband.catalog import SIZES, MachineSize
+
+from rehearsal.azure import access, faults
 from rehearsal.azure.clock import Clock, Stopped
 from rehearsal.azure.cluster_api import ClusterApi
 from rehearsal.azure.errors import AlreadyExistsError, AzureError
 from rehearsal.azure.kinds import Kind, Request, Work
 from rehearsal.azure.naming import last_part
 from rehearsal.azure.store import Operation, OperationKind, Record, Store
-from rehearsal.azure.subscription import Subscription
+from rehearsal.azure.subscription import Series, Size, Subscription
 
 _LOG: Final = logging.getLogger(__name__)
 _FINISHED: Final = {"create": "created", "update": "updated", "delete": "deleted"}
@@ -34,13 +37,37 @@ class OperationFailedError(Exception):
 
 @dataclass
 class Cloud:
-    """One subscription: what it offers, what it holds, and the kinds of resource it knows."""
+    """One subscription: what it offers, what it holds, and the kinds of resource it knows.
+
+    infiniband: the sizes with InfiniBand, as they are now.
+    """
 
     subscription: Subscription
     store: Store
     clock: Clock
     cluster_api: ClusterApi
     kinds: Mapping[str, Kind]
+    infiniband: Callable[[], Mapping[str, MachineSize]] = lambda: SIZES
+    met: dict[int, int] = field(default_factory=dict)
+    """How many requests each fault, by its index, has met."""
+
+    def size(self, name: str) -> Size | MachineSize | None:
+        """A size by its Azure name."""
+        return self.subscription.size(name, self.infiniband())
+
+    def series(self, size_name: str) -> Series | None:
+        """The family of a size; None for a size that there is not."""
+        size = self.size(size_name)
+        return self.subscription.series_of(size) if size else None
+
+    def offers(self, size_name: str, region: str) -> bool:
+        """Whether a region offers a size."""
+        series = self.series(size_name)
+        return series is not None and (not series.regions or region in series.regions)
+
+    def offered(self, region: str) -> list[str]:
+        """The sizes a region offers."""
+        return sorted(name for name in {*self.subscription.sizes, *self.infiniband()} if self.offers(name, region))
 
     def resume(self) -> None:
         """Carry on with what was under way when the simulator was killed."""
@@ -58,13 +85,14 @@ class Cloud:
             if request.current:
                 raise AlreadyExistsError(request.id)
             kind.refuse_create(self, request)
+            fault = faults.meet(self, kind.pulumi_type, request.id, "create")
             record = Record(
                 id=request.id,
                 pulumi_type=kind.pulumi_type,
                 inputs=dict(request.inputs),
                 outputs=kind.render(self, request),
             )
-            self.begin(record, "create")
+            self.begin(record, "create", fault)
         return self.wait(record, caller)
 
     def update(self, kind: Kind, request: Request, caller: str) -> Record:
@@ -73,22 +101,25 @@ class Cloud:
             record = request.current
             assert record
             kind.refuse_update(self, request)
+            fault = faults.meet(self, kind.pulumi_type, request.id, "update")
             record.outputs = kind.render(self, request)
             record.inputs = dict(request.inputs)
             # What was never made is made now: a PUT on a failed resource tries again.
-            self.begin(record, "create" if record.failure and not record.details.get("provisioned") else "update")
+            again = record.failure and not record.details.get("provisioned")
+            self.begin(record, "create" if again else "update", fault)
         return self.wait(record, caller)
 
     def delete(self, kind: Kind, record: Record, caller: str) -> None:
         """Delete a resource. Raises AzureError, OperationFailedError."""
         with self.clock.changed:
             kind.refuse_delete(self, record)
-            self.begin(record, "delete")
+            fault = faults.meet(self, kind.pulumi_type, record.id, "delete")
+            self.begin(record, "delete", fault)
         self.wait(record, caller)
 
-    def begin(self, record: Record, operation: OperationKind) -> None:
-        """Start an operation that has been accepted."""
-        record.operation = Operation(kind=operation, started=time.time())
+    def begin(self, record: Record, operation: OperationKind, fault: str | None = None) -> None:
+        """Start an operation that has been accepted. fault: the error it is to end with."""
+        record.operation = Operation(kind=operation, started=time.time(), fault=fault)
         record.failure = None
         self.show_state(record, _UNDER_WAY[operation])
         _LOG.info("%s %s", _UNDER_WAY[operation].lower(), self.describe(record))
@@ -120,15 +151,17 @@ class Cloud:
         kind = self.kinds[record.pulumi_type]
         works: dict[OperationKind, Work] = {"create": kind.create, "update": kind.update, "delete": kind.delete}
         try:
+            faults.fail_early(self, record, operation)
             works[operation.kind](self, record)
+            faults.fail_late(operation)
             failure = None
         except Stopped:
             return
         except AzureError as error:
-            failure = str(error)
+            failure = error.after_acceptance()
         except Exception as error:
             _LOG.exception("the %s of %s", operation.kind, record.id)
-            failure = f'Status=500 Code="InternalServerError" Message="{type(error).__name__}: {error}"'
+            failure = f'Status=200 Code="InternalServerError" Message="{type(error).__name__}: {error}"'
         self._finish(record, operation, failure)
 
     def _finish(self, record: Record, operation: Operation, failure: str | None) -> None:
@@ -140,7 +173,9 @@ class Cloud:
             else:
                 if operation.kind != "delete" and not failure:
                     record.details["provisioned"] = True
-                self.show_state(record, "Failed" if failure else "Succeeded")
+                ended = "Canceled" if operation.fault == "Canceled" else "Failed"
+                self.show_state(record, ended if failure else "Succeeded")
+            access.write_down(self)
             took = time.time() - operation.started
             _LOG.info("%s %s after %.1f s", failure or _FINISHED[operation.kind], self.describe(record), took)
             self.clock.changed.notify_all()

@@ -1,5 +1,12 @@
-"""What Azure answers when it refuses, in the words that azure-native prints."""
+"""What Azure answers when it refuses, in the words that azure-native prints.
 
+azure-native prints `Status=… Code="…" Message="…"`. The message is that of the answer's `error` object, and the whole
+body where there is no such object (pulumi-azure-native, provider/pkg/azure/client_azcore.go, newResponseError). AKS
+answers without it (Azure/terraform-azurerm-aks issue 604, jenkins-infra/azure PR 730), so of AKS the body is printed.
+What fails after it was accepted is told by the operation's status, whose request itself succeeded: Status=200.
+"""
+
+import json
 from http import HTTPStatus
 
 
@@ -9,13 +16,30 @@ class AzureError(Exception):
     status: the HTTP status Azure answers with; code: Azure's error code, as programs match it.
     """
 
-    def __init__(self, status: HTTPStatus, code: str, message: str, *, target: str | None = None) -> None:
+    def __init__(
+        self, status: HTTPStatus, code: str, message: str, *, target: str | None = None, detail: str | None = None
+    ) -> None:
         self.status = status
         self.code = code
         self.message = message
         self.target = target
-        where = f' Target="{target}"' if target else ""
-        super().__init__(f'Status={status.value} Code="{code}" Message="{message}"{where}')
+        self.detail = detail
+        super().__init__(_printed(status, code, message))
+
+    def of_aks(self) -> str:
+        """How azure-native prints it when it is AKS's."""
+        details = [{"code": "Unspecified", "message": self.detail}] if self.detail else None
+        body = {"code": self.code, "details": details, "message": self.message, "subcode": ""}
+        target = {"target": self.target} if self.target else {}
+        return _printed(self.status, self.code, json.dumps(body | target, indent=1, ensure_ascii=False))
+
+    def after_acceptance(self) -> str:
+        """How azure-native prints it when the request had been accepted."""
+        return _printed(HTTPStatus.OK, self.code, self.message)
+
+
+def _printed(status: HTTPStatus, code: str, message: str) -> str:
+    return f'Status={status.value} Code="{code}" Message="{message}"'
 
 
 class AlreadyExistsError(Exception):

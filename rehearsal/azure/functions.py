@@ -1,16 +1,18 @@
 """The functions that a program can invoke: reads of what the subscription holds, and a cluster's credentials."""
 
-import base64
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from rehearsal.azure import naming
+from rehearsal.azure import access, naming
 from rehearsal.azure.cloud import Cloud
-from rehearsal.azure.errors import bad_request, not_found
+from rehearsal.azure.errors import not_found
 from rehearsal.azure.kinds import Kind
 from rehearsal.azure.resources import KINDS, features
+from rehearsal.azure.resources.autoscaling import AUTOSCALE, autoscale
 from rehearsal.azure.resources.features import FEATURE_REGISTRATION
+from rehearsal.azure.resources.identities import USER_ASSIGNED_IDENTITY
 from rehearsal.azure.store import Record
+from rehearsal.azure.subscription import by_id
 
 Function = Callable[[Cloud, Mapping[str, Any]], dict[str, Any]]
 """Takes the subscription and the arguments; raises AzureError."""
@@ -35,15 +37,15 @@ def _get(kind: Kind) -> Function:
 
 
 def _find(cloud: Cloud, kind: Kind, arguments: Mapping[str, Any]) -> Record:
-    path = {
-        "subscriptionId": cloud.subscription.subscription_id,
-        **{key: str(arguments[key]) for key in kind.parameters},
-    }
-    resource = naming.resource_id(kind.path, path)
-    record = cloud.store.get(resource)
+    record = cloud.store.get(_resource(cloud, kind, arguments))
     if record is None:
-        raise not_found(kind.arm_type, path[kind.name_parameter], path.get("resourceGroupName", ""))
+        raise not_found(kind.arm_type, str(arguments[kind.name_parameter]), str(arguments.get("resourceGroupName", "")))
     return record
+
+
+def _resource(cloud: Cloud, kind: Kind, arguments: Mapping[str, Any]) -> str:
+    values = {key: str(arguments[key]) for key in kind.parameters}
+    return naming.resource_id(kind.path, {"subscriptionId": cloud.subscription.subscription_id, **values})
 
 
 def _client_config(cloud: Cloud, _arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -62,23 +64,29 @@ def _feature(cloud: Cloud, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _user_credentials(cloud: Cloud, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    _find(cloud, KINDS[_CLUSTER], arguments)
-    return _credentials(cloud, "clusterUser")
+    return access.user_credentials(cloud, _find(cloud, KINDS[_CLUSTER], arguments))
 
 
 def _admin_credentials(cloud: Cloud, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    cluster = _find(cloud, KINDS[_CLUSTER], arguments)
-    if cluster.outputs.get("disableLocalAccounts"):
-        raise bad_request(
-            "BadRequest",
-            "Getting static credential is not allowed because this cluster is set to disable local accounts.",
-        )
-    return _credentials(cloud, "clusterAdmin")
+    return access.admin_credentials(cloud, _find(cloud, KINDS[_CLUSTER], arguments))
 
 
-def _credentials(cloud: Cloud, name: str) -> dict[str, Any]:
-    value = base64.b64encode(cloud.cluster_api.kubeconfig().encode()).decode()
-    return {"kubeconfigs": [{"name": name, "value": value}]}
+def _identity(cloud: Cloud, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Of an identity that somebody else made there is what the subscription file says, and no record."""
+    resource = _resource(cloud, USER_ASSIGNED_IDENTITY, arguments)
+    known = by_id(cloud.subscription.existing_identities, resource)
+    if known is None:
+        return _get(USER_ASSIGNED_IDENTITY)(cloud, arguments)
+    return {
+        "id": resource,
+        "name": naming.last_part(resource),
+        "type": USER_ASSIGNED_IDENTITY.arm_type,
+        "azureApiVersion": USER_ASSIGNED_IDENTITY.api_version,
+        "location": known.region,
+        "tenantId": cloud.subscription.tenant_id,
+        "clientId": known.client_id,
+        "principalId": known.principal_id,
+    }
 
 
 FUNCTIONS: Final[dict[str, Function]] = {
@@ -91,5 +99,7 @@ FUNCTIONS: Final[dict[str, Function]] = {
         for token, kind in KINDS.items()
         if kind is not FEATURE_REGISTRATION
     },
+    "azure-native:managedidentity:getUserAssignedIdentity": _identity,
+    AUTOSCALE: autoscale,
 }
 """Every simulated function by its token."""

@@ -2,25 +2,27 @@
 
 import hashlib
 import ipaddress
-import json
-import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from aks_infiniband.catalog import MachineSize
 
+from rehearsal.azure.node_images import node_image, system_of_image
+from rehearsal.azure.node_parts import (
+    KWOK_ANNOTATION,
+    MACHINE_ANNOTATION,
+    allocatable,
+    capacity,
+    has_nvidia_gpus,
+    machine_annotation,
+    node_info,
+    stable_uuid,
+    taints,
+)
 from rehearsal.azure.subscription import Size
 
-MACHINE_ANNOTATION: Final = "rehearsal.aks-infiniband/machine"
-"""What is plugged in where: {"size": …, "fabric": …}; machines of one placement group share the fabric."""
-KWOK_ANNOTATION: Final = "kwok.x-k8s.io/node"
-
-_KERNEL: Final = "6.8.0-1046-azure"
-_CONTAINERD: Final = "containerd://2.1.6-1"
-_OS_IMAGE: Final = "Ubuntu 24.04.3 LTS"
-_IMAGE_DATE: Final = "202610.27.0"
-"""Node image AKSUbuntu-2404gen2containerd of the AKS release of 2026-10-27."""
+_ACCELERATOR_LABELS: Final = {"accelerator": "nvidia", "kubernetes.azure.com/accelerator": "nvidia"}
 _AZURES_ADDRESSES: Final = 4
 """Azure keeps the first four addresses of a subnet for itself."""
 _ALPHABET: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
@@ -63,12 +65,6 @@ def node_name(facts: PoolFacts, instance: int) -> str:
     return f"{scale_set(facts)}{digits}"
 
 
-def node_image(size: Size | MachineSize) -> str:
-    """The node image version that AKS reports for a size."""
-    suffix = "gen2arm64containerd" if size.architecture == "arm64" else "gen2containerd"
-    return f"AKSUbuntu-2404{suffix}-{_IMAGE_DATE}"
-
-
 def node(facts: PoolFacts, instance: int, address: int) -> dict[str, Any]:
     """The Node object of one machine, status included; devices are for their plugins to add.
 
@@ -80,24 +76,38 @@ def node(facts: PoolFacts, instance: int, address: int) -> dict[str, Any]:
         f"azure:///subscriptions/{facts.subscription_id}/resourceGroups/{group}/providers/Microsoft.Compute"
         f"/virtualMachineScaleSets/{scale_set(facts)}/virtualMachines/{instance}"
     )
-    machine = {"size": facts.size_name, "fabric": facts.fabric or str(_uuid(f"{provider_id}/fabric"))}
+    machine = machine_annotation(
+        size_name=facts.size_name,
+        size=facts.size,
+        fabric=facts.fabric or str(stable_uuid(f"{provider_id}/fabric")),
+        gpu_profile=facts.pool.get("gpuProfile"),
+    )
     return {
         "apiVersion": "v1",
         "kind": "Node",
         "metadata": {
             "name": name,
             "labels": {**labels(facts, instance), "kubernetes.io/hostname": name},
-            "annotations": {KWOK_ANNOTATION: "fake", MACHINE_ANNOTATION: json.dumps(machine)},
+            "annotations": {KWOK_ANNOTATION: "fake", MACHINE_ANNOTATION: machine},
         },
-        "spec": {"providerID": provider_id, "taints": taints(facts.pool), **_pod_cidr(facts, address)},
+        "spec": {
+            "providerID": provider_id,
+            "taints": taints(facts.pool.get("nodeTaints") or []),
+            **_pod_cidr(facts, address),
+        },
         "status": {
-            "capacity": capacity(facts),
-            "allocatable": allocatable(facts),
+            "capacity": capacity(facts.size, _disk(facts), _pods(facts)),
+            "allocatable": allocatable(facts.size, _disk(facts), _pods(facts)),
             "addresses": [
                 {"type": "InternalIP", "address": str(ipaddress.ip_network(facts.subnet)[_AZURES_ADDRESSES + address])},
                 {"type": "Hostname", "address": name},
             ],
-            "nodeInfo": _node_info(facts, provider_id),
+            "nodeInfo": node_info(
+                architecture=facts.size.architecture,
+                image=node_image(facts.pool, facts.size.architecture),
+                kubelet_version=facts.kubelet_version,
+                provider_id=provider_id,
+            ),
         },
     }
 
@@ -115,15 +125,16 @@ def labels(facts: PoolFacts, instance: int) -> dict[str, str]:
     pool, architecture = facts.pool, facts.size.architecture
     zones = pool.get("availabilityZones") or []
     zone = f"{facts.location}-{zones[instance % len(zones)]}" if zones else "0"
+    image = node_image(pool, architecture)
     return {
         "agentpool": pool["name"],
         "kubernetes.azure.com/agentpool": pool["name"],
         "kubernetes.azure.com/cluster": facts.node_group,
         "kubernetes.azure.com/mode": str(pool["mode"]).lower(),
-        "kubernetes.azure.com/node-image-version": node_image(facts.size),
+        "kubernetes.azure.com/node-image-version": image,
         "kubernetes.azure.com/nodepool-type": pool["type"],
         "kubernetes.azure.com/os-sku": pool["osSKU"],
-        "kubernetes.azure.com/os-sku-effective": "Ubuntu2404",
+        "kubernetes.azure.com/os-sku-effective": system_of_image(image).effective,
         "kubernetes.azure.com/role": "agent",
         "kubernetes.azure.com/storageprofile": str(pool["osDiskType"]).lower(),
         "kubernetes.io/arch": architecture,
@@ -138,72 +149,14 @@ def labels(facts: PoolFacts, instance: int) -> dict[str, str]:
         "topology.kubernetes.io/region": facts.location,
         "topology.kubernetes.io/zone": zone,
         "topology.disk.csi.azure.com/zone": zone if zones else "",
-        **_accelerator_labels(facts.size),
+        **(_ACCELERATOR_LABELS if has_nvidia_gpus(facts.size) else {}),
         **(pool.get("nodeLabels") or {}),
     }
 
 
-def _accelerator_labels(size: Size | MachineSize) -> dict[str, str]:
-    if isinstance(size, MachineSize) and size.accelerator and size.accelerator.vendor == "nvidia":
-        return {"accelerator": "nvidia", "kubernetes.azure.com/accelerator": "nvidia"}
-    return {}
+def _disk(facts: PoolFacts) -> int:
+    return int(facts.pool["osDiskSizeGB"])
 
 
-def taints(pool: Mapping[str, Any]) -> list[dict[str, str]]:
-    """The pool's taints, `key=value:Effect` or `key:Effect`, as Kubernetes writes them."""
-    result = []
-    for taint in pool.get("nodeTaints") or []:
-        pair, _, effect = taint.rpartition(":")
-        key, _, value = pair.partition("=")
-        result.append({"key": key, "effect": effect, **({"value": value} if value else {})})
-    return result
-
-
-def capacity(facts: PoolFacts) -> dict[str, str]:
-    """What the machine has."""
-    return {
-        "cpu": str(facts.size.vcpus),
-        "memory": f"{facts.size.memory_gib * 1024 * 1024}Ki",
-        "ephemeral-storage": f"{int(facts.pool['osDiskSizeGB']) * 1024 * 1024 * 97 // 100}Ki",
-        "hugepages-1Gi": "0",
-        "hugepages-2Mi": "0",
-        "pods": str(facts.pool["maxPods"]),
-    }
-
-
-def allocatable(facts: PoolFacts) -> dict[str, str]:
-    """What is left for pods after AKS's reservations.
-
-    Source: "Node resource reservations in AKS": CPU 100m for two cores, then 20m a core up to four and 10m beyond;
-    memory the smaller of 20 MB a pod + 50 MB and a quarter, and 100 Mi before eviction.
-    """
-    cores, pods = facts.size.vcpus, int(facts.pool["maxPods"])
-    reserved_cpu = 60 if cores < 2 else 100 + 20 * (min(cores, 4) - 2) + 10 * max(0, cores - 4)
-    memory = facts.size.memory_gib * 1024 * 1024
-    reserved_memory = min((20 * pods + 50) * 1000 * 1000 // 1024, memory // 4) + 100 * 1024
-    storage = int(capacity(facts)["ephemeral-storage"].removesuffix("Ki"))
-    return {
-        **capacity(facts),
-        "cpu": f"{cores * 1000 - reserved_cpu}m",
-        "memory": f"{memory - reserved_memory}Ki",
-        "ephemeral-storage": f"{storage * 9 // 10}Ki",
-    }
-
-
-def _node_info(facts: PoolFacts, provider_id: str) -> dict[str, str]:
-    return {
-        "architecture": facts.size.architecture,
-        "bootID": str(_uuid(f"{provider_id}/boot")),
-        "containerRuntimeVersion": _CONTAINERD,
-        "kernelVersion": _KERNEL,
-        "kubeProxyVersion": "",
-        "kubeletVersion": facts.kubelet_version,
-        "machineID": _uuid(f"{provider_id}/machine").hex,
-        "operatingSystem": "linux",
-        "osImage": _OS_IMAGE,
-        "systemUUID": str(_uuid(provider_id)),
-    }
-
-
-def _uuid(name: str) -> uuid.UUID:
-    return uuid.uuid5(uuid.NAMESPACE_URL, name)
+def _pods(facts: PoolFacts) -> int:
+    return int(facts.pool["maxPods"])

@@ -1,9 +1,12 @@
-"""The plugin folder by which the Pulumi engine finds the running simulator in azure-native's place."""
+"""What the Pulumi engine finds of the simulator: a plugin folder in azure-native's place, and kubelogin on its PATH."""
 
 import os
+import shlex
+import sys
 from pathlib import Path
 from typing import Final
 
+from rehearsal.azure import kubelogin
 from rehearsal.azure.provider import VERSION
 from rehearsal.control_plane import ENVIRONMENT_VARIABLE
 
@@ -23,12 +26,21 @@ def make_plugin_folder(plugins: Path) -> Path:
     The engine must see `AKS_INFINIBAND_REHEARSAL`, its run folder. Nothing is written when it is there already.
     """
     folder = plugins / f"resource-azure-native-v{VERSION}"
-    launcher = folder / "pulumi-resource-azure-native"
-    text = _LAUNCHER.format(variable=ENVIRONMENT_VARIABLE)
-    if not launcher.exists() or launcher.read_text() != text:
-        folder.mkdir(parents=True, exist_ok=True)
-        draft = launcher.with_suffix(f".{os.getpid()}")
+    _write_program(folder / "pulumi-resource-azure-native", _LAUNCHER.format(variable=ENVIRONMENT_VARIABLE))
+    return folder
+
+
+def make_kubelogin(folder: Path) -> Path:
+    """Write the simulated kubelogin into a folder, for the engine's PATH, and return the folder."""
+    line = shlex.join([sys.executable, str(kubelogin.__file__)])
+    _write_program(folder / "kubelogin", f'#!/bin/sh\n# The simulated kubelogin of a rehearsal.\nexec {line} "$@"\n')
+    return folder
+
+
+def _write_program(program: Path, text: str) -> None:
+    if not program.exists() or program.read_text() != text:
+        program.parent.mkdir(parents=True, exist_ok=True)
+        draft = program.with_suffix(f".{os.getpid()}")
         draft.write_text(text)
         draft.chmod(0o755)
-        draft.replace(launcher)
-    return folder
+        draft.replace(program)

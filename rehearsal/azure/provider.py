@@ -4,22 +4,24 @@
 import json
 import logging
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final, NoReturn, TypeVar
 
 import grpc
 from google.protobuf import empty_pb2, struct_pb2
-from pulumi.runtime.proto import plugin_pb2, provider_pb2, provider_pb2_grpc, status_pb2
+from pulumi.runtime.proto import plugin_pb2, provider_pb2, provider_pb2_grpc
 
+from rehearsal.azure.answers import abort_with_state, not_simulated, preview, property_diff, read_inputs
 from rehearsal.azure.checking import CREATE_BEFORE_DELETE, check
 from rehearsal.azure.clock import Cancelled, Stopped
 from rehearsal.azure.cloud import Cloud, OperationFailedError
-from rehearsal.azure.difference import Change, changes
+from rehearsal.azure.difference import changes
 from rehearsal.azure.errors import AlreadyExistsError, AzureError, NotSimulatedError, not_found
 from rehearsal.azure.functions import FUNCTIONS, find
 from rehearsal.azure.kinds import Kind, Request
 from rehearsal.azure.naming import parse_id, resource_id
 from rehearsal.azure.store import Record
-from rehearsal.azure.wire import UNKNOWN, Properties, from_struct, has_unknown, to_struct
+from rehearsal.azure.wire import Properties, from_struct, has_unknown, to_struct
 
 _LOG: Final = logging.getLogger(__name__)
 Result = TypeVar("Result")
@@ -28,14 +30,11 @@ VERSION: Final = "3.29.0"
 _REFUSALS: Final = (AzureError, NotSimulatedError, AlreadyExistsError)
 _INTERRUPTIONS: Final = (OperationFailedError, Cancelled, Stopped)
 _STILL_GOING: Final = "the engine stopped waiting; Azure has accepted the request and carries on"
-_PROPERTY_KIND: Final = {
-    ("add", False): provider_pb2.PropertyDiff.ADD,
-    ("add", True): provider_pb2.PropertyDiff.ADD_REPLACE,
-    ("delete", False): provider_pb2.PropertyDiff.DELETE,
-    ("delete", True): provider_pb2.PropertyDiff.DELETE_REPLACE,
-    ("update", False): provider_pb2.PropertyDiff.UPDATE,
-    ("update", True): provider_pb2.PropertyDiff.UPDATE_REPLACE,
-}
+_AKS: Final = ("azure-native:containerservice:", "rehearsal:")
+_TRIED_AGAIN: Final = ("TooManyRequests", "AnotherOperationInProgress")
+"""Answers after which azure-native asks again by itself (provider/pkg/azure/client_azcore.go, ShouldRetry)."""
+_PAUSES: Final = (20.0, 60.0, 120.0)
+"""Simulated seconds before azure-native asks again: RetryDelay and MaxRetryDelay there; azcore retries 3 times."""
 
 
 class AzureNative(provider_pb2_grpc.ResourceProviderServicer):
@@ -104,51 +103,55 @@ class AzureNative(provider_pb2_grpc.ResourceProviderServicer):
             replaces=replaces,
             deleteBeforeReplace=bool(replaces) and not old.get(CREATE_BEFORE_DELETE),
             diffs=sorted({change.path.split(".")[0].split("[")[0] for change in found}),
-            detailedDiff={change.path: _property_diff(change) for change in found},
+            detailedDiff={change.path: property_diff(change) for change in found},
             hasDetailedDiff=True,
         )
 
     def Create(self, request: Any, context: grpc.ServicerContext) -> Any:
         kind, inputs = self._kind(request.urn, context), from_struct(request.properties)
         if request.preview:
-            return provider_pb2.CreateResponse(properties=to_struct(_preview(kind, inputs)))
+            return provider_pb2.CreateResponse(properties=to_struct(preview(kind, inputs)))
         put = self._request(kind, inputs)
-        record = self._put(context, lambda: self._cloud.create(kind, put, context.peer()), put.id, request.properties)
+        create = partial(self._cloud.create, kind, put, context.peer())
+        record = self._put(context, create, kind, put.id, request.properties)
         return provider_pb2.CreateResponse(id=record.id, properties=self._outputs(record))
 
     def Update(self, request: Any, context: grpc.ServicerContext) -> Any:
         kind, inputs = self._kind(request.urn, context), from_struct(request.news)
         if request.preview:
-            return provider_pb2.UpdateResponse(properties=to_struct(_preview(kind, inputs)))
+            return provider_pb2.UpdateResponse(properties=to_struct(preview(kind, inputs)))
         put = self._request(kind, inputs, request.id)
         if put.current is None:
-            self._refuse(context, not_found(kind.arm_type, put.name, put.path.get("resourceGroupName", "")))
-        record = self._put(context, lambda: self._cloud.update(kind, put, context.peer()), put.id, request.news)
+            missing = not_found(kind.arm_type, put.name, put.path.get("resourceGroupName", ""))
+            self._refuse(context, missing)
+        update = partial(self._cloud.update, kind, put, context.peer())
+        record = self._put(context, update, kind, put.id, request.news)
         return provider_pb2.UpdateResponse(properties=self._outputs(record))
 
     def Read(self, request: Any, context: grpc.ServicerContext) -> Any:
         kind = self._kind(request.urn, context)
-        record = self._call(context, lambda: find(self._cloud, kind, request.id))
+        record = self._call(context, lambda: find(self._cloud, kind, request.id), kind.pulumi_type)
         if record is None:
             return provider_pb2.ReadResponse()
-        inputs = to_struct(record.inputs)
+        inputs = to_struct(read_inputs(record, from_struct(request.inputs), from_struct(request.properties)))
         return provider_pb2.ReadResponse(id=record.id, properties=self._outputs(record), inputs=inputs)
 
     def Delete(self, request: Any, context: grpc.ServicerContext) -> Any:
         kind = self._kind(request.urn, context)
         record = self._cloud.store.get(request.id)
         if record is not None:
-            self._call(context, lambda: self._cloud.delete(kind, record, context.peer()))
+            self._call(context, lambda: self._cloud.delete(kind, record, context.peer()), kind.pulumi_type)
         return empty_pb2.Empty()
 
     def Invoke(self, request: Any, context: grpc.ServicerContext) -> Any:
         function = FUNCTIONS.get(request.tok)
         if function is None:
-            self._refuse(context, _not_simulated("function", request.tok, list(FUNCTIONS)))
+            known = [token for token in FUNCTIONS if token.startswith("azure-native:")]
+            self._refuse(context, not_simulated("function", request.tok, known))
         arguments = from_struct(request.args)
         if has_unknown(arguments):
             return provider_pb2.InvokeResponse()
-        answer = self._call(context, lambda: function(self._cloud, arguments))
+        answer = self._call(context, lambda: function(self._cloud, arguments), request.tok)
         response = provider_pb2.InvokeResponse()
         getattr(response, "return").CopyFrom(to_struct(answer))
         return response
@@ -157,7 +160,7 @@ class AzureNative(provider_pb2_grpc.ResourceProviderServicer):
         token = urn.split("::")[2].rpartition("$")[2]
         kind = self._cloud.kinds.get(token)
         if kind is None:
-            self._refuse(context, _not_simulated("resource type", token, list(self._cloud.kinds)))
+            self._refuse(context, not_simulated("resource type", token, list(self._cloud.kinds)))
         return kind
 
     def _request(self, kind: Kind, inputs: Properties, known_id: str = "") -> Request:
@@ -171,13 +174,18 @@ class AzureNative(provider_pb2_grpc.ResourceProviderServicer):
         return to_struct({"id": record.id, **record.outputs})
 
     def _put(
-        self, context: grpc.ServicerContext, put: Callable[[], Record], resource: str, inputs: struct_pb2.Struct
+        self,
+        context: grpc.ServicerContext,
+        put: Callable[[], Record],
+        kind: Kind,
+        resource: str,
+        inputs: struct_pb2.Struct,
     ) -> Record:
         """A PUT; what fails after Azure has accepted it leaves a resource behind, which the engine must keep."""
         try:
-            return put()
+            return self._tried(put)
         except _REFUSALS as error:
-            self._refuse(context, error)
+            self._refuse(context, error, kind.pulumi_type)
         except _INTERRUPTIONS as error:
             record = self._cloud.store.get(resource)
             assert record
@@ -185,45 +193,30 @@ class AzureNative(provider_pb2_grpc.ResourceProviderServicer):
             detail = provider_pb2.ErrorResourceInitFailed(
                 id=record.id, properties=self._outputs(record), reasons=[reason], inputs=inputs
             )
-            _abort(context, reason, detail)
+            abort_with_state(context, reason, detail)
 
-    def _call(self, context: grpc.ServicerContext, call: Callable[[], Result]) -> Result:
+    def _call(self, context: grpc.ServicerContext, call: Callable[[], Result], token: str) -> Result:
         try:
-            return call()
+            return self._tried(call)
         except (*_REFUSALS, *_INTERRUPTIONS) as error:
-            self._refuse(context, error)
+            self._refuse(context, error, token)
 
-    def _refuse(self, context: grpc.ServicerContext, error: Exception) -> NoReturn:
+    def _tried(self, call: Callable[[], Result]) -> Result:
+        """A request, made again where azure-native does so."""
+        for pause in _PAUSES:
+            try:
+                return call()
+            except AzureError as error:
+                if error.code not in _TRIED_AGAIN:
+                    raise
+                _LOG.info("azure-native asks again: %s", error)
+                self._cloud.clock.pause(pause / self._cloud.clock.latencies.speed)
+        return call()
+
+    def _refuse(self, context: grpc.ServicerContext, error: Exception, token: str = "") -> NoReturn:
         reason = str(error) or _STILL_GOING
-        _LOG.info("refused: %s", reason)
+        if isinstance(error, AzureError) and token.startswith(_AKS):
+            reason = error.of_aks()
+        _LOG.info("refused: %s", error)
         context.abort(grpc.StatusCode.UNKNOWN, reason)
         raise AssertionError  # abort raises
-
-
-def _preview(kind: Kind, inputs: Properties) -> Properties:
-    """The outputs as far as the inputs tell; azure-native lets everything else be unknown, at an update too.
-
-    An object's shape may differ between input and output (a list of identities becomes a map), so only what is plain
-    is taken over.
-    """
-    known = {name: value for name, value in inputs.items() if not isinstance(value, dict | list)}
-    return {name: known.get(name, UNKNOWN) for name in kind.output_names} | {"azureApiVersion": kind.api_version}
-
-
-def _property_diff(change: Change) -> provider_pb2.PropertyDiff:
-    return provider_pb2.PropertyDiff(kind=_PROPERTY_KIND[change.kind, change.replaces], inputDiff=True)
-
-
-def _not_simulated(what: str, token: str, known: list[str]) -> NotSimulatedError:
-    return NotSimulatedError(
-        f"This rehearsal does not simulate the {what} {token}. It simulates: {', '.join(sorted(known))}. "
-        "On Azure the program may work; to rehearse it, leave this out or extend rehearsal/azure."
-    )
-
-
-def _abort(context: grpc.ServicerContext, reason: str, detail: provider_pb2.ErrorResourceInitFailed) -> NoReturn:
-    """End a call with an error that carries a resource's state, as Pulumi's engine reads it."""
-    status = status_pb2.Status(code=grpc.StatusCode.UNKNOWN.value[0], message=reason)
-    status.details.add().Pack(detail)
-    context.set_trailing_metadata((("grpc-status-details-bin", status.SerializeToString()),))
-    context.abort(grpc.StatusCode.UNKNOWN, reason)

@@ -12,10 +12,11 @@ OperationKind = Literal["create", "update", "delete"]
 
 @dataclass(kw_only=True)
 class Operation:
-    """What Azure is doing to a resource. started: seconds since the epoch."""
+    """What Azure is doing to a resource. started: seconds since the epoch; fault: the error it is to end with."""
 
     kind: OperationKind
     started: float
+    fault: str | None = None
 
 
 @dataclass(kw_only=True)
@@ -49,6 +50,11 @@ class Store:
             for data in json.loads(file.read_text())["resources"]:
                 operation = Operation(**data.pop("operation")) if data["operation"] else data.pop("operation")
                 self._records[data["id"].casefold()] = Record(operation=operation, **data)
+
+    @property
+    def folder(self) -> Path:
+        """Where the subscription is kept."""
+        return self._file.parent
 
     def get(self, resource: str) -> Record | None:
         """The record of an ID."""

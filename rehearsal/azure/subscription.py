@@ -1,11 +1,12 @@
 """What the simulated subscription is and offers: typed, read from `subscription.yaml` or a file of the same shape."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, Literal, TypeVar
 
 import yaml
 from aks_infiniband.catalog import SIZES, Architecture, MachineSize
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
 SUBSCRIPTION_VARIABLE: Final = "AKS_INFINIBAND_SUBSCRIPTION"
@@ -13,6 +14,15 @@ SUBSCRIPTION_VARIABLE: Final = "AKS_INFINIBAND_SUBSCRIPTION"
 DEFAULT_FILE: Final = Path(__file__).with_name("subscription.yaml")
 
 FeatureState = Literal["NotRegistered", "Pending", "Registering", "Registered", "Unregistering", "Unregistered"]
+FaultCode = Literal[
+    "TooManyRequests",
+    "OperationNotAllowed",
+    "EtagMismatch",
+    "AnotherOperationInProgress",
+    "SkuNotAvailable",
+    "AllocationFailed",
+    "Canceled",
+]
 
 
 class _Data(BaseModel):
@@ -20,27 +30,84 @@ class _Data(BaseModel):
 
 
 class Series(_Data):
-    """A family of sizes that share a quota. vcpus: the quota per region; regions: that offer it, all when empty."""
+    """A family of sizes that share a quota. vcpus: the quota per region; regions: that offer it, all when empty.
+
+    temporary_disk_gib: of every size in it, where an ephemeral OS disk lies; None where it is not known.
+    """
 
     family: str
     vcpus: int
     regions: tuple[str, ...] = ()
+    temporary_disk_gib: int | None = None
 
 
 class Size(_Data):
-    """A general-purpose machine size."""
+    """A machine size without InfiniBand. gpus: NVIDIA's; temporary_disk_gib: 0 where it has none."""
 
     series: str
     vcpus: int
     memory_gib: int
     architecture: Architecture = "amd64"
+    gpus: int = 0
+    temporary_disk_gib: int = 0
 
 
 class Client(_Data):
-    """Who runs the program."""
+    """Who runs the program. roles: names of those that it has on the whole subscription; groups: IDs in Entra ID."""
 
     client_id: str
     object_id: str
+    roles: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+
+
+class ExistingSubnet(_Data):
+    """A subnet that somebody else made. nat_gateway, route_table: whether it has one."""
+
+    address_prefix: str
+    region: str
+    nat_gateway: bool = False
+    route_table: bool = False
+
+
+class ExistingIdentity(_Data):
+    """A user-assigned identity that somebody else made."""
+
+    client_id: str
+    principal_id: str
+    region: str
+
+
+class CapacityReservationGroup(_Data):
+    """Machines that are reserved. machines: of each size; zones: none where the group is regional."""
+
+    region: str
+    zones: tuple[str, ...] = ()
+    machines: dict[str, int]
+
+
+class Snapshot(_Data):
+    """A snapshot of a node pool, which keeps its node image."""
+
+    region: str
+    node_image_version: str
+    os_sku: str
+
+
+class Fault(_Data):
+    """A request that Azure refuses, or accepts and does not carry out, although nothing is wrong with it.
+
+    code: the error; type: the resource's type without its namespace; name: which resources, with * and ?; operations:
+    which requests; first: how many it meets, 0 for all; side_by_side: only a request that comes while another one on a
+    resource of the type and in the same cluster is under way.
+    """
+
+    code: FaultCode
+    type: str = "AgentPool"
+    name: str = "*"
+    operations: tuple[Literal["create", "update", "delete"], ...] = ("create", "update", "delete")
+    first: int = Field(default=1, ge=0)
+    side_by_side: bool = False
 
 
 class Subscription(_Data):
@@ -58,20 +125,20 @@ class Subscription(_Data):
     default_kubernetes_version: str
     features: dict[str, FeatureState]
     roles: dict[str, str]
+    existing_subnets: dict[str, ExistingSubnet] = {}
+    existing_identities: dict[str, ExistingIdentity] = {}
+    capacity_reservation_groups: dict[str, CapacityReservationGroup] = {}
+    snapshots: dict[str, Snapshot] = {}
+    faults: tuple[Fault, ...] = ()
 
-    def size(self, name: str) -> Size | MachineSize | None:
-        """A size by its Azure name, InfiniBand or general-purpose."""
-        return SIZES.get(name) or self.sizes.get(name)
+    def size(self, name: str, infiniband: Mapping[str, MachineSize] = SIZES) -> Size | MachineSize | None:
+        """A size by its Azure name. infiniband: those with InfiniBand."""
+        return infiniband.get(name) or self.sizes.get(name)
 
-    def offered(self, region: str) -> list[str]:
-        """The sizes a region offers."""
-        return sorted(name for name in [*self.sizes, *SIZES] if self.offers(name, region))
-
-    def offers(self, name: str, region: str) -> bool:
-        """Whether a region offers a size."""
-        size = self.size(name)
-        series = self.series.get(size.series) if size else None
-        return series is not None and (not series.regions or region in series.regions)
+    def series_of(self, size: Size | MachineSize) -> Series:
+        """The family of a size; one that is not named here, as of a size that a stack describes, has no own limit."""
+        unknown = Series(family=f"standard{size.series}Family", vcpus=self.regional_vcpus)
+        return self.series.get(size.series, unknown)
 
     def patch_of(self, version: str) -> str | None:
         """The offered Kubernetes version that `1.34` or `1.34.2` means (the newest patch of a minor), or None."""
@@ -79,6 +146,14 @@ class Subscription(_Data):
             return version
         matching = [known for known in self.kubernetes_versions if known.rpartition(".")[0] == version]
         return max(matching, key=version_key, default=None)
+
+
+Named = TypeVar("Named")
+
+
+def by_id(known: Mapping[str, Named], resource: str) -> Named | None:
+    """What a resource ID names; IDs are compared without case."""
+    return next((value for key, value in known.items() if key.casefold() == resource.casefold()), None)
 
 
 def version_key(version: str) -> tuple[int, ...]:

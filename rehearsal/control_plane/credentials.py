@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import secrets
 
 from cryptography.hazmat.primitives.asymmetric import ec
 
@@ -55,6 +56,7 @@ def write_credentials(run: RunFolder, *, api_server_port: int) -> None:
     authority.issue("kube-apiserver-kubelet-client", client=True).write(run.pki, "kubelet-client")
     _write_etcd_credentials(run)
     _write_service_account_key(run)
+    _write_tokens(run)
     server = f"https://{LOOPBACK}:{api_server_port}"
 
     def write_kubeconfig(path: str, user: str, credential: Credential) -> None:
@@ -82,3 +84,12 @@ def _write_service_account_key(run: RunFolder) -> None:
     key = ec.generate_private_key(ec.SECP256R1())
     write_private(run.pki / "service-account.key", private_pem(key))
     write_private(run.pki / "service-account.pub", public_pem(key))
+
+
+def _write_tokens(run: RunFolder) -> None:
+    """Tokens as a directory such as Entra ID gives them to people: token, user, ID, groups."""
+    rows = [
+        f"{secrets.token_urlsafe()},{user},{user}{group}\n"
+        for user, group in (("entra:administrator", f',"{ADMINISTRATORS}"'), ("entra:user", ""))
+    ]
+    write_private(run.pki / "tokens.csv", "".join(rows).encode("utf-8"))

@@ -143,6 +143,7 @@ def _api_server(run: RunFolder, ports: Mapping[str, int]) -> Part:
             # the one type of address that lies on loopback; a node's own address is nowhere to be dialled
             "--kubelet-preferred-address-types=InternalDNS",
             "--anonymous-auth=false",
+            f"--token-auth-file={pki / 'tokens.csv'}",
             "--authorization-mode=Node,RBAC",
             "--service-account-issuer=https://kubernetes.default.svc.cluster.local",
             f"--service-account-key-file={pki / 'service-account.pub'}",

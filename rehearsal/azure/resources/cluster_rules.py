@@ -124,6 +124,18 @@ def require_network(cloud: Cloud, cluster: Mapping[str, Any]) -> None:
                     )
 
 
+def require_login(cluster: Mapping[str, Any]) -> None:
+    """Refuse Azure RBAC without Entra ID or Kubernetes RBAC (Azure, "Use Azure RBAC for Kubernetes authorization").
+
+    Local accounts without Entra ID can be switched off: then nobody gets in (terraform-provider-azurerm PR 15489).
+    """
+    profile = cluster.get("aadProfile") or {}
+    if profile.get("enableAzureRBAC") and not (profile.get("managed") and cluster["enableRBAC"]):
+        raise _invalid(
+            "aadProfile.enableAzureRBAC", "Azure RBAC needs managed Azure AD (aadProfile.managed) and enableRBAC"
+        )
+
+
 def require_unchanged(cloud: Cloud, request: Request) -> None:
     """Refuse a downgrade."""
     assert request.current

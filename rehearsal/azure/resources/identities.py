@@ -12,7 +12,7 @@ from rehearsal.azure import naming
 from rehearsal.azure.errors import bad_request, conflict, not_found
 from rehearsal.azure.kinds import Kind, Request
 from rehearsal.azure.resources.groups import base_outputs, located
-from rehearsal.azure.store import Record
+from rehearsal.azure.subscription import by_id
 
 if TYPE_CHECKING:
     from rehearsal.azure.cloud import Cloud
@@ -31,16 +31,23 @@ def _render_identity(cloud: Cloud, request: Request) -> dict[str, Any]:
     }
 
 
-def find_identity(cloud: Cloud, identity: str) -> Record | None:
-    """The record of an identity's resource ID."""
+def find_identity(cloud: Cloud, identity: str) -> dict[str, str] | None:
+    """The clientId and principalId of an identity, somebody else's included; None when it does not exist."""
+    existing = by_id(cloud.subscription.existing_identities, identity)
+    if existing:
+        return {"clientId": existing.client_id, "principalId": existing.principal_id}
     record = cloud.store.get(identity)
-    return record if record and record.pulumi_type == USER_ASSIGNED_IDENTITY.pulumi_type else None
+    if record is None or record.pulumi_type != USER_ASSIGNED_IDENTITY.pulumi_type:
+        return None
+    return {key: record.outputs[key] for key in ("clientId", "principalId")}
 
 
 def _principal_type(cloud: Cloud, principal: str) -> str | None:
     """What kind of principal the directory holds under an object ID; None when it holds none."""
     if principal == cloud.subscription.client.object_id:
         return "User"
+    if any(principal == known.principal_id for known in cloud.subscription.existing_identities.values()):
+        return "ServicePrincipal"
     for record in cloud.store.all():
         identity = record.outputs.get("identity") or {}
         if (
@@ -54,10 +61,17 @@ def _principal_type(cloud: Cloud, principal: str) -> str | None:
     return None
 
 
+def _is_somebody_elses(cloud: Cloud, resource: str) -> bool:
+    """Whether somebody else made what an ID names, or made what it contains (a resource group, a network)."""
+    known = cloud.subscription
+    ids = (*known.existing_subnets, *known.existing_identities, *known.capacity_reservation_groups, *known.snapshots)
+    return any(f"{existing}/".casefold().startswith(f"{resource}/".casefold()) for existing in ids)
+
+
 def _refuse_assignment(cloud: Cloud, request: Request) -> None:
     inputs, subscription = request.inputs, cloud.subscription
     scope = f"/{str(inputs['scope']).strip('/')}"
-    if scope.count("/") > 2 and cloud.store.get(scope) is None:
+    if scope.count("/") > 2 and cloud.store.get(scope) is None and not _is_somebody_elses(cloud, scope):
         group = scope.split("/")[4] if scope.count("/") >= 4 else ""
         raise not_found("/".join(scope.split("/")[6:-1]) or "resourceGroups", naming.last_part(scope), group)
     role = naming.last_part(str(inputs["roleDefinitionId"])).lower()

@@ -13,6 +13,7 @@ from rehearsal.azure.errors import bad_request, conflict, not_found
 from rehearsal.azure.kinds import Kind, Request
 from rehearsal.azure.resources.groups import base_outputs, located, require_group
 from rehearsal.azure.store import Record
+from rehearsal.azure.subscription import by_id
 
 if TYPE_CHECKING:
     from rehearsal.azure.cloud import Cloud
@@ -94,7 +95,10 @@ def subnets_of(cloud: Cloud, network_record: Record) -> Iterator[tuple[str, str,
 
 
 def find_subnet(cloud: Cloud, subnet_id: str) -> list[str] | None:
-    """The prefixes of a subnet, or None when it does not exist."""
+    """The prefixes of a subnet, somebody else's included, or None when it does not exist."""
+    existing = by_id(cloud.subscription.existing_subnets, subnet_id)
+    if existing:
+        return [existing.address_prefix]
     network_id = subnet_id[: subnet_id.casefold().rfind("/subnets/")]
     network_record = cloud.store.get(network_id)
     known = subnets_of(cloud, network_record) if network_record else iter(())
@@ -135,16 +139,14 @@ def _render_subnet(_cloud: Cloud, request: Request) -> dict[str, Any]:
 
 def _refuse_delete(cloud: Cloud, record: Record) -> None:
     for pool in cloud.store.all(_AGENT_POOL):
-        subnet = str(pool.outputs.get("vnetSubnetID") or "")
-        if subnet.casefold() == record.id.casefold() or subnet.casefold().startswith(
-            f"{record.id.casefold()}/subnets/"
-        ):
-            raise conflict(
-                "InUseSubnetCannotBeDeleted",
-                f"Subnet {naming.last_part(subnet)} is in use by {pool.id} and cannot be deleted. In order to "
-                "delete the "
-                "subnet, delete all the resources within the subnet. See aka.ms/deletesubnet.",
-            )
+        for key in ("vnetSubnetID", "podSubnetID"):
+            subnet = str(pool.outputs.get(key) or "")
+            if f"{subnet.casefold()}/".startswith(f"{record.id.casefold()}/"):
+                raise conflict(
+                    "InUseSubnetCannotBeDeleted",
+                    f"Subnet {naming.last_part(subnet)} is in use by {pool.id} and cannot be deleted. In order to "
+                    "delete the subnet, delete all the resources within the subnet. See aka.ms/deletesubnet.",
+                )
 
 
 def _delete_network(cloud: Cloud, record: Record) -> None:

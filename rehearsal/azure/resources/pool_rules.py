@@ -2,34 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final
 
 from aks_infiniband.catalog import MachineSize
 
 from rehearsal.azure.errors import AzureError, bad_request
-from rehearsal.azure.machines import node_image
-from rehearsal.azure.resources.networks import find_subnet
-from rehearsal.azure.store import Record
+from rehearsal.azure.node_images import NodeSystem, architecture_of_image, system_of_image, system_of_sku
+from rehearsal.azure.resources.pool_defaults import IMMUTABLE, snapshot_of, temporary_disk_gib
+from rehearsal.azure.subscription import version_key
 
 if TYPE_CHECKING:
     from rehearsal.azure.cloud import Cloud
 
-TYPE: Final = "azure-native:containerservice:AgentPool"
-
-IMMUTABLE: Final[tuple[str, ...]] = (
-    "vmSize", "osType", "osDiskSizeGB", "osDiskType", "kubeletDiskType", "maxPods", "type", "vnetSubnetID",
-    "podSubnetID",
-    "podIPAllocationMode", "availabilityZones", "enableNodePublicIP", "nodePublicIPPrefixID", "enableEncryptionAtHost",
-    "enableUltraSSD", "scaleSetPriority", "scaleSetEvictionPolicy", "spotMaxPrice", "proximityPlacementGroupID",
-    "hostGroupID", "capacityReservationGroupID", "gpuInstanceProfile", "gpuProfile", "creationData", "kubeletConfig",
-    "linuxOSConfig", "messageOfTheDay", "workloadRuntime", "gatewayProfile", "windowsProfile",
-)  # fmt: skip
-"""What AKS refuses to change on a pool that exists: all that a PUT takes and `az aks nodepool update` cannot set."""
-
-_PLACEMENT_GROUP_MACHINES: Final = 100
-"""The most machines of a scale set that is one placement group (Azure, "Scale sets and placement groups")."""
 _COUNT: Final = {"System": (1, 1000), "User": (0, 1000), "Gateway": (2, 1000)}
 """Counts by mode: AKS REST API, `count` of an agent pool."""
 _MAX_PODS: Final = (10, 250)
@@ -38,45 +24,18 @@ _OS_DISK: Final = (30, 2048)
 """GB; AKS's smallest and largest OS disk."""
 
 
-def defaults(cloud: Cloud, pool: Mapping[str, Any], cluster: Mapping[str, Any]) -> dict[str, Any]:
-    """A pool's outputs: what was asked for, with AKS's defaults for the rest."""
-    network = cluster.get("networkProfile") or {}
-    overlay = network.get("networkPlugin") == "azure" and network.get("networkPluginMode") == "overlay"
-    size = cloud.subscription.size(str(pool.get("vmSize")))
-    version = str(pool.get("orchestratorVersion") or cluster["kubernetesVersion"])
-    gpu = isinstance(size, MachineSize) and size.accelerator is not None
-    return {
-        "count": 1,
-        "mode": "User",
-        "type": "VirtualMachineScaleSets",
-        "osType": "Linux",
-        "osSKU": "Ubuntu",
-        "osDiskSizeGB": 128,
-        "osDiskType": "Managed",
-        "kubeletDiskType": "OS",
-        "maxPods": 250 if overlay else 30 if network.get("networkPlugin") == "azure" else 110,
-        "scaleDownMode": "Delete",
-        "enableFIPS": False,
-        "upgradeSettings": {"maxSurge": "10%", "maxUnavailable": "0"},
-        "securityProfile": {"enableSecureBoot": False, "enableVTPM": False},
-        "powerState": {"code": "Running"},
-        **({"gpuProfile": {"driver": "Install"}} if gpu else {}),
-        **pool,
-        "orchestratorVersion": version,
-        "currentOrchestratorVersion": cloud.subscription.patch_of(version) or version,
-        "nodeImageVersion": node_image(size) if size else "",
-    }
-
-
 def require_pool(
     cloud: Cloud, pool: Mapping[str, Any], name: str, region: str, *, before: Mapping[str, Any] | None
 ) -> None:
     """Refuse what AKS would refuse of a pool with all its defaults. before: the pool as it is."""
     _require_ranges(pool, name)
+    _require_bounds(pool, name, before)
+    _require_spot(pool)
     _require_size(cloud, pool, region)
+    _require_disk(cloud, pool)
     _require_zones(cloud, pool, region)
-    _require_subnet(cloud, pool)
     _require_version(cloud, pool)
+    _require_system(cloud, pool, region)
     for key in IMMUTABLE if before else ():
         if before and pool.get(key) != before.get(key):
             raise bad_request(
@@ -103,40 +62,96 @@ def _require_ranges(pool: Mapping[str, Any], name: str) -> None:
     _in_range(name, "maxPods", pool["maxPods"], _MAX_PODS)
     if pool["osDiskSizeGB"]:
         _in_range(name, "osDiskSizeGB", pool["osDiskSizeGB"], _OS_DISK)
-    if pool.get("enableAutoScaling"):
-        least, most = pool.get("minCount"), pool.get("maxCount")
-        if least is None or most is None or least > most:
+
+
+def _require_bounds(pool: Mapping[str, Any], name: str, before: Mapping[str, Any] | None) -> None:
+    least, most, count = pool.get("minCount"), pool.get("maxCount"), int(pool["count"])
+    if not pool.get("enableAutoScaling"):
+        if least is not None or most is not None:
+            # ksctl PR 629: AKS refuses the bounds without the autoscaler.
             raise bad_request(
                 "InvalidParameter",
-                f"agentPoolProfile.enableAutoScaling is true for agent pool '{name}', so minCount and "
-                f"maxCount must be set, minCount not above maxCount; they are {least} and {most}.",
+                f"agentPoolProfile.minCount and maxCount of agent pool '{name}' can only be set when "
+                "enableAutoScaling is true.",
             )
-    elif pool.get("minCount") is not None or pool.get("maxCount") is not None:
+        return
+    if least is None or most is None or least > most:
         raise bad_request(
             "InvalidParameter",
-            f"agentPoolProfile.minCount and maxCount of agent pool '{name}' can only be set when "
-            "enableAutoScaling is true.",
+            f"agentPoolProfile.enableAutoScaling is true for agent pool '{name}', so minCount and "
+            f"maxCount must be set, minCount not above maxCount; they are {least} and {most}.",
         )
+    if before and before.get("enableAutoScaling") and count != int(before["count"]):
+        # hashicorp/terraform-provider-azurerm PR 4543, Azure/AKS issue 1627: the count is the current one, or absent.
+        raise bad_request(
+            "InvalidParameter",
+            f"Cannot manually scale AgentPool '{name}' of an AKS cluster with cluster autoscaler enabled. Please "
+            "disable cluster autoscaler in the cluster to manually scale.",
+        )
+    if not least <= count <= most and not before:
+        raise bad_request(
+            "InvalidParameter",
+            f"The value of parameter agentPoolProfile.count is invalid. Error details: the count of agent pool "
+            f"'{name}' is {count}. It must be between minCount {least} and maxCount {most}. Please see "
+            "https://aka.ms/aks-naming-rules for more details.",
+            target="agentPoolProfile.count",
+        )
+
+
+def _require_spot(pool: Mapping[str, Any]) -> None:
+    if pool.get("scaleSetPriority") != "Spot":
+        return
+    if pool["mode"] == "System":
+        raise bad_request(
+            "InvalidParameter",
+            f"Agent pool '{pool['name']}' is a system pool and cannot be a spot pool.",
+            target="agentPoolProfile.scaleSetPriority",
+        )
+    # XenitAB/terraform-modules PR 755; hashicorp/terraform-provider-azurerm PR 31129.
+    settings = pool.get("upgradeSettings") or {}
+    refusals = (
+        ("maxSurge", "agentPoolProfile.upgrade.maxSurge", "max surge"),
+        ("maxUnavailable", "agentPoolProfile.upgradeSettings.maxUnavailable", "maxUnavailable"),
+    )
+    for key, parameter, words in refusals:
+        if settings.get(key):
+            raise bad_request(
+                "InvalidParameter",
+                f"The value of parameter {parameter} is invalid. Error details: Spot pools can't set {words}. Please "
+                "see https://aka.ms/aks-naming-rules for more details.",
+                target=parameter,
+            )
 
 
 def _require_size(cloud: Cloud, pool: Mapping[str, Any], region: str) -> None:
     name = pool.get("vmSize")
     if not name:
         raise bad_request("InvalidParameter", "Required parameter agentPoolProfile.vmSize is missing (null).")
-    if not cloud.subscription.offers(str(name), region):
+    if not cloud.offers(str(name), region):
         raise bad_request(
             "BadRequest",
             f"The VM size of {name} is not allowed in your subscription in location '{region}'. The available "
             "VM sizes are "
-            f"'{','.join(cloud.subscription.offered(region))}'. For more details, please visit "
+            f"'{','.join(cloud.offered(region))}'. For more details, please visit "
             "https://aka.ms/aks/quotas-skus-regions",
         )
-    size = cloud.subscription.size(str(name))
-    if isinstance(size, MachineSize) and not size.placement_feature and pool["osSKU"] != "Ubuntu2404":
+
+
+def _require_disk(cloud: Cloud, pool: Mapping[str, Any]) -> None:
+    """An ephemeral OS disk lies on the size's temporary disk (Azure/AKS issues 2672, 2694)."""
+    name = str(pool["vmSize"])
+    room, wanted = temporary_disk_gib(cloud.size(name), cloud.series(name)), int(pool["osDiskSizeGB"] or 0)
+    if pool["osDiskType"] != "Ephemeral" or room is None:
+        return
+    if room == 0:
         raise bad_request(
-            "InvalidParameter",
-            f"OS SKU '{pool['osSKU']}' is not supported with VM size '{name}'. Supported OS SKUs are: Ubuntu2404.",
-            target="agentPoolProfile.osSKU",
+            "VMSizeDoesNotSupportEphemeralOS", f"The Virtual Machine size {name} does not support Ephemeral OS disk."
+        )
+    if wanted > room:
+        raise bad_request(
+            "VMCacheSizeTooSmall",
+            f"The virtual machine size {name} has a cache size of {room * 1024**3} bytes, but the OS disk requires "
+            f"{wanted * 1024**3} bytes. Use a VM size with larger cache or disable ephemeral OS.",
         )
 
 
@@ -150,22 +165,57 @@ def _require_zones(cloud: Cloud, pool: Mapping[str, Any], region: str) -> None:
         )
 
 
-def _require_subnet(cloud: Cloud, pool: Mapping[str, Any]) -> None:
-    subnet = pool.get("vnetSubnetID")
-    if subnet and find_subnet(cloud, str(subnet)) is None:
-        raise AzureError(
-            HTTPStatus.NOT_FOUND,
-            "InvalidResourceReference",
-            f"Resource {subnet} referenced by agent pool {pool['name']} was not found. Please make sure that "
-            "the referenced "
-            "resource exists, and that both resources are in the same region.",
-        )
-
-
 def _require_version(cloud: Cloud, pool: Mapping[str, Any]) -> None:
     version = str(pool["orchestratorVersion"])
     if cloud.subscription.patch_of(version) is None:
         raise unsupported_version(cloud, f"Agent pool {pool['name']}", version)
+
+
+def _require_system(cloud: Cloud, pool: Mapping[str, Any], region: str) -> None:
+    """Refuse an OS SKU or a snapshot that the size, or the version of Kubernetes, cannot run."""
+    sku, version, name = str(pool["osSKU"]), str(pool["currentOrchestratorVersion"]), str(pool["vmSize"])
+    size, system = cloud.size(name), system_of_sku(sku, version)
+    if isinstance(size, MachineSize) and not size.placement_feature and sku != "Ubuntu2404":
+        # AKS InfiniBand guide: GB200 and GB300 need Ubuntu2404.
+        raise _invalid(
+            "osSKU", f"OS SKU '{sku}' is not supported with VM size '{name}'. Supported OS SKUs are: Ubuntu2404."
+        )
+    if system is None or version_key(version)[:2] < version_key(system.oldest):
+        raise _invalid(
+            "osSKU",
+            f"OS SKU '{sku}' of agent pool '{pool['name']}' is not supported with Kubernetes version {version}.",
+        )
+    if source := (pool.get("creationData") or {}).get("sourceResourceId"):
+        _require_snapshot(cloud, pool, str(source), system, region)
+
+
+def _require_snapshot(cloud: Cloud, pool: Mapping[str, Any], source: str, system: NodeSystem, region: str) -> None:
+    snapshot, size = snapshot_of(cloud, pool), cloud.size(str(pool["vmSize"]))
+    if snapshot is None:
+        raise AzureError(
+            HTTPStatus.NOT_FOUND,
+            "ResourceNotFound",
+            f"The snapshot '{source}' of agent pool '{pool['name']}' was not found.",
+        )
+    architecture = architecture_of_image(snapshot.node_image_version)
+    wanted = system_of_image(snapshot.node_image_version).effective
+    if snapshot.region != region:
+        raise _invalid("creationData", f"the snapshot is in location '{snapshot.region}', not '{region}'")
+    if size and size.architecture != architecture:
+        raise _invalid(
+            "creationData", f"the snapshot's node image is for {architecture}, VM size '{pool['vmSize']}' is not"
+        )
+    if wanted != system.effective:
+        raise _invalid("creationData", f"the snapshot's OS SKU is {wanted}, the agent pool's is {system.effective}")
+
+
+def _invalid(key: str, reason: str) -> AzureError:
+    return bad_request(
+        "InvalidParameter",
+        f"The value of parameter agentPoolProfile.{key} is invalid. Error details: {reason}. Please see "
+        "https://aka.ms/aks-naming-rules for more details.",
+        target=f"agentPoolProfile.{key}",
+    )
 
 
 def unsupported_version(cloud: Cloud, subject: str, version: str) -> AzureError:
@@ -178,79 +228,3 @@ def unsupported_version(cloud: Cloud, subject: str, version: str) -> AzureError:
         f"to get the supported version list in this region ({offered}). For more information, please check "
         "https://aka.ms/supported-version-list",
     )
-
-
-def require_quota(cloud: Cloud, pools: Iterable[tuple[Mapping[str, Any], int]], region: str) -> None:
-    """Refuse more vCPUs than the quota has left. pools: outputs of pools, and by how many machines each grows."""
-    more: dict[str, int] = {}
-    for pool, growth in pools:
-        size = cloud.subscription.size(str(pool["vmSize"]))
-        assert size
-        more[size.series] = more.get(size.series, 0) + growth * size.vcpus
-    used = usage(cloud, region)
-    for series, required in more.items():
-        offer = cloud.subscription.series[series]
-        _within(offer.family, region, offer.vcpus, used.get(series, 0), required)
-    _within("Total Regional", region, cloud.subscription.regional_vcpus, sum(used.values()), sum(more.values()))
-
-
-def _within(family: str, region: str, limit: int, used: int, required: int) -> None:
-    if required > 0 and used + required > limit:
-        raise bad_request(
-            "QuotaExceeded",
-            f"Operation could not be completed as it results in exceeding approved {family} Cores quota. "
-            "Additional details - "
-            f"Deployment Model: Resource Manager, Location: {region}, Current Limit: {limit}, Current Usage: {used}, "
-            f"Additional Required: {required}, (Minimum) New Limit Required: {used + required}. Setup Alerts "
-            "when Quota "
-            "reaches threshold. Learn more at https://aka.ms/quotamonitoringalerting . Submit a request for "
-            "Quota increase "
-            "at https://aka.ms/ProdportalCRP/#blade/Microsoft_Azure_Capacity/UsageAndQuota.ReactView by specifying "
-            "parameters listed in the 'Details' section for deployment to succeed. Please read more about "
-            "quota limits at "
-            "https://docs.microsoft.com/en-us/azure/azure-supportability/per-vm-quota-requests",
-        )
-
-
-def usage(cloud: Cloud, region: str) -> dict[str, int]:
-    """VCPUs in use in a region, by series."""
-    used: dict[str, int] = {}
-    for record in cloud.store.all(TYPE):
-        size = cloud.subscription.size(str(record.outputs["vmSize"]))
-        cluster = cloud.store.get(record.id[: record.id.casefold().rfind("/agentpools/")])
-        if size and cluster and cluster.outputs["location"] == region:
-            used[size.series] = used.get(size.series, 0) + int(record.outputs["count"]) * size.vcpus
-    return used
-
-
-def require_placement(pool: Mapping[str, Any], size: object, *, placed: bool) -> None:
-    """A pool on one fabric is one placement group, and that has a limit."""
-    if placed and isinstance(size, MachineSize) and int(pool["count"]) > _PLACEMENT_GROUP_MACHINES:
-        raise bad_request(
-            "InvalidParameter",
-            f"The value {pool['count']} of parameter 'sku.capacity' is out of range. A scale set with "
-            "singlePlacementGroup has "
-            f"at most {_PLACEMENT_GROUP_MACHINES} instances.",
-        )
-
-
-def require_capacity(cloud: Cloud, record: Record) -> None:
-    """Refuse, as Azure does after it has accepted, machines that it cannot place now."""
-    size = str(record.outputs["vmSize"])
-    if size not in cloud.subscription.capacity:
-        return
-    placed = sum(
-        len(other.details.get("machines", []))
-        for other in cloud.store.all(TYPE)
-        if other.outputs["vmSize"] == size and other.id != record.id
-    )
-    if placed + int(record.outputs["count"]) > cloud.subscription.capacity[size]:
-        raise AzureError(
-            HTTPStatus.CONFLICT,
-            "AllocationFailed",
-            f"Provisioning of resource(s) for Agent Pool {record.outputs['name']} failed. Error: Allocation "
-            "failed. We do not "
-            f"have sufficient capacity for the requested VM size {size} in this region. Read more about "
-            "improving likelihood "
-            "of allocation success at https://aka.ms/allocation-guidance",
-        )

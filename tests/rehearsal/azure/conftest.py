@@ -12,10 +12,11 @@ import yaml
 from lightkube import Client, KubeConfig
 from lightkube.resources.core_v1 import Node
 
-from rehearsal.azure.plugin import make_plugin_folder
+from rehearsal.azure.plugin import make_kubelogin, make_plugin_folder
+from rehearsal.azure.subscription import DEFAULT_FILE, SUBSCRIPTION_VARIABLE
 from rehearsal.control_plane import ENVIRONMENT_VARIABLE, WITH_KWOK, ControlPlane, RunFolder
 from rehearsal.engine import Engine
-from rehearsal.tools.paths import BIN
+from rehearsal.tools.paths import BIN, PLUGINS
 from tests.rehearsal.engine_runs import Outcome, run
 
 PROGRAM = Path(__file__).with_name("program")
@@ -55,19 +56,27 @@ class Stack:
 
 
 @pytest.fixture
-def stack(tmp_path: Path) -> Iterator[Stack]:
+def subscription() -> dict[str, Any]:
+    """What of the subscription a test changes, by its key in the file."""
+    return {}
+
+
+@pytest.fixture
+def stack(tmp_path: Path, subscription: dict[str, Any]) -> Iterator[Stack]:
     run_folder = RunFolder.at(tmp_path / "run")
-    with ControlPlane.start(run_folder.root, speed=SPEED, parts=[*WITH_KWOK, "azure"]):
+    file = tmp_path / "subscription.yaml"
+    file.write_text(yaml.safe_dump({**yaml.safe_load(DEFAULT_FILE.read_text()), **subscription}))
+    parts = [*WITH_KWOK, "azure"]
+    environment = {SUBSCRIPTION_VARIABLE: str(file)}
+    with ControlPlane.start(run_folder.root, speed=SPEED, parts=parts, environment=environment):
         engine = Engine(
             project=PROGRAM,
             folder=run_folder.pulumi,
             stack="test",
-            bin_folders=(Path(sys.executable).parent, BIN),
+            bin_folders=(Path(sys.executable).parent, BIN, make_kubelogin(run_folder.pulumi / "bin")),
             environment={ENVIRONMENT_VARIABLE: str(run_folder.root)},
             log=run_folder.log("pulumi"),
         )
-        none = tmp_path / "no-other-plugins"
-        none.mkdir()
-        salt = engine.prepare(plugins=none)
+        salt = engine.prepare(plugins=PLUGINS)
         make_plugin_folder(engine.plugins)
         yield Stack(engine, run_folder, salt)

@@ -6,7 +6,7 @@ from lightkube import Client, KubeConfig
 from lightkube.models.meta_v1 import ObjectMeta
 from lightkube.resources.core_v1 import ConfigMap, Namespace
 
-from rehearsal.azure.machines import MACHINE_ANNOTATION
+from rehearsal.azure.node_parts import MACHINE_ANNOTATION
 from tests.rehearsal.azure.conftest import Stack
 
 

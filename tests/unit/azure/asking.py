@@ -36,7 +36,7 @@ class Context:
         return self.caller
 
     def abort(self, code: grpc.StatusCode, reason: str) -> NoReturn:
-        raise RefusedError(reason)
+        raise RefusedError(" ".join(reason.split()))  # on one line, for whoever looks for words in it
 
     def set_trailing_metadata(self, metadata: Any) -> None:
         self.details.append(metadata)

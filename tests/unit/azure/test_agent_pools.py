@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rehearsal.azure.machines import MACHINE_ANNOTATION
+from rehearsal.azure.node_parts import MACHINE_ANNOTATION
 from rehearsal.azure.wire import Properties
 from tests.unit.azure.asking import Azure, MakeAzure, RefusedError, cluster_inputs, deployment_inputs, pool_inputs
 
@@ -123,7 +123,7 @@ def test_deleting_a_pool_drains_its_machines_and_no_others(azure: Azure, cluster
     ("key", "value"),
     [
         ("osDiskSizeGB", 512),
-        ("osDiskType", "Ephemeral"),
+        ("osDiskType", "Managed"),
         ("maxPods", 30),
         ("availabilityZones", ["1"]),
         ("gpuProfile", {"driver": "Install"}),

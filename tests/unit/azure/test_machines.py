@@ -7,7 +7,8 @@ import pytest
 import yaml
 from aks_infiniband.catalog import SIZES
 
-from rehearsal.azure.machines import PoolFacts, allocatable, labels, node, node_name
+from rehearsal.azure.machines import PoolFacts, labels, node, node_name
+from rehearsal.azure.node_parts import allocatable
 from rehearsal.azure.subscription import DEFAULT_FILE, load
 
 POOL: dict[str, Any] = {
@@ -55,7 +56,7 @@ def test_a_machine_without_a_zone_reports_a_fault_domain() -> None:
 
 
 def test_reservations_are_those_aks_documents() -> None:
-    free = allocatable(facts())
+    free = allocatable(SIZES["Standard_ND96isr_H100_v5"], 128, 250)
     assert free["cpu"] == "94940m"  # 96 cores less 1060m
     reserved = (20 * 250 + 50) * 1000 * 1000 // 1024 + 100 * 1024
     assert free["memory"] == f"{1900 * 1024 * 1024 - reserved}Ki"

@@ -1,12 +1,19 @@
 """The stack file of a rehearsal is a person's own, plus what an air-gapped user could have written."""
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from rehearsal import stack_file
 
 CHARTS = {"networkOperator": Path("/charts/network-operator"), "gpuOperator": Path("/charts/gpu-operator")}
+
+
+def rehearsed(document: dict[str, Any], speed: float = 60, salt: str = "s") -> dict[str, Any]:
+    cluster = {"kubeconfig": Path("/run/kubeconfig"), "context": "rehearsal"}
+    return stack_file.rehearsed(document, charts=CHARTS, speed=speed, salt=salt, **cluster)  # type: ignore[arg-type]
 
 
 def write(folder: Path, name: str, text: str) -> None:
@@ -28,7 +35,7 @@ def test_a_stack_file_that_is_not_a_mapping_is_refused_by_name(tmp_path: Path) -
 
 def test_a_persons_settings_survive_and_the_charts_come_from_the_given_folder() -> None:
     document = {"config": {"aks-infiniband:networkOperator": {"mode": "rdma-shared", "chart": {"version": "1"}}}}
-    config = stack_file.rehearsed(document, charts=CHARTS, speed=60, salt="v1:salt")["config"]
+    config = rehearsed(document)["config"]
     assert config["aks-infiniband:networkOperator"] == {
         "mode": "rdma-shared",
         "chart": {"name": "/charts/network-operator"},
@@ -38,7 +45,7 @@ def test_a_persons_settings_survive_and_the_charts_come_from_the_given_folder() 
 
 def test_states_are_polled_faster() -> None:
     document = {"config": {"aks-infiniband:readiness": {"pollSeconds": 30}}}
-    readiness = stack_file.rehearsed(document, charts=CHARTS, speed=60, salt="s")["config"]["aks-infiniband:readiness"]
+    readiness = rehearsed(document)["config"]["aks-infiniband:readiness"]
     assert readiness == {"timeoutSeconds": 120, **stack_file.POLLING}
 
 
@@ -54,7 +61,7 @@ def test_states_are_polled_faster() -> None:
 )
 def test_a_wait_that_is_in_vain_ends_in_the_rehearsals_time(given: dict[str, int], speed: float, limit: float) -> None:
     document = {"config": {"aks-infiniband:readiness": given}}
-    config = stack_file.rehearsed(document, charts=CHARTS, speed=speed, salt="s")["config"]
+    config = rehearsed(document, speed)["config"]
     assert config["aks-infiniband:readiness"]["timeoutSeconds"] == limit
 
 
@@ -65,17 +72,17 @@ def test_secrets_cannot_be_opened_so_they_become_words_and_the_owners_keys_are_l
         "encryptedkey": "key",
         "config": {"app:token": {"secure": "v1:abc"}, "app:list": [{"inner": {"secure": "v1:def"}}]},
     }
-    rehearsed = stack_file.rehearsed(document, charts=CHARTS, speed=60, salt="ours")
-    assert rehearsed["encryptionsalt"] == "ours"
-    assert "secretsprovider" not in rehearsed
-    assert "encryptedkey" not in rehearsed
-    assert rehearsed["config"]["app:token"] == "secret-not-known-to-a-rehearsal"
-    assert rehearsed["config"]["app:list"] == [{"inner": "secret-not-known-to-a-rehearsal"}]
+    copy = rehearsed(document, salt="ours")
+    assert copy["encryptionsalt"] == "ours"
+    assert "secretsprovider" not in copy
+    assert "encryptedkey" not in copy
+    assert copy["config"]["app:token"] == "secret-not-known-to-a-rehearsal"
+    assert copy["config"]["app:list"] == [{"inner": "secret-not-known-to-a-rehearsal"}]
 
 
 def test_the_document_that_came_in_is_left_as_it_was() -> None:
     document = {"config": {"aks-infiniband:networkOperator": {"mode": "rdma-shared"}}}
-    stack_file.rehearsed(document, charts=CHARTS, speed=60, salt="s")
+    rehearsed(document)
     assert document == {"config": {"aks-infiniband:networkOperator": {"mode": "rdma-shared"}}}
 
 
@@ -92,3 +99,52 @@ def test_a_chart_is_found_as_a_folder_or_as_an_archive(tmp_path: Path) -> None:
 def test_a_missing_chart_is_named_with_the_folder(tmp_path: Path) -> None:
     with pytest.raises(stack_file.StackFileError, match=f"CHARTS={tmp_path} holds no chart network-operator"):
         stack_file.find_charts(tmp_path)
+
+
+def test_every_secret_gets_a_value_under_the_path_that_the_engine_takes() -> None:
+    document = {
+        "config": {
+            "app:token": {"secure": "v1:abc"},
+            "app:list": [{"in.ner": {"secure": "v1:def"}}, "plain"],
+            "aks-infiniband:registryCredentials": {"secure": "v1:ghi"},
+            "aks-infiniband:registry": {"images": "registry.example.net/mirror"},
+        }
+    }
+    values = stack_file.secrets(document)
+    assert list(values) == ["app:token", 'app:list[0]["in.ner"]', "aks-infiniband:registryCredentials"]
+    [registry] = json.loads(values["aks-infiniband:registryCredentials"])["auths"]
+    assert registry == "registry.example.net"
+
+
+def test_a_stack_file_without_secrets_needs_none() -> None:
+    assert stack_file.secrets({"config": {"app:word": "plain"}}) == {}
+
+
+def test_an_existing_cluster_is_the_rehearsals_own() -> None:
+    given = {"kubeconfig": "~/.kube/config", "context": "theirs", "systemNodeSelector": {"a": "b"}}
+    config = rehearsed({"config": {"aks-infiniband:existingCluster": given}})["config"]
+    assert config["aks-infiniband:existingCluster"] == {
+        "kubeconfig": "/run/kubeconfig",
+        "context": "rehearsal",
+        "systemNodeSelector": {"a": "b"},
+    }
+    unnamed = rehearsed({"config": {"aks-infiniband:existingCluster": {}}})["config"]
+    assert unnamed["aks-infiniband:existingCluster"] == {"kubeconfig": "/run/kubeconfig"}
+    assert "aks-infiniband:existingCluster" not in rehearsed({"config": {}})["config"]
+
+
+def test_a_registry_of_charts_stays_and_the_path_of_each_chart_wins() -> None:
+    registry = {"charts": "oci://registry.example.net/charts", "images": "registry.example.net"}
+    config = rehearsed({"config": {"aks-infiniband:registry": registry}})["config"]
+    assert config["aks-infiniband:registry"] == registry
+    assert config["aks-infiniband:gpuOperator"]["chart"] == {"name": "/charts/gpu-operator"}
+
+
+def test_files_that_a_person_names_stay_relative_to_the_project() -> None:
+    given = {
+        "aks-infiniband:networkOperator": {"valuesFile": "values/mine.yaml"},
+        "aks-infiniband:pools": [{"name": "a", "ncclTopology": "topologies/a.xml"}],
+    }
+    config = rehearsed({"config": given})["config"]
+    assert config["aks-infiniband:networkOperator"]["valuesFile"] == "values/mine.yaml"
+    assert config["aks-infiniband:pools"] == given["aks-infiniband:pools"]

@@ -1,13 +1,21 @@
 """A cluster in a network of its own with one agent pool; what the tests change comes from the stack file."""
 
 import base64
+from typing import Any
 
 import pulumi
+import pulumi_kubernetes as kubernetes
 from pulumi_azure_native import authorization, containerservice, managedidentity, network, resources
 
 NETWORK_CONTRIBUTOR = "4d97b98b-1d4f-4787-a291-c67834d212e7"
 
 config = pulumi.Config()
+login = config.get("login")
+entra: dict[str, Any] = {}
+if login:
+    entra = {"aad_profile": {"managed": True, "enable_azure_rbac": True}, "disable_local_accounts": True}
+most = config.get_int("maxCount")
+autoscaled: dict[str, Any] = {"enable_auto_scaling": True, "min_count": 1, "max_count": most} if most else {}
 client = authorization.get_client_config()
 group = resources.ResourceGroup("rg")
 vnet = network.VirtualNetwork(
@@ -66,6 +74,7 @@ cluster = containerservice.ManagedCluster(
         "service_cidr": "10.96.0.0/16",
         "dns_service_ip": "10.96.0.10",
     },
+    **entra,
     opts=pulumi.ResourceOptions(depends_on=[role]),
 )
 pool = containerservice.AgentPool(
@@ -77,10 +86,19 @@ pool = containerservice.AgentPool(
     os_disk_size_gb=config.get_int("osDiskSizeGb"),
     gpu_profile={"driver": config.get("driver") or "None"},
     vnet_subnet_id=subnet.id,
+    type="VirtualMachineScaleSets",
+    node_labels={"team": config.get("team") or "a"},
+    **autoscaled,
+    opts=pulumi.ResourceOptions(ignore_changes=["count"] if most else []),
 )
 credentials = containerservice.list_managed_cluster_user_credentials_output(
     resource_group_name=group.name, resource_name=cluster.name
 )
 kubeconfig = credentials.kubeconfigs[0].value.apply(lambda text: base64.b64decode(text).decode())
+if login:
+    by_kubelogin = kubeconfig.apply(lambda text: text.replace("devicecode", login))
+    provider = kubernetes.Provider("cluster", kubeconfig=by_kubelogin, enable_server_side_apply=True)
+    metadata: Any = {"name": "made-by-kubelogin", "labels": {"team": config.get("team") or "a"}}
+    kubernetes.core.v1.Namespace("made", metadata=metadata, opts=pulumi.ResourceOptions(provider=provider))
 pulumi.export("kubeconfig", pulumi.Output.secret(kubeconfig))
 pulumi.export("clusterName", cluster.name)

@@ -1,0 +1,101 @@
+"""Who gets into a managed cluster, and with what: certificates of local accounts, or Entra ID through kubelogin."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+import yaml
+
+from rehearsal.azure.errors import bad_request
+from rehearsal.azure.naming import last_part
+from rehearsal.azure.store import Record
+
+if TYPE_CHECKING:
+    from rehearsal.azure.cloud import Cloud
+
+_CLUSTER: Final = "azure-native:containerservice:ManagedCluster"
+_ASSIGNMENT: Final = "azure-native:authorization:RoleAssignment"
+_ADMINISTRATOR: Final = "Azure Kubernetes Service RBAC Cluster Admin"
+_LOGIN: Final = (
+    "get-token", "--environment", "AzurePublicCloud", "--server-id", "6dae42f8-4368-4678-94ff-3960e28e3630",
+    "--client-id", "80faf920-1908-4b52-b5ef-a8e7bedfc67a",
+)  # fmt: skip
+"""The arguments of AKS's kubeconfig with format exec; the applications are AKS's own server and client."""
+
+
+def user_credentials(cloud: Cloud, cluster: Record) -> dict[str, Any]:
+    """What listClusterUserCredential answers: with Entra ID a kubeconfig that calls kubelogin (AKS release 2022-07-31).
+
+    Raises AzureError where neither is there (kubernetes-sigs/cluster-api-provider-azure PR 2512).
+    """
+    if not cluster.outputs.get("aadProfile"):
+        _require_local_accounts(cluster)
+        return _credentials("clusterUser", cloud.cluster_api.kubeconfig())
+    group, name = cluster.id.split("/")[4], last_part(cluster.id)
+    return _credentials("clusterUser", _with_kubelogin(cloud, f"clusterUser_{group}_{name}"))
+
+
+def admin_credentials(cloud: Cloud, cluster: Record) -> dict[str, Any]:
+    """What listClusterAdminCredential answers. Raises AzureError where local accounts are off."""
+    _require_local_accounts(cluster)
+    return _credentials("clusterAdmin", cloud.cluster_api.kubeconfig())
+
+
+def _require_local_accounts(cluster: Record) -> None:
+    if cluster.outputs.get("disableLocalAccounts"):
+        # hashicorp/terraform-provider-azurerm PR 15489.
+        raise bad_request(
+            "BadRequest",
+            "Getting static credential is not allowed because this cluster is set to disable local accounts.",
+        )
+
+
+def _credentials(name: str, kubeconfig: str) -> dict[str, Any]:
+    return {"kubeconfigs": [{"name": name, "value": base64.b64encode(kubeconfig.encode()).decode()}]}
+
+
+def _with_kubelogin(cloud: Cloud, user: str) -> str:
+    document = yaml.safe_load(cloud.cluster_api.kubeconfig())
+    login = {
+        "apiVersion": "client.authentication.k8s.io/v1beta1",
+        "command": "kubelogin",
+        "args": [*_LOGIN, "--tenant-id", cloud.subscription.tenant_id, "--login", "devicecode"],
+        "env": None,
+        "installHint": "\nkubelogin is not installed which is required to connect to AAD enabled cluster.\n\n"
+        "To learn more, please go to https://aka.ms/aks/kubelogin\n",
+        "provideClusterInfo": False,
+    }
+    for context in document["contexts"]:
+        context["context"]["user"] = user
+    return yaml.safe_dump({**document, "users": [{"name": user, "user": {"exec": login}}]}, sort_keys=False)
+
+
+def write_down(cloud: Cloud) -> None:
+    """Leave for kubelogin what the subscription's client may in the cluster; nothing where Entra ID is not asked."""
+    file = cloud.store.folder / "access.json"
+    for cluster in cloud.store.all(_CLUSTER):
+        if profile := cluster.outputs.get("aadProfile"):
+            draft = file.with_suffix(".draft")
+            draft.write_text(json.dumps({"administrator": _administers(cloud, cluster, profile)}))
+            draft.replace(file)
+            return
+    file.unlink(missing_ok=True)
+
+
+def _administers(cloud: Cloud, cluster: Record, profile: Mapping[str, Any]) -> bool:
+    """By a group that the cluster names, or, with Azure RBAC, by a role on it or on what it is in."""
+    client = cloud.subscription.client
+    if set(client.groups) & set(profile.get("adminGroupObjectIDs") or []):
+        return True
+    if not profile.get("enableAzureRBAC"):
+        return False
+    given = {
+        cloud.subscription.roles[last_part(record.outputs["roleDefinitionId"])]
+        for record in cloud.store.all(_ASSIGNMENT)
+        if record.outputs["principalId"] == client.object_id
+        and f"{cluster.id}/".casefold().startswith(f"{record.outputs['scope']}/".casefold())
+    }
+    return _ADMINISTRATOR in {*client.roles, *given}

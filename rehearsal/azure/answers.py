@@ -1,0 +1,62 @@
+"""What the provider answers, in the protocol's terms: previews, differences, reads, errors that carry a state."""
+
+from typing import Final, NoReturn
+
+import grpc
+from pulumi.runtime.proto import provider_pb2, status_pb2
+
+from rehearsal.azure.difference import Change
+from rehearsal.azure.errors import NotSimulatedError
+from rehearsal.azure.kinds import Kind
+from rehearsal.azure.store import Record
+from rehearsal.azure.wire import UNKNOWN, Properties
+
+_PROPERTY_KIND: Final = {
+    ("add", False): provider_pb2.PropertyDiff.ADD,
+    ("add", True): provider_pb2.PropertyDiff.ADD_REPLACE,
+    ("delete", False): provider_pb2.PropertyDiff.DELETE,
+    ("delete", True): provider_pb2.PropertyDiff.DELETE_REPLACE,
+    ("update", False): provider_pb2.PropertyDiff.UPDATE,
+    ("update", True): provider_pb2.PropertyDiff.UPDATE_REPLACE,
+}
+
+
+def read_inputs(record: Record, inputs: Properties, state: Properties) -> Properties:
+    """The inputs that a read gives: the program's, with what Azure changed of them since (azure-native, Read)."""
+    if not inputs:
+        return record.inputs
+    changed = {key for key in inputs if key in record.outputs and record.outputs[key] != state.get(key)}
+    return {key: record.outputs[key] if key in changed else value for key, value in inputs.items()}
+
+
+def preview(kind: Kind, inputs: Properties) -> Properties:
+    """The outputs as far as the inputs tell; azure-native lets everything else be unknown, at an update too.
+
+    An object's shape may differ between input and output (a list of identities becomes a map), so only what is plain
+    is taken over.
+    """
+    known = {name: value for name, value in inputs.items() if not isinstance(value, dict | list)}
+    return {name: known.get(name, UNKNOWN) for name in kind.output_names} | {"azureApiVersion": kind.api_version}
+
+
+def property_diff(change: Change) -> provider_pb2.PropertyDiff:
+    """A changed property as the engine shows it."""
+    return provider_pb2.PropertyDiff(kind=_PROPERTY_KIND[change.kind, change.replaces], inputDiff=True)
+
+
+def not_simulated(what: str, token: str, known: list[str]) -> NotSimulatedError:
+    """The refusal of what Azure may have and the rehearsal has not."""
+    return NotSimulatedError(
+        f"This rehearsal does not simulate the {what} {token}. It simulates: {', '.join(sorted(known))}. "
+        "On Azure the program may work; to rehearse it, leave this out or extend rehearsal/azure."
+    )
+
+
+def abort_with_state(
+    context: grpc.ServicerContext, reason: str, detail: provider_pb2.ErrorResourceInitFailed
+) -> NoReturn:
+    """End a call with an error that carries a resource's state, as Pulumi's engine reads it."""
+    status = status_pb2.Status(code=grpc.StatusCode.UNKNOWN.value[0], message=reason)
+    status.details.add().Pack(detail)
+    context.set_trailing_metadata((("grpc-status-details-bin", status.SerializeToString()),))
+    context.abort(grpc.StatusCode.UNKNOWN, reason)

@@ -1,0 +1,135 @@
+"""Requests that Azure refuses, or accepts and does not carry out, although nothing is wrong with them.
+
+Which, and how many, the subscription file says; the texts are Azure's.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+from fnmatch import fnmatch
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Final
+
+from rehearsal.azure.errors import AzureError
+from rehearsal.azure.naming import last_part
+from rehearsal.azure.store import Operation, OperationKind, Record
+from rehearsal.azure.subscription import Fault
+
+if TYPE_CHECKING:
+    from rehearsal.azure.cloud import Cloud
+
+_PENDING: Final = "See https://aka.ms/aks-pending-operation for more details"
+_ETAG: Final = "rpc error: code = FailedPrecondition desc = Etag mismatched"
+_REFUSED_AT_ONCE: Final = {
+    # Azure, "Troubleshoot API throttling errors"; the body of Azure/AKS issue 2417.
+    "TooManyRequests": (
+        HTTPStatus.TOO_MANY_REQUESTS,
+        "The request is being throttled as the limit has been reached for operation type - Write_SubscriptionLevel. "
+        "For more information, see - https://aka.ms/srpthrottlinglimits. Please try again after 20 seconds.",
+    ),
+    # cilium issue 25944; Azure/terraform-azurerm-avm-ptn-aks-production PR 25.
+    "OperationNotAllowed": (
+        HTTPStatus.CONFLICT,
+        "Operation is not allowed: Another agentpool operation ({other} - Creating) is in progress, please wait for it "
+        f"to finish before starting a new operation. {_PENDING}",
+    ),
+    # Azure/terraform-azurerm-aks issue 604.
+    "EtagMismatch": (HTTPStatus.CONFLICT, "Operation is not allowed: Another operation is in progress"),
+    # pulumi-azure-native, provider/pkg/azure/client_azcore.go, shouldRetryConflict: the one conflict it tries again.
+    "AnotherOperationInProgress": (
+        HTTPStatus.CONFLICT,
+        "Another operation on this or dependent resource is in progress. To retrieve status of the operation use uri: "
+        "https://management.azure.com/operations.",
+    ),
+    # Azure, "Resolve errors for SKU not available".
+    "SkuNotAvailable": (
+        HTTPStatus.CONFLICT,
+        "The requested VM size for resource 'Following SKUs have failed for Capacity Restrictions: {size}' is "
+        "currently not available in location '{region}'. Please try another size or deploy to a different location "
+        "or different zone. See https://aka.ms/azureskunotavailable for details.",
+    ),
+}
+
+
+def meet(cloud: Cloud, pulumi_type: str, resource: str, operation: OperationKind) -> str | None:
+    """What becomes of a request: None when nothing does, the code when it is accepted and will fail.
+
+    Raises AzureError when it is refused.
+    """
+    for index, fault in enumerate(cloud.subscription.faults):
+        others = list(_under_way(cloud, pulumi_type, resource))
+        if not _concerns(fault, pulumi_type, resource, operation) or (fault.side_by_side and not others):
+            continue
+        if fault.first and cloud.met.get(index, 0) >= fault.first:
+            continue
+        cloud.met[index] = cloud.met.get(index, 0) + 1
+        if fault.code == "AllocationFailed":
+            return fault.code
+        if fault.code == "Canceled":
+            for other in others:
+                assert other.operation
+                other.operation.fault = fault.code
+            return None
+        raise _refusal(cloud, fault, resource, others)
+    return None
+
+
+def _concerns(fault: Fault, pulumi_type: str, resource: str, operation: OperationKind) -> bool:
+    return (
+        pulumi_type.rpartition(":")[2] == fault.type
+        and fnmatch(last_part(resource), fault.name)
+        and operation in fault.operations
+    )
+
+
+def _under_way(cloud: Cloud, pulumi_type: str, resource: str) -> Iterator[Record]:
+    """Other resources of the type and with the same parent that have an operation in progress."""
+    parent = resource.rpartition("/")[0]
+    for record in cloud.store.all(pulumi_type, under=parent):
+        if record.operation and record.id.casefold() != resource.casefold():
+            yield record
+
+
+def _refusal(cloud: Cloud, fault: Fault, resource: str, others: list[Record]) -> AzureError:
+    status, message = _REFUSED_AT_ONCE[fault.code]
+    cluster = cloud.store.get(resource[: resource.casefold().rfind("/agentpools/")])
+    return AzureError(
+        status,
+        fault.code,
+        message.format(
+            other=last_part(others[0].id) if others else "system",
+            size="the requested size",
+            region=cluster.outputs["location"] if cluster else "the requested location",
+        ),
+        detail=_ETAG if fault.code == "EtagMismatch" else None,
+    )
+
+
+def fail_early(cloud: Cloud, record: Record, operation: Operation) -> None:
+    """End an operation, as a fault says, before anything is done. Raises AzureError."""
+    if operation.fault == "AllocationFailed":
+        cloud.clock.pause_until(operation.started + cloud.clock.latencies.seconds("poolUpdate"))
+        raise allocation_failed(record)
+
+
+def fail_late(operation: Operation) -> None:
+    """End an operation as a fault says that came while it was under way. Raises AzureError."""
+    if operation.fault == "Canceled":
+        # Azure/AKS issue 1913, hashicorp/terraform-provider-azurerm issue 8260; the spelling is Azure's.
+        raise AzureError(
+            HTTPStatus.CONFLICT,
+            "Canceled",
+            f"The operation was overriden and canceled by a later operation {uuid.uuid4()}.",
+        )
+
+
+def allocation_failed(record: Record) -> AzureError:
+    """Azure cannot place a pool's machines now (Azure, "Troubleshoot allocation failures"; AKS issue 1444)."""
+    return AzureError(
+        HTTPStatus.CONFLICT,
+        "AllocationFailed",
+        f"Provisioning of resource(s) for Agent Pool {record.outputs['name']} failed. Error: Allocation failed. "
+        f"We do not have sufficient capacity for the requested VM size {record.outputs['vmSize']} in this region. Read "
+        "more about improving likelihood of allocation success at https://aka.ms/allocation-guidance",
+    )

@@ -1,0 +1,90 @@
+"""Node images: which operating system an OS SKU means, and what its nodes say of themselves."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from aks_infiniband.catalog import Architecture
+
+from rehearsal.azure.subscription import version_key
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NodeSystem:
+    """An operating system of nodes. effective: its OS SKU without any choice left; oldest: Kubernetes it runs."""
+
+    image: str
+    effective: str
+    os_image: str
+    kernel: str
+    containerd: str
+    oldest: str
+
+
+_UBUNTU_2204: Final = NodeSystem(
+    image="AKSUbuntu-2204",
+    effective="Ubuntu2204",
+    os_image="Ubuntu 22.04.5 LTS",
+    kernel="5.15.0-1102-azure",
+    containerd="containerd://1.7.30-1",
+    oldest="1.25",
+)
+_UBUNTU_2404: Final = NodeSystem(
+    image="AKSUbuntu-2404",
+    effective="Ubuntu2404",
+    os_image="Ubuntu 24.04.3 LTS",
+    kernel="6.8.0-1046-azure",
+    containerd="containerd://2.1.6-1",
+    oldest="1.32",
+)
+_AZURE_LINUX: Final = NodeSystem(
+    image="AKSAzureLinux-V3",
+    effective="AzureLinux3",
+    os_image="Microsoft Azure Linux 3.0",
+    kernel="6.6.112.1-2.azl3",
+    containerd="containerd://2.0.0",
+    oldest="1.31",
+)
+_SYSTEMS: Final = (_UBUNTU_2204, _UBUNTU_2404, _AZURE_LINUX)
+_BY_SKU: Final = {
+    "Ubuntu2204": _UBUNTU_2204,
+    "Ubuntu2404": _UBUNTU_2404,
+    "AzureLinux": _AZURE_LINUX,
+    "AzureLinux3": _AZURE_LINUX,
+}
+UBUNTU_2404_FROM: Final = "1.35"
+"""Kubernetes from which the OS SKU Ubuntu is 24.04; up to 1.34 it is 22.04 (Azure, "Upgrade the OS version in AKS")."""
+_RELEASE: Final = "202610.27.0"
+"""The node images of the AKS release of 2026-10-27."""
+
+
+def system_of_sku(os_sku: str, kubernetes: str) -> NodeSystem | None:
+    """What an OS SKU means with a version of Kubernetes; None for one that is not simulated."""
+    if os_sku == "Ubuntu":
+        newer = version_key(kubernetes)[:2] >= version_key(UBUNTU_2404_FROM)
+        return _UBUNTU_2404 if newer else _UBUNTU_2204
+    return _BY_SKU.get(os_sku)
+
+
+def newest_image(os_sku: str, kubernetes: str, architecture: Architecture) -> str:
+    """The node image version that a new node gets."""
+    system = system_of_sku(os_sku, kubernetes)
+    assert system, f"the OS SKU {os_sku} was accepted and is not simulated"
+    suffix = "gen2arm64containerd" if architecture == "arm64" else "gen2containerd"
+    return f"{system.image}{suffix}-{_RELEASE}"
+
+
+def system_of_image(node_image_version: str) -> NodeSystem:
+    """The operating system in a node image."""
+    return next(system for system in _SYSTEMS if node_image_version.startswith(system.image))
+
+
+def architecture_of_image(node_image_version: str) -> Architecture:
+    """The architecture of a node image."""
+    return "arm64" if "arm64" in node_image_version else "amd64"
+
+
+def node_image(pool: Mapping[str, Any], architecture: Architecture) -> str:
+    """The node image version of a pool's nodes: the one it has, or the newest of its OS SKU."""
+    version = str(pool.get("currentOrchestratorVersion") or pool.get("orchestratorVersion") or UBUNTU_2404_FROM)
+    return str(pool.get("nodeImageVersion") or newest_image(str(pool["osSKU"]), version, architecture))

@@ -1,0 +1,95 @@
+"""What any simulated machine says of itself, whoever made it: the parts of a Node. Pure: plain data in and out."""
+
+import json
+import uuid
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from aks_infiniband.catalog import MachineSize
+
+from rehearsal.azure.node_images import system_of_image
+from rehearsal.azure.subscription import Size
+
+MACHINE_ANNOTATION: Final = "rehearsal.aks-infiniband/machine"
+"""What a machine is: {"size": …, "fabric": …, "gpuDriver": "Install" or "None"}; machines of one placement group share
+the fabric, and with Install AKS has put the GPUs' driver on it."""
+KWOK_ANNOTATION: Final = "kwok.x-k8s.io/node"
+
+
+def machine_annotation(
+    *, size_name: str, size: Size | MachineSize, fabric: str, gpu_profile: Mapping[str, Any] | None
+) -> str:
+    """The annotation that tells the other simulators what a machine is. gpu_profile: the agent pool's."""
+    driver = (gpu_profile or {}).get("driver", "Install") if has_nvidia_gpus(size) else "None"
+    return json.dumps({"size": size_name, "fabric": fabric, "gpuDriver": driver})
+
+
+def has_nvidia_gpus(size: Size | MachineSize) -> bool:
+    """Whether AKS knows a driver for the size's GPUs: it has none for AMD's."""
+    if isinstance(size, MachineSize):
+        return size.accelerator is not None and size.accelerator.vendor == "nvidia"
+    return size.gpus > 0
+
+
+def taints(given: Iterable[str]) -> list[dict[str, str]]:
+    """Taints, `key=value:Effect` or `key:Effect`, as Kubernetes writes them."""
+    result = []
+    for taint in given:
+        pair, _, effect = taint.rpartition(":")
+        key, _, value = pair.partition("=")
+        result.append({"key": key, "effect": effect, **({"value": value} if value else {})})
+    return result
+
+
+def capacity(size: Size | MachineSize, disk_gb: int, pods: int) -> dict[str, str]:
+    """What a machine has."""
+    return {
+        "cpu": str(size.vcpus),
+        "memory": f"{size.memory_gib * 1024 * 1024}Ki",
+        "ephemeral-storage": f"{disk_gb * 1024 * 1024 * 97 // 100}Ki",
+        "hugepages-1Gi": "0",
+        "hugepages-2Mi": "0",
+        "pods": str(pods),
+    }
+
+
+def allocatable(size: Size | MachineSize, disk_gb: int, pods: int) -> dict[str, str]:
+    """What is left for pods after AKS's reservations.
+
+    Source: "Node resource reservations in AKS": CPU 100m for two cores, then 20m a core up to four and 10m beyond;
+    memory the smaller of 20 MB a pod + 50 MB and a quarter, and 100 Mi before eviction.
+    """
+    cores = size.vcpus
+    reserved_cpu = 60 if cores < 2 else 100 + 20 * (min(cores, 4) - 2) + 10 * max(0, cores - 4)
+    memory = size.memory_gib * 1024 * 1024
+    reserved_memory = min((20 * pods + 50) * 1000 * 1000 // 1024, memory // 4) + 100 * 1024
+    has = capacity(size, disk_gb, pods)
+    storage = int(has["ephemeral-storage"].removesuffix("Ki"))
+    return {
+        **has,
+        "cpu": f"{cores * 1000 - reserved_cpu}m",
+        "memory": f"{memory - reserved_memory}Ki",
+        "ephemeral-storage": f"{storage * 9 // 10}Ki",
+    }
+
+
+def node_info(*, architecture: str, image: str, kubelet_version: str, provider_id: str) -> dict[str, str]:
+    """What a kubelet says of its machine. image: the node image's version; provider_id: unique among machines."""
+    system = system_of_image(image)
+    return {
+        "architecture": architecture,
+        "bootID": str(stable_uuid(f"{provider_id}/boot")),
+        "containerRuntimeVersion": system.containerd,
+        "kernelVersion": system.kernel,
+        "kubeProxyVersion": "",
+        "kubeletVersion": kubelet_version,
+        "machineID": stable_uuid(f"{provider_id}/machine").hex,
+        "operatingSystem": "linux",
+        "osImage": system.os_image,
+        "systemUUID": str(stable_uuid(provider_id)),
+    }
+
+
+def stable_uuid(name: str) -> uuid.UUID:
+    """The same for the same name."""
+    return uuid.uuid5(uuid.NAMESPACE_URL, name)

@@ -1,0 +1,38 @@
+"""The cluster autoscaler: it changes a pool's count by itself, as the machines' need is, and no program is asked.
+
+Need is not simulated; who rehearses says it, with `rehearsal.azure.autoscaler`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from rehearsal.azure.errors import NotSimulatedError, bad_request
+from rehearsal.azure.naming import last_part
+from rehearsal.azure.resources import pool_defaults
+
+if TYPE_CHECKING:
+    from rehearsal.azure.cloud import Cloud
+
+AUTOSCALE: Final = "rehearsal:azure:autoscale"
+"""The function's token: no program's, for Azure has no such request."""
+
+
+def autoscale(cloud: Cloud, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Give a pool another count, within its bounds, and wait for the machines. arguments: pool and count.
+
+    Raises NotSimulatedError for a pool that is not there, AzureError for one whose count no autoscaler changes.
+    """
+    name, count = str(arguments["pool"]), int(arguments["count"])
+    with cloud.clock.changed:
+        record = next((pool for pool in cloud.store.all(pool_defaults.TYPE) if last_part(pool.id) == name), None)
+        if record is None:
+            raise NotSimulatedError(f"there is no agent pool {name}")
+        pool = record.outputs
+        if not pool.get("enableAutoScaling") or not int(pool["minCount"]) <= count <= int(pool["maxCount"]):
+            bounds = f"{pool.get('minCount')} to {pool.get('maxCount')}" if pool.get("enableAutoScaling") else "none"
+            raise bad_request("InvalidParameter", f"the autoscaler's bounds of agent pool {name} are {bounds}: {count}")
+        pool["count"] = count
+        cloud.begin(record, "update")
+    return {"count": int(cloud.wait(record, "autoscaler").outputs["count"])}

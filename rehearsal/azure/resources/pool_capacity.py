@@ -1,0 +1,164 @@
+"""What Azure has for an agent pool: quota, machines that can be placed now, machines that are reserved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, Final
+
+from aks_infiniband.catalog import MachineSize
+
+from rehearsal.azure.errors import AzureError, bad_request, conflict
+from rehearsal.azure.faults import allocation_failed
+from rehearsal.azure.naming import last_part
+from rehearsal.azure.resources.pool_defaults import TYPE
+from rehearsal.azure.store import Record
+from rehearsal.azure.subscription import CapacityReservationGroup, by_id
+
+if TYPE_CHECKING:
+    from rehearsal.azure.cloud import Cloud
+
+_ASSIGNMENT: Final = "azure-native:authorization:RoleAssignment"
+_PLACEMENT_GROUP_MACHINES: Final = 100
+"""The most machines of a scale set that is one placement group (Azure, "Scale sets and placement groups")."""
+
+
+def require_quota(cloud: Cloud, pools: Iterable[tuple[Mapping[str, Any], int]], region: str) -> None:
+    """Refuse more vCPUs than the quota has left. pools: outputs of pools, and by how many machines each grows."""
+    more: dict[str, int] = {}
+    offers = {}
+    for pool, growth in pools:
+        size = cloud.size(str(pool["vmSize"]))
+        assert size
+        offers[size.series] = cloud.subscription.series_of(size)
+        more[size.series] = more.get(size.series, 0) + growth * size.vcpus
+    used = usage(cloud, region)
+    for series, required in more.items():
+        _within(offers[series].family, region, offers[series].vcpus, used.get(series, 0), required)
+    _within("Total Regional", region, cloud.subscription.regional_vcpus, sum(used.values()), sum(more.values()))
+
+
+def _within(family: str, region: str, limit: int, used: int, required: int) -> None:
+    if required > 0 and used + required > limit:
+        raise bad_request(
+            "QuotaExceeded",
+            f"Operation could not be completed as it results in exceeding approved {family} Cores quota. Additional "
+            f"details - Deployment Model: Resource Manager, Location: {region}, Current Limit: {limit}, Current Usage: "
+            f"{used}, Additional Required: {required}, (Minimum) New Limit Required: {used + required}. Setup Alerts "
+            "when Quota reaches threshold. Learn more at https://aka.ms/quotamonitoringalerting . Submit a request for "
+            "Quota increase at https://aka.ms/ProdportalCRP/#blade/Microsoft_Azure_Capacity/UsageAndQuota.ReactView by "
+            "specifying parameters listed in the 'Details' section for deployment to succeed. Please read more about "
+            "quota limits at https://docs.microsoft.com/en-us/azure/azure-supportability/per-vm-quota-requests",
+        )
+
+
+def usage(cloud: Cloud, region: str) -> dict[str, int]:
+    """VCPUs in use in a region, by series."""
+    used: dict[str, int] = {}
+    for record in cloud.store.all(TYPE):
+        size = cloud.size(str(record.outputs["vmSize"]))
+        cluster = cloud.store.get(record.id[: record.id.casefold().rfind("/agentpools/")])
+        if size and cluster and cluster.outputs["location"] == region:
+            used[size.series] = used.get(size.series, 0) + int(record.outputs["count"]) * size.vcpus
+    return used
+
+
+def require_placement(pool: Mapping[str, Any], size: object, *, placed: bool) -> None:
+    """A pool on one fabric is one placement group, and that has a limit."""
+    if placed and isinstance(size, MachineSize) and int(pool["count"]) > _PLACEMENT_GROUP_MACHINES:
+        raise bad_request(
+            "InvalidParameter",
+            f"The value {pool['count']} of parameter 'sku.capacity' is out of range. A scale set with "
+            f"singlePlacementGroup has at most {_PLACEMENT_GROUP_MACHINES} instances.",
+        )
+
+
+def require_capacity(cloud: Cloud, record: Record) -> None:
+    """Refuse, as Azure does after it has accepted, machines that it cannot place now."""
+    size, wanted = str(record.outputs["vmSize"]), int(record.outputs["count"])
+    group_id = str(record.outputs.get("capacityReservationGroupID") or "")
+    group = by_id(cloud.subscription.capacity_reservation_groups, group_id)
+    if group:
+        # What is reserved is there, whatever else is short; beyond it, the group's machines are used up.
+        if _placed(cloud, record, group_id) + wanted > group.machines.get(size, 0):
+            raise allocation_failed(record)
+    elif (
+        size in cloud.subscription.capacity and _placed(cloud, record, "") + wanted > cloud.subscription.capacity[size]
+    ):
+        raise allocation_failed(record)
+
+
+def _placed(cloud: Cloud, record: Record, group_id: str) -> int:
+    """Machines of the size that other pools have, of a group or (empty) of none."""
+    return sum(
+        len(other.details.get("machines", []))
+        for other in cloud.store.all(TYPE)
+        if other.outputs["vmSize"] == record.outputs["vmSize"]
+        and other.id != record.id
+        and str(other.outputs.get("capacityReservationGroupID") or "").casefold() == group_id.casefold()
+    )
+
+
+def require_reservation(cloud: Cloud, pool: Mapping[str, Any], cluster: Mapping[str, Any]) -> None:
+    """Refuse a capacity reservation group that is not there, is not the cluster's to use, or has nothing for the pool.
+
+    Sources: Azure, "Associate a virtual machine scale set with a capacity reservation group": size, region and zone
+    must match a member reservation; AKS, "Use capacity reservation groups": the cluster's user-assigned identity needs
+    the role Contributor on the group. The codes are Azure's; the sentences are ours but for Resource Manager's own
+    AuthorizationFailed.
+    """
+    wanted = pool.get("capacityReservationGroupID")
+    if not wanted:
+        return
+    group = by_id(cloud.subscription.capacity_reservation_groups, str(wanted))
+    if group is None:
+        raise AzureError(
+            HTTPStatus.NOT_FOUND,
+            "ResourceNotFound",
+            f"The capacity reservation group '{wanted}' referenced by agent pool '{pool['name']}' was not found.",
+        )
+    _require_permission(cloud, str(wanted), cluster)
+    if reason := _mismatch(group, pool, str(cluster["location"])):
+        raise conflict(
+            "OperationNotAllowed",
+            f"The capacity reservation group '{wanted}' cannot be associated with agent pool '{pool['name']}': "
+            f"{reason}.",
+        )
+
+
+def _require_permission(cloud: Cloud, group_id: str, cluster: Mapping[str, Any]) -> None:
+    """An identity that somebody else made has the role already; one of the program's own may be given it."""
+    identities = (cluster.get("identity") or {}).get("userAssignedIdentities") or {}
+    permitted = {
+        record.outputs["principalId"]
+        for record in cloud.store.all(_ASSIGNMENT)
+        if f"{group_id}/".casefold().startswith(f"{record.outputs['scope']}/".casefold())
+        and cloud.subscription.roles[last_part(record.outputs["roleDefinitionId"])] in ("Contributor", "Owner")
+    }
+    for identity, known in identities.items():
+        somebody_elses = by_id(cloud.subscription.existing_identities, identity)
+        if somebody_elses or known["principalId"] in permitted:
+            return
+    principal = next((known["principalId"] for known in identities.values()), None) or str(
+        (cluster.get("identity") or {}).get("principalId")
+    )
+    raise AzureError(
+        HTTPStatus.FORBIDDEN,
+        "AuthorizationFailed",
+        f"The client '{principal}' with object id '{principal}' does not have authorization to perform action "
+        f"'Microsoft.Compute/capacityReservationGroups/deploy/action' over scope '{group_id}' or the scope is invalid. "
+        "If access was recently granted, please refresh your credentials.",
+    )
+
+
+def _mismatch(group: CapacityReservationGroup, pool: Mapping[str, Any], region: str) -> str | None:
+    zones = pool.get("availabilityZones") or []
+    if group.region != region:
+        return f"it is in location '{group.region}', not '{region}'"
+    if str(pool["vmSize"]) not in group.machines:
+        return f"it reserves no machine of size '{pool['vmSize']}', only {', '.join(group.machines)}"
+    if group.zones and not zones:
+        return f"it is zonal (zones {', '.join(group.zones)}), and the agent pool has no zone"
+    if outside := [zone for zone in zones if zone not in group.zones]:
+        return f"it reserves nothing in zones {', '.join(outside)}"
+    return None

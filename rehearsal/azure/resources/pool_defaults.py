@@ -1,0 +1,107 @@
+"""What AKS makes of an agent pool's inputs: its defaults, and what stays as it is when a PUT says nothing of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from aks_infiniband.catalog import MachineSize
+
+from rehearsal.azure.node_images import newest_image, system_of_sku
+from rehearsal.azure.node_parts import has_nvidia_gpus
+from rehearsal.azure.subscription import Series, Size, Snapshot, by_id
+
+if TYPE_CHECKING:
+    from rehearsal.azure.cloud import Cloud
+
+TYPE: Final = "azure-native:containerservice:AgentPool"
+
+IMMUTABLE: Final[tuple[str, ...]] = (
+    "vmSize", "osType", "osDiskSizeGB", "osDiskType", "kubeletDiskType", "maxPods", "type", "vnetSubnetID",
+    "podSubnetID",
+    "podIPAllocationMode", "availabilityZones", "enableNodePublicIP", "nodePublicIPPrefixID", "enableEncryptionAtHost",
+    "enableUltraSSD", "scaleSetPriority", "scaleSetEvictionPolicy", "spotMaxPrice", "proximityPlacementGroupID",
+    "hostGroupID", "capacityReservationGroupID", "gpuInstanceProfile", "gpuProfile", "kubeletConfig",
+    "linuxOSConfig", "messageOfTheDay", "workloadRuntime", "gatewayProfile", "windowsProfile",
+)  # fmt: skip
+"""What AKS refuses to change on a pool that exists: all that a PUT takes, and neither `az aks nodepool update` nor
+`az aks nodepool upgrade` (which takes a snapshot) can set."""
+
+KEPT: Final = (*IMMUTABLE, "count", "orchestratorVersion")
+"""What a PUT that says nothing of it leaves as it is (of the count: Azure/AKS issue 1627; of the version: AKS REST API,
+an agent pool's orchestratorVersion follows the cluster's only when the pool is made)."""
+_SPOT: Final = "kubernetes.azure.com/scalesetpriority"
+"""Label of spot nodes, and key of their taint (Azure, "Add an Azure Spot node pool to an AKS cluster")."""
+_UPGRADE: Final = {"maxSurge": "10%", "maxUnavailable": "0"}
+
+
+def defaults(cloud: Cloud, pool: Mapping[str, Any], cluster: Mapping[str, Any]) -> dict[str, Any]:
+    """A pool's outputs: what was asked for, with AKS's defaults for the rest."""
+    network = cluster.get("networkProfile") or {}
+    overlay = network.get("networkPlugin") == "azure" and network.get("networkPluginMode") == "overlay"
+    size = cloud.size(str(pool.get("vmSize")))
+    spot = pool.get("scaleSetPriority") == "Spot"
+    filled = {
+        "count": pool.get("minCount") if pool.get("enableAutoScaling") else 1,
+        "mode": "User",
+        "type": "VirtualMachineScaleSets",
+        "osType": "Linux",
+        "osSKU": "Ubuntu",
+        "osDiskSizeGB": 128,
+        "osDiskType": _default_disk(cloud, pool, size),
+        "kubeletDiskType": "OS",
+        "maxPods": 250 if overlay else 30 if network.get("networkPlugin") == "azure" else 110,
+        "scaleDownMode": "Delete",
+        "enableFIPS": False,
+        **({"scaleSetEvictionPolicy": "Delete", "spotMaxPrice": -1} if spot else {"upgradeSettings": _UPGRADE}),
+        "securityProfile": {"enableSecureBoot": False, "enableVTPM": False},
+        "powerState": {"code": "Running"},
+        **({"gpuProfile": {"driver": "Install"}} if size and has_nvidia_gpus(size) else {}),
+        **pool,
+    }
+    return {**filled, **(_spot(filled) if spot else {}), **_system(cloud, filled, cluster, size)}
+
+
+def _default_disk(cloud: Cloud, pool: Mapping[str, Any], size: Size | MachineSize | None) -> str:
+    """Ephemeral where the OS disk fits on the size's temporary disk (Azure, "Storage concepts", default OS disks)."""
+    room = temporary_disk_gib(size, cloud.series(str(pool.get("vmSize"))))
+    return "Ephemeral" if room and room >= int(pool.get("osDiskSizeGB") or 128) else "Managed"
+
+
+def temporary_disk_gib(size: Size | MachineSize | None, series: Series | None) -> int | None:
+    """The size's temporary disk; None where it is not known."""
+    if isinstance(size, Size):
+        return size.temporary_disk_gib
+    return series.temporary_disk_gib if series else None
+
+
+def _spot(pool: Mapping[str, Any]) -> dict[str, Any]:
+    taint = f"{_SPOT}=spot:NoSchedule"
+    given = [other for other in pool.get("nodeTaints") or [] if other != taint]
+    return {"nodeLabels": {**(pool.get("nodeLabels") or {}), _SPOT: "spot"}, "nodeTaints": [*given, taint]}
+
+
+def _system(
+    cloud: Cloud, pool: Mapping[str, Any], cluster: Mapping[str, Any], size: Size | MachineSize | None
+) -> dict[str, Any]:
+    """Kubernetes and the node image: a snapshot's, or the newest of the OS SKU."""
+    version = str(pool.get("orchestratorVersion") or cluster["kubernetesVersion"])
+    current = cloud.subscription.patch_of(version) or version
+    snapshot = snapshot_of(cloud, pool)
+    image = ""
+    if snapshot:
+        image = snapshot.node_image_version
+    elif size and is_version(current) and system_of_sku(str(pool["osSKU"]), current):
+        image = newest_image(str(pool["osSKU"]), current, size.architecture)
+    return {"orchestratorVersion": version, "currentOrchestratorVersion": current, "nodeImageVersion": image}
+
+
+def is_version(text: str) -> bool:
+    """Whether a text is a version such as 1.34 or 1.34.2."""
+    return all(part.isdigit() for part in text.split("."))
+
+
+def snapshot_of(cloud: Cloud, pool: Mapping[str, Any]) -> Snapshot | None:
+    """The snapshot that a pool's nodes are made from."""
+    source = str((pool.get("creationData") or {}).get("sourceResourceId") or "")
+    return by_id(cloud.subscription.snapshots, source) if source else None

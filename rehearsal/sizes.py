@@ -1,0 +1,51 @@
+"""The machine sizes that a rehearsal knows: the catalogue's, and those that the stack file describes."""
+
+import json
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final
+
+from aks_infiniband import catalog
+from aks_infiniband.catalog import SIZES, MachineSize
+
+_FILE: Final = "sizes.json"
+
+
+def known_sizes(run: Path) -> Mapping[str, MachineSize]:
+    """Every InfiniBand size by its Azure name, as it is now: a later `up` may describe others.
+
+    run: the run folder.
+    """
+    file = run / _FILE
+    try:
+        status = file.stat()
+    except FileNotFoundError:
+        return SIZES
+    return _read(file, (status.st_mtime_ns, status.st_ino, status.st_size))
+
+
+def describe_sizes(run: Path, described: Mapping[str, Any]) -> None:
+    """Let every part of a run know the stack file's `aks-infiniband:sizes`, each in the stack file's own keys.
+
+    What describes no size is left out: the program refuses it, and says why.
+    """
+    draft = run / f".{_FILE}.draft"
+    draft.write_text(json.dumps({name: given for name, given in described.items() if _describes(name, given)}))
+    draft.replace(run / _FILE)
+
+
+def _describes(name: str, given: Any) -> bool:
+    try:
+        catalog.described(name, given)
+    except (KeyError, TypeError, AttributeError):
+        return False
+    return True
+
+
+@lru_cache(maxsize=1)
+def _read(file: Path, _version: tuple[int, ...]) -> Mapping[str, MachineSize]:
+    """Read again only when the file is another one, by time of writing, inode and length."""
+    described = {name: catalog.described(name, given) for name, given in json.loads(file.read_text()).items()}
+    return MappingProxyType({**SIZES, **described})

@@ -1,0 +1,129 @@
+"""Requests that Azure refuses, or accepts and does not carry out, although nothing is wrong with them."""
+
+import threading
+import time
+from typing import Any, Final
+
+import pytest
+
+from rehearsal.azure.subscription import Fault
+from rehearsal.azure.wire import Properties
+from tests.unit.azure.asking import Azure, MakeAzure, RefusedError, cluster_inputs, pool_inputs
+
+POOL: Final = "containerservice:AgentPool"
+
+
+def fault(**data: Any) -> Fault:
+    return Fault.model_validate(data)
+
+
+def cluster_on(azure: Azure) -> Properties:
+    group = azure.create("resources:ResourceGroup", "rg")
+    return azure.create("containerservice:ManagedCluster", "aks", **cluster_inputs(group))
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("EtagMismatch", r'Status=409 Code="EtagMismatch" Message="\{ "code": "EtagMismatch".*Etag mismatched'),
+        ("OperationNotAllowed", r"Status=409.*Another agentpool operation \(system - Creating\) is in progress"),
+        ("SkuNotAvailable", "Status=409.*Capacity Restrictions.*not available in location 'southcentralus'"),
+    ],
+)
+def test_the_first_requests_are_refused_in_azures_words_and_leave_nothing(
+    make_azure: MakeAzure, code: str, words: str
+) -> None:
+    azure = make_azure(faults=(fault(code=code, first=2),))
+    cluster = cluster_on(azure)
+    for _ in range(2):
+        with pytest.raises(RefusedError, match=words):
+            azure.create(POOL, "ndh100", **pool_inputs(cluster))
+        assert azure.context.details == [], "nothing for the engine to keep"
+    assert azure.create(POOL, "ndh100", **pool_inputs(cluster))["provisioningState"] == "Succeeded"
+
+
+def test_a_fault_meets_the_resources_and_requests_that_it_names(make_azure: MakeAzure) -> None:
+    azure = make_azure(faults=(fault(code="EtagMismatch", name="nd*", operations=["update", "delete"], first=0),))
+    cluster = cluster_on(azure)
+    nd = azure.create(POOL, "ndh100", **pool_inputs(cluster))
+    hb = azure.create(POOL, "hb", **pool_inputs(cluster, vmSize="Standard_HB120rs_v3"))
+    azure.update(POOL, "hb", hb, count=1)
+    for _ in range(3):
+        with pytest.raises(RefusedError, match="EtagMismatch"):
+            azure.update(POOL, "ndh100", nd, count=1)
+    with pytest.raises(RefusedError, match="EtagMismatch"):
+        azure.delete(POOL, "ndh100", nd)
+
+
+@pytest.mark.parametrize("code", ["TooManyRequests", "AnotherOperationInProgress"])
+def test_azure_native_itself_asks_three_times_more_where_that_helps(make_azure: MakeAzure, code: str) -> None:
+    azure = make_azure(faults=(fault(code=code, first=3),))
+    cluster = cluster_on(azure)
+    assert azure.create(POOL, "ndh100", **pool_inputs(cluster))["provisioningState"] == "Succeeded"
+    azure = make_azure(faults=(fault(code=code, name="hb", first=4),))
+    with pytest.raises(RefusedError, match=f'Status=4(29|09) Code="{code}"'):
+        azure.create(POOL, "hb", **pool_inputs(cluster, vmSize="Standard_HB120rs_v3"))
+
+
+def test_capacity_that_comes_late_fails_the_first_pools_and_the_next_put_makes_them(make_azure: MakeAzure) -> None:
+    azure = make_azure(faults=(fault(code="AllocationFailed"),))
+    cluster = cluster_on(azure)
+    wanted = pool_inputs(cluster)
+    with pytest.raises(RefusedError, match='Status=200 Code="AllocationFailed" Message="Provisioning of resource'):
+        azure.create(POOL, "ndh100", **wanted)
+    assert len(azure.context.details) == 1, "Azure had accepted it, so the engine keeps the resource"
+    inputs, _ = azure.check(POOL, "ndh100", wanted)
+    made = azure.update(POOL, "ndh100", {"id": f"{cluster['id']}/agentPools/ndh100", "__inputs": inputs})
+    assert made["provisioningState"] == "Succeeded"
+
+
+def test_what_exists_though_it_failed_cannot_be_created_again(make_azure: MakeAzure) -> None:
+    azure = make_azure(faults=(fault(code="AllocationFailed"),))
+    cluster = cluster_on(azure)
+    with pytest.raises(RefusedError, match="AllocationFailed"):
+        azure.create(POOL, "ndh100", **pool_inputs(cluster))
+    with pytest.raises(RefusedError, match=r"cannot create already existing resource '/subscriptions/.*/ndh100'"):
+        azure.create(POOL, "ndh100", **pool_inputs(cluster))
+
+
+def in_thread(azure: Azure, name: str, cluster: Properties, ended: list[str]) -> threading.Thread:
+    def make() -> None:
+        try:
+            azure.create(POOL, name, **pool_inputs(cluster, vmSize="Standard_HB120rs_v3", count=1))
+            ended.append(f"{name} made")
+        except RefusedError as error:
+            ended.append(f"{name} {error}")
+
+    thread = threading.Thread(target=make)
+    thread.start()
+    limit = time.monotonic() + 5
+    while not ended and azure.cloud.store.get(f"{cluster['id']}/agentPools/{name}") is None:
+        assert time.monotonic() < limit
+        time.sleep(0.01)
+    return thread
+
+
+@pytest.mark.parametrize(
+    ("code", "outcome"),
+    [
+        ("EtagMismatch", ['two Status=409 Code="EtagMismatch"', "one made"]),
+        ("Canceled", ['one Status=200 Code="Canceled" Message="The operation was overriden', "two made"]),
+    ],
+)
+def test_pools_side_by_side_meet_a_conflict(make_azure: MakeAzure, code: str, outcome: list[str]) -> None:
+    azure = make_azure(speed=500, faults=(fault(code=code, sideBySide=True),))  # a pool in two thirds of a second
+    cluster = cluster_on(azure)
+    ended: list[str] = []
+    threads = [in_thread(azure, name, cluster, ended) for name in ("one", "two")]
+    for thread in threads:
+        thread.join()
+    assert [text[: len(start)] for text, start in zip(sorted(ended), sorted(outcome), strict=True)] == sorted(outcome)
+    state = azure.read(POOL, "one", f"{cluster['id']}/agentPools/one")["provisioningState"]
+    assert state == ("Canceled" if code == "Canceled" else "Succeeded")
+
+
+def test_pools_one_after_the_other_meet_none(make_azure: MakeAzure) -> None:
+    azure = make_azure(faults=(fault(code="EtagMismatch", sideBySide=True, first=0),))
+    cluster = cluster_on(azure)
+    for name in ("one", "two"):
+        azure.create(POOL, name, **pool_inputs(cluster, vmSize="Standard_HB120rs_v3"))

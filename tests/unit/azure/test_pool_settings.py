@@ -1,0 +1,229 @@
+"""What an agent pool's properties make of its machines, and what Azure refuses of them."""
+
+import json
+from typing import Any, Final
+
+import pytest
+from aks_infiniband.catalog import SIZES
+
+from rehearsal.azure.node_parts import MACHINE_ANNOTATION
+from rehearsal.azure.subscription import CapacityReservationGroup
+from rehearsal.azure.wire import Properties
+from tests.unit.azure.asking import Azure, MakeAzure, RefusedError, cluster_inputs, pool_inputs
+
+POOL: Final = "containerservice:AgentPool"
+SUBSCRIPTION_ID: Final = "/subscriptions/11111111-2222-4333-8444-555555555555"
+RESERVED: Final = (
+    f"{SUBSCRIPTION_ID}/resourceGroups/reserved/providers/Microsoft.Compute/capacityReservationGroups/h100"
+)
+SNAPSHOTS: Final = f"{SUBSCRIPTION_ID}/resourceGroups/images/providers/Microsoft.ContainerService/snapshots"
+IDENTITY: Final = (
+    f"{SUBSCRIPTION_ID}/resourceGroups/network/providers/Microsoft.ManagedIdentity/userAssignedIdentities/aks"
+)
+GB300: Final = "Standard_ND128isr_GB300_v6"
+THEIRS: Final[dict[str, Any]] = {"type": "UserAssigned", "userAssignedIdentities": [IDENTITY]}
+
+
+def machine(azure: Azure, pool: str) -> dict[str, Any]:
+    return next(node for name, node in azure.machines.nodes.items() if name.startswith(f"aks-{pool}-"))
+
+
+def cluster_on(azure: Azure, **changes: Any) -> Properties:
+    group = azure.create("resources:ResourceGroup", "rg")
+    return azure.create("containerservice:ManagedCluster", "aks", **cluster_inputs(group, **changes))
+
+
+@pytest.mark.parametrize(
+    ("kubernetes", "sku", "effective", "os_image", "kernel"),
+    [
+        ("1.34", None, "Ubuntu2204", "Ubuntu 22.04", "5.15."),
+        ("1.35", None, "Ubuntu2404", "Ubuntu 24.04", "6.8."),
+        ("1.34", "Ubuntu2404", "Ubuntu2404", "Ubuntu 24.04", "6.8."),
+        ("1.35", "Ubuntu2204", "Ubuntu2204", "Ubuntu 22.04", "5.15."),
+        ("1.35", "AzureLinux", "AzureLinux3", "Microsoft Azure Linux", "6.6."),
+    ],
+)
+def test_what_nodes_run_follows_the_os_sku_and_the_version_of_kubernetes(
+    azure: Azure, kubernetes: str, sku: str | None, effective: str, os_image: str, kernel: str
+) -> None:
+    cluster = cluster_on(azure, kubernetesVersion=kubernetes)
+    azure.create(POOL, "hb", **pool_inputs(cluster, vmSize="Standard_HB120rs_v3", **({"osSKU": sku} if sku else {})))
+    node = machine(azure, "hb")
+    labels, info = node["metadata"]["labels"], node["status"]["nodeInfo"]
+    assert labels["kubernetes.azure.com/os-sku-effective"] == effective
+    assert labels["kubernetes.azure.com/os-sku"] == (sku or "Ubuntu")
+    assert info["osImage"].startswith(os_image)
+    assert info["kernelVersion"].startswith(kernel)
+    assert labels["kubernetes.azure.com/node-image-version"].startswith("AKS")
+
+
+@pytest.mark.parametrize(
+    ("changes", "driver"),
+    [
+        ({"gpuProfile": {"driver": "None"}}, "None"),
+        ({"gpuProfile": {"driver": "Install"}}, "Install"),
+        ({"gpuProfile": None}, "Install"),
+        ({"gpuProfile": None, "vmSize": "Standard_NC24ads_A100_v4"}, "Install"),
+        ({"gpuProfile": None, "vmSize": "Standard_HB120rs_v3"}, "None"),
+        ({"gpuProfile": None, "vmSize": "Standard_ND96isr_MI300X_v5"}, "None"),
+    ],
+)
+def test_aks_installs_nvidias_driver_unless_it_is_told_not_to(
+    azure: Azure, cluster: Properties, changes: dict[str, Any], driver: str
+) -> None:
+    wanted = {key: value for key, value in pool_inputs(cluster, **changes).items() if value is not None}
+    azure.create(POOL, "pool", **wanted)
+    annotation = json.loads(machine(azure, "pool")["metadata"]["annotations"][MACHINE_ANNOTATION])
+    assert annotation["gpuDriver"] == driver
+
+
+def test_an_arm_size_has_arm_nodes_and_an_arm_image(azure: Azure, cluster: Properties) -> None:
+    pool = azure.create(POOL, "gb", **pool_inputs(cluster, vmSize=GB300, osSKU="Ubuntu2404", count=1))
+    node = machine(azure, "gb")
+    assert node["status"]["nodeInfo"]["architecture"] == "arm64"
+    assert pool["nodeImageVersion"].startswith("AKSUbuntu-2404gen2arm64containerd-")
+
+
+def test_a_pool_keeps_its_kubernetes_when_the_control_plane_gets_a_newer_one(azure: Azure, cluster: Properties) -> None:
+    pool = azure.create(POOL, "ndh100", **pool_inputs(cluster))
+    azure.update("containerservice:ManagedCluster", "aks", cluster, kubernetesVersion="1.35")
+    updated = azure.update(POOL, "ndh100", pool, nodeLabels={"a": "b"})
+    assert (updated["currentOrchestratorVersion"], azure.machines.drained) == ("1.34.2", [])
+
+
+def test_a_spot_pool_is_labelled_and_tainted_by_aks(azure: Azure, cluster: Properties) -> None:
+    pool = azure.create(
+        POOL,
+        "spot",
+        **pool_inputs(
+            cluster, vmSize="Standard_D8s_v5", gpuProfile={}, scaleSetPriority="Spot", nodeTaints=["a=b:NoExecute"]
+        ),
+    )
+    node = machine(azure, "spot")
+    assert node["metadata"]["labels"]["kubernetes.azure.com/scalesetpriority"] == "spot"
+    assert node["spec"]["taints"] == [
+        {"key": "a", "value": "b", "effect": "NoExecute"},
+        {"key": "kubernetes.azure.com/scalesetpriority", "value": "spot", "effect": "NoSchedule"},
+    ]
+    assert (pool["scaleSetEvictionPolicy"], pool["spotMaxPrice"]) == ("Delete", -1)
+
+
+def test_an_os_disk_is_ephemeral_where_it_fits(azure: Azure, cluster: Properties) -> None:
+    fits = azure.create(POOL, "hb", **pool_inputs(cluster, vmSize="Standard_HB120rs_v3", count=1))
+    large = azure.create(POOL, "large", **pool_inputs(cluster, vmSize="Standard_HB120rs_v3", count=1, osDiskSizeGB=512))
+    none = azure.create(POOL, "d", **pool_inputs(cluster, vmSize="Standard_D8s_v5", count=1, gpuProfile={}))
+    assert [pool["osDiskType"] for pool in (fits, large, none)] == ["Ephemeral", "Managed", "Managed"]
+    assert machine(azure, "hb")["metadata"]["labels"]["kubernetes.azure.com/storageprofile"] == "ephemeral"
+
+
+def test_a_snapshot_keeps_the_node_image_and_another_one_comes_in_place_node_by_node(
+    azure: Azure, cluster: Properties
+) -> None:
+    source = {"sourceResourceId": f"{SNAPSHOTS}/ubuntu2404"}
+    wanted = pool_inputs(cluster, osSKU="Ubuntu2404", creationData=source)
+    pool = azure.create(POOL, "ndh100", **wanted)
+    label = "kubernetes.azure.com/node-image-version"
+    assert machine(azure, "ndh100")["metadata"]["labels"][label].endswith("-202609.15.0")
+    azure.update(POOL, "ndh100", pool, creationData=None)
+    nodes = {name: node for name, node in azure.machines.nodes.items() if "ndh100" in name}
+    assert azure.machines.drained == list(nodes), "drained one after the other, under their own names again"
+    assert {node["metadata"]["labels"][label] for node in nodes.values()} == {
+        "AKSUbuntu-2404gen2containerd-202610.27.0"
+    }
+
+
+def test_a_newer_kubernetes_drains_and_reimages_every_node(azure: Azure, cluster: Properties) -> None:
+    pool = azure.create(POOL, "ndh100", **pool_inputs(cluster))
+    azure.update("containerservice:ManagedCluster", "aks", cluster, kubernetesVersion="1.35")
+    azure.machines.drained.clear()
+    azure.update(POOL, "ndh100", pool, orchestratorVersion="1.35")
+    assert len(azure.machines.drained) == 2
+    assert machine(azure, "ndh100")["status"]["nodeInfo"]["osImage"].startswith("Ubuntu 24.04")
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"scaleSetPriority": "Spot", "upgradeSettings": {"maxSurge": "1"}}, "Spot pools can't set max surge"),
+        ({"scaleSetPriority": "Spot", "upgradeSettings": {"maxUnavailable": "1"}}, "Spot pools can't set maxUnav"),
+        ({"scaleSetPriority": "Spot", "mode": "System"}, "cannot be a spot pool"),
+        ({"vmSize": "Standard_D8s_v5", "osDiskType": "Ephemeral"}, "VMSizeDoesNotSupportEphemeralOS.*Standard_D8s_v5"),
+        (
+            {"vmSize": "Standard_HB120rs_v3", "osDiskType": "Ephemeral", "osDiskSizeGB": 600},
+            "VMCacheSizeTooSmall.*cache size of 515396075520 bytes, but the OS disk requires 644245094400",
+        ),
+        ({"osSKU": "CBLMariner"}, "OS SKU 'CBLMariner' of agent pool 'pool' is not supported with Kubernetes version"),
+        ({"creationData": {"sourceResourceId": f"{SNAPSHOTS}/none"}}, "ResourceNotFound.*snapshots/none"),
+        (
+            {"creationData": {"sourceResourceId": f"{SNAPSHOTS}/ubuntu2404"}, "osSKU": "Ubuntu2204"},
+            "snapshot's OS SKU is Ubuntu2404, the agent pool's is Ubuntu2204",
+        ),
+        (
+            {
+                "creationData": {"sourceResourceId": f"{SNAPSHOTS}/ubuntu2404"},
+                "vmSize": GB300,
+                "osSKU": "Ubuntu2404",
+            },
+            "node image is for amd64",
+        ),
+        ({"capacityReservationGroupID": f"{RESERVED}x"}, "capacity reservation group .*h100x' .* was not found"),
+    ],
+)
+def test_azure_refuses(azure: Azure, cluster: Properties, changes: dict[str, Any], words: str) -> None:
+    with pytest.raises(RefusedError, match=words):
+        azure.create(POOL, "pool", **pool_inputs(cluster, **changes))
+    assert [name for name in azure.machines.nodes if "-pool-" in name] == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({}, "it is zonal .* and the agent pool has no zone"),
+        ({"availabilityZones": ["2"]}, "it reserves nothing in zones 2"),
+        (
+            {"availabilityZones": ["1"], "vmSize": "Standard_HB120rs_v3"},
+            "it reserves no machine of size 'Standard_HB120rs_v3', only Standard_ND96isr_H100_v5",
+        ),
+    ],
+)
+def test_a_reservation_of_something_else_is_refused(azure: Azure, changes: dict[str, Any], words: str) -> None:
+    cluster = cluster_on(azure, identity=THEIRS)
+    with pytest.raises(RefusedError, match=f"OperationNotAllowed.*{words}"):
+        azure.create(POOL, "pool", **pool_inputs(cluster, capacityReservationGroupID=RESERVED, **changes))
+
+
+def test_a_reservation_is_for_clusters_whose_identity_may_use_it(azure: Azure) -> None:
+    group = azure.create("resources:ResourceGroup", "rg")
+    own = azure.create("managedidentity:UserAssignedIdentity", "own", resourceGroupName=group["name"])
+    identity = {"type": "UserAssigned", "userAssignedIdentities": [own["id"]]}
+    cluster = azure.create("containerservice:ManagedCluster", "aks", **cluster_inputs(group, identity=identity))
+    wanted = pool_inputs(cluster, capacityReservationGroupID=RESERVED, availabilityZones=["1"])
+    with pytest.raises(RefusedError, match=rf"AuthorizationFailed.*'{own['principalId']}'.*deploy/action"):
+        azure.create(POOL, "nd", **wanted)
+    azure.create(
+        "authorization:RoleAssignment",
+        "use",
+        principalId=own["principalId"],
+        principalType="ServicePrincipal",
+        scope=RESERVED.partition("/providers/")[0],
+        roleDefinitionId="/x/roleDefinitions/b24988ac-6180-42a0-ab88-20f7382dd24c",
+    )
+    assert azure.create(POOL, "nd", **wanted)["provisioningState"] == "Succeeded"
+
+
+def test_reserved_machines_are_there_when_others_are_not_and_no_more_of_them(make_azure: MakeAzure) -> None:
+    group = CapacityReservationGroup(region="southcentralus", zones=("1",), machines={"Standard_ND96isr_H100_v5": 2})
+    azure = make_azure(capacity={"Standard_ND96isr_H100_v5": 0}, capacity_reservation_groups={RESERVED: group})
+    cluster = cluster_on(azure, identity=THEIRS)
+    with pytest.raises(RefusedError, match="AllocationFailed"):
+        azure.create(POOL, "other", **pool_inputs(cluster, count=1))
+    reserved = pool_inputs(cluster, capacityReservationGroupID=RESERVED.upper(), availabilityZones=["1"])
+    azure.create(POOL, "reserved", **reserved)
+    with pytest.raises(RefusedError, match="AllocationFailed"):
+        azure.create(POOL, "more", **{**reserved, "count": 1})
+
+
+def test_a_size_that_a_stack_describes_is_offered_and_has_its_hardware(azure: Azure, cluster: Properties) -> None:
+    azure.cloud.infiniband = lambda: {"Standard_ND999isr_X_v9": SIZES["Standard_ND96isr_H100_v5"]}
+    azure.create(POOL, "new", **pool_inputs(cluster, vmSize="Standard_ND999isr_X_v9"))
+    assert machine(azure, "new")["status"]["capacity"]["cpu"] == "96"
