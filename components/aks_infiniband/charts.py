@@ -6,11 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pulumi
-import pulumi_kubernetes as kubernetes
 import yaml
 
-from aks_infiniband import metadata
-from aks_infiniband._options import child_options
 from aks_infiniband.settings import ChartSettings
 from aks_infiniband.versions import Chart
 
@@ -31,10 +28,13 @@ class ChartSource:
     """None means the one that lies at the path."""
 
 
-def resolve(default: Chart, given: ChartSettings | None = None) -> ChartSource:
+def resolve(default: Chart, given: ChartSettings | None = None, *, location: str | None = None) -> ChartSource:
     """The chart that the settings ask for: the default but for what they give.
 
     A path brings its own version; a chart of another name has none that we could know.
+
+    location: chart repository (https://) or registry (oci://) that has the chart under its own name, instead of its
+        vendor's.
     """
     given = given or ChartSettings()
     name = given.name or default.name
@@ -42,11 +42,11 @@ def resolve(default: Chart, given: ChartSettings | None = None) -> ChartSource:
         return ChartSource(name=name, repository=None, version=given.version or default.version)
     if "/" in name or "\\" in name or name.endswith(".tgz"):
         return ChartSource(name=name, repository=None, version=given.version)
-    return ChartSource(
-        name=name,
-        repository=given.repository or default.repository,
-        version=given.version or default.version,
-    )
+    repository = given.repository or location or default.repository
+    version = given.version or default.version
+    if repository.startswith("oci://"):
+        return ChartSource(name=f"{repository.rstrip('/')}/{name}", repository=None, version=version)
+    return ChartSource(name=name, repository=repository, version=version)
 
 
 def given_values(file: str | None, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -64,7 +64,7 @@ def given_values(file: str | None, values: Mapping[str, Any]) -> dict[str, Any]:
         raise ValuesError(f"valuesFile is {file!r}, which is not YAML: {error}") from error
     if not isinstance(content, dict):
         raise ValuesError(f"valuesFile is {file!r}; it must hold a mapping of Helm values")
-    return _over(content, values)
+    return over(content, values)
 
 
 def merge(given: Mapping[str, Any], derived: Mapping[str, Any], *, chart: str) -> dict[str, Any]:
@@ -78,7 +78,7 @@ def merge(given: Mapping[str, Any], derived: Mapping[str, Any], *, chart: str) -
     if conflicts:
         lines = "\n".join(f"  - {line}" for line in conflicts)
         raise ValuesError(f"Helm values of chart {chart} contradict what follows from the stack's settings:\n{lines}")
-    return _over(given, derived)
+    return over(given, derived)
 
 
 def _conflicts(given: Mapping[str, Any], derived: Mapping[str, Any], path: Sequence[str]) -> Iterator[str]:
@@ -92,55 +92,11 @@ def _conflicts(given: Mapping[str, Any], derived: Mapping[str, Any], path: Seque
             yield f"{'.'.join(here)} is {given[key]!r}; it must be {needed!r}: leave it out"
 
 
-def _over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+def over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    """Values with others over them, as Helm merges: mappings key by key, everything else as a whole."""
     merged = dict(below)
     for key, value in above.items():
         under = merged.get(key)
         both = isinstance(under, Mapping) and isinstance(value, Mapping)
-        merged[key] = _over(under, value) if both else value  # type: ignore[arg-type]  # both are mappings
+        merged[key] = over(under, value) if both else value  # type: ignore[arg-type]  # both are mappings
     return merged
-
-
-def install_operator(
-    name: str,
-    operator: str,
-    *,
-    chart: ChartSource,
-    values: Mapping[str, Any],
-    timeout_seconds: float,
-    parent: pulumi.Resource,
-    opts: pulumi.ResourceOptions | None,
-    hooks: pulumi.ResourceHookBinding,
-) -> kubernetes.helm.v3.Release:
-    """An operator's namespace, which admits its driver containers, and in it its Helm release.
-
-    The release is ready when it is there, and leaves nothing behind when its installation fails.
-
-    name: of both resources in the program.
-    operator: name of both in the cluster. It is fixed: a release that is not found again under its name installs a
-        second operator.
-    parent, opts: the operator's component, and the options that it was given.
-    hooks: what explains a failed release.
-    """
-    namespace = kubernetes.core.v1.Namespace(
-        name,
-        metadata=kubernetes.meta.v1.ObjectMetaArgs(
-            name=operator, labels={**metadata.labels(operator, "operator"), **metadata.PRIVILEGED}
-        ),
-        opts=child_options(parent, opts),
-    )
-    repository = kubernetes.helm.v3.RepositoryOptsArgs(repo=chart.repository) if chart.repository else None
-    return kubernetes.helm.v3.Release(
-        name,
-        name=operator,
-        chart=chart.name,
-        version=chart.version,
-        repository_opts=repository,
-        namespace=namespace.metadata.name,
-        values=values,
-        atomic=True,
-        cleanup_on_fail=True,
-        skip_await=False,
-        timeout=round(timeout_seconds),
-        opts=child_options(parent, opts, hooks=hooks),
-    )

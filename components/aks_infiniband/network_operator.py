@@ -7,15 +7,17 @@ from typing import Any, Final
 import pulumi
 import pulumi_kubernetes as kubernetes
 
-from aks_infiniband import charts, diagnosis, metadata, versions
+from aks_infiniband import charts, metadata, versions
 from aks_infiniband._options import child_options
+from aks_infiniband.chart_images import network_operator_images
+from aks_infiniband.operator_release import OperatorArgs, install_operator
 from aks_infiniband.pool import Pool, tolerations
+from aks_infiniband.registry import SOURCES, Registry
+from aks_infiniband.system_nodes import SYSTEM_POOL, system_node_affinity
 
 PRESENT: Final = {"feature.node.kubernetes.io/pci-15b3.present": "true"}
 """The label by which the operator knows a node with an NVIDIA network adapter."""
 RULE_NAME: Final = "aks-infiniband-nics"
-SYSTEM_POOL: Final = {"kubernetes.azure.com/mode": "system"}
-"""AKS's label on the nodes of system pools: operators run there, not on the machines they prepare."""
 
 # The chart's own, for what AKS has of them: a list among Helm values takes the place of the chart's.
 _NFD_WORKER_TOLERATIONS: Final = (
@@ -49,13 +51,25 @@ def node_feature_rule_spec(pools: Sequence[Pool]) -> dict[str, Any]:
     }
 
 
-def network_operator_values(pools: Sequence[Pool]) -> dict[str, Any]:
+def network_operator_values(
+    pools: Sequence[Pool],
+    *,
+    system_node_selector: Mapping[str, str] = SYSTEM_POOL,
+    registry: Registry = SOURCES,
+) -> dict[str, Any]:
     """The Helm values that follow from the stack's settings.
 
     The chart brings the cluster's only Node Feature Discovery. Its workers label GPUs by vendor alone
     (`pci-10de.present`): with the device in the label, the GPU Operator would find no GPU.
+
+    system_node_selector: labels of the nodes that carry the operator; empty means any node that is of no pool.
     """
-    return {
+    place = (
+        {"nodeSelector": dict(system_node_selector)}
+        if system_node_selector
+        else {"affinity": system_node_affinity({}, pools)}
+    )
+    values = {
         "nfd": {"enabled": True, "deployNodeFeatureRules": False},
         "node-feature-discovery": {
             "worker": {
@@ -65,24 +79,17 @@ def network_operator_values(pools: Sequence[Pool]) -> dict[str, Any]:
                 },
             }
         },
-        "operator": {"nodeSelector": dict(SYSTEM_POOL)},
+        "operator": place,
     }
+    return charts.over(values, network_operator_images(registry))
 
 
 @dataclass(frozen=True, kw_only=True)
-class NetworkOperatorArgs:
+class NetworkOperatorArgs(OperatorArgs):
     """What a NetworkOperator takes."""
 
-    pools: Sequence[Pool]
-    """The pools whose machines are to be found."""
-    timeout_seconds: float
-    """How long the release may take to become ready."""
     chart: charts.ChartSource = field(default_factory=lambda: charts.resolve(versions.NETWORK_OPERATOR_CHART))
     """The chart; NVIDIA's by default."""
-    values: Mapping[str, Any] = field(default_factory=dict)
-    """Further Helm values. Raises charts.ValuesError for one that contradicts `network_operator_values`."""
-    kubeconfig: pulumi.Input[str] | None = None
-    """With it a failed wait is explained; without it the engine's own message stands."""
 
 
 class NetworkOperator(pulumi.ComponentResource):
@@ -92,17 +99,13 @@ class NetworkOperator(pulumi.ComponentResource):
     """The operator's namespace."""
 
     def __init__(self, name: str, *, args: NetworkOperatorArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        values = charts.merge(args.values, network_operator_values(args.pools), chart=args.chart.name)
+        derived = network_operator_values(
+            args.pools, system_node_selector=args.system_node_selector, registry=args.registry
+        )
+        values = charts.merge(args.values, derived, chart=args.chart.name)
         super().__init__("aks-infiniband:index:NetworkOperator", name, None, opts)
-        release = charts.install_operator(
-            name,
-            metadata.NETWORK_OPERATOR_NAMESPACE,
-            chart=args.chart,
-            values=values,
-            timeout_seconds=args.timeout_seconds,
-            parent=self,
-            opts=opts,
-            hooks=diagnosis.on_error(name, waiting_for="release", kubeconfig=args.kubeconfig, pools=args.pools),
+        release = install_operator(
+            name, metadata.NETWORK_OPERATOR_NAMESPACE, args, values=values, parent=self, opts=opts
         )
         self.namespace = release.namespace.apply(str)  # the one it was given
         kubernetes.apiextensions.CustomResource(

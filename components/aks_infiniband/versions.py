@@ -29,22 +29,47 @@ class Image:
         """The fields of a custom resource's image spec."""
         return {"repository": self.repository, "image": self.image, "version": self.version}
 
+    @property
+    def reference(self) -> str:
+        """The image as a container names it."""
+        return f"{self.repository}/{self.image}:{self.version}"
+
 
 _NGC: Final = "https://helm.ngc.nvidia.com/nvidia"
 
 NETWORK_OPERATOR_CHART: Final = Chart(name="network-operator", repository=_NGC, version="26.4.1")
 GPU_OPERATOR_CHART: Final = Chart(name="gpu-operator", repository=_NGC, version="v26.3.3")
 
-DOCA_DRIVER: Final = Image(
-    repository="nvcr.io/nvidia/mellanox", image="doca-driver", version="doca3.4.1-26.04-1.1.0.0-1"
-)
-RDMA_SHARED_DEVICE_PLUGIN: Final = Image(
-    repository="nvcr.io/nvidia/mellanox", image="k8s-rdma-shared-dev-plugin", version="network-operator-v26.4.1"
-)
+_MELLANOX: Final = "nvcr.io/nvidia/mellanox"
+_RELEASE: Final = "network-operator-v26.4.1"
+
+DOCA_DRIVER: Final = Image(repository=_MELLANOX, image="doca-driver", version="doca3.4.1-26.04-1.1.0.0-1")
+RDMA_SHARED_DEVICE_PLUGIN: Final = Image(repository=_MELLANOX, image="k8s-rdma-shared-dev-plugin", version=_RELEASE)
+SRIOV_DEVICE_PLUGIN: Final = Image(repository=_MELLANOX, image="sriov-network-device-plugin", version=_RELEASE)
+CNI_PLUGINS: Final = Image(repository=_MELLANOX, image="plugins", version=_RELEASE)
+MULTUS: Final = Image(repository=_MELLANOX, image="multus-cni", version=_RELEASE)
+IPOIB_CNI: Final = Image(repository=_MELLANOX, image="ipoib-cni", version=_RELEASE)
+NV_IPAM: Final = Image(repository=_MELLANOX, image="nvidia-k8s-ipam", version=_RELEASE)
 DOCA_TELEMETRY: Final = Image(repository="nvcr.io/nvidia/doca", image="doca_telemetry", version="1.25.5-doca3.4.0-host")
+
+NODE_TOOLS: Final = Image(repository="mcr.microsoft.com/mirror/docker/library", image="busybox", version="1.35")
+"""A shell with nsenter, from Microsoft's registry, as people use it to get onto AKS nodes
+(ioanc/k8s-network-troubleshooting, pod-kubectl-debug-node.sh); Azure Linux's own base images have no nsenter."""
 
 VALIDATION_IMAGE: Final = "mcr.microsoft.com/azurelinux/base/python:3.12.9-13-azl3.0.20260706"
 """Azure Linux with Python, from Microsoft's registry: on AKS it is pulled without leaving Azure."""
+
+COLLECTIVE_IMAGE: Final = "nvcr.io/nvidia/pytorch:25.12-py3"
+"""PyTorch with NCCL and RDMA's user space, for amd64 and arm64 (NVIDIA, "PyTorch Release 25.12": PyTorch 2.10, CUDA
+13.1, Python 3.12). CUDA 13 needs a GPU driver of branch 580 or later, and has no code for V100."""
+COLLECTIVE_IMAGE_VOLTA: Final = "nvcr.io/nvidia/pytorch:24.10-py3"
+"""The same for V100: releases from 25.01 on need compute capability 7.5 (NVIDIA, "PyTorch Release 25.01")."""
+
+
+def collective_image(accelerator: str) -> str:
+    """The image with PyTorch for a model of accelerator, such as H100."""
+    return COLLECTIVE_IMAGE_VOLTA if accelerator == "V100" else COLLECTIVE_IMAGE
+
 
 MINIMUM_KUBERNETES: Final = (1, 31)
 """Oldest Kubernetes that the Network Operator supports (NVIDIA, Network Operator 26.1, "Platform Support")."""

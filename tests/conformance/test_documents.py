@@ -1,128 +1,105 @@
-"""Every custom resource and Helm value that the components emit is one that the real definitions and charts know."""
+"""Every custom resource that the components emit is one that the real definitions know.
 
-import json
+In every mode, with every driver source, owner of a GPU driver, size and registry.
+"""
+
 from collections.abc import Iterator
-from pathlib import Path
+from ipaddress import IPv4Network
+from itertools import product
 from typing import Any
 
-import jsonschema
 import pytest
 import yaml
 from aks_infiniband import Pool, versions
 from aks_infiniband.catalog import SIZES
-from aks_infiniband.gpu_operator import gpu_operator_values
-from aks_infiniband.network_operator import network_operator_values, node_feature_rule_spec
-from aks_infiniband.nic_policy import nic_cluster_policy_spec
-from aks_infiniband.pool import toleration
+from aks_infiniband.ipoib import ip_pool_spec, ipoib_network_spec, networks
+from aks_infiniband.network_operator import node_feature_rule_spec
+from aks_infiniband.nic_policy import PolicyOptions, nic_policy_specs
+from aks_infiniband.node_preparation import node_preparation_spec
+from aks_infiniband.peermem import peermem_spec
+from aks_infiniband.registry import Registry
+from aks_infiniband.upgrades import DriverUpgrade
+from lightkube.models.apps_v1 import DaemonSetSpec
 
-ROOT = Path(__file__).parents[2]
-REFERENCE = ROOT.parent / "shared" / "reference"
-NETWORK, GPU = REFERENCE / "network-operator-26.4.1", REFERENCE / "gpu-operator-26.3.3"
+from tests.conformance.reference import NETWORK, assert_accepted, definition, needs_reference
+from tests.some_pools import GB300, H100, HBV4, pool
 
-pytestmark = pytest.mark.skipif(not REFERENCE.is_dir(), reason=f"the real definitions are not here: no {REFERENCE}")
+pytestmark = needs_reference
 
-
-def pool(size: str, taints: tuple[str, ...] = ()) -> Pool:
-    return Pool(
-        name="pool",
-        size=SIZES[size],
-        node_count=2,
-        node_selector={"kubernetes.azure.com/agentpool": "pool"},
-        tolerations=tuple(toleration(taint) for taint in taints),
-        rdma_resource="rdma/shared_ib",
-        rdma_quantity=1,
-    )
-
-
-def definition(file: Path, kind: str) -> dict[str, Any]:
-    """JSON schema of a kind's stored version, as strict as the API server with field validation."""
-    for document in yaml.safe_load_all(file.read_text()):
-        if document and document.get("spec", {}).get("names", {}).get("kind") == kind:
-            (version,) = [one for one in document["spec"]["versions"] if one["storage"]]
-            return strict(version["schema"]["openAPIV3Schema"])
-    raise AssertionError(f"{file.name} defines no {kind}")
+MODES = ("rdma-shared", "sriov", "ipoib", "driver-only")
+KINDS = list(product(MODES, ("doca-ofed", "inbox"), ("operator", "aks", "none")))
+OPTIONS = PolicyOptions(
+    driver_version="doca9",
+    upgrade=DriverUpgrade(automatic=False, drain_timeout_seconds=0),
+    registry=Registry(images="acr.example:5000/mirror", pull_secret="creds"),
+)
 
 
-def strict(schema: dict[str, Any]) -> dict[str, Any]:
-    """A structural schema as JSON schema: an unknown field is an error, unless the definition keeps unknown ones."""
-    result = {key: value for key, value in schema.items() if key != "format"}
-    if schema.get("x-kubernetes-int-or-string"):
-        return {"type": ["integer", "string"]}
-    if "properties" in schema:
-        result["properties"] = {name: strict(value) for name, value in schema["properties"].items()}
-        if not schema.get("x-kubernetes-preserve-unknown-fields"):
-            result["additionalProperties"] = False
-    for keyword in ("items", "additionalProperties"):
-        if isinstance(schema.get(keyword), dict):
-            result[keyword] = strict(schema[keyword])
-    return result
+def alone() -> Iterator[Any]:
+    for mode, driver, owner in KINDS:
+        yield pytest.param([pool(mode=mode, nic_driver=driver, gpu_driver=owner)], id=f"{mode}-{driver}-{owner}")
+    for size in SIZES:
+        yield pytest.param([pool(size)], id=size)
 
 
-def assert_accepted(schema: dict[str, Any], document: dict[str, Any]) -> None:
-    plain = json.loads(json.dumps(document))
-    errors = [
-        f"{error.json_path}: {error.message}" for error in jsonschema.Draft202012Validator(schema).iter_errors(plain)
-    ]
-    assert errors == []
+def together() -> Iterator[Any]:
+    for (one, one_driver, _), (other, other_driver, _) in product(KINDS[::3], KINDS[::3]):
+        pools = [
+            pool(H100, mode=one, nic_driver=one_driver, taints=("sku=gpu:NoSchedule",)),
+            pool(HBV4, "hb", mode=other, nic_driver=other_driver),
+        ]
+        yield pytest.param(pools, id=f"{one}-{one_driver}-beside-{other}-{other_driver}")
 
 
-SIZES_AND_TAINTS = [
-    ("Standard_ND96isr_H100_v5", ()),
-    ("Standard_HX176rs", ("sku=ib:NoSchedule",)),
-    ("Standard_ND128isr_GB300_v6", ()),
-]
+POOLS = [*alone(), *together(), pytest.param([pool(), pool(GB300, "gb")], id="two-architectures")]
 
 
-@pytest.mark.parametrize(("size", "taints"), SIZES_AND_TAINTS)
-def test_the_nic_cluster_policy_is_one_that_the_real_definition_accepts(size: Any, taints: Any) -> None:
-    schema = definition(NETWORK / "mellanox.com_nicclusterpolicies.yaml", "NicClusterPolicy")
-    assert_accepted(schema["properties"]["spec"], nic_cluster_policy_spec([pool(size, taints)]))
+@pytest.mark.parametrize("options", [PolicyOptions(), OPTIONS], ids=["default", "changed"])
+@pytest.mark.parametrize("pools", POOLS)
+def test_the_policies_are_ones_that_the_real_definitions_accept(pools: list[Pool], options: PolicyOptions) -> None:
+    specs = nic_policy_specs(pools, options)
+    cluster = definition(NETWORK / "mellanox.com_nicclusterpolicies.yaml", "NicClusterPolicy")["properties"]["spec"]
+    assert_accepted(cluster, specs.cluster)
+    node = definition(NETWORK / "mellanox.com_nicnodepolicies.yaml", "NicNodePolicy")["properties"]["spec"]
+    for spec in specs.nodes.values():
+        assert_accepted(node, spec)
 
 
 def test_a_field_that_the_real_definition_lacks_would_be_found() -> None:
     schema = definition(NETWORK / "mellanox.com_nicclusterpolicies.yaml", "NicClusterPolicy")
-    wrong = {**nic_cluster_policy_spec([pool("Standard_HX176rs")]), "bogus": 1}
+    wrong = {**nic_policy_specs([pool()]).cluster, "bogus": 1}
     with pytest.raises(AssertionError, match="bogus"):
         assert_accepted(schema["properties"]["spec"], wrong)
 
 
-def test_the_node_feature_rule_is_one_that_the_real_definition_accepts() -> None:
+@pytest.mark.parametrize("size", SIZES)
+def test_the_node_feature_rule_is_one_that_the_real_definition_accepts(size: str) -> None:
     schema = definition(NETWORK / "nfd-crds.yaml", "NodeFeatureRule")
-    assert_accepted(schema["properties"]["spec"], node_feature_rule_spec([pool("Standard_HX176rs")]))
+    assert_accepted(schema["properties"]["spec"], node_feature_rule_spec([pool(size)]))
 
 
-def unknown(values: dict[str, Any], defaults: dict[str, Any], path: str = "") -> Iterator[str]:
-    """The values that a chart's defaults do not have. An affinity is Kubernetes' own, and so is an empty mapping."""
-    for key, value in values.items():
-        here = f"{path}.{key}"
-        if key not in defaults:
-            yield here
-        elif isinstance(value, dict) and defaults[key] and key != "affinity":
-            yield from unknown(value, defaults[key], here)
+def test_an_ipoib_network_and_its_addresses_are_ones_that_the_real_definitions_accept() -> None:
+    given = pool(HBV4, mode="ipoib")
+    (network,) = networks(
+        [given], {"ibP257p0s0": IPv4Network("192.168.0.0/16")}, per_node=16, gateway=IPv4Network("192.168.0.0/16")[1]
+    )
+    ip_pool = definition(NETWORK / "nv-ipam.nvidia.com_ippools.yaml", "IPPool")["properties"]["spec"]
+    assert_accepted(ip_pool, ip_pool_spec(network))
+    ipoib = definition(NETWORK / "mellanox.com_ipoibnetworks.yaml", "IPoIBNetwork")["properties"]["spec"]
+    assert_accepted(ipoib, ipoib_network_spec(network, namespace="aks-infiniband"))
 
 
-CHARTS = [
-    (NETWORK, "network-operator.yaml", network_operator_values),
-    (GPU, "gpu-operator.yaml", gpu_operator_values),
-]
-
-
-@pytest.mark.parametrize(("reference", "file", "derived"), CHARTS)
-def test_every_helm_value_that_we_set_is_one_of_the_real_chart(reference: Any, file: Any, derived: Any) -> None:
-    defaults = yaml.safe_load((reference / "chart-values.yaml").read_text())
-    assert list(unknown(derived([pool("Standard_ND96isr_H100_v5")]), defaults)) == []
-    assert list(unknown(yaml.safe_load((ROOT / "values" / file).read_text()), defaults)) == []
-
-
-def test_a_helm_value_that_the_real_chart_lacks_would_be_found() -> None:
-    defaults = yaml.safe_load((NETWORK / "chart-values.yaml").read_text())
-    assert list(unknown({"nfd": {"enable": True}}, defaults)) == [".nfd.enable"]
-
-
-def test_the_node_feature_discovery_of_the_real_chart_labels_by_class_and_vendor_as_ours_does() -> None:
-    """Our values repeat the chart's, so that a new default of the chart cannot take the GPU Operator's label away."""
-    real = yaml.safe_load((NETWORK / "chart-values.yaml").read_text())["node-feature-discovery"]["worker"]["config"]
-    assert network_operator_values([])["node-feature-discovery"]["worker"]["config"] == real
+@pytest.mark.parametrize(
+    "spec",
+    [
+        node_preparation_spec([pool(taints=("a=b:NoSchedule",))], memlock=True, registry=OPTIONS.registry),
+        peermem_spec([pool(gpu_driver="aks")], registry=OPTIONS.registry),
+    ],
+    ids=["node-preparation", "nvidia-peermem"],
+)
+def test_our_daemon_sets_have_no_field_but_kubernetes_own(spec: Any) -> None:
+    """What lightkube's models, made of Kubernetes' own definition, do not know is gone after reading."""
+    assert DaemonSetSpec.from_dict(spec).to_dict() == spec
 
 
 @pytest.mark.parametrize(
@@ -130,6 +107,11 @@ def test_the_node_feature_discovery_of_the_real_chart_labels_by_class_and_vendor
     [
         (versions.DOCA_DRIVER, "Mofed"),
         (versions.RDMA_SHARED_DEVICE_PLUGIN, "RdmaSharedDevicePlugin"),
+        (versions.SRIOV_DEVICE_PLUGIN, "SriovDevicePlugin"),
+        (versions.CNI_PLUGINS, "CniPlugins"),
+        (versions.MULTUS, "Multus"),
+        (versions.IPOIB_CNI, "Ipoib"),
+        (versions.NV_IPAM, "nvIpam"),
         (versions.DOCA_TELEMETRY, "docaTelemetryService"),
     ],
 )

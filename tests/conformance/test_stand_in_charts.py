@@ -62,7 +62,11 @@ def unknown(names: Iterator[tuple[str, ...]], real: Tree) -> list[str]:
 
 # Helm itself puts `global` there; `version` of these the real values hold only in a comment.
 GIVEN_BY_HELM = {"global"}
+OF_ITS_OWN_CHART = {"imagePullSecrets"}
+"""Values that only Node Feature Discovery's own chart (v0.18) lists, at its top."""
 ONLY_IN_A_COMMENT = {"gpu-operator": {"validator.version", "nodeStatusExporter.version"}}
+# The real template passes these on to the ClusterPolicy, whose definition has them; the default values lack them.
+ONLY_IN_THE_TEMPLATE = {"gpu-operator": {"dcgm.imagePullSecrets", "dcgmExporter.imagePullSecrets"}}
 
 
 @pytest.mark.parametrize("chart", REAL)
@@ -75,13 +79,14 @@ def test_every_default_value_is_one_of_the_real_chart(chart: str) -> None:
 def test_every_name_that_the_schema_allows_is_one_of_the_real_chart(chart: str) -> None:
     schema = schema_of(chart)
     names = set(unknown(names_of_schema(schema, schema), real_values(chart)))
-    assert names - GIVEN_BY_HELM - ONLY_IN_A_COMMENT.get(chart, set()) == set()
+    known = ONLY_IN_A_COMMENT.get(chart, set()) | ONLY_IN_THE_TEMPLATE.get(chart, set())
+    assert names - GIVEN_BY_HELM - known == set()
 
 
 def test_feature_discovery_takes_only_what_the_real_charts_set_for_theirs() -> None:
     schema = schema_of(NFD)
     missing = [set(unknown(names_of_schema(schema, schema), real_values(chart)[NFD])) for chart in REAL]
-    assert set.intersection(*missing) - GIVEN_BY_HELM == set()
+    assert set.intersection(*missing) - GIVEN_BY_HELM - OF_ITS_OWN_CHART == set()
 
 
 @pytest.mark.parametrize("chart", REAL)

@@ -27,6 +27,33 @@ def test_a_chart_is_nvidias_but_for_what_the_settings_say(given: Any, expected: 
     assert resolve(NVIDIA, ChartSettings(**given)) == ChartSource(name=name, repository=repository, version=version)
 
 
+@pytest.mark.parametrize(
+    ("location", "given", "expected"),
+    [
+        ("https://mirror.example/charts", {}, ("network-operator", "https://mirror.example/charts", "26.4.1")),
+        ("oci://acr.example/charts", {}, ("oci://acr.example/charts/network-operator", None, "26.4.1")),
+        (
+            "oci://acr.example/charts",
+            {"version": "26.7.0"},
+            ("oci://acr.example/charts/network-operator", None, "26.7.0"),
+        ),
+        ("oci://acr.example/charts", {"name": "./charts/network-operator"}, ("./charts/network-operator", None, None)),
+        (
+            "oci://acr.example/charts",
+            {"repository": "https://charts.example"},
+            ("network-operator", "https://charts.example", "26.4.1"),
+        ),
+    ],
+)
+def test_a_registry_takes_the_place_of_nvidias_but_not_of_what_the_chart_setting_says(
+    location: Any, given: Any, expected: Any
+) -> None:
+    name, repository, version = expected
+    assert resolve(NVIDIA, ChartSettings(**given), location=location) == ChartSource(
+        name=name, repository=repository, version=version
+    )
+
+
 def test_the_stacks_values_go_over_those_of_the_file(tmp_path: Path) -> None:
     file = tmp_path / "values.yaml"
     file.write_text("operator: {replicas: 1, image: x}\n")

@@ -1,6 +1,6 @@
-"""The Network Operator, its policy and the GPU Operator: what is registered, in which order, and what is refused."""
+"""The Network Operator and the GPU Operator: what is registered, in which order, and what is refused."""
 
-import json
+from dataclasses import replace
 from typing import Any
 
 import pulumi_kubernetes as kubernetes
@@ -12,14 +12,15 @@ from aks_infiniband import (
     NetworkOperatorArgs,
     NicClusterPolicy,
     NicClusterPolicyArgs,
-    Pool,
 )
-from aks_infiniband.catalog import SIZES
 from aks_infiniband.charts import ValuesError
-from aks_infiniband.nic_policy import nic_cluster_policy_spec
-from aks_infiniband.pool import toleration
+from aks_infiniband.gpu_operator import gpu_operator_values
+from aks_infiniband.network_operator import network_operator_values, node_feature_rule_spec
+from aks_infiniband.registry import Registry
+from aks_infiniband.upgrades import DriverUpgrade
 from pulumi import ResourceOptions
 
+from tests.some_pools import A100, H100, HBV4, MI300X, pool
 from tests.unit.pulumi_mocks import Deploy
 
 RELEASE = "kubernetes:helm.sh/v3:Release"
@@ -27,18 +28,6 @@ POLICY = "kubernetes:mellanox.com/v1alpha1:NicClusterPolicy"
 RULE = "kubernetes:nfd.k8s-sigs.io/v1alpha1:NodeFeatureRule"
 CLUSTER_POLICY = "kubernetes:nvidia.com/v1:ClusterPolicyPatch"
 NAMESPACE = "kubernetes:core/v1:Namespace"
-
-
-def pool(size: str = "Standard_ND96isr_H100_v5", name: str = "ndh100", taints: tuple[str, ...] = ()) -> Pool:
-    return Pool(
-        name=name,
-        size=SIZES[size],
-        node_count=2,
-        node_selector={"kubernetes.azure.com/agentpool": name},
-        tolerations=tuple(toleration(taint) for taint in taints),
-        rdma_resource="rdma/shared_ib",
-        rdma_quantity=1,
-    )
 
 
 def network_operator(**more: Any) -> Any:
@@ -63,6 +52,7 @@ def test_the_network_operator_is_nvidias_chart_pinned_and_cleans_up_a_failed_ins
     assert (release.inputs["skipAwait"], release.inputs["timeout"]) == (False, 900)
 
 
+@pytest.mark.field_report("B10")
 def test_only_the_network_operator_brings_node_feature_discovery(deploy: Deploy) -> None:
     def program() -> Any:
         network_operator()
@@ -73,9 +63,10 @@ def test_only_the_network_operator_brings_node_feature_discovery(deploy: Deploy)
     assert gpu.inputs["values"]["nfd"] == {"enabled": False}
 
 
+@pytest.mark.field_report("B6")
 def test_the_feature_rule_finds_the_virtual_functions_of_every_pools_size(deploy: Deploy) -> None:
     def program() -> Any:
-        pools = [pool(), pool("Standard_ND96asr_v4", "nda100"), pool("Standard_HX176rs", "hx")]
+        pools = [pool(), pool(A100, "nda100"), pool(HBV4, "hb")]
         return NetworkOperator("network-operator", args=NetworkOperatorArgs(pools=pools, timeout_seconds=9)).namespace
 
     deployment = deploy(program)
@@ -86,6 +77,7 @@ def test_the_feature_rule_finds_the_virtual_functions_of_every_pools_size(deploy
     assert "network-operator" in rule.dependencies, "the definition comes with the release"
 
 
+@pytest.mark.field_report("B16", "A8")
 def test_discovery_and_the_operators_tolerate_the_pools_taints(deploy: Deploy) -> None:
     tainted = pool(taints=("sku=gpu:NoSchedule",))
     keyed = {"key": "sku", "operator": "Equal", "value": "gpu", "effect": "NoSchedule"}
@@ -97,7 +89,6 @@ def test_discovery_and_the_operators_tolerate_the_pools_taints(deploy: Deploy) -
     gpu, network = sorted(deploy(program).all(RELEASE), key=lambda release: release.name)
     assert keyed in network.inputs["values"]["node-feature-discovery"]["worker"]["tolerations"]
     assert keyed in gpu.inputs["values"]["daemonsets"]["tolerations"]
-    assert nic_cluster_policy_spec([tainted])["tolerations"] == [keyed]
 
 
 def test_a_given_value_beside_the_derived_ones_reaches_the_chart(deploy: Deploy) -> None:
@@ -107,6 +98,7 @@ def test_a_given_value_beside_the_derived_ones_reaches_the_chart(deploy: Deploy)
     assert values["operator"]["nodeSelector"] == {"kubernetes.azure.com/mode": "system"}
 
 
+@pytest.mark.field_report("A4", "B3c", "B10")
 def test_given_values_that_contradict_derived_ones_are_refused_all_at_once_before_anything_is_registered(
     deploy: Deploy,
 ) -> None:
@@ -124,14 +116,149 @@ def test_given_values_that_contradict_derived_ones_are_refused_all_at_once_befor
     assert "nfd.enabled is True; it must be False" in text
 
 
-def test_the_gpu_operator_owns_the_driver_with_rdma_against_the_operators_ofed(deploy: Deploy) -> None:
-    program = lambda: GpuOperator("gpu-operator", args=GpuOperatorArgs(pools=[pool()], timeout_seconds=9)).state  # noqa: E731
-    values = deploy(program).one(RELEASE).inputs["values"]
-    assert values["driver"] == {"enabled": True, "rdma": {"enabled": True, "useHostMofed": False}}
+@pytest.mark.field_report("A4", "B3", "B3c", "B4")
+def test_the_gpu_operator_owns_the_driver_with_rdma_against_the_operators_ofed() -> None:
+    values = gpu_operator_values([pool()])
+    assert values["driver"]["enabled"] is True
+    assert values["driver"]["rdma"] == {"enabled": True, "useHostMofed": False}
+    assert values["toolkit"]["enabled"] is True
     assert values["toolkit"]["env"] == [{"name": "RUNTIME_CONFIG_SOURCE", "value": "file"}]
     assert values["migManager"] == {"enabled": False}
 
 
+@pytest.mark.field_report("A4", "B3")
+def test_where_aks_owns_the_driver_the_operator_has_neither_driver_nor_toolkit_and_aks_runtime_class() -> None:
+    values = gpu_operator_values([pool(gpu_driver="aks")])
+    assert values["driver"] == {"enabled": False, "rdma": {"enabled": False, "useHostMofed": False}}
+    assert values["toolkit"] == {"enabled": False}
+    assert values["operator"]["runtimeClass"] == "nvidia-container-runtime"
+    assert "runtimeClass" not in gpu_operator_values([pool()])["operator"]
+
+
+@pytest.mark.field_report("B3c")
+def test_with_the_kernels_own_driver_nothing_waits_for_an_ofed_and_gpudirect_is_left_to_dma_buf() -> None:
+    values = gpu_operator_values([pool(nic_driver="inbox"), pool(HBV4, "hb")])
+    assert values["driver"]["rdma"] == {"enabled": False, "useHostMofed": False}
+
+
+@pytest.mark.field_report("B3c")
+def test_gpu_pools_of_one_operator_cannot_have_different_nic_drivers() -> None:
+    with pytest.raises(ValuesError, match=r"different NIC drivers.*one: doca-ofed, two: inbox.*same nicDriver"):
+        gpu_operator_values([pool(name="one"), pool(name="two", nic_driver="inbox")])
+
+
+@pytest.mark.field_report("A4")
+def test_two_driver_owners_are_refused() -> None:
+    with pytest.raises(ValuesError, match=r"two driver owners.*\(one: operator, two: aks\)"):
+        gpu_operator_values([pool(name="one"), pool(name="two", gpu_driver="aks")])
+
+
+@pytest.mark.parametrize("size", [HBV4, MI300X])
+def test_without_gpus_that_it_serves_there_is_no_gpu_operator(deploy: Deploy, size: Any) -> None:
+    def program() -> Any:
+        args = GpuOperatorArgs(pools=[pool(size)], timeout_seconds=9)
+        return GpuOperator("gpu-operator", args=args).state
+
+    with pytest.raises(ValuesError, match="no pool has GPUs whose driver the operator or AKS owns"):
+        deploy(program)
+
+
+def test_pools_that_are_not_its_business_leave_no_trace_in_the_gpu_operators_tolerations() -> None:
+    tainted = pool(HBV4, "hb", taints=("hpc=true:NoSchedule",))
+    other = pool(H100, "other", taints=("other=true:NoSchedule",), gpu_driver="none")
+    tolerations = gpu_operator_values([pool(), tainted, other])["daemonsets"]["tolerations"]
+    assert [one["key"] for one in tolerations] == ["nvidia.com/gpu"]
+
+
+@pytest.mark.field_report("B12")
+def test_a_gpu_driver_is_upgraded_one_drained_node_at_a_time_to_the_version_of_the_settings() -> None:
+    upgrade = DriverUpgrade(drain_timeout_seconds=900)
+    driver = gpu_operator_values([pool()], driver_version="580.1", upgrade=upgrade)["driver"]
+    assert driver["version"] == "580.1"
+    assert driver["upgradePolicy"] == {
+        "autoUpgrade": True,
+        "maxParallelUpgrades": 1,
+        "drain": {"enable": True, "force": True, "deleteEmptyDir": True, "timeoutSeconds": 900},
+    }
+    assert "version" not in gpu_operator_values([pool()])["driver"]
+
+
+def terms(affinity: Any) -> Any:
+    return affinity["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
+
+
+@pytest.mark.field_report("B16")
+def test_the_operators_run_on_the_nodes_that_carry_the_given_labels() -> None:
+    labels = {"role": "system", "zone": "1"}
+    assert network_operator_values([pool()], system_node_selector=labels)["operator"] == {"nodeSelector": labels}
+    (term,) = terms(gpu_operator_values([pool()], system_node_selector=labels)["operator"]["affinity"])
+    assert [(one["key"], one["operator"], one["values"]) for one in term["matchExpressions"]] == [
+        ("role", "In", ["system"]),
+        ("zone", "In", ["1"]),
+    ]
+
+
+@pytest.mark.field_report("B16")
+def test_without_such_labels_the_operators_keep_off_the_pools_that_they_prepare() -> None:
+    pools = [pool(node_selector={"a": "1", "b": "2"}), pool(HBV4, "hb", node_selector={"c": "3"})]
+    network = network_operator_values(pools, system_node_selector={})["operator"]
+    gpu = gpu_operator_values(pools, system_node_selector={})["operator"]
+    assert "nodeSelector" not in network
+    assert terms(network["affinity"]) == terms(gpu["affinity"])
+    nodes = {
+        "of the first": {"a": "1", "b": "2"},
+        "of the second": {"c": "3"},
+        "of none": {},
+        "with one label of two": {"a": "1", "b": "0"},
+    }
+    admitted = {
+        name
+        for name, labels in nodes.items()
+        if any(
+            all(labels.get(one["key"]) not in one["values"] for one in term["matchExpressions"])
+            for term in terms(gpu["affinity"])
+        )
+    }
+    assert admitted == {"of none", "with one label of two"}
+
+
+def test_many_pools_that_share_labels_are_kept_off_in_a_few_words() -> None:
+    pools = [pool(name=f"nd{n}", node_selector={"sku": "gpu", "fabric": f"f{n}", "team": "ml"}) for n in range(10)]
+    found = terms(network_operator_values(pools, system_node_selector={})["operator"]["affinity"])
+    assert [[(one["key"], one["values"]) for one in term["matchExpressions"]] for term in found] == [
+        [("sku", ["gpu"])],
+        [("fabric", [f"f{n}" for n in range(10)])],
+        [("team", ["ml"])],
+    ]
+
+
+@pytest.mark.field_report("B6", "A10")
+def test_sizes_that_only_the_stack_file_describes_are_found_by_their_own_device() -> None:
+    described = replace(
+        pool(), size=replace(pool().size, infiniband=replace(pool().size.infiniband, vf_device_id="1234"))
+    )
+    (rule,) = node_feature_rule_spec([described])["rules"]
+    assert rule["matchFeatures"][0]["matchExpressions"]["device"]["value"] == ["1234"]
+
+
+@pytest.mark.field_report("C11")
+def test_credentials_are_there_before_the_release_that_pulls_with_them(deploy: Deploy) -> None:
+    registry = Registry(images="acr.example", pull_secret="aks-infiniband-registry")
+
+    def program() -> Any:
+        more: Any = {"timeout_seconds": 9, "registry": registry, "registry_credentials": "{}"}
+        NetworkOperator("network-operator", args=NetworkOperatorArgs(pools=[pool()], **more))
+        return GpuOperator("gpu-operator", args=GpuOperatorArgs(pools=[pool()], **more)).state
+
+    deployment = deploy(program)
+    secrets = {one.inputs["metadata"]["namespace"]: one for one in deployment.all("kubernetes:core/v1:Secret")}
+    assert set(secrets) == {"network-operator", "gpu-operator"}
+    for release in deployment.all(RELEASE):
+        assert secrets[release.inputs["namespace"]].name in release.dependencies
+        assert release.inputs["values"]["operator"]["repository"].startswith("acr.example/nvidia")
+
+
+@pytest.mark.field_report("D8b")
 def test_the_cluster_policy_is_waited_for_and_nothing_of_it_is_owned(deploy: Deploy) -> None:
     program = lambda: GpuOperator("gpu-operator", args=GpuOperatorArgs(pools=[pool()], timeout_seconds=600)).state  # noqa: E731
     patch = deploy(program).one(CLUSTER_POLICY)
@@ -142,55 +269,6 @@ def test_the_cluster_policy_is_waited_for_and_nothing_of_it_is_owned(deploy: Dep
         "pulumi.com/timeoutSeconds": "600",
     }
     assert "gpu-operator" in patch.dependencies
-
-
-def test_the_nic_cluster_policy_is_waited_for_under_the_one_name_the_operator_watches(deploy: Deploy) -> None:
-    def program() -> Any:
-        return NicClusterPolicy("policy", args=NicClusterPolicyArgs(pools=[pool()], timeout_seconds=1200)).state
-
-    policy = deploy(program).one(POLICY)
-    assert policy.inputs["metadata"]["name"] == "nic-cluster-policy"
-    annotations = policy.inputs["metadata"]["annotations"]
-    assert annotations["pulumi.com/waitFor"] == "jsonpath={.status.state}=ready"
-    assert annotations["pulumi.com/timeoutSeconds"] == "1200"
-    assert policy.parent == "policy"
-
-
-def test_rdma_shared_hands_out_infiniband_devices_and_never_the_ethernet_one() -> None:
-    plugin = nic_cluster_policy_spec([pool()])["rdmaSharedDevicePlugin"]
-    assert json.loads(plugin["config"]) == {
-        "configList": [
-            {
-                "resourceName": "shared_ib",
-                "rdmaHcaMax": 63,
-                "selectors": {"vendors": ["15b3"], "linkTypes": ["infiniband"]},
-            }
-        ]
-    }
-
-
-def test_the_ofed_driver_is_upgraded_one_drained_node_at_a_time_and_avoids_the_blacklist_race() -> None:
-    driver = nic_cluster_policy_spec([pool()])["ofedDriver"]
-    assert driver["upgradePolicy"]["maxParallelUpgrades"] == 1
-    assert driver["upgradePolicy"]["drain"]["enable"] is True
-    assert driver["env"] == [
-        {"name": "OFED_BLACKLIST_MODULES_FILE", "value": "/host/etc/modprobe.d/blacklist-ofed-modules.conf"}
-    ]
-
-
-def test_the_policy_selects_the_nodes_of_the_stacks_pools_that_carry_an_adapter() -> None:
-    affinity = nic_cluster_policy_spec([pool(), pool("Standard_HX176rs", "hx")])["nodeAffinity"]
-    terms = affinity["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
-    present = {"key": "feature.node.kubernetes.io/pci-15b3.present", "operator": "In", "values": ["true"]}
-    assert terms == [
-        {"matchExpressions": [present, {"key": "kubernetes.azure.com/agentpool", "operator": "In", "values": [name]}]}
-        for name in ("ndh100", "hx")
-    ]
-
-
-def test_telemetry_runs_on_amd64_only() -> None:
-    assert "docaTelemetryService" in nic_cluster_policy_spec([pool()])
-    assert "docaTelemetryService" not in nic_cluster_policy_spec([pool("Standard_ND128isr_GB300_v6", "gb")])
 
 
 def test_every_wait_has_an_error_hook(deploy: Deploy) -> None:

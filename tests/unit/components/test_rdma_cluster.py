@@ -1,5 +1,6 @@
 """The composition: who waits for whom, what goes with the cluster, and what comes out."""
 
+from pathlib import Path
 from typing import Any
 
 import pulumi
@@ -19,17 +20,25 @@ JOB = "kubernetes:batch/v1:Job"
 FEATURE = "azure-native:resources:DeploymentAtSubscriptionScope"
 
 
+IN_AZURE = ("azure-native:location", "aks-infiniband:cluster")
+
+
+def configuration(pools: Any = (("ndh100", "Standard_ND96isr_H100_v5"),), **more: Any) -> dict[str, Any]:
+    """A stack's configuration. pools: each as in a stack file, or a name and a size."""
+    return {
+        "azure-native:location": "southcentralus",
+        "aks-infiniband:cluster": {"kubernetesVersion": "1.34"},
+        "aks-infiniband:pools": [
+            pool if isinstance(pool, dict) else {"name": pool[0], "vmSize": pool[1], "count": 2} for pool in pools
+        ],
+        "aks-infiniband:networkOperator": {"valuesFile": None},
+        "aks-infiniband:gpuOperator": {"valuesFile": None},
+        **{f"aks-infiniband:{key}": value for key, value in more.items()},
+    }
+
+
 def settings(pools: Any = (("ndh100", "Standard_ND96isr_H100_v5"),), **more: Any) -> Settings:
-    return load(
-        {
-            "azure-native:location": "southcentralus",
-            "aks-infiniband:cluster": {"kubernetesVersion": "1.34"},
-            "aks-infiniband:pools": [{"name": name, "vmSize": size, "count": 2} for name, size in pools],
-            "aks-infiniband:networkOperator": {"valuesFile": None},
-            "aks-infiniband:gpuOperator": {"valuesFile": None},
-            **{f"aks-infiniband:{key}": value for key, value in more.items()},
-        }
-    )
+    return load(configuration(pools, **more))
 
 
 def program(**more: Any) -> Any:
@@ -44,9 +53,11 @@ def test_every_component_carries_the_projects_type_token(deploy: Deploy) -> None
         f"aks-infiniband:index:{name}"
         for name in (
             "RdmaCluster",
+            "AzureCluster",
             "AksCluster",
             "FeatureRegistration",
             "InfinibandNodePool",
+            "RdmaSoftware",
             "NetworkOperator",
             "NicClusterPolicy",
             "GpuOperator",
@@ -85,12 +96,14 @@ def test_pools_do_not_wait_for_each_other(deploy: Deploy) -> None:
     assert not any(urns & set(pool.request["dependencies"]) for pool in pools)
 
 
+@pytest.mark.field_report("D8")
 def test_the_policy_waits_for_the_release_that_brings_its_definition(deploy: Deploy) -> None:
     deployment = deploy(program())
     (release,) = [one for one in deployment.all(RELEASE) if one.name == "rdma-network-operator"]
     assert release.urn in deployment.one(POLICY).request["dependencies"]
 
 
+@pytest.mark.field_report("D8b")
 def test_a_validation_waits_for_its_pool_the_policy_and_the_gpu_operator(deploy: Deploy) -> None:
     deployment = deploy(program())
     jobs = deployment.all(JOB)
@@ -121,6 +134,7 @@ def test_a_pool_is_validated_again_when_helm_values_of_either_operator_change(de
     assert not jobs() & jobs(**{operator: {"valuesFile": None, "values": values}})
 
 
+@pytest.mark.field_report("B7", "D5")
 def test_no_change_of_settings_gives_policy_or_feature_rule_another_identity(deploy: Deploy) -> None:
     """Kubernetes' provider replaces an object for another kind, group, name or namespace, and for nothing else."""
 
@@ -150,6 +164,7 @@ def test_a_cluster_name_that_azure_refuses_is_found_even_where_it_is_made_of_pro
         deploy(program())
 
 
+@pytest.mark.field_report("D10")
 def test_all_that_lives_inside_the_cluster_goes_with_it(deploy: Deploy) -> None:
     deployment = deploy(program())
     cluster = deployment.one(CLUSTER)
@@ -159,6 +174,7 @@ def test_all_that_lives_inside_the_cluster_goes_with_it(deploy: Deploy) -> None:
         assert one.request.get("deletedWith") == cluster.urn, one.urn
 
 
+@pytest.mark.field_report("D7")
 def test_the_provider_is_known_by_the_cluster_and_its_kubeconfig_is_secret(deploy: Deploy) -> None:
     provider = deploy(program()).one(PROVIDER)
     assert provider.is_secret("kubeconfig")
@@ -179,7 +195,7 @@ def test_the_outputs_say_for_each_pool_what_a_workload_needs(deploy: Deploy) -> 
     result = deploy(outputs).result
     assert result["name"] == "aks-infiniband-dev"
     pool = result["pool"]
-    assert set(pool) == {"vmSize", "nodeCount", "rdmaResource", "podTemplate", "validation"}
+    assert set(pool) == {"vmSize", "nodeCount", "mode", "rdmaResource", "podTemplate", "validation"}
     assert (pool["vmSize"], pool["nodeCount"]) == ("Standard_ND96isr_H100_v5", 2)
     assert pool["rdmaResource"] == "rdma/shared_ib"
     (container,) = pool["podTemplate"]["spec"]["containers"]
@@ -200,7 +216,105 @@ def test_both_operators_mistaken_values_are_told_at_once(deploy: Deploy) -> None
     assert "'no-such-file.yaml', which cannot be read" in str(refused.value)
 
 
+@pytest.mark.field_report("D8")
 def test_a_preview_without_a_cluster_registers_the_same_resources(deploy: Deploy) -> None:
     real = [(one.type, one.name) for one in deploy(program()).registrations]
     previewed = [(one.type, one.name) for one in deploy(program(), preview=True).registrations]
     assert sorted(previewed) == sorted(real)
+
+
+def test_a_stack_of_machines_without_infiniband_beside_them_makes_their_pool_and_nothing_else_for_them(
+    deploy: Deploy,
+) -> None:
+    web = {"name": "web", "vmSize": "Standard_D8s_v5", "count": 1, "infiniband": False}
+    pools = [{"name": "hx", "vmSize": "Standard_HX176rs", "count": 2}, web]
+
+    def names(given: Any) -> set[str]:
+        loaded = load(configuration(given))
+        made = deploy(lambda: RdmaCluster("rdma", args=RdmaClusterArgs(settings=loaded)).cluster_name)
+        return {f"{one.type} {one.name}" for one in made.registrations}
+
+    assert names(pools) - names(pools[:1]) == {
+        "aks-infiniband:index:OrdinaryNodePool rdma-web",
+        "azure-native:containerservice:AgentPool rdma-web",
+    }
+
+
+def test_pools_wait_for_one_another_where_the_stack_says_serial(deploy: Deploy) -> None:
+    two = (("ndh100", "Standard_ND96isr_H100_v5"), ("hx", "Standard_HX176rs"))
+    serial = {"kubernetesVersion": "1.34", "poolOperations": "serial"}
+    first, second = deploy(program(pools=two, cluster=serial)).all(POOL)
+    assert first.urn in second.request["dependencies"]
+
+
+def test_sizes_that_must_not_have_the_feature_wait_for_its_absence(deploy: Deploy) -> None:
+    deployment = deploy(program(pools=(("gb300", "Standard_ND128isr_GB300_v6"),)), feature_states=["NotRegistered"])
+    assert deployment.all(FEATURE) == []
+    assert deployment.one("aks-infiniband:index:FeatureAbsence")
+
+
+def test_modes_that_differ_between_pools_split_the_policy(deploy: Deploy) -> None:
+    pools = [
+        {"name": "ndh100", "vmSize": "Standard_ND96isr_H100_v5", "count": 2, "mode": "sriov"},
+        {"name": "hx", "vmSize": "Standard_HX176rs", "count": 2},
+    ]
+    loaded = load(configuration(pools))
+    deployment = deploy(lambda: RdmaCluster("rdma", args=RdmaClusterArgs(settings=loaded)).cluster_name)
+    policy = deployment.one(POLICY)
+    nodes = deployment.all("kubernetes:mellanox.com/v1alpha1:NicNodePolicy")
+    assert len(nodes) == 2
+    for one in nodes:
+        assert policy.urn in one.request["dependencies"]
+        assert not set(one.inputs["spec"]) & {"ofedDriver"}
+    jobs = deployment.all(JOB)
+    assert all({one.urn for one in nodes} <= set(job.request["dependencies"]) for job in jobs)
+
+
+def test_registry_credentials_are_a_secret_wherever_our_pods_run(deploy: Deploy) -> None:
+    credentials = '{"auths": {"mirror.example.com": {"auth": "aGVsbG86d29ybGQ="}}}'
+    loaded = load(configuration(registry={"images": "mirror.example.com/aks"}))
+
+    def stack() -> Any:
+        args = RdmaClusterArgs(settings=loaded, registry_credentials=pulumi.Output.secret(credentials))
+        return RdmaCluster("rdma", args=args).cluster_name
+
+    secrets = deploy(stack).all("kubernetes:core/v1:Secret")
+    namespaces = {one.inputs["metadata"]["namespace"] for one in secrets}
+    assert namespaces == {"aks-infiniband", "network-operator", "gpu-operator"}
+    for one in secrets:
+        assert one.is_secret("stringData") or one.is_secret("data")
+
+
+EXISTING_KUBECONFIG = """
+apiVersion: v1
+kind: Config
+current-context: admin@theirs
+clusters: [{name: theirs, cluster: {server: "https://theirs.example.com:6443"}}]
+contexts: [{name: admin@theirs, context: {cluster: theirs, user: admin}}]
+users: [{name: admin, user: {token: t0ken}}]
+"""
+
+
+def test_an_existing_cluster_gets_no_azure_resource_and_is_cleared_piece_by_piece(
+    deploy: Deploy, tmp_path: Path
+) -> None:
+    (tmp_path / "config").write_text(EXISTING_KUBECONFIG)
+    pool = {
+        "name": "ndh100",
+        "vmSize": "Standard_ND96isr_H100_v5",
+        "count": 2,
+        "nodeSelector": {"example.com/fabric": "a"},
+    }
+    given = configuration([pool], existingCluster={"kubeconfig": str(tmp_path / "config")})
+    loaded = load({key: value for key, value in given.items() if key not in IN_AZURE})
+
+    def stack() -> Any:
+        return RdmaCluster("rdma", args=RdmaClusterArgs(settings=loaded)).cluster_name
+
+    deployment = deploy(stack)
+    assert deployment.result == "admin@theirs"
+    assert not [one for one in deployment.registrations if one.type.startswith("azure-native")]
+    assert deployment.one(PROVIDER).is_secret("kubeconfig")
+    assert not [one for one in deployment.registrations if one.request.get("deletedWith")]
+    for job in deployment.all(JOB):
+        assert job.inputs["spec"]["template"]["spec"]["nodeSelector"] == {"example.com/fabric": "a"}

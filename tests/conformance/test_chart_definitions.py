@@ -1,0 +1,41 @@
+"""The real charts keep their own definitions current, and nothing that we set keeps them from it."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from aks_infiniband.gpu_operator import gpu_operator_values
+from aks_infiniband.network_operator import network_operator_values
+
+from tests.some_pools import pool
+
+REFERENCE = Path(__file__).parents[3] / "shared" / "reference"
+CHARTS = {
+    "network-operator-26.4.1": (("upgradeCRDs",), network_operator_values),
+    "gpu-operator-26.3.3": (("operator", "upgradeCRD"), gpu_operator_values),
+}
+
+
+def at(values: Any, path: tuple[str, ...]) -> Any:
+    for key in path:
+        values = values.get(key, {})
+    return values
+
+
+@pytest.mark.skipif(not REFERENCE.is_dir(), reason="needs ../shared/reference")
+@pytest.mark.field_report("B11")
+@pytest.mark.parametrize("chart", CHARTS)
+def test_definitions_are_upgraded_with_their_chart(chart: str) -> None:
+    path, derived = CHARTS[chart]
+    defaults = yaml.safe_load((REFERENCE / chart / "chart-values.yaml").read_text())
+    assert at(defaults, path) is True
+    assert at(derived([pool()]), path) in ({}, True)
+
+
+@pytest.mark.field_report("B11")
+def test_no_values_file_that_stacks_share_turns_that_off() -> None:
+    shared = Path(__file__).parents[2] / "values"
+    for name, path in {"network-operator": ("upgradeCRDs",), "gpu-operator": ("operator", "upgradeCRD")}.items():
+        values = yaml.safe_load((shared / f"{name}.yaml").read_text()) or {}
+        assert at(values, path) in ({}, True), name

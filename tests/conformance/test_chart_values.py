@@ -1,0 +1,148 @@
+"""Every Helm value that we set is one of the real charts, and a registry of one's own has every image of theirs."""
+
+from collections.abc import Iterator
+from itertools import product
+from typing import Any
+
+import pytest
+import yaml
+from aks_infiniband.chart_images import (
+    GPU_OPERATOR_IMAGES,
+    NETWORK_OPERATOR_IMAGES,
+    gpu_operator_images,
+    network_operator_images,
+)
+from aks_infiniband.gpu_operator import gpu_operator_values
+from aks_infiniband.network_operator import network_operator_values
+from aks_infiniband.registry import Registry
+
+from tests.conformance.reference import GPU, NETWORK, ROOT, chart_values, definition, needs_reference, unknown
+from tests.some_pools import HBV4, pool
+
+pytestmark = needs_reference
+
+MIRROR = Registry(images="acr.example/mirror", pull_secret="creds")
+REGISTRIES = pytest.mark.parametrize("registry", [Registry(), MIRROR], ids=["sources", "registry"])
+SELECTORS = pytest.mark.parametrize("selector", [{}, {"role": "system"}], ids=["anywhere", "labelled"])
+
+SUBCHARTS = {".node-feature-discovery.imagePullSecrets": "  #imagePullSecrets: []"}
+"""Of a subchart's values, those that the chart's own defaults hold in a comment only."""
+
+
+@REGISTRIES
+@SELECTORS
+@pytest.mark.parametrize("mode", ["rdma-shared", "sriov", "ipoib", "driver-only"])
+def test_every_value_of_the_network_operator_is_one_of_the_real_chart(mode: Any, selector: Any, registry: Any) -> None:
+    values = network_operator_values(
+        [pool(mode=mode, taints=("a=b:NoSchedule",))], system_node_selector=selector, registry=registry
+    )
+    comments = (NETWORK / "chart-values.yaml").read_text().splitlines()
+    assert [path for path in unknown(values, chart_values(NETWORK)) if SUBCHARTS.get(path) not in comments] == []
+
+
+@REGISTRIES
+@SELECTORS
+@pytest.mark.parametrize(("owner", "driver"), list(product(("operator", "aks"), ("doca-ofed", "inbox"))))
+def test_every_value_of_the_gpu_operator_is_one_of_the_real_chart(
+    owner: Any, driver: Any, selector: Any, registry: Any
+) -> None:
+    values = gpu_operator_values(
+        [pool(gpu_driver=owner, nic_driver=driver), pool(HBV4, "hb")],
+        driver_version="580.1",
+        system_node_selector=selector,
+        registry=registry,
+    )
+    passed_on = {f".{part}.imagePullSecrets" for part in pull_secret_takers()}
+    assert set(unknown(values, chart_values(GPU))) - passed_on == set()
+
+
+@pytest.mark.parametrize(("reference", "file"), [(NETWORK, "network-operator.yaml"), (GPU, "gpu-operator.yaml")])
+def test_every_value_of_the_files_that_all_stacks_share_is_one_of_the_real_chart(reference: Any, file: Any) -> None:
+    assert list(unknown(yaml.safe_load((ROOT / "values" / file).read_text()), chart_values(reference))) == []
+
+
+def test_a_helm_value_that_the_real_chart_lacks_would_be_found() -> None:
+    assert list(unknown({"nfd": {"enable": True}}, chart_values(NETWORK))) == [".nfd.enable"]
+
+
+@pytest.mark.field_report("B10b")
+def test_the_node_feature_discovery_of_the_real_chart_labels_by_class_and_vendor_as_ours_does() -> None:
+    """Our values repeat the chart's, so that a new default of the chart cannot take the GPU Operator's label away."""
+    real = chart_values(NETWORK)["node-feature-discovery"]["worker"]["config"]
+    assert network_operator_values([pool()])["node-feature-discovery"]["worker"]["config"] == real
+
+
+@pytest.mark.field_report("B11", "D9b")
+def test_both_real_charts_upgrade_their_definitions_themselves_and_we_do_not_stop_them() -> None:
+    """Helm does not; a hook of the chart does."""
+    assert chart_values(NETWORK)["upgradeCRDs"] is True
+    assert chart_values(GPU)["operator"]["upgradeCRD"] is True
+    assert "upgradeCRDs" not in network_operator_values([pool()])
+    assert "upgradeCRD" not in gpu_operator_values([pool()])["operator"]
+
+
+def repositories(values: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Every value that says where an image comes from: a repository, or a whole reference with a registry's name."""
+    if isinstance(values, dict):
+        for key, value in values.items():
+            here = (*path, key)
+            if isinstance(value, str):
+                if key.lower().endswith("repository") or _is_reference(value):
+                    yield here, value
+            else:
+                yield from repositories(value, here)
+    if isinstance(values, list):
+        for item in values:
+            yield from repositories(item, path)
+
+
+def _is_reference(value: str) -> bool:
+    host, _, path = value.partition("/")
+    return "." in host and ":" in path
+
+
+SWITCHED_OFF = {"sriov-network-operator": "sriovNetworkOperator", "maintenance-operator-chart": "maintenanceOperator"}
+"""Subcharts of the Network Operator's, and what switches them on."""
+
+
+@pytest.mark.field_report("C11")
+def test_every_image_of_the_network_operators_chart_is_in_our_table_with_its_source() -> None:
+    defaults = chart_values(NETWORK)
+    for switch in SWITCHED_OFF.values():
+        assert defaults[switch]["enabled"] is False
+        assert switch not in network_operator_values([pool()])
+    found = {path: source for path, source in repositories(defaults) if path[0] not in SWITCHED_OFF}
+    assert found == NETWORK_OPERATOR_IMAGES
+
+
+@pytest.mark.field_report("C11")
+def test_every_image_of_the_gpu_operators_chart_is_in_our_table_with_its_source() -> None:
+    found = {path: source for path, source in repositories(chart_values(GPU)) if source}
+    assert found == GPU_OPERATOR_IMAGES
+
+
+@pytest.mark.parametrize(
+    ("images", "reference"), [(network_operator_images, NETWORK), (gpu_operator_images, GPU)], ids=["network", "gpu"]
+)
+def test_no_image_of_a_chart_is_left_at_its_source(images: Any, reference: Any) -> None:
+    ours = dict(repositories(images(MIRROR)))
+    assert ours
+    assert all(source.startswith("acr.example/mirror/nvidia") for source in ours.values())
+
+
+def pull_secret_takers() -> set[str]:
+    """The parts of the ClusterPolicy with an image that can be told what it is pulled with.
+
+    The chart passes the value on for each of them, and has it among its defaults for most.
+    """
+    spec = definition(GPU / "nvidia.com_clusterpolicies.yaml", "ClusterPolicy")["properties"]["spec"]["properties"]
+    return {part for part, schema in spec.items() if "imagePullSecrets" in schema.get("properties", {})}
+
+
+@pytest.mark.field_report("C11")
+def test_every_part_of_the_gpu_operators_chart_that_takes_a_pull_secret_gets_it() -> None:
+    defaults = chart_values(GPU)
+    takers = pull_secret_takers() | {part for part in defaults if "imagePullSecrets" in (defaults[part] or {})}
+    with_image = {path[0] for path in GPU_OPERATOR_IMAGES if len(path) == 2}
+    ours = gpu_operator_images(MIRROR)
+    assert takers & with_image == {key for key, value in ours.items() if "imagePullSecrets" in value}

@@ -1,0 +1,82 @@
+"""A registry of one's own: where every image is pulled from, and with which Secret."""
+
+import json
+from typing import Any
+
+import pytest
+from aks_infiniband.chart_images import gpu_operator_images, network_operator_images
+from aks_infiniband.registry import Registry, RegistryCredentials, RegistryCredentialsArgs
+from aks_infiniband.versions import Image
+
+from tests.unit.pulumi_mocks import Deploy
+
+MIRROR = Registry(images="acr.example:5000/mirror", pull_secret="aks-infiniband-registry")
+
+
+@pytest.mark.field_report("C11")
+@pytest.mark.parametrize(
+    ("reference", "mirrored"),
+    [
+        ("nvcr.io/nvidia/mellanox/doca-driver:1", "acr.example:5000/mirror/nvidia/mellanox/doca-driver:1"),
+        ("nvcr.io/nvidia", "acr.example:5000/mirror/nvidia"),
+        ("localhost:5000/a/b@sha256:0", "acr.example:5000/mirror/a/b@sha256:0"),
+        ("python:3.12", "acr.example:5000/mirror/library/python:3.12"),
+        ("docker.io/python:3.12", "acr.example:5000/mirror/library/python:3.12"),
+        ("bitnami/redis:7", "acr.example:5000/mirror/bitnami/redis:7"),
+        ("acr.example:5000/mirror/mine:1", "acr.example:5000/mirror/mine:1"),
+    ],
+)
+def test_an_image_keeps_the_path_that_it_has_at_its_source(reference: Any, mirrored: Any) -> None:
+    assert MIRROR.image(reference) == mirrored
+    assert Registry().image(reference) == reference
+
+
+def test_custom_resources_and_pods_name_the_pull_secret_each_in_their_way() -> None:
+    image = Image(repository="nvcr.io/nvidia", image="x", version="1")
+    assert MIRROR.fields(image) == {
+        "repository": "acr.example:5000/mirror/nvidia",
+        "image": "x",
+        "version": "1",
+        "imagePullSecrets": ["aks-infiniband-registry"],
+    }
+    assert MIRROR.pull_secrets() == [{"name": "aks-infiniband-registry"}]
+    assert Registry().fields(image) == image.as_fields()
+    assert Registry().pull_secrets() == []
+
+
+def test_both_charts_are_left_alone_without_a_registry() -> None:
+    assert network_operator_images(Registry()) == {}
+    assert gpu_operator_images(Registry()) == {}
+
+
+@pytest.mark.field_report("C11")
+def test_both_charts_pull_from_the_registry_with_the_secret_in_the_form_that_each_part_takes() -> None:
+    network = network_operator_images(MIRROR)
+    assert network["operator"]["repository"] == "acr.example:5000/mirror/nvidia/cloud-native"
+    assert network["imagePullSecrets"] == ["aks-infiniband-registry"]
+    assert network["node-feature-discovery"] == {
+        "image": {"repository": "acr.example:5000/mirror/nvidia/mellanox/node-feature-discovery"},
+        "imagePullSecrets": [{"name": "aks-infiniband-registry"}],
+    }
+    driver = gpu_operator_images(MIRROR)["driver"]
+    assert driver == {
+        "repository": "acr.example:5000/mirror/nvidia",
+        "imagePullSecrets": ["aks-infiniband-registry"],
+        "manager": {"repository": "acr.example:5000/mirror/nvidia/cloud-native"},
+    }
+
+
+def test_the_secret_is_one_that_pods_pull_with_and_the_engine_keeps_its_content(deploy: Deploy) -> None:
+    content = json.dumps({"auths": {"acr.example": {"auth": "dTpw"}}})
+
+    def program() -> Any:
+        args = RegistryCredentialsArgs(namespace="apps", docker_config=content)
+        return RegistryCredentials("registry", args=args).secret_name
+
+    deployment = deploy(program)
+    secret = deployment.one("kubernetes:core/v1:Secret")
+    assert secret.inputs["type"] == "kubernetes.io/dockerconfigjson"
+    assert secret.inputs["metadata"]["name"] == "aks-infiniband-registry"
+    assert secret.inputs["metadata"]["namespace"] == "apps"
+    assert secret.inputs["stringData"] == {".dockerconfigjson": content}
+    assert secret.is_secret("stringData")

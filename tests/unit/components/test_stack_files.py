@@ -1,0 +1,52 @@
+"""The stack files of the project itself, each through the whole program against mocks."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from aks_infiniband import RdmaCluster, RdmaClusterArgs, load
+
+from tests.unit.pulumi_mocks import Deploy, Deployment
+
+ROOT = Path(__file__).parents[3]
+STACKS = sorted(ROOT.glob("Pulumi.*.yaml"))
+KUBECONFIG = """
+apiVersion: v1
+kind: Config
+current-context: lab
+clusters:
+  - {name: lab, cluster: {server: "https://lab.example.com:6443"}}
+  - {name: other, cluster: {server: "https://other.example.com:6443"}}
+contexts:
+  - {name: lab, context: {cluster: lab, user: admin}}
+  - {name: other, context: {cluster: other, user: admin}}
+users: [{name: admin, user: {token: t0ken}}]
+"""
+
+
+@pytest.fixture(params=STACKS, ids=lambda file: file.stem.removeprefix("Pulumi."))
+def configuration(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """What a stack file says, read in the project's folder by somebody who has a kubeconfig at home."""
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / ".kube").mkdir()
+    (tmp_path / ".kube" / "config").write_text(KUBECONFIG)
+    return yaml.safe_load(request.param.read_text())["config"]
+
+
+def run(deploy: Deploy, configuration: Any, *, preview: bool) -> Deployment:
+    args = RdmaClusterArgs(settings=load(configuration))
+    return deploy(lambda: RdmaCluster("rdma", args=args).cluster_name, preview=preview)
+
+
+def test_a_preview_where_nothing_is_there_shows_all_that_an_update_makes(deploy: Deploy, configuration: Any) -> None:
+    previewed = run(deploy, configuration, preview=True)
+    made = run(deploy, configuration, preview=False)
+    assert sorted(one.urn for one in previewed.registrations) == sorted(one.urn for one in made.registrations)
+    validated = [pool for pool in configuration["aks-infiniband:pools"] if pool.get("infiniband", True)]
+    assert len(made.all("kubernetes:batch/v1:Job")) == len(validated)
+
+
+def test_a_preview_where_nothing_is_there_asks_the_cluster_nothing(deploy: Deploy, configuration: Any) -> None:
+    assert run(deploy, configuration, preview=True).calls == []
