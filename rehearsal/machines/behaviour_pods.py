@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from rehearsal.latency import Latencies
 from rehearsal.machines.behaviours import (
@@ -10,12 +10,16 @@ from rehearsal.machines.behaviours import (
     Condition,
     Effect,
     InitContainerBehaviour,
+    clashes,
     is_plugged_in,
     needs_ofed,
 )
-from rehearsal.machines.hardware import Hardware
+from rehearsal.machines.effects import Effects, InForce
+from rehearsal.machines.inventory import Machine
+from rehearsal.machines.kernel_modules import lifts_memlock
 from rehearsal.machines.pod_status import ContainerView, is_ready, running, terminated, waiting
 from rehearsal.machines.pods import RunningPod, now
+from rehearsal.machines.sandbox import Sandboxes
 
 log = logging.getLogger(__name__)
 
@@ -25,38 +29,18 @@ _MISSING = {
 }
 
 
-@dataclass
-class Effects:
-    """Which effects are in force where: pod UID by node and effect."""
+@dataclass(kw_only=True)
+class Stage:
+    """What all pods that are played here share."""
 
-    _by_pod: dict[str, tuple[str, Effect]] = field(default_factory=dict)
-
-    def add(self, pod: RunningPod, effect: Effect) -> None:
-        """The pod's effect is in force from now on."""
-        self._by_pod[pod.uid] = (pod.spec["nodeName"], effect)
-
-    def discard(self, pod: RunningPod) -> None:
-        """The pod's effect is over."""
-        self._by_pod.pop(pod.uid, None)
-
-    def pods(self, node: str, effect: Effect) -> list[str]:
-        """UIDs of the pods that have this effect on a node."""
-        return [uid for uid, entry in self._by_pod.items() if entry == (node, effect)]
-
-    def holds(self, node: str, effect: Effect) -> bool:
-        """Whether an effect is in force on a node."""
-        return (node, effect) in self._by_pod.values()
-
-    def holds_anywhere(self, effect: Effect) -> bool:
-        """Whether an effect is in force on any node."""
-        return any(one == effect for _, one in self._by_pod.values())
+    effects: Effects
+    sandboxes: Sandboxes
+    latencies: Latencies
 
 
-async def drive(
-    pod: RunningPod, behaviour: Behaviour, hardware: Hardware, effects: Effects, latencies: Latencies
-) -> None:
+async def drive(pod: RunningPod, behaviour: Behaviour, machine: Machine, stage: Stage) -> None:
     """Play the pod's part until it is deleted; the object is removed in the end."""
-    life = asyncio.create_task(_live(pod, behaviour, hardware, effects, latencies))
+    life = asyncio.create_task(_Life(pod=pod, behaviour=behaviour, machine=machine, stage=stage).live())
     deleted = asyncio.create_task(pod.deleted.wait())
     try:
         await asyncio.wait({life, deleted}, return_when=asyncio.FIRST_COMPLETED)
@@ -65,73 +49,103 @@ async def drive(
     finally:
         life.cancel()
         deleted.cancel()
-        effects.discard(pod)
+        stage.effects.discard(pod.uid)
+        stage.sandboxes.forget(pod.uid)
         pod.cluster.touch()
     await pod.remove()
 
 
-async def _live(
-    pod: RunningPod, behaviour: Behaviour, hardware: Hardware, effects: Effects, latencies: Latencies
-) -> None:
-    if is_ready(pod.document):  # from before this process was started
-        _show_ready(pod)
-    else:
-        await _become_ready(pod, behaviour, hardware, effects, latencies)
-        if behaviour.effect_latency is not None:
-            await asyncio.sleep(latencies.seconds(behaviour.effect_latency))
-    if behaviour.provides is not None:
-        effects.add(pod, behaviour.provides)
-        pod.cluster.touch()
-    while True:
-        # The node lifecycle controller may have called the pod unready: a kubelet's next report corrects that.
-        await pod.cluster.wait_until(lambda: not is_ready(pod.document))
-        await pod.report()
-        await pod.cluster.wait_until(lambda: is_ready(pod.document))
+@dataclass(frozen=True, kw_only=True)
+class _Life:
+    """One pod on its machine, from its start on."""
 
+    pod: RunningPod
+    behaviour: Behaviour
+    machine: Machine
+    stage: Stage
 
-async def _become_ready(
-    pod: RunningPod, behaviour: Behaviour, hardware: Hardware, effects: Effects, latencies: Latencies
-) -> None:
-    start = latencies.seconds("containerStart")
-    await pod.report()
-    await pod.volumes_mountable()
-    for view in pod.init:
-        step = behaviour.init_containers.get(view.name, InitContainerBehaviour())
-        began = now()
-        view.state = running(began)
-        await pod.report()
-        await _wait(pod, step.waits_for, hardware, effects)
-        await asyncio.sleep(latencies.seconds(step.latency))
-        view.state, view.ready = terminated(0, started=began, now=now()), True
-    for view in pod.containers:
-        view.state = waiting("ContainerCreating")
-    await pod.report()
-    await asyncio.sleep(min(start, latencies.seconds(behaviour.latency)))
-    if not is_plugged_in(behaviour.requires, hardware):
-        await _crash(pod, _MISSING[str(behaviour.requires)])
-    for view in pod.containers:
-        view.state = running(now())
-    await pod.report()
-    await _wait(pod, behaviour.waits_for, hardware, effects)
-    await asyncio.sleep(max(0.0, latencies.seconds(behaviour.latency) - start))
-    for view in pod.containers:
-        view.ready = view.started = True
-    await pod.report()
+    async def live(self) -> None:
+        """Become ready, and stay so until cancelled."""
+        pod = self.pod
+        if is_ready(pod.document):  # from before this process was started
+            _show_ready(pod)
+            self.stage.sandboxes.remember(pod.document)
+        else:
+            await self._become_ready()
+            if self.behaviour.effect_latency is not None:
+                await self._sleep(self.behaviour.effect_latency)
+        self._take_effect()
+        while True:
+            # The node lifecycle controller may have called the pod unready: a kubelet's next report corrects that.
+            await pod.cluster.wait_until(lambda: not is_ready(pod.document))
+            await pod.report()
+            await pod.cluster.wait_until(lambda: is_ready(pod.document))
 
-
-async def _wait(pod: RunningPod, condition: Condition | None, hardware: Hardware, effects: Effects) -> None:
-    if condition is None:
-        return
-    if condition == "ofedForPeermem":
-        if not needs_ofed(pod.document, hardware):
+    def _take_effect(self) -> None:
+        if self.behaviour.provides is None:
             return
-        wanted: Effect = "ofed"
-    else:
-        wanted = condition
-    node = pod.spec["nodeName"]
-    if not effects.holds(node, wanted):
-        log.info("pod %s/%s on %s waits for %s", pod.namespace, pod.name, node, wanted)
-    await pod.cluster.wait_until(lambda: effects.holds(node, wanted))
+        in_force = InForce(
+            node=self.machine.name,
+            effect=self.behaviour.provides,
+            modules=self.behaviour.modules(self.pod.document),
+            lifts_memlock=self.behaviour.loads_named and lifts_memlock(self.pod.document),
+            stays=self.behaviour.loads_named,
+        )
+        self.stage.effects.add(self.pod.uid, in_force)
+        self.pod.cluster.touch()
+
+    async def _become_ready(self) -> None:
+        pod, behaviour = self.pod, self.behaviour
+        start = self.stage.latencies.seconds("containerStart")
+        await pod.report()
+        await pod.volumes_mountable()
+        await self.stage.sandboxes.attach(pod, self.machine)
+        for view in pod.init:
+            step = behaviour.init_containers.get(view.name, InitContainerBehaviour())
+            began = now()
+            view.state = running(began)
+            await pod.report()
+            await self._wait(step.waits_for)
+            await self._sleep(step.latency)
+            view.state, view.ready = terminated(0, started=began, now=now()), True
+        for view in pod.containers:
+            view.state = waiting("ContainerCreating")
+        await pod.report()
+        latency = self.stage.latencies.seconds(behaviour.latency)
+        await asyncio.sleep(min(start, latency))
+        await self._crash_where_it_must()
+        for view in pod.containers:
+            view.state = running(now())
+        await pod.report()
+        await self._wait(behaviour.waits_for)
+        await asyncio.sleep(max(0.0, latency - start))
+        for view in pod.containers:
+            view.ready = view.started = True
+        await pod.report()
+
+    async def _sleep(self, latency: str) -> None:
+        await asyncio.sleep(self.stage.latencies.seconds(latency))
+
+    async def _crash_where_it_must(self) -> None:
+        if not is_plugged_in(self.behaviour.requires, self.machine.hardware):
+            await _crash(self.pod, _MISSING[str(self.behaviour.requires)])
+        clash = self.behaviour.breaks_node
+        runtime = str(((self.pod.node or {}).get("status") or {}).get("nodeInfo", {}).get("containerRuntimeVersion"))
+        if clash is not None and clashes(clash.when, self.pod.document, self.machine, runtime):
+            self.stage.effects.broken[self.machine.name] = clash.message
+            self.pod.cluster.touch()
+            await _crash(self.pod, clash.message)
+
+    async def _wait(self, condition: Condition | None) -> None:
+        if condition is None or (
+            condition == "ofedForPeermem" and not needs_ofed(self.pod.document, self.machine.hardware)
+        ):
+            return
+        wanted: Effect = "ofed" if condition == "ofedForPeermem" else condition
+        effects, machine = self.stage.effects, self.machine
+        if not effects.provided(machine, wanted):
+            log.info("pod %s/%s on %s waits for %s", self.pod.namespace, self.pod.name, machine.name, wanted)
+        await self.pod.cluster.wait_until(lambda: effects.provided(machine, wanted))
 
 
 async def _crash(pod: RunningPod, message: str) -> None:

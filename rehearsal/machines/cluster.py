@@ -13,7 +13,11 @@ from typing import Any, Final, TypeVar
 import httpx2
 from lightkube.core.async_client import AsyncClient
 from lightkube.core.exceptions import ApiError
-from lightkube.generic_resource import create_global_resource
+from lightkube.generic_resource import (
+    GenericNamespacedResource,
+    create_global_resource,
+    create_namespaced_resource,
+)
 from lightkube.resources.apiextensions_v1 import CustomResourceDefinition
 from lightkube.resources.core_v1 import ConfigMap, Node, Pod
 
@@ -26,7 +30,13 @@ Key = tuple[str, str]
 """Namespace ("" for what has none) and name."""
 
 NODE_FEATURE_RULES: Final = "nodefeaturerules.nfd.k8s-sigs.io"
+_ATTACHMENTS: Final = "network-attachment-definitions.k8s.cni.cncf.io"
+_POOLS: Final = "ippools.nv-ipam.nvidia.com"
 NodeFeatureRule = create_global_resource("nfd.k8s-sigs.io", "v1alpha1", "NodeFeatureRule", "nodefeaturerules")
+AttachmentDefinition = create_namespaced_resource(
+    "k8s.cni.cncf.io", "v1", "NetworkAttachmentDefinition", "network-attachment-definitions"
+)
+AddressPool = create_namespaced_resource("nv-ipam.nvidia.com", "v1alpha1", "IPPool", "ippools")
 _NEEDED_FIRST: Final = frozenset({"Node", "Pod", "ConfigMap"})
 _FIRST_PAUSE_SECONDS: Final = 0.1
 _LONGEST_PAUSE_SECONDS: Final = 3.0
@@ -49,9 +59,12 @@ class Cluster:
     pods: dict[Key, Document] = field(default_factory=dict)
     config_maps: dict[Key, Document] = field(default_factory=dict)
     feature_rules: dict[Key, Document] = field(default_factory=dict)
+    attachment_definitions: dict[Key, Document] = field(default_factory=dict)
+    address_pools: dict[Key, Document] = field(default_factory=dict)
+    version: int = 0
+    """Goes up with every change."""
     listeners: list[Callable[[str, Document, bool], None]] = field(default_factory=list)
     """Called with kind, document and whether it is gone, after the cache has changed."""
-    _definitions: dict[Key, Document] = field(default_factory=dict)
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
     _listed: set[str] = field(default_factory=set)
 
@@ -61,15 +74,12 @@ class Cluster:
             tasks.create_task(self._keep("Node", Node, self.nodes))
             tasks.create_task(self._keep("Pod", Pod, self.pods, namespace="*"))
             tasks.create_task(self._keep("ConfigMap", ConfigMap, self.config_maps, namespace="*"))
-            tasks.create_task(
-                self._keep(
-                    "CustomResourceDefinition",
-                    CustomResourceDefinition,
-                    self._definitions,
-                    fields={"metadata.name": NODE_FEATURE_RULES},
-                )
-            )
-            tasks.create_task(self._keep_feature_rules())
+            for kind, definition, resource, cache in (
+                ("NodeFeatureRule", NODE_FEATURE_RULES, NodeFeatureRule, self.feature_rules),
+                ("NetworkAttachmentDefinition", _ATTACHMENTS, AttachmentDefinition, self.attachment_definitions),
+                ("IPPool", _POOLS, AddressPool, self.address_pools),
+            ):
+                tasks.create_task(self._keep_while_defined(kind, definition, resource, cache))
 
     async def wait_listed(self) -> None:
         """Until nodes, pods and ConfigMaps have been read once."""
@@ -80,32 +90,31 @@ class Cluster:
         while not condition():
             await self._changed.wait()
 
-    async def changed(self) -> None:
-        """Until the next change."""
-        await self._changed.wait()
+    async def changed_since(self, version: int) -> None:
+        """Until there is a change that came after this version of the caches: none is missed while one is looked at."""
+        await self.wait_until(lambda: self.version != version)
 
     def touch(self) -> None:
         """Have every condition asked again: something beside the caches has changed."""
+        self.version += 1
         self._changed.set()
         self._changed = asyncio.Event()
 
-    async def _keep_feature_rules(self) -> None:
-        """Watch NodeFeatureRules while their definition is there."""
-        while True:
-            await self.wait_until(self._rules_are_served)
-            watch = asyncio.create_task(self._keep("NodeFeatureRule", NodeFeatureRule, self.feature_rules))
-            try:
-                await self.wait_until(lambda: not self._rules_are_served())
-            finally:
-                watch.cancel()
-            self._replace("NodeFeatureRule", self.feature_rules, [])
-
-    def _rules_are_served(self) -> bool:
-        return any(
-            condition["type"] == "Established" and condition["status"] == "True"
-            for definition in self._definitions.values()
-            for condition in (definition.get("status") or {}).get("conditions") or []
-        )
+    async def _keep_while_defined(self, kind: str, definition: str, resource: Any, cache: dict[Key, Document]) -> None:
+        """Watch the objects of a custom resource while its definition is there."""
+        found: dict[Key, Document] = {}
+        scope: dict[str, Any] = {"namespace": "*"} if issubclass(resource, GenericNamespacedResource) else {}
+        async with asyncio.TaskGroup() as tasks:
+            fields = {"metadata.name": definition}
+            tasks.create_task(self._keep("CustomResourceDefinition", CustomResourceDefinition, found, fields=fields))
+            while True:
+                await self.wait_until(lambda: _is_served(found))
+                watch = asyncio.create_task(self._keep(kind, resource, cache, **scope))
+                try:
+                    await self.wait_until(lambda: not _is_served(found))
+                finally:
+                    watch.cancel()
+                self._replace(kind, cache, [])
 
     async def _keep(self, kind: str, resource: Any, cache: dict[Key, Document], **scope: Any) -> None:
         pause = _FIRST_PAUSE_SECONDS
@@ -149,6 +158,14 @@ class Cluster:
         for listener in self.listeners:
             listener(kind, document, gone)
         self.touch()
+
+
+def _is_served(definitions: Mapping[Key, Document]) -> bool:
+    return any(
+        condition["type"] == "Established" and condition["status"] == "True"
+        for definition in definitions.values()
+        for condition in (definition.get("status") or {}).get("conditions") or []
+    )
 
 
 async def insist(request: Callable[[], Awaitable[_T]], *, what: str) -> _T | None:

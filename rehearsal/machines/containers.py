@@ -12,8 +12,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from rehearsal.machines.sysfs import MEMLOCK_BYTES
-
 _SHIM: Final = Path(__file__).with_name("shim.py")
 _PROGRAMS: Final = Path(__file__).with_name("bin")
 _MESSAGE_BYTES: Final = 4096  # of a termination message, and what a kubelet falls back to of the log:
@@ -85,15 +83,20 @@ class ContainerProcess:
         log: Path,
         message_file: Path,
         fall_back_to_log: bool,
+        memlock: int | None,
     ) -> "ContainerProcess":
-        """Start a program in a folder; its output is appended to the log."""
+        """Start a program in a folder; its output is appended to the log.
+
+        memlock: RLIMIT_MEMLOCK in bytes, None for no limit; this computer's own limit stays above it.
+        """
         log.parent.mkdir(parents=True, exist_ok=True)
         message_file.parent.mkdir(parents=True, exist_ok=True)
         message_file.write_bytes(b"")
         with log.open("ab") as output:
             start = output.tell()
+            limit = "-1" if memlock is None else str(memlock)
             process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-I", "-S", str(_SHIM), str(os.getpid()), str(MEMLOCK_BYTES), *command),
+                *(sys.executable, "-I", "-S", str(_SHIM), str(os.getpid()), limit, *command),
                 env=dict(environment),
                 cwd=folder,
                 stdin=asyncio.subprocess.DEVNULL,

@@ -1,18 +1,23 @@
 """What a device plugin offers, from its configuration and the machine's devices.
 
-k8s-rdma-shared-dev-plugin shares every matching device rdmaHcaMax times; sriov-network-device-plugin hands out each
-matching device once; NVIDIA's hands out GPUs. Field names and defaults are those of the plugins' configuration files.
+k8s-rdma-shared-dev-plugin shares all matching devices rdmaHcaMax times, provided that each has its character devices
+(rdma_cm, umad, uverbs: requiredRdmaDevices in pkg/resources/rdma_device_spec.go); sriov-network-device-plugin hands out
+each matching device once; NVIDIA's hands out GPUs. Field names and defaults are those of the plugins' configuration
+files.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from rehearsal.machines.hardware import Hardware, RdmaDevice
+from rehearsal.machines.kernel_modules import IPOIB
 
 CONFIG_KEY = "config.json"
 _DRIVER = "mlx5_core"
+_CHARACTER_DEVICES = frozenset({"ib_uverbs", "ib_umad", "rdma_ucm"})
+"""The modules whose character devices the shared plugin insists on."""
 
 
 class PluginConfigError(ValueError):
@@ -31,10 +36,10 @@ class OfferedResource:
     """Whether one unit gives all the devices (True) or one of them (False)."""
 
 
-def shared_rdma(config: str, hardware: Hardware) -> list[OfferedResource]:
-    """The resources of k8s-rdma-shared-dev-plugin, 0 of one whose selectors match nothing.
+def shared_rdma(config: str, hardware: Hardware, modules: Collection[str]) -> list[OfferedResource]:
+    """The resources of k8s-rdma-shared-dev-plugin, 0 of one whose selectors match nothing that it can hand out.
 
-    Raises PluginConfigError for what the plugin refuses.
+    modules: the kernel modules that the machine has loaded. Raises PluginConfigError for what the plugin refuses.
     """
     offered = []
     for entry in _entries(config, "configList"):
@@ -47,15 +52,19 @@ def shared_rdma(config: str, hardware: Hardware) -> list[OfferedResource]:
             selectors["ifNames"] = entry["devices"]  # the older spelling of the plugin
         if not any(selectors.values()):
             raise PluginConfigError(f"{name}: neither selectors nor devices say which devices to share")
-        devices = tuple(device for device in hardware.rdma_devices if _selected(device, selectors))
+        complete = set(modules) >= _CHARACTER_DEVICES
+        devices = tuple(one for one in hardware.rdma_devices if complete and _selected(one, selectors, modules))
         offered.append(OfferedResource(name=name, count=maximum if devices else 0, rdma_devices=devices, shared=True))
     return offered
 
 
-def sriov(config: str, hardware: Hardware, *, default_prefix: str = "intel.com") -> list[OfferedResource]:
+def sriov(
+    config: str, hardware: Hardware, modules: Collection[str], *, default_prefix: str = "intel.com"
+) -> list[OfferedResource]:
     """The resources of sriov-network-device-plugin; one whose selectors match nothing is not offered at all.
 
-    default_prefix: the plugin's flag --resource-prefix. Raises PluginConfigError for what the plugin refuses.
+    modules: the kernel modules that the machine has loaded. default_prefix: the plugin's flag --resource-prefix.
+    Raises PluginConfigError for what the plugin refuses.
     """
     offered = []
     for entry in _entries(config, "resourceList"):
@@ -66,7 +75,7 @@ def sriov(config: str, hardware: Hardware, *, default_prefix: str = "intel.com")
         devices = tuple(
             device
             for device in hardware.rdma_devices
-            if any(_selected(device, selectors) for selectors in alternatives)
+            if any(_selected(device, selectors, modules) for selectors in alternatives)
         )
         if devices:
             offered.append(OfferedResource(name=name, count=len(devices), rdma_devices=devices))
@@ -97,18 +106,22 @@ def _resource_name(entry: Mapping[str, Any]) -> str:
     return name
 
 
-def _selected(device: RdmaDevice, selectors: Mapping[str, Any]) -> bool:
-    """Whether every selector that is given names the device; what the plugins call deviceIDs and devices is one."""
+def _selected(device: RdmaDevice, selectors: Mapping[str, Any], modules: Collection[str]) -> bool:
+    """Whether every selector that is given names the device; what the plugins call deviceIDs and devices is one.
+
+    Both plugins read link type and names off the device's network interface, which an HCA has only with ib_ipoib.
+    """
+    has_interface = device.link_layer == "Ethernet" or IPOIB in modules
     link_type = "infiniband" if device.link_layer == "InfiniBand" else "ether"
     facts = {
         "vendors": device.pci.vendor,
         "deviceIDs": device.pci.device,
         "devices": device.pci.device,
         "drivers": _DRIVER,
-        "ifNames": device.interface,
-        "pfNames": device.interface,
+        "ifNames": device.interface if has_interface else "",
+        "pfNames": device.interface if has_interface else "",
         "pciAddresses": device.pci.address,
-        "linkTypes": link_type,
+        "linkTypes": link_type if has_interface else "",
     }
     unknown = [key for key in selectors if key not in {*facts, "isRdma"} and selectors[key]]
     # A selector on something that a virtual function in a VM does not have (rootDevices, ddpProfiles, …) selects none.

@@ -44,6 +44,19 @@ class DeviceManager:
                 rdma_devices |= {device.name: device for device in given}
         return HeldDevices(rdma_devices=tuple(rdma_devices.values()), gpus=tuple(gpus.values()))
 
+    def allocate_pod(
+        self, pod: Document, hardware: Hardware, offers: Sequence[OfferedResource]
+    ) -> dict[str, HeldDevices]:
+        """The devices of each container of a pod; what init containers had is had again by those that follow them."""
+        held: dict[str, HeldDevices] = {}
+        for container in pod["spec"].get("initContainers") or []:
+            held[container["name"]] = self.allocate(pod, container, hardware, offers)
+            if container.get("restartPolicy") != "Always":  # a sidecar keeps what it has
+                self.release(pod)
+        for container in pod["spec"]["containers"]:
+            held[container["name"]] = self.allocate(pod, container, hardware, offers)
+        return held
+
     def release(self, pod: Document) -> None:
         """The pod holds nothing any more."""
         for units in self._held.values():
@@ -67,6 +80,20 @@ def extended_resources(containers: Iterable[Document]) -> dict[str, int]:
     return total
 
 
+def asked_by_pod(pod: Document) -> dict[str, int]:
+    """How many of each extended resource a pod takes: its containers together, or an init container that asks for more.
+
+    Sidecars count among the containers (Kubernetes, "Init containers", resource sharing).
+    """
+    init = pod["spec"].get("initContainers") or []
+    sidecars = [one for one in init if one.get("restartPolicy") == "Always"]
+    asked = extended_resources([*pod["spec"]["containers"], *sidecars])
+    for container in init:
+        for name, count in extended_resources([container]).items():
+            asked[name] = max(asked.get(name, 0), count)
+    return asked
+
+
 def refusal(pod: Document, node: Document, pods: Iterable[Document]) -> str | None:
     """Why a kubelet refuses a pod that the scheduler has bound, or None: its devices are not there (any more).
 
@@ -79,9 +106,12 @@ def refusal(pod: Document, node: Document, pods: Iterable[Document]) -> str | No
         and other["metadata"]["uid"] != pod["metadata"]["uid"]
         and not is_finished(other)
     ]
-    held = extended_resources(container for other in others for container in other["spec"]["containers"])
+    held: dict[str, int] = {}
+    for other in others:
+        for name, count in asked_by_pod(other).items():
+            held[name] = held.get(name, 0) + count
     allocatable = (node.get("status") or {}).get("allocatable") or {}
-    for name, asked in extended_resources(pod["spec"]["containers"]).items():
+    for name, asked in asked_by_pod(pod).items():
         available = max(0, int(parse_quantity(allocatable.get(name, "0")) or 0) - held.get(name, 0))
         if available < asked:
             return (

@@ -11,7 +11,7 @@ from rehearsal.control_plane.run_folder import ENVIRONMENT_VARIABLE
 from rehearsal.machines.container_start import ContainerStart, container_start
 from rehearsal.machines.containers import ContainerProcess, fresh_folder
 from rehearsal.machines.devices import HeldDevices
-from rehearsal.machines.hardware import Hardware
+from rehearsal.machines.inventory import Machine
 from rehearsal.machines.log_server import log_file
 from rehearsal.machines.pod_environment import (
     InvalidReferenceError,
@@ -38,7 +38,7 @@ class Execution:
 
     kubelet: "Kubelet"
     pod: RunningPod
-    hardware: Hardware
+    machine: Machine
     _volumes: dict[str, Path] = field(default_factory=dict)
     _processes: dict[str, ContainerProcess] = field(default_factory=dict)
     _devices: dict[str, HeldDevices] = field(default_factory=dict)
@@ -57,6 +57,8 @@ class Execution:
             return
         await pod.report()
         await asyncio.sleep(self.kubelet.latencies.seconds("containerStart"))
+        # A kubelet mounts first, and brings annotations in a volume up to date within its next minute.
+        await self.kubelet.sandboxes.attach(pod, self.machine)
         await self._make_volumes()
         self._allocate()
         sidecars: list[asyncio.Task[int]] = []
@@ -105,13 +107,10 @@ class Execution:
                 view.last_state, view.restarts = view.state, restarts[view.name] + 1
         return bool(restarts) and self.pod.spec["restartPolicy"] == "Never"
 
-    def _root(self) -> Path:
-        return self.kubelet.machine_folder(self.hardware, self.pod.spec["nodeName"])
-
     async def _make_volumes(self) -> None:
         pod = self.pod
         folder = fresh_folder(self.folder) / "volumes"
-        root = self._root()
+        root = self.kubelet.machine_view(self.machine, pod).root
         while True:
             try:
                 references = await self.kubelet.references(pod)
@@ -126,11 +125,8 @@ class Execution:
                 return
 
     def _allocate(self) -> None:
-        offers = self.kubelet.machines.offered(self.pod.spec["nodeName"], self.hardware)
-        for container in self.pod.spec["containers"]:
-            self._devices[container["name"]] = self.kubelet.devices.allocate(
-                self.pod.document, container, self.hardware, offers
-            )
+        offers = self.kubelet.machines.offered(self.machine)
+        self._devices = self.kubelet.devices.allocate_pod(self.pod.document, self.machine.hardware, offers)
 
     async def _until_done(self, container: Mapping[str, Any], view: ContainerView, policy: str) -> int:
         """Run a container, again where the restart policy says so; returns its last exit code."""
@@ -164,6 +160,7 @@ class Execution:
                 log=output,
                 message_file=start.message_file,
                 fall_back_to_log=container.get("terminationMessagePolicy") == "FallbackToLogsOnError",
+                memlock=start.memlock,
             )
             self._processes[view.name] = process
             await self._show_running(view, began)
@@ -203,7 +200,7 @@ class Execution:
                     folder=folder,
                     volumes=self._volumes,
                     devices=self._devices.get(container["name"], HeldDevices()),
-                    machine_root=self._root(),
+                    view=self.kubelet.machine_view(self.machine, self.pod),
                     programs=self.kubelet.programs,
                     given={ENVIRONMENT_VARIABLE: str(self.kubelet.run_folder.root), **self.kubelet.server()},
                 )

@@ -5,18 +5,16 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 import yaml
-from aks_infiniband.catalog import SIZES
 
 from rehearsal.machines.feature_rules import LABEL_NAMESPACE, Features
 from rehearsal.machines.hardware import Hardware, PciDevice
+from rehearsal.machines.kernel_modules import INBOX_MODULES
 
 WORKER_CONFIG_KEY: Final = "nfd-worker.conf"
 # NFD's defaults ("Worker configuration reference", sources.pci).
 _DEFAULT_CLASSES: Final = ("03", "0b40", "12")
 _DEFAULT_LABEL_FIELDS: Final = ("class", "vendor")
 _OS_IDS: Final = {"Ubuntu": "ubuntu", "Azure Linux": "azurelinux"}
-# Modules that Azure's Ubuntu kernel has loaded once an mlx5 function is plugged in.
-_INBOX_MODULES: Final = ("hv_netvsc", "pci_hyperv", "mlx5_core", "mlx5_ib", "ib_core", "ib_uverbs")
 _GPU_FAMILIES: Final = {
     "V100": ("volta", "7", "0"),
     "A100": ("ampere", "8", "0"),
@@ -27,13 +25,19 @@ _GPU_FAMILIES: Final = {
 }
 
 
-def features_of(hardware: Hardware, node_info: Mapping[str, str], node_name: str) -> Features:
+def features_of(
+    hardware: Hardware,
+    node_info: Mapping[str, str],
+    node_name: str,
+    *,
+    modules: Iterable[str] = INBOX_MODULES,
+) -> Features:
     """NFD's features of a machine.
 
-    node_info: the node's status.nodeInfo, from which kernel and operating system are read.
+    node_info: the node's status.nodeInfo, from which kernel and operating system are read. modules: the loaded ones.
     """
     return Features(
-        flags={"kernel.loadedmodule": frozenset(_INBOX_MODULES)},
+        flags={"kernel.loadedmodule": frozenset(modules)},
         attributes={
             "kernel.version": _kernel_version(node_info.get("kernelVersion", "")),
             "system.osrelease": _os_release(node_info.get("osImage", "")),
@@ -75,17 +79,14 @@ def built_in_labels(features: Features, worker_config: str) -> dict[str, str]:
 
 def gpu_labels(hardware: Hardware) -> dict[str, str]:
     """The labels of NVIDIA's gpu-feature-discovery; none without an NVIDIA GPU."""
-    size = SIZES.get(hardware.size)
-    if size is None or size.accelerator is None or size.accelerator.vendor != "nvidia":
+    accelerator = hardware.accelerator
+    if accelerator is None or accelerator.vendor != "nvidia":
         return {}
-    accelerator = size.accelerator
-    family, major, minor = _GPU_FAMILIES[accelerator.model]
+    names = ("nvidia.com/gpu.family", "nvidia.com/gpu.compute.major", "nvidia.com/gpu.compute.minor")
     return {
+        **dict(zip(names, _GPU_FAMILIES.get(accelerator.model, ()), strict=False)),
         "nvidia.com/gpu.count": str(accelerator.count),
         "nvidia.com/gpu.replicas": "1",
-        "nvidia.com/gpu.family": family,
-        "nvidia.com/gpu.compute.major": major,
-        "nvidia.com/gpu.compute.minor": minor,
         "nvidia.com/gpu.memory": str(accelerator.memory_gb * 1000**3 // 2**20),
         "nvidia.com/gpu.product": f"NVIDIA-{accelerator.model}-{accelerator.memory_gb}GB",
         "nvidia.com/gpu.machine": "Virtual-Machine",

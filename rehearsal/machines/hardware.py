@@ -1,17 +1,17 @@
 """What is plugged into a simulated machine: PCI devices, HCAs, the Ethernet mlx5 of accelerated networking, GPUs.
 
-PCI addresses and NUMA nodes are those of Azure's own NCCL topology files (ndv2, ndv4 and ndv5 in Azure/azhpc-images);
-a size without such a file counts its functions up from the same first addresses, spread evenly over two NUMA nodes.
-Device names are those that Azure's HPC images give by udev rule: mlx5_ibN for InfiniBand, mlx5_an0 for accelerated
-networking. PCI device IDs are from the PCI ID Repository.
+PCI addresses and NUMA nodes are the catalogue's, which says where each is known from. Device names are those that
+Azure's HPC images give by udev rule: mlx5_ibN for InfiniBand, mlx5_an0 for accelerated networking. PCI device IDs are
+from the PCI ID Repository.
 """
 
 import hashlib
 import uuid
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from aks_infiniband.catalog import SIZES, MachineSize
+from aks_infiniband.catalog import SIZES, Accelerator, MachineSize, PciSlot
 
 LinkLayer = Literal["InfiniBand", "Ethernet"]
 
@@ -32,6 +32,8 @@ _GPU_DEVICE_IDS: Final = {
     "GB300": "31c2",
     "MI300X": "74b5",
 }
+_UNKNOWN_GPU: Final = "ffff"
+"""Device ID of a GPU that only a stack file describes: what acts on GPUs goes by vendor and class."""
 # Accelerated networking of today's sizes is a ConnectX-5 virtual function ("How Accelerated Networking works in Linux
 # and FreeBSD VMs"): the vendor of the InfiniBand adapters, another link layer.
 _ETHERNET_VF: Final = "1018"
@@ -51,7 +53,7 @@ class PciDevice:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RdmaDevice:
-    """One mlx5 device with one port; every link is up, because Azure's links are, whoever is at the other end."""
+    """One mlx5 device with one port; its link is up, because Azure's links are, whoever is at the other end."""
 
     name: str
     interface: str
@@ -67,6 +69,7 @@ class RdmaDevice:
     """Node GUID, sixteen hexadecimal digits in groups of four."""
     pkeys: tuple[int, ...]
     """Partition keys of the port; empty for Ethernet."""
+    link_up: bool = True
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -85,8 +88,13 @@ class Hardware:
     size: str
     rdma_devices: tuple[RdmaDevice, ...]
     gpus: tuple[Gpu, ...]
-    gpu_vendor: str | None
-    """nvidia or amd; None without GPUs."""
+    accelerator: Accelerator | None
+    """What the GPUs are; None without GPUs."""
+
+    @property
+    def gpu_vendor(self) -> str | None:
+        """Vendor nvidia or amd; None without GPUs."""
+        return None if self.accelerator is None else self.accelerator.vendor
 
     @property
     def hcas(self) -> tuple[RdmaDevice, ...]:
@@ -99,62 +107,22 @@ class Hardware:
         return (*(device.pci for device in self.rdma_devices), *(gpu.pci for gpu in self.gpus))
 
 
-@dataclass(frozen=True, slots=True)
-class _Slots:
-    """PCI domain -> NUMA node, in address order, of the HCAs and of the GPUs."""
-
-    hcas: dict[int, int]
-    gpus: dict[int, int]
-
-
-_NDV2 = _Slots({0x0101: 0}, {domain: 0 if domain <= 4 else 1 for domain in range(1, 9)})
-_NDV4 = _Slots(
-    {0x0101: 1, 0x0102: 1, 0x0103: 0, 0x0104: 0, 0x0105: 3, 0x0106: 3, 0x0107: 2, 0x0108: 2},
-    {0x0001: 1, 0x0002: 1, 0x0003: 0, 0x0004: 0, 0x000B: 3, 0x000C: 3, 0x000D: 2, 0x000E: 2},
-)
-_NDV5 = _Slots(
-    {0x0101 + n: n // 4 for n in range(8)},
-    {0x0001: 0, 0x0002: 0, 0x0003: 0, 0x0008: 0, 0x0009: 1, 0x000A: 1, 0x000B: 1, 0x000C: 1},
-)
-_SLOTS: Final = {
-    "Standard_ND40rs_v2": _NDV2,
-    "Standard_ND96asr_v4": _NDV4,
-    "Standard_ND96amsr_A100_v4": _NDV4,
-    "Standard_ND96isr_H100_v5": _NDV5,
-    "Standard_ND96isr_H200_v5": _NDV5,
-}
-
-
-def hardware_of(*, size: str, machine: str, fabric: str) -> Hardware:
+def hardware_of(*, size: str, machine: str, fabric: str, sizes: Mapping[str, MachineSize] = SIZES) -> Hardware:
     """What a machine holds.
 
-    size: Azure's name of the size; one that is not in the catalogue has the Ethernet mlx5 and nothing else.
+    size: Azure's name of the size; one that is not among the sizes has the Ethernet mlx5 and nothing else.
     machine: the node's name; identities (GUIDs, UUIDs, the Ethernet device's PCI domain) derive from it.
     fabric: machines with the same fabric share their partition keys, others never do.
+    sizes: the InfiniBand sizes that there are.
     """
-    known = SIZES.get(size)
+    known = sizes.get(size)
     hcas = () if known is None else _hcas(known, machine, fabric)
     return Hardware(
         size=size,
         rdma_devices=(*hcas, _ethernet(machine, index=len(hcas))),
-        gpus=() if known is None else _gpus(known, machine),
-        gpu_vendor=known.accelerator.vendor if known is not None and known.accelerator is not None else None,
+        gpus=() if known is None or known.accelerator is None else _gpus(known.accelerator, known.gpu_slots, machine),
+        accelerator=None if known is None else known.accelerator,
     )
-
-
-def gpu_slots(size: MachineSize) -> dict[int, int]:
-    """PCI domain -> NUMA node of each GPU of a size, in device order."""
-    count = size.accelerator.count if size.accelerator is not None else 0
-    return _SLOTS[size.name].gpus if size.name in _SLOTS else _counted_up(0x0001, count)
-
-
-def hca_slots(size: MachineSize) -> dict[int, int]:
-    """PCI domain -> NUMA node of each HCA of a size, in device order."""
-    return _SLOTS[size.name].hcas if size.name in _SLOTS else _counted_up(0x0101, size.infiniband.hca_count)
-
-
-def _counted_up(first: int, count: int) -> dict[int, int]:
-    return {first + n: n * 2 // count for n in range(count)}
 
 
 def _hcas(size: MachineSize, machine: str, fabric: str) -> tuple[RdmaDevice, ...]:
@@ -162,13 +130,13 @@ def _hcas(size: MachineSize, machine: str, fabric: str) -> tuple[RdmaDevice, ...
     return tuple(
         RdmaDevice(
             name=f"mlx5_ib{index}",
-            interface=f"ibP{domain}p0s0",
+            interface=slot.interface,
             pci=PciDevice(
-                address=f"{domain:04x}:00:00.0",
+                address=slot.address,
                 vendor=MELLANOX,
                 device=infiniband.vf_device_id,
                 device_class=_CLASS_INFINIBAND,
-                numa_node=numa_node,
+                numa_node=slot.numa_node,
             ),
             link_layer="InfiniBand",
             rate_gbps=infiniband.rate_gbps,
@@ -177,7 +145,7 @@ def _hcas(size: MachineSize, machine: str, fabric: str) -> tuple[RdmaDevice, ...
             guid=_guid(machine, index),
             pkeys=(_partition(fabric), 0x7FFF),
         )
-        for index, (domain, numa_node) in enumerate(hca_slots(size).items())
+        for index, slot in enumerate(size.hca_slots)
     )
 
 
@@ -203,24 +171,21 @@ def _ethernet(machine: str, *, index: int) -> RdmaDevice:
     )
 
 
-def _gpus(size: MachineSize, machine: str) -> tuple[Gpu, ...]:
-    accelerator = size.accelerator
-    if accelerator is None:
-        return ()
+def _gpus(accelerator: Accelerator, slots: tuple[PciSlot, ...], machine: str) -> tuple[Gpu, ...]:
     model = f"A100-{accelerator.memory_gb}" if accelerator.model == "A100" else accelerator.model
     return tuple(
         Gpu(
             index=index,
             uuid=f"GPU-{uuid.uuid5(uuid.NAMESPACE_DNS, f'{machine}.gpu{index}')}",
             pci=PciDevice(
-                address=f"{domain:04x}:00:00.0",
+                address=slot.address,
                 vendor=_GPU_VENDORS[accelerator.vendor],
-                device=_GPU_DEVICE_IDS[model],
+                device=_GPU_DEVICE_IDS.get(model, _UNKNOWN_GPU),
                 device_class=_CLASS_GPU[accelerator.vendor],
-                numa_node=numa_node,
+                numa_node=slot.numa_node,
             ),
         )
-        for index, (domain, numa_node) in enumerate(gpu_slots(size).items())
+        for index, slot in enumerate(slots)
     )
 
 

@@ -19,15 +19,17 @@ from lightkube.resources.core_v1 import Secret, ServiceAccountToken
 from rehearsal.control_plane.run_folder import RunFolder
 from rehearsal.latency import Latencies
 from rehearsal.machines.cluster import Cluster, insist
-from rehearsal.machines.containers import Programs, fresh_folder
+from rehearsal.machines.container_start import MachineView
+from rehearsal.machines.containers import Programs
 from rehearsal.machines.devices import DeviceManager, refusal
 from rehearsal.machines.execution import Execution
-from rehearsal.machines.hardware import Hardware
+from rehearsal.machines.inventory import Machine
 from rehearsal.machines.nodes import Machines
 from rehearsal.machines.pod_environment import References
 from rehearsal.machines.pod_status import Verdict
 from rehearsal.machines.pods import RunningPod
-from rehearsal.machines.sysfs import dev_files, sys_files, write_files
+from rehearsal.machines.sandbox import Sandboxes
+from rehearsal.machines.sysfs import MEMLOCK_BYTES, dev_files, sys_files, write_files
 
 log = logging.getLogger(__name__)
 
@@ -41,27 +43,37 @@ class Kubelet:
 
     cluster: Cluster
     machines: Machines
+    sandboxes: Sandboxes
     latencies: Latencies
     programs: Programs
     run_folder: RunFolder
     devices: DeviceManager = field(default_factory=DeviceManager)
-    _prepared: dict[str, Hardware] = field(default_factory=dict)
+    _files: dict[str, dict[str, str]] = field(default_factory=dict)
+    """Machine -> what its own file system holds, as written last."""
 
     @classmethod
-    def of(cls, cluster: Cluster, machines: Machines, folder: RunFolder, latencies: Latencies) -> "Kubelet":
+    def of(cls, machines: Machines, sandboxes: Sandboxes, folder: RunFolder, latencies: Latencies) -> "Kubelet":
         """A kubelet for all machines of a run folder."""
         programs = Programs.prepared(folder.machines / "bin")
-        return cls(cluster=cluster, machines=machines, latencies=latencies, programs=programs, run_folder=folder)
+        return cls(
+            cluster=machines.cluster,
+            machines=machines,
+            sandboxes=sandboxes,
+            latencies=latencies,
+            programs=programs,
+            run_folder=folder,
+        )
 
-    async def run(self, pod: RunningPod, hardware: Hardware) -> None:
+    async def run(self, pod: RunningPod, machine: Machine) -> None:
         """Execute a pod until it has ended or is deleted; the object of a deleted one is removed in the end."""
-        execution = Execution(kubelet=self, pod=pod, hardware=hardware)
+        execution = Execution(kubelet=self, pod=pod, machine=machine)
         try:
             if not pod.deleted.is_set():
                 await self._execute(pod, execution)
         finally:
             execution.kill()
             self.devices.release(pod.document)
+            self.sandboxes.forget(pod.uid)
             pod.cluster.touch()
         if pod.deleted.is_set():
             shutil.rmtree(execution.folder, ignore_errors=True)
@@ -102,15 +114,22 @@ class Kubelet:
                 return None
         return refused
 
-    def machine_folder(self, hardware: Hardware, name: str) -> Path:
-        """The root of a machine's own file system, with its /sys and /dev."""
-        root = self.run_folder.machines / name
-        if self._prepared.get(name) != hardware:
-            write_files(fresh_folder(root) / "sys", sys_files(hardware))
-            gpus = [gpu.index for gpu in hardware.gpus]
-            write_files(root / "dev", dict.fromkeys(dev_files(rdma=hardware.rdma_devices, gpus=gpus), ""))
-            self._prepared[name] = hardware
-        return root
+    def machine_view(self, machine: Machine, pod: RunningPod) -> MachineView:
+        """The machine as a container of the pod finds it now, its own /sys and /dev brought up to date."""
+        root, hardware = self.run_folder.machines / machine.name, machine.hardware
+        modules = self.machines.effects.modules(machine)
+        gpus = [gpu.index for gpu in hardware.gpus]
+        devices = dict.fromkeys(dev_files(rdma=hardware.rdma_devices, gpus=gpus, modules=modules), "")
+        files = {f"sys/{path}": text for path, text in sys_files(hardware, modules).items()}
+        files |= {f"dev/{path}": text for path, text in devices.items()}
+        before = self._files.get(machine.name, {})
+        for path in before.keys() - files.keys():
+            _remove(root / path)
+        write_files(root, {path: text for path, text in files.items() if before.get(path) != text})
+        self._files[machine.name] = files
+        networks = tuple(one.selection.interface for one in self.sandboxes.of(pod.uid))
+        memlock = None if self.machines.effects.lifts_memlock(machine.name) else MEMLOCK_BYTES
+        return MachineView(machine=machine, root=root, modules=modules, memlock=memlock, networks=networks)
 
     def server(self) -> dict[str, str]:
         """Where pods find the API server, as variables."""
@@ -161,6 +180,13 @@ class Kubelet:
             found = await self.cluster.client.get(Secret, name, namespace=namespace)
             return {key: base64.b64decode(value).decode(errors="replace") for key, value in (found.data or {}).items()}
         return None
+
+
+def _remove(path: Path) -> None:
+    """Remove a file, and the folder that it was the last one in."""
+    path.unlink(missing_ok=True)
+    with contextlib.suppress(OSError):
+        path.parent.rmdir()
 
 
 def _grace_seconds(pod: RunningPod) -> float:

@@ -1,48 +1,35 @@
 """A machine's node: the labels and extended resources that the pods on it bring about, kept in step with them."""
 
 import asyncio
-import json
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any, Final
 
 from lightkube.core.exceptions import ApiError
 from lightkube.resources.core_v1 import Node
 from lightkube.types import PatchType
 
-from rehearsal.machines.behaviour_pods import Effects
 from rehearsal.machines.behaviours import Effect
 from rehearsal.machines.cluster import Cluster, Document, insist
 from rehearsal.machines.device_plugins import CONFIG_KEY, OfferedResource, PluginConfigError, gpus, shared_rdma, sriov
+from rehearsal.machines.effects import Effects
 from rehearsal.machines.feature_discovery import WORKER_CONFIG_KEY, built_in_labels, features_of, gpu_labels
-from rehearsal.machines.feature_rules import LABEL_NAMESPACE, labels_of_rules
-from rehearsal.machines.hardware import Hardware, hardware_of
+from rehearsal.machines.feature_rules import labels_of_rules
+from rehearsal.machines.inventory import BROKEN_ANNOTATION, Inventory, Machine
+from rehearsal.machines.node_patches import (
+    RESOURCES_ANNOTATION,
+    broken_patch,
+    endpoint_patch,
+    known_resources,
+    label_patch,
+    resource_patch,
+)
+from rehearsal.machines.pods import now
 
 log = logging.getLogger(__name__)
 
-MACHINE_ANNOTATION: Final = "rehearsal.aks-infiniband/machine"
-_RESOURCES_ANNOTATION: Final = "rehearsal.aks-infiniband/device-plugin-resources"
-# NFD's master keeps its own record here, by the same name.
-_LABELS_ANNOTATION: Final = "nfd.node.kubernetes.io/feature-labels"
 _SETTLE_SECONDS: Final = 0.05
-
-_hardware = cache(hardware_of)
-
-
-def machine_hardware(node: Mapping[str, Any]) -> Hardware | None:
-    """What is plugged into a node's machine, from its annotation; None for a node that is no simulated machine."""
-    metadata = node["metadata"]
-    annotation = (metadata.get("annotations") or {}).get(MACHINE_ANNOTATION)
-    if annotation is None:
-        return None
-    try:
-        facts = json.loads(annotation)
-        return _hardware(size=facts["size"], machine=metadata["name"], fabric=facts["fabric"])
-    except (ValueError, KeyError, TypeError) as error:
-        log.error("node %s: annotation %s is %r (%r)", metadata["name"], MACHINE_ANNOTATION, annotation, error)
-        return None
 
 
 def mounted_file(pod: Mapping[str, Any], config_maps: Mapping[tuple[str, str], Document], path: str) -> str | None:
@@ -65,54 +52,77 @@ class Machines:
 
     cluster: Cluster
     effects: Effects
+    inventory: Inventory
     log_port: int
     """Where the API server reads container logs, on loopback."""
     _complaints: set[str] = field(default_factory=set)
 
-    def offered(self, node: str, hardware: Hardware) -> list[OfferedResource]:
-        """What the device plugins that run on a node offer there."""
+    def offered(self, machine: Machine) -> list[OfferedResource]:
+        """What the device plugins that run on a machine offer there."""
         offers: list[OfferedResource] = []
-        for pod in self._pods(node, "sharedRdmaDevices"):
-            offers += self._read(pod, lambda config, _: shared_rdma(config, hardware))
-        for pod in self._pods(node, "sriovDevices"):
-            offers += self._read(pod, lambda config, prefix: sriov(config, hardware, default_prefix=prefix))
-        if self.effects.holds(node, "gpuDevices"):
+        hardware, modules = machine.hardware, self.effects.modules(machine)
+        for pod in self._pods(machine.name, "sharedRdmaDevices"):
+            offers += self._read(pod, lambda config, _: shared_rdma(config, hardware, modules))
+        for pod in self._pods(machine.name, "sriovDevices"):
+            offers += self._read(pod, lambda config, prefix: sriov(config, hardware, modules, default_prefix=prefix))
+        if self.effects.holds(machine.name, "gpuDevices"):
             offers += gpus(hardware)
         return offers
 
     async def keep(self) -> None:
         """Keep all nodes in step until cancelled."""
         while True:
+            version = self.cluster.version
             for node in list(self.cluster.nodes.values()):
-                hardware = machine_hardware(node)
-                if hardware is not None and not node["metadata"].get("deletionTimestamp"):
+                machine = self.inventory.machine(node)
+                if machine is not None and not node["metadata"].get("deletionTimestamp"):
                     try:
-                        await self._keep_node(node, hardware)
+                        await self._keep_node(node, machine)
                     except ApiError as error:  # a label that Kubernetes refuses, from somebody's rule
                         log.error("node %s is not kept in step: %s", node["metadata"]["name"], error)
-            await self.cluster.changed()
+            await self.cluster.changed_since(version)
             await asyncio.sleep(_SETTLE_SECONDS)  # what changes together is answered together
 
-    async def _keep_node(self, node: Document, hardware: Hardware) -> None:
+    async def _keep_broken(self, node: Document) -> None:
+        """Tell of a node whose container runtime is down: NotReady, for good."""
         name = node["metadata"]["name"]
+        patch = broken_patch(node, self.effects.broken.get(name), now())
+        if not patch:
+            return
+        mark = {"metadata": {"annotations": {BROKEN_ANNOTATION: self.effects.broken[name]}}}
+        await insist(
+            lambda: self.cluster.client.patch(Node, name, mark, patch_type=PatchType.MERGE),
+            what=f"annotations of node {name}",
+        )
+        await insist(
+            lambda: self.cluster.client.patch(Node.Status, name, patch, patch_type=PatchType.STRATEGIC),
+            what=f"conditions of node {name}",
+        )
+        log.error("node %s is NotReady: %s", name, self.effects.broken[name])
+
+    async def _keep_node(self, node: Document, machine: Machine) -> None:
+        name = node["metadata"]["name"]
+        await self._keep_broken(node)
         if endpoint := endpoint_patch(node, self.log_port):
             await insist(
                 lambda: self.cluster.client.patch(Node.Status, name, endpoint, patch_type=PatchType.STRATEGIC),
                 what=f"endpoint of node {name}",
             )
-        labels = self._labels(node, hardware)
+        labels = self._labels(node, machine)
         if labels is not None and (patch := label_patch(node, labels)):
             await insist(
                 lambda: self.cluster.client.patch(Node, name, patch, patch_type=PatchType.MERGE),
                 what=f"labels of node {name}",
             )
             log.info("node %s: feature labels changed: %s", name, ", ".join(sorted(patch["metadata"]["labels"])))
-        counts = {offer.name: offer.count for offer in self.offered(name, hardware)}
+        counts = {offer.name: offer.count for offer in self.offered(machine)}
         resources = resource_patch(node, counts)
         if resources:
             # The record first: what is offered must be found again, to be withdrawn, by the next process too.
             record = {
-                "metadata": {"annotations": {_RESOURCES_ANNOTATION: ",".join(sorted(_known(node) | set(counts)))}}
+                "metadata": {
+                    "annotations": {RESOURCES_ANNOTATION: ",".join(sorted(known_resources(node) | set(counts)))}
+                }
             }
             await insist(
                 lambda: self.cluster.client.patch(Node, name, record, patch_type=PatchType.MERGE),
@@ -124,13 +134,14 @@ class Machines:
             )
             log.info("node %s: extended resources %s", name, resources["allocatable"])
 
-    def _labels(self, node: Document, hardware: Hardware) -> dict[str, str] | None:
+    def _labels(self, node: Document, machine: Machine) -> dict[str, str] | None:
         """The labels that feature discovery gives, or None while it does not run: then they stay as they are."""
-        name = node["metadata"]["name"]
+        name, hardware = machine.name, machine.hardware
         workers = self._pods(name, "nodeFeatures")
-        if not workers or not self.effects.holds_anywhere("featureMaster"):
+        if not workers or not self.effects.pods_anywhere("featureMaster"):
             return None
-        features = features_of(hardware, node["status"].get("nodeInfo") or {}, name)
+        node_info = node["status"].get("nodeInfo") or {}
+        features = features_of(hardware, node_info, name, modules=self.effects.modules(machine))
         config = mounted_file(workers[0], self.cluster.config_maps, WORKER_CONFIG_KEY) or ""
         labels = built_in_labels(features, config)
         labels |= labels_of_rules(self.cluster.feature_rules.values(), features)
@@ -149,54 +160,14 @@ class Machines:
                 raise PluginConfigError(f"no ConfigMap volume of the pod holds {CONFIG_KEY}")
             return read(config, _resource_prefix(pod))
         except PluginConfigError as error:
-            complaint = f"pod {pod['metadata']['namespace']}/{pod['metadata']['name']} offers nothing: {error}"
-            if complaint not in self._complaints:
-                self._complaints.add(complaint)
-                log.error("%s", complaint)
+            self._complain(f"pod {pod['metadata']['namespace']}/{pod['metadata']['name']} offers nothing: {error}")
             return []
 
-
-def endpoint_patch(node: Mapping[str, Any], port: int) -> Document:
-    """The strategic merge patch that leads the API server to the log server; empty when the node's status does."""
-    status = node.get("status") or {}
-    endpoint = (status.get("daemonEndpoints") or {}).get("kubeletEndpoint") or {}
-    # An address of the one type that the API server is told to use, so that it never dials out of this computer.
-    address = {"type": "InternalDNS", "address": "localhost"}
-    if endpoint.get("Port") == port and address in (status.get("addresses") or []):
-        return {}
-    return {"status": {"addresses": [address], "daemonEndpoints": {"kubeletEndpoint": {"Port": port}}}}
-
-
-def label_patch(node: Mapping[str, Any], wanted: Mapping[str, str]) -> Document:
-    """The merge patch that gives a node these feature labels and takes back earlier ones; empty when it has them."""
-    metadata = node["metadata"]
-    recorded = (metadata.get("annotations") or {}).get(_LABELS_ANNOTATION, "")
-    earlier = {name if "/" in name else f"{LABEL_NAMESPACE}/{name}" for name in recorded.split(",") if name}
-    present = metadata.get("labels") or {}
-    changes: dict[str, str | None] = {name: value for name, value in wanted.items() if present.get(name) != value}
-    changes |= dict.fromkeys(sorted((earlier - set(wanted)) & set(present)))
-    record = ",".join(sorted(name.removeprefix(f"{LABEL_NAMESPACE}/") for name in wanted))
-    if not changes and record == recorded:
-        return {}
-    return {"metadata": {"labels": changes, "annotations": {_LABELS_ANNOTATION: record}}}
-
-
-def resource_patch(node: Mapping[str, Any], offered: Mapping[str, int]) -> Document:
-    """The merge patch of the status that offers these resources, and 0 of those offered earlier; empty when it does."""
-    wanted = dict.fromkeys(_known(node), "0") | {name: str(count) for name, count in offered.items()}
-    status = node.get("status") or {}
-    if all(
-        (status.get(kind) or {}).get(name) == value
-        for kind in ("capacity", "allocatable")
-        for name, value in wanted.items()
-    ):
-        return {}
-    return {"capacity": wanted, "allocatable": wanted}
-
-
-def _known(node: Mapping[str, Any]) -> set[str]:
-    recorded = (node["metadata"].get("annotations") or {}).get(_RESOURCES_ANNOTATION, "")
-    return {name for name in recorded.split(",") if name}
+    def _complain(self, complaint: str) -> None:
+        """Log something once."""
+        if complaint not in self._complaints:
+            self._complaints.add(complaint)
+            log.error("%s", complaint)
 
 
 def _resource_prefix(pod: Mapping[str, Any]) -> str:

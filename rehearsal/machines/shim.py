@@ -1,8 +1,8 @@
 """Stands above one container's process, as containerd's shim does: nothing that the process starts outlives it.
 
-`python shim.py PARENT_PID MEMLOCK_BYTES PROGRAM [ARGUMENT …]`. SIGTERM is passed on to the program. SIGUSR1 kills it
-and all it started; so does the parent's death, and the program's own end, because a container ends with
-its first process. Exits with the program's exit code, 128 + N for signal N.
+`python shim.py PARENT_PID MEMLOCK_BYTES PROGRAM [ARGUMENT …]`; MEMLOCK_BYTES -1 means no limit. SIGTERM is passed on to
+the program. SIGUSR1 kills it and all it started; so does the parent's death, and the program's own end, because a
+container ends with its first process. Exits with the program's exit code, 128 + N for signal N.
 """
 
 import contextlib
@@ -39,7 +39,8 @@ def main() -> int:
 def _become(command: list[str], memlock: int) -> None:
     os.setpgid(0, 0)
     _, hard = resource.getrlimit(resource.RLIMIT_MEMLOCK)
-    limit = memlock if hard == resource.RLIM_INFINITY else min(memlock, hard)
+    limits = [value for value in (memlock, hard) if value != resource.RLIM_INFINITY]
+    limit = min(limits, default=resource.RLIM_INFINITY)  # this computer's own limit stays
     resource.setrlimit(resource.RLIMIT_MEMLOCK, (limit, limit))
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM, signal.SIGUSR1, signal.SIGCHLD})
     try:

@@ -11,14 +11,18 @@ from lightkube.core.async_client import AsyncClient
 from rehearsal.control_plane.run_folder import RunFolder
 from rehearsal.latency import Latencies
 from rehearsal.machines import behaviour_pods
-from rehearsal.machines.behaviour_pods import Effects
-from rehearsal.machines.behaviours import behaviour_of, is_job_pod
+from rehearsal.machines.address_controller import AddressController
+from rehearsal.machines.behaviours import ORDINARY, behaviour_of, is_job_pod
 from rehearsal.machines.cluster import Cluster, Document
+from rehearsal.machines.effects import Effects
+from rehearsal.machines.inventory import Inventory
 from rehearsal.machines.job_pods import Kubelet
 from rehearsal.machines.log_server import LogServer
-from rehearsal.machines.nodes import Machines, machine_hardware
+from rehearsal.machines.networks import NETWORKS_ANNOTATION
+from rehearsal.machines.nodes import Machines
 from rehearsal.machines.pod_status import is_finished
 from rehearsal.machines.pods import RunningPod
+from rehearsal.machines.sandbox import Sandboxes
 
 log = logging.getLogger(__name__)
 
@@ -28,10 +32,9 @@ class Simulation:
     """The pods that are played here, by UID."""
 
     cluster: Cluster
-    effects: Effects
     machines: Machines
     kubelet: Kubelet
-    latencies: Latencies
+    stage: behaviour_pods.Stage
     logs: LogServer
     _pods: dict[str, RunningPod] = field(default_factory=dict)
     _tasks: asyncio.TaskGroup = field(default_factory=asyncio.TaskGroup)
@@ -41,8 +44,10 @@ class Simulation:
         """A simulation that keeps its files in a run folder."""
         cluster, effects = Cluster(client), Effects()
         logs = LogServer.start(folder, is_running=lambda namespace, name: _is_running(cluster, namespace, name))
-        machines = Machines(cluster, effects, logs.port)
-        return cls(cluster, effects, machines, Kubelet.of(cluster, machines, folder, latencies), latencies, logs)
+        machines = Machines(cluster, effects, Inventory(folder.root), logs.port)
+        sandboxes = Sandboxes(cluster=cluster, effects=effects)
+        stage = behaviour_pods.Stage(effects=effects, sandboxes=sandboxes, latencies=latencies)
+        return cls(cluster, machines, Kubelet.of(machines, sandboxes, folder, latencies), stage, logs)
 
     async def run(self, announce: Callable[[], None]) -> None:
         """Simulate until cancelled; announce is called once nodes and pods have been read and are acted on."""
@@ -52,6 +57,7 @@ class Simulation:
                 tasks.create_task(self.cluster.watch())
                 await self.cluster.wait_listed()
                 tasks.create_task(self.machines.keep())
+                tasks.create_task(AddressController(cluster=self.cluster, effects=self.stage.effects).keep())
                 announce()
         finally:
             self.logs.close()
@@ -60,6 +66,7 @@ class Simulation:
         if kind == "Pod":
             self._hear_pod(document, gone=gone)
         elif kind == "Node" and gone:
+            self.stage.effects.forget(document["metadata"]["name"])
             for pod in self._pods.values():  # the machine is gone, and with it what ran there
                 if pod.spec["nodeName"] == document["metadata"]["name"]:
                     pod.seen(pod.document, gone=True)
@@ -81,17 +88,19 @@ class Simulation:
     def _part(self, document: Document) -> Callable[[RunningPod], Coroutine[Any, Any, None]] | None:
         """Who plays a pod; None for one that is not ours: not on a machine yet, or kwok's."""
         node = self.cluster.nodes.get(("", document["spec"].get("nodeName") or ""))
-        hardware = None if node is None else machine_hardware(node)
-        if hardware is None:
+        machine = None if node is None else self.machines.inventory.machine(node)
+        if machine is None:
             return None
         if is_job_pod(document):
             if is_finished(document) and not document["metadata"].get("deletionTimestamp"):
                 return None
-            return lambda pod: self.kubelet.run(pod, hardware)
+            return lambda pod: self.kubelet.run(pod, machine)
         behaviour = behaviour_of(document)
+        if behaviour is None and NETWORKS_ANNOTATION in (document["metadata"].get("annotations") or {}):
+            behaviour = ORDINARY
         if behaviour is None:
             return None
-        return lambda pod: behaviour_pods.drive(pod, behaviour, hardware, self.effects, self.latencies)
+        return lambda pod: behaviour_pods.drive(pod, behaviour, machine, self.stage)
 
     async def _play(self, pod: RunningPod, part: Coroutine[Any, Any, None]) -> None:
         try:

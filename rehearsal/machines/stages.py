@@ -10,7 +10,9 @@ from typing import Any
 import yaml
 
 from rehearsal.latency import Latencies
-from rehearsal.machines.behaviours import ANY_VALUE, Behaviour, behaviours
+from rehearsal.machines.behaviours import ANY, Behaviour, behaviours
+from rehearsal.machines.inventory import BROKEN_ANNOTATION
+from rehearsal.machines.networks import NETWORKS_ANNOTATION
 
 # The kubelet's own default of nodeStatusReportFrequency: 5 min. Leases come of kwok's --node-lease-duration-seconds.
 _HEARTBEAT_MILLISECONDS = 300_000
@@ -117,15 +119,19 @@ startTime: {{ $started | Quote }}
 """
 
 
+_NOT_BROKEN = {"key": f'.metadata.annotations["{BROKEN_ANNOTATION}"]', "operator": "DoesNotExist"}
+"""Holds for a node whose container runtime is up: the machines process says of the others that they are not ready."""
+
+
 def render(speed: float) -> str:
     """The configuration file for a rehearsal at this speed (simulated seconds per real second)."""
     start_milliseconds = round(Latencies(speed=speed).seconds("containerStart") * 1000)
     documents = [
-        _stage("node-initialise", "Node", [_node_ready("NotIn")], {"statusTemplate": _NODE_INITIALISED}),
+        _stage("node-initialise", "Node", [_node_ready("NotIn"), _NOT_BROKEN], {"statusTemplate": _NODE_INITIALISED}),
         _stage(
             "node-heartbeat",
             "Node",
-            [_node_ready("In")],
+            [_node_ready("In"), _NOT_BROKEN],
             {"statusTemplate": _NODE_CONDITIONS},
             milliseconds=_HEARTBEAT_MILLISECONDS,
         ),
@@ -178,15 +184,21 @@ def _node_ready(operator: str) -> dict[str, Any]:
 
 
 def _not_driven() -> list[dict[str, Any]]:
-    """Expressions that hold for a pod which neither behaviours.yaml nor a Job gives to the machines process."""
+    """Expressions that hold for a pod which no behaviour, Job or second network gives to the machines process."""
     keys = [_labels_match(behaviour) for behaviour in behaviours().values()]
     keys.append('any(.metadata.ownerReferences[]?; .kind == "Job" and (.apiVersion | startswith("batch/")))')
-    return [{"key": key, "operator": "NotIn", "values": ["true"]} for key in keys]
+    attached = {"key": f'.metadata.annotations["{NETWORKS_ANNOTATION}"]', "operator": "DoesNotExist"}
+    return [attached, *({"key": key, "operator": "NotIn", "values": ["true"]} for key in keys)]
 
 
 def _labels_match(behaviour: Behaviour) -> str:
-    terms = [
-        f"has({json.dumps(key)})" if value == ANY_VALUE else f".[{json.dumps(key)}] == {json.dumps(value)}"
-        for key, value in behaviour.labels.items()
-    ]
+    terms = [_label_matches(json.dumps(key), value) for key, value in behaviour.labels.items()]
     return f"(.metadata.labels // {{}}) | {' and '.join(terms)}"
+
+
+def _label_matches(key: str, value: str) -> str:
+    if value == ANY:
+        return f"has({key})"
+    if value.endswith(ANY):
+        return f'((.[{key}] // "") | startswith({json.dumps(value.removesuffix(ANY))}))'
+    return f".[{key}] == {json.dumps(value)}"

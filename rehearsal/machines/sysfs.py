@@ -4,14 +4,21 @@ Contents are what the kernel prints: drivers/infiniband/core/sysfs.c for /sys/cl
 status. A device node is an empty file: nothing can be opened through it, but everything can be counted.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
 from rehearsal.machines.hardware import Hardware, RdmaDevice
+from rehearsal.machines.kernel_modules import IPOIB
 
 MEMLOCK_BYTES: Final = 8 * 2**20
 """RLIMIT_MEMLOCK of a container on AKS: containerd runs with systemd's default LimitMEMLOCK, 8 MiB."""
+_NVIDIA_VERSION: Final = "580.126.20"
+"""Of NVIDIA's modules: the driver that GPU Operator 26.3.3 installs unless it is told otherwise."""
+_FIRMWARE: Final = {"101c": "20.41.1000", "101e": "28.41.1000"}
+"""By PCI device: the first number is the adapter's (20: ConnectX-6, 28: ConnectX-7, 16: ConnectX-5)."""
+_ETHERNET_TYPE, _INFINIBAND_TYPE = "1", "32"
+"""ARPHRD_ETHER and ARPHRD_INFINIBAND (include/uapi/linux/if_arp.h)."""
 _DEFAULT_CAPABILITIES: Final = 0xA80425FB
 """What containerd gives a container that asks for nothing (CAP_CHOWN to CAP_SETFCAP, fourteen in all)."""
 _CAP_IPC_LOCK: Final = 1 << 14
@@ -35,17 +42,22 @@ _COUNTERS: Final = (
 )
 
 
-def sys_files(hardware: Hardware) -> dict[str, str]:
-    """Every file below /sys, by its path there."""
-    files: dict[str, str] = {}
+def sys_files(hardware: Hardware, modules: Collection[str]) -> dict[str, str]:
+    """Every file below /sys, by its path there.
+
+    modules: the kernel modules that are loaded.
+    """
+    files: dict[str, str] = {f"module/{name}/initstate": "live" for name in modules}
+    files |= {f"module/{name}/version": _NVIDIA_VERSION for name in modules if name.startswith("nvidia")}
     for device in hardware.rdma_devices:
         base = f"class/infiniband/{device.name}"
         files |= {f"{base}/{path}": text for path, text in _device_files(device).items()}
+        if device.link_layer == "Ethernet" or IPOIB in modules:
+            kind = _ETHERNET_TYPE if device.link_layer == "Ethernet" else _INFINIBAND_TYPE
+            files |= interface_files(device.interface, kind=kind, up=device.link_up)
+            files[f"{base}/device/net/{device.interface}/operstate"] = _operstate(device.link_up)
         files |= {f"{base}/ports/1/{path}": text for path, text in _port_files(device).items()}
-        files |= {
-            f"class/infiniband_verbs/uverbs{device.index}/ibdev": device.name,
-            f"class/net/{device.interface}/operstate": "up",
-        }
+        files[f"class/infiniband_verbs/uverbs{device.index}/ibdev"] = device.name
     for pci in hardware.pci_devices:
         files |= {
             f"bus/pci/devices/{pci.address}/vendor": f"0x{pci.vendor}",
@@ -56,10 +68,35 @@ def sys_files(hardware: Hardware) -> dict[str, str]:
     return files
 
 
-def proc_files(*, kernel: str, capabilities: int) -> dict[str, str]:
-    """The files below /proc that say what a container may do, by their path there."""
-    limit = f"{'Max locked memory':<26}{MEMLOCK_BYTES:<21}{MEMLOCK_BYTES:<21}bytes     "
+def pod_interfaces(infiniband: Iterable[str]) -> dict[str, str]:
+    """The files below /sys that show a pod's own network interfaces.
+
+    infiniband: names of its IPoIB interfaces, beside eth0.
+    """
+    files = interface_files("eth0", kind=_ETHERNET_TYPE, up=True)
+    for name in infiniband:
+        files |= interface_files(name, kind=_INFINIBAND_TYPE, up=True)
+    return files
+
+
+def interface_files(name: str, *, kind: str, up: bool) -> dict[str, str]:
+    """The files of one network interface. kind: its ARPHRD number."""
+    return {f"class/net/{name}/operstate": _operstate(up), f"class/net/{name}/type": kind}
+
+
+def _operstate(up: bool) -> str:
+    return "up" if up else "down"
+
+
+def proc_files(*, kernel: str, capabilities: int, modules: Collection[str], memlock: int | None) -> dict[str, str]:
+    """The files below /proc that say what a container may do, by their path there.
+
+    memlock: RLIMIT_MEMLOCK in bytes; None: unlimited.
+    """
+    bound = "unlimited" if memlock is None else str(memlock)
+    limit = f"{'Max locked memory':<26}{bound:<21}{bound:<21}bytes     "
     return {
+        "modules": "\n".join(f"{name} 0 0 - Live 0x0000000000000000" for name in sorted(modules)),
         "self/limits": f"{'Limit':<26}{'Soft Limit':<21}{'Hard Limit':<21}Units     \n{limit}",
         "self/status": f"CapEff:\t{capabilities:016x}",
         "sys/kernel/osrelease": kernel,
@@ -84,11 +121,12 @@ def effective_capabilities(security: Mapping[str, object], pod_security: Mapping
     return effective | (_CAP_IPC_LOCK if {"IPC_LOCK", "CAP_IPC_LOCK"} & set(asked) else 0)
 
 
-def dev_files(*, rdma: Iterable[RdmaDevice], gpus: Iterable[int]) -> list[str]:
+def dev_files(*, rdma: Iterable[RdmaDevice], gpus: Iterable[int], modules: Collection[str]) -> list[str]:
     """The device nodes of a container that holds these RDMA devices and GPUs (by index), by their path below /dev."""
     held = sorted(device.index for device in rdma)
-    nodes = [f"infiniband/{kind}{index}" for index in held for kind in ("uverbs", "umad", "issm")]
-    if held:
+    kinds = ("uverbs", "umad", "issm") if "ib_umad" in modules else ("uverbs",)
+    nodes = [f"infiniband/{kind}{index}" for index in held for kind in kinds]
+    if held and "rdma_ucm" in modules:
         nodes.append("infiniband/rdma_cm")
     cuda = [f"nvidia{index}" for index in sorted(gpus)]
     if cuda:
@@ -109,11 +147,11 @@ def _device_files(device: RdmaDevice) -> dict[str, str]:
         "node_type": "1: CA",
         "node_guid": device.guid,
         "sys_image_guid": device.guid,
+        "fw_ver": _FIRMWARE.get(device.pci.device, "16.35.4030"),
         "device/vendor": f"0x{device.pci.vendor}",
         "device/device": f"0x{device.pci.device}",
         "device/class": f"0x{device.pci.device_class}00",
         "device/numa_node": str(device.pci.numa_node),
-        f"device/net/{device.interface}/operstate": "up",
     }
 
 
@@ -121,8 +159,8 @@ def _port_files(device: RdmaDevice) -> dict[str, str]:
     infiniband = device.link_layer == "InfiniBand"
     prefix = "fe80:0000:0000:0000"
     return {
-        "state": "4: ACTIVE",
-        "phys_state": "5: LinkUp",
+        "state": "4: ACTIVE" if device.link_up else "1: DOWN",
+        "phys_state": "5: LinkUp" if device.link_up else "2: Polling",
         "rate": f"{device.rate_gbps} Gb/sec ({device.rate_suffix})",
         "link_layer": device.link_layer,
         "lid": f"0x{device.index + 1:x}" if infiniband else "0x0",

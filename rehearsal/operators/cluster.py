@@ -8,6 +8,8 @@ from typing import Any, Final
 import httpx2
 from lightkube.core.async_client import AsyncClient
 from lightkube.generic_resource import create_global_resource, create_namespaced_resource
+from lightkube.models.meta_v1 import ObjectMeta
+from lightkube.resources.core_v1 import PodEviction
 from lightkube.types import CascadeType, PatchType
 
 from rehearsal.operators.plan import Doc, Plan, Snapshot
@@ -27,6 +29,7 @@ _GLOBAL: Final = {
     "RuntimeClass": ("node.k8s.io", "v1", "runtimeclasses"),
     "CustomResourceDefinition": ("apiextensions.k8s.io", "v1", "customresourcedefinitions"),
     "NicClusterPolicy": ("mellanox.com", "v1alpha1", "nicclusterpolicies"),
+    "NicNodePolicy": ("mellanox.com", "v1alpha1", "nicnodepolicies"),
     "IPoIBNetwork": ("mellanox.com", "v1alpha1", "ipoibnetworks"),
     "ClusterPolicy": ("nvidia.com", "v1", "clusterpolicies"),
 }
@@ -104,11 +107,9 @@ async def carry_out(client: AsyncClient, plan: Plan, *, manager: str) -> bool:
     """
     done = [await _attempt(_apply(client, document, manager), "apply", document) for document in plan.objects]
     done += [await _attempt(_delete(client, document), "delete", document) for document in plan.deletions]
-    for node in sorted({*plan.node_labels, *plan.cordons}):
-        labels = plan.node_labels.get(node)
-        patch: Doc = {"metadata": {"labels": labels}} if labels else {}
-        if node in plan.cordons:
-            patch["spec"] = {"unschedulable": plan.cordons[node] or None}
+    done += [await _attempt(_evict(client, pod), "evict", pod) for pod in plan.evictions]
+    for node in sorted({*plan.node_labels, *plan.node_annotations, *plan.cordons}):
+        patch = _node_patch(plan, node)
         request = client.patch(RESOURCES["Node"], node, patch, patch_type=PatchType.MERGE)
         done.append(await _attempt(request, "label", {"kind": "Node", "metadata": {"name": node}}))
         log.info("Node %s: %s", node, patch)
@@ -116,6 +117,28 @@ async def carry_out(client: AsyncClient, plan: Plan, *, manager: str) -> bool:
         done.append(await _attempt(_set_status(client, document, status), "write status of", document))
         log.info("%s %s: %s", document["kind"], document["metadata"]["name"], status["state"])
     return all(done)
+
+
+def _node_patch(plan: Plan, node: str) -> Doc:
+    metadata = {
+        key: changes
+        for key, changes in (
+            ("labels", plan.node_labels.get(node)),
+            ("annotations", plan.node_annotations.get(node)),
+        )
+        if changes
+    }
+    patch: Doc = {"metadata": metadata} if metadata else {}
+    if node in plan.cordons:
+        patch["spec"] = {"unschedulable": plan.cordons[node] or None}
+    return patch
+
+
+async def _evict(client: AsyncClient, pod: Doc) -> None:
+    """Ask for a pod's eviction; a disruption budget may refuse it for now."""
+    metadata = pod["metadata"]
+    body = PodEviction(metadata=ObjectMeta(name=metadata["name"], namespace=metadata["namespace"]))
+    await client.create(body, metadata["name"], namespace=metadata["namespace"])
 
 
 async def _attempt(request: Awaitable[Any], verb: str, document: Doc) -> bool:
@@ -130,7 +153,7 @@ async def _attempt(request: Awaitable[Any], verb: str, document: Doc) -> bool:
     except UNREACHABLE as error:
         log.warning("could not %s %s: %r", verb, name, error)
         return False
-    if verb in {"apply", "delete"}:
+    if verb in {"apply", "delete", "evict"}:
         log.info("%s %s", verb, name)
     return True
 

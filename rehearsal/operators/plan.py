@@ -48,8 +48,12 @@ class Plan:
     """Applied by server-side apply, in order."""
     deletions: list[Doc] = field(default_factory=list)
     """Objects of the snapshot that have to go."""
+    evictions: list[Doc] = field(default_factory=list)
+    """Pods of the snapshot that have to leave their node."""
     node_labels: dict[str, dict[str, str | None]] = field(default_factory=dict)
     """Node name -> label -> value; None takes the label away."""
+    node_annotations: dict[str, dict[str, str | None]] = field(default_factory=dict)
+    """Node name -> annotation -> value; None takes the annotation away."""
     cordons: dict[str, bool] = field(default_factory=dict)
     """Node name -> whether it is unschedulable."""
     statuses: list[tuple[Doc, Doc]] = field(default_factory=list)
@@ -61,6 +65,12 @@ class Plan:
         changed = {key: value for key, value in labels.items() if has.get(key) != value}
         if changed:
             self.node_labels.setdefault(node["metadata"]["name"], {}).update(changed)
+
+    def annotate(self, node: Doc, annotations: Mapping[str, str | None]) -> None:
+        """Ask for annotations on a node; what it carries already is left out."""
+        changed = {key: value for key, value in annotations.items() if annotation(node, key) != value}
+        if changed:
+            self.node_annotations.setdefault(node["metadata"]["name"], {}).update(changed)
 
     def set_status(self, document: Doc, status: Doc) -> None:
         """Ask for a status; none is written when the document has it."""

@@ -1,32 +1,25 @@
-"""Rolling a driver over the nodes: cordon, replace the driver's pod, uncordon, a few nodes at a time.
+"""Rolling a driver over the nodes, a few at a time: cordon, wait for jobs, drain, replace the driver's pod, uncordon.
 
-The states are those of NVIDIA's upgrade library, kept in a label of the node. Between cordoning and replacing, the real
-one also waits for jobs, evicts pods that use the devices and drains the node; the stand-in goes straight on.
+States, their order and what each waits for are those of NVIDIA's upgrade library in its in-place mode
+(k8s-operator-libs, pkg/upgrade: consts.go, common_manager.go, upgrade_inplace.go), kept in a label of the node; a node
+goes one state further at every look.
 """
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from rehearsal.operators.plan import Doc, Plan, Snapshot, labels_of
-from rehearsal.operators.workloads import latest_revision, outdated, pod_ready, pods_of
+from rehearsal.operators.upgrade_step import CORDON, DONE, REQUIRED, DriverKind, NodeDriver, Step
+from rehearsal.operators.workloads import latest_revision, outdated, pods_of
 
-DONE: Final = "upgrade-done"
-REQUIRED: Final = "upgrade-required"
-CORDON: Final = "cordon-required"
-RESTART: Final = "pod-restart-required"
-UNCORDON: Final = "uncordon-required"
-_UNDER_WAY: Final = frozenset({CORDON, RESTART, UNCORDON})
+_NOT_UNDER_WAY: Final = frozenset({None, DONE, REQUIRED})
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Driver:
-    """The driver's pod on one node."""
-
-    node: Doc
-    pod: Doc
-    is_outdated: bool
-    state: str | None
+def forget(plan: Plan, nodes: Sequence[Doc], kind: DriverKind) -> None:
+    """Take the label away: nobody upgrades the driver here, a pod is replaced when someone deletes it."""
+    for node in nodes:
+        plan.label(node, {kind.label: None})
 
 
 def roll(
@@ -34,34 +27,28 @@ def roll(
     snapshot: Snapshot,
     *,
     daemon_sets: Sequence[Doc],
-    label: str,
+    kind: DriverKind,
     policy: Mapping[str, object],
+    now: str,
 ) -> None:
     """Take every node one step further, and add to the plan what that needs.
 
-    label: the node label that holds the state. policy: `upgradePolicy` of the driver's section, as the definition's
-    defaults leave it; without `autoUpgrade` the label is taken away and a pod is replaced when someone deletes it.
+    policy: `upgradePolicy` of the driver's section with autoUpgrade, as the definition's defaults leave it.
+    now: the time, RFC 3339.
     """
-    if not policy.get("autoUpgrade"):
-        for node in snapshot.of("Node"):
-            plan.label(node, {label: None})
-        return
-    drivers = _drivers(snapshot, daemon_sets, label)
-    free = _free_slots(policy, [driver.state for driver in drivers])
+    drivers = _drivers(snapshot, daemon_sets, kind)
+    free = _free_slots(policy, drivers)
     for driver in drivers:
-        state = _next_state(driver, may_start=free > 0)
-        if state == CORDON and driver.state == REQUIRED:
+        step = Step(plan=plan, snapshot=snapshot, driver=driver, kind=kind, policy=policy, now=now)
+        starts = driver.state == REQUIRED and labels_of(driver.node).get(kind.skip_label) != "true"
+        if starts and (free > 0 or driver.is_cordoned):
             free -= 1
-        plan.label(driver.node, {label: state})
-        if driver.state == CORDON:
-            plan.cordons[driver.node["metadata"]["name"]] = True
-        if driver.state == RESTART and driver.is_outdated and "deletionTimestamp" not in driver.pod["metadata"]:
-            plan.deletions.append(driver.pod)
-        if driver.state == UNCORDON:
-            plan.cordons[driver.node["metadata"]["name"]] = False
+            step.enter(CORDON)
+        else:
+            step.go_on()
 
 
-def _drivers(snapshot: Snapshot, daemon_sets: Sequence[Doc], label: str) -> list[_Driver]:
+def _drivers(snapshot: Snapshot, daemon_sets: Sequence[Doc], kind: DriverKind) -> list[NodeDriver]:
     nodes = {node["metadata"]["name"]: node for node in snapshot.of("Node")}
     found = []
     for daemon_set in daemon_sets:
@@ -69,27 +56,32 @@ def _drivers(snapshot: Snapshot, daemon_sets: Sequence[Doc], label: str) -> list
         for pod in pods_of(daemon_set, snapshot):
             node = nodes.get(pod["spec"].get("nodeName", ""))
             if node is not None:
-                state = labels_of(node).get(label)
-                found.append(_Driver(node=node, pod=pod, is_outdated=outdated(pod, revision), state=state))
-    return sorted(found, key=lambda driver: str(driver.node["metadata"]["name"]))
+                state = labels_of(node).get(kind.label)
+                found.append(NodeDriver(node=node, pod=pod, is_outdated=outdated(pod, revision), state=state))
+    return sorted(found, key=lambda driver: driver.name)
 
 
-def _free_slots(policy: Mapping[str, object], states: Sequence[str | None]) -> int:
-    """How many more nodes may start; `maxParallelUpgrades` 0 means all at once."""
-    most = policy.get("maxParallelUpgrades", 1)
-    parallel = int(str(most)) or len(states)
-    return parallel - sum(state in _UNDER_WAY for state in states)
+def _free_slots(policy: Mapping[str, object], drivers: Sequence[NodeDriver]) -> int:
+    """How many more nodes may start: maxParallelUpgrades 0 means all at once, and maxUnavailable bounds both."""
+    parallel = int(str(policy.get("maxParallelUpgrades", 1)))
+    under_way = sum(driver.state not in _NOT_UNDER_WAY for driver in drivers)
+    waiting = sum(driver.state == REQUIRED for driver in drivers)
+    most = _scaled(policy.get("maxUnavailable"), len(drivers))
+    unavailable = sum(driver.is_cordoned or _is_down(driver.node) or driver.state == CORDON for driver in drivers)
+    free = min(parallel - under_way if parallel else waiting, most)
+    if unavailable >= most:
+        return 0
+    return min(free, most - unavailable) if most < len(drivers) else free
 
 
-def _next_state(driver: _Driver, *, may_start: bool) -> str:
-    match driver.state:
-        case "upgrade-required":
-            return CORDON if may_start else REQUIRED
-        case "cordon-required":
-            return RESTART
-        case "pod-restart-required":
-            return UNCORDON if not driver.is_outdated and pod_ready(driver.pod) else RESTART
-        case "uncordon-required":
-            return DONE
-        case _:
-            return REQUIRED if driver.is_outdated else DONE
+def _scaled(value: object, total: int) -> int:
+    """A number, or a share of the nodes, rounded up; nothing means all of them."""
+    if value is None:
+        return total
+    text = str(value)
+    return math.ceil(int(text.removesuffix("%")) * total / 100) if text.endswith("%") else int(text)
+
+
+def _is_down(node: Doc) -> bool:
+    conditions = (node.get("status") or {}).get("conditions") or ()
+    return any(one["type"] == "Ready" and one["status"] != "True" for one in conditions)

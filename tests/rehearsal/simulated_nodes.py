@@ -9,8 +9,13 @@ from rehearsal.tools import pins
 H100 = "Standard_ND96isr_H100_v5"
 
 
-def pool_facts(name: str, size: str, *, mode: str = "User", fabric: str | None = None) -> PoolFacts:
-    """A pool of the one cluster that all these tests have. fabric: that its machines share, None where they do not."""
+def pool_facts(
+    name: str, size: str, *, mode: str = "User", fabric: str | None = None, gpu_driver: str = "None"
+) -> PoolFacts:
+    """A pool of the one cluster that all these tests have.
+
+    fabric: that its machines share, None where they do not. gpu_driver: the pool's gpuProfile.driver.
+    """
     subscription = load()
     known = subscription.size(size)
     assert known, f"{size} is not a size that the simulated subscription knows"
@@ -23,6 +28,7 @@ def pool_facts(name: str, size: str, *, mode: str = "User", fabric: str | None =
             "osDiskType": "Managed",
             "osDiskSizeGB": 128,
             "maxPods": 250,
+            "gpuProfile": {"driver": gpu_driver},
         },
         size_name=size,
         size=known,

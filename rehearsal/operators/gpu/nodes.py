@@ -6,7 +6,8 @@ from rehearsal.operators.plan import Doc, Plan, Snapshot, labels_of
 
 PRESENT_LABEL: Final = "nvidia.com/gpu.present"
 DEPLOY_PREFIX: Final = "nvidia.com/gpu.deploy."
-UPGRADE_LABEL: Final = "nvidia.com/gpu-driver-upgrade-state"
+OPERANDS: Final = "nvidia.com/gpu.deploy.operands"
+"""Set to false by whoever wants a node kept out of the operator's hands."""
 _PCI_LABELS: Final = tuple(
     f"feature.node.kubernetes.io/pci-{name}.present" for name in ("10de", "0302_10de", "0300_10de")
 )
@@ -30,21 +31,28 @@ def has_gpu(node: Doc) -> bool:
 
 
 def label_nodes(plan: Plan, snapshot: Snapshot, *, with_mig_manager: bool) -> list[Doc]:
-    """Label the nodes that have GPUs, and take the labels from those that have none any more; returns the former."""
+    """Label the nodes that have GPUs, and take the labels from those that have none any more; returns the former.
+
+    A label that is there already is honoured, whatever its value: "false" keeps that operand off the node
+    (addGPUStateLabels in the operator's state_manager.go). `nvidia.com/gpu.deploy.operands=false` keeps off all.
+    """
     nodes = []
     for node in snapshot.of("Node"):
-        if has_gpu(node):
-            nodes.append(node)
-            mig = with_mig_manager and labels_of(node).get("nvidia.com/mig.capable") == "true"
-            plan.label(
-                node,
-                {
-                    PRESENT_LABEL: "true",
-                    **{DEPLOY_PREFIX + name: "true" for name in _ALWAYS},
-                    DEPLOY_PREFIX + _MIG_MANAGER: "true" if mig else None,
-                },
-            )
-        elif PRESENT_LABEL in labels_of(node):
-            gone = {label: None for label in labels_of(node) if label.startswith(DEPLOY_PREFIX)}
-            plan.label(node, {PRESENT_LABEL: None, UPGRADE_LABEL: None, **gone})
+        has = labels_of(node)
+        deployed: dict[str, str | None] = {
+            key: None for key in has if key.startswith(DEPLOY_PREFIX) and key != OPERANDS
+        }
+        if not has_gpu(node):
+            if has.get(PRESENT_LABEL) == "true":
+                plan.label(node, {PRESENT_LABEL: "false", **deployed})
+            continue
+        nodes.append(node)
+        plan.label(node, {PRESENT_LABEL: "true"})
+        if has.get(OPERANDS) == "false":
+            plan.label(node, deployed)
+            continue
+        plan.label(node, {key: "true" for name in _ALWAYS if (key := DEPLOY_PREFIX + name) not in has})
+        mig = with_mig_manager and has.get("nvidia.com/mig.capable") == "true"
+        key = DEPLOY_PREFIX + _MIG_MANAGER
+        plan.label(node, {} if mig and key in has else {key: "true" if mig else None})
     return nodes

@@ -59,7 +59,7 @@ def operands(context: Context) -> list[Doc]:
     return [document for document in made if document is not None]
 
 
-def _pod(context: Context, deploy: str, containers: list[Doc], **more: object) -> Doc:
+def _pod(context: Context, deploy: str, section: Doc, containers: list[Doc], **more: object) -> Doc:
     """A pod on the nodes that are labelled for its operand, with what `daemonsets` says for all of them."""
     common = context.section("daemonsets")
     return without_empty(
@@ -67,6 +67,7 @@ def _pod(context: Context, deploy: str, containers: list[Doc], **more: object) -
             "nodeSelector": {DEPLOY_PREFIX + deploy: "true"},
             "tolerations": common.get("tolerations"),
             "priorityClassName": common.get("priorityClassName"),
+            "imagePullSecrets": [{"name": name} for name in section.get("imagePullSecrets") or ()],
             "containers": containers,
             **more,
         }
@@ -141,12 +142,12 @@ def driver(context: Context) -> Doc:
     pod = _pod(
         context,
         "driver",
+        section,
         containers,
         hostPID=True,
         initContainers=[
             _container("k8s-driver-manager", {**manager, "env": [*(manager.get("env") or []), *env]}, image(manager))
         ],
-        imagePullSecrets=[{"name": name} for name in section.get("imagePullSecrets") or ()],
     )
     return _operand(context, "nvidia-driver-daemonset", pod, on_delete=True, component="nvidia-driver")
 
@@ -168,6 +169,7 @@ def toolkit(context: Context) -> Doc:
     pod = _pod(
         context,
         "container-toolkit",
+        section,
         [_container("nvidia-container-toolkit-ctr", section, image(section))],
         hostPID=True,
         initContainers=_validation(context, "driver"),
@@ -181,6 +183,7 @@ def device_plugin(context: Context) -> Doc:
     pod = _pod(
         context,
         "device-plugin",
+        section,
         [_container("nvidia-device-plugin", section, image(section))],
         runtimeClassName=context.runtime_class,
         initContainers=_validation(context, "toolkit"),
@@ -192,7 +195,7 @@ def mps_control(context: Context) -> Doc:
     """DaemonSet `nvidia-device-plugin-mps-control-daemon`, which runs only where MPS is asked for by a node label."""
     section = context.section("devicePlugin")
     containers = [_container("mps-control-daemon-ctr", section, image(section))]
-    pod = _pod(context, "device-plugin", containers, initContainers=_validation(context, "toolkit"))
+    pod = _pod(context, "device-plugin", section, containers, initContainers=_validation(context, "toolkit"))
     pod["nodeSelector"]["nvidia.com/mps.capable"] = "true"
     return _operand(context, "nvidia-device-plugin-mps-control-daemon", pod)
 
@@ -203,6 +206,7 @@ def validator(context: Context) -> Doc:
     pod = _pod(
         context,
         "operator-validator",
+        section,
         [_container("nvidia-operator-validator", section, image(section, context.version))],
         runtimeClassName=context.runtime_class,
         initContainers=_validation(context, "driver", "toolkit", "cuda", "plugin"),
@@ -215,7 +219,9 @@ def dcgm(context: Context) -> Doc:
     section = context.section("dcgm")
     containers = [_container("nvidia-dcgm-ctr", section, image(section))]
     return _operand(
-        context, "nvidia-dcgm", _pod(context, "dcgm", containers, initContainers=_validation(context, "toolkit"))
+        context,
+        "nvidia-dcgm",
+        _pod(context, "dcgm", section, containers, initContainers=_validation(context, "toolkit")),
     )
 
 
@@ -223,7 +229,9 @@ def mig_manager(context: Context) -> Doc:
     """DaemonSet `nvidia-mig-manager`; the operator labels only nodes whose GPUs can be split."""
     section = context.section("migManager")
     containers = [_container("nvidia-mig-manager", section, image(section))]
-    pod = _pod(context, "mig-manager", containers, hostPID=True, initContainers=_validation(context, "toolkit"))
+    pod = _pod(
+        context, "mig-manager", section, containers, hostPID=True, initContainers=_validation(context, "toolkit")
+    )
     return _operand(context, "nvidia-mig-manager", pod)
 
 
@@ -235,6 +243,7 @@ def _exporting(context: Context, name: str, section_name: str, deploy: str) -> D
     pod = _pod(
         context,
         deploy,
+        section,
         [_container(name, section, image(section))],
         runtimeClassName=context.runtime_class,
         initContainers=_validation(context, "toolkit"),

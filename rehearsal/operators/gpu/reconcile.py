@@ -3,10 +3,12 @@
 from collections.abc import Sequence
 from typing import Final
 
-from rehearsal.operators.gpu.nodes import UPGRADE_LABEL, label_nodes
+from rehearsal.operators.drain import uses_gpus
+from rehearsal.operators.gpu.nodes import label_nodes
 from rehearsal.operators.gpu.operands import Context, operands
 from rehearsal.operators.plan import Doc, Plan, Snapshot, labels_of, owned
-from rehearsal.operators.upgrade import roll
+from rehearsal.operators.upgrade import forget, roll
+from rehearsal.operators.upgrade_step import DriverKind
 from rehearsal.operators.workloads import available, counts, latest_revision, outdated, pod_ready, pods_of
 
 OPERATOR_LABELS: Final = {"app.kubernetes.io/component": "gpu-operator"}
@@ -23,13 +25,14 @@ WATCHED: Final = (
     "ClusterPolicy",
 )
 _DRIVER: Final = "nvidia-driver-daemonset"
+_DRIVER_UPGRADE: Final = DriverKind(name="gpu", deletes=uses_gpus, validator={"app": "nvidia-operator-validator"})
 _NFD_PREFIX: Final = "feature.node.kubernetes.io/"
 
 
 def reconcile(snapshot: Snapshot, *, now: str) -> Plan:
     """What the operator would do now; nothing while its own Deployment is not Available.
 
-    now: the time, RFC 3339, for conditions that change.
+    now: the time, RFC 3339, for conditions that change and waits that come to an end.
     """
     plan = Plan()
     operator = next((d for d in snapshot.of("Deployment", labels=OPERATOR_LABELS) if available(d)), None)
@@ -45,7 +48,7 @@ def reconcile(snapshot: Snapshot, *, now: str) -> Plan:
     namespace = operator["metadata"]["namespace"]
     context = Context(spec=spec, nodes=nodes, version=_version(operator))
     daemon_sets = _make(plan, snapshot, context, policy, namespace)
-    _roll_driver(plan, snapshot, spec, namespace)
+    _roll_driver(plan, snapshot, spec, namespace, now)
     waiting = [d["metadata"]["name"] for d in daemon_sets if not _is_ready(d, snapshot)]
     plan.set_status(policy, _status(policy, snapshot, nodes, waiting, namespace, now))
     return plan
@@ -73,11 +76,13 @@ def _make(plan: Plan, snapshot: Snapshot, context: Context, policy: Doc, namespa
     return daemon_sets
 
 
-def _roll_driver(plan: Plan, snapshot: Snapshot, spec: Doc, namespace: str) -> None:
+def _roll_driver(plan: Plan, snapshot: Snapshot, spec: Doc, namespace: str, now: str) -> None:
     driver = snapshot.find("DaemonSet", _DRIVER, namespace)
-    section = spec.get("driver") or {}
-    upgrade = (section.get("upgradePolicy") or {}) if section.get("enabled", True) else {}
-    roll(plan, snapshot, daemon_sets=[driver] if driver else [], label=UPGRADE_LABEL, policy=upgrade)
+    rules = (spec.get("driver") or {}).get("upgradePolicy") or {}
+    if not rules.get("autoUpgrade"):
+        forget(plan, snapshot.of("Node"), _DRIVER_UPGRADE)
+    elif driver is not None:
+        roll(plan, snapshot, daemon_sets=[driver], kind=_DRIVER_UPGRADE, policy=rules, now=now)
 
 
 def _version(operator: Doc) -> str:

@@ -1,6 +1,6 @@
 """The device plugins' and the telemetry's DaemonSets: what runs where the OFED driver is in place."""
 
-from rehearsal.operators.network.parts import AFTER_OFED, Context, config_volume, host_path, resources
+from rehearsal.operators.network.parts import AFTER_OFED, OWNER_LABEL, Context, config_volume, host_path, resources
 from rehearsal.operators.plan import Doc, without_empty
 from rehearsal.operators.workloads import config_map, daemon_set
 
@@ -9,7 +9,7 @@ _TELEMETRY_CONFIG = "doca-telemetry-service"
 
 def rdma_shared_device_plugin(section: Doc, context: Context) -> list[Doc]:
     """ConfigMap `rdma-devices`, when the policy has its content, and DaemonSet `rdma-shared-dp-ds`."""
-    name = "rdma-devices"
+    name, app = f"rdma-devices{context.suffix}", f"rdma-shared-dp{context.suffix}"
     config, config_mount = config_volume("config", name, "config.json", "/k8s-rdma-shared-dev-plugin")
     plugins, plugins_mount = host_path("device-plugin", "/var/lib/kubelet/device-plugins")
     container = without_empty(
@@ -29,9 +29,10 @@ def rdma_shared_device_plugin(section: Doc, context: Context) -> list[Doc]:
         "volumes": [plugins, config],
     }
     workload = daemon_set(
-        "rdma-shared-dp-ds",
-        selector={"app": "rdma-shared-dp"},
-        pod_labels={"ds-owner": "NicClusterPolicy"},
+        f"rdma-shared-dp-ds{context.suffix}",
+        selector={"app": app},
+        labels={OWNER_LABEL: context.owner},
+        pod_labels={OWNER_LABEL: context.owner},
         pod=pod,
     )
     return [*_given(name, section), workload]
@@ -39,15 +40,15 @@ def rdma_shared_device_plugin(section: Doc, context: Context) -> list[Doc]:
 
 def sriov_device_plugin(section: Doc, context: Context) -> list[Doc]:
     """ConfigMap `network-operator-sriovdp-config`, when the policy has its content, and the plugin's DaemonSet."""
-    name, config_name = "network-operator-sriov-device-plugin", "network-operator-sriovdp-config"
+    name = f"network-operator-sriov-device-plugin{context.suffix}"
+    config_name = f"network-operator-sriovdp-config{context.suffix}"
     config, config_mount = config_volume("config-volume", config_name, "config.json", "/etc/pcidp")
     plugins, plugins_mount = host_path("devicesock", "/var/lib/kubelet/device-plugins")
     container = without_empty(
         {
             "name": "kube-sriovdp",
             "image": context.image("sriovDevicePlugin", section),
-            "args": ["--log-level=10", "--config-file=/etc/pcidp/config.json", "--resource-prefix=nvidia.com"]
-            + (["--use-cdi"] if section.get("useCdi") else []),
+            "args": ["--log-dir=sriovdp", "--log-level=10", *(["--use-cdi"] if section.get("useCdi") else [])],
             # Registers devices with the kubelet.
             "securityContext": {"privileged": True},
             "resources": resources(section, "kube-sriovdp"),
@@ -62,7 +63,8 @@ def sriov_device_plugin(section: Doc, context: Context) -> list[Doc]:
     workload = daemon_set(
         name,
         selector={"name": name},
-        pod_labels={"app": "sriovdp", "ds-owner": "NicClusterPolicy"},
+        labels={"app": "sriovdp", OWNER_LABEL: context.owner},
+        pod_labels={"app": "sriovdp", OWNER_LABEL: context.owner},
         pod=pod,
     )
     return [*_given(config_name, section), workload]

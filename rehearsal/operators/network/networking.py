@@ -44,7 +44,6 @@ def nv_ipam(section: Doc, context: Context) -> list[Doc]:
     """NV-IPAM: the definitions of its pools, its controller, and an agent on every node."""
     definitions: list[Doc] = list(yaml.safe_load_all(_NV_IPAM_DEFINITIONS.read_text()))
     image = context.image("nvIpam", section)
-    selector = {"app": "nv-ipam"}
     affinity = context.spec.get("deploymentNodeAffinity")
     controller = without_empty(
         {
@@ -73,9 +72,13 @@ def nv_ipam(section: Doc, context: Context) -> list[Doc]:
     }
     return [
         *definitions,
-        deployment("nv-ipam-controller", selector={**selector, "component": "controller"}, pod=controller),
-        daemon_set("nv-ipam-node", selector={**selector, "component": "node"}, pod=agent),
+        deployment("nv-ipam-controller", selector=_named("nv-ipam-controller"), pod=controller),
+        daemon_set("nv-ipam-node", selector=_named("nv-ipam-node"), pod=agent),
     ]
+
+
+def _named(name: str) -> dict[str, str]:
+    return {"app": "nv-ipam", "component": name, "name": name}
 
 
 def nic_feature_discovery(section: Doc, context: Context) -> list[Doc]:

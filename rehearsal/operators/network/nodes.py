@@ -1,33 +1,61 @@
-"""The labels by which the Network Operator tells other pods how far a node is."""
+"""The labels by which the Network Operator tells other pods how far a node is.
 
+controllers/mofed_wait_labels.go and nicclusterpolicy_controller.go of Network Operator 26.4.1: where the cluster's
+policy asks for the driver, only nodes with a driver pod are labelled; else every node with an adapter is free at once,
+but for those that a NicNodePolicy with the driver selects: there the label follows that policy's pod.
+"""
+
+from collections.abc import Sequence
 from typing import Final
 
 from rehearsal.operators.network.ofed import OFED_LABEL
-from rehearsal.operators.network.parts import NIC_LABEL, OFED_WAIT_LABEL
-from rehearsal.operators.plan import Plan, Snapshot, labels_of
+from rehearsal.operators.network.parts import CLUSTER_POLICY_OWNER, NIC_LABEL, OFED_WAIT_LABEL, OWNER_LABEL
+from rehearsal.operators.plan import Doc, Plan, Snapshot, labels_of
 from rehearsal.operators.workloads import pod_ready
 
-UPGRADE_LABEL: Final = "nvidia.com/ofed-driver-upgrade-state"
 _CONFIGURATION_WAIT_LABEL: Final = "network.nvidia.com/operator.nic-configuration.wait"
 
 
-def label_nodes(plan: Plan, snapshot: Snapshot, *, with_ofed: bool | None) -> None:
+def node_policy_owner(policy: Doc) -> str:
+    """Value of the label ds-owner on what a NicNodePolicy makes."""
+    return f"nnp-{policy['metadata']['name']}"
+
+
+def selected_nodes(snapshot: Snapshot, policy: Doc) -> list[Doc]:
+    """The nodes that a NicNodePolicy is about; no selector is about all of them."""
+    return snapshot.of("Node", labels=(policy.get("spec") or {}).get("nodeSelector") or {})
+
+
+def label_nodes(plan: Plan, snapshot: Snapshot, policy: Doc | None, node_policies: Sequence[Doc]) -> None:
     """Say on every node whether pods that need the driver have to wait.
 
-    with_ofed: whether the policy asks for the driver; None when there is no policy, and no node is labelled. With the
-    driver, the label follows the driver's pod on the node, and a node without such a pod has none; without it, every
-    node with an adapter is free at once.
+    policy: the NicClusterPolicy, if there is one.
     """
-    ready = {
-        pod["spec"].get("nodeName"): pod_ready(pod)
-        for pod in sorted(snapshot.of("Pod", labels={OFED_LABEL: ""}), key=pod_ready)
-    }
+    with_driver = [one for one in node_policies if "ofedDriver" in (one.get("spec") or {})]
+    if "ofedDriver" in ((policy or {}).get("spec") or {}):
+        _follow_pods(plan, snapshot, CLUSTER_POLICY_OWNER)
+    else:
+        managed = {node["metadata"]["name"] for one in with_driver for node in selected_nodes(snapshot, one)}
+        _free(plan, [node for node in snapshot.of("Node") if node["metadata"]["name"] not in managed], snapshot)
+    for one in with_driver:
+        _follow_pods(plan, snapshot, node_policy_owner(one))
     for node in snapshot.of("Node"):
         has_nic = labels_of(node).get(NIC_LABEL) == "true"
-        wait: str | None = None
-        if with_ofed and node["metadata"]["name"] in ready:
-            wait = "false" if ready[node["metadata"]["name"]] else "true"
-        elif with_ofed is False and has_nic:
-            wait = "false"
-        configuration = "false" if has_nic and with_ofed is not None else None
-        plan.label(node, {OFED_WAIT_LABEL: wait, _CONFIGURATION_WAIT_LABEL: configuration})
+        plan.label(node, {_CONFIGURATION_WAIT_LABEL: "false" if has_nic else None})
+
+
+def _follow_pods(plan: Plan, snapshot: Snapshot, owner: str) -> None:
+    """Nodes with a driver pod of this owner wait until it is ready; others keep the label that they have."""
+    for pod in sorted(snapshot.of("Pod", labels={OFED_LABEL: "", OWNER_LABEL: owner}), key=pod_ready):
+        node = snapshot.find("Node", pod["spec"].get("nodeName", ""))
+        if node is not None:
+            plan.label(node, {OFED_WAIT_LABEL: "false" if pod_ready(pod) else "true"})
+
+
+def _free(plan: Plan, nodes: Sequence[Doc], snapshot: Snapshot) -> None:
+    """No driver is asked for: who has an adapter need not wait, unless a pod of an earlier driver is still there."""
+    left_over = {pod["spec"].get("nodeName") for pod in snapshot.of("Pod", labels={OFED_LABEL: ""})}
+    for node in nodes:
+        has_nic = labels_of(node).get(NIC_LABEL) == "true"
+        wait = "true" if node["metadata"]["name"] in left_over else "false" if has_nic else None
+        plan.label(node, {OFED_WAIT_LABEL: wait})

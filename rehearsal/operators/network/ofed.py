@@ -9,6 +9,7 @@ from rehearsal.operators.network.parts import (
     NIC_LABEL,
     OS_LABEL,
     OS_VERSION_LABEL,
+    OWNER_LABEL,
     Context,
     config_volume,
     host_path,
@@ -51,7 +52,7 @@ def _platforms(nodes: Iterable[Doc]) -> set[tuple[str, str, str, str]]:
 
 
 def _daemon_set(section: Doc, context: Context, system: str, version: str, kernel: str, architecture: str) -> Doc:
-    app = f"mofed-{system}{version}-{kernel_hash(kernel)}"
+    app = f"mofed-{system}{version}-{kernel_hash(kernel)}{context.suffix}"
     image = context.image("ofedDriver", section, suffix=f"-{system}{version}-{architecture}")
     run_volume, run_mount = host_path("run-mlnx-ofed", "/run/mellanox/drivers")
     host_volume, host_mount = host_path("host-etc", "/etc", "/host/etc")
@@ -69,8 +70,10 @@ def _daemon_set(section: Doc, context: Context, system: str, version: str, kerne
             **{probe: _probe(section[probe]) for probe in _PROBES if probe in section},
         }
     )
+    place = context.on_nodes(section, selector=selector)
     pod = {
-        **context.on_nodes(section, selector=selector),
+        **place,
+        "affinity": {**(place.get("affinity") or {}), "podAntiAffinity": _ONE_DRIVER_A_NODE},
         "initContainers": _init_containers(context, config_mount),
         "containers": [container],
         "volumes": [run_volume, host_volume, config],
@@ -79,13 +82,21 @@ def _daemon_set(section: Doc, context: Context, system: str, version: str, kerne
     return daemon_set(
         f"{app}-ds",
         selector={"app": app},
-        labels={OFED_LABEL: ""},
-        pod_labels={OFED_LABEL: "", "kernel": kernel, "ds-owner": "NicClusterPolicy"},
+        labels={OFED_LABEL: "", OWNER_LABEL: context.owner},
+        pod_labels={OFED_LABEL: "", "kernel": kernel, OWNER_LABEL: context.owner},
         pod=without_empty(pod),
         on_delete=True,
     )
 
 
+_ONE_DRIVER_A_NODE: Final = {
+    "requiredDuringSchedulingIgnoredDuringExecution": [
+        {
+            "labelSelector": {"matchExpressions": [{"key": OFED_LABEL, "operator": "Exists"}]},
+            "topologyKey": "kubernetes.io/hostname",
+        }
+    ]
+}
 _PROBES: Final = ("startupProbe", "livenessProbe", "readinessProbe")
 
 

@@ -1,4 +1,4 @@
-"""What every part of a NicClusterPolicy turns into has in common: images, where pods run, and labels of nodes."""
+"""What every part of a policy turns into has in common: images, where pods run, and labels of nodes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,6 +12,8 @@ OFED_WAIT_LABEL: Final = "network.nvidia.com/operator.mofed.wait"
 OS_LABEL: Final = "feature.node.kubernetes.io/system-os_release.ID"
 OS_VERSION_LABEL: Final = "feature.node.kubernetes.io/system-os_release.VERSION_ID"
 KERNEL_LABEL: Final = "feature.node.kubernetes.io/kernel-version.full"
+OWNER_LABEL: Final = "ds-owner"
+CLUSTER_POLICY_OWNER: Final = "NicClusterPolicy"
 AFTER_OFED: Final = {NIC_LABEL: "true", OFED_WAIT_LABEL: "false"}
 """Node selector of what may only run where the OFED driver is in place."""
 _GPU_TOLERATION: Final = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
@@ -27,10 +29,15 @@ class Context:
     """What the parts are made from, besides their own section."""
 
     spec: Doc
-    """Specification of the NicClusterPolicy."""
+    """Specification of the NicClusterPolicy or NicNodePolicy."""
     nodes: Sequence[Doc]
+    """The nodes that the policy is about."""
     operator_env: Mapping[str, str]
     """Environment that the chart gave the operator's container."""
+    owner: str = CLUSTER_POLICY_OWNER
+    """Value of the label ds-owner."""
+    suffix: str = ""
+    """Behind the name of everything that is made: a dash and the NicNodePolicy's name."""
 
     @property
     def nodes_with_nic(self) -> list[Doc]:
@@ -59,7 +66,7 @@ class Context:
         affinity = self.spec.get("nodeAffinity")
         return without_empty(
             {
-                "nodeSelector": dict(selector),
+                "nodeSelector": {**selector, **(self.spec.get("nodeSelector") or {})},
                 "affinity": {"nodeAffinity": affinity} if affinity else None,
                 "tolerations": [*(self.spec.get("tolerations") or []), _GPU_TOLERATION],
                 "imagePullSecrets": self.pull_secrets(section),

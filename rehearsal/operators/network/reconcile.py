@@ -1,21 +1,19 @@
-"""The Network Operator: one function from the cluster that it sees to the cluster that a NicClusterPolicy asks for."""
+"""The Network Operator: one function from the cluster that it sees to the cluster that its policies ask for.
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+NicClusterPolicy: one, by a fixed name. NicNodePolicy: any number, each with its own nodes (controllers/ of Network
+Operator 26.4.1). The admission webhook that would refuse the same section in both is off in the chart
+(operator.admissionController.enabled), so both are carried out: a second driver pod stays Pending (anti-affinity).
+"""
+
+from collections.abc import Mapping, Sequence
 from typing import Final
 
-from rehearsal.operators.network.devices import (
-    doca_telemetry_service,
-    rdma_shared_device_plugin,
-    sriov_device_plugin,
-)
+from rehearsal.operators.network.driver_upgrade import roll_drivers
 from rehearsal.operators.network.ipoib import reconcile_networks
-from rehearsal.operators.network.networking import cni_part, nic_feature_discovery, nv_ipam
-from rehearsal.operators.network.nodes import UPGRADE_LABEL, label_nodes
-from rehearsal.operators.network.ofed import OFED_LABEL, ofed_driver
+from rehearsal.operators.network.nodes import label_nodes, node_policy_owner, selected_nodes
 from rehearsal.operators.network.parts import Context, PolicyError
-from rehearsal.operators.plan import Doc, Plan, Snapshot, labels_of, owned, sealed, without_empty
-from rehearsal.operators.upgrade import roll
+from rehearsal.operators.network.policy_parts import CLUSTER_PARTS, NODE_PARTS, Part
+from rehearsal.operators.plan import Doc, Plan, Snapshot, owned, sealed, without_empty
 from rehearsal.operators.workloads import available, counts
 
 OPERATOR_LABELS: Final = {"app.kubernetes.io/name": "network-operator"}
@@ -32,55 +30,50 @@ WATCHED: Final = (
     "ControllerRevision",
     "CustomResourceDefinition",
     "NicClusterPolicy",
+    "NicNodePolicy",
     "IPoIBNetwork",
     "NetworkAttachmentDefinition",
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Part:
-    state: str
-    """Name in `.status.appliedStates`."""
-    section: tuple[str, ...]
-    """Where the policy asks for it."""
-    documents: Callable[[Doc, Context], list[Doc]] | None
-    """None for a part that no chart definition here lets a policy ask for."""
-
-
-_PARTS: Final = (
-    _Part(
-        state="state-multus-cni",
-        section=("secondaryNetwork", "multus"),
-        documents=cni_part("kube-multus-ds", app="multus", container="kube-multus", init="install-multus-binary"),
-    ),
-    _Part(
-        state="state-container-networking-plugins",
-        section=("secondaryNetwork", "cniPlugins"),
-        documents=cni_part("cni-plugins-ds", app="cni-plugins", container="cni-plugins"),
-    ),
-    _Part(
-        state="state-ipoib-cni",
-        section=("secondaryNetwork", "ipoib"),
-        documents=cni_part("kube-ipoib-cni-ds", app="ipoib-cni", container="kube-ipoib-cni"),
-    ),
-    _Part(state="state-OFED", section=("ofedDriver",), documents=ofed_driver),
-    _Part(state="state-SRIOV-device-plugin", section=("sriovDevicePlugin",), documents=sriov_device_plugin),
-    _Part(state="state-RDMA-device-plugin", section=("rdmaSharedDevicePlugin",), documents=rdma_shared_device_plugin),
-    _Part(state="state-ib-kubernetes", section=("ibKubernetes",), documents=None),
-    _Part(state="state-nv-ipam-cni", section=("nvIpam",), documents=nv_ipam),
-    _Part(state="state-nic-feature-discovery", section=("nicFeatureDiscovery",), documents=nic_feature_discovery),
-    _Part(state="state-doca-telemetry-service", section=("docaTelemetryService",), documents=doca_telemetry_service),
-    _Part(state="state-nic-configuration-operator", section=("nicConfigurationOperator",), documents=None),
-    _Part(state="state-spectrum-x-operator", section=("spectrumXOperator",), documents=None),
-)
-
-
 def reconcile(snapshot: Snapshot, *, now: str) -> Plan:
-    """What the operator would do now; nothing while its own Deployment is not Available."""
+    """What the operator would do now; nothing while its own Deployment is not Available.
+
+    now: the time, RFC 3339, for waits that come to an end.
+    """
     plan = Plan()
     operator = next((d for d in snapshot.of("Deployment", labels=OPERATOR_LABELS) if available(d)), None)
     if operator is None:
         return plan
+    policy = _cluster_policy(plan, snapshot)
+    node_policies = [one for one in snapshot.of("NicNodePolicy") if "deletionTimestamp" not in one["metadata"]]
+    environment = _environment(operator)
+    if policy is not None:
+        spec = policy.get("spec") or {}
+        context = Context(spec=spec, nodes=snapshot.of("Node"), operator_env=environment)
+        _reconcile_policy(plan, snapshot, policy, operator, CLUSTER_PARTS, context)
+    overlap = _overlap(snapshot, node_policies)
+    for one in node_policies:
+        if overlap:
+            before = {key: value for key, value in (one.get("status") or {}).items() if key == "appliedStates"}
+            plan.set_status(one, {**before, "state": "error", "reason": overlap})
+            continue
+        context = Context(
+            spec=one.get("spec") or {},
+            nodes=selected_nodes(snapshot, one),
+            operator_env=environment,
+            owner=node_policy_owner(one),
+            suffix=f"-{one['metadata']['name']}",
+        )
+        _reconcile_policy(plan, snapshot, one, operator, NODE_PARTS, context)
+    label_nodes(plan, snapshot, policy, node_policies)
+    roll_drivers(plan, snapshot, policy, node_policies, namespace=operator["metadata"]["namespace"], now=now)
+    reconcile_networks(plan, snapshot)
+    return plan
+
+
+def _cluster_policy(plan: Plan, snapshot: Snapshot) -> Doc | None:
+    """The policy of the one name that is acted on; others are told that they are not."""
     policy: Doc | None = None
     for candidate in snapshot.of("NicClusterPolicy"):
         if candidate["metadata"]["name"] != POLICY_NAME:
@@ -89,37 +82,44 @@ def reconcile(snapshot: Snapshot, *, now: str) -> Plan:
             plan.set_status(candidate, {"state": "ignore", "reason": reason})
         elif "deletionTimestamp" not in candidate["metadata"]:
             policy = candidate
-    if policy is not None:
-        _reconcile_policy(plan, snapshot, policy, operator)
-    spec = (policy or {}).get("spec") or {}
-    label_nodes(plan, snapshot, with_ofed=None if policy is None else "ofedDriver" in spec)
-    reconcile_networks(plan, snapshot)
-    return plan
+    return policy
 
 
-def _reconcile_policy(plan: Plan, snapshot: Snapshot, policy: Doc, operator: Doc) -> None:
-    spec = policy.get("spec") or {}
+def _overlap(snapshot: Snapshot, node_policies: Sequence[Doc]) -> str | None:
+    """Which nodes more than one NicNodePolicy selects, in the operator's own words; None where each has its own."""
+    names: dict[str, list[str]] = {}
+    for policy in node_policies:
+        for node in selected_nodes(snapshot, policy):
+            names.setdefault(node["metadata"]["name"], []).append(policy["metadata"]["name"])
+    doubly = [
+        f'node "{node}" is selected by policies: [{", ".join(sorted(policies))}]'
+        for node, policies in sorted(names.items())
+        if len(policies) > 1
+    ]
+    return f"node selector overlap detected: {'; '.join(doubly)}" if doubly else None
+
+
+def _reconcile_policy(
+    plan: Plan, snapshot: Snapshot, policy: Doc, operator: Doc, parts: Sequence[Part], context: Context
+) -> None:
     namespace = operator["metadata"]["namespace"]
-    context = Context(spec=spec, nodes=snapshot.of("Node"), operator_env=_environment(operator))
     states: list[Doc] = []
-    for part in _PARTS:
-        section = _section(spec, part.section)
+    for part in parts:
+        section = _section(context.spec, part.section)
         documents: list[Doc] = []
         state: Doc = {"name": part.state, "state": "ignore"}
         if section is not None and part.documents is not None:
             try:
-                documents = [_placed(d, policy, namespace, part.state) for d in part.documents(section, context)]
+                placed = [_placed(d, policy, namespace, part.state) for d in part.documents(section, context)]
+                documents = [document for document in placed if not _is_anothers(document, policy, snapshot)]
                 state["state"] = "ready" if documents and _all_ready(documents, snapshot) else "notReady"
             except PolicyError as error:
                 state.update(state="error", message=str(error))
         plan.include(documents, snapshot)
         if state["state"] != "error":
-            plan.deletions.extend(_left_behind(snapshot, namespace, part.state, documents))
+            plan.deletions.extend(_left_behind(snapshot, policy, namespace, part.state, documents))
         states.append(state)
     plan.set_status(policy, _status(states))
-    ofed = snapshot.of("DaemonSet", namespace=namespace, labels={OFED_LABEL: ""})
-    upgrade = (spec.get("ofedDriver") or {}).get("upgradePolicy") or {}
-    roll(plan, snapshot, daemon_sets=ofed, label=UPGRADE_LABEL, policy=upgrade)
 
 
 def _environment(operator: Doc) -> Mapping[str, str]:
@@ -160,13 +160,24 @@ def _all_ready(documents: Sequence[Doc], snapshot: Snapshot) -> bool:
     return True
 
 
-def _left_behind(snapshot: Snapshot, namespace: str, state: str, documents: Sequence[Doc]) -> list[Doc]:
+def _is_anothers(document: Doc, policy: Doc, snapshot: Snapshot) -> bool:
+    """Whether another policy made this one already: all that ask for a driver share its init container's ConfigMap."""
+    metadata = document["metadata"]
+    here = snapshot.find(document["kind"], metadata["name"], metadata.get("namespace"))
+    owners = {owner["uid"] for owner in ((here or {}).get("metadata") or {}).get("ownerReferences") or ()}
+    policies = {one["metadata"]["uid"] for kind in ("NicClusterPolicy", "NicNodePolicy") for one in snapshot.of(kind)}
+    return bool(owners & (policies - {policy["metadata"]["uid"]}))
+
+
+def _left_behind(snapshot: Snapshot, policy: Doc, namespace: str, state: str, documents: Sequence[Doc]) -> list[Doc]:
+    """What the policy asked for once, and asks for no longer."""
     wanted = {(document["kind"], document["metadata"]["name"]) for document in documents}
     return [
         item
         for kind in ("DaemonSet", "Deployment", "ConfigMap")
         for item in snapshot.of(kind, namespace=namespace, labels={STATE_LABEL: state})
-        if (kind, item["metadata"]["name"]) not in wanted and labels_of(item).get(STATE_LABEL) == state
+        if (kind, item["metadata"]["name"]) not in wanted
+        and any(owner["uid"] == policy["metadata"]["uid"] for owner in item["metadata"].get("ownerReferences") or ())
     ]
 
 

@@ -6,15 +6,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from lightkube import ApiError, Client, KubeConfig, codecs
-from lightkube.resources.apps_v1 import DaemonSet
+from lightkube.resources.apps_v1 import DaemonSet, Deployment
 from lightkube.resources.batch_v1 import Job
 from lightkube.resources.core_v1 import ConfigMap, Namespace, Node, Pod
 from lightkube.types import CascadeType
 
+from rehearsal.azure.machines import node, node_name
 from rehearsal.control_plane import WITH_KWOK, ControlPlane, RunFolder
 from rehearsal.machines.cluster import NODE_FEATURE_RULES, NodeFeatureRule
-from tests.rehearsal.simulated_nodes import gpu_and_system_nodes
+from rehearsal.tools.paths import PROJECT
+from tests.rehearsal.simulated_nodes import GPU_POOL, H100, gpu_and_system_nodes, pool_facts
 from tests.rehearsal.waiting import eventually
 
 SPEED = 60.0
@@ -28,6 +31,8 @@ class Rehearsed:
     run: RunFolder
     namespace: str
     control_plane: ControlPlane
+    pool: str = GPU_POOL.pool["name"]
+    """Where DaemonSets run unless they say otherwise."""
 
     def create(self, document: dict[str, Any]) -> None:
         """Create an object in the test's namespace."""
@@ -37,9 +42,9 @@ class Rehearsed:
         return {**document, "metadata": {**document["metadata"], "namespace": self.namespace}}
 
     def daemon_set(self, name: str, labels: dict[str, str], **spec: Any) -> None:
-        """A DaemonSet with one container on the GPU machines, unless a node selector says otherwise."""
+        """A DaemonSet with one container on the machines of `pool`, unless a node selector says otherwise."""
         template = {
-            "nodeSelector": {"kubernetes.azure.com/agentpool": "ndh100"},
+            "nodeSelector": {"kubernetes.azure.com/agentpool": self.pool},
             "containers": [{"name": "main", "image": "registry.invalid/main"}],
             **spec,
         }
@@ -89,6 +94,12 @@ class Rehearsed:
         amount: str | None = self.node(name)["status"]["allocatable"].get(resource)
         return amount
 
+    def clear(self) -> None:
+        """Take away whatever runs in the test's namespace."""
+        for kind in (DaemonSet, Deployment, Job, Pod):
+            self.client.deletecollection(kind, namespace=self.namespace, cascade=CascadeType.BACKGROUND)
+        self.eventually(lambda: not self.pods())
+
     def eventually(self, question: Callable[[], Any], *, seconds: float = 40) -> Any:
         """The first true answer to a question about the cluster."""
         return eventually(question, seconds=seconds, check=self.control_plane.check)
@@ -99,7 +110,7 @@ def control_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlP
     folder: Path = tmp_path_factory.mktemp("machines") / "run"
     with ControlPlane.start(folder, speed=SPEED, parts=(*WITH_KWOK, "machines")) as running:
         client = Client(config=KubeConfig.from_file(running.kubeconfig), trust_env=False)
-        for document in (_NODE_FEATURE_RULES, *gpu_and_system_nodes()):
+        for document in (_NODE_FEATURE_RULES, *_network_definitions(), *gpu_and_system_nodes()):
             client.create(codecs.from_dict(document))
         yield running
 
@@ -113,11 +124,21 @@ def cluster(control_plane: ControlPlane, request: pytest.FixtureRequest) -> Iter
     # What the test's pods need of the namespace.
     rehearsed.eventually(lambda: _exists(client, ConfigMap, "kube-root-ca.crt", namespace))
     yield rehearsed
-    for kind in (DaemonSet, Job, Pod):
-        client.deletecollection(kind, namespace=namespace, cascade=CascadeType.BACKGROUND)
+    rehearsed.clear()
     client.deletecollection(NodeFeatureRule)
-    rehearsed.eventually(lambda: not rehearsed.pods())
     client.delete(Namespace, namespace)
+
+
+@pytest.fixture
+def own_machine(cluster: Rehearsed) -> Iterator[str]:
+    """A machine that no other test has changed, in a pool of its own; what is done to a host stays."""
+    pool = pool_facts(f"nd{cluster.namespace[:8]}", H100, fabric=f"placement-group-of-{cluster.namespace}")
+    name = node_name(pool, 0)
+    cluster.client.create(codecs.from_dict(node(pool, 0, 9)))
+    cluster.pool = pool.pool["name"]
+    yield name
+    cluster.clear()  # before the machine is gone, and with it who would end its pods
+    cluster.client.delete(Node, name)
 
 
 def _exists(client: Client, kind: Any, name: str, namespace: str) -> bool:
@@ -128,6 +149,15 @@ def _exists(client: Client, kind: Any, name: str, namespace: str) -> bool:
     return True
 
 
+def _network_definitions() -> list[dict[str, Any]]:
+    """The definitions of attachments and address pools, as chart and operator bring them."""
+    return [document for file in _NETWORK_DEFINITIONS for document in yaml.safe_load_all(file.read_text())]
+
+
+_NETWORK_DEFINITIONS = (
+    PROJECT / "rehearsal/charts/network-operator/crds/k8s.cni.cncf.io_network-attachment-definitions.yaml",
+    PROJECT / "rehearsal/operators/crds/nv-ipam.yaml",
+)
 _NODE_FEATURE_RULES = {
     "apiVersion": "apiextensions.k8s.io/v1",
     "kind": "CustomResourceDefinition",

@@ -1,14 +1,18 @@
 """What pods of operators do to their machine, on a real API server."""
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
+import pytest
 from lightkube import codecs
 from lightkube.resources.apps_v1 import DaemonSet
+from lightkube.resources.core_v1 import Node
 from lightkube.types import CascadeType, PatchType
 
+from rehearsal.azure.machines import node, node_name
 from rehearsal.machines.cluster import NodeFeatureRule
-from tests.rehearsal.simulated_nodes import GPU_NODES, SYSTEM_NODE
+from tests.rehearsal.simulated_nodes import GPU_NODES, H100, SYSTEM_NODE, pool_facts
 
 from .conftest import Rehearsed
 
@@ -82,7 +86,27 @@ def test_no_feature_label_without_a_master(cluster: Rehearsed) -> None:
     assert cluster.node(NODE)["metadata"]["resourceVersion"] == before
 
 
+def prepare_nodes(cluster: Rehearsed, script: str = "modprobe --all ib_umad rdma_ucm ib_ipoib") -> None:
+    """The DaemonSet of this project that prepares nodes."""
+    preparation = [{"name": "prepare", "image": "x", "command": ["sh", "-c", script]}]
+    cluster.daemon_set("preparation", {"app.kubernetes.io/name": "node-preparation"}, containers=preparation)
+
+
+def test_the_shared_plugin_offers_devices_only_once_their_character_devices_are_there(
+    cluster: Rehearsed, own_machine: str
+) -> None:
+    cluster.config_map("rdma-devices", {"config.json": json.dumps(SHARED)})
+    cluster.daemon_set("rdma", {"app": "rdma-shared-dp-hb"}, volumes=[config_volume("rdma-devices", "config.json")])
+    cluster.eventually(lambda: cluster.pods() and all(is_ready(pod) for pod in cluster.pods()))
+    cluster.eventually(lambda: cluster.allocatable(own_machine, "rdma/shared_ib") == "0")
+    cluster.daemon_set("mofed", {"nvidia.com/ofed-driver": ""})
+    cluster.eventually(lambda: cluster.allocatable(own_machine, "rdma/shared_ib") == "63")
+    cluster.client.delete(DaemonSet, "mofed", namespace=cluster.namespace, cascade=CascadeType.BACKGROUND)
+    cluster.eventually(lambda: cluster.allocatable(own_machine, "rdma/shared_ib") == "0")
+
+
 def test_shared_devices_follow_the_plugin_and_its_config_map(cluster: Rehearsed) -> None:
+    cluster.daemon_set("mofed", {"nvidia.com/ofed-driver": ""})
     cluster.config_map("rdma-devices", {"config.json": json.dumps(SHARED)})
     cluster.daemon_set("rdma", {"app": "rdma-shared-dp"}, volumes=[config_volume("rdma-devices", "config.json")])
     cluster.eventually(lambda: cluster.allocatable(NODE, "rdma/shared_ib") == "63")
@@ -96,22 +120,26 @@ def test_shared_devices_follow_the_plugin_and_its_config_map(cluster: Rehearsed)
     cluster.eventually(lambda: cluster.allocatable(NODE, "rdma/shared_ib") == "0")
 
 
-def test_exclusive_devices_are_counted_per_hca(cluster: Rehearsed) -> None:
+def test_exclusive_devices_are_counted_per_hca(cluster: Rehearsed, own_machine: str) -> None:
     entry = {
         "resourcePrefix": "rdma",
         "resourceName": "ib",
         "selectors": {"vendors": ["15b3"], "linkTypes": ["infiniband"], "isRdma": True},
     }
+    prepare_nodes(cluster, "modprobe ib_ipoib")
     cluster.config_map("sriovdp-config", {"config.json": json.dumps({"resourceList": [entry]})})
     cluster.daemon_set("sriov", {"app": "sriovdp"}, volumes=[config_volume("sriovdp-config", "config.json")])
-    cluster.eventually(lambda: cluster.allocatable(NODE, "rdma/ib") == "8")
+    cluster.eventually(lambda: cluster.allocatable(own_machine, "rdma/ib") == "8")
 
 
 def test_gpu_operands_wait_for_one_another(cluster: Rehearsed) -> None:
     peermem = [{"name": name, "image": "x"} for name in ("nvidia-driver-ctr", "nvidia-peermem-ctr")]
     cluster.daemon_set("driver", {"app": "nvidia-driver-daemonset"}, containers=peermem)
     validation = [{"name": "driver-validation", "image": "x"}]
-    cluster.daemon_set("toolkit", {"app": "nvidia-container-toolkit-daemonset"}, initContainers=validation)
+    from_file = [{"name": "RUNTIME_CONFIG_SOURCE", "value": "file"}]  # without it, containerd 2 does not start again
+    toolkit = [{"name": "nvidia-container-toolkit-ctr", "image": "x", "env": from_file}]
+    labels = {"app": "nvidia-container-toolkit-daemonset"}
+    cluster.daemon_set("toolkit", labels, initContainers=validation, containers=toolkit)
     plugin = [{"name": "toolkit-validation", "image": "x"}]
     cluster.daemon_set("plugin", {"app": "nvidia-device-plugin-daemonset"}, initContainers=plugin)
     cluster.eventually(
@@ -131,6 +159,38 @@ def test_a_driver_without_its_hardware_crashes(cluster: Rehearsed) -> None:
         "status"
     ]
     assert "No NVIDIA GPU" in status["containerStatuses"][0]["lastState"]["terminated"]["message"]
+
+
+@pytest.fixture
+def machine_of_aks(cluster: Rehearsed) -> Iterator[str]:
+    """A machine on which Azure has installed the GPU driver."""
+    pool = pool_facts("ndaks", H100, fabric="placement-group-of-ndaks", gpu_driver="Install")
+    cluster.client.create(codecs.from_dict(node(pool, 0, 7)))
+    yield node_name(pool, 0)
+    cluster.clear()
+    cluster.client.delete(Node, node_name(pool, 0))
+
+
+ON_AKS = {"nodeSelector": {"kubernetes.azure.com/agentpool": "ndaks"}}
+
+
+def test_azures_driver_and_toolkit_are_there_without_the_operators(cluster: Rehearsed, machine_of_aks: str) -> None:
+    validation = [{"name": name, "image": "x"} for name in ("driver-validation", "toolkit-validation")]
+    cluster.daemon_set("plugin", {"app": "nvidia-device-plugin-daemonset"}, initContainers=validation, **ON_AKS)
+    cluster.eventually(lambda: cluster.allocatable(machine_of_aks, "nvidia.com/gpu") == "8")
+
+
+def test_a_second_driver_on_top_of_azures_breaks_the_node(cluster: Rehearsed, machine_of_aks: str) -> None:
+    cluster.daemon_set("driver", {"app": "nvidia-driver-daemonset"}, **ON_AKS)
+
+    def ready() -> dict[str, Any]:
+        conditions = cluster.node(machine_of_aks)["status"].get("conditions") or []
+        return next((one for one in conditions if one["type"] == "Ready"), {})
+
+    cluster.eventually(lambda: ready().get("status") == "False")
+    assert "driver is in use" in ready()["message"]
+    crashed = cluster.eventually(lambda: [pod for pod in cluster.pods() if reason(pod) == "CrashLoopBackOff"])
+    assert "of its own" in crashed[0]["status"]["containerStatuses"][0]["lastState"]["terminated"]["message"]
 
 
 def test_other_pods_run_by_themselves(cluster: Rehearsed) -> None:

@@ -24,8 +24,20 @@ PROGRAM = Path(__file__).with_name("program")
 CHARTS = PROJECT / "rehearsal" / "charts"
 KUBECTL = Path(sys.executable).with_name("kubectl")
 VALUES: dict[str, dict[str, Any]] = {
-    "network-operator": {"nfd": {"deployNodeFeatureRules": False}},
-    "gpu-operator": {"nfd": {"enabled": False}, "driver": {"rdma": {"enabled": True}}},
+    "network-operator": {
+        "nfd": {"deployNodeFeatureRules": False},
+        "imagePullSecrets": ["mirror"],
+        "operator": {"repository": "mirror.invalid/nvidia"},
+        "node-feature-discovery": {
+            "image": {"repository": "mirror.invalid/nfd"},
+            "imagePullSecrets": [{"name": "mirror"}],
+        },
+    },
+    "gpu-operator": {
+        "nfd": {"enabled": False},
+        "driver": {"rdma": {"enabled": True}},
+        "toolkit": {"env": [{"name": "RUNTIME_CONFIG_SOURCE", "value": "file"}]},
+    },
 }
 
 

@@ -3,6 +3,7 @@
 The tests share one cluster and go through its life in order: charts, policy, change, removal.
 """
 
+import json
 from copy import deepcopy
 from typing import Any
 
@@ -62,7 +63,11 @@ POLICY: dict[str, Any] = {
             "image": "doca-driver",
             "env": [{"name": "OFED_BLACKLIST_MODULES_FILE", "value": "/host/etc/modprobe.d/blacklist.conf"}],
             "startupProbe": {"initialDelaySeconds": 10, "periodSeconds": 20},
-            "upgradePolicy": {"autoUpgrade": True, "maxParallelUpgrades": 1},
+            "upgradePolicy": {
+                "autoUpgrade": True,
+                "maxParallelUpgrades": 1,
+                "drain": {"enable": True, "force": True, "deleteEmptyDir": True, "timeoutSeconds": 300},
+            },
         },
         "rdmaSharedDevicePlugin": {**IMAGE, "image": "k8s-rdma-shared-dev-plugin", "config": CONFIG},
         "docaTelemetryService": {**IMAGE, "image": "doca_telemetry"},
@@ -84,6 +89,13 @@ def offers(installed: Any) -> list[tuple[str | None, str | None]]:
     return [(allocatable.get("rdma/shared_ib"), allocatable.get("nvidia.com/gpu")) for allocatable in found]
 
 
+def training(installed: Any) -> list[str]:
+    """Names of the workload's running pods."""
+    pods = installed.get("pods", "-n", "default", "-l", "app=training") or ()
+    running = [pod for pod in pods if pod["status"].get("phase") == "Running"]
+    return [pod["metadata"]["name"] for pod in running if "deletionTimestamp" not in pod["metadata"]]
+
+
 def test_charts_bring_their_operators_and_one_feature_discovery(installed: Any) -> None:
     assert installed.names("deployments", "-n", "network-operator") == {
         "network-operator",
@@ -92,6 +104,14 @@ def test_charts_bring_their_operators_and_one_feature_discovery(installed: Any) 
     }
     assert installed.names("daemonsets", "-n", "network-operator") == {"network-operator-node-feature-discovery-worker"}
     assert installed.names("deployments", "-n", "gpu-operator") == {"gpu-operator"}
+
+
+def test_charts_take_images_and_pull_secrets_from_their_values(installed: Any) -> None:
+    for kind in ("deployments", "daemonsets"):
+        for one in installed.get(kind, "-n", "network-operator"):
+            pod = one["spec"]["template"]["spec"]
+            assert pod["imagePullSecrets"] == [{"name": "mirror"}], one["metadata"]["name"]
+            assert pod["containers"][0]["image"].startswith("mirror.invalid/"), one["metadata"]["name"]
 
 
 def test_chart_makes_the_cluster_policy_from_its_values(installed: Any) -> None:
@@ -134,7 +154,35 @@ def test_rule_and_policy_lead_to_nodes_that_offer_adapters_and_gpus(installed: A
         assert labels["nvidia.com/gpu.present"] == "true"
 
 
-def test_new_driver_version_reaches_every_node_and_leaves_none_cordoned(installed: Any) -> None:
+WORKLOAD = {
+    "apiVersion": "apps/v1",
+    "kind": "Deployment",
+    "metadata": {"name": "training", "namespace": "default"},
+    "spec": {
+        "replicas": 1,
+        "selector": {"matchLabels": {"app": "training"}},
+        "template": {
+            "metadata": {"labels": {"app": "training"}},
+            "spec": {
+                "containers": [
+                    {
+                        "name": "main",
+                        "image": "registry.invalid/training",
+                        "resources": {"limits": {"rdma/shared_ib": 1}},
+                        "volumeMounts": [{"name": "dshm", "mountPath": "/dev/shm"}],
+                    }
+                ],
+                "volumes": [{"name": "dshm", "emptyDir": {"medium": "Memory"}}],
+            },
+        },
+    },
+}
+
+
+def test_new_driver_version_drains_one_node_after_the_other_and_leaves_none_cordoned(installed: Any) -> None:
+    installed.apply(WORKLOAD)
+    (before,) = installed.eventually(lambda: training(installed))
+    seen: list[set[str]] = []
     changed = deepcopy(POLICY)
     changed["spec"]["ofedDriver"]["version"] = "v2"
     installed.apply(changed)
@@ -143,9 +191,35 @@ def test_new_driver_version_reaches_every_node_and_leaves_none_cordoned(installe
         pods = installed.get("pods", "-A", "-l", "nvidia.com/ofed-driver")
         return {pod["spec"]["containers"][0]["image"].rpartition(":")[2] for pod in pods or ()}
 
-    installed.eventually(lambda: images() == {"v2-ubuntu24.04-amd64"})
+    def done() -> bool:
+        nodes = installed.get("nodes")
+        seen.append({node["metadata"]["name"] for node in nodes if node["spec"].get("unschedulable")})
+        states = {labels_of(node).get("nvidia.com/ofed-driver-upgrade-state") for node in nodes} - {None}
+        return images() == {"v2-ubuntu24.04-amd64"} and states == {"upgrade-done"} and not seen[-1]
+
+    installed.eventually(done)
+    assert {name for cordoned in seen for name in cordoned} == set(GPU_NODES)
+    assert all(len(cordoned) <= 1 for cordoned in seen), "one node at a time"
     installed.eventually(lambda: policy_state(installed) == "ready")
-    installed.eventually(lambda: not any(n["spec"].get("unschedulable") for n in installed.get("nodes")))
+    (after,) = installed.eventually(lambda: training(installed))
+    assert after != before, "it had to leave its node, and was started again"
+    installed.kubectl("delete", "deployment", "training", "--timeout=20s")
+
+
+def attached_pod() -> dict[str, Any]:
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {
+            "name": "attached",
+            "namespace": "default",
+            "annotations": {"k8s.v1.cni.cncf.io/networks": "ib"},
+        },
+        "spec": {
+            "nodeSelector": {"kubernetes.io/hostname": GPU_NODES[1]},
+            "containers": [{"name": "main", "image": "registry.invalid/main"}],
+        },
+    }
 
 
 def test_ipoib_part_makes_the_second_network(installed: Any) -> None:
@@ -159,7 +233,17 @@ def test_ipoib_part_makes_the_second_network(installed: Any) -> None:
         "apiVersion": "mellanox.com/v1alpha1",
         "kind": "IPoIBNetwork",
         "metadata": {"name": "ib"},
-        "spec": {"networkNamespace": "default", "master": "ibP257p0s0", "ipam": '{"type": "nv-ipam"}'},
+        "spec": {
+            "networkNamespace": "default",
+            "master": "ibP257p0s0",
+            "ipam": '{"type": "nv-ipam", "poolName": "ib"}',
+        },
+    }
+    pool = {
+        "apiVersion": "nv-ipam.nvidia.com/v1alpha1",
+        "kind": "IPPool",
+        "metadata": {"name": "ib", "namespace": "network-operator"},
+        "spec": {"subnet": "192.168.0.0/20", "perNodeBlockSize": 32},
     }
     pools = {"ippools.nv-ipam.nvidia.com", "cidrpools.nv-ipam.nvidia.com"}
     assert not pools & installed.names("crds")
@@ -168,6 +252,20 @@ def test_ipoib_part_makes_the_second_network(installed: Any) -> None:
     installed.eventually(lambda: "nv-ipam-node" in installed.names("daemonsets", "-n", "network-operator"))
     installed.eventually(lambda: policy_state(installed) == "ready")
     installed.eventually(lambda: installed.get("network-attachment-definitions", "ib", "-n", "default"))
+    installed.apply(pool)
+    installed.eventually(lambda: installed.get("ippools", "ib", "-n", "network-operator").get("status"))
+    blocks = installed.get("ippools", "ib", "-n", "network-operator")["status"]["allocations"]
+    assert {one["nodeName"] for one in blocks} >= set(GPU_NODES)
+    installed.apply(attached_pod())
+    attached = installed.eventually(
+        lambda: (
+            installed.get("pod", "attached", "-n", "default")["metadata"]
+            .get("annotations", {})
+            .get("k8s.v1.cni.cncf.io/network-status")
+        )
+    )
+    assert [one["interface"] for one in json.loads(attached)[1:]] == ["net1"]
+    installed.kubectl("delete", "pod", "attached", "--timeout=20s")
 
 
 def test_part_that_leaves_the_policy_leaves_the_cluster(installed: Any) -> None:
@@ -177,6 +275,49 @@ def test_part_that_leaves_the_policy_leaves_the_cluster(installed: Any) -> None:
     installed.apply(changed)
     left = {"doca-telemetry-service", "kube-multus-ds", "cni-plugins-ds", "nv-ipam-node"}
     installed.eventually(lambda: not left & installed.names("daemonsets", "-n", "network-operator"))
+
+
+def test_a_node_policy_brings_its_own_nodes_what_the_cluster_policy_leaves_out(installed: Any) -> None:
+    """The cluster's policy keeps the driver alone; one node shares its adapters, the other hands them out."""
+    driver_only = deepcopy(POLICY)
+    driver_only["spec"] = {key: POLICY["spec"][key] for key in ("nodeAffinity", "ofedDriver")}
+    driver_only["spec"]["ofedDriver"] = {**POLICY["spec"]["ofedDriver"], "version": "v2"}
+    selectors = {"vendors": ["15b3"], "linkTypes": ["infiniband"]}
+    handed_out = {"resourcePrefix": "rdma", "resourceName": "ib", "selectors": selectors}
+    sections = {
+        "shared": {"rdmaSharedDevicePlugin": {**IMAGE, "image": "shared", "config": CONFIG}},
+        "exclusive": {
+            "sriovDevicePlugin": {**IMAGE, "image": "sriov", "config": json.dumps({"resourceList": [handed_out]})}
+        },
+    }
+    policies: list[dict[str, Any]] = [
+        {
+            "apiVersion": "mellanox.com/v1alpha1",
+            "kind": "NicNodePolicy",
+            "metadata": {"name": name},
+            "spec": {"nodeSelector": {"kubernetes.io/hostname": node}, **sections[name]},
+        }
+        for name, node in zip(sections, GPU_NODES, strict=True)
+    ]
+    installed.apply(driver_only, *policies)
+
+    def resources() -> list[tuple[str | None, str | None]]:
+        found = [installed.get("node", name)["status"]["allocatable"] for name in GPU_NODES]
+        return [(one.get("rdma/shared_ib"), one.get("rdma/ib")) for one in found]
+
+    installed.eventually(lambda: resources() == [("63", None), ("0", "8")])
+
+    def states() -> set[str]:
+        return {(one.get("status") or {}).get("state", "") for one in installed.get("nicnodepolicies")}
+
+    installed.eventually(lambda: states() == {"ready"})
+    overlapping = deepcopy(policies[1])
+    overlapping["spec"]["nodeSelector"] = {"kubernetes.io/os": "linux"}
+    installed.apply(overlapping)
+    installed.eventually(lambda: states() == {"error"})
+    assert resources() == [("63", None), ("0", "8")], "nothing is changed while they overlap"
+    installed.kubectl("delete", "nicnodepolicies", "--all", "--timeout=20s")
+    installed.eventually(lambda: resources() == [("0", None), ("0", "0")])
 
 
 def test_operator_that_is_gone_leaves_the_policy_alone_and_takes_its_own_along(installed: Any) -> None:

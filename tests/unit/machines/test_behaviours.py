@@ -3,8 +3,18 @@ from typing import Any
 import pytest
 
 from rehearsal.latency import Latencies
-from rehearsal.machines.behaviours import Behaviour, behaviour_of, behaviours, is_job_pod, needs_ofed
+from rehearsal.machines.behaviours import (
+    Behaviour,
+    behaviour_of,
+    behaviours,
+    clashes,
+    is_job_pod,
+    needs_ofed,
+)
+from rehearsal.machines.effects import Effects, InForce
 from rehearsal.machines.hardware import hardware_of
+from rehearsal.machines.inventory import Machine
+from rehearsal.machines.kernel_modules import lifts_memlock
 
 H100 = hardware_of(size="Standard_ND96isr_H100_v5", machine="node-0", fabric="one")
 
@@ -37,6 +47,9 @@ def test_every_condition_is_provided_by_some_row() -> None:
     [
         ({"nvidia.com/ofed-driver": "", "app": "mofed-ubuntu24.04"}, "ofed"),
         ({"app": "rdma-shared-dp", "ds-owner": "NicClusterPolicy"}, "sharedRdmaDevices"),
+        ({"app": "rdma-shared-dp-hb", "ds-owner": "nnp-hb"}, "sharedRdmaDevices"),
+        ({"app": "nv-ipam", "name": "nv-ipam-controller"}, "addressController"),
+        ({"app": "nv-ipam", "name": "nv-ipam-node"}, "addressAgent"),
         ({"app.kubernetes.io/name": "node-feature-discovery", "role": "worker"}, "nodeFeatures"),
         ({"app.kubernetes.io/name": "node-feature-discovery", "role": "master"}, "featureMaster"),
     ],
@@ -68,3 +81,87 @@ def test_the_gpu_driver_waits_for_ofed_only_with_peermem_on_infiniband() -> None
     assert not needs_ofed(pod(containers=[driver]), H100)
     assert not needs_ofed(pod(containers=[driver, host]), H100)
     assert not needs_ofed(pod(containers=[driver, peermem]), system)
+
+
+def preparation(*containers: dict[str, Any]) -> dict[str, Any]:
+    return pod({"app.kubernetes.io/name": "node-preparation"}, containers=list(containers))
+
+
+def test_node_preparation_loads_the_modules_that_it_names_and_no_other() -> None:
+    by_argument = {"name": "modules", "command": ["sh", "-c", "modprobe ib_umad; modprobe --all rdma-ucm ib_ipoib"]}
+    behaviour = behaviour_of(preparation(by_argument))
+    assert behaviour is not None
+    assert behaviour.modules(preparation(by_argument)) == {"ib_umad", "rdma_ucm", "ib_ipoib"}
+    by_variable = {"name": "modules", "env": [{"name": "MODULES", "value": "ib_umad"}]}
+    assert behaviour.modules(preparation(by_variable)) == {"ib_umad"}
+    assert behaviour.modules(preparation({"name": "pause"})) == set()
+
+
+def test_only_a_pod_that_sets_the_unit_option_lifts_the_limit_of_locked_memory() -> None:
+    script = "printf '[Service]\\nLimitMEMLOCK=infinity\\n' > /host/etc/systemd/system/containerd.service.d/10.conf"
+    assert lifts_memlock(preparation({"name": "memlock", "args": [script]}))
+    assert not lifts_memlock(preparation({"name": "modules", "args": ["modprobe ib_umad"]}))
+
+
+def test_peermem_is_loaded_by_its_container_or_its_own_daemon_set_and_not_by_the_driver_alone() -> None:
+    driver = {"app": "nvidia-driver-daemonset"}
+    rdma = pod(driver, containers=[{"name": "nvidia-driver-ctr"}, {"name": "nvidia-peermem-ctr"}])
+    plain = pod(driver, containers=[{"name": "nvidia-driver-ctr"}])
+    own = pod({"app.kubernetes.io/name": "nvidia-peermem"}, containers=[{"name": "peermem"}])
+    loaded = [
+        "nvidia_peermem" in behaviours()[name].modules(one)
+        for name, one in [("gpuDriver", rdma), ("gpuDriver", plain), ("peermem", own)]
+    ]
+    assert loaded == [True, False, True]
+    assert "nvidia_peermem" not in Effects().modules(Machine(name="n", hardware=H100, host_gpu_driver=True))
+
+
+def test_a_machine_with_a_driver_of_its_own_must_not_meet_the_operators() -> None:
+    driver = pod({"app": "nvidia-driver-daemonset"}, containers=[{"name": "nvidia-driver-ctr"}])
+    runtime = "containerd://2.1.4"
+    assert clashes("hostGpuDriver", driver, Machine(name="n", hardware=H100, host_gpu_driver=True), runtime)
+    assert not clashes("hostGpuDriver", driver, Machine(name="n", hardware=H100), runtime)
+
+
+@pytest.mark.parametrize(
+    ("runtime", "source", "is_broken"),
+    [
+        ("containerd://2.1.4", None, True),
+        ("containerd://2.1.4", "command", True),
+        ("containerd://2.1.4", "file", False),
+        ("containerd://2.1.4", "file=/etc/containerd/config.toml", False),
+        ("containerd://1.7.27", None, False),
+    ],
+)
+def test_the_toolkit_breaks_containerd_2_unless_it_reads_the_configuration_file(
+    runtime: str, source: str | None, is_broken: bool
+) -> None:
+    env = [] if source is None else [{"name": "RUNTIME_CONFIG_SOURCE", "value": source}]
+    toolkit = pod({"app": "nvidia-container-toolkit-daemonset"}, containers=[{"name": "toolkit", "env": env}])
+    assert clashes("containerd2ConfigDump", toolkit, Machine(name="n", hardware=H100), runtime) is is_broken
+
+
+def test_a_machine_with_a_driver_of_its_own_has_driver_and_toolkit_from_the_start() -> None:
+    effects, host = Effects(), Machine(name="n", hardware=H100, host_gpu_driver=True)
+    assert effects.provided(host, "gpuDriver")
+    assert effects.provided(host, "containerToolkit")
+    assert not effects.provided(host, "gpuDevices")
+    assert not effects.provided(Machine(name="n", hardware=H100), "gpuDriver")
+
+
+def test_modules_are_loaded_for_as_long_as_the_pod_that_loads_them_is_ready() -> None:
+    effects, machine = Effects(), Machine(name="n", hardware=H100)
+    effects.add("uid", InForce(node="n", effect="ofed", modules=frozenset({"ib_umad"})))
+    assert "ib_umad" in effects.modules(machine)
+    assert "ib_umad" not in effects.modules(Machine(name="other", hardware=H100))
+    effects.add("peermem", InForce(node="n", effect="peermem", modules=frozenset({"nvidia_peermem"})))
+    assert "nvidia_peermem" not in effects.modules(machine), "there is no driver that it could be loaded beside"
+    assert "nvidia_peermem" in effects.modules(Machine(name="n", hardware=H100, host_gpu_driver=True))
+    effects.add("prepared", InForce(node="n", effect="nodePreparation", modules=frozenset({"rdma_ucm"}), stays=True))
+    effects.discard("prepared")
+    assert "rdma_ucm" in effects.modules(machine), "what was done to the host itself stays"
+    effects.forget("n")
+    assert "rdma_ucm" not in effects.modules(machine)
+    effects.discard("uid")
+    assert effects.modules(machine) >= {"mlx5_ib", "ib_uverbs"}
+    assert "ib_umad" not in effects.modules(machine)

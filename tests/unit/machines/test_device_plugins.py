@@ -5,9 +5,12 @@ import pytest
 
 from rehearsal.machines.device_plugins import PluginConfigError, gpus, shared_rdma, sriov
 from rehearsal.machines.hardware import hardware_of
+from rehearsal.machines.kernel_modules import INBOX_MODULES
 
 H100 = hardware_of(size="Standard_ND96isr_H100_v5", machine="node-0", fabric="one")
 SYSTEM = hardware_of(size="Standard_D8s_v5", machine="node-1", fabric="none")
+INBOX = frozenset(INBOX_MODULES)
+LOADED = INBOX | {"ib_umad", "ib_ipoib", "rdma_ucm"}
 
 
 def shared_config(**entry: Any) -> str:
@@ -20,17 +23,17 @@ def sriov_config(**entry: Any) -> str:
 
 def test_infiniband_selectors_share_the_hcas_and_not_the_ethernet_device() -> None:
     config = shared_config(selectors={"vendors": ["15b3"], "linkTypes": ["infiniband"]})
-    (offer,) = shared_rdma(config, H100)
+    (offer,) = shared_rdma(config, H100, LOADED)
     assert (offer.name, offer.count, offer.rdma_devices) == ("rdma/shared_ib", 63, H100.hcas)
-    (offer,) = shared_rdma(config, SYSTEM)
+    (offer,) = shared_rdma(config, SYSTEM, LOADED)
     assert offer.count == 0
 
 
 def test_without_a_link_type_the_ethernet_device_is_handed_out_too() -> None:
     config = shared_config(selectors={"vendors": ["15b3"]})
-    assert "mlx5_an0" in {device.name for device in shared_rdma(config, H100)[0].rdma_devices}
-    assert shared_rdma(config, SYSTEM)[0].count == 63
-    assert sriov(sriov_config(selectors={"vendors": ["15b3"]}), H100)[0].count == 9
+    assert "mlx5_an0" in {device.name for device in shared_rdma(config, H100, LOADED)[0].rdma_devices}
+    assert shared_rdma(config, SYSTEM, LOADED)[0].count == 63
+    assert sriov(sriov_config(selectors={"vendors": ["15b3"]}), H100, LOADED)[0].count == 9
 
 
 @pytest.mark.parametrize(
@@ -47,29 +50,32 @@ def test_without_a_link_type_the_ethernet_device_is_handed_out_too() -> None:
     ],
 )
 def test_selectors_of_the_shared_plugin(selectors: dict[str, list[str]], count: int) -> None:
-    assert shared_rdma(shared_config(selectors=selectors), H100)[0].count == count
+    assert shared_rdma(shared_config(selectors=selectors), H100, LOADED)[0].count == count
 
 
 def test_exclusive_devices_are_counted() -> None:
     config = sriov_config(selectors={"vendors": ["15b3"], "linkTypes": ["infiniband"], "isRdma": True})
-    (offer,) = sriov(config, H100)
+    (offer,) = sriov(config, H100, LOADED)
     assert (offer.name, offer.count, offer.shared) == ("rdma/ib", 8, False)
 
 
 def test_the_sriov_plugin_offers_no_resource_for_selectors_that_match_nothing() -> None:
-    assert sriov(sriov_config(selectors={"vendors": ["8086"]}), H100) == []
-    assert sriov(sriov_config(selectors={"rootDevices": ["0000:86:00.0"]}), H100) == []
+    assert sriov(sriov_config(selectors={"vendors": ["8086"]}), H100, LOADED) == []
+    assert sriov(sriov_config(selectors={"rootDevices": ["0000:86:00.0"]}), H100, LOADED) == []
 
 
 def test_the_sriov_plugins_selectors_may_be_alternatives() -> None:
     config = sriov_config(selectors=[{"devices": ["101e"]}, {"pfNames": [H100.rdma_devices[-1].interface]}])
-    assert sriov(config, H100)[0].count == 9
+    assert sriov(config, H100, LOADED)[0].count == 9
 
 
 def test_prefixes_default_to_those_of_the_plugins() -> None:
     everything = {"vendors": ["15b3"]}
-    assert shared_rdma(shared_config(selectors=everything, resourcePrefix="acme"), H100)[0].name == "acme/shared_ib"
-    assert sriov(sriov_config(selectors=everything, resourcePrefix=""), H100)[0].name == "intel.com/ib"
+    assert (
+        shared_rdma(shared_config(selectors=everything, resourcePrefix="acme"), H100, LOADED)[0].name
+        == "acme/shared_ib"
+    )
+    assert sriov(sriov_config(selectors=everything, resourcePrefix=""), H100, LOADED)[0].name == "intel.com/ib"
 
 
 def test_gpus_are_nvidias() -> None:
@@ -90,4 +96,19 @@ def test_gpus_are_nvidias() -> None:
 )
 def test_a_configuration_that_the_plugin_refuses_says_why(config: str, message: str) -> None:
     with pytest.raises(PluginConfigError, match=message):
-        shared_rdma(config, H100)
+        shared_rdma(config, H100, LOADED)
+
+
+@pytest.mark.parametrize("missing", ["ib_umad", "rdma_ucm", "ib_uverbs"])
+def test_the_shared_plugin_offers_none_while_a_character_device_is_missing(missing: str) -> None:
+    config = shared_config(selectors={"vendors": ["15b3"]})
+    assert shared_rdma(config, H100, LOADED - {missing})[0].count == 0
+    assert sriov(sriov_config(selectors={"vendors": ["15b3"]}), H100, LOADED - {missing})[0].count == 9
+
+
+def test_link_types_select_nothing_while_hcas_have_no_interface() -> None:
+    selectors = {"vendors": ["15b3"], "linkTypes": ["infiniband"]}
+    inbox = LOADED - {"ib_ipoib"}
+    assert shared_rdma(shared_config(selectors=selectors), H100, inbox)[0].count == 0
+    assert sriov(sriov_config(selectors=selectors), H100, inbox) == []
+    assert shared_rdma(shared_config(selectors={"deviceIDs": ["101e"]}), H100, inbox)[0].count == 63

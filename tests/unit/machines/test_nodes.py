@@ -1,15 +1,32 @@
+import json
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from rehearsal.machines.device_plugins import OfferedResource
-from rehearsal.machines.devices import DeviceManager, refusal
+from rehearsal.machines.device_plugins import OfferedResource, gpus
+from rehearsal.machines.devices import DeviceManager, asked_by_pod, refusal
+from rehearsal.machines.effects import Effects, InForce
 from rehearsal.machines.hardware import hardware_of
-from rehearsal.machines.nodes import label_patch, machine_hardware, mounted_file, resource_patch
+from rehearsal.machines.inventory import Inventory
+from rehearsal.machines.kernel_modules import INBOX_MODULES
+from rehearsal.machines.node_patches import broken_patch, label_patch, resource_patch
+from rehearsal.machines.nodes import mounted_file
 from rehearsal.machines.pods import free_address, missing_config_maps
-from rehearsal.machines.sysfs import MEMLOCK_BYTES, dev_files, effective_capabilities, proc_files, sys_files
+from rehearsal.machines.sysfs import (
+    MEMLOCK_BYTES,
+    dev_files,
+    effective_capabilities,
+    pod_interfaces,
+    proc_files,
+    sys_files,
+)
+from rehearsal.sizes import describe_sizes
 
 H100 = hardware_of(size="Standard_ND96isr_H100_v5", machine="node-0", fabric="one")
+INBOX = frozenset(INBOX_MODULES)
+LOADED = INBOX | {"ib_umad", "ib_ipoib", "rdma_ucm", "nvidia_peermem"}
 IPC_LOCK = 1 << 14
 
 
@@ -64,10 +81,55 @@ def test_a_resource_that_is_offered_no_longer_drops_to_none() -> None:
     assert resource_patch(node(allocatable={"rdma/ib": "8"}), {"rdma/ib": 8}) == {}
 
 
-def test_a_node_without_or_with_a_broken_annotation_is_no_machine(caplog: pytest.LogCaptureFixture) -> None:
-    assert machine_hardware(node()) is None
-    assert machine_hardware(node(annotations={"rehearsal.aks-infiniband/machine": "{}"})) is None
+def machine_node(**facts: str) -> dict[str, Any]:
+    return node(annotations={"rehearsal.aks-infiniband/machine": json.dumps(facts)})
+
+
+def test_a_node_without_or_with_a_broken_annotation_is_no_machine(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert Inventory(tmp_path).machine(node()) is None
+    assert Inventory(tmp_path).machine(machine_node()) is None
     assert "rehearsal.aks-infiniband/machine" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("size", "driver", "has_driver"),
+    [
+        ("Standard_ND96isr_H100_v5", "Install", True),
+        ("Standard_ND96isr_H100_v5", "None", False),
+        ("Standard_ND96isr_MI300X_v5", "Install", False),
+        ("Standard_HB176rs_v4", "Install", False),
+    ],
+)
+def test_azure_installs_nvidias_driver_where_the_pool_asks_for_it(
+    tmp_path: Path, size: str, driver: str, has_driver: bool
+) -> None:
+    machine = Inventory(tmp_path).machine(machine_node(size=size, fabric="one", gpuDriver=driver))
+    assert machine is not None
+    assert machine.host_gpu_driver is has_driver
+
+
+def test_a_size_that_a_stack_file_describes_is_known_as_soon_as_it_is_described(tmp_path: Path) -> None:
+    inventory, described = Inventory(tmp_path), machine_node(size="Standard_ND200", fabric="one")
+    before = inventory.machine(described)
+    assert before is not None
+    assert before.hardware.hcas == ()
+    infiniband = {"hcaCount": 2, "generation": "NDR", "adapter": "ConnectX-7"}
+    accelerator = {"vendor": "nvidia", "model": "R100", "count": 2, "memoryGb": 288}
+    size = {"series": "ND200", "vcpus": 8, "memoryGib": 64, "infiniband": infiniband, "accelerator": accelerator}
+    describe_sizes(tmp_path, {"Standard_ND200": size})
+    after = inventory.machine(described)
+    assert after is not None
+    assert (len(after.hardware.hcas), len(after.hardware.gpus)) == (2, 2)
+
+
+def test_a_broken_node_is_told_not_ready_once() -> None:
+    ready = node() | {"status": {"conditions": [{"type": "Ready", "status": "True"}]}}
+    assert broken_patch(ready, None, "now") == {}
+    (condition,) = broken_patch(ready, "two drivers", "now")["status"]["conditions"]
+    assert (condition["status"], condition["message"]) == ("False", "container runtime is down: two drivers")
+    assert broken_patch(node() | {"status": {"conditions": [condition]}}, "two drivers", "later") == {}
 
 
 def test_a_plugin_reads_the_config_map_that_its_pod_mounts() -> None:
@@ -95,11 +157,11 @@ def test_exclusive_devices_are_held_by_one_pod_at_a_time_and_shared_ones_by_many
     manager = DeviceManager()
     shared = OfferedResource(name="rdma/shared_ib", count=63, rdma_devices=H100.hcas, shared=True)
     exclusive = OfferedResource(name="rdma/ib", count=8, rdma_devices=H100.hcas)
-    gpus = OfferedResource(name="nvidia.com/gpu", count=8, gpus=True)
+    graphics = OfferedResource(name="nvidia.com/gpu", count=8, gpus=True)
 
     def held(uid: str, **asks: int) -> tuple[set[str], set[int]]:
         asking = pod(uid, asks={name.replace("_", "/", 1): count for name, count in asks.items()})
-        devices = manager.allocate(asking, asking["spec"]["containers"][0], H100, [shared, exclusive, gpus])
+        devices = manager.allocate(asking, asking["spec"]["containers"][0], H100, [shared, exclusive, graphics])
         return {one.name for one in devices.rdma_devices}, {one.index for one in devices.gpus}
 
     assert (
@@ -113,6 +175,32 @@ def test_exclusive_devices_are_held_by_one_pod_at_a_time_and_shared_ones_by_many
     assert held("5", **{"rdma_ib": 1, "nvidia.com_gpu": 1}) == ({"mlx5_ib0"}, {0})
 
 
+def test_init_containers_hold_devices_that_the_containers_then_have_again() -> None:
+    manager = DeviceManager()
+    exclusive = OfferedResource(name="rdma/ib", count=8, rdma_devices=H100.hcas)
+    asking = pod(asks={"rdma/ib": 4}, initContainers=[{"name": "first", "resources": {"limits": {"rdma/ib": 8}}}])
+    held = manager.allocate_pod(asking, H100, [exclusive])
+    assert {name: len(devices.rdma_devices) for name, devices in held.items()} == {"first": 8, "main": 4}
+    assert asked_by_pod(asking) == {"rdma/ib": 8}
+    machine = node(allocatable={"rdma/ib": "8"})
+    assert "Requested: 1, Available: 0" in str(refusal(pod("2", asks={"rdma/ib": 1}), machine, [asking]))
+
+
+def test_a_machine_short_of_a_gpu_offers_and_hands_out_the_others(tmp_path: Path) -> None:
+    (tmp_path / "faults.json").write_text(json.dumps([{"fault": "missing-gpu", "gpu": 3}, {"fault": "no-peermem"}]))
+    machine = Inventory(tmp_path).machine(machine_node(size="Standard_ND96isr_H100_v5", fabric="one"))
+    assert machine is not None
+    (offer,) = gpus(machine.hardware)
+    assert offer.count == 7
+    asking = pod(asks={"nvidia.com/gpu": 7})
+    held = DeviceManager().allocate_pod(asking, machine.hardware, [offer])["main"]
+    assert [gpu.index for gpu in held.gpus] == [0, 1, 2, 4, 5, 6, 7]
+    effects = Effects()
+    driver = frozenset({"nvidia", "nvidia_peermem"})
+    effects.add("uid", InForce(node="node-0", effect="gpuDriver", modules=driver))
+    assert "nvidia_peermem" not in effects.modules(machine)
+
+
 def test_pod_addresses_are_the_nodes_and_nobody_elses() -> None:
     machine = {"spec": {"podCIDR": "10.244.7.0/30"}}
     first = free_address(pod("0"), machine, [], "10.224.0.4")
@@ -122,7 +210,7 @@ def test_pod_addresses_are_the_nodes_and_nobody_elses() -> None:
 
 
 def test_links_read_as_the_kernel_prints_them() -> None:
-    files = sys_files(H100)
+    files = sys_files(H100, LOADED)
     port = "class/infiniband/mlx5_ib0/ports/1"
     assert [files[f"{port}/{name}"] for name in ("state", "phys_state", "rate", "link_layer")] == [
         "4: ACTIVE",
@@ -134,11 +222,39 @@ def test_links_read_as_the_kernel_prints_them() -> None:
     assert files["class/infiniband/mlx5_an0/ports/1/link_layer"] == "Ethernet"
 
 
+def test_hcas_have_an_interface_only_with_the_module_for_it() -> None:
+    interface = H100.hcas[0].interface
+    assert sys_files(H100, LOADED)[f"class/net/{interface}/type"] == "32"
+    inbox = sys_files(H100, INBOX)
+    assert f"class/net/{interface}/operstate" not in inbox
+    assert f"class/net/{H100.rdma_devices[-1].interface}/operstate" in inbox, "the Ethernet one needs none"
+
+
+def test_a_module_is_in_sys_while_it_is_loaded() -> None:
+    assert "module/nvidia_peermem/version" in sys_files(H100, LOADED)
+    assert "module/nvidia_peermem/version" not in sys_files(H100, INBOX)
+    assert sys_files(H100, INBOX)["module/mlx5_ib/initstate"] == "live"
+
+
+def test_a_port_whose_link_is_down_says_so() -> None:
+    down = replace(H100, rdma_devices=(replace(H100.hcas[0], link_up=False),))
+    port = "class/infiniband/mlx5_ib0/ports/1"
+    files = sys_files(down, LOADED)
+    assert (files[f"{port}/state"], files[f"{port}/phys_state"]) == ("1: DOWN", "2: Polling")
+
+
+def test_a_pod_sees_its_own_interfaces() -> None:
+    assert pod_interfaces([]) == {"class/net/eth0/operstate": "up", "class/net/eth0/type": "1"}
+    assert pod_interfaces(["net1"])["class/net/net1/type"] == "32"
+
+
 def test_a_container_sees_only_the_devices_that_it_holds() -> None:
-    assert dev_files(rdma=[], gpus=[]) == ["null", "zero"]
-    nodes = dev_files(rdma=H100.hcas[:1], gpus=[3])
+    assert dev_files(rdma=[], gpus=[], modules=LOADED) == ["null", "zero"]
+    nodes = dev_files(rdma=H100.hcas[:1], gpus=[3], modules=LOADED)
     assert {"infiniband/uverbs0", "infiniband/rdma_cm", "nvidia3", "nvidiactl"} <= set(nodes)
     assert "infiniband/uverbs1" not in nodes
+    inbox = dev_files(rdma=H100.hcas[:1], gpus=[], modules=INBOX)
+    assert [one for one in inbox if one.startswith("infiniband")] == ["infiniband/uverbs0"]
 
 
 def test_ipc_lock_is_effective_for_root_alone() -> None:
@@ -151,7 +267,11 @@ def test_ipc_lock_is_effective_for_root_alone() -> None:
 
 
 def test_limits_are_those_of_a_container_on_aks() -> None:
-    files = proc_files(kernel="6.8.0-1031-azure", capabilities=0xA80425FB)
+    known: dict[str, Any] = {"kernel": "6.8.0-1031-azure", "capabilities": 0xA80425FB, "modules": INBOX}
+    files = proc_files(**known, memlock=MEMLOCK_BYTES)
     locked = files["self/limits"].splitlines()[1].split()
     assert locked == ["Max", "locked", "memory", str(MEMLOCK_BYTES), str(MEMLOCK_BYTES), "bytes"]
     assert files["self/status"] == "CapEff:\t00000000a80425fb"
+    assert "ib_umad" not in files["modules"]
+    lifted = proc_files(**known, memlock=None)["self/limits"].splitlines()[1].split()
+    assert lifted[3:5] == ["unlimited", "unlimited"]

@@ -57,7 +57,7 @@ class Cluster:
         return self.add({"kind": "Node", "metadata": {"name": name, "labels": labels}, "spec": {}, "status": status})
 
     def policy(self, spec: Doc, *, kind: str = "NicClusterPolicy", name: str = "nic-cluster-policy") -> Doc:
-        version = "mellanox.com/v1alpha1" if kind == "NicClusterPolicy" else "nvidia.com/v1"
+        version = "nvidia.com/v1" if kind == "ClusterPolicy" else "mellanox.com/v1alpha1"
         return self.add({"apiVersion": version, "kind": kind, "metadata": {"name": name}, "spec": spec})
 
     def snapshot(self) -> Snapshot:
@@ -71,8 +71,13 @@ class Cluster:
             uid = {"uid": old["metadata"]["uid"]} if old else {}
             generation = {"generation": (old["metadata"].get("generation", 0) if old else 0) + 1}
             self.add({**document, **kept, "metadata": {**document["metadata"], **uid, **generation}})
-        for document in plan.deletions:
+        for document in [*plan.deletions, *plan.evictions]:
             del self.objects[document["kind"]][document["metadata"]["name"]]
+        for name, annotations in plan.node_annotations.items():
+            has = self.objects["Node"][name]["metadata"].setdefault("annotations", {})
+            has.update(annotations)
+            for key in [key for key, value in annotations.items() if value is None]:
+                has.pop(key, None)
         for name, labels in plan.node_labels.items():
             has = self.objects["Node"][name]["metadata"]["labels"]
             has.update({key: value for key, value in labels.items() if value is not None})
@@ -122,10 +127,24 @@ class Cluster:
                     "name": f"{daemon_set}-{node}",
                     "namespace": owner["metadata"]["namespace"],
                     "labels": labels,
-                    "ownerReferences": [{"uid": owner["metadata"]["uid"]}],
+                    "ownerReferences": [{"kind": "DaemonSet", "uid": owner["metadata"]["uid"]}],
                 },
                 "spec": {"nodeName": node},
                 "status": {"containerStatuses": [{"ready": ready}]},
+            }
+        )
+
+    def workload(self, name: str, node: str, *, controlled: bool = True, **spec: Any) -> Doc:
+        """Somebody's running pod on a node."""
+        owners = [{"kind": "Job", "uid": f"job-of-{name}", "controller": True}] if controlled else []
+        metadata = {"name": name, "namespace": "work", "labels": {"app": name}, "ownerReferences": owners}
+        container = {"name": "main", **spec.pop("container", {})}
+        return self.add(
+            {
+                "kind": "Pod",
+                "metadata": metadata,
+                "spec": {"nodeName": node, "containers": [container], **spec},
+                "status": {"phase": "Running"},
             }
         )
 

@@ -91,7 +91,122 @@ def test_node_that_lost_its_gpu_loses_its_labels(running: Any, settle: Any) -> N
     settle(running, reconcile)
     del running.objects["Node"]["gpu-0"]["metadata"]["labels"]["feature.node.kubernetes.io/pci-10de.present"]
     settle(running, reconcile)
-    assert not any(label.startswith("nvidia.com/") for label in labels_of(running.objects["Node"]["gpu-0"]))
+    labels = labels_of(running.objects["Node"]["gpu-0"])
+    assert not any(label.startswith("nvidia.com/gpu.deploy.") for label in labels)
+    assert labels["nvidia.com/gpu.present"] == "false"
+
+
+def test_a_label_that_somebody_has_set_keeps_that_operand_off_the_node(running: Any, settle: Any) -> None:
+    key = "nvidia.com/gpu.deploy.driver"
+    running.objects["Node"]["gpu-0"]["metadata"]["labels"][key] = "false"
+    apply_policy(running)
+    settle(running, reconcile)
+    labels = labels_of(running.objects["Node"]["gpu-0"])
+    assert (labels[key], labels["nvidia.com/gpu.deploy.device-plugin"]) == ("false", "true")
+
+
+def test_a_node_with_operands_switched_off_gets_no_operand_and_loses_those_that_it_had(
+    running: Any, settle: Any
+) -> None:
+    apply_policy(running)
+    settle(running, reconcile)
+    running.objects["Node"]["gpu-0"]["metadata"]["labels"]["nvidia.com/gpu.deploy.operands"] = "false"
+    settle(running, reconcile)
+    labels = labels_of(running.objects["Node"]["gpu-0"])
+    assert [key for key in labels if key.startswith("nvidia.com/gpu.deploy.")] == ["nvidia.com/gpu.deploy.operands"]
+    assert labels["nvidia.com/gpu.present"] == "true", "it has GPUs all the same"
+
+
+def test_with_azures_driver_the_operator_brings_neither_driver_nor_toolkit_and_uses_azures_runtime_class(
+    running: Any,
+) -> None:
+    off = {**IMAGE, "enabled": False}
+    apply_policy(running, driver=off, toolkit=off, operator={"runtimeClass": "nvidia-container-runtime"})
+    made = daemon_sets(running)
+    assert not {"nvidia-driver-daemonset", "nvidia-container-toolkit-daemonset"} & set(made)
+    plugin = made["nvidia-device-plugin-daemonset"]["spec"]["template"]["spec"]
+    assert plugin["runtimeClassName"] == "nvidia-container-runtime"
+    classes = [d for d in reconcile(running.snapshot(), now=NOW).objects if d["kind"] == "RuntimeClass"]
+    assert [(one["metadata"]["name"], one["handler"]) for one in classes] == [("nvidia-container-runtime",) * 2]
+
+
+def test_images_and_pull_secrets_are_those_of_the_policy(running: Any) -> None:
+    mirror = {"repository": "mirror.example/nvidia", "image": "thing", "version": "v1", "imagePullSecrets": ["mine"]}
+    parts = ("driver", "toolkit", "devicePlugin", "dcgmExporter", "gfd", "validator")
+    apply_policy(running, **{part: {**mirror, "enabled": True, "manager": mirror} for part in parts})
+    for name, document in daemon_sets(running).items():
+        pod = document["spec"]["template"]["spec"]
+        images = [c["image"] for c in (*pod["containers"], *pod.get("initContainers", ()))]
+        assert all(image.startswith("mirror.example/nvidia/thing:") for image in images), name
+        assert pod["imagePullSecrets"] == [{"name": "mine"}], name
+
+
+DRIVER = "nvidia-driver-daemonset"
+UPGRADE = "nvidia.com/gpu-driver-upgrade-state"
+
+
+@pytest.fixture
+def upgrading(running: Any, settle: Any) -> Any:
+    """Two nodes whose driver's template has just changed, under the chart's own rules."""
+    rules = {
+        "autoUpgrade": True,
+        "maxParallelUpgrades": 1,
+        "maxUnavailable": "25%",
+        "podDeletion": {"force": False, "timeoutSeconds": 300, "deleteEmptyDir": True},
+        "drain": {"enable": False},
+    }
+    running.node("gpu-1", gpu=True)
+    apply_policy(running, driver={**SPEC["driver"], "upgradePolicy": rules})
+    running.obey(reconcile(running.snapshot(), now=NOW))
+    running.revision(DRIVER, 1)
+    for name in ("gpu-0", "gpu-1"):
+        running.pod(DRIVER, name, ready=True)
+        running.pod("nvidia-operator-validator", name, ready=name == "gpu-1")
+    settle(running, reconcile)
+    running.revision(DRIVER, 2)
+    return running
+
+
+def through(cluster: Any, steps: int = 12) -> list[str]:
+    """States that gpu-0 goes through."""
+    seen: list[str] = []
+    for _ in range(steps):
+        plan = reconcile(cluster.snapshot(), now=NOW)
+        cluster.obey(plan)
+        for pod in plan.deletions:
+            cluster.pod(DRIVER, pod["spec"]["nodeName"], ready=True, revision="hash-2")
+        state = labels_of(cluster.objects["Node"]["gpu-0"])[UPGRADE]
+        if not seen or seen[-1] != state:
+            seen.append(state)
+    return seen
+
+
+def test_a_driver_upgrade_deletes_pods_that_hold_gpus_and_waits_for_the_validator(upgrading: Any) -> None:
+    gpus = {"resources": {"limits": {"nvidia.com/gpu": 8}}}
+    upgrading.workload("training", "gpu-0", container=gpus, volumes=[{"name": "dshm", "emptyDir": {}}])
+    upgrading.workload("exporter", "gpu-0")
+    assert through(upgrading) == [
+        "upgrade-required",
+        "cordon-required",
+        "wait-for-jobs-required",
+        "pod-deletion-required",
+        "drain-required",
+        "pod-restart-required",
+        "validation-required",
+    ]
+    assert "training" not in upgrading.objects["Pod"]
+    assert "exporter" in upgrading.objects["Pod"], "the chart drains no node"
+    assert labels_of(upgrading.objects["Node"]["gpu-1"])[UPGRADE] == "upgrade-required", "one node at a time"
+    upgrading.pod("nvidia-operator-validator", "gpu-0", ready=True)
+    assert through(upgrading)[:2] == ["uncordon-required", "upgrade-done"]
+    assert not upgrading.objects["Node"]["gpu-0"]["spec"].get("unschedulable")
+
+
+def test_a_pod_that_cannot_be_deleted_fails_the_upgrade_where_no_drain_follows(upgrading: Any) -> None:
+    gpus = {"resources": {"limits": {"nvidia.com/gpu": 8}}}
+    upgrading.workload("alone", "gpu-0", controlled=False, container=gpus)
+    assert through(upgrading)[-1] == "upgrade-failed"
+    assert "alone" in upgrading.objects["Pod"]
 
 
 def test_operands_are_the_real_ones_with_their_init_containers(running: Any) -> None:

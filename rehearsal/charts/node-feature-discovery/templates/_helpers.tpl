@@ -28,3 +28,9 @@ imagePullPolicy: {{ .Values.image.pullPolicy }}
 - {key: node-role.kubernetes.io/master, operator: Equal, value: "", effect: NoSchedule}
 - {key: node-role.kubernetes.io/control-plane, operator: Equal, value: "", effect: NoSchedule}
 {{- end -}}
+
+{{- define "nfd.pullSecrets" -}}
+{{- with .Values.imagePullSecrets }}
+imagePullSecrets: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}

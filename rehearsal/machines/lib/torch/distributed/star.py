@@ -1,0 +1,93 @@
+"""Processes that exchange values through rank 0, over loopback."""
+
+import contextlib
+import pickle
+import socket
+import struct
+import time
+from typing import Any
+
+_RETRY_SECONDS = 0.05
+_LENGTH = struct.Struct("!I")
+
+
+class StarError(Exception):
+    """Somebody has gone."""
+
+
+class Star:
+    """One end of the exchange."""
+
+    def __init__(self, rank: int, size: int, port: int, timeout: float) -> None:
+        """Meet: rank 0 listens, the others come when they can. Raises OSError, TimeoutError."""
+        self._rank, self._size = rank, size
+        if rank == 0:
+            self._links = self._gather(port, timeout)
+        else:
+            self._links = {0: self._join(port, timeout)}
+
+    def _gather(self, port: int, timeout: float) -> dict[int, socket.socket]:
+        links: dict[int, socket.socket] = {}
+        with socket.create_server(("127.0.0.1", port), backlog=self._size) as server:
+            server.settimeout(timeout)
+            while len(links) < self._size - 1:
+                link, _ = server.accept()
+                link.settimeout(timeout)
+                links[_receive(link)] = link
+        return links
+
+    def _join(self, port: int, timeout: float) -> socket.socket:
+        deadline = time.monotonic() + timeout
+        while True:
+            try:
+                link = socket.create_connection(("127.0.0.1", port), timeout=timeout)
+            except ConnectionRefusedError:
+                if time.monotonic() > deadline:
+                    raise TimeoutError("nobody listens there") from None
+                time.sleep(_RETRY_SECONDS)
+            else:
+                link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                _send(link, self._rank)
+                return link
+
+    def exchange(self, mine: Any) -> list[Any]:
+        """Everybody's value, in order of rank. Raises StarError, TimeoutError."""
+        try:
+            if self._rank:
+                _send(self._links[0], mine)
+                found: list[Any] = _receive(self._links[0])
+                return found
+            values = [mine, *(_receive(self._links[rank]) for rank in range(1, self._size))]
+            for link in self._links.values():
+                _send(link, values)
+        except TimeoutError:
+            raise
+        except (OSError, EOFError) as error:
+            raise StarError(str(error)) from error
+        return values
+
+    def close(self) -> None:
+        """Hang up."""
+        for link in self._links.values():
+            with contextlib.suppress(OSError):
+                link.close()
+
+
+def _send(link: socket.socket, value: Any) -> None:
+    data = pickle.dumps(value)
+    link.sendall(_LENGTH.pack(len(data)) + data)
+
+
+def _receive(link: socket.socket) -> Any:
+    (length,) = _LENGTH.unpack(_exactly(link, _LENGTH.size))
+    return pickle.loads(_exactly(link, length))  # noqa: S301 from a process of the same test
+
+
+def _exactly(link: socket.socket, count: int) -> bytes:
+    data = b""
+    while len(data) < count:
+        part = link.recv(count - len(data))
+        if not part:
+            raise EOFError("closed")
+        data += part
+    return data

@@ -1,0 +1,60 @@
+"""What a process sees of its simulated machine, as NCCL would ask for it."""
+
+import os
+import re
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+# A container's Python knows this folder alone; the machine's tools are beside it.
+sys.path.append(str(Path(__file__).resolve().parents[4]))
+
+from rehearsal.machines.rdma_tools.machine import Machine, Port
+
+__all__ = ["gpus", "hcas", "node", "peermem"]
+
+
+def node() -> str:
+    """Name of the machine."""
+    return os.environ["REHEARSAL_NODE"]
+
+
+def gpus() -> int:
+    """How many GPUs this container holds."""
+    names = (path.name for path in Path(Machine().container, "dev").glob("nvidia*"))
+    return sum(1 for name in names if re.fullmatch(r"nvidia\d+", name))
+
+
+def hcas() -> list[dict[str, Any]]:
+    """The devices that NCCL would use: Active, with a file in this container, and not excluded by NCCL_IB_HCA."""
+    machine = Machine()
+    if os.environ.get("NCCL_IB_DISABLE", "0") == "1" or machine.fault("no-libibverbs"):
+        return []
+    ports = [port for port in machine.verbs() if port.state == "ACTIVE" and selected(port.device, os.environ)]
+    return [_hca(machine, port) for port in ports]
+
+
+def peermem() -> bool:
+    """Whether HCAs reach GPU memory: NCCL looks for this file (NCCL, src/transport/net_ib, ncclIbGdrSupport)."""
+    return Path(Machine().sys, "module/nvidia_peermem/version").exists()
+
+
+def selected(name: str, environment: Mapping[str, str]) -> bool:
+    """NCCL_IB_HCA: prefixes, `=` for whole names, `^` to exclude (NCCL, "Environment Variables")."""
+    text = environment.get("NCCL_IB_HCA", "")
+    exclude, exact = text.startswith("^"), "=" in text[:2]
+    wanted = [one.partition(":")[0] for one in text.lstrip("^=").split(",") if one]
+    if not wanted:
+        return True
+    return any(name == one if exact else name.startswith(one) for one in wanted) != exclude
+
+
+def _hca(machine: Machine, port: Port) -> dict[str, Any]:
+    slow = machine.fault("slow", port.device)
+    return {
+        "name": port.device,
+        "link": "IB" if port.infiniband else "RoCE",
+        "gb_per_s": port.rate_gbps / 8 * (slow["factor"] if slow else 1),
+        "partition": port.partition,
+    }

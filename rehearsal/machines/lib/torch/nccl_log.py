@@ -1,0 +1,85 @@
+"""What NCCL writes with NCCL_DEBUG=INFO: its own lines (NCCL 2.28), for the connections of a simulated job."""
+
+import os
+import socket
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from .simulation import Fabric
+
+VERSION = "2.28.9"
+
+
+def write(lines: Iterator[str], gpu: int, level: str = "INFO") -> None:
+    """Append lines where NCCL_DEBUG_FILE says, else print them; nothing below the level that is asked for."""
+    wanted = os.environ.get("NCCL_DEBUG", "").upper()
+    if wanted not in ({"INFO", "TRACE"} if level == "INFO" else {"WARN", "INFO", "TRACE"}):
+        return
+    pid = os.getpid()
+    text = "".join(f"{socket.gethostname()}:{pid}:{pid} [{gpu}] NCCL {level} {line}\n" for line in lines)
+    target = os.environ.get("NCCL_DEBUG_FILE")
+    if target:
+        with Path(target).open("a") as file:
+            file.write(text)
+    else:
+        print(text, end="", flush=True)
+
+
+def opening(hcas: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """The search for a network."""
+    yield "cudaDriverVersion 13010"
+    yield f"NCCL version {VERSION}+cuda13.1"
+    address = os.environ.get("REHEARSAL_POD_IP") or "192.0.2.2"
+    if hcas:
+        using = " ".join(f"[{number}]{hca['name']}:1/{hca['link']}" for number, hca in enumerate(hcas))
+        yield f"NET/IB : Using {using} [RO]; OOB eth0:{address}<0>"
+        yield "Initialized NET plugin IB"
+        yield "Using network IB"
+        return
+    yield "NET/IB : No device found."
+    yield f"NET/IB : Using [RO]; OOB eth0:{address}<0>"
+    yield "Failed to initialize NET plugin IB"
+    yield f"NET/Socket : Using [0]eth0:{address}<0>"
+    yield "Using network Socket"
+
+
+def connecting(fabric: Fabric, rank: int, ranks: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """One ring through all ranks on every rail; between nodes the rail of the rank's own number."""
+    nodes = list(dict.fromkeys(one["node"] for one in ranks))
+    mine = ranks[rank]
+    local = [number for number, one in enumerate(ranks) if one["node"] == mine["node"]]
+    own = local.index(rank)
+    sizes = f"nRanks {len(ranks)} nNodes {len(nodes)} localRanks {len(local)} localRank {own}"
+    yield f"comm 0x1 rank {rank} {sizes} MNNVL 0"
+    gdr = "Enabled" if mine["peermem"] else "Disabled"
+    for number, hca in enumerate(mine["hcas"]):
+        yield f"NET/IB : GPU Direct RDMA {gdr} for HCA {number} '{hca['name']}'"
+    if fabric.transport == "P2P":
+        for channel in range(24):
+            peer = (rank + 1) % len(ranks)
+            yield f"Channel {channel:02d}/0 : {rank}[{own}] -> {peer}[{ranks[peer]['gpu']}] via P2P/CUMEM"
+        return
+    yield from _between_nodes(fabric, rank, ranks, local)
+
+
+def _between_nodes(fabric: Fabric, rank: int, ranks: Sequence[Mapping[str, Any]], local: list[int]) -> Iterator[str]:
+    mine = ranks[rank]
+    own = local.index(rank)
+    before, after = (rank - len(local)) % len(ranks), (rank + len(local)) % len(ranks)
+    rails = max(1, len(mine["hcas"]))
+    gdr = "/GDRDMA" if fabric.direct else ""
+    for rail in (rail for rail in range(rails) if rail % len(local) == own or (rails < len(local) and own == 0)):
+        via = f"via NET/{fabric.transport}/{rail}{gdr}"
+        yield f"Channel {rail:02d}/0 : {before}[{own}] -> {rank}[{own}] [receive] {via}"
+        yield f"Channel {rail:02d}/0 : {rank}[{own}] -> {after}[{own}] [send] {via}"
+    if len(local) > 1:
+        peer = local[(own + 1) % len(local)]
+        yield f"Channel 00/0 : {rank}[{own}] -> {peer}[{ranks[peer]['gpu']}] via P2P/CUMEM"
+
+
+def finished(fabric: Fabric, rank: int, count: int) -> Iterator[str]:
+    """The end of the initialisation."""
+    yield f"Connected all rings, use ring PXN 0 GDR {int(fabric.direct and fabric.transport == 'IB')}"
+    who = f"rank {rank} nranks {count} cudaDev 0 nvmlDev 0 busId 60 commId 0x1"
+    yield f"ncclCommInitRankConfig comm 0x1 {who} - Init COMPLETE"

@@ -1,0 +1,75 @@
+"""How long a simulated all-reduce takes, and by which transport: from what the machines of the job have.
+
+Figures: a ring over healthy HCAs reaches 187 of the 200 GB/s that the ports of a Standard_ND96asr_v4 carry, and 3.1
+over TCP (AKS InfiniBand guide, tests/expected-output.md); without GPUDirect RDMA 4 instead of 186 (Azure/AKS issue
+3507); within a host 350 (two H200s, docs/measurements.md).
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+_RING_SHARE = 187 / 200
+_STAGED_SHARE = 4 / 186
+_SOCKETS_GB_PER_S = 3.1
+_NVLINK_GB_PER_S = 350.0
+_CHOICE_GAIN = 1.05
+"""NCCL's own choice between a few nodes is not a ring, and looks faster (NVIDIA/nccl-tests issue 196)."""
+
+Facts = Mapping[str, Any]
+
+
+@dataclass
+class Clock:
+    """Simulated seconds since the process began."""
+
+    seconds: float = 0.0
+
+
+clock = Clock()
+
+
+@dataclass(frozen=True)
+class Fabric:
+    """What connects the ranks of one job."""
+
+    transport: str
+    """P2P, IB or Socket."""
+    direct: bool
+    gb_per_s: float
+    """Bus bandwidth of a large message."""
+    latency_seconds: float
+
+    def seconds(self, size_bytes: int, ranks: int) -> float:
+        """How long one all-reduce takes."""
+        return self.latency_seconds + size_bytes * 2 * (ranks - 1) / ranks / (self.gb_per_s * 1e9)
+
+
+class UnreachableError(Exception):
+    """The ranks cannot connect; the text is NCCL's."""
+
+
+def fabric_of(ranks: Sequence[Facts]) -> Fabric:
+    """What connects these ranks, each told by node, hcas and peermem. Raises UnreachableError."""
+    nodes = {rank["node"]: rank for rank in ranks}
+    ring = os.environ.get("NCCL_ALGO", "").lower() == "ring"
+    hops = len(ranks) if ring else len(ranks).bit_length()
+    if len(nodes) == 1:
+        return Fabric("P2P", True, _NVLINK_GB_PER_S, 20e-6 + hops * 1e-6)
+    with_hcas = [node for node, rank in nodes.items() if rank["hcas"]]
+    if with_hcas and len(with_hcas) < len(nodes):
+        raise UnreachableError("remote process exited or there was a network error")
+    if not with_hcas:
+        return Fabric("Socket", False, _SOCKETS_GB_PER_S, 100e-6 + hops * 50e-6)
+    if len({hca["partition"] for rank in nodes.values() for hca in rank["hcas"] if hca["link"] == "IB"}) > 1:
+        raise UnreachableError("NET/IB : Got completion from peer with status=12 opcode=0 len=0 vendor err 129")
+    direct = all(rank["peermem"] for rank in nodes.values())
+    share = _RING_SHARE * (1 if direct else _STAGED_SHARE) * (1 if ring else _CHOICE_GAIN)
+    return Fabric("IB", direct, share * min(map(_rails, nodes.values())), 30e-6 + hops * 4e-6)
+
+
+def _rails(rank: Facts) -> float:
+    """What a node's HCAs carry together: every rail gets as much as the slowest."""
+    slowest: float = min(hca["gb_per_s"] for hca in rank["hcas"])
+    return len(rank["hcas"]) * slowest

@@ -1,0 +1,111 @@
+"""The machine on which a simulated tool runs, as the tool's container sees it."""
+
+import os
+
+from rehearsal.machines.rdma_tools import faults
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # modules that take long to import
+    from typing import Any
+
+
+class Port:
+    """The port of an RDMA device, as sysfs shows it."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+        self.device = folder.rpartition("/")[2]
+        port = f"{folder}/ports/1"
+        self.state = read_text(f"{port}/state").rpartition(":")[2].strip()
+        """Without the number: ACTIVE, DOWN."""
+        self.physical_state = read_text(f"{port}/phys_state").rpartition(":")[2].strip()
+        self.rate_gbps = float(read_text(f"{port}/rate").split()[0])
+        self.infiniband = read_text(f"{port}/link_layer") == "InfiniBand"
+        self.lid = int(read_text(f"{port}/lid") or "0", 16)
+        self.sm_lid = int(read_text(f"{port}/sm_lid") or "0", 16)
+        self.guid = read_text(f"{folder}/node_guid")
+        self.partition = int(read_text(f"{port}/pkeys/0") or "0", 16) & 0x7FFF
+        """The partition in slot 0, which a tool uses that is not told another, without the bit of full members."""
+
+
+class Machine:
+    """The files of a machine, and its faults."""
+
+    def __init__(self) -> None:
+        """Raises KeyError outside a rehearsal."""
+        self.run = os.environ[faults.RUN_FOLDER_VARIABLE]
+        self.node = os.environ["REHEARSAL_NODE"]
+        self.address = os.environ["REHEARSAL_POD_IP"]
+        self.sys = os.environ["REHEARSAL_MACHINE"] + "/sys"
+        self.container = os.environ["REHEARSAL_CONTAINER"]
+
+    def devices(self) -> "list[str]":
+        """The RDMA devices whose files the container may open, in the order of their numbers."""
+        verbs = f"{self.sys}/class/infiniband_verbs"
+        try:
+            names = sorted(os.listdir(f"{self.container}/dev/infiniband"), key=lambda name: (len(name), name))  # noqa: PTH208
+        except OSError:
+            return []
+        found = (read_text(f"{verbs}/{name}/ibdev") for name in names if name.startswith("uverbs"))
+        return [device for device in found if device]
+
+    def ports(self) -> "list[Port]":
+        """The ports of these devices."""
+        return [Port(f"{self.sys}/class/infiniband/{device}") for device in self.devices()]
+
+    def verbs(self) -> "list[Port]":
+        """The ports that libibverbs sees."""
+        return [] if self.fault("no-provider") else self.ports()
+
+    def port(self, device: "str | None") -> "Port | None":
+        """The port of a device that libibverbs sees, or of the first one."""
+        found = [name for name in self.devices() if device in (None, name)]
+        if not found or self.fault("no-provider"):
+            return None
+        return Port(f"{self.sys}/class/infiniband/{found[0]}")
+
+    def fault(self, name: str, device: "str | None" = None) -> "dict[str, Any] | None":
+        """Whether a fault happens now to this machine, or one of its devices."""
+        return faults.happens(self.run, name, self.node, device)
+
+    def locks(self, size: int) -> bool:
+        """Whether the container may lock so much memory."""
+        limits = read_text(f"{self.container}/proc/self/limits").splitlines()
+        line = next((line for line in limits if line.startswith("Max locked memory")), "")
+        soft = line.split()[3:4]
+        capabilities = read_text(f"{self.container}/proc/self/status").partition("CapEff:")[2].split()
+        has_ipc_lock = bool(capabilities) and bool(int(capabilities[0], 16) >> 14 & 1)
+        return has_ipc_lock or soft == ["unlimited"] or (bool(soft) and int(soft[0]) >= size)
+
+    def count(self, device: str, counter: str, by: int) -> None:
+        """Add to a port's counter."""
+        path = f"{self.sys}/class/infiniband/{device}/ports/1/counters/{counter}"
+        value = int(read_text(path) or 0) + by
+        with open(path, "w", encoding="utf-8") as file:  # noqa: PTH123
+            file.write(f"{value}\n")
+
+
+def read_text(path: str) -> str:
+    """What a file says; nothing where there is none."""
+    try:
+        with open(path, encoding="utf-8") as file:  # noqa: PTH123
+            return file.read().strip()
+    except OSError:
+        return ""
+
+
+def options(arguments: "list[str]", names: "dict[str, str]") -> "tuple[dict[str, str], list[str]]":
+    """A command line's options by long name, and the rest. names: short to long, of those that take a value."""
+    found: dict[str, str] = {}
+    rest: list[str] = []
+    pending = iter(arguments)
+    for argument in pending:
+        name, separator, value = argument.partition("=")
+        name = names.get(name, name)
+        if name in names.values():
+            found[name] = value if separator else next(pending, "")
+        elif argument.startswith("-"):
+            found[argument] = ""
+        else:
+            rest.append(argument)
+    return found, rest

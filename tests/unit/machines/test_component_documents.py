@@ -1,0 +1,157 @@
+"""What the components write, carried out by the stand-ins on simulated machines: the field's failures stay away."""
+
+from ipaddress import ip_network
+from typing import Any, cast
+
+import pytest
+from aks_infiniband.catalog import SIZES, Mode, NicDriver
+from aks_infiniband.gpu_operator import gpu_operator_values
+from aks_infiniband.ipoib import ip_pool_spec, ipoib_network_spec, networks
+from aks_infiniband.nic_policy_spec import nic_policy_specs
+from aks_infiniband.node_preparation import node_preparation_spec, to_prepare
+from aks_infiniband.peermem import peermem_pools, peermem_spec
+from aks_infiniband.pool import Pool
+
+from rehearsal.machines.address_pools import allocations, free_address_of
+from rehearsal.machines.behaviours import behaviour_of, clashes
+from rehearsal.machines.device_plugins import shared_rdma, sriov
+from rehearsal.machines.effects import Effects, InForce
+from rehearsal.machines.hardware import hardware_of
+from rehearsal.machines.inventory import Machine
+from rehearsal.machines.kernel_modules import lifts_memlock
+from rehearsal.machines.networks import parent_device
+from rehearsal.operators.gpu.operands import Context, operands
+from rehearsal.operators.network.ipoib import attachment
+
+CONTAINERD_2 = "containerd://2.1.4"
+WITH_RAILS = [name for name, size in SIZES.items() if size.ipoib_devices]
+
+
+def pool(
+    size: str = "Standard_ND96isr_H100_v5",
+    *,
+    mode: Mode = "rdma-shared",
+    nic_driver: NicDriver = "doca-ofed",
+    gpu_driver: str = "operator",
+    name: str = "nd",
+) -> Pool:
+    known = SIZES[size]
+    devices = known.ipoib_devices[:1] if mode == "ipoib" else ()
+    return Pool(
+        name=name,
+        size=known,
+        node_count=2,
+        node_selector={"agentpool": name},
+        tolerations=(),
+        mode=mode,
+        nic_driver=nic_driver,
+        gpu_driver=cast("Any", gpu_driver if known.accelerator else "none"),
+        ipoib_networks=("aks-infiniband",) * len(devices),
+        ipoib_devices=devices,
+    )
+
+
+def machine_of(one: Pool, name: str = "node-0") -> Machine:
+    hardware = hardware_of(size=one.size.name, machine=name, fabric="one")
+    return Machine(name=name, hardware=hardware, host_gpu_driver=one.gpu_driver == "aks")
+
+
+def started(machine: Machine, *pods: dict[str, Any]) -> Effects:
+    """The effects of these pods, once they are ready on the machine."""
+    effects = Effects()
+    for index, pod in enumerate(pods):
+        row = behaviour_of(pod)
+        assert row is not None, pod["metadata"]["labels"]
+        assert row.provides is not None
+        effects.add(str(index), InForce(node=machine.name, effect=row.provides, modules=row.modules(pod)))
+    return effects
+
+
+def modules_of(one: Pool) -> frozenset[str]:
+    """What a machine of the pool has loaded when everything that the components put on it runs."""
+    machine, pods = machine_of(one), []
+    if one.nic_driver == "doca-ofed":
+        pods.append({"metadata": {"labels": {"nvidia.com/ofed-driver": ""}}, "spec": {"containers": []}})
+    if to_prepare([one], asked_for=False):
+        pods.append(node_preparation_spec([one], memlock=True)["template"])
+    if peermem_pools([one]):
+        pods.append(peermem_spec([one])["template"])
+    return started(machine, *pods).modules(machine)
+
+
+@pytest.mark.field_report("B13", "B14", "A2b", "C9")
+@pytest.mark.parametrize("size", list(SIZES))
+@pytest.mark.parametrize("nic_driver", ["doca-ofed", "inbox"])
+@pytest.mark.parametrize("mode", ["rdma-shared", "sriov", "ipoib"])
+def test_device_plugins_offer_every_hca_and_only_those(size: str, nic_driver: NicDriver, mode: Mode) -> None:
+    one = pool(size, mode=mode, nic_driver=nic_driver)
+    hardware, modules = machine_of(one).hardware, modules_of(one)
+    policy = nic_policy_specs([one]).cluster
+    if mode == "sriov":
+        (offer,) = sriov(policy["sriovDevicePlugin"]["config"], hardware, modules)
+        assert offer.count == one.rdma_quantity == one.size.infiniband.hca_count
+    else:
+        (offer,) = shared_rdma(policy["rdmaSharedDevicePlugin"]["config"], hardware, modules)
+        assert offer.count == 63
+    assert offer.name == one.rdma_resource
+    assert offer.rdma_devices == hardware.hcas
+
+
+@pytest.mark.field_report("C2")
+def test_prepared_nodes_let_pods_lock_all_the_memory_they_like() -> None:
+    assert lifts_memlock(node_preparation_spec([pool()], memlock=True)["template"])
+    assert not lifts_memlock(node_preparation_spec([pool()], memlock=False)["template"])
+
+
+@pytest.mark.field_report("B3")
+def test_peermem_is_loaded_beside_azures_driver() -> None:
+    one = pool(gpu_driver="aks")
+    machine = machine_of(one)
+    assert "nvidia_peermem" in modules_of(one)
+    assert "nvidia_peermem" not in Effects().modules(machine), "Azure's driver alone does not bring it"
+
+
+def gpu_daemon_sets(one: Pool) -> dict[str, Any]:
+    values = gpu_operator_values([one])
+    spec = {key: section for key, section in values.items() if isinstance(section, dict)}
+    node = {"metadata": {"name": "n", "labels": {}}}
+    return {made["metadata"]["name"]: made for made in operands(Context(spec=spec, nodes=[node], version="v1"))}
+
+
+@pytest.mark.field_report("A4", "B4")
+@pytest.mark.parametrize("owner", ["operator", "aks"])
+def test_no_operand_of_the_gpu_operator_breaks_a_node_whoever_owns_the_driver(owner: str) -> None:
+    one = pool(gpu_driver=owner)
+    machine = machine_of(one)
+    made = gpu_daemon_sets(one)
+    assert ("nvidia-driver-daemonset" in made) == (owner == "operator")
+    checked = []
+    for name, document in made.items():
+        row = behaviour_of(document["spec"]["template"])
+        if row is not None and row.breaks_node is not None:
+            checked.append(name)
+            assert not clashes(row.breaks_node.when, document["spec"]["template"], machine, CONTAINERD_2), name
+    assert len(checked) == (2 if owner == "operator" else 0), "driver and toolkit are what can break a node"
+
+
+@pytest.mark.field_report("B17")
+@pytest.mark.parametrize("size", WITH_RAILS)
+@pytest.mark.parametrize("nic_driver", ["doca-ofed", "inbox"])
+def test_every_node_of_an_ipoib_pool_has_a_parent_device_and_a_block_of_addresses(
+    size: str, nic_driver: NicDriver
+) -> None:
+    one = pool(size, mode="ipoib", nic_driver=nic_driver)
+    ranges = {one.ipoib_devices[0]: ip_network("192.168.0.0/24")}
+    (network,) = networks([one], cast("Any", ranges), per_node=8)
+    spec = ipoib_network_spec(network, namespace="aks-infiniband")
+    metadata = {"name": network.name, "uid": "u"}
+    made = attachment({"apiVersion": "v1", "kind": "IPoIBNetwork", "metadata": metadata, "spec": spec})
+    assert made["metadata"]["namespace"] == "aks-infiniband"
+    assert parent_device({"master": spec["master"]}, machine_of(one).hardware, modules_of(one)).name == "mlx5_ib0"
+    nodes = [
+        {"metadata": {"name": f"{name}-{n}", "labels": {"agentpool": name}}} for name in ("nd", "other") for n in (0, 1)
+    ]
+    address_pool = {"metadata": {"name": network.name}, "spec": ip_pool_spec(network)}
+    blocks = allocations(address_pool, nodes)
+    assert [block["nodeName"] for block in blocks] == ["nd-0", "nd-1"]
+    assert free_address_of(address_pool | {"status": {"allocations": blocks}}, "nd-1", set()) is not None
