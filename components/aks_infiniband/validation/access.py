@@ -7,13 +7,13 @@ import pulumi_kubernetes as k8s
 
 from aks_infiniband._options import child_options
 from aks_infiniband.pool import Pool
-from aks_infiniband.validation.job import pool_labels, report_name, validation_name
+from aks_infiniband.validation.job import pool_labels, rendezvous_name, report_name, validation_name
 
 _RBAC: Final = "rbac.authorization.k8s.io"
 
 
 class ValidationAccess(pulumi.ComponentResource):
-    """The pods may read nodes, and may read and patch their report's ConfigMap and no other."""
+    """The pods may read nodes, and may read and patch two ConfigMaps alone: the report, and the one they meet in."""
 
     def __init__(self, name: str, *, pool: Pool, namespace: str, opts: pulumi.ResourceOptions | None = None) -> None:
         """Create account, roles and bindings for one pool."""
@@ -25,7 +25,7 @@ class ValidationAccess(pulumi.ComponentResource):
         cluster_metadata: Any = {"name": f"{namespace}-{validation_name(pool)}", "labels": labels}
         subject: Any = {"kind": "ServiceAccount", "name": validation_name(pool), "namespace": namespace}
         k8s.core.v1.ServiceAccount(f"{name}-validate", metadata=metadata, opts=self._opts)
-        self._report(name, metadata, subject, report_name(pool))
+        self._config_maps(name, metadata, subject, [report_name(pool), rendezvous_name(pool)])
         self._nodes(name, cluster_metadata, subject)
         self.register_outputs({})
 
@@ -44,7 +44,7 @@ class ValidationAccess(pulumi.ComponentResource):
             opts=self._opts,
         )
 
-    def _report(self, name: str, metadata: Any, subject: Any, report: str) -> None:
+    def _config_maps(self, name: str, metadata: Any, subject: Any, names: list[str]) -> None:
         k8s.rbac.v1.Role(
             f"{name}-validate",
             metadata=metadata,
@@ -52,7 +52,7 @@ class ValidationAccess(pulumi.ComponentResource):
                 {
                     "api_groups": [""],
                     "resources": ["configmaps"],
-                    "resource_names": [report],
+                    "resource_names": names,
                     "verbs": ["get", "patch"],
                 }
             ],

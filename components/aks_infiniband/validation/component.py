@@ -11,12 +11,19 @@ import pulumi_kubernetes as k8s
 from aks_infiniband import diagnosis
 from aks_infiniband._options import child_options
 from aks_infiniband.pool import Pool
+from aks_infiniband.registry import Registry
 from aks_infiniband.settings import Readiness, ValidationSettings
 from aks_infiniband.validation.access import ValidationAccess
 from aks_infiniband.validation.expectations import expectations
-from aks_infiniband.validation.job import EXPECTATIONS_KEY, named_job, pool_labels, report_name, validation_name
-from aks_infiniband.validation.payload.report import message_of, unmeasured_report
-from aks_infiniband.validation.payload.validate import REPORT_KEY
+from aks_infiniband.validation.job import (
+    EXPECTATIONS_KEY,
+    named_job,
+    pool_labels,
+    rendezvous_name,
+    report_name,
+    validation_name,
+)
+from aks_infiniband.validation.payload.report import REPORT_KEY, message_of, unmeasured_report
 from aks_infiniband.validation.payload_files import payload_files
 from aks_infiniband.validation.validation_job import validation_spec
 from aks_infiniband.workload import NAMESPACE
@@ -27,10 +34,19 @@ class ValidationArgs:
     """Arguments of Validation."""
 
     pool: Pool
+    """The pool that is validated, as a whole: every node of it."""
     settings: ValidationSettings
+    """What is checked, with which image, for how long at most, and whether a failure fails the update."""
     readiness: Readiness
+    """How long the nodes are awaited first, and how closely they are looked at."""
     namespace: str = NAMESPACE
     """Namespace of everything the validation makes, with the pool's workload ConfigMap; it has to exist."""
+    registry: Registry = Registry()  # noqa: RUF009 frozen
+    """Where images come from, and with which credentials."""
+    topology: str | None = None
+    """Content of a given NCCL topology file, as the pool's workloads have it; by default the one of the size."""
+    node_preparation: bool = False
+    """Whether the nodes are prepared for pods that do not run as root: their memlock limit has to be lifted then."""
     kubeconfig: pulumi.Input[str] | None = None
     """With which a failed wait is explained; without it the engine's bare message stands."""
     revalidate_when: Mapping[str, Any] = field(default_factory=dict)
@@ -61,20 +77,32 @@ class Validation(pulumi.ComponentResource):
         super().__init__("aks-infiniband:index:Validation", name, None, opts)
         self._name, self._args, self._opts = name, args, opts
         if args.settings.mode == "off":
-            self.report = pulumi.Output.from_input(unmeasured_report(expectations(args.pool), mode="off"))
+            self.report = pulumi.Output.from_input(unmeasured_report(self._expected(), mode="off"))
         else:
             self.report = self._validated_report()
         self.register_outputs({"report": self.report})
 
+    def _expected(self) -> dict[str, Any]:
+        args = self._args
+        settings = args.settings
+        return expectations(
+            args.pool,
+            given=settings.thresholds,
+            tries=settings.tries,
+            sweep=settings.sweep,
+            node_preparation=args.node_preparation,
+        )
+
     def _validated_report(self) -> pulumi.Output[dict[str, Any]]:
         args, name = self._args, self._name
-        files = {**payload_files(), EXPECTATIONS_KEY: json.dumps(expectations(args.pool), indent=1)}
+        files = {**payload_files(), EXPECTATIONS_KEY: json.dumps(self._expected(), indent=1)}
         payload = self._config_map("payload", validation_name(args.pool), "validate", files)
         report = self._config_map("report", report_name(args.pool), "report", None)
+        rendezvous = self._config_map("rendezvous", rendezvous_name(args.pool), "rendezvous", None)
         access = ValidationAccess(
             f"{name}-access", pool=args.pool, namespace=args.namespace, opts=child_options(self, self._opts)
         )
-        validation = self._job(files, depends_on=[payload, report, access])
+        validation = self._job(files, depends_on=[payload, report, rendezvous, access])
         # The id depends on the Job, so that the report is read when it is there, and is unknown at preview till then.
         report_id = validation.id.apply(lambda _: f"{args.namespace}/{report_name(args.pool)}")
         read = k8s.core.v1.ConfigMap.get(
@@ -85,7 +113,7 @@ class Validation(pulumi.ComponentResource):
     def _parsed(self, data: Mapping[str, str] | None) -> dict[str, Any]:
         text = (data or {}).get(REPORT_KEY)
         if text is None:
-            return unmeasured_report(expectations(self._args.pool), mode=self._args.settings.mode)
+            return unmeasured_report(self._expected(), mode=self._args.settings.mode)
         report: dict[str, Any] = json.loads(text)
         if report["verdict"] != "pass" and not pulumi.runtime.is_dry_run():
             pulumi.log.warn(f"validation of {message_of(report)}", resource=self)
@@ -107,7 +135,14 @@ class Validation(pulumi.ComponentResource):
 
     def _job(self, files: Mapping[str, str], *, depends_on: list[pulumi.Resource]) -> k8s.batch.v1.Job:
         args = self._args
-        spec = validation_spec(args.pool, settings=args.settings, readiness=args.readiness, namespace=args.namespace)
+        spec = validation_spec(
+            args.pool,
+            settings=args.settings,
+            readiness=args.readiness,
+            namespace=args.namespace,
+            registry=args.registry,
+            topology=args.topology,
+        )
         job: dict[str, Any] = named_job(args.pool, spec, args.revalidate_when, files)
         hooks = None
         if args.kubeconfig is not None:

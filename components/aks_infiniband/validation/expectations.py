@@ -1,9 +1,13 @@
 """What a pool promises, computed from the catalogue: the data against which the payload judges."""
 
+from collections.abc import Mapping
 from typing import Any, Final
 
+from aks_infiniband.baselines import FIGURES, GivenThreshold, thresholds
 from aks_infiniband.pool import Pool
-from aks_infiniband.workload import nccl_environment
+from aks_infiniband.validation.collective_expectations import Sweep, collective_expectations
+from aks_infiniband.workload import DRIVER_READY, pod_resources
+from aks_infiniband.workload_environment import nccl_environment
 
 SHM_BYTES: Final = 1 << 30
 """Least size of /dev/shm: what NVIDIA's framework containers ask for (`--shm-size=1g`); by default it is 64 MiB."""
@@ -11,41 +15,81 @@ SHM_BYTES: Final = 1 << 30
 _DEVICE_PATTERNS: Final = {"nvidia": r"nvidia\d+", "amd": r"dri/renderD\d+"}
 """Files below /dev, one for each accelerator, as the vendors' device plugins mount them."""
 
-_FABRIC_FIGURES: Final = ("bandwidth", "latency")
 _ACCELERATOR_FIGURES: Final = ("all-reduce", "GPUDirect")
 
 
-def expectations(pool: Pool) -> dict[str, Any]:
+def expectations(
+    pool: Pool,
+    *,
+    given: Mapping[str, GivenThreshold] | None = None,
+    tries: int = 3,
+    sweep: Sweep = "short",
+    node_preparation: bool = False,
+) -> dict[str, Any]:
     """What every node of the pool and the pool as a whole have to show, as JSON-able data.
 
-    hcas.rate_gbps is the signalling rate in Gb/s. not_measured names the figures that belong to a pool of this size and
-    that the payload does not measure.
+    hcas.rate_gbps is the signalling rate in Gb/s. figures are those that the payload measures, thresholds what they are
+    judged by; not_measured names figures that belong to a pool of this size and that nobody means to measure.
+    given: thresholds of the stack file, by figure.
+    tries: how often what falls short is measured in all.
+    sweep: which message sizes all-reduce is measured with.
+    node_preparation: whether the memlock limit is lifted for every user.
     """
-    accelerator = pool.size.accelerator
+    figures = _figures(pool)
+    collective = collective_expectations(pool, given, sweep)
     return {
         "pool": pool.name,
         "vm_size": pool.size.name,
+        "mode": pool.mode,
         "node_count": pool.node_count,
         "hcas": {"count": pool.size.infiniband.hca_count, "rate_gbps": pool.size.infiniband.rate_gbps},
-        "accelerators": accelerator
-        and {
-            "resource": accelerator.resource_name,
-            "count": accelerator.count,
-            "device_pattern": _DEVICE_PATTERNS[accelerator.vendor],
-        },
+        "accelerators": _accelerators(pool),
         "rdma_resource": pool.rdma_resource,
+        "interfaces": ipoib_interfaces(pool),
         "environment": nccl_environment(),
         "shm_bytes": SHM_BYTES,
-        "not_measured": [*_FABRIC_FIGURES, *(_ACCELERATOR_FIGURES if accelerator else ())],
+        "memlock_for_all": node_preparation,
+        "figures": figures,
+        "thresholds": thresholds(pool.size, figures, given),
+        "tries": tries,
+        "collective": collective,
+        "not_measured": list(_ACCELERATOR_FIGURES) if pool.size.accelerator and not collective else [],
+    }
+
+
+def _figures(pool: Pool) -> list[str]:
+    """Names of the figures that are measured on the pool; all-reduce is judged by its own data."""
+    networks = ("rdma-", "ipoib-", "pod-network-") if pool.mode == "ipoib" else ("rdma-",)
+    return [name for name in FIGURES if name.startswith(networks)]
+
+
+def ipoib_interfaces(pool: Pool) -> list[str]:
+    """The interfaces that a pod of the pool has beside eth0: one for each IPoIB network, as Multus names them."""
+    return [f"net{number}" for number, _ in enumerate(pool.ipoib_networks, start=1)] if pool.mode == "ipoib" else []
+
+
+def _accelerators(pool: Pool) -> dict[str, Any] | None:
+    """What a pod holds of them; None where the machines have none, or nobody here drives those that they have."""
+    accelerator = pool.size.accelerator
+    if accelerator is None or pool.gpu_resource is None:
+        return None
+    return {
+        "resource": pool.gpu_resource,
+        "count": accelerator.count,
+        "device_pattern": _DEVICE_PATTERNS[accelerator.vendor],
     }
 
 
 def promised_resources(pool: Pool) -> dict[str, int]:
-    """Least allocatable amount of each extended resource on every node: all accelerators, and any RDMA device.
+    """Least allocatable amount of each extended resource on every node: all accelerators, and what a pod asks of RDMA.
 
     A shared device plugin's number says how many pods may share, not how many HCAs there are, so one pod's worth of it
-    is all that can be asked.
+    is all that can be asked; in mode sriov it is all HCAs. In mode driver-only nobody offers any.
     """
-    accelerator = pool.size.accelerator
-    accelerators = {} if accelerator is None else {accelerator.resource_name: accelerator.count}
-    return {**accelerators, pool.rdma_resource: pool.rdma_quantity}
+    return {name: int(quantity) for name, quantity in pod_resources(pool).items()}
+
+
+def promised_labels(pool: Pool) -> dict[str, str]:
+    """Labels that every node has once it is ready: in mode driver-only no resource tells that the driver is there."""
+    waits = pool.mode == "driver-only" and pool.nic_driver == "doca-ofed"
+    return dict(DRIVER_READY) if waits else {}

@@ -8,8 +8,15 @@ from typing import Any, Final
 
 from aks_infiniband.pool import Pool
 from aks_infiniband.settings import Readiness
-from aks_infiniband.validation.expectations import promised_resources
-from aks_infiniband.validation.job import api_arguments, container, payload_mount, python_environment
+from aks_infiniband.validation.expectations import promised_labels, promised_resources
+from aks_infiniband.validation.job import (
+    LIMITS,
+    api_arguments,
+    container,
+    payload_mount,
+    python_environment,
+    shared_mount,
+)
 
 _NOBODY: Final = 65534
 
@@ -31,12 +38,14 @@ def await_nodes_container(pool: Pool, *, readiness: Readiness, image: str) -> di
             "--nodes",
             str(pool.node_count),
             *promised,
+            *(f"--label={name}={value}" for name, value in sorted(promised_labels(pool).items())),
             "--poll-seconds",
             f"{readiness.poll_seconds:g}",
             "--stable-seconds",
             f"{readiness.stable_seconds:g}",
             "--timeout-seconds",
             f"{readiness.timeout_seconds:g}",
+            *("--proc", "/proc", "--limits", LIMITS),
             *api_arguments(),
         ],
         "env": python_environment(),
@@ -48,5 +57,5 @@ def await_nodes_container(pool: Pool, *, readiness: Readiness, image: str) -> di
             "capabilities": {"drop": ["ALL"]},
             "readOnlyRootFilesystem": True,
         },
-        "volumeMounts": [payload_mount()],
+        "volumeMounts": [payload_mount(), shared_mount()],
     }

@@ -7,6 +7,7 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping
+from pathlib import PurePosixPath
 from typing import Any, Final
 
 from aks_infiniband.metadata import labels
@@ -16,6 +17,8 @@ from aks_infiniband.validation.payload_files import PACKAGE, payload_files
 
 HOME: Final = "/opt/aks-infiniband"
 """Where the payload's ConfigMap is mounted."""
+LIMITS: Final = "/var/lib/aks-infiniband/limits.json"
+"""File in which the init container leaves its limits, for the container."""
 EXPECTATIONS_KEY: Final = "expectations.json"
 """Key of the payload's ConfigMap, and name of the file, that holds the expectations."""
 
@@ -35,6 +38,11 @@ def validation_name(pool: Pool) -> str:
 def report_name(pool: Pool) -> str:
     """Name of the ConfigMap that holds a pool's report."""
     return f"{pool.name}-validation-report"
+
+
+def rendezvous_name(pool: Pool) -> str:
+    """Name of the ConfigMap in which a pool's pods meet."""
+    return f"{pool.name}-validation-rendezvous"
 
 
 def pool_labels(pool: Pool, component: str) -> dict[str, str]:
@@ -125,6 +133,16 @@ def api_arguments() -> list[str]:
 def payload_mount() -> dict[str, Any]:
     """Mount of the payload's volume."""
     return {"name": "payload", "mountPath": HOME, "readOnly": True}
+
+
+def shared_volume() -> dict[str, Any]:
+    """Volume in which the init container leaves what the container reads."""
+    return {"name": "shared", "emptyDir": {"sizeLimit": "1Mi"}}
+
+
+def shared_mount() -> dict[str, Any]:
+    """Mount of the shared volume."""
+    return {"name": "shared", "mountPath": str(PurePosixPath(LIMITS).parent)}
 
 
 def payload_volume(pool: Pool) -> dict[str, Any]:

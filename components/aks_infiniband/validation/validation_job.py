@@ -1,13 +1,17 @@
 """The validation as a plain document: an indexed Job with one pod on every node of a pool."""
 
+from collections.abc import Mapping, Sequence
+from pathlib import PurePosixPath
 from typing import Any, Final
 
 from aks_infiniband.pool import Pool
+from aks_infiniband.registry import Registry
 from aks_infiniband.settings import Readiness, ValidationSettings
 from aks_infiniband.validation.init_container import await_nodes_container
 from aks_infiniband.validation.job import (
     EXPECTATIONS_KEY,
     HOME,
+    LIMITS,
     api_arguments,
     container,
     from_field,
@@ -16,88 +20,158 @@ from aks_infiniband.validation.job import (
     payload_volume,
     pool_labels,
     python_environment,
+    rendezvous_name,
     report_name,
+    shared_mount,
+    shared_volume,
     validation_name,
 )
-from aks_infiniband.workload import config_map_name, pod_template_fragment
+from aks_infiniband.versions import VALIDATION_IMAGE, collective_image
+from aks_infiniband.workload import pod_template_fragment
 
 _LINGER_SECONDS: Final = 30
+_REPORT_SECONDS: Final = 60
+"""What is left at the end for judging, and for writing the report."""
+_TO_INSTALL: Final = ("CHOWN", "DAC_OVERRIDE", "FOWNER")
+"""Capabilities with which a package manager gives files their owner and mode: the payload installs the RDMA tools that
+its image lacks."""
+_COLLECTIVE_RESOURCES: Final = {"requests": {"cpu": "8", "memory": "32Gi"}}
+"""One PyTorch process for each GPU takes 2 to 4 GiB; without a limit, since what NCCL has in /dev/shm counts too."""
+_ATTACHMENTS: Final = "/etc/podinfo/network-status"
+"""File in which a pod of mode ipoib finds what networks it has joined."""
 
 
 def validation_spec(
-    pool: Pool, *, settings: ValidationSettings, readiness: Readiness, namespace: str
+    pool: Pool,
+    *,
+    settings: ValidationSettings,
+    readiness: Readiness,
+    namespace: str,
+    registry: Registry = Registry(),  # noqa: B008 frozen
+    topology: str | None = None,
 ) -> dict[str, Any]:
     """JobSpec of the validation: one pod on each node of the pool, with all the node's accelerators and RDMA.
 
     The Job is waited for as long as the nodes may take to be ready and the validation may take then. Where the nodes
     never offer a resource, the pods stay Pending until then, and show it.
+    registry: where images come from.
+    topology: content of a given NCCL topology file; by default the one of the size.
     """
-    fragment = pod_template_fragment(pool, config_map=config_map_name(pool.name), container="validate")["spec"]
-    common = fragment["containers"][0]
-    own = container("validate", settings.image)
-    resources = {kind: {**own["resources"][kind], **common["resources"][kind]} for kind in ("requests", "limits")}
-    pod_container = {
+    fragment = pod_template_fragment(pool, topology=topology, pull_secret=registry.pull_secret, container="validate")
+    image = registry.image(settings.image or default_image(pool))
+    common = fragment["spec"]
+    spec = {
         **common,
-        **own,
-        "args": [
-            "--namespace",
-            namespace,
-            "--report",
-            report_name(pool),
-            "--expectations",
-            f"{HOME}/{EXPECTATIONS_KEY}",
-            "--mode",
-            settings.mode,
-            "--poll-seconds",
-            f"{readiness.poll_seconds:g}",
-            *_waiting(settings, readiness),
-            *("--sys", "/sys", "--dev", "/dev", "--proc", "/proc", "--shm", "/dev/shm"),  # noqa: S108 not a file of ours
-            *api_arguments(),
+        "serviceAccountName": validation_name(pool),
+        "restartPolicy": "Never",
+        "securityContext": {"seccompProfile": {"type": "RuntimeDefault"}},
+        "affinity": {**common.get("affinity", {}), "podAntiAffinity": _one_per_node(pool)},
+        "initContainers": [await_nodes_container(pool, readiness=readiness, image=image)],
+        "containers": [
+            _container(pool, common["containers"][0], image, _arguments(pool, settings, readiness, namespace))
         ],
-        "env": [
-            *python_environment(),
-            from_field("NODE_NAME", "spec.nodeName"),
-            from_field("JOB_UID", "metadata.labels['batch.kubernetes.io/controller-uid']"),
-        ],
-        "resources": resources,
-        "securityContext": {
-            "runAsUser": 0,  # for any other user IPC_LOCK does nothing
-            "allowPrivilegeEscalation": False,
-            "capabilities": {"drop": ["ALL"], **common["securityContext"]["capabilities"]},
-        },
-        "volumeMounts": [*common["volumeMounts"], payload_mount()],
+        "volumes": [*common["volumes"], payload_volume(pool), shared_volume(), *_attachments_volume(pool)],
     }
+    annotations = fragment.get("metadata", {}).get("annotations", {})
+    metadata = {"labels": pool_labels(pool, "validate"), **({"annotations": annotations} if annotations else {})}
     return {
         **job_limits(readiness.timeout_seconds + settings.timeout_seconds),
         "completionMode": "Indexed",
         "completions": pool.node_count,
         "parallelism": pool.node_count,
-        "template": {
-            "metadata": {"labels": pool_labels(pool, "validate")},
-            "spec": {
-                **fragment,
-                "serviceAccountName": validation_name(pool),
-                "restartPolicy": "Never",
-                "securityContext": {"seccompProfile": {"type": "RuntimeDefault"}},
-                "affinity": {"podAntiAffinity": _one_per_node(pool)},
-                "initContainers": [await_nodes_container(pool, readiness=readiness, image=settings.image)],
-                "containers": [pod_container],
-                "volumes": [*fragment["volumes"], payload_volume(pool)],
-            },
-        },
+        "template": {"metadata": metadata, "spec": spec},
     }
 
 
+def default_image(pool: Pool) -> str:
+    """The image with PyTorch where GPUs are measured, else a small one with Python."""
+    accelerator = pool.size.accelerator
+    return VALIDATION_IMAGE if accelerator is None or pool.gpu_resource is None else collective_image(accelerator.model)
+
+
+def _container(pool: Pool, common: Mapping[str, Any], image: str, arguments: Sequence[str]) -> dict[str, Any]:
+    """The container of a workload on the pool, which runs the validation."""
+    own = container("validate", image)
+    resources = own["resources"] if pool.gpu_resource is None else _COLLECTIVE_RESOURCES
+    return {
+        **common,
+        **own,
+        "args": [*arguments, *api_arguments()],
+        "env": [
+            *common["env"],
+            *python_environment(),
+            from_field("NODE_NAME", "spec.nodeName"),
+            from_field("POD_UID", "metadata.uid"),
+            from_field("POD_IP", "status.podIP"),
+            from_field("JOB_UID", "metadata.labels['batch.kubernetes.io/controller-uid']"),
+        ],
+        "resources": {
+            kind: {**resources.get(kind, {}), **common["resources"][kind]} for kind in ("requests", "limits")
+        },
+        "securityContext": _security_context(common["securityContext"]),
+        "volumeMounts": [*common["volumeMounts"], payload_mount(), shared_mount(), *_attachments_mount(pool)],
+    }
+
+
+def _security_context(common: Mapping[str, Any]) -> dict[str, Any]:
+    """What a workload's container may do, as root: for any other user IPC_LOCK does nothing.
+
+    A privileged one (mode driver-only, see the workload) has every capability, and the API refuses it without the
+    escalation of privileges.
+    """
+    if common.get("privileged"):
+        return {**common, "runAsUser": 0}
+    capabilities = {"drop": ["ALL"], "add": [*common["capabilities"]["add"], *_TO_INSTALL]}
+    return {**common, "runAsUser": 0, "allowPrivilegeEscalation": False, "capabilities": capabilities}
+
+
+def _arguments(pool: Pool, settings: ValidationSettings, readiness: Readiness, namespace: str) -> list[str]:
+    return [
+        *("--namespace", namespace),
+        *("--report", report_name(pool)),
+        *("--rendezvous", rendezvous_name(pool)),
+        *("--expectations", f"{HOME}/{EXPECTATIONS_KEY}"),
+        *("--mode", settings.mode),
+        *("--poll-seconds", f"{readiness.poll_seconds:g}"),
+        *_waiting(settings, readiness),
+        *("--scratch", "/tmp"),  # noqa: S108 the container's own
+        *("--sys", "/sys", "--dev", "/dev", "--proc", "/proc", "--shm", "/dev/shm"),  # noqa: S108 not a file of ours
+        *("--limits", LIMITS),
+        *(("--attachments", _ATTACHMENTS) if pool.mode == "ipoib" else ()),
+    ]
+
+
+def _attachments_volume(pool: Pool) -> list[dict[str, Any]]:
+    """What Multus notes on the pod about its networks. A volume, not a variable: the kubelet may start a container
+    before it has seen the annotation, and brings a volume up to date later.
+    """
+    if pool.mode != "ipoib":
+        return []
+    path = "metadata.annotations['k8s.v1.cni.cncf.io/network-status']"
+    item = {"path": PurePosixPath(_ATTACHMENTS).name, "fieldRef": {"apiVersion": "v1", "fieldPath": path}}
+    return [{"name": "attachments", "downwardAPI": {"items": [item]}}]
+
+
+def _attachments_mount(pool: Pool) -> list[dict[str, Any]]:
+    folder = str(PurePosixPath(_ATTACHMENTS).parent)
+    return [{"name": "attachments", "mountPath": folder, "readOnly": True}] if pool.mode == "ipoib" else []
+
+
 def _waiting(settings: ValidationSettings, readiness: Readiness) -> list[str]:
-    """How long the pods wait for each other, from the end of their init containers on.
+    """How long the pods wait for each other, from the end of their init containers on, and how long they measure.
 
     A report that names the absent is left well before the provider gives up. In mode enforce the Job fails only after
     that: its end would delete the pods that show why somebody is absent.
     """
     seconds = settings.timeout_seconds
-    waits = max(seconds / 2, seconds - 60)
+    waits = seconds / 2
+    measures = waits - min(_REPORT_SECONDS, waits / 4)
     linger = readiness.timeout_seconds + seconds - waits + _LINGER_SECONDS if settings.mode == "enforce" else 0
-    return ["--timeout-seconds", f"{waits:g}", "--linger-seconds", f"{linger:g}"]
+    return [
+        *("--timeout-seconds", f"{waits:g}"),
+        *("--measure-seconds", f"{measures:g}"),
+        *("--linger-seconds", f"{linger:g}"),
+    ]
 
 
 def _one_per_node(pool: Pool) -> dict[str, Any]:

@@ -24,6 +24,22 @@ SPEED = 60.0
 PROGRAM = Path(__file__).with_name("program")
 
 
+def driver(pool: str) -> dict[str, Any]:
+    """The DaemonSet of the NIC driver on one pool's machines, which loads the modules that device plugins look for."""
+    document = device_plugin(f"mofed-{pool}", "mofed", pool, None)
+    document["spec"]["template"]["metadata"]["labels"]["nvidia.com/ofed-driver"] = ""
+    return document
+
+
+def gpu_driver(pool: str) -> dict[str, Any]:
+    """The DaemonSet of the GPUs' driver, with the container that loads nvidia-peermem."""
+    document = device_plugin(f"nvidia-driver-{pool}", "nvidia-driver-daemonset", pool, None)
+    document["spec"]["template"]["spec"]["containers"] = [
+        {"name": name, "image": "registry.invalid/driver"} for name in ("nvidia-driver-ctr", "nvidia-peermem-ctr")
+    ]
+    return document
+
+
 def device_plugin(name: str, app: str, pool: str, config: str | None) -> dict[str, Any]:
     """A device plugin's DaemonSet on one pool's machines, with its ConfigMap mounted where it has one."""
     spec: dict[str, Any] = {
@@ -62,8 +78,18 @@ class Validated:
         others = len(list(self.client.list(Node)))
         for number, fabric in enumerate(fabrics):
             self.apply(node(pool_facts(name, H100, fabric=fabric), number, others + number))
+        self.apply(driver(name), gpu_driver(name))
         self.rdma_plugin(name, vendor)
+        # Operators keep the device plugin waiting until the driver is there; nobody does here.
+        eventually(lambda: self._drivers(name) == len(fabrics))
         self.apply(device_plugin(f"nvidia-{name}", "nvidia-device-plugin-daemonset", name, None))
+
+    def _drivers(self, pool: str) -> int:
+        """How many of a pool's GPU driver pods are ready."""
+        labels: Any = {"app": "nvidia-driver-daemonset", "pool": pool}
+        pods = [pod.to_dict() for pod in self.client.list(Pod, namespace="network-operator", labels=labels)]
+        conditions = [one for pod in pods for one in pod.get("status", {}).get("conditions", [])]
+        return sum(one["type"] == "Ready" and one["status"] == "True" for one in conditions)
 
     @staticmethod
     def machines(pool: str) -> tuple[str, str]:
@@ -109,13 +135,13 @@ class Validated:
         environment = {**self.control_plane.environment, "VALIDATION_REHEARSAL": json.dumps(given)}
         return engine_on(PROGRAM, folder=self.folder / pool, stack=pool, environment=environment)
 
-    def run(self, command: str, pool: str, *, mode: str = "enforce", timeout: float = 60) -> Outcome:
+    def run(self, command: str, pool: str, *, mode: str = "enforce", timeout: float = 240) -> Outcome:
         """Run `preview`, `up` or `destroy` to its end."""
         return run(self.engine(pool, mode, timeout), command)
 
     def report(self, pool: str) -> dict[str, Any]:
         """The stack's output after an update that succeeded."""
-        report: dict[str, Any] = self.engine(pool, "enforce", 60).outputs()["report"]
+        report: dict[str, Any] = self.engine(pool, "enforce", 240).outputs()["report"]
         return report
 
 

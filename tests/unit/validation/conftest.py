@@ -9,7 +9,7 @@ from aks_infiniband.catalog import SIZES
 from aks_infiniband.pool import Pool
 from aks_infiniband.validation.expectations import expectations
 from aks_infiniband.validation.payload.node_facts import Roots
-from aks_infiniband.workload import nccl_environment
+from aks_infiniband.workload_environment import nccl_environment
 
 
 @pytest.fixture
@@ -20,8 +20,9 @@ def pool() -> Pool:
         node_count=2,
         node_selector={"agentpool": "ndh100"},
         tolerations=({"key": "sku", "operator": "Equal", "value": "gpu", "effect": "NoSchedule"},),
-        rdma_resource="rdma/shared_ib",
-        rdma_quantity=1,
+        mode="rdma-shared",
+        nic_driver="doca-ofed",
+        gpu_driver="operator",
     )
 
 
@@ -50,12 +51,22 @@ def healthy() -> Callable[[], dict[str, Any]]:
             "ethernet_devices": ["mlx5_an0"],
             "uverbs": [f"uverbs{index}" for index in range(8)],
             "uverbs_of": {**{f"mlx5_ib{index}": f"uverbs{index}" for index in range(8)}, "mlx5_an0": "uverbs8"},
+            "verbs": {
+                "ports": {
+                    f"mlx5_ib{index}": [{"state": "PORT_ACTIVE", "link_layer": "InfiniBand"}] for index in range(8)
+                },
+                "said": None,
+            },
             "accelerator_devices": [f"nvidia{index}" for index in range(8)],
             "memlock_bytes": 8388608,
             "ipc_lock": True,
+            "memlock_bytes_non_root": 8388608,
             "shm_bytes": 64 << 30,
             "environment": nccl_environment(),
+            "interfaces": {"eth0": {"infiniband": False, "addresses": []}},
             "kernel": "6.8.0-1046-azure",
+            "versions": {"kernel": "6.8.0-1046-azure"},
+            "counters": {},
         }
 
     return make

@@ -58,6 +58,10 @@ class FakeApi:
                 self.send(handler, 200, {"items": items})
                 return
             name = path.path.rpartition("/")[2]
+            if path.path.startswith("/api/v1/nodes/"):
+                found = next((node for node in self.nodes if node["metadata"]["name"] == name), None)
+                self.send(handler, 200 if found else 404, found or {"kind": "Status", "message": f"no node {name}"})
+                return
             if name not in self.config_maps:
                 self.send(handler, 404, {"kind": "Status", "message": f'configmaps "{name}" not found'})
                 return

@@ -6,7 +6,7 @@ import pytest
 from aks_infiniband.validation.payload.api import ApiError
 from aks_infiniband.validation.payload.await_nodes import Patience, Promise, await_nodes, laggards, quantity
 
-PROMISE = Promise("ndh100", 2, {"nvidia.com/gpu": 8, "rdma/shared_ib": 1})
+PROMISE = Promise("ndh100", 2, {"nvidia.com/gpu": 8, "rdma/shared_ib": 1}, {})
 PATIENCE = Patience(poll_seconds=10, stable_seconds=30, timeout_seconds=300)
 
 
@@ -59,6 +59,7 @@ def test_nobody_lags_when_all_nodes_offer_everything() -> None:
     assert laggards(GOOD, PROMISE) == []
 
 
+@pytest.mark.field_report("B5")
 @pytest.mark.parametrize(
     ("bad", "said"),
     [
@@ -94,10 +95,12 @@ def test_a_quantity_is_read_as_kubernetes_writes_it(text: Any, value: Any) -> No
     assert quantity(text) == value
 
 
+@pytest.mark.field_report("B6b")
 def test_the_gate_opens_after_the_stable_window_and_not_before() -> None:
     assert wait([GOOD]) == ([], 30)
 
 
+@pytest.mark.field_report("B6b")
 def test_a_relapse_starts_the_window_anew() -> None:
     relapse = [node("n0"), node("n1", rdma="0")]
     assert wait([GOOD, GOOD, relapse, GOOD]) == ([], 60)
@@ -111,6 +114,7 @@ def test_a_stable_window_of_nothing_opens_at_once() -> None:
     assert wait([GOOD], PATIENCE._replace(stable_seconds=0)) == ([], 0)
 
 
+@pytest.mark.field_report("B5")
 def test_the_gate_gives_up_in_time_and_names_the_laggards() -> None:
     late, seconds = wait([[node("n0"), node("n1", rdma=None)]])
     assert late == ["node n1: rdma/shared_ib 0, expected at least 1"]
@@ -126,3 +130,22 @@ def test_good_nodes_that_were_not_stable_in_time_are_not_good_enough() -> None:
     bad = [node("n0"), node("n1", rdma="0")]
     late, _ = wait([*[bad] * 29, GOOD])
     assert late == ["all nodes good only since 10 s, which is not yet stable"]
+
+
+def test_a_node_without_a_promised_label_lags(tmp_path: Any) -> None:
+    promise = PROMISE._replace(labels={"network.nvidia.com/operator.mofed.wait": "false"})
+    waiting = node("a")
+    waiting["metadata"]["labels"] = {"network.nvidia.com/operator.mofed.wait": "true"}
+    done = node("b")
+    done["metadata"]["labels"] = {"network.nvidia.com/operator.mofed.wait": "false"}
+    assert laggards([waiting, done], promise) == [
+        "node a: label network.nvidia.com/operator.mofed.wait=true, expected false"
+    ]
+
+
+@pytest.mark.parametrize("driver", ["ofed", "gpu"])
+def test_a_node_whose_driver_is_being_rolled_out_lags_until_it_is_done(driver: str) -> None:
+    rolling, done = node("a"), node("b")
+    rolling["metadata"]["labels"] = {f"nvidia.com/{driver}-driver-upgrade-state": "drain-required"}
+    done["metadata"]["labels"] = {f"nvidia.com/{driver}-driver-upgrade-state": "upgrade-done"}
+    assert laggards([rolling, done], PROMISE) == ["node a: its driver is being upgraded (drain-required)"]

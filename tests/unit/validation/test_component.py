@@ -9,8 +9,8 @@ import pulumi_kubernetes as k8s
 import pytest
 from aks_infiniband.settings import Readiness, ValidationSettings
 from aks_infiniband.validation import Validation, ValidationArgs
+from aks_infiniband.validation.payload.checks import make_check
 from aks_infiniband.validation.payload.report import build_report
-from aks_infiniband.workload import WorkloadSettings, WorkloadSettingsArgs, nccl_environment
 
 from tests.unit.pulumi_mocks import KUBECONFIG, AzureAndKubernetes, Deploy, Deployment, Registration
 
@@ -33,13 +33,16 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return ids
 
 
+PASSED = make_check("x", "pass", expected=1, measured=1)
+
+
 @pytest.fixture
 def validated(deploy: Deploy, pool: Any, expected: Any) -> Callable[..., Deployment]:
     """Run a program with one Validation; its result is the report."""
 
     def run(mode: Any = "enforce", *, report: Any = "passing", preview: bool = False, **changes: Any) -> Deployment:
         if report == "passing":
-            report = build_report({}, [{"check": "x", "verdict": "pass"}], expected, run="1", mode=mode, finished="t")
+            report = build_report({}, [PASSED], expected, run="1", mode=mode, finished="t", parts={})
 
         def program() -> Any:
             cluster = k8s.core.v1.Namespace("cluster")
@@ -70,6 +73,7 @@ def names(resources: Any) -> Any:
     return {name: inputs["metadata"]["name"] for name, inputs in resources.items()}
 
 
+@pytest.mark.field_report("D13")
 def test_one_job_is_made_whose_name_ends_in_a_hash(validated: Any) -> None:
     jobs = names(of(validated(), JOB))
     assert set(jobs) == {"ndh100-validate"}
@@ -121,6 +125,7 @@ def test_the_report_is_read_from_the_pools_config_map(validated: Any, read: list
     assert read == ["aks-infiniband/ndh100-validation-report"]
 
 
+@pytest.mark.field_report("C5")
 def test_a_job_without_a_report_is_not_measured(validated: Any) -> None:
     assert validated(report=None).result["verdict"] == "not measured"
 
@@ -137,9 +142,10 @@ def test_in_mode_warn_a_failed_report_is_a_warning_and_an_output(
 ) -> None:
     said: list[str] = []
     monkeypatch.setattr(pulumi.log, "warn", lambda text, **_: said.append(text))
-    failed = {"check": "hca-state", "verdict": "fail", "node": "n0", "device": "mlx5_ib3", "expected": "ACTIVE",
-              "measured": "DOWN", "cause": "c"}  # fmt: skip
-    report = build_report({}, [failed], expected, run="1", mode="warn", finished="t")
+    failed = make_check(
+        "hca-state", "fail", node="n0", device="mlx5_ib3", expected="ACTIVE", measured="DOWN", cause="c"
+    )
+    report = build_report({}, [failed], expected, run="1", mode="warn", finished="t", parts={})
 
     assert validated("warn", report=report).result["verdict"] == "fail"
     assert len(said) == 1
@@ -160,7 +166,7 @@ def test_the_validation_may_read_nodes_touch_its_report_and_nothing_else(validat
         {
             "apiGroups": [""],
             "resources": ["configmaps"],
-            "resourceNames": ["ndh100-validation-report"],
+            "resourceNames": ["ndh100-validation-report", "ndh100-validation-rendezvous"],
             "verbs": ["get", "patch"],
         }
     ]
@@ -196,17 +202,3 @@ def test_everything_carries_the_recommended_labels(validated: Any) -> None:
         labels = one.inputs["metadata"]["labels"]
         assert labels["app.kubernetes.io/part-of"] == "aks-infiniband", one.name
         assert labels["app.kubernetes.io/instance"] == "ndh100", one.name
-
-
-def test_workload_settings_are_a_config_map_per_pool(deploy: Deploy, pool: Any) -> None:
-    def program() -> Any:
-        return WorkloadSettings("workload", args=WorkloadSettingsArgs(pools=[pool])).config_maps["ndh100"]
-
-    deployment = deploy(program)
-    config_map = deployment.one(CONFIG_MAP).inputs
-    assert config_map["data"] == nccl_environment()
-    assert (config_map["metadata"]["name"], config_map["metadata"]["namespace"]) == (
-        "workload-ndh100",
-        "aks-infiniband",
-    )
-    assert deployment.result == "workload-ndh100"

@@ -10,7 +10,8 @@ from aks_infiniband.validation.expectations import expectations, promised_resour
 from aks_infiniband.validation.job import named_job
 from aks_infiniband.validation.payload.outcome import EXIT_RETRY, EXIT_VERDICT
 from aks_infiniband.validation.validation_job import validation_spec
-from aks_infiniband.workload import config_map_name, nccl_environment
+from aks_infiniband.workload import config_map_name
+from aks_infiniband.workload_environment import nccl_environment
 
 READINESS = Readiness(poll_seconds=10, stable_seconds=30, timeout_seconds=2700)
 SETTINGS = ValidationSettings(mode="enforce", image="example.com/python:3", timeout_seconds=1800)
@@ -45,6 +46,7 @@ def waited_seconds(pool: Any, spec: Any) -> int:
     return int(named_job(pool, spec)["metadata"]["annotations"]["pulumi.com/timeoutSeconds"])
 
 
+@pytest.mark.field_report("B5", "B6c")
 def test_each_pod_first_awaits_all_gpus_and_rdma_of_every_node(validation: Any) -> None:
     awaits = init_container(validation)
     assert (awaits["name"], awaits["command"][-1]) == ("await-nodes", "payload.await_nodes")
@@ -75,6 +77,7 @@ def test_awaiting_nodes_takes_no_privilege_and_no_device(validation: Any) -> Non
     assert {"cpu", "memory"} == set(awaits["resources"]["requests"])
 
 
+@pytest.mark.field_report("C6")
 def test_the_validation_has_one_pod_on_each_node(validation: Any) -> None:
     assert (validation["completionMode"], validation["completions"], validation["parallelism"]) == ("Indexed", 2, 2)
     spec = validation["template"]["spec"]
@@ -115,6 +118,7 @@ def test_the_payload_is_mounted_read_only_with_its_expectations(validation: Any)
     assert argument(validation, "--expectations") == f"{mount['mountPath']}/expectations.json"
 
 
+@pytest.mark.field_report("C6b")
 def test_a_verdict_ends_the_job_at_once_and_what_is_no_verdict_does_not_count(validation: Any) -> None:
     assert validation["backoffLimit"] == 0
     assert validation["template"]["spec"]["restartPolicy"] == "Never"
@@ -185,24 +189,41 @@ def test_a_name_is_short_enough_for_the_pods_host_names(validation: Any, pool: A
 
 
 def test_expectations_follow_the_catalogue(pool: Any) -> None:
-    assert expectations(pool) == {
+    expected = expectations(pool)
+    thresholds, collective = expected.pop("thresholds"), expected.pop("collective")
+    assert expected == {
         "pool": "ndh100",
         "vm_size": "Standard_ND96isr_H100_v5",
+        "mode": "rdma-shared",
         "node_count": 2,
         "hcas": {"count": 8, "rate_gbps": 400},
         "accelerators": {"resource": "nvidia.com/gpu", "count": 8, "device_pattern": r"nvidia\d+"},
         "rdma_resource": "rdma/shared_ib",
+        "interfaces": [],
         "environment": nccl_environment(),
         "shm_bytes": 1 << 30,
-        "not_measured": ["bandwidth", "latency", "all-reduce", "GPUDirect"],
+        "memlock_for_all": False,
+        "figures": [
+            "rdma-write-bandwidth",
+            "rdma-read-bandwidth",
+            "rdma-read-latency",
+            "rdma-ping-pong-latency",
+            "rdma-ping-pong-throughput",
+        ],
+        "tries": 3,
+        "not_measured": [],
     }
+    assert set(thresholds) == set(expected["figures"])
+    assert thresholds["rdma-write-bandwidth"]["fail"] == 380
+    assert collective["ranks_per_node"] == 8
 
 
 def test_a_size_without_gpus_promises_rdma_alone(pool: Any) -> None:
-    cpu = replace(pool, size=SIZES["Standard_HB120rs_v3"])
+    cpu = replace(pool, size=SIZES["Standard_HB120rs_v3"], gpu_driver="none")
     assert promised_resources(cpu) == {"rdma/shared_ib": 1}
     assert expectations(cpu)["accelerators"] is None
-    assert expectations(cpu)["not_measured"] == ["bandwidth", "latency"]
+    assert expectations(cpu)["collective"] is None
+    assert expectations(cpu)["not_measured"] == []
     settings = validation_spec(cpu, settings=SETTINGS, readiness=READINESS, namespace="x")
     assert "nvidia.com/gpu" not in container(settings)["resources"]["limits"]
 

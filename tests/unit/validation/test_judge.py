@@ -6,17 +6,29 @@ from typing import Any
 import pytest
 from aks_infiniband.catalog import SIZES
 from aks_infiniband.validation.expectations import expectations
-from aks_infiniband.validation.payload.judge import judge_node, judge_pool, selects
+from aks_infiniband.validation.payload.hcas import selects
+from aks_infiniband.validation.payload.judge import judge_node, judge_pool
 
 
-def test_a_healthy_pool_fails_nothing_and_says_what_was_not_measured(healthy: Any, expected: Any) -> None:
+def test_a_healthy_pool_fails_nothing_and_says_what_nobody_means_to_measure(healthy: Any, expected: Any) -> None:
+    expected = {**expected, "not_measured": ["all-reduce"]}
     checks = judge_pool({"n0": healthy(), "n1": healthy()}, expected)
 
     assert {check["verdict"] for check in checks} == {"pass", "not measured"}
-    unmeasured = [check["check"] for check in checks if check["verdict"] == "not measured"]
-    assert unmeasured == ["bandwidth", "latency", "all-reduce", "GPUDirect"]
+    assert [check["check"] for check in checks if check["verdict"] == "not measured"] == ["all-reduce"]
 
 
+@pytest.mark.field_report("A5", "C6")
+def test_nodes_that_run_different_versions_are_told_apart(healthy: Any, expected: Any) -> None:
+    facts = {"n0": healthy(), "n1": healthy(), "n2": healthy()}
+    facts["n1"]["versions"] = {"kernel": "6.8.0-1050-azure"}
+
+    (check,) = [check for check in judge_pool(facts, {**expected, "node_count": 3}) if check["verdict"] == "warn"]
+    assert (check["check"], check["device"]) == ("versions", "kernel")
+    assert check["measured"] == {"6.8.0-1046-azure": "n0, n2", "6.8.0-1050-azure": "n1"}
+
+
+@pytest.mark.field_report("C6")
 def test_every_check_is_made_on_every_node(healthy: Any, expected: Any) -> None:
     checks = judge_pool({"n0": healthy(), "n1": healthy()}, expected)
 
@@ -29,12 +41,14 @@ def test_every_check_is_made_on_every_node(healthy: Any, expected: Any) -> None:
             "hca-rate",
             "nccl-hca-filter",
             "rdma-devices",
+            "verbs-devices",
             "accelerator-devices",
             "memlock",
             "shm",
         ]
 
 
+@pytest.mark.field_report("B13b")
 @pytest.mark.parametrize(
     ("key", "value", "check"),
     [
@@ -65,6 +79,7 @@ def test_two_bad_ports_are_two_findings(healthy: Any, expected: Any, bad: Any) -
     assert bad(judge_node("n0", facts, expected)) == [("hca-state", "n0", "mlx5_ib0"), ("hca-state", "n0", "mlx5_ib7")]
 
 
+@pytest.mark.field_report("A6", "B14")
 def test_a_missing_hca_is_counted_and_the_present_ones_are_named(healthy: Any, expected: Any, bad: Any) -> None:
     facts = healthy()
     del facts["hcas"][3], facts["uverbs"][3]
@@ -87,6 +102,7 @@ def test_without_any_hca_nothing_about_ports_is_claimed(healthy: Any, expected: 
         assert next(check["verdict"] for check in checks if check["check"] == name) == "not measured"
 
 
+@pytest.mark.field_report("C3")
 def test_a_variable_that_differs_or_is_missing_is_named(healthy: Any, expected: Any, bad: Any) -> None:
     facts = healthy()
     facts["environment"]["NCCL_IB_DISABLE"] = "1"
@@ -116,6 +132,7 @@ def test_too_few_device_files_fail_where_the_kernel_does_not_say_whose_they_are(
     assert ("rdma-devices", "n0", None) in bad(judge_node("n0", facts, expected))
 
 
+@pytest.mark.field_report("A6")
 @pytest.mark.parametrize("seen", [7, 9, 0])
 def test_another_number_of_gpus_fails(healthy: Any, expected: Any, bad: Any, seen: Any) -> None:
     facts = healthy()
@@ -135,6 +152,7 @@ def test_a_size_without_accelerators_is_not_asked_for_any(healthy: Any, pool: An
     assert {check["verdict"] for check in checks} == {"pass"}
 
 
+@pytest.mark.field_report("C2")
 @pytest.mark.parametrize(
     ("limit", "ipc_lock", "verdict"),
     [(8388608, True, "pass"), (-1, False, "pass"), (8388608, False, "fail"), (None, False, "fail")],
@@ -166,6 +184,7 @@ def test_the_limit_and_the_capability_are_both_shown(
     assert next(c["measured"] for c in judge_node("n0", facts, expected) if c["check"] == "memlock") == shown
 
 
+@pytest.mark.field_report("C7")
 @pytest.mark.parametrize(("size", "verdict"), [(64 << 20, "fail"), (1 << 30, "pass"), (None, "fail")])
 def test_shared_memory_of_the_default_size_is_too_small(healthy: Any, expected: Any, size: Any, verdict: Any) -> None:
     facts = healthy()
@@ -174,6 +193,7 @@ def test_shared_memory_of_the_default_size_is_too_small(healthy: Any, expected: 
     assert next(c["verdict"] for c in judge_node("n0", facts, expected) if c["check"] == "shm") == verdict
 
 
+@pytest.mark.field_report("C9")
 @pytest.mark.parametrize("hca_filter", ["mlx5_ib1", "=mlx5_ib0,mlx5_ib1", "", "mlx5", "^mlx5_ib", "mlx5_9"])
 def test_a_filter_that_does_not_choose_exactly_the_infiniband_devices_fails(
     healthy: Any, expected: Any, bad: Any, hca_filter: Any
@@ -222,6 +242,7 @@ def test_the_filter_is_read_as_nccl_reads_it(hca_filter: Any, device: Any, chose
     assert selects(hca_filter, device) is chosen
 
 
+@pytest.mark.field_report("C6")
 def test_a_node_that_did_not_report_fails_the_pool(healthy: Any, expected: Any, bad: Any) -> None:
     checks = judge_pool({"n0": healthy()}, expected)
 
@@ -230,6 +251,7 @@ def test_a_node_that_did_not_report_fails_the_pool(healthy: Any, expected: Any, 
     assert "n0" in checks[0]["cause"]
 
 
+@pytest.mark.field_report("A2")
 def test_nodes_on_different_partitions_are_named_with_the_cause(healthy: Any, expected: Any, bad: Any) -> None:
     other = healthy()
     for hca in other["hcas"]:

@@ -93,5 +93,35 @@ def test_a_machine_without_any_of_it_has_empty_facts(tmp_path: Any) -> None:
         "ipc_lock": False,
         "shm_bytes": None,
         "environment": {},
+        "interfaces": {},
         "kernel": None,
     }
+
+
+def test_interfaces_are_told_apart_by_their_type_and_have_the_addresses_that_multus_notes(
+    machine: Any, tmp_path: Any
+) -> None:
+    for name, kind in (("eth0", "1"), ("net1", "32"), ("net2", "32")):
+        (machine.sys / f"class/net/{name}").mkdir(parents=True)
+        (machine.sys / f"class/net/{name}/type").write_text(f"{kind}\n")
+    noted = tmp_path / "network-status"
+    noted.write_text(
+        '[{"name": "azure", "interface": "eth0", "ips": ["10.244.1.7"], "default": true},'
+        '{"name": "aks-infiniband/aks-infiniband", "interface": "net1", "ips": ["192.168.0.3"]}]'
+    )
+
+    assert read_node(machine._replace(attachments=noted), {}, GPUS)["interfaces"] == {
+        "eth0": {"infiniband": False, "addresses": ["10.244.1.7"]},
+        "net1": {"infiniband": True, "addresses": ["192.168.0.3"]},
+        "net2": {"infiniband": True, "addresses": []},
+    }
+
+
+@pytest.mark.parametrize("text", ["", "null", "not json", '{"interface": "net1"}', '["net1"]'])
+def test_an_annotation_that_says_nothing_gives_no_addresses(machine: Any, tmp_path: Any, text: Any) -> None:
+    noted = tmp_path / "network-status"
+    noted.write_text(text)
+    (machine.sys / "class/net/net1").mkdir(parents=True)
+
+    found = read_node(machine._replace(attachments=noted), {}, GPUS)["interfaces"]
+    assert found == {"net1": {"infiniband": False, "addresses": []}}

@@ -19,17 +19,19 @@ def test_every_module_travels_and_nothing_else() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(payload_files()))
-def test_a_module_is_python_3_9_and_needs_the_standard_library_only(name: Any) -> None:
+def test_a_module_is_python_3_9_and_needs_the_standard_library_only_but_for_the_gpus_ranks(name: Any) -> None:
+    allowed = {*sys.stdlib_module_names, *(["torch"] if name == "collective_rank.py" else [])}
     tree = ast.parse(payload_files()[name], feature_version=(3, 9))
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            assert {alias.name.partition(".")[0] for alias in node.names} <= sys.stdlib_module_names
+            assert {alias.name.partition(".")[0] for alias in node.names} <= allowed
         if isinstance(node, ast.ImportFrom) and node.level == 0:
-            assert str(node.module).partition(".")[0] in sys.stdlib_module_names
+            assert str(node.module).partition(".")[0] in allowed
 
 
 def test_all_of_it_fits_into_a_config_map() -> None:
-    assert sum(len(text.encode()) for text in payload_files().values()) < 100_000
+    """A ConfigMap holds 1 MiB, all keys together (Kubernetes, "ConfigMaps")."""
+    assert sum(len(text.encode()) for text in payload_files().values()) < 500_000
 
 
 @pytest.mark.parametrize("module", ["payload.await_nodes", "payload.validate"])

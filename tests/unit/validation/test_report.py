@@ -3,6 +3,8 @@
 import json
 from typing import Any
 
+import pytest
+from aks_infiniband.validation.payload.checks import make_check
 from aks_infiniband.validation.payload.judge import judge_pool
 from aks_infiniband.validation.payload.report import (
     build_report,
@@ -14,19 +16,18 @@ from aks_infiniband.validation.payload.report import (
 
 
 def report_of(facts: Any, expected: Any) -> Any:
-    return build_report(facts, judge_pool(facts, expected), expected, run="uid", mode="enforce", finished="now")
+    checks = judge_pool(facts, expected)
+    return build_report(facts, checks, expected, run="uid", mode="enforce", finished="now", parts={})
 
 
 def test_a_healthy_pool_passes_and_its_coverage_names_what_was_not_measured(healthy: Any, expected: Any) -> None:
+    expected = {**expected, "not_measured": ["all-reduce", "GPUDirect"]}
     report = report_of({"n0": healthy(), "n1": healthy()}, expected)
 
     assert report["verdict"] == "pass"
-    assert (
-        report["coverage"]["summary"]
-        == "2 of 2 nodes, 16 of 16 HCAs; bandwidth, latency, all-reduce, GPUDirect: not measured"
-    )
-    assert report["coverage"]["not_measured"] == ["bandwidth", "latency", "all-reduce", "GPUDirect"]
-    assert (report["schema_version"], report["pool"], report["run"]) == (1, "ndh100", "uid")
+    assert report["coverage"]["summary"] == "2 of 2 nodes, 16 of 16 HCAs; all-reduce, GPUDirect: not measured"
+    assert report["coverage"]["not_measured"] == ["all-reduce", "GPUDirect"]
+    assert (report["schema_version"], report["pool"], report["run"]) == (2, "ndh100", "uid")
     assert json.loads(json.dumps(report)) == report
 
 
@@ -46,22 +47,49 @@ def test_half_a_pool_is_half_covered(healthy: Any, expected: Any) -> None:
     assert report["coverage"]["summary"].startswith("1 of 2 nodes, 8 of 16 HCAs")
 
 
-def test_the_worst_measured_verdict_counts_and_nothing_measured_is_not_a_pass() -> None:
-    def checks(*verdicts: Any) -> Any:
-        return [{"verdict": verdict} for verdict in verdicts]
+@pytest.mark.field_report("C5")
+def test_the_worst_verdict_counts_and_what_could_not_be_measured_is_worse_than_a_warning() -> None:
+    def checks(*verdicts: Any, cause: Any = None) -> Any:
+        return [make_check("x", verdict, expected=None, measured=None, cause=cause) for verdict in verdicts]
 
     assert verdict_of(checks("pass", "fail", "warn")) == "fail"
     assert verdict_of(checks("pass", "warn", "not measured")) == "warn"
-    assert verdict_of(checks("pass", "not measured")) == "pass"
+    assert verdict_of(checks("pass", "not measured", "not judged")) == "pass"
+    assert verdict_of(checks("pass", "warn") + checks("not measured", cause="the image lacks it")) == "not measured"
+    assert verdict_of(checks("fail") + checks("not measured", cause="the image lacks it")) == "fail"
     assert verdict_of(checks("not measured")) == "not measured"
     assert verdict_of([]) == "not measured"
 
 
+def test_a_figure_that_nothing_is_there_to_judge_by_is_told_in_the_coverage(healthy: Any, expected: Any) -> None:
+    checks = [make_check("all-reduce", "not judged", expected=None, measured=99.0, unit="GB/s")]
+    report = build_report({}, checks, expected, run="uid", mode="enforce", finished="now", parts={})
+    assert report["coverage"]["summary"].endswith("; all-reduce: measured, not judged")
+
+
+def test_a_figure_is_shown_with_its_unit_and_every_earlier_try() -> None:
+    tries: list[dict[str, Any]] = [
+        {"value": 180.0, "error": None},
+        {"value": None, "error": "killed"},
+        {"value": 181.5, "error": None},
+    ]
+    check = make_check(
+        "rdma-write-bandwidth", "fail", node="n0", device="mlx5_ib3", expected="at least 380 Gb/s (quoted)",
+        measured=181.5, unit="Gb/s", tries=tries, cause="slow",
+    )  # fmt: skip
+    (line,) = lines_of([check])
+    assert line == (
+        "fail: rdma-write-bandwidth on n0 (mlx5_ib3): expected at least 380 Gb/s (quoted), "
+        "measured 181.5 Gb/s (before: 180.0, nothing) - slow"
+    )
+
+
+@pytest.mark.field_report("C5")
 def test_a_pool_nobody_looked_at_is_not_measured(expected: Any) -> None:
     report = unmeasured_report(expected, mode="off")
 
     assert (report["verdict"], report["mode"], report["checks"]) == ("not measured", "off", [])
-    assert report["coverage"]["summary"].startswith("0 of 2 nodes, 0 of 16 HCAs; nodes, HCAs, bandwidth")
+    assert report["coverage"]["summary"].startswith("0 of 2 nodes, 0 of 16 HCAs; nodes, HCAs, rdma-write-bandwidth")
 
 
 def test_devices_that_show_the_same_are_named_in_one_line(healthy: Any, expected: Any) -> None:
@@ -82,5 +110,5 @@ def test_the_message_starts_with_verdict_and_coverage(healthy: Any, expected: An
     facts["n1"]["shm_bytes"] = None
 
     first, second = message_of(report_of(facts, expected)).split("\n")
-    assert first.startswith("pool ndh100: fail (2 of 2 nodes, 16 of 16 HCAs;")
+    assert first == "pool ndh100: fail (2 of 2 nodes, 16 of 16 HCAs)"
     assert second.startswith("fail: shm on n1: expected 1073741824, measured nothing - ")

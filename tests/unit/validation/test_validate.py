@@ -5,9 +5,11 @@ import threading
 from typing import Any
 
 import pytest
-from aks_infiniband.validation.payload import await_nodes, validate
+from aks_infiniband.validation.payload import await_nodes, measuring, tools, validate, verbs
+from aks_infiniband.validation.payload.measuring import Outcome
 from aks_infiniband.validation.payload.outcome import EXIT_DONE, EXIT_RETRY, EXIT_VERDICT, finish, shorten
-from aks_infiniband.workload import nccl_environment
+from aks_infiniband.validation.payload.tools import Tools
+from aks_infiniband.workload_environment import nccl_environment
 
 from tests.unit.validation.fake_api import FakeApi
 
@@ -15,8 +17,19 @@ from tests.unit.validation.fake_api import FakeApi
 @pytest.fixture
 def fake() -> Any:
     with FakeApi() as api:
-        api.config_maps["report"] = {}
+        api.config_maps = {"report": {}, "rendezvous": {}}
+        api.nodes = [{"metadata": {"name": name, "labels": {}}, "status": {}} for name in ("n0", "n1")]
         yield api
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_measured(monkeypatch: Any) -> None:
+    """No tool is looked for, installed or run; tests/rehearsal/validation measures."""
+    monkeypatch.setattr(tools, "ensure", lambda *_: Tools((), (), None))
+    monkeypatch.setattr(tools, "versions", lambda *_: {})
+    active = [{"state": "PORT_ACTIVE", "link_layer": "InfiniBand"}]
+    monkeypatch.setattr(verbs, "look", lambda *_: {"ports": {f"mlx5_ib{n}": active for n in range(8)}, "said": None})
+    monkeypatch.setattr(measuring, "measure", lambda *_: Outcome())
 
 
 @pytest.fixture
@@ -39,6 +52,9 @@ def run_pod(fake: Any, machine: Any, expected: Any, tmp_path: Any) -> Any:
         arguments = {
             "namespace": "ns",
             "report": "report",
+            "rendezvous": "rendezvous",
+            "measure-seconds": 5,
+            "scratch": tmp_path,
             "expectations": expectations,
             "mode": mode,
             "poll-seconds": 0.01,
@@ -53,6 +69,7 @@ def run_pod(fake: Any, machine: Any, expected: Any, tmp_path: Any) -> Any:
         }
         argv = [part for key, value in arguments.items() for part in (f"--{key}", str(value))]
         pod = {"JOB_UID": run, "JOB_COMPLETION_INDEX": str(index), "NODE_NAME": node, **nccl_environment()}
+        pod |= {"POD_UID": f"pod-{index}", "POD_IP": f"10.244.0.{index}"}
         return validate.main(argv, pod | (environment or {})), log.read_text()
 
     return run
@@ -66,6 +83,11 @@ def entry(node: Any, run: Any, facts: Any) -> Any:
     return json.dumps({"run": run, "node": node, "index": 1, "facts": facts})
 
 
+def member(node: Any, run: Any, rank: Any = 1) -> Any:
+    known = {"pod": f"pod-{rank}", "address": "10.244.0.9", "port": 18515, "devices": [], "networks": {}, "replaced": 0}
+    return json.dumps({"run": run, "rank": rank, "node": node, **known})
+
+
 def test_two_pods_report_and_index_0_leaves_a_passing_report(fake: Any, run_pod: Any) -> None:
     other = threading.Thread(target=run_pod, args=(1, "n1"), kwargs={"timeout": 20})
     other.start()
@@ -73,7 +95,7 @@ def test_two_pods_report_and_index_0_leaves_a_passing_report(fake: Any, run_pod:
     other.join()
 
     assert (code, report_of(fake)["verdict"]) == (EXIT_DONE, "pass")
-    assert message.startswith("pool ndh100: pass (2 of 2 nodes, 16 of 16 HCAs;")
+    assert message == "pool ndh100: pass (2 of 2 nodes, 16 of 16 HCAs)"
     assert set(fake.config_maps["report"]) == {"node.n0.json", "node.n1.json", "report.json"}
     assert sorted(report_of(fake)["nodes"]) == ["n0", "n1"]
     assert (report_of(fake)["run"], report_of(fake)["mode"]) == ("uid-1", "enforce")
@@ -94,6 +116,7 @@ def test_a_straggler_is_waited_for_after_the_report_has_named_it_absent(fake: An
         if "report.json" in data:
             verdicts.append(json.loads(data["report.json"])["verdict"])
             data.setdefault("node.n1.json", entry("n1", "uid-1", healthy()))
+            fake.config_maps["rendezvous"]["rank-1.json"] = member("n1", "uid-1")
 
     fake.on_patch = straggle
     code, _ = run_pod(0, "n0", linger=20)
@@ -112,6 +135,7 @@ def test_in_mode_warn_a_failure_is_reported_and_the_job_succeeds(fake: Any, run_
 def test_a_device_that_is_down_fails_the_pool_and_is_named(fake: Any, run_pod: Any, machine: Any, healthy: Any) -> None:
     (machine.sys / "class/infiniband/mlx5_ib6/ports/1/state").write_text("1: DOWN\n")
     fake.config_maps["report"]["node.n1.json"] = entry("n1", "uid-1", healthy())
+    fake.config_maps["rendezvous"]["rank-1.json"] = member("n1", "uid-1")
 
     code, message = run_pod(0, "n0")
     assert code == EXIT_VERDICT
@@ -138,10 +162,12 @@ def test_an_unreadable_entry_is_as_good_as_none(fake: Any, run_pod: Any) -> None
 
 def test_any_other_index_reports_its_node_and_judges_nothing(fake: Any, run_pod: Any, healthy: Any) -> None:
     fake.config_maps["report"]["node.n0.json"] = entry("n0", "uid-1", healthy())
+    plan = {"run": "uid-1", "id": "end", "step": {"end": True}, "members": {"n1": {"pod": "pod-1"}}}
+    fake.config_maps["rendezvous"]["plan.json"] = json.dumps(plan)
     code, message = run_pod(1, "n1")
 
     assert code == EXIT_DONE
-    assert "node n1 has reported, with 2 of 2 nodes" in message
+    assert message == "node n1 has reported, and everything is measured; index 0 judges"
     assert "report.json" not in fake.config_maps["report"]
     left = json.loads(fake.config_maps["report"]["node.n1.json"])
     assert (left["run"], left["facts"]["hcas"][0]["device"]) == ("uid-1", "mlx5_ib0")
@@ -149,10 +175,12 @@ def test_any_other_index_reports_its_node_and_judges_nothing(fake: Any, run_pod:
 
 def test_a_pod_restarted_half_way_comes_to_the_same_report(fake: Any, run_pod: Any, healthy: Any) -> None:
     fake.config_maps["report"]["node.n1.json"] = entry("n1", "uid-1", healthy())
+    fake.config_maps["rendezvous"]["rank-1.json"] = member("n1", "uid-1")
     first = run_pod(0, "n0")
     assert run_pod(0, "n0") == first
 
 
+@pytest.mark.field_report("C6b")
 def test_what_keeps_the_pod_from_working_is_said_and_tried_again(fake: Any, run_pod: Any) -> None:
     del fake.config_maps["report"]
     code, message = run_pod(0, "n0")
@@ -180,6 +208,12 @@ def test_awaiting_nodes_ends_well_when_they_are_there(fake: Any, tmp_path: Any) 
     code, log = awaited(fake, tmp_path, "--timeout-seconds", "10")
     assert code == EXIT_DONE
     assert log.read_text().startswith("pool ndh100: 1 of 1 nodes Ready, each with rdma/shared_ib at least 1")
+
+
+def test_awaiting_nodes_leaves_the_limit_of_its_user(fake: Any, machine: Any, tmp_path: Any) -> None:
+    limits = tmp_path / "limits.json"
+    awaited(fake, tmp_path, "--timeout-seconds", "0.05", "--proc", str(machine.proc), "--limits", str(limits))
+    assert json.loads(limits.read_text()) == {"memlock_bytes": 8388608}
 
 
 def test_awaiting_nodes_in_vain_names_the_laggards(fake: Any, tmp_path: Any) -> None:

@@ -79,6 +79,10 @@ class Api:
         items: list[dict[str, Any]] = self._once("GET", f"/api/v1/nodes?{query}").get("items", [])
         return items
 
+    def node(self, name: str) -> dict[str, Any]:
+        """One Node object. Raises ApiError."""
+        return self._patiently("GET", f"/api/v1/nodes/{urllib.parse.quote(name)}")
+
     def config_map_data(self, namespace: str, name: str) -> dict[str, str]:
         """The data of a ConfigMap. Raises ApiError."""
         data: dict[str, str] | None = self._patiently("GET", _config_map(namespace, name)).get("data")

@@ -7,6 +7,7 @@ counts is what every single node says, and that it keeps saying so.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
 import time
@@ -15,17 +16,22 @@ from pathlib import Path
 from typing import Any, Callable, NamedTuple
 
 from .api import Api, ApiError, in_cluster_url
+from .node_facts import read_memlock
 from .outcome import EXIT_DONE, EXIT_RETRY, EXIT_VERDICT, finish
 
+_UPGRADE_STATES = ("nvidia.com/ofed-driver-upgrade-state", "nvidia.com/gpu-driver-upgrade-state")
+_UPGRADED = "upgrade-done"
+"""Labels that the two operators keep on a node while they roll out a driver, and their value afterwards."""
 _SUFFIXES = {"k": 1_000, "M": 1_000_000}
 
 
 class Promise(NamedTuple):
-    """What has to be there: this many nodes, each with at least these allocatable amounts."""
+    """What has to be there: this many nodes, each with at least these allocatable amounts, and with these labels."""
 
     pool: str
     node_count: int
     resources: Mapping[str, int]
+    labels: Mapping[str, str]
 
 
 class Patience(NamedTuple):
@@ -47,7 +53,7 @@ def quantity(text: str) -> int:
     return int(text)
 
 
-def lacks(node: Mapping[str, Any], resources: Mapping[str, int]) -> list[str]:
+def lacks(node: Mapping[str, Any], promise: Promise) -> list[str]:
     """What keeps one node from being usable, in words; empty when nothing does."""
     missing = []
     conditions = {c["type"]: c for c in node.get("status", {}).get("conditions", [])}
@@ -58,10 +64,17 @@ def lacks(node: Mapping[str, Any], resources: Mapping[str, int]) -> list[str]:
     if node.get("spec", {}).get("unschedulable"):
         missing.append("cordoned")
     allocatable = node.get("status", {}).get("allocatable", {})
-    for resource, least in sorted(resources.items()):
+    for resource, least in sorted(promise.resources.items()):
         offered = quantity(allocatable.get(resource, "0"))
         if offered < least:
             missing.append(f"{resource} {offered}, expected at least {least}")
+    labels = node.get("metadata", {}).get("labels", {})
+    for upgrade in (labels.get(state, _UPGRADED) for state in _UPGRADE_STATES):
+        if upgrade != _UPGRADED:
+            missing.append(f"its driver is being upgraded ({upgrade})")
+    for label, value in sorted(promise.labels.items()):
+        if labels.get(label) != value:
+            missing.append(f"label {label}={labels.get(label, '')}, expected {value}")
     return missing
 
 
@@ -69,7 +82,7 @@ def laggards(nodes: Sequence[Mapping[str, Any]], promise: Promise) -> list[str]:
     """One line for each node that is not there yet, and one for nodes that are missing altogether."""
     lines = []
     for node in sorted(nodes, key=lambda n: str(n["metadata"]["name"])):
-        missing = lacks(node, promise.resources)
+        missing = lacks(node, promise)
         if missing:
             lines.append(f"node {node['metadata']['name']}: {', '.join(missing)}")
     if len(nodes) < promise.node_count:
@@ -116,15 +129,25 @@ def _resource(text: str) -> tuple[str, int]:
     return name, int(least)
 
 
+def _label(text: str) -> tuple[str, str]:
+    name, separator, value = text.partition("=")
+    if not separator:
+        raise argparse.ArgumentTypeError(f"{text!r}: expected NAME=VALUE, such as agentpool=ndh100")
+    return name, value
+
+
 def _arguments(argv: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="await_nodes", description=__doc__)
     parser.add_argument("--pool", required=True)
     parser.add_argument("--selector", required=True, help="label selector of the pool's nodes")
     parser.add_argument("--nodes", required=True, type=int)
     parser.add_argument("--resource", action="append", default=[], type=_resource, metavar="NAME=LEAST")
+    parser.add_argument("--label", action="append", default=[], type=_label, metavar="NAME=VALUE")
     parser.add_argument("--poll-seconds", required=True, type=float)
     parser.add_argument("--stable-seconds", required=True, type=float)
     parser.add_argument("--timeout-seconds", required=True, type=float)
+    parser.add_argument("--proc", type=Path, help="where the kernel tells a process its limits")
+    parser.add_argument("--limits", type=Path, help="file in which to leave this user's limit on locked memory")
     parser.add_argument("--termination-log", required=True, type=Path)
     parser.add_argument("--token", type=Path)
     parser.add_argument("--ca", type=Path)
@@ -135,19 +158,23 @@ def _arguments(argv: Sequence[str]) -> argparse.Namespace:
 def main(argv: Sequence[str], environment: Mapping[str, str]) -> int:
     """Run with the command line's arguments; returns the exit code."""
     arguments = _arguments(argv)
-    promise = Promise(arguments.pool, arguments.nodes, dict(arguments.resource))
+    promise = Promise(arguments.pool, arguments.nodes, dict(arguments.resource), dict(arguments.label))
     patience = Patience(arguments.poll_seconds, arguments.stable_seconds, arguments.timeout_seconds)
     try:
         api = Api(arguments.api or in_cluster_url(environment), token=arguments.token, ca=arguments.ca)
     except (ApiError, OSError) as error:
         return finish(EXIT_RETRY, f"pool {promise.pool}: {error}", arguments.termination_log)
+    if arguments.limits and arguments.proc:
+        arguments.limits.write_text(json.dumps({"memlock_bytes": read_memlock(arguments.proc)}), encoding="utf-8")
     late = await_nodes(lambda: api.nodes(arguments.selector), promise, patience)
-    offers = ", ".join(f"{name} at least {least}" for name, least in sorted(promise.resources.items()))
+    offers = [f"{name} at least {least}" for name, least in sorted(promise.resources.items())]
+    offers += [f"label {name}={value}" for name, value in sorted(promise.labels.items())]
     if late:
         message = f"pool {promise.pool} after {patience.timeout_seconds:g} s: " + "; ".join(late)
         return finish(EXIT_VERDICT, message, arguments.termination_log)
+    offered = f"each with {', '.join(offers)}, " if offers else ""
     message = (
-        f"pool {promise.pool}: {promise.node_count} of {promise.node_count} nodes Ready, each with {offers}, "
+        f"pool {promise.pool}: {promise.node_count} of {promise.node_count} nodes Ready, {offered}"
         f"stable for {patience.stable_seconds:g} s"
     )
     return finish(EXIT_DONE, message, arguments.termination_log)

@@ -7,6 +7,7 @@ link layer alone.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Mapping
@@ -16,14 +17,18 @@ from typing import Any, NamedTuple
 _CAP_IPC_LOCK = 14
 """Bit of CAP_IPC_LOCK in a capability mask (Linux, include/uapi/linux/capability.h)."""
 
+_ARPHRD_INFINIBAND = "32"
+"""Type of an IPoIB interface (Linux, include/uapi/linux/if_arp.h)."""
+
 
 class Roots(NamedTuple):
-    """Where the kernel's file systems are found."""
+    """Where the kernel's file systems are found, and the file with what Multus notes on the pod (None without)."""
 
     sys: Path
     dev: Path
     proc: Path
     shm: Path
+    attachments: Path | None = None
 
 
 def read_node(roots: Roots, environment: Mapping[str, str], device_pattern: str | None) -> dict[str, Any]:
@@ -38,10 +43,11 @@ def read_node(roots: Roots, environment: Mapping[str, str], device_pattern: str 
         "uverbs": sorted(path.name for path in (roots.dev / "infiniband").glob("uverbs*")),
         "uverbs_of": read_uverbs_names(roots.sys),
         "accelerator_devices": _device_files(roots.dev, device_pattern),
-        "memlock_bytes": _memlock(roots.proc),
+        "memlock_bytes": read_memlock(roots.proc),
         "ipc_lock": _has_ipc_lock(roots.proc),
         "shm_bytes": _file_system_bytes(roots.shm),
         "environment": {name: value for name, value in sorted(environment.items()) if name.startswith("NCCL_")},
+        "interfaces": read_interfaces(roots),
         "kernel": _text(roots.proc / "sys/kernel/osrelease"),
     }
 
@@ -65,6 +71,48 @@ def read_rdma_devices(sys_root: Path) -> tuple[list[dict[str, Any]], list[str]]:
             }
         )
     return hcas, ethernet
+
+
+def read_interfaces(roots: Roots) -> dict[str, dict[str, Any]]:
+    """The pod's network interfaces by name: whether each is InfiniBand's, and the addresses that Multus notes."""
+    addresses = _attached_addresses(_text(roots.attachments) if roots.attachments else None)
+    return {
+        path.name: {
+            "infiniband": _text(path / "type") == _ARPHRD_INFINIBAND,
+            "addresses": addresses.get(path.name, []),
+        }
+        for path in sorted(roots.sys.glob("class/net/*"))
+    }
+
+
+def _attached_addresses(status: str | None) -> dict[str, list[str]]:
+    """Addresses by interface, of the annotation k8s.v1.cni.cncf.io/network-status (Network Plumbing Working Group's
+    specification of network attachments, version 1.2, section 4.1).
+    """
+    try:
+        networks = json.loads(status or "[]")
+    except ValueError:
+        return {}
+    entries = [one for one in networks or [] if isinstance(one, dict) and one.get("interface")]
+    return {str(one["interface"]): list(one.get("ips") or []) for one in entries}
+
+
+def read_versions(roots: Roots) -> dict[str, str]:
+    """Kernel, drivers and the firmware of the HCAs, as the kernel shows them; what it does not show, left out."""
+    firmware = sorted(
+        {
+            text
+            for device in roots.sys.glob("class/infiniband/*")
+            if _text(device / "ports/1/link_layer") == "InfiniBand" and (text := _text(device / "fw_ver"))
+        }
+    )
+    found = {
+        "kernel": _text(roots.proc / "sys/kernel/osrelease"),
+        "mlx5 driver": _text(roots.sys / "module/mlx5_core/version"),
+        "NVIDIA driver": _text(roots.sys / "module/nvidia/version"),
+        "HCA firmware": ", ".join(firmware) or None,
+    }
+    return {name: text for name, text in found.items() if text}
 
 
 def read_uverbs_names(sys_root: Path) -> dict[str, str]:
@@ -109,7 +157,7 @@ def _device_files(dev: Path, pattern: str | None) -> list[str]:
     return sorted((name for name in names if re.fullmatch(pattern, name)), key=lambda name: _natural(Path(name)))
 
 
-def _memlock(proc: Path) -> int | None:
+def read_memlock(proc: Path) -> int | None:
     """The soft limit on locked memory in bytes; -1 when unlimited, None when it cannot be read."""
     match = re.search(r"^Max locked memory\s+(\S+)", _text(proc / "self/limits") or "", re.MULTILINE)
     if match is None:

@@ -1,6 +1,6 @@
-"""One pod of the validation Job: looks at its node, tells the others, and (index 0) judges the pool.
+"""One pod of the validation: looks at its node, tells the others, measures with them, and (index 0) judges the pool.
 
-Every pod stays until all have reported: as long as it runs, its node is taken, so no two pods see the same node.
+Every pod stays until all is over: as long as it runs, its node is taken, so no two pods see the same node.
 """
 
 from __future__ import annotations
@@ -9,164 +9,196 @@ import argparse
 import json
 import os
 import sys
-import time
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
-from pathlib import Path
-from typing import Any, Callable, NamedTuple
+from typing import Any
 
+from . import comparison, measuring
 from .api import Api, ApiError, in_cluster_url
+from .arguments import parse
+from .board import Board, Entry
+from .following import Lead, follow
+from .gathering import Run, entry_key, gather, stale_keys, who_am_i
 from .judge import judge_pool
-from .node_facts import Roots, read_node
+from .looking import look
+from .measuring import Outcome
 from .outcome import EXIT_DONE, EXIT_RETRY, EXIT_VERDICT, finish
-from .report import build_report, headline, message_of
+from .pairing import Limits, free_ports
+from .report import REPORT_KEY, build_report, headline, message_of
+from .worker import Setting, Worker
 
-REPORT_KEY = "report.json"
-
-
-class Run(NamedTuple):
-    """Which run this is, and who this pod is in it."""
-
-    run: str
-    rank: int
-    node: str
-
-
-def entry_key(node: str) -> str:
-    """The key of the report ConfigMap under which a node's facts lie."""
-    return f"node.{node}.json"
+_STEP_SECONDS = 2.0
+"""The longest time between two looks at what is to be done next."""
+_SHARE = 12
+"""So many tools, one after the other, fit into the time for all measurements; each takes a few seconds as a rule."""
+_TOOL_SECONDS = (5.0, 60.0)
+_REPLACED = 3
+"""So many pods may find that Multus was not on the node when they started, before that is a verdict."""
 
 
-def entries_of(data: Mapping[str, str], run: str) -> dict[str, dict[str, Any]]:
-    """The facts that the nodes of this run have left; those of other runs, and what cannot be read, left out."""
-    found = {}
-    for key, text in data.items():
-        if not key.startswith("node."):
-            continue
+class NotYetError(Exception):
+    """Work that this pod cannot do, and a new one can."""
+
+
+class Validation:
+    """One pod's part in a run."""
+
+    def __init__(self, arguments: argparse.Namespace, environment: Mapping[str, str]) -> None:
+        """Raises KeyError and ValueError for a pod that is not one of such a Job."""
+        self.arguments, self.environment = arguments, environment
+        self.me: Run = who_am_i(environment)
+        self.expected: dict[str, Any] = json.loads(arguments.expectations.read_text(encoding="utf-8"))
+        self.api = Api(arguments.api or in_cluster_url(environment), token=arguments.token, ca=arguments.ca)
+        self.board = Board(
+            self.me.run,
+            lambda: self.api.config_map_data(arguments.namespace, arguments.rendezvous),
+            lambda data: self.api.merge_config_map_data(arguments.namespace, arguments.rendezvous, data),
+        )
+        self.poll_seconds = min(arguments.poll_seconds, _STEP_SECONDS)
+
+    def run(self) -> tuple[int, str]:
+        """Do it; returns the exit code and the message."""
+        facts = self.facts()
+        entry = self.entry(facts)
+        self.publish(facts)
+        seconds = min(max(self.arguments.measure_seconds / _SHARE, _TOOL_SECONDS[0]), _TOOL_SECONDS[1])
+        worker = Worker(
+            Setting(
+                self.me.node,
+                self.arguments.sys,
+                self.arguments.scratch,
+                self.environment,
+                Limits(connect_seconds=seconds, tool_seconds=seconds),
+            )
+        )
         try:
-            entry = json.loads(text)
-            if entry["run"] == run:
-                found[str(entry["node"])] = dict(entry["facts"])
-        except (ValueError, KeyError, TypeError):
-            continue
-    return found
+            return self.lead(worker, entry) if self.me.rank == 0 else self.follow(worker, entry)
+        finally:
+            worker.stop()
 
+    def facts(self) -> dict[str, Any]:
+        """Everything that this pod says of its node."""
+        return look(self.arguments, self.expected, self.environment, lambda: self.api.node(self.me.node))
 
-def stale_keys(data: Mapping[str, str], nodes: Sequence[str]) -> list[str]:
-    """The entries of nodes that have no part in this run."""
-    current = {entry_key(node) for node in nodes}
-    return [key for key in data if key.startswith("node.") and key not in current]
+    def entry(self, facts: Mapping[str, Any]) -> Entry:
+        """What the others have to know of this pod. Raises NotYetError where its networks were not attached."""
+        interfaces = facts["interfaces"]
+        networks = {name: found["addresses"][0] for name, found in interfaces.items() if found["addresses"]}
+        entries, _ = self.board.look()
+        before = entries.get(self.me.rank)
+        replaced = before is not None and before["pod"] != self.me.pod
+        entry: Entry = {
+            "rank": self.me.rank,
+            "node": self.me.node,
+            "pod": self.me.pod,
+            "address": self.me.address,
+            "port": free_ports(),
+            "devices": [hca["device"] for hca in facts["hcas"] if hca["state"] == "ACTIVE"],
+            "networks": {**networks, "eth0": self.me.address},
+            "replaced": before["replaced"] + replaced if before else 0,
+        }
+        absent = [name for name in self.expected["interfaces"] if name not in interfaces]
+        if absent and entry["replaced"] < _REPLACED:
+            self.board.enter(entry)
+            raise NotYetError(
+                f"the pod has no {', '.join(absent)}: Multus was not on node {self.me.node} when the pod started"
+            )
+        return entry
 
+    def publish(self, facts: Mapping[str, Any]) -> None:
+        """Leave the facts where index 0 finds them."""
+        entry = {"run": self.me.run, "node": self.me.node, "index": self.me.rank, "facts": facts}
+        self._merge({entry_key(self.me.node): json.dumps(entry)})
 
-def gather(
-    read: Callable[[], Mapping[str, str]],
-    run: str,
-    node_count: int,
-    *,
-    poll_seconds: float,
-    timeout_seconds: float,
-    clock: Callable[[], float] = time.monotonic,
-    sleep: Callable[[float], None] = time.sleep,
-) -> dict[str, dict[str, Any]]:
-    """Wait until every node of the run has left its facts, or time is up; returns what is there then."""
-    started = clock()
-    while True:
-        found = entries_of(read(), run)
-        if len(found) >= node_count or clock() - started >= timeout_seconds:
-            return found
-        print(f"{len(found)} of {node_count} nodes have reported", flush=True)
-        sleep(poll_seconds)
+    def follow(self, worker: Worker, entry: Entry) -> tuple[int, str]:
+        """Do what index 0 says."""
+        arguments = self.arguments
+        over = follow(
+            self.board,
+            entry,
+            worker.carry,
+            poll_seconds=self.poll_seconds,
+            timeout_seconds=arguments.timeout_seconds + arguments.measure_seconds + arguments.linger_seconds,
+        )
+        state = "and everything is measured" if over else "and index 0 has not said that it is over"
+        return EXIT_DONE, f"node {self.me.node} has reported, {state}; index 0 judges"
 
+    def lead(self, worker: Worker, entry: Entry) -> tuple[int, str]:
+        """Wait for all, have them measure, judge, and leave the report before anybody goes."""
+        arguments, node_count = self.arguments, self.expected["node_count"]
+        found = self.gather(arguments.timeout_seconds)
+        report = None
+        if len(found) < node_count and arguments.linger_seconds:
+            report = self.leave_report(found, judge_pool(found, self.expected), None)
+            print(message_of(report), flush=True)
+            found = self.gather(arguments.linger_seconds)
+        lead = Lead(
+            self.board,
+            entry,
+            worker.carry,
+            node_count=node_count,
+            poll_seconds=self.poll_seconds,
+            timeout_seconds=arguments.measure_seconds,
+        )
+        checks = judge_pool(found, self.expected)
+        if measuring.obstacle(checks, node_count) is None and lead.assemble():
+            outcome = measuring.measure(lead, found, self.expected, checks)
+        else:
+            outcome = measuring.skipped(checks, self.expected)
+        report = self.leave_report(found, checks, outcome)
+        lead.end()
+        if report["verdict"] == "pass":
+            return EXIT_DONE, headline(report)
+        failed = report["verdict"] != "warn" and arguments.mode == "enforce"
+        return (EXIT_VERDICT if failed else EXIT_DONE), message_of(report)
 
-def _arguments(argv: Sequence[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="validate", description=__doc__)
-    parser.add_argument("--namespace", required=True)
-    parser.add_argument("--report", required=True, help="name of the pool's report ConfigMap")
-    parser.add_argument("--expectations", required=True, type=Path)
-    parser.add_argument("--mode", required=True, choices=("enforce", "warn"))
-    parser.add_argument("--poll-seconds", required=True, type=float)
-    parser.add_argument("--timeout-seconds", required=True, type=float, help="how long to wait for the other nodes")
-    parser.add_argument(
-        "--linger-seconds",
-        type=float,
-        default=0.0,
-        help="how much longer to wait for nodes that did not report, once the report says so, before the verdict is "
-        "given: it ends the Job, whose pods show why the others did not",
-    )
-    parser.add_argument("--termination-log", required=True, type=Path)
-    parser.add_argument("--sys", required=True, type=Path)
-    parser.add_argument("--dev", required=True, type=Path)
-    parser.add_argument("--proc", required=True, type=Path)
-    parser.add_argument("--shm", required=True, type=Path)
-    parser.add_argument("--token", type=Path)
-    parser.add_argument("--ca", type=Path)
-    parser.add_argument("--api", help="address of the API server; default: what the kubelet says")
-    return parser.parse_args(argv)
-
-
-def who_am_i(environment: Mapping[str, str]) -> Run:
-    """From what the Job controller and the downward API put into the environment. Raises KeyError, ValueError."""
-    return Run(environment["JOB_UID"], int(environment["JOB_COMPLETION_INDEX"]), environment["NODE_NAME"])
-
-
-def _leave_report(api: Api, arguments: argparse.Namespace, report: Mapping[str, Any]) -> None:
-    """Write the report, and clear away the entries of nodes that have no part in it."""
-    changes: dict[str, str | None] = {REPORT_KEY: json.dumps(report)}
-    data = api.config_map_data(arguments.namespace, arguments.report)
-    changes.update(dict.fromkeys(stale_keys(data, list(report["nodes"]))))
-    api.merge_config_map_data(arguments.namespace, arguments.report, changes)
-
-
-def _validate(arguments: argparse.Namespace, environment: Mapping[str, str]) -> tuple[int, str]:
-    me = who_am_i(environment)
-    expected = json.loads(arguments.expectations.read_text(encoding="utf-8"))
-    api = Api(arguments.api or in_cluster_url(environment), token=arguments.token, ca=arguments.ca)
-
-    def wait_for_all(timeout_seconds: float) -> dict[str, dict[str, Any]]:
+    def gather(self, timeout_seconds: float) -> dict[str, dict[str, Any]]:
+        """The facts of all nodes, or of those that are there when time is up."""
         return gather(
-            lambda: api.config_map_data(arguments.namespace, arguments.report),
-            me.run,
-            expected["node_count"],
-            poll_seconds=arguments.poll_seconds,
+            lambda: self.api.config_map_data(self.arguments.namespace, self.arguments.report),
+            self.me.run,
+            self.expected["node_count"],
+            poll_seconds=self.arguments.poll_seconds,
             timeout_seconds=timeout_seconds,
         )
 
-    def leave_report(found: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-        now = datetime.now(timezone.utc).isoformat(timespec="seconds")
-        checks = judge_pool(found, expected)
-        report = build_report(found, checks, expected, run=me.run, mode=arguments.mode, finished=now)
-        _leave_report(api, arguments, report)
+    def leave_report(
+        self, found: Mapping[str, Mapping[str, Any]], checks: Sequence[Mapping[str, Any]], outcome: Outcome | None
+    ) -> dict[str, Any]:
+        """Write the report, and clear away the entries of nodes that have no part in it."""
+        data = self.api.config_map_data(self.arguments.namespace, self.arguments.report)
+        thresholds, now = self.expected["thresholds"], datetime.now(timezone.utc).isoformat(timespec="seconds")
+        every: list[Any] = [*checks, *(outcome.checks if outcome else [])]
+        values = comparison.worst_values(outcome.parts, every, thresholds) if outcome else {}
+        accepted = comparison.accepted_of(data.get(comparison.ACCEPTED_KEY))
+        report = build_report(
+            found,
+            [*every, *comparison.compare(accepted, values, thresholds)],
+            self.expected,
+            run=self.me.run,
+            mode=self.arguments.mode,
+            finished=now,
+            parts={**(outcome.parts if outcome else {}), "accepted": accepted},
+        )
+        changes: dict[str, str | None] = {REPORT_KEY: json.dumps(report)}
+        if values and report["verdict"] == "pass":
+            changes[comparison.ACCEPTED_KEY] = json.dumps({"finished": now, "values": values})
+        changes.update(dict.fromkeys(stale_keys(data, list(report["nodes"]))))
+        self._merge(changes)
         return report
 
-    accelerators: Mapping[str, Any] | None = expected["accelerators"]
-    roots = Roots(arguments.sys, arguments.dev, arguments.proc, arguments.shm)
-    facts = read_node(roots, environment, accelerators["device_pattern"] if accelerators else None)
-    entry = {"run": me.run, "node": me.node, "index": me.rank, "facts": facts}
-    api.merge_config_map_data(arguments.namespace, arguments.report, {entry_key(me.node): json.dumps(entry)})
-    found = wait_for_all(arguments.timeout_seconds)
-    if me.rank != 0:
-        return (
-            EXIT_DONE,
-            f"node {me.node} has reported, with {len(found)} of {expected['node_count']} nodes; index 0 judges",
-        )
-    report = leave_report(found)
-    if len(found) < expected["node_count"] and arguments.linger_seconds:
-        print(message_of(report), flush=True)
-        report = leave_report(wait_for_all(arguments.linger_seconds))
-    if report["verdict"] == "pass":
-        return EXIT_DONE, headline(report)
-    failed = report["verdict"] != "warn" and arguments.mode == "enforce"
-    return (EXIT_VERDICT if failed else EXIT_DONE), message_of(report)
+    def _merge(self, changes: Mapping[str, str | None]) -> None:
+        self.api.merge_config_map_data(self.arguments.namespace, self.arguments.report, changes)
 
 
 def main(argv: Sequence[str], environment: Mapping[str, str]) -> int:
     """Run with the command line's arguments; returns the exit code."""
-    arguments = _arguments(argv)
+    arguments = parse(argv)
     try:
-        code, message = _validate(arguments, environment)
+        code, message = Validation(arguments, environment).run()
     except Exception as error:
         code, message = EXIT_RETRY, f"the validation could not be made: {type(error).__name__}: {error}"
-        if not isinstance(error, (ApiError, OSError)):
+        if not isinstance(error, (ApiError, OSError, NotYetError)):
             print(repr(error), file=sys.stderr)
     return finish(code, message, arguments.termination_log)
 

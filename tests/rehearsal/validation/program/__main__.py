@@ -9,7 +9,7 @@ from aks_infiniband.catalog import SIZES
 from aks_infiniband.pool import Pool
 from aks_infiniband.settings import Readiness, ValidationSettings
 from aks_infiniband.validation import Validation, ValidationArgs
-from aks_infiniband.workload import WorkloadSettings, WorkloadSettingsArgs
+from aks_infiniband.workload_settings import WorkloadSettings, WorkloadSettingsArgs
 
 given = json.loads(os.environ["VALIDATION_REHEARSAL"])
 name = given["pool"]
@@ -19,14 +19,15 @@ pool = Pool(
     node_count=2,
     node_selector={"agentpool": name},
     tolerations=(),
-    rdma_resource="rdma/shared_ib",
-    rdma_quantity=1,
+    mode="rdma-shared",
+    nic_driver="doca-ofed",
+    gpu_driver="operator",
 )
 provider = k8s.Provider("cluster", kubeconfig=given["kubeconfig"], enable_config_map_mutable=True)
 inside = pulumi.ResourceOptions(provider=provider)
 namespace = k8s.core.v1.Namespace("namespace", metadata={"name": name}, opts=inside)
 after = pulumi.ResourceOptions(provider=provider, depends_on=[namespace])
-workload = WorkloadSettings("workload", args=WorkloadSettingsArgs(pools=[pool], namespace=name), opts=after)
+workload = WorkloadSettings("workload", args=WorkloadSettingsArgs(pools=[pool], namespaces=[name]), opts=after)
 validation = Validation(
     name,
     args=ValidationArgs(

@@ -1,0 +1,1 @@
+"""Measurements on real GPUs, of the collective payload against a plain loop; see docs/measurements.md."""

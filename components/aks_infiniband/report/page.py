@@ -1,0 +1,90 @@
+"""Reports to one HTML file that needs nothing beside itself."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from jinja2 import Environment, PackageLoader
+from markupsafe import Markup
+from matplotlib.figure import Figure
+
+from aks_infiniband.report import plots
+from aks_infiniband.validation.payload.collective_bandwidth import shown_bytes
+
+_ORDER: Final = ("fail", "warn", "not measured", "not judged", "pass")
+_MAPPED: Final = ("rdma-write-bandwidth", "rdma-read-bandwidth", "rdma-read-latency")
+"""Figures of which there is a heat map."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plot:
+    """One plot of one pool."""
+
+    name: str
+    """Of its file, without the ending."""
+    caption: str
+    figure: Figure
+
+
+def plots_of(report: Mapping[str, Any]) -> list[Plot]:
+    """Every plot that a report has something for."""
+    pool, size = report["pool"], report["vm_size"]
+    found = []
+    collective = report.get("collective")
+    if collective:
+        caption = f"All-reduce, pool {pool} ({size}): bus bandwidth over message size"
+        figure = plots.bandwidth(collective, caption)
+        if figure is not None:
+            found.append(Plot(name=f"{pool}-all-reduce", caption=caption, figure=figure))
+    for name in _MAPPED:
+        rows = [row for row in report.get("rdma") or [] if row["figure"] == name]
+        threshold = (report.get("thresholds") or {}).get(name)
+        unit = f", {threshold['unit']}" if threshold else ""
+        caption = f"{name}, pool {pool}: each HCA to its neighbour{unit}"
+        figure = plots.heat_map(rows, threshold, caption)
+        if figure is not None:
+            found.append(Plot(name=f"{pool}-{name}", caption=caption, figure=figure))
+    return found
+
+
+def html(reports: Mapping[str, Mapping[str, Any]], plots_by_pool: Mapping[str, Sequence[Plot]]) -> str:
+    """The page: one section for each pool."""
+    # Node names and causes come from a cluster, so they are escaped; the plots are made here.
+    environment = Environment(loader=PackageLoader("aks_infiniband.report", "."), autoescape=True, trim_blocks=True)
+    environment.filters["size"] = shown_bytes
+    drawn = {
+        pool: [(plot, Markup(_inline(plots.image(plot.figure, "svg", plot.name)))) for plot in found]  # noqa: S704 our own drawing
+        for pool, found in plots_by_pool.items()
+    }
+    return environment.get_template("page.html.j2").render(
+        reports=reports, plots=drawn, ordered=ordered, threshold=threshold_text, rates=rates
+    )
+
+
+def ordered(checks: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The checks, the worst first."""
+    return sorted(checks, key=lambda check: _ORDER.index(check["verdict"]))
+
+
+def threshold_text(check: Mapping[str, Any]) -> str:
+    """What a figure is judged by, and where that comes from."""
+    bound = check.get("threshold")
+    if not bound:
+        return ""
+    unit = check.get("unit") or ""
+    limits = [f"{name} {bound[name]:g} {unit}" for name in ("expected", "warn", "fail") if bound.get(name) is not None]
+    return f"{', '.join(limits)} – {bound['basis']}: {bound['source']}"
+
+
+def rates(collective: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The runs side by side: one row for each size, with one cell for each run."""
+    runs = collective["runs"]
+    sizes = sorted({size["bytes"] for run in runs for size in run["sizes"]})
+    by_run = [{size["bytes"]: size for size in run["sizes"]} for run in runs]
+    return [{"bytes": size, "runs": [found.get(size) for found in by_run]} for size in sizes]
+
+
+def _inline(svg: bytes) -> str:
+    """An SVG without what only a file of its own has: declaration and document type."""
+    text = svg.decode()
+    return text[text.index("<svg") :]

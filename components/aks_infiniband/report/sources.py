@@ -1,0 +1,64 @@
+"""Where reports come from: a stack's outputs, or the ConfigMaps of a cluster."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from lightkube import Client, KubeConfig
+from lightkube.resources.core_v1 import ConfigMap
+
+from aks_infiniband.metadata import labels
+from aks_infiniband.validation.payload.report import REPORT_KEY, SCHEMA_VERSION
+
+Reports = dict[str, dict[str, Any]]
+"""The report of each pool, by the pool's name."""
+
+_LABELS: Final[dict[str, Any]] = {
+    name: value for name, value in labels("validation", "report").items() if name != "app.kubernetes.io/managed-by"
+}
+
+
+class NoReportsError(Exception):
+    """There is nothing to make a page of; the text says what was looked at and what to do."""
+
+
+def from_outputs(text: str) -> Reports:
+    """Of what `pulumi stack output --json` prints. Raises NoReportsError."""
+    try:
+        outputs = json.loads(text)
+    except ValueError as error:
+        raise NoReportsError(f"no JSON ({error}): pass what `pulumi stack output --json` prints") from error
+    pools = outputs.get("pools") if isinstance(outputs, dict) else None
+    if isinstance(pools, str):  # an output of an older engine, or of `pulumi stack output pools`
+        pools = json.loads(pools)
+    if not isinstance(pools, dict) or not pools:
+        raise NoReportsError("the outputs have no `pools`: pass what `pulumi stack output --json` prints for the stack")
+    found = {name: pool.get("validation") for name, pool in pools.items() if isinstance(pool, Mapping)}
+    return _checked({name: report for name, report in found.items() if isinstance(report, dict)}, "the stack's outputs")
+
+
+def from_cluster(kubeconfig: Path, context: str | None = None) -> Reports:
+    """Of the ConfigMaps that validations left in a cluster, in whatever namespace. Raises NoReportsError."""
+    config = KubeConfig.from_file(kubeconfig).get(context_name=context)
+    client = Client(config=config)
+    found: Reports = {}
+    for config_map in client.list(ConfigMap, namespace="*", labels=_LABELS):
+        text = (config_map.data or {}).get(REPORT_KEY)
+        if text:
+            report = json.loads(text)
+            found[str(report.get("pool"))] = report
+    return _checked(found, f"the cluster of {kubeconfig}")
+
+
+def _checked(found: Reports, where: str) -> Reports:
+    if not found:
+        raise NoReportsError(f"{where}: no validation has left a report; is validation.mode off?")
+    for name, report in found.items():
+        version = report.get("schema_version")
+        if version != SCHEMA_VERSION:
+            raise NoReportsError(
+                f"{where}: the report of pool {name} has schema version {version!r}, this program reads "
+                f"{SCHEMA_VERSION}: use the release that made it, or run `pulumi up` again"
+            )
+    return dict(sorted(found.items()))

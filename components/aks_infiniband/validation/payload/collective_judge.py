@@ -1,0 +1,154 @@
+"""The runs of the all-reduce to checks: pure functions, plain data in and out.
+
+Judged is the run with the ring algorithm, at the size its threshold is of; NCCL's own choice stands beside it in the
+report and is judged only by whether it came to its end with the right sum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from .checks import Check, make_check
+from .collective_bandwidth import judge_bandwidth, judged_size
+from .collective_causes import culprits
+from .nccl_log import INFINIBAND_DIRECT, INFINIBAND_STAGED, NONE, SOCKETS
+
+JUDGED = "ring"
+
+_TRANSPORT_CAUSES = {
+    SOCKETS: "NCCL fell back to TCP sockets, without an error: it found no InfiniBand device that it may use. The pod "
+    "lacks the RDMA resource or /dev/infiniband/uverbs*, the image lacks libibverbs and its mlx5 provider, or "
+    "NCCL_IB_HCA matches no device",
+    INFINIBAND_STAGED: "GPUDirect RDMA is off, and every byte takes the way through host memory: nvidia-peermem is not "
+    "loaded on the node (or was unloaded when the OFED driver was replaced) and the GPU's driver offers no DMA-BUF, or "
+    "NCCL_NET_GDR_LEVEL=SYS is not set",
+}
+_ELSEWHERE = "the ranks did not connect over InfiniBand: look at NCCL_* of the pool's ConfigMap and of the image"
+
+
+def judge_collective(collective: Mapping[str, Any], expected: Mapping[str, Any]) -> list[Check]:
+    """Checks of all runs; ``expected`` is what collective_expectations.py says of the pool."""
+    runs = {run["tuning"]: run for run in collective["runs"]}
+    checks = [check for run in collective["runs"] for check in (*_ended(run), *_sums(run))]
+    judged = runs.get(JUDGED)
+    if judged is None or not judged["nodes"]:
+        return [*checks, *_not_measured(expected)]
+    return [*checks, *_transport(judged, expected), *_devices(judged, expected), *judge_bandwidth(judged, expected)]
+
+
+def falls_short(run: Mapping[str, Any], expected: Mapping[str, Any]) -> bool:
+    """Whether a run is to be made again: a rank failed, or something that is judged did."""
+    return any(check["verdict"] == "fail" for check in judge_collective({"runs": [run]}, expected))
+
+
+def as_try(run: Mapping[str, Any], expected: Mapping[str, Any]) -> dict[str, Any]:
+    """What one run came to, in the form in which a check lists its tries: value, error."""
+    found = judged_size(run["sizes"], expected["thresholds"].get("infiniband"))
+    first = run["failures"][0]["reason"] if run["failures"] else None
+    return {"value": found and float(f"{found['bus_gb_per_s']:.4g}"), "error": first or run["stopped"]}
+
+
+def _not_measured(expected: Mapping[str, Any]) -> list[Check]:
+    asked = {"collective-transport": expected["transport"], "all-reduce": None, "collective-sum": "no wrong element"}
+    return [make_check(name, "not measured", expected=value, measured=None) for name, value in asked.items()]
+
+
+def _ended(run: Mapping[str, Any]) -> list[Check]:
+    """Whether every rank came to its end; who did not, leaving out those who only followed another."""
+    asked = f"{run['ranks']} ranks, to their end"
+    failures = run["failures"]
+    if not failures:
+        return [make_check("collective", "pass", expected=asked, measured=asked)] if run["ranks"] else []
+    alike: dict[tuple[str, str, str], list[int]] = {}
+    for failure in culprits(failures):
+        alike.setdefault((failure["node"], failure["reason"], failure["cause"]), []).append(failure["gpu"])
+    return [
+        make_check(
+            "collective",
+            "fail",
+            node=node,
+            device="GPU " + ", ".join(map(str, gpus)),
+            expected=asked,
+            measured=f"{reason} ({run['tuning']})",
+            cause=cause,
+        )
+        for (node, reason, cause), gpus in alike.items()
+    ]
+
+
+def _sums(run: Mapping[str, Any]) -> list[Check]:
+    asked = "no wrong element"
+    if not run["sizes"]:
+        return []
+    if not run["wrong"]:
+        return [make_check("collective-sum", "pass", expected=asked, measured=asked)]
+    cause = (
+        "the sum is wrong: data was changed on its way or in memory. Drain the node, look for Xid errors and growing "
+        "InfiniBand error counters, and report it to Azure"
+    )
+    return [
+        make_check(
+            "collective-sum",
+            "fail",
+            node=one["node"],
+            device=f"GPU {one['gpu']}",
+            expected=asked,
+            measured=f"{one['elements']} wrong ({run['tuning']})",
+            cause=cause,
+        )
+        for one in run["wrong"]
+    ]
+
+
+def _transport(run: Mapping[str, Any], expected: Mapping[str, Any]) -> list[Check]:
+    name, asked = "collective-transport", expected["transport"]
+    wrong = {node: seen for node, seen in run["transports"].items() if seen != asked}
+    if not wrong:
+        return [make_check(name, "pass", expected=asked, measured=_direct(run))]
+    if len(run["nodes"]) == 1 and run["transport"] != NONE:
+        # Nothing leaves the node: there is no transport between nodes to judge.
+        alone = f"{run['transport']}; with one node nothing crosses InfiniBand"
+        return [make_check(name, "not measured", expected=asked, measured=alone)]
+    return [_wrong_transport(node, seen, asked) for node, seen in wrong.items()]
+
+
+def _wrong_transport(node: str, seen: str, asked: str) -> Check:
+    name = "collective-transport"
+    if seen == NONE:
+        nothing = "nothing was connected"
+        return make_check(name, "not measured", node=node, expected=asked, measured=None, cause=nothing)
+    cause = _TRANSPORT_CAUSES.get(seen, _ELSEWHERE)
+    return make_check(name, "fail", node=node, expected=asked, measured=seen, cause=cause)
+
+
+def _direct(run: Mapping[str, Any]) -> str:
+    """The transport, and by which of the two ways the HCA reaches the GPU's memory."""
+    way = "DMA-BUF" if run["evidence"]["dma_buf"] else "nvidia-peermem"
+    return f"{run['transport']} ({way})" if run["transport"] == INFINIBAND_DIRECT else str(run["transport"])
+
+
+def _devices(run: Mapping[str, Any], expected: Mapping[str, Any]) -> list[Check]:
+    """Whether each node's HCAs all carry a part: fewer of them are that much less bandwidth."""
+    count = expected["hcas"]
+    used = {node: devices for node, devices in run["devices"].items() if devices}
+    if not used:
+        return [make_check("collective-hcas", "not measured", expected=count, measured=None)]
+    fewer = {node: devices for node, devices in used.items() if len(devices) < count}
+    if not fewer:
+        return [make_check("collective-hcas", "pass", expected=count, measured=count)]
+    cause = (
+        "NCCL left HCAs unused: NCCL_IB_HCA excludes them, their port is not Active, or no topology file says where \
+they are"
+    )
+    return [
+        make_check(
+            "collective-hcas",
+            "fail",
+            node=node,
+            expected=count,
+            measured=f"{len(devices)}: {', '.join(devices)}",
+            cause=cause,
+        )
+        for node, devices in fewer.items()
+    ]

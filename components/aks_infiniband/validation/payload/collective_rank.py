@@ -1,0 +1,195 @@
+"""One rank of the all-reduce: one process, one GPU, PyTorch distributed with NCCL (on AMD GPUs the same, with RCCL).
+
+Time is taken by events on the GPU's stream around all iterations of a size, and the slowest rank's counts: an
+all-reduce is over when it is over everywhere. Events leave out what the host does before the first and after the last
+iteration, which a wall clock counts; at 1 GiB and more the two agree within 1 % (docs/measurements.md).
+
+What is reduced is never zeros. Values grow with each iteration, to infinity with many ranks, which neither NVLink nor
+InfiniBand nor an adder minds; so the sum is checked first, at every size, on fresh numbers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import os
+import sys
+import time
+import traceback
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from .collective_figures import (
+    SMALL_BYTES,
+    SMALL_REPEATS,
+    algorithm_bandwidth,
+    bus_bandwidth,
+    elements,
+    expected_sum,
+    foreseen_seconds,
+    own_value,
+    repeats,
+)
+
+_CHUNK = 1 << 26
+"""Elements filled or checked at once, so that a 16 GiB message needs little memory beside itself."""
+
+
+class Rank:
+    """What one process measures; every rank does the same steps, and rank 0 decides how many."""
+
+    def __init__(self, torch: Any, plan: Mapping[str, Any], environment: Mapping[str, str], result: Path) -> None:
+        """``torch`` is the module, with its distributed package initialised; ``result`` is rewritten as it goes."""
+        self._torch, self._dist, self._plan, self._result = torch, torch.distributed, plan, result
+        self._rank, self._ranks = int(environment["RANK"]), int(environment["WORLD_SIZE"])
+        self._device = torch.device("cuda", int(environment["LOCAL_RANK"]))
+        self._deadline = time.monotonic() + plan["seconds"]
+        self.found: dict[str, Any] = {
+            "rank": self._rank,
+            "gpu": int(environment["LOCAL_RANK"]),
+            "torch": str(torch.__version__),
+            "reached_bytes": 0,
+            "wrong": 0,
+            "sizes": [],
+            "small": None,
+            "stopped": None,
+            "error": None,
+        }
+
+    def measure(self) -> None:
+        """Every size, smallest first, until the time is up; then ten small ones."""
+        last = (0, 0.0)
+        for size in sorted(self._plan["sizes"]):
+            if not self._time_for(size, *last):
+                break
+            self.found["reached_bytes"] = size
+            self.save()
+            last = (size, self._measure_size(size))
+        self._measure_small()
+        self.save()
+
+    def save(self) -> None:
+        """Leave what is known so far where the launcher looks, whole at any moment."""
+        partial = self._result.with_suffix(".partial")
+        partial.write_text(json.dumps(self.found), encoding="utf-8")
+        partial.replace(self._result)
+
+    def _time_for(self, size: int, last_size: int, last_seconds: float) -> bool:
+        """Whether the least number of iterations fits into what time is left, as rank 0 sees it."""
+        seconds = foreseen_seconds(size, last_size, last_seconds) if last_size else 0.0
+        fits = time.monotonic() + 5 * seconds < self._deadline
+        if self._agreed(int(fits)) == [1]:
+            return True
+        self.found["stopped"] = f"{self._plan['seconds']:g} s were up before a message of {size} bytes"
+        return False
+
+    def _measure_size(self, size: int) -> float:
+        """Check and time one size; returns the seconds of one all-reduce."""
+        buffer = self._torch.empty(elements(size), dtype=self._torch.float32, device=self._device)
+        self._fill(buffer)
+        once = self._timed(buffer, 1)
+        wrong = self._wrong(buffer)
+        self.found["wrong"] += wrong
+        warm, iterations = self._agreed(
+            *repeats(
+                once,
+                iterations=self._plan["iterations"],
+                warmup=self._plan["warmup"],
+                budget_seconds=self._plan["size_seconds"],
+            )
+        )
+        self._timed(buffer, warm)
+        seconds = self._slowest(self._timed(buffer, iterations)) / iterations
+        self.found["sizes"].append(
+            {
+                "bytes": size,
+                "iterations": iterations,
+                "seconds": seconds,
+                "algorithm_gb_per_s": algorithm_bandwidth(size, seconds),
+                "bus_gb_per_s": bus_bandwidth(size, seconds, self._ranks),
+                "wrong": wrong,
+            }
+        )
+        return seconds
+
+    def _measure_small(self) -> None:
+        buffer = self._torch.empty(elements(SMALL_BYTES), dtype=self._torch.float32, device=self._device)
+        self._fill(buffer)
+        self._timed(buffer, SMALL_REPEATS)
+        seconds = self._slowest(self._timed(buffer, SMALL_REPEATS))
+        self.found["small"] = {"bytes": SMALL_BYTES, "repeats": SMALL_REPEATS, "seconds": seconds}
+
+    def _timed(self, buffer: Any, iterations: int) -> float:
+        """Seconds of some all-reduces in a row, on this rank, all ranks having begun together."""
+        cuda = self._torch.cuda
+        begin, end = cuda.Event(enable_timing=True), cuda.Event(enable_timing=True)
+        self._dist.barrier(device_ids=[self._device.index])
+        begin.record()
+        for _ in range(iterations):
+            self._dist.all_reduce(buffer)
+        end.record()
+        end.synchronize()
+        milliseconds: float = begin.elapsed_time(end)
+        return milliseconds / 1e3
+
+    def _fill(self, buffer: Any) -> None:
+        for part, positions in self._chunks(buffer):
+            part.copy_(own_value(positions, self._rank))
+
+    def _wrong(self, buffer: Any) -> int:
+        """How many elements are not the sum on this rank."""
+        chunks = self._chunks(buffer)
+        return sum(int((part != expected_sum(positions, self._ranks)).sum().item()) for part, positions in chunks)
+
+    def _chunks(self, buffer: Any) -> Iterator[tuple[Any, Any]]:
+        """The buffer piece by piece, each with its positions."""
+        for start in range(0, len(buffer), _CHUNK):
+            part = buffer[start : start + _CHUNK]
+            yield part, self._torch.arange(start, start + len(part), device=self._device)
+
+    def _agreed(self, *numbers: int) -> list[int]:
+        """Rank 0's numbers, on every rank."""
+        values = self._torch.tensor(list(numbers), dtype=self._torch.int64, device=self._device)
+        self._dist.broadcast(values, src=0)
+        return [int(number) for number in values.tolist()]
+
+    def _slowest(self, seconds: float) -> float:
+        values = self._torch.tensor([seconds], dtype=self._torch.float64, device=self._device)
+        self._dist.all_reduce(values, op=self._dist.ReduceOp.MAX)
+        return float(values.tolist()[0])
+
+
+def run(plan: Mapping[str, Any], environment: Mapping[str, str], result: Path) -> None:
+    """Join the others, measure, part. Raises whatever PyTorch raises."""
+    torch: Any = importlib.import_module("torch")  # only here: everything else of the payload does without
+    dist: Any = importlib.import_module("torch.distributed")
+
+    torch.cuda.set_device(int(environment["LOCAL_RANK"]))
+    limit = timedelta(seconds=plan["operation_seconds"])  # after which NCCL's watchdog ends a rank that waits in vain
+    dist.init_process_group("nccl", init_method="env://", timeout=limit)
+    rank = Rank(torch, plan, environment, result)
+    rank.save()
+    rank.measure()
+    dist.destroy_process_group()
+
+
+def main(argv: Sequence[str], environment: Mapping[str, str]) -> int:
+    """Run with the command line's arguments; returns the exit code."""
+    parser = argparse.ArgumentParser(prog="collective_rank", description=__doc__)
+    parser.add_argument("--plan", required=True, type=Path, help="JSON: sizes, iterations, warmup and time limits")
+    parser.add_argument("--result", required=True, type=Path, help="where the figures are left, as JSON")
+    arguments = parser.parse_args(argv)
+    plan = json.loads(arguments.plan.read_text(encoding="utf-8"))
+    try:
+        run(plan, environment, arguments.result)
+    except Exception:
+        traceback.print_exc()
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:], os.environ))

@@ -1,0 +1,140 @@
+"""How the pods of a run go through its steps together: index 0 says what is next, all do it and say what came of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from .board import Board, Entry, Plan
+
+Carry = Callable[[Mapping[str, Any], Mapping[str, Entry]], Any]
+"""Carries out a step among members (by node); returns what goes into the pod's entry, as JSON-able data."""
+
+END: Mapping[str, Any] = {"end": True}
+_RESTARTS = 3
+"""How often a step is begun again because a pod of the run was replaced meanwhile."""
+
+
+def follow(
+    board: Board,
+    me: Entry,
+    carry: Carry,
+    *,
+    poll_seconds: float,
+    timeout_seconds: float,
+    clock: Callable[[], float] = time.monotonic,
+    sleep: Callable[[float], None] = time.sleep,
+) -> bool:
+    """Do what index 0 says, until it says that it is over (True) or time is up (False)."""
+    give_up = clock() + timeout_seconds
+    board.enter(me)
+    while clock() < give_up:
+        _, plan = board.look()
+        if plan is None or plan["id"] == me.get("done") or not _takes_part(me, plan):
+            sleep(poll_seconds)
+            continue
+        if "end" in plan["step"]:
+            return True
+        results = carry(plan["step"], plan["members"])
+        me = {**me, "done": plan["id"], "results": results}
+        board.enter(me)
+    return False
+
+
+def _takes_part(me: Entry, plan: Plan) -> bool:
+    member = plan["members"].get(me["node"])
+    return bool(member) and member["pod"] == me["pod"]
+
+
+class Lead:
+    """Index 0: it has the others do one step after another."""
+
+    def __init__(
+        self,
+        board: Board,
+        me: Entry,
+        carry: Carry,
+        *,
+        node_count: int,
+        poll_seconds: float,
+        timeout_seconds: float,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        """``timeout_seconds`` is for all steps together, from now on."""
+        self._board, self._me, self._carry, self._node_count = board, me, carry, node_count
+        self._poll_seconds, self._clock, self._sleep = poll_seconds, clock, sleep
+        self._give_up = clock() + timeout_seconds
+        self._count = 0
+        self.members: dict[str, Entry] = {}
+        board.clear_others(node_count)
+        board.enter(me)
+
+    @property
+    def time_is_up(self) -> bool:
+        """Whether no further step can be made."""
+        return self._clock() >= self._give_up
+
+    def assemble(self) -> bool:
+        """Wait until every pod of the run has an entry; whether they all have."""
+        while not self.time_is_up:
+            entries, _ = self._board.look()
+            if len(entries) >= self._node_count:
+                self.members = _members(entries)
+                return True
+            self._sleep(self._poll_seconds)
+        return False
+
+    def step(self, step: Mapping[str, Any]) -> dict[str, Any]:
+        """Have everybody do a step; returns what came of it by node, of those that have answered in time.
+
+        When a pod is replaced meanwhile, the step begins again with the new one.
+        """
+        for _ in range(_RESTARTS):
+            if self.time_is_up:
+                break
+            plan = self._next(step)
+            mine = self._carry(step, self.members)
+            self._me = {**self._me, "done": plan["id"], "results": None}
+            self._board.enter(self._me)
+            answers = self._await(plan)
+            if answers is not None:
+                return {self._me["node"]: mine, **answers}
+        return {}
+
+    def end(self) -> None:
+        """Let everybody go."""
+        self._next(END)
+
+    def _next(self, step: Mapping[str, Any]) -> Plan:
+        self._count += 1
+        plan = {"id": f"{self._me['pod']}-{self._count}", "members": self.members, "step": dict(step)}
+        self._board.plan(plan)
+        return plan
+
+    def _await(self, plan: Plan) -> dict[str, Any] | None:
+        """What the others have answered; None when one of them has been replaced."""
+        others = {node for node in self.members if node != self._me["node"]}
+        while True:
+            entries, _ = self._board.look()
+            if len(entries) >= self._node_count and self._replaced(entries):
+                self.members = _members(entries)
+                return None
+            answers = {entry["node"]: entry["results"] for entry in entries.values() if entry.get("done") == plan["id"]}
+            answers.pop(self._me["node"], None)
+            if set(answers) >= others or self.time_is_up:
+                return answers
+            self._sleep(self._poll_seconds)
+
+    def _replaced(self, entries: Mapping[int, Entry]) -> bool:
+        pods = {member["pod"] for member in self.members.values()}
+        return any(entry["pod"] not in pods for entry in entries.values())
+
+
+def _members(entries: Mapping[int, Entry]) -> dict[str, Entry]:
+    """The entries by node, in the order of their indices, without what only index 0 reads."""
+    return {
+        str(entry["node"]): {name: value for name, value in entry.items() if name not in ("results", "done", "run")}
+        for _, entry in sorted(entries.items())
+    }

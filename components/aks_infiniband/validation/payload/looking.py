@@ -1,0 +1,63 @@
+"""Everything that a pod says of its node: what the kernel and libibverbs show, its tools, limits and versions."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from . import tools, verbs
+from .api import ApiError
+from .counters import read_counters
+from .node_facts import Roots, read_node, read_versions
+
+PROGRAMS = ("ibv_devinfo", "ibv_rc_pingpong", "ib_read_lat", "ib_write_bw", "ib_read_bw")
+"""What measures RDMA; sockperf is for IPoIB alone."""
+
+
+def look(
+    arguments: argparse.Namespace,
+    expected: Mapping[str, Any],
+    environment: Mapping[str, str],
+    node: Callable[[], Mapping[str, Any]],
+) -> dict[str, Any]:
+    """The facts of a node. ``node`` gives its object in the cluster, and may raise ApiError."""
+    accelerators = expected["accelerators"]
+    roots = Roots(arguments.sys, arguments.dev, arguments.proc, arguments.shm, arguments.attachments)
+    facts = read_node(roots, environment, accelerators["device_pattern"] if accelerators else None)
+    programs = [*PROGRAMS, *(["sockperf"] if expected["interfaces"] else [])]
+    found = tools.ensure(programs, arguments.measure_seconds / 2)
+    if found.error:
+        print(found.error, flush=True)
+    facts["tools"] = found._asdict()
+    facts["verbs"] = verbs.look(found)
+    facts["memlock_bytes_non_root"] = _limit(arguments.limits)
+    facts["counters"] = read_counters(arguments.sys)
+    versions = tools.versions(program for program in programs if program not in found.missing)
+    facts["versions"] = {**read_versions(roots), **_node_versions(node), **versions}
+    return facts
+
+
+def _limit(file: Path | None) -> int | None:
+    """What the pod's init container, which does not run as root, has found of its limit; None where it left nothing."""
+    try:
+        found: int | None = json.loads(file.read_text(encoding="utf-8"))["memlock_bytes"] if file else None
+    except (OSError, ValueError, KeyError):
+        return None
+    return found
+
+
+def _node_versions(node: Callable[[], Mapping[str, Any]]) -> dict[str, str]:
+    """What the Node object says of its image and programs; nothing where it cannot be read."""
+    try:
+        document = node()
+    except ApiError as error:
+        print(error, flush=True)
+        return {}
+    info = document.get("status", {}).get("nodeInfo", {})
+    names = {"osImage": "OS", "kubeletVersion": "kubelet", "containerRuntimeVersion": "container runtime"}
+    found = {shown: str(info[name]) for name, shown in names.items() if info.get(name)}
+    image = document.get("metadata", {}).get("labels", {}).get("kubernetes.azure.com/node-image-version")
+    return {**found, **({"node image": image} if image else {})}

@@ -1,0 +1,171 @@
+"""What NCCL and RCCL say they do (NCCL_DEBUG=INFO), read into plain data: by which transport the ranks are connected.
+
+Only what was connected counts. That a device was found, or that GPUDirect RDMA is "Enabled" for it, says what could
+be used; the lines ``Channel …: a[…] -> b[…] … via …`` say what is (NCCL, src/transport/{net,p2p,shm}.cc). The lines'
+forms are those of NCCL 2.5 to 2.28; RCCL's are the same.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+Evidence = dict[str, Any]
+
+INFINIBAND_DIRECT = "InfiniBand with GPUDirect RDMA"
+INFINIBAND_STAGED = "InfiniBand through host memory, without GPUDirect RDMA"
+ROCE_DIRECT = "RoCE with GPUDirect RDMA"
+ROCE_STAGED = "RoCE through host memory, without GPUDirect RDMA"
+SOCKETS = "TCP sockets"
+SHARED_MEMORY = "shared memory of the host"
+PEER_TO_PEER = "peer to peer within the host (NVLink or PCIe)"
+MULTICAST = "NVLink multicast within the host (NVLS)"
+NONE = "none seen"
+
+_PROXY_TRANSPORTS = {"0": "P2P", "1": "SHM", "2": "NET", "3": "COLLNET"}
+"""Numbers of NCCL's transports in ``New proxy … connection … transport N`` (NCCL, src/include/transport.h)."""
+_WARNINGS_KEPT = 5
+_WARNING_LENGTH = 300
+
+_INFO = re.compile(r"\bNCCL (INFO|WARN) ")
+_VERSION = re.compile(r"\b(NCCL|RCCL) version\s*:?\s*(\d[^\s,]*)")
+_CHANNEL = re.compile(
+    r"(?:Channel|Ring) \d+(?:/\d+)? : \d+(?:\[\w+\])? -> \d+(?:\[\w+\])? "
+    r"(?:\[(?P<way>send|receive)\] )?via (?P<what>\S+)"
+)
+_NET = re.compile(r"NET/(?P<plugin>[^/]+)/(?P<device>\d+)(?:\(\d+\))?(?P<gdr>/GDRDMA)?")
+_USING_IB = re.compile(r"NET/IB\w* : Using (?P<devices>(?:\[\d+\]\S+ ?)+)")
+_IB_DEVICE = re.compile(r"\[(\d+)\]([^\s:]+):\d+/(IB|RoCE)")
+_NETWORK = re.compile(r"Using network (\S+)")
+_TOPOLOGY = re.compile(r"nRanks (\d+) nNodes (\d+)")
+_PROXY = re.compile(r"New proxy (?:recv|send) connection \d+ from local rank \d+, transport (\d)")
+_NVLS = re.compile(r"(\d+) nvls channels")
+_DMA_BUF = "DMA-BUF is available on GPU device"
+
+
+def read_log(text: str) -> Evidence:
+    """Everything of use in one log, or in several that ran together; what it does not say is None or empty.
+
+    ``channels`` counts connections by kind, such as ``NET/IB/GDRDMA receive`` or ``P2P/CUMEM``; ``devices`` maps each
+    network device that carries a channel to its link (``IB``, ``RoCE``, or None where the log does not name it).
+    """
+    lines = [line for line in text.splitlines() if _INFO.search(line)]
+    named = _named_devices(lines)
+    channels: Counter[str] = Counter()
+    devices: dict[str, str | None] = {}
+    for match in filter(None, map(_CHANNEL.search, lines)):
+        net = _NET.match(match["what"])
+        if net is None:
+            channels[match["what"]] += 1
+            continue
+        channels[f"NET/{net['plugin']}{net['gdr'] or ''} {match['way']}"] += 1
+        if is_infiniband(net["plugin"]):
+            name, link = named.get(net["device"], (f"NET/{net['plugin']}/{net['device']}", None))
+            devices[name] = link
+    topology = _last(_TOPOLOGY, lines)
+    proxied = Counter(_PROXY_TRANSPORTS.get(number, number) for number in _all(_PROXY, lines))
+    return {
+        "library": _library(lines),
+        "network": next(iter(_all(_NETWORK, lines)), None),
+        "ranks": int(topology[1]) if topology else None,
+        "nodes": int(topology[2]) if topology else None,
+        "channels": dict(sorted(channels.items())),
+        "proxied": dict(sorted(proxied.items())),
+        "devices": dict(sorted(devices.items())),
+        "dma_buf": any(_DMA_BUF in line for line in lines),
+        "nvls_channels": max((int(number) for number in _all(_NVLS, lines)), default=0),
+        "warnings": _warnings(lines),
+    }
+
+
+def is_infiniband(plugin: str) -> bool:
+    """Whether a network of this name goes over verbs: NCCL's own, or the one of HPC-X (``IBext_v8``)."""
+    return plugin.startswith("IB")
+
+
+def together(parts: Sequence[Mapping[str, Any]]) -> Evidence:
+    """The evidence of several ranks as one."""
+    channels: Counter[str] = Counter()
+    proxied: Counter[str] = Counter()
+    devices: dict[str, str | None] = {}
+    warnings: dict[str, None] = {}
+    for part in parts:
+        channels.update(part["channels"])
+        proxied.update(part["proxied"])
+        devices.update(part["devices"])
+        warnings.update(dict.fromkeys(part["warnings"]))
+    return {
+        "library": _first(part["library"] for part in parts),
+        "network": _first(part["network"] for part in parts),
+        "ranks": _first(part["ranks"] for part in parts),
+        "nodes": _first(part["nodes"] for part in parts),
+        "channels": dict(sorted(channels.items())),
+        "proxied": dict(sorted(proxied.items())),
+        "devices": dict(sorted(devices.items())),
+        "dma_buf": any(part["dma_buf"] for part in parts),
+        "nvls_channels": max((part["nvls_channels"] for part in parts), default=0),
+        "warnings": list(warnings)[:_WARNINGS_KEPT],
+    }
+
+
+def transport_name(evidence: Mapping[str, Any]) -> str:
+    """The transport by its name: between nodes when anything goes between nodes, and of several the slowest.
+
+    GPUDirect RDMA is told by what is received: NCCL reads GPU memory for sending by another rule, which is off on
+    older GPUs whose receiving is direct.
+    """
+    channels = evidence["channels"]
+    nets = {key.partition("/")[2] for key in channels if key.startswith("NET/")}
+    if any(net.startswith("Socket") for net in nets):
+        return SOCKETS
+    if any(is_infiniband(net) for net in nets):
+        received = [net for net in nets if net.endswith("receive")]
+        direct = bool(received) and all("/GDRDMA" in net for net in received)
+        if "RoCE" in evidence["devices"].values():
+            return ROCE_DIRECT if direct else ROCE_STAGED
+        return INFINIBAND_DIRECT if direct else INFINIBAND_STAGED
+    if nets:
+        return "network plugin " + ", ".join(sorted({re.split(r"[ /]", net)[0] for net in nets}))
+    return _within_the_host(evidence)
+
+
+def _within_the_host(evidence: Mapping[str, Any]) -> str:
+    kinds = {key.partition("/")[0] for key in evidence["channels"]} or set(evidence["proxied"])
+    if "SHM" in kinds:
+        return SHARED_MEMORY
+    if evidence["nvls_channels"]:
+        return MULTICAST
+    return PEER_TO_PEER if "P2P" in kinds else NONE
+
+
+def _named_devices(lines: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """Number to name and link of the devices that NCCL opened."""
+    found = {}
+    for match in filter(None, map(_USING_IB.search, lines)):
+        for number, name, link in _IB_DEVICE.findall(match["devices"]):
+            found[number] = (name, link)
+    return found
+
+
+def _library(lines: Sequence[str]) -> str | None:
+    match = _last(_VERSION, lines)
+    return f"{match[1]} {match[2]}" if match else None
+
+
+def _warnings(lines: Sequence[str]) -> list[str]:
+    texts = (line.partition("NCCL WARN ")[2].strip()[:_WARNING_LENGTH] for line in lines if "NCCL WARN " in line)
+    return list(dict.fromkeys(text for text in texts if text))[:_WARNINGS_KEPT]
+
+
+def _all(pattern: re.Pattern[str], lines: Sequence[str]) -> list[str]:
+    return [match[1] for match in map(pattern.search, lines) if match]
+
+
+def _last(pattern: re.Pattern[str], lines: Sequence[str]) -> re.Match[str] | None:
+    return next((match for match in map(pattern.search, reversed(lines)) if match), None)
+
+
+def _first(values: Iterable[Any]) -> Any:
+    return next((value for value in values if value is not None), None)

@@ -1,0 +1,149 @@
+"""One pod's part in a step: it serves its neighbours and asks them, pair after pair."""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from . import perftest
+from .narrowing import End, Pair, ring
+from .process import Ended, Running, until
+
+PORTS = 64
+"""Ports that one step may use, from a pod's own first one on."""
+_FIRST_PORT = 18515
+"""perftest's own."""
+_LAST_PORT = 32000
+"""Below the ports that the kernel gives to clients (ip_local_port_range, 32768 by default)."""
+_RETRY_SECONDS = 0.1
+"""Between two tries to reach a server that does not listen yet."""
+
+
+class Limits(NamedTuple):
+    """How long a server is waited for, and how long a tool may take, in seconds."""
+
+    connect_seconds: float
+    tool_seconds: float
+
+
+Result = dict[str, Any]
+"""Of one task: task (its number in the step), and from its client values (figure to number) or None and error or None,
+from its server server_error."""
+
+
+def free_ports(address: str = "") -> int:
+    """The first of PORTS consecutive ports of this pod that nobody listens on. Raises OSError where there are none."""
+    for first in range(_FIRST_PORT, _LAST_PORT, PORTS):
+        if all(_is_free(address, port) for port in range(first, first + PORTS)):
+            return first
+    raise OSError(f"no {PORTS} free ports in a row between {_FIRST_PORT} and {_LAST_PORT}")
+
+
+def _is_free(address: str, port: int) -> bool:
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((address, port))
+        except OSError:
+            return False
+    return True
+
+
+class Task(NamedTuple):
+    """One measurement: its kind (perftest.KINDS), its pair, and the round in which it is made."""
+
+    kind: str
+    pair: Pair
+    round: int
+
+
+Step = dict[str, Any]
+"""ring: the kinds to measure between neighbours; or pairs: [kind, node, device, peer, its device, round] each."""
+
+
+def tasks_of(step: Step, nodes: Sequence[str], devices: Mapping[str, Sequence[str]]) -> list[Task]:
+    """The measurements of a step, in the order in which all nodes go through them.
+
+    nodes: in the order of the ring. devices: of each node.
+    """
+    if "pairs" in step:
+        return [
+            Task(kind, Pair(End(node, device), End(peer, peer_device)), number)
+            for kind, node, device, peer, peer_device, number in step["pairs"]
+        ]
+    groups = [(kind, pairs) for pairs in ring(nodes, devices) for kind in step["ring"]]
+    return [Task(kind, pair, number) for number, (kind, pairs) in enumerate(groups) for pair in pairs]
+
+
+def carry_out(
+    tasks: Sequence[Task],
+    node: str,
+    members: Mapping[str, Mapping[str, Any]],
+    limits: Limits,
+    *,
+    start: Callable[[Sequence[str]], Running] = Running,
+) -> list[Result]:
+    """Do this node's part of the tasks of one step, round after round, as client and server at the same time.
+
+    members: by node, address and port. Returns a result for each task in which this node is the client, and for each
+    in which its server failed.
+    """
+    mine = [(n, task) for n, task in enumerate(tasks) if node in (task.pair.client.node, task.pair.server.node)]
+    results: list[Result] = []
+    for number in sorted({task.round for _, task in mine}):
+        results += _one_round([one for one in mine if one[1].round == number], node, members, limits, start)
+    return results
+
+
+def _one_round(
+    tasks: Sequence[tuple[int, Task]],
+    node: str,
+    members: Mapping[str, Mapping[str, Any]],
+    limits: Limits,
+    start: Callable[[Sequence[str]], Running],
+) -> list[Result]:
+    """Start all servers of the round, then ask as client, one after the other, then see how the servers ended."""
+
+    def port_of(number: int, task: Task) -> int:
+        return int(members[task.pair.server.node]["port"]) + number % PORTS
+
+    ends_by = time.monotonic() + limits.connect_seconds + limits.tool_seconds
+    servers = {
+        number: start(perftest.command(task.kind, task.pair.server.device, port_of(number, task)))
+        for number, task in tasks
+        if task.pair.server.node == node
+    }
+    results = []
+    try:
+        for number, task in tasks:
+            if task.pair.client.node == node:
+                host = str(members[task.pair.server.node]["address"])
+                command = perftest.command(task.kind, task.pair.client.device, port_of(number, task), host)
+                results.append({"task": number, **_ask(task.kind, command, limits, start)})
+    finally:
+        ended = {number: server.wait(until(ends_by)) for number, server in servers.items()}
+    return results + [{"task": number, "server_error": end.error} for number, end in ended.items() if end.error]
+
+
+def _ask(
+    kind: str, command: Sequence[str], limits: Limits, start: Callable[[Sequence[str]], Running]
+) -> dict[str, Any]:
+    """Run a client, again while its server does not listen yet."""
+    give_up = time.monotonic() + limits.connect_seconds
+    while True:
+        ended = start(command).wait(limits.tool_seconds)
+        waiting = bool(ended.error) and perftest.NOT_LISTENING.search(ended.output)
+        if not waiting or time.monotonic() >= give_up:
+            return _answer(kind, ended)
+        time.sleep(_RETRY_SECONDS)
+
+
+def _answer(kind: str, ended: Ended) -> dict[str, Any]:
+    if ended.error:
+        return {"values": None, "error": ended.error}
+    try:
+        return {"values": perftest.figures_of(kind, ended.output), "error": None}
+    except perftest.OutputError as error:
+        return {"values": None, "error": f"{ended.command}: {error}"}

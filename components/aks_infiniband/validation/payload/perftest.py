@@ -1,0 +1,101 @@
+"""The RDMA tools: how each is called, and what its output says.
+
+perftest (linux-rdma/perftest) for bandwidth and read latency, ibv_rc_pingpong of libibverbs' examples. Sizes and
+iterations are those behind the published limits (Azure/aks-rdma-infiniband, tests/scenarios/k8s/files/scripts/
+rdma_test.sh): 8 MiB and 5000 iterations on one queue pair, 2 bytes and 1000 iterations for latency.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+BANDWIDTH_BYTES = 8388608
+LATENCY_BYTES = 2
+
+
+class Tool(NamedTuple):
+    """One kind of measurement: the program, its arguments on both sides, and the figures that it gives."""
+
+    program: str
+    arguments: tuple[str, ...]
+    figures: tuple[str, ...]
+
+
+_BANDWIDTH = ("-s", str(BANDWIDTH_BYTES), "-n", "5000", "-q", "1", "-F", "--report_gbits")
+_LATENCY = ("-s", str(LATENCY_BYTES), "-n", "1000", "-F")
+
+KINDS: Mapping[str, Tool] = {
+    "read-latency": Tool("ib_read_lat", _LATENCY, ("rdma-read-latency",)),
+    "ping-pong": Tool("ibv_rc_pingpong", (), ("rdma-ping-pong-latency", "rdma-ping-pong-throughput")),
+    "write-bandwidth": Tool("ib_write_bw", _BANDWIDTH, ("rdma-write-bandwidth",)),
+    "read-bandwidth": Tool("ib_read_bw", _BANDWIDTH, ("rdma-read-bandwidth",)),
+}
+"""Every kind of RDMA measurement, in the order in which they are made."""
+
+NOT_LISTENING = re.compile(r"Couldn't connect to|Unable to (open file descriptor for|init the) socket connection")
+"""What a client says whose server does not listen (yet)."""
+
+
+class OutputError(ValueError):
+    """A tool ended well and said nothing that can be read."""
+
+
+def command(kind: str, device: str, port: int, host: str | None = None) -> list[str]:
+    """The command line of the client, or without a host of the server."""
+    tool = KINDS[kind]
+    return [tool.program, "-d", device, "-p", str(port), *tool.arguments, *([host] if host else [])]
+
+
+def figures_of(kind: str, output: str) -> dict[str, float]:
+    """The figures in a client's output, by name. Raises OutputError."""
+    if kind == "ping-pong":
+        return _ping_pong(output)
+    (figure,) = KINDS[kind].figures
+    if kind == "read-latency":
+        return {figure: _column(output, "t_avg[usec]", LATENCY_BYTES)}
+    return {figure: _column(output, "BW average[Gb/sec]", BANDWIDTH_BYTES)}
+
+
+def _ping_pong(output: str) -> dict[str, float]:
+    """Of `8192000 bytes in 0.01 seconds = 7643.57 Mbit/sec` and `1000 iters in 0.01 seconds = 8.57 usec/iter`."""
+    latency = re.search(r"^\d+ iters in [\d.]+ seconds = ([\d.]+) usec/iter\s*$", output, re.MULTILINE)
+    throughput = re.search(r"^\d+ bytes in [\d.]+ seconds = ([\d.]+) Mbit/sec\s*$", output, re.MULTILINE)
+    if latency is None or throughput is None:
+        raise OutputError(_nothing("ibv_rc_pingpong", output))
+    return {
+        "rdma-ping-pong-latency": _positive(latency.group(1), output),
+        "rdma-ping-pong-throughput": _positive(throughput.group(1), output),
+    }
+
+
+def _column(output: str, name: str, size: int) -> float:
+    """The value of a column in the row of a message size, of perftest's table."""
+    columns: list[str] | None = None
+    for line in output.splitlines():
+        if line.lstrip().startswith("#bytes"):
+            columns = re.findall(r"#?[\w.%]+(?: (?:peak|average|percentile))?(?:\[[^\]]*\])?", line)
+            continue
+        fields = line.split()
+        if columns is None or not fields or fields[0] != str(size):
+            continue
+        if name not in columns or len(fields) != len(columns):
+            continue  # a row that was cut short, or mixed up with another line
+        return _positive(fields[columns.index(name)], output)
+    raise OutputError(_nothing(f"a row of {size} bytes with {name}", output))
+
+
+def _positive(text: str, output: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < float("inf"):
+        raise OutputError(_nothing(f"a number above zero ({text!r} is none)", output))
+    return value
+
+
+def _nothing(what: str, output: str) -> str:
+    said = [line.strip() for line in output.splitlines() if line.strip(" -*\t")]
+    return f"the output has no result of {what}" + (f"; it ends with {said[-1]!r}" if said else "; it is empty")

@@ -1,0 +1,186 @@
+"""The RDMA measurement of a pool: a ring, what falls short again, and then whose fault it is.
+
+Every node is client and server at the same time, so the whole pool takes as long as one pair. What is measured at the
+same time is of one kind: a latency that others load with bandwidth says nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from .narrowing import End, Pair, further_pairs, outliers, rounds
+from .pairing import Step, Task, tasks_of
+from .perftest import KINDS
+
+GROUPS = (("read-latency", "ping-pong"), ("write-bandwidth",), ("read-bandwidth",))
+"""Kinds that are measured in one step, one HCA after the other."""
+
+Try = dict[str, Any]
+"""values (figure to number) or None, error or None, and at: client or server where an error tells whose it is."""
+DoStep = Callable[[Step], Mapping[str, Any]]
+"""Has every node do its part; returns the results by node, of those that have answered."""
+
+_SILENT = "the node did not answer in time"
+
+
+class Measured:
+    """Everything that was measured, by kind and pair, each with all its tries."""
+
+    def __init__(self, thresholds: Mapping[str, Mapping[str, Any]]) -> None:
+        """``thresholds`` by figure."""
+        self._thresholds = thresholds
+        self.tries: dict[str, dict[Pair, list[Try]]] = {kind: {} for kind in KINDS}
+        self.further: dict[str, set[Pair]] = {kind: set() for kind in KINDS}
+
+    def add(self, tasks: Sequence[Task], results: Mapping[str, Any]) -> None:
+        """Take in what came of a step."""
+        answers = {(node, one["task"]): one for node, answer in results.items() for one in answer or []}
+        for number, task in enumerate(tasks):
+            client = answers.get((task.pair.client.node, number))
+            server = answers.get((task.pair.server.node, number), {})
+            found = _joined(client, server.get("server_error"), task.pair.server.node)
+            self.tries[task.kind].setdefault(task.pair, []).append(found)
+
+    def short(self, kind: str) -> list[Pair]:
+        """The pairs of a kind whose last try fell short, or gave nothing."""
+        return [pair for pair, tries in self.tries[kind].items() if self._is_short(tries[-1])]
+
+    def good(self, kind: str) -> list[Pair]:
+        """The pairs of a kind whose last try did not fall short."""
+        return [pair for pair, tries in self.tries[kind].items() if not self._is_short(tries[-1])]
+
+    def owner(self, kind: str, pair: Pair) -> End | None:
+        """The end of a pair whose own tool says that it is at fault."""
+        at = self.tries[kind][pair][-1]["at"]
+        return None if at is None else pair.client if at == "client" else pair.server
+
+    def hung_twice(self, kind: str, pair: Pair) -> bool:
+        """Whether a tool was killed at its limit in both of the last two tries of a pair."""
+        last = self.tries[kind][pair][-2:]
+        return len(last) == 2 and all("was killed" in (one["error"] or "") for one in last)
+
+    def outliers(self, kind: str) -> dict[str, list[Pair]]:
+        """By figure, the pairs that are far worse than the others without falling short."""
+        found = {}
+        for figure in KINDS[kind].figures:
+            values = {pair: self.tries[kind][pair][-1]["values"][figure] for pair in self.good(kind)}
+            better = self._thresholds.get(figure, {}).get("better", _better(figure))
+            found[figure] = outliers(values, better)
+        return found
+
+    def _is_short(self, one: Try) -> bool:
+        if one["values"] is None:
+            return True
+        return any(
+            falls_short(one["values"][figure], self._thresholds[figure], "fail")
+            for figure in one["values"]
+            if figure in self._thresholds
+        )
+
+
+def falls_short(value: float, threshold: Mapping[str, Any], level: str) -> bool:
+    """Whether a value is worse than a threshold's level, warn or fail; never where it has none."""
+    limit = threshold.get(level)
+    if limit is None:
+        return False
+    return bool(value < limit if threshold["better"] == "higher" else value > limit)
+
+
+def measure(
+    do_step: DoStep,
+    nodes: Sequence[str],
+    devices: Mapping[str, Sequence[str]],
+    thresholds: Mapping[str, Mapping[str, Any]],
+    *,
+    tries: int,
+    time_is_up: Callable[[], bool] = lambda: False,
+) -> Measured:
+    """Measure every HCA with its two neighbours, and what falls short until it does not, ``tries`` times at most.
+
+    Then, where nothing tells yet which end of a pair is at fault, with other ends. Outliers are narrowed down likewise.
+    What a tool was killed at, since it hung, is tried once more and not twice: each time takes as long as the limit.
+    """
+    measured = Measured(thresholds)
+
+    def do(step: Step) -> None:
+        if not time_is_up():
+            measured.add(tasks_of(step, nodes, devices), do_step(step))
+
+    for kinds in GROUPS:
+        do({"ring": list(kinds)})
+    for kinds in GROUPS:
+        for _ in range(tries - 1):
+            again = [
+                (kind, pair) for kind in kinds for pair in measured.short(kind) if not measured.hung_twice(kind, pair)
+            ]
+            if again:
+                do(_step(again))
+        further = [(kind, pair) for kind in kinds for pair in _telling(measured, kind)]
+        for kind, pair in further:
+            measured.further[kind].add(pair)
+        if further:
+            do(_step(further))
+    return measured
+
+
+def _telling(measured: Measured, kind: str) -> list[Pair]:
+    """The pairs that would tell who is at fault for what falls short, and for the outliers."""
+    far = {pair for pairs in measured.outliers(kind).values() for pair in pairs}
+    bad = [*(pair for pair in measured.short(kind) if measured.owner(kind, pair) is None), *sorted(far)]
+    return further_pairs(bad, [pair for pair in measured.good(kind) if pair not in far]) if bad else []
+
+
+def _step(wanted: Sequence[tuple[str, Pair]]) -> Step:
+    """A step that measures these, one kind after the other, in rounds."""
+    pairs = []
+    number = 0
+    for kind in dict.fromkeys(kind for kind, _ in wanted):
+        for together in rounds([pair for other, pair in wanted if other == kind]):
+            pairs += [[kind, *pair.client, *pair.server, number] for pair in together]
+            number += 1
+    return {"pairs": pairs}
+
+
+_OWN = re.compile(
+    r"could not be started|not found|Unable to find the Infiniband|No IB devices|Couldn't (?:register|allocate) MR"
+    r"|Couldn't create|Port number \d+ state|Couldn't set the link layer|Couldn't listen to port|was killed$"
+)
+"""What a tool says of its own side alone; one that is killed without having said a word hung by itself."""
+
+
+def _joined(client: Mapping[str, Any] | None, server_error: str | None, server: str) -> Try:
+    if client is None:
+        return {"values": None, "error": _SILENT, "at": None}
+    error = client["error"]
+    if not error:
+        return {"values": client["values"], "error": None, "at": None}
+    at = "client" if _OWN.search(error) else None
+    if server_error:
+        at = "server" if _OWN.search(server_error) else at
+        error = f"{error}; on {server}: {server_error}"
+    return {"values": None, "error": error, "at": at}
+
+
+def _better(figure: str) -> str:
+    return "lower" if figure.endswith("latency") else "higher"
+
+
+def rows(measured: Measured) -> list[dict[str, Any]]:
+    """Every figure of every pair, with its tries, for the report."""
+    return [
+        {
+            "figure": figure,
+            "node": pair.client.node,
+            "device": pair.client.device,
+            "peer": pair.server.node,
+            "peer_device": pair.server.device,
+            "value": (tries[-1]["values"] or {}).get(figure),
+            "tries": [{"value": (one["values"] or {}).get(figure), "error": one["error"]} for one in tries],
+            "neighbours": pair not in measured.further[kind],
+        }
+        for kind, tool in KINDS.items()
+        for figure in tool.figures
+        for pair, tries in measured.tries[kind].items()
+    ]

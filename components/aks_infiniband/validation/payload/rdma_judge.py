@@ -1,0 +1,197 @@
+"""Checks of what the RDMA tools measured: who falls short of what, and why that may be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from .checks import Check, make_check
+from .narrowing import Blame, End, Pair, blames
+from .perftest import KINDS
+from .rdma import Measured, falls_short
+from .rdma_causes import cause_of, likely
+
+
+def judge_rdma(
+    measured: Measured, thresholds: Mapping[str, Mapping[str, Any]], facts_by_node: Mapping[str, Mapping[str, Any]]
+) -> list[Check]:
+    """Checks of every figure: one for all pairs where they are good, one for each end that is at fault else."""
+    return [
+        check
+        for kind, tool in KINDS.items()
+        for figure in tool.figures
+        for check in _figure(measured, kind, figure, thresholds.get(figure), facts_by_node)
+    ]
+
+
+def unmeasured(cause: str | None, figures: Iterable[str] | None = None) -> list[Check]:
+    """Checks of RDMA figures that were not measured; without a cause where nobody meant to measure them."""
+    every = [figure for tool in KINDS.values() for figure in tool.figures]
+    return [
+        make_check(figure, "not measured", expected=None, measured=None, cause=cause)
+        for figure in (every if figures is None else figures)
+    ]
+
+
+def _figure(
+    measured: Measured,
+    kind: str,
+    figure: str,
+    threshold: Mapping[str, Any] | None,
+    facts_by_node: Mapping[str, Mapping[str, Any]],
+) -> list[Check]:
+    tries = measured.tries[kind]
+    values = {pair: ends[-1]["values"][figure] for pair, ends in tries.items() if ends[-1]["values"]}
+    if not tries:
+        cause = "time was up before (validation.timeoutSeconds), or no HCA is on two neighbouring nodes"
+        return unmeasured(cause, [figure])
+    bad = {pair for pair in tries if pair not in values or (threshold and falls_short(values[pair], threshold, "fail"))}
+    good = [pair for pair in tries if pair not in bad]
+    checks = _failures(measured, kind, figure, threshold, bad, facts_by_node)
+    passing = {pair: values[pair] for pair in good if pair in values}
+    if not passing:
+        return checks
+    warned = _warnings(measured, kind, figure, threshold, passing)
+    if threshold is None:
+        spread = _spread(passing.values())
+        return [*checks, *warned, _made(figure, "not judged", threshold, measured=spread)]
+    if not bad:
+        checks.append(_made(figure, "pass", threshold, measured=_spread(passing.values())))
+    return checks + warned
+
+
+def _failures(
+    measured: Measured,
+    kind: str,
+    figure: str,
+    threshold: Mapping[str, Any] | None,
+    bad: set[Pair],
+    facts_by_node: Mapping[str, Mapping[str, Any]],
+) -> list[Check]:
+    good = [pair for pair in measured.good(kind) if pair not in bad]
+    owners = {pair: measured.owner(kind, pair) for pair in bad}
+    unowned = {pair for pair in bad if owners[pair] is None}
+    if not good and len(unowned) == len(bad) and len({end for pair in bad for end in pair}) > 2:
+        return [_everybody(measured, kind, figure, threshold, bad)]
+    found = [Blame(pair, (owner,)) for pair, owner in sorted(owners.items()) if owner is not None]
+    found += [blame for blame in blames(sorted(unowned), good) if blame.pair not in measured.further[kind]]
+    checks: dict[tuple[End, ...], list[Check]] = {}
+    for blame in found:
+        tries = measured.tries[kind][blame.pair]
+        ends = tuple(sorted(blame.guilty)) or tuple(sorted(blame.pair))
+        if ends in checks:
+            continue
+        verdict = (
+            "fail" if not (tries[-1]["error"] and "could not be started" in tries[-1]["error"]) else "not measured"
+        )
+        checks[ends] = [
+            _made(
+                figure,
+                verdict,
+                threshold,
+                place=end,
+                measured=_last(tries, figure),
+                cause=cause_of(blame, tries, facts_by_node),
+                tries=_tries(tries, figure),
+            )
+            for end in ends
+        ]
+    return [check for group in checks.values() for check in group]
+
+
+def _everybody(
+    measured: Measured, kind: str, figure: str, threshold: Mapping[str, Any] | None, bad: set[Pair]
+) -> Check:
+    """No pair is good: that is no one machine's fault."""
+    tries = measured.tries[kind]
+    first = tries[sorted(bad)[0]]
+    errors = [one["error"] for pair in sorted(bad) for one in tries[pair][-1:] if one["error"]]
+    values = [one["values"][figure] for pair in bad for one in tries[pair][-1:] if one["values"]]
+    nodes = sorted({end.node for pair in bad for end in pair})
+    whose = f"either of {' and '.join(nodes)}, or what they have in common" if len(nodes) == 2 else "no one machine's"
+    cause = f"every pair falls short, so the fault is {whose}{': ' + likely(errors[0]) if errors else ''}"
+    shown = errors[0] if errors and not values else _spread(values)
+    return _made(figure, "fail", threshold, measured=shown, cause=cause, tries=_tries(first, figure))
+
+
+def _warnings(
+    measured: Measured, kind: str, figure: str, threshold: Mapping[str, Any] | None, passing: Mapping[Pair, float]
+) -> list[Check]:
+    tries = measured.tries[kind]
+    checks = []
+    for pair, value in passing.items():
+        if threshold and falls_short(value, threshold, "warn"):
+            cause = "less than to be expected, and not yet a failure"
+        elif len(tries[pair]) > 1 and pair not in measured.further[kind]:
+            cause = f"it took {len(tries[pair])} tries: measure again when the pool is idle"
+        else:
+            continue
+        checks.append(
+            _made(
+                figure,
+                "warn",
+                threshold,
+                place=pair.client,
+                measured=value,
+                cause=cause,
+                tries=_tries(tries[pair], figure),
+            )
+        )
+    return checks + _outliers(measured, kind, figure, threshold)
+
+
+def _outliers(measured: Measured, kind: str, figure: str, threshold: Mapping[str, Any] | None) -> list[Check]:
+    far = [pair for pair in measured.outliers(kind).get(figure, []) if pair not in measured.further[kind]]
+    good = [pair for pair in measured.good(kind) if pair not in far]
+    checks: dict[End, Check] = {}
+    for blame in blames(far, good):
+        end = blame.guilty[0] if len(blame.guilty) == 1 else blame.pair.client
+        value = _last(measured.tries[kind][blame.pair], figure)
+        cause = "far from what the pool's other HCAs show (median absolute deviation), though above the limit"
+        checks.setdefault(end, _made(figure, "warn", threshold, place=end, measured=value, cause=cause))
+    return list(checks.values())
+
+
+def _made(
+    figure: str,
+    verdict: str,
+    threshold: Mapping[str, Any] | None,
+    *,
+    place: Sequence[str | None] = (None, None),
+    measured: object = None,
+    cause: str | None = None,
+    tries: list[dict[str, Any]] | None = None,
+) -> Check:
+    node, device = place
+    return make_check(
+        figure,
+        verdict,
+        node=node,
+        device=device,
+        expected=None if threshold is None else limit_of(threshold),
+        measured=measured,
+        cause=cause,
+        unit=None if threshold is None else str(threshold["unit"]),
+        threshold=None if threshold is None else dict(threshold),
+        tries=tries,
+    )
+
+
+def limit_of(threshold: Mapping[str, Any]) -> str:
+    """A threshold in words, such as `at least 380 Gb/s (quoted)`."""
+    limit = threshold["fail"] if threshold.get("fail") is not None else threshold.get("warn")
+    word = "at least" if threshold["better"] == "higher" else "at most"
+    return f"{word} {limit:g} {threshold['unit']} ({threshold['basis']})"
+
+
+def _spread(values: Iterable[float]) -> str:
+    ordered = sorted(values)
+    return f"{ordered[0]:g}" if ordered[0] == ordered[-1] else f"{ordered[0]:g} to {ordered[-1]:g}"
+
+
+def _last(tries: Sequence[Mapping[str, Any]], figure: str) -> float | None:
+    return (tries[-1]["values"] or {}).get(figure)
+
+
+def _tries(tries: Sequence[Mapping[str, Any]], figure: str) -> list[dict[str, Any]]:
+    return [{"value": (one["values"] or {}).get(figure), "error": one["error"]} for one in tries]

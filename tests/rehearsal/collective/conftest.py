@@ -1,0 +1,92 @@
+"""Simulated machines as folders, and the collective payload started on each as a validation pod starts it."""
+
+import importlib
+import json
+import os
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aks_infiniband.workload_environment import nccl_environment
+
+from rehearsal.machines.faults import faulty
+from rehearsal.machines.hardware import hardware_of
+from rehearsal.machines.sysfs import dev_files, sys_files, write_files
+
+ROOT = Path(__file__).resolve().parents[3]
+PAYLOAD = ROOT / "components" / "aks_infiniband" / "validation"
+LIBRARIES = ROOT / "rehearsal" / "machines" / "lib"
+SIZE = "Standard_ND96isr_H100_v5"
+PLAN = {"iterations": 20, "warmup": 5, "seconds": 30, "size_seconds": 5, "operation_seconds": 8}
+
+
+@dataclass(frozen=True)
+class Machines:
+    """Two machines of a pool, each with a pod that holds some of its GPUs."""
+
+    run: Path
+    names: tuple[str, ...] = ("aks-p-0", "aks-p-1")
+
+    def fault(self, *faults: dict[str, Any]) -> None:
+        """What is wrong; before the machines are made."""
+        (self.run / "faults.json").write_text(json.dumps(list(faults)))
+
+    def make(self, *, gpus: int, modules: tuple[str, ...] = ("nvidia", "nvidia_peermem")) -> None:
+        """Their files, as the machines' part of a rehearsal writes them."""
+        for name in self.names:
+            hardware = faulty(hardware_of(size=SIZE, machine=name, fabric="f"), name, self.run)
+            write_files(self.run / name / "sys", sys_files(hardware, modules))
+            hcas = [device for device in hardware.rdma_devices if device.link_layer == "InfiniBand"]
+            nodes = dev_files(rdma=hcas, gpus=range(gpus), modules=modules)
+            write_files(self.run / name / "pod" / "dev", dict.fromkeys(nodes, ""))
+
+    def environment(self, name: str) -> dict[str, str]:
+        """What a container on a machine has."""
+        return {
+            "PATH": os.environ["PATH"],
+            "PYTHONPATH": f"{PAYLOAD}:{LIBRARIES}",
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "AKS_INFINIBAND_REHEARSAL": str(self.run),
+            "REHEARSAL_NODE": name,
+            "REHEARSAL_POD_IP": "127.0.0.1",
+            "REHEARSAL_MACHINE": str(self.run / name),
+            "REHEARSAL_CONTAINER": str(self.run / name / "pod"),
+            **nccl_environment(),
+        }
+
+    def all_reduce(
+        self, sizes: list[int], *, gpus: int = 2, tuning: str = "ring", late_seconds: float = 0.0
+    ) -> dict[str, Any]:
+        """One run over both machines; late_seconds: how much later the second pod comes to it."""
+        collective = importlib.import_module("payload.collective")
+        port = collective.free_port()
+
+        def measure(rank: int) -> Any:
+            name = self.names[rank]
+            time.sleep(late_seconds * rank)
+            return collective.measure(
+                collective.Place(name, rank, len(self.names), gpus, "127.0.0.1", port),
+                tuning=tuning,
+                plan={**PLAN, "sizes": sizes},
+                folder=self.run / name / "scratch",
+                environment=self.environment(name),
+            )
+
+        with ThreadPoolExecutor(len(self.names)) as pods:
+            entries = list(pods.map(measure, range(len(self.names))))
+        run: dict[str, Any] = collective.merged(entries, tuning=tuning, ranks_per_node=gpus)
+        return run
+
+
+@pytest.fixture
+def machines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Machines]:
+    monkeypatch.syspath_prepend(str(PAYLOAD))
+    monkeypatch.setattr(importlib.import_module("payload.collective_processes"), "GRACE_SECONDS", 2.0)
+    yield Machines(tmp_path)
+    for name in [name for name in sys.modules if name.partition(".")[0] == "payload"]:
+        del sys.modules[name]

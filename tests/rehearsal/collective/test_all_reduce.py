@@ -1,0 +1,155 @@
+"""The collective payload as pods run it, one real process per GPU, over the simulated machines' PyTorch."""
+
+import importlib
+import os
+import signal
+import socket
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.rehearsal.collective.conftest import Machines
+
+MIB, GIB = 1 << 20, 1 << 30
+DIRECT = "InfiniBand with GPUDirect RDMA"
+
+
+def bandwidth(run: dict[str, Any]) -> float:
+    return float(run["sizes"][-1]["bus_gb_per_s"])
+
+
+def test_two_healthy_machines_add_up_over_infiniband_at_the_promised_rate(machines: Machines) -> None:
+    machines.make(gpus=8)
+    run = machines.all_reduce([8, MIB, 16 * GIB], gpus=8)
+    assert run["failures"] == []
+    assert run["wrong"] == []
+    assert run["transport"] == DIRECT
+    every = [f"mlx5_ib{number}" for number in range(8)]
+    assert run["devices"] == dict.fromkeys(machines.names, every)
+    assert [size["bytes"] for size in run["sizes"]] == [8, MIB, 16 * GIB]
+    assert 360 < bandwidth(run) < 400
+    assert run["small"]["seconds"] < 0.006
+    assert (run["ranks"], run["evidence"]["nodes"]) == (16, 2)
+
+
+def test_nccls_own_choice_is_measured_beside_and_may_look_faster(machines: Machines) -> None:
+    machines.make(gpus=2)
+    ring, own = (machines.all_reduce([GIB], tuning=tuning) for tuning in ("ring", "nccl"))
+    assert bandwidth(own) > bandwidth(ring)
+
+
+@pytest.mark.field_report("C1")
+def test_sockets_are_called_sockets(machines: Machines) -> None:
+    machines.fault({"fault": "no-libibverbs"})
+    machines.make(gpus=2)
+    run = machines.all_reduce([GIB])
+    assert set(run["transports"].values()) == {"TCP sockets"}
+    assert bandwidth(run) < 4
+    assert run["failures"] == []
+
+
+@pytest.mark.field_report("B3")
+def test_without_peermem_infiniband_goes_through_host_memory(machines: Machines) -> None:
+    machines.make(gpus=2, modules=("nvidia",))
+    run = machines.all_reduce([GIB])
+    assert run["transport"] == "InfiniBand through host memory, without GPUDirect RDMA"
+    assert bandwidth(run) < 20
+
+
+def test_one_hca_at_half_its_rate_halves_the_ring(machines: Machines) -> None:
+    machines.fault({"fault": "half-rate", "node": "aks-p-1", "device": "mlx5_ib3"})
+    machines.make(gpus=2)
+    assert 180 < bandwidth(machines.all_reduce([8 * GIB])) < 200
+
+
+@pytest.mark.field_report("A2")
+def test_different_partitions_end_in_an_error_that_leads_to_them(machines: Machines) -> None:
+    machines.fault({"fault": "partition", "node": "aks-p-1"})
+    machines.make(gpus=2)
+    run = machines.all_reduce([GIB])
+    assert {failure["cause"] for failure in run["failures"]} == {
+        "an InfiniBand peer does not answer: its link is down, or it is on another partition"
+    }
+
+
+def test_a_gpu_that_is_missing_is_named_and_the_others_do_not_wait_for_ever(machines: Machines) -> None:
+    machines.make(gpus=1)
+    started = time.monotonic()
+    run = machines.all_reduce([GIB], gpus=2)
+    own = [failure for failure in run["failures"] if "invalid device ordinal" in (failure["output"] or "")]
+    assert [(failure["node"], failure["gpu"]) for failure in own] == [("aks-p-0", 1), ("aks-p-1", 1)]
+    assert time.monotonic() - started < 25
+
+
+def test_a_port_in_use_is_said(machines: Machines, monkeypatch: pytest.MonkeyPatch) -> None:
+    machines.make(gpus=1)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        collective = importlib.import_module("payload.collective")
+        monkeypatch.setattr(collective, "free_port", lambda: taken.getsockname()[1])
+        run = machines.all_reduce([8], gpus=1)
+    first = run["failures"][0]
+    assert (first["node"], first["gpu"]) == ("aks-p-0", 0)
+    assert "Address already in use" in first["output"]
+
+
+def test_a_pod_that_comes_late_is_waited_for(machines: Machines) -> None:
+    machines.make(gpus=1)
+    run = machines.all_reduce([MIB], gpus=1, late_seconds=4.0)
+    assert run["failures"] == []
+    assert [size["bytes"] for size in run["sizes"]] == [MIB]
+
+
+def test_a_rank_that_is_killed_is_named_and_nothing_is_left_running(machines: Machines) -> None:
+    machines.make(gpus=2)
+    victim = threading.Thread(target=send_to_rank_3, args=(machines, signal.SIGKILL))
+    victim.start()
+    run = machines.all_reduce([GIB] * 2000)
+    victim.join()
+    (check,) = blamed(run)
+    assert (check["node"], check["device"]) == ("aks-p-1", "GPU 1")
+    assert "SIGKILL" in check["measured"]
+    assert processes(machines.run, "RANK=") == []
+
+
+def test_a_rank_that_hangs_is_named_and_ended(machines: Machines) -> None:
+    machines.make(gpus=2)
+    victim = threading.Thread(target=send_to_rank_3, args=(machines, signal.SIGSTOP))
+    victim.start()
+    run = machines.all_reduce([GIB] * 2000)
+    victim.join()
+    (check,) = blamed(run)
+    assert (check["node"], check["device"]) == ("aks-p-1", "GPU 1")
+    assert "no longer answers" in check["cause"]
+    assert processes(machines.run, "RANK=") == []
+
+
+def send_to_rank_3(machines: Machines, number: signal.Signals) -> None:
+    """A signal to the last rank, once it measures."""
+    while not list((machines.run / "aks-p-1" / "scratch").glob("*/gpu1/result.json")):
+        time.sleep(0.02)
+    for victim in processes(machines.run, "RANK=3"):
+        os.kill(victim, number)
+
+
+def blamed(run: dict[str, Any]) -> list[dict[str, Any]]:
+    """Who is named for a run that did not come to its end."""
+    judge = importlib.import_module("payload.collective_judge")
+    expected = {"transport": DIRECT, "hcas": 8, "thresholds": {}, "small": None}
+    checks = judge.judge_collective({"runs": [run]}, expected)
+    return [check for check in checks if (check["check"], check["verdict"]) == ("collective", "fail")]
+
+
+def processes(run: Path, variable: str) -> list[int]:
+    """Processes of this run's ranks with a variable."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*/environ"):
+        try:
+            words = entry.read_bytes().decode(errors="replace").split("\0")
+        except OSError:
+            continue
+        if f"AKS_INFINIBAND_REHEARSAL={run}" in words and any(word.startswith(variable) for word in words):
+            found.append(int(entry.parent.name))
+    return found

@@ -1,0 +1,131 @@
+"""The whole validation of a pool with GPUs: what is wrong with the collective fails it, with node and cause."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aks_infiniband.catalog import SIZES
+from aks_infiniband.pool import Pool
+from aks_infiniband.report.command import write
+
+from rehearsal.machines.sysfs import write_files
+from tests.rehearsal.collective.conftest import LIBRARIES
+from tests.rehearsal.validation.pods import Pods, failures
+from tests.unit.validation.fake_api import FakeApi
+
+_H100 = SIZES["Standard_ND96isr_H100_v5"]
+assert _H100.accelerator is not None
+SMALL = replace(
+    _H100,
+    name="Standard_ND24isr_H100_v5",
+    infiniband=replace(_H100.infiniband, hca_count=2),
+    accelerator=replace(_H100.accelerator, count=2),
+    hca_slots=_H100.hca_slots[:2],
+    gpu_slots=_H100.gpu_slots[:2],
+)
+"""A size of which nothing is published: what it is held against is computed."""
+POOL = Pool(
+    name="nd",
+    size=SMALL,
+    node_count=2,
+    node_selector={"agentpool": "nd"},
+    tolerations=(),
+    mode="rdma-shared",
+    nic_driver="doca-ofed",
+    gpu_driver="operator",
+)
+
+
+@dataclass
+class GpuPods(Pods):
+    """Pods on machines with a GPU driver, and with the simulated PyTorch in their image."""
+
+    without_peermem: tuple[int, ...] = ()
+    """The nodes on which nvidia-peermem is not loaded."""
+    torch: bool = True
+
+    def prepare(self) -> None:
+        super().prepare()
+        if self.torch:
+            (self.folder / "torch").symlink_to(LIBRARIES / "torch")
+        for rank in set(self.ranks) - set(self.without_peermem):
+            write_files(self.folder / self.node(rank) / "sys", {"module/nvidia_peermem/version": "580.105.08"})
+
+
+Make = Callable[..., GpuPods]
+
+
+@pytest.fixture
+def pods(tmp_path: Path) -> Iterator[Make]:
+    """Makes the pods of the pool."""
+    with FakeApi() as api:
+        yield lambda *faults, **others: GpuPods(
+            tmp_path, POOL, api, faults=list(faults), measure_seconds=60.0, **others
+        )
+
+
+def check_of(report: Any, name: str) -> Any:
+    (check,) = [check for check in report["checks"] if check["check"] == name]
+    return check
+
+
+def test_a_sound_pool_passes_with_the_all_reduce_measured_both_ways_and_makes_a_page(pods: Make) -> None:
+    made = pods()
+    code, message, report = made.all()
+
+    assert (code, report["verdict"]) == (0, "pass"), message
+    assert [run["tuning"] for run in report["collective"]["runs"]] == ["ring", "nccl"]
+    assert {run["transport"] for run in report["collective"]["runs"]} == {"InfiniBand with GPUDirect RDMA"}
+    bandwidth = check_of(report, "all-reduce")
+    assert (bandwidth["verdict"], bandwidth["unit"], bandwidth["threshold"]["basis"]) == ("pass", "GB/s", "computed")
+    assert 90 < bandwidth["measured"] < 100
+    assert report["collective"]["line_gb_per_s"] == 100.0
+    assert check_of(report, "all-reduce-small")["verdict"] == "not judged"
+    assert [path.name for path in write({"nd": report}, made.folder / "page")] == [
+        "report.html",
+        "nd-all-reduce.png",
+        "nd-rdma-write-bandwidth.png",
+        "nd-rdma-read-bandwidth.png",
+        "nd-rdma-read-latency.png",
+    ]
+
+
+@pytest.mark.field_report("B3")
+def test_a_node_without_peermem_fails_the_pool_and_the_cause_names_it(pods: Make) -> None:
+    code, message, report = pods(without_peermem=(0, 1)).all()
+
+    assert (code, report["verdict"]) == (1, "fail")
+    assert ("collective-transport", "node-1", None) in failures(report)
+    assert "nvidia-peermem is not loaded" in message
+    assert "InfiniBand through host memory" in message
+
+
+@pytest.mark.field_report("C1")
+def test_nccl_on_sockets_fails_the_pool_though_every_rank_came_to_its_end(pods: Make) -> None:
+    code, message, report = pods({"fault": "no-libibverbs"}).all()
+
+    assert code == 1
+    assert [run["failures"] for run in report["collective"]["runs"]] == [[], []]
+    assert ("collective-transport", "node-0", None) in failures(report)
+    assert "TCP sockets" in message
+    assert len(check_of(report, "all-reduce")["tries"]) == 3
+
+
+@pytest.mark.field_report("C1")
+def test_one_node_on_sockets_is_named_where_the_ranks_cannot_connect(pods: Make) -> None:
+    code, _, report = pods({"fault": "no-libibverbs", "node": "node-1"}).all()
+
+    assert code == 1
+    wrong = [
+        (check["node"], check["measured"]) for check in report["checks"] if check["check"] == "collective-transport"
+    ]
+    assert ("node-1", "TCP sockets") in wrong
+
+
+def test_an_image_without_pytorch_is_no_pass_and_says_what_to_set(pods: Make) -> None:
+    code, message, _ = pods(torch=False).all()
+
+    assert code == 1
+    assert "validation.image" in message

@@ -1,0 +1,48 @@
+"""The report page of a cluster: the ConfigMaps as validations leave them, in a real API server."""
+
+import json
+from pathlib import Path
+
+import pytest
+from aks_infiniband.metadata import labels
+from aks_infiniband.report.command import main
+from aks_infiniband.report.sources import NoReportsError, from_cluster
+from aks_infiniband.validation.payload.report import SCHEMA_VERSION
+from lightkube import Client, KubeConfig
+from lightkube.models.meta_v1 import ObjectMeta
+from lightkube.resources.core_v1 import ConfigMap, Namespace
+
+from rehearsal.control_plane import CONTROL_PLANE_ONLY, ControlPlane
+
+REPORT = {
+    "schema_version": SCHEMA_VERSION,
+    "vm_size": "Standard_HB176rs_v4",
+    "verdict": "pass",
+    "finished": "2026-11-21T15:00:00+00:00",
+    "coverage": {"summary": "2 of 2 nodes, 2 of 2 HCAs"},
+    "checks": [],
+    "thresholds": {},
+    "rdma": [],
+    "collective": None,
+}
+
+
+def config_map(name: str, namespace: str, component: str, data: dict[str, str] | None) -> ConfigMap:
+    metadata = ObjectMeta(name=name, namespace=namespace, labels=labels("validation", component))
+    return ConfigMap(metadata=metadata, data=data)
+
+
+def test_reports_are_found_in_every_namespace_and_nothing_else_is_taken_for_one(tmp_path: Path) -> None:
+    with ControlPlane.start(tmp_path / "run", parts=CONTROL_PLANE_ONLY) as control_plane:
+        client = Client(config=KubeConfig.from_file(control_plane.kubeconfig), trust_env=False)
+        with pytest.raises(NoReportsError, match="no validation has left a report"):
+            from_cluster(control_plane.kubeconfig)
+        for namespace, pool in (("aks-infiniband", "hb"), ("other", "hx")):
+            client.create(Namespace(metadata=ObjectMeta(name=namespace)))
+            data = {"report.json": json.dumps({**REPORT, "pool": pool}), "node.a.json": "{}"}
+            client.create(config_map(f"{pool}-validation-report", namespace, "report", data))
+            client.create(config_map(f"{pool}-validate", namespace, "validate", {"report.json": "no report"}))
+            client.create(config_map(f"{pool}-empty", namespace, "report", None))
+        assert list(from_cluster(control_plane.kubeconfig)) == ["hb", "hx"]
+        assert main(["report", "--kubeconfig", str(control_plane.kubeconfig), "--out", str(tmp_path / "page")]) == 0
+    assert "Standard_HB176rs_v4" in (tmp_path / "page" / "report.html").read_text()

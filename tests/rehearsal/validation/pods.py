@@ -1,0 +1,156 @@
+"""The validation's pods as processes on simulated machines, without a cluster: a small API, and the machines' files."""
+
+import contextlib
+import json
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from aks_infiniband.pool import Pool
+from aks_infiniband.validation.expectations import expectations
+from aks_infiniband.validation.payload_files import payload_files
+from aks_infiniband.workload_environment import nccl_environment
+
+from rehearsal.machines.faults import faulty
+from rehearsal.machines.hardware import Hardware, hardware_of
+from rehearsal.machines.rdma_tools.faults import FILE
+from rehearsal.machines.sysfs import dev_files, sys_files, write_files
+from tests.unit.validation.fake_api import FakeApi
+
+BIN = Path(__file__).parents[3] / "rehearsal/machines/bin"
+SYSTEM_PATH = "/usr/bin:/bin"
+MODULES = frozenset({"ib_umad", "rdma_ucm", "ib_uverbs"})
+
+
+@dataclass
+class Pods:
+    """One pod on each of a pool's machines; the interpreter is the one of the tests."""
+
+    folder: Path
+    pool: Pool
+    api: FakeApi
+    faults: list[dict[str, Any]] = field(default_factory=list)
+    fabrics: Mapping[int, str] = field(default_factory=dict)
+    changes: dict[str, Any] = field(default_factory=dict)
+    """Changes of the expectations."""
+    measure_seconds: float = 30.0
+    run: str = "job-1"
+
+    def node(self, rank: int) -> str:
+        return f"node-{rank}"
+
+    def address(self, rank: int) -> str:
+        return f"10.244.0.{rank + 1}"
+
+    def hardware(self, rank: int) -> Hardware:
+        whole = hardware_of(
+            size=self.pool.size.name,
+            machine=self.node(rank),
+            fabric=self.fabrics.get(rank, "one"),
+            sizes={self.pool.size.name: self.pool.size},
+        )
+        return faulty(whole, self.node(rank), self.folder)
+
+    def prepare(self) -> None:
+        """The machines' files, the payload, and the ConfigMaps."""
+        (self.folder / "payload").mkdir(parents=True, exist_ok=True)
+        for name, text in payload_files().items():
+            (self.folder / "payload" / name).write_text(text)
+        expected = {**expectations(self.pool), **self.changes}
+        (self.folder / "expectations.json").write_text(json.dumps(expected))
+        (self.folder / FILE).write_text(json.dumps(self.faults))
+        self.api.config_maps = {"report": {}, "rendezvous": {}}
+        self.api.nodes = [{"metadata": {"name": self.node(rank), "labels": {}}, "status": {}} for rank in self.ranks]
+        for rank in self.ranks:
+            self._machine(rank)
+
+    @property
+    def ranks(self) -> range:
+        return range(self.pool.node_count)
+
+    def _machine(self, rank: int) -> None:
+        hardware, root = self.hardware(rank), self.folder / self.node(rank)
+        write_files(root / "sys", sys_files(hardware, modules=MODULES))
+        gpus = [gpu.index for gpu in hardware.gpus]
+        write_files(root / "dev", dict.fromkeys(dev_files(rdma=hardware.hcas, gpus=gpus, modules=MODULES), ""))
+        limits = "Max locked memory         unlimited            unlimited            bytes     "
+        write_files(root / "proc", {"self/limits": limits, "self/status": "CapEff:\t0000000000004000"})
+        for network, kind in (("eth0", "1"), *((f"net{n}", "32") for n, _ in enumerate(self.pool.ipoib_networks, 1))):
+            write_files(root / "sys/class/net" / network, {"type": kind})
+        attached = [
+            {"interface": f"net{n}", "ips": [f"192.168.{n}.{rank + 1}"]}
+            for n, _ in enumerate(self.pool.ipoib_networks, 1)
+        ]
+        (root / "network-status").write_text(json.dumps(attached))
+
+    def start(self, rank: int, *, pod: str | None = None) -> subprocess.Popen[bytes]:
+        """Start the pod of an index."""
+        root = self.folder / self.node(rank)
+        arguments = {
+            "namespace": "ns",
+            "report": "report",
+            "rendezvous": "rendezvous",
+            "expectations": self.folder / "expectations.json",
+            "mode": "enforce",
+            "poll-seconds": 0.05,
+            "timeout-seconds": 20,
+            "measure-seconds": self.measure_seconds,
+            "scratch": root,
+            "termination-log": root / "termination-log",
+            "sys": root / "sys",
+            "dev": root / "dev",
+            "proc": root / "proc",
+            "shm": "/",
+            "attachments": root / "network-status",
+            "api": self.api.url,
+        }
+        environment = {
+            "PATH": f"{BIN}:{Path(sys.executable).parent}:{SYSTEM_PATH}",
+            "PYTHONPATH": str(self.folder),
+            "JOB_UID": self.run,
+            "JOB_COMPLETION_INDEX": str(rank),
+            "NODE_NAME": self.node(rank),
+            "POD_UID": pod or f"pod-{rank}",
+            "POD_IP": self.address(rank),
+            "AKS_INFINIBAND_REHEARSAL": str(self.folder),
+            "REHEARSAL_NODE": self.node(rank),
+            "REHEARSAL_POD_IP": self.address(rank),
+            "REHEARSAL_MACHINE": str(root),
+            "REHEARSAL_CONTAINER": str(root),
+            **nccl_environment(),
+        }
+        command = [sys.executable, "-m", "payload.validate"]
+        command += [part for key, value in arguments.items() for part in (f"--{key}", str(value))]
+        with (root / "log").open("ab") as log:
+            return subprocess.Popen(command, env=environment, stdout=log, stderr=log, cwd=self.folder)
+
+    def all(self) -> tuple[int, str, dict[str, Any]]:
+        """Run every pod to its end: exit code and message of index 0, and the report."""
+        self.prepare()
+        processes = [self.start(rank) for rank in self.ranks]
+        return self.finish(processes)
+
+    def finish(self, processes: list[subprocess.Popen[bytes]]) -> tuple[int, str, dict[str, Any]]:
+        """Wait for the pods, the first of which is index 0."""
+        try:
+            for process in processes:
+                process.wait(120)
+        finally:
+            for process in processes:
+                with contextlib.suppress(ProcessLookupError):
+                    process.kill()
+        message = (self.folder / self.node(0) / "termination-log").read_text()
+        report = json.loads(self.api.config_maps["report"].get("report.json", "{}"))
+        return processes[0].returncode, message, report
+
+    def logs(self) -> str:
+        """What the pods said."""
+        return "\n".join((self.folder / self.node(rank) / "log").read_text() for rank in self.ranks)
+
+
+def failures(report: Mapping[str, Any]) -> list[tuple[str, str | None, str | None]]:
+    """Check, node and device of everything that failed."""
+    return [(one["check"], one["node"], one["device"]) for one in report["checks"] if one["verdict"] == "fail"]

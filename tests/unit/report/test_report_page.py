@@ -1,0 +1,221 @@
+"""The report page: from reports to HTML and PNG, and from wherever the reports are."""
+
+import json
+import struct
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aks_infiniband.report.command import main
+from aks_infiniband.report.page import plots_of
+from aks_infiniband.report.sources import NoReportsError, from_outputs
+from aks_infiniband.validation.payload.checks import make_check
+from aks_infiniband.validation.payload.report import SCHEMA_VERSION
+
+GIB = 1 << 30
+NODES = ("aks-a", "aks-b")
+BOUND = {"unit": "Gb/s", "better": "higher", "expected": 392.0, "warn": None, "fail": 380.0}
+THRESHOLD = {**BOUND, "basis": "quoted", "source": "Azure's node health check"}
+RING = {"unit": "GB/s", "better": "higher", "fail": 300.0, "warn": 360.0, "basis": "quoted", "source": "a skill"}
+
+
+def run(tuning: str, bus: float) -> dict[str, Any]:
+    sizes = [
+        {"bytes": size, "seconds": 0.01, "algorithm_gb_per_s": bus / 2, "bus_gb_per_s": bus * share}
+        for size, share in ((8, 0.001), (64 << 20, 0.7), (16 * GIB, 1.0))
+    ]
+    known = {"ranks": 16, "transport": "InfiniBand with GPUDirect RDMA", "library": "NCCL 2.28.9", "torch": "2.10"}
+    return {"tuning": tuning, "sizes": sizes, "stopped": None, **known}
+
+
+def rdma(value: float | None = 391.0) -> list[dict[str, Any]]:
+    return [
+        {
+            "figure": "rdma-write-bandwidth",
+            "node": node,
+            "device": f"mlx5_ib{number}",
+            "value": value if (node, number) == ("aks-b", 3) else 391.0,
+            "neighbours": True,
+        }
+        for node in NODES
+        for number in range(8)
+    ]
+
+
+def report(**changes: Any) -> dict[str, Any]:
+    slow = make_check(
+        "all-reduce",
+        "fail",
+        expected="at least 300 GB/s (16 GiB, ring)",
+        measured=212.0,
+        unit="GB/s",
+        threshold=RING,
+        tries=[{"value": 199.0, "error": None}, {"value": 212.0, "error": None}],
+        cause="no topology file <ndv5>",
+    )
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "pool": "ndh100",
+        "vm_size": "Standard_ND96isr_H100_v5",
+        "verdict": "fail",
+        "finished": "2026-11-21T15:00:00+00:00",
+        "coverage": {"summary": "2 of 2 nodes, 16 of 16 HCAs"},
+        "checks": [make_check("shm", "pass", node="aks-a", expected=1, measured=1), slow],
+        "thresholds": {"rdma-write-bandwidth": THRESHOLD},
+        "rdma": rdma(),
+        "collective": {
+            "runs": [run("ring", 212.0), run("nccl", 230.0)],
+            "line_gb_per_s": 400.0,
+            "thresholds": {"infiniband": RING},
+        },
+        **changes,
+    }
+
+
+def outputs(*reports: dict[str, Any]) -> str:
+    return json.dumps({"clusterName": "c", "pools": {one["pool"]: {"validation": one} for one in reports}})
+
+
+class Links(HTMLParser):
+    """Everything that a page would have to fetch, and its text."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.fetched: list[str] = []
+        self.words = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag in {"script", "link", "img", "iframe", "object"}:
+            self.fetched.append(tag)
+        for name, value in attrs:
+            if name in {"src", "href", "xlink:href"} and not (value or "").startswith(("#", "data:")):
+                self.fetched.append(str(value))
+
+    def handle_data(self, data: str) -> None:
+        self.words += data
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("report")
+    (folder / "outputs.json").write_text(outputs(report()))
+    assert main(["report", "--outputs", str(folder / "outputs.json"), "--out", str(folder / "page")]) == 1
+    return folder / "page"
+
+
+def test_the_page_needs_nothing_beside_itself(made: Path) -> None:
+    assert Links((made / "report.html").read_text()).fetched == []
+
+
+def test_the_page_says_pool_verdict_coverage_causes_thresholds_and_tries(made: Path) -> None:
+    words = Links((made / "report.html").read_text()).words
+    for said in (
+        "Standard_ND96isr_H100_v5",
+        "2 of 2 nodes, 16 of 16 HCAs",
+        "no topology file <ndv5>",
+        "quoted: a skill",
+        "(tries: 199.0, 212.0)",
+        "InfiniBand with GPUDirect RDMA",
+        "16 GiB",
+    ):
+        assert said in words
+
+
+def test_what_failed_stands_before_what_passed(made: Path) -> None:
+    words = Links((made / "report.html").read_text()).words
+    assert words.index("no topology file") < words.index("shm")
+
+
+def test_what_comes_from_the_cluster_cannot_become_markup(made: Path) -> None:
+    assert "<ndv5>" not in (made / "report.html").read_text()
+
+
+def test_every_plot_is_a_png_of_its_own_too(made: Path) -> None:
+    names = sorted(path.name for path in made.glob("*.png"))
+    assert names == ["ndh100-all-reduce.png", "ndh100-rdma-write-bandwidth.png"]
+    for name in names:
+        data = (made / name).read_bytes()
+        assert data.startswith(b"\x89PNG\r\n\x1a\n")
+        width, height = struct.unpack("!II", data[16:24])
+        assert min(width, height) > 300
+
+
+def test_the_same_reports_make_the_same_page(made: Path, tmp_path: Path) -> None:
+    main(["report", "--outputs", str(made.parent / "outputs.json"), "--out", str(tmp_path / "again")])
+    assert (tmp_path / "again" / "report.html").read_bytes() == (made / "report.html").read_bytes()
+
+
+def test_the_plot_shows_both_runs_the_promised_line_and_the_limit() -> None:
+    (bandwidth, _) = plots_of(report())
+    axes = bandwidth.figure.axes[0]
+    labels = [line.get_label() for line in axes.get_lines()]
+    assert [str(label).partition(":")[0] for label in labels] == [
+        "ring (judged)",
+        "NCCL's own choice",
+        "promised line",
+        "fails below 300 GB/s (quoted)",
+    ]
+    heights: list[Any] = [line.get_ydata() for line in axes.get_lines()]
+    assert max(heights[0]) == 212.0
+    assert set(heights[2]) == {400.0}
+    assert [tick.get_text() for tick in axes.get_xticklabels()] == ["8 B", "64 MiB", "16 GiB"]
+
+
+def test_the_heat_map_has_a_row_for_each_node_and_a_column_for_each_hca() -> None:
+    (_, heat_map) = plots_of(report(rdma=rdma(200.0)))
+    axes = heat_map.figure.axes[0]
+    values: Any = axes.images[0].get_array()
+    assert values.shape == (2, 8)
+    assert values[1][3] == 200.0
+    assert [tick.get_text() for tick in axes.get_yticklabels()] == list(NODES)
+    assert [text.get_text() for text in axes.texts].count("391") == 15
+
+
+def test_an_hca_without_a_value_is_grey_and_not_zero() -> None:
+    (_, heat_map) = plots_of(report(rdma=rdma(None)))
+    values: Any = heat_map.figure.axes[0].images[0].get_array()
+    assert values.mask[1][3]
+    assert "–" in [text.get_text() for text in heat_map.figure.axes[0].texts]
+
+
+def test_pairs_that_narrow_down_a_fault_are_not_in_the_heat_map() -> None:
+    further = {**rdma()[0], "neighbours": False, "value": 1.0}
+    (_, heat_map) = plots_of(report(rdma=[*rdma(), further]))
+    values: Any = heat_map.figure.axes[0].images[0].get_array()
+    assert values.min() == 391.0
+
+
+def test_a_pool_of_which_nothing_was_measured_has_a_section_and_no_plot(tmp_path: Path) -> None:
+    empty = report(verdict="not measured", checks=[], rdma=[], collective=None, pool="cpu")
+    file = tmp_path / "outputs.json"
+    file.write_text(outputs(empty, report(verdict="pass")))
+    assert main(["report", "--outputs", str(file), "--out", str(tmp_path)]) == 1
+    assert "Pool cpu" in Links((tmp_path / "report.html").read_text()).words
+    assert not list(tmp_path.glob("cpu-*.png"))
+
+
+def test_when_every_pool_passes_the_command_succeeds(tmp_path: Path) -> None:
+    file = tmp_path / "outputs.json"
+    file.write_text(outputs(report(verdict="pass", checks=[])))
+    assert main(["report", "--outputs", str(file), "--out", str(tmp_path)]) == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("not json", "no JSON"),
+        ("{}", "no `pools`"),
+        (json.dumps({"pools": {"p": {"vmSize": "x"}}}), "validation.mode"),
+        (outputs(report(schema_version=1)), "schema version 1"),
+    ],
+)
+def test_outputs_without_reports_are_refused_with_what_to_do(text: str, word: str) -> None:
+    with pytest.raises(NoReportsError, match=word):
+        from_outputs(text)
+
+
+def test_a_missing_file_is_said_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["report", "--outputs", str(tmp_path / "nothing"), "--out", str(tmp_path)]) == 2
+    assert capsys.readouterr().err.count("\n") == 1

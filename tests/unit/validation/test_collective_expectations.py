@@ -1,0 +1,101 @@
+"""What a pool's all-reduce is measured with and held against, from size, node count and stack file."""
+
+import json
+from dataclasses import dataclass, replace
+
+import pytest
+from aks_infiniband.catalog import SIZES
+from aks_infiniband.pool import Pool
+from aks_infiniband.validation.collective_expectations import collective_expectations, line_gb_per_s
+
+GIB = 1 << 30
+H100 = "Standard_ND96isr_H100_v5"
+A100 = "Standard_ND96asr_v4"
+
+
+@dataclass(frozen=True)
+class Given:
+    """What a stack file says of one figure."""
+
+    warn: float | None
+    fail: float | None
+
+
+def pool(size: str, nodes: int = 2) -> Pool:
+    return Pool(
+        name="p",
+        size=SIZES[size],
+        node_count=nodes,
+        node_selector={"agentpool": "p"},
+        tolerations=(),
+        mode="rdma-shared",
+        nic_driver="doca-ofed",
+        gpu_driver="operator",
+    )
+
+
+def test_without_gpus_that_somebody_offers_there_is_no_collective() -> None:
+    assert collective_expectations(pool("Standard_HB120rs_v3")) is None
+    assert collective_expectations(replace(pool(H100), gpu_driver="none")) is None
+
+
+def test_two_a100_machines_are_held_against_what_was_measured_on_two() -> None:
+    found = collective_expectations(pool(A100))
+    assert found is not None
+    bound = found["thresholds"]["infiniband"]
+    assert (bound["fail"], bound["message_bytes"], bound["basis"]) == (180.0, 8 * GIB, "measured")
+    assert found["small"]["fail"] == 0.006
+    assert 8 * GIB in found["sizes"]
+
+
+def test_another_number_of_machines_has_its_own_threshold_and_says_that_it_is_computed() -> None:
+    found = collective_expectations(pool(A100, nodes=16))
+    assert found is not None
+    bound = found["thresholds"]["infiniband"]
+    assert bound["basis"] == "computed"
+    assert bound["fail"] == pytest.approx(150.0)
+    assert found["small"] is None
+
+
+@pytest.mark.field_report("C4b")
+def test_limits_above_what_a_ring_can_carry_are_replaced_and_say_so() -> None:
+    found = collective_expectations(pool(H100))
+    assert found is not None
+    bound = found["thresholds"]["infiniband"]
+    assert bound["fail"] == 300.0
+    assert bound["warn"] < bound["expected"] < line_gb_per_s(SIZES[H100]) == 400.0
+    assert "for a ring" in bound["source"]
+    assert bound["message_bytes"] == 16 * GIB
+    assert max(found["sizes"]) == 16 * GIB
+
+
+def test_one_machine_alone_is_measured_and_not_judged() -> None:
+    found = collective_expectations(pool(H100, nodes=1))
+    assert found is not None
+    assert found["thresholds"]["nvlink"] is None
+
+
+def test_the_stack_file_replaces_the_catalogues_limits() -> None:
+    found = collective_expectations(pool(H100), {"all-reduce": Given(warn=None, fail=380.0)})
+    assert found is not None
+    bound = found["thresholds"]["infiniband"]
+    assert (bound["warn"], bound["fail"], bound["basis"]) == (None, 380.0, "given")
+
+
+def test_the_full_sweep_goes_from_8_bytes_to_16_gib_and_the_short_one_is_short() -> None:
+    full, short = collective_expectations(pool(A100), sweep="full"), collective_expectations(pool(A100))
+    assert full is not None
+    assert short is not None
+    assert (full["sizes"][0], full["sizes"][-1], len(full["sizes"])) == (8, 16 * GIB, 32)
+    assert set(short["sizes"]) < set(full["sizes"])
+    assert len(short["sizes"]) <= 6
+
+
+@pytest.mark.parametrize("size", sorted(name for name, size in SIZES.items() if size.accelerator))
+def test_every_plan_is_json_and_its_largest_message_fits_the_gpu(size: str) -> None:
+    found = collective_expectations(pool(size))
+    accelerator = SIZES[size].accelerator
+    assert found is not None
+    assert accelerator is not None
+    assert json.loads(json.dumps(found)) == found
+    assert max(found["sizes"]) < accelerator.memory_gb * 10**9 * 0.7

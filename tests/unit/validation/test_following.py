@@ -1,0 +1,138 @@
+"""The pods of a run go through its steps together, one that is replaced meanwhile included."""
+
+import json
+import threading
+from typing import Any
+
+from aks_infiniband.validation.payload.board import Board, entry_key
+from aks_infiniband.validation.payload.following import Lead, follow
+
+
+class Shared:
+    """A ConfigMap's data, for several threads."""
+
+    def __init__(self) -> None:
+        self.data: dict[str, str] = {}
+        self.lock = threading.Lock()
+
+    def board(self, run: str = "run") -> Board:
+        return Board(run, self.read, self.write)
+
+    def read(self) -> dict[str, str]:
+        with self.lock:
+            return dict(self.data)
+
+    def write(self, changes: Any) -> None:
+        with self.lock:
+            for key, value in changes.items():
+                if value is None:
+                    self.data.pop(key, None)
+                else:
+                    self.data[key] = value
+
+
+def entry(rank: int, pod: str | None = None) -> dict[str, Any]:
+    return {"rank": rank, "node": f"n{rank}", "pod": pod or f"pod-{rank}", "address": f"10.0.0.{rank}"}
+
+
+def lead(shared: Shared, carry: Any, *, count: int = 2, timeout: float = 10) -> Lead:
+    return Lead(
+        shared.board(), entry(0), carry, node_count=count, poll_seconds=0.01, timeout_seconds=timeout
+    )  # fmt: skip
+
+
+def start(shared: Shared, rank: int, carry: Any, *, pod: str | None = None, over: Any = None) -> threading.Thread:
+    def body() -> None:
+        ended = follow(shared.board(), entry(rank, pod), carry, poll_seconds=0.01, timeout_seconds=10)
+        if over is not None:
+            over.append((pod or f"pod-{rank}", ended))
+
+    thread = threading.Thread(target=body, daemon=True)
+    thread.start()
+    return thread
+
+
+def test_every_pod_does_every_step_and_goes_when_it_is_over() -> None:
+    shared = Shared()
+    over: list[Any] = []
+    others = [start(shared, rank, lambda step, _, rank=rank: [rank, step["x"]], over=over) for rank in (1, 2)]
+    first = lead(shared, lambda step, _: ["me", step["x"]], count=3)
+    assert first.assemble()
+    assert list(first.members) == ["n0", "n1", "n2"]
+    assert first.step({"x": 1}) == {"n0": ["me", 1], "n1": [1, 1], "n2": [2, 1]}
+    assert first.step({"x": 2}) == {"n0": ["me", 2], "n1": [1, 2], "n2": [2, 2]}
+    first.end()
+    for other in others:
+        other.join(5)
+    assert sorted(over) == [("pod-1", True), ("pod-2", True)]
+
+
+def test_a_pod_that_comes_late_is_waited_for() -> None:
+    shared = Shared()
+    first = lead(shared, lambda *_: None)
+    late = threading.Timer(0.3, lambda: start(shared, 1, lambda *_: "late"))
+    late.start()
+    assert first.assemble()
+    assert first.step({"x": 1}) == {"n0": None, "n1": "late"}
+    first.end()
+
+
+def test_a_pod_that_never_comes_is_not_waited_for_for_ever() -> None:
+    assert not lead(Shared(), lambda *_: None, timeout=0.1).assemble()
+
+
+def test_a_pod_that_does_not_answer_is_missing_from_what_came_of_the_step() -> None:
+    shared = Shared()
+    shared.board().enter(entry(1))
+    first = lead(shared, lambda *_: "me", timeout=0.3)
+    assert first.assemble()
+    assert first.step({"x": 1}) == {"n0": "me"}
+    assert first.time_is_up
+
+
+def test_a_step_begins_again_with_the_pod_that_replaces_another_half_way() -> None:
+    shared = Shared()
+    shared.board().enter(entry(1, "old"))  # and is killed
+    carried: list[Any] = []
+
+    def carry(_: Any, members: Any) -> str:
+        carried.append(members["n1"]["pod"])
+        return "me"
+
+    first = lead(shared, carry)
+    assert first.assemble()
+    new = threading.Timer(0.2, lambda: start(shared, 1, lambda *_: "new", pod="new"))
+    new.start()
+    assert first.step({"x": 1}) == {"n0": "me", "n1": "new"}
+    assert carried == ["old", "new"]
+    first.end()
+
+
+def test_a_replaced_leader_starts_over_with_the_pods_that_still_wait() -> None:
+    shared = Shared()
+    over: list[Any] = []
+    other = start(shared, 1, lambda step, _: step["x"], over=over)
+    before = lead(shared, lambda *_: None)
+    assert before.assemble()
+    before.step({"x": 1})  # and is killed
+    after = Lead(
+        shared.board(), entry(0, "again"), lambda *_: None, node_count=2, poll_seconds=0.01, timeout_seconds=10
+    )
+    assert after.assemble()
+    assert after.step({"x": 2}) == {"n0": None, "n1": 2}
+    after.end()
+    other.join(5)
+    assert over == [("pod-1", True)]
+
+
+def test_entries_of_another_run_or_that_cannot_be_read_do_not_count() -> None:
+    shared = Shared()
+    shared.data = {entry_key(1): json.dumps({**entry(1), "run": "before"}), entry_key(2): "{half"}
+    assert shared.board().look() == ({}, None)
+
+
+def test_entries_of_indices_that_the_run_does_not_have_are_removed() -> None:
+    shared = Shared()
+    shared.data = {entry_key(rank): "{}" for rank in range(5)}
+    shared.board().clear_others(2)
+    assert set(shared.data) == {entry_key(0), entry_key(1)}

@@ -1,0 +1,161 @@
+"""Each mode hands InfiniBand to the validation's pods in its own way, and is judged accordingly."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from aks_infiniband.catalog import SIZES
+from aks_infiniband.registry import Registry
+from aks_infiniband.settings import Readiness, ValidationSettings
+from aks_infiniband.validation.expectations import expectations, promised_labels, promised_resources
+from aks_infiniband.validation.payload.judge import judge_node
+from aks_infiniband.validation.validation_job import validation_spec
+
+MOFED_READY = "network.nvidia.com/operator.mofed.wait=false"
+
+
+def spec_of(pool: Any, **arguments: Any) -> Any:
+    document = validation_spec(
+        pool, settings=ValidationSettings(), readiness=Readiness(), namespace="aks-infiniband", **arguments
+    )
+    return document["template"]
+
+
+def containers(template: Any) -> tuple[Any, Any]:
+    (awaits,), (validates,) = template["spec"]["initContainers"], template["spec"]["containers"]
+    return awaits, validates
+
+
+@pytest.fixture
+def ipoib(pool: Any) -> Any:
+    return replace(
+        pool, mode="ipoib", ipoib_networks=("aks-infiniband", "other"), ipoib_devices=("ibP257p0s0", "ibP258p0s0")
+    )
+
+
+def test_sriov_pods_ask_for_every_hca_and_await_as_many_on_every_node(pool: Any) -> None:
+    sriov = replace(pool, mode="sriov")
+    awaits, validates = containers(spec_of(sriov))
+    assert promised_resources(sriov) == {"nvidia.com/gpu": 8, "rdma/ib": 8}
+    assert "--resource=rdma/ib=8" in awaits["args"]
+    assert validates["resources"]["limits"]["rdma/ib"] == "8"
+
+
+def test_driver_only_pods_are_privileged_mount_the_devices_and_await_the_driver_of_every_node(pool: Any) -> None:
+    template = spec_of(replace(pool, mode="driver-only"))
+    awaits, validates = containers(template)
+    assert f"--label={MOFED_READY}" in awaits["args"]
+    assert not [argument for argument in awaits["args"] if "rdma/" in argument]
+    assert not [name for name in validates["resources"]["limits"] if name.startswith("rdma/")]
+    assert validates["securityContext"] == {"privileged": True, "runAsUser": 0}
+    assert "privileged" not in awaits["securityContext"]
+    paths = {volume["hostPath"]["path"] for volume in template["spec"]["volumes"] if "hostPath" in volume}
+    assert paths == {"/dev/infiniband"}
+    assert {"nodeAffinity", "podAntiAffinity"} == set(template["spec"]["affinity"])
+
+
+def test_driver_only_with_the_inbox_driver_awaits_no_label_that_nobody_sets(pool: Any) -> None:
+    assert promised_labels(replace(pool, mode="driver-only", nic_driver="inbox")) == {}
+    assert promised_labels(replace(pool, mode="driver-only")) == {"network.nvidia.com/operator.mofed.wait": "false"}
+    assert promised_labels(pool) == {}
+
+
+def test_ipoib_pods_join_every_network_and_read_what_multus_notes(ipoib: Any) -> None:
+    template = spec_of(ipoib)
+    _, validates = containers(template)
+    joined = template["metadata"]["annotations"]["k8s.v1.cni.cncf.io/networks"]
+    assert joined == "aks-infiniband/aks-infiniband, aks-infiniband/other"
+    (volume,) = [volume for volume in template["spec"]["volumes"] if "downwardAPI" in volume]
+    (item,) = volume["downwardAPI"]["items"]
+    assert item["fieldRef"]["fieldPath"] == "metadata.annotations['k8s.v1.cni.cncf.io/network-status']"
+    (mount,) = [mount for mount in validates["volumeMounts"] if mount["name"] == volume["name"]]
+    arguments = validates["args"]
+    assert arguments[arguments.index("--attachments") + 1] == f"{mount['mountPath']}/{item['path']}"
+    assert expectations(ipoib)["interfaces"] == ["net1", "net2"]
+
+
+def test_pods_of_another_mode_join_no_network(pool: Any) -> None:
+    assert "annotations" not in spec_of(pool)["metadata"]
+    assert expectations(pool)["interfaces"] == []
+
+
+@pytest.mark.field_report("C8")
+@pytest.mark.parametrize(
+    ("net1", "seen", "cause"),
+    [
+        (None, "no net1; the pod has eth0", "Multus did not attach"),
+        ({"infiniband": False, "addresses": ["1.2.3.4"]}, "net1 is of another type", "is not ipoib"),
+        ({"infiniband": True, "addresses": []}, "net1 has no address", "IPPool has no block left"),
+    ],
+)
+def test_an_ipoib_interface_that_is_missing_wrong_or_without_address_fails_and_says_why(
+    ipoib: Any, healthy: Any, net1: Any, seen: Any, cause: Any
+) -> None:
+    facts = healthy()
+    if net1 is not None:
+        facts["interfaces"]["net1"] = net1
+    facts["interfaces"]["net2"] = {"infiniband": True, "addresses": ["192.168.0.9"]}
+    checks = judge_node("one", facts, expectations(ipoib))
+    (check,) = [check for check in checks if check["verdict"] == "fail"]
+    assert (check["check"], check["device"]) == ("ipoib-interface", "net1")
+    assert check["measured"].startswith(seen)
+    assert cause in check["cause"]
+
+
+def test_gpus_that_nobody_drives_are_neither_awaited_nor_asked_for_and_not_measured(pool: Any) -> None:
+    undriven = replace(pool, size=SIZES["Standard_ND96isr_MI300X_v5"], gpu_driver="none")
+    expected = expectations(undriven)
+    assert promised_resources(undriven) == {"rdma/shared_ib": 1}
+    assert expected["accelerators"] is None
+    assert {"all-reduce", "GPUDirect"} <= set(expected["not_measured"])
+    _, validates = containers(spec_of(undriven))
+    assert not [name for name in validates["resources"]["limits"] if name.endswith("/gpu")]
+
+
+def test_a_missing_device_file_is_blamed_on_the_host_where_no_plugin_hands_it_out(pool: Any, healthy: Any) -> None:
+    facts = healthy()
+    facts["uverbs"].remove("uverbs3")
+    checks = judge_node("one", facts, expectations(replace(pool, mode="driver-only")))
+    (check,) = [check for check in checks if check["verdict"] == "fail"]
+    assert check["device"] == "mlx5_ib3"
+    assert "the host's /dev/infiniband" in check["cause"]
+
+
+def test_images_come_from_the_mirror_with_its_credentials(pool: Any) -> None:
+    registry = Registry(images="mirror.example/all", pull_secret="aks-infiniband-registry")
+    template = spec_of(pool, registry=registry)
+    for container in containers(template):
+        assert container["image"].startswith("mirror.example/all/")
+    assert template["spec"]["imagePullSecrets"] == [{"name": "aks-infiniband-registry"}]
+
+
+def test_a_given_topology_is_mounted_as_workloads_have_it(pool: Any) -> None:
+    _, validates = containers(spec_of(replace(pool, size=SIZES["Standard_HB120rs_v3"], gpu_driver="none")))
+    assert "NCCL_TOPO_FILE" not in {variable["name"] for variable in validates["env"]}
+    _, validates = containers(spec_of(pool, topology="<system/>"))
+    assert "NCCL_TOPO_FILE" in {variable["name"] for variable in validates["env"]}
+
+
+@pytest.mark.field_report("C2")
+@pytest.mark.parametrize(("limit", "verdict"), [(-1, "pass"), (8388608, "fail"), (None, "fail")])
+def test_on_prepared_nodes_users_other_than_root_may_lock_memory_too(
+    pool: Any, healthy: Any, limit: Any, verdict: Any
+) -> None:
+    facts = healthy()
+    facts["memlock_bytes_non_root"] = limit
+    checks = judge_node("one", facts, expectations(pool, node_preparation=True))
+    assert [check["verdict"] for check in checks if check["check"] == "memlock-non-root"] == [verdict]
+    unprepared = judge_node("one", facts, expectations(pool))
+    assert "memlock-non-root" not in [check["check"] for check in unprepared]
+
+
+def test_the_container_that_is_not_root_leaves_its_limit_for_the_one_that_judges(pool: Any) -> None:
+    template = spec_of(pool)
+    awaits, validates = containers(template)
+    files = {one["args"][one["args"].index("--limits") + 1] for one in (awaits, validates)}
+    assert len(files) == 1
+    assert awaits["securityContext"]["runAsUser"] != 0
+    (file,) = files
+    for one in (awaits, validates):
+        (mount,) = [mount for mount in one["volumeMounts"] if mount["name"] == "shared"]
+        assert file.startswith(f"{mount['mountPath']}/")

@@ -1,0 +1,87 @@
+"""Who is at fault for a pair that falls short: by its second neighbour, by an outlier, by further pairs."""
+
+import pytest
+from aks_infiniband.validation.payload.narrowing import End, Pair, blames, further_pairs, outliers, ring, rounds
+
+
+def pair(client: str, server: str, device: str = "ib0", peer: str | None = None) -> Pair:
+    return Pair(End(client, device), End(server, peer or device))
+
+
+def test_in_a_ring_every_hca_is_client_once_and_server_once() -> None:
+    devices = {node: ["ib0", "ib1"] for node in "abc"}
+    found = ring(["a", "b", "c"], devices)
+    assert found == [
+        [pair("a", "b"), pair("b", "c"), pair("c", "a")],
+        [pair("a", "b", "ib1"), pair("b", "c", "ib1"), pair("c", "a", "ib1")],
+    ]
+
+
+def test_two_nodes_measure_each_other_and_one_node_nobody() -> None:
+    assert ring(["a", "b"], {"a": ["ib0"], "b": ["ib0"]}) == [[pair("a", "b"), pair("b", "a")]]
+    assert ring(["a"], {"a": ["ib0"]}) == []
+
+
+def test_a_device_that_a_node_lacks_is_left_out_of_its_pairs_alone() -> None:
+    devices = {"a": ["ib0", "ib1"], "b": ["ib0"], "c": ["ib0", "ib1"]}
+    assert ring(["a", "b", "c"], devices)[1] == [pair("c", "a", "ib1")]
+
+
+def test_an_hca_that_falls_short_with_both_neighbours_is_at_fault_and_not_they() -> None:
+    bad = [pair("a", "b"), pair("b", "c")]
+    good = [pair("c", "d"), pair("d", "a")]
+    for blame in blames(bad, good):
+        assert blame.guilty == (End("b", "ib0"),)
+        assert blame.peers == ("a", "c")
+
+
+def test_two_nodes_of_one_hca_cannot_be_told_apart() -> None:
+    bad = [pair("a", "b"), pair("b", "a")]
+    assert {blame.guilty for blame in blames(bad, [])} == {
+        (End("a", "ib0"), End("b", "ib0")),
+        (End("b", "ib0"), End("a", "ib0")),
+    }
+    assert further_pairs(bad, []) == []
+
+
+def test_with_more_hcas_each_doubtful_one_is_measured_with_a_good_one_of_another_node() -> None:
+    bad = [pair("a", "b"), pair("b", "a")]
+    good = [pair("a", "b", "ib1"), pair("b", "a", "ib1")]
+    further = further_pairs(bad, good)
+    assert pair("a", "b", "ib0", "ib1") in further
+    assert pair("b", "a", "ib0", "ib1") in further
+    after = blames([*bad, pair("a", "b", "ib0", "ib1")], [*good, pair("b", "a", "ib0", "ib1")])
+    assert {blame.guilty for blame in after if blame.pair in bad} == {(End("a", "ib0"),)}
+
+
+def test_a_pair_whose_ends_are_good_with_others_is_a_fault_of_the_path() -> None:
+    bad = [pair("a", "b")]
+    good = [pair("b", "c"), pair("c", "d"), pair("d", "a")]
+    assert blames(bad, good)[0].guilty == ()
+    assert further_pairs(bad, good) == [pair("a", "c"), pair("d", "b")]
+
+
+def test_an_outlier_is_far_from_the_median_and_by_more_than_a_few_per_cent() -> None:
+    values = {pair(f"n{n}", f"n{n + 1}"): 391.0 + n / 10 for n in range(8)}
+    assert outliers(values, "higher") == []
+    slow = pair("n3", "n4")
+    assert outliers({**values, slow: 370.0}, "higher") == [slow]
+    assert outliers({**values, slow: 420.0}, "higher") == [], "better than the others is no fault"
+    assert outliers({**values, slow: 420.0}, "lower") == [slow]
+
+
+def test_among_few_values_or_equal_ones_nothing_is_an_outlier_by_chance() -> None:
+    few = {pair("a", "b"): 391.0, pair("b", "c"): 391.0, pair("c", "a"): 350.0}
+    assert outliers(few, "higher") == []
+    equal = {pair(f"n{n}", f"n{n + 1}"): 391.0 for n in range(8)}
+    assert outliers({**equal, pair("n0", "n1"): 390.0}, "higher") == []
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_in_a_round_every_hca_has_one_part_at_most(count: int) -> None:
+    pairs = [pair("good", f"n{n}") for n in range(count)] + [pair("x", "y")]
+    found = rounds(pairs)
+    assert sorted(one for together in found for one in together) == sorted(pairs)
+    for together in found:
+        ends = [end for one in together for end in one]
+        assert len(ends) == len(set(ends))

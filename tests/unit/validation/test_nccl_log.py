@@ -1,0 +1,135 @@
+"""NCCL's own words, as several of its versions write them, read into transports."""
+
+import pytest
+from aks_infiniband.validation.payload import nccl_log
+
+# The lines' forms: NCCL 2.28, src/transport/{net,p2p}.cc and src/transport/net_ib/init.cc; the connections are those
+# that Azure/aks-rdma-infiniband pull request 36 shows for two machines of eight GPUs.
+INFINIBAND = """\
+validate-0:523:523 [0] NCCL INFO NCCL version 2.27.3+cuda12.9
+validate-0:523:564 [0] NCCL INFO NET/IB : Using [0]mlx5_ib0:1/IB [1]mlx5_ib1:1/IB [RO]; OOB eth0:10.244.1.7<0>
+validate-0:523:564 [0] NCCL INFO Using network IB
+validate-0:523:564 [0] NCCL INFO DMA-BUF is available on GPU device 0
+validate-0:523:564 [0] NCCL INFO comm 0x1 rank 0 nRanks 16 nNodes 2 localRanks 8 localRank 0 MNNVL 0
+validate-0:523:564 [0] NCCL INFO NET/IB : GPU Direct RDMA Enabled for HCA 0 'mlx5_ib0'
+validate-0:523:564 [0] NCCL INFO Channel 00/0 : 9[1] -> 0[0] [receive] via NET/IB/0/GDRDMA
+validate-0:523:564 [0] NCCL INFO Channel 08/0 : 9[1] -> 0[0] [receive] via NET/IB/1/GDRDMA/Shared
+validate-0:527:565 [4] NCCL INFO Channel 04/0 : 5[5] -> 12[4] [send] via NET/IB/1(4)/GDRDMA
+validate-0:523:564 [0] NCCL INFO Channel 00/0 : 0[0] -> 7[7] via P2P/IPC
+"""
+
+
+def transport(text: str) -> str:
+    return nccl_log.transport_name(nccl_log.read_log(text))
+
+
+@pytest.mark.field_report("B3")
+def test_gpu_direct_is_told_from_the_way_through_host_memory() -> None:
+    assert transport(INFINIBAND) == nccl_log.INFINIBAND_DIRECT
+    assert transport(INFINIBAND.replace("/GDRDMA", "")) == nccl_log.INFINIBAND_STAGED
+
+
+def test_that_a_device_could_do_gpu_direct_does_not_say_that_it_is_used() -> None:
+    assert "GPU Direct RDMA Enabled" in INFINIBAND.replace("/GDRDMA", "")
+    assert transport(INFINIBAND.replace("/GDRDMA", "")) == nccl_log.INFINIBAND_STAGED
+
+
+def test_older_gpus_that_send_through_the_host_but_receive_directly_use_gpu_direct() -> None:
+    assert transport(INFINIBAND.replace("[send] via NET/IB/1(4)/GDRDMA", "[send] via NET/IB/1")) == (
+        nccl_log.INFINIBAND_DIRECT
+    )
+
+
+def test_one_connection_that_is_received_through_the_host_spoils_it() -> None:
+    assert transport(INFINIBAND.replace("[receive] via NET/IB/0/GDRDMA", "[receive] via NET/IB/0")) == (
+        nccl_log.INFINIBAND_STAGED
+    )
+
+
+@pytest.mark.field_report("C1")
+def test_one_connection_over_sockets_is_sockets() -> None:
+    assert transport(INFINIBAND + "h:1:1 [0] NCCL INFO Channel 01/0 : 1[1] -> 0[0] [receive] via NET/Socket/0\n") == (
+        nccl_log.SOCKETS
+    )
+
+
+@pytest.mark.field_report("C9")
+def test_the_ethernet_device_of_accelerated_networking_is_called_roce() -> None:
+    assert transport(INFINIBAND.replace(":1/IB", ":1/RoCE")) == nccl_log.ROCE_DIRECT
+
+
+def test_the_network_of_hpc_x_is_infiniband_too() -> None:
+    text = INFINIBAND.replace("NET/IB/", "NET/IBext_v8/").replace("NET/IB :", "NET/IBext_v8 :")
+    assert transport(text) == nccl_log.INFINIBAND_DIRECT
+    assert nccl_log.read_log(text)["devices"] == {"mlx5_ib0": "IB", "mlx5_ib1": "IB"}
+
+
+def test_another_plugin_is_called_by_its_name() -> None:
+    assert transport(INFINIBAND.replace("NET/IB/", "NET/Libfabric/")) == "network plugin Libfabric"
+
+
+def test_devices_are_those_that_carry_something_by_name() -> None:
+    evidence = nccl_log.read_log(INFINIBAND.replace("NET/IB/1", "NET/IB/0"))
+    assert evidence["devices"] == {"mlx5_ib0": "IB"}
+
+
+def test_what_is_counted_and_what_is_said_of_the_job() -> None:
+    evidence = nccl_log.read_log(INFINIBAND)
+    assert evidence["channels"] == {"NET/IB/GDRDMA receive": 2, "NET/IB/GDRDMA send": 1, "P2P/IPC": 1}
+    assert (evidence["library"], evidence["ranks"], evidence["nodes"]) == ("NCCL 2.27.3+cuda12.9", 16, 2)
+    assert evidence["dma_buf"]
+
+
+def test_rccl_says_the_same_in_its_own_name() -> None:
+    text = INFINIBAND.replace("NCCL version 2.27.3+cuda12.9", "RCCL version 2.22.3-develop:5ab40a4")
+    assert nccl_log.read_log(text)["library"] == "RCCL 2.22.3-develop:5ab40a4"
+
+
+def test_older_versions_number_and_name_connections_otherwise() -> None:
+    # NCCL 2.5 (Ring), 2.8 (bus ids, no connection index).
+    text = (
+        "h:1:1 [0] NCCL INFO Ring 00 : 1[b00000] -> 0[100000] [receive] via NET/IB/0/GDRDMA\n"
+        "h:1:1 [0] NCCL INFO Channel 00 : 0[100000] -> 1[b00000] [send] via NET/IB/0/GDRDMA\n"
+    )
+    assert transport(text) == nccl_log.INFINIBAND_DIRECT
+
+
+@pytest.mark.parametrize(
+    ("lines", "name"),
+    [
+        ("Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM/read", nccl_log.PEER_TO_PEER),
+        ("New proxy recv connection 0 from local rank 1, transport 0", nccl_log.PEER_TO_PEER),
+        ("Channel 00 : 0[0] -> 1[1] via SHM/direct/direct", nccl_log.SHARED_MEMORY),
+        ("16 coll channels, 16 collnet channels, 16 nvls channels, 32 p2p channels", nccl_log.MULTICAST),
+        ("Bootstrap: Using eth0:10.0.0.4<0>", nccl_log.NONE),
+    ],
+)
+def test_within_one_host_the_way_is_named(lines: str, name: str) -> None:
+    assert transport(f"h:1:1 [0] NCCL INFO {lines}\n") == name
+
+
+def test_a_line_cut_off_and_other_programs_words_are_passed_over() -> None:
+    cut = INFINIBAND[: INFINIBAND.index("[receive] via NET/IB/1") + 12]
+    noise = "Channel 00/0 : 9[1] -> 0[0] [receive] via NET/Socket/0 is what to look for\n"
+    assert nccl_log.read_log(noise + cut)["channels"] == {"NET/IB/GDRDMA receive": 1}
+
+
+def test_lines_of_several_ranks_that_ran_together_are_all_counted() -> None:
+    lines = INFINIBAND.splitlines(keepends=True)
+    mixed = "".join(line for pair in zip(lines, lines, strict=True) for line in pair)
+    assert nccl_log.read_log(mixed)["channels"]["NET/IB/GDRDMA receive"] == 4
+
+
+def test_warnings_are_kept_once_each_and_few() -> None:
+    warning = "h:1:1 [0] net_ib.cc:2 NCCL WARN Call to ibv_reg_mr failed with error Cannot allocate memory\n"
+    many = "".join(f"h:1:1 [0] x.cc:2 NCCL WARN {number}\n" for number in range(20))
+    assert nccl_log.read_log(warning * 3)["warnings"] == ["Call to ibv_reg_mr failed with error Cannot allocate memory"]
+    assert len(nccl_log.read_log(many)["warnings"]) == 5
+
+
+def test_evidence_of_several_ranks_adds_up() -> None:
+    other = nccl_log.read_log(INFINIBAND.replace("mlx5_ib0", "mlx5_ib7"))
+    both = nccl_log.together([nccl_log.read_log(INFINIBAND), other, nccl_log.read_log("")])
+    assert both["channels"]["P2P/IPC"] == 2
+    assert set(both["devices"]) == {"mlx5_ib0", "mlx5_ib1", "mlx5_ib7"}
+    assert both["library"] == "NCCL 2.27.3+cuda12.9"

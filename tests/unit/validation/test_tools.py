@@ -1,0 +1,148 @@
+"""Tools are found or installed, programs end at their limit, counters are compared, baselines have their sources."""
+
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aks_infiniband.baselines import BASELINES, FIGURES, baselines_of, thresholds
+from aks_infiniband.catalog import SIZES
+from aks_infiniband.settings.operators import ThresholdSettings
+from aks_infiniband.validation.payload.counters import growth, judge_counters, read_counters
+from aks_infiniband.validation.payload.looking import PROGRAMS
+from aks_infiniband.validation.payload.process import Ended, run
+from aks_infiniband.validation.payload.tools import PACKAGES, ensure, versions
+
+
+def which(*there: str) -> Any:
+    return lambda name: f"/usr/bin/{name}" if name in there else None
+
+
+def test_nothing_is_installed_where_everything_is_there() -> None:
+    def execute(command: Any, _: float) -> Ended:
+        raise AssertionError(command)
+
+    found = ensure(["ib_write_bw"], 5, which=which("ib_write_bw", "tdnf"), execute=execute)
+    assert (found.missing, found.installed, found.error) == ((), (), None)
+
+
+@pytest.mark.parametrize("manager", sorted(PACKAGES))
+def test_what_is_missing_is_installed_with_the_images_own_package_manager(manager: str) -> None:
+    there, asked = {manager}, []
+
+    def execute(command: Any, _: float) -> Ended:
+        asked.append(list(command))
+        if "install" in command:
+            there.update({"ib_write_bw", "ibv_devinfo"})
+        return Ended(command[0], 0, "", None)
+
+    found = ensure(
+        ["ib_write_bw", "ibv_devinfo"], 5, which=lambda name: name if name in there else None, execute=execute
+    )
+    assert (found.missing, found.error) == ((), None)
+    assert set(PACKAGES[manager]["ib_write_bw"].split()) <= set(asked[-1])
+    assert asked[-1][0] == manager
+
+
+def test_every_tool_has_a_package_with_every_package_manager() -> None:
+    for packages in PACKAGES.values():
+        assert {*PROGRAMS, "sockperf", "ibstat"} <= set(packages)
+
+
+@pytest.mark.field_report("C11")
+def test_an_image_that_cannot_be_completed_is_said_to_be_so() -> None:
+    failed = ensure(["sockperf"], 5, which=which("tdnf"), execute=lambda *_: Ended("tdnf", 1, "", "no network"))
+    assert failed.missing == ("sockperf",)
+    assert failed.error == "sockperf could not be installed: no network"
+    assert "no tdnf or apt-get" in str(ensure(["sockperf"], 5, which=which()).error)
+
+
+def test_versions_are_those_that_the_tools_say() -> None:
+    said = {"ib_write_bw": "Version: 6.06\n", "sockperf": "sockperf, version 3.7-no.git \n   compiled 2021-08-23"}
+    found = versions(said, execute=lambda command, _: Ended(command[0], 0, said[command[0]], None))
+    assert found == {"ib_write_bw": "6.06", "sockperf": "3.7-no.git"}
+
+
+def test_a_program_that_hangs_is_killed_with_all_it_started() -> None:
+    sleeps = "[sys.executable, '-c', 'import time; time.sleep(60)']"
+    script = f"import subprocess, sys; print('started', flush=True); subprocess.run({sleeps})"
+    began = time.monotonic()
+    ended = run([sys.executable, "-c", script], 1.0)
+    assert time.monotonic() - began < 10
+    assert (ended.code, ended.output) == (None, "started\n")
+    assert "did not end within 1 s and was killed" in str(ended.error)
+
+
+def test_a_program_that_is_not_there_is_an_error_in_words() -> None:
+    assert run(["/no/such/tool"], 1).error == "tool could not be started: No such file or directory"
+
+
+def test_a_programs_last_words_are_in_its_error() -> None:
+    ended = run([sys.executable, "-c", "print('-----'); print('Couldn\\'t listen to port 1'); raise SystemExit(3)"], 10)
+    assert ended.error is not None
+    assert ended.error.endswith("ended with code 3: Couldn't listen to port 1")
+
+
+def test_counters_of_infiniband_ports_are_read(tmp_path: Path) -> None:
+    folder = tmp_path / "class/infiniband/mlx5_ib0/ports/1/counters"
+    folder.mkdir(parents=True)
+    (folder / "symbol_error").write_text("3\n")
+    (folder / "port_rcv_errors").write_text("nonsense\n")
+    assert read_counters(tmp_path) == {"mlx5_ib0": {"symbol_error": 3}}
+
+
+@pytest.mark.field_report("C12")
+def test_a_link_that_goes_down_while_it_is_measured_fails_by_its_counter() -> None:
+    before = {"mlx5_ib0": {"link_downed": 4, "port_rcv_errors": 0}, "mlx5_ib1": {"link_downed": 0}}
+    after = {"mlx5_ib0": {"link_downed": 5, "port_rcv_errors": 90}, "mlx5_ib1": {"link_downed": 0}}
+    grown = growth(before, after)
+    assert grown == {"mlx5_ib0": {"link_downed": 1, "port_rcv_errors": 90}, "mlx5_ib1": {"link_downed": 0}}
+    (check,) = judge_counters({"n0": grown})
+    assert (check["verdict"], check["node"], check["device"]) == ("fail", "n0", "mlx5_ib0")
+    assert check["expected"] == "link_downed grows by at most 0"
+
+
+def test_counters_that_stand_still_pass_and_none_at_all_are_not_measured() -> None:
+    assert [one["verdict"] for one in judge_counters({"n0": {"mlx5_ib0": {"symbol_error": 0}}})] == ["pass"]
+    assert [one["verdict"] for one in judge_counters({"n0": {}})] == ["not measured"]
+
+
+def test_every_baseline_says_what_it_is_of_and_where_it_is_from() -> None:
+    for row in BASELINES:
+        assert row.figure in FIGURES
+        assert row.source
+        assert set(row.vm_sizes) <= set(SIZES)
+        assert row.warn is not None or row.fail is not None
+        if row.fail is not None and row.expected is not None:
+            better = FIGURES[row.figure].better
+            assert row.expected > row.fail if better == "higher" else row.expected < row.fail
+
+
+@pytest.mark.field_report("C4")
+@pytest.mark.parametrize("size", sorted(SIZES))
+def test_every_size_has_an_rdma_floor_that_its_links_can_reach(size: str) -> None:
+    found = thresholds(SIZES[size], ["rdma-write-bandwidth", "rdma-read-bandwidth"])
+    rate = SIZES[size].infiniband.rate_gbps
+    for one in found.values():
+        assert 0.9 * rate <= one["fail"] < rate
+        assert one["basis"] in ("measured", "quoted", "computed")
+
+
+def test_a_floor_that_nobody_published_is_labelled_as_computed() -> None:
+    found = thresholds(SIZES["Standard_HB176rs_v4"], ["rdma-write-bandwidth"])["rdma-write-bandwidth"]
+    assert (found["basis"], found["fail"], found["source"]) == ("computed", 380.0, "95% of one port's 400 Gb/s")
+    assert [row for row in baselines_of(SIZES["Standard_HB176rs_v4"]) if row.figure == "all-reduce"] == []
+
+
+def test_the_stack_file_replaces_limits_and_the_threshold_says_so() -> None:
+    given = {"rdma-write-bandwidth": ThresholdSettings(fail=300, warn=350)}
+    found = thresholds(SIZES["Standard_ND96isr_H100_v5"], ["rdma-write-bandwidth", "rdma-read-bandwidth"], given)
+    assert {name: found["rdma-write-bandwidth"][name] for name in ("warn", "fail", "basis", "source", "unit")} == {
+        "warn": 350,
+        "fail": 300,
+        "basis": "given",
+        "source": "the stack file",
+        "unit": "Gb/s",
+    }
+    assert found["rdma-read-bandwidth"]["basis"] == "quoted"

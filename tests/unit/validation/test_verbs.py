@@ -1,0 +1,131 @@
+"""What libibverbs sees: read from genuine outputs of ibv_devinfo, and held against what the kernel shows."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aks_infiniband.validation.payload.process import Ended
+from aks_infiniband.validation.payload.tools import Tools
+from aks_infiniband.validation.payload.verbs import judge_verbs, look, ports_of
+
+TRANSCRIPTS = Path(__file__).with_name("transcripts")
+ACTIVE = {"state": "PORT_ACTIVE", "link_layer": "InfiniBand"}
+ALL_THERE = Tools((), (), None)
+
+
+def transcript(name: str) -> str:
+    return (TRANSCRIPTS / f"ibv_devinfo-{name}.txt").read_text()
+
+
+def ending(code: int | None, output: str = "", error: str | None = None) -> Any:
+    return lambda *_: Ended("ibv_devinfo", code, output, error)
+
+
+def verdict(facts: Any, **verbs: Any) -> Any:
+    return judge_verbs("n0", {**facts, "verbs": {**facts["verbs"], **verbs}})
+
+
+def test_devices_that_cannot_be_opened_do_not_hide_the_one_that_can() -> None:
+    assert ports_of(transcript("k8s-rdma-device-plugin-8")) == {"mlx4_2": [ACTIVE]}
+
+
+def test_a_port_that_is_down_is_not_active_and_one_that_was_cut_off_is_not_there() -> None:
+    ports = ports_of(transcript("deepep-60"))
+    assert ports == {"mlx5_12": [{"state": "PORT_DOWN", "link_layer": "Ethernet"}], "mlx5_13": []}
+
+
+@pytest.mark.parametrize("kept", range(0, 900, 90))
+def test_of_an_output_that_was_cut_short_no_port_is_made_up(kept: int) -> None:
+    found = ports_of(transcript("k8s-rdma-device-plugin-8")[:kept])
+    assert all(len(ports) <= 1 for ports in found.values())
+    assert ("mlx4_2" in found) is (kept > 130)
+
+
+def test_lines_of_other_programs_between_do_not_count() -> None:
+    text = transcript("k8s-rdma-device-plugin-8").replace("max_mtu:", "libibverbs: Warning: state is odd\nmax_mtu:")
+    assert ports_of(text) == {"mlx4_2": [ACTIVE]}
+
+
+def test_an_image_without_providers_shows_no_device() -> None:
+    assert ports_of(transcript("infra-controller-5251")) == {}
+
+
+def test_a_tool_that_ends_badly_has_still_said_what_it_sees() -> None:
+    found = look(ALL_THERE, execute=ending(255, transcript("k8s-rdma-device-plugin-8"), "ended with code 255"))
+    assert found == {"ports": {"mlx4_2": [ACTIVE]}, "said": "ended with code 255"}
+
+
+@pytest.mark.parametrize("code", [None, -11])
+def test_a_tool_that_hangs_or_crashes_has_seen_nothing(code: Any) -> None:
+    assert look(ALL_THERE, execute=ending(code, "", "why")) == {"ports": None, "said": "why"}
+
+
+def test_a_tool_that_is_not_there_is_not_started() -> None:
+    def never(*_: Any) -> Any:
+        raise AssertionError
+
+    missing = Tools(("ibv_devinfo",), (), "the image has no ibv_devinfo, and no tdnf or apt-get")
+    assert look(missing, execute=never) == {"ports": None, "said": missing.error}
+    installed = Tools(("ibv_devinfo",), ("libibverbs-utils",), None)
+    assert "ibv_devinfo is not in the package" in look(installed, execute=never)["said"]
+
+
+def test_a_node_whose_hcas_libibverbs_sees_passes_whatever_else_it_sees(healthy: Any) -> None:
+    facts = healthy()
+    ports = {**facts["verbs"]["ports"], "mlx5_an0": [{"state": "PORT_DOWN", "link_layer": "Ethernet"}]}
+    check = verdict(facts, ports=ports)
+    assert (check["check"], check["verdict"], check["expected"], check["measured"]) == ("verbs-devices", "pass", 8, 8)
+
+
+@pytest.mark.field_report("C1")
+def test_an_image_without_libibverbs_or_its_provider_fails_and_is_named_as_the_cause(healthy: Any) -> None:
+    said = "ibv_devinfo ended with code 255: libibverbs: Warning: couldn't open config directory '/etc/libibverbs.d'."
+    check = verdict(healthy(), ports={}, said=said)
+    assert (check["verdict"], check["expected"], check["measured"]) == ("fail", 8, 0)
+    assert "the image lacks libibverbs or its provider libmlx5" in check["cause"]
+    assert "rdma-devices" not in check["cause"]
+    assert check["cause"].endswith(said)
+
+
+@pytest.mark.parametrize("tells", [True, False])
+@pytest.mark.field_report("C1")
+def test_devices_whose_files_are_not_in_the_pod_are_told_apart_from_a_lacking_provider(
+    healthy: Any, tells: Any
+) -> None:
+    """tells: whether the kernel says which file is whose."""
+    facts = healthy()
+    facts["uverbs"] = ["uverbs0"] if tells else []
+    if not tells:
+        facts["uverbs_of"] = {}
+    check = verdict(facts, ports={"mlx5_ib0": [ACTIVE]} if tells else {})
+    assert (check["verdict"], check["measured"]) == ("fail", 1 if tells else 0)
+    assert "the file in /dev/infiniband is not in the pod, see rdma-devices" in check["cause"]
+    assert "libmlx5" not in check["cause"]
+
+
+@pytest.mark.parametrize(
+    ("ports", "shown"),
+    [
+        ([{"state": "PORT_DOWN", "link_layer": "InfiniBand"}], "PORT_DOWN, link layer InfiniBand"),
+        ([{"state": "PORT_ACTIVE", "link_layer": "Ethernet"}], "PORT_ACTIVE, link layer Ethernet"),
+        ([], "a device without port"),
+    ],
+)
+def test_an_hca_that_libibverbs_sees_otherwise_is_named_with_what_it_shows(
+    healthy: Any, ports: Any, shown: Any
+) -> None:
+    facts = healthy()
+    check = verdict(facts, ports={**facts["verbs"]["ports"], "mlx5_ib3": ports})
+    assert (check["verdict"], check["measured"]) == ("fail", 7)
+    assert check["cause"] == f"mlx5_ib3: libibverbs shows it as {shown}, see hca-state"
+
+
+def test_where_libibverbs_cannot_be_asked_nothing_is_measured_and_the_cause_is_given(healthy: Any) -> None:
+    check = verdict(healthy(), ports=None, said="the image has no ibv_devinfo, and no tdnf or apt-get")
+    assert (check["verdict"], check["expected"], check["measured"]) == ("not measured", 8, None)
+    assert check["cause"] == "libibverbs could not be asked: the image has no ibv_devinfo, and no tdnf or apt-get"
+
+
+def test_a_node_without_hcas_has_none_that_libibverbs_could_see(healthy: Any) -> None:
+    check = verdict({**healthy(), "hcas": []})
+    assert (check["verdict"], check["cause"]) == ("not measured", "no InfiniBand device to ask")
