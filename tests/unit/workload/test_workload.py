@@ -3,77 +3,161 @@
 from typing import Any
 
 import pytest
-from aks_infiniband.catalog import SIZES
-from aks_infiniband.pool import Pool
-from aks_infiniband.workload import config_map_name, nccl_environment, pod_template_fragment
+from aks_infiniband.workload import (
+    DRIVER_READY,
+    config_map_name,
+    config_maps,
+    pod_template_fragment,
+)
+from aks_infiniband.workload_settings import WorkloadSettings, WorkloadSettingsArgs
+
+from tests.some_pools import pool
+from tests.unit.pulumi_mocks import Deploy
+
+GB200, MI300X = "Standard_ND128isr_NDR_GB200_v6", "Standard_ND96isr_MI300X_v5"
 
 
-def make_pool(size: Any = "Standard_ND96isr_H100_v5", **changes: Any) -> Any:
-    facts: dict[str, Any] = {
-        "name": "ndh100",
-        "size": SIZES[size],
-        "node_count": 2,
-        "node_selector": {"kubernetes.azure.com/agentpool": "ndh100"},
-        "tolerations": ({"key": "sku", "operator": "Equal", "value": "gpu", "effect": "NoSchedule"},),
-        "rdma_resource": "rdma/shared_ib",
-        "rdma_quantity": 1,
-    }
-    return Pool(**(facts | changes))
+def two_rails() -> Any:
+    networks = ("aks-infiniband", "aks-infiniband-ibp258p0s0")
+    return pool(mode="ipoib", ipoib_networks=networks, ipoib_devices=("ibP257p0s0", "ibP258p0s0"))
 
 
-def test_nccl_uses_infiniband_and_nothing_else() -> None:
-    assert nccl_environment() == {
-        "NCCL_IB_DISABLE": "0",
-        "NCCL_NET_GDR_LEVEL": "SYS",
-        "NCCL_IB_PCI_RELAXED_ORDERING": "1",
-        "NCCL_IB_HCA": "^mlx5_an",
-        "NCCL_SOCKET_IFNAME": "eth0",
-    }
+def spec_of(of: Any, **more: Any) -> Any:
+    return pod_template_fragment(of, **more)["spec"]
 
 
-def test_nobody_can_change_the_environment_of_the_next_pool() -> None:
-    nccl_environment()["NCCL_IB_DISABLE"] = "1"
-    assert nccl_environment()["NCCL_IB_DISABLE"] == "0"
+def container_of(of: Any, **more: Any) -> Any:
+    (container,) = spec_of(of, **more)["containers"]
+    return container
 
 
+@pytest.mark.field_report("C1")
 def test_a_pod_asks_for_all_gpus_and_the_rdma_resource_as_request_and_limit() -> None:
-    (container,) = pod_template_fragment(make_pool(), config_map="c")["spec"]["containers"]
     wanted = {"nvidia.com/gpu": "8", "rdma/shared_ib": "1"}
-    assert container["resources"] == {"requests": wanted, "limits": wanted}
+    assert container_of(pool())["resources"] == {"requests": wanted, "limits": wanted}
+
+
+def test_in_mode_sriov_a_pod_asks_for_every_hca_of_its_machine() -> None:
+    assert container_of(pool(mode="sriov"))["resources"]["limits"] == {"nvidia.com/gpu": "8", "rdma/ib": "8"}
 
 
 @pytest.mark.parametrize(
     ("size", "wanted"),
     [
         ("Standard_HB176rs_v4", {"rdma/shared_ib": "1"}),
-        ("Standard_ND96isr_MI300X_v5", {"amd.com/gpu": "8", "rdma/shared_ib": "1"}),
-        ("Standard_ND128isr_NDR_GB200_v6", {"nvidia.com/gpu": "4", "rdma/shared_ib": "1"}),
+        (MI300X, {"rdma/shared_ib": "1"}),
+        (GB200, {"rdma/shared_ib": "1"}),
+        ("Standard_ND40rs_v2", {"nvidia.com/gpu": "8", "rdma/shared_ib": "1"}),
     ],
 )
-def test_the_resources_follow_the_size(size: Any, wanted: Any) -> None:
-    (container,) = pod_template_fragment(make_pool(size), config_map="c")["spec"]["containers"]
-    assert container["resources"]["limits"] == wanted
+def test_a_pod_asks_for_gpus_only_where_somebody_offers_them(size: str, wanted: dict[str, str]) -> None:
+    assert container_of(pool(size))["resources"]["limits"] == wanted
 
 
+@pytest.mark.field_report("B16")
 def test_a_pod_lands_on_the_pool_and_tolerates_its_taints_by_key() -> None:
-    spec = pod_template_fragment(make_pool(), config_map="c")["spec"]
+    spec = spec_of(pool(taints=("sku=gpu:NoSchedule",)))
     assert spec["nodeSelector"] == {"kubernetes.azure.com/agentpool": "ndh100"}
     assert spec["tolerations"] == [{"key": "sku", "operator": "Equal", "value": "gpu", "effect": "NoSchedule"}]
 
 
+@pytest.mark.field_report("C2", "C7")
 def test_a_pod_can_lock_memory_and_share_it() -> None:
-    spec = pod_template_fragment(make_pool(), config_map="c")["spec"]
-    (container,) = spec["containers"]
-    assert container["securityContext"]["capabilities"]["add"] == ["IPC_LOCK"]
-    assert container["volumeMounts"] == [{"name": "shm", "mountPath": "/dev/shm"}]
-    assert spec["volumes"] == [{"name": "shm", "emptyDir": {"medium": "Memory", "sizeLimit": "64Gi"}}]
+    hbv4 = pool("Standard_HB176rs_v4")
+    assert container_of(hbv4)["securityContext"] == {"capabilities": {"add": ["IPC_LOCK"]}}
+    assert container_of(hbv4)["volumeMounts"] == [{"name": "shm", "mountPath": "/dev/shm"}]
+    assert spec_of(hbv4)["volumes"] == [{"name": "shm", "emptyDir": {"medium": "Memory", "sizeLimit": "64Gi"}}]
 
 
 def test_a_pod_takes_its_environment_from_the_pools_config_map() -> None:
-    (container,) = pod_template_fragment(make_pool(), config_map=config_map_name("ndh100"))["spec"]["containers"]
-    assert container["envFrom"] == [{"configMapRef": {"name": "workload-ndh100"}}]
+    assert container_of(pool())["envFrom"] == [{"configMapRef": {"name": "workload-ndh100"}}]
 
 
-def test_nothing_in_the_fragment_is_privileged() -> None:
-    (container,) = pod_template_fragment(make_pool(), config_map="c")["spec"]["containers"]
-    assert "privileged" not in container["securityContext"]
+@pytest.mark.field_report("C3")
+def test_a_pod_finds_the_topology_of_its_machine() -> None:
+    container, (_, volume) = container_of(pool()), spec_of(pool())["volumes"]
+    assert container["env"] == [{"name": "NCCL_TOPO_FILE", "value": "/etc/aks-infiniband/nccl-topology.xml"}]
+    assert {"name": "topology", "mountPath": "/etc/aks-infiniband", "readOnly": True} in container["volumeMounts"]
+    assert volume == {"name": "topology", "configMap": {"name": "workload-ndh100-topology"}}
+
+
+@pytest.mark.field_report("C3b")
+@pytest.mark.parametrize("size", ["Standard_HB176rs_v4", MI300X, GB200])
+def test_no_topology_of_another_size_is_given_where_the_sizes_own_is_not_known(size: str) -> None:
+    assert container_of(pool(size))["env"] == []
+    assert list(config_maps(pool(size))) == ["workload-ndh100"]
+
+
+def test_a_given_topology_is_used_instead() -> None:
+    mi300x = pool(MI300X)
+    assert container_of(mi300x, topology="<system/>")["env"][0]["name"] == "NCCL_TOPO_FILE"
+    assert config_maps(mi300x, topology="<system/>")["workload-ndh100-topology"] == {"nccl-topology.xml": "<system/>"}
+
+
+def test_the_topology_is_no_part_of_what_becomes_environment() -> None:
+    assert all(key.isidentifier() for key in config_maps(pool())["workload-ndh100"])
+
+
+@pytest.mark.field_report("C10")
+def test_a_pod_joins_no_further_network_where_only_rdma_is_wanted() -> None:
+    assert "metadata" not in pod_template_fragment(pool())
+
+
+def test_in_mode_ipoib_a_pod_of_any_namespace_joins_the_networks_and_has_rdma_too() -> None:
+    annotations = pod_template_fragment(two_rails())["metadata"]["annotations"]
+    joined = "aks-infiniband/aks-infiniband, aks-infiniband/aks-infiniband-ibp258p0s0"
+    assert annotations == {"k8s.v1.cni.cncf.io/networks": joined}
+    assert container_of(two_rails())["resources"]["limits"]["rdma/shared_ib"] == "1"
+
+
+@pytest.mark.field_report("C8")
+def test_in_mode_ipoib_there_are_settings_for_infiniband_and_others_for_ip_over_it() -> None:
+    found = config_maps(two_rails())
+    assert found["workload-ndh100"]["NCCL_NET"] == "IB"
+    assert found["workload-ndh100-ipoib"]["NCCL_SOCKET_IFNAME"] == "net1,net2"
+    assert container_of(two_rails())["envFrom"] == [{"configMapRef": {"name": "workload-ndh100"}}]
+
+
+def test_in_mode_driver_only_a_privileged_pod_mounts_the_device_nodes() -> None:
+    hbv4 = pool("Standard_HB176rs_v4", mode="driver-only")
+    container = container_of(hbv4)
+    assert container["resources"]["limits"] == {}
+    assert container["securityContext"] == {"privileged": True}
+    assert {"name": "infiniband", "mountPath": "/dev/infiniband"} in container["volumeMounts"]
+    assert {"name": "infiniband", "hostPath": {"path": "/dev/infiniband", "type": "Directory"}} in spec_of(hbv4)[
+        "volumes"
+    ]
+
+
+@pytest.mark.parametrize(("driver", "waits"), [("doca-ofed", True), ("inbox", False)])
+def test_in_mode_driver_only_a_pod_stays_off_nodes_whose_driver_is_not_there_yet(driver: str, waits: bool) -> None:
+    affinity = spec_of(pool(mode="driver-only", nic_driver=driver)).get("affinity", {})
+    assert (next(iter(DRIVER_READY)) in str(affinity)) is waits
+
+
+@pytest.mark.parametrize("mode", ["rdma-shared", "sriov", "ipoib"])
+def test_nothing_is_privileged_but_in_mode_driver_only(mode: str) -> None:
+    assert "privileged" not in str(pod_template_fragment(pool(mode=mode)))
+
+
+def test_a_pod_names_the_registrys_secret_where_there_is_one() -> None:
+    assert spec_of(pool(), pull_secret="registry")["imagePullSecrets"] == [{"name": "registry"}]
+    assert "imagePullSecrets" not in spec_of(pool())
+
+
+def test_every_namespace_gets_every_config_map(deploy: Deploy) -> None:
+    pools = [two_rails(), pool("Standard_HB176rs_v4", name="hb")]
+    args = WorkloadSettingsArgs(pools=pools, namespaces=("aks-infiniband", "training"))
+    deployment = deploy(lambda: WorkloadSettings("w", args=args).config_maps)
+    made = [one.inputs["metadata"] for one in deployment.all("kubernetes:core/v1:ConfigMap")]
+    names = {"workload-ndh100", "workload-ndh100-ipoib", "workload-ndh100-topology", "workload-hb"}
+    assert {(one["namespace"], one["name"]) for one in made} == {
+        (namespace, name) for namespace in args.namespaces for name in names
+    }
+    assert deployment.result == {"ndh100": config_map_name("ndh100"), "hb": config_map_name("hb")}
+
+
+def test_a_namespace_that_is_named_twice_gets_them_once(deploy: Deploy) -> None:
+    args = WorkloadSettingsArgs(pools=[pool("Standard_HB176rs_v4")], namespaces=("jobs", "jobs"))
+    deployment = deploy(lambda: WorkloadSettings("w", args=args).config_maps)
+    assert [one.name for one in deployment.all("kubernetes:core/v1:ConfigMap")] == ["w-jobs-ndh100"]

@@ -2,30 +2,38 @@
 
 import io
 import json
+import re
 import sys
 from typing import Any
 
 import pytest
 import yaml
-from aks_infiniband import load
-from aks_infiniband.rdma_cluster import describe_pool
-from aks_infiniband.workload import config_map_name, pod_template_fragment
+from aks_infiniband import SIZES, load
+from aks_infiniband.plan import pools_of
+from aks_infiniband.topology import nccl_topology
+from aks_infiniband.workload import pod_template_fragment
+from aks_infiniband.workload_environment import Transport, nccl_environment
+from aks_infiniband.workload_sample import sample_job
 
 from tests.snippets import DOCS, snippets
+from tests.some_pools import pool
+
+PAGE = (DOCS / "workloads.md").read_text()
+TRANSPORTS: dict[str, Transport] = {"InfiniBand": "infiniband", "RoCE v2": "roce", "IPoIB": "ipoib", "TCP": "tcp"}
+
+
+def dev() -> Any:
+    return yaml.safe_load((DOCS.parent / "Pulumi.dev.yaml").read_text())["config"]
 
 
 @pytest.fixture
 def printed(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """What the page's program prints for the outputs of the stack `dev`."""
-    settings = load(yaml.safe_load((DOCS.parent / "Pulumi.dev.yaml").read_text())["config"])
     output = {
-        pool.name: {
-            "nodeCount": pool.node_count,
-            "podTemplate": pod_template_fragment(pool, config_map=config_map_name(pool.name)),
-        }
-        for pool in map(describe_pool, settings.pools)
+        pool.name: {"nodeCount": pool.node_count, "podTemplate": pod_template_fragment(pool)}
+        for pool in pools_of(load(dev()))
     }
-    (program,) = snippets("workloads.md", "python")
+    program, _ = snippets("workloads.md", "python")
     out = io.StringIO()
     monkeypatch.setattr(sys, "stdin", io.StringIO(json.dumps(output)))
     monkeypatch.setattr(sys, "stdout", out)
@@ -36,7 +44,7 @@ def printed(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
 def test_the_pages_program_makes_the_pods_that_the_page_shows(printed: Any) -> None:
     _, job = printed["items"]
-    (shown,) = snippets("workloads.md", "yaml")
+    shown, _ = snippets("workloads.md", "yaml")
     assert job["spec"]["template"] == yaml.safe_load(shown)
 
 
@@ -45,3 +53,48 @@ def test_the_pages_job_puts_one_pod_on_each_machine_and_its_service_finds_them(p
     assert (job["spec"]["completionMode"], job["spec"]["completions"], job["spec"]["parallelism"]) == ("Indexed", 2, 2)
     assert job["spec"]["template"]["spec"]["subdomain"] == service["metadata"]["name"]
     assert service["spec"]["selector"] == {"job-name": job["metadata"]["name"]}
+
+
+def test_the_pages_commands_name_the_sample_of_the_stack() -> None:
+    (sample, _) = snippets("workloads.md", "sh")
+    (only,) = pools_of(load(dev()))
+    name = sample_job(only)["items"][-1]["metadata"]["name"]
+    assert f"pulumi stack output sampleJob-{only.name} " in sample
+    assert f"job/{name} " in sample
+    assert f"job-name={name} " in sample
+
+
+def test_the_pages_setting_for_further_namespaces_is_one() -> None:
+    _, setting = snippets("workloads.md", "yaml")
+    settings = load({**dev(), **yaml.safe_load(setting)["config"]})
+    assert settings.workload.namespaces == ("training",)
+
+
+@pytest.mark.parametrize(("heading", "transport"), TRANSPORTS.items())
+def test_the_pages_table_of_variables_is_what_they_are(heading: str, transport: Transport) -> None:
+    (row,) = re.findall(rf"^\| {heading} \| `(\w+)` \| (.+) \|$", PAGE, flags=re.MULTILINE)
+    network, rest = row
+    shown = dict(pair.split("=") for pair in re.findall(r"`([^`]+)`", rest))
+    assert {"NCCL_NET": network, **shown} == nccl_environment(transport)
+
+
+def test_the_pages_program_prints_the_variables_for_roce(capsys: pytest.CaptureFixture[str]) -> None:
+    _, program = snippets("workloads.md", "python")
+    exec(compile(program, "docs/workloads.md", "exec"), {})  # the page's own program
+    assert "NCCL_IB_GID_INDEX=3" in capsys.readouterr().out.splitlines()
+
+
+def test_the_page_names_every_size_that_has_a_topology() -> None:
+    (named,) = re.findall(r"made from what Azure publishes of the size \(([^)]+)\)", PAGE)
+    known = {name.removeprefix("Standard_") for name, size in SIZES.items() if nccl_topology(size)}
+    assert set(named.replace("\n", " ").split(", ")) == known
+
+
+@pytest.mark.parametrize("mode", ["rdma-shared", "sriov", "ipoib", "driver-only"])
+def test_the_pages_table_of_modes_tells_what_the_template_asks_for(mode: Any) -> None:
+    (row,) = re.findall(rf"^\| `{mode}` \| (.+)$", PAGE, flags=re.MULTILINE)
+    fragment = pod_template_fragment(pool(mode=mode))
+    (main,) = fragment["spec"]["containers"]
+    asked = set(main["resources"]["limits"]) - {"nvidia.com/gpu"}
+    assert {name.partition(":")[0] for name in re.findall(r"`(rdma/\w+: \w)`", row)} == asked
+    assert ("`IPC_LOCK`" in row) is ("capabilities" in main["securityContext"])

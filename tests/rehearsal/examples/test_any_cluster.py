@@ -1,0 +1,84 @@
+"""The example of components on a cluster that somebody else made. The tests follow one another."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lightkube.resources.core_v1 import ConfigMap, Namespace
+
+from tests.rehearsal.engine_runs import Outcome
+from tests.rehearsal.samples import completed_sample
+from tests.rehearsal.stacks.conftest import Stack
+from tests.rehearsal.waiting import eventually
+
+EXAMPLE, STACK = "any-cluster", "lab"
+
+
+def offered(node: dict[str, Any], resource: str) -> str:
+    return str(node["status"]["allocatable"].get(resource, "0"))
+
+
+@pytest.fixture(scope="module")
+def brought_up(example: Stack) -> Outcome:
+    before = example.preview()
+    assert before.succeeded, before.said
+    outcome = example.up()
+    assert outcome.succeeded, outcome.said
+    return outcome
+
+
+def test_the_clusters_own_machines_offer_gpus_and_rdma_and_pass_validation(example: Stack, brought_up: Outcome) -> None:
+    offered = [node["status"]["allocatable"] for node in example.nodes(machines="h100")]
+    assert [(node["rdma/shared_ib"], node["nvidia.com/gpu"]) for node in offered] == [("63", "8")] * 2
+    assert example.outputs()["validation-h100"]["verdict"] == "pass"
+
+
+def test_no_resource_is_azures(example: Stack, brought_up: Outcome) -> None:
+    assert [step.type for step in brought_up.steps if "azure-native" in step.type] == []
+
+
+def test_a_transform_reaches_every_object_that_the_components_make(example: Stack, brought_up: Outcome) -> None:
+    cluster = example.cluster()
+    namespaces = {one.metadata.name: one.metadata.labels or {} for one in cluster.list(Namespace) if one.metadata}
+    assert {namespaces[name].get("team") for name in ("network-operator", "gpu-operator", "aks-infiniband")} == {"lab"}
+    for name in ("workload-h100", "workload-h100-topology", "h100-validate"):
+        metadata = cluster.get(ConfigMap, name, namespace="aks-infiniband").metadata
+        assert metadata is not None
+        assert (metadata.labels or {})["team"] == "lab", name
+
+
+def test_a_second_up_changes_nothing(example: Stack, brought_up: Outcome) -> None:
+    again = example.up()
+    assert again.succeeded, again.said
+    assert again.changed == {}
+
+
+def test_the_sample_job_is_applied_as_it_is_and_completes_on_every_machine(
+    example: Stack, brought_up: Outcome, tmp_path: Path
+) -> None:
+    sample = completed_sample(example.rehearsal, "h100", folder=tmp_path)
+    assert len(sample.nodes) == 2
+    assert sample.shown.count("4: ACTIVE, 400 Gb/sec (4X NDR)") == 2 * 8
+    assert sample.shown.count("/nccl-topology.xml\n") == 2, "and each pod has the file"
+
+
+def test_in_mode_driver_only_no_plugin_hands_out_devices_and_pods_have_them_all_the_same(
+    example: Stack, brought_up: Outcome, tmp_path: Path
+) -> None:
+    example.settings(networkOperator={"mode": "driver-only", "valuesFile": None})
+    changed = example.up()
+    assert changed.succeeded, changed.said
+    # A kubelet goes on naming a resource whose plugin has left it, with none to give.
+    eventually(lambda: {offered(node, "rdma/shared_ib") for node in example.nodes(machines="h100")} == {"0"})
+    sample = completed_sample(example.rehearsal, "h100", folder=tmp_path)
+    assert len(sample.nodes) == 2
+    assert sample.shown.count("4: ACTIVE, 400 Gb/sec (4X NDR)") == 2 * 8
+
+
+def test_destroy_takes_what_the_program_made_and_leaves_the_cluster(example: Stack, brought_up: Outcome) -> None:
+    machines = {node["metadata"]["name"] for node in example.nodes()}
+    destroyed = example.run("destroy")
+    assert destroyed.succeeded, destroyed.said
+    assert {node["metadata"]["name"] for node in example.nodes()} == machines
+    left = {str(one.to_dict()["metadata"]["name"]) for one in example.cluster().list(Namespace)}
+    assert not left & {"network-operator", "gpu-operator", "aks-infiniband"}

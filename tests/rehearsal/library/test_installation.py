@@ -1,0 +1,101 @@
+"""`pip install ./components` gives a program of somebody else's all that it needs, and nothing of this checkout."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tomllib
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import pytest
+from packaging.requirements import Requirement
+
+from rehearsal.tools.paths import PROJECT
+
+COMPONENTS = PROJECT / "components"
+PACKAGING: dict[str, Any] = tomllib.loads((COMPONENTS / "pyproject.toml").read_text())
+
+
+def run(*command: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    environment = {key: value for key, value in os.environ.items() if key not in {"PYTHONPATH", "VIRTUAL_ENV"}}
+    return subprocess.run(command, cwd=cwd, env=environment, check=False, capture_output=True, text=True, timeout=300)
+
+
+@pytest.fixture(scope="module")
+def python(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The interpreter of a new environment with the library in it, built from a copy as pip builds it.
+
+    What the library depends on is this environment's: whether it suits is a test of its own.
+    """
+    folder = tmp_path_factory.mktemp("library")
+    (backend,) = PACKAGING["build-system"]["requires"]
+    pip = (sys.executable, "-m", "pip", "--disable-pip-version-check")
+    reached = run(*pip, "download", "--no-deps", "--dest", "backend", "--retries", "1", backend, cwd=folder)
+    if reached.returncode != 0:
+        pytest.skip(f"no package registry is in reach: {reached.stderr.strip().splitlines()[-1]}")
+    shutil.copytree(COMPONENTS, folder / "source", ignore=shutil.ignore_patterns("build", "*.egg-info", "__pycache__"))
+    built = run(*pip, "wheel", "--no-deps", "--wheel-dir", "wheels", "./source", cwd=folder)
+    assert built.returncode == 0, built.stderr
+    (wheel,) = (folder / "wheels").glob("*.whl")
+    made = run(sys.executable, "-m", "venv", "fresh", cwd=folder)
+    assert made.returncode == 0, made.stderr
+    fresh = str(folder / "fresh/bin/python")
+    installed = run(fresh, "-m", "pip", "install", "--no-deps", "--no-index", str(wheel), cwd=folder)
+    assert installed.returncode == 0, installed.stderr
+    (packages,) = (folder / "fresh/lib").glob("python*/site-packages")
+    # A folder that is added so lends its packages, but not its own .pth files: the checkout stays out of it.
+    (packages / "dependencies.pth").write_text(sysconfig.get_path("purelib"))
+    return fresh
+
+
+def said(python: str, program: str, folder: Path) -> str:
+    done = run(python, "-c", program, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_every_public_name_can_be_imported_from_the_installed_library(python: str, tmp_path: Path) -> None:
+    program = (
+        "import aks_infiniband\n"
+        "for name in aks_infiniband.__all__:\n    getattr(aks_infiniband, name)\n"
+        "print(aks_infiniband.__file__)"
+    )
+    assert Path(said(python, program, tmp_path)).is_relative_to(Path(python).parents[1])
+
+
+def test_what_is_read_at_run_time_is_installed_too(python: str, tmp_path: Path) -> None:
+    program = (
+        "from importlib.resources import files\n"
+        "from aks_infiniband.validation.payload_files import payload_files\n"
+        "assert files('aks_infiniband').joinpath('py.typed').is_file(), 'not typed'\n"
+        "assert 'all_reduce' in files('aks_infiniband.sample').joinpath('all_reduce.py').read_text()\n"
+        "print(len(payload_files()))"
+    )
+    assert int(said(python, program, tmp_path)) > 5
+
+
+def test_the_command_is_installed_and_starts(python: str, tmp_path: Path) -> None:
+    (command,) = PACKAGING["project"]["scripts"]
+    started = run(str(Path(python).with_name(command)), "--help", cwd=tmp_path)
+    assert started.returncode == 0, started.stderr
+    assert command in started.stdout
+
+
+def test_the_installed_library_brings_nothing_but_itself_and_its_command(python: str, tmp_path: Path) -> None:
+    program = "from importlib.metadata import files; print({str(f).split('/')[0] for f in files('aks-infiniband')})"
+    found = re.findall(r"'([^']+)'", said(python, program, tmp_path))
+    assert set(found) - {".."} == {"aks_infiniband", f"aks_infiniband-{PACKAGING['project']['version']}.dist-info"}
+
+
+def test_what_is_installed_here_suits_what_the_library_asks_for() -> None:
+    extras = PACKAGING["project"]["optional-dependencies"].values()
+    unsuited = [
+        text
+        for text in [*PACKAGING["project"]["dependencies"], *(one for extra in extras for one in extra)]
+        if not Requirement(text).specifier.contains(metadata.version(Requirement(text).name))
+    ]
+    assert unsuited == []

@@ -1,0 +1,93 @@
+"""What of the field reports no single component shows: the whole of what a stack makes."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+from aks_infiniband import RdmaCluster, SettingsError, load
+
+from tests.unit.library.arguments import arguments
+from tests.unit.pulumi_mocks import Deploy, Deployment
+
+POLICY = "kubernetes:mellanox.com/v1alpha1:NicClusterPolicy"
+
+
+@pytest.fixture
+def made(deploy: Deploy) -> Deployment:
+    """Two pools of different kinds with prepared nodes."""
+
+    def program() -> None:
+        RdmaCluster("rdma", args=arguments("RdmaCluster"))
+
+    return deploy(program)
+
+
+def waits_for(deployment: Deployment, urn: str) -> set[str]:
+    """URNs of all that a resource waits for, directly or not."""
+    direct = {one.urn: set(one.request.get("dependencies", [])) for one in deployment.registrations}
+    found: set[str] = set()
+    todo = [urn]
+    while todo:
+        new = direct.get(todo.pop(), set()) - found
+        found |= new
+        todo += new
+    return found
+
+
+def urns(deployment: Deployment, chosen: Callable[[str], bool]) -> set[str]:
+    return {one.urn for one in deployment.registrations if one.request.get("custom") and chosen(one.urn)}
+
+
+@pytest.mark.field_report("B15")
+def test_kubelets_are_restarted_before_there_is_any_device_plugin(made: Deployment) -> None:
+    preparation = urns(made, lambda urn: "index:NodePreparation$" in urn)
+    assert preparation
+    for kind in ("NicClusterPolicy", "NicNodePolicy"):
+        for policy in made.all(f"kubernetes:mellanox.com/v1alpha1:{kind}"):
+            assert preparation <= waits_for(made, policy.urn), policy.urn
+
+
+@pytest.mark.field_report("B18", "D11")
+def test_custom_resources_go_before_the_operator_whose_they_are(made: Deployment) -> None:
+    (operator,) = urns(made, lambda urn: urn.endswith("helm.sh/v3:Release::rdma-network-operator"))
+    theirs = urns(
+        made, lambda urn: re.search(r":(Nic\w+Policy|IPPool|IPoIBNetwork|NodeFeatureRule)::", urn) is not None
+    )
+    assert len(theirs) >= 5
+    assert [urn for urn in theirs if operator not in waits_for(made, urn)] == []
+
+
+@pytest.mark.field_report("D9b")
+def test_no_definition_of_a_chart_is_made_beside_the_chart(made: Deployment) -> None:
+    assert [one.urn for one in made.registrations if "CustomResourceDefinition" in one.type] == []
+
+
+@pytest.mark.field_report("D12")
+def test_nothing_of_anybody_elses_is_changed_but_an_annotation_and_nothing_is_forced(made: Deployment) -> None:
+    patches = [one for one in made.registrations if one.type.endswith("Patch")]
+    assert [one.type for one in patches] == ["kubernetes:nvidia.com/v1:ClusterPolicyPatch"], "it is waited for"
+    assert [set(one.inputs) for one in patches] == [{"apiVersion", "kind", "metadata"}]
+    assert [set(one.inputs["metadata"]) for one in patches] == [{"name", "annotations"}]
+    annotations = [(one.inputs.get("metadata") or {}).get("annotations") or {} for one in made.registrations]
+    assert not any("pulumi.com/patchForce" in one for one in annotations)
+
+
+@pytest.mark.field_report("D10b")
+def test_a_stack_without_a_cluster_is_refused_so_that_nobody_takes_it_off_by_leaving_it_out() -> None:
+    pools = [{"name": "hb", "vmSize": "Standard_HB176rs_v4", "count": 2}]
+    with pytest.raises(SettingsError, match="aks-infiniband:cluster"):
+        load({"azure-native:location": "southcentralus", "aks-infiniband:pools": pools})
+
+
+@pytest.mark.field_report("D1", "D2c")
+def test_no_pool_but_the_systems_is_in_the_clusters_own_request(made: Deployment) -> None:
+    cluster = made.one("azure-native:containerservice:ManagedCluster")
+    assert [profile["mode"] for profile in cluster.inputs["agentPoolProfiles"]] == ["System"]
+    assert len(made.all("azure-native:containerservice:AgentPool")) == 2
+
+
+@pytest.mark.field_report("D10")
+def test_all_that_lives_in_the_cluster_goes_with_it(made: Deployment) -> None:
+    inside = [one for one in made.registrations if one.type.startswith("kubernetes:") and one.request.get("custom")]
+    assert len(inside) > 20
+    assert {one.deleted_with for one in inside if not one.request.get("importId")} == {"rdma"}

@@ -1,0 +1,74 @@
+"""Everything that a user of the library writes is said what it is."""
+
+import ast
+import dataclasses
+import inspect
+import re
+import textwrap
+from typing import Any
+
+import pytest
+
+from tests.unit.library.public import ARGUMENTS, COMPONENTS, NAMES, named
+
+
+def documented_fields(of: type) -> set[str]:
+    """The fields of a class, and of its bases, below which a docstring stands."""
+    found: set[str] = set()
+    for base in of.__mro__[:-1]:
+        if not base.__module__.startswith("aks_infiniband"):
+            continue
+        (body,) = ast.parse(textwrap.dedent(inspect.getsource(base))).body
+        assert isinstance(body, ast.ClassDef)
+        for field, after in zip(body.body, body.body[1:], strict=False):
+            if (
+                isinstance(field, ast.AnnAssign)
+                and isinstance(after, ast.Expr)
+                and isinstance(after.value, ast.Constant)
+            ):
+                found.add(ast.unparse(field.target))
+    return found
+
+
+def undocumented(of: Any) -> set[str]:
+    return set(of.__dataclass_fields__) - documented_fields(of)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if not isinstance(named(name), dict)])
+def test_every_public_name_says_what_it_is(name: str) -> None:
+    assert len(inspect.getdoc(named(name)) or "") > 20
+    assert not re.match(rf"{name}\(", named(name).__doc__), "this is what dataclasses write themselves"
+
+
+@pytest.mark.parametrize("name", ARGUMENTS)
+def test_every_field_of_a_public_argument_says_what_it_is(name: str) -> None:
+    assert undocumented(named(name)) == set()
+
+
+@pytest.mark.parametrize("name", ARGUMENTS)
+def test_arguments_are_given_by_name_and_never_change(name: str) -> None:
+    assert named(name).__dataclass_params__.frozen
+    assert all(field.kw_only for field in dataclasses.fields(named(name)))
+
+
+@pytest.mark.parametrize("name", COMPONENTS)
+def test_a_component_takes_a_name_arguments_and_resource_options(name: str) -> None:
+    signature = inspect.signature(named(name))
+    assert list(signature.parameters) == ["name", "args", "opts"]
+    assert signature.parameters["opts"].default is None
+    assert signature.parameters["args"].annotation in {named(f"{name}Args"), f"{name}Args"}
+
+
+@pytest.mark.parametrize("name", COMPONENTS)
+def test_every_output_of_a_component_is_typed(name: str) -> None:
+    component = named(name)
+    (body,) = ast.parse(textwrap.dedent(inspect.getsource(component))).body
+    typed = {ast.unparse(one.target) for one in ast.walk(body) if isinstance(one, ast.AnnAssign)}
+    public = {
+        target.attr
+        for one in ast.walk(body)
+        if isinstance(one, ast.Assign)
+        for target in one.targets
+        if isinstance(target, ast.Attribute) and not target.attr.startswith("_")
+    }
+    assert public <= typed

@@ -1,0 +1,143 @@
+"""Resource options do, on every component, what a Pulumi user expects of them.
+
+The components are found by looking: whoever adds one gives it arguments in arguments.py, and it is tested.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import pulumi
+import pulumi_azure_native
+import pulumi_kubernetes
+import pytest
+
+from tests.unit.library.arguments import arguments
+from tests.unit.library.public import COMPONENTS, named
+from tests.unit.pulumi_mocks import Deploy, Deployment, Registration
+
+NAME = "ours"
+FEATURE_STATES = {"FeatureAbsence": ["NotRegistered"]}
+
+pytestmark = pytest.mark.parametrize("component", COMPONENTS)
+
+
+class Theirs(pulumi.ComponentResource):
+    """A component of somebody else's."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__("theirs:index:Theirs", name)
+
+
+@pytest.fixture
+def made(deploy: Deploy, component: str) -> Callable[..., Deployment]:
+    """Makes the component, with the options that a function gives, within the program that makes them."""
+
+    def make(options: Callable[[], pulumi.ResourceOptions]) -> Deployment:
+        def program() -> None:
+            named(component)(NAME, args=arguments(component), opts=options())
+
+        return deploy(program, feature_states=FEATURE_STATES.get(component, ["Registered"]))
+
+    return make
+
+
+def own(deployment: Deployment, component: str) -> Registration:
+    """The component itself."""
+    return deployment.one(f"aks-infiniband:index:{component}")
+
+
+def below(deployment: Deployment, component: str, *, custom: bool = True) -> list[Registration]:
+    """The resources that the component made, at any depth: those that a provider makes, or else the components."""
+    known = {own(deployment, component).urn}
+    found = []
+    for one in deployment.registrations:
+        if one.request.get("parent") in known:
+            known.add(one.urn)
+            if bool(one.request.get("custom")) is custom:
+                found.append(one)
+    return found
+
+
+def of_package(found: list[Registration], package: str) -> list[Registration]:
+    return [one for one in found if one.type.startswith(f"{package}:")]
+
+
+def provider_of(one: Registration) -> str:
+    """URN of the provider that makes a resource."""
+    return str(one.request.get("provider", "")).rpartition("::")[0]
+
+
+def test_its_providers_make_what_it_makes(component: str, made: Callable[..., Deployment]) -> None:
+    def options() -> pulumi.ResourceOptions:
+        return pulumi.ResourceOptions(
+            providers=[
+                pulumi_kubernetes.Provider("theirs", kubeconfig="{}"),
+                pulumi_azure_native.Provider("theirs", location="westus"),
+            ]
+        )
+
+    deployment = made(options)
+    theirs = {one.type: one.urn for one in deployment.registrations if one.name == "theirs"}
+    found = below(deployment, component)
+    for one in of_package(found, "azure-native"):
+        assert provider_of(one) == theirs["pulumi:providers:azure-native"], one.urn
+    # A cluster that is made here has a provider of its own: no other could reach it.
+    inner = [one.urn for one in of_package(found, "pulumi") if one.type == "pulumi:providers:kubernetes"]
+    for one in of_package(found, "kubernetes"):
+        assert provider_of(one) in (inner or [theirs["pulumi:providers:kubernetes"]]), one.urn
+
+
+def test_it_stands_below_its_parent_and_all_it_makes_below_it(component: str, made: Callable[..., Deployment]) -> None:
+    deployment = made(lambda: pulumi.ResourceOptions(parent=Theirs("theirs")))
+    assert own(deployment, component).parent == "theirs"
+    others = {"pulumi:providers:azure-native", "pulumi:providers:kubernetes", "theirs:index:Theirs"}
+    everything = {one.urn for one in deployment.registrations if one.type not in others}
+    inner = [*below(deployment, component), *below(deployment, component, custom=False)]
+    assert everything - {one.urn for one in inner} == {own(deployment, component).urn}
+
+
+def test_all_that_it_makes_waits_for_what_it_depends_on(component: str, made: Callable[..., Deployment]) -> None:
+    deployment = made(lambda: pulumi.ResourceOptions(depends_on=[pulumi_azure_native.resources.ResourceGroup("first")]))
+    for one in below(deployment, component):
+        assert "first" in one.dependencies, one.urn
+
+
+def test_all_that_it_makes_goes_with_what_it_is_deleted_with(component: str, made: Callable[..., Deployment]) -> None:
+    deployment = made(
+        lambda: pulumi.ResourceOptions(deleted_with=pulumi_azure_native.resources.ResourceGroup("cluster"))
+    )
+    outer = {"cluster", NAME, f"{NAME}-rdma"}
+    for one in below(deployment, component):
+        assert one.deleted_with in outer, one.urn
+
+
+def test_all_that_it_makes_is_protected_with_it(component: str, made: Callable[..., Deployment]) -> None:
+    deployment = made(lambda: pulumi.ResourceOptions(protect=True))
+    unprotected = [one.urn for one in below(deployment, component) if not one.request.get("protect")]
+    assert unprotected == []
+
+
+def test_what_it_made_under_another_name_is_still_the_same(component: str, made: Callable[..., Deployment]) -> None:
+    deployment = made(lambda: pulumi.ResourceOptions(aliases=[pulumi.Alias(name="earlier")]))
+    assert [alias["spec"]["name"] for alias in own(deployment, component).request["aliases"]] == ["earlier"]
+    # The engine gives a child its parent's aliases, and replaces the parent's name where the child's begins with it.
+    astray = [one.urn for one in below(deployment, component) if not one.name.startswith(NAME)]
+    assert astray == []
+
+
+def test_its_transformations_see_all_that_it_makes(component: str, made: Callable[..., Deployment]) -> None:
+    seen: list[str] = []
+
+    def look(args: pulumi.ResourceTransformationArgs) -> Any:
+        seen.append(args.name)
+
+    deployment = made(lambda: pulumi.ResourceOptions(transformations=[look]))
+    expected = {
+        one.name
+        for one in [
+            *below(deployment, component),
+            *below(deployment, component, custom=False),
+            own(deployment, component),
+        ]
+    }
+    assert expected - set(seen) == set()
