@@ -5,6 +5,7 @@ SPEED ?= 60
 CHARTS ?=
 OPERATORS ?=
 SUBSCRIPTION ?=
+FAULTS ?=
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -18,9 +19,10 @@ unexport PYTHONDONTWRITEBYTECODE
 help: ## show what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
 
-rehearse: tools ## bring a stack up on this machine: STACK=dev KEEP=1 SPEED=60 CHARTS=dir OPERATORS=external SUBSCRIPTION=file
+rehearse: tools ## bring a stack up on this machine: STACK=dev KEEP=1 SPEED=60 CHARTS=dir OPERATORS=external SUBSCRIPTION=file FAULTS=file
 	@$(BIN)/python -m rehearsal up $(STACK) --speed $(SPEED) $(if $(KEEP),--keep) \
-	  $(if $(CHARTS),--charts $(CHARTS)) $(if $(OPERATORS),--operators $(OPERATORS)) $(if $(SUBSCRIPTION),--subscription $(SUBSCRIPTION))
+	  $(if $(CHARTS),--charts $(CHARTS)) $(if $(OPERATORS),--operators $(OPERATORS)) $(if $(SUBSCRIPTION),--subscription $(SUBSCRIPTION)) \
+	  $(if $(FAULTS),--faults $(FAULTS))
 
 rehearse-down: setup ## stop what a rehearsal left running: STACK=dev, or every stack with STACK=all
 	@$(BIN)/python -m rehearsal down $(STACK)
@@ -30,6 +32,7 @@ test: tools check ## everything: style, types, layers, unit tests, rehearsals
 
 check: setup ## style, types and layers only
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports
+	@for example in examples/*; do MYPYPATH=components:$$example $(BIN)/mypy $$example/*.py || exit 1; done
 
 tools: setup ## build the pinned engine, provider and control plane into .tools/
 	@$(BIN)/python -m rehearsal.tools.build

@@ -50,6 +50,11 @@ class Stack:
         engine: Engine = self.rehearsal.engine()
         return engine.outputs()
 
+    def verdicts(self) -> dict[str, str]:
+        """Each validated pool's verdict."""
+        pools = self.outputs()["pools"]
+        return {name: pool["validation"]["verdict"] for name, pool in pools.items() if "validation" in pool}
+
     def cluster(self) -> Client:
         return Client(config=KubeConfig.from_file(self.rehearsal.run.kubeconfig))
 
@@ -62,18 +67,31 @@ class Stack:
 def copy_of_project(folder: Path) -> Path:
     """The project as a person has it, without what was built or installed."""
     folder.mkdir(parents=True)
-    for name in ("__main__.py", "Pulumi.yaml", "Pulumi.dev.yaml"):
-        shutil.copy(PROJECT / name, folder / name)
+    for path in (PROJECT / "__main__.py", *PROJECT.glob("Pulumi*.yaml")):
+        shutil.copy(path, folder)
     shutil.copytree(PROJECT / "values", folder / "values")
     return folder
 
 
 @pytest.fixture(scope="module")
-def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
-    """The stack `dev`, in a data centre that the tests of one module share."""
+def stack(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Iterator[Stack]:
+    """The stack that the module names as STACK, in a data centre that the module's tests share."""
     folder = tmp_path_factory.mktemp("stack")
     rehearsal = Rehearsal(
-        project=copy_of_project(folder / "project"), stack="dev", run=RunFolder.at(folder / "run"), speed=SPEED
+        project=copy_of_project(folder / "project"),
+        stack=request.module.STACK,
+        run=RunFolder.at(folder / "run"),
+        speed=SPEED,
     )
     with rehearsal.data_centre():
         yield Stack(rehearsal)
+
+
+@pytest.fixture(scope="module")
+def brought_up(stack: Stack) -> Outcome:
+    """The stack, up from nothing, after a preview that found nothing wrong."""
+    before = stack.preview()
+    assert before.succeeded, before.said
+    outcome = stack.up()
+    assert outcome.succeeded, outcome.said
+    return outcome

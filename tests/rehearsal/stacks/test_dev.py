@@ -1,9 +1,6 @@
 """The stack `dev`, from nothing to a validated cluster, changed, and back to nothing. The tests follow one another."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,20 +8,13 @@ from lightkube.resources.core_v1 import Namespace
 
 from rehearsal.control_plane import RunFolder
 from tests.rehearsal.engine_runs import Outcome
+from tests.rehearsal.shell import shell
 from tests.snippets import snippets
 
 from .conftest import Stack
 
+STACK = "dev"
 BUILT_IN_NAMESPACES = {"default", "kube-node-lease", "kube-public", "kube-system"}
-
-
-@pytest.fixture(scope="module")
-def brought_up(stack: Stack) -> Outcome:
-    before = stack.preview()
-    assert before.succeeded, before.said
-    outcome = stack.up()
-    assert outcome.succeeded, outcome.said
-    return outcome
 
 
 def test_one_up_gives_a_cluster_whose_nodes_offer_gpus_and_the_rdma_resource(stack: Stack, brought_up: Outcome) -> None:
@@ -32,6 +22,7 @@ def test_one_up_gives_a_cluster_whose_nodes_offer_gpus_and_the_rdma_resource(sta
     assert [(node["rdma/shared_ib"], node["nvidia.com/gpu"]) for node in offered] == [("63", "8")] * 2
 
 
+@pytest.mark.field_report("B16", "C9")
 def test_the_ethernet_mlx5_of_the_system_pool_is_not_handed_out(stack: Stack, brought_up: Outcome) -> None:
     offered = [node["status"]["allocatable"] for node in stack.nodes(**{"kubernetes.azure.com__mode": "system"})]
     assert offered
@@ -54,7 +45,9 @@ def test_the_outputs_say_what_a_workload_needs_and_what_validation_found(stack: 
     assert report["verdict"] == "pass"
     assert len(report["nodes"]) == 2
     assert report["coverage"]["summary"].startswith("2 of 2 nodes, 16 of 16 HCAs")
-    assert "bandwidth" in report["coverage"]["not_measured"]
+    assert report["coverage"]["not_measured"] == []
+    measured = {check["check"] for check in report["checks"] if check["verdict"] == "pass"}
+    assert measured >= {"rdma-write-bandwidth", "rdma-read-latency", "all-reduce", "collective-transport"}
 
 
 def test_the_nodes_saw_the_environment_that_workloads_get(stack: Stack, brought_up: Outcome) -> None:
@@ -70,12 +63,14 @@ def test_no_secret_stands_in_the_engines_state_or_in_a_log(stack: Stack, brought
     assert [path for path in readable if key in path.read_text(errors="replace")] == []
 
 
+@pytest.mark.field_report("D1")
 def test_a_second_up_changes_nothing(stack: Stack, brought_up: Outcome) -> None:
     again = stack.up()
     assert again.succeeded, again.said
     assert again.changed == {}
 
 
+@pytest.mark.field_report("D2")
 def test_a_preview_of_another_machine_size_says_that_it_replaces_the_pool(stack: Stack, brought_up: Outcome) -> None:
     stack.settings(pools=[{"name": "ndh100", "vmSize": "Standard_ND96isr_H200_v5", "count": 2}])
     planned = stack.preview().changed
@@ -87,6 +82,7 @@ def test_a_preview_of_another_machine_size_says_that_it_replaces_the_pool(stack:
     assert policy <= {"update"}
 
 
+@pytest.mark.field_report("B7")
 def test_no_change_of_the_stack_file_replaces_or_deletes_the_policy_or_the_feature_rule(
     stack: Stack, brought_up: Outcome
 ) -> None:
@@ -112,44 +108,23 @@ def test_a_change_of_the_system_pool_is_left_alone_and_the_preview_says_so(stack
     assert "systemPool.count is 5, and in Azure 2" in planned.said
 
 
-def test_the_commands_of_the_workloads_page_run_a_job_on_the_pool(
+def test_the_commands_of_the_workloads_page_run_the_sample_and_a_job_on_the_pool(
     stack: Stack, brought_up: Outcome, tmp_path: Path
 ) -> None:
-    (program,) = snippets("workloads.md", "python")
-    submit, copy = snippets("workloads.md", "sh")
+    program, _ = snippets("workloads.md", "python")
+    sample, submit = snippets("workloads.md", "sh")
     (tmp_path / "job.py").write_text(program)
-    (tmp_path / "pools.json").write_text(json.dumps(stack.outputs()["pools"]))
-    environment = {
-        "KUBECONFIG": str(stack.rehearsal.run.kubeconfig),
-        "NO_PROXY": "127.0.0.1",
-        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
-    }
-
-    def shell(script: str) -> str:
-        # The engine's own output stands for `pulumi stack output pools --json`.
-        whole = f"set -euo pipefail\npulumi() {{ cat pools.json; }}\n{script}"
-        done = subprocess.run(
-            ["bash", "-c", whole],
-            check=False,
-            cwd=tmp_path,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=120,
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-
     try:
-        shell(f"{submit}\nkubectl wait --for=condition=complete job/train --namespace aks-infiniband --timeout=90s")
-        ran = json.loads(shell("kubectl get pods --selector job-name=train --namespace aks-infiniband --output json"))
-        assert len({pod["spec"]["nodeName"] for pod in ran["items"]}) == 2, "a machine each"
-        shell(copy)
-        copied = json.loads(shell("kubectl get configmap workload-ndh100 --namespace training --output json"))
-        assert copied["data"]["NCCL_IB_HCA"] == "^mlx5_an"
+        shown = shell(stack.rehearsal, sample, folder=tmp_path)
+        assert shown.count("4: ACTIVE, 400 Gb/sec (4X NDR)") == 2 * 8
+        done = "kubectl wait --for=condition=complete job/train --namespace aks-infiniband --timeout=90s"
+        pods = "kubectl get pods --selector job-name=train --namespace aks-infiniband --output json > pods.json"
+        shell(stack.rehearsal, f"{submit}\n{done}\n{pods}", folder=tmp_path)
+        ran = json.loads((tmp_path / "pods.json").read_text())["items"]
+        assert len({pod["spec"]["nodeName"] for pod in ran}) == 2, "a machine each"
     finally:
-        shell("kubectl delete job,service train --namespace aks-infiniband --ignore-not-found")
-        shell("kubectl delete namespace training --ignore-not-found")
+        made = "kubectl delete job,service,configmap train sample-ndh100 --namespace aks-infiniband --ignore-not-found"
+        shell(stack.rehearsal, made, folder=tmp_path)
 
 
 def test_one_machine_more_joins_in_place_and_the_pool_is_validated_again(stack: Stack, brought_up: Outcome) -> None:
@@ -161,6 +136,7 @@ def test_one_machine_more_joins_in_place_and_the_pool_is_validated_again(stack: 
     assert report["coverage"]["summary"].startswith("3 of 3 nodes, 24 of 24 HCAs")
 
 
+@pytest.mark.field_report("A1b", "D2c", "D10", "D11")
 def test_destroy_leaves_nothing_in_azure_or_the_cluster_but_the_subscriptions_feature(
     stack: Stack, brought_up: Outcome
 ) -> None:

@@ -1,8 +1,10 @@
 """What goes wrong in the field goes wrong here, and the rehearsal says why. The tests follow one another."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
+import pytest
 import yaml
 
 from rehearsal.azure.subscription import DEFAULT_FILE
@@ -52,6 +54,7 @@ def put_before_program(stack: Stack, text: str) -> None:
     program.write_text(text + body.split('"""', 2)[2])
 
 
+@pytest.mark.field_report("A3")
 def test_a_size_beyond_the_quota_is_refused_before_the_pool_is_made_with_the_exact_shortfall(tmp_path: Path) -> None:
     subscription = yaml.safe_load(DEFAULT_FILE.read_text())
     subscription["series"]["ND_H100_v5"]["vcpus"] = 96
@@ -66,6 +69,7 @@ def test_a_size_beyond_the_quota_is_refused_before_the_pool_is_made_with_the_exa
         assert Stack(rehearsal).nodes(agentpool="ndh100") == []
 
 
+@pytest.mark.field_report("B5")
 def test_a_wrong_selector_leaves_pods_pending_and_the_failed_wait_names_pods_nodes_and_resource(tmp_path: Path) -> None:
     rehearsal = in_data_centre(tmp_path / "selector")
     stack = Stack(rehearsal)
@@ -88,3 +92,22 @@ def test_a_wrong_selector_leaves_pods_pending_and_the_failed_wait_names_pods_nod
         mended = stack.up()
         assert mended.succeeded, mended.said
         assert stack.outputs()["pools"]["ndh100"]["validation"]["verdict"] == "pass"
+
+
+def test_a_link_that_is_down_fails_the_update_with_its_node_and_device_and_once_mended_the_pool_passes(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "faults.yaml"
+    file.write_text('- {fault: link-down, node: "*000001", device: mlx5_ib3}\n')
+    rehearsal = replace(in_data_centre(tmp_path / "link"), faults=file)
+    stack = Stack(rehearsal)
+    with rehearsal.data_centre():
+        outcome = stack.up()
+        assert not outcome.succeeded
+        assert re.search(r"hca-state +aks-ndh100-\d+-vmss000001 \(mlx5_ib3\) +ACTIVE", outcome.said)
+        assert not re.search(r"hca-\S+ +aks-ndh100-\d+-vmss000000", outcome.said)
+
+        file.write_text("[]")
+        mended = stack.up()
+        assert mended.succeeded, mended.said
+        assert stack.verdicts() == {"ndh100": "pass"}

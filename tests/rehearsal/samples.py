@@ -1,0 +1,40 @@
+"""The sample Job of a pool, applied as a person applies it."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from rehearsal.session import Rehearsal
+from tests.rehearsal.shell import shell
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What a sample Job that completed has left."""
+
+    nodes: set[str]
+    """Names of the nodes that its pods ran on."""
+    shown: str
+    """What its pods showed of their machines."""
+
+
+def completed_sample(
+    rehearsal: Rehearsal, pool: str, *, output: str | None = None, namespace: str = "aks-infiniband", folder: Path
+) -> Sample:
+    """Apply the sample of a pool unchanged, wait until it has completed, and delete it.
+
+    output: the stack's output that holds it; by default that of the project's own program.
+    folder: one of the test's own.
+    """
+    name, where = f"sample-{pool}", f"--namespace {namespace}"
+    logs = f"kubectl logs --selector job-name={name} {where} --container show --tail=-1"
+    script = f"""
+pulumi stack output {output or f"sampleJob-{pool}"} --json | kubectl apply --filename -
+kubectl wait --for=condition=complete job/{name} {where} --timeout=120s
+kubectl get pods --selector job-name={name} {where} --output json > pods.json
+{logs} > shown.log
+kubectl delete job,service,configmap {name} {where}
+"""
+    shell(rehearsal, script, folder=folder)
+    pods = json.loads((folder / "pods.json").read_text())["items"]
+    return Sample(nodes={pod["spec"]["nodeName"] for pod in pods}, shown=(folder / "shown.log").read_text())

@@ -1,0 +1,77 @@
+"""The stack `mixed`: three kinds of pool, of which two differ in what their nodes get. The tests follow one another."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+from lightkube.generic_resource import create_global_resource
+
+from tests.rehearsal.engine_runs import Outcome
+from tests.rehearsal.samples import completed_sample
+
+from .conftest import Stack
+
+STACK = "mixed"
+NicClusterPolicy = create_global_resource("mellanox.com", "v1alpha1", "NicClusterPolicy", "nicclusterpolicies")
+NicNodePolicy = create_global_resource("mellanox.com", "v1alpha1", "NicNodePolicy", "nicnodepolicies")
+PLUGINS = {"rdmaSharedDevicePlugin", "sriovDevicePlugin"}
+
+
+def test_each_pool_offers_what_its_mode_gives(stack: Stack, brought_up: Outcome) -> None:
+    (gpu,) = {tuple(sorted(node["status"]["allocatable"].items())) for node in stack.nodes(agentpool="ndh100")}
+    assert (dict(gpu)["rdma/ib"], dict(gpu)["nvidia.com/gpu"]) == ("8", "8")
+    assert "rdma/shared_ib" not in dict(gpu)
+    (cpu,) = {node["status"]["allocatable"].get("rdma/shared_ib") for node in stack.nodes(agentpool="hbv3")}
+    assert cpu == "63"
+    assert stack.verdicts() == {"ndh100": "pass", "hbv3": "pass"}
+
+
+@pytest.mark.field_report("B9")
+def test_what_pools_share_is_in_the_cluster_policy_and_what_differs_in_node_policies(
+    stack: Stack, brought_up: Outcome
+) -> None:
+    (policy,) = [dict(one)["spec"] for one in stack.cluster().list(NicClusterPolicy)]
+    nodes = [dict(one)["spec"] for one in stack.cluster().list(NicNodePolicy)]
+    assert "ofedDriver" in policy
+    assert not PLUGINS & set(policy)
+    assert sorted(plugin for one in nodes for plugin in PLUGINS & set(one)) == sorted(PLUGINS)
+    assert all("ofedDriver" not in one for one in nodes)
+
+
+@pytest.mark.field_report("B16")
+def test_ordinary_machines_get_nothing_of_infiniband(stack: Stack, brought_up: Outcome) -> None:
+    (node,) = stack.nodes(agentpool="web")
+    assert not [resource for resource in node["status"]["allocatable"] if resource.startswith("rdma/")]
+    assert "network.nvidia.com/operator.mofed.wait" not in node["metadata"]["labels"]
+    assert "validation" not in stack.outputs()["pools"].get("web", {})
+
+
+@pytest.mark.field_report("A2c")
+@pytest.mark.parametrize("pool", ["ndh100", "hbv3"])
+def test_the_sample_job_of_each_pool_stays_on_it_and_completes(
+    stack: Stack, brought_up: Outcome, tmp_path: Path, pool: str
+) -> None:
+    sample = completed_sample(stack.rehearsal, pool, folder=tmp_path)
+    assert sample.nodes == {node["metadata"]["name"] for node in stack.nodes(agentpool=pool)}
+
+
+def test_a_second_up_changes_nothing(stack: Stack, brought_up: Outcome) -> None:
+    again = stack.up()
+    assert again.succeeded, again.said
+    assert again.changed == {}
+
+
+def test_a_pool_can_leave_and_the_others_stay_as_they_are(stack: Stack, brought_up: Outcome) -> None:
+    document = yaml.safe_load(stack.file.read_text())
+    pools = [pool for pool in document["config"]["aks-infiniband:pools"] if pool["name"] != "web"]
+    stack.settings(pools=pools)
+    left = stack.up()
+    assert left.succeeded, left.said
+    assert {what.split()[0] for what in left.changed} <= {"AgentPool", "OrdinaryNodePool"}
+    assert stack.nodes(agentpool="web") == []
+
+
+def test_destroy_leaves_no_node(stack: Stack, brought_up: Outcome) -> None:
+    destroyed = stack.run("destroy")
+    assert destroyed.succeeded, destroyed.said
+    assert stack.nodes() == []
