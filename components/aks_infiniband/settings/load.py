@@ -8,7 +8,16 @@ from pydantic import ValidationError
 
 from aks_infiniband.settings.consistency.seen import Seen
 from aks_infiniband.settings.consistency.topics import check
-from aks_infiniband.settings.mistakes import LOCATION, NAMESPACE, Mistake, Path, SettingsError, in_words, key_of
+from aks_infiniband.settings.mistakes import (
+    LOCATION,
+    NAMESPACE,
+    Mistake,
+    Path,
+    SettingsError,
+    details,
+    in_words,
+    key_of,
+)
 from aks_infiniband.settings.model import Settings
 from aks_infiniband.settings.sound import sound
 
@@ -32,7 +41,7 @@ def load(configuration: Mapping[str, Any]) -> Settings:
         settings = Settings.model_validate(raw, by_alias=True, by_name=False)
     except ValidationError as error:
         mistakes += in_words(error)
-        wrong = frozenset(detail["loc"] for detail in error.errors())
+        wrong = frozenset(detail["loc"] for detail in details(error))
         settings = sound(Settings, raw, wrong)
     mistakes += [
         Mistake(key=key_of(path), reason=reason if value is None else f"is {value!r}; {reason}")

@@ -190,6 +190,11 @@ def test_a_wrong_field_of_a_pool_does_not_hide_an_inconsistency_of_another_field
     assert set(found) == {"pools[1].vmSize", "pools[1].count", "pools[1].name"}
 
 
+def test_a_wrong_field_of_the_only_pool_hides_nothing_either() -> None:
+    found = mistakes(changed(pools=[pool(vmSize="Standard_ND96isr_H100", cuont=2)]))
+    assert set(found) == {"pools[0].cuont", "pools[0].vmSize"}
+
+
 def test_a_wrong_value_of_the_cluster_does_not_hide_an_inconsistency_of_its_others() -> None:
     found = mistakes(changed(cluster={"kubernetesVersion": "x", "network": {"subnet": "x", "podCidr": "10.0.0.0/16"}}))
     assert set(found) == {"cluster.kubernetesVersion", "cluster.network.subnet", "cluster.network.serviceCidr"}
