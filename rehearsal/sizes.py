@@ -7,8 +7,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
-from aks_infiniband import catalog
-from aks_infiniband.catalog import SIZES, MachineSize
+from aks_infiniband.facts import catalog
+from aks_infiniband.facts.catalog import SIZES, MachineSize
 
 _FILE: Final = "sizes.json"
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from aks_infiniband.catalog import SIZES
-from aks_infiniband.pool import Pool, toleration
+from aks_infiniband.facts.catalog import SIZES
+from aks_infiniband.facts.pool import Pool, toleration
 
 H100 = "Standard_ND96isr_H100_v5"
 A100 = "Standard_ND96asr_v4"

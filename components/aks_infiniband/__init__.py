@@ -7,34 +7,39 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from aks_infiniband.aks import AksCluster, AksClusterArgs
-    from aks_infiniband.catalog import SIZES, MachineSize, described
-    from aks_infiniband.existing_cluster import read_kubeconfig
-    from aks_infiniband.feature_registration import (
+    from aks_infiniband.access.kubeconfig_file import read_kubeconfig
+    from aks_infiniband.azure.cluster import AksCluster, AksClusterArgs
+    from aks_infiniband.azure.feature import (
         FeatureAbsence,
         FeatureAbsenceArgs,
         FeatureRegistration,
         FeatureRegistrationArgs,
     )
-    from aks_infiniband.gpu_operator import GpuOperator, GpuOperatorArgs
-    from aks_infiniband.ipoib import IpoibNetwork, IpoibNetworkArgs
-    from aks_infiniband.network_operator import NetworkOperator, NetworkOperatorArgs
-    from aks_infiniband.nic_policy import NicClusterPolicy, NicClusterPolicyArgs, NicNodePolicy, NicNodePolicyArgs
-    from aks_infiniband.node_pool import InfinibandNodePool, InfinibandNodePoolArgs
-    from aks_infiniband.node_preparation import NodePreparation, NodePreparationArgs
-    from aks_infiniband.ordinary_pool import OrdinaryNodePool, OrdinaryNodePoolArgs
-    from aks_infiniband.peermem import PeermemLoader, PeermemLoaderArgs
-    from aks_infiniband.pool import Pool
-    from aks_infiniband.rdma_cluster import RdmaCluster, RdmaClusterArgs
-    from aks_infiniband.registry import Registry, RegistryCredentials, RegistryCredentialsArgs
-    from aks_infiniband.settings import Settings, SettingsError, load, registry_credentials, stack_configuration
-    from aks_infiniband.topology import nccl_topology
-    from aks_infiniband.upgrades import DriverUpgrade
+    from aks_infiniband.azure.node_pool import InfinibandNodePool, InfinibandNodePoolArgs
+    from aks_infiniband.azure.ordinary_pool import OrdinaryNodePool, OrdinaryNodePoolArgs
+    from aks_infiniband.facts.catalog import SIZES, MachineSize, described
+    from aks_infiniband.facts.pool import Pool
+    from aks_infiniband.hosts.node_preparation import NodePreparation, NodePreparationArgs
+    from aks_infiniband.hosts.peermem import PeermemLoader, PeermemLoaderArgs
+    from aks_infiniband.operators.gpu_operator import GpuOperator, GpuOperatorArgs
+    from aks_infiniband.operators.ipoib import IpoibNetwork, IpoibNetworkArgs
+    from aks_infiniband.operators.network_operator import NetworkOperator, NetworkOperatorArgs
+    from aks_infiniband.operators.nic_policy import (
+        NicClusterPolicy,
+        NicClusterPolicyArgs,
+        NicNodePolicy,
+        NicNodePolicyArgs,
+    )
+    from aks_infiniband.operators.upgrades import DriverUpgrade
+    from aks_infiniband.resources.registry import Registry, RegistryCredentials, RegistryCredentialsArgs
+    from aks_infiniband.stack.rdma_cluster import RdmaCluster, RdmaClusterArgs
+    from aks_infiniband.stack.settings import Settings, SettingsError, load, registry_credentials, stack_configuration
     from aks_infiniband.validation import Validation, ValidationArgs
-    from aks_infiniband.workload import pod_template_fragment
-    from aks_infiniband.workload_environment import nccl_environment
-    from aks_infiniband.workload_sample import sample_job
-    from aks_infiniband.workload_settings import WorkloadSettings, WorkloadSettingsArgs
+    from aks_infiniband.workload.environment import nccl_environment
+    from aks_infiniband.workload.pods import pod_template_fragment
+    from aks_infiniband.workload.sample_job import sample_job
+    from aks_infiniband.workload.settings import WorkloadSettings, WorkloadSettingsArgs
+    from aks_infiniband.workload.topology import nccl_topology
 
 __all__ = [
     "SIZES",
@@ -88,38 +93,38 @@ __all__ = [
 ]
 
 _MODULES: Final = {
-    "SIZES": "catalog",
-    "MachineSize": "catalog",
-    "described": "catalog",
-    "Settings": "settings",
-    "SettingsError": "settings",
-    "load": "settings",
-    "registry_credentials": "settings",
-    "stack_configuration": "settings",
-    "Pool": "pool",
-    "AksCluster": "aks",
-    "read_kubeconfig": "existing_cluster",
-    "FeatureAbsence": "feature_registration",
-    "FeatureRegistration": "feature_registration",
-    "InfinibandNodePool": "node_pool",
-    "OrdinaryNodePool": "ordinary_pool",
-    "Registry": "registry",
-    "RegistryCredentials": "registry",
-    "NetworkOperator": "network_operator",
-    "NicClusterPolicy": "nic_policy",
-    "NicNodePolicy": "nic_policy",
-    "IpoibNetwork": "ipoib",
-    "GpuOperator": "gpu_operator",
-    "DriverUpgrade": "upgrades",
-    "NodePreparation": "node_preparation",
-    "PeermemLoader": "peermem",
-    "WorkloadSettings": "workload_settings",
-    "pod_template_fragment": "workload",
-    "nccl_environment": "workload_environment",
-    "nccl_topology": "topology",
-    "sample_job": "workload_sample",
+    "SIZES": "facts.catalog",
+    "MachineSize": "facts.catalog",
+    "described": "facts.catalog",
+    "Settings": "stack.settings",
+    "SettingsError": "stack.settings",
+    "load": "stack.settings",
+    "registry_credentials": "stack.settings",
+    "stack_configuration": "stack.settings",
+    "Pool": "facts.pool",
+    "AksCluster": "azure.cluster",
+    "read_kubeconfig": "access.kubeconfig_file",
+    "FeatureAbsence": "azure.feature",
+    "FeatureRegistration": "azure.feature",
+    "InfinibandNodePool": "azure.node_pool",
+    "OrdinaryNodePool": "azure.ordinary_pool",
+    "Registry": "resources.registry",
+    "RegistryCredentials": "resources.registry",
+    "NetworkOperator": "operators.network_operator",
+    "NicClusterPolicy": "operators.nic_policy",
+    "NicNodePolicy": "operators.nic_policy",
+    "IpoibNetwork": "operators.ipoib",
+    "GpuOperator": "operators.gpu_operator",
+    "DriverUpgrade": "operators.upgrades",
+    "NodePreparation": "hosts.node_preparation",
+    "PeermemLoader": "hosts.peermem",
+    "WorkloadSettings": "workload.settings",
+    "pod_template_fragment": "workload.pods",
+    "nccl_environment": "workload.environment",
+    "nccl_topology": "workload.topology",
+    "sample_job": "workload.sample_job",
     "Validation": "validation",
-    "RdmaCluster": "rdma_cluster",
+    "RdmaCluster": "stack.rdma_cluster",
 }
 """Where each name lives; a component's arguments live beside it."""
 

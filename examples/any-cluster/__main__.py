@@ -14,14 +14,12 @@ from aks_infiniband import (
     WorkloadSettings,
     WorkloadSettingsArgs,
     load,
-    operators,
-    plan,
     read_kubeconfig,
-    revalidation,
     sample_job,
     stack_configuration,
-    workload,
 )
+from aks_infiniband.stack import operators, plan, revalidation
+from aks_infiniband.workload import pods
 
 settings = load(stack_configuration())
 assert settings.existing_cluster is not None, "this program is for a cluster that is there already"
@@ -64,7 +62,7 @@ gpu_operator = GpuOperator("gpu-operator", args=wanted.gpu(kubeconfig), opts=aft
 namespace = kubernetes.core.v1.Namespace(
     "aks-infiniband",
     metadata={
-        "name": workload.NAMESPACE,
+        "name": pods.NAMESPACE,
         # Pods that may lock memory need this level; see docs/workloads.md.
         "labels": {"pod-security.kubernetes.io/enforce": "privileged"},
     },

@@ -24,14 +24,13 @@ from aks_infiniband import (
     Pool,
     WorkloadSettings,
     WorkloadSettingsArgs,
-    charts,
-    ipoib,
     pod_template_fragment,
     sample_job,
-    versions,
 )
-from aks_infiniband.pool import toleration
-from aks_infiniband.settings import ChartSettings, Readiness
+from aks_infiniband.facts import versions
+from aks_infiniband.facts.pool import toleration
+from aks_infiniband.operators import charts, ipoib
+from aks_infiniband.stack.settings import ChartSettings, Readiness
 from cluster import make_cluster
 
 SIZE = SIZES["Standard_HB176rs_v4"]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from aks_infiniband.catalog import SIZES, MachineSize
+from aks_infiniband.facts.catalog import SIZES, MachineSize
 
 from rehearsal.azure import access, faults
 from rehearsal.azure.clock import Clock, Stopped

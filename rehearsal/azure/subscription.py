@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final, Literal, TypeVar
 
 import yaml
-from aks_infiniband.catalog import SIZES, Architecture, MachineSize
+from aks_infiniband.facts.catalog import SIZES, Architecture, MachineSize
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 

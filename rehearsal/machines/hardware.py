@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from aks_infiniband.catalog import SIZES, Accelerator, MachineSize, PciSlot
+from aks_infiniband.facts.catalog import SIZES, Accelerator, MachineSize, PciSlot
 
 LinkLayer = Literal["InfiniBand", "Ethernet"]
 

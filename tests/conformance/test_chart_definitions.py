@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 import yaml
-from aks_infiniband.gpu_operator import gpu_operator_values
-from aks_infiniband.network_operator import network_operator_values
+from aks_infiniband.operators.gpu_operator import gpu_operator_values
+from aks_infiniband.operators.network_operator import network_operator_values
 
 from tests.some_pools import pool
 

@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 import yaml
-from aks_infiniband.chart_images import (
+from aks_infiniband.operators.chart_images import (
     GPU_OPERATOR_IMAGES,
     NETWORK_OPERATOR_IMAGES,
     gpu_operator_images,
     network_operator_images,
 )
-from aks_infiniband.gpu_operator import gpu_operator_values
-from aks_infiniband.network_operator import network_operator_values
-from aks_infiniband.registry import Registry
+from aks_infiniband.operators.gpu_operator import gpu_operator_values
+from aks_infiniband.operators.network_operator import network_operator_values
+from aks_infiniband.resources.registry import Registry
 
 from tests.conformance.reference import GPU, NETWORK, ROOT, chart_values, definition, needs_reference, unknown
 from tests.some_pools import HBV4, pool

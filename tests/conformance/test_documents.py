@@ -10,15 +10,16 @@ from typing import Any
 
 import pytest
 import yaml
-from aks_infiniband import Pool, versions
-from aks_infiniband.catalog import SIZES
-from aks_infiniband.ipoib import ip_pool_spec, ipoib_network_spec, networks
-from aks_infiniband.network_operator import node_feature_rule_spec
-from aks_infiniband.nic_policy import PolicyOptions, nic_policy_specs
-from aks_infiniband.node_preparation import node_preparation_spec
-from aks_infiniband.peermem import peermem_spec
-from aks_infiniband.registry import Registry
-from aks_infiniband.upgrades import DriverUpgrade
+from aks_infiniband import Pool
+from aks_infiniband.facts import versions
+from aks_infiniband.facts.catalog import SIZES
+from aks_infiniband.hosts.node_preparation import node_preparation_spec
+from aks_infiniband.hosts.peermem import peermem_spec
+from aks_infiniband.operators.ipoib import ip_pool_spec, ipoib_network_spec, networks
+from aks_infiniband.operators.network_operator import node_feature_rule_spec
+from aks_infiniband.operators.nic_policy import PolicyOptions, nic_policy_specs
+from aks_infiniband.operators.upgrades import DriverUpgrade
+from aks_infiniband.resources.registry import Registry
 from lightkube.models.apps_v1 import DaemonSetSpec
 
 from tests.conformance.reference import NETWORK, assert_accepted, definition, needs_reference

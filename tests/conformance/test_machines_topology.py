@@ -4,7 +4,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from aks_infiniband.catalog import SIZES
+from aks_infiniband.facts.catalog import SIZES
 
 from rehearsal.machines.hardware import hardware_of
 

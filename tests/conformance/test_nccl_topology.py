@@ -6,8 +6,8 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
-from aks_infiniband.catalog import SIZES
-from aks_infiniband.topology import nccl_topology, read
+from aks_infiniband.facts.catalog import SIZES
+from aks_infiniband.workload.topology import nccl_topology, read
 
 AZURES = Path(__file__).parents[3] / "shared" / "reference" / "nccl-topology"
 FILES = {

@@ -14,7 +14,7 @@ from lightkube.resources.batch_v1 import Job
 from lightkube.resources.core_v1 import ConfigMap, Event, Node, Pod, Secret
 
 from aks_infiniband.diagnosis.view import Object, View, condition, container_statuses, is_device_plugin, name_of
-from aks_infiniband.metadata import NETWORK_OPERATOR_NAMESPACE
+from aks_infiniband.resources.metadata import NETWORK_OPERATOR_NAMESPACE
 
 _REQUEST_SECONDS: Final = 5.0
 _LOG_LINES: Final = 15

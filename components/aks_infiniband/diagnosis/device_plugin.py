@@ -5,12 +5,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from aks_infiniband.catalog import Mode
 from aks_infiniband.diagnosis.log_lines import cause_in
 from aks_infiniband.diagnosis.nodes import lacking
 from aks_infiniband.diagnosis.view import Finding, Object, View, in_namespace, is_device_plugin, matches, name_of
-from aks_infiniband.metadata import NETWORK_OPERATOR_NAMESPACE
-from aks_infiniband.pool import Pool
+from aks_infiniband.facts.catalog import Mode
+from aks_infiniband.facts.pool import Pool
+from aks_infiniband.resources.metadata import NETWORK_OPERATOR_NAMESPACE
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -17,8 +17,8 @@ from aks_infiniband.diagnosis.operators import (
 from aks_infiniband.diagnosis.pods import pod_findings
 from aks_infiniband.diagnosis.policies import doubled_section_findings, network_findings, policy_findings
 from aks_infiniband.diagnosis.view import Finding, View, Wait, WaitingFor, in_namespace
-from aks_infiniband.metadata import GPU_OPERATOR_NAMESPACE, NETWORK_OPERATOR_NAMESPACE
-from aks_infiniband.pool import Pool
+from aks_infiniband.facts.pool import Pool
+from aks_infiniband.resources.metadata import GPU_OPERATOR_NAMESPACE, NETWORK_OPERATOR_NAMESPACE
 
 _POLICIES: Final[Mapping[WaitingFor, tuple[str, str, str]]] = {
     "nic-cluster-policy": ("NicClusterPolicy", NETWORK_OPERATOR_NAMESPACE, NIC_LABEL),

@@ -11,8 +11,8 @@ import pulumi
 from aks_infiniband.diagnosis.collect import collect
 from aks_infiniband.diagnosis.diagnose import diagnose, render
 from aks_infiniband.diagnosis.view import View, Wait, WaitingFor
-from aks_infiniband.metadata import GPU_OPERATOR_NAMESPACE, NETWORK_OPERATOR_NAMESPACE
-from aks_infiniband.pool import Pool
+from aks_infiniband.facts.pool import Pool
+from aks_infiniband.resources.metadata import GPU_OPERATOR_NAMESPACE, NETWORK_OPERATOR_NAMESPACE
 
 LIMIT_SECONDS: Final = 20.0
 """How long a look at the cluster may take."""

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from aks_infiniband.diagnosis.view import Finding, Object, View, condition, matches, name_of
-from aks_infiniband.pool import Pool
+from aks_infiniband.facts.pool import Pool
 from aks_infiniband.validation.expectations import promised_resources
 from aks_infiniband.validation.payload.await_nodes import quantity
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 from lightkube import Client, KubeConfig
 from lightkube.resources.core_v1 import ConfigMap
 
-from aks_infiniband.metadata import labels
+from aks_infiniband.resources.metadata import labels
 from aks_infiniband.validation.payload.report import REPORT_KEY, SCHEMA_VERSION
 
 Reports = dict[str, dict[str, Any]]

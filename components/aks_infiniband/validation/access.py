@@ -5,8 +5,8 @@ from typing import Any, Final
 import pulumi
 import pulumi_kubernetes as k8s
 
-from aks_infiniband._options import child_options
-from aks_infiniband.pool import Pool
+from aks_infiniband.facts.pool import Pool
+from aks_infiniband.resources.options import child_options
 from aks_infiniband.validation.job import pool_labels, rendezvous_name, report_name, validation_name
 
 _RBAC: Final = "rbac.authorization.k8s.io"

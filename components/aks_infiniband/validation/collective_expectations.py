@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any, Final, Literal
 
-from aks_infiniband.baselines import FIGURES, Baseline, GivenThreshold, baselines_of
-from aks_infiniband.catalog import MachineSize
-from aks_infiniband.pool import Pool
+from aks_infiniband.facts.baselines import FIGURES, Baseline, GivenThreshold, baselines_of
+from aks_infiniband.facts.catalog import MachineSize
+from aks_infiniband.facts.pool import Pool
 from aks_infiniband.validation.payload.nccl_log import INFINIBAND_DIRECT
 
 Sweep = Literal["short", "full"]

@@ -9,10 +9,10 @@ import pulumi
 import pulumi_kubernetes as k8s
 
 from aks_infiniband import diagnosis
-from aks_infiniband._options import child_options
-from aks_infiniband.pool import Pool
-from aks_infiniband.registry import Registry
-from aks_infiniband.settings import Readiness, ValidationSettings
+from aks_infiniband.facts.pool import Pool
+from aks_infiniband.resources.options import child_options
+from aks_infiniband.resources.registry import Registry
+from aks_infiniband.stack.settings import Readiness, ValidationSettings
 from aks_infiniband.validation.access import ValidationAccess
 from aks_infiniband.validation.expectations import expectations
 from aks_infiniband.validation.job import (
@@ -26,7 +26,7 @@ from aks_infiniband.validation.job import (
 from aks_infiniband.validation.payload.report import REPORT_KEY, message_of, unmeasured_report
 from aks_infiniband.validation.payload_files import payload_files
 from aks_infiniband.validation.validation_job import validation_spec
-from aks_infiniband.workload import NAMESPACE
+from aks_infiniband.workload.pods import NAMESPACE
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

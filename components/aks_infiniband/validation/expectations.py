@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from aks_infiniband.baselines import FIGURES, GivenThreshold, thresholds
-from aks_infiniband.pool import Pool
+from aks_infiniband.facts.baselines import FIGURES, GivenThreshold, thresholds
+from aks_infiniband.facts.pool import Pool
 from aks_infiniband.validation.collective_expectations import Sweep, collective_expectations
-from aks_infiniband.workload import DRIVER_READY, pod_resources
-from aks_infiniband.workload_environment import nccl_environment
+from aks_infiniband.workload.environment import nccl_environment
+from aks_infiniband.workload.pods import DRIVER_READY, pod_resources
 
 SHM_BYTES: Final = 1 << 30
 """Least size of /dev/shm: what NVIDIA's framework containers ask for (`--shm-size=1g`); by default it is 64 MiB."""

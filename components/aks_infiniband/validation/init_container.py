@@ -6,8 +6,8 @@ have offered them for a while.
 
 from typing import Any, Final
 
-from aks_infiniband.pool import Pool
-from aks_infiniband.settings import Readiness
+from aks_infiniband.facts.pool import Pool
+from aks_infiniband.stack.settings import Readiness
 from aks_infiniband.validation.expectations import promised_labels, promised_resources
 from aks_infiniband.validation.job import (
     LIMITS,

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from pathlib import PurePosixPath
 from typing import Any, Final
 
-from aks_infiniband.metadata import labels
-from aks_infiniband.pool import Pool
+from aks_infiniband.facts.pool import Pool
+from aks_infiniband.resources.metadata import labels
 from aks_infiniband.validation.payload.outcome import EXIT_RETRY
 from aks_infiniband.validation.payload_files import PACKAGE, payload_files
 

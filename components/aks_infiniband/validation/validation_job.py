@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any, Final
 
-from aks_infiniband.pool import Pool
-from aks_infiniband.registry import Registry
-from aks_infiniband.settings import Readiness, ValidationSettings
+from aks_infiniband.facts.pool import Pool
+from aks_infiniband.facts.versions import VALIDATION_IMAGE, collective_image
+from aks_infiniband.resources.registry import Registry
+from aks_infiniband.stack.settings import Readiness, ValidationSettings
 from aks_infiniband.validation.init_container import await_nodes_container
 from aks_infiniband.validation.job import (
     EXPECTATIONS_KEY,
@@ -26,8 +27,7 @@ from aks_infiniband.validation.job import (
     shared_volume,
     validation_name,
 )
-from aks_infiniband.versions import VALIDATION_IMAGE, collective_image
-from aks_infiniband.workload import pod_template_fragment
+from aks_infiniband.workload.pods import pod_template_fragment
 
 _LINGER_SECONDS: Final = 30
 _REPORT_SECONDS: Final = 60

@@ -6,7 +6,7 @@ import datetime
 import uuid
 from typing import TYPE_CHECKING, Any, Final
 
-from aks_infiniband.catalog import MachineSize
+from aks_infiniband.facts.catalog import MachineSize
 from pulumi_azure_native import containerservice
 
 from rehearsal.azure import naming

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final
 
-from aks_infiniband.catalog import MachineSize
+from aks_infiniband.facts.catalog import MachineSize
 
 from rehearsal.azure.errors import AzureError, bad_request, conflict
 from rehearsal.azure.faults import allocation_failed

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from aks_infiniband.catalog import MachineSize
+from aks_infiniband.facts.catalog import MachineSize
 
 from rehearsal.azure.node_images import newest_image, system_of_sku
 from rehearsal.azure.node_parts import has_nvidia_gpus

@@ -8,7 +8,7 @@ import uuid
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from aks_infiniband.catalog import MachineSize
+from aks_infiniband.facts.catalog import MachineSize
 
 from rehearsal.azure.machines import PoolFacts, labels, node, node_name
 from rehearsal.azure.node_parts import taints

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from aks_infiniband.workload_environment import nccl_environment
+from aks_infiniband.workload.environment import nccl_environment
 
 from rehearsal.machines.faults import faulty
 from rehearsal.machines.hardware import hardware_of

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from aks_infiniband.catalog import SIZES
-from aks_infiniband.pool import Pool
+from aks_infiniband.facts.catalog import SIZES
+from aks_infiniband.facts.pool import Pool
 from aks_infiniband.report.command import write
 
 from rehearsal.machines.sysfs import write_files

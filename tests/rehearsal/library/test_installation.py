@@ -72,7 +72,7 @@ def test_what_is_read_at_run_time_is_installed_too(python: str, tmp_path: Path) 
         "from importlib.resources import files\n"
         "from aks_infiniband.validation.payload_files import payload_files\n"
         "assert files('aks_infiniband').joinpath('py.typed').is_file(), 'not typed'\n"
-        "assert 'all_reduce' in files('aks_infiniband.sample').joinpath('all_reduce.py').read_text()\n"
+        "assert 'all_reduce' in files('aks_infiniband.workload.sample').joinpath('all_reduce.py').read_text()\n"
         "print(len(payload_files()))"
     )
     assert int(said(python, program, tmp_path)) > 5

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from aks_infiniband.node_preparation import host_script, node_preparation_spec
-from aks_infiniband.peermem import peermem_spec
+from aks_infiniband.hosts.node_preparation import host_script, node_preparation_spec
+from aks_infiniband.hosts.peermem import peermem_spec
 
 from tests.some_pools import pool
 

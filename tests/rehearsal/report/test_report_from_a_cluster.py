@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
-from aks_infiniband.metadata import labels
 from aks_infiniband.report.command import main
 from aks_infiniband.report.sources import NoReportsError, from_cluster
+from aks_infiniband.resources.metadata import labels
 from aks_infiniband.validation.payload.report import SCHEMA_VERSION
 from lightkube import Client, KubeConfig
 from lightkube.models.meta_v1 import ObjectMeta

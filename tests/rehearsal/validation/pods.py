@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from aks_infiniband.pool import Pool
+from aks_infiniband.facts.pool import Pool
 from aks_infiniband.validation.expectations import expectations
 from aks_infiniband.validation.payload_files import payload_files
-from aks_infiniband.workload_environment import nccl_environment
+from aks_infiniband.workload.environment import nccl_environment
 
 from rehearsal.machines.faults import faulty
 from rehearsal.machines.hardware import Hardware, hardware_of

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from aks_infiniband.catalog import SIZES
-from aks_infiniband.pool import Pool
+from aks_infiniband.facts.catalog import SIZES
+from aks_infiniband.facts.pool import Pool
 
 from tests.rehearsal.validation.pods import Pods, failures
 from tests.unit.validation.fake_api import FakeApi

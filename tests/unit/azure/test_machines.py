@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 import yaml
-from aks_infiniband.catalog import SIZES
+from aks_infiniband.facts.catalog import SIZES
 
 from rehearsal.azure.machines import PoolFacts, labels, node, node_name
 from rehearsal.azure.node_parts import allocatable

@@ -4,7 +4,7 @@ import json
 from typing import Any, Final
 
 import pytest
-from aks_infiniband.catalog import SIZES
+from aks_infiniband.facts.catalog import SIZES
 
 from rehearsal.azure.node_parts import MACHINE_ANNOTATION
 from rehearsal.azure.subscription import CapacityReservationGroup

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from aks_infiniband.aks import AksCluster, AksClusterArgs
-from aks_infiniband.catalog import SIZES
-from aks_infiniband.node_pool import InfinibandNodePool, InfinibandNodePoolArgs
-from aks_infiniband.ordinary_pool import OrdinaryNodePool, OrdinaryNodePoolArgs
+from aks_infiniband.azure.cluster import AksCluster, AksClusterArgs
+from aks_infiniband.azure.node_pool import InfinibandNodePool, InfinibandNodePoolArgs
+from aks_infiniband.azure.ordinary_pool import OrdinaryNodePool, OrdinaryNodePoolArgs
+from aks_infiniband.facts.catalog import SIZES
 
 CLUSTER = "azure-native:containerservice:ManagedCluster"
 POOL = "azure-native:containerservice:AgentPool"

@@ -4,7 +4,7 @@ import copy
 from typing import Any
 
 import pytest
-from aks_infiniband.settings import Settings, SettingsError, load
+from aks_infiniband.stack.settings import Settings, SettingsError, load
 
 GOOD = {
     "azure-native:location": "southcentralus",

@@ -5,8 +5,8 @@ from typing import Any
 
 import pulumi
 import pytest
-from aks_infiniband.settings import NetworkSettings, SystemPoolSettings
-from aks_infiniband.settings.cluster import ApiServerSettings
+from aks_infiniband.stack.settings import NetworkSettings, SystemPoolSettings
+from aks_infiniband.stack.settings.cluster import ApiServerSettings
 
 from tests.unit.components.azure_programs import ASSIGNMENT, CLUSTER, IDENTITY, NETWORK, SUBNET, cluster
 from tests.unit.pulumi_mocks import Deploy

@@ -8,8 +8,8 @@ from typing import Any
 import pulumi
 import pytest
 import yaml
-from aks_infiniband.kubeconfig import KubeconfigError, decode, with_kubelogin
-from aks_infiniband.settings.cluster import AccessSettings
+from aks_infiniband.access.kubeconfig import KubeconfigError, decode, with_kubelogin
+from aks_infiniband.stack.settings.cluster import AccessSettings
 
 from tests.unit.components.azure_programs import CLUSTER, cluster
 from tests.unit.pulumi_mocks import Deploy

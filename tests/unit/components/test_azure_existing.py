@@ -7,8 +7,8 @@ from typing import Any
 import pulumi
 import pytest
 import yaml
-from aks_infiniband.existing_cluster import read_kubeconfig
-from aks_infiniband.kubeconfig import KubeconfigError
+from aks_infiniband.access.kubeconfig import KubeconfigError
+from aks_infiniband.access.kubeconfig_file import read_kubeconfig
 
 CAPI = {"server": "https://capi.example:6443", "certificate-authority-data": "Q0E=", "proxy-url": "http://proxy:3128"}
 TOKEN = {"token": "t0ken"}

@@ -4,7 +4,7 @@ from typing import Any
 
 import pulumi
 import pytest
-from aks_infiniband.feature_registration import (
+from aks_infiniband.azure.feature import (
     FeatureAbsence,
     FeatureAbsenceArgs,
     FeaturePresentError,
@@ -12,7 +12,7 @@ from aks_infiniband.feature_registration import (
     FeatureRegistrationArgs,
     FeatureRegistrationError,
 )
-from aks_infiniband.settings import Readiness
+from aks_infiniband.stack.settings import Readiness
 
 from tests.unit.components.azure_programs import POOL, node_pool
 from tests.unit.pulumi_mocks import SUBSCRIPTION, UNREADABLE, Deploy

@@ -5,9 +5,9 @@ from typing import Any
 
 import pulumi
 import pytest
-from aks_infiniband.node_pool import NodePoolError, node_selector
-from aks_infiniband.pool_operations import make_pools
-from aks_infiniband.settings.pools import AutoscaleSettings
+from aks_infiniband.azure.node_pool import NodePoolError, node_selector
+from aks_infiniband.azure.pool_operations import make_pools
+from aks_infiniband.stack.settings.pools import AutoscaleSettings
 
 from tests.unit.components.azure_programs import POOL, node_pool, ordinary_pool, pool_args
 from tests.unit.pulumi_mocks import Deploy, Deployment, Refusal

@@ -1,7 +1,7 @@
 """The catalogue of machine sizes: complete, consistent in itself, and open for sizes that it does not know."""
 
 import pytest
-from aks_infiniband.catalog import SIZES, MachineSize, PciSlot, described
+from aks_infiniband.facts.catalog import SIZES, MachineSize, PciSlot, described
 
 
 @pytest.mark.parametrize("size", SIZES.values(), ids=lambda size: size.name)

@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from aks_infiniband.charts import ChartSource, ValuesError, given_values, merge, resolve
-from aks_infiniband.settings import ChartSettings
-from aks_infiniband.versions import Chart
+from aks_infiniband.facts.versions import Chart
+from aks_infiniband.operators.charts import ChartSource, ValuesError, given_values, merge, resolve
+from aks_infiniband.stack.settings import ChartSettings
 
 NVIDIA = Chart(name="network-operator", repository="https://helm.ngc.nvidia.com/nvidia", version="26.4.1")
 

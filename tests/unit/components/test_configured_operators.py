@@ -4,10 +4,10 @@ from ipaddress import IPv4Network
 from typing import Any
 
 import pytest
-from aks_infiniband.charts import ValuesError
-from aks_infiniband.operators import Operators, configure
-from aks_infiniband.pool import Pool
-from aks_infiniband.settings import Settings, load
+from aks_infiniband.facts.pool import Pool
+from aks_infiniband.operators.charts import ValuesError
+from aks_infiniband.stack.operators import Operators, configure
+from aks_infiniband.stack.settings import Settings, load
 
 from tests.some_pools import H100, HBV4, pool
 

@@ -5,7 +5,7 @@ from ipaddress import IPv4Address, IPv4Network
 from typing import Any
 
 import pytest
-from aks_infiniband.ipoib import (
+from aks_infiniband.operators.ipoib import (
     Addresses,
     IpoibNetwork,
     IpoibNetworkArgs,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pulumi
 import pytest
-from aks_infiniband.nic_policy import (
+from aks_infiniband.operators.nic_policy import (
     NicClusterPolicy,
     NicClusterPolicyArgs,
     NicNodePolicy,
@@ -14,8 +14,8 @@ from aks_infiniband.nic_policy import (
     PolicyOptions,
     nic_policy_specs,
 )
-from aks_infiniband.registry import Registry
-from aks_infiniband.upgrades import DriverUpgrade
+from aks_infiniband.operators.upgrades import DriverUpgrade
+from aks_infiniband.resources.registry import Registry
 
 from tests.some_pools import A100, GB300, HBV4, pool
 from tests.unit.pulumi_mocks import Deploy

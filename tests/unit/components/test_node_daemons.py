@@ -3,9 +3,14 @@
 from typing import Any
 
 import pytest
-from aks_infiniband.node_preparation import NodePreparation, NodePreparationArgs, node_preparation_spec, to_prepare
-from aks_infiniband.peermem import PeermemLoader, PeermemLoaderArgs, peermem_pools, peermem_spec
-from aks_infiniband.registry import Registry
+from aks_infiniband.hosts.node_preparation import (
+    NodePreparation,
+    NodePreparationArgs,
+    node_preparation_spec,
+    to_prepare,
+)
+from aks_infiniband.hosts.peermem import PeermemLoader, PeermemLoaderArgs, peermem_pools, peermem_spec
+from aks_infiniband.resources.registry import Registry
 
 from tests.some_pools import HBV4, pool
 from tests.unit.pulumi_mocks import Deploy

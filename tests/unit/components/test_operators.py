@@ -13,11 +13,11 @@ from aks_infiniband import (
     NicClusterPolicy,
     NicClusterPolicyArgs,
 )
-from aks_infiniband.charts import ValuesError
-from aks_infiniband.gpu_operator import gpu_operator_values
-from aks_infiniband.network_operator import network_operator_values, node_feature_rule_spec
-from aks_infiniband.registry import Registry
-from aks_infiniband.upgrades import DriverUpgrade
+from aks_infiniband.operators.charts import ValuesError
+from aks_infiniband.operators.gpu_operator import gpu_operator_values
+from aks_infiniband.operators.network_operator import network_operator_values, node_feature_rule_spec
+from aks_infiniband.operators.upgrades import DriverUpgrade
+from aks_infiniband.resources.registry import Registry
 from pulumi import ResourceOptions
 
 from tests.some_pools import A100, H100, HBV4, MI300X, pool

@@ -6,7 +6,7 @@ from typing import Any
 import pulumi
 import pytest
 from aks_infiniband import RdmaCluster, RdmaClusterArgs, Settings, SettingsError, load
-from aks_infiniband.charts import ValuesError
+from aks_infiniband.operators.charts import ValuesError
 
 from tests.unit.pulumi_mocks import Deploy
 

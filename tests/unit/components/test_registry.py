@@ -4,9 +4,9 @@ import json
 from typing import Any
 
 import pytest
-from aks_infiniband.chart_images import gpu_operator_images, network_operator_images
-from aks_infiniband.registry import Registry, RegistryCredentials, RegistryCredentialsArgs
-from aks_infiniband.versions import Image
+from aks_infiniband.facts.versions import Image
+from aks_infiniband.operators.chart_images import gpu_operator_images, network_operator_images
+from aks_infiniband.resources.registry import Registry, RegistryCredentials, RegistryCredentialsArgs
 
 from tests.unit.pulumi_mocks import Deploy
 

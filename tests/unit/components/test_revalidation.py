@@ -3,10 +3,10 @@
 from typing import Any
 
 import pytest
-from aks_infiniband.operators import configure
-from aks_infiniband.plan import pools_of
-from aks_infiniband.revalidation import revalidate_when
-from aks_infiniband.settings import load
+from aks_infiniband.stack.operators import configure
+from aks_infiniband.stack.plan import pools_of
+from aks_infiniband.stack.revalidation import revalidate_when
+from aks_infiniband.stack.settings import load
 
 from tests.some_pools import H100, HBV4
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 from aks_infiniband import SettingsError, load
-from aks_infiniband.baselines import FIGURES
-from aks_infiniband.settings import Settings
-from aks_infiniband.settings.mistakes import model_in
+from aks_infiniband.facts.baselines import FIGURES
+from aks_infiniband.stack.settings import Settings
+from aks_infiniband.stack.settings.mistakes import model_in
 
 from tests.unit.components.stack_files import GOOD, changed, cluster, loaded, mistakes, pool
 

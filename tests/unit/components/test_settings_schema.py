@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 import yaml
 from aks_infiniband import load
-from aks_infiniband.catalog import SIZES
-from aks_infiniband.settings.__main__ import documents
-from aks_infiniband.settings.mistakes import model_in
-from aks_infiniband.settings.model import Settings
-from aks_infiniband.settings.schema import stack_file_schema
+from aks_infiniband.facts.catalog import SIZES
+from aks_infiniband.stack.settings.__main__ import documents
+from aks_infiniband.stack.settings.mistakes import model_in
+from aks_infiniband.stack.settings.model import Settings
+from aks_infiniband.stack.settings.schema import stack_file_schema
 from jsonschema import Draft7Validator
 
 from tests.unit.components.stack_files import NODE_SUBNET, POD_SUBNET, changed, cluster, existing, pool
@@ -27,7 +27,7 @@ def errors(config: Any) -> list[str]:
 @pytest.mark.parametrize("name", documents())
 def test_what_is_published_is_current(name: str) -> None:
     published = (ROOT / "docs" / name).read_text()
-    assert published == documents()[name], "run: python -m aks_infiniband.settings docs"
+    assert published == documents()[name], "run: python -m aks_infiniband.stack.settings docs"
 
 
 def test_the_schema_is_one() -> None:

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from aks_infiniband.catalog import SIZES
+from aks_infiniband.facts.catalog import SIZES
 
 from tests.unit.components.stack_files import changed, loaded, mistakes, named, pool
 

@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 from ipaddress import IPv4Network
 from typing import Any
 
-from aks_infiniband import ipoib
-from aks_infiniband.catalog import SIZES
-from aks_infiniband.settings import Readiness, ValidationSettings, load
+from aks_infiniband.facts.catalog import SIZES
+from aks_infiniband.operators import ipoib
+from aks_infiniband.stack.settings import Readiness, ValidationSettings, load
 
 from tests.some_pools import pool
 from tests.unit.library.public import named

@@ -73,6 +73,6 @@ def test_a_name_that_is_not_public_is_not_found() -> None:
 
 
 def test_the_catalogue_is_read_without_loading_pulumi() -> None:
-    code = "import sys, aks_infiniband.catalog; print('pulumi' in sys.modules)"
+    code = "import sys, aks_infiniband.facts.catalog; print('pulumi' in sys.modules)"
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert printed.strip() == "False"

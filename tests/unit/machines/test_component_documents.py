@@ -4,13 +4,13 @@ from ipaddress import ip_network
 from typing import Any, cast
 
 import pytest
-from aks_infiniband.catalog import SIZES, Mode, NicDriver
-from aks_infiniband.gpu_operator import gpu_operator_values
-from aks_infiniband.ipoib import ip_pool_spec, ipoib_network_spec, networks
-from aks_infiniband.nic_policy_spec import nic_policy_specs
-from aks_infiniband.node_preparation import node_preparation_spec, to_prepare
-from aks_infiniband.peermem import peermem_pools, peermem_spec
-from aks_infiniband.pool import Pool
+from aks_infiniband.facts.catalog import SIZES, Mode, NicDriver
+from aks_infiniband.facts.pool import Pool
+from aks_infiniband.hosts.node_preparation import node_preparation_spec, to_prepare
+from aks_infiniband.hosts.peermem import peermem_pools, peermem_spec
+from aks_infiniband.operators.gpu_operator import gpu_operator_values
+from aks_infiniband.operators.ipoib import ip_pool_spec, ipoib_network_spec, networks
+from aks_infiniband.operators.nic_policy_spec import nic_policy_specs
 
 from rehearsal.machines.address_pools import allocations, free_address_of
 from rehearsal.machines.behaviours import behaviour_of, clashes

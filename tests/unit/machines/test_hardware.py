@@ -1,7 +1,7 @@
 from dataclasses import asdict
 
 import pytest
-from aks_infiniband.catalog import SIZES, MachineSize
+from aks_infiniband.facts.catalog import SIZES, MachineSize
 
 from rehearsal.machines.hardware import Hardware, hardware_of
 

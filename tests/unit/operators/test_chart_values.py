@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from aks_infiniband.catalog import SIZES
-from aks_infiniband.gpu_operator import gpu_operator_values
-from aks_infiniband.network_operator import network_operator_values
-from aks_infiniband.pool import Pool
-from aks_infiniband.registry import SOURCES, Registry
+from aks_infiniband.facts.catalog import SIZES
+from aks_infiniband.facts.pool import Pool
+from aks_infiniband.operators.gpu_operator import gpu_operator_values
+from aks_infiniband.operators.network_operator import network_operator_values
+from aks_infiniband.resources.registry import SOURCES, Registry
 from jsonschema import Draft7Validator
 
 CHARTS = Path(__file__).parents[3] / "rehearsal" / "charts"

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from aks_infiniband.catalog import SIZES
+from aks_infiniband.facts.catalog import SIZES
 
 from rehearsal import existing
 from rehearsal.azure.node_parts import MACHINE_ANNOTATION

@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from aks_infiniband.catalog import SIZES
-from aks_infiniband.pool import Pool
+from aks_infiniband.facts.catalog import SIZES
+from aks_infiniband.facts.pool import Pool
 from aks_infiniband.validation.expectations import expectations
 from aks_infiniband.validation.payload.node_facts import Roots
-from aks_infiniband.workload_environment import nccl_environment
+from aks_infiniband.workload.environment import nccl_environment
 
 
 @pytest.fixture

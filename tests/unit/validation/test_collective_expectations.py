@@ -4,8 +4,8 @@ import json
 from dataclasses import dataclass, replace
 
 import pytest
-from aks_infiniband.catalog import SIZES
-from aks_infiniband.pool import Pool
+from aks_infiniband.facts.catalog import SIZES
+from aks_infiniband.facts.pool import Pool
 from aks_infiniband.validation.collective_expectations import collective_expectations, line_gb_per_s
 
 GIB = 1 << 30

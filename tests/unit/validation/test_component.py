@@ -7,7 +7,7 @@ from typing import Any
 import pulumi
 import pulumi_kubernetes as k8s
 import pytest
-from aks_infiniband.settings import Readiness, ValidationSettings
+from aks_infiniband.stack.settings import Readiness, ValidationSettings
 from aks_infiniband.validation import Validation, ValidationArgs
 from aks_infiniband.validation.payload.checks import make_check
 from aks_infiniband.validation.payload.report import build_report

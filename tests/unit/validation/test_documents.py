@@ -4,14 +4,14 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from aks_infiniband.catalog import SIZES
-from aks_infiniband.settings import Readiness, ValidationSettings
+from aks_infiniband.facts.catalog import SIZES
+from aks_infiniband.stack.settings import Readiness, ValidationSettings
 from aks_infiniband.validation.expectations import expectations, promised_resources
 from aks_infiniband.validation.job import named_job
 from aks_infiniband.validation.payload.outcome import EXIT_RETRY, EXIT_VERDICT
 from aks_infiniband.validation.validation_job import validation_spec
-from aks_infiniband.workload import config_map_name
-from aks_infiniband.workload_environment import nccl_environment
+from aks_infiniband.workload.environment import nccl_environment
+from aks_infiniband.workload.pods import config_map_name
 
 READINESS = Readiness(poll_seconds=10, stable_seconds=30, timeout_seconds=2700)
 SETTINGS = ValidationSettings(mode="enforce", image="example.com/python:3", timeout_seconds=1800)

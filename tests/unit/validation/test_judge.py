@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from aks_infiniband.catalog import SIZES
+from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.validation.expectations import expectations
 from aks_infiniband.validation.payload.hcas import selects
 from aks_infiniband.validation.payload.judge import judge_node, judge_pool

@@ -4,9 +4,9 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from aks_infiniband.catalog import SIZES
-from aks_infiniband.registry import Registry
-from aks_infiniband.settings import Readiness, ValidationSettings
+from aks_infiniband.facts.catalog import SIZES
+from aks_infiniband.resources.registry import Registry
+from aks_infiniband.stack.settings import Readiness, ValidationSettings
 from aks_infiniband.validation.expectations import expectations, promised_labels, promised_resources
 from aks_infiniband.validation.payload.judge import judge_node
 from aks_infiniband.validation.validation_job import validation_spec

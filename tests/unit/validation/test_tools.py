@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from aks_infiniband.baselines import BASELINES, FIGURES, baselines_of, thresholds
-from aks_infiniband.catalog import SIZES
-from aks_infiniband.settings.operators import ThresholdSettings
+from aks_infiniband.facts.baselines import BASELINES, FIGURES, baselines_of, thresholds
+from aks_infiniband.facts.catalog import SIZES
+from aks_infiniband.stack.settings.operators import ThresholdSettings
 from aks_infiniband.validation.payload.counters import growth, judge_counters, read_counters
 from aks_infiniband.validation.payload.looking import PROGRAMS
 from aks_infiniband.validation.payload.process import Ended, run

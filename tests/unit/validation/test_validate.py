@@ -9,7 +9,7 @@ from aks_infiniband.validation.payload import await_nodes, measuring, tools, val
 from aks_infiniband.validation.payload.measuring import Outcome
 from aks_infiniband.validation.payload.outcome import EXIT_DONE, EXIT_RETRY, EXIT_VERDICT, finish, shorten
 from aks_infiniband.validation.payload.tools import Tools
-from aks_infiniband.workload_environment import nccl_environment
+from aks_infiniband.workload.environment import nccl_environment
 
 from tests.unit.validation.fake_api import FakeApi
 

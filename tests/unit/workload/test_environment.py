@@ -1,7 +1,7 @@
 """The environment of NCCL and RCCL, by transport."""
 
 import pytest
-from aks_infiniband.workload_environment import Transport, nccl_environment
+from aks_infiniband.workload.environment import Transport, nccl_environment
 
 
 def test_over_infiniband_nccl_uses_infiniband() -> None:

@@ -4,10 +4,10 @@ import json
 from typing import Any
 
 import pytest
-from aks_infiniband.catalog import SIZES
-from aks_infiniband.registry import Registry
-from aks_infiniband.versions import COLLECTIVE_IMAGE
-from aks_infiniband.workload_sample import sample_job
+from aks_infiniband.facts.catalog import SIZES
+from aks_infiniband.facts.versions import COLLECTIVE_IMAGE
+from aks_infiniband.resources.registry import Registry
+from aks_infiniband.workload.sample_job import sample_job
 
 from tests.some_pools import pool
 

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from aks_infiniband.sample import show_infiniband
+from aks_infiniband.workload.sample import show_infiniband
 
 
 @pytest.fixture

@@ -4,8 +4,8 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
-from aks_infiniband.catalog import SIZES
-from aks_infiniband.topology import nccl_topology, read
+from aks_infiniband.facts.catalog import SIZES
+from aks_infiniband.workload.topology import nccl_topology, read
 
 
 @pytest.mark.parametrize("size", [name for name, size in SIZES.items() if nccl_topology(size)])

@@ -3,13 +3,13 @@
 from typing import Any
 
 import pytest
-from aks_infiniband.workload import (
+from aks_infiniband.workload.pods import (
     DRIVER_READY,
     config_map_name,
     config_maps,
     pod_template_fragment,
 )
-from aks_infiniband.workload_settings import WorkloadSettings, WorkloadSettingsArgs
+from aks_infiniband.workload.settings import WorkloadSettings, WorkloadSettingsArgs
 
 from tests.some_pools import pool
 from tests.unit.pulumi_mocks import Deploy

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 import yaml
 from aks_infiniband import SIZES, load
-from aks_infiniband.plan import pools_of
-from aks_infiniband.topology import nccl_topology
-from aks_infiniband.workload import pod_template_fragment
-from aks_infiniband.workload_environment import Transport, nccl_environment
-from aks_infiniband.workload_sample import sample_job
+from aks_infiniband.stack.plan import pools_of
+from aks_infiniband.workload.environment import Transport, nccl_environment
+from aks_infiniband.workload.pods import pod_template_fragment
+from aks_infiniband.workload.sample_job import sample_job
+from aks_infiniband.workload.topology import nccl_topology
 
 from tests.snippets import DOCS, snippets
 from tests.some_pools import pool

@@ -6,14 +6,14 @@ from typing import Any
 
 import pulumi
 import pulumi_kubernetes as kubernetes
-from aks_infiniband.aks import AksCluster, AksClusterArgs
-from aks_infiniband.catalog import SIZES
-from aks_infiniband.feature_registration import FeatureAbsence, FeatureAbsenceArgs
-from aks_infiniband.node_pool import InfinibandNodePool, InfinibandNodePoolArgs
-from aks_infiniband.ordinary_pool import OrdinaryNodePool, OrdinaryNodePoolArgs
-from aks_infiniband.pool_operations import make_pools
-from aks_infiniband.settings import AccessSettings, ApiServerSettings, NetworkSettings
-from aks_infiniband.settings.pools import AutoscaleSettings
+from aks_infiniband.azure.cluster import AksCluster, AksClusterArgs
+from aks_infiniband.azure.feature import FeatureAbsence, FeatureAbsenceArgs
+from aks_infiniband.azure.node_pool import InfinibandNodePool, InfinibandNodePoolArgs
+from aks_infiniband.azure.ordinary_pool import OrdinaryNodePool, OrdinaryNodePoolArgs
+from aks_infiniband.azure.pool_operations import make_pools
+from aks_infiniband.facts.catalog import SIZES
+from aks_infiniband.stack.settings import AccessSettings, ApiServerSettings, NetworkSettings
+from aks_infiniband.stack.settings.pools import AutoscaleSettings
 
 config = pulumi.Config()
 

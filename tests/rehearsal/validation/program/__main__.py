@@ -5,11 +5,11 @@ import os
 
 import pulumi
 import pulumi_kubernetes as k8s
-from aks_infiniband.catalog import SIZES
-from aks_infiniband.pool import Pool
-from aks_infiniband.settings import Readiness, ValidationSettings
+from aks_infiniband.facts.catalog import SIZES
+from aks_infiniband.facts.pool import Pool
+from aks_infiniband.stack.settings import Readiness, ValidationSettings
 from aks_infiniband.validation import Validation, ValidationArgs
-from aks_infiniband.workload_settings import WorkloadSettings, WorkloadSettingsArgs
+from aks_infiniband.workload.settings import WorkloadSettings, WorkloadSettingsArgs
 
 given = json.loads(os.environ["VALIDATION_REHEARSAL"])
 name = given["pool"]

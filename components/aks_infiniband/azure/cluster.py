@@ -1,0 +1,197 @@
+"""An AKS cluster in a network of its own or in existing subnets, with the system pool only."""
+
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import pulumi
+from pulumi_azure_native import containerservice, resources
+
+from aks_infiniband import diagnosis
+from aks_infiniband.access import kubeconfig
+from aks_infiniband.azure import profiles, system_pool
+from aks_infiniband.azure.identity import Identity, make_identity
+from aks_infiniband.azure.network import Subnets, make_subnets
+from aks_infiniband.resources.options import child_options
+from aks_infiniband.stack.settings import AccessSettings, ApiServerSettings, NetworkSettings, SystemPoolSettings
+
+# An hour: AKS takes about five minutes for a cluster, and retries for long before it gives one up.
+_TIMEOUTS: Final = pulumi.CustomTimeouts(create="60m", update="60m", delete="60m")
+_REPLACED_BY: Final = ("apiServerAccessProfile.enablePrivateCluster",)
+"""AKS makes no public cluster private, nor the reverse (AKS, "Create a private cluster", limitations). What else it
+does not change in place, azure-native replaces by itself."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AksClusterArgs:
+    """What an AksCluster takes."""
+
+    location: str
+    """Azure region."""
+    kubernetes_version: str
+    """Such as 1.34 or 1.34.2."""
+    cluster_name: str
+    """1 to 63 letters, digits, - and _."""
+    resource_group_name: str
+    """The resource group that is made for the cluster."""
+    node_resource_group_name: str | None = None
+    """The one in which AKS keeps the machines; None leaves the name to AKS."""
+    identity_id: str | None = None
+    """Resource ID of an existing user-assigned identity; None makes one. The module cluster_identity says which
+    roles they get."""
+    system_pool: SystemPoolSettings = field(default_factory=SystemPoolSettings)
+    """The pool that carries the cluster's own pods and the operators."""
+    network: NetworkSettings = field(default_factory=NetworkSettings)
+    """Address ranges, or existing subnets, and the way out."""
+    api_server: ApiServerSettings = field(default_factory=ApiServerSettings)
+    """Who reaches the Kubernetes API."""
+    access: AccessSettings = field(default_factory=AccessSettings)
+    """Who may log in, and as whom this program does. AKS turns Entra ID on for a cluster that exists, never off."""
+
+    def __post_init__(self) -> None:
+        """Raises ValueError where nobody could log in."""
+        if not self.access.local_accounts and not self.access.entra_id:
+            raise ValueError("access.local_accounts is off without access.entra_id: nobody could log in")
+
+
+class AksCluster(pulumi.ComponentResource):
+    """Resource group, network, identity and cluster.
+
+    Only the system pool is an inline profile, and later changes of it are left alone, with a warning: an update of
+    inline profiles goes through one request for the whole cluster, and sets every pool to Scaling.
+
+    Raises KubeconfigError where the cluster is to have Microsoft Entra ID and kubelogin is not there to log in with.
+    """
+
+    managed_cluster: containerservice.ManagedCluster
+    """For deleted_with of what lives inside the cluster."""
+    cluster_name: pulumi.Output[str]
+    resource_group_name: pulumi.Output[str]
+    cluster_id: pulumi.Output[str]
+    """Azure's resource ID: the cluster_identifier of a Kubernetes provider."""
+    subnet_id: pulumi.Output[str]
+    """The nodes' subnet."""
+    pod_subnet_id: pulumi.Output[str] | None
+    """The pods' subnet; None with the overlay."""
+    oidc_issuer_url: pulumi.Output[str | None]
+    """For federated credentials of workload identity."""
+    kubeconfig: pulumi.Output[str]
+    """YAML, secret: with a certificate, or with kubelogin where Entra ID is on. It asks no person."""
+
+    def __init__(self, name: str, *, args: AksClusterArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("aks-infiniband:index:AksCluster", name, None, opts)
+        if args.access.entra_id:
+            kubeconfig.require_kubelogin()
+        made = child_options(self, opts, hooks=diagnosis.azure_operation())
+        group = resources.ResourceGroup(
+            name, resource_group_name=args.resource_group_name, location=args.location, opts=made
+        )
+        subnets = make_subnets(
+            name,
+            args.network,
+            cluster_name=args.cluster_name,
+            location=args.location,
+            resource_group_name=group.name,
+            opts=made,
+        )
+        identity = make_identity(
+            name,
+            args.identity_id,
+            subnets,
+            cluster_name=args.cluster_name,
+            location=args.location,
+            resource_group_name=group.name,
+            opts=made,
+        )
+        cluster = self._cluster(name, args, group, subnets, identity, opts)
+        cluster.agent_pool_profiles.apply(
+            lambda found: system_pool.warn_of_changes(self, args.system_pool, found or ())
+        )
+        self.managed_cluster = cluster
+        self.cluster_name = cluster.name
+        self.resource_group_name = group.name
+        self.cluster_id = cluster.id
+        self.subnet_id = pulumi.Output.from_input(subnets.nodes)
+        self.pod_subnet_id = None if subnets.pods is None else pulumi.Output.from_input(subnets.pods)
+        self.oidc_issuer_url = cluster.oidc_issuer_profile.apply(lambda found: found and found.issuer_url)
+        self.kubeconfig = self._kubeconfig(args.access, group, cluster)
+        self.register_outputs(
+            {
+                "clusterName": self.cluster_name,
+                "clusterId": self.cluster_id,
+                "kubeconfig": self.kubeconfig,
+                "oidcIssuerUrl": self.oidc_issuer_url,
+            }
+        )
+
+    def _cluster(
+        self,
+        name: str,
+        args: AksClusterArgs,
+        group: resources.ResourceGroup,
+        subnets: Subnets,
+        identity: Identity,
+        opts: pulumi.ResourceOptions | None,
+    ) -> containerservice.ManagedCluster:
+        return containerservice.ManagedCluster(
+            name,
+            resource_group_name=group.name,
+            opts=child_options(
+                self,
+                opts,
+                depends_on=list(identity.assignments),
+                ignore_changes=["agentPoolProfiles"],
+                replace_on_changes=list(_REPLACED_BY),
+                delete_before_replace=True,
+                custom_timeouts=_TIMEOUTS,
+                hooks=diagnosis.azure_operation(),
+            ),
+            **_cluster_arguments(args, subnets=subnets, identity_id=identity.id),
+        )
+
+    def _kubeconfig(
+        self, access: AccessSettings, group: resources.ResourceGroup, cluster: containerservice.ManagedCluster
+    ) -> pulumi.Output[str]:
+        credentials = containerservice.list_managed_cluster_user_credentials_output(
+            resource_group_name=group.name,
+            # Not before the cluster is there: at preview of its creation its ID is unknown, and so is the result.
+            resource_name=pulumi.Output.all(cluster.id, cluster.name).apply(lambda made: made[1]),
+            opts=pulumi.InvokeOutputOptions(parent=self),
+        )
+
+        def usable(found: containerservice.ListManagedClusterUserCredentialsResult) -> str:
+            encoded = found.kubeconfigs[0].value
+            return kubeconfig.with_kubelogin(encoded, access.login) if access.entra_id else kubeconfig.decode(encoded)
+
+        return pulumi.Output.secret(credentials.apply(usable))
+
+
+def _cluster_arguments(args: AksClusterArgs, *, subnets: Subnets, identity_id: pulumi.Input[str]) -> dict[str, Any]:
+    access = args.access
+    return {
+        "resource_name_": args.cluster_name,
+        "location": args.location,
+        "kubernetes_version": args.kubernetes_version,
+        # At most 54 letters, digits and -, and no - at the end (Azure, rules for resource names).
+        "dns_prefix": args.cluster_name.replace("_", "-")[:54].rstrip("-"),
+        "node_resource_group": args.node_resource_group_name,
+        "sku": containerservice.ManagedClusterSKUArgs(name="Base", tier="Standard"),
+        "identity": containerservice.ManagedClusterIdentityArgs(
+            type=containerservice.ResourceIdentityType.USER_ASSIGNED, user_assigned_identities=[identity_id]
+        ),
+        "enable_rbac": True,
+        "agent_pool_profiles": [system_pool.profile(args.system_pool, subnets.nodes, subnets.pods)],
+        "network_profile": profiles.network(args.network),
+        "bootstrap_profile": profiles.bootstrap(args.network),
+        "api_server_access_profile": profiles.api_server(args.api_server),
+        "aad_profile": profiles.directory(access),
+        "disable_local_accounts": not access.local_accounts,
+        "oidc_issuer_profile": containerservice.ManagedClusterOIDCIssuerProfileArgs(enabled=True),
+        "security_profile": containerservice.ManagedClusterSecurityProfileArgs(
+            workload_identity=containerservice.ManagedClusterSecurityProfileWorkloadIdentityArgs(enabled=True)
+        ),
+        # A new node image means a new kernel under the InfiniBand and GPU drivers: never without being asked.
+        "auto_upgrade_profile": containerservice.ManagedClusterAutoUpgradeProfileArgs(
+            upgrade_channel=containerservice.UpgradeChannel.NONE,
+            node_os_upgrade_channel=containerservice.NodeOSUpgradeChannel.NONE,
+        ),
+    }

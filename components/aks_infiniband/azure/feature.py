@@ -1,0 +1,193 @@
+"""The subscription feature that makes AKS put a pool's InfiniBand machines on one fabric, and the reverse of it.
+
+It is registered by a template deployment, because azure-native's own SubscriptionFeatureRegistration can never be
+created: Azure answers a GET of every feature, registered or not, which azure-native takes for a resource that exists
+(pulumi-azure-native issue 1722). A deployment puts the registration as it is meant to be, whoever registered it before,
+and does not wait for it; the wait is here.
+
+On GB200 and GB300 the machines of a rack share an NVLink domain, and AKS places them itself: the feature must not be
+registered (AKS InfiniBand guide, Azure/aks-rdma-infiniband). It is never unregistered from here: other clusters of the
+subscription may live by it.
+"""
+
+import asyncio
+import time
+from dataclasses import dataclass
+from typing import Final
+
+import pulumi
+from pulumi_azure_native import features, resources
+
+from aks_infiniband import diagnosis
+from aks_infiniband.resources.options import child_options
+from aks_infiniband.stack.settings import Readiness
+
+PROVIDER_NAMESPACE: Final = "Microsoft.ContainerService"
+FEATURE_NAME: Final = "AKSInfinibandSupport"
+_TEMPLATE: Final = {
+    "$schema": "https://schema.management.azure.com/schemas/2018-05-01/subscriptionDeploymentTemplate.json#",
+    "contentVersion": "1.0.0.0",
+    "resources": [
+        {
+            "type": "Microsoft.Features/featureProviders/subscriptionFeatureRegistrations",
+            "apiVersion": "2021-07-01",
+            "name": f"{PROVIDER_NAMESPACE}/{FEATURE_NAME}",
+            "properties": {},
+        }
+    ],
+}
+_ABSENT: Final = ("NotRegistered", "Unregistered", "NotSpecified")
+"""States in which AKS behaves as without the feature (Azure, "Set up preview features", registration states)."""
+_FAILED_LOOKS: Final = 3
+"""So many failed looks in a row are no hiccup."""
+_UNASKED_LOOKS: Final = 12
+"""So many looks in a row at a feature that nobody asks for: a deployment that asks shows at once, so somebody has
+unregistered it since, and no waiting brings it back."""
+
+
+class FeatureRegistrationError(pulumi.RunError):
+    """The feature did not become Registered; the text names subscription, state and the next command."""
+
+
+class FeaturePresentError(pulumi.RunError):
+    """The feature is registered, or about to be; the text names subscription, state and the next command."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FeatureState:
+    """What Azure says of the feature."""
+
+    subscription: str
+    """ID of the subscription that it was asked about."""
+    state: str
+    """Such as NotRegistered, Pending, Registering, Registered, Unregistering, Unregistered."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FeatureRegistrationArgs:
+    """What a FeatureRegistration takes."""
+
+    location: str
+    """Azure region in which Azure keeps the record of the deployment; the feature itself has none."""
+    readiness: Readiness
+    """How often the state is looked at, and for how long."""
+
+
+class FeatureRegistration(pulumi.ComponentResource):
+    """AKSInfinibandSupport, Registered in the subscription.
+
+    It belongs to the subscription, not to the stack: destroying the stack leaves it registered, for every other cluster
+    that lives there. A pool that is made before it is Registered gets machines on different fabrics, without any error.
+    """
+
+    registered: pulumi.Output[pulumi.Resource]
+    """For depends_on of what must not exist before: known once the feature is Registered. At preview nothing is
+    waited for."""
+
+    def __init__(self, name: str, *, args: FeatureRegistrationArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("aks-infiniband:index:FeatureRegistration", name, None, opts)
+        self._readiness = args.readiness
+        self._deployment: pulumi.CustomResource = resources.DeploymentAtSubscriptionScope(
+            f"{name}-infiniband-feature",
+            # No name: azure-native makes one of its own for every deployment, and a name keeps its location for ever.
+            location=args.location,
+            properties=resources.DeploymentPropertiesArgs(
+                mode=resources.DeploymentMode.INCREMENTAL, template=_TEMPLATE
+            ),
+            # Nothing is retained on delete: Azure leaves in place what a deleted deployment had deployed.
+            opts=child_options(self, opts, replace_on_changes=["location"], hooks=diagnosis.azure_operation()),
+        )
+        self.registered = self._deployment.id.apply(self._wait)
+        self.register_outputs({})
+
+    async def _wait(self, deployment_id: str) -> pulumi.Resource:
+        """Azure answers a registration at once, in state Registering; so look until it is Registered."""
+        if pulumi.runtime.is_dry_run():
+            return self._deployment
+        subscription = deployment_id.split("/")[2]
+        start = time.monotonic()
+        deadline = start + self._readiness.timeout_seconds
+        state, failures, unasked = "", 0, 0
+        while state != "Registered":
+            previous = state
+            try:
+                state = feature_state(self).state
+                failures = 0
+            except Exception as error:
+                failures += 1
+                if failures == _FAILED_LOOKS:
+                    raise FeatureRegistrationError(
+                        f"feature {FEATURE_NAME} of subscription {subscription} cannot be looked at: {error}"
+                    ) from error
+            waited = round(time.monotonic() - start)
+            if state != previous:
+                self._say(f"feature {FEATURE_NAME} of subscription {subscription}: {state} after {waited} s")
+            if state != "Registered":
+                unasked = unasked + 1 if state in _ABSENT else 0
+                if unasked == _UNASKED_LOOKS or time.monotonic() >= deadline:
+                    raise FeatureRegistrationError(_late(subscription, state, waited))
+                await asyncio.sleep(self._readiness.poll_seconds)
+        return self._deployment
+
+    def _say(self, text: str) -> None:
+        pulumi.log.info(text, self._deployment)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FeatureAbsenceArgs:
+    """What a FeatureAbsence takes: nothing but its options. The subscription is the provider's."""
+
+
+class FeatureAbsence(pulumi.ComponentResource):
+    """AKSInfinibandSupport, not registered in the subscription. It is looked at once, at preview too: nothing waits."""
+
+    absent: pulumi.Output[pulumi.Resource]
+    """For depends_on of the pools that must not exist otherwise; fails with FeaturePresentError."""
+
+    def __init__(self, name: str, *, args: FeatureAbsenceArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("aks-infiniband:index:FeatureAbsence", name, None, opts)
+        del args
+        self.absent = pulumi.Output.from_input(self._look())
+        self.register_outputs({})
+
+    async def _look(self) -> pulumi.Resource:
+        found = feature_state(self)
+        if found.state not in _ABSENT:
+            raise FeaturePresentError(_present(found.subscription, found.state))
+        return self
+
+
+def feature_state(parent: pulumi.Resource) -> FeatureState:
+    """What Azure says of the feature now; parent: the resource that asks, and whose provider is used."""
+    # Not the form that gives an Output: its failure ends the program, whoever catches it.
+    found = features.get_subscription_feature_registration(
+        feature_name=FEATURE_NAME,
+        provider_namespace=PROVIDER_NAMESPACE,
+        opts=pulumi.InvokeOptions(parent=parent),
+    )
+    return FeatureState(subscription=found.id.split("/")[2], state=found.properties.state or "NotSpecified")
+
+
+def _late(subscription: str, state: str, waited: int) -> str:
+    advice = {
+        "Pending": "Microsoft has to approve it: ask in the Azure portal, Preview features; then `pulumi up` again.",
+        "Registering": "That usually takes about 10 minutes: run `pulumi up` again, which goes on waiting.",
+    }
+    otherwise = (
+        "Register it by hand, then run `pulumi up` again: az feature register --subscription "
+        f"{subscription} --namespace {PROVIDER_NAMESPACE} --name {FEATURE_NAME}"
+    )
+    return (
+        f"feature {PROVIDER_NAMESPACE}/{FEATURE_NAME} of subscription {subscription} is {state} after {waited} s; it "
+        f"must be Registered before an InfiniBand pool is made. {advice.get(state, otherwise)}"
+    )
+
+
+def _present(subscription: str, state: str) -> str:
+    command = f"--subscription {subscription} --namespace {PROVIDER_NAMESPACE}"
+    return (
+        f"feature {PROVIDER_NAMESPACE}/{FEATURE_NAME} of subscription {subscription} is {state}; it must not be "
+        "registered when a pool of GB200 or GB300 machines is made. Use another subscription for them, or, if nothing "
+        f"else in this one needs it: az feature unregister {command} --name {FEATURE_NAME}, then az provider register "
+        f"{command}, and `pulumi up` again once `az feature show` says Unregistered."
+    )

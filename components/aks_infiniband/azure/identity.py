@@ -1,0 +1,107 @@
+"""As whom a cluster acts in Azure, and what that identity may do on its subnets.
+
+A role is given where one of the two is new, so that nobody can have given it before; where both exist, the identity is
+permitted already, or whoever owns the network has to do it.
+
+| identity | subnets | role |
+|---|---|---|
+| made here | made here | given |
+| made here | existing | given; whoever runs `pulumi up` must be allowed to assign roles on the subnets |
+| existing | made here | given; the identity must be in the stack's subscription, where it is looked up |
+| existing | existing | not touched |
+"""
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import pulumi
+from pulumi_azure_native import authorization, managedidentity
+
+from aks_infiniband.azure.network import Subnets
+
+_NETWORK_CONTRIBUTOR: Final = "4d97b98b-1d4f-4787-a291-c67834d212e7"
+"""The built-in role (Azure, "Azure built-in roles"): AKS joins machines and load balancers to the subnet with it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Identity:
+    """The cluster's user-assigned identity."""
+
+    id: pulumi.Input[str]
+    """Azure's resource ID."""
+    assignments: Sequence[pulumi.Resource]
+    """For depends_on of the cluster: without its roles Azure refuses it."""
+
+
+def make_identity(
+    name: str,
+    existing_id: str | None,
+    subnets: Subnets,
+    *,
+    cluster_name: str,
+    location: str,
+    resource_group_name: pulumi.Input[str],
+    opts: pulumi.ResourceOptions,
+) -> Identity:
+    """The existing identity, or one that is made, with its roles.
+
+    name: the component's, which what is made here has too.
+    opts: options of the component's children.
+    """
+    if existing_id is not None and not subnets.ours:
+        return Identity(id=existing_id, assignments=[])
+    if existing_id is not None:
+        return Identity(id=existing_id, assignments=_assignments(name, _principal(existing_id, opts), subnets, opts))
+    made = managedidentity.UserAssignedIdentity(
+        name,
+        resource_group_name=resource_group_name,
+        location=location,
+        resource_name_=f"{cluster_name}-identity",
+        opts=opts,
+    )
+    return Identity(id=made.id, assignments=_assignments(name, made.principal_id, subnets, opts))
+
+
+def _principal(identity_id: str, opts: pulumi.ResourceOptions) -> pulumi.Output[str]:
+    parts = identity_id.split("/")
+    principal: pulumi.Output[str] = managedidentity.get_user_assigned_identity_output(
+        resource_group_name=parts[4], resource_name=parts[8], opts=pulumi.InvokeOutputOptions(parent=opts.parent)
+    ).principal_id
+    return principal
+
+
+def _assignments(
+    name: str, principal_id: pulumi.Output[str], subnets: Subnets, opts: pulumi.ResourceOptions
+) -> list[pulumi.Resource]:
+    scopes = {name: subnets.nodes}
+    if subnets.pods is not None:
+        scopes[f"{name}-pods"] = subnets.pods
+    return [
+        _assignment(each, principal_id, pulumi.Output.from_input(subnet_id), opts) for each, subnet_id in scopes.items()
+    ]
+
+
+def _assignment(
+    name: str, principal_id: pulumi.Output[str], subnet_id: pulumi.Output[str], opts: pulumi.ResourceOptions
+) -> authorization.RoleAssignment:
+    """The assignment's name follows from whom it gives what: a new identity gets a new one, never a conflict."""
+    role = subnet_id.apply(
+        lambda found: (
+            f"/subscriptions/{found.split('/')[2]}/providers/Microsoft.Authorization/roleDefinitions/"
+            f"{_NETWORK_CONTRIBUTOR}"
+        )
+    )
+    return authorization.RoleAssignment(
+        name,
+        role_assignment_name=pulumi.Output.all(subnet_id, principal_id, role).apply(
+            lambda facts: str(uuid.uuid5(uuid.NAMESPACE_URL, "|".join(facts)))
+        ),
+        scope=subnet_id,
+        role_definition_id=role,
+        principal_id=principal_id,
+        # Without the type Azure looks the new identity up in a directory that does not know it yet.
+        principal_type=authorization.PrincipalType.SERVICE_PRINCIPAL,
+        opts=opts,
+    )

@@ -1,0 +1,55 @@
+"""Where a cluster's nodes and pods get their addresses: a virtual network of our own, or subnets that exist."""
+
+from dataclasses import dataclass
+
+import pulumi
+from pulumi_azure_native import network
+
+from aks_infiniband.stack.settings import NetworkSettings
+
+
+@dataclass(frozen=True, kw_only=True)
+class Subnets:
+    """The subnets of a cluster, by Azure's resource ID."""
+
+    nodes: pulumi.Input[str]
+    pods: pulumi.Input[str] | None
+    """None with the overlay: pods then take no addresses of the network."""
+    ours: bool
+    """Whether this program made them, and so nobody else can have been permitted on them before."""
+
+
+def make_subnets(
+    name: str,
+    settings: NetworkSettings,
+    *,
+    cluster_name: str,
+    location: str,
+    resource_group_name: pulumi.Input[str],
+    opts: pulumi.ResourceOptions,
+) -> Subnets:
+    """The existing subnets that the settings name, or a virtual network with one for the nodes.
+
+    name: the component's, which what is made here has too.
+    opts: options of the component's children.
+    """
+    if settings.node_subnet_id is not None:
+        return Subnets(nodes=settings.node_subnet_id, pods=settings.pod_subnet_id, ours=False)
+    virtual_network = network.VirtualNetwork(
+        name,
+        resource_group_name=resource_group_name,
+        location=location,
+        virtual_network_name=f"{cluster_name}-network",
+        address_space=network.AddressSpaceArgs(address_prefixes=[str(settings.address_space)]),
+        # The subnet is a resource of its own; Azure reports it among the network's properties too.
+        opts=pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(ignore_changes=["subnets"])),
+    )
+    subnet = network.Subnet(
+        name,
+        resource_group_name=resource_group_name,
+        virtual_network_name=virtual_network.name,
+        subnet_name="nodes",
+        address_prefix=str(settings.subnet),
+        opts=opts,
+    )
+    return Subnets(nodes=subnet.id, pods=None, ours=True)

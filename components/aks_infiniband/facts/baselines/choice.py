@@ -1,0 +1,74 @@
+"""The rows that fit a machine size, and what a figure is judged by."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any, Final
+
+from aks_infiniband.facts.baselines.model import FIGURES, Baseline, GivenThreshold
+from aks_infiniband.facts.baselines.published import BASELINES
+from aks_infiniband.facts.catalog import MachineSize
+
+_LINE_RATE_SHARE: Final = 0.95
+"""Of the signalling rate, per HCA: what the guide's limits come to (190 of 200 Gb/s), and Azure's node health check for
+H100 v5 (380 of 400, ib_bw_gdr)."""
+_COLLECTIVE_SHARE: Final = 0.75
+"""Of all ports' signalling rate, for the bus bandwidth of all-reduce: what Azure's limits for H100 v5 (300 of 400 GB/s)
+and GB300 (150 of 200 GB/s) come to."""
+
+
+def computed_floors(size: MachineSize) -> list[Baseline]:
+    """Floors from the machine's own ports, for what falls short of what is physically there."""
+    rate, ports = size.infiniband.rate_gbps, size.infiniband.hca_count
+    found = [
+        Baseline(
+            figure=figure,
+            vm_sizes=(size.name,),
+            fail=rate * _LINE_RATE_SHARE,
+            basis="computed",
+            source=f"{_LINE_RATE_SHARE:.0%} of one port's {rate} Gb/s",
+        )
+        for figure in ("rdma-write-bandwidth", "rdma-read-bandwidth")
+    ]
+    if size.accelerator is None:
+        return found
+    collective = Baseline(
+        figure="all-reduce",
+        vm_sizes=(size.name,),
+        fail=ports * rate / 8 * _COLLECTIVE_SHARE,
+        basis="computed",
+        source=f"{_COLLECTIVE_SHARE:.0%} of {ports} ports × {rate} Gb/s",
+    )
+    return [*found, collective]
+
+
+def baselines_of(size: MachineSize) -> list[Baseline]:
+    """Every row that is of this size or of every size, published ones first, then the computed."""
+    published = [row for row in BASELINES if not row.vm_sizes or size.name in row.vm_sizes]
+    return [*published, *computed_floors(size)]
+
+
+def threshold(rows: Sequence[Baseline], figure: str, given: GivenThreshold | None = None) -> dict[str, Any] | None:
+    """What a figure is judged by, as JSON-able data: the first of the rows that is of it, or what the stack file gives.
+
+    None where there is neither: then the figure is measured, and not judged.
+    """
+    kind = FIGURES[figure]
+    row = next((row for row in rows if row.figure == figure), None)
+    if row is None and given is None:
+        return None
+    found: dict[str, Any] = {"unit": kind.unit, "better": kind.better}
+    if row is not None:
+        found |= {name: value for name, value in asdict(row).items() if name not in ("figure", "vm_sizes")}
+        found["vm_sizes"] = list(row.vm_sizes)
+    if given is not None:
+        found |= {"warn": given.warn, "fail": given.fail, "basis": "given", "source": "the stack file"}
+    return found
+
+
+def thresholds(
+    size: MachineSize, figures: Sequence[str], given: Mapping[str, GivenThreshold] | None = None
+) -> dict[str, dict[str, Any]]:
+    """The thresholds of several figures; one that has none is left out."""
+    rows = baselines_of(size)
+    found = {figure: threshold(rows, figure, (given or {}).get(figure)) for figure in figures}
+    return {figure: one for figure, one in found.items() if one is not None}

@@ -1,0 +1,142 @@
+"""The table of machine sizes."""
+
+from typing import Final
+
+from aks_infiniband.facts.catalog.machine import (
+    RATE_GBPS,
+    VF_DEVICE_ID,
+    Accelerator,
+    Architecture,
+    Infiniband,
+    LinkGeneration,
+    MachineSize,
+)
+from aks_infiniband.facts.catalog.slots import GRACE_BLACKWELL, MI300X, NDV2, NDV4, NDV5, ONE_HCA, UNKNOWN, Slots
+
+
+def _infiniband(hca_count: int, generation: LinkGeneration, adapter: str) -> Infiniband:
+    return Infiniband(
+        hca_count=hca_count,
+        generation=generation,
+        rate_gbps=RATE_GBPS[generation],
+        adapter=adapter,
+        vf_device_id=VF_DEVICE_ID[adapter],
+    )
+
+
+def _nvidia(count: int, model: str, memory_gb: int) -> Accelerator:
+    return Accelerator(vendor="nvidia", model=model, count=count, memory_gb=memory_gb, software="gpu-operator")
+
+
+def _superchip(model: str, memory_gb: int) -> Accelerator:
+    return Accelerator(vendor="nvidia", model=model, count=4, memory_gb=memory_gb, software="dra")
+
+
+def _size(
+    name: str,
+    series: str,
+    cpu: tuple[int, int],
+    infiniband: Infiniband,
+    slots: Slots,
+    accelerator: Accelerator | None = None,
+    *,
+    architecture: Architecture = "amd64",
+    placement_feature: bool = True,
+) -> MachineSize:
+    """cpu: vCPUs, and GiB of memory."""
+    return MachineSize(
+        name=name,
+        series=series,
+        vcpus=cpu[0],
+        memory_gib=cpu[1],
+        infiniband=infiniband,
+        accelerator=accelerator,
+        architecture=architecture,
+        placement_feature=placement_feature,
+        hca_slots=slots.hcas,
+        gpu_slots=slots.gpus,
+        slot_source=slots.source,
+        processor=slots.processor,
+    )
+
+
+def _cpu_sizes(
+    names: tuple[str, str],
+    cores: tuple[int, ...],
+    memory_gib: int,
+    series: str,
+    infiniband: Infiniband,
+    slots: Slots = ONE_HCA,
+) -> list[MachineSize]:
+    """A CPU size and its constrained-core variants, which keep the memory and the HCA of the full size.
+
+    names: what stands before and behind the number of cores.
+    """
+    full = cores[0]
+    return [
+        _size(
+            f"{names[0]}{full}{'' if count == full else f'-{count}'}{names[1]}",
+            series,
+            (count, memory_gib),
+            infiniband,
+            slots,
+        )
+        for count in cores
+    ]
+
+
+_HDR: Final = _infiniband(1, "HDR", "ConnectX-6")
+_NDR: Final = _infiniband(1, "NDR", "ConnectX-7")
+_EIGHT_HDR: Final = _infiniband(8, "HDR", "ConnectX-6")
+_EIGHT_NDR: Final = _infiniband(8, "NDR", "ConnectX-7")
+
+_SIZES: Final[tuple[MachineSize, ...]] = (
+    *_cpu_sizes(("Standard_HC", "rs"), (44,), 352, "HC", _infiniband(1, "EDR", "ConnectX-5"), UNKNOWN),
+    *_cpu_sizes(("Standard_HB", "rs_v2"), (120,), 456, "HBv2", _HDR, UNKNOWN),
+    *_cpu_sizes(("Standard_HB", "rs_v3"), (120, 96, 64, 32, 16), 448, "HBv3", _HDR),
+    *_cpu_sizes(("Standard_HB", "rs_v4"), (176, 144, 96, 48, 24), 768, "HBv4", _NDR),
+    *_cpu_sizes(("Standard_HX", "rs"), (176, 144, 96, 48, 24), 1408, "HX", _NDR),
+    _size(
+        "Standard_ND40rs_v2",
+        "NDv2",
+        (40, 672),
+        _infiniband(1, "EDR", "ConnectX-5"),
+        NDV2,
+        _nvidia(8, "V100", 32),
+    ),
+    _size("Standard_ND96asr_v4", "NDasrA100_v4", (96, 900), _EIGHT_HDR, NDV4, _nvidia(8, "A100", 40)),
+    _size("Standard_ND96amsr_A100_v4", "NDm_A100_v4", (96, 1900), _EIGHT_HDR, NDV4, _nvidia(8, "A100", 80)),
+    _size("Standard_ND96isr_H100_v5", "ND_H100_v5", (96, 1900), _EIGHT_NDR, NDV5, _nvidia(8, "H100", 80)),
+    _size("Standard_ND96isr_H200_v5", "ND_H200_v5", (96, 1850), _EIGHT_NDR, NDV5, _nvidia(8, "H200", 141)),
+    _size(
+        "Standard_ND96isr_MI300X_v5",
+        "ND_MI300X_v5",
+        (96, 1850),
+        _EIGHT_NDR,
+        MI300X,
+        Accelerator(vendor="amd", model="MI300X", count=8, memory_gb=192, software="rocm"),
+    ),
+    _size(
+        "Standard_ND128isr_NDR_GB200_v6",
+        "ND_GB200_v6",
+        (128, 900),
+        _infiniband(4, "NDR", "ConnectX-7"),
+        GRACE_BLACKWELL,
+        _superchip("GB200", 192),
+        architecture="arm64",
+        placement_feature=False,
+    ),
+    _size(
+        "Standard_ND128isr_GB300_v6",
+        "ND_GB300_v6",
+        (128, 900),
+        _infiniband(4, "NDR", "ConnectX-8"),
+        GRACE_BLACKWELL,
+        _superchip("GB300", 288),
+        architecture="arm64",
+        placement_feature=False,
+    ),
+)
+
+SIZES: Final[dict[str, MachineSize]] = {size.name: size for size in _SIZES}
+"""Every InfiniBand-capable size by its Azure name."""

@@ -1,0 +1,119 @@
+"""What a machine needs before pods can use its InfiniBand and its operators do not bring: modules and memlock."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import pulumi
+
+from aks_infiniband.facts.pool import Pool
+from aks_infiniband.hosts.node_daemon import ON_THE_HOST, NodeDaemonArgs, node_daemon, node_daemon_spec
+from aks_infiniband.resources.registry import SOURCES, Registry
+
+NAME: Final = "node-preparation"
+_COMPONENT: Final = "node-preparation"
+
+_MODULES: Final = ("ib_umad", "rdma_ucm")
+"""Without their character devices the RDMA device plugin offers 0 devices (k8s-rdma-shared-dev-plugin issue 192)."""
+_INBOX_MODULES: Final = ("ib_ipoib",)
+"""With OFED, openibd loads it. Without it the HCAs of an AKS node have no network interface (kubernetes-sigs/dranet
+pull request 77), and so neither a link type for the device plugins' selectors nor a parent for IPoIB."""
+
+_MEMLOCK: Final = """
+for unit in containerd kubelet; do
+  folder=/etc/systemd/system/$unit.service.d
+  file=$folder/90-aks-infiniband.conf
+  wanted=$(printf '[Service]\\nLimitMEMLOCK=infinity')
+  if [ "$(cat "$file" 2>/dev/null)" != "$wanted" ]; then
+    mkdir -p "$folder"
+    printf '%s\\n' "$wanted" >"$file"
+  fi
+  pid=$(systemctl show --property MainPID --value "$unit")
+  grep -q '^Max locked memory *unlimited' "/proc/$pid/limits" && continue
+  systemctl daemon-reload
+  if [ "$(systemctl show --property LimitMEMLOCK --value "$unit")" != infinity ]; then
+    echo "$unit: another drop-in sets its memlock limit" >&2
+    exit 1
+  fi
+  systemctl restart "$unit"
+  echo "$unit: restarted with an unlimited memlock limit"
+done"""
+"""A pod's limit is that of containerd's; IPC_LOCK lifts it for root alone (nvidia-container-toolkit issue 2037). A unit
+is restarted only while it runs with the old limit, so once: a kubelet that restarts takes the RDMA devices from its
+pods (k8s-rdma-shared-dev-plugin issue 118)."""
+
+_DONE: Final = "/tmp/prepared"  # noqa: S108  in the container
+_ONCE: Final = f"""until {ON_THE_HOST} sh -c "$1"; do
+  echo "the machine could not be prepared; trying again in 30 s" >&2
+  sleep 30
+done
+touch {_DONE}
+while true; do sleep 3600; done
+"""
+"""The container is ready once it is done. It does it once: OFED that reloads later brings its own modules, and must not
+find the kernel's in its way."""
+
+
+def host_script(modules: Sequence[str], *, memlock: bool) -> str:
+    """What runs on the machine, in its own shell."""
+    load = f"set -eu\nfor module in {' '.join(modules)}; do modprobe $module; done"
+    return load + _MEMLOCK if memlock else load
+
+
+def node_preparation_spec(
+    pools: Sequence[Pool],
+    *,
+    memlock: bool,
+    registry: Registry = SOURCES,
+) -> dict[str, Any]:
+    """The spec of the DaemonSet for these pools' nodes.
+
+    memlock: whether the limit of locked memory is lifted too, which restarts containerd and kubelet once.
+    """
+    inbox = any(pool.nic_driver == "inbox" for pool in pools)
+    return node_daemon_spec(
+        NAME,
+        component=_COMPONENT,
+        pools=pools,
+        script=_ONCE,
+        arguments=[host_script((*_MODULES, *(_INBOX_MODULES if inbox else ())), memlock=memlock)],
+        registry=registry,
+        readiness={"exec": {"command": ["test", "-f", _DONE]}, "periodSeconds": 5},
+    )
+
+
+def to_prepare(pools: Sequence[Pool], *, asked_for: bool) -> list[Pool]:
+    """The pools whose nodes are prepared: all where that is asked for, else those that cannot do without.
+
+    Those are the pools with the kernel's own driver: OFED loads the modules itself.
+    """
+    return [pool for pool in pools if asked_for or pool.nic_driver == "inbox"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class NodePreparationArgs(NodeDaemonArgs):
+    """What a NodePreparation takes."""
+
+    memlock: bool = True
+    """Whether containerd and kubelet, and with them all pods, get an unlimited memlock limit; both restart once."""
+
+
+class NodePreparation(pulumi.ComponentResource):
+    """Machines with ib_umad and rdma_ucm loaded, and memory that pods may lock; ready when all nodes are.
+
+    Everything that puts workloads or device plugins on the nodes should depend on it: where memlock is lifted, kubelet
+    restarts. A node that joins later is prepared within seconds of its joining.
+    """
+
+    def __init__(self, name: str, *, args: NodePreparationArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("aks-infiniband:index:NodePreparation", name, None, opts)
+        node_daemon(
+            name,
+            NAME,
+            args,
+            component=_COMPONENT,
+            spec=node_preparation_spec(args.pools, memlock=args.memlock, registry=args.registry),
+            parent=self,
+            opts=opts,
+        )
+        self.register_outputs({})

@@ -1,0 +1,76 @@
+"""nvidia-peermem on machines whose GPU driver AKS installs: there nobody else loads it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import pulumi
+
+from aks_infiniband.facts.pool import Pool
+from aks_infiniband.hosts.node_daemon import ON_THE_HOST, NodeDaemonArgs, node_daemon, node_daemon_spec
+from aks_infiniband.resources.registry import SOURCES, Registry
+
+NAME: Final = "nvidia-peermem"
+_COMPONENT: Final = "driver"
+
+_LOAD: Final = """[ -e /run/mellanox/drivers/.driver-ready ] || { echo OFED is not ready; exit 1; }
+modprobe nvidia-peermem"""
+"""The OFED container keeps that file while its driver is loaded; the GPU Operator waits for it too. A module that is
+loaded in the middle of a reload makes the reload fail (Mellanox/doca-driver-build pull request 481)."""
+
+_AGAIN_AND_AGAIN: Final = f"""state=
+while true; do
+  if why=$({ON_THE_HOST} sh -c "$1" 2>&1); then
+    now="is loaded"
+  else
+    now="is not loaded, GPUDirect RDMA needs DMA-BUF: $why"
+  fi
+  [ "$now" = "$state" ] || echo "nvidia-peermem $now"
+  state=$now
+  sleep 30
+done
+"""
+"""Again and again, because it needs GPU driver and OFED, whichever comes later, and OFED unloads it when it reloads.
+
+A module that does not load is no failure of the node: on AKS's node images it may be a stub that always refuses, beside
+a driver whose GPUs do DMA-BUF (NVIDIA/aicr, docs/integrator/aks-gpu-setup.md). What GPUDirect RDMA is worth is
+measured, not guessed from modules.
+"""
+
+
+def peermem_pools(pools: Sequence[Pool]) -> list[Pool]:
+    """The pools that need it: AKS's GPU driver beside OFED. The kernel's own mlx5 takes no part but DMA-BUF."""
+    return [pool for pool in pools if pool.gpu_driver == "aks" and pool.nic_driver == "doca-ofed"]
+
+
+def peermem_spec(
+    pools: Sequence[Pool],
+    *,
+    registry: Registry = SOURCES,
+) -> dict[str, Any]:
+    """The spec of the DaemonSet that keeps the module loaded on these pools' nodes."""
+    return node_daemon_spec(
+        NAME, component=_COMPONENT, pools=pools, script=_AGAIN_AND_AGAIN, arguments=[_LOAD], registry=registry
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class PeermemLoaderArgs(NodeDaemonArgs):
+    """What a PeermemLoader takes: pools whose GPU driver AKS owns."""
+
+
+class PeermemLoader(pulumi.ComponentResource):
+    """Keeps nvidia-peermem loaded. Ready when it runs on all nodes, whether the module loads or not."""
+
+    def __init__(self, name: str, *, args: PeermemLoaderArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("aks-infiniband:index:PeermemLoader", name, None, opts)
+        node_daemon(
+            name,
+            NAME,
+            args,
+            component=_COMPONENT,
+            spec=peermem_spec(args.pools, registry=args.registry),
+            parent=self,
+            opts=opts,
+        )
+        self.register_outputs({})

@@ -1,0 +1,102 @@
+"""Helm charts: where they come from, and values in which nobody contradicts what the program derives."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pulumi
+import yaml
+
+from aks_infiniband.facts.versions import Chart
+from aks_infiniband.stack.settings import ChartSettings
+
+
+class ValuesError(pulumi.RunError):
+    """Helm values that cannot be used; the text names every key, what it is and what the program needs."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ChartSource:
+    """A chart as Helm finds it."""
+
+    name: str
+    """Name in the repository, oci:// address, or path."""
+    repository: str | None
+    """URL of the chart repository; None for an address or a path."""
+    version: str | None
+    """None means the one that lies at the path."""
+
+
+def resolve(default: Chart, given: ChartSettings | None = None, *, location: str | None = None) -> ChartSource:
+    """The chart that the settings ask for: the default but for what they give.
+
+    A path brings its own version; a chart of another name has none that we could know.
+
+    location: chart repository (https://) or registry (oci://) that has the chart under its own name, instead of its
+        vendor's.
+    """
+    given = given or ChartSettings()
+    name = given.name or default.name
+    if name.startswith("oci://"):
+        return ChartSource(name=name, repository=None, version=given.version or default.version)
+    if "/" in name or "\\" in name or name.endswith(".tgz"):
+        return ChartSource(name=name, repository=None, version=given.version)
+    repository = given.repository or location or default.repository
+    version = given.version or default.version
+    if repository.startswith("oci://"):
+        return ChartSource(name=f"{repository.rstrip('/')}/{name}", repository=None, version=version)
+    return ChartSource(name=name, repository=repository, version=version)
+
+
+def given_values(file: str | None, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values that people wrote: those of the file, and over them those of the stack.
+
+    Raises ValuesError for a file that is not there or is not a mapping.
+    """
+    if file is None:
+        return dict(values)
+    try:
+        content = yaml.safe_load(Path(file).read_text()) or {}
+    except OSError as error:
+        raise ValuesError(f"valuesFile is {file!r}, which cannot be read: {error.strerror}") from error
+    except yaml.YAMLError as error:
+        raise ValuesError(f"valuesFile is {file!r}, which is not YAML: {error}") from error
+    if not isinstance(content, dict):
+        raise ValuesError(f"valuesFile is {file!r}; it must hold a mapping of Helm values")
+    return over(content, values)
+
+
+def merge(given: Mapping[str, Any], derived: Mapping[str, Any], *, chart: str) -> dict[str, Any]:
+    """The derived values, and what people gave beside them.
+
+    chart: name of the chart, for the error.
+
+    Raises ValuesError that names every key whose given value differs from the derived one.
+    """
+    conflicts = list(_conflicts(given, derived, ()))
+    if conflicts:
+        lines = "\n".join(f"  - {line}" for line in conflicts)
+        raise ValuesError(f"Helm values of chart {chart} contradict what follows from the stack's settings:\n{lines}")
+    return over(given, derived)
+
+
+def _conflicts(given: Mapping[str, Any], derived: Mapping[str, Any], path: Sequence[str]) -> Iterator[str]:
+    for key, needed in derived.items():
+        if key not in given or given[key] == needed:
+            continue
+        here = (*path, key)
+        if isinstance(needed, Mapping) and isinstance(given[key], Mapping):
+            yield from _conflicts(given[key], needed, here)
+        else:
+            yield f"{'.'.join(here)} is {given[key]!r}; it must be {needed!r}: leave it out"
+
+
+def over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    """Values with others over them, as Helm merges: mappings key by key, everything else as a whole."""
+    merged = dict(below)
+    for key, value in above.items():
+        under = merged.get(key)
+        both = isinstance(under, Mapping) and isinstance(value, Mapping)
+        merged[key] = over(under, value) if both else value  # type: ignore[arg-type]  # both are mappings
+    return merged

@@ -1,0 +1,186 @@
+"""NVIDIA GPU Operator: it offers GPUs to pods, and owns their driver unless AKS does."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import pulumi
+import pulumi_kubernetes as kubernetes
+
+from aks_infiniband import diagnosis
+from aks_infiniband.facts import versions
+from aks_infiniband.facts.catalog import GpuDriver
+from aks_infiniband.facts.pool import Pool, tolerations
+from aks_infiniband.operators import charts
+from aks_infiniband.operators.chart_images import gpu_operator_images
+from aks_infiniband.operators.release import OperatorArgs, install_operator
+from aks_infiniband.operators.system_nodes import SYSTEM_POOL, system_node_affinity
+from aks_infiniband.operators.upgrades import ONE_BY_ONE, DriverUpgrade
+from aks_infiniband.resources import metadata
+from aks_infiniband.resources.options import child_options, wait_annotations
+from aks_infiniband.resources.registry import SOURCES, Registry
+
+CLUSTER_POLICY_NAME: Final = "cluster-policy"
+"""Name of the ClusterPolicy that the chart creates."""
+
+
+def is_gpu_pool(pool: Pool) -> bool:
+    """Whether the pool's machines are the GPU Operator's business: never those without GPUs, such as HB, HC and HX."""
+    return pool.size.accelerator is not None and pool.gpu_driver != "none"
+
+
+def driver_owner(pools: Sequence[Pool]) -> GpuDriver:
+    """Who owns the driver of these pools' GPUs, and with it container toolkit and runtime class.
+
+    All three are one per release, and an owner that meets another's driver breaks the node (field reports, A4).
+
+    Raises charts.ValuesError for none, or more than one.
+    """
+    owners = sorted({pool.gpu_driver for pool in pools if is_gpu_pool(pool)})
+    if len(owners) == 1:
+        return owners[0]
+    found = ", ".join(f"{pool.name}: {pool.gpu_driver}" for pool in pools)
+    reason = "GPUs have two driver owners" if owners else "no pool has GPUs whose driver the operator or AKS owns"
+    raise charts.ValuesError(f"{reason}, and the GPU Operator takes exactly one ({found})")
+
+
+def gpu_operator_values(
+    pools: Sequence[Pool],
+    *,
+    driver_version: str | None = None,
+    upgrade: DriverUpgrade = ONE_BY_ONE,
+    system_node_selector: Mapping[str, str] = SYSTEM_POOL,
+    registry: Registry = SOURCES,
+) -> dict[str, Any]:
+    """The Helm values that follow from the stack's settings.
+
+    pools: all of the cluster's; those without GPUs, or whose driver nobody owns, count for nothing but the place of
+        the operator.
+    driver_version: of the driver image; default is the chart's.
+    system_node_selector: labels of the nodes that carry the operator; empty means any node that is of no pool.
+
+    Raises charts.ValuesError for pools that one release cannot serve.
+    """
+    gpu_pools = [pool for pool in pools if is_gpu_pool(pool)]
+    owned = _owned_by_aks() if driver_owner(pools) == "aks" else _owned_by_operator(gpu_pools, driver_version, upgrade)
+    values = {
+        # The Network Operator's chart brings the cluster's only Node Feature Discovery.
+        "nfd": {"enabled": False},
+        "daemonsets": {
+            "tolerations": [
+                {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"},
+                *tolerations(gpu_pools),
+            ]
+        },
+        # Whole GPUs in containers: no MIG, no vGPU, no passthrough to virtual machines.
+        "migManager": {"enabled": False},
+        "sandboxWorkloads": {"enabled": False},
+        "sandboxDevicePlugin": {"enabled": False},
+        "vgpuManager": {"enabled": False},
+        "vgpuDeviceManager": {"enabled": False},
+        "vfioManager": {"enabled": False},
+        "operator": {"affinity": system_node_affinity(system_node_selector, pools)},
+    }
+    return charts.over(charts.over(values, owned), gpu_operator_images(registry))
+
+
+def _owned_by_operator(pools: Sequence[Pool], version: str | None, upgrade: DriverUpgrade) -> dict[str, Any]:
+    driver: dict[str, Any] = {"enabled": True, "rdma": _rdma(pools), "upgradePolicy": upgrade.policy()}
+    if version is not None:
+        driver["version"] = version
+    return {
+        "driver": driver,
+        # AKS with containerd 2: reading the running configuration, the toolkit writes a drop-in of a version that
+        # containerd does not take, and the node goes NotReady (GPU Operator issue 2646).
+        "toolkit": {"enabled": True, "env": [{"name": "RUNTIME_CONFIG_SOURCE", "value": "file"}]},
+    }
+
+
+def _rdma(pools: Sequence[Pool]) -> dict[str, bool]:
+    """GPUDirect RDMA by the driver's own nvidia-peermem, or by DMA-BUF.
+
+    OFED in the Network Operator's container is not the host's: nvidia-peermem builds against the container's, and
+    does not load when it is built against anything else (NVIDIA/aicr pull request 1680). With the kernel's own mlx5
+    there is no OFED to build against, and the driver pod would wait for one for ever (GPU Operator v26.3.3,
+    cmd/nvidia-validator: `.driver-ready`) or look for its sources on the host (`/usr/src/ofa_kernel`); there DMA-BUF
+    does it, which NVIDIA recommends and which needs no part of the operator (NVIDIA, "GPUDirect RDMA and GPUDirect
+    Storage").
+    """
+    drivers = {pool.nic_driver for pool in pools}
+    if len(drivers) > 1:
+        found = ", ".join(f"{pool.name}: {pool.nic_driver}" for pool in pools)
+        raise charts.ValuesError(
+            "pools whose GPU driver the operator owns have different NIC drivers, and GPUDirect RDMA is set once for "
+            f"all of them ({found}): give them the same nicDriver"
+        )
+    return {"enabled": drivers == {"doca-ofed"}, "useHostMofed": False}
+
+
+def _owned_by_aks() -> dict[str, Any]:
+    """The three that always go together, with the runtime class by its name on AKS's node images (aicr PR 1680).
+
+    nvidia-peermem is PeermemLoader's business then.
+    """
+    return {
+        "driver": {"enabled": False, "rdma": {"enabled": False, "useHostMofed": False}},
+        "toolkit": {"enabled": False},
+        "operator": {"runtimeClass": "nvidia-container-runtime"},
+    }
+
+
+@dataclass(frozen=True, kw_only=True)
+class GpuOperatorArgs(OperatorArgs):
+    """What a GpuOperator takes.
+
+    Where the operator owns a pool's driver, its gpuProfile.driver must be None, and where AKS does, Install: two owners
+    break the node. The timeout is that of the release, and after it that of the ClusterPolicy; no node need be there.
+    """
+
+    chart: charts.ChartSource = field(default_factory=lambda: charts.resolve(versions.GPU_OPERATOR_CHART))
+    """The chart; NVIDIA's by default."""
+    driver_version: str | None = None
+    """Version of the driver image where the operator owns the driver. Default: the chart's."""
+    upgrade: DriverUpgrade = ONE_BY_ONE
+    """How a changed driver version reaches the nodes."""
+
+
+class GpuOperator(pulumi.ComponentResource):
+    """The operator and its ClusterPolicy, both ready."""
+
+    namespace: pulumi.Output[str]
+    """The operator's namespace."""
+    state: pulumi.Output[str]
+    """`.status.state` of the ClusterPolicy: ready."""
+
+    def __init__(self, name: str, *, args: GpuOperatorArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        derived = gpu_operator_values(
+            args.pools,
+            driver_version=args.driver_version,
+            upgrade=args.upgrade,
+            system_node_selector=args.system_node_selector,
+            registry=args.registry,
+        )
+        values = charts.merge(args.values, derived, chart=args.chart.name)
+        super().__init__("aks-infiniband:index:GpuOperator", name, None, opts)
+        release = install_operator(name, metadata.GPU_OPERATOR_NAMESPACE, args, values=values, parent=self, opts=opts)
+        self.namespace = release.namespace.apply(str)  # the one it was given
+        # The chart owns the ClusterPolicy; the patch adds nothing but the wait for it.
+        policy = kubernetes.apiextensions.CustomResourcePatch(
+            f"{name}-policy",
+            api_version="nvidia.com/v1",
+            kind="ClusterPolicy",
+            metadata=kubernetes.meta.v1.ObjectMetaArgs(
+                name=CLUSTER_POLICY_NAME,
+                annotations=wait_annotations("jsonpath={.status.state}=ready", args.timeout_seconds),
+            ),
+            opts=child_options(
+                self,
+                opts,
+                depends_on=[release],
+                hooks=diagnosis.on_error(
+                    f"{name}-policy", waiting_for="cluster-policy", kubeconfig=args.kubeconfig, pools=args.pools
+                ),
+            ),
+        )
+        self.state = policy.id.apply(lambda _: "ready")
+        self.register_outputs({"namespace": self.namespace, "state": self.state})

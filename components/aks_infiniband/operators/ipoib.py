@@ -1,0 +1,184 @@
+"""IP over InfiniBand: a network that pods join by name, and the addresses that it gives them."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv4Network
+from typing import Any, Final
+
+import pulumi
+import pulumi_kubernetes as kubernetes
+
+from aks_infiniband import diagnosis
+from aks_infiniband.facts.pool import Pool
+from aks_infiniband.resources import metadata
+from aks_infiniband.resources.options import child_options, wait_annotations
+
+NETWORK: Final = "aks-infiniband"
+"""Name of the network on the first rail of most sizes, the one of the AKS InfiniBand guide."""
+_FIRST_RAIL: Final = "ibP257p0s0"
+"""The guide's parent device (Azure/aks-rdma-infiniband, configs/nicclusterpolicy/ipoib)."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Addresses:
+    """The addresses of one network."""
+
+    subnet: IPv4Network
+    """The range that they are of."""
+    per_node: int
+    """Addresses in the block that NV-IPAM gives each node: so many of its pods can join the network."""
+    gateway: IPv4Address | None = None
+    """None where the fabric is one subnet and nothing routes."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Network:
+    """One network, as it follows from the pools."""
+
+    name: str
+    """Name of the IPoIBNetwork, the IPPool and the NetworkAttachmentDefinition."""
+    device: str
+    """The parent interface on the nodes."""
+    addresses: Addresses
+    """What its pods get."""
+    pools: tuple[Pool, ...]
+    """The pools whose pods join it."""
+
+
+def network_name(device: str) -> str:
+    """Name of the network on a parent device; no other pool's coming or going changes it."""
+    return NETWORK if device == _FIRST_RAIL else f"{NETWORK}-{device.lower()}"
+
+
+def networks(
+    pools: Sequence[Pool], ranges: Mapping[str, IPv4Network], *, per_node: int, gateway: IPv4Address | None = None
+) -> list[Network]:
+    """The networks of the pools in mode ipoib, in the order of the pools and their rails.
+
+    ranges: addresses by parent device.
+    per_node: addresses in every node's block.
+    gateway: of the network in whose range it lies.
+
+    Pools with the same parent device share a network. Between two pools there is no fabric all the same.
+    """
+    devices: dict[str, str] = {}
+    members: dict[str, list[Pool]] = {}
+    for pool in pools:
+        if pool.mode == "ipoib":
+            for name, device in zip(pool.ipoib_networks, pool.ipoib_devices, strict=True):
+                devices[name] = device
+                members.setdefault(name, []).append(pool)
+    return [
+        Network(
+            name=name,
+            device=device,
+            addresses=Addresses(
+                subnet=ranges[device],
+                per_node=per_node,
+                gateway=gateway if gateway is not None and gateway in ranges[device] else None,
+            ),
+            pools=tuple(members[name]),
+        )
+        for name, device in devices.items()
+    ]
+
+
+def ip_pool_spec(network: Network) -> dict[str, Any]:
+    """The spec of the IPPool: a block of addresses for each node of the network's pools, and for no other."""
+    terms = [
+        {
+            "matchExpressions": [
+                {"key": key, "operator": "In", "values": [value]} for key, value in pool.node_selector.items()
+            ]
+        }
+        for pool in network.pools
+    ]
+    spec: dict[str, Any] = {
+        "subnet": str(network.addresses.subnet),
+        "perNodeBlockSize": network.addresses.per_node,
+        "nodeSelector": {"nodeSelectorTerms": terms},
+    }
+    if network.addresses.gateway is not None:
+        spec["gateway"] = str(network.addresses.gateway)
+    return spec
+
+
+def ipoib_network_spec(network: Network, *, namespace: str) -> dict[str, Any]:
+    """The spec of the IPoIBNetwork.
+
+    namespace: where its NetworkAttachmentDefinition lies; pods of other namespaces write it before the name.
+    """
+    # The operator's template takes whatever is between braces, so it is JSON already.
+    return {
+        "networkNamespace": namespace,
+        "master": network.device,
+        "ipam": json.dumps({"type": "nv-ipam", "poolName": network.name}),
+    }
+
+
+@dataclass(frozen=True, kw_only=True)
+class IpoibNetworkArgs:
+    """What an IpoibNetwork takes."""
+
+    network: Network
+    """Its name, parent device, addresses and pools."""
+    timeout_seconds: float
+    """How long the network may take to become ready."""
+    namespace: str
+    """An existing namespace for its NetworkAttachmentDefinition."""
+    kubeconfig: pulumi.Input[str] | None = None
+    """With it a failed wait is explained; without it the engine's own message stands."""
+
+
+class IpoibNetwork(pulumi.ComponentResource):
+    """A network over InfiniBand that pods join with the annotation `k8s.v1.cni.cncf.io/networks`, and its addresses.
+
+    The definition of its IPPool exists only once the operator has applied the NicClusterPolicy of a pool in mode
+    ipoib: give that component as depends_on.
+    """
+
+    attachment: pulumi.Output[str]
+    """Value of the annotation: namespace and name of the NetworkAttachmentDefinition."""
+
+    def __init__(self, name: str, *, args: IpoibNetworkArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("aks-infiniband:index:IpoibNetwork", name, None, opts)
+        network, pools = args.network, args.network.pools
+        addresses = kubernetes.apiextensions.CustomResource(
+            f"{name}-addresses",
+            api_version="nv-ipam.nvidia.com/v1alpha1",
+            kind="IPPool",
+            metadata=kubernetes.meta.v1.ObjectMetaArgs(
+                # NV-IPAM looks at the pools of its own namespace only, the operator's.
+                name=network.name,
+                namespace=metadata.NETWORK_OPERATOR_NAMESPACE,
+                labels=metadata.labels(network.name, "network"),
+            ),
+            spec=ip_pool_spec(network),
+            opts=child_options(
+                self,
+                opts,
+                hooks=diagnosis.on_error(
+                    f"{name}-addresses", waiting_for="ip-pool", kubeconfig=args.kubeconfig, pools=pools
+                ),
+            ),
+        )
+        attached = kubernetes.apiextensions.CustomResource(
+            name,
+            api_version="mellanox.com/v1alpha1",
+            kind="IPoIBNetwork",
+            metadata=kubernetes.meta.v1.ObjectMetaArgs(
+                name=network.name,
+                labels=metadata.labels(network.name, "network"),
+                annotations=wait_annotations("jsonpath={.status.state}=ready", args.timeout_seconds),
+            ),
+            spec=ipoib_network_spec(network, namespace=args.namespace),
+            opts=child_options(
+                self,
+                opts,
+                depends_on=[addresses],
+                hooks=diagnosis.on_error(name, waiting_for="ipoib-network", kubeconfig=args.kubeconfig, pools=pools),
+            ),
+        )
+        self.attachment = attached.id.apply(lambda _: f"{args.namespace}/{network.name}")
+        self.register_outputs({"attachment": self.attachment})

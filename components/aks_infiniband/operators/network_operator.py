@@ -1,0 +1,123 @@
+"""NVIDIA Network Operator: its namespace, its release, and the rule that finds Azure's virtual functions."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import pulumi
+import pulumi_kubernetes as kubernetes
+
+from aks_infiniband.facts import versions
+from aks_infiniband.facts.pool import Pool, tolerations
+from aks_infiniband.operators import charts
+from aks_infiniband.operators.chart_images import network_operator_images
+from aks_infiniband.operators.release import OperatorArgs, install_operator
+from aks_infiniband.operators.system_nodes import SYSTEM_POOL, system_node_affinity
+from aks_infiniband.resources import metadata
+from aks_infiniband.resources.options import child_options
+from aks_infiniband.resources.registry import SOURCES, Registry
+
+PRESENT: Final = {"feature.node.kubernetes.io/pci-15b3.present": "true"}
+"""The label by which the operator knows a node with an NVIDIA network adapter."""
+RULE_NAME: Final = "aks-infiniband-nics"
+
+# The chart's own, for what AKS has of them: a list among Helm values takes the place of the chart's.
+_NFD_WORKER_TOLERATIONS: Final = (
+    {"key": "node-role.kubernetes.io/control-plane", "operator": "Exists", "effect": "NoSchedule"},
+    {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"},
+)
+
+
+def node_feature_rule_spec(pools: Sequence[Pool]) -> dict[str, Any]:
+    """The spec of the NodeFeatureRule: the label for nodes that carry the virtual functions of the pools' sizes.
+
+    The chart's own rules know physical functions only.
+    """
+    devices = sorted({pool.size.infiniband.vf_device_id for pool in pools})
+    return {
+        "rules": [
+            {
+                "name": "InfiniBand virtual functions of Azure",
+                "labels": dict(PRESENT),
+                "matchFeatures": [
+                    {
+                        "feature": "pci.device",
+                        "matchExpressions": {
+                            "vendor": {"op": "In", "value": ["15b3"]},
+                            "device": {"op": "In", "value": devices},
+                        },
+                    }
+                ],
+            }
+        ]
+    }
+
+
+def network_operator_values(
+    pools: Sequence[Pool],
+    *,
+    system_node_selector: Mapping[str, str] = SYSTEM_POOL,
+    registry: Registry = SOURCES,
+) -> dict[str, Any]:
+    """The Helm values that follow from the stack's settings.
+
+    The chart brings the cluster's only Node Feature Discovery. Its workers label GPUs by vendor alone
+    (`pci-10de.present`): with the device in the label, the GPU Operator would find no GPU.
+
+    system_node_selector: labels of the nodes that carry the operator; empty means any node that is of no pool.
+    """
+    place = (
+        {"nodeSelector": dict(system_node_selector)}
+        if system_node_selector
+        else {"affinity": system_node_affinity({}, pools)}
+    )
+    values = {
+        "nfd": {"enabled": True, "deployNodeFeatureRules": False},
+        "node-feature-discovery": {
+            "worker": {
+                "tolerations": [*_NFD_WORKER_TOLERATIONS, *tolerations(pools)],
+                "config": {
+                    "sources": {"pci": {"deviceClassWhitelist": ["0300", "0302"], "deviceLabelFields": ["vendor"]}}
+                },
+            }
+        },
+        "operator": place,
+    }
+    return charts.over(values, network_operator_images(registry))
+
+
+@dataclass(frozen=True, kw_only=True)
+class NetworkOperatorArgs(OperatorArgs):
+    """What a NetworkOperator takes."""
+
+    chart: charts.ChartSource = field(default_factory=lambda: charts.resolve(versions.NETWORK_OPERATOR_CHART))
+    """The chart; NVIDIA's by default."""
+
+
+class NetworkOperator(pulumi.ComponentResource):
+    """The operator, ready, and the definitions of its custom resources."""
+
+    namespace: pulumi.Output[str]
+    """The operator's namespace."""
+
+    def __init__(self, name: str, *, args: NetworkOperatorArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        derived = network_operator_values(
+            args.pools, system_node_selector=args.system_node_selector, registry=args.registry
+        )
+        values = charts.merge(args.values, derived, chart=args.chart.name)
+        super().__init__("aks-infiniband:index:NetworkOperator", name, None, opts)
+        release = install_operator(
+            name, metadata.NETWORK_OPERATOR_NAMESPACE, args, values=values, parent=self, opts=opts
+        )
+        self.namespace = release.namespace.apply(str)  # the one it was given
+        kubernetes.apiextensions.CustomResource(
+            f"{name}-nics",
+            api_version="nfd.k8s-sigs.io/v1alpha1",
+            kind="NodeFeatureRule",
+            metadata=kubernetes.meta.v1.ObjectMetaArgs(
+                name=RULE_NAME, labels=metadata.labels(RULE_NAME, "node-feature-discovery")
+            ),
+            spec=node_feature_rule_spec(args.pools),
+            opts=child_options(self, opts, depends_on=[release]),
+        )
+        self.register_outputs({"namespace": self.namespace})

@@ -1,0 +1,90 @@
+"""An operator in its namespace: what both of NVIDIA's operators take, and how their charts are installed."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pulumi
+import pulumi_kubernetes as kubernetes
+
+from aks_infiniband import diagnosis
+from aks_infiniband.facts.pool import Pool
+from aks_infiniband.operators import charts
+from aks_infiniband.operators.system_nodes import SYSTEM_POOL
+from aks_infiniband.resources import metadata
+from aks_infiniband.resources.options import child_options
+from aks_infiniband.resources.registry import SOURCES, Registry, RegistryCredentials, RegistryCredentialsArgs
+
+
+@dataclass(frozen=True, kw_only=True)
+class OperatorArgs:
+    """What both operators take."""
+
+    pools: Sequence[Pool]
+    """The cluster's pools with InfiniBand."""
+    timeout_seconds: float
+    """How long the release may take to become ready."""
+    chart: charts.ChartSource
+    """The operator's chart."""
+    values: Mapping[str, Any] = field(default_factory=dict)
+    """Further Helm values. Raises charts.ValuesError for one that contradicts what follows from the other arguments."""
+    system_node_selector: Mapping[str, str] = field(default_factory=lambda: dict(SYSTEM_POOL))
+    """Labels of the nodes that carry the operator: AKS's own by default; empty means any node that is of no pool."""
+    registry: Registry = SOURCES
+    """Where images come from."""
+    registry_credentials: pulumi.Input[str] | None = None
+    """Docker configuration (JSON) that the operator's namespace gets as the Secret registry.PULL_SECRET."""
+    kubeconfig: pulumi.Input[str] | None = None
+    """With it a failed wait is explained; without it the engine's own message stands."""
+
+
+def install_operator(
+    name: str,
+    operator: str,
+    args: OperatorArgs,
+    *,
+    values: Mapping[str, Any],
+    parent: pulumi.Resource,
+    opts: pulumi.ResourceOptions | None,
+) -> kubernetes.helm.v3.Release:
+    """An operator's namespace, which admits its driver containers, and in it its Helm release.
+
+    The release is ready when it is there, and leaves nothing behind when its installation fails.
+
+    name: of both resources in the program.
+    operator: name of both in the cluster. It is fixed: a release that is not found again under its name installs a
+        second operator.
+    values: those of args and those that are derived (charts.merge).
+    parent, opts: the operator's component, and the options that it was given.
+    """
+    namespace = kubernetes.core.v1.Namespace(
+        name,
+        metadata=kubernetes.meta.v1.ObjectMetaArgs(
+            name=operator, labels={**metadata.labels(operator, "operator"), **metadata.PRIVILEGED}
+        ),
+        opts=child_options(parent, opts),
+    )
+    after: list[pulumi.Resource] = []
+    if args.registry_credentials is not None:
+        given = RegistryCredentialsArgs(namespace=namespace.metadata.name, docker_config=args.registry_credentials)
+        after = [RegistryCredentials(f"{name}-registry", args=given, opts=child_options(parent, opts))]
+    chart = args.chart
+    return kubernetes.helm.v3.Release(
+        name,
+        name=operator,
+        chart=chart.name,
+        version=chart.version,
+        repository_opts=kubernetes.helm.v3.RepositoryOptsArgs(repo=chart.repository) if chart.repository else None,
+        namespace=namespace.metadata.name,
+        values=values,
+        atomic=True,
+        cleanup_on_fail=True,
+        skip_await=False,
+        timeout=round(args.timeout_seconds),
+        opts=child_options(
+            parent,
+            opts,
+            hooks=diagnosis.on_error(name, waiting_for="release", kubeconfig=args.kubeconfig, pools=args.pools),
+            depends_on=after,
+        ),
+    )

@@ -1,0 +1,95 @@
+"""Where images come from instead of the internet, and the Secret with which they are pulled."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import pulumi
+import pulumi_kubernetes as kubernetes
+
+from aks_infiniband.facts.versions import Image
+from aks_infiniband.resources import metadata
+from aks_infiniband.resources.options import child_options
+
+PULL_SECRET: Final = "aks-infiniband-registry"  # noqa: S105  a name
+"""Name of the Secret with the registry's credentials, in every namespace of ours."""
+_DOCKER_HUB: Final = "docker.io"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Registry:
+    """A registry that mirrors every image under the path it has at its source; by default the sources themselves."""
+
+    images: str | None = None
+    """Registry, with a path or without; nvcr.io/nvidia/x becomes IMAGES/nvidia/x. None leaves images where they are."""
+    pull_secret: str | None = None
+    """Name of the Secret that pods pull with; None where the registry asks for none."""
+
+    def image(self, reference: str) -> str:
+        """Where this image, or this repository of images, is pulled from."""
+        if self.images is None or reference.startswith(f"{self.images}/"):
+            return reference
+        return f"{self.images}/{_path_at_source(reference)}"
+
+    def fields(self, image: Image) -> dict[str, Any]:
+        """The image spec of NVIDIA's custom resources: image, and what it is pulled with."""
+        fields: dict[str, Any] = {**image.as_fields(), "repository": self.image(image.repository)}
+        if self.pull_secret:
+            fields["imagePullSecrets"] = [self.pull_secret]
+        return fields
+
+    def pull_secrets(self) -> list[dict[str, str]]:
+        """A pod's imagePullSecrets."""
+        return [{"name": self.pull_secret}] if self.pull_secret else []
+
+
+SOURCES: Final = Registry()
+"""Every image from where its maker publishes it."""
+
+
+def _path_at_source(reference: str) -> str:
+    """Without the host; what names none is Docker Hub's, whose images without a namespace lie in library/."""
+    host, slash, path = reference.partition("/")
+    if not slash:
+        return f"library/{reference}"
+    names_a_host = "." in host or ":" in host or host == "localhost"
+    if not names_a_host:
+        return reference
+    return f"library/{path}" if host == _DOCKER_HUB and "/" not in path else path
+
+
+@dataclass(frozen=True, kw_only=True)
+class RegistryCredentialsArgs:
+    """What RegistryCredentials take."""
+
+    namespace: pulumi.Input[str]
+    """Where pods are to pull with them."""
+    docker_config: pulumi.Input[str]
+    """Content of a docker configuration file, JSON: {"auths": {"registry.example": {"auth": …}}}."""
+
+
+class RegistryCredentials(pulumi.ComponentResource):
+    """A registry's credentials in one namespace, as the Secret PULL_SECRET."""
+
+    secret_name: pulumi.Output[str]
+    """Name of the Secret."""
+
+    def __init__(self, name: str, *, args: RegistryCredentialsArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("aks-infiniband:index:RegistryCredentials", name, None, opts)
+        secret = kubernetes.core.v1.Secret(
+            name,
+            metadata=kubernetes.meta.v1.ObjectMetaArgs(
+                name=PULL_SECRET,
+                namespace=args.namespace,
+                labels=metadata.labels(PULL_SECRET, "registry"),
+            ),
+            type="kubernetes.io/dockerconfigjson",
+            string_data=pulumi.Output.secret(_content(args.docker_config)),
+            opts=child_options(self, opts),
+        )
+        self.secret_name = secret.metadata.apply(lambda made: str(made.name))
+        self.register_outputs({"secretName": self.secret_name})
+
+
+def _content(docker_config: pulumi.Input[str]) -> Mapping[str, pulumi.Input[str]]:
+    return {".dockerconfigjson": docker_config}

@@ -1,0 +1,111 @@
+"""Settings of the cluster: one that is made in Azure, or one that somebody else made."""
+
+from ipaddress import IPv4Network
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field
+
+from aks_infiniband.stack.settings import rules
+from aks_infiniband.stack.settings.base import Labels, Network, PublicRange, Section, Text, Zone
+
+OutboundType = Literal["loadBalancer", "userAssignedNATGateway", "userDefinedRouting", "none"]
+"""Not managedNATGateway: Azure refuses it with a subnet that is given, as ours always is (Azure, "Create a managed or
+user-assigned NAT gateway")."""
+
+
+class SystemPoolSettings(Section):
+    """The pool that carries the cluster's own pods and both operators.
+
+    It is as this says when the cluster is made. A later change of it changes nothing, and `pulumi up` warns: Azure
+    takes inline pools in one request with all other pools. Its count is changed with `az aks nodepool scale`; for
+    another size or zone, add a second system pool with `az aks nodepool add --mode System`, and delete the first.
+    """
+
+    vm_size: Annotated[str, rules.vm_size, AfterValidator(rules.system_size)] = "Standard_D8s_v5"
+    """Azure VM size without InfiniBand."""
+    count: int = Field(default=2, ge=1, le=1000, strict=True)
+    """Number of nodes."""
+    zones: tuple[Zone, ...] = ()
+    """Availability zones; none means wherever there is capacity."""
+
+
+class NetworkSettings(Section):
+    """Address ranges (CIDR) and ways out. With the overlay, the default, only nodes take addresses of the network.
+
+    Set when the cluster is made: Azure refuses to change the ranges of one that exists.
+    """
+
+    address_space: Network = IPv4Network("10.224.0.0/12")
+    """The virtual network that is made."""
+    subnet: Network = IPv4Network("10.224.0.0/16")
+    """The nodes' subnet that is made, within addressSpace."""
+    node_subnet_id: Annotated[str, rules.subnet_id] | None = None
+    """An existing subnet for the nodes; then no virtual network is made, and addressSpace and subnet are left out."""
+    pod_subnet_id: Annotated[str, rules.subnet_id] | None = None
+    """An existing subnet for the pods, beside nodeSubnetId: pods take its addresses, and there is no overlay."""
+    pod_cidr: Network = IPv4Network("10.244.0.0/16")
+    """The pods' overlay; every node takes a /24 of it."""
+    service_cidr: Network = IPv4Network("10.0.0.0/16")
+    """The services."""
+    outbound_type: OutboundType = "loadBalancer"
+    """How nodes reach the internet. All but loadBalancer need a nodeSubnetId that is prepared for it."""
+
+
+class ApiServerSettings(Section):
+    """Who reaches the Kubernetes API."""
+
+    private: bool = Field(default=False, strict=True)
+    """Only from within the virtual network; `pulumi up` has to run there too. A change replaces the cluster."""
+    authorized_ip_ranges: tuple[PublicRange, ...] = Field(default=(), max_length=200)
+    """Public ranges (CIDR) that reach a public API server; none means all. Where `pulumi up` runs must be among them.
+    Azure takes 200 of them at most."""
+
+
+class AccessSettings(Section):
+    """How people and programs log in."""
+
+    entra_id: bool = Field(default=False, strict=True)
+    """Microsoft Entra ID logs in, and Azure RBAC decides what each may do; whoever runs `pulumi up` needs the role
+    Azure Kubernetes Service RBAC Cluster Admin, and kubelogin on the PATH. Once on, AKS does not turn it off again."""
+    admin_group_object_ids: tuple[Annotated[str, rules.object_id], ...] = ()
+    """Groups of Entra ID that administer the cluster."""
+    local_accounts: bool = Field(default=True, strict=True)
+    """Certificates for administrators that no directory knows. Only with entraId can they be off."""
+    login: Literal["azurecli", "spn", "msi", "workloadidentity"] = "azurecli"
+    """As whom kubelogin logs in with entraId; none of them asks a person."""
+
+
+class ClusterSettings(Section):
+    """The AKS cluster and what it stands in."""
+
+    kubernetes_version: Annotated[str, rules.version, AfterValidator(rules.kubernetes_version)]
+    """Such as "1.34" (AKS picks the patch) or "1.34.2"; quoted, or YAML makes a number of it. A change upgrades the
+    control plane and the stack's pools, not the system pool: for that, `az aks nodepool upgrade`."""
+    name: Annotated[str, rules.resource_name] | None = None
+    """Default: the project's and the stack's name. A change replaces the cluster."""
+    resource_group: Annotated[str, rules.resource_group_name] | None = None
+    """Name of the resource group that is made for the cluster. Default: the cluster's name. A change replaces the
+    cluster."""
+    node_resource_group: Annotated[str, rules.resource_group_name] | None = None
+    """Name of the resource group in which AKS keeps the machines. Default: AKS's own choice."""
+    identity_id: Annotated[str, rules.identity_id] | None = None
+    """An existing user-assigned identity of the stack's subscription, already permitted on existing subnets. Default:
+    one is made."""
+    system_pool: SystemPoolSettings = SystemPoolSettings()
+    network: NetworkSettings = NetworkSettings()
+    api_server: ApiServerSettings = ApiServerSettings()
+    access: AccessSettings = AccessSettings()
+    pool_operations: Literal["parallel", "serial"] = "parallel"
+    """Whether pools are created, changed and deleted side by side or one at a time."""
+
+
+class ExistingClusterSettings(Section):
+    """A cluster that somebody else made and keeps: AKS, Cluster API on Azure, any other. No Azure resource is made."""
+
+    kubeconfig: Text = "~/.kube/config"
+    """Path of the kubeconfig; relative to the project, ~ is the home folder."""
+    context: Text | None = None
+    """Context in it. Default: its current one."""
+    system_node_selector: Labels = Field(default_factory=dict)
+    """Labels of the nodes that carry the operators. Default: any node that is not of an InfiniBand pool
+    below."""

@@ -1,0 +1,141 @@
+"""Settings of the two operators, of where charts and images come from, of the waits, and of the checks."""
+
+from ipaddress import IPv4Address, IPv4Network
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from aks_infiniband.facts.catalog import Mode, NicDriver
+from aks_infiniband.stack.settings import rules
+from aks_infiniband.stack.settings.base import Network, Seconds, Section, Text
+
+
+class ChartSettings(Section):
+    """Where an operator's chart comes from; what is left out is NVIDIA's, at the pinned version."""
+
+    name: str | None = Field(default=None, min_length=1)
+    """A chart's name in the repository, an oci:// address, or the path of a folder or archive."""
+    repository: Annotated[str, rules.chart_repository] | None = None
+    """URL of the chart repository."""
+    version: str | None = Field(default=None, min_length=1)
+    """Version of the chart."""
+
+
+class _OperatorSettings(Section):
+    chart: ChartSettings = ChartSettings()
+    values: dict[str, Any] = Field(default_factory=dict)
+    """Helm values of this stack, over those of the file. What the program derives cannot be contradicted."""
+
+
+class IpoibSettings(Section):
+    """Addresses of the IPoIB networks, given out by NV-IPAM."""
+
+    range: Network = IPv4Network("192.168.0.0/16")
+    """Addresses for the pods' interfaces, apart from every range of the cluster's. With several networks, each takes
+    an equal part of it."""
+    addresses_per_node: int = Field(default=16, ge=2, le=4096, strict=True)
+    """Pods with such an interface that one node takes; NV-IPAM gives every node a block of so many."""
+    gateway: IPv4Address | None = None
+    """A router in the range, for what is beyond it. Default: none, the fabric is one subnet."""
+    rails: int = Field(default=1, ge=1, le=16, strict=True)
+    """IPoIB networks a pod joins, each on an HCA of its own: net1, net2, …"""
+
+
+class UpgradeSettings(Section):
+    """How a changed driver reaches the nodes: one at a time, each drained first."""
+
+    automatic: bool = Field(default=True, strict=True)
+    """Whether a changed driver version rolls out by itself. Off, a node gets it when its driver pod is deleted."""
+    drain_timeout_seconds: int = Field(default=300, ge=0, strict=True)
+    """How long pods may take to leave a node; 0 waits for as long as they need."""
+
+
+class NetworkOperatorSettings(_OperatorSettings):
+    """NVIDIA Network Operator."""
+
+    mode: Mode = "rdma-shared"
+    """How pods get InfiniBand. rdma-shared: up to 63 pods of a node share all its HCAs. sriov: a pod holds HCAs for
+    itself. ipoib: rdma-shared, and a network interface net1 for programs that speak TCP/IP only. driver-only: nothing
+    but the driver; pods are privileged and mount /dev/infiniband."""
+    driver: NicDriver = "doca-ofed"
+    """doca-ofed: NVIDIA's driver, in a container on every node. inbox: the one of Ubuntu 24.04's own kernel."""
+    driver_version: Text | None = None
+    """Version of the DOCA driver image. Default: the one that the operator's release was tested with. A change rolls
+    through the nodes as `upgrade` says."""
+    upgrade: UpgradeSettings = UpgradeSettings()
+    ipoib: IpoibSettings = IpoibSettings()
+    node_preparation: bool = Field(default=False, strict=True)
+    """A DaemonSet that loads ib_umad and rdma_ucm and lifts the memlock limit of containerd and kubelet, so that pods
+    that do not run as root can register memory too."""
+    values_file: str | None = "values/network-operator.yaml"
+    """Helm values that all stacks share; a path relative to the project."""
+
+
+class GpuOperatorSettings(_OperatorSettings):
+    """NVIDIA GPU Operator; installed only where a pool has NVIDIA GPUs whose driver it or AKS owns."""
+
+    driver_version: Text | None = None
+    """Version of the GPU driver image where the operator owns the driver. Default: the chart's."""
+    values_file: str | None = "values/gpu-operator.yaml"
+    """Helm values that all stacks share; a path relative to the project."""
+
+
+class RegistrySettings(Section):
+    """Where images and charts come from instead of the internet. Credentials, where the registry asks for them, are
+    the secret `aks-infiniband:registryCredentials`.
+    """
+
+    images: Annotated[str, rules.image_registry] | None = None
+    """Registry, with a path or without, that mirrors every image under the path it has at its source:
+    nvcr.io/nvidia/x becomes IMAGES/nvidia/x."""
+    charts: Annotated[str, rules.chart_location] | None = None
+    """Chart repository (https://) or registry (oci://) that has both operators' charts under their own names. A
+    registry that wants a login gets it where `pulumi up` runs, by `helm registry login` (pulumi-kubernetes #1914)."""
+
+
+class WorkloadNamespaces(Section):
+    """Where workloads find their settings."""
+
+    namespaces: tuple[Annotated[str, rules.namespace], ...] = ()
+    """Existing namespaces that get the ConfigMaps too, beside aks-infiniband, which the program makes."""
+
+
+class Readiness(Section):
+    """How long is waited, and how closely looked, for what Azure and the operators report."""
+
+    poll_seconds: Seconds = Field(default=10, gt=0)
+    """Seconds between two looks."""
+    stable_seconds: Seconds = Field(default=30, ge=0)
+    """Seconds for which all nodes must offer their resources before they are believed."""
+    timeout_seconds: Seconds = Field(default=2700, gt=0)
+    """Limit of every wait. Default: registering the feature takes about 10 minutes, a pool 6, the driver of a slow
+    node 19, one after the other (field reports, B5); and some reserve."""
+
+
+class ThresholdSettings(Section):
+    """Bounds of one measured figure, in its unit."""
+
+    warn: float | None = Field(default=None, gt=0, strict=True, allow_inf_nan=False)
+    """A result worse than this is warned of."""
+    fail: float | None = Field(default=None, gt=0, strict=True, allow_inf_nan=False)
+    """A result worse than this fails."""
+
+
+class ValidationSettings(Section):
+    """The check at the end of `pulumi up`."""
+
+    mode: Literal["enforce", "warn", "off"] = "enforce"
+    """enforce: a failed check fails the update; warn: it is reported; off: nothing is checked."""
+    image: Text | None = None
+    """Image with Python 3, and PyTorch for pools with GPUs; RDMA tools that it lacks are installed at start. Default:
+    by pool, see docs/validation.md."""
+    timeout_seconds: Seconds = Field(default=1800, gt=0)
+    """Limit of one pool's check once its nodes are ready; the Job, which first awaits them for up to
+    readiness.timeoutSeconds, is waited for as long as both together."""
+    tries: int = Field(default=3, ge=1, le=3, strict=True)
+    """How often a measurement that fails is made in all."""
+    sweep: Literal["short", "full"] = "short"
+    """Message sizes of the all-reduce. short: five, up to the one that is judged; full: 8 B to 16 GiB by twos, a few
+    minutes more."""
+    thresholds: dict[Text, ThresholdSettings] = Field(default_factory=dict)
+    """Bounds that replace the catalogue's for every pool of the stack, by figure, such as rdma-write-bandwidth."""

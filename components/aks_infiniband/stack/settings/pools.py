@@ -1,0 +1,137 @@
+"""Settings of the node pools, and of machine sizes that the catalogue does not know."""
+
+from typing import Annotated, Final, Literal
+
+from pydantic import AfterValidator, Field, WithJsonSchema
+
+from aks_infiniband.facts.catalog import SIZES, Architecture, GpuDriver, LinkGeneration, Mode, NicDriver
+from aks_infiniband.stack.settings import rules
+from aks_infiniband.stack.settings.base import MOST_NODES, Labels, Section, Text, Zone
+
+_SIZE: Final = {"anyOf": [{"enum": list(SIZES)}, {"type": "string", "pattern": rules.vm_size.whole}]}
+"""For editors: the catalogue's sizes, or any other."""
+OwnLabels = dict[Annotated[str, rules.label_key, AfterValidator(rules.label)], Annotated[str, rules.label_value]]
+"""Labels that a pool may give its nodes."""
+OsSku = Literal["Ubuntu", "Ubuntu2204", "Ubuntu2404"]
+"""Those for which NVIDIA's drivers are built (field reports, A9)."""
+
+
+class AutoscaleSettings(Section):
+    """Bounds of the cluster autoscaler. The pool's count is then where it begins, and later Azure's own."""
+
+    min_count: int = Field(ge=1, le=MOST_NODES, strict=True)
+    """At least 1: no autoscaler starts a node for an extended resource that it has never seen (AKS issue 2832)."""
+    max_count: int = Field(ge=1, le=MOST_NODES, strict=True)
+    """At most 100 with InfiniBand."""
+
+
+class PoolSettings(Section):
+    """One pool of machines. Two pools never share a fabric."""
+
+    name: Annotated[str, rules.pool_name]
+    """Unique in the cluster."""
+    vm_size: Annotated[str, rules.vm_size, WithJsonSchema(_SIZE)]
+    """A size of the catalogue, or one that `sizes` describes. A change replaces the pool."""
+    count: int = Field(ge=1, le=MOST_NODES, strict=True)
+    """Number of nodes, 100 at most with InfiniBand."""
+    infiniband: bool = Field(default=True, strict=True)
+    """False for a pool of ordinary machines beside the others: any size without InfiniBand."""
+    mode: Mode | None = None
+    """How pods get InfiniBand. Default: the network operator's mode."""
+    nic_driver: NicDriver | None = None
+    """Whose mlx5 driver: doca-ofed or inbox. Default: the network operator's."""
+    gpu_driver: GpuDriver | None = None
+    """Who owns the GPUs' driver. Default: operator for NVIDIA's GPUs, none for sizes without GPUs and for those whose
+    GPU software is not installed yet. A change replaces the pool."""
+    ipoib_devices: tuple[Annotated[str, rules.interface_name], ...] = ()
+    """Parent interfaces of the IPoIB networks, one a rail. Default: the catalogue's first for the size."""
+    nccl_topology: Text | None = None
+    """Path of an NCCL topology file, relative to the project. Default: generated from the catalogue."""
+    autoscale: AutoscaleSettings | None = None
+    """Bounds of the cluster autoscaler. Default: the pool keeps its count."""
+    labels: OwnLabels = Field(default_factory=dict)
+    """Further node labels."""
+    node_selector: Labels = Field(default_factory=dict)
+    """In an existing cluster: labels that the pool's nodes, and no others, carry."""
+    taints: tuple[Annotated[str, rules.taint], ...] = ()
+    """As key=value:Effect, one for each key and effect. Everything the program runs on the pool tolerates them."""
+    os_sku: OsSku | None = None
+    """Ubuntu, Ubuntu2204 or Ubuntu2404. Default: Ubuntu2404 where the size or the inbox driver needs it, else Ubuntu.
+    A change replaces the pool."""
+    os_disk_size_gb: int | None = Field(default=None, ge=30, le=2048, strict=True)
+    """GB of the OS disk. Default: Azure's for the size. A change replaces the pool."""
+    os_disk_type: Literal["Managed", "Ephemeral"] | None = None
+    """Default: Azure's for the size. A change replaces the pool."""
+    node_image_snapshot_id: Annotated[str, rules.snapshot_id] | None = None
+    """A node pool snapshot whose node image the pool gets. Default: the newest image of the OS SKU."""
+    capacity_reservation_group_id: Annotated[str, rules.capacity_reservation_group_id] | None = None
+    """A capacity reservation group that has room for the pool. The cluster's identity needs the role Contributor on it:
+    an existing one (cluster.identityId), or the one that an earlier update has made. A change replaces the pool."""
+    priority: Literal["Regular", "Spot"] = "Regular"
+    """Spot only for pools without InfiniBand: an eviction takes one machine out of a job that spans all of them."""
+    zones: tuple[Zone, ...] = ()
+    """At most one availability zone for an InfiniBand pool: a fabric does not span zones. A change replaces the
+    pool."""
+
+    @property
+    def most_nodes(self) -> int:
+        """Nodes that the pool can have: count, or the autoscaler's bound."""
+        return self.count if self.autoscale is None else max(self.count, self.autoscale.max_count)
+
+
+class DescribedInfiniband(Section):
+    """The InfiniBand adapters of a described size."""
+
+    hca_count: int = Field(ge=1, le=16, strict=True)
+    """HCAs of one machine, each with one port."""
+    generation: LinkGeneration
+    """Of the links."""
+    rate_gbps: int | None = Field(default=None, ge=1, strict=True)
+    """Signalling rate of one port in Gb/s. Default: the generation's."""
+    adapter: Literal["ConnectX-5", "ConnectX-6", "ConnectX-7", "ConnectX-8"]
+    """The PCI device ID follows from it."""
+    vf_device_id: Annotated[str, rules.pci_id] | None = None
+    """PCI device ID of the virtual function. Default: the adapter's."""
+
+
+class DescribedAccelerator(Section):
+    """The GPUs of a described size."""
+
+    vendor: Literal["nvidia", "amd"]
+    """Their maker."""
+    model: Text
+    """Such as B200."""
+    count: int = Field(ge=1, le=16, strict=True)
+    """GPUs of one machine."""
+    memory_gb: int = Field(ge=1, strict=True)
+    """Memory of one GPU, in GB as its vendor states it."""
+
+
+class DescribedSize(Section):
+    """A machine size that the catalogue does not know, in the catalogue's terms.
+
+    ```yaml
+    aks-infiniband:sizes:
+      Standard_ND128isr_B300_v7:
+        vcpus: 128
+        memoryGib: 2048
+        series: ND_B300_v7
+        infiniband: {hcaCount: 8, generation: XDR, adapter: ConnectX-8}
+        accelerator: {vendor: nvidia, model: B300, count: 8, memoryGb: 288}
+    ```
+    """
+
+    vcpus: int = Field(ge=1, strict=True)
+    """Virtual CPUs of one machine."""
+    memory_gib: int = Field(ge=1, strict=True)
+    """Memory of one machine, in GiB."""
+    series: Text
+    """The family whose vCPU quota the size counts against."""
+    infiniband: DescribedInfiniband
+    """Its InfiniBand adapters."""
+    accelerator: DescribedAccelerator | None = None
+    """Its GPUs. Default: none."""
+    architecture: Architecture = "amd64"
+    """Of its processors."""
+    placement_feature: bool = Field(default=True, strict=True)
+    """Whether AKSInfinibandSupport must be registered (true) or must not be (false)."""

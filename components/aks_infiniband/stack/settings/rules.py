@@ -1,0 +1,127 @@
+"""What Azure and Kubernetes take for one value, and the words in which a wrong one is refused.
+
+Each rule returns the value it was given, or raises ValueError with a text that goes on after "KEY is VALUE; ".
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Any, Final
+
+from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, core_schema
+
+from aks_infiniband.facts.catalog import SIZES
+from aks_infiniband.facts.versions import MINIMUM_KUBERNETES
+
+_LABEL_NAME: Final = r"[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?"
+_LABEL_KEY: Final = rf"([a-z0-9]([a-z0-9.-]{{0,251}}[a-z0-9])?/)?{_LABEL_NAME}"
+_TAINT: Final = rf"{_LABEL_KEY}(={_LABEL_NAME})?:(NoSchedule|PreferNoSchedule|NoExecute)"
+_GUID: Final = r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
+_GROUP: Final = rf"/subscriptions/{_GUID}/resource[Gg]roups/[^/]+/providers/[Mm]icrosoft\."
+
+_KUBELET_LABELS: Final = ("kubelet.kubernetes.io", "node.kubernetes.io")
+"""Where Kubernetes' own domains are open to --node-labels (Kubernetes, "kubelet", --node-labels)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Matching:
+    """A rule, and the metadata of a text's annotation: the value matches the pattern as a whole."""
+
+    pattern: str
+    """In what Python and ECMAScript read alike, for the published schema has it too."""
+    says: str
+    """The same in words, after "must be"."""
+
+    @property
+    def whole(self) -> str:
+        """The pattern for a reader that looks for it anywhere in a text, as JSON schema does."""
+        return f"^(?:{self.pattern})$"
+
+    def __call__(self, value: str) -> str:
+        """Raises ValueError."""
+        if not re.fullmatch(self.pattern, value):
+            raise ValueError(f"must be {self.says}")
+        return value
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_after_validator_function(self.__call__, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        # The message is one that editors on the base of yaml-language-server show in place of the pattern.
+        return {**handler(schema), "pattern": self.whole, "patternErrorMessage": f"must be {self.says}"}
+
+
+def _resource_id(kind: str, path: str) -> Matching:
+    """The resource ID of something that exists; Azure's tools write some of its words in lower case."""
+    return Matching(_GROUP + path, f"the resource ID of {kind}, /subscriptions/…/resourceGroups/…/providers/…")
+
+
+version = Matching(r"[0-9]+\.[0-9]+(\.[0-9]+)?", 'a quoted version such as "1.34" or "1.34.2"')
+pool_name = Matching(r"[a-z][a-z0-9]{0,11}", "1 to 12 lower-case letters and digits, a letter first")
+resource_name = Matching(
+    r"[A-Za-z0-9]([A-Za-z0-9_-]{0,61}[A-Za-z0-9])?",
+    "1 to 63 letters, digits, - and _, a letter or digit first and last",
+)
+resource_group_name = Matching(r"[\w().-]{0,89}[\w()-]", "1 to 90 letters, digits, _ ( ) - and ., not ending with .")
+vm_size = Matching(r"Standard_[A-Za-z0-9_-]+", "an Azure VM size, such as Standard_D8s_v5")
+zone = Matching(r"[123]", "an availability zone: '1', '2' or '3'")
+label_key = Matching(_LABEL_KEY, "a Kubernetes label key")
+label_value = Matching(rf"({_LABEL_NAME})?", "a Kubernetes label value: at most 63 letters, digits, - _ and .")
+taint = Matching(_TAINT, "a taint, key=value:NoSchedule (or PreferNoSchedule, NoExecute)")
+namespace = Matching(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?", "a namespace: at most 63 lower-case letters, digits and -")
+object_id = Matching(_GUID, "the object ID of a group of Entra ID, such as 01234567-89ab-cdef-0123-456789abcdef")
+interface_name = Matching(
+    r"[A-Za-z0-9]([A-Za-z0-9.-]{0,13}[A-Za-z0-9])?",
+    "a network interface of the machine, at most 15 letters, digits, . and -, such as ibP257p0s0",
+)
+pci_id = Matching(r"[0-9a-f]{4}", "a PCI device ID, four lower-case hexadecimal digits such as '101e'")
+chart_repository = Matching(
+    r"https?://.+", "the http:// or https:// URL of a chart repository; an oci:// address is given as the chart's name"
+)
+chart_location = Matching(
+    r"(https?|oci)://[^\s]+[^\s/]", "an https:// chart repository or an oci:// registry, without a / at the end"
+)
+image_registry = Matching(
+    r"[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?(:[0-9]+)?(/[a-z0-9]+([._-]+[a-z0-9]+)*)*",
+    "a registry, HOST[:PORT][/PATH] without https:// and tag, such as mirror.azurecr.io/nvidia",
+)
+subnet_id = _resource_id("a subnet", r"[Nn]etwork/virtual[Nn]etworks/[^/]+/subnets/[^/]+")
+identity_id = _resource_id("a user-assigned identity", r"[Mm]anaged[Ii]dentity/user[Aa]ssigned[Ii]dentities/[^/]+")
+snapshot_id = _resource_id("a node pool snapshot", r"[Cc]ontainer[Ss]ervice/snapshots/[^/]+")
+capacity_reservation_group_id = _resource_id(
+    "a capacity reservation group", r"[Cc]ompute/capacity[Rr]eservation[Gg]roups/[^/]+"
+)
+
+
+def label(key: str) -> str:
+    """A label that a pool may carry: not one of those that AKS sets itself, or that a kubelet refuses."""
+    domain = key.split("/", maxsplit=1)[0] if "/" in key else ""
+    if _within(domain, "kubernetes.azure.com"):
+        raise ValueError("must not be in kubernetes.azure.com: AKS keeps that prefix for its own labels")
+    if _within(domain, "kubernetes.io", "k8s.io") and not _within(domain, *_KUBELET_LABELS):
+        raise ValueError(
+            f"must not be in kubernetes.io or k8s.io, but for {' and '.join(_KUBELET_LABELS)}: a kubelet that is to "
+            "give itself such a label does not start"
+        )
+    return key
+
+
+def _within(domain: str, *parents: str) -> bool:
+    return any(domain == parent or domain.endswith(f".{parent}") for parent in parents)
+
+
+def kubernetes_version(value: str) -> str:
+    """A version as AKS takes it, not older than the operators support."""
+    oldest = ".".join(map(str, MINIMUM_KUBERNETES))
+    major, minor, *_ = value.split(".")
+    if (int(major), int(minor)) < MINIMUM_KUBERNETES:
+        raise ValueError(f"must be {oldest} or later: the Network Operator supports no older Kubernetes")
+    return value
+
+
+def system_size(value: str) -> str:
+    """A size for the system pool: any but those with InfiniBand."""
+    if value in SIZES:
+        raise ValueError("is an InfiniBand size: give it a pool of its own under aks-infiniband:pools")
+    return value

@@ -1,0 +1,166 @@
+"""What a pod needs to talk RDMA over a pool's InfiniBand: settings in the cluster, and the common part of its template.
+
+Sources: NCCL's own documentation ("Environment Variables"), the AKS InfiniBand guide (Azure/aks-rdma-infiniband)
+and what its users report.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from aks_infiniband.facts.pool import Pool, node_affinity
+from aks_infiniband.workload.environment import nccl_environment
+from aks_infiniband.workload.topology import nccl_topology
+
+NAMESPACE: Final = "aks-infiniband"
+"""Namespace of the workload settings, of the IPoIB networks and of the validation."""
+
+SHM_SIZE: Final = "64Gi"
+"""Limit of the memory-backed /dev/shm: the AKS guide's. Only what is used counts, against the pod's memory."""
+
+TOPOLOGY_KEY: Final = "nccl-topology.xml"
+"""Key of the ConfigMap, and name of the file, that holds a pool's NCCL topology."""
+
+_TOPOLOGY_FOLDER: Final = "/etc/aks-infiniband"
+_DEVICES: Final = "/dev/infiniband"
+DRIVER_READY: Final = {"network.nvidia.com/operator.mofed.wait": "false"}
+"""Label that the Network Operator keeps on a node whose driver container is ready."""
+
+
+def config_map_name(pool_name: str) -> str:
+    """Name of the ConfigMap with the environment for InfiniBand on a pool."""
+    return f"workload-{pool_name}"
+
+
+def ipoib_config_map_name(pool_name: str) -> str:
+    """Name of the ConfigMap with the environment for TCP/IP over InfiniBand on a pool in mode ipoib."""
+    return f"workload-{pool_name}-ipoib"
+
+
+def topology_config_map_name(pool_name: str) -> str:
+    """Name of the ConfigMap with the NCCL topology of a pool."""
+    return f"workload-{pool_name}-topology"
+
+
+def config_maps(pool: Pool, *, topology: str | None = None) -> dict[str, dict[str, str]]:
+    """The data of a pool's ConfigMaps, by name.
+
+    The topology has one of its own: `envFrom` would make a variable of it.
+    topology: content of a given NCCL topology file; by default the one of the size.
+    """
+    found = {config_map_name(pool.name): nccl_environment()}
+    if pool.mode == "ipoib":
+        interfaces = [f"net{number}" for number, _ in enumerate(pool.ipoib_networks, start=1)]
+        found[ipoib_config_map_name(pool.name)] = nccl_environment("ipoib", ipoib_interfaces=interfaces)
+    text = topology or nccl_topology(pool.size)
+    if text is not None:
+        found[topology_config_map_name(pool.name)] = {TOPOLOGY_KEY: text}
+    return found
+
+
+def pod_resources(pool: Pool) -> dict[str, str]:
+    """The extended resources of a pod that takes a whole machine of the pool: its GPUs and its RDMA devices."""
+    accelerator = pool.size.accelerator
+    gpus = {pool.gpu_resource: str(accelerator.count)} if pool.gpu_resource and accelerator else {}
+    return {**gpus, **rdma_resources(pool)}
+
+
+def rdma_resources(pool: Pool) -> dict[str, str]:
+    """The extended resources of a pod that uses InfiniBand and no GPU; empty in mode driver-only."""
+    return {pool.rdma_resource: str(pool.rdma_quantity)} if pool.rdma_resource else {}
+
+
+def network_annotation(pool: Pool, *, network_namespace: str = NAMESPACE) -> dict[str, str]:
+    """The annotation with which a pod of any namespace joins the pool's IPoIB networks; empty in other modes.
+
+    network_namespace: that of the IpoibNetworks.
+    """
+    if pool.mode != "ipoib":
+        return {}
+    joined = ", ".join(f"{network_namespace}/{network}" for network in pool.ipoib_networks)
+    return {"k8s.v1.cni.cncf.io/networks": joined}
+
+
+def pod_template_fragment(
+    pool: Pool,
+    *,
+    topology: str | None = None,
+    pull_secret: str | None = None,
+    network_namespace: str = NAMESPACE,
+    container: str = "main",
+) -> dict[str, Any]:
+    """The part of a PodTemplateSpec that every workload on the pool has in common: merge it into your own.
+
+    The pod has to be in a namespace that has the pool's ConfigMaps.
+    topology: content of a given NCCL topology file; by default the one of the size.
+    pull_secret: Secret of the pod's namespace with the registry's credentials.
+    network_namespace: that of the pool's IpoibNetworks.
+    container: name of the container that gets resources, permissions, environment and shared memory.
+    """
+    extras = [_shared_memory()]
+    if topology_config_map_name(pool.name) in config_maps(pool, topology=topology):
+        extras.append(_topology(pool))
+    if pool.mode == "driver-only":
+        extras.append(_device_nodes())
+    resources = pod_resources(pool)
+    main = {
+        "name": container,
+        "envFrom": [{"configMapRef": {"name": config_map_name(pool.name)}}],
+        "env": [variable for extra in extras for variable in extra.env],
+        "resources": {"requests": resources, "limits": dict(resources)},
+        "securityContext": _security_context(pool),
+        "volumeMounts": [dict(extra.mount) for extra in extras],
+    }
+    spec: dict[str, Any] = {
+        "nodeSelector": dict(pool.node_selector),
+        "tolerations": [dict(toleration) for toleration in pool.tolerations],
+        "containers": [main],
+        "volumes": [dict(extra.volume) for extra in extras],
+    }
+    if pool.mode == "driver-only" and pool.nic_driver == "doca-ofed":
+        # No resource keeps the pod off a node whose driver is not there yet.
+        spec["affinity"] = {"nodeAffinity": node_affinity([pool], labels=DRIVER_READY)}
+    if pull_secret is not None:
+        spec["imagePullSecrets"] = [{"name": pull_secret}]
+    annotations = network_annotation(pool, network_namespace=network_namespace)
+    return {**({"metadata": {"annotations": annotations}} if annotations else {}), "spec": spec}
+
+
+@dataclass(frozen=True, slots=True)
+class _Extra:
+    """A volume, where it is mounted, and the environment that says so."""
+
+    volume: Mapping[str, Any]
+    mount: Mapping[str, Any]
+    env: tuple[Mapping[str, str], ...] = ()
+
+
+def _shared_memory() -> _Extra:
+    return _Extra(
+        {"name": "shm", "emptyDir": {"medium": "Memory", "sizeLimit": SHM_SIZE}},
+        {"name": "shm", "mountPath": "/dev/shm"},  # noqa: S108 a mount path
+    )
+
+
+def _topology(pool: Pool) -> _Extra:
+    return _Extra(
+        {"name": "topology", "configMap": {"name": topology_config_map_name(pool.name)}},
+        {"name": "topology", "mountPath": _TOPOLOGY_FOLDER, "readOnly": True},
+        ({"name": "NCCL_TOPO_FILE", "value": f"{_TOPOLOGY_FOLDER}/{TOPOLOGY_KEY}"},),
+    )
+
+
+def _device_nodes() -> _Extra:
+    return _Extra(
+        {"name": "infiniband", "hostPath": {"path": _DEVICES, "type": "Directory"}},
+        {"name": "infiniband", "mountPath": _DEVICES},
+    )
+
+
+def _security_context(pool: Pool) -> dict[str, Any]:
+    if pool.mode == "driver-only":
+        # Privileged, because no device plugin hands the device nodes out: the container's device cgroup would refuse
+        # every one of them.
+        return {"privileged": True}
+    # Registering memory with an HCA locks it, beyond what containerd's limit allows.
+    return {"capabilities": {"add": ["IPC_LOCK"]}}

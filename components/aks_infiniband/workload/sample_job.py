@@ -1,0 +1,181 @@
+"""A sample Job for a pool: one pod on each machine shows its InfiniBand and, on GPUs, all of them reduce together.
+
+Plain data that `kubectl apply` takes as it is. Each pod fails where it sees less than its machine has, so a Job that
+completes has shown that pods of this pool get what the template promises.
+"""
+
+from collections.abc import Mapping
+from importlib import resources
+from typing import Any, Final
+
+from aks_infiniband.facts.catalog import Accelerator
+from aks_infiniband.facts.pool import Pool
+from aks_infiniband.facts.versions import VALIDATION_IMAGE, collective_image
+from aks_infiniband.resources.metadata import labels
+from aks_infiniband.resources.registry import Registry
+from aks_infiniband.workload import sample
+from aks_infiniband.workload.pods import NAMESPACE, pod_template_fragment, rdma_resources
+
+_HOME: Final = "/opt/aks-infiniband"
+_SHOW: Final = "show_infiniband.py"
+_ALL_REDUCE: Final = "all_reduce.py"
+_PORT: Final = 29500
+"""torchrun's own choice of rendezvous port."""
+
+
+def sample_name(pool: Pool) -> str:
+    """Name of the sample's Job, Service and ConfigMap."""
+    return f"sample-{pool.name}"
+
+
+def sample_job(
+    pool: Pool,
+    *,
+    namespace: str = NAMESPACE,
+    network_namespace: str = NAMESPACE,
+    registry: Registry = Registry(),  # noqa: B008  frozen
+    topology: str | None = None,
+) -> dict[str, Any]:
+    """The sample of a pool as a List: its programs, the Service by which its pods find each other, and the Job.
+
+    namespace: one that has the pool's workload settings.
+    network_namespace: that of the pool's IpoibNetworks.
+    registry: where images come from; by default their own registries.
+    topology: content of a given NCCL topology file; by default the one of the size.
+    """
+    fragment = pod_template_fragment(
+        pool, topology=topology, pull_secret=registry.pull_secret, network_namespace=network_namespace
+    )
+    programs = [_SHOW, _ALL_REDUCE] if _gpus(pool) else [_SHOW]
+    return {
+        "apiVersion": "v1",
+        "kind": "List",
+        "items": [
+            {
+                "apiVersion": "v1",
+                "kind": "ConfigMap",
+                "metadata": _metadata(pool, namespace),
+                "data": {name: (resources.files(sample) / name).read_text() for name in programs},
+            },
+            {
+                "apiVersion": "v1",
+                "kind": "Service",
+                "metadata": _metadata(pool, namespace),
+                "spec": {
+                    "clusterIP": "None",
+                    # The pods meet before any of them is ready.
+                    "publishNotReadyAddresses": True,
+                    "selector": {"batch.kubernetes.io/job-name": sample_name(pool)},
+                },
+            },
+            {
+                "apiVersion": "batch/v1",
+                "kind": "Job",
+                "metadata": _metadata(pool, namespace),
+                "spec": {
+                    "completionMode": "Indexed",
+                    "completions": pool.node_count,
+                    "parallelism": pool.node_count,
+                    "backoffLimit": 0,
+                    # An hour to read its logs, then it makes room for the next.
+                    "ttlSecondsAfterFinished": 3600,
+                    "template": _pod_template(pool, fragment, registry),
+                },
+            },
+        ],
+    }
+
+
+def _gpus(pool: Pool) -> Accelerator | None:
+    """What the pods reduce on: the GPUs of each machine, where somebody offers them."""
+    return pool.size.accelerator if pool.gpu_resource is not None else None
+
+
+def _metadata(pool: Pool, namespace: str) -> dict[str, Any]:
+    return {"name": sample_name(pool), "namespace": namespace, "labels": _labels(pool)}
+
+
+def _labels(pool: Pool) -> dict[str, str]:
+    return {
+        **labels("sample", "workload"),
+        "app.kubernetes.io/instance": pool.name,
+        "app.kubernetes.io/managed-by": "kubectl",
+    }
+
+
+def _pod_template(pool: Pool, fragment: Mapping[str, Any], registry: Registry) -> dict[str, Any]:
+    spec = fragment["spec"]
+    (main,) = spec["containers"]
+    gpus = _gpus(pool)
+    if gpus is not None:
+        spec["initContainers"] = [_show(pool, main, registry)]
+        spec["containers"] = [_all_reduce(pool, gpus, main, registry)]
+    else:
+        spec["containers"] = [_show(pool, main, registry)]
+    spec["volumes"] = [*spec["volumes"], {"name": "programs", "configMap": {"name": sample_name(pool)}}]
+    spec |= {"restartPolicy": "Never", "subdomain": sample_name(pool)}
+    spec["affinity"] = {**spec.get("affinity", {}), "podAntiAffinity": _one_a_machine(pool)}
+    annotations = fragment.get("metadata", {}).get("annotations", {})
+    return {"metadata": {"labels": _labels(pool), "annotations": annotations}, "spec": spec}
+
+
+def _one_a_machine(pool: Pool) -> dict[str, Any]:
+    selector = {"matchLabels": {"batch.kubernetes.io/job-name": sample_name(pool)}}
+    return {
+        "requiredDuringSchedulingIgnoredDuringExecution": [
+            {"labelSelector": selector, "topologyKey": "kubernetes.io/hostname"}
+        ]
+    }
+
+
+def _show(pool: Pool, main: Mapping[str, Any], registry: Registry) -> dict[str, Any]:
+    interfaces = [f"net{number}" for number, _ in enumerate(pool.ipoib_networks, start=1)]
+    devices = rdma_resources(pool)
+    return {
+        **main,
+        "name": "show",
+        "image": registry.image(VALIDATION_IMAGE),
+        "command": [
+            *("python3", f"{_HOME}/{_SHOW}"),
+            *("--hcas", str(pool.size.infiniband.hca_count)),
+            *("--sys-class", "/sys/class"),
+            *("--devices", "/dev/infiniband"),
+            *(f"--interface={name}" for name in interfaces),
+        ],
+        "env": [*main["env"], {"name": "NODE_NAME", "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}}],
+        "resources": {
+            "requests": {"cpu": "100m", "memory": "64Mi", **devices},
+            "limits": {"memory": "128Mi", **devices},
+        },
+        "volumeMounts": [*main["volumeMounts"], _programs()],
+    }
+
+
+def _all_reduce(pool: Pool, gpus: Accelerator, main: Mapping[str, Any], registry: Registry) -> dict[str, Any]:
+    name = sample_name(pool)
+    return {
+        **main,
+        "name": "all-reduce",
+        "image": registry.image(collective_image(gpus.model)),
+        "command": [
+            "torchrun",
+            f"--nnodes={pool.node_count}",
+            f"--nproc-per-node={gpus.count}",
+            "--node-rank=$(JOB_COMPLETION_INDEX)",
+            f"--master-addr={name}-0.{name}",
+            f"--master-port={_PORT}",
+            f"{_HOME}/{_ALL_REDUCE}",
+        ],
+        # The log says which network NCCL takes, and whether GPUs and HCAs reach one another (GDRDMA).
+        "env": [*main["env"], {"name": "NCCL_DEBUG", "value": "INFO"}],
+        # Two processors and 4 GiB for each process: CUDA, NCCL's buffers and the imports.
+        "resources": {
+            "requests": {**main["resources"]["requests"], "cpu": str(2 * gpus.count), "memory": f"{4 * gpus.count}Gi"},
+            "limits": main["resources"]["limits"],
+        },
+        "volumeMounts": [*main["volumeMounts"], _programs()],
+    }
+
+
+def _programs() -> dict[str, Any]:
+    return {"name": "programs", "mountPath": _HOME, "readOnly": True}

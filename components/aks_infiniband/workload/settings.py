@@ -1,0 +1,65 @@
+"""The component that hands workloads their settings, in every namespace where they run."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import pulumi
+import pulumi_kubernetes as k8s
+
+from aks_infiniband.facts.pool import Pool
+from aks_infiniband.resources.metadata import labels
+from aks_infiniband.resources.options import child_options
+from aks_infiniband.workload.pods import NAMESPACE, config_map_name, config_maps
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WorkloadSettingsArgs:
+    """Arguments of WorkloadSettings."""
+
+    pools: Sequence[Pool]
+    """The pools on which workloads run."""
+    namespaces: Sequence[str] = (NAMESPACE,)
+    """Namespaces that get the ConfigMaps; they have to exist."""
+    topologies: Mapping[str, str] = field(default_factory=dict)
+    """By pool name, the content of an NCCL topology file to be used instead of the size's."""
+
+
+class WorkloadSettings(pulumi.ComponentResource):
+    """ConfigMaps with the environment of RDMA workloads, for `envFrom`, and with NCCL's topology, to be mounted."""
+
+    config_maps: Mapping[str, pulumi.Output[str]]
+    """By pool, the name of the ConfigMap with its environment, known once it exists in every namespace."""
+
+    def __init__(self, name: str, *, args: WorkloadSettingsArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        """Create the ConfigMaps of all pools.
+
+        name: name of the component.
+        args: its arguments.
+        opts: resource options; all of them reach the ConfigMaps.
+        """
+        super().__init__("aks-infiniband:index:WorkloadSettings", name, None, opts)
+        self.config_maps = {
+            pool.name: _config_maps_of(pool, name, args, child_options(self, opts)) for pool in args.pools
+        }
+        self.register_outputs({"configMaps": self.config_maps})
+
+
+def _config_maps_of(
+    pool: Pool, component: str, args: WorkloadSettingsArgs, opts: pulumi.ResourceOptions
+) -> pulumi.Output[str]:
+    made = []
+    for namespace in dict.fromkeys(args.namespaces):
+        for name, data in config_maps(pool, topology=args.topologies.get(pool.name)).items():
+            where = "" if namespace == NAMESPACE else f"-{namespace}"
+            one = k8s.core.v1.ConfigMap(
+                f"{component}{where}-{name.removeprefix('workload-')}",
+                metadata={
+                    "name": name,
+                    "namespace": namespace,
+                    "labels": labels("workload-settings", "workload"),
+                },
+                data=data,
+                opts=opts,
+            )
+            made.append(one.id)
+    return pulumi.Output.all(*made).apply(lambda _: config_map_name(pool.name))
