@@ -14,7 +14,7 @@ BIN := $(VENV)/bin
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup tools rehearse rehearse-down test check lock
+.PHONY: help setup tools rehearse rehearse-down test check recordings lock
 
 help: ## show what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -36,6 +36,9 @@ check: setup ## style, types and layers only
 
 tools: setup ## build the pinned engine, provider and control plane into .tools/
 	@$(BIN)/python -m rehearsal.tools.build
+
+recordings: setup ## write down anew what every stack and example declares: tests/recordings/README.md
+	@$(BIN)/python -m tests.recordings
 
 setup: $(VENV)/.installed ## the Python environment, from requirements-dev.txt
 
