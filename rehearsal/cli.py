@@ -14,14 +14,14 @@ from typing import Final
 from rich.console import Console
 
 from rehearsal.control_plane import ControlPlaneError, RunFolder, RunFolderError, down
-from rehearsal.control_plane.run_folder import write_atomically
-from rehearsal.engine import EngineError
-from rehearsal.events import Event, Step
-from rehearsal.machines.rdma_tools.faults import FaultsError
-from rehearsal.report import Progress, print_summary
-from rehearsal.result import Status, result
+from rehearsal.engine.events import Event, Step
+from rehearsal.engine.pulumi import EngineError
+from rehearsal.faults.machine_faults import FaultsError
+from rehearsal.outcome.progress import Progress, print_summary
+from rehearsal.outcome.result import Status, result
+from rehearsal.run.folder import write_atomically
 from rehearsal.session import DEFAULT_SPEED, STAND_IN_CHARTS, Rehearsal, pulumi
-from rehearsal.stack_file import StackFileError
+from rehearsal.stack.stack_file import StackFileError
 from rehearsal.tools.paths import PROJECT, ToolMissingError
 
 RUNS: Final = ".rehearsal"

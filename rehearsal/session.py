@@ -13,7 +13,6 @@ from typing import Any, Final
 
 import yaml
 
-from rehearsal import existing, stack_file
 from rehearsal.azure.plugin import make_kubelogin, make_plugin_folder
 from rehearsal.azure.subscription import SUBSCRIPTION_VARIABLE
 from rehearsal.control_plane import (
@@ -26,11 +25,12 @@ from rehearsal.control_plane import (
 )
 from rehearsal.control_plane.credentials import CLUSTER_NAME
 from rehearsal.control_plane.processes import processes_of_run
-from rehearsal.control_plane.run_folder import write_atomically
-from rehearsal.engine import Engine
-from rehearsal.events import Event
-from rehearsal.machines.rdma_tools import faults
-from rehearsal.sizes import describe_sizes
+from rehearsal.engine.events import Event
+from rehearsal.engine.pulumi import Engine
+from rehearsal.faults import machine_faults
+from rehearsal.run.folder import write_atomically
+from rehearsal.run.sizes import describe_sizes
+from rehearsal.stack import existing_nodes, stack_file
 from rehearsal.tools.paths import BIN, PLUGINS, PROJECT
 
 DEFAULT_SPEED: Final = 60.0
@@ -93,9 +93,9 @@ class Rehearsal:
         described = config.get(f"{stack_file.NAMESPACE}:sizes")
         describe_sizes(self.run.root, described if isinstance(described, dict) else {})
         if self.faults is not None:
-            write_atomically(self.run.root / faults.FILE, json.dumps(self._read_faults(self.faults)))
+            write_atomically(self.run.root / machine_faults.FILE, json.dumps(self._read_faults(self.faults)))
         if f"{stack_file.NAMESPACE}:existingCluster" in config:
-            existing.register(self.run.root, self.run.kubeconfig, config)
+            existing_nodes.register(self.run.root, self.run.kubeconfig, config)
 
     @contextmanager
     def data_centre(self, *, keep: bool = False) -> Iterator[Callable[[], None]]:
@@ -120,9 +120,9 @@ class Rehearsal:
     def _read_faults(path: Path) -> list[dict[str, Any]]:
         """Raises FaultsError for a file that is not there or says nothing that is known."""
         try:
-            return faults.checked(yaml.safe_load(path.read_text()), str(path))
+            return machine_faults.checked(yaml.safe_load(path.read_text()), str(path))
         except (OSError, yaml.YAMLError) as error:
-            raise faults.FaultsError(f"{path}: {error}") from error
+            raise machine_faults.FaultsError(f"{path}: {error}") from error
 
     @contextmanager
     def _started(self) -> Iterator[tuple[Callable[[], None], Callable[[], object]]]:

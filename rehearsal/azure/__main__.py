@@ -23,8 +23,8 @@ from rehearsal.azure.provider import AzureNative
 from rehearsal.azure.resources import KINDS
 from rehearsal.azure.store import Store
 from rehearsal.azure.subscription import DEFAULT_FILE, SUBSCRIPTION_VARIABLE, load
-from rehearsal.control_plane.run_folder import RunFolder, write_atomically
-from rehearsal.sizes import known_sizes
+from rehearsal.run.folder import RunFolder, write_atomically
+from rehearsal.run.sizes import known_sizes
 
 _WORKERS: Final = 64
 """Calls that can wait at once: the engine runs 16 operations side by side, and more engines may run."""

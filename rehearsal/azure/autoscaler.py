@@ -9,7 +9,7 @@ from pulumi.runtime.proto import provider_pb2, provider_pb2_grpc
 
 from rehearsal.azure.resources.autoscaling import AUTOSCALE
 from rehearsal.azure.wire import to_struct
-from rehearsal.control_plane.run_folder import RunFolder
+from rehearsal.run.folder import RunFolder
 
 _SECONDS: Final = 120.0
 

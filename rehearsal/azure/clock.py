@@ -5,7 +5,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 
-from rehearsal.latency import Latencies
+from rehearsal.run.latency import Latencies
 
 
 class Stopped(Exception):  # noqa: N818 - it is no error: the simulator was told to stop

@@ -13,7 +13,7 @@ from typing import Final
 
 from aks_infiniband.facts.catalog import SIZES, MachineSize
 
-from rehearsal.azure import access, faults
+from rehearsal.azure import access, request_faults
 from rehearsal.azure.clock import Clock, Stopped
 from rehearsal.azure.cluster_api import ClusterApi
 from rehearsal.azure.errors import AlreadyExistsError, AzureError
@@ -85,7 +85,7 @@ class Cloud:
             if request.current:
                 raise AlreadyExistsError(request.id)
             kind.refuse_create(self, request)
-            fault = faults.meet(self, kind.pulumi_type, request.id, "create")
+            fault = request_faults.meet(self, kind.pulumi_type, request.id, "create")
             record = Record(
                 id=request.id,
                 pulumi_type=kind.pulumi_type,
@@ -101,7 +101,7 @@ class Cloud:
             record = request.current
             assert record
             kind.refuse_update(self, request)
-            fault = faults.meet(self, kind.pulumi_type, request.id, "update")
+            fault = request_faults.meet(self, kind.pulumi_type, request.id, "update")
             record.outputs = kind.render(self, request)
             record.inputs = dict(request.inputs)
             # What was never made is made now: a PUT on a failed resource tries again.
@@ -113,7 +113,7 @@ class Cloud:
         """Delete a resource. Raises AzureError, OperationFailedError."""
         with self.clock.changed:
             kind.refuse_delete(self, record)
-            fault = faults.meet(self, kind.pulumi_type, record.id, "delete")
+            fault = request_faults.meet(self, kind.pulumi_type, record.id, "delete")
             self.begin(record, "delete", fault)
         self.wait(record, caller)
 
@@ -151,9 +151,9 @@ class Cloud:
         kind = self.kinds[record.pulumi_type]
         works: dict[OperationKind, Work] = {"create": kind.create, "update": kind.update, "delete": kind.delete}
         try:
-            faults.fail_early(self, record, operation)
+            request_faults.fail_early(self, record, operation)
             works[operation.kind](self, record)
-            faults.fail_late(operation)
+            request_faults.fail_late(operation)
             failure = None
         except Stopped:
             return

@@ -8,7 +8,7 @@ from typing import Final
 
 from rehearsal.azure import kubelogin
 from rehearsal.azure.provider import VERSION
-from rehearsal.control_plane import ENVIRONMENT_VARIABLE
+from rehearsal.run.folder import ENVIRONMENT_VARIABLE
 
 _LAUNCHER: Final = """#!/bin/sh
 # The simulated Azure of a rehearsal is running already: say where, and stay until the engine ends this.

@@ -8,7 +8,7 @@ from rehearsal.control_plane.client import (
     down,
 )
 from rehearsal.control_plane.parts import ALL_PARTS, SIMULATORS, UnknownPartError
-from rehearsal.control_plane.run_folder import ENVIRONMENT_VARIABLE, RunFolder, RunFolderError
+from rehearsal.run.folder import ENVIRONMENT_VARIABLE, RunFolder, RunFolderError
 
 __all__ = [
     "ALL_PARTS",

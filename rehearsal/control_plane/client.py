@@ -19,7 +19,7 @@ import psutil
 
 from rehearsal.control_plane.parts import ALL_PARTS, CONTROL_PLANE, TIME_LIMIT_S, select
 from rehearsal.control_plane.processes import end, processes_of_run
-from rehearsal.control_plane.run_folder import ENVIRONMENT_VARIABLE, RunFolder, RunFolderError
+from rehearsal.run.folder import ENVIRONMENT_VARIABLE, RunFolder, RunFolderError
 from rehearsal.tools.paths import PROJECT
 
 START_LIMIT_S = 3 * TIME_LIMIT_S

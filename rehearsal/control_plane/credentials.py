@@ -15,7 +15,7 @@ from rehearsal.control_plane.pki import (
     public_pem,
     write_private,
 )
-from rehearsal.control_plane.run_folder import RunFolder
+from rehearsal.run.folder import RunFolder
 
 LOOPBACK = "127.0.0.1"
 SERVICE_RANGE = "198.18.0.0/16"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rehearsal.control_plane.credentials import LOOPBACK, SERVICE_RANGE
-from rehearsal.control_plane.run_folder import RunFolder
+from rehearsal.run.folder import RunFolder
 from rehearsal.tools.paths import tool
 
 CONTROL_PLANE = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler")

@@ -16,7 +16,7 @@ from pathlib import Path
 import psutil
 
 from rehearsal.control_plane.parts import Part
-from rehearsal.control_plane.run_folder import ENVIRONMENT_VARIABLE, RunFolder
+from rehearsal.run.folder import ENVIRONMENT_VARIABLE, RunFolder
 from rehearsal.tools.paths import PROJECT
 
 LAST_LINES = 15

@@ -26,8 +26,8 @@ from rehearsal.control_plane.parts import Part
 from rehearsal.control_plane.ports import free_ports
 from rehearsal.control_plane.processes import RunningPart, adopt_orphans, end, processes_of_run
 from rehearsal.control_plane.readiness import POLL_S, ask
-from rehearsal.control_plane.run_folder import RunFolder, write_atomically
 from rehearsal.machines import stages
+from rehearsal.run.folder import RunFolder, write_atomically
 
 KEEP = b"keep\n"
 LEFTOVER_GRACE_S = 5.0

@@ -12,9 +12,9 @@ from pathlib import Path
 from lightkube.config.kubeconfig import KubeConfig
 from lightkube.core.async_client import AsyncClient
 
-from rehearsal.control_plane.run_folder import RunFolder, write_atomically
-from rehearsal.latency import Latencies
 from rehearsal.machines.simulation import Simulation
+from rehearsal.run.folder import RunFolder, write_atomically
+from rehearsal.run.latency import Latencies
 
 PART = "machines"
 

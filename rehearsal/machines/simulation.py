@@ -8,21 +8,21 @@ from typing import Any
 
 from lightkube.core.async_client import AsyncClient
 
-from rehearsal.control_plane.run_folder import RunFolder
-from rehearsal.latency import Latencies
-from rehearsal.machines import behaviour_pods
-from rehearsal.machines.address_controller import AddressController
-from rehearsal.machines.behaviours import ORDINARY, behaviour_of, is_job_pod
-from rehearsal.machines.cluster import Cluster, Document
-from rehearsal.machines.effects import Effects
-from rehearsal.machines.inventory import Inventory
-from rehearsal.machines.job_pods import Kubelet
-from rehearsal.machines.log_server import LogServer
-from rehearsal.machines.networks import NETWORKS_ANNOTATION
-from rehearsal.machines.nodes import Machines
-from rehearsal.machines.pod_status import is_finished
-from rehearsal.machines.pods import RunningPod
-from rehearsal.machines.sandbox import Sandboxes
+from rehearsal.machines.hardware.inventory import Inventory
+from rehearsal.machines.kubelet import behaviour_pods
+from rehearsal.machines.kubelet.job_pods import Kubelet
+from rehearsal.machines.kubelet.log_server import LogServer
+from rehearsal.machines.network.address_controller import AddressController
+from rehearsal.machines.network.networks import NETWORKS_ANNOTATION
+from rehearsal.machines.network.sandbox import Sandboxes
+from rehearsal.machines.nodes.upkeep import Machines
+from rehearsal.machines.pods.behaviours import ORDINARY, behaviour_of, is_job_pod
+from rehearsal.machines.pods.cluster import Cluster, Document
+from rehearsal.machines.pods.effects import Effects
+from rehearsal.machines.pods.running import RunningPod
+from rehearsal.machines.pods.status import is_finished
+from rehearsal.run.folder import RunFolder
+from rehearsal.run.latency import Latencies
 
 log = logging.getLogger(__name__)
 

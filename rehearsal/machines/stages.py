@@ -9,15 +9,13 @@ from typing import Any
 
 import yaml
 
-from rehearsal.latency import Latencies
-from rehearsal.machines.behaviours import ANY, Behaviour, behaviours
-from rehearsal.machines.inventory import BROKEN_ANNOTATION
-from rehearsal.machines.networks import NETWORKS_ANNOTATION
+from rehearsal.machines.hardware.inventory import BROKEN_ANNOTATION
+from rehearsal.machines.network.networks import NETWORKS_ANNOTATION
+from rehearsal.machines.pods.behaviours import ANY, Behaviour, behaviours
+from rehearsal.run.latency import Latencies
 
 # The kubelet's own default of nodeStatusReportFrequency: 5 min. Leases come of kwok's --node-lease-duration-seconds.
 _HEARTBEAT_MILLISECONDS = 300_000
-POD_NETWORK = "10.244.0.0/16"
-"""Pod addresses where a node has no pod CIDR: AKS's default for Azure CNI overlay and kubenet."""
 
 _NODE_CONDITIONS = """\
 {{ $now := Now }}

@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 import pytest
 from aks_infiniband.facts.catalog import SIZES
 
-from rehearsal.machines.hardware import hardware_of
+from rehearsal.machines.hardware.model import hardware_of
 
 TOPOLOGIES = Path(__file__).parents[3] / "shared" / "reference" / "nccl-topology"
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import yaml
 
-from rehearsal.engine import Engine
-from rehearsal.events import Diagnostic, Step
+from rehearsal.engine.events import Diagnostic, Step
+from rehearsal.engine.pulumi import Engine
 from rehearsal.session import pulumi
 from rehearsal.tools.paths import BIN, PLUGINS
 

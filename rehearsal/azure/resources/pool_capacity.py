@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 from aks_infiniband.facts.catalog import MachineSize
 
 from rehearsal.azure.errors import AzureError, bad_request, conflict
-from rehearsal.azure.faults import allocation_failed
 from rehearsal.azure.naming import last_part
+from rehearsal.azure.request_faults import allocation_failed
 from rehearsal.azure.resources.pool_defaults import TYPE
 from rehearsal.azure.store import Record
 from rehearsal.azure.subscription import CapacityReservationGroup, by_id

@@ -2,7 +2,7 @@
 
 import os
 
-from rehearsal.machines.rdma_tools import faults
+from rehearsal.faults import machine_faults
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # modules that take long to import
@@ -33,7 +33,7 @@ class Machine:
 
     def __init__(self) -> None:
         """Raises KeyError outside a rehearsal."""
-        self.run = os.environ[faults.RUN_FOLDER_VARIABLE]
+        self.run = os.environ[machine_faults.RUN_FOLDER_VARIABLE]
         self.node = os.environ["REHEARSAL_NODE"]
         self.address = os.environ["REHEARSAL_POD_IP"]
         self.sys = os.environ["REHEARSAL_MACHINE"] + "/sys"
@@ -66,7 +66,7 @@ class Machine:
 
     def fault(self, name: str, device: "str | None" = None) -> "dict[str, Any] | None":
         """Whether a fault happens now to this machine, or one of its devices."""
-        return faults.happens(self.run, name, self.node, device)
+        return machine_faults.happens(self.run, name, self.node, device)
 
     def locks(self, size: int) -> bool:
         """Whether the container may lock so much memory."""

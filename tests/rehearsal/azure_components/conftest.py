@@ -14,7 +14,7 @@ import yaml
 from rehearsal.azure.plugin import make_kubelogin, make_plugin_folder
 from rehearsal.azure.subscription import DEFAULT_FILE, SUBSCRIPTION_VARIABLE
 from rehearsal.control_plane import ENVIRONMENT_VARIABLE, WITH_KWOK, ControlPlane, RunFolder
-from rehearsal.engine import Engine
+from rehearsal.engine.pulumi import Engine
 from rehearsal.tools.paths import BIN, PLUGINS
 from tests.rehearsal.engine_runs import Outcome, run
 

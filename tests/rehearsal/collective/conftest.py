@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 from aks_infiniband.workload.environment import nccl_environment
 
-from rehearsal.machines.faults import faulty
-from rehearsal.machines.hardware import hardware_of
-from rehearsal.machines.sysfs import dev_files, sys_files, write_files
+from rehearsal.machines.hardware.faulty import faulty
+from rehearsal.machines.hardware.model import hardware_of
+from rehearsal.machines.hardware.sysfs import dev_files, sys_files, write_files
 
 ROOT = Path(__file__).resolve().parents[3]
 PAYLOAD = ROOT / "components" / "aks_infiniband" / "validation"

@@ -10,7 +10,7 @@ from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.report.command import write
 
-from rehearsal.machines.sysfs import write_files
+from rehearsal.machines.hardware.sysfs import write_files
 from tests.rehearsal.collective.conftest import LIBRARIES
 from tests.rehearsal.validation.pods import Pods, failures
 from tests.unit.validation.fake_api import FakeApi

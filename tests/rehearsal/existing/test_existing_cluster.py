@@ -12,8 +12,8 @@ from lightkube.models.meta_v1 import ObjectMeta
 from lightkube.resources.core_v1 import Node
 
 from rehearsal.control_plane import CONTROL_PLANE_ONLY, ControlPlane, RunFolder
+from rehearsal.run.sizes import known_sizes
 from rehearsal.session import Rehearsal
-from rehearsal.sizes import known_sizes
 from tests.rehearsal.engine_runs import run
 
 PROGRAM: Final = '''\

@@ -15,7 +15,7 @@ from lightkube.types import CascadeType
 
 from rehearsal.azure.machines import node, node_name
 from rehearsal.control_plane import WITH_KWOK, ControlPlane, RunFolder
-from rehearsal.machines.cluster import NODE_FEATURE_RULES, NodeFeatureRule
+from rehearsal.machines.pods.cluster import NODE_FEATURE_RULES, NodeFeatureRule
 from rehearsal.tools.paths import PROJECT
 from tests.rehearsal.simulated_nodes import GPU_POOL, H100, gpu_and_system_nodes, pool_facts
 from tests.rehearsal.waiting import eventually

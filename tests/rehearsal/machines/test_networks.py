@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from lightkube.resources.core_v1 import Event
 
-from rehearsal.machines.cluster import AddressPool
+from rehearsal.machines.pods.cluster import AddressPool
 
 from .conftest import Rehearsed
 from .test_job_pods import output, python

@@ -11,7 +11,7 @@ from lightkube.resources.core_v1 import Node
 from lightkube.types import CascadeType, PatchType
 
 from rehearsal.azure.machines import node, node_name
-from rehearsal.machines.cluster import NodeFeatureRule
+from rehearsal.machines.pods.cluster import NodeFeatureRule
 from tests.rehearsal.simulated_nodes import GPU_NODES, H100, SYSTEM_NODE, pool_facts
 
 from .conftest import Rehearsed

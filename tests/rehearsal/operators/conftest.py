@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from rehearsal.control_plane import WITH_KWOK, ControlPlane
-from rehearsal.engine import Engine
+from rehearsal.engine.pulumi import Engine
 from rehearsal.session import pulumi
 from rehearsal.tools.paths import PROJECT
 from tests.rehearsal.engine_runs import engine_on

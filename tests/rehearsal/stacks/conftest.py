@@ -12,7 +12,7 @@ from lightkube import Client, KubeConfig
 from lightkube.resources.core_v1 import Node
 
 from rehearsal.control_plane import RunFolder
-from rehearsal.engine import Engine
+from rehearsal.engine.pulumi import Engine
 from rehearsal.session import Rehearsal
 from rehearsal.tools.paths import PROJECT
 from tests.rehearsal.engine_runs import Outcome, run

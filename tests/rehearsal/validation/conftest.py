@@ -15,7 +15,7 @@ from lightkube.resources.core_v1 import Node, Pod
 
 from rehearsal.azure.machines import node, node_name
 from rehearsal.control_plane import WITH_KWOK, ControlPlane
-from rehearsal.engine import Engine
+from rehearsal.engine.pulumi import Engine
 from tests.rehearsal.engine_runs import Outcome, engine_on, run
 from tests.rehearsal.simulated_nodes import H100, SYSTEM_POOL, pool_facts
 from tests.rehearsal.waiting import eventually

@@ -14,10 +14,10 @@ from aks_infiniband.validation.expectations import expectations
 from aks_infiniband.validation.payload_files import payload_files
 from aks_infiniband.workload.environment import nccl_environment
 
-from rehearsal.machines.faults import faulty
-from rehearsal.machines.hardware import Hardware, hardware_of
-from rehearsal.machines.rdma_tools.faults import FILE
-from rehearsal.machines.sysfs import dev_files, sys_files, write_files
+from rehearsal.faults.machine_faults import FILE
+from rehearsal.machines.hardware.faulty import faulty
+from rehearsal.machines.hardware.model import Hardware, hardware_of
+from rehearsal.machines.hardware.sysfs import dev_files, sys_files, write_files
 from tests.unit.validation.fake_api import FakeApi
 
 BIN = Path(__file__).parents[3] / "rehearsal/machines/bin"

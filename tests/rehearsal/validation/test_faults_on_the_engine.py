@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rehearsal.machines.rdma_tools.faults import FILE
+from rehearsal.faults.machine_faults import FILE
 from tests.rehearsal.validation.conftest import Validated
 
 FAULTS: dict[str, tuple[dict[str, Any], str, str, str]] = {

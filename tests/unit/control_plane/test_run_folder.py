@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from rehearsal.control_plane import RunFolder, RunFolderError
-from rehearsal.control_plane.run_folder import write_atomically
+from rehearsal.run.folder import write_atomically
 
 
 def test_a_new_run_finds_nothing_of_the_run_before(tmp_path: Path) -> None:

@@ -2,8 +2,10 @@ from typing import Any
 
 import pytest
 
-from rehearsal.latency import Latencies
-from rehearsal.machines.behaviours import (
+from rehearsal.machines.hardware.inventory import Machine
+from rehearsal.machines.hardware.kernel_modules import lifts_memlock
+from rehearsal.machines.hardware.model import hardware_of
+from rehearsal.machines.pods.behaviours import (
     Behaviour,
     behaviour_of,
     behaviours,
@@ -11,10 +13,8 @@ from rehearsal.machines.behaviours import (
     is_job_pod,
     needs_ofed,
 )
-from rehearsal.machines.effects import Effects, InForce
-from rehearsal.machines.hardware import hardware_of
-from rehearsal.machines.inventory import Machine
-from rehearsal.machines.kernel_modules import lifts_memlock
+from rehearsal.machines.pods.effects import Effects, InForce
+from rehearsal.run.latency import Latencies
 
 H100 = hardware_of(size="Standard_ND96isr_H100_v5", machine="node-0", fabric="one")
 

@@ -12,14 +12,14 @@ from aks_infiniband.operators.gpu_operator import gpu_operator_values
 from aks_infiniband.operators.ipoib import ip_pool_spec, ipoib_network_spec, networks
 from aks_infiniband.operators.nic_policy_spec import nic_policy_specs
 
-from rehearsal.machines.address_pools import allocations, free_address_of
-from rehearsal.machines.behaviours import behaviour_of, clashes
-from rehearsal.machines.device_plugins import shared_rdma, sriov
-from rehearsal.machines.effects import Effects, InForce
-from rehearsal.machines.hardware import hardware_of
-from rehearsal.machines.inventory import Machine
-from rehearsal.machines.kernel_modules import lifts_memlock
-from rehearsal.machines.networks import parent_device
+from rehearsal.machines.hardware.device_plugins import shared_rdma, sriov
+from rehearsal.machines.hardware.inventory import Machine
+from rehearsal.machines.hardware.kernel_modules import lifts_memlock
+from rehearsal.machines.hardware.model import hardware_of
+from rehearsal.machines.network.address_pools import allocations, free_address_of
+from rehearsal.machines.network.networks import parent_device
+from rehearsal.machines.pods.behaviours import behaviour_of, clashes
+from rehearsal.machines.pods.effects import Effects, InForce
 from rehearsal.operators.gpu.operands import Context, operands
 from rehearsal.operators.network.ipoib import attachment
 

@@ -3,9 +3,9 @@ from typing import Any
 
 import pytest
 
-from rehearsal.machines.device_plugins import PluginConfigError, gpus, shared_rdma, sriov
-from rehearsal.machines.hardware import hardware_of
-from rehearsal.machines.kernel_modules import INBOX_MODULES
+from rehearsal.machines.hardware.device_plugins import PluginConfigError, gpus, shared_rdma, sriov
+from rehearsal.machines.hardware.kernel_modules import INBOX_MODULES
+from rehearsal.machines.hardware.model import hardware_of
 
 H100 = hardware_of(size="Standard_ND96isr_H100_v5", machine="node-0", fabric="one")
 SYSTEM = hardware_of(size="Standard_D8s_v5", machine="node-1", fabric="none")

@@ -2,9 +2,9 @@ from typing import Any
 
 import pytest
 
-from rehearsal.machines.feature_discovery import built_in_labels, features_of, gpu_labels
-from rehearsal.machines.feature_rules import Features, expression_matches, labels_of_rules
-from rehearsal.machines.hardware import hardware_of
+from rehearsal.machines.hardware.model import hardware_of
+from rehearsal.machines.nodes.feature_discovery import built_in_labels, features_of, gpu_labels
+from rehearsal.machines.nodes.feature_rules import Features, expression_matches, labels_of_rules
 
 NODE_INFO = {"kernelVersion": "6.8.0-1031-azure", "osImage": "Ubuntu 24.04.3 LTS"}
 H100 = hardware_of(size="Standard_ND96isr_H100_v5", machine="node-0", fabric="one")

@@ -3,7 +3,7 @@ from dataclasses import asdict
 import pytest
 from aks_infiniband.facts.catalog import SIZES, MachineSize
 
-from rehearsal.machines.hardware import Hardware, hardware_of
+from rehearsal.machines.hardware.model import Hardware, hardware_of
 
 H100 = "Standard_ND96isr_H100_v5"
 

@@ -1,7 +1,7 @@
 import pytest
 
-from rehearsal.machines.log_server import selected
-from rehearsal.machines.node_patches import endpoint_patch
+from rehearsal.machines.kubelet.log_server import selected
+from rehearsal.machines.nodes.patches import endpoint_patch
 
 LOG = b"one\ntwo\nthree\n"
 

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from rehearsal.machines.address_pools import allocations, free_address_of
-from rehearsal.machines.hardware import hardware_of
-from rehearsal.machines.kernel_modules import INBOX_MODULES
-from rehearsal.machines.networks import (
+from rehearsal.machines.hardware.kernel_modules import INBOX_MODULES
+from rehearsal.machines.hardware.model import hardware_of
+from rehearsal.machines.network.address_pools import allocations, free_address_of
+from rehearsal.machines.network.networks import (
     Attachment,
     AttachmentError,
     Selection,

@@ -5,16 +5,11 @@ from typing import Any
 
 import pytest
 
-from rehearsal.machines.device_plugins import OfferedResource, gpus
-from rehearsal.machines.devices import DeviceManager, asked_by_pod, refusal
-from rehearsal.machines.effects import Effects, InForce
-from rehearsal.machines.hardware import hardware_of
-from rehearsal.machines.inventory import Inventory
-from rehearsal.machines.kernel_modules import INBOX_MODULES
-from rehearsal.machines.node_patches import broken_patch, label_patch, resource_patch
-from rehearsal.machines.nodes import mounted_file
-from rehearsal.machines.pods import free_address, missing_config_maps
-from rehearsal.machines.sysfs import (
+from rehearsal.machines.hardware.device_plugins import OfferedResource, gpus
+from rehearsal.machines.hardware.inventory import Inventory
+from rehearsal.machines.hardware.kernel_modules import INBOX_MODULES
+from rehearsal.machines.hardware.model import hardware_of
+from rehearsal.machines.hardware.sysfs import (
     MEMLOCK_BYTES,
     dev_files,
     effective_capabilities,
@@ -22,7 +17,12 @@ from rehearsal.machines.sysfs import (
     proc_files,
     sys_files,
 )
-from rehearsal.sizes import describe_sizes
+from rehearsal.machines.kubelet.device_manager import DeviceManager, asked_by_pod, refusal
+from rehearsal.machines.nodes.patches import broken_patch, label_patch, resource_patch
+from rehearsal.machines.nodes.upkeep import mounted_file
+from rehearsal.machines.pods.effects import Effects, InForce
+from rehearsal.machines.pods.running import free_address, missing_config_maps
+from rehearsal.run.sizes import describe_sizes
 
 H100 = hardware_of(size="Standard_ND96isr_H100_v5", machine="node-0", fabric="one")
 INBOX = frozenset(INBOX_MODULES)

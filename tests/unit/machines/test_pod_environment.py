@@ -5,15 +5,15 @@ from typing import Any
 
 import pytest
 
-from rehearsal.machines.containers import rewritten
-from rehearsal.machines.pod_environment import (
+from rehearsal.machines.kubelet.containers import rewritten
+from rehearsal.machines.kubelet.environment import (
     InvalidReferenceError,
     MissingReferenceError,
     References,
     container_environment,
     expanded,
 )
-from rehearsal.machines.pod_volumes import write_volume
+from rehearsal.machines.kubelet.volumes import write_volume
 
 POD = {
     "metadata": {"name": "p", "namespace": "ns", "uid": "u", "labels": {"a/b": "c"}, "annotations": {"x": "y"}},

@@ -1,6 +1,6 @@
 from typing import Any
 
-from rehearsal.machines.pod_status import ContainerView, Verdict, pod_status, running, terminated, waiting
+from rehearsal.machines.pods.status import ContainerView, Verdict, pod_status, running, terminated, waiting
 
 NOW = "2026-11-21T12:00:00Z"
 LATER = "2026-11-21T12:01:00Z"

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 import yaml
 
-from rehearsal.machines.behaviours import behaviours
+from rehearsal.machines.pods.behaviours import behaviours
 from rehearsal.machines.stages import render
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from rehearsal.events import Diagnostic, EventReader, Started, Step
+from rehearsal.engine.events import Diagnostic, EventReader, Started, Step
 
 URN = "urn:pulumi:dev::aks-infiniband::aks-infiniband:index:RdmaCluster$kubernetes:core/v1:Namespace::operators"
 

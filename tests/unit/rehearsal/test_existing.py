@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from aks_infiniband.facts.catalog import SIZES
 
-from rehearsal import existing
 from rehearsal.azure.node_parts import MACHINE_ANNOTATION
 from rehearsal.azure.subscription import load
-from rehearsal.sizes import describe_sizes, known_sizes
+from rehearsal.run.sizes import describe_sizes, known_sizes
+from rehearsal.stack import existing_nodes
 
 POOL: dict[str, Any] = {
     "name": "ndh100",
@@ -23,7 +23,7 @@ POOL: dict[str, Any] = {
 
 def nodes(*pools: Any, **existing_cluster: Any) -> dict[str, dict[str, Any]]:
     config = {"aks-infiniband:existingCluster": existing_cluster, "aks-infiniband:pools": list(pools)}
-    made = existing.nodes(config, {**load().sizes, **SIZES}, kubelet_version="v1.36.3")
+    made = existing_nodes.nodes(config, {**load().sizes, **SIZES}, kubelet_version="v1.36.3")
     return {node["metadata"]["name"]: node for node in made}
 
 

@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from rehearsal.control_plane import RunFolder
-from rehearsal.machines.rdma_tools import faults
+from rehearsal.faults import machine_faults
 from rehearsal.session import Rehearsal
 from rehearsal.tools.paths import PROJECT
 from tests.snippets import snippets
@@ -21,7 +21,7 @@ def rehearsal(folder: Path, text: str | None) -> Rehearsal:
 
 def test_the_faults_of_the_rehearsals_page_are_known() -> None:
     (example,) = snippets("rehearsal.md", "yaml")
-    assert len(faults.checked(yaml.safe_load(example), "rehearsal.md")) == 3
+    assert len(machine_faults.checked(yaml.safe_load(example), "rehearsal.md")) == 3
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_the_faults_of_the_rehearsals_page_are_known() -> None:
 def test_a_file_that_says_nothing_known_is_refused_before_anything_starts(
     tmp_path: Path, text: str | None, said: str
 ) -> None:
-    with pytest.raises(faults.FaultsError) as refused, rehearsal(tmp_path, text).data_centre():
+    with pytest.raises(machine_faults.FaultsError) as refused, rehearsal(tmp_path, text).data_centre():
         pass
     assert said in str(refused.value)
     assert not (tmp_path / "run").exists()

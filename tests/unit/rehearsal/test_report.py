@@ -5,8 +5,8 @@ from typing import Any
 
 from rich.console import Console
 
-from rehearsal.events import Diagnostic, Step
-from rehearsal.report import Progress, checks_table, print_summary
+from rehearsal.engine.events import Diagnostic, Step
+from rehearsal.outcome.progress import Progress, checks_table, print_summary
 
 URN = "urn:pulumi:dev::aks-infiniband::kubernetes:helm.sh/v3:Release::network-operator"
 

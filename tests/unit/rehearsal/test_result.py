@@ -2,8 +2,8 @@
 
 import json
 
-from rehearsal.events import Step
-from rehearsal.result import result
+from rehearsal.engine.events import Step
+from rehearsal.outcome.result import result
 
 URN = "urn:pulumi:dev::aks-infiniband::aks-infiniband:index:RdmaCluster$kubernetes:core/v1:Namespace::operators"
 OUTPUTS = {

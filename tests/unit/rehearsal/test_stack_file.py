@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rehearsal import stack_file
+from rehearsal.stack import stack_file
 
 CHARTS = {"networkOperator": Path("/charts/network-operator"), "gpuOperator": Path("/charts/gpu-operator")}
 

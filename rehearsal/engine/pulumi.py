@@ -1,0 +1,176 @@
+"""The pinned Pulumi engine, run on a rehearsal's own backend, its events read while it works."""
+
+import json
+import os
+import secrets
+import signal
+import subprocess
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+
+from rehearsal.engine.events import Event, EventReader
+
+_DROPPED_ENVIRONMENT: Final = ("ARM_", "AZURE_", "PULUMI_", "KUBECONFIG", "HELM_")
+"""What would lead the engine to a person's own account, cluster or backend."""
+_GRACE_SECONDS: Final = 10.0
+
+
+class EngineError(Exception):
+    """The engine could not be set up; the text holds what it printed and where its log is."""
+
+
+@dataclass(kw_only=True)
+class Run:
+    """An engine command under way: iterate `events()` to its end, then read `exit_code`."""
+
+    process: "subprocess.Popen[bytes]"
+    event_log: Path
+    exit_code: int | None = None
+    _reader: EventReader = field(default_factory=EventReader)
+
+    def events(self) -> Iterator[Event]:
+        """What happens, as it happens; None about five times a second while nothing does."""
+        with self.event_log.open() as log:
+            rest = ""
+            while True:
+                ended = self.process.poll() is not None
+                if self.event_log.stat().st_size < log.tell():
+                    log.seek(0)  # the engine begins the log anew between a preview and what follows it
+                    rest = ""
+                rest += log.read()
+                *lines, rest = rest.split("\n")
+                seen = time.monotonic()
+                for line in lines:
+                    yield from self._reader.read(json.loads(line), seen)
+                if ended:
+                    break
+                yield None
+                time.sleep(0.2)
+        self.exit_code = self.process.returncode
+
+    def stop(self) -> None:
+        """Ask the engine to cancel, then insist."""
+        for sign in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+            if self.process.poll() is not None:
+                return
+            os.killpg(self.process.pid, sign)
+            try:
+                self.process.wait(_GRACE_SECONDS)
+            except subprocess.TimeoutExpired:
+                continue
+
+
+@dataclass(frozen=True, kw_only=True)
+class Engine:
+    """One stack on one backend.
+
+    project: folder of Pulumi.yaml.
+    folder: where the engine keeps all of its own: home, backend, stack file, event logs.
+    bin_folders: where the pinned engine, language host and Python are, first on PATH.
+    environment: what else every engine process must see.
+    """
+
+    project: Path
+    folder: Path
+    stack: str
+    bin_folders: Sequence[Path]
+    environment: Mapping[str, str]
+    log: Path
+
+    @property
+    def stack_file(self) -> Path:
+        """The stack file that the engine reads."""
+        return self.folder / f"Pulumi.{self.stack}.yaml"
+
+    @property
+    def plugins(self) -> Path:
+        """Where the engine looks for providers."""
+        return self.folder / "home" / "plugins"
+
+    def environ(self) -> dict[str, str]:
+        """The engine's whole environment."""
+        inherited = {key: value for key, value in os.environ.items() if not key.startswith(_DROPPED_ENVIRONMENT)}
+        path = os.pathsep.join([*map(str, self.bin_folders), inherited.get("PATH", "")])
+        return {
+            **inherited,
+            **self.environment,
+            "PATH": path,
+            "PULUMI_HOME": str(self.folder / "home"),
+            "PULUMI_BACKEND_URL": f"file://{self.folder / 'backend'}",
+            "PULUMI_CONFIG_PASSPHRASE_FILE": str(self.folder / "passphrase"),
+            "PULUMI_SKIP_UPDATE_CHECK": "1",
+            # Every plugin is here already; the engine must not look for one elsewhere.
+            "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
+            # The flag --event-log is one of the engine's debugging commands.
+            "PULUMI_DEBUG_COMMANDS": "1",
+        }
+
+    def prepare(self, *, plugins: Path) -> str:
+        """Make the backend and the stack where they are not yet there, and give the stack's salt.
+
+        plugins: folder of the providers that were built, in the layout of the engine's own.
+
+        The stack is made beside the project, because the engine writes its salt into the stack file it finds.
+        """
+        init = self.folder / "init"
+        salted = init / f"Pulumi.{self.stack}.yaml"
+        if not salted.exists():
+            for folder in (init, self.folder / "backend", self.plugins):
+                folder.mkdir(parents=True, exist_ok=True)
+            # The engine passes over a plugin folder that is a link, but not over links in it.
+            for file in plugins.glob("*/*"):
+                (self.plugins / file.parent.name).mkdir(exist_ok=True)
+                (self.plugins / file.parent.name / file.name).symlink_to(file)
+            passphrase = self.folder / "passphrase"
+            passphrase.touch(mode=0o600)
+            passphrase.write_text(secrets.token_urlsafe())
+            name = yaml.safe_load((self.project / "Pulumi.yaml").read_text())["name"]
+            (init / "Pulumi.yaml").write_text(yaml.safe_dump({"name": name, "runtime": "python"}))
+            self._check_output(["stack", "init", self.stack, "--cwd", str(init)])
+        salt: str = yaml.safe_load(salted.read_text())["encryptionsalt"]
+        return salt
+
+    def set_secrets(self, values: Mapping[str, str]) -> None:
+        """Put secrets into the stack file, encrypted. values: by their path, as `pulumi config set --path` takes it."""
+        secret = [word for path, value in values.items() for word in ("--secret", f"{path}={value}")]
+        if secret:
+            where = ["--stack", self.stack, "--config-file", str(self.stack_file)]
+            self._check_output(["config", "set-all", "--path", *secret, *where])
+
+    def run(self, command: str, *arguments: str) -> Run:
+        """Start `preview`, `up` or `destroy` of the stack."""
+        event_log = self.folder / f"{command}.events.jsonl"
+        event_log.write_text("")
+        line = [
+            "pulumi", command, "--stack", self.stack, "--config-file", str(self.stack_file),
+            "--event-log", str(event_log), "--non-interactive", "--color", "never", *arguments,
+        ]  # fmt: skip
+        with self.log.open("ab") as log:
+            log.write(f"$ {' '.join(line)}\n".encode())
+            log.flush()
+            # A session of its own: a Ctrl-C reaches the engine once, from `stop`, and not twice.
+            process = subprocess.Popen(
+                line, cwd=self.project, env=self.environ(), stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                start_new_session=True,
+            )  # fmt: skip
+        return Run(process=process, event_log=event_log)
+
+    def outputs(self) -> dict[str, Any]:
+        """The stack's outputs; secrets stay hidden."""
+        text = self._check_output(["stack", "output", "--json", "--stack", self.stack])
+        outputs: dict[str, Any] = json.loads(text)
+        return outputs
+
+    def _check_output(self, arguments: list[str]) -> str:
+        done = subprocess.run(
+            ["pulumi", *arguments, "--non-interactive"], cwd=self.project, env=self.environ(),
+            capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False,
+        )  # fmt: skip
+        if done.returncode != 0:
+            raise EngineError(f"pulumi {' '.join(arguments)} failed ({done.returncode}): {done.stderr or done.stdout}")
+        return done.stdout

@@ -1,0 +1,45 @@
+"""Faults of a machine's hardware: what is plugged in, less or worse than its size has."""
+
+import hashlib
+from dataclasses import replace
+from pathlib import Path
+
+from rehearsal.faults import machine_faults
+from rehearsal.machines.hardware.model import Hardware, RdmaDevice
+
+__all__ = ["faulty"]
+
+
+def faulty(hardware: Hardware, node: str, run_folder: Path) -> Hardware:
+    """The hardware of a machine with the faults that the run's file gives it. Raises FaultsError."""
+    entries = machine_faults.read(run_folder)
+    if not entries:
+        return hardware
+    missing = {entry.get("gpu") for entry in entries if machine_faults.concerning([entry], "missing-gpu", node)}
+    devices = (_device(device, node, entries) for device in hardware.rdma_devices)
+    return replace(
+        hardware,
+        rdma_devices=tuple(device for device in devices if device is not None),
+        gpus=tuple(gpu for gpu in hardware.gpus if gpu.index not in missing),
+    )
+
+
+def _device(device: RdmaDevice, node: str, entries: list[dict[str, object]]) -> RdmaDevice | None:
+    """A device with its faults; None where it is missing. The Ethernet one has none."""
+    if device.link_layer != "InfiniBand":
+        return device
+
+    def has(name: str) -> bool:
+        return machine_faults.concerning(entries, name, node, device.name) is not None
+
+    if has("missing"):
+        return None
+    if has("link-down"):
+        device = replace(device, link_up=False)
+    if has("half-rate"):
+        lanes = f"2X {device.rate_suffix.partition(' ')[2]}"
+        device = replace(device, rate_gbps=device.rate_gbps // 2, rate_suffix=lanes)
+    if has("partition"):
+        own = 0x8000 | (1 + int(hashlib.sha256(f"{node}/{device.name}".encode()).hexdigest()[:3], 16))
+        device = replace(device, pkeys=(own, *device.pkeys[1:]))
+    return device

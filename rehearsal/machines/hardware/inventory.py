@@ -1,0 +1,82 @@
+"""The simulated machines by their nodes: what each was made with."""
+
+import json
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final
+
+from rehearsal.faults.machine_faults import FaultsError, concerning, read
+from rehearsal.machines.hardware.faulty import faulty
+from rehearsal.machines.hardware.model import Hardware, hardware_of
+from rehearsal.run.sizes import known_sizes
+
+log = logging.getLogger(__name__)
+
+MACHINE_ANNOTATION: Final = "rehearsal.aks-infiniband/machine"
+"""JSON: size and fabric; gpuDriver is the pool's gpuProfile.driver."""
+
+BROKEN_ANNOTATION: Final = "rehearsal.aks-infiniband/broken"
+"""Why a node's container runtime is down for good; kwok leaves the conditions of such a node alone."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Machine:
+    """One machine as Azure delivers it."""
+
+    name: str
+    hardware: Hardware
+    host_gpu_driver: bool = False
+    """Whether the node image has installed NVIDIA's driver and container toolkit (gpuProfile.driver Install)."""
+    refuses_peermem: bool = False
+    """Whether nvidia_peermem cannot be loaded."""
+
+
+@dataclass(frozen=True)
+class Inventory:
+    """The machines of one run."""
+
+    run: Path
+    """The run folder, which knows the sizes that the stack file describes."""
+
+    def machine(self, node: Mapping[str, Any]) -> Machine | None:
+        """The machine of a node, from its annotation; None for a node that is no simulated machine."""
+        metadata = node["metadata"]
+        annotation = (metadata.get("annotations") or {}).get(MACHINE_ANNOTATION)
+        if annotation is None:
+            return None
+        try:
+            described, faults = (_stamp(self.run / name) for name in ("sizes.json", "faults.json"))
+            return _machine(self.run, described, faults, metadata["name"], annotation)
+        except (ValueError, KeyError, TypeError) as error:
+            log.error("node %s: annotation %s is %r (%r)", metadata["name"], MACHINE_ANNOTATION, annotation, error)
+            return None
+
+
+def _stamp(file: Path) -> int:
+    """When a file was written; 0 where there is none."""
+    try:
+        return file.stat().st_mtime_ns
+    except FileNotFoundError:
+        return 0
+
+
+@lru_cache(maxsize=4096)
+def _machine(run: Path, _described: int, _faults: int, name: str, annotation: str) -> Machine:
+    """The key holds when sizes and faults were written last, so that a machine is made anew only then."""
+    facts = json.loads(annotation)
+    hardware = hardware_of(size=facts["size"], machine=name, fabric=facts["fabric"], sizes=known_sizes(run))
+    refuses_peermem = False
+    try:
+        hardware = faulty(hardware, name, run)
+        refuses_peermem = concerning(read(run), "no-peermem", name) is not None
+    except FaultsError as error:
+        log.error("node %s has no faults: %s", name, error)
+    return Machine(
+        name=name,
+        hardware=hardware,
+        host_gpu_driver=facts.get("gpuDriver") == "Install" and hardware.gpu_vendor == "nvidia",
+        refuses_peermem=refuses_peermem,
+    )

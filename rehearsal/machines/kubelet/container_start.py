@@ -1,0 +1,171 @@
+"""What it takes to start a container: program, environment, and where each of its paths is on this computer."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from rehearsal.machines.hardware.inventory import Machine
+from rehearsal.machines.hardware.sysfs import (
+    dev_files,
+    effective_capabilities,
+    pod_interfaces,
+    proc_files,
+    write_files,
+)
+from rehearsal.machines.kubelet.containers import Programs, fresh_folder, mounts, rewritten
+from rehearsal.machines.kubelet.device_manager import HeldDevices
+from rehearsal.machines.kubelet.environment import References, container_environment, expanded
+
+_DEFAULT_MESSAGE_PATH: Final = "/dev/termination-log"
+_LIBRARIES: Final = Path(__file__).parents[1] / "lib"
+"""Python packages that stand in for what an image for GPUs brings along."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MachineView:
+    """A machine as a container that starts now finds it."""
+
+    machine: Machine
+    root: Path
+    """Its own file system, with sys and dev."""
+    modules: frozenset[str]
+    memlock: int | None
+    """RLIMIT_MEMLOCK in bytes; None: no limit."""
+    networks: tuple[str, ...] = ()
+    """IPoIB interfaces of the container's pod."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContainerStart:
+    """A container ready to be started."""
+
+    command: list[str] | None
+    """None: the machine has no such program."""
+    environment: dict[str, str]
+    folder: Path
+    message_file: Path
+    memlock: int | None
+    """RLIMIT_MEMLOCK in bytes; None: no limit."""
+
+
+def container_start(
+    container: Mapping[str, Any],
+    references: References,
+    *,
+    folder: Path,
+    volumes: Mapping[str, Path],
+    devices: HeldDevices,
+    view: MachineView,
+    programs: Programs,
+    given: Mapping[str, str],
+) -> ContainerStart:
+    """Make a container's own files, and say how it is started.
+
+    folder: the container's own. volumes: where the pod's volumes are. given: variables that every container here has.
+    Raises MissingReferenceError, InvalidReferenceError for what the spec refers to.
+    """
+    _write_own_files(container, folder, devices, references, view)
+    message_path = container.get("terminationMessagePath") or _DEFAULT_MESSAGE_PATH
+    allowed = {**volumes, **_denied(container, references.pod, folder)}
+    paths = dict(mounts(container, allowed, _own_paths(folder)))
+    paths[message_path] = folder / "termination-log"
+    ours = {**_variables(folder, references, devices, view), **given}
+    variables = ours | container_environment(container, references)
+    # Ours speak of this computer already; what the pod says speaks of the container.
+    environment = {
+        name: value if ours.get(name) == value else rewritten(value, paths) for name, value in variables.items()
+    }
+    environment["PATH"] = programs.search_path(environment.get("PATH"))
+    if view.machine.hardware.gpus and _LIBRARIES.is_dir():
+        environment["PYTHONPATH"] = ":".join(filter(None, [environment.get("PYTHONPATH"), str(_LIBRARIES)]))
+    command = [expanded(one, variables) for one in container.get("command") or []]
+    found = programs.resolve(command[0]) if command else None
+    rest = [*command[1:], *(expanded(one, variables) for one in container.get("args") or [])]
+    work = Path(rewritten(container["workingDir"], paths)) if container.get("workingDir") else folder
+    return ContainerStart(
+        command=None if found is None else [str(found), *(rewritten(one, paths) for one in rest)],
+        environment=environment,
+        folder=work if work.is_dir() else folder,
+        message_file=paths[message_path],
+        memlock=view.memlock,
+    )
+
+
+def _own_paths(folder: Path) -> dict[str, Path]:
+    # The last is the container's /tmp, not this computer's.
+    return {f"/{name}": folder / name for name in ("dev", "proc", "root", "sys", "tmp")}
+
+
+def _denied(container: Mapping[str, Any], pod: Mapping[str, Any], folder: Path) -> dict[str, Path]:
+    """What stands in for the machine's devices in a container that may open none: only a privileged one may.
+
+    The kernel shows such a mount and refuses to open what is in it; here, where anybody can open a file, it is empty.
+    """
+    if _is_privileged(container):
+        return {}
+    empty = folder / "denied"
+    return {
+        volume["name"]: empty
+        for volume in pod["spec"].get("volumes") or []
+        if str((volume.get("hostPath") or {}).get("path", "")).split("/")[1:2] == ["dev"]
+    }
+
+
+def _is_privileged(container: Mapping[str, Any]) -> bool:
+    return bool((container.get("securityContext") or {}).get("privileged"))
+
+
+def _write_own_files(
+    container: Mapping[str, Any], folder: Path, devices: HeldDevices, references: References, view: MachineView
+) -> None:
+    hardware = view.machine.hardware
+    everything = _is_privileged(container)
+    nodes = dev_files(
+        rdma=hardware.rdma_devices if everything else devices.rdma_devices,
+        gpus=[gpu.index for gpu in (hardware.gpus if everything else devices.gpus)],
+        modules=view.modules,
+    )
+    write_files(folder / "dev", dict.fromkeys(nodes, ""))
+    pod_spec = references.pod["spec"]
+    capabilities = effective_capabilities(container.get("securityContext") or {}, pod_spec.get("securityContext") or {})
+    files = proc_files(kernel=references.kernel, capabilities=capabilities, modules=view.modules, memlock=view.memlock)
+    write_files(folder / "proc", files)
+    own = None if pod_spec.get("hostNetwork") else pod_interfaces(view.networks)
+    _link_sys(fresh_folder(folder / "sys"), view.root / "sys", own)
+    for name in ("denied", "dev/shm", "root", "tmp"):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+
+
+def _link_sys(folder: Path, machine: Path, own_interfaces: Mapping[str, str] | None) -> None:
+    """The container's /sys: the machine's, but for the network interfaces, which are the pod's own.
+
+    own_interfaces: files of those; None where the pod has the machine's network.
+    """
+    (folder / "class").mkdir()
+    for entry in machine.iterdir():
+        if entry.name != "class":
+            (folder / entry.name).symlink_to(entry)
+    for entry in (machine / "class").iterdir():
+        if own_interfaces is None or entry.name != "net":
+            (folder / "class" / entry.name).symlink_to(entry)
+    write_files(folder, own_interfaces or {})
+
+
+def _variables(folder: Path, references: References, devices: HeldDevices, view: MachineView) -> dict[str, str]:
+    """The variables that a container has whatever its spec says; those for the machine's programs begin alike."""
+    pod = references.pod
+    variables = {
+        "HOSTNAME": pod["spec"].get("hostname") or pod["metadata"]["name"],
+        "HOME": str(folder / "root"),
+        "LANG": "C.UTF-8",
+        # A ConfigMap's folder is read-only in a pod.
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "REHEARSAL_NODE": view.machine.name,
+        "REHEARSAL_POD_IP": references.pod_ip,
+        "REHEARSAL_MACHINE": str(view.root),
+        "REHEARSAL_CONTAINER": str(folder),
+    }
+    if devices.gpus:
+        variables["NVIDIA_VISIBLE_DEVICES"] = ",".join(gpu.uuid for gpu in devices.gpus)
+    return variables

@@ -1,0 +1,163 @@
+"""One container executed as a local process: which program, which paths, where its output goes, how it ended."""
+
+import asyncio
+import contextlib
+import os
+import re
+import shutil
+import signal
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+_SHIM: Final = Path(__file__).with_name("shim.py")
+_PROGRAMS: Final = Path(__file__).parents[1] / "bin"
+_MESSAGE_BYTES: Final = 4096  # of a termination message, and what a kubelet falls back to of the log:
+_LOG_BYTES: Final = 2048
+_LOG_LINES: Final = 80
+# An image's own paths; what a program of the machine starts in turn is found there.
+_IMAGE_PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Programs:
+    """The programs that every simulated machine has: those of the folder bin, and Python."""
+
+    folders: tuple[Path, ...]
+
+    @classmethod
+    def prepared(cls, folder: Path) -> "Programs":
+        """Programs with Python linked into a folder: the interpreter alone, without this project's packages."""
+        folder.mkdir(parents=True, exist_ok=True)
+        version = f"python{sys.version_info.major}.{sys.version_info.minor}"
+        interpreter = Path(sys.base_prefix) / "bin" / version
+        for name in ("python3", "python"):
+            link = folder / name
+            link.unlink(missing_ok=True)
+            link.symlink_to(interpreter)
+        return cls(folders=(_PROGRAMS, folder))
+
+    def resolve(self, command: str) -> Path | None:
+        """The program that a container's command means, or None when a simulated machine has no such program."""
+        name = Path(command).name
+        found = (folder / name for folder in self.folders if (folder / name).is_file())
+        return next((path for path in found if os.access(path, os.X_OK)), None)
+
+    def search_path(self, given: str | None) -> str:
+        """PATH of a container: the machine's programs, then the container's own."""
+        return ":".join([*map(str, self.folders), given or _IMAGE_PATH])
+
+
+def rewritten(text: str, paths: Mapping[str, Path]) -> str:
+    """A text with every path of the container that begins one of its words replaced by where it really is.
+
+    A path counts where it is not the continuation of another one (/data/dev is not /dev), and ends at a separator.
+    """
+    longest_first = sorted(paths, key=len, reverse=True)
+    pattern = "|".join(re.escape(path) for path in longest_first)
+    if not pattern:
+        return text
+    return re.sub(rf"(?<![\w.\-/])({pattern})(?![\w.\-])", lambda match: str(paths[match[1]]), text)
+
+
+@dataclass(kw_only=True)
+class ContainerProcess:
+    """A container's process, from its start to its exit code."""
+
+    process: asyncio.subprocess.Process
+    log: Path
+    log_start: int
+    message_file: Path
+    fall_back_to_log: bool
+    _stopping: bool = field(default=False)
+
+    @classmethod
+    async def start(
+        cls,
+        command: Sequence[str],
+        *,
+        environment: Mapping[str, str],
+        folder: Path,
+        log: Path,
+        message_file: Path,
+        fall_back_to_log: bool,
+        memlock: int | None,
+    ) -> "ContainerProcess":
+        """Start a program in a folder; its output is appended to the log.
+
+        memlock: RLIMIT_MEMLOCK in bytes, None for no limit; this computer's own limit stays above it.
+        """
+        log.parent.mkdir(parents=True, exist_ok=True)
+        message_file.parent.mkdir(parents=True, exist_ok=True)
+        message_file.write_bytes(b"")
+        with log.open("ab") as output:
+            start = output.tell()
+            limit = "-1" if memlock is None else str(memlock)
+            process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-I", "-S", str(_SHIM), str(os.getpid()), limit, *command),
+                env=dict(environment),
+                cwd=folder,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
+            )
+        return cls(
+            process=process,
+            log=log,
+            log_start=start,
+            message_file=message_file,
+            fall_back_to_log=fall_back_to_log,
+        )
+
+    async def exit_code(self) -> int:
+        """Wait for the end; 128 + N where signal N ended it, as container runtimes report it."""
+        code = await self.process.wait()
+        return code if code >= 0 else 128 - code
+
+    async def stop(self, grace_seconds: float) -> None:
+        """Ask the program to end, and kill it and all it started when it does not within its grace period."""
+        self._signal(signal.SIGTERM if grace_seconds > 0 else signal.SIGUSR1)
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self.process.wait(), grace_seconds or None)
+        self._signal(signal.SIGUSR1)
+        await self.process.wait()
+
+    def kill(self) -> None:
+        """Kill the program and all it started, without waiting."""
+        self._signal(signal.SIGUSR1)
+
+    def message(self, exit_code: int) -> str:
+        """The termination message, by the container's terminationMessagePolicy."""
+        text = self.message_file.read_bytes()[:_MESSAGE_BYTES] if self.message_file.is_file() else b""
+        if not text and self.fall_back_to_log and exit_code != 0:
+            with self.log.open("rb") as output:
+                output.seek(max(self.log_start, self.log.stat().st_size - _LOG_BYTES))
+                text = b"".join(output.readlines()[-_LOG_LINES:])
+        return text.decode(errors="replace")
+
+    def _signal(self, number: signal.Signals) -> None:
+        if self.process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                self.process.send_signal(number)
+
+
+def fresh_folder(path: Path) -> Path:
+    """An empty folder at this path."""
+    shutil.rmtree(path, ignore_errors=True)
+    path.mkdir(parents=True)
+    return path
+
+
+def mounts(
+    container: Mapping[str, object], volumes: Mapping[str, Path], own: Mapping[str, Path]
+) -> Iterator[tuple[str, Path]]:
+    """Every path of a container that is somewhere else on this computer: the container's own, then its mounts."""
+    yield from own.items()
+    entries = container.get("volumeMounts") or []
+    assert isinstance(entries, list)
+    for mount in entries:
+        source = volumes[mount["name"]]
+        yield mount["mountPath"].rstrip("/") or "/", source / mount["subPath"] if mount.get("subPath") else source

@@ -1,0 +1,218 @@
+"""One pod of a Job, executed: its volumes, its init containers in order, its containers side by side, restarts."""
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from rehearsal.machines.hardware.inventory import Machine
+from rehearsal.machines.kubelet.container_start import ContainerStart, container_start
+from rehearsal.machines.kubelet.containers import ContainerProcess, fresh_folder
+from rehearsal.machines.kubelet.device_manager import HeldDevices
+from rehearsal.machines.kubelet.environment import (
+    InvalidReferenceError,
+    MissingReferenceError,
+)
+from rehearsal.machines.kubelet.log_server import log_file
+from rehearsal.machines.kubelet.volumes import write_volume
+from rehearsal.machines.pods.running import RunningPod, now
+from rehearsal.machines.pods.status import ContainerView, running, terminated, waiting
+from rehearsal.run.folder import ENVIRONMENT_VARIABLE
+
+if TYPE_CHECKING:
+    from rehearsal.machines.kubelet.job_pods import Kubelet
+
+log = logging.getLogger(__name__)
+
+_RETRY_SECONDS: Final = 1.0
+# A kubelet starts a container again at once the first time, then after 10 s, doubled up to 5 min.
+_BACK_OFF_SECONDS: Final = 10
+_LONGEST_BACK_OFF_SECONDS: Final = 300
+
+
+@dataclass(kw_only=True)
+class Execution:
+    """One pod's run on its machine."""
+
+    kubelet: "Kubelet"
+    pod: RunningPod
+    machine: Machine
+    _volumes: dict[str, Path] = field(default_factory=dict)
+    _processes: dict[str, ContainerProcess] = field(default_factory=dict)
+    _devices: dict[str, HeldDevices] = field(default_factory=dict)
+    _stopping: bool = False
+
+    @property
+    def folder(self) -> Path:
+        """Where the pod's files are."""
+        return self.kubelet.run_folder.machines / "pods" / self.pod.uid
+
+    async def live(self) -> None:
+        """Run the pod until all its containers have ended for good."""
+        pod, spec = self.pod, self.pod.spec
+        if self._lost():
+            await pod.report()
+            return
+        await pod.report()
+        await asyncio.sleep(self.kubelet.latencies.seconds("containerStart"))
+        # A kubelet mounts first, and brings annotations in a volume up to date within its next minute.
+        await self.kubelet.sandboxes.attach(pod, self.machine)
+        await self._make_volumes()
+        self._allocate()
+        sidecars: list[asyncio.Task[int]] = []
+        try:
+            for container, view in zip(spec.get("initContainers") or [], pod.init, strict=True):
+                if view.sidecar:
+                    sidecars.append(asyncio.create_task(self._until_done(container, view, "Always")))
+                    await pod.cluster.wait_until(lambda view=view: view.started)  # type: ignore[misc]
+                elif await self._until_done(container, view, spec["restartPolicy"]) != 0:
+                    return
+                view.ready = True
+            for view in pod.containers:
+                view.state = waiting("ContainerCreating")
+            async with asyncio.TaskGroup() as tasks:
+                for container, view in zip(spec["containers"], pod.containers, strict=True):
+                    tasks.create_task(self._until_done(container, view, spec["restartPolicy"]))
+        finally:
+            await self._end_sidecars(sidecars)
+            await pod.report()
+
+    async def stop(self, grace_seconds: float) -> None:
+        """End every container, and start none again."""
+        self._stopping = True
+        await asyncio.gather(*(process.stop(grace_seconds) for process in self._processes.values()))
+
+    def kill(self) -> None:
+        """Kill every container that still runs, without waiting."""
+        for process in self._processes.values():
+            process.kill()
+
+    def _lost(self) -> bool:
+        """Whether the pod ran before this process was started and must not run again: its processes are gone."""
+        recorded = (self.pod.document.get("status") or {}).get("containerStatuses") or []
+        restarts = {
+            one["name"]: int(one.get("restartCount", 0)) for one in recorded if "running" in one.get("state", {})
+        }
+        for view in self.pod.containers:
+            if view.name in restarts:
+                view.state = terminated(
+                    137,
+                    started=now(),
+                    now=now(),
+                    reason="ContainerStatusUnknown",
+                    message="The container could not be located when the pod was terminated",
+                )
+                view.last_state, view.restarts = view.state, restarts[view.name] + 1
+        return bool(restarts) and self.pod.spec["restartPolicy"] == "Never"
+
+    async def _make_volumes(self) -> None:
+        pod = self.pod
+        folder = fresh_folder(self.folder) / "volumes"
+        root = self.kubelet.machine_view(self.machine, pod).root
+        while True:
+            try:
+                references = await self.kubelet.references(pod)
+                for volume in pod.spec.get("volumes") or []:
+                    self._volumes[volume["name"]] = await write_volume(
+                        volume, folder, root, references, lambda claim: self.kubelet.token(pod, claim)
+                    )
+            except (MissingReferenceError, InvalidReferenceError) as error:
+                log.warning("pod %s/%s: volumes cannot be mounted: %s", pod.namespace, pod.name, error)
+                await asyncio.sleep(_RETRY_SECONDS)
+            else:
+                return
+
+    def _allocate(self) -> None:
+        offers = self.kubelet.machines.offered(self.machine)
+        self._devices = self.kubelet.devices.allocate_pod(self.pod.document, self.machine.hardware, offers)
+
+    async def _until_done(self, container: Mapping[str, Any], view: ContainerView, policy: str) -> int:
+        """Run a container, again where the restart policy says so; returns its last exit code."""
+        while True:
+            code = await self._once(container, view)
+            if self._stopping or policy == "Never" or (policy == "OnFailure" and code == 0):
+                return code
+            view.last_state = view.state
+            pause = min(_BACK_OFF_SECONDS * 2 ** (view.restarts - 1), _LONGEST_BACK_OFF_SECONDS) if view.restarts else 0
+            if pause:
+                view.state = waiting(
+                    "CrashLoopBackOff",
+                    f"back-off {pause}s restarting failed container={view.name} pod={self.pod.name}",
+                )
+                await self.pod.report()
+                await asyncio.sleep(pause / self.kubelet.latencies.speed)
+            view.restarts += 1
+
+    async def _once(self, container: Mapping[str, Any], view: ContainerView) -> int:
+        pod = self.pod
+        start = await self._prepared(container, view)
+        output = log_file(self.kubelet.run_folder, pod.namespace, pod.name, view.name)
+        began = now()
+        if start.command is None:
+            code, message = await self._assumed(container, view, began), ""
+        else:
+            process = await ContainerProcess.start(
+                start.command,
+                environment=start.environment,
+                folder=start.folder,
+                log=output,
+                message_file=start.message_file,
+                fall_back_to_log=container.get("terminationMessagePolicy") == "FallbackToLogsOnError",
+                memlock=start.memlock,
+            )
+            self._processes[view.name] = process
+            await self._show_running(view, began)
+            code = await process.exit_code()
+            message = process.message(code)
+        log.info("pod %s/%s, container %s: exit code %d", pod.namespace, pod.name, view.name, code)
+        view.ready = view.started = False
+        view.state = terminated(code, started=began, now=now(), message=message)
+        await pod.report()
+        return code
+
+    async def _show_running(self, view: ContainerView, began: str) -> None:
+        view.state, view.ready, view.started = running(began), True, True
+        await self.pod.report()
+        self.pod.cluster.touch()
+
+    async def _assumed(self, container: Mapping[str, Any], view: ContainerView, began: str) -> int:
+        """A container whose program no simulated machine has: it runs for a moment and succeeds."""
+        command = container.get("command") or ["(the image's entry point)"]
+        log.info(
+            "pod %s/%s, container %s: machines have no %s; it is assumed to succeed",
+            *(self.pod.namespace, self.pod.name, view.name, command[0]),
+        )
+        await self._show_running(view, began)
+        await asyncio.sleep(self.kubelet.latencies.seconds("containerStart"))
+        return 0
+
+    async def _prepared(self, container: Mapping[str, Any], view: ContainerView) -> ContainerStart:
+        """Everything that the container needs; waits while something that it refers to is not there."""
+        while True:
+            try:
+                references = await self.kubelet.references(self.pod)
+                folder = self.folder / "containers" / container["name"]
+                return container_start(
+                    container,
+                    references,
+                    folder=folder,
+                    volumes=self._volumes,
+                    devices=self._devices.get(container["name"], HeldDevices()),
+                    view=self.kubelet.machine_view(self.machine, self.pod),
+                    programs=self.kubelet.programs,
+                    given={ENVIRONMENT_VARIABLE: str(self.kubelet.run_folder.root), **self.kubelet.server()},
+                )
+            except (MissingReferenceError, InvalidReferenceError) as error:
+                view.state = waiting("CreateContainerConfigError", str(error))
+                await self.pod.report()
+                await asyncio.sleep(_RETRY_SECONDS)
+
+    async def _end_sidecars(self, sidecars: list[asyncio.Task[int]]) -> None:
+        if sidecars:
+            grace = float(self.pod.spec.get("terminationGracePeriodSeconds", 30))
+            await self.stop(grace)
+            await asyncio.wait(sidecars, timeout=1)
+        for task in sidecars:
+            task.cancel()

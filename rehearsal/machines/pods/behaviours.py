@@ -1,0 +1,150 @@
+"""The table of what a pod does to its machine (behaviours.yaml), typed."""
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field
+
+from rehearsal.machines.hardware.inventory import Machine
+from rehearsal.machines.hardware.kernel_modules import modules_named
+from rehearsal.machines.hardware.model import MELLANOX, Hardware
+
+Condition = Literal["ofed", "ofedForPeermem", "gpuDriver", "containerToolkit", "gpuDevices"]
+Effect = Literal[
+    "featureMaster",
+    "nodeFeatures",
+    "nodePreparation",
+    "peermem",
+    "ofed",
+    "sharedRdmaDevices",
+    "sriovDevices",
+    "multus",
+    "ipoibCni",
+    "addressController",
+    "addressAgent",
+    "gpuDriver",
+    "containerToolkit",
+    "gpuDevices",
+    "gpuFeatures",
+]
+Part = Literal["rdma", "nvidiaGpu"]
+Clash = Literal["hostGpuDriver", "containerd2ConfigDump"]
+ANY: Final = "*"
+"""Ends a label's value that stands for all that begin so."""
+_TABLE: Final = Path(__file__).with_name("behaviours.yaml")
+_MODEL: Final = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+
+class InitContainerBehaviour(BaseModel):
+    """What one init container waits for, and how long it takes from then on (a key of latency.yaml)."""
+
+    model_config = _MODEL
+
+    waits_for: Condition | None = Field(default=None, alias="waitsFor")
+    latency: str = "containerStart"
+
+
+class NodeBreak(BaseModel):
+    """What a pod must not meet on its machine, and what its containers then end with."""
+
+    model_config = _MODEL
+
+    when: Clash
+    message: str
+
+
+class Behaviour(BaseModel):
+    """One row of the table; the table's head says what each field means."""
+
+    model_config = _MODEL
+
+    labels: dict[str, str] = {}
+    requires: Part | None = None
+    init_containers: dict[str, InitContainerBehaviour] = Field(default={}, alias="initContainers")
+    waits_for: Condition | None = Field(default=None, alias="waitsFor")
+    latency: str
+    provides: Effect | None = None
+    effect_latency: str | None = Field(default=None, alias="effectLatency")
+    loads: tuple[str, ...] = ()
+    loads_with: dict[str, tuple[str, ...]] = Field(default={}, alias="loadsWith")
+    loads_named: bool = Field(default=False, alias="loadsNamed")
+    breaks_node: NodeBreak | None = Field(default=None, alias="breaksNode")
+
+    def matches(self, labels: Mapping[str, str]) -> bool:
+        """Whether a pod with these labels behaves so."""
+        return all(key in labels and _matches(expected, labels[key]) for key, expected in self.labels.items())
+
+    def modules(self, pod: Mapping[str, Any]) -> frozenset[str]:
+        """The kernel modules that are loaded while the pod is ready."""
+        containers = {container["name"] for container in pod["spec"]["containers"]}
+        loaded = set(self.loads)
+        for name, modules in self.loads_with.items():
+            loaded.update(modules if name in containers else ())
+        return frozenset(loaded | (modules_named(pod) if self.loads_named else frozenset()))
+
+
+ORDINARY: Final = Behaviour(latency="containerStart")
+"""What a pod does that no row is about: it runs, and does nothing to its machine."""
+
+
+def _matches(expected: str, value: str) -> bool:
+    return value.startswith(expected.removesuffix(ANY)) if expected.endswith(ANY) else value == expected
+
+
+@cache
+def behaviours() -> Mapping[str, Behaviour]:
+    """The table, by name of the row, in its order."""
+    return {name: Behaviour.model_validate(row) for name, row in yaml.safe_load(_TABLE.read_text()).items()}
+
+
+def behaviour_of(pod: Mapping[str, Any]) -> Behaviour | None:
+    """The row that a pod matches, or None."""
+    labels = pod["metadata"].get("labels") or {}
+    return next((row for row in behaviours().values() if row.matches(labels)), None)
+
+
+def is_job_pod(pod: Mapping[str, Any]) -> bool:
+    """Whether a Job controls the pod, so that its containers are really executed."""
+    return any(
+        owner["kind"] == "Job" and owner["apiVersion"].startswith("batch/")
+        for owner in pod["metadata"].get("ownerReferences") or []
+    )
+
+
+def is_plugged_in(part: Part | None, hardware: Hardware) -> bool:
+    """Whether a machine has what a behaviour requires."""
+    if part == "rdma":
+        return any(device.pci.vendor == MELLANOX for device in hardware.rdma_devices)
+    if part == "nvidiaGpu":
+        return hardware.gpu_vendor == "nvidia"
+    return True
+
+
+def needs_ofed(pod: Mapping[str, Any], hardware: Hardware) -> bool:
+    """Whether a GPU driver pod waits for OFED: its peermem module is built against the drivers that OFED installs."""
+    peermem = [one for one in pod["spec"]["containers"] if one["name"] == "nvidia-peermem-ctr"]
+    return bool(peermem) and bool(hardware.hcas) and ("USE_HOST_MOFED", "true") not in _variables(pod)
+
+
+def clashes(clash: Clash, pod: Mapping[str, Any], machine: Machine, container_runtime: str) -> bool:
+    """Whether a pod meets on its machine what it must not.
+
+    container_runtime: the node's status.nodeInfo.containerRuntimeVersion.
+    """
+    if clash == "hostGpuDriver":
+        return machine.host_gpu_driver
+    reads_file = any(
+        name == "RUNTIME_CONFIG_SOURCE" and value.split("=")[0] == "file" for name, value in _variables(pod)
+    )
+    return container_runtime.startswith("containerd://2") and not reads_file
+
+
+def _variables(pod: Mapping[str, Any]) -> set[tuple[str, str]]:
+    return {
+        (variable["name"], variable.get("value") or "")
+        for container in pod["spec"]["containers"]
+        for variable in container.get("env") or []
+    }

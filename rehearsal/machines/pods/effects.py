@@ -1,0 +1,82 @@
+"""What the pods on the machines have brought about: which effects are in force where."""
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from rehearsal.machines.hardware.inventory import Machine
+from rehearsal.machines.hardware.kernel_modules import GPU_MODULES, INBOX_MODULES, PEERMEM
+from rehearsal.machines.pods.behaviours import Effect
+
+_OF_THE_HOST: Final[frozenset[Effect]] = frozenset({"gpuDriver", "containerToolkit"})
+"""What a machine has by itself where Azure has installed the GPU driver."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class InForce:
+    """What one ready pod does to its machine."""
+
+    node: str
+    effect: Effect
+    modules: frozenset[str] = frozenset()
+    lifts_memlock: bool = False
+    stays: bool = False
+    """Whether modules and limit stay when the pod is gone, as what was done to the host itself does."""
+
+
+@dataclass
+class Effects:
+    """The effects of all pods, by pod UID, and what stays on their nodes without them."""
+
+    broken: dict[str, str] = field(default_factory=dict)
+    """Node -> why its container runtime is down for good."""
+    _left: list[InForce] = field(default_factory=list)
+    _by_pod: dict[str, InForce] = field(default_factory=dict)
+
+    def add(self, pod: str, in_force: InForce) -> None:
+        """The pod's effect is in force from now on."""
+        self._by_pod[pod] = in_force
+
+    def discard(self, pod: str) -> None:
+        """The pod's effect is over."""
+        over = self._by_pod.pop(pod, None)
+        if over is not None and over.stays and over not in self._left:
+            self._left.append(over)
+
+    def forget(self, node: str) -> None:
+        """The machine is gone."""
+        self.broken.pop(node, None)
+        self._left = [one for one in self._left if one.node != node]
+
+    def pods(self, node: str, effect: Effect) -> list[str]:
+        """UIDs of the pods that have this effect on a node."""
+        return [uid for uid, one in self._by_pod.items() if (one.node, one.effect) == (node, effect)]
+
+    def pods_anywhere(self, effect: Effect) -> list[str]:
+        """UIDs of the pods that have this effect on any node."""
+        return [uid for uid, one in self._by_pod.items() if one.effect == effect]
+
+    def holds(self, node: str, effect: Effect) -> bool:
+        """Whether an effect is in force on a node."""
+        return bool(self.pods(node, effect))
+
+    def provided(self, machine: Machine, effect: Effect) -> bool:
+        """Whether a machine has what an effect stands for, from a pod or by itself."""
+        return (machine.host_gpu_driver and effect in _OF_THE_HOST) or self.holds(machine.name, effect)
+
+    def modules(self, machine: Machine) -> frozenset[str]:
+        """The kernel modules that a machine has loaded."""
+        loaded = set(INBOX_MODULES)
+        if machine.host_gpu_driver:
+            loaded.update(GPU_MODULES)
+        for one in self._on(machine.name):
+            loaded |= one.modules
+        if machine.refuses_peermem or "nvidia" not in loaded:  # without the driver it cannot be loaded either
+            loaded.discard(PEERMEM)
+        return frozenset(loaded)
+
+    def lifts_memlock(self, node: str) -> bool:
+        """Whether containers that start on a node now may lock all the memory they like."""
+        return any(one.lifts_memlock for one in self._on(node))
+
+    def _on(self, node: str) -> list[InForce]:
+        return [one for one in (*self._by_pod.values(), *self._left) if one.node == node]

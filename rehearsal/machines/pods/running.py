@@ -1,0 +1,175 @@
+"""One pod in the cluster: its status written, its deletion carried out, its address."""
+
+import asyncio
+import ipaddress
+import logging
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from lightkube.resources.core_v1 import Pod
+from lightkube.types import PatchType
+
+from rehearsal.machines.pods.cluster import Cluster, Document, insist
+from rehearsal.machines.pods.status import ContainerView, Verdict, pod_status, views_of, waiting
+
+log = logging.getLogger(__name__)
+
+_POD_NETWORK = "10.244.0.0/16"
+"""Pod addresses where a node has no pod CIDR: AKS's default for Azure CNI overlay and kubenet."""
+
+
+def now() -> str:
+    """The present as the API writes times."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+@dataclass(kw_only=True)
+class RunningPod:
+    """One pod on its machine: the document as last seen, and what its containers are doing."""
+
+    cluster: Cluster
+    document: Document
+    init: list[ContainerView] = field(default_factory=list)
+    containers: list[ContainerView] = field(default_factory=list)
+    ip: str | None = None
+    verdict: Verdict | None = None
+    deleted: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when the pod is to be deleted, or is gone."""
+    gone: bool = False
+    """Whether the object is no longer there."""
+    _writing: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _written: Document = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        init = self.spec.get("initContainers") or []
+        first = "PodInitializing" if init else "ContainerCreating"
+        self.init = views_of(init, waiting("PodInitializing"))
+        self.containers = views_of(self.spec["containers"], waiting(first))
+        self.ip = (self.document.get("status") or {}).get("podIP")
+
+    @property
+    def spec(self) -> Document:
+        """The pod's spec."""
+        spec: Document = self.document["spec"]
+        return spec
+
+    @property
+    def uid(self) -> str:
+        """The pod's identity."""
+        return str(self.document["metadata"]["uid"])
+
+    @property
+    def namespace(self) -> str:
+        """The pod's namespace."""
+        return str(self.document["metadata"]["namespace"])
+
+    @property
+    def name(self) -> str:
+        """The pod's name."""
+        return str(self.document["metadata"]["name"])
+
+    @property
+    def node(self) -> Document | None:
+        """The node it is bound to, while there is one."""
+        return self.cluster.nodes.get(("", self.spec["nodeName"]))
+
+    @property
+    def host_ip(self) -> str | None:
+        """The node's internal address."""
+        addresses = ((self.node or {}).get("status") or {}).get("addresses") or []
+        return next((one["address"] for one in addresses if one["type"] == "InternalIP"), None)
+
+    def seen(self, document: Document, *, gone: bool) -> None:
+        """Take note of a change of the object, unless what was written here is newer."""
+        if _version(document) >= _version(self.document):
+            self.document = document
+        self.gone = self.gone or gone
+        if gone or document["metadata"].get("deletionTimestamp"):
+            self.deleted.set()
+
+    async def report(self) -> None:
+        """Write the status that the containers' views amount to, if it is another than the one last written."""
+        async with self._writing:
+            if self.gone:
+                return
+            self.ip = self.ip or free_address(self.document, self.node, self.cluster.pods.values(), self.host_ip)
+            status = pod_status(
+                self.document,
+                init=self.init,
+                containers=self.containers,
+                pod_ip=self.ip,
+                host_ip=self.host_ip,
+                now=now(),
+                verdict=self.verdict,
+            )
+            if status == self._written:
+                return
+            patched = await insist(
+                lambda: self.cluster.client.patch(
+                    Pod.Status,
+                    self.name,
+                    {"metadata": {"uid": self.uid}, "status": status},
+                    namespace=self.namespace,
+                    patch_type=PatchType.MERGE,
+                ),
+                what=f"status of pod {self.namespace}/{self.name}",
+            )
+            if patched is not None:
+                self._written = status
+                self.document = patched.to_dict()
+
+    async def volumes_mountable(self) -> None:
+        """Until every ConfigMap that the pod's volumes need is there."""
+        missing = missing_config_maps(self.document, self.cluster.config_maps)
+        if missing:
+            log.warning("pod %s/%s: volumes need ConfigMaps that are not there: %s", self.namespace, self.name, missing)
+        await self.cluster.wait_until(lambda: not missing_config_maps(self.document, self.cluster.config_maps))
+
+    async def remove(self) -> None:
+        """Delete the object for good, as a kubelet does when every container has stopped."""
+        if (
+            self.gone
+            or self.cluster.pods.get((self.namespace, self.name), {}).get("metadata", {}).get("uid") != self.uid
+        ):
+            return
+        await insist(
+            lambda: self.cluster.client.delete(Pod, self.name, namespace=self.namespace, grace_period=0),
+            what=f"deletion of pod {self.namespace}/{self.name}",
+        )
+
+
+def missing_config_maps(pod: Mapping[str, Any], config_maps: Mapping[tuple[str, str], Document]) -> list[str]:
+    """The ConfigMaps that the pod's volumes need and that are not there: its containers cannot be created."""
+    return [
+        source["name"]
+        for volume in pod["spec"].get("volumes") or []
+        if (source := volume.get("configMap")) is not None
+        and not source.get("optional")
+        and (pod["metadata"]["namespace"], source["name"]) not in config_maps
+    ]
+
+
+def _version(document: Mapping[str, Any]) -> int:
+    # Versions of one kind are comparable numbers (KEP-5504).
+    return int(document["metadata"].get("resourceVersion") or 0)
+
+
+def free_address(
+    pod: Mapping[str, Any],
+    node: Mapping[str, Any] | None,
+    others: Iterable[Mapping[str, Any]],
+    host_ip: str | None,
+) -> str | None:
+    """An address of the node's pod network that no other pod has; the node's own with host networking."""
+    if pod["spec"].get("hostNetwork"):
+        return host_ip
+    network = ipaddress.ip_network(((node or {}).get("spec") or {}).get("podCIDR") or _POD_NETWORK)
+    taken = {(other.get("status") or {}).get("podIP") for other in others}
+    size = network.num_addresses - 2
+    first = int(pod["metadata"]["uid"].replace("-", ""), 16) % size
+    return next(
+        (address for step in range(size) if (address := str(network[1 + (first + step) % size])) not in taken),
+        None,
+    )

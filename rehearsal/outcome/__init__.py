@@ -1,0 +1,4 @@
+"""What a rehearsal leaves: progress and tables for people, `result.json` for other programs.
+
+Nothing here starts or changes anything.
+"""

@@ -1,0 +1,43 @@
+"""What a rehearsal came to, as a document for other programs: `result.json` in the run folder."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, Literal
+
+from rehearsal.engine.events import Step
+
+Status = Literal["succeeded", "failed"]
+_HIDDEN: Final = "[secret]"
+"""What the engine shows in place of a secret output."""
+
+
+def result(
+    *,
+    stack: str,
+    status: Status,
+    begun: float,
+    ended: float,
+    steps: Iterable[Step],
+    outputs: Mapping[str, Any],
+) -> dict[str, Any]:
+    """The document; times are real seconds, those of a resource counted from the beginning.
+
+    begun, ended: of the engine's work, by the clock of the steps.
+    outputs: the stack's, as the engine shows them; secret ones are left out.
+    """
+    return {
+        "stack": stack,
+        "status": status,
+        "makespan_s": round(ended - begun, 3),
+        "outputs": {name: value for name, value in outputs.items() if value != _HIDDEN},
+        "resources": [
+            {
+                "urn": step.urn,
+                "type": step.type,
+                "start_s": round(step.begun - begun, 3),
+                "end_s": round(step.ended - begun, 3),
+                "status": "failed" if step.failed else step.operation,
+            }
+            for step in steps
+        ],
+        "validation": {name: pool["validation"] for name, pool in outputs.get("pools", {}).items()},
+    }

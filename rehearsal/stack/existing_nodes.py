@@ -1,0 +1,170 @@
+"""The nodes of a cluster that somebody else made: what a rehearsal has in a stack with `existingCluster`.
+
+They are there before the engine runs, as the stack's owner says: nodes with each pool's labels, size, count and
+taints, each pool on one fabric, and two more for what is not of a pool. They stay when the stack goes, for they are not
+its own.
+"""
+
+import ipaddress
+import json
+from collections.abc import Iterator, Mapping
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any, Final, cast
+
+from aks_infiniband.facts.catalog import MachineSize
+from lightkube import ApiError, Client, KubeConfig
+from lightkube.resources.core_v1 import Node
+
+from rehearsal.azure.node_images import UBUNTU_2404_FROM, newest_image
+from rehearsal.azure.node_parts import (
+    KWOK_ANNOTATION,
+    MACHINE_ANNOTATION,
+    allocatable,
+    capacity,
+    has_nvidia_gpus,
+    machine_annotation,
+    node_info,
+    stable_uuid,
+    taints,
+)
+from rehearsal.azure.subscription import Size, load
+from rehearsal.run.sizes import known_sizes
+
+OWNER_ANNOTATION: Final = "rehearsal.aks-infiniband/existing"
+"""On the nodes made here, so that those are found again that a changed stack file no longer has."""
+SYSTEM_NODES: Final = 2
+_SYSTEM_SIZE: Final = "Standard_D8s_v5"
+_PODS: Final = 110
+"""A kubelet's default."""
+_DISK_GB: Final = 128
+_ADDRESSES: Final = ipaddress.IPv4Network("10.180.0.0/16")
+_POD_ADDRESSES: Final = ipaddress.IPv4Network("10.181.0.0/16")
+_REGION: Final = "southcentralus"
+
+
+def register(run: Path, kubeconfig: Path, config: Mapping[str, Any]) -> None:
+    """Make the cluster's nodes those of a stack file's configuration; nothing happens to those that are right.
+
+    run: the run folder; kubeconfig: the cluster administrator's.
+    """
+    client = Client(config=KubeConfig.from_file(str(kubeconfig)), trust_env=False, field_manager="existing-cluster")
+    version = str(client._client._client.get("/version").raise_for_status().json()["gitVersion"])
+    sizes: dict[str, Size | MachineSize] = {**load().sizes, **known_sizes(run)}
+    wanted = {document["metadata"]["name"]: document for document in nodes(config, sizes, kubelet_version=version)}
+    for node in client.list(Node):
+        annotations = (node.metadata.annotations if node.metadata else None) or {}
+        name = str(node.metadata.name if node.metadata else "")
+        if OWNER_ANNOTATION not in annotations:
+            continue
+        if annotations[OWNER_ANNOTATION] != _fingerprint(wanted.get(name)):
+            client.delete(Node, name, grace_period=0)
+    for document in wanted.values():
+        _create(client, document)
+
+
+def _create(client: Client, document: dict[str, Any]) -> None:
+    try:
+        client.create(cast("Node", Node.from_dict(document)))
+    except ApiError as error:
+        if error.status.code != HTTPStatus.CONFLICT:
+            raise
+
+
+def _fingerprint(document: Mapping[str, Any] | None) -> str | None:
+    return document["metadata"]["annotations"][OWNER_ANNOTATION] if document else None
+
+
+def nodes(
+    config: Mapping[str, Any], sizes: Mapping[str, Size | MachineSize], *, kubelet_version: str
+) -> Iterator[dict[str, Any]]:
+    """The Node objects of a stack file's configuration.
+
+    A pool that is not well-formed has none: the program refuses it, and says why.
+    """
+    existing = config.get("aks-infiniband:existingCluster") or {}
+    system = {"name": "system", "vmSize": _SYSTEM_SIZE, "count": SYSTEM_NODES}
+    selector = existing.get("systemNodeSelector") if isinstance(existing, Mapping) else None
+    pools = config.get("aks-infiniband:pools")
+    number = 0
+    for pool in [{**system, "nodeSelector": selector or {}}, *(pools if isinstance(pools, list) else [])]:
+        if not _is_well_formed(pool, sizes):
+            continue
+        for index in range(pool["count"]):
+            yield _node(pool, sizes[pool["vmSize"]], index, number, kubelet_version)
+            number += 1
+
+
+def _is_well_formed(pool: Any, sizes: Mapping[str, Any]) -> bool:
+    return (
+        isinstance(pool, Mapping)
+        and isinstance(pool.get("name"), str)
+        and pool.get("vmSize") in sizes
+        and type(pool.get("count")) is int
+        and isinstance(pool.get("nodeSelector") or {}, Mapping)
+    )
+
+
+def _node(
+    pool: Mapping[str, Any], size: Size | MachineSize, index: int, number: int, kubelet_version: str
+) -> dict[str, Any]:
+    name = f"{pool['name']}-{index}"
+    provider_id = (
+        "azure:///subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/existing/providers"
+        f"/Microsoft.Compute/virtualMachines/{name}"
+    )
+    fabric = stable_uuid(f"existing/{pool['name']}" if isinstance(size, MachineSize) else provider_id)
+    driver = "Install" if pool.get("gpuDriver") == "aks" else "None"
+    machine = machine_annotation(
+        size_name=pool["vmSize"], size=size, fabric=str(fabric), gpu_profile={"driver": driver}
+    )
+    prefix = f"{_POD_ADDRESSES[number * 256]}/24"
+    document: dict[str, Any] = {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {
+            "name": name,
+            "labels": _labels(pool, size, name, driver),
+            "annotations": {KWOK_ANNOTATION: "fake", MACHINE_ANNOTATION: machine},
+        },
+        "spec": {
+            "providerID": provider_id,
+            "taints": taints(map(str, pool.get("taints") or [])),
+            "podCIDR": prefix,
+            "podCIDRs": [prefix],
+        },
+        "status": {
+            "capacity": capacity(size, _DISK_GB, _PODS),
+            "allocatable": allocatable(size, _DISK_GB, _PODS),
+            "addresses": [
+                {"type": "InternalIP", "address": str(_ADDRESSES[number + 4])},
+                {"type": "Hostname", "address": name},
+            ],
+            "nodeInfo": node_info(
+                architecture=size.architecture,
+                image=newest_image("Ubuntu2404", UBUNTU_2404_FROM, size.architecture),
+                kubelet_version=kubelet_version,
+                provider_id=provider_id,
+            ),
+        },
+    }
+    document["metadata"]["annotations"][OWNER_ANNOTATION] = str(stable_uuid(json.dumps(document, sort_keys=True)))
+    return document
+
+
+def _labels(pool: Mapping[str, Any], size: Size | MachineSize, name: str, driver: str) -> dict[str, str]:
+    """The labels of any kubelet on Azure, and those by which the pool is known.
+
+    A driver of AKS's is on a node of AKS, which labels it so; the others may be anyone's.
+    """
+    of_aks = {"kubernetes.azure.com/accelerator": "nvidia"} if driver == "Install" and has_nvidia_gpus(size) else {}
+    return {
+        "kubernetes.io/hostname": name,
+        "kubernetes.io/arch": size.architecture,
+        "kubernetes.io/os": "linux",
+        "node.kubernetes.io/instance-type": pool["vmSize"],
+        "topology.kubernetes.io/region": _REGION,
+        "topology.kubernetes.io/zone": f"{_REGION}-1",
+        **of_aks,
+        **{str(key): str(value) for key, value in (pool.get("nodeSelector") or {}).items()},
+    }
