@@ -19,6 +19,7 @@ from pulumi.runtime.proto import provider_pb2_grpc
 from rehearsal.azure.clock import Clock
 from rehearsal.azure.cloud import Cloud
 from rehearsal.azure.cluster_api import ClusterApi
+from rehearsal.azure.operations import Operations
 from rehearsal.azure.provider import AzureNative
 from rehearsal.azure.resources import KINDS
 from rehearsal.azure.store import Store
@@ -54,15 +55,15 @@ def serve(run: Path, speed: float, subscription: Path = DEFAULT_FILE) -> Server:
         store=Store(folder.azure / "state.json", clock.changed),
         clock=clock,
         cluster_api=ClusterApi(own=folder.part_kubeconfig("azure"), handed_out=folder.kubeconfig, clock=clock),
-        kinds=KINDS,
         infiniband=lambda: known_sizes(folder.root),
     )
+    operations = Operations(cloud, KINDS)
     options = [("grpc.max_receive_message_length", _MESSAGE_BYTES), ("grpc.max_send_message_length", _MESSAGE_BYTES)]
     grpc_server = grpc.server(ThreadPoolExecutor(_WORKERS), options=options)
-    provider_pb2_grpc.add_ResourceProviderServicer_to_server(AzureNative(cloud), grpc_server)
+    provider_pb2_grpc.add_ResourceProviderServicer_to_server(AzureNative(operations), grpc_server)
     port = grpc_server.add_insecure_port("127.0.0.1:0")
     grpc_server.start()
-    cloud.resume()
+    operations.resume()
     return Server(grpc_server=grpc_server, cloud=cloud, port=port)
 
 

@@ -1,20 +1,16 @@
 """Who gets into a managed cluster, and with what: certificates of local accounts, or Entra ID through kubelogin."""
 
-from __future__ import annotations
-
 import base64
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import yaml
 
+from rehearsal.azure.cloud import Cloud
 from rehearsal.azure.errors import bad_request
 from rehearsal.azure.naming import last_part
 from rehearsal.azure.store import Record
-
-if TYPE_CHECKING:
-    from rehearsal.azure.cloud import Cloud
 
 _CLUSTER: Final = "azure-native:containerservice:ManagedCluster"
 _ASSIGNMENT: Final = "azure-native:authorization:RoleAssignment"

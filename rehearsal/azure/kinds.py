@@ -4,20 +4,16 @@ One `Kind` per type; `rehearsal.azure.resources` holds the table of them. A kind
 subscription (`Cloud`) and a `Request`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, get_overloads
+from typing import Any, get_overloads
 
 from pulumi import _types as pulumi_types
 
+from rehearsal.azure.cloud import Cloud
 from rehearsal.azure.models import Failure
 from rehearsal.azure.naming import AutoNaming, NameRule, path_parameters
 from rehearsal.azure.store import Record
-
-if TYPE_CHECKING:
-    from rehearsal.azure.cloud import Cloud
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,13 +31,13 @@ class Request:
         return self.id.rpartition("/")[2]
 
 
-Refusal = Callable[["Cloud", Request], None]
+Refusal = Callable[[Cloud, Request], None]
 """Raises AzureError when Azure would refuse the request."""
-Removal = Callable[["Cloud", Record], None]
+Removal = Callable[[Cloud, Record], None]
 """Raises AzureError when Azure would refuse to delete the resource."""
-Rendering = Callable[["Cloud", Request], dict[str, Any]]
+Rendering = Callable[[Cloud, Request], dict[str, Any]]
 """The outputs that a read shows once Azure has accepted the request."""
-Work = Callable[["Cloud", Record], None]
+Work = Callable[[Cloud, Record], None]
 """What Azure does once it has accepted: takes its time, changes machines. Runs from its start after a restart."""
 
 

@@ -14,12 +14,13 @@ from pulumi.runtime.proto import plugin_pb2, provider_pb2, provider_pb2_grpc
 from rehearsal.azure.answers import abort_with_state, not_simulated, preview, property_diff, read_inputs
 from rehearsal.azure.checking import CREATE_BEFORE_DELETE, check
 from rehearsal.azure.clock import Cancelled, Stopped
-from rehearsal.azure.cloud import Cloud, OperationFailedError
+from rehearsal.azure.cloud import OperationFailedError
 from rehearsal.azure.difference import changes
 from rehearsal.azure.errors import AlreadyExistsError, AzureError, NotSimulatedError, not_found
 from rehearsal.azure.functions import FUNCTIONS, find
 from rehearsal.azure.kinds import Kind, Request
 from rehearsal.azure.naming import parse_id, resource_id
+from rehearsal.azure.operations import Operations
 from rehearsal.azure.store import Record
 from rehearsal.azure.wire import Properties, from_struct, has_unknown, to_struct
 
@@ -40,8 +41,9 @@ _PAUSES: Final = (20.0, 60.0, 120.0)
 class AzureNative(provider_pb2_grpc.ResourceProviderServicer):
     """azure-native, simulated. One server serves every engine of a rehearsal, one after the other or side by side."""
 
-    def __init__(self, cloud: Cloud) -> None:
-        self._cloud = cloud
+    def __init__(self, operations: Operations) -> None:
+        self._operations = operations
+        self._cloud = operations.cloud
         self._locations: dict[str, str] = {}
         """Configured location by connection: every provider instance of a program has a connection of its own."""
 
@@ -112,7 +114,7 @@ class AzureNative(provider_pb2_grpc.ResourceProviderServicer):
         if request.preview:
             return provider_pb2.CreateResponse(properties=to_struct(preview(kind, inputs)))
         put = self._request(kind, inputs)
-        create = partial(self._cloud.create, kind, put, context.peer())
+        create = partial(self._operations.create, kind, put, context.peer())
         record = self._put(context, create, kind, put.id, request.properties)
         return provider_pb2.CreateResponse(id=record.id, properties=self._outputs(record))
 
@@ -124,7 +126,7 @@ class AzureNative(provider_pb2_grpc.ResourceProviderServicer):
         if put.current is None:
             missing = not_found(kind.arm_type, put.name, put.path.get("resourceGroupName", ""))
             self._refuse(context, missing)
-        update = partial(self._cloud.update, kind, put, context.peer())
+        update = partial(self._operations.update, kind, put, context.peer())
         record = self._put(context, update, kind, put.id, request.news)
         return provider_pb2.UpdateResponse(properties=self._outputs(record))
 
@@ -140,7 +142,7 @@ class AzureNative(provider_pb2_grpc.ResourceProviderServicer):
         kind = self._kind(request.urn, context)
         record = self._cloud.store.get(request.id)
         if record is not None:
-            self._call(context, lambda: self._cloud.delete(kind, record, context.peer()), kind.pulumi_type)
+            self._call(context, lambda: self._operations.delete(kind, record, context.peer()), kind.pulumi_type)
         return empty_pb2.Empty()
 
     def Invoke(self, request: Any, context: grpc.ServicerContext) -> Any:
@@ -158,9 +160,9 @@ class AzureNative(provider_pb2_grpc.ResourceProviderServicer):
 
     def _kind(self, urn: str, context: grpc.ServicerContext) -> Kind:
         token = urn.split("::")[2].rpartition("$")[2]
-        kind = self._cloud.kinds.get(token)
+        kind = self._operations.kinds.get(token)
         if kind is None:
-            self._refuse(context, not_simulated("resource type", token, list(self._cloud.kinds)))
+            self._refuse(context, not_simulated("resource type", token, list(self._operations.kinds)))
         return kind
 
     def _request(self, kind: Kind, inputs: Properties, known_id: str = "") -> Request:

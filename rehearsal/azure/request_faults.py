@@ -3,21 +3,17 @@
 Which, and how many, the subscription file says; the texts are Azure's.
 """
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Iterator
 from fnmatch import fnmatch
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from rehearsal.azure.cloud import Cloud
 from rehearsal.azure.errors import AzureError
 from rehearsal.azure.naming import last_part
 from rehearsal.azure.store import Operation, OperationKind, Record
 from rehearsal.azure.subscription import Fault
-
-if TYPE_CHECKING:
-    from rehearsal.azure.cloud import Cloud
 
 _PENDING: Final = "See https://aka.ms/aks-pending-operation for more details"
 _ETAG: Final = "rpc error: code = FailedPrecondition desc = Etag mismatched"

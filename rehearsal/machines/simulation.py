@@ -9,8 +9,8 @@ from typing import Any
 from lightkube.core.async_client import AsyncClient
 
 from rehearsal.machines.hardware.inventory import Inventory
-from rehearsal.machines.kubelet import behaviour_pods
-from rehearsal.machines.kubelet.job_pods import Kubelet
+from rehearsal.machines.kubelet import behaviour_pods, job_pods
+from rehearsal.machines.kubelet.kubelet import Kubelet
 from rehearsal.machines.kubelet.log_server import LogServer
 from rehearsal.machines.network.address_controller import AddressController
 from rehearsal.machines.network.networks import NETWORKS_ANNOTATION
@@ -94,7 +94,7 @@ class Simulation:
         if is_job_pod(document):
             if is_finished(document) and not document["metadata"].get("deletionTimestamp"):
                 return None
-            return lambda pod: self.kubelet.run(pod, machine)
+            return lambda pod: job_pods.run(pod, machine, self.kubelet)
         behaviour = behaviour_of(document)
         if behaviour is None and NETWORKS_ANNOTATION in (document["metadata"].get("annotations") or {}):
             behaviour = ORDINARY

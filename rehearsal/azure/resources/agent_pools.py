@@ -1,15 +1,14 @@
 """Agent pools: what Azure refuses of one, what it shows, and how long it takes."""
 
-from __future__ import annotations
-
 import datetime
 import uuid
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from aks_infiniband.facts.catalog import MachineSize
 from pulumi_azure_native import containerservice
 
 from rehearsal.azure import naming
+from rehearsal.azure.cloud import Cloud
 from rehearsal.azure.errors import AzureError, bad_request, conflict, not_found
 from rehearsal.azure.kinds import Kind, Request
 from rehearsal.azure.models import check_agent_pool
@@ -17,9 +16,6 @@ from rehearsal.azure.resources import network_rules, pool_capacity, pool_default
 from rehearsal.azure.resources.groups import base_outputs, require_group
 from rehearsal.azure.resources.pool_machines import cluster_of
 from rehearsal.azure.store import Record
-
-if TYPE_CHECKING:
-    from rehearsal.azure.cloud import Cloud
 
 
 def refuse_conflict(cluster: Record, *others: Record | None) -> None:

@@ -3,17 +3,13 @@
 Need is not simulated; who rehearses says it, with `rehearsal.azure.autoscaler`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from rehearsal.azure.cloud import Cloud
 from rehearsal.azure.errors import NotSimulatedError, bad_request
 from rehearsal.azure.naming import last_part
 from rehearsal.azure.resources import pool_defaults
-
-if TYPE_CHECKING:
-    from rehearsal.azure.cloud import Cloud
 
 AUTOSCALE: Final = "rehearsal:azure:autoscale"
 """The function's token: no program's, for Azure has no such request."""

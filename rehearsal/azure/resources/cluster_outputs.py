@@ -1,17 +1,13 @@
 """What a managed cluster shows: what was asked for, AKS's defaults, and what AKS chose itself."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from rehearsal.azure.cloud import Cloud
 from rehearsal.azure.kinds import Request
 from rehearsal.azure.resources import cluster_rules, pool_defaults
 from rehearsal.azure.resources.identities import find_identity
-
-if TYPE_CHECKING:
-    from rehearsal.azure.cloud import Cloud
 
 
 def render(cloud: Cloud, request: Request, shown: dict[str, Any]) -> dict[str, Any]:

@@ -1,13 +1,12 @@
 """What Azure asks of a managed cluster beside its pools: identity, version, DNS prefix, address ranges."""
 
-from __future__ import annotations
-
 import ipaddress
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from rehearsal.azure import naming
+from rehearsal.azure.cloud import Cloud
 from rehearsal.azure.errors import AzureError, bad_request
 from rehearsal.azure.kinds import Request
 from rehearsal.azure.resources.groups import located
@@ -15,9 +14,6 @@ from rehearsal.azure.resources.identities import find_identity
 from rehearsal.azure.resources.networks import parse_prefix, subnets_of
 from rehearsal.azure.resources.pool_rules import unsupported_version
 from rehearsal.azure.subscription import version_key
-
-if TYPE_CHECKING:
-    from rehearsal.azure.cloud import Cloud
 
 _ARM_TYPE: Final = "Microsoft.ContainerService/managedClusters"
 _DNS_PREFIX: Final = r"^[a-zA-Z0-9]([a-zA-Z0-9-]{0,52}[a-zA-Z0-9])?$"

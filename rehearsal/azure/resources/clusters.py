@@ -1,13 +1,12 @@
 """Managed clusters: one at a time, for one control plane stands behind them; inline pools come and go with theirs."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from pulumi_azure_native import containerservice
 
 from rehearsal.azure import naming
+from rehearsal.azure.cloud import Cloud
 from rehearsal.azure.emptying import empty
 from rehearsal.azure.errors import NotSimulatedError
 from rehearsal.azure.kinds import Kind, Request
@@ -24,9 +23,6 @@ from rehearsal.azure.resources import (
 )
 from rehearsal.azure.resources.groups import base_outputs
 from rehearsal.azure.store import Record
-
-if TYPE_CHECKING:
-    from rehearsal.azure.cloud import Cloud
 
 
 def _refuse_create(cloud: Cloud, request: Request) -> None:

@@ -4,28 +4,24 @@ A deployment is a record of what was deployed: deleting it deletes nothing of th
 accepted; the feature becomes Registered later.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import uuid
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from pulumi_azure_native import resources
 
 from rehearsal.azure import naming
+from rehearsal.azure.cloud import Cloud
 from rehearsal.azure.difference import normalized_location
 from rehearsal.azure.errors import AzureError, NotSimulatedError, bad_request, conflict
 from rehearsal.azure.kinds import Kind, Request, resource_latency
 from rehearsal.azure.resources import features
 from rehearsal.azure.resources.groups import base_outputs
 from rehearsal.azure.store import Record
-
-if TYPE_CHECKING:
-    from rehearsal.azure.cloud import Cloud
 
 _SIMULATED: Final = features.FEATURE_REGISTRATION
 _ONLY_IN_AZURE: Final = ("templateLink", "parameters", "parametersLink", "onErrorDeployment", "debugSetting")

@@ -1,20 +1,16 @@
 """Preview features of the subscription: a registration is accepted at once and becomes effective minutes later."""
 
-from __future__ import annotations
-
 import time
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from pulumi_azure_native import features
 
 from rehearsal.azure import naming
+from rehearsal.azure.cloud import Cloud
 from rehearsal.azure.errors import AlreadyExistsError, AzureError
 from rehearsal.azure.kinds import Kind, Request
 from rehearsal.azure.store import Record
-
-if TYPE_CHECKING:
-    from rehearsal.azure.cloud import Cloud
 
 _PATH: Final = (
     "/subscriptions/{subscriptionId}/providers/Microsoft.Features/featureProviders/{providerNamespace}"

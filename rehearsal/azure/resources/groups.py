@@ -1,19 +1,15 @@
 """Resource groups: they must be in a region, and everything in them goes with them."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from pulumi_azure_native import resources
 
 from rehearsal.azure import naming
+from rehearsal.azure.cloud import Cloud
 from rehearsal.azure.difference import normalized_location
 from rehearsal.azure.errors import bad_request, group_not_found
 from rehearsal.azure.kinds import Kind, Request, resource_latency
 from rehearsal.azure.store import Record
-
-if TYPE_CHECKING:
-    from rehearsal.azure.cloud import Cloud
 
 _TYPE: Final = "azure-native:resources:ResourceGroup"
 _CLUSTER: Final = "azure-native:containerservice:ManagedCluster"

@@ -1,21 +1,17 @@
 """User-assigned identities, and the roles they are given."""
 
-from __future__ import annotations
-
 import datetime
 import uuid
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from pulumi_azure_native import authorization, managedidentity
 
 from rehearsal.azure import naming
+from rehearsal.azure.cloud import Cloud
 from rehearsal.azure.errors import bad_request, conflict, not_found
 from rehearsal.azure.kinds import Kind, Request
 from rehearsal.azure.resources.groups import base_outputs, located
 from rehearsal.azure.subscription import by_id
-
-if TYPE_CHECKING:
-    from rehearsal.azure.cloud import Cloud
 
 
 def _render_identity(cloud: Cloud, request: Request) -> dict[str, Any]:

@@ -1,18 +1,14 @@
 """What Azure asks of the network of a cluster and its pools: subnets, ways out, and who reaches the API server."""
 
-from __future__ import annotations
-
 import ipaddress
 from collections.abc import Mapping
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from rehearsal.azure.cloud import Cloud
 from rehearsal.azure.errors import AzureError, bad_request
 from rehearsal.azure.resources.networks import find_subnet
 from rehearsal.azure.subscription import ExistingSubnet, by_id
-
-if TYPE_CHECKING:
-    from rehearsal.azure.cloud import Cloud
 
 
 def require_pool_network(cloud: Cloud, pool: Mapping[str, Any], cluster: Mapping[str, Any]) -> None:

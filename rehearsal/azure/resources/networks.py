@@ -1,22 +1,18 @@
 """Virtual networks and subnets: address ranges must be sane, inside one another, and not in use when they go."""
 
-from __future__ import annotations
-
 import ipaddress
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from pulumi_azure_native import network
 
 from rehearsal.azure import naming
+from rehearsal.azure.cloud import Cloud
 from rehearsal.azure.errors import bad_request, conflict, not_found
 from rehearsal.azure.kinds import Kind, Request
 from rehearsal.azure.resources.groups import base_outputs, located, require_group
 from rehearsal.azure.store import Record
 from rehearsal.azure.subscription import by_id
-
-if TYPE_CHECKING:
-    from rehearsal.azure.cloud import Cloud
 
 _AGENT_POOL: Final = "azure-native:containerservice:AgentPool"
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network

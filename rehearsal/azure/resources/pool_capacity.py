@@ -1,22 +1,18 @@
 """What Azure has for an agent pool: quota, machines that can be placed now, machines that are reserved."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from aks_infiniband.facts.catalog import MachineSize
 
+from rehearsal.azure.cloud import Cloud
 from rehearsal.azure.errors import AzureError, bad_request, conflict
 from rehearsal.azure.naming import last_part
 from rehearsal.azure.request_faults import allocation_failed
 from rehearsal.azure.resources.pool_defaults import TYPE
 from rehearsal.azure.store import Record
 from rehearsal.azure.subscription import CapacityReservationGroup, by_id
-
-if TYPE_CHECKING:
-    from rehearsal.azure.cloud import Cloud
 
 _ASSIGNMENT: Final = "azure-native:authorization:RoleAssignment"
 _PLACEMENT_GROUP_MACHINES: Final = 100

@@ -1,18 +1,14 @@
 """What AKS makes of an agent pool's inputs: its defaults, and what stays as it is when a PUT says nothing of it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from aks_infiniband.facts.catalog import MachineSize
 
+from rehearsal.azure.cloud import Cloud
 from rehearsal.azure.node_images import newest_image, system_of_sku
 from rehearsal.azure.node_parts import has_nvidia_gpus
 from rehearsal.azure.subscription import Series, Size, Snapshot, by_id
-
-if TYPE_CHECKING:
-    from rehearsal.azure.cloud import Cloud
 
 TYPE: Final = "azure-native:containerservice:AgentPool"
 

@@ -1,23 +1,19 @@
 """The machines of an agent pool: they join one by one, follow the pool's labels, and are drained before they go."""
 
-from __future__ import annotations
-
 import logging
 import time
 import uuid
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from aks_infiniband.facts.catalog import MachineSize
 
+from rehearsal.azure.cloud import Cloud
 from rehearsal.azure.machines import PoolFacts, labels, node, node_name
 from rehearsal.azure.node_parts import taints
 from rehearsal.azure.resources import features, pool_defaults
 from rehearsal.azure.resources.networks import find_subnet
 from rehearsal.azure.store import Record
-
-if TYPE_CHECKING:
-    from rehearsal.azure.cloud import Cloud
 
 _LOG: Final = logging.getLogger(__name__)
 

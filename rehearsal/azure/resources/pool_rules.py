@@ -1,20 +1,16 @@
 """What Azure asks of an agent pool, inline or on its own: size, count, zones, quota, and what may change."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from aks_infiniband.facts.catalog import MachineSize
 
+from rehearsal.azure.cloud import Cloud
 from rehearsal.azure.errors import AzureError, bad_request
 from rehearsal.azure.node_images import NodeSystem, architecture_of_image, system_of_image, system_of_sku
 from rehearsal.azure.resources.pool_defaults import IMMUTABLE, snapshot_of, temporary_disk_gib
 from rehearsal.azure.subscription import version_key
-
-if TYPE_CHECKING:
-    from rehearsal.azure.cloud import Cloud
 
 _COUNT: Final = {"System": (1, 1000), "User": (0, 1000), "Gateway": (2, 1000)}
 """Counts by mode: AKS REST API, `count` of an agent pool."""

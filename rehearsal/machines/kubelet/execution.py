@@ -5,7 +5,7 @@ import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from rehearsal.machines.hardware.inventory import Machine
 from rehearsal.machines.kubelet.container_start import ContainerStart, container_start
@@ -15,14 +15,12 @@ from rehearsal.machines.kubelet.environment import (
     InvalidReferenceError,
     MissingReferenceError,
 )
+from rehearsal.machines.kubelet.kubelet import Kubelet
 from rehearsal.machines.kubelet.log_server import log_file
 from rehearsal.machines.kubelet.volumes import write_volume
 from rehearsal.machines.pods.running import RunningPod, now
 from rehearsal.machines.pods.status import ContainerView, running, terminated, waiting
 from rehearsal.run.folder import ENVIRONMENT_VARIABLE
-
-if TYPE_CHECKING:
-    from rehearsal.machines.kubelet.job_pods import Kubelet
 
 log = logging.getLogger(__name__)
 
@@ -36,7 +34,7 @@ _LONGEST_BACK_OFF_SECONDS: Final = 300
 class Execution:
     """One pod's run on its machine."""
 
-    kubelet: "Kubelet"
+    kubelet: Kubelet
     pod: RunningPod
     machine: Machine
     _volumes: dict[str, Path] = field(default_factory=dict)

@@ -1,192 +1,70 @@
-"""Pods of Jobs: really executed, as a kubelet would, with the simulated machine's files, devices and programs."""
+"""Pods of Jobs: executed as a kubelet would, with the simulated machine's files, devices and programs."""
 
 import asyncio
-import base64
-import contextlib
-import logging
 import shutil
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
-from urllib.parse import urlsplit
-
-from lightkube.core.exceptions import ApiError
-from lightkube.models.authentication_v1 import BoundObjectReference, TokenRequestSpec
-from lightkube.models.meta_v1 import ObjectMeta
-from lightkube.resources.core_v1 import Secret, ServiceAccountToken
+from typing import Final
 
 from rehearsal.machines.hardware.inventory import Machine
-from rehearsal.machines.hardware.sysfs import MEMLOCK_BYTES, dev_files, sys_files, write_files
-from rehearsal.machines.kubelet.container_start import MachineView
-from rehearsal.machines.kubelet.containers import Programs
-from rehearsal.machines.kubelet.device_manager import DeviceManager, refusal
-from rehearsal.machines.kubelet.environment import References
+from rehearsal.machines.kubelet.device_manager import refusal
 from rehearsal.machines.kubelet.execution import Execution
-from rehearsal.machines.network.sandbox import Sandboxes
-from rehearsal.machines.nodes.upkeep import Machines
-from rehearsal.machines.pods.cluster import Cluster, insist
+from rehearsal.machines.kubelet.kubelet import Kubelet
 from rehearsal.machines.pods.running import RunningPod
 from rehearsal.machines.pods.status import Verdict
-from rehearsal.run.folder import RunFolder
-from rehearsal.run.latency import Latencies
 
-log = logging.getLogger(__name__)
-
-_TOKEN_SECONDS = 3607  # what the API server puts into a pod's volume when nothing is said
-_RECHECK_SECONDS = 0.2
+_RECHECK_SECONDS: Final = 0.2
 
 
-@dataclass(kw_only=True)
-class Kubelet:
-    """What all executed pods share."""
+async def run(pod: RunningPod, machine: Machine, kubelet: Kubelet) -> None:
+    """Execute a pod until it has ended or is deleted; the object of a deleted one is removed in the end."""
+    execution = Execution(kubelet=kubelet, pod=pod, machine=machine)
+    try:
+        if not pod.deleted.is_set():
+            await _execute(pod, execution)
+    finally:
+        execution.kill()
+        kubelet.devices.release(pod.document)
+        kubelet.sandboxes.forget(pod.uid)
+        pod.cluster.touch()
+    if pod.deleted.is_set():
+        shutil.rmtree(execution.folder, ignore_errors=True)
+        await pod.remove()
 
-    cluster: Cluster
-    machines: Machines
-    sandboxes: Sandboxes
-    latencies: Latencies
-    programs: Programs
-    run_folder: RunFolder
-    devices: DeviceManager = field(default_factory=DeviceManager)
-    _files: dict[str, dict[str, str]] = field(default_factory=dict)
-    """Machine -> what its own file system holds, as written last."""
 
-    @classmethod
-    def of(cls, machines: Machines, sandboxes: Sandboxes, folder: RunFolder, latencies: Latencies) -> "Kubelet":
-        """A kubelet for all machines of a run folder."""
-        programs = Programs.prepared(folder.machines / "bin")
-        return cls(
-            cluster=machines.cluster,
-            machines=machines,
-            sandboxes=sandboxes,
-            latencies=latencies,
-            programs=programs,
-            run_folder=folder,
-        )
-
-    async def run(self, pod: RunningPod, machine: Machine) -> None:
-        """Execute a pod until it has ended or is deleted; the object of a deleted one is removed in the end."""
-        execution = Execution(kubelet=self, pod=pod, machine=machine)
-        try:
-            if not pod.deleted.is_set():
-                await self._execute(pod, execution)
-        finally:
-            execution.kill()
-            self.devices.release(pod.document)
-            self.sandboxes.forget(pod.uid)
-            pod.cluster.touch()
-        if pod.deleted.is_set():
-            shutil.rmtree(execution.folder, ignore_errors=True)
-            await pod.remove()
-
-    async def _execute(self, pod: RunningPod, execution: Execution) -> None:
-        refused = await self._refusal(pod)
-        if refused is not None:
-            pod.verdict = Verdict(reason="UnexpectedAdmissionError", message=refused)
-            await pod.report()
-            return
-        life = asyncio.create_task(execution.live())
-        deleted = asyncio.create_task(pod.deleted.wait())
-        try:
-            deadline = pod.spec.get("activeDeadlineSeconds")
-            done, _ = await asyncio.wait({life, deleted}, timeout=deadline, return_when=asyncio.FIRST_COMPLETED)
-            if life in done:
-                life.result()
-                return
-            if not done:
-                pod.verdict = Verdict(
-                    reason="DeadlineExceeded", message="Pod was active on the node longer than the specified deadline"
-                )
-            await execution.stop(_grace_seconds(pod))
-            await asyncio.wait({life}, timeout=1)
-        finally:
-            life.cancel()
-            deleted.cancel()
+async def _execute(pod: RunningPod, execution: Execution) -> None:
+    refused = await _refusal(pod)
+    if refused is not None:
+        pod.verdict = Verdict(reason="UnexpectedAdmissionError", message=refused)
         await pod.report()
-
-    async def _refusal(self, pod: RunningPod) -> str | None:
-        """Why the pod is not admitted; asked twice, as the scheduler may have seen a change that we have yet to see."""
-        for attempt in range(2):
-            if attempt:
-                await asyncio.sleep(_RECHECK_SECONDS)
-            refused = None if pod.node is None else refusal(pod.document, pod.node, self.cluster.pods.values())
-            if refused is None:
-                return None
-        return refused
-
-    def machine_view(self, machine: Machine, pod: RunningPod) -> MachineView:
-        """The machine as a container of the pod finds it now, its own /sys and /dev brought up to date."""
-        root, hardware = self.run_folder.machines / machine.name, machine.hardware
-        modules = self.machines.effects.modules(machine)
-        gpus = [gpu.index for gpu in hardware.gpus]
-        devices = dict.fromkeys(dev_files(rdma=hardware.rdma_devices, gpus=gpus, modules=modules), "")
-        files = {f"sys/{path}": text for path, text in sys_files(hardware, modules).items()}
-        files |= {f"dev/{path}": text for path, text in devices.items()}
-        before = self._files.get(machine.name, {})
-        for path in before.keys() - files.keys():
-            _remove(root / path)
-        write_files(root, {path: text for path, text in files.items() if before.get(path) != text})
-        self._files[machine.name] = files
-        networks = tuple(one.selection.interface for one in self.sandboxes.of(pod.uid))
-        memlock = None if self.machines.effects.lifts_memlock(machine.name) else MEMLOCK_BYTES
-        return MachineView(machine=machine, root=root, modules=modules, memlock=memlock, networks=networks)
-
-    def server(self) -> dict[str, str]:
-        """Where pods find the API server, as variables."""
-        address = urlsplit(self.cluster.client.config.cluster.server or "")
-        return {
-            "KUBERNETES_SERVICE_HOST": address.hostname or "",
-            "KUBERNETES_SERVICE_PORT": str(address.port or 443),
-            "KUBERNETES_SERVICE_PORT_HTTPS": str(address.port or 443),
-        }
-
-    async def references(self, pod: RunningPod) -> References:
-        """What the pod's spec may refer to, as it is now."""
-        secrets = {name: await self._secret(pod.namespace, name) for name in _secret_names(pod.spec)}
-        status: Mapping[str, Any] = (pod.node or {}).get("status") or {}
-        return References(
-            config_map=lambda name: self._config_map(pod.namespace, name),
-            secret=secrets.get,
-            pod=pod.document,
-            allocatable=status.get("allocatable") or {},
-            pod_ip=pod.ip or "",
-            host_ip=pod.host_ip or "",
-            kernel=(status.get("nodeInfo") or {}).get("kernelVersion", ""),
-        )
-
-    async def token(self, pod: RunningPod, claim: Mapping[str, Any]) -> str:
-        """A service account token bound to the pod."""
-        account = pod.spec.get("serviceAccountName") or "default"
-        asked = ServiceAccountToken(
-            metadata=ObjectMeta(namespace=pod.namespace),
-            spec=TokenRequestSpec(
-                audiences=[claim["audience"]] if claim.get("audience") else [],
-                expirationSeconds=claim.get("expirationSeconds") or _TOKEN_SECONDS,
-                boundObjectRef=BoundObjectReference(apiVersion="v1", kind="Pod", name=pod.name, uid=pod.uid),
-            ),
-        )
-        granted = await insist(
-            lambda: self.cluster.client.create(asked, account, namespace=pod.namespace),
-            what=f"token of service account {pod.namespace}/{account}",
-        )
-        return str(granted.status.token) if granted is not None and granted.status is not None else ""
-
-    def _config_map(self, namespace: str, name: str) -> Mapping[str, str] | None:
-        found = self.cluster.config_maps.get((namespace, name))
-        return None if found is None else found.get("data") or {}
-
-    async def _secret(self, namespace: str, name: str) -> Mapping[str, str] | None:
-        with contextlib.suppress(ApiError):
-            found = await self.cluster.client.get(Secret, name, namespace=namespace)
-            return {key: base64.b64decode(value).decode(errors="replace") for key, value in (found.data or {}).items()}
-        return None
+        return
+    life = asyncio.create_task(execution.live())
+    deleted = asyncio.create_task(pod.deleted.wait())
+    try:
+        deadline = pod.spec.get("activeDeadlineSeconds")
+        done, _ = await asyncio.wait({life, deleted}, timeout=deadline, return_when=asyncio.FIRST_COMPLETED)
+        if life in done:
+            life.result()
+            return
+        if not done:
+            pod.verdict = Verdict(
+                reason="DeadlineExceeded", message="Pod was active on the node longer than the specified deadline"
+            )
+        await execution.stop(_grace_seconds(pod))
+        await asyncio.wait({life}, timeout=1)
+    finally:
+        life.cancel()
+        deleted.cancel()
+    await pod.report()
 
 
-def _remove(path: Path) -> None:
-    """Remove a file, and the folder that it was the last one in."""
-    path.unlink(missing_ok=True)
-    with contextlib.suppress(OSError):
-        path.parent.rmdir()
+async def _refusal(pod: RunningPod) -> str | None:
+    """Why the pod is not admitted; asked twice, as the scheduler may have seen a change that we have yet to see."""
+    for attempt in range(2):
+        if attempt:
+            await asyncio.sleep(_RECHECK_SECONDS)
+        refused = None if pod.node is None else refusal(pod.document, pod.node, pod.cluster.pods.values())
+        if refused is None:
+            return None
+    return refused
 
 
 def _grace_seconds(pod: RunningPod) -> float:
@@ -194,18 +72,3 @@ def _grace_seconds(pod: RunningPod) -> float:
         return 0
     given = pod.document["metadata"].get("deletionGracePeriodSeconds")
     return float(pod.spec.get("terminationGracePeriodSeconds", 30) if given is None else given)
-
-
-def _secret_names(spec: Mapping[str, Any]) -> set[str]:
-    """The Secrets that a pod's volumes and environments refer to."""
-    names: set[str | None] = set()
-    for volume in spec.get("volumes") or []:
-        names.add((volume.get("secret") or {}).get("secretName"))
-        for source in (volume.get("projected") or {}).get("sources") or []:
-            names.add((source.get("secret") or {}).get("name"))
-    for container in [*spec["containers"], *(spec.get("initContainers") or [])]:
-        for variable in container.get("env") or []:
-            names.add(((variable.get("valueFrom") or {}).get("secretKeyRef") or {}).get("name"))
-        for source in container.get("envFrom") or []:
-            names.add((source.get("secretRef") or {}).get("name"))
-    return {name for name in names if name}

@@ -11,6 +11,7 @@ from pulumi.runtime.proto import provider_pb2
 from rehearsal.azure.clock import Clock
 from rehearsal.azure.cloud import Cloud
 from rehearsal.azure.cluster_api import ClusterApi
+from rehearsal.azure.operations import Operations
 from rehearsal.azure.provider import AzureNative
 from rehearsal.azure.resources import KINDS
 from rehearsal.azure.store import Store
@@ -91,9 +92,9 @@ class Azure:
             store=Store(folder / "state.json", clock.changed),
             clock=clock,
             cluster_api=cast("ClusterApi", self.machines),
-            kinds=KINDS,
         )
-        self.provider = AzureNative(self.cloud)
+        self.operations = Operations(self.cloud, KINDS)
+        self.provider = AzureNative(self.operations)
         self.context = Context()
         self.provider.Configure(
             provider_pb2.ConfigureRequest(args=to_struct({"location": "southcentralus"})), self._call()

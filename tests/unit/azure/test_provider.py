@@ -101,7 +101,7 @@ def test_a_killed_simulator_carries_on_where_it_was(make_azure: MakeAzure) -> No
     azure.cloud.clock.stop()
     making.join()
     again = make_azure(speed=FAST)
-    again.cloud.resume()
+    again.operations.resume()
     record = again.cloud.store.get(f"{cluster['id']}/agentPools/ndh100")
     assert isinstance(record, Record)
     again.cloud.clock.wait_for(lambda: record.operation is None)
