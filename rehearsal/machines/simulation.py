@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from lightkube.core.async_client import AsyncClient
 
@@ -17,14 +17,16 @@ from rehearsal.machines.network.networks import NETWORKS_ANNOTATION
 from rehearsal.machines.network.sandbox import Sandboxes
 from rehearsal.machines.nodes.upkeep import Machines
 from rehearsal.machines.pods.behaviours import ORDINARY, behaviour_of, is_job_pod
-from rehearsal.machines.pods.cluster import Cluster, Document
 from rehearsal.machines.pods.effects import Effects
 from rehearsal.machines.pods.running import RunningPod
 from rehearsal.machines.pods.status import is_finished
 from rehearsal.run.folder import RunFolder
 from rehearsal.run.latency import Latencies
+from rehearsal.watch.cluster import Cluster, Document
 
 log = logging.getLogger(__name__)
+
+_WATCHED: Final = ("Node", "Pod", "ConfigMap", "NodeFeatureRule", "NetworkAttachmentDefinition", "IPPool")
 
 
 @dataclass
@@ -42,7 +44,7 @@ class Simulation:
     @classmethod
     def of(cls, client: AsyncClient, folder: RunFolder, latencies: Latencies) -> "Simulation":
         """A simulation that keeps its files in a run folder."""
-        cluster, effects = Cluster(client), Effects()
+        cluster, effects = Cluster(client, _WATCHED), Effects()
         logs = LogServer.start(folder, is_running=lambda namespace, name: _is_running(cluster, namespace, name))
         machines = Machines(cluster, effects, Inventory(folder.root), logs.port)
         sandboxes = Sandboxes(cluster=cluster, effects=effects)
@@ -71,7 +73,7 @@ class Simulation:
                 if pod.spec["nodeName"] == document["metadata"]["name"]:
                     pod.seen(pod.document, gone=True)
         elif kind == "Node":
-            for pod_document in list(self.cluster.pods.values()):
+            for pod_document in list(self.cluster.of("Pod").values()):
                 if pod_document["spec"].get("nodeName") == document["metadata"]["name"]:
                     self._hear_pod(pod_document, gone=False)
 
@@ -87,7 +89,7 @@ class Simulation:
 
     def _part(self, document: Document) -> Callable[[RunningPod], Coroutine[Any, Any, None]] | None:
         """Who plays a pod; None for one that is not ours: not on a machine yet, or kwok's."""
-        node = self.cluster.nodes.get(("", document["spec"].get("nodeName") or ""))
+        node = self.cluster.of("Node").get(("", document["spec"].get("nodeName") or ""))
         machine = None if node is None else self.machines.inventory.machine(node)
         if machine is None:
             return None
@@ -112,5 +114,5 @@ class Simulation:
 
 
 def _is_running(cluster: Cluster, namespace: str, name: str) -> bool:
-    pod = cluster.pods.get((namespace, name))
+    pod = cluster.of("Pod").get((namespace, name))
     return pod is not None and not is_finished(pod)

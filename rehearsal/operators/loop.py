@@ -9,10 +9,11 @@ from typing import Final
 
 from lightkube.core.async_client import AsyncClient
 
-from rehearsal.operators.cluster import Cache, carry_out
+from rehearsal.operators.carrying_out import carry_out
 from rehearsal.operators.gpu import reconcile as gpu
 from rehearsal.operators.network import reconcile as network
 from rehearsal.operators.plan import Plan, Snapshot
+from rehearsal.watch.cluster import Cluster
 
 log = logging.getLogger(__name__)
 
@@ -35,30 +36,31 @@ OPERATORS: Final = (
     Operator(name="network-operator", watched=network.WATCHED, reconcile=network.reconcile),
     Operator(name="gpu-operator", watched=gpu.WATCHED, reconcile=gpu.reconcile),
 )
+_WATCHED: Final = sorted({kind for operator in OPERATORS for kind in operator.watched})
 
 
 async def run(client: AsyncClient) -> None:
     """Run the operators until cancelled."""
-    kinds = sorted({kind for operator in OPERATORS for kind in operator.watched})
-    cache = Cache(client, kinds)
+    cluster = Cluster(client, _WATCHED)
     async with asyncio.TaskGroup() as tasks:
-        tasks.create_task(cache.keep())
-        await _loop(client, cache)
+        tasks.create_task(cluster.watch())
+        await cluster.wait_listed()
+        await _loop(cluster)
 
 
-async def _loop(client: AsyncClient, cache: Cache) -> None:
+async def _loop(cluster: Cluster) -> None:
     while True:
-        await cache.changed.wait()
         await asyncio.sleep(_SETTLE_SECONDS)
-        cache.changed.clear()
-        snapshot = cache.snapshot()
-        if snapshot is not None and not await _step(client, snapshot):
+        seen = cluster.version
+        if await _step(cluster):
+            await cluster.changed_since(seen)
+        else:
             await asyncio.sleep(_RETRY_SECONDS)
-            cache.changed.set()
 
 
-async def _step(client: AsyncClient, snapshot: Snapshot) -> bool:
+async def _step(cluster: Cluster) -> bool:
     """One reconcile of every operator; whether all of their plans were carried out."""
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    snapshot = Snapshot({kind: list(cluster.of(kind).values()) for kind in _WATCHED})
     plans = [(operator.name, operator.reconcile(snapshot, now=now)) for operator in OPERATORS]
-    return all([await carry_out(client, plan, manager=name) for name, plan in plans])
+    return all([await carry_out(cluster.client, plan, manager=name) for name, plan in plans])

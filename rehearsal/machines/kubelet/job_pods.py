@@ -61,7 +61,7 @@ async def _refusal(pod: RunningPod) -> str | None:
     for attempt in range(2):
         if attempt:
             await asyncio.sleep(_RECHECK_SECONDS)
-        refused = None if pod.node is None else refusal(pod.document, pod.node, pod.cluster.pods.values())
+        refused = None if pod.node is None else refusal(pod.document, pod.node, pod.cluster.of("Pod").values())
         if refused is None:
             return None
     return refused

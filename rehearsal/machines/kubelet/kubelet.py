@@ -22,10 +22,11 @@ from rehearsal.machines.kubelet.device_manager import DeviceManager
 from rehearsal.machines.kubelet.environment import References
 from rehearsal.machines.network.sandbox import Sandboxes
 from rehearsal.machines.nodes.upkeep import Machines
-from rehearsal.machines.pods.cluster import Cluster, insist
 from rehearsal.machines.pods.running import RunningPod
 from rehearsal.run.folder import RunFolder
 from rehearsal.run.latency import Latencies
+from rehearsal.watch.cluster import Cluster
+from rehearsal.watch.requests import insist
 
 log = logging.getLogger(__name__)
 
@@ -117,7 +118,7 @@ class Kubelet:
         return str(granted.status.token) if granted is not None and granted.status is not None else ""
 
     def _config_map(self, namespace: str, name: str) -> Mapping[str, str] | None:
-        found = self.cluster.config_maps.get((namespace, name))
+        found = self.cluster.of("ConfigMap").get((namespace, name))
         return None if found is None else found.get("data") or {}
 
     async def _secret(self, namespace: str, name: str) -> Mapping[str, str] | None:

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from lightkube.types import PatchType
 
 from rehearsal.machines.network.address_pools import allocations
-from rehearsal.machines.pods.cluster import AddressPool, Cluster, Document, insist
 from rehearsal.machines.pods.effects import Effects
+from rehearsal.watch.cluster import Cluster, Document
+from rehearsal.watch.kinds import RESOURCES
+from rehearsal.watch.requests import insist
 
 log = logging.getLogger(__name__)
 
@@ -24,7 +26,7 @@ class AddressController:
         while True:
             version = self.cluster.version
             namespaces = self._namespaces()
-            for (namespace, _), pool in list(self.cluster.address_pools.items()):
+            for (namespace, _), pool in list(self.cluster.of("IPPool").items()):
                 if namespace in namespaces:
                     await self._keep_pool(pool)
             await self.cluster.changed_since(version)
@@ -32,14 +34,14 @@ class AddressController:
     def _namespaces(self) -> set[str]:
         """Where a controller runs: it looks at the pools of its own namespace alone."""
         running = set(self.effects.pods_anywhere("addressController"))
-        pods = self.cluster.pods.values()
+        pods = self.cluster.of("Pod").values()
         return {pod["metadata"]["namespace"] for pod in pods if pod["metadata"]["uid"] in running}
 
     async def _keep_pool(self, pool: Document) -> None:
         namespace, name = pool["metadata"]["namespace"], pool["metadata"]["name"]
         before = (pool.get("status") or {}).get("allocations") or []
         try:
-            made = allocations(pool, self.cluster.nodes.values())
+            made = allocations(pool, self.cluster.of("Node").values())
         except ValueError as error:  # as the real one does: an invalid specification clears the status
             if before:
                 log.error("IPPool %s/%s gives no addresses: %s", namespace, name, error)
@@ -49,7 +51,7 @@ class AddressController:
         patch = {"status": {"allocations": made}}
         await insist(
             lambda: self.cluster.client.patch(
-                AddressPool.Status, name, patch, namespace=namespace, patch_type=PatchType.MERGE
+                RESOURCES["IPPool"].Status, name, patch, namespace=namespace, patch_type=PatchType.MERGE
             ),
             what=f"status of IPPool {namespace}/{name}",
         )

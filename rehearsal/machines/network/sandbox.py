@@ -25,9 +25,10 @@ from rehearsal.machines.network.networks import (
     parent_device,
     selections,
 )
-from rehearsal.machines.pods.cluster import Cluster, insist
 from rehearsal.machines.pods.effects import Effects
 from rehearsal.machines.pods.running import RunningPod, now
+from rehearsal.watch.cluster import Cluster
+from rehearsal.watch.requests import insist
 
 log = logging.getLogger(__name__)
 
@@ -92,14 +93,14 @@ class Sandboxes:
         """Take note of the addresses of a pod that was attached before this process was started."""
         text = (pod["metadata"].get("annotations") or {}).get(STATUS_ANNOTATION)
         addresses = {address for one in json.loads(text or "[]") if not one.get("default") for address in one["ips"]}
-        for key in self.cluster.address_pools:
+        for key in self.cluster.of("IPPool"):
             self._taken.update({(key, address): str(pod["metadata"]["uid"]) for address in addresses})
 
     def _made(self, pod: RunningPod, machine: Machine) -> list[Attachment]:
         return [self._attachment(pod, machine, selection) for selection in selections(pod.document)]
 
     def _attachment(self, pod: RunningPod, machine: Machine, selection: Selection) -> Attachment:
-        config = configuration(selection, self.cluster.attachment_definitions)
+        config = configuration(selection, self.cluster.of("NetworkAttachmentDefinition"))
         plugin = config.get("type")
         if plugin != "ipoib" or not self.effects.holds(machine.name, "ipoibCni"):
             raise AttachmentError(f'failed to find plugin "{plugin}" in path [{_PLUGINS}]')
@@ -114,11 +115,11 @@ class Sandboxes:
     def _address(self, name: str, node: str) -> tuple[tuple[str, str], str]:
         agents = set(self.effects.pods(node, "addressAgent"))
         # An agent knows the pools of its own namespace alone.
-        keys = {key for key, pod in self.cluster.pods.items() if pod["metadata"]["uid"] in agents}
-        found = [(namespace, name) for namespace, _ in keys if (namespace, name) in self.cluster.address_pools]
+        keys = {key for key, pod in self.cluster.of("Pod").items() if pod["metadata"]["uid"] in agents}
+        found = [(namespace, name) for namespace, _ in keys if (namespace, name) in self.cluster.of("IPPool")]
         if not found:
             raise AttachmentError(f'nv-ipam: configuration for pool "{name}" not found; there is no such IPPool')
-        key, pool = found[0], self.cluster.address_pools[found[0]]
+        key, pool = found[0], self.cluster.of("IPPool")[found[0]]
         blocks = (pool.get("status") or {}).get("allocations") or []
         if not any(one["nodeName"] == node for one in blocks):
             raise AttachmentError(f'nv-ipam: pool "{name}" has no block for node {node}')

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from rehearsal.machines.nodes.feature_rules import LABEL_NAMESPACE
-from rehearsal.machines.pods.cluster import Document
+from rehearsal.watch.cluster import Document
 
 RESOURCES_ANNOTATION: Final = "rehearsal.aks-infiniband/device-plugin-resources"
 # NFD's master keeps its own record here, by the same name.

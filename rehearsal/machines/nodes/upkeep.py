@@ -30,9 +30,10 @@ from rehearsal.machines.nodes.patches import (
     resource_patch,
 )
 from rehearsal.machines.pods.behaviours import Effect
-from rehearsal.machines.pods.cluster import Cluster, Document, insist
 from rehearsal.machines.pods.effects import Effects
 from rehearsal.machines.pods.running import now
+from rehearsal.watch.cluster import Cluster, Document
+from rehearsal.watch.requests import insist
 
 log = logging.getLogger(__name__)
 
@@ -80,7 +81,7 @@ class Machines:
         """Keep all nodes in step until cancelled."""
         while True:
             version = self.cluster.version
-            for node in list(self.cluster.nodes.values()):
+            for node in list(self.cluster.of("Node").values()):
                 machine = self.inventory.machine(node)
                 if machine is not None and not node["metadata"].get("deletionTimestamp"):
                     try:
@@ -149,19 +150,19 @@ class Machines:
             return None
         node_info = node["status"].get("nodeInfo") or {}
         features = features_of(hardware, node_info, name, modules=self.effects.modules(machine))
-        config = mounted_file(workers[0], self.cluster.config_maps, WORKER_CONFIG_KEY) or ""
+        config = mounted_file(workers[0], self.cluster.of("ConfigMap"), WORKER_CONFIG_KEY) or ""
         labels = built_in_labels(features, config)
-        labels |= labels_of_rules(self.cluster.feature_rules.values(), features)
+        labels |= labels_of_rules(self.cluster.of("NodeFeatureRule").values(), features)
         if self.effects.holds(name, "gpuFeatures"):
             labels |= gpu_labels(hardware)
         return labels
 
     def _pods(self, node: str, effect: Effect) -> list[Document]:
         wanted = set(self.effects.pods(node, effect))
-        return [pod for pod in self.cluster.pods.values() if pod["metadata"]["uid"] in wanted]
+        return [pod for pod in self.cluster.of("Pod").values() if pod["metadata"]["uid"] in wanted]
 
     def _read(self, pod: Document, read: Callable[[str, str], list[OfferedResource]]) -> list[OfferedResource]:
-        config = mounted_file(pod, self.cluster.config_maps, CONFIG_KEY)
+        config = mounted_file(pod, self.cluster.of("ConfigMap"), CONFIG_KEY)
         try:
             if config is None:
                 raise PluginConfigError(f"no ConfigMap volume of the pod holds {CONFIG_KEY}")

@@ -11,8 +11,9 @@ from typing import Any
 from lightkube.resources.core_v1 import Pod
 from lightkube.types import PatchType
 
-from rehearsal.machines.pods.cluster import Cluster, Document, insist
 from rehearsal.machines.pods.status import ContainerView, Verdict, pod_status, views_of, waiting
+from rehearsal.watch.cluster import Cluster, Document
+from rehearsal.watch.requests import insist
 
 log = logging.getLogger(__name__)
 
@@ -73,7 +74,7 @@ class RunningPod:
     @property
     def node(self) -> Document | None:
         """The node it is bound to, while there is one."""
-        return self.cluster.nodes.get(("", self.spec["nodeName"]))
+        return self.cluster.of("Node").get(("", self.spec["nodeName"]))
 
     @property
     def host_ip(self) -> str | None:
@@ -94,7 +95,7 @@ class RunningPod:
         async with self._writing:
             if self.gone:
                 return
-            self.ip = self.ip or free_address(self.document, self.node, self.cluster.pods.values(), self.host_ip)
+            self.ip = self.ip or free_address(self.document, self.node, self.cluster.of("Pod").values(), self.host_ip)
             status = pod_status(
                 self.document,
                 init=self.init,
@@ -122,16 +123,16 @@ class RunningPod:
 
     async def volumes_mountable(self) -> None:
         """Until every ConfigMap that the pod's volumes need is there."""
-        missing = missing_config_maps(self.document, self.cluster.config_maps)
+        missing = missing_config_maps(self.document, self.cluster.of("ConfigMap"))
         if missing:
             log.warning("pod %s/%s: volumes need ConfigMaps that are not there: %s", self.namespace, self.name, missing)
-        await self.cluster.wait_until(lambda: not missing_config_maps(self.document, self.cluster.config_maps))
+        await self.cluster.wait_until(lambda: not missing_config_maps(self.document, self.cluster.of("ConfigMap")))
 
     async def remove(self) -> None:
         """Delete the object for good, as a kubelet does when every container has stopped."""
         if (
             self.gone
-            or self.cluster.pods.get((self.namespace, self.name), {}).get("metadata", {}).get("uid") != self.uid
+            or self.cluster.of("Pod").get((self.namespace, self.name), {}).get("metadata", {}).get("uid") != self.uid
         ):
             return
         await insist(

@@ -15,8 +15,8 @@ from lightkube.types import CascadeType
 
 from rehearsal.azure.machines import node, node_name
 from rehearsal.control_plane import WITH_KWOK, ControlPlane, RunFolder
-from rehearsal.machines.pods.cluster import NODE_FEATURE_RULES, NodeFeatureRule
 from rehearsal.tools.paths import PROJECT
+from rehearsal.watch.kinds import DEFINED_BY, RESOURCES
 from tests.rehearsal.simulated_nodes import GPU_POOL, H100, gpu_and_system_nodes, pool_facts
 from tests.rehearsal.waiting import eventually
 
@@ -125,7 +125,7 @@ def cluster(control_plane: ControlPlane, request: pytest.FixtureRequest) -> Iter
     rehearsed.eventually(lambda: _exists(client, ConfigMap, "kube-root-ca.crt", namespace))
     yield rehearsed
     rehearsed.clear()
-    client.deletecollection(NodeFeatureRule)
+    client.deletecollection(RESOURCES["NodeFeatureRule"])
     client.delete(Namespace, namespace)
 
 
@@ -161,7 +161,7 @@ _NETWORK_DEFINITIONS = (
 _NODE_FEATURE_RULES = {
     "apiVersion": "apiextensions.k8s.io/v1",
     "kind": "CustomResourceDefinition",
-    "metadata": {"name": NODE_FEATURE_RULES},
+    "metadata": {"name": DEFINED_BY["NodeFeatureRule"]},
     "spec": {
         "group": "nfd.k8s-sigs.io",
         "scope": "Cluster",

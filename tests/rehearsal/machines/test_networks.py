@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from lightkube.resources.core_v1 import Event
 
-from rehearsal.machines.pods.cluster import AddressPool
+from rehearsal.watch.kinds import RESOURCES
 
 from .conftest import Rehearsed
 from .test_job_pods import output, python
@@ -142,7 +142,7 @@ def test_each_node_has_a_block_and_each_pod_an_address_of_its_nodes_block(cluste
     )
     cluster.eventually(lambda: len(ready(cluster, app="web")) == 4)
     cluster.eventually(lambda: "no free addresses" in complaints(cluster))
-    pools = cluster.client.get(AddressPool, "pool", namespace=cluster.namespace)
+    pools = cluster.client.get(RESOURCES["IPPool"], "pool", namespace=cluster.namespace)
     block = next(one for one in pools["status"]["allocations"] if one["nodeName"] == own_machine)
     addresses = {status_of(pod)[1]["ips"][0] for pod in ready(cluster, app="web")}
     assert len(addresses) == 4

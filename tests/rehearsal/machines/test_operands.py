@@ -11,7 +11,7 @@ from lightkube.resources.core_v1 import Node
 from lightkube.types import CascadeType, PatchType
 
 from rehearsal.azure.machines import node, node_name
-from rehearsal.machines.pods.cluster import NodeFeatureRule
+from rehearsal.watch.kinds import RESOURCES
 from tests.rehearsal.simulated_nodes import GPU_NODES, H100, SYSTEM_NODE, pool_facts
 
 from .conftest import Rehearsed
@@ -71,9 +71,9 @@ def test_feature_labels_follow_the_rules(cluster: Rehearsed) -> None:
     cluster.client.create(codecs.from_dict(rule(["101e"])))
     cluster.eventually(lambda: labels(cluster).get(PCI_15B3) == "true")
     assert PCI_15B3 not in labels(cluster, SYSTEM_NODE), "its mlx5 is the Ethernet one"
-    cluster.client.patch(NodeFeatureRule, "nics", rule(["1018"]), patch_type=PatchType.MERGE)
+    cluster.client.patch(RESOURCES["NodeFeatureRule"], "nics", rule(["1018"]), patch_type=PatchType.MERGE)
     cluster.eventually(lambda: labels(cluster, SYSTEM_NODE).get(PCI_15B3) == "true")
-    cluster.client.delete(NodeFeatureRule, "nics")
+    cluster.client.delete(RESOURCES["NodeFeatureRule"], "nics")
     cluster.eventually(lambda: PCI_15B3 not in labels(cluster))
 
 
