@@ -13,10 +13,11 @@ from typing import Final
 
 from rich.console import Console
 
+from rehearsal.azure.subscription import SubscriptionFileError
 from rehearsal.control_plane import ControlPlaneError, RunFolder, RunFolderError, down
 from rehearsal.engine.events import Event, Step
 from rehearsal.engine.pulumi import EngineError
-from rehearsal.faults.machine_faults import FaultsError
+from rehearsal.faults.checking import FaultsError
 from rehearsal.outcome.progress import Progress, print_summary
 from rehearsal.outcome.result import Status, result
 from rehearsal.run.folder import write_atomically
@@ -28,6 +29,16 @@ RUNS: Final = ".rehearsal"
 """Folder beside Pulumi.yaml, ignored by git, with a folder for each stack that was rehearsed."""
 _KUBECTL: Final = Path(sys.executable).with_name("kubectl")
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_TOLD: Final = (
+    StackFileError,
+    FaultsError,
+    SubscriptionFileError,
+    ControlPlaneError,
+    EngineError,
+    RunFolderError,
+    ToolMissingError,
+)
+"""Errors whose text says all that a person needs."""
 EXIT_STOPPED: Final = 130
 """What shells report for a program that Ctrl-C ended."""
 
@@ -45,7 +56,7 @@ def main(arguments: list[str] | None = None) -> int:
     command: Callable[[argparse.Namespace, Console], int] = {"up": _up, "down": _down}[chosen.command]
     try:
         return command(chosen, console)
-    except (StackFileError, FaultsError, ControlPlaneError, EngineError, RunFolderError, ToolMissingError) as error:
+    except _TOLD as error:
         console.print(f"rehearsal: {error}", style="red", markup=False, highlight=False)
         return 1
     except StoppedBySignalError as stopped:

@@ -14,7 +14,7 @@ from typing import Any, Final
 import yaml
 
 from rehearsal.azure.plugin import make_kubelogin, make_plugin_folder
-from rehearsal.azure.subscription import SUBSCRIPTION_VARIABLE
+from rehearsal.azure.subscription import SUBSCRIPTION_VARIABLE, load
 from rehearsal.control_plane import (
     ALL_PARTS,
     ENVIRONMENT_VARIABLE,
@@ -28,6 +28,7 @@ from rehearsal.control_plane.processes import processes_of_run
 from rehearsal.engine.events import Event
 from rehearsal.engine.pulumi import Engine
 from rehearsal.faults import machine_faults
+from rehearsal.faults.file import read_file
 from rehearsal.run.folder import write_atomically
 from rehearsal.run.sizes import describe_sizes
 from rehearsal.stack import existing_nodes, stack_file
@@ -93,7 +94,7 @@ class Rehearsal:
         described = config.get(f"{stack_file.NAMESPACE}:sizes")
         describe_sizes(self.run.root, described if isinstance(described, dict) else {})
         if self.faults is not None:
-            write_atomically(self.run.root / machine_faults.FILE, json.dumps(self._read_faults(self.faults)))
+            write_atomically(self.run.root / machine_faults.FILE, json.dumps(read_file(self.faults)))
         if f"{stack_file.NAMESPACE}:existingCluster" in config:
             existing_nodes.register(self.run.root, self.run.kubeconfig, config)
 
@@ -102,27 +103,21 @@ class Rehearsal:
         """The control plane and the simulators: those of a kept run where there is one, else new ones.
 
         Gives a check to call often: it raises ControlPlaneError when a part has ended. They all end with the block,
-        unless it ends well and `keep` is True. Raises StackFileError for a stack or charts that are not there, and
-        ControlPlaneError when a part fails.
+        unless it ends well and `keep` is True. Raises StackFileError for a stack or charts that are not there,
+        FaultsError and SubscriptionFileError for files with mistakes, and ControlPlaneError when a part fails.
         """
-        # Before anything starts or ends: a mistake in either must not cost a start, or a cluster that was kept.
+        # Before anything starts or ends: a mistake in a file must not cost a start, or a cluster that was kept.
         stack_file.read(self.project, self.stack)
         stack_file.find_charts(self.charts)
         if self.faults is not None:
-            self._read_faults(self.faults)
+            read_file(self.faults)
+        if self.subscription is not None:
+            load(self.subscription)
         with self._kept() if self.is_kept else self._started() as (check, leave):
             yield check
             check()
             if keep:
                 leave()
-
-    @staticmethod
-    def _read_faults(path: Path) -> list[dict[str, Any]]:
-        """Raises FaultsError for a file that is not there or says nothing that is known."""
-        try:
-            return machine_faults.checked(yaml.safe_load(path.read_text()), str(path))
-        except (OSError, yaml.YAMLError) as error:
-            raise machine_faults.FaultsError(f"{path}: {error}") from error
 
     @contextmanager
     def _started(self) -> Iterator[tuple[Callable[[], None], Callable[[], object]]]:

@@ -6,7 +6,7 @@ from typing import Final, Literal, TypeVar
 
 import yaml
 from aks_infiniband.facts.catalog import SIZES, Architecture, MachineSize
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 SUBSCRIPTION_VARIABLE: Final = "AKS_INFINIBAND_SUBSCRIPTION"
@@ -161,9 +161,17 @@ def version_key(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.split("."))
 
 
+class SubscriptionFileError(ValueError):
+    """A subscription file that cannot be read, or has mistakes; the text names the file and every refused key."""
+
+
 def load(path: Path = DEFAULT_FILE) -> Subscription:
-    """Read a subscription file. Raises ValueError that names the file and every refused key."""
+    """Read a subscription file. Raises SubscriptionFileError."""
     try:
-        return Subscription.model_validate(yaml.safe_load(path.read_text()))
-    except (ValidationError, yaml.YAMLError) as error:
-        raise ValueError(f"{path} does not describe a subscription like {DEFAULT_FILE.name}: {error}") from error
+        return Subscription.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
+    except OSError as error:
+        raise SubscriptionFileError(f"{path}: cannot be read: {error.strerror}") from error
+    except (ValueError, yaml.YAMLError) as error:
+        raise SubscriptionFileError(
+            f"{path} does not describe a subscription like {DEFAULT_FILE.name}: {error}"
+        ) from error

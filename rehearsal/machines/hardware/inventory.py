@@ -8,7 +8,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
-from rehearsal.faults.machine_faults import FaultsError, concerning, read
+from rehearsal.faults.checking import FaultsError
+from rehearsal.faults.machine_faults import concerning, read
 from rehearsal.machines.hardware.faulty import faulty
 from rehearsal.machines.hardware.model import Hardware, hardware_of
 from rehearsal.run.sizes import known_sizes

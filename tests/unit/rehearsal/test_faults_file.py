@@ -1,5 +1,8 @@
 """What a person says is wrong with the simulated machines: read, and refused, before anything starts."""
 
+import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -7,36 +10,119 @@ import yaml
 
 from rehearsal.control_plane import RunFolder
 from rehearsal.faults import machine_faults
+from rehearsal.faults.checking import FaultsError, checked
+from rehearsal.faults.file import read_file
+from rehearsal.faults.kinds import FAULTS, KEYS
 from rehearsal.session import Rehearsal
 from rehearsal.tools.paths import PROJECT
 from tests.snippets import snippets
 
 
-def rehearsal(folder: Path, text: str | None) -> Rehearsal:
+def refusal(folder: Path, text: str | bytes) -> str:
     file = folder / "faults.yaml"
-    if text is not None:
-        file.write_text(text)
-    return Rehearsal(project=PROJECT, stack="dev", run=RunFolder.at(folder / "run"), faults=file)
+    file.write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(FaultsError) as refused:
+        read_file(file)
+    return str(refused.value)
 
 
 def test_the_faults_of_the_rehearsals_page_are_known() -> None:
     (example,) = snippets("rehearsal.md", "yaml")
-    assert len(machine_faults.checked(yaml.safe_load(example), "rehearsal.md")) == 3
+    assert len(checked(yaml.safe_load(example), "rehearsal.md")) == 3
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("- {fault: link-donw}", "'link-donw' is no fault; there are link-down, "),
+        ("- {fault: link-donw}", "fault is 'link-donw'; known faults are link-down, "),
+        ("- {fault: link-donw}", "; did you mean link-down?"),
+        ("- {node: a}", "has no key fault; known faults are link-down, "),
+        ("- {fault: [slow]}", "fault is ['slow']; known faults are "),
+        (
+            "- {fault: link-down, devise: mlx5_ib3}",
+            "key 'devise' (value 'mlx5_ib3') is none of the fault link-down, which has fault, node, device; "
+            "did you mean device?",
+        ),
+        ("- {fault: slow}", "has no factor, which the fault slow needs: a number above 0"),
+        ("- {fault: missing-gpu}", "has no gpu, which the fault missing-gpu needs: the index of a GPU"),
+        ("- {fault: slow, factor: fast}", "factor is 'fast'; it must be a number above 0"),
+        ("- {fault: slow, factor: 0}", "factor is 0; it must be a number above 0"),
+        ("- {fault: slow, factor: .inf}", "factor is inf; it must be a number above 0"),
+        ("- {fault: slow, factor: true}", "factor is True; it must be a number above 0"),
+        ("- {fault: hang, times: 0}", "times is 0; it must be a whole number from 1"),
+        ("- {fault: hang, node: 3}", "node is 3; it must be a pattern of node names"),
+        ("- {fault: hang, device: }", "device is None; it must be a pattern of RDMA device names"),
+        ("- {fault: missing-gpu, gpu: -1}", "gpu is -1; it must be the index of a GPU"),
+        ("- {fault: no-peermem, device: mlx5_ib3}", "key 'device' (value 'mlx5_ib3') is none of the fault no-peermem"),
+        ("- link-down", "entry 1: is 'link-down'; it must be a mapping such as {fault: link-down"),
         ("fault: link-down", "must be a list of mappings"),
-        ("- [", "faults.yaml: "),
-        (None, "faults.yaml: "),
+        ("", "must be a list of mappings"),
     ],
 )
-def test_a_file_that_says_nothing_known_is_refused_before_anything_starts(
-    tmp_path: Path, text: str | None, said: str
-) -> None:
-    with pytest.raises(machine_faults.FaultsError) as refused, rehearsal(tmp_path, text).data_centre():
+def test_a_mistake_is_told_with_what_may_be(tmp_path: Path, text: str, said: str) -> None:
+    assert said in refusal(tmp_path, text)
+
+
+def test_all_mistakes_of_a_file_are_told_at_once(tmp_path: Path) -> None:
+    said = refusal(tmp_path, "- {fault: slow, devise: x, times: no}\n- {fault: link-down}\n- {fault: hnag, gpu: 1.5}")
+    assert [line.partition(":")[0] for line in said.splitlines()[1:]] == ["  - entry 1"] * 3 + ["  - entry 3"] * 2
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"- [", "is not YAML: expected the node content, but found '<stream end>' in line 1"),
+        (b"\xff\xfe\x00\x80", "is not text in UTF-8"),
+        (b"- {fault: \x00}", "is not YAML: "),
+        (b"- 2025-13-45", "is not YAML: month must be in 1..12"),
+    ],
+)
+def test_a_file_that_cannot_be_understood_is_refused_in_one_sentence(tmp_path: Path, content: bytes, said: str) -> None:
+    refused = refusal(tmp_path, content)
+    assert said in refused
+    assert len(refused.splitlines()) == 1
+
+
+@pytest.mark.parametrize("there", [False, True], ids=["no file", "a folder"])
+def test_a_path_that_is_no_file_is_refused_in_one_sentence(tmp_path: Path, there: bool) -> None:
+    path = tmp_path / "faults.yaml"
+    if there:
+        path.mkdir()
+    with pytest.raises(FaultsError, match=r"faults\.yaml: cannot be read: (No such file|Is a directory)"):
+        read_file(path)
+
+
+def test_a_faults_file_is_checked_before_anything_starts(tmp_path: Path) -> None:
+    file = tmp_path / "faults.yaml"
+    file.write_text("- {fault: slow}")
+    rehearsal = Rehearsal(project=PROJECT, stack="dev", run=RunFolder.at(tmp_path / "run"), faults=file)
+    with pytest.raises(FaultsError), rehearsal.data_centre():
         pass
-    assert said in str(refused.value)
     assert not (tmp_path / "run").exists()
+
+
+def test_the_command_tells_of_a_faults_file_that_is_not_text_without_a_traceback(tmp_path: Path) -> None:
+    file = tmp_path / "faults.yaml"
+    file.write_bytes(b"\xff\xfe\x00")
+    command = [sys.executable, "-m", "rehearsal", "up", "dev", "--faults", str(file)]
+    done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert done.stdout.splitlines()[-1] == f"rehearsal: {file}: is not text in UTF-8"
+
+
+def test_every_fault_with_all_of_its_keys_is_taken() -> None:
+    values = {"node": "*", "device": "mlx5_ib3", "gpu": 0, "factor": 0.5, "times": 2}
+    assert values.keys() | {"fault"} == set(KEYS)
+    entries = [{"fault": fault.name, **{key: values[key] for key in fault.keys[1:]}} for fault in FAULTS.values()]
+    assert checked(entries, "here") == entries
+
+
+def test_faults_that_were_written_by_hand_are_checked_too(tmp_path: Path) -> None:
+    (tmp_path / machine_faults.FILE).write_text(json.dumps([{"fault": "latency", "node": "node-1"}]))
+    with pytest.raises(FaultsError, match="has no factor"):
+        machine_faults.read(tmp_path)
+
+
+def test_nobody_can_read_a_fault_that_is_not_described() -> None:
+    with pytest.raises(KeyError):
+        machine_faults.concerning([], "slwo", "node-1")

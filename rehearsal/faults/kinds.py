@@ -1,0 +1,67 @@
+"""The faults that a simulated machine can have: what each does, and which keys an entry of a faults file may have."""
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # modules that take long to import
+    from collections.abc import Mapping
+    from typing import Final
+
+KEYS: "Final[Mapping[str, str]]" = {
+    "fault": "the name of a fault",
+    "node": "a pattern of node names",
+    "device": "a pattern of RDMA device names, such as mlx5_ib3",
+    "gpu": "the index of a GPU, a whole number from 0",
+    "factor": "a number above 0",
+    "times": "a whole number from 1: how often the fault happens before it is gone",
+}
+"""Every key that an entry may have, and what its value must be. `node` and `device` left out mean all."""
+
+
+class MachineFault:
+    """One fault.
+
+    does: what it does to the machine; requires: the keys that an entry must have beside `fault`; allows: those that it
+    may have beside them and `node`.
+    """
+
+    def __init__(
+        self, name: str, does: str, *, requires: "tuple[str, ...]" = (), allows: "tuple[str, ...]" = ()
+    ) -> None:
+        self.name, self.does, self.requires, self.allows = name, does, requires, allows
+
+    @property
+    def keys(self) -> "tuple[str, ...]":
+        """The keys that an entry may have."""
+        return ("fault", *self.requires, "node", *self.allows)
+
+
+_ALL: "Final" = (
+    # Of the hardware: there until somebody changes the file.
+    MachineFault("link-down", "the port is Down, its physical state Polling", allows=("device",)),
+    MachineFault("half-rate", "the link trained with half its lanes", allows=("device",)),
+    MachineFault("missing", "the HCA is not on the PCI bus", allows=("device",)),
+    MachineFault("missing-gpu", "the GPU of index `gpu` is not on the PCI bus", requires=("gpu",)),
+    MachineFault("partition", "the port is on a partition of its own", allows=("device",)),
+    MachineFault("no-peermem", "nvidia-peermem cannot be loaded"),
+    # Met by a program that uses the hardware: each of these can happen a number of `times`.
+    MachineFault(
+        "slow",
+        "bandwidth is `factor` times what the link carries, and the link does not show it",
+        requires=("factor",),
+        allows=("device", "times"),
+    ),
+    MachineFault(
+        "latency", "every latency is `factor` times what it is", requires=("factor",), allows=("device", "times")
+    ),
+    MachineFault("hang", "RDMA tools that use the HCA never end", allows=("device", "times")),
+    MachineFault(
+        "flapping", "the link goes down for a moment whenever it is used, and counts that", allows=("device", "times")
+    ),
+    MachineFault("port-in-use", "another program listens on the ports of RDMA servers", allows=("times",)),
+    MachineFault("no-libibverbs", "NCCL finds no libibverbs, and falls back to sockets", allows=("times",)),
+    MachineFault(
+        "no-provider", "the container's libibverbs has no provider for mlx5, and sees no device", allows=("times",)
+    ),
+    MachineFault("slow-ipoib", "IPoIB is `factor` times as fast as it is", requires=("factor",), allows=("times",)),
+)
+FAULTS: "Final[Mapping[str, MachineFault]]" = {fault.name: fault for fault in _ALL}
+"""Every fault by its name."""
