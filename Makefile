@@ -3,6 +3,7 @@ STACK ?= dev
 KEEP ?=
 SPEED ?= 60
 CHARTS ?=
+ORIGINALS ?= ../shared/reference
 OPERATORS ?=
 SUBSCRIPTION ?=
 FAULTS ?=
@@ -14,7 +15,7 @@ BIN := $(VENV)/bin
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup tools rehearse rehearse-down test check recordings lock
+.PHONY: help setup tools rehearse rehearse-down test check facts facts-check recordings lock
 
 help: ## show what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -33,6 +34,12 @@ test: tools check ## everything: style, types, layers, unit tests, rehearsals
 check: setup ## style, types and layers only
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports
 	@for example in examples/*; do MYPYPATH=components:$$example $(BIN)/mypy $$example/*.py || exit 1; done
+
+facts: setup ## distil what the conformance tests know of charts, definitions and machines: ORIGINALS=dir
+	@$(BIN)/python -m tests.conformance.distil $(ORIGINALS)
+
+facts-check: setup ## say whether that is out of date: ORIGINALS=dir
+	@$(BIN)/python -m tests.conformance.distil --check $(ORIGINALS)
 
 tools: setup ## build the pinned engine, provider and control plane into .tools/
 	@$(BIN)/python -m rehearsal.tools.build

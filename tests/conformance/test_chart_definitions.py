@@ -8,12 +8,12 @@ import yaml
 from aks_infiniband.operators.gpu_operator import gpu_operator_values
 from aks_infiniband.operators.network_operator import network_operator_values
 
+from tests.conformance.facts import GPU, NETWORK, chart_values
 from tests.some_pools import pool
 
-REFERENCE = Path(__file__).parents[3] / "shared" / "reference"
 CHARTS = {
-    "network-operator-26.4.1": (("upgradeCRDs",), network_operator_values),
-    "gpu-operator-26.3.3": (("operator", "upgradeCRD"), gpu_operator_values),
+    NETWORK: (("upgradeCRDs",), network_operator_values),
+    GPU: (("operator", "upgradeCRD"), gpu_operator_values),
 }
 
 
@@ -23,13 +23,11 @@ def at(values: Any, path: tuple[str, ...]) -> Any:
     return values
 
 
-@pytest.mark.skipif(not REFERENCE.is_dir(), reason="needs ../shared/reference")
 @pytest.mark.field_report("B11")
 @pytest.mark.parametrize("chart", CHARTS)
 def test_definitions_are_upgraded_with_their_chart(chart: str) -> None:
     path, derived = CHARTS[chart]
-    defaults = yaml.safe_load((REFERENCE / chart / "chart-values.yaml").read_text())
-    assert at(defaults, path) is True
+    assert at(chart_values(chart), path) is True
     assert at(derived([pool()]), path) in ({}, True)
 
 

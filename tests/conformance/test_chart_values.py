@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,17 +17,14 @@ from aks_infiniband.operators.gpu_operator import gpu_operator_values
 from aks_infiniband.operators.network_operator import network_operator_values
 from aks_infiniband.resources.registry import Registry
 
-from tests.conformance.reference import GPU, NETWORK, ROOT, chart_values, definition, needs_reference, unknown
+from tests.conformance.facts import GPU, NETWORK, chart_values, fields_of, misfits
+from tests.conformance.notation import below
 from tests.some_pools import HBV4, pool
 
-pytestmark = needs_reference
-
+ROOT = Path(__file__).parents[2]
 MIRROR = Registry(images="acr.example/mirror", pull_secret="creds")
 REGISTRIES = pytest.mark.parametrize("registry", [Registry(), MIRROR], ids=["sources", "registry"])
 SELECTORS = pytest.mark.parametrize("selector", [{}, {"role": "system"}], ids=["anywhere", "labelled"])
-
-SUBCHARTS = {".node-feature-discovery.imagePullSecrets": "  #imagePullSecrets: []"}
-"""Of a subchart's values, those that the chart's own defaults hold in a comment only."""
 
 
 @REGISTRIES
@@ -36,8 +34,7 @@ def test_every_value_of_the_network_operator_is_one_of_the_real_chart(mode: Any,
     values = network_operator_values(
         [pool(mode=mode, taints=("a=b:NoSchedule",))], system_node_selector=selector, registry=registry
     )
-    comments = (NETWORK / "chart-values.yaml").read_text().splitlines()
-    assert [path for path in unknown(values, chart_values(NETWORK)) if SUBCHARTS.get(path) not in comments] == []
+    assert misfits(values, NETWORK) == {}
 
 
 @REGISTRIES
@@ -52,17 +49,30 @@ def test_every_value_of_the_gpu_operator_is_one_of_the_real_chart(
         system_node_selector=selector,
         registry=registry,
     )
-    passed_on = {f".{part}.imagePullSecrets" for part in pull_secret_takers()}
-    assert set(unknown(values, chart_values(GPU))) - passed_on == set()
+    passed_on = {f"{part}.imagePullSecrets" for part in pull_secret_takers()}
+    assert {path: reason for path, reason in misfits(values, GPU).items() if path not in passed_on} == {}
 
 
-@pytest.mark.parametrize(("reference", "file"), [(NETWORK, "network-operator.yaml"), (GPU, "gpu-operator.yaml")])
-def test_every_value_of_the_files_that_all_stacks_share_is_one_of_the_real_chart(reference: Any, file: Any) -> None:
-    assert list(unknown(yaml.safe_load((ROOT / "values" / file).read_text()), chart_values(reference))) == []
+@pytest.mark.parametrize(("release", "file"), [(NETWORK, "network-operator.yaml"), (GPU, "gpu-operator.yaml")])
+def test_every_value_of_the_files_that_all_stacks_share_is_one_of_the_real_chart(release: Any, file: Any) -> None:
+    assert misfits(yaml.safe_load((ROOT / "values" / file).read_text()) or {}, release) == {}
 
 
-def test_a_helm_value_that_the_real_chart_lacks_would_be_found() -> None:
-    assert list(unknown({"nfd": {"enable": True}}, chart_values(NETWORK))) == [".nfd.enable"]
+@pytest.mark.parametrize(
+    ("wrong", "found"),
+    [
+        ({"nfd": {"enable": True}}, {"nfd.enable": "unknown"}),
+        ({"nfd": {"enabled": "true"}}, {"nfd.enabled": "str for bool"}),
+        ({"nfd": True}, {"nfd": "bool for dict"}),
+        ({"imagePullSecrets": "creds"}, {"imagePullSecrets": "str for list"}),
+        (
+            {"node-feature-discovery": {"gc": {"replicaCount": True}}},
+            {"node-feature-discovery.gc.replicaCount": "bool for int"},
+        ),
+    ],
+)
+def test_a_helm_value_that_the_real_chart_lacks_or_of_another_type_would_be_found(wrong: Any, found: Any) -> None:
+    assert misfits({**network_operator_values([pool()]), **wrong}, NETWORK) == found
 
 
 @pytest.mark.field_report("B10b")
@@ -121,10 +131,8 @@ def test_every_image_of_the_gpu_operators_chart_is_in_our_table_with_its_source(
     assert found == GPU_OPERATOR_IMAGES
 
 
-@pytest.mark.parametrize(
-    ("images", "reference"), [(network_operator_images, NETWORK), (gpu_operator_images, GPU)], ids=["network", "gpu"]
-)
-def test_no_image_of_a_chart_is_left_at_its_source(images: Any, reference: Any) -> None:
+@pytest.mark.parametrize("images", [network_operator_images, gpu_operator_images], ids=["network", "gpu"])
+def test_no_image_of_a_chart_is_left_at_its_source(images: Any) -> None:
     ours = dict(repositories(images(MIRROR)))
     assert ours
     assert all(source.startswith("acr.example/mirror/nvidia") for source in ours.values())
@@ -135,8 +143,8 @@ def pull_secret_takers() -> set[str]:
 
     The chart passes the value on for each of them, and has it among its defaults for most.
     """
-    spec = definition(GPU / "nvidia.com_clusterpolicies.yaml", "ClusterPolicy")["properties"]["spec"]["properties"]
-    return {part for part, schema in spec.items() if "imagePullSecrets" in schema.get("properties", {})}
+    spec = below(below(fields_of("ClusterPolicy"))["spec"])
+    return {part for part, fields in spec.items() if "imagePullSecrets" in below(fields)}
 
 
 @pytest.mark.field_report("C11")

@@ -1,35 +1,31 @@
 """The simulated machines' PCI addresses are those of Azure's own NCCL topology files."""
 
-from pathlib import Path
-from xml.etree import ElementTree
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from aks_infiniband.facts.catalog import SIZES
 
 from rehearsal.machines.hardware.model import hardware_of
+from tests.conformance.facts import facts
+from tests.conformance.test_nccl_topology import FILES
 
-TOPOLOGIES = Path(__file__).parents[3] / "shared" / "reference" / "nccl-topology"
+CLASSES = {"gpus": "0302", "hcas": "0207"}
 
 
-@pytest.mark.skipif(not TOPOLOGIES.is_dir(), reason="needs ../shared/reference/nccl-topology")
-@pytest.mark.parametrize(
-    ("size", "file"),
-    [
-        ("Standard_ND40rs_v2", "ndv2-topo.xml"),
-        ("Standard_ND96asr_v4", "ndv4-topo.xml"),
-        ("Standard_ND96amsr_A100_v4", "ndv4-topo.xml"),
-        ("Standard_ND96isr_H100_v5", "ndv5-topo.xml"),
-        ("Standard_ND96isr_H200_v5", "ndv5-topo.xml"),
-    ],
-)
+def devices(part: Any, numa_node: int) -> Iterator[tuple[str, str, int]]:
+    """Address, class and NUMA node of all that sits beside a processor, behind its bridges too."""
+    for kind, device_class in CLASSES.items():
+        yield from ((address, device_class, numa_node) for address in part.get(kind, ()))
+    for bridge in part.get("bridges", {}).values():
+        yield from devices(bridge, numa_node)
+
+
+@pytest.mark.parametrize(("size", "file"), FILES.items())
 def test_devices_sit_where_the_topology_file_says(size: str, file: str) -> None:
     assert size in SIZES
-    expected = {
-        (pci.attrib["busid"], pci.attrib["class"].removeprefix("0x")[:4], int(cpu.attrib["numaid"]))
-        for cpu in ElementTree.parse(TOPOLOGIES / file).getroot().iter("cpu")
-        for pci in cpu.iter("pci")
-        if not pci.attrib["class"].startswith("0x0604")  # bridges
-    }
+    expected = {device for number, node in facts(file)["numa-nodes"].items() for device in devices(node, number)}
     hardware = hardware_of(size=size, machine="node-0", fabric="one")
-    devices = [*(one.pci for one in hardware.hcas), *(one.pci for one in hardware.gpus)]
-    assert {(one.address, one.device_class, one.numa_node) for one in devices} == expected
+    found = [*(hca.pci for hca in hardware.hcas), *(gpu.pci for gpu in hardware.gpus)]
+    assert {(pci.address, pci.device_class, pci.numa_node) for pci in found} == expected
+    assert len(found) == len(expected) > 8

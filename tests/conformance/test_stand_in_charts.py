@@ -8,21 +8,17 @@ from typing import Any
 import pytest
 import yaml
 
-ROOT = Path(__file__).parents[2]
-REFERENCE = ROOT.parent / "shared" / "reference"
-CHARTS = ROOT / "rehearsal" / "charts"
-REAL = {"network-operator": "network-operator-26.4.1", "gpu-operator": "gpu-operator-26.3.3"}
+from tests.conformance.facts import GPU, NETWORK, chart_values, facts
+
+CHARTS = Path(__file__).parents[2] / "rehearsal" / "charts"
+REAL = {"network-operator": NETWORK, "gpu-operator": GPU}
 NFD = "node-feature-discovery"
 
 Tree = dict[str, Any]
 
 
 def real_values(chart: str) -> Tree:
-    path = REFERENCE / REAL[chart] / "chart-values.yaml"
-    if not path.is_file():
-        pytest.skip(f"the real default values are not here: {path} does not exist")
-    values: Tree = yaml.safe_load(path.read_text())
-    return values
+    return chart_values(REAL[chart])
 
 
 def schema_of(chart: str) -> Tree:
@@ -60,11 +56,9 @@ def unknown(names: Iterator[tuple[str, ...]], real: Tree) -> list[str]:
     return found
 
 
-# Helm itself puts `global` there; `version` of these the real values hold only in a comment.
 GIVEN_BY_HELM = {"global"}
 OF_ITS_OWN_CHART = {"imagePullSecrets"}
 """Values that only Node Feature Discovery's own chart (v0.18) lists, at its top."""
-ONLY_IN_A_COMMENT = {"gpu-operator": {"validator.version", "nodeStatusExporter.version"}}
 # The real template passes these on to the ClusterPolicy, whose definition has them; the default values lack them.
 ONLY_IN_THE_TEMPLATE = {"gpu-operator": {"dcgm.imagePullSecrets", "dcgmExporter.imagePullSecrets"}}
 
@@ -79,8 +73,8 @@ def test_every_default_value_is_one_of_the_real_chart(chart: str) -> None:
 def test_every_name_that_the_schema_allows_is_one_of_the_real_chart(chart: str) -> None:
     schema = schema_of(chart)
     names = set(unknown(names_of_schema(schema, schema), real_values(chart)))
-    known = ONLY_IN_A_COMMENT.get(chart, set()) | ONLY_IN_THE_TEMPLATE.get(chart, set())
-    assert names - GIVEN_BY_HELM - known == set()
+    commented_out = facts(f"{REAL[chart]}/chart-values.yaml")["commented-out"]
+    assert names - GIVEN_BY_HELM - ONLY_IN_THE_TEMPLATE.get(chart, set()) - set(commented_out) == set()
 
 
 def test_feature_discovery_takes_only_what_the_real_charts_set_for_theirs() -> None:

@@ -1,0 +1,90 @@
+"""Where the facts come from: every original, the public release and commit that has it, and what is taken from it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from tests.conformance.distil import charts, definitions, observations, topologies
+from tests.conformance.facts import GPU, NETWORK
+
+Facts = dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Publication:
+    """A commit of a public repository."""
+
+    repository: str
+    release: str
+    commit: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Original:
+    """A file of the folder of originals, and how its facts are taken."""
+
+    file: str
+    """Path below the folder; the facts stand at the same path, as YAML."""
+    source: Publication | str
+    """Where it was published, or how it came to be where it was not."""
+    path: str = ""
+    """Path in the public repository."""
+    facts: Callable[[str], Facts]
+
+
+_NETWORK_OPERATOR = Publication(
+    repository="Mellanox/network-operator", release="v26.4.1", commit="85afd6d9c6978eb871a3292b9897f49746cc43cd"
+)
+_GPU_OPERATOR = Publication(
+    repository="NVIDIA/gpu-operator", release="v26.3.3", commit="b0a49c0e7b2e061dcd83f2bb2fe4fe960c5d0338"
+)
+_IMAGES = Publication(
+    repository="Azure/azhpc-images", release="main, 2026-07-29", commit="8e9d055fb9e1f7385da734969793861c447958a1"
+)
+_TWO_H200 = "NCCL 2.28.9 on one host with two H200 between which is NVLink, without an InfiniBand device"
+_SEEN = "both operators as processes beside a real API server, with simulated nodes"
+
+
+def _network(file: str, path: str, facts: Callable[[str], Facts] = definitions.distil) -> Original:
+    return Original(file=f"{NETWORK}/{file}", source=_NETWORK_OPERATOR, path=path, facts=facts)
+
+
+def _gpu(file: str, path: str, facts: Callable[[str], Facts] = definitions.distil) -> Original:
+    return Original(file=f"{GPU}/{file}", source=_GPU_OPERATOR, path=f"deployments/gpu-operator/{path}", facts=facts)
+
+
+_CHART = "deployment/network-operator"
+_ADDRESSES = "manifests/state-nv-ipam-cni/005-nv-ipam.nvidia.com_"
+
+ORIGINALS: Final = (
+    _network("chart-values.yaml", f"{_CHART}/values.yaml", charts.values),
+    _network("components.yaml", "hack/release.yaml", charts.components),
+    _network(
+        "k8s.cni.cncf.io_network-attachment-definitions.yaml",
+        f"{_CHART}/crds/k8s.cni.cncf.io_networkattachmentdefinitions_crd.yaml",
+    ),
+    *(
+        _network(f"mellanox.com_{kinds}.yaml", f"{_CHART}/crds/mellanox.com_{kinds}.yaml")
+        for kinds in ("ipoibnetworks", "nicclusterpolicies", "nicnodepolicies")
+    ),
+    _network("nfd-crds.yaml", f"{_CHART}/charts/node-feature-discovery/crds/nfd-api-crds.yaml"),
+    *(_network(f"nv-ipam.nvidia.com_{kinds}.yaml", f"{_ADDRESSES}{kinds}.yaml") for kinds in ("cidrpools", "ippools")),
+    _gpu("chart-values.yaml", "values.yaml", charts.values),
+    *(
+        _gpu(f"nvidia.com_{kinds}.yaml", f"crds/nvidia.com_{kinds}.yaml")
+        for kinds in ("clusterpolicies", "nvidiadrivers")
+    ),
+    *(
+        Original(file=f"nccl-topology/{name}.xml", source=_IMAGES, path=f"topology/{name}.xml", facts=topologies.distil)
+        for name in ("ndv2-topo", "ndv4-topo", "ndv5-topo")
+    ),
+    *(
+        Original(file=f"transcripts/{name}.txt", source=_TWO_H200, facts=observations.debug_log)
+        for name in ("nccl-debug-nvlink", "nccl-debug-socket-fallback")
+    ),
+    Original(file="transcripts/nccl-tests-all-reduce.txt", source=_TWO_H200, facts=observations.all_reduce),
+    Original(file="operator-behaviour.md", source=_SEEN, facts=observations.operators),
+    Original(
+        file="field-reports.md", source="the project's collection of public reports", facts=observations.field_reports
+    ),
+)

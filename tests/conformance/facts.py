@@ -1,0 +1,92 @@
+"""The facts about the real operators, charts and machines, as `python -m tests.conformance.distil` wrote them.
+
+Every file is read once.
+"""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import yaml
+
+from tests.conformance.notation import Fields, below, schema_of
+
+NETWORK, GPU = "network-operator-26.4.1", "gpu-operator-26.3.3"
+"""The releases that the program installs."""
+FOLDER = Path(__file__).parent / "facts"
+
+
+def file_of(original: str) -> Path:
+    """The facts that were taken from an original, named by its path below the folder of originals."""
+    return FOLDER / Path(original).with_suffix(".yaml")
+
+
+@cache
+def facts(original: str) -> Any:
+    """What an original says."""
+    return yaml.load(file_of(original).read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+
+
+@cache
+def definitions() -> dict[str, Any]:
+    """The custom resource definitions of both operators, by name."""
+    files = [file.relative_to(FOLDER) for release in (NETWORK, GPU) for file in sorted((FOLDER / release).iterdir())]
+    return {name: said for file in files for name, said in facts(str(file)).get("definitions", {}).items()}
+
+
+def fields_of(kind: str) -> Fields:
+    """The fields of a kind's stored version."""
+    (definition,) = [definition for definition in definitions().values() if definition["names"]["kind"] == kind]
+    (fields,) = [version["fields"] for version in definition["versions"].values() if version["storage"]]
+    return fields
+
+
+@cache
+def _validator(kind: str) -> jsonschema.Draft202012Validator:
+    return jsonschema.Draft202012Validator(schema_of(below(fields_of(kind))["spec"]))
+
+
+def assert_accepted(kind: str, spec: dict[str, Any]) -> None:
+    """Holds the spec of a custom resource against its definition, as strictly as an API server that validates fields.
+
+    Raises AssertionError that names every field which the definition refuses, and why.
+    """
+    errors = [f"{error.json_path}: {error.message}" for error in _validator(kind).iter_errors(spec)]
+    assert not errors, "; ".join(errors)
+
+
+@cache
+def chart_values(release: str) -> dict[str, Any]:
+    """A chart's default values."""
+    values: dict[str, Any] = {}
+    for path, default in facts(f"{release}/chart-values.yaml")["defaults"].items():
+        *parents, name = (part.replace(r"\.", ".") for part in re.split(r"(?<!\\)\.", path))
+        here = values
+        for parent in parents:
+            here = here.setdefault(parent, {})
+        here[name] = default
+    return values
+
+
+def misfits(values: dict[str, Any], release: str) -> dict[str, str]:
+    """The values that a chart does not take, by path, with the reason: it has none of the name, or one of another type.
+
+    What stands in a comment of the chart's is one of its values. Below a default that is an empty mapping, and in an
+    affinity, which is Kubernetes' own, anything may stand.
+    """
+    commented_out = facts(f"{release}/chart-values.yaml")["commented-out"]
+    found = dict(_misfits(values, chart_values(release), ""))
+    return {path: reason for path, reason in found.items() if path not in commented_out}
+
+
+def _misfits(values: dict[str, Any], defaults: dict[str, Any], above: str) -> Iterator[tuple[str, str]]:
+    for key, value in values.items():
+        if key not in defaults:
+            yield above + key, "unknown"
+        elif defaults[key] is not None and type(value) is not type(defaults[key]):
+            yield above + key, f"{type(value).__name__} for {type(defaults[key]).__name__}"
+        elif isinstance(value, dict) and defaults[key] and key != "affinity":
+            yield from _misfits(value, defaults[key], f"{above}{key}.")
