@@ -4,7 +4,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
+from rehearsal.engine.cancelled_programs import CancelledPrograms
+
 Severity = Literal["info", "info#err", "warning", "error", "debug"]
+_STANDARD_ERROR: Final = "info#err"
+"""The engine's severity of what a program writes to standard error."""
 _QUIET_OPERATIONS: Final = frozenset({"same", "read", "refresh", "read-discard", "discard"})
 
 
@@ -70,11 +74,6 @@ def _is_custom(metadata: dict[str, Any]) -> bool:
     return bool(state.get("custom")) and not metadata["type"].startswith("pulumi:providers:")
 
 
-def _is_cancelled_program(message: str) -> bool:
-    """Whether it is the traceback of a program that the engine interrupted after a failure: it says nothing of that."""
-    return message.startswith("Traceback") and message.endswith("KeyboardInterrupt")
-
-
 @dataclass(kw_only=True)
 class EventReader:
     """Turns raw engine events, each with the time it was seen, into steps and diagnostics.
@@ -83,6 +82,7 @@ class EventReader:
     """
 
     _begun: dict[str, float] = field(default_factory=dict)
+    _standard_error: CancelledPrograms = field(default_factory=CancelledPrograms)
 
     def read(self, event: dict[str, Any], seen: float) -> Iterator[Started | Step | Diagnostic]:
         """What one event of the log says; nothing for the kinds that a person has no use for."""
@@ -96,13 +96,21 @@ class EventReader:
         elif "resOpFailedEvent" in event:
             yield self._step(event["resOpFailedEvent"]["metadata"], seen, failed=True)
         elif "diagnosticEvent" in event:
-            diagnostic = event["diagnosticEvent"]
-            message = diagnostic.get("message", "").rstrip()
-            chatter = diagnostic.get("ephemeral") or diagnostic.get("severity") == "debug"
-            if not chatter and not _is_cancelled_program(message):
-                yield Diagnostic(
-                    severity=diagnostic.get("severity", "info"), message=message, urn=diagnostic.get("urn", "")
-                )
+            yield from self._diagnostics(event["diagnosticEvent"])
+
+    def rest(self) -> Iterator[Diagnostic]:
+        """What was held back and turns out to be worth telling when the log ends."""
+        for message in self._standard_error.rest():
+            yield Diagnostic(severity=_STANDARD_ERROR, message=message)
+
+    def _diagnostics(self, event: dict[str, Any]) -> Iterator[Diagnostic]:
+        severity, urn = event.get("severity", "info"), event.get("urn", "")
+        message = event.get("message", "").rstrip()
+        if event.get("ephemeral") or severity == "debug":
+            return
+        of_the_program = severity == _STANDARD_ERROR and not urn
+        for text in self._standard_error.read(message) if of_the_program else [message]:
+            yield Diagnostic(severity=severity, message=text, urn=urn)
 
     def _step(self, metadata: dict[str, Any], seen: float, *, failed: bool) -> Step:
         return Step(

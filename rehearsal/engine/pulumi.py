@@ -48,6 +48,7 @@ class Run:
                 for line in lines:
                     yield from self._reader.read(json.loads(line), seen)
                 if ended:
+                    yield from self._reader.rest()
                     break
                 yield None
                 time.sleep(0.2)

@@ -1,6 +1,9 @@
 """The engine's event log becomes steps with durations, and messages."""
 
+from collections.abc import Callable
 from typing import Any
+
+import pytest
 
 from rehearsal.engine.events import Diagnostic, EventReader, Started, Step
 
@@ -56,6 +59,50 @@ def test_a_component_is_told_from_what_a_provider_makes() -> None:
     assert not step.custom
 
 
-def test_the_traceback_of_a_program_that_the_engine_cancelled_is_left_out() -> None:
-    traceback = {"severity": "info#err", "message": "Traceback (most recent call last):\n ...\nKeyboardInterrupt\n"}
-    assert list(EventReader().read({"diagnosticEvent": traceback}, 0.0)) == []
+TRACEBACK = (
+    "Traceback (most recent call last):\n"
+    '  File "/bin/pulumi-language-python-exec", line 197, in <module>\n'
+    "    loop.run_until_complete(coro)\n"
+    "    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n"
+)
+WHOLE, BY_LINE = (lambda text: [text]), (lambda text: text.splitlines(keepends=True))
+
+
+def shown(messages: list[str], severity: str = "info#err") -> list[str]:
+    """The messages that are told, from the engine's log and at its end."""
+    reader = EventReader()
+    events = [{"diagnosticEvent": {"severity": severity, "message": f"{message}\n"}} for message in messages]
+    told = [*(told for event in events for told in reader.read(event, 0.0)), *reader.rest()]
+    return [diagnostic.message for diagnostic in told if isinstance(diagnostic, Diagnostic)]
+
+
+@pytest.mark.parametrize("pieces", [WHOLE, BY_LINE], ids=["in one piece", "line by line"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{TRACEBACK}KeyboardInterrupt\n",
+        f"{TRACEBACK}KeyboardInterrupt: \n",
+        f"Exception ignored in: <module 'threading'>\n{TRACEBACK}KeyboardInterrupt: \n",
+    ],
+)
+def test_the_traceback_of_a_program_that_the_engine_cancelled_is_left_out(
+    pieces: Callable[[str], list[str]], text: str
+) -> None:
+    assert shown([*pieces(text), "said afterwards"]) == ["said afterwards"]
+
+
+@pytest.mark.parametrize("pieces", [WHOLE, BY_LINE], ids=["in one piece", "line by line"])
+def test_every_other_traceback_is_told_whole(pieces: Callable[[str], list[str]]) -> None:
+    assert shown(["said before", *pieces(f"{TRACEBACK}ValueError: no\n")]) == [
+        "said before",
+        f"{TRACEBACK}ValueError: no",
+    ]
+
+
+def test_a_traceback_that_is_cut_short_is_told_at_the_end() -> None:
+    assert shown(TRACEBACK.splitlines()) == [TRACEBACK.rstrip()]
+
+
+def test_an_error_that_speaks_of_an_interrupt_is_told() -> None:
+    text = f"{TRACEBACK}KeyboardInterrupt"
+    assert shown([text], severity="error") == [text]
