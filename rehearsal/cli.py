@@ -18,8 +18,10 @@ from rehearsal.control_plane import ControlPlaneError, RunFolder, RunFolderError
 from rehearsal.engine.events import Event, Step
 from rehearsal.engine.pulumi import EngineError
 from rehearsal.faults.checking import FaultsError
-from rehearsal.outcome.progress import Progress, print_summary
+from rehearsal.outcome.failure import print_failure
+from rehearsal.outcome.progress import Progress
 from rehearsal.outcome.result import Status, result
+from rehearsal.outcome.tables import print_summary
 from rehearsal.run.folder import write_atomically
 from rehearsal.session import DEFAULT_SPEED, STAND_IN_CHARTS, Rehearsal, pulumi
 from rehearsal.stack.stack_file import StackFileError
@@ -28,6 +30,7 @@ from rehearsal.tools.paths import PROJECT, ToolMissingError
 RUNS: Final = ".rehearsal"
 """Folder beside Pulumi.yaml, ignored by git, with a folder for each stack that was rehearsed."""
 _KUBECTL: Final = Path(sys.executable).with_name("kubectl")
+_DEFAULTS: Final = {"speed": f"{DEFAULT_SPEED:g}", "charts": STAND_IN_CHARTS, "operators": "stand-in"}
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _TOLD: Final = (
     StackFileError,
@@ -83,6 +86,7 @@ def _parser() -> argparse.ArgumentParser:
     up.add_argument("--operators", choices=("stand-in", "external"), default="stand-in")
     up.add_argument("--subscription", type=Path, help="quotas, sizes and features of the simulated subscription")
     up.add_argument("--faults", type=Path, help="what is wrong with the simulated machines (docs/rehearsal.md)")
+    up.add_argument("-v", "--verbose", action="store_true", help="list the checks that passed too")
     stop = commands.add_parser("down", help="stop what a rehearsal left running")
     stop.add_argument("stack", help="a stack's name, or all")
     return parser
@@ -105,19 +109,35 @@ def _up(chosen: argparse.Namespace, console: Console) -> int:
     else:
         progress.say(f"starting the data centre of stack {chosen.stack}")
     with rehearsal.data_centre(keep=chosen.keep) as check:
-        made = _bring_up(rehearsal, progress, check)
-    if not made:
-        console.print(f"The rehearsal failed. Each part has a log in {rehearsal.run.logs}", style="red")
+        made = _bring_up(rehearsal, progress, check, every=chosen.verbose)
     if chosen.keep:
         line = f"export KUBECONFIG={shlex.quote(str(rehearsal.run.kubeconfig))}"
         console.print(f"The cluster stays up. This points kubectl at it ({_KUBECTL} is one):", highlight=False)
         console.print(line, markup=False, highlight=False)
         console.print(f"Stop it with: make rehearse-down STACK={chosen.stack}", highlight=False)
+    if not made:
+        print_failure(console, progress.errors, logs=rehearsal.run.logs, command=_keeping(chosen))
     return 0 if made else 1
 
 
-def _bring_up(rehearsal: Rehearsal, progress: Progress, check: Callable[[], None]) -> bool:
-    """Preview, up, the summary and the result file; whether the stack is up."""
+def _keeping(chosen: argparse.Namespace) -> list[str]:
+    """The command that rehearses the same and leaves the cluster up."""
+    files = {name: getattr(chosen, name) for name in ("subscription", "faults")}
+    options = {"speed": f"{chosen.speed:g}", "charts": chosen.charts, "operators": chosen.operators, **files}
+    given = {name: str(value) for name, value in options.items() if value and str(value) != str(_DEFAULTS.get(name))}
+    if chosen.project.resolve() == PROJECT:
+        words = [f"STACK={chosen.stack}", "KEEP=1", *(f"{name.upper()}={value}" for name, value in given.items())]
+        return ["make", "rehearse", *map(shlex.quote, words)]
+    words = [word for name, value in given.items() for word in (f"--{name}", value)]
+    line = ["python", "-m", "rehearsal", "--project", str(chosen.project), "up", chosen.stack, "--keep", *words]
+    return list(map(shlex.quote, line))
+
+
+def _bring_up(rehearsal: Rehearsal, progress: Progress, check: Callable[[], None], *, every: bool) -> bool:
+    """Preview, up, the summary and the result file; whether the stack is up.
+
+    every: whether the summary lists the checks that passed.
+    """
     run, done = rehearsal.run, list[Step]()
     run.result.unlink(missing_ok=True)  # of an earlier command on a data centre that was kept
 
@@ -143,7 +163,7 @@ def _bring_up(rehearsal: Rehearsal, progress: Progress, check: Callable[[], None
     document = result(stack=rehearsal.stack, status=status, begun=begun, ended=ended, steps=done, outputs=outputs)
     write_atomically(run.result, json.dumps(document, indent=2) + "\n")
     if done:
-        print_summary(progress.console, progress.steps, outputs)
+        print_summary(progress.console, progress.steps, outputs, every=every)
     return made
 
 

@@ -1,48 +1,30 @@
-"""What a person sees of a rehearsal: progress while it goes, tables at its end."""
+"""What a person sees while a rehearsal goes on."""
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from rich.console import Console
-from rich.table import Table
 
 from rehearsal.engine.events import Diagnostic, Event, Started, Step
+from rehearsal.outcome.words import done, kind
 
-_DONE: Final = {
-    "create": "created",
-    "update": "updated",
-    "delete": "deleted",
-    "replace": "replaced",
-    "create-replacement": "created anew",
-    "delete-replaced": "removed the old",
-}
-_VERDICT_STYLE: Final = {
-    "pass": "green",
-    "warn": "yellow",
-    "fail": "red",
-    "not measured": "yellow",
-    "not judged": "yellow",
-}
 _WORTH_A_LINE_SECONDS: Final = 1.0
 """Faster steps are counted, not listed, while the work goes on."""
 _ALIVE_SECONDS: Final = 10.0
 """At least this often the screen says what is being waited for."""
-
-
-def kind(type_token: str) -> str:
-    """A type token as a person says it: `kubernetes:core/v1:Namespace` is a Namespace."""
-    return type_token.rsplit(":", 1)[-1]
+_NAMES: Final = 6
+"""Of resources that are waited for, in one line."""
 
 
 @dataclass(kw_only=True)
 class Progress:
-    """Prints events as they come; `steps` keeps what was done."""
+    """Prints events as they come; `steps` keeps what was done, `errors` what went wrong."""
 
     console: Console
     begun: float = field(default_factory=time.monotonic)
     steps: list[Step] = field(default_factory=list)
+    errors: list[Diagnostic] = field(default_factory=list)
     _under_way: dict[str, float] = field(default_factory=dict)
     _spoke: float = field(default_factory=time.monotonic)
 
@@ -78,91 +60,20 @@ class Progress:
         if step.failed:
             self.say(f"[red]failed[/red]  {kind(step.type)} {step.name} after {step.seconds:.1f} s")
         elif step.changed and step.seconds >= _WORTH_A_LINE_SECONDS:
-            done = _DONE.get(step.operation, step.operation)
-            self.say(f"{done}  {kind(step.type)} [bold]{step.name}[/bold]  [dim]{step.seconds:.1f} s[/dim]")
+            self.say(f"{done(step)}  {kind(step.type)} [bold]{step.name}[/bold]  [dim]{step.seconds:.1f} s[/dim]")
 
     def _say_diagnostic(self, diagnostic: Diagnostic) -> None:
         style = {"error": "red", "warning": "yellow"}.get(diagnostic.severity, "dim")
-        for line in diagnostic.message.splitlines():
+        lines = diagnostic.message.splitlines()
+        if diagnostic.severity == "error":
+            # The whole message stands at the end, where nothing comes after it.
+            self.errors.append(diagnostic)
+            lines = [f"{lines[0]} …"] if len(lines) > 1 else lines
+        for line in lines:
             self.console.print(f"      {line}", style=style, markup=False, highlight=False)
         self._spoke = time.monotonic()
 
     def _say_waiting(self) -> None:
         if self._under_way and time.monotonic() - self._spoke >= _ALIVE_SECONDS:
             names = sorted({urn.rsplit("::", 1)[-1] for urn in self._under_way})
-            self.say(f"[dim]waiting for {', '.join(names[:6])}{' …' if len(names) > 6 else ''}[/dim]")
-
-
-def steps_table(steps: Iterable[Step]) -> Table:
-    """Everything that changed, in the order it was finished, and how long each took."""
-    table = Table(title="What was made, changed or removed", title_justify="left", header_style="bold")
-    for column in ("kind", "name", "what"):
-        table.add_column(column)
-    table.add_column("seconds", justify="right")
-    rows = list(steps)
-    if not rows:
-        table.add_row("nothing: everything is as the program says", "", "", "")
-    for step in rows:
-        done = "failed" if step.failed else _DONE.get(step.operation, step.operation)
-        table.add_row(kind(step.type), step.name, done, f"{step.seconds:.1f}", style="red" if step.failed else None)
-    return table
-
-
-def checks_table(pool: str, report: Mapping[str, Any]) -> Table:
-    """A pool's validation: what went well in one row per check, everything else in a row of its own."""
-    table = Table(title=f"Validation of {pool}", title_justify="left", header_style="bold")
-    table.add_column("check", no_wrap=True)
-    for column in ("where", "expected", "measured", "verdict"):
-        table.add_column(column, overflow="fold")
-    passed: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
-    others: list[Mapping[str, Any]] = []
-    for row in report["checks"]:
-        if row["verdict"] == "pass":
-            passed.setdefault((row["check"], _cell(row["expected"])), []).append(row)
-        else:
-            others.append(row)
-    for (check, expected), rows in passed.items():
-        measured = sorted({_cell(row["measured"]) for row in rows})
-        table.add_row(check, _places(rows), expected, ", ".join(measured), "[green]pass[/]")
-    for row in others:
-        verdict = row["verdict"]
-        cells = (row["check"], _places([row]), _cell(row["expected"]), _cell(row["measured"]))
-        table.add_row(*cells, f"[{_VERDICT_STYLE[verdict]}]{verdict}[/]")
-    return table
-
-
-def _cell(value: Any) -> str:
-    """A figure as a table shows it: what several places agree on once, and a list as a list."""
-    match value:
-        case None:
-            return "-"
-        case dict():
-            return ", ".join(sorted({_cell(item) for item in value.values()}))
-        case list():
-            return ", ".join(_cell(item) for item in value)
-    return str(value)
-
-
-def _places(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Where checks were made: the place's own name if it is one, else how many of each there are."""
-    if len(rows) == 1:
-        return " ".join(str(rows[0][key]) for key in ("node", "device") if rows[0].get(key))
-    nodes = {row["node"] for row in rows if row.get("node")}
-    if not nodes:
-        return ""
-    devices = sum(1 for row in rows if row.get("device"))
-    return f"{len(nodes)} nodes, {devices} devices" if devices else f"{len(nodes)} nodes"
-
-
-def print_summary(console: Console, steps: Iterable[Step], outputs: Mapping[str, Any]) -> None:
-    """What was made, how long each step took, and each pool's verdict."""
-    console.print(steps_table(steps))
-    for name, pool in outputs.get("pools", {}).items():
-        report = pool["validation"]
-        console.print(checks_table(name, report))
-        verdict = report["verdict"]
-        console.print(
-            f"{name}: [{_VERDICT_STYLE[verdict]} bold]{verdict}[/] · {pool['nodeCount']} × {pool['vmSize']} · "
-            f"{pool['rdmaResource'] or pool['mode']} · {report['coverage']['summary']}",
-            highlight=False,
-        )
+            self.say(f"[dim]waiting for {', '.join(names[:_NAMES])}{' …' if len(names) > _NAMES else ''}[/dim]")

@@ -1,12 +1,15 @@
 """What a person sees of a rehearsal."""
 
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
 from rehearsal.engine.events import Diagnostic, Step
-from rehearsal.outcome.progress import Progress, checks_table, print_summary
+from rehearsal.outcome.failure import print_failure
+from rehearsal.outcome.progress import Progress
+from rehearsal.outcome.tables import checks_table, passed_line, print_summary
 
 URN = "urn:pulumi:dev::aks-infiniband::kubernetes:helm.sh/v3:Release::network-operator"
 
@@ -21,15 +24,45 @@ def check(verdict: str, **place: str) -> dict[str, Any]:
     return {"check": "rate", "expected": "400 Gb/s", "measured": "400 Gb/s", "verdict": verdict, **place}
 
 
-def test_what_passed_everywhere_takes_one_row_and_what_failed_is_named_by_node_and_device() -> None:
-    passed = [check("pass", node=f"node-{n}", device=f"mlx5_ib{d}") for n in range(2) for d in range(8)]
-    failed = {**check("fail", node="node-1", device="mlx5_ib3"), "measured": "200 Gb/s"}
-    table = checks_table("ndh100", {"checks": [*passed, failed]})
+def places(nodes: int, devices: int) -> list[dict[str, str]]:
+    return [
+        {"node": f"node-{node}", "device": f"mlx5_ib{device}"} for node in range(nodes) for device in range(devices)
+    ]
+
+
+def test_what_did_not_pass_is_named_by_node_and_device_the_worst_first() -> None:
+    checks = [
+        *(check("pass", **place) for place in places(2, 8)),
+        {**check("warn", node="node-0", device="mlx5_ib1"), "measured": "390 Gb/s"},
+        {**check("fail", node="node-1", device="mlx5_ib3"), "measured": "200 Gb/s"},
+    ]
+    table = checks_table("ndh100", {"checks": checks}, width=120)
     assert table.row_count == 2
-    text = text_of(table)
-    assert "2 nodes, 16 devices" in text
-    assert "node-1 mlx5_ib3" in text
-    assert "200 Gb/s" in text
+    failed, warned = (line for line in text_of(table).splitlines() if "node-" in line)
+    assert "node-1 mlx5_ib3" in failed
+    assert "200 Gb/s" in failed
+    assert "node-0 mlx5_ib1" in warned
+
+
+def test_what_passed_takes_one_line_a_pool_and_a_row_a_check_where_asked_for() -> None:
+    report = {"checks": [check("pass", **place) for place in places(2, 8)]}
+    assert passed_line(report) == "passed: 1 kinds of check, 16 in all (2 nodes, 16 devices)"
+    assert checks_table("ndh100", report, width=120).row_count == 0
+    every = checks_table("ndh100", report, width=120, every=True)
+    assert every.row_count == 1
+    assert "2 nodes, 16 devices" in text_of(every)
+
+
+def test_no_cell_is_longer_than_four_lines_at_80_columns() -> None:
+    limits = ", ".join(f"port_counter_number_{number} by at most {number}" for number in range(7))
+    long = {"check": "collective-transport", "expected": limits, "measured": limits, "verdict": "not measured"}
+    console = Console(width=80, record=True, file=StringIO())
+    console.print(checks_table("ndh100", {"checks": [{**long, "node": "aks-ndh100-12345678-vmss000001"}]}, width=80))
+    lines = console.export_text().splitlines()
+    assert max(map(len, lines)) <= 80
+    rows = [line for line in lines if line.startswith("│")]
+    assert len(rows) == 4
+    assert "…" in rows[-1]
 
 
 def test_a_step_that_failed_is_said_at_once_with_its_kind_and_name() -> None:
@@ -38,10 +71,41 @@ def test_a_step_that_failed_is_said_at_once_with_its_kind_and_name() -> None:
     assert "failed  Release network-operator after 3.2 s" in console.export_text()
 
 
-def test_an_error_of_a_provider_is_shown_line_by_line_without_markup() -> None:
+def test_an_error_is_told_with_its_first_line_at_once_and_kept_for_the_end() -> None:
     console = Console(width=160, record=True, file=StringIO())
-    Progress(console=console).show(Diagnostic(severity="error", message="no [bold] quota\nask for more"))
+    progress = Progress(console=console)
+    error = Diagnostic(severity="error", message="no [bold] quota\nask for more")
+    progress.show(error)
+    assert console.export_text() == "      no [bold] quota …\n"
+    assert progress.errors == [error]
+
+
+def test_a_warning_is_shown_line_by_line_without_markup() -> None:
+    console = Console(width=160, record=True, file=StringIO())
+    Progress(console=console).show(Diagnostic(severity="warning", message="no [bold] quota\nask for more"))
     assert "no [bold] quota\n      ask for more" in console.export_text()
+
+
+def test_a_failure_ends_with_its_cause_and_the_next_command() -> None:
+    console = Console(width=80, soft_wrap=True, record=True, file=StringIO())
+    cause = Diagnostic(severity="error", message="no [bold] quota\nask for more", urn=URN)
+    errors = [cause, cause, Diagnostic(severity="error", message="update failed")]
+    print_failure(console, errors, logs=Path("/run/logs"), command=["make", "rehearse", "STACK=dev"])
+    assert console.export_text().splitlines() == [
+        "The rehearsal failed.",
+        "Release network-operator:",
+        "no [bold] quota",
+        "ask for more",
+        "Each part has a log in /run/logs",
+        "Next, once the cause is mended, or to look around in the cluster as it failed:",
+        "  make rehearse STACK=dev",
+    ]
+
+
+def test_where_the_engine_says_no_more_than_that_it_failed_that_is_the_cause() -> None:
+    console = Console(width=80, soft_wrap=True, record=True, file=StringIO())
+    print_failure(console, [Diagnostic(severity="error", message="update failed")], logs=Path("/run"), command=["x"])
+    assert "update failed" in console.export_text()
 
 
 def test_the_plan_of_a_preview_is_not_taken_for_work_done() -> None:

@@ -1,0 +1,148 @@
+"""The tables at the end of a rehearsal: what was made, and what the validation of each pool found."""
+
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from rehearsal.engine.events import Step
+from rehearsal.outcome.words import done, kind
+
+_VERDICT_STYLE: Final = {
+    "fail": "red",
+    "warn": "yellow",
+    "not measured": "yellow",
+    "not judged": "yellow",
+    "pass": "green",
+}
+"""By verdict, the worst first."""
+_CELL_LINES: Final = 4
+"""A longer cell is cut; the report has all of it."""
+_NARROWEST: Final = 10
+"""Characters in a column that is wrapped."""
+
+Row = tuple[str, str, str, str, str]
+"""Check, where, expected, measured, verdict."""
+
+
+def steps_table(steps: Iterable[Step]) -> Table:
+    """Everything that changed, in the order it was finished, and how long each took."""
+    table = Table(title="What was made, changed or removed", title_justify="left", header_style="bold")
+    for column in ("kind", "name", "what"):
+        table.add_column(column)
+    table.add_column("seconds", justify="right")
+    rows = list(steps)
+    if not rows:
+        table.add_row("nothing: everything is as the program says", "", "", "")
+    for step in rows:
+        table.add_row(
+            kind(step.type), step.name, done(step), f"{step.seconds:.1f}", style="red" if step.failed else None
+        )
+    return table
+
+
+def checks_table(pool: str, report: Mapping[str, Any], *, width: int, every: bool = False) -> Table:
+    """A pool's validation: a row for each check that did not pass, the worst first.
+
+    width: of the screen, in characters; every: whether what passed has rows too, one for each check.
+    """
+    rows = [_row(check) for check in sorted(report["checks"], key=_badness) if check["verdict"] != "pass"]
+    if every:
+        rows += _passed_rows(report["checks"])
+    table = Table(title=f"Validation of {pool}", title_justify="left", header_style="bold")
+    table.add_column("check", no_wrap=True)
+    for column in ("where", "expected", "measured"):
+        table.add_column(column, overflow="fold")
+    table.add_column("verdict", no_wrap=True)
+    wrapped = _wrapped_width(rows, width)
+    for check, *cells, verdict in rows:
+        table.add_row(check, *(Text(_cut(cell, wrapped)) for cell in cells), Text(verdict, _VERDICT_STYLE[verdict]))
+    return table
+
+
+def passed_line(report: Mapping[str, Any]) -> str:
+    """How much of a pool's validation passed, in one line."""
+    passed = [check for check in report["checks"] if check["verdict"] == "pass"]
+    kinds = len({check["check"] for check in passed})
+    places = _places(passed)
+    return f"passed: {kinds} kinds of check, {len(passed)} in all{f' ({places})' if places else ''}"
+
+
+def _badness(check: Mapping[str, Any]) -> int:
+    return list(_VERDICT_STYLE).index(check["verdict"])
+
+
+def _row(check: Mapping[str, Any]) -> Row:
+    return check["check"], _places([check]), _cell(check["expected"]), _cell(check["measured"]), check["verdict"]
+
+
+def _passed_rows(checks: Iterable[Mapping[str, Any]]) -> list[Row]:
+    """One row for everything of which the same was expected."""
+    passed: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for check in checks:
+        if check["verdict"] == "pass":
+            passed.setdefault((check["check"], _cell(check["expected"])), []).append(check)
+    return [
+        (name, _places(same), expected, ", ".join(sorted({_cell(check["measured"]) for check in same})), "pass")
+        for (name, expected), same in passed.items()
+    ]
+
+
+def _wrapped_width(rows: Sequence[Row], width: int) -> int:
+    """The width of each of the three columns that are wrapped, so that the table fits the screen."""
+    names = max((len(row[0]) for row in rows), default=0)
+    verdicts = max(len("verdict"), *(len(row[-1]) for row in rows)) if rows else 0
+    lines = 3 * 5 + 1  # between and around five columns: a space, a line, a space
+    return max(_NARROWEST, (width - names - verdicts - lines) // 3)
+
+
+def _cut(text: str, width: int) -> str:
+    lines = textwrap.wrap(text, width)
+    if len(lines) <= _CELL_LINES:
+        return "\n".join(lines)
+    last = f"{lines[_CELL_LINES - 1][: width - 2]} …"
+    return "\n".join([*lines[: _CELL_LINES - 1], last])
+
+
+def _cell(value: Any) -> str:
+    """A figure as a table shows it: what several places agree on once, and a list as a list."""
+    match value:
+        case None:
+            return "-"
+        case dict():
+            return ", ".join(sorted({_cell(item) for item in value.values()}))
+        case list():
+            return ", ".join(_cell(item) for item in value)
+    return str(value)
+
+
+def _places(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Where checks were made: the place's own name if it is one, else how many of each there are."""
+    if len(rows) == 1:
+        return " ".join(str(rows[0][key]) for key in ("node", "device") if rows[0].get(key))
+    nodes = {row["node"] for row in rows if row.get("node")}
+    if not nodes:
+        return ""
+    devices = sum(1 for row in rows if row.get("device"))
+    return f"{len(nodes)} nodes, {devices} devices" if devices else f"{len(nodes)} nodes"
+
+
+def print_summary(console: Console, steps: Iterable[Step], outputs: Mapping[str, Any], *, every: bool = False) -> None:
+    """What was made, how long each step took, and each pool's verdict. every: whether to list what passed too."""
+    console.print(steps_table(steps))
+    for name, pool in outputs.get("pools", {}).items():
+        report = pool["validation"]
+        table = checks_table(name, report, width=console.width, every=every)
+        if table.row_count:
+            console.print(table)
+        verdict = report["verdict"]
+        console.print(
+            f"{name}: [{_VERDICT_STYLE[verdict]} bold]{verdict}[/] · {pool['nodeCount']} × {pool['vmSize']} · "
+            f"{pool['rdmaResource'] or pool['mode']} · {report['coverage']['summary']}",
+            highlight=False,
+        )
+        if not every:
+            console.print(f"{name}: {passed_line(report)}; -v lists them", highlight=False)
