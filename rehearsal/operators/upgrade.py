@@ -84,4 +84,4 @@ def _scaled(value: object, total: int) -> int:
 
 def _is_down(node: Doc) -> bool:
     conditions = (node.get("status") or {}).get("conditions") or ()
-    return any(one["type"] == "Ready" and one["status"] != "True" for one in conditions)
+    return any(condition["type"] == "Ready" and condition["status"] != "True" for condition in conditions)

@@ -53,7 +53,9 @@ def shared_rdma(config: str, hardware: Hardware, modules: Collection[str]) -> li
         if not any(selectors.values()):
             raise PluginConfigError(f"{name}: neither selectors nor devices say which devices to share")
         complete = set(modules) >= _CHARACTER_DEVICES
-        devices = tuple(one for one in hardware.rdma_devices if complete and _selected(one, selectors, modules))
+        devices = tuple(
+            device for device in hardware.rdma_devices if complete and _selected(device, selectors, modules)
+        )
         offered.append(OfferedResource(name=name, count=maximum if devices else 0, rdma_devices=devices, shared=True))
     return offered
 

@@ -167,7 +167,7 @@ def _show_ready(pod: RunningPod) -> None:
     """Views of a pod that was ready before this process was started: what its status says."""
     status = pod.document["status"]
     for views, key in ((pod.init, "initContainerStatuses"), (pod.containers, "containerStatuses")):
-        recorded = {one["name"]: one for one in status.get(key) or []}
+        recorded = {state["name"]: state for state in status.get(key) or []}
         for view in views:
             old = recorded.get(view.name, {})
             view.state = old.get("state") or running(now())

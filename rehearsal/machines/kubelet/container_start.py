@@ -79,12 +79,12 @@ def container_start(
     environment["PATH"] = programs.search_path(environment.get("PATH"))
     if view.machine.hardware.gpus and _LIBRARIES.is_dir():
         environment["PYTHONPATH"] = ":".join(filter(None, [environment.get("PYTHONPATH"), str(_LIBRARIES)]))
-    command = [expanded(one, variables) for one in container.get("command") or []]
+    command = [expanded(word, variables) for word in container.get("command") or []]
     found = programs.resolve(command[0]) if command else None
-    rest = [*command[1:], *(expanded(one, variables) for one in container.get("args") or [])]
+    rest = [*command[1:], *(expanded(word, variables) for word in container.get("args") or [])]
     work = Path(rewritten(container["workingDir"], paths)) if container.get("workingDir") else folder
     return ContainerStart(
-        command=None if found is None else [str(found), *(rewritten(one, paths) for one in rest)],
+        command=None if found is None else [str(found), *(rewritten(word, paths) for word in rest)],
         environment=environment,
         folder=work if work.is_dir() else folder,
         message_file=paths[message_path],

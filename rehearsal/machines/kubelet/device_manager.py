@@ -86,7 +86,7 @@ def asked_by_pod(pod: Document) -> dict[str, int]:
     Sidecars count among the containers (Kubernetes, "Init containers", resource sharing).
     """
     init = pod["spec"].get("initContainers") or []
-    sidecars = [one for one in init if one.get("restartPolicy") == "Always"]
+    sidecars = [container for container in init if container.get("restartPolicy") == "Always"]
     asked = extended_resources([*pod["spec"]["containers"], *sidecars])
     for container in init:
         for name, count in extended_resources([container]).items():

@@ -123,7 +123,7 @@ def _named(container: Document, name: str | None, references: References) -> Doc
         return container
     spec = references.pod["spec"]
     everyone: Iterable[Document] = [*spec["containers"], *(spec.get("initContainers") or [])]
-    return next((one for one in everyone if one["name"] == name), container)
+    return next((other for other in everyone if other["name"] == name), container)
 
 
 def _key(kind: str, reference: Document, lookup: Callable[[str], Mapping[str, str] | None]) -> str | None:

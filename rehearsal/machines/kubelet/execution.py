@@ -91,7 +91,9 @@ class Execution:
         """Whether the pod ran before this process was started and must not run again: its processes are gone."""
         recorded = (self.pod.document.get("status") or {}).get("containerStatuses") or []
         restarts = {
-            one["name"]: int(one.get("restartCount", 0)) for one in recorded if "running" in one.get("state", {})
+            state["name"]: int(state.get("restartCount", 0))
+            for state in recorded
+            if "running" in state.get("state", {})
         }
         for view in self.pod.containers:
             if view.name in restarts:

@@ -41,8 +41,8 @@ async def _files(volume: Document, references: References, token: TokenSource) -
         return {}
     if (source := volume.get("projected")) is not None:
         files: dict[str, str] = {}
-        for one in source.get("sources") or []:
-            files |= await _projected(one, references, token)
+        for part in source.get("sources") or []:
+            files |= await _projected(part, references, token)
         return files
     for kind in ("configMap", "secret", "downwardAPI"):
         if (source := volume.get(kind)) is not None:
@@ -56,12 +56,12 @@ async def _files(volume: Document, references: References, token: TokenSource) -
 async def _projected(source: Document, references: References, token: TokenSource) -> dict[str, str]:
     if (claim := source.get("serviceAccountToken")) is not None:
         return {claim["path"]: await token(claim)}
-    if (one := source.get("configMap")) is not None:
-        return _keys("configmap", one["name"], one, references.config_map)
-    if (one := source.get("secret")) is not None:
-        return _keys("secret", one.get("secretName") or one["name"], one, references.secret)
-    if (one := source.get("downwardAPI")) is not None:
-        return {item["path"]: _downward(item, references) for item in one.get("items") or []}
+    if (config_map := source.get("configMap")) is not None:
+        return _keys("configmap", config_map["name"], config_map, references.config_map)
+    if (secret := source.get("secret")) is not None:
+        return _keys("secret", secret.get("secretName") or secret["name"], secret, references.secret)
+    if (downward := source.get("downwardAPI")) is not None:
+        return {item["path"]: _downward(item, references) for item in downward.get("items") or []}
     raise InvalidReferenceError(f"projected source {sorted(source)} is not known")
 
 
@@ -84,7 +84,7 @@ def _downward(item: Document, references: References) -> str:
     if (reference := item.get("fieldRef")) is not None:
         return field_value(reference["fieldPath"], references)
     reference = item["resourceFieldRef"]
-    containers = {one["name"]: one for one in references.pod["spec"]["containers"]}
+    containers = {container["name"]: container for container in references.pod["spec"]["containers"]}
     return resource_value(reference, containers[reference["containerName"]], references)
 
 

@@ -55,4 +55,4 @@ class AddressController:
             ),
             what=f"status of IPPool {namespace}/{name}",
         )
-        log.info("IPPool %s/%s: blocks of %s", namespace, name, [one["nodeName"] for one in made])
+        log.info("IPPool %s/%s: blocks of %s", namespace, name, [block["nodeName"] for block in made])

@@ -36,11 +36,11 @@ def _kept(
 ) -> dict[str, int]:
     """Nodes that have a block already, and its number; blocks that no longer fit the settings are lost."""
     kept: dict[str, int] = {}
-    for one in (pool.get("status") or {}).get("allocations") or []:
-        start, end = ipaddress.ip_address(one["startIP"]), ipaddress.ip_address(one["endIP"])
+    for block in (pool.get("status") or {}).get("allocations") or []:
+        start, end = ipaddress.ip_address(block["startIP"]), ipaddress.ip_address(block["endIP"])
         index, rest = divmod(int(start) - int(subnet[1]), size)
-        if start in subnet and rest == 0 and int(end) - int(start) == size - 1 and one["nodeName"] in names:
-            kept[one["nodeName"]] = index
+        if start in subnet and rest == 0 and int(end) - int(start) == size - 1 and block["nodeName"] in names:
+            kept[block["nodeName"]] = index
     return kept
 
 
@@ -51,14 +51,18 @@ def free_address_of(pool: Document, node: str, taken: Collection[str]) -> str | 
     """
     spec = pool["spec"]
     block = next(
-        (one for one in (pool.get("status") or {}).get("allocations") or [] if one["nodeName"] == node),
+        (
+            allocation
+            for allocation in (pool.get("status") or {}).get("allocations") or []
+            if allocation["nodeName"] == node
+        ),
         None,
     )
     if block is None:
         return None
     excluded = [
-        (int(ipaddress.ip_address(one["startIP"])), int(ipaddress.ip_address(one["endIP"])))
-        for one in spec.get("exclusions") or []
+        (int(ipaddress.ip_address(exclusion["startIP"])), int(ipaddress.ip_address(exclusion["endIP"])))
+        for exclusion in spec.get("exclusions") or []
     ]
     first = ipaddress.ip_address(block["startIP"])
     for step in range(int(ipaddress.ip_address(block["endIP"])) - int(first) + 1):
@@ -77,7 +81,8 @@ def _selected(node: Document, selector: Document | None) -> bool:
         return True
     labels = node["metadata"].get("labels") or {}
     return any(
-        all(_holds(labels.get(one["key"]), one) for one in term.get("matchExpressions") or []) and bool(term)
+        all(_holds(labels.get(expression["key"]), expression) for expression in term.get("matchExpressions") or [])
+        and bool(term)
         for term in terms
     )
 

@@ -53,7 +53,9 @@ def selections(pod: Document) -> list[Selection]:
     """
     metadata = pod["metadata"]
     text = (metadata.get("annotations") or {}).get(NETWORKS_ANNOTATION, "").strip()
-    entries = _json_entries(text) if text.startswith("[") else [_entry(one) for one in text.split(",") if one.strip()]
+    entries = (
+        _json_entries(text) if text.startswith("[") else [_entry(entry) for entry in text.split(",") if entry.strip()]
+    )
     return [
         Selection(
             namespace=entry.get("namespace") or metadata["namespace"],
@@ -104,13 +106,13 @@ def network_status(pod_ip: str | None, attachments: Sequence[Attachment]) -> str
     default = {"name": _DEFAULT_NETWORK, "ips": [pod_ip] if pod_ip else [], "default": True, "dns": {}}
     made = [
         {
-            "name": f"{one.selection.namespace}/{one.selection.name}",
-            "interface": one.selection.interface,
-            "ips": [one.address],
-            "mac": hardware_address(one.device),
+            "name": f"{attachment.selection.namespace}/{attachment.selection.name}",
+            "interface": attachment.selection.interface,
+            "ips": [attachment.address],
+            "mac": hardware_address(attachment.device),
             "dns": {},
         }
-        for one in attachments
+        for attachment in attachments
     ]
     return json.dumps([default, *made], indent=4)
 

@@ -92,7 +92,12 @@ class Sandboxes:
     def remember(self, pod: Mapping[str, Any]) -> None:
         """Take note of the addresses of a pod that was attached before this process was started."""
         text = (pod["metadata"].get("annotations") or {}).get(STATUS_ANNOTATION)
-        addresses = {address for one in json.loads(text or "[]") if not one.get("default") for address in one["ips"]}
+        addresses = {
+            address
+            for attachment in json.loads(text or "[]")
+            if not attachment.get("default")
+            for address in attachment["ips"]
+        }
         for key in self.cluster.of("IPPool"):
             self._taken.update({(key, address): str(pod["metadata"]["uid"]) for address in addresses})
 
@@ -121,9 +126,9 @@ class Sandboxes:
             raise AttachmentError(f'nv-ipam: configuration for pool "{name}" not found; there is no such IPPool')
         key, pool = found[0], self.cluster.of("IPPool")[found[0]]
         blocks = (pool.get("status") or {}).get("allocations") or []
-        if not any(one["nodeName"] == node for one in blocks):
+        if not any(block["nodeName"] == node for block in blocks):
             raise AttachmentError(f'nv-ipam: pool "{name}" has no block for node {node}')
-        address = free_address_of(pool, node, {taken for one, taken in self._taken if one == key})
+        address = free_address_of(pool, node, {taken for taken_from, taken in self._taken if taken_from == key})
         if address is None:
             raise AttachmentError(f'nv-ipam: no free addresses in the pool "{name}": the block of {node} is used up')
         return key, address

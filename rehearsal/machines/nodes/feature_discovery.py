@@ -46,11 +46,11 @@ def features_of(
         },
         instances={
             "pci.device": tuple(
-                {"class": one.device_class, "vendor": one.vendor, "device": one.device} for one in hardware.pci_devices
+                {"class": pci.device_class, "vendor": pci.vendor, "device": pci.device} for pci in hardware.pci_devices
             ),
             "network.device": tuple(
-                {"name": one.interface, "operstate": "up", "speed": str(one.rate_gbps * 1000)}
-                for one in hardware.rdma_devices
+                {"name": device.interface, "operstate": "up", "speed": str(device.rate_gbps * 1000)}
+                for device in hardware.rdma_devices
             ),
         },
     )
@@ -120,7 +120,7 @@ def _prefixed(prefix: str, attributes: Mapping[str, str], starts: tuple[str, ...
 
 
 def _pci_labels(features: Features, config: Mapping[str, Any]) -> dict[str, str]:
-    classes = tuple(str(one).lower() for one in config.get("deviceClassWhitelist") or _DEFAULT_CLASSES)
+    classes = tuple(str(code).lower() for code in config.get("deviceClassWhitelist") or _DEFAULT_CLASSES)
     fields = config.get("deviceLabelFields") or _DEFAULT_LABEL_FIELDS
     return {
         f"pci-{'_'.join(device[field] for field in fields if field in device)}.present": "true"

@@ -74,7 +74,7 @@ def _labels_of_rule(document: str, rule: Mapping[str, Any], features: Features) 
 
 def _rule_matches(rule: Mapping[str, Any], features: Features) -> bool:
     alternatives = rule.get("matchAny") or []
-    if alternatives and not any(_terms_match(one["matchFeatures"], features) for one in alternatives):
+    if alternatives and not any(_terms_match(alternative["matchFeatures"], features) for alternative in alternatives):
         return False
     return _terms_match(rule.get("matchFeatures") or [], features)
 
@@ -88,7 +88,7 @@ def _term_matches(term: Mapping[str, Any], features: Features) -> bool:
     expressions: Mapping[str, Mapping[str, Any]] = term.get("matchExpressions") or {}
     match_name: Mapping[str, Any] | None = term.get("matchName")
     if name in features.instances:
-        return any(_elements_match(one, expressions, match_name) for one in features.instances[name])
+        return any(_elements_match(instance, expressions, match_name) for instance in features.instances[name])
     if name in features.attributes:
         return _elements_match(features.attributes[name], expressions, match_name)
     if name in features.flags:
@@ -171,7 +171,7 @@ def _full_name(label: str) -> str | None:
     if not slash:
         return f"{LABEL_NAMESPACE}/{label}"
     if namespace == "kubernetes.io" or namespace.endswith(".kubernetes.io"):
-        allowed = any(namespace == one or namespace.endswith(f".{one}") for one in _ALLOWED_KUBERNETES_NAMESPACES)
+        allowed = any(namespace == known or namespace.endswith(f".{known}") for known in _ALLOWED_KUBERNETES_NAMESPACES)
         if not allowed:
             log.warning("NFD refuses the label %s: namespace %s is not its own", label, namespace)
             return None

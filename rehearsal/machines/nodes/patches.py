@@ -28,7 +28,9 @@ def broken_patch(node: Mapping[str, Any], why: str | None, moment: str) -> Docum
     why: why its container runtime is down, None where it is not. moment: the time, RFC 3339.
     """
     status = node.get("status") or {}
-    is_ready = any(one["type"] == "Ready" and one["status"] == "True" for one in status.get("conditions") or [])
+    is_ready = any(
+        condition["type"] == "Ready" and condition["status"] == "True" for condition in status.get("conditions") or []
+    )
     if why is None or not is_ready:
         return {}
     condition = {

@@ -184,6 +184,10 @@ def _resource_prefix(pod: Mapping[str, Any]) -> str:
         argument for container in pod["spec"]["containers"] for argument in container.get("args") or []
     )
     return next(
-        (one.removeprefix("--resource-prefix=") for one in arguments if one.startswith("--resource-prefix=")),
+        (
+            argument.removeprefix("--resource-prefix=")
+            for argument in arguments
+            if argument.startswith("--resource-prefix=")
+        ),
         "intel.com",
     )

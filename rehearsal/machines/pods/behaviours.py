@@ -125,7 +125,7 @@ def is_plugged_in(part: Part | None, hardware: Hardware) -> bool:
 
 def needs_ofed(pod: Mapping[str, Any], hardware: Hardware) -> bool:
     """Whether a GPU driver pod waits for OFED: its peermem module is built against the drivers that OFED installs."""
-    peermem = [one for one in pod["spec"]["containers"] if one["name"] == "nvidia-peermem-ctr"]
+    peermem = [container for container in pod["spec"]["containers"] if container["name"] == "nvidia-peermem-ctr"]
     return bool(peermem) and bool(hardware.hcas) and ("USE_HOST_MOFED", "true") not in _variables(pod)
 
 

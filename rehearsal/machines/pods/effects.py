@@ -45,15 +45,15 @@ class Effects:
     def forget(self, node: str) -> None:
         """The machine is gone."""
         self.broken.pop(node, None)
-        self._left = [one for one in self._left if one.node != node]
+        self._left = [in_force for in_force in self._left if in_force.node != node]
 
     def pods(self, node: str, effect: Effect) -> list[str]:
         """UIDs of the pods that have this effect on a node."""
-        return [uid for uid, one in self._by_pod.items() if (one.node, one.effect) == (node, effect)]
+        return [uid for uid, in_force in self._by_pod.items() if (in_force.node, in_force.effect) == (node, effect)]
 
     def pods_anywhere(self, effect: Effect) -> list[str]:
         """UIDs of the pods that have this effect on any node."""
-        return [uid for uid, one in self._by_pod.items() if one.effect == effect]
+        return [uid for uid, in_force in self._by_pod.items() if in_force.effect == effect]
 
     def holds(self, node: str, effect: Effect) -> bool:
         """Whether an effect is in force on a node."""
@@ -68,15 +68,15 @@ class Effects:
         loaded = set(INBOX_MODULES)
         if machine.host_gpu_driver:
             loaded.update(GPU_MODULES)
-        for one in self._on(machine.name):
-            loaded |= one.modules
+        for in_force in self._on(machine.name):
+            loaded |= in_force.modules
         if machine.refuses_peermem or "nvidia" not in loaded:  # without the driver it cannot be loaded either
             loaded.discard(PEERMEM)
         return frozenset(loaded)
 
     def lifts_memlock(self, node: str) -> bool:
         """Whether containers that start on a node now may lock all the memory they like."""
-        return any(one.lifts_memlock for one in self._on(node))
+        return any(in_force.lifts_memlock for in_force in self._on(node))
 
     def _on(self, node: str) -> list[InForce]:
-        return [one for one in (*self._by_pod.values(), *self._left) if one.node == node]
+        return [in_force for in_force in (*self._by_pod.values(), *self._left) if in_force.node == node]

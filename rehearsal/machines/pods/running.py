@@ -80,7 +80,7 @@ class RunningPod:
     def host_ip(self) -> str | None:
         """The node's internal address."""
         addresses = ((self.node or {}).get("status") or {}).get("addresses") or []
-        return next((one["address"] for one in addresses if one["type"] == "InternalIP"), None)
+        return next((address["address"] for address in addresses if address["type"] == "InternalIP"), None)
 
     def seen(self, document: Document, *, gone: bool) -> None:
         """Take note of a change of the object, unless what was written here is newer."""

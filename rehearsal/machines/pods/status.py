@@ -81,12 +81,12 @@ def views_of(containers: Iterable[Mapping[str, Any]], state: Document) -> list[C
     """Views of containers of a pod's spec, all in one state."""
     return [
         ContainerView(
-            name=one["name"],
-            image=one["image"],
+            name=container["name"],
+            image=container["image"],
             state=dict(state),
-            sidecar=one.get("restartPolicy") == "Always",
+            sidecar=container.get("restartPolicy") == "Always",
         )
-        for one in containers
+        for container in containers
     ]
 
 

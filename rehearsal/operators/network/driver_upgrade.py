@@ -17,19 +17,21 @@ def roll_drivers(
     plan: Plan, snapshot: Snapshot, policy: Doc | None, node_policies: Sequence[Doc], *, namespace: str, now: str
 ) -> None:
     """Take the driver of every policy that upgrades by itself one step further, and forget the others' states."""
-    with_driver = [one for one in node_policies if "ofedDriver" in (one.get("spec") or {})]
-    owners = [(node_policy_owner(one), one) for one in with_driver]
+    with_driver = [node_policy for node_policy in node_policies if "ofedDriver" in (node_policy.get("spec") or {})]
+    owners = [(node_policy_owner(node_policy), node_policy) for node_policy in with_driver]
     if policy is not None and _upgrades(policy):
         owners.append((CLUSTER_POLICY_OWNER, policy))
     else:
-        managed = {node["metadata"]["name"] for one in with_driver for node in selected_nodes(snapshot, one)}
+        managed = {
+            node["metadata"]["name"] for node_policy in with_driver for node in selected_nodes(snapshot, node_policy)
+        }
         forget(plan, [node for node in snapshot.of("Node") if node["metadata"]["name"] not in managed], OFED)
-    for owner, one in owners:
-        if not _upgrades(one):
-            forget(plan, selected_nodes(snapshot, one), OFED)
+    for owner, node_policy in owners:
+        if not _upgrades(node_policy):
+            forget(plan, selected_nodes(snapshot, node_policy), OFED)
             continue
         daemon_sets = snapshot.of("DaemonSet", namespace=namespace, labels={OFED_LABEL: "", OWNER_LABEL: owner})
-        rules = one["spec"]["ofedDriver"]["upgradePolicy"]
+        rules = node_policy["spec"]["ofedDriver"]["upgradePolicy"]
         roll(plan, snapshot, daemon_sets=daemon_sets, kind=OFED, policy=rules, now=now)
 
 

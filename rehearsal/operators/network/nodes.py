@@ -31,14 +31,16 @@ def label_nodes(plan: Plan, snapshot: Snapshot, policy: Doc | None, node_policie
 
     policy: the NicClusterPolicy, if there is one.
     """
-    with_driver = [one for one in node_policies if "ofedDriver" in (one.get("spec") or {})]
+    with_driver = [node_policy for node_policy in node_policies if "ofedDriver" in (node_policy.get("spec") or {})]
     if "ofedDriver" in ((policy or {}).get("spec") or {}):
         _follow_pods(plan, snapshot, CLUSTER_POLICY_OWNER)
     else:
-        managed = {node["metadata"]["name"] for one in with_driver for node in selected_nodes(snapshot, one)}
+        managed = {
+            node["metadata"]["name"] for node_policy in with_driver for node in selected_nodes(snapshot, node_policy)
+        }
         _free(plan, [node for node in snapshot.of("Node") if node["metadata"]["name"] not in managed], snapshot)
-    for one in with_driver:
-        _follow_pods(plan, snapshot, node_policy_owner(one))
+    for node_policy in with_driver:
+        _follow_pods(plan, snapshot, node_policy_owner(node_policy))
     for node in snapshot.of("Node"):
         has_nic = labels_of(node).get(NIC_LABEL) == "true"
         plan.label(node, {_CONFIGURATION_WAIT_LABEL: "false" if has_nic else None})

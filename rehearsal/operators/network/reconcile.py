@@ -46,26 +46,30 @@ def reconcile(snapshot: Snapshot, *, now: str) -> Plan:
     if operator is None:
         return plan
     policy = _cluster_policy(plan, snapshot)
-    node_policies = [one for one in snapshot.of("NicNodePolicy") if "deletionTimestamp" not in one["metadata"]]
+    node_policies = [
+        node_policy
+        for node_policy in snapshot.of("NicNodePolicy")
+        if "deletionTimestamp" not in node_policy["metadata"]
+    ]
     environment = _environment(operator)
     if policy is not None:
         spec = policy.get("spec") or {}
         context = Context(spec=spec, nodes=snapshot.of("Node"), operator_env=environment)
         _reconcile_policy(plan, snapshot, policy, operator, CLUSTER_PARTS, context)
     overlap = _overlap(snapshot, node_policies)
-    for one in node_policies:
+    for node_policy in node_policies:
         if overlap:
-            before = {key: value for key, value in (one.get("status") or {}).items() if key == "appliedStates"}
-            plan.set_status(one, {**before, "state": "error", "reason": overlap})
+            before = {key: value for key, value in (node_policy.get("status") or {}).items() if key == "appliedStates"}
+            plan.set_status(node_policy, {**before, "state": "error", "reason": overlap})
             continue
         context = Context(
-            spec=one.get("spec") or {},
-            nodes=selected_nodes(snapshot, one),
+            spec=node_policy.get("spec") or {},
+            nodes=selected_nodes(snapshot, node_policy),
             operator_env=environment,
-            owner=node_policy_owner(one),
-            suffix=f"-{one['metadata']['name']}",
+            owner=node_policy_owner(node_policy),
+            suffix=f"-{node_policy['metadata']['name']}",
         )
-        _reconcile_policy(plan, snapshot, one, operator, NODE_PARTS, context)
+        _reconcile_policy(plan, snapshot, node_policy, operator, NODE_PARTS, context)
     label_nodes(plan, snapshot, policy, node_policies)
     roll_drivers(plan, snapshot, policy, node_policies, namespace=operator["metadata"]["namespace"], now=now)
     reconcile_networks(plan, snapshot)
@@ -165,7 +169,9 @@ def _is_anothers(document: Doc, policy: Doc, snapshot: Snapshot) -> bool:
     metadata = document["metadata"]
     here = snapshot.find(document["kind"], metadata["name"], metadata.get("namespace"))
     owners = {owner["uid"] for owner in ((here or {}).get("metadata") or {}).get("ownerReferences") or ()}
-    policies = {one["metadata"]["uid"] for kind in ("NicClusterPolicy", "NicNodePolicy") for one in snapshot.of(kind)}
+    policies = {
+        other["metadata"]["uid"] for kind in ("NicClusterPolicy", "NicNodePolicy") for other in snapshot.of(kind)
+    }
     return bool(owners & (policies - {policy["metadata"]["uid"]}))
 
 

@@ -44,10 +44,10 @@ def selected(name: str, environment: Mapping[str, str]) -> bool:
     """NCCL_IB_HCA: prefixes, `=` for whole names, `^` to exclude (NCCL, "Environment Variables")."""
     text = environment.get("NCCL_IB_HCA", "")
     exclude, exact = text.startswith("^"), "=" in text[:2]
-    wanted = [one.partition(":")[0] for one in text.lstrip("^=").split(",") if one]
+    wanted = [word.partition(":")[0] for word in text.lstrip("^=").split(",") if word]
     if not wanted:
         return True
-    return any(name == one if exact else name.startswith(one) for one in wanted) != exclude
+    return any(name == word if exact else name.startswith(word) for word in wanted) != exclude
 
 
 def _hca(machine: Machine, port: Port) -> dict[str, Any]:

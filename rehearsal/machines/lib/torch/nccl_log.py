@@ -46,9 +46,9 @@ def opening(hcas: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 def connecting(fabric: Fabric, rank: int, ranks: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """One ring through all ranks on every rail; between nodes the rail of the rank's own number."""
-    nodes = list(dict.fromkeys(one["node"] for one in ranks))
+    nodes = list(dict.fromkeys(rank["node"] for rank in ranks))
     mine = ranks[rank]
-    local = [number for number, one in enumerate(ranks) if one["node"] == mine["node"]]
+    local = [number for number, rank in enumerate(ranks) if rank["node"] == mine["node"]]
     own = local.index(rank)
     sizes = f"nRanks {len(ranks)} nNodes {len(nodes)} localRanks {len(local)} localRank {own}"
     yield f"comm 0x1 rank {rank} {sizes} MNNVL 0"

@@ -62,7 +62,7 @@ class Tensor:
 
     def __ne__(self, other: object) -> "Tensor":  # type: ignore[override]  # PyTorch's, number by number
         theirs = other.kept if isinstance(other, Tensor) else [other] * len(self.kept)
-        return Tensor(self._count, [int(one != two) for one, two in zip(self.kept, theirs, strict=False)])
+        return Tensor(self._count, [int(mine != value) for mine, value in zip(self.kept, theirs, strict=False)])
 
     __hash__ = None  # type: ignore[assignment]  # comparing gives a tensor
 
