@@ -1,0 +1,93 @@
+"""A user's stack `dev`, as the recorded release left it, brought to today's program: nothing is made anew.
+
+The tests follow one another, in the data centre of the recording (README.md beside this says how it is made).
+"""
+
+from collections.abc import Iterator
+
+import pytest
+from lightkube.resources.core_v1 import Namespace, Node
+
+from rehearsal.control_plane import RunFolder
+from rehearsal.session import Rehearsal
+from tests.recordings.identity import unreleased
+from tests.recordings.programs import CHANGELOG
+from tests.recordings.recording import label
+from tests.rehearsal.engine_runs import Outcome
+from tests.rehearsal.stacks.conftest import Stack, copy_of_project
+from tests.rehearsal.upgrade.deployment import SPEED, STACK, put_back, put_state_back
+
+MADE_ANEW = "kubernetes:batch/v1:Job::"
+"""A validation is a new Job whenever something has changed on which it depends."""
+
+
+@pytest.fixture(scope="module")
+def deployed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+    """The recorded deployment, and today's program with the stack file that it has today."""
+    folder = tmp_path_factory.mktemp("deployed")
+    project = copy_of_project(folder / "project")
+    rehearsal = Rehearsal(project=project, stack=STACK, run=RunFolder.at(folder / "run"), speed=SPEED)
+    with put_back(rehearsal.run) as check:
+        put_state_back(rehearsal.engine(), rehearsal.run)
+        yield Stack(rehearsal)
+        check()
+
+
+@pytest.fixture(scope="module")
+def before(deployed: Stack) -> dict[str, str]:
+    """Name and UID of every node and namespace before the update."""
+    return identities(deployed)
+
+
+@pytest.fixture(scope="module")
+def updated(deployed: Stack, before: dict[str, str]) -> Outcome:
+    """The update to today's program."""
+    outcome = deployed.up()
+    assert outcome.succeeded, outcome.said
+    return outcome
+
+
+def identities(stack: Stack) -> dict[str, str]:
+    cluster = stack.cluster()
+    found = [*(node.metadata for node in cluster.list(Node)), *(space.metadata for space in cluster.list(Namespace))]
+    return {str(metadata.name): str(metadata.uid) for metadata in found if metadata}
+
+
+def lost(outcome: Outcome) -> set[str]:
+    """Type and name of what is deleted or replaced, and may not be."""
+    gone = {label(step.urn) for step in outcome.steps if step.changed and is_loss(step.operation)}
+    return {resource for resource in gone if not resource.startswith(MADE_ANEW)}
+
+
+def is_loss(operation: str) -> bool:
+    return "replace" in operation or operation == "delete"
+
+
+def test_the_update_deletes_and_replaces_only_what_the_changelog_names(updated: Outcome) -> None:
+    said = unreleased(CHANGELOG.read_text())
+    assert {resource for resource in lost(updated) if f"`{resource}`" not in said} == set()
+
+
+def test_nothing_that_is_there_is_taken_for_new(updated: Outcome) -> None:
+    made = {label(step.urn) for step in updated.steps if step.operation == "create"}
+    assert not made & {"azure-native:containerservice:ManagedCluster::rdma", "pulumi:providers:kubernetes::rdma"}
+
+
+def test_the_machines_and_namespaces_are_those_of_before(
+    deployed: Stack, before: dict[str, str], updated: Outcome
+) -> None:
+    assert len([name for name in before if "-vmss" in name]) == 4
+    assert identities(deployed) == before
+
+
+def test_the_pool_is_validated_after_the_update(deployed: Stack, updated: Outcome) -> None:
+    assert deployed.verdicts() == {"ndh100": "pass"}
+
+
+def test_a_second_update_changes_nothing(deployed: Stack, updated: Outcome) -> None:
+    assert deployed.preview().changed == {}
+
+
+def test_a_change_that_replaces_the_pool_is_seen(deployed: Stack, updated: Outcome) -> None:
+    deployed.settings(pools=[{"name": "ndh100", "vmSize": "Standard_ND96isr_H200_v5", "count": 2}])
+    assert lost(deployed.preview()) == {"azure-native:containerservice:AgentPool::rdma-ndh100"}
