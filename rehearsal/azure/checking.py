@@ -1,6 +1,7 @@
 """azure-native's Check: fills in names and locations, and refuses what can be refused without asking Azure."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from rehearsal.azure import naming
@@ -13,24 +14,29 @@ CREATE_BEFORE_DELETE: Final = "__createBeforeDelete"
 """azure-native's own input: set where the name is random, so that a replacement can exist beside what it replaces."""
 
 
-def check(
-    cloud: Cloud,
-    kind: Kind,
-    program_name: str,
-    olds: Mapping[str, Any],
-    news: Mapping[str, Any],
-    *,
-    seed: bytes,
-    location: str | None,
-) -> tuple[Properties, list[Failure]]:
-    """The inputs with azure-native's defaults, and what is wrong with them.
+@dataclass(frozen=True, kw_only=True)
+class Checked:
+    """A resource of the program whose inputs are to be checked.
 
-    program_name: the resource's name in the program; olds: inputs of the last deployment; location: the configured one.
+    program_name: its name in the program; olds: the inputs of the last deployment; seed: for random names; location:
+    the configured one.
     """
-    inputs = dict(news)
-    _name(kind, program_name, olds, inputs, seed)
+
+    kind: Kind
+    program_name: str
+    olds: Mapping[str, Any]
+    news: Mapping[str, Any]
+    seed: bytes
+    location: str | None
+
+
+def check(cloud: Cloud, checked: Checked) -> tuple[Properties, list[Failure]]:
+    """The inputs with azure-native's defaults, and what is wrong with them."""
+    kind, olds = checked.kind, checked.olds
+    inputs = dict(checked.news)
+    _name(checked, inputs)
     if kind.location and "location" not in inputs:
-        default = _default_location(cloud, olds, inputs, location)
+        default = _default_location(cloud, olds, inputs, checked.location)
         if default is not None:
             inputs["location"] = default
     failures = check_arguments(kind.arguments, inputs)
@@ -49,7 +55,8 @@ def check(
     return inputs, failures
 
 
-def _name(kind: Kind, program_name: str, olds: Mapping[str, Any], inputs: Properties, seed: bytes) -> None:
+def _name(checked: Checked, inputs: Properties) -> None:
+    kind, olds = checked.kind, checked.olds
     key = kind.name_parameter
     if key in inputs:
         return
@@ -58,7 +65,7 @@ def _name(kind: Kind, program_name: str, olds: Mapping[str, Any], inputs: Proper
         if CREATE_BEFORE_DELETE in olds:
             inputs[CREATE_BEFORE_DELETE] = olds[CREATE_BEFORE_DELETE]
         return
-    inputs[key] = naming.automatic_name(kind.naming, program_name, seed)
+    inputs[key] = naming.automatic_name(kind.naming, checked.program_name, checked.seed)
     if kind.naming != "copy":
         inputs[CREATE_BEFORE_DELETE] = True
 

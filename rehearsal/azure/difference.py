@@ -26,42 +26,56 @@ def changes(old: Mapping[str, Any], new: Mapping[str, Any], force_new: frozenset
 
     force_new: paths (lists as `[]`) whose change, or a change below them, replaces the resource.
     """
-    return list(_compare(_own(old), _own(new), "", "", force_new, inherited=False))
+    return list(_compare(_own(old), _own(new), _Place("", "", inherited=False), force_new))
 
 
 def _own(inputs: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in inputs.items() if not key.startswith("__")}
 
 
-def _compare(
-    old: Any, new: Any, path: str, pattern: str, force_new: frozenset[str], *, inherited: bool
-) -> Iterator[Change]:
-    replaces = inherited or pattern in force_new
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where in the inputs a value is.
+
+    path: as shown to a person; pattern: the path with `[]` for every index; inherited: whether a change of something
+    around it replaces the resource, and so a change of it does.
+    """
+
+    path: str
+    pattern: str
+    inherited: bool
+
+    def key(self, name: str, *, replaces: bool) -> "_Place":
+        """The place of an object's key."""
+        if not self.path:
+            return _Place(name, name, replaces)
+        return _Place(f"{self.path}.{name}", f"{self.pattern}.{name}", replaces)
+
+    def item(self, index: int, *, replaces: bool) -> "_Place":
+        """The place of a list's item."""
+        return _Place(f"{self.path}[{index}]", f"{self.pattern}[]", replaces)
+
+
+def _compare(old: Any, new: Any, place: _Place, force_new: frozenset[str]) -> Iterator[Change]:
+    replaces = place.inherited or place.pattern in force_new
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         for key in [*old, *(key for key in new if key not in old)]:
-            where, shape = (f"{path}.{key}", f"{pattern}.{key}") if path else (key, key)
-            yield from _item(old, new, key, where, shape, force_new, replaces)
+            yield from _item(old, new, key, place.key(key, replaces=replaces), force_new)
     elif isinstance(old, list) and isinstance(new, list):
         older, newer = dict(enumerate(old)), dict(enumerate(new))
         for index in range(max(len(old), len(new))):
-            yield from _item(older, newer, index, f"{path}[{index}]", f"{pattern}[]", force_new, replaces)
-    elif not _same(path, old, new):
-        yield Change(path, "update", replaces)
+            yield from _item(older, newer, index, place.item(index, replaces=replaces), force_new)
+    elif not _same(place.path, old, new):
+        yield Change(place.path, "update", replaces)
 
 
 def _item(
-    old: Mapping[Any, Any],
-    new: Mapping[Any, Any],
-    key: Any,
-    path: str,
-    pattern: str,
-    force_new: frozenset[str],
-    inherited: bool,
+    old: Mapping[Any, Any], new: Mapping[Any, Any], key: Any, place: _Place, force_new: frozenset[str]
 ) -> Iterator[Change]:
     if key in old and key in new:
-        yield from _compare(old[key], new[key], path, pattern, force_new, inherited=inherited)
+        yield from _compare(old[key], new[key], place, force_new)
     else:
-        yield Change(path, "delete" if key in old else "add", inherited or pattern in force_new)
+        yield Change(place.path, "delete" if key in old else "add", place.inherited or place.pattern in force_new)
 
 
 def _same(path: str, old: Any, new: Any) -> bool:

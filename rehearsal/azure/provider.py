@@ -12,7 +12,7 @@ from google.protobuf import empty_pb2, struct_pb2
 from pulumi.runtime.proto import plugin_pb2, provider_pb2, provider_pb2_grpc
 
 from rehearsal.azure.answers import abort_with_state, not_simulated, preview, property_diff, read_inputs
-from rehearsal.azure.checking import CREATE_BEFORE_DELETE, check
+from rehearsal.azure.checking import CREATE_BEFORE_DELETE, Checked, check
 from rehearsal.azure.clock import Cancelled, Stopped
 from rehearsal.azure.cloud import OperationFailedError
 from rehearsal.azure.difference import changes
@@ -79,15 +79,15 @@ class AzureNative(provider_pb2_grpc.ResourceProviderServicer):
 
     def Check(self, request: Any, context: grpc.ServicerContext) -> Any:
         kind = self._kind(request.urn, context)
-        inputs, failures = check(
-            self._cloud,
-            kind,
-            request.urn.rpartition("::")[2],
-            from_struct(request.olds),
-            from_struct(request.news),
+        checked = Checked(
+            kind=kind,
+            program_name=request.urn.rpartition("::")[2],
+            olds=from_struct(request.olds),
+            news=from_struct(request.news),
             seed=bytes(request.randomSeed),
             location=self._locations.get(context.peer()),
         )
+        inputs, failures = check(self._cloud, checked)
         for failure in failures:
             _LOG.info("refused %s: %s", request.urn.rpartition("::")[2], failure.reason)
         return provider_pb2.CheckResponse(

@@ -13,7 +13,7 @@ from rehearsal.machines.hardware.sysfs import (
     proc_files,
     write_files,
 )
-from rehearsal.machines.kubelet.containers import Programs, fresh_folder, mounts, rewritten
+from rehearsal.machines.kubelet.containers import ContainerStart, Programs, fresh_folder, mounts, rewritten
 from rehearsal.machines.kubelet.device_manager import HeldDevices
 from rehearsal.machines.kubelet.environment import References, container_environment, expanded
 
@@ -37,40 +37,32 @@ class MachineView:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ContainerStart:
-    """A container ready to be started."""
+class Given:
+    """What a kubelet gives a container that starts now.
 
-    command: list[str] | None
-    """None: the machine has no such program."""
-    environment: dict[str, str]
+    folder: the container's own; volumes: where the pod's volumes are; variables: those that every container here has.
+    """
+
     folder: Path
-    message_file: Path
-    memlock: int | None
-    """RLIMIT_MEMLOCK in bytes; None: no limit."""
+    volumes: Mapping[str, Path]
+    devices: HeldDevices
+    view: MachineView
+    programs: Programs
+    variables: Mapping[str, str]
 
 
-def container_start(
-    container: Mapping[str, Any],
-    references: References,
-    *,
-    folder: Path,
-    volumes: Mapping[str, Path],
-    devices: HeldDevices,
-    view: MachineView,
-    programs: Programs,
-    given: Mapping[str, str],
-) -> ContainerStart:
+def container_start(container: Mapping[str, Any], references: References, given: Given) -> ContainerStart:
     """Make a container's own files, and say how it is started.
 
-    folder: the container's own. volumes: where the pod's volumes are. given: variables that every container here has.
     Raises MissingReferenceError, InvalidReferenceError for what the spec refers to.
     """
-    _write_own_files(container, folder, devices, references, view)
+    folder, view, programs = given.folder, given.view, given.programs
+    _write_own_files(container, given, references)
     message_path = container.get("terminationMessagePath") or _DEFAULT_MESSAGE_PATH
-    allowed = {**volumes, **_denied(container, references.pod, folder)}
+    allowed = {**given.volumes, **_denied(container, references.pod, folder)}
     paths = dict(mounts(container, allowed, _own_paths(folder)))
     paths[message_path] = folder / "termination-log"
-    ours = {**_variables(folder, references, devices, view), **given}
+    ours = {**_variables(folder, references, given.devices, view), **given.variables}
     variables = ours | container_environment(container, references)
     # Ours speak of this computer already; what the pod says speaks of the container.
     environment = {
@@ -116,9 +108,8 @@ def _is_privileged(container: Mapping[str, Any]) -> bool:
     return bool((container.get("securityContext") or {}).get("privileged"))
 
 
-def _write_own_files(
-    container: Mapping[str, Any], folder: Path, devices: HeldDevices, references: References, view: MachineView
-) -> None:
+def _write_own_files(container: Mapping[str, Any], given: Given, references: References) -> None:
+    folder, view, devices = given.folder, given.view, given.devices
     hardware = view.machine.hardware
     everything = _is_privileged(container)
     nodes = dev_files(

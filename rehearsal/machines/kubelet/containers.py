@@ -62,6 +62,19 @@ def rewritten(text: str, paths: Mapping[str, Path]) -> str:
     return re.sub(rf"(?<![\w.\-/])({pattern})(?![\w.\-])", lambda match: str(paths[match[1]]), text)
 
 
+@dataclass(frozen=True, kw_only=True)
+class ContainerStart:
+    """How a container is started."""
+
+    command: list[str] | None
+    """None: the machine has no such program."""
+    environment: dict[str, str]
+    folder: Path
+    message_file: Path
+    memlock: int | None
+    """RLIMIT_MEMLOCK in bytes; None: no limit."""
+
+
 @dataclass(kw_only=True)
 class ContainerProcess:
     """A container's process, from its start to its exit code."""
@@ -75,20 +88,13 @@ class ContainerProcess:
 
     @classmethod
     async def start(
-        cls,
-        command: Sequence[str],
-        *,
-        environment: Mapping[str, str],
-        folder: Path,
-        log: Path,
-        message_file: Path,
-        fall_back_to_log: bool,
-        memlock: int | None,
+        cls, command: Sequence[str], how: ContainerStart, *, log: Path, fall_back_to_log: bool
     ) -> "ContainerProcess":
-        """Start a program in a folder; its output is appended to the log.
+        """Start a program; its output is appended to the log.
 
-        memlock: RLIMIT_MEMLOCK in bytes, None for no limit; this computer's own limit stays above it.
+        This computer's own limit of locked memory stays above the container's.
         """
+        message_file, memlock = how.message_file, how.memlock
         log.parent.mkdir(parents=True, exist_ok=True)
         message_file.parent.mkdir(parents=True, exist_ok=True)
         message_file.write_bytes(b"")
@@ -97,8 +103,8 @@ class ContainerProcess:
             limit = "-1" if memlock is None else str(memlock)
             process = await asyncio.create_subprocess_exec(
                 *(sys.executable, "-I", "-S", str(_SHIM), str(os.getpid()), limit, *command),
-                env=dict(environment),
-                cwd=folder,
+                env=how.environment,
+                cwd=how.folder,
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,

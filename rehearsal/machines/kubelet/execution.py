@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from rehearsal.machines.hardware.inventory import Machine
-from rehearsal.machines.kubelet.container_start import ContainerStart, container_start
-from rehearsal.machines.kubelet.containers import ContainerProcess, fresh_folder
+from rehearsal.machines.kubelet.container_start import Given, container_start
+from rehearsal.machines.kubelet.containers import ContainerProcess, ContainerStart, fresh_folder
 from rehearsal.machines.kubelet.device_manager import HeldDevices
 from rehearsal.machines.kubelet.environment import (
     InvalidReferenceError,
@@ -155,12 +155,9 @@ class Execution:
         else:
             process = await ContainerProcess.start(
                 start.command,
-                environment=start.environment,
-                folder=start.folder,
+                start,
                 log=output,
-                message_file=start.message_file,
                 fall_back_to_log=container.get("terminationMessagePolicy") == "FallbackToLogsOnError",
-                memlock=start.memlock,
             )
             self._processes[view.name] = process
             await self._show_running(view, began)
@@ -194,16 +191,15 @@ class Execution:
             try:
                 references = await self.kubelet.references(self.pod)
                 folder = self.folder / "containers" / container["name"]
-                return container_start(
-                    container,
-                    references,
+                given = Given(
                     folder=folder,
                     volumes=self._volumes,
                     devices=self._devices.get(container["name"], HeldDevices()),
                     view=self.kubelet.machine_view(self.machine, self.pod),
                     programs=self.kubelet.programs,
-                    given={ENVIRONMENT_VARIABLE: str(self.kubelet.run_folder.root), **self.kubelet.server()},
+                    variables={ENVIRONMENT_VARIABLE: str(self.kubelet.run_folder.root), **self.kubelet.server()},
                 )
+                return container_start(container, references, given)
             except (MissingReferenceError, InvalidReferenceError) as error:
                 view.state = waiting("CreateContainerConfigError", str(error))
                 await self.pod.report()

@@ -11,7 +11,7 @@ from typing import Any
 from lightkube.resources.core_v1 import Pod
 from lightkube.types import PatchType
 
-from rehearsal.machines.pods.status import ContainerView, Verdict, pod_status, views_of, waiting
+from rehearsal.machines.pods.status import ContainerView, PodView, Verdict, pod_status, views_of, waiting
 from rehearsal.watch.cluster import Cluster, Document
 from rehearsal.watch.requests import insist
 
@@ -96,15 +96,14 @@ class RunningPod:
             if self.gone:
                 return
             self.ip = self.ip or free_address(self.document, self.node, self.cluster.of("Pod").values(), self.host_ip)
-            status = pod_status(
-                self.document,
+            view = PodView(
                 init=self.init,
                 containers=self.containers,
                 pod_ip=self.ip,
                 host_ip=self.host_ip,
-                now=now(),
                 verdict=self.verdict,
             )
+            status = pod_status(self.document, view, now=now())
             if status == self._written:
                 return
             patched = await insist(

@@ -90,32 +90,34 @@ def views_of(containers: Iterable[Mapping[str, Any]], state: Document) -> list[C
     ]
 
 
-def pod_status(
-    pod: Mapping[str, Any],
-    *,
-    init: Sequence[ContainerView],
-    containers: Sequence[ContainerView],
-    pod_ip: str | None,
-    host_ip: str | None,
-    now: str,
-    verdict: Verdict | None = None,
-) -> Document:
+@dataclass(frozen=True, kw_only=True)
+class PodView:
+    """What a kubelet knows of a pod. verdict: why the pod as a whole has failed, where it has."""
+
+    init: Sequence[ContainerView]
+    containers: Sequence[ContainerView]
+    pod_ip: str | None
+    host_ip: str | None
+    verdict: Verdict | None = None
+
+
+def pod_status(pod: Mapping[str, Any], view: PodView, *, now: str) -> Document:
     """The status of a pod, complete but for what others own (scheduling condition, quality of service)."""
     old: Mapping[str, Any] = pod.get("status") or {}
     policy = pod["spec"].get("restartPolicy", "Always")
-    phase = "Failed" if verdict is not None else _phase(init, containers, policy)
-    initialised = all(view.exit_code == 0 or view.started for view in init)
-    ready = bool(containers) and all(view.ready for view in containers) and phase == "Running"
+    phase = "Failed" if view.verdict is not None else _phase(view.init, view.containers, policy)
+    initialised = all(container.exit_code == 0 or container.started for container in view.init)
+    ready = bool(view.containers) and all(container.ready for container in view.containers) and phase == "Running"
     done = phase == "Succeeded"
-    unready = [view.name for view in containers if not view.ready]
-    incomplete = [view.name for view in init if view.exit_code != 0 and not view.started]
+    unready = [container.name for container in view.containers if not container.ready]
+    incomplete = [container.name for container in view.init if container.exit_code != 0 and not container.started]
     not_ready = (
         _condition("PodCompleted")
         if done
         else _condition("ContainersNotReady", f"containers with unready status: [{' '.join(unready)}]")
     )
     conditions = {
-        "PodReadyToStartContainers": _holds(pod_ip is not None and phase in {"Pending", "Running"}, {}),
+        "PodReadyToStartContainers": _holds(view.pod_ip is not None and phase in {"Pending", "Running"}, {}),
         "Initialized": _holds(
             initialised or done,
             _condition("ContainersNotInitialized", f"containers with incomplete status: [{' '.join(incomplete)}]"),
@@ -127,15 +129,15 @@ def pod_status(
         "phase": phase,
         "startTime": old.get("startTime") or now,
         "conditions": _merged(old.get("conditions") or [], conditions, now),
-        "initContainerStatuses": [view.document() for view in init],
-        "containerStatuses": [view.document() for view in containers],
+        "initContainerStatuses": [container.document() for container in view.init],
+        "containerStatuses": [container.document() for container in view.containers],
     }
-    if verdict is not None:
-        status |= {"reason": verdict.reason, "message": verdict.message}
-    if host_ip is not None:
-        status |= {"hostIP": host_ip, "hostIPs": [{"ip": host_ip}]}
-    if pod_ip is not None:
-        status |= {"podIP": pod_ip, "podIPs": [{"ip": pod_ip}]}
+    if view.verdict is not None:
+        status |= {"reason": view.verdict.reason, "message": view.verdict.message}
+    if view.host_ip is not None:
+        status |= {"hostIP": view.host_ip, "hostIPs": [{"ip": view.host_ip}]}
+    if view.pod_ip is not None:
+        status |= {"podIP": view.pod_ip, "podIPs": [{"ip": view.pod_ip}]}
     return status
 
 

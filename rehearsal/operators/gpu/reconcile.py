@@ -5,7 +5,8 @@ from typing import Final
 
 from rehearsal.operators.drain import uses_gpus
 from rehearsal.operators.gpu.nodes import label_nodes
-from rehearsal.operators.gpu.operands import Context, operands
+from rehearsal.operators.gpu.operands import operands
+from rehearsal.operators.gpu.parts import Context
 from rehearsal.operators.plan import Doc, Plan, Snapshot, labels_of, owned
 from rehearsal.operators.upgrade import forget, roll
 from rehearsal.operators.upgrade_step import DriverKind

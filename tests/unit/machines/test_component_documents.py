@@ -20,7 +20,8 @@ from rehearsal.machines.network.address_pools import allocations, free_address_o
 from rehearsal.machines.network.networks import parent_device
 from rehearsal.machines.pods.behaviours import behaviour_of, clashes
 from rehearsal.machines.pods.effects import Effects, InForce
-from rehearsal.operators.gpu.operands import Context, operands
+from rehearsal.operators.gpu.operands import operands
+from rehearsal.operators.gpu.parts import Context
 from rehearsal.operators.network.ipoib import attachment
 
 CONTAINERD_2 = "containerd://2.1.4"

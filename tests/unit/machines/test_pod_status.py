@@ -1,6 +1,6 @@
 from typing import Any
 
-from rehearsal.machines.pods.status import ContainerView, Verdict, pod_status, running, terminated, waiting
+from rehearsal.machines.pods.status import ContainerView, PodView, Verdict, pod_status, running, terminated, waiting
 
 NOW = "2026-11-21T12:00:00Z"
 LATER = "2026-11-21T12:01:00Z"
@@ -21,8 +21,10 @@ def status(
     policy: str = "Never",
     **fields: Any,
 ) -> dict[str, Any]:
-    given = {"pod_ip": "10.244.0.2", "host_ip": "10.224.0.4", "now": NOW} | fields
-    return pod_status({"spec": {"restartPolicy": policy}} | (pod or {}), init=init, containers=containers, **given)
+    now = fields.pop("now", NOW)
+    given = {"pod_ip": "10.244.0.2", "host_ip": "10.224.0.4"} | fields
+    seen = PodView(init=init, containers=containers, **given)
+    return pod_status({"spec": {"restartPolicy": policy}} | (pod or {}), seen, now=now)
 
 
 def condition(document: dict[str, Any], kind: str) -> dict[str, Any]:

@@ -1,0 +1,105 @@
+"""What the GPU Operator's DaemonSets are made from: the policy, their pods and their containers."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rehearsal.operators.gpu.nodes import DEPLOY_PREFIX
+from rehearsal.operators.plan import Doc, without_empty
+from rehearsal.operators.workloads import REQUESTS, daemon_set
+
+
+@dataclass(frozen=True, kw_only=True)
+class Context:
+    """What the operands are made from."""
+
+    spec: Doc
+    """Specification of the ClusterPolicy."""
+    nodes: Sequence[Doc]
+    """Nodes with GPUs."""
+    version: str
+    """The operator's own version: the tag of its image, which is the validator's too."""
+
+    def section(self, name: str) -> Doc:
+        """A section of the policy; one that is absent is empty."""
+        found: Doc = self.spec.get(name) or {}
+        return found
+
+    def enabled(self, name: str) -> bool:
+        """Whether a section asks for its operand; the operator takes silence for yes."""
+        return bool(self.section(name).get("enabled", True))
+
+    @property
+    def runtime_class(self) -> str:
+        """Runtime class of the operands that need the GPU itself."""
+        return str(self.section("operator").get("runtimeClass") or "nvidia")
+
+
+def image(section: Doc, version: str = "") -> str:
+    """Image reference of a section of the policy."""
+    return f"{section.get('repository', '')}/{section.get('image', '')}:{section.get('version') or version}"
+
+
+def pod_of(context: Context, deploy: str, section: Doc, containers: list[Doc], **more: object) -> Doc:
+    """A pod on the nodes that are labelled for its operand, with what `daemonsets` says for all of them."""
+    common = context.section("daemonsets")
+    return without_empty(
+        {
+            "nodeSelector": {DEPLOY_PREFIX + deploy: "true"},
+            "tolerations": common.get("tolerations"),
+            "priorityClassName": common.get("priorityClassName"),
+            "imagePullSecrets": [{"name": name} for name in section.get("imagePullSecrets") or ()],
+            "containers": containers,
+            **more,
+        }
+    )
+
+
+def operand(context: Context, name: str, pod: Doc, *, on_delete: bool = False, component: str = "") -> Doc:
+    """The DaemonSet of an operand. on_delete: whether the operator itself replaces its pods, one node at a time."""
+    common = context.section("daemonsets")
+    document = daemon_set(
+        name,
+        selector={"app": name},
+        pod_labels={
+            **(common.get("labels") or {}),
+            **({"app.kubernetes.io/component": component} if component else {}),
+        },
+        pod=pod,
+        on_delete=on_delete or common.get("updateStrategy") == "OnDelete",
+    )
+    annotations = common.get("annotations")
+    if annotations:
+        document["spec"]["template"]["metadata"]["annotations"] = annotations
+    return document
+
+
+def container(name: str, section: Doc, reference: str, **more: object) -> Doc:
+    """A container with what a section of the policy says of it. reference: the image."""
+    return without_empty(
+        {
+            "name": name,
+            "image": reference,
+            "imagePullPolicy": section.get("imagePullPolicy"),
+            "args": section.get("args"),
+            "env": section.get("env"),
+            "resources": section.get("resources") or REQUESTS,
+            # Touches the node's driver, runtime or devices.
+            "securityContext": {"privileged": True},
+            **more,
+        }
+    )
+
+
+def validation(context: Context, *names: str) -> list[Doc]:
+    """Init containers that wait until an earlier operand has done its work on the node."""
+    section = context.section("validator")
+    reference = image(section, context.version)
+    return [
+        container(
+            f"{name}-validation",
+            {"imagePullPolicy": section.get("imagePullPolicy")},
+            reference,
+            args=[f"{name}-validation"],
+        )
+        for name in names
+    ]
