@@ -60,9 +60,9 @@ class Rehearsal:
     faults: Path | None = None
 
     def engine(self) -> Engine:
-        """The engine on this rehearsal's backend, its stack file written anew from the person's own.
+        """The engine on this rehearsal's backend, its stack file written anew from the user's.
 
-        What the file says of the world outside the stack is made so too: machine sizes, the nodes of an existing
+        What the file says of the world outside the stack is set up too: machine sizes, the nodes of an existing
         cluster. Raises StackFileError for a stack or charts that are not there, EngineError where the engine fails.
         """
         document = stack_file.read(self.project, self.stack)

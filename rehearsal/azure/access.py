@@ -70,7 +70,7 @@ def _with_kubelogin(cloud: Cloud, user: str) -> str:
 
 
 def write_down(cloud: Cloud) -> None:
-    """Leave for kubelogin what the subscription's client may in the cluster; nothing where Entra ID is not asked."""
+    """Write for kubelogin whether the subscription's client administers the cluster; no file without Entra ID."""
     file = cloud.store.folder / "access.json"
     for cluster in cloud.store.all(_CLUSTER):
         if profile := cluster.outputs.get("aadProfile"):
@@ -82,7 +82,7 @@ def write_down(cloud: Cloud) -> None:
 
 
 def _administers(cloud: Cloud, cluster: Record, profile: Mapping[str, Any]) -> bool:
-    """By a group that the cluster names, or, with Azure RBAC, by a role on it or on what it is in."""
+    """Whether the client is in a group of administrators or, with Azure RBAC, has the role on the cluster or above."""
     client = cloud.subscription.client
     if set(client.groups) & set(profile.get("adminGroupObjectIDs") or []):
         return True

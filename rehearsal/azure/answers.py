@@ -30,10 +30,10 @@ def read_inputs(record: Record, inputs: Properties, state: Properties) -> Proper
 
 
 def preview(kind: Kind, inputs: Properties) -> Properties:
-    """The outputs as far as the inputs tell; azure-native lets everything else be unknown, at an update too.
+    """The outputs that a preview shows: known where an input gives them; azure-native leaves all others unknown.
 
-    An object's shape may differ between input and output (a list of identities becomes a map), so only what is plain
-    is taken over.
+    An object's shape may differ between input and output (a list of identities becomes a map), so only
+    plain values are taken over.
     """
     known = {name: value for name, value in inputs.items() if not isinstance(value, dict | list)}
     return {name: known.get(name, UNKNOWN) for name in kind.output_names} | {"azureApiVersion": kind.api_version}
@@ -45,7 +45,7 @@ def property_diff(change: Change) -> provider_pb2.PropertyDiff:
 
 
 def not_simulated(what: str, token: str, known: list[str]) -> NotSimulatedError:
-    """The refusal of what Azure may have and the rehearsal has not."""
+    """The error for a type or function that Azure may have and the rehearsal does not simulate."""
     return NotSimulatedError(
         f"This rehearsal does not simulate the {what} {token}. It simulates: {', '.join(sorted(known))}. "
         "On Azure the program may work; to rehearse it, leave this out or extend rehearsal/azure."

@@ -1,4 +1,4 @@
-"""Lets the cluster autoscaler of a running rehearsal change a pool's count, for whoever rehearses."""
+"""Changes a pool's count in a running rehearsal, as the cluster autoscaler would."""
 
 import json
 from typing import Final
@@ -15,9 +15,9 @@ _SECONDS: Final = 120.0
 
 
 def scale(run: RunFolder, pool: str, count: int) -> int:
-    """Wait until the autoscaler has given a pool so many machines; the count that Azure then shows.
+    """Set a pool's count and wait for the machines; returns the count that Azure then shows.
 
-    Raises grpc.RpcError, with the reason in its details, for a pool that has no such bounds.
+    Raises grpc.RpcError, with the reason in its details, for a pool whose bounds do not allow the count.
     """
     port = json.loads(run.ready_file("azure").read_text())["port"]
     with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:

@@ -1,4 +1,4 @@
-"""Waiting: for simulated time to pass and for operations to end, always to be interrupted."""
+"""Waiting for simulated time to pass and for operations to end; every wait can be interrupted."""
 
 import threading
 import time
@@ -49,7 +49,7 @@ class Clock:
         self.pause(moment - time.time())
 
     def wait_for(self, done: Callable[[], bool], caller: str = "") -> None:
-        """Wait until something holds that changes under `changed`. Raises Cancelled or Stopped."""
+        """Wait until `done` holds; it is asked again at every notification of `changed`. Raises Cancelled, Stopped."""
         with self.changed:
             before = self._cancellations[caller]
             self.changed.wait_for(lambda: done() or self._stopping or self._cancellations[caller] != before)

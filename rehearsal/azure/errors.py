@@ -43,7 +43,7 @@ def _printed(status: HTTPStatus, code: str, message: str) -> str:
 
 
 class AlreadyExistsError(Exception):
-    """azure-native's own refusal to create what exists. because: what else there is to know."""
+    """azure-native's own refusal to create what exists. because: what to add to its sentence."""
 
     def __init__(self, resource: str, *, because: str = "") -> None:
         cause = f" ({because})" if because else ""

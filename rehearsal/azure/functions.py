@@ -72,7 +72,7 @@ def _admin_credentials(cloud: Cloud, arguments: Mapping[str, Any]) -> dict[str, 
 
 
 def _identity(cloud: Cloud, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Of an identity that somebody else made there is what the subscription file says, and no record."""
+    """An identity that exists outside the program is in the subscription file and has no record."""
     resource = _resource(cloud, USER_ASSIGNED_IDENTITY, arguments)
     known = by_id(cloud.subscription.existing_identities, resource)
     if known is None:

@@ -71,7 +71,7 @@ def _refuse(reason: str) -> int:
 
 
 def _token(run: Path) -> str:
-    """The client's token; one that no API server takes where there is no cluster that takes Entra ID's."""
+    """The client's token; without a cluster that uses Entra ID, a token that every API server refuses."""
     try:
         access = json.loads((run / "azure" / "access.json").read_text())
     except FileNotFoundError:

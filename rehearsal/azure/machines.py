@@ -30,7 +30,7 @@ _ALPHABET: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 @dataclass(frozen=True, kw_only=True)
 class PoolFacts:
-    """What is the same on every machine of a pool.
+    """What all machines of a pool have in common.
 
     pool: the agent pool's outputs; node_group: the resource group that AKS keeps the machines in; subnet: prefix that
     they take addresses from; pod_range: prefix that their pods do, in /24s, where the network is an overlay; fabric:
@@ -66,7 +66,7 @@ def node_name(facts: PoolFacts, instance: int) -> str:
 
 
 def node(facts: PoolFacts, instance: int, address: int) -> dict[str, Any]:
-    """The Node object of one machine, status included; devices are for their plugins to add.
+    """The Node object of one machine, status included, without devices: their plugins add them.
 
     address: the machine's number among those of its subnet, from 0.
     """

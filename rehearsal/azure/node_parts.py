@@ -1,4 +1,4 @@
-"""What any simulated machine says of itself, whoever made it: the parts of a Node. Pure: plain data in and out."""
+"""The parts of a Node object that every simulated machine has. Pure: plain data in and out."""
 
 import json
 import uuid

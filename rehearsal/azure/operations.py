@@ -1,7 +1,7 @@
 """Operations on the simulated subscription: requests refused as Azure refuses them, accepted ones carried out.
 
-An accepted request is an operation that goes on in a thread of its own, whoever waits for it. It is written down before
-it starts, and started again when the simulator is.
+An accepted request is an operation that runs in a thread of its own, whether or not its caller waits. It is saved
+before it starts, so that a simulator that is started again carries on.
 """
 
 import logging

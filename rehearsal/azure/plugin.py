@@ -1,4 +1,4 @@
-"""What the Pulumi engine finds of the simulator: a plugin folder in azure-native's place, and kubelogin on its PATH."""
+"""How the Pulumi engine finds the simulator: a plugin folder in azure-native's place, and kubelogin on its PATH."""
 
 import os
 import shlex

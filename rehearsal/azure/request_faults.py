@@ -1,6 +1,6 @@
 """Requests that Azure refuses, or accepts and does not carry out, although nothing is wrong with them.
 
-Which, and how many, the subscription file says; the texts are Azure's.
+The subscription file says which and how many; the texts are Azure's.
 """
 
 import uuid
@@ -49,7 +49,7 @@ _REFUSED_AT_ONCE: Final = {
 
 
 def meet(cloud: Cloud, pulumi_type: str, resource: str, operation: OperationKind) -> str | None:
-    """What becomes of a request: None when nothing does, the code when it is accepted and will fail.
+    """The code of the fault with which an accepted request will fail; None when no fault meets the request.
 
     Raises AzureError when it is refused.
     """
@@ -103,14 +103,14 @@ def _refusal(cloud: Cloud, fault: Fault, resource: str, others: list[Record]) ->
 
 
 def fail_early(cloud: Cloud, record: Record, operation: Operation) -> None:
-    """End an operation, as a fault says, before anything is done. Raises AzureError."""
+    """Fail an operation before it changes anything, where a fault asks for that. Raises AzureError."""
     if operation.fault == "AllocationFailed":
         cloud.clock.pause_until(operation.started + cloud.clock.latencies.seconds("poolUpdate"))
         raise allocation_failed(record)
 
 
 def fail_late(operation: Operation) -> None:
-    """End an operation as a fault says that came while it was under way. Raises AzureError."""
+    """Fail an operation at its end, where a later request has cancelled it. Raises AzureError."""
     if operation.fault == "Canceled":
         # Azure/AKS issue 1913, hashicorp/terraform-provider-azurerm issue 8260; the spelling is Azure's.
         raise AzureError(

@@ -39,7 +39,7 @@ class Record:
 class Store:
     """Records by ID; IDs are compared without case, as Azure does.
 
-    lock: whoever changes a record in place holds it, so that what is written down is whole.
+    lock: held by every change of a record in place, so that no half of a change is saved.
     """
 
     def __init__(self, file: Path, lock: AbstractContextManager[Any]) -> None:

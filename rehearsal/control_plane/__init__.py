@@ -1,4 +1,7 @@
-"""The processes of a rehearsal: a real Kubernetes control plane, simulated nodes and the simulators around it."""
+"""The processes of a rehearsal: a real Kubernetes control plane, simulated nodes and the simulators around it.
+
+Starting, watching and ending processes lives here; what the simulators do does not.
+"""
 
 from rehearsal.control_plane.client import (
     CONTROL_PLANE_ONLY,

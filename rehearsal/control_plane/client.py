@@ -26,7 +26,7 @@ START_LIMIT_S = 3 * TIME_LIMIT_S
 KEEP_LIMIT_S = 30.0
 """Longer than any part may take: three stand one after another."""
 STOP_LIMIT_S = 40.0
-"""All graces of the parts together, and some."""
+"""More than the grace periods of all parts together."""
 
 CONTROL_PLANE_ONLY = CONTROL_PLANE
 WITH_KWOK = (*CONTROL_PLANE, "kwok")
@@ -39,8 +39,8 @@ class ControlPlaneError(Exception):
 class ControlPlane:
     """The running processes of one rehearsal.
 
-    A context manager: at its end the processes end, unless `keep()` was called. They end as well when the process that
-    holds this object ends in whatever way.
+    A context manager: at its end the processes end, unless `keep()` was called. They also end when the process that
+    holds this object ends or is killed.
     """
 
     def __init__(self, run: RunFolder, supervisor: subprocess.Popen[bytes]) -> None:

@@ -1,7 +1,7 @@
 """Starts the parts of one rehearsal, watches them, and ends them all: `python -m rehearsal.control_plane.supervisor`.
 
 The command that started it holds the other end of its standard input. When that end closes without the line "keep",
-be it because the command has ended or because it was killed, the rehearsal ends. What happens is told on standard
+because the command has ended or was killed, the rehearsal ends. What happens is told on standard
 output, one JSON object per line ("event": part-ready, ready, kept, part-died, failed, refused), and kept in run.json.
 """
 

@@ -65,7 +65,7 @@ class Started:
 
 
 Event = Started | Step | Diagnostic | None
-"""What a command tells while it works; None only says that it still does."""
+"""What a command reports while it works; None means that nothing new has happened."""
 
 
 def _is_custom(metadata: dict[str, Any]) -> bool:

@@ -16,7 +16,7 @@ import yaml
 from rehearsal.engine.events import Event, EventReader
 
 _DROPPED_ENVIRONMENT: Final = ("ARM_", "AZURE_", "PULUMI_", "KUBECONFIG", "HELM_")
-"""What would lead the engine to a person's own account, cluster or backend."""
+"""Prefixes of variables that would lead the engine to the user's own account, cluster or backend."""
 _GRACE_SECONDS: Final = 10.0
 
 

@@ -1,4 +1,4 @@
-"""The simulation as a whole: every pod on a simulated machine is given to whoever plays its part."""
+"""The simulation as a whole: it decides for every pod on a simulated machine what simulates the pod."""
 
 import asyncio
 import logging
@@ -31,7 +31,7 @@ _WATCHED: Final = ("Node", "Pod", "ConfigMap", "NodeFeatureRule", "NetworkAttach
 
 @dataclass
 class Simulation:
-    """The pods that are played here, by UID."""
+    """The pods that this process simulates, by UID."""
 
     cluster: Cluster
     machines: Machines
@@ -88,7 +88,7 @@ class Simulation:
             self._tasks.create_task(self._play(pod, part(pod)))
 
     def _part(self, document: Document) -> Callable[[RunningPod], Coroutine[Any, Any, None]] | None:
-        """Who plays a pod; None for one that is not ours: not on a machine yet, or kwok's."""
+        """What simulates a pod; None for a pod that has no machine yet, or that kwok simulates."""
         node = self.cluster.of("Node").get(("", document["spec"].get("nodeName") or ""))
         machine = None if node is None else self.machines.inventory.machine(node)
         if machine is None:
@@ -107,8 +107,8 @@ class Simulation:
     async def _play(self, pod: RunningPod, part: Coroutine[Any, Any, None]) -> None:
         try:
             await part
-        except Exception:  # one pod's trouble must not stop the data centre
-            log.exception("pod %s/%s: played no further", pod.namespace, pod.name)
+        except Exception:  # an error of one pod must not stop the data centre
+            log.exception("pod %s/%s: no longer simulated", pod.namespace, pod.name)
         finally:
             self._pods.pop(pod.uid, None)
 

@@ -2,5 +2,5 @@
 
 Written from what Network Operator 26.4.1 and GPU Operator 26.3.3 were seen to do. Each reconcile is a function from a
 `Snapshot` of the cluster to a `Plan`; `loop` keeps the snapshot and carries the plan out. What the pods of these
-objects then do to their node is not the operators' business.
+objects then do to their node is not here (`rehearsal.machines`).
 """

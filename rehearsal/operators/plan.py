@@ -10,7 +10,7 @@ Doc = dict[str, Any]
 """A Kubernetes object as its JSON says it."""
 
 DIGEST: Final = "rehearsal.aks-infiniband/applied"
-"""Annotation with the digest of the document as last applied; the real operators keep the like on their objects."""
+"""Annotation with the digest of the document as last applied; the real operators keep a similar one."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ def annotation(document: Doc, name: str) -> str | None:
 
 
 def owned(document: Doc, owner: Doc, *, namespace: str | None = None, labels: Mapping[str, str] | None = None) -> Doc:
-    """The document with an owner that takes it along when it goes, and sealed with its own digest."""
+    """The document with an owner reference, so that it is deleted with its owner, and with its own digest."""
     metadata = dict(document["metadata"])
     if namespace is not None:
         metadata["namespace"] = namespace

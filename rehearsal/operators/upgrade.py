@@ -17,7 +17,7 @@ _NOT_UNDER_WAY: Final = frozenset({None, DONE, REQUIRED})
 
 
 def forget(plan: Plan, nodes: Sequence[Doc], kind: DriverKind) -> None:
-    """Take the label away: nobody upgrades the driver here, a pod is replaced when someone deletes it."""
+    """Remove the upgrade labels: without autoUpgrade a driver's pod is replaced only when someone deletes it."""
     for node in nodes:
         plan.label(node, {kind.label: None})
 

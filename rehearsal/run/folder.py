@@ -40,7 +40,7 @@ class RunFolder:
 
     @property
     def supervisor_log(self) -> Path:
-        """What the supervisor itself has to say: as a rule, nothing. Beside the logs, for it is older than they are."""
+        """The supervisor's own output, as a rule empty. Not in `logs`, because that folder is made after it."""
         return self.root / "supervisor.log"
 
     @property

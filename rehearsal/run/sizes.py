@@ -46,6 +46,6 @@ def _describes(name: str, given: Any) -> bool:
 
 @lru_cache(maxsize=1)
 def _read(file: Path, _version: tuple[int, ...]) -> Mapping[str, MachineSize]:
-    """Read again only when the file is another one, by time of writing, inode and length."""
+    """The arguments identify the file by time of writing, inode and length: it is read again only when they change."""
     described = {name: catalog.described(name, given) for name, given in json.loads(file.read_text()).items()}
     return MappingProxyType({**SIZES, **described})

@@ -1,8 +1,7 @@
-"""The nodes of a cluster that somebody else made: what a rehearsal has in a stack with `existingCluster`.
+"""The nodes of a cluster that exists before the program runs, for a stack with `existingCluster`.
 
-They are there before the engine runs, as the stack's owner says: nodes with each pool's labels, size, count and
-taints, each pool on one fabric, and two more for what is not of a pool. They stay when the stack goes, for they are not
-its own.
+They are made before the engine runs, from the stack file: nodes with each pool's labels, size, count and taints, each
+pool on one fabric, and two system nodes. They stay when the stack is destroyed, because it does not own them.
 """
 
 import ipaddress
@@ -32,7 +31,7 @@ from rehearsal.azure.subscription import Size, load
 from rehearsal.run.sizes import known_sizes
 
 OWNER_ANNOTATION: Final = "rehearsal.aks-infiniband/existing"
-"""On the nodes made here, so that those are found again that a changed stack file no longer has."""
+"""On the nodes made here, so that nodes that a changed stack file no longer has are found and removed."""
 SYSTEM_NODES: Final = 2
 _SYSTEM_SIZE: Final = "Standard_D8s_v5"
 _PODS: Final = 110
@@ -44,7 +43,7 @@ _REGION: Final = "southcentralus"
 
 
 def register(run: Path, kubeconfig: Path, config: Mapping[str, Any]) -> None:
-    """Make the cluster's nodes those of a stack file's configuration; nothing happens to those that are right.
+    """Make the cluster's nodes those of a stack file's configuration; nodes that are right stay as they are.
 
     run: the run folder; kubeconfig: the cluster administrator's.
     """
@@ -153,9 +152,9 @@ def _node(
 
 
 def _labels(pool: Mapping[str, Any], size: Size | MachineSize, name: str, driver: str) -> dict[str, str]:
-    """The labels of any kubelet on Azure, and those by which the pool is known.
+    """The labels of any kubelet on Azure, and the pool's node selector.
 
-    A driver of AKS's is on a node of AKS, which labels it so; the others may be anyone's.
+    Only AKS installs the driver `aks`, and it labels such nodes; all other nodes may belong to any distribution.
     """
     of_aks = {"kubernetes.azure.com/accelerator": "nvidia"} if driver == "Install" and has_nvidia_gpus(size) else {}
     return {

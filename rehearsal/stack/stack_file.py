@@ -81,7 +81,7 @@ def _secret_paths(path: str, value: Any) -> Iterator[str]:
 
 
 def _docker_config(registry: str) -> str:
-    """Credentials as `docker login` writes them, of somebody whom no registry knows."""
+    """Credentials as `docker login` writes them, for a user that does not exist."""
     user, password = "rehearsal", "no-password-of-anyone"
     auth = base64.b64encode(f"{user}:{password}".encode()).decode()
     login = {"username": user, "password": password, "auth": auth}

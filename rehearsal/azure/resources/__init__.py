@@ -1,4 +1,7 @@
-"""The resource types that the simulated subscription knows: one table."""
+"""What each resource type asks for, refuses, shows and does, and the table of all types.
+
+What all types have in common is not here (`rehearsal.azure.kinds`, `rehearsal.azure.operations`).
+"""
 
 from typing import Final
 

@@ -1,6 +1,6 @@
-"""The cluster autoscaler: it changes a pool's count by itself, as the machines' need is, and no program is asked.
+"""The cluster autoscaler, which changes a pool's count without any program.
 
-Need is not simulated; who rehearses says it, with `rehearsal.azure.autoscaler`.
+What makes it do so is not simulated: a test or a person asks for a count with `rehearsal.azure.autoscaler`.
 """
 
 from collections.abc import Mapping
@@ -12,13 +12,13 @@ from rehearsal.azure.naming import last_part
 from rehearsal.azure.resources import pool_defaults
 
 AUTOSCALE: Final = "rehearsal:azure:autoscale"
-"""The function's token: no program's, for Azure has no such request."""
+"""The function's token, for the rehearsal alone: Azure has no such request."""
 
 
 def autoscale(cloud: Cloud, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Give a pool another count, within its bounds, and wait for the machines. arguments: pool and count.
 
-    Raises NotSimulatedError for a pool that is not there, AzureError for one whose count no autoscaler changes.
+    Raises NotSimulatedError for a pool that is not there, AzureError where its bounds forbid the count.
     """
     name, count = str(arguments["pool"]), int(arguments["count"])
     with cloud.clock.changed:

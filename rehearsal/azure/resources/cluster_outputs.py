@@ -45,7 +45,7 @@ def render(cloud: Cloud, request: Request, shown: dict[str, Any]) -> dict[str, A
 
 
 def _names(shown: Mapping[str, Any], fqdn: str, region: str) -> dict[str, str]:
-    """A private cluster has a name in its private zone, beside the public one that resolves to the same address."""
+    """The cluster's host names; a private cluster has one in its private zone too, for the same address."""
     access = shown.get("apiServerAccessProfile") or {}
     if not access.get("enablePrivateCluster"):
         return {"fqdn": fqdn}

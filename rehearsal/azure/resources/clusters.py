@@ -1,4 +1,4 @@
-"""Managed clusters: one at a time, for one control plane stands behind them; inline pools come and go with theirs."""
+"""Managed clusters: one at a time, because there is one control plane; inline pools are made and deleted with it."""
 
 from collections.abc import Mapping
 from typing import Any, Final

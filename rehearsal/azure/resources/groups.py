@@ -38,7 +38,7 @@ def require_region(cloud: Cloud, request: Request, arm_type: str) -> str:
 
 
 def located(cloud: Cloud, request: Request, arm_type: str) -> None:
-    """What every resource of a group and a region asks."""
+    """Refuse a resource whose group or region does not exist."""
     require_group(cloud, request)
     require_region(cloud, request, arm_type)
 
@@ -62,7 +62,7 @@ def _render(_cloud: Cloud, request: Request) -> dict[str, Any]:
 
 
 def _delete(cloud: Cloud, record: Record) -> None:
-    """Clusters take their time and their machines; everything else goes in one step."""
+    """Delete what is in the group: clusters as operations of their own, with their machines; all else at once."""
     clusters = list(cloud.store.all(_CLUSTER, under=record.id))
     for cluster in clusters:
         if cluster.operation is None or cluster.operation.kind != "delete":

@@ -82,7 +82,7 @@ def _require_prepared(outbound: str, subnet: str, existing: ExistingSubnet | Non
 
 
 def require_api_server_access(cluster: Mapping[str, Any], before: Mapping[str, Any] | None) -> None:
-    """Refuse authorized ranges of a private cluster, ranges that are none, and a change between private and public."""
+    """Refuse authorized ranges of a private cluster, malformed ranges, and a change between private and public."""
     access = cluster.get("apiServerAccessProfile") or {}
     ranges, private = access.get("authorizedIPRanges") or [], bool(access.get("enablePrivateCluster"))
     if before is not None:

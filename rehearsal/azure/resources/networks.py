@@ -1,4 +1,4 @@
-"""Virtual networks and subnets: address ranges must be sane, inside one another, and not in use when they go."""
+"""Virtual networks and subnets: address ranges must be well-formed, inside one another, and unused when deleted."""
 
 import ipaddress
 from collections.abc import Iterator, Mapping
@@ -19,7 +19,7 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
 def parse_prefix(prefix: str, owner: str) -> Network:
-    """An address prefix. Raises AzureError for what is none, or has host bits set."""
+    """An address prefix. Raises AzureError for a text that is not one, or has host bits set."""
     try:
         return ipaddress.ip_network(prefix)
     except ValueError as error:

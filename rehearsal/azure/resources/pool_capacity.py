@@ -60,7 +60,7 @@ def usage(cloud: Cloud, region: str) -> dict[str, int]:
 
 
 def require_placement(pool: Mapping[str, Any], size: object, *, placed: bool) -> None:
-    """A pool on one fabric is one placement group, and that has a limit."""
+    """Refuse a pool on one fabric with more machines than one placement group can have."""
     if placed and isinstance(size, MachineSize) and int(pool["count"]) > _PLACEMENT_GROUP_MACHINES:
         raise bad_request(
             "InvalidParameter",
@@ -123,7 +123,7 @@ def require_reservation(cloud: Cloud, pool: Mapping[str, Any], cluster: Mapping[
 
 
 def _require_permission(cloud: Cloud, group_id: str, cluster: Mapping[str, Any]) -> None:
-    """An identity that somebody else made has the role already; one of the program's own may be given it."""
+    """Refuse a cluster without a role on the group: existing identities have one, the program's own must get it."""
     identities = (cluster.get("identity") or {}).get("userAssignedIdentities") or {}
     permitted = {
         record.outputs["principalId"]
@@ -132,8 +132,8 @@ def _require_permission(cloud: Cloud, group_id: str, cluster: Mapping[str, Any])
         and cloud.subscription.roles[last_part(record.outputs["roleDefinitionId"])] in ("Contributor", "Owner")
     }
     for identity, known in identities.items():
-        somebody_elses = by_id(cloud.subscription.existing_identities, identity)
-        if somebody_elses or known["principalId"] in permitted:
+        is_existing = by_id(cloud.subscription.existing_identities, identity)
+        if is_existing or known["principalId"] in permitted:
             return
     principal = next((known["principalId"] for known in identities.values()), None) or str(
         (cluster.get("identity") or {}).get("principalId")

@@ -1,4 +1,4 @@
-"""What AKS makes of an agent pool's inputs: its defaults, and what stays as it is when a PUT says nothing of it."""
+"""How AKS completes an agent pool's inputs: its defaults, and what it keeps when a PUT leaves it out."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -24,7 +24,7 @@ IMMUTABLE: Final[tuple[str, ...]] = (
 `az aks nodepool upgrade` (which takes a snapshot) can set."""
 
 KEPT: Final = (*IMMUTABLE, "count", "orchestratorVersion")
-"""What a PUT that says nothing of it leaves as it is (of the count: Azure/AKS issue 1627; of the version: AKS REST API,
+"""What a PUT that leaves it out does not change (the count: Azure/AKS issue 1627; of the version: AKS REST API,
 an agent pool's orchestratorVersion follows the cluster's only when the pool is made)."""
 _SPOT: Final = "kubernetes.azure.com/scalesetpriority"
 """Label of spot nodes, and key of their taint (Azure, "Add an Azure Spot node pool to an AKS cluster")."""

@@ -30,7 +30,7 @@ def cluster_of(cloud: Cloud, pool_id: str) -> Record | None:
 
 
 def facts(cloud: Cloud, record: Record) -> PoolFacts:
-    """What is the same on all machines of a pool."""
+    """What all machines of a pool have in common."""
     cluster = cluster_of(cloud, record.id)
     size = cloud.size(str(record.outputs["vmSize"]))
     assert cluster

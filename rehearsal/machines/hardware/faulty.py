@@ -1,4 +1,4 @@
-"""Faults of a machine's hardware: what is plugged in, less or worse than its size has."""
+"""A machine's hardware with the faults of the run: parts that are missing, slower or disconnected."""
 
 import hashlib
 from dataclasses import replace

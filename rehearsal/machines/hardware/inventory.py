@@ -1,4 +1,4 @@
-"""The simulated machines by their nodes: what each was made with."""
+"""The simulated machine behind each node: its hardware, and what its node image has installed."""
 
 import json
 import logging
@@ -66,7 +66,7 @@ def _stamp(file: Path) -> int:
 
 @lru_cache(maxsize=4096)
 def _machine(run: Path, _described: int, _faults: int, name: str, annotation: str) -> Machine:
-    """The key holds when sizes and faults were written last, so that a machine is made anew only then."""
+    """The arguments say when sizes and faults were last written, so that the cache holds until one of them changes."""
     facts = json.loads(annotation)
     hardware = hardware_of(size=facts["size"], machine=name, fabric=facts["fabric"], sizes=known_sizes(run))
     refuses_peermem = False

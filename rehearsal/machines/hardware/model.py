@@ -53,7 +53,7 @@ class PciDevice:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RdmaDevice:
-    """One mlx5 device with one port; its link is up, because Azure's links are, whoever is at the other end."""
+    """One mlx5 device with one port. Its link is up, as on Azure, also where no other machine is on the fabric."""
 
     name: str
     interface: str

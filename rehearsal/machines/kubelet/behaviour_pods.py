@@ -31,7 +31,7 @@ _MISSING = {
 
 @dataclass(kw_only=True)
 class Stage:
-    """What all pods that are played here share."""
+    """What all pods of the table share."""
 
     effects: Effects
     sandboxes: Sandboxes
@@ -39,7 +39,7 @@ class Stage:
 
 
 async def drive(pod: RunningPod, behaviour: Behaviour, machine: Machine, stage: Stage) -> None:
-    """Play the pod's part until it is deleted; the object is removed in the end."""
+    """Behave as the table says until the pod is deleted, then remove the object."""
     life = asyncio.create_task(_Life(pod=pod, behaviour=behaviour, machine=machine, stage=stage).live())
     deleted = asyncio.create_task(pod.deleted.wait())
     try:
@@ -149,7 +149,7 @@ class _Life:
 
 
 async def _crash(pod: RunningPod, message: str) -> None:
-    """End in CrashLoopBackOff for good: what is missing does not get plugged in."""
+    """End in CrashLoopBackOff for good: missing hardware stays missing."""
     for view in pod.containers:
         _show_crashed(view, message)
     await pod.report()

@@ -90,7 +90,7 @@ def _own_paths(folder: Path) -> dict[str, Path]:
 
 
 def _denied(container: Mapping[str, Any], pod: Mapping[str, Any], folder: Path) -> dict[str, Path]:
-    """What stands in for the machine's devices in a container that may open none: only a privileged one may.
+    """What an unprivileged container sees in place of the machine's devices, which it may not open.
 
     The kernel shows such a mount and refuses to open what is in it; here, where anybody can open a file, it is empty.
     """
@@ -144,7 +144,7 @@ def _link_sys(folder: Path, machine: Path, own_interfaces: Mapping[str, str] | N
 
 
 def _variables(folder: Path, references: References, devices: HeldDevices, view: MachineView) -> dict[str, str]:
-    """The variables that a container has whatever its spec says; those for the machine's programs begin alike."""
+    """The variables of every container; those for the machine's programs begin with REHEARSAL_."""
     pod = references.pod
     variables = {
         "HOSTNAME": pod["spec"].get("hostname") or pod["metadata"]["name"],

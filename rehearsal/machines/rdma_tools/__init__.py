@@ -1,1 +1,4 @@
-"""What the simulated RDMA tools of the folder bin are made of: nothing but the standard library, quick to start."""
+"""The simulated RDMA tools of the folder `bin`: what they print is what the real ones print.
+
+A tool is started hundreds of times, so nothing here imports more of the rehearsal than `rehearsal.faults`.
+"""

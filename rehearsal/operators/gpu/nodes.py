@@ -7,7 +7,7 @@ from rehearsal.operators.plan import Doc, Plan, Snapshot, labels_of
 PRESENT_LABEL: Final = "nvidia.com/gpu.present"
 DEPLOY_PREFIX: Final = "nvidia.com/gpu.deploy."
 OPERANDS: Final = "nvidia.com/gpu.deploy.operands"
-"""Set to false by whoever wants a node kept out of the operator's hands."""
+"""Set to false by people who want the operator to leave a node alone."""
 _PCI_LABELS: Final = tuple(
     f"feature.node.kubernetes.io/pci-{name}.present" for name in ("10de", "0302_10de", "0300_10de")
 )

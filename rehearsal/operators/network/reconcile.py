@@ -77,7 +77,7 @@ def reconcile(snapshot: Snapshot, *, now: str) -> Plan:
 
 
 def _cluster_policy(plan: Plan, snapshot: Snapshot) -> Doc | None:
-    """The policy of the one name that is acted on; others are told that they are not."""
+    """The policy with the name that the operator acts on; every other policy gets the status ignore."""
     policy: Doc | None = None
     for candidate in snapshot.of("NicClusterPolicy"):
         if candidate["metadata"]["name"] != POLICY_NAME:
@@ -165,7 +165,7 @@ def _all_ready(documents: Sequence[Doc], snapshot: Snapshot) -> bool:
 
 
 def _is_anothers(document: Doc, policy: Doc, snapshot: Snapshot) -> bool:
-    """Whether another policy made this one already: all that ask for a driver share its init container's ConfigMap."""
+    """Whether another policy has made this object: policies with a driver share its init container's ConfigMap."""
     metadata = document["metadata"]
     here = snapshot.find(document["kind"], metadata["name"], metadata.get("namespace"))
     owners = {owner["uid"] for owner in ((here or {}).get("metadata") or {}).get("ownerReferences") or ()}
@@ -176,7 +176,7 @@ def _is_anothers(document: Doc, policy: Doc, snapshot: Snapshot) -> bool:
 
 
 def _left_behind(snapshot: Snapshot, policy: Doc, namespace: str, state: str, documents: Sequence[Doc]) -> list[Doc]:
-    """What the policy asked for once, and asks for no longer."""
+    """Objects that the policy asked for earlier and does not ask for now."""
     wanted = {(document["kind"], document["metadata"]["name"]) for document in documents}
     return [
         item
