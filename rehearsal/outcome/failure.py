@@ -27,6 +27,9 @@ def print_failure(console: Console, errors: Iterable[Diagnostic], *, logs: Path,
 
 
 def _causes(errors: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """Every error once; without those that only say that something failed, where there are others."""
-    once = list(dict.fromkeys(errors))
+    """Every error once, those of providers first: the program's own explain them.
+
+    Errors that only say that something failed are left out where there are others.
+    """
+    once = sorted(dict.fromkeys(errors), key=lambda error: not error.urn)
     return [error for error in once if error.message not in _THAT_IT_FAILED] or once

@@ -102,6 +102,15 @@ def test_a_failure_ends_with_its_cause_and_the_next_command() -> None:
     ]
 
 
+def test_what_the_program_explains_comes_after_what_a_provider_says() -> None:
+    console = Console(width=80, soft_wrap=True, record=True, file=StringIO())
+    explained = Diagnostic(severity="error", message="the link is down; next: look at it")
+    errors = [explained, Diagnostic(severity="error", message="Job failed", urn=URN)]
+    print_failure(console, errors, logs=Path("/run"), command=["x"])
+    text = console.export_text()
+    assert text.index("Job failed") < text.index("the link is down")
+
+
 def test_where_the_engine_says_no_more_than_that_it_failed_that_is_the_cause() -> None:
     console = Console(width=80, soft_wrap=True, record=True, file=StringIO())
     print_failure(console, [Diagnostic(severity="error", message="update failed")], logs=Path("/run"), command=["x"])
