@@ -7,7 +7,8 @@ from typing import Any, Final
 from aks_infiniband.diagnosis.view import Finding
 
 _TRANSIENT: Final = re.compile(
-    r"OperationNotAllowed.*(another|in progress)|AnotherOperationInProgress|EtagMismatch|Conflict.*in progress"
+    r"OperationNotAllowed.*(another|in progress)|Operation is not allowed: Another|AnotherOperationInProgress"
+    r"|EtagMismatch|Conflict.*in progress"
     r"|canceled by a later operation|OriginalEtagNotExpect"
     r"|TooManyRequests|RequestsThrottled|RetryableError|Status=429|RESPONSE 429|429 Too Many",
     re.IGNORECASE | re.DOTALL,
@@ -17,6 +18,9 @@ _TRANSIENT: Final = re.compile(
 In the words of AKS issue 1913, terraform-azurerm-aks issue 604, cilium issue 25944, kaito issue 2075 (conflicts) and
 pulumi-azure-native issues 3720 and 4509 (throttling, which the provider does not try again).
 """
+_SPREADING: Final = re.compile(r"AuthorizationFailed.*virtualNetworks/subnets/|SubnetMissingPermission", re.DOTALL)
+"""A role on a subnet that Azure does not know yet everywhere, or that nobody gave: the answer is the same (Azure,
+"Troubleshoot Azure RBAC": up to 10 minutes; the words of aad-pod-identity pull request 550)."""
 _ASKED_TO_WAIT: Final = re.compile(r"try again after '?(\d+)'? seconds|retry after '?(\d+)'? seconds", re.IGNORECASE)
 """How Azure Resource Manager says when it takes the next request (Azure, "Throttling Resource Manager requests")."""
 
@@ -77,6 +81,35 @@ _CAUSES: Final = (
         "az role assignment list --assignee <who runs pulumi> --all --output table",
     ),
     (
+        r"K8sVersionNotSupported.*Long-Term Support",
+        "community support of this Kubernetes has ended, and AKS makes it with LTS only: a newer kubernetesVersion, or "
+        "supportPlan AKSLongTermSupport, which has its price",
+        "az aks get-versions --location <region> --output table",
+    ),
+    (
+        r"K8sVersionNotSupported",
+        "AKS does not have this kubernetesVersion, or this patch of it, in the region",
+        "az aks get-versions --location <region> --output table",
+    ),
+    (
+        r"InvalidOSSKU",
+        "AKS does not have this osSku for the size, the Kubernetes version or the API version of the request",
+        None,
+    ),
+    (
+        r"Feature Microsoft\.ContainerService/\S+ is not (enabled|registered)",
+        "the subscription has not registered the feature, or not registered the resource provider again since",
+        "az provider register --namespace Microsoft.ContainerService, once az feature show says Registered",
+    ),
+)
+_PASSING_CAUSES: Final = (
+    (
+        _SPREADING.pattern,
+        "the identity has no role on the subnet: it was not given one, or one that Azure did not know everywhere after "
+        "ten minutes",
+        "az role assignment list --scope <the subnet's ID> --output table; then pulumi up",
+    ),
+    (
         r"canceled by a later operation|OriginalEtagNotExpect",
         "Azure had accepted the operation, and then let a later one go first; what was made is recorded, and the next "
         "run repairs it (or make pools one at a time: poolOperations serial)",
@@ -89,7 +122,7 @@ Source: Azure, "Troubleshoot the ZonalAllocationFailed, AllocationFailed, or Ove
 code" (AKS) and "Troubleshoot common Azure deployment errors"; what users met: langchain-ai/terraform issue 261, AKS
 issues 1444, 5595 and 1913.
 """
-_LASTING: Final = "|".join(pattern for pattern, _, _ in _CAUSES[:-1])
+_LASTING: Final = "|".join(pattern for pattern, _, _ in _CAUSES)
 
 
 def is_transient(message: str) -> bool:
@@ -97,7 +130,13 @@ def is_transient(message: str) -> bool:
 
     Missing capacity and quota are not: they last, and somebody has to know.
     """
-    return _TRANSIENT.search(message) is not None and not re.search(_LASTING, message, re.IGNORECASE | re.DOTALL)
+    passes = _TRANSIENT.search(message) is not None or is_spreading(message)
+    return passes and not re.search(_LASTING, message, re.IGNORECASE | re.DOTALL)
+
+
+def is_spreading(message: str) -> bool:
+    """Whether a role on a subnet may not have spread yet: worth ten minutes, and no more."""
+    return _SPREADING.search(message) is not None
 
 
 def asked_to_wait(message: str) -> float:
@@ -111,7 +150,7 @@ def azure_findings(message: str, inputs: Mapping[str, Any]) -> list[Finding]:
 
     inputs: of the resource whose operation failed.
     """
-    for pattern, cause, step in _CAUSES:
+    for pattern, cause, step in (*_CAUSES, *_PASSING_CAUSES):
         if re.search(pattern, message, re.IGNORECASE | re.DOTALL):
             size = str(inputs.get("vmSize", "<size>"))
             return [Finding(what=message.strip(), cause=cause, command=step and step.replace("{vmSize}", size))]

@@ -15,10 +15,12 @@ from weakref import WeakKeyDictionary
 
 import pulumi
 
-from aks_infiniband.diagnosis.azure import asked_to_wait, azure_findings, is_transient
+from aks_infiniband.diagnosis.azure import asked_to_wait, azure_findings, is_spreading, is_transient
 
 MOST_RETRIES: Final = 20
 """With the pauses below more than half an hour in all, longer than AKS works on one pool."""
+_MOST_FOR_A_ROLE: Final = 9
+"""With the pauses below about ten minutes, in which Azure makes a role known everywhere."""
 _FIRST_PAUSE_SECONDS: Final = 5.0
 _LONGEST_PAUSE_SECONDS: Final = 120.0
 _NAME: Final = "aks-infiniband-azure-operation"
@@ -32,10 +34,10 @@ _hooks: WeakKeyDictionary[asyncio.AbstractEventLoop, pulumi.ErrorHook] = WeakKey
 def azure_operation() -> pulumi.ResourceHookBinding:
     """The resource option `hooks` of everything that is made in Azure.
 
-    A conflict with another operation (409) and throttling (429) is waited out and tried again, with pauses that double
-    and vary, so that pools that met do not meet again; each time the log says what Azure said. Everything else fails at
-    once, with its cause and the next step where they are known. All resources share one hook: the engine asks the
-    hook of a resource that is no longer in the program by its name.
+    A conflict with another operation (409), throttling (429) and a role that has not spread yet (403) are tried again,
+    with pauses that double and vary, so that pools that met do not meet again; each time the log says what Azure said.
+    Everything else fails at once, with its cause and the next step where they are known. All resources share one hook:
+    the engine asks the hook of a resource that is no longer in the program by its name.
     """
     loop = asyncio.get_event_loop()
     if loop not in _hooks:
@@ -50,7 +52,7 @@ async def _on_error(args: pulumi.ErrorHookArgs) -> bool:
     if pause is not None:
         pulumi.log.warn(
             f"{args.name}: Azure refuses to {args.failed_operation} it now: {newest}\n"
-            f"Trying again in {pause:.0f} s (retry {tries} of at most {MOST_RETRIES})."
+            f"Trying again in {pause:.0f} s (retry {tries} of at most {_most(newest)})."
         )
         await asyncio.sleep(pause)
         return True
@@ -67,12 +69,18 @@ def pause_before_retry(errors: Sequence[str], operation: str, *, share: float) -
     share: 0.5 to 1, of the full pause; chance makes it.
     """
     tries = len(errors)
-    if not tries or tries > MOST_RETRIES or not is_transient(errors[0]):
+    if not tries or not is_transient(errors[0]):
+        return None
+    if tries > _most(errors[0]):
         return None
     if operation == "create" and _ACCEPTED in errors[0]:
         return None
     full = min(_FIRST_PAUSE_SECONDS * 2.0 ** (tries - 1), _LONGEST_PAUSE_SECONDS)
     return max(full * share, asked_to_wait(errors[0]))
+
+
+def _most(error: str) -> int:
+    return _MOST_FOR_A_ROLE if is_spreading(error) else MOST_RETRIES
 
 
 def explanation(args: pulumi.ErrorHookArgs) -> str:

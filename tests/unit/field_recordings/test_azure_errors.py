@@ -1,0 +1,27 @@
+"""What Azure was recorded to answer is told apart: what passes by itself, how long to wait, and what to do."""
+
+from typing import Any
+
+import pytest
+from aks_infiniband.diagnosis.azure import asked_to_wait, azure_findings, is_transient
+
+from tests.unit.field_recordings.recordings import recorded
+
+ERRORS = {entry["name"]: entry for entry in recorded("azure-errors")}
+
+
+@pytest.mark.parametrize("entry", ERRORS.values(), ids=ERRORS)
+def test_an_answer_is_tried_again_only_when_it_can_pass_by_itself(entry: dict[str, Any]) -> None:
+    assert is_transient(entry["excerpt"]) is entry["transient"]
+
+
+@pytest.mark.parametrize("entry", ERRORS.values(), ids=ERRORS)
+def test_the_pause_that_azure_asks_for_is_read(entry: dict[str, Any]) -> None:
+    assert asked_to_wait(entry["excerpt"]) == entry.get("wait_seconds", 0)
+
+
+@pytest.mark.parametrize("entry", [e for e in ERRORS.values() if not e["transient"]], ids=lambda entry: entry["name"])
+def test_an_answer_that_lasts_has_a_cause(entry: dict[str, Any]) -> None:
+    findings = azure_findings(entry["excerpt"], {"vmSize": "Standard_ND96isr_H100_v5"})
+    assert findings, "nothing is said of it"
+    assert entry["cause"].casefold() in str(findings[0].cause).casefold()

@@ -1,0 +1,105 @@
+"""Listings of real devices are read rightly, and the simulated machine's listings have the same shape."""
+
+import re
+from pathlib import Path
+
+import pytest
+from aks_infiniband.validation.payload.verbs import ports_of
+
+from rehearsal.machines.rdma_tools import listing
+from tests.unit.field_recordings.machines import enter
+from tests.unit.field_recordings.recordings import excerpt
+
+H100 = "Standard_ND96isr_H100_v5"
+KINDS = (
+    (r"'[^']*'", "'NAME'"),
+    (r"(0x)?[0-9a-f]{4}(:[0-9a-f]{4}){3}|0x[0-9a-f]{16}\b", "GUID"),
+    (r"\b0x[0-9a-f]+\b", "HEX"),
+    (r"^hca_id:\s+\S+", "hca_id: NAME"),
+    (r"\b\d+(\.\d+)*\b", "NUMBER"),
+    (r"\b(Active|Initializing)\b", "STATE"),
+    (r"\bM(T|SF)\w+", "PART"),
+)
+"""Kinds of value, by pattern, the most particular first."""
+
+
+def shape(text: str) -> list[str]:
+    """Labels, indentation and kinds of value, line by line."""
+    lines = [line.expandtabs(8).rstrip() for line in text.splitlines() if line.strip()]
+    for pattern, kind in KINDS:
+        lines = [re.sub(pattern, kind, line) for line in lines]
+    return lines
+
+
+@pytest.fixture
+def h100(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The /sys of a simulated ND96isr_H100_v5."""
+    return enter(tmp_path, H100, monkeypatch)
+
+
+def printed(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> str:
+    assert listing.devinfo(arguments) == 0
+    return capsys.readouterr().out
+
+
+def test_the_parser_tells_ethernet_from_infiniband_in_a_real_listing() -> None:
+    ports = ports_of(excerpt("ibv_devinfo-hbv2"))
+    assert ports["rdmaP23800p0s2"] == [{"state": "PORT_ACTIVE", "link_layer": "Ethernet"}]
+    assert ports["ibP57247p0s2"] == [], "it was cut off before its port"
+
+
+def test_the_simulated_ibv_devinfo_prints_what_the_real_one_does(
+    h100: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ethernet = next(path.name for path in (h100 / "class/infiniband").iterdir() if _layer(path) == "Ethernet")
+    real = excerpt("ibv_devinfo-hbv2").partition("\n\n")[0]
+    assert shape(printed(capsys, ["-d", ethernet])) == shape(real)
+
+
+def test_the_simulated_ibstat_prints_what_the_real_one_does(h100: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    hca = _hcas(h100)[0]
+    assert listing.ibstat([hca.name]) == 0
+    assert shape(capsys.readouterr().out) == shape(excerpt("ibstat-nda100"))
+
+
+def test_an_ethernet_device_has_no_adapter_behind_it_that_the_machine_could_see(
+    h100: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    blocks = printed(capsys, []).split("hca_id:")[1:]
+    (ethernet,) = [block for block in blocks if "Ethernet" in block]
+    assert re.search(r"sys_image_guid:\s+0000:0000:0000:0000", ethernet)
+    for block in blocks:
+        node, image = re.findall(r"(?:node|sys_image)_guid:\s+(\S+)", block)
+        assert node != image, "a virtual function has a GUID of its own beside its adapter's"
+
+
+def test_the_port_of_a_virtual_function_has_a_guid_of_its_own(h100: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    real = re.findall(r"(?:Node|Port) GUID: 0x(\w+)", excerpt("ibstat-nda100"))
+    listing.ibstat([_hcas(h100)[0].name])
+    simulated = re.findall(r"(?:Node|Port) GUID: 0x(\w+)", capsys.readouterr().out)
+    for node, port in (real, simulated):
+        assert (node[:10], port[:10]) == ("00155dfffe", "00155dfffd")
+        assert node[10:] == port[10:]
+
+
+def test_gpus_and_hcas_sit_where_a_real_machine_has_them(h100: Path) -> None:
+    kinds = {"0x030200": "GPU", "0x020700": "NIC"}
+    found = [
+        (kinds[text(path / "class")], int(text(path / "numa_node")), path.name)
+        for path in sorted((h100 / "bus/pci/devices").iterdir())
+        if text(path / "class") in kinds
+    ]
+    real = re.findall(r"(GPU|NIC)\s+numa=(\d)\s+(\S+)", excerpt("pci-ndh100"))
+    assert sorted(found) == sorted((kind, int(numa), address) for kind, numa, address in real)
+
+
+def text(path: Path) -> str:
+    return path.read_text().strip()
+
+
+def _layer(device: Path) -> str:
+    return text(device / "ports/1/link_layer")
+
+
+def _hcas(sys: Path) -> list[Path]:
+    return [path for path in sorted((sys / "class/infiniband").iterdir()) if _layer(path) == "InfiniBand"]

@@ -1,0 +1,67 @@
+"""Figures in real outputs are read rightly, and the simulated tools print rows of the same columns."""
+
+import re
+import threading
+from pathlib import Path
+
+import pytest
+from aks_infiniband.validation.payload.perftest import figures_of
+
+from tests.unit.field_recordings.machines import PROGRAMS, enter
+from tests.unit.field_recordings.recordings import excerpt
+
+A100 = "Standard_ND96asr_v4"
+RECORDED = {
+    "write-bandwidth": ("ib_write_bw-a100", {"rdma-write-bandwidth": 196.55}),
+    "read-latency": ("ib_read_lat-a100", {"rdma-read-latency": 5.50}),
+    "ping-pong": (
+        "ibv_rc_pingpong-a100",
+        {"rdma-ping-pong-latency": 8.57, "rdma-ping-pong-throughput": 7643.57},
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", RECORDED)
+def test_the_figure_is_read_from_the_right_column(kind: str) -> None:
+    name, figures = RECORDED[kind]
+    assert figures_of(kind, excerpt(name)) == figures
+
+
+@pytest.mark.parametrize(
+    ("program", "arguments", "name"),
+    [
+        ("ib_write_bw", ["-s", "8388608", "-n", "5000", "--report_gbits"], "ib_write_bw-a100"),
+        ("ib_read_lat", ["-s", "2", "-n", "1000"], "ib_read_lat-a100"),
+        ("ibv_rc_pingpong", [], "ibv_rc_pingpong-a100"),
+    ],
+)
+def test_the_simulated_tool_prints_the_same_columns_and_on_this_size_the_same_figures(
+    program: str,
+    arguments: list[str],
+    name: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    sys = enter(tmp_path, A100, monkeypatch)
+    device = sorted(path.name for path in (sys / "class/infiniband").iterdir())[-1]
+    call = ["-d", device, "-p", "18515", *arguments]
+    server = threading.Thread(target=PROGRAMS[program], args=(call,), daemon=True)
+    server.start()
+    wire = tmp_path / "machines/wire"
+    for _ in range(200):
+        if wire.is_dir() and any(wire.iterdir()):
+            break
+        server.join(0.05)
+    assert PROGRAMS[program]([*call, "10.244.0.7"]) == 0
+    server.join(10)
+    assert not server.is_alive()
+    lines = {" ".join(line.split()) for line in capsys.readouterr().out.splitlines()}
+    for real in map(str.split, excerpt(name).splitlines()):
+        heading = not re.match(r"\d", real[0])
+        assert any(words(line, heading) == words(" ".join(real), heading) for line in lines), real
+
+
+def words(line: str, heading: bool) -> list[str]:
+    """A heading as it is; of a row the number of fields, and each field that is not a measured figure."""
+    return line.split() if heading else [re.sub(r"^\d+\.\d+$", "FIGURE", field) for field in line.split()]
