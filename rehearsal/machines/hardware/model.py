@@ -71,6 +71,18 @@ class RdmaDevice:
     """Partition keys of the port; empty for Ethernet."""
     link_up: bool = True
 
+    @property
+    def port_guid(self) -> str:
+        """Of the port: the node's, with fd where that has fe (tests/field_recordings/devices.yaml)."""
+        return self.guid.replace(":fe", ":fd", 1)
+
+    @property
+    def adapter_guid(self) -> str:
+        """Of the adapter behind the virtual function (the system image); zeros where the machine is not told."""
+        if self.link_layer == "Ethernet":
+            return "0000:0000:0000:0000"
+        return f"0c42:a103:00{_digest('adapter', self.guid) % 0x100:02x}:{_digest(self.guid) % 0x10000:04x}"
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Gpu:

@@ -146,7 +146,7 @@ def _device_files(device: RdmaDevice) -> dict[str, str]:
     return {
         "node_type": "1: CA",
         "node_guid": device.guid,
-        "sys_image_guid": device.guid,
+        "sys_image_guid": device.adapter_guid,
         "fw_ver": _FIRMWARE.get(device.pci.device, "16.35.4030"),
         "device/vendor": f"0x{device.pci.vendor}",
         "device/device": f"0x{device.pci.device}",
@@ -165,7 +165,7 @@ def _port_files(device: RdmaDevice) -> dict[str, str]:
         "link_layer": device.link_layer,
         "lid": f"0x{device.index + 1:x}" if infiniband else "0x0",
         "sm_lid": "0x1" if infiniband else "0x0",
-        "gids/0": f"{prefix}:{device.guid}",
+        "gids/0": f"{prefix}:{device.port_guid}",
         **{f"pkeys/{index}": f"0x{pkey:04x}" for index, pkey in enumerate(device.pkeys or (0xFFFF,))},
         **{f"counters/{name}": "0" for name in _COUNTERS},
     }

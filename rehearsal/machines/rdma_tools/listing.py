@@ -1,7 +1,7 @@
 """Simulated ibv_devinfo and ibstat: what the programs of rdma-core print of the container's devices.
 
-Formats are those of rdma-core 44 (its format strings), seen whole in Azure/azhpc-images pull request 44 (ibv_devinfo)
-and Azure/azhpc-diagnostics issue 59 (ibstat, which stops at the Ethernet device of accelerated networking).
+Formats are those of rdma-core 44 (its format strings) and of real machines (tests/field_recordings/devices.yaml), whose
+ibstat stops at the Ethernet device of accelerated networking.
 """
 
 import sys
@@ -43,7 +43,7 @@ def _device(port: Port) -> str:
         "\ttransport:\t\t\tInfiniBand (0)",
         f"\tfw_ver:\t\t\t\t{_firmware(port)}",
         f"\tnode_guid:\t\t\t{port.guid}",
-        f"\tsys_image_guid:\t\t\t{port.guid}",
+        f"\tsys_image_guid:\t\t\t{port.adapter_guid}",
         "\tvendor_id:\t\t\t0x02c9",
         f"\tvendor_part_id:\t\t\t{part}",
         "\thw_ver:\t\t\t\t0x0",
@@ -81,15 +81,15 @@ def ibstat(arguments: list[str]) -> int:
 
 
 def _adapter(port: Port) -> str:
-    guid = "0x" + port.guid.replace(":", "")
+    node, image, own = ("0x" + guid.replace(":", "") for guid in (port.guid, port.adapter_guid, port.port_guid))
     rows = [
         f"CA '{port.device}'",
         f"\tCA type: MT{_PART.get(read_text(f'{port.folder}/device/device'), 4126)}",
         "\tNumber of ports: 1",
         f"\tFirmware version: {_firmware(port)}",
         "\tHardware version: 0",
-        f"\tNode GUID: {guid}",
-        f"\tSystem image GUID: {guid}",
+        f"\tNode GUID: {node}",
+        f"\tSystem image GUID: {image}",
         "\tPort 1:",
         f"\t\tState: {_STATES[port.state][1]}",
         f"\t\tPhysical state: {port.physical_state}",
@@ -98,7 +98,7 @@ def _adapter(port: Port) -> str:
         "\t\tLMC: 0",
         f"\t\tSM lid: {port.sm_lid}",
         "\t\tCapability mask: 0x2651ec48",
-        f"\t\tPort GUID: {guid}",
+        f"\t\tPort GUID: {own}",
         "\t\tLink layer: InfiniBand",
     ]
     return "\n".join(rows)

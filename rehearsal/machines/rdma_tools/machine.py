@@ -24,6 +24,8 @@ class Port:
         self.lid = int(read_text(f"{port}/lid") or "0", 16)
         self.sm_lid = int(read_text(f"{port}/sm_lid") or "0", 16)
         self.guid = read_text(f"{folder}/node_guid")
+        self.adapter_guid = read_text(f"{folder}/sys_image_guid")
+        self.port_guid = read_text(f"{port}/gids/0")[-len(self.guid) :]
         self.partition = int(read_text(f"{port}/pkeys/0") or "0", 16) & 0x7FFF
         """The partition in slot 0, which a tool uses that is not told another, without the bit of full members."""
 
