@@ -13,7 +13,7 @@ PAGE = TESTS.parent / "docs" / "field-reports.md"
 DONE = ("prevented", "detected", "explained")
 """What a row can be when a test shows it; the other is `not prevented`."""
 _ROW = re.compile(
-    r"^\| ([A-D]\d+[a-z]?) \| (.+) \| (prevented|detected|explained|not prevented) \| (.+) \| ?(.*?) ?\|$"
+    r"^\| ([A-DR]\d+[a-z]?) \| (.+) \| (prevented|detected|explained|not prevented) \| (.+) \| ?(.*?) ?\|$"
 )
 
 

@@ -51,6 +51,8 @@ def make_cluster(location: str, *, kubernetes_version: str) -> Cluster:
         resource_group_name=group.name,
         location=location,
         kubernetes_version=kubernetes_version,
+        sku=containerservice.ManagedClusterSKUArgs(name="Base", tier=containerservice.ManagedClusterSKUTier.PREMIUM),
+        support_plan=containerservice.KubernetesSupportPlan.AKS_LONG_TERM_SUPPORT,
         dns_prefix="hpc",
         identity=containerservice.ManagedClusterIdentityArgs(
             type=containerservice.ResourceIdentityType.USER_ASSIGNED, user_assigned_identities=[identity.id]

@@ -122,6 +122,7 @@ class Subscription(_Data):
     sizes: dict[str, Size]
     capacity: dict[str, int]
     kubernetes_versions: tuple[str, ...]
+    long_term_support_versions: tuple[str, ...] = ()
     default_kubernetes_version: str
     features: dict[str, FeatureState]
     roles: dict[str, str]
@@ -141,10 +142,11 @@ class Subscription(_Data):
         return self.series.get(size.series, unknown)
 
     def patch_of(self, version: str) -> str | None:
-        """The offered Kubernetes version that `1.34` or `1.34.2` means (the newest patch of a minor), or None."""
-        if version in self.kubernetes_versions:
+        """The offered Kubernetes version that `1.35` or `1.35.8` means (the newest patch of a minor), or None."""
+        offered = (*self.kubernetes_versions, *self.long_term_support_versions)
+        if version in offered:
             return version
-        matching = [known for known in self.kubernetes_versions if known.rpartition(".")[0] == version]
+        matching = [known for known in offered if known.rpartition(".")[0] == version]
         return max(matching, key=version_key, default=None)
 
 

@@ -2,14 +2,22 @@
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping
+from datetime import date
 from typing import Any
 
 import pulumi
 import pytest
+from aks_infiniband.stack.settings.consistency import kubernetes
 from pulumi.runtime import stack
 from pulumi.runtime.settings import SETTINGS
 
 from tests.unit.pulumi_mocks import AzureAndKubernetes, Deploy, Deployment, Recorder, Refusal
+
+
+@pytest.fixture(autouse=True)
+def _the_day(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On which settings are judged: support of Kubernetes versions ends, and no test with it."""
+    monkeypatch.setattr(kubernetes, "today", lambda: date(2026, 11, 22))
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from aks_infiniband.access import kubeconfig
 from aks_infiniband.azure import profiles, system_pool
 from aks_infiniband.azure.identity import Identity, make_identity
 from aks_infiniband.azure.network import Subnets, make_subnets
+from aks_infiniband.facts.kubernetes import SupportPlan
 from aks_infiniband.resources.options import child_options
 from aks_infiniband.stack.settings import AccessSettings, ApiServerSettings, NetworkSettings, SystemPoolSettings
 
@@ -28,7 +29,9 @@ class AksClusterArgs:
     location: str
     """Azure region."""
     kubernetes_version: str
-    """Such as 1.34 or 1.34.2."""
+    """Such as 1.35 or 1.35.8."""
+    support_plan: SupportPlan = "KubernetesOfficial"
+    """AKSLongTermSupport, a year more, also means the tier Premium."""
     cluster_name: str
     """1 to 63 letters, digits, - and _."""
     resource_group_name: str
@@ -174,7 +177,10 @@ def _cluster_arguments(args: AksClusterArgs, *, subnets: Subnets, identity_id: p
         # At most 54 letters, digits and -, and no - at the end (Azure, rules for resource names).
         "dns_prefix": args.cluster_name.replace("_", "-")[:54].rstrip("-"),
         "node_resource_group": args.node_resource_group_name,
-        "sku": containerservice.ManagedClusterSKUArgs(name="Base", tier="Standard"),
+        "sku": containerservice.ManagedClusterSKUArgs(
+            name="Base", tier="Premium" if args.support_plan == "AKSLongTermSupport" else "Standard"
+        ),
+        "support_plan": args.support_plan,
         "identity": containerservice.ManagedClusterIdentityArgs(
             type=containerservice.ResourceIdentityType.USER_ASSIGNED, user_assigned_identities=[identity_id]
         ),

@@ -69,7 +69,3 @@ COLLECTIVE_IMAGE_VOLTA: Final = "nvcr.io/nvidia/pytorch:24.10-py3"
 def collective_image(accelerator: str) -> str:
     """The image with PyTorch for a model of accelerator, such as H100."""
     return COLLECTIVE_IMAGE_VOLTA if accelerator == "V100" else COLLECTIVE_IMAGE
-
-
-MINIMUM_KUBERNETES: Final = (1, 31)
-"""Oldest Kubernetes that the Network Operator supports (NVIDIA, Network Operator 26.1, "Platform Support")."""

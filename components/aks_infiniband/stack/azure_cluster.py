@@ -108,6 +108,7 @@ def _cluster_args(settings: Settings, given: ClusterSettings, name: str) -> AksC
     return AksClusterArgs(
         location=settings.location,
         kubernetes_version=given.kubernetes_version,
+        support_plan=given.support_plan,
         cluster_name=name,
         resource_group_name=given.resource_group or name,
         node_resource_group_name=given.node_resource_group,

@@ -42,7 +42,7 @@ def _refuse(cloud: Cloud, request: Request) -> None:
     region = str(cluster.outputs["location"])
     before = request.current.outputs if request.current else None
     pool = _render(cloud, request)
-    pool_rules.require_pool(cloud, pool, request.name, region, before=before)
+    pool_rules.require_pool(cloud, pool, cluster.outputs, before=before)
     network_rules.require_pool_network(cloud, pool, cluster.outputs)
     pool_capacity.require_reservation(cloud, pool, cluster.outputs)
     placed = (

@@ -12,7 +12,7 @@ from rehearsal.azure.kinds import Request
 from rehearsal.azure.resources.groups import located
 from rehearsal.azure.resources.identities import find_identity
 from rehearsal.azure.resources.networks import parse_prefix, subnets_of
-from rehearsal.azure.resources.pool_rules import unsupported_version
+from rehearsal.azure.resources.pool_rules import require_version
 from rehearsal.azure.subscription import version_key
 
 _ARM_TYPE: Final = "Microsoft.ContainerService/managedClusters"
@@ -51,8 +51,11 @@ def require_cluster(cloud: Cloud, request: Request) -> None:
         )
     _require_identity(cloud, request)
     version = str(inputs.get("kubernetesVersion") or cloud.subscription.default_kubernetes_version)
-    if cloud.subscription.patch_of(version) is None:
-        raise unsupported_version(cloud, f"Managed cluster {request.name}", version)
+    require_version(cloud, f"Managed cluster {request.name}", version, inputs)
+    tier = (inputs.get("sku") or {}).get("tier")
+    if inputs.get("supportPlan") == "AKSLongTermSupport" and tier != "Premium":
+        # Azure, "Long-term support for AKS versions": the plan needs the tier. The words are assumed.
+        raise _invalid("supportPlan", f"the support plan AKSLongTermSupport needs the tier Premium, and this is {tier}")
 
 
 def _invalid(parameter: str, reason: str) -> AzureError:

@@ -37,7 +37,7 @@ def _refuse_create(cloud: Cloud, request: Request) -> None:
     region = cluster["location"]
     pools = cluster["agentPoolProfiles"]
     for pool in pools:
-        pool_rules.require_pool(cloud, pool, pool["name"], region, before=None)
+        pool_rules.require_pool(cloud, pool, cluster, before=None)
         network_rules.require_pool_network(cloud, pool, cluster)
     cluster_rules.require_system_pool(pools)
     cluster_rules.require_network(cloud, cluster)
@@ -59,7 +59,7 @@ def _refuse_update(cloud: Cloud, request: Request) -> None:
         current = cloud.store.get(f"{record.id}/agentPools/{pool['name']}")
         if current is None:
             raise cluster_rules.new_inline_pool()
-        pool_rules.require_pool(cloud, pool, pool["name"], cluster["location"], before=current.outputs)
+        pool_rules.require_pool(cloud, pool, cluster, before=current.outputs)
         grown.append((pool, int(pool["count"]) - int(current.outputs["count"])))
     cluster_rules.require_system_pool(cluster["agentPoolProfiles"])
     network_rules.require_way_out(cloud, cluster)

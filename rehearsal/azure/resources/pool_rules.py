@@ -21,16 +21,17 @@ _OS_DISK: Final = (30, 2048)
 
 
 def require_pool(
-    cloud: Cloud, pool: Mapping[str, Any], name: str, region: str, *, before: Mapping[str, Any] | None
+    cloud: Cloud, pool: Mapping[str, Any], cluster: Mapping[str, Any], *, before: Mapping[str, Any] | None
 ) -> None:
     """Refuse what AKS would refuse of a pool with all its defaults. before: the pool as it is."""
+    name, region = str(pool["name"]), str(cluster["location"])
     _require_ranges(pool, name)
     _require_bounds(pool, name, before)
     _require_spot(pool)
     _require_size(cloud, pool, region)
     _require_disk(cloud, pool)
     _require_zones(cloud, pool, region)
-    _require_version(cloud, pool)
+    require_version(cloud, f"Agent pool {name}", str(pool["orchestratorVersion"]), cluster)
     _require_system(cloud, pool, region)
     for key in IMMUTABLE if before else ():
         if before and pool.get(key) != before.get(key):
@@ -161,10 +162,24 @@ def _require_zones(cloud: Cloud, pool: Mapping[str, Any], region: str) -> None:
         )
 
 
-def _require_version(cloud: Cloud, pool: Mapping[str, Any]) -> None:
-    version = str(pool["orchestratorVersion"])
-    if cloud.subscription.patch_of(version) is None:
-        raise unsupported_version(cloud, f"Agent pool {pool['name']}", version)
+def require_version(cloud: Cloud, subject: str, version: str, cluster: Mapping[str, Any]) -> None:
+    """Refuse a version of Kubernetes that AKS does not have, or has with long-term support only.
+
+    The words are Azure's (tests/field_recordings/azure-errors.yaml).
+    """
+    patch = cloud.subscription.patch_of(version)
+    if patch is None:
+        raise _unsupported_version(cloud, subject, version)
+    premium = (cluster.get("sku") or {}).get("tier") == "Premium"
+    long_term = premium and cluster.get("supportPlan") == "AKSLongTermSupport"
+    if patch in cloud.subscription.long_term_support_versions and not long_term:
+        raise bad_request(
+            "K8sVersionNotSupported",
+            f"{subject} is on version {patch}, which is only available for Long-Term Support (LTS). If you intend to "
+            "onboard to LTS, please ensure the cluster is in Premium tier and LTS support plan (see "
+            "https://aka.ms/aks/enable-lts). Otherwise, use [az aks get-versions] command to get the supported version "
+            "list in this region. For more information, please check https://aka.ms/supported-version-list",
+        )
 
 
 def _require_system(cloud: Cloud, pool: Mapping[str, Any], region: str) -> None:
@@ -214,7 +229,7 @@ def _invalid(key: str, reason: str) -> AzureError:
     )
 
 
-def unsupported_version(cloud: Cloud, subject: str, version: str) -> AzureError:
+def _unsupported_version(cloud: Cloud, subject: str, version: str) -> AzureError:
     """The refusal of a Kubernetes version that is not offered."""
     offered = ", ".join(cloud.subscription.kubernetes_versions)
     return bad_request(

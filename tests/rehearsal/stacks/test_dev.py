@@ -101,7 +101,8 @@ def test_no_change_of_the_stack_file_replaces_or_deletes_the_policy_or_the_featu
 
 def test_a_change_of_the_system_pool_is_left_alone_and_the_preview_says_so(stack: Stack, brought_up: Outcome) -> None:
     unchanged = stack.file.read_text()
-    stack.settings(cluster={"kubernetesVersion": "1.34", "systemPool": {"count": 5}})
+    cluster = {"kubernetesVersion": "1.35", "supportPlan": "AKSLongTermSupport", "systemPool": {"count": 5}}
+    stack.settings(cluster=cluster)
     planned = stack.preview()
     stack.file.write_text(unchanged)
     assert planned.changed == {}

@@ -160,7 +160,7 @@ def cluster_inputs(group: Properties, **changes: Any) -> Properties:
     return {
         "resourceGroupName": group["name"],
         "dnsPrefix": "aks",
-        "kubernetesVersion": "1.34",
+        "kubernetesVersion": "1.35",
         "identity": {"type": "SystemAssigned"},
         "networkProfile": {"networkPlugin": "azure", "networkPluginMode": "overlay"},
         "agentPoolProfiles": [{"name": "system", "mode": "System", "vmSize": "Standard_D8s_v5", "count": 1}],

@@ -175,7 +175,7 @@ def test_a_name_aks_does_not_take_is_refused_at_preview(
         ({"vmSize": "Standard_ND96isr_H1000_v5"}, "The VM size of Standard_ND96isr_H1000_v5 is not allowed"),
         ({"availabilityZones": ["7"]}, r"The zone\(s\) '7'.*'1,2,3'"),
         ({"vnetSubnetID": "/subscriptions/x/resourceGroups/rg/subnets/none"}, "InvalidResourceReference"),
-        ({"orchestratorVersion": "1.19"}, "K8sVersionNotSupported.*1.34.2"),
+        ({"orchestratorVersion": "1.19"}, "K8sVersionNotSupported.*1.35.8"),
         ({"enableAutoScaling": True, "minCount": 3, "maxCount": 2}, "minCount"),
         ({"maxCount": 2}, "enableAutoScaling"),
     ],

@@ -16,7 +16,7 @@ SYSTEM: dict[str, Any] = {"name": "system", "mode": "System", "vmSize": "Standar
 def test_a_cluster_brings_its_system_pools_machines_and_a_kubeconfig(azure: Azure, cluster: Properties) -> None:
     assert [name.split("-")[1] for name in azure.machines.nodes] == ["system"]
     assert cluster["name"].startswith("aks")
-    assert cluster["currentKubernetesVersion"] == "1.34.2"
+    assert cluster["currentKubernetesVersion"] == "1.35.8"
     assert cluster["nodeResourceGroup"].startswith("MC_")
     assert cluster["agentPoolProfiles"][0]["count"] == 1
     for function in ("User", "Admin"):
@@ -34,7 +34,7 @@ def test_a_cluster_brings_its_system_pools_machines_and_a_kubeconfig(azure: Azur
         ({"dnsPrefix": None}, "dnsPrefix"),
         ({"dnsPrefix": "-x"}, "DNS prefix '-x' is invalid"),
         ({"identity": None}, "neither an identity nor a service principal"),
-        ({"kubernetesVersion": "1.29"}, "1.29, which is not supported in this region.*1.34.1"),
+        ({"kubernetesVersion": "1.29"}, "1.29, which is not supported in this region.*1.35.7"),
         ({"agentPoolProfiles": [{**SYSTEM, "mode": "User"}]}, "Must define at least one system pool"),
         ({"agentPoolProfiles": [{**SYSTEM, "name": "Sys"}]}, "does not match"),
         ({"agentPoolProfiles": [{**SYSTEM, "count": 100}]}, "QuotaExceeded.*standardDSv5Family"),
@@ -89,10 +89,10 @@ def test_the_system_pools_size_cannot_change(azure: Azure, cluster: Properties) 
 
 
 def test_a_cluster_is_upgraded_but_not_downgraded(azure: Azure, cluster: Properties) -> None:
-    newer = azure.update(CLUSTER, "aks", cluster, kubernetesVersion="1.35")
-    assert newer["currentKubernetesVersion"] == "1.35.1"
-    with pytest.raises(RefusedError, match=r"from 1.35.1 to 1.33.5 is not allowed"):
-        azure.update(CLUSTER, "aks", newer, kubernetesVersion="1.33")
+    newer = azure.update(CLUSTER, "aks", cluster, kubernetesVersion="1.36")
+    assert newer["currentKubernetesVersion"] == "1.36.3"
+    with pytest.raises(RefusedError, match=r"from 1.36.3 to 1.35.8 is not allowed"):
+        azure.update(CLUSTER, "aks", newer, kubernetesVersion="1.35")
 
 
 def test_deleting_a_cluster_takes_its_pools_and_machines(azure: Azure, cluster: Properties, group: Properties) -> None:
@@ -118,7 +118,7 @@ def test_deleting_a_resource_group_takes_everything_in_it(azure: Azure, cluster:
         ({"location": "South Central US"}, []),
         ({"networkProfile": {"networkPlugin": "azure"}}, ["networkProfile.networkPluginMode"]),
         ({"tags": {"a": "b"}}, []),
-        ({"kubernetesVersion": "1.35"}, []),
+        ({"kubernetesVersion": "1.36"}, []),
     ],
 )
 def test_what_replaces_a_cluster(
@@ -148,3 +148,18 @@ def test_static_credentials_are_refused_when_local_accounts_are_off(make_azure: 
             resourceGroupName=group["name"],
             resourceName=cluster["name"],
         )
+
+
+LTS: Properties = {"sku": {"name": "Base", "tier": "Premium"}, "supportPlan": "AKSLongTermSupport"}
+
+
+@pytest.mark.field_report("R1")
+def test_a_version_whose_community_support_has_ended_needs_long_term_support(azure: Azure) -> None:
+    group = azure.create("resources:ResourceGroup", "rg")
+    for plan in ({}, {**LTS, "supportPlan": "KubernetesOfficial"}):
+        with pytest.raises(RefusedError, match=r"1\.34\.2, which is only available for Long-Term Support \(LTS\)"):
+            azure.create(CLUSTER, "aks", **cluster_inputs(group, kubernetesVersion="1.34", **plan))
+    with pytest.raises(RefusedError, match="needs the tier Premium"):
+        azure.create(CLUSTER, "aks", **cluster_inputs(group, supportPlan="AKSLongTermSupport"))
+    made = azure.create(CLUSTER, "aks", **cluster_inputs(group, kubernetesVersion="1.34", **LTS))
+    assert made["currentKubernetesVersion"] == "1.34.2"

@@ -79,5 +79,5 @@ def test_every_series_of_the_catalogue_has_a_quota() -> None:
 
 
 def test_a_minor_version_means_its_newest_patch() -> None:
-    assert load().patch_of("1.34") == "1.34.2"
+    assert load().patch_of("1.35") == "1.35.8"
     assert load().patch_of("1.20") is None

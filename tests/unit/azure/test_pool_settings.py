@@ -28,6 +28,9 @@ def machine(azure: Azure, pool: str) -> dict[str, Any]:
     return next(node for name, node in azure.machines.nodes.items() if name.startswith(f"aks-{pool}-"))
 
 
+LONG_TERM_SUPPORT: Properties = {"sku": {"name": "Base", "tier": "Premium"}, "supportPlan": "AKSLongTermSupport"}
+
+
 def cluster_on(azure: Azure, **changes: Any) -> Properties:
     group = azure.create("resources:ResourceGroup", "rg")
     return azure.create("containerservice:ManagedCluster", "aks", **cluster_inputs(group, **changes))
@@ -46,7 +49,7 @@ def cluster_on(azure: Azure, **changes: Any) -> Properties:
 def test_what_nodes_run_follows_the_os_sku_and_the_version_of_kubernetes(
     azure: Azure, kubernetes: str, sku: str | None, effective: str, os_image: str, kernel: str
 ) -> None:
-    cluster = cluster_on(azure, kubernetesVersion=kubernetes)
+    cluster = cluster_on(azure, kubernetesVersion=kubernetes, **LONG_TERM_SUPPORT)
     azure.create(POOL, "hb", **pool_inputs(cluster, vmSize="Standard_HB120rs_v3", **({"osSKU": sku} if sku else {})))
     node = machine(azure, "hb")
     labels, info = node["metadata"]["labels"], node["status"]["nodeInfo"]
@@ -86,9 +89,9 @@ def test_an_arm_size_has_arm_nodes_and_an_arm_image(azure: Azure, cluster: Prope
 
 def test_a_pool_keeps_its_kubernetes_when_the_control_plane_gets_a_newer_one(azure: Azure, cluster: Properties) -> None:
     pool = azure.create(POOL, "ndh100", **pool_inputs(cluster))
-    azure.update("containerservice:ManagedCluster", "aks", cluster, kubernetesVersion="1.35")
+    azure.update("containerservice:ManagedCluster", "aks", cluster, kubernetesVersion="1.36")
     updated = azure.update(POOL, "ndh100", pool, nodeLabels={"a": "b"})
-    assert (updated["currentOrchestratorVersion"], azure.machines.drained) == ("1.34.2", [])
+    assert (updated["currentOrchestratorVersion"], azure.machines.drained) == ("1.35.8", [])
 
 
 def test_a_spot_pool_is_labelled_and_tainted_by_aks(azure: Azure, cluster: Properties) -> None:
@@ -132,8 +135,11 @@ def test_a_snapshot_keeps_the_node_image_and_another_one_comes_in_place_node_by_
     }
 
 
-def test_a_newer_kubernetes_drains_and_reimages_every_node(azure: Azure, cluster: Properties) -> None:
+@pytest.mark.field_report("R12")
+def test_a_newer_kubernetes_drains_and_reimages_every_node_and_changes_the_system_that_ubuntu_is(azure: Azure) -> None:
+    cluster = cluster_on(azure, kubernetesVersion="1.34", **LONG_TERM_SUPPORT)
     pool = azure.create(POOL, "ndh100", **pool_inputs(cluster))
+    assert machine(azure, "ndh100")["status"]["nodeInfo"]["osImage"].startswith("Ubuntu 22.04")
     azure.update("containerservice:ManagedCluster", "aks", cluster, kubernetesVersion="1.35")
     azure.machines.drained.clear()
     azure.update(POOL, "ndh100", pool, orchestratorVersion="1.35")

@@ -19,7 +19,7 @@ _PLACE = {"resource_group_name": "group", "cluster_name": "cluster", "subnet_id"
 def cluster(name: Any = "rdma", *, opts: Any = None, **more: Any) -> Any:
     given = {
         "location": "southcentralus",
-        "kubernetes_version": "1.34",
+        "kubernetes_version": "1.35",
         "cluster_name": "aks-infiniband-dev",
         "resource_group_name": "aks-infiniband-dev",
     }

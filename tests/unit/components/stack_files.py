@@ -8,7 +8,7 @@ from aks_infiniband.stack.settings import Settings, SettingsError, load
 
 GOOD = {
     "azure-native:location": "southcentralus",
-    "aks-infiniband:cluster": {"kubernetesVersion": "1.34"},
+    "aks-infiniband:cluster": {"kubernetesVersion": "1.35"},
     "aks-infiniband:pools": [{"name": "ndh100", "vmSize": "Standard_ND96isr_H100_v5", "count": 2}],
 }
 NODE_SUBNET = (
@@ -46,7 +46,7 @@ def named(name: str, size: str, **more: Any) -> Any:
 
 def cluster(**more: Any) -> Any:
     """The good stack's cluster with other keys."""
-    return {"kubernetesVersion": "1.34", **more}
+    return {"kubernetesVersion": "1.35", **more}
 
 
 def loaded(**sections: Any) -> Settings:

@@ -97,7 +97,7 @@ def test_every_other_key_of_a_pool_reaches_azure(deploy: Deploy) -> None:
                 capacity_reservation_group_id=RESERVATION,
                 zones=("2",),
                 pod_subnet_id="pods",
-                kubernetes_version="1.34",
+                kubernetes_version="1.35",
             ).ready
         ),
     )
@@ -106,7 +106,7 @@ def test_every_other_key_of_a_pool_reaches_azure(deploy: Deploy) -> None:
     assert inputs["capacityReservationGroupID"] == RESERVATION
     assert inputs["availabilityZones"] == ["2"]
     assert (inputs["vnetSubnetID"], inputs["podSubnetID"]) == ("subnet", "pods")
-    assert inputs["orchestratorVersion"] == "1.34"
+    assert inputs["orchestratorVersion"] == "1.35"
     assert inputs["upgradeSettings"] == {"maxSurge": "0", "maxUnavailable": "1"}
 
 

@@ -27,7 +27,7 @@ def configuration(pools: Any = (("ndh100", "Standard_ND96isr_H100_v5"),), **more
     """A stack's configuration. pools: each as in a stack file, or a name and a size."""
     return {
         "azure-native:location": "southcentralus",
-        "aks-infiniband:cluster": {"kubernetesVersion": "1.34"},
+        "aks-infiniband:cluster": {"kubernetesVersion": "1.35"},
         "aks-infiniband:pools": [
             pool if isinstance(pool, dict) else {"name": pool[0], "vmSize": pool[1], "count": 2} for pool in pools
         ],
@@ -242,7 +242,7 @@ def test_a_stack_of_machines_without_infiniband_beside_them_makes_their_pool_and
 
 def test_pools_wait_for_one_another_where_the_stack_says_serial(deploy: Deploy) -> None:
     two = (("ndh100", "Standard_ND96isr_H100_v5"), ("hx", "Standard_HX176rs"))
-    serial = {"kubernetesVersion": "1.34", "poolOperations": "serial"}
+    serial = {"kubernetesVersion": "1.35", "poolOperations": "serial"}
     first, second = deploy(program(pools=two, cluster=serial)).all(POOL)
     assert first.urn in second.request["dependencies"]
 

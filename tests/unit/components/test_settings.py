@@ -151,7 +151,7 @@ def test_a_kubernetes_older_than_the_operators_support_is_refused() -> None:
     found = mistakes(changed(cluster={"kubernetesVersion": "1.30"}))
     reason = "is '1.30'; must be 1.31 or later: the Network Operator supports no older Kubernetes"
     assert found == {"cluster.kubernetesVersion": reason}
-    assert loaded(cluster={"kubernetesVersion": "1.31.9"})
+    assert loaded(cluster={"kubernetesVersion": "1.31.9", "supportPlan": "AKSLongTermSupport"})
 
 
 @pytest.mark.parametrize(
@@ -221,7 +221,7 @@ def test_what_depends_on_a_value_that_is_not_well_formed_is_not_guessed_at(broke
 def test_an_empty_configuration_is_told_what_it_needs() -> None:
     assert mistakes({}) == {
         "pools": "is missing; it must list at least one pool: name, vmSize and count",
-        "cluster": 'is missing: give at least kubernetesVersion, such as {kubernetesVersion: "1.34"}; '
+        "cluster": 'is missing: give at least kubernetesVersion, such as {kubernetesVersion: "1.35"}; '
         "or name a cluster that is there under aks-infiniband:existingCluster",
     }
 

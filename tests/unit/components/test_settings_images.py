@@ -9,8 +9,13 @@ from tests.unit.components.stack_files import changed, cluster, loaded, mistakes
 GB300 = "Standard_ND128isr_GB300_v6"
 
 
+def long_term(kubernetes: str) -> Any:
+    """A cluster of a version that AKS may make with long-term support only."""
+    return cluster(kubernetesVersion=kubernetes, supportPlan="AKSLongTermSupport")
+
+
 def os_sku(*, kubernetes: str = "1.34", **more: Any) -> str:
-    settings = loaded(cluster={"kubernetesVersion": kubernetes}, pools=[pool(**more)])
+    settings = loaded(cluster=long_term(kubernetes), pools=[pool(**more)])
     return settings.os_sku(settings.pools[0])
 
 
@@ -35,7 +40,7 @@ def test_the_os_sku_follows_from_size_and_driver() -> None:
 )
 @pytest.mark.field_report("A9")
 def test_an_os_sku_that_the_machine_cannot_run_is_refused(kubernetes: str, more: Any, reason: str) -> None:
-    found = mistakes(changed(cluster={"kubernetesVersion": kubernetes}, pools=[pool(**more)]))
+    found = mistakes(changed(cluster=long_term(kubernetes), pools=[pool(**more)]))
     assert list(found) == ["pools[0].osSku"]
     assert reason in found["pools[0].osSku"]
 
@@ -45,7 +50,7 @@ def test_plain_ubuntu_has_the_inbox_driver_from_kubernetes_1_35_on() -> None:
 
 
 def test_a_cluster_too_old_for_the_os_sku_that_a_size_needs_is_refused() -> None:
-    found = mistakes(changed(cluster=cluster(kubernetesVersion="1.31"), pools=[pool(vmSize=GB300)]))
+    found = mistakes(changed(cluster=long_term("1.31"), pools=[pool(vmSize=GB300)]))
     assert list(found) == ["cluster.kubernetesVersion"]
     assert "must be 1.32 or later: pool ndh100 needs Ubuntu2404" in found["cluster.kubernetesVersion"]
 

@@ -54,12 +54,12 @@ def test_an_infiniband_size_in_an_ordinary_pool_is_refused() -> None:
 
 
 def test_an_infiniband_size_for_the_system_pool_is_refused() -> None:
-    found = mistakes(changed(cluster={"kubernetesVersion": "1.34", "systemPool": {"vmSize": "Standard_HX176rs"}}))
+    found = mistakes(changed(cluster={"kubernetesVersion": "1.35", "systemPool": {"vmSize": "Standard_HX176rs"}}))
     assert "is an InfiniBand size: give it a pool of its own" in found["cluster.systemPool.vmSize"]
 
 
 def test_a_described_infiniband_size_for_the_system_pool_is_refused() -> None:
-    system = {"kubernetesVersion": "1.34", "systemPool": {"vmSize": "Standard_ND1r"}}
+    system = {"kubernetesVersion": "1.35", "systemPool": {"vmSize": "Standard_ND1r"}}
     found = mistakes(changed(sizes={"Standard_ND1r": OWN}, cluster=system))
     assert "is described with InfiniBand" in found["cluster.systemPool.vmSize"]
 

@@ -11,6 +11,7 @@ ERRORS = {entry["name"]: entry for entry in recorded("azure-errors")}
 
 
 @pytest.mark.parametrize("entry", ERRORS.values(), ids=ERRORS)
+@pytest.mark.field_report("R16")
 def test_an_answer_is_tried_again_only_when_it_can_pass_by_itself(entry: dict[str, Any]) -> None:
     assert is_transient(entry["excerpt"]) is entry["transient"]
 

@@ -12,11 +12,11 @@ TEXT = PAGE.read_text(encoding="utf-8")
 def test_every_row_of_the_field_reports_is_answered_once() -> None:
     asked = facts("field-reports.md")["rows"]
     assert len(asked) > 60
-    assert Counter(row.id for row in rows(TEXT)) == Counter(asked)
+    assert Counter(row.id for row in rows(TEXT) if not row.id.startswith("R")) == Counter(asked)
 
 
 def test_no_line_of_the_page_that_begins_like_a_row_is_none() -> None:
-    begun = re.findall(r"^\| ([A-D]\d+[a-z]?) ", TEXT, flags=re.MULTILINE)
+    begun = re.findall(r"^\| ([A-DR]\d+[a-z]?) ", TEXT, flags=re.MULTILINE)
     assert begun == [row.id for row in rows(TEXT)]
 
 

@@ -22,7 +22,7 @@ def _settings() -> Any:
     return load(
         {
             "azure-native:location": "southcentralus",
-            "aks-infiniband:cluster": {"kubernetesVersion": "1.34"},
+            "aks-infiniband:cluster": {"kubernetesVersion": "1.35"},
             "aks-infiniband:pools": [
                 {"name": "nd", "vmSize": "Standard_ND96isr_H100_v5", "count": 2, "mode": "sriov"},
                 {"name": "hb", "vmSize": "Standard_HB176rs_v4", "count": 2, "mode": "ipoib"},
@@ -41,7 +41,7 @@ def _network() -> ipoib.Network:
 _GIVEN: Mapping[str, Callable[[], dict[str, Any]]] = {
     "AksCluster": lambda: {
         "location": "southcentralus",
-        "kubernetes_version": "1.34",
+        "kubernetes_version": "1.35",
         "cluster_name": "c",
         "resource_group_name": "g",
     },

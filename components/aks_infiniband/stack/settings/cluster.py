@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
+from aks_infiniband.facts.kubernetes import SupportPlan
 from aks_infiniband.stack.settings import rules
 from aks_infiniband.stack.settings.base import Labels, Network, PublicRange, Section, Text, Zone
 
@@ -79,8 +80,13 @@ class ClusterSettings(Section):
     """The AKS cluster and what it stands in."""
 
     kubernetes_version: Annotated[str, rules.version, AfterValidator(rules.kubernetes_version)]
-    """Such as "1.34" (AKS picks the patch) or "1.34.2"; quoted, or YAML makes a number of it. A change upgrades the
-    control plane and the stack's pools, not the system pool: for that, `az aks nodepool upgrade`."""
+    """Such as "1.35" (AKS picks the patch) or "1.35.8"; quoted, or YAML makes a number of it. A change upgrades the
+    control plane and the stack's pools, not the system pool: for that, `az aks nodepool upgrade`. From 1.35 on the OS
+    SKU Ubuntu is 24.04 with containerd 2, so raising a cluster to it changes the system of its nodes in place; osSku
+    Ubuntu2204 keeps them."""
+    support_plan: SupportPlan = "KubernetesOfficial"
+    """AKSLongTermSupport supports a version a year longer, on AKS's tier Premium, which has its price; the tier is
+    Standard otherwise."""
     name: Annotated[str, rules.resource_name] | None = None
     """Default: the project's and the stack's name. A change replaces the cluster."""
     resource_group: Annotated[str, rules.resource_group_name] | None = None

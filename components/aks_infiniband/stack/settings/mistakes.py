@@ -35,7 +35,7 @@ _SHAPES: Final = {
 """What a stack file's author calls the types, by pydantic's name of the mistake."""
 _MISSING: Final[dict[Path, str]] = {
     ("pools",): "it must list at least one pool: name, vmSize and count",
-    ("cluster", "kubernetesVersion"): 'it must be given and quoted, such as kubernetesVersion: "1.34"',
+    ("cluster", "kubernetesVersion"): 'it must be given and quoted, such as kubernetesVersion: "1.35"',
 }
 
 

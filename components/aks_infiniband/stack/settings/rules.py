@@ -12,7 +12,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
 from aks_infiniband.facts.catalog import SIZES
-from aks_infiniband.facts.versions import MINIMUM_KUBERNETES
+from aks_infiniband.facts.kubernetes import OLDEST, minor_of
 
 _LABEL_NAME: Final = r"[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?"
 _LABEL_KEY: Final = rf"([a-z0-9]([a-z0-9.-]{{0,251}}[a-z0-9])?/)?{_LABEL_NAME}"
@@ -57,7 +57,7 @@ def _resource_id(kind: str, path: str) -> Matching:
     return Matching(_GROUP + path, f"the resource ID of {kind}, /subscriptions/…/resourceGroups/…/providers/…")
 
 
-version = Matching(r"[0-9]+\.[0-9]+(\.[0-9]+)?", 'a quoted version such as "1.34" or "1.34.2"')
+version = Matching(r"[0-9]+\.[0-9]+(\.[0-9]+)?", 'a quoted version such as "1.35" or "1.35.8"')
 pool_name = Matching(r"[a-z][a-z0-9]{0,11}", "1 to 12 lower-case letters and digits, a letter first")
 resource_name = Matching(
     r"[A-Za-z0-9]([A-Za-z0-9_-]{0,61}[A-Za-z0-9])?",
@@ -113,9 +113,8 @@ def _within(domain: str, *parents: str) -> bool:
 
 def kubernetes_version(value: str) -> str:
     """A version as AKS takes it, not older than the operators support."""
-    oldest = ".".join(map(str, MINIMUM_KUBERNETES))
-    major, minor, *_ = value.split(".")
-    if (int(major), int(minor)) < MINIMUM_KUBERNETES:
+    if minor_of(value) < OLDEST:
+        oldest = ".".join(map(str, OLDEST))
         raise ValueError(f"must be {oldest} or later: the Network Operator supports no older Kubernetes")
     return value
 

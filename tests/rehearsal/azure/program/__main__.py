@@ -57,7 +57,7 @@ cluster = containerservice.ManagedCluster(
     "aks",
     resource_group_name=group.name,
     dns_prefix="aks",
-    kubernetes_version="1.34",
+    kubernetes_version="1.35",
     identity={"type": "UserAssigned", "user_assigned_identities": [identity.id]},
     agent_pool_profiles=[
         {

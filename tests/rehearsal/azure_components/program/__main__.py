@@ -41,7 +41,7 @@ cluster = AksCluster(
     "rdma",
     args=AksClusterArgs(
         location="southcentralus",
-        kubernetes_version="1.34",
+        kubernetes_version="1.35",
         cluster_name="rdma",
         resource_group_name="rdma",
         network=NetworkSettings.model_validate(section("network")),

@@ -29,7 +29,7 @@ def check(seen: Seen) -> Iterator[Inconsistency]:
         yield Inconsistency(
             ("cluster",),
             None,
-            'is missing: give at least kubernetesVersion, such as {kubernetesVersion: "1.34"}; '
+            'is missing: give at least kubernetesVersion, such as {kubernetesVersion: "1.35"}; '
             "or name a cluster that is there under aks-infiniband:existingCluster",
         )
     elif made:

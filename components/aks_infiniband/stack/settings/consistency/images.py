@@ -4,14 +4,9 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from aks_infiniband.facts.kubernetes import UBUNTU_2204_UNTIL, UBUNTU_2404, UBUNTU_IS_2404_SINCE
 from aks_infiniband.stack.settings.consistency.seen import Inconsistency, Seen, SeenPool
 
-_UBUNTU_2404_SINCE: Final = (1, 32)
-"""First Kubernetes for which AKS has Ubuntu2404 (AKS issue 4314)."""
-_UBUNTU_IS_2404_SINCE: Final = (1, 35)
-"""From here on the OS SKU Ubuntu is 24.04, before it is 22.04 (AKS release notes of 2026-01-04)."""
-_UBUNTU_2204_UNTIL: Final = (1, 36)
-"""Last Kubernetes for which AKS has Ubuntu2204 (AKS release notes of 2026-01-04)."""
 _NAMED: Final = {"amd64": "amd64", "x86_64": "amd64", "x86-64": "amd64", "arm64": "arm64", "aarch64": "arm64"}
 """How an image's name or tag tells the one architecture that it is built for."""
 
@@ -29,10 +24,10 @@ def _os_sku(seen: Seen, pool: SeenPool) -> Iterator[Inconsistency]:
     if sku is None or version is None:
         return
     written = f"{version[0]}.{version[1]}"
-    is_2404 = sku == "Ubuntu2404" or (sku == "Ubuntu" and version >= _UBUNTU_IS_2404_SINCE)
-    if sku == "Ubuntu2404" and version < _UBUNTU_2404_SINCE:
+    is_2404 = sku == "Ubuntu2404" or (sku == "Ubuntu" and version >= UBUNTU_IS_2404_SINCE)
+    if sku == "Ubuntu2404" and version < UBUNTU_2404[0]:
         yield from _too_old(seen, pool, written)
-    elif sku == "Ubuntu2204" and version > _UBUNTU_2204_UNTIL:
+    elif sku == "Ubuntu2204" and version > UBUNTU_2204_UNTIL:
         yield Inconsistency(pool.path("osSku"), sku, f"must be Ubuntu2404 or Ubuntu with Kubernetes {written}")
     elif pool.size is not None and pool.size.architecture == "arm64" and sku != "Ubuntu2404":
         reason = f"must be Ubuntu2404 for {pool.given.vm_size}: its drivers are built for no other"
@@ -44,7 +39,7 @@ def _os_sku(seen: Seen, pool: SeenPool) -> Iterator[Inconsistency]:
 
 
 def _too_old(seen: Seen, pool: SeenPool, written: str) -> Iterator[Inconsistency]:
-    since = ".".join(map(str, _UBUNTU_2404_SINCE))
+    since = ".".join(map(str, UBUNTU_2404[0]))
     if pool.given.os_sku is not None:
         reason = f"needs Kubernetes {since} or later; the cluster has {written}"
         yield Inconsistency(pool.path("osSku"), pool.given.os_sku, reason)

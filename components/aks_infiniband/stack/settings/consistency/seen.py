@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from aks_infiniband.facts.catalog import GpuDriver, MachineSize, Mode, NicDriver
+from aks_infiniband.facts.kubernetes import minor_of
 from aks_infiniband.stack.settings import resolve
 from aks_infiniband.stack.settings.cluster import ClusterSettings
 from aks_infiniband.stack.settings.model import Settings
@@ -138,7 +139,4 @@ class Seen:
     def kubernetes(self) -> tuple[int, int] | None:
         """Version of the cluster that is made."""
         version = self.cluster and self.cluster.kubernetes_version
-        if not version:
-            return None
-        major, minor, *_ = version.split(".")
-        return int(major), int(minor)
+        return minor_of(version) if version else None

@@ -8,6 +8,7 @@ from aks_infiniband.stack.settings.consistency import (
     existing,
     images,
     ipoib,
+    kubernetes,
     networks,
     placement,
     pools,
@@ -16,7 +17,7 @@ from aks_infiniband.stack.settings.consistency import (
 )
 from aks_infiniband.stack.settings.consistency.seen import Inconsistency, Seen
 
-_TOPICS = (existing, access, networks, sizes, pools, placement, drivers, images, ipoib, waits)
+_TOPICS = (existing, kubernetes, access, networks, sizes, pools, placement, drivers, images, ipoib, waits)
 
 
 def check(seen: Seen) -> Iterator[Inconsistency]:

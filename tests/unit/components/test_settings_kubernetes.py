@@ -1,0 +1,61 @@
+"""Versions of Kubernetes: one past its support is refused, with what to do; long-term support carries it on."""
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+import yaml
+from aks_infiniband.facts.kubernetes import RELEASES, minor_of
+from aks_infiniband.stack.settings import load
+from aks_infiniband.stack.settings.consistency import kubernetes
+
+from tests.unit.components.stack_files import changed, cluster, loaded, mistakes
+
+LTS = "AKSLongTermSupport"
+
+
+def on(day: date, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kubernetes, "today", lambda: day)
+
+
+@pytest.mark.field_report("R1")
+def test_a_version_past_its_community_support_is_refused_and_says_what_is_supported() -> None:
+    found = mistakes(changed(cluster=cluster(kubernetesVersion="1.33.5")))
+    assert found == {
+        "cluster.kubernetesVersion": "is '1.33.5'; must be one of 1.37, 1.36, 1.35, 1.34: AKS supports this one until "
+        "2026-07-31 only, or until 2027-07-31 with supportPlan AKSLongTermSupport"
+    }
+
+
+@pytest.mark.field_report("R1")
+def test_long_term_support_carries_a_version_on_for_a_year() -> None:
+    assert loaded(cluster=cluster(kubernetesVersion="1.33", supportPlan=LTS)).cluster
+
+
+def test_a_version_is_taken_on_the_last_day_of_its_support_and_not_after(monkeypatch: pytest.MonkeyPatch) -> None:
+    stack = changed(cluster=cluster(kubernetesVersion="1.34"))
+    on(date(2026, 11, 30), monkeypatch)
+    assert load(stack).cluster
+    on(date(2026, 12, 1), monkeypatch)
+    assert "2026-11-30" in mistakes(stack)["cluster.kubernetesVersion"]
+
+
+def test_a_version_past_long_term_support_too_is_not_offered_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    on(date(2027, 8, 1), monkeypatch)
+    for plan in ("KubernetesOfficial", LTS):
+        found = mistakes(changed(cluster=cluster(kubernetesVersion="1.33", supportPlan=plan)))
+        assert "supportPlan" not in found["cluster.kubernetesVersion"]
+
+
+def test_a_version_later_than_all_that_are_known_is_taken() -> None:
+    assert loaded(cluster=cluster(kubernetesVersion="1.99")).cluster
+
+
+@pytest.mark.parametrize("name", ["dev", "sriov", "ipoib", "mixed"])
+@pytest.mark.field_report("R1")
+def test_the_stacks_versions_have_nine_months_left(name: str) -> None:
+    file = Path(__file__).parents[3] / f"Pulumi.{name}.yaml"
+    settings = load(yaml.safe_load(file.read_text())["config"]).cluster
+    assert settings
+    release = RELEASES[minor_of(settings.kubernetes_version)]
+    assert release.last_day(settings.support_plan) >= date(2027, 8, 22)
