@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from rehearsal.machines.hardware import hardware_of
+from rehearsal.machines.hardware.model import hardware_of
+from rehearsal.machines.hardware.sysfs import dev_files, proc_files, sys_files, write_files
 from rehearsal.machines.rdma_tools import listing, perftest, ping_pong
-from rehearsal.machines.sysfs import dev_files, proc_files, sys_files, write_files
 
 MODULES = ("ib_umad", "ib_uverbs", "mlx5_ib", "rdma_ucm")
 
