@@ -214,7 +214,7 @@ def test_expectations_follow_the_catalogue(pool: Any) -> None:
         "not_measured": [],
     }
     assert set(thresholds) == set(expected["figures"])
-    assert thresholds["rdma-write-bandwidth"]["fail"] == 380
+    assert thresholds["rdma-write-bandwidth"]["fail"] == 360
     assert collective["ranks_per_node"] == 8
 
 
