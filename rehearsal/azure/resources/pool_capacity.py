@@ -12,7 +12,7 @@ from rehearsal.azure.naming import last_part
 from rehearsal.azure.request_faults import allocation_failed
 from rehearsal.azure.resources.pool_defaults import TYPE
 from rehearsal.azure.store import Record
-from rehearsal.azure.subscription import CapacityReservationGroup, by_id
+from rehearsal.azure.subscription import CapacityReservationGroup, Size, by_id
 
 _ASSIGNMENT: Final = "azure-native:authorization:RoleAssignment"
 _PLACEMENT_GROUP_MACHINES: Final = 100
@@ -27,7 +27,7 @@ def require_quota(cloud: Cloud, pools: Iterable[tuple[Mapping[str, Any], int]], 
         size = cloud.size(str(pool["vmSize"]))
         assert size
         offers[size.series] = cloud.subscription.series_of(size)
-        more[size.series] = more.get(size.series, 0) + growth * size.vcpus
+        more[size.series] = more.get(size.series, 0) + growth * quota_vcpus(size)
     used = usage(cloud, region)
     for series, required in more.items():
         _within(offers[series].family, region, offers[series].vcpus, used.get(series, 0), required)
@@ -48,6 +48,11 @@ def _within(family: str, region: str, limit: int, used: int, required: int) -> N
         )
 
 
+def quota_vcpus(size: Size | MachineSize) -> int:
+    """What one machine counts against its family's quota; a constrained size counts like the full one."""
+    return size.quota_vcpus if isinstance(size, MachineSize) else size.vcpus
+
+
 def usage(cloud: Cloud, region: str) -> dict[str, int]:
     """VCPUs in use in a region, by series."""
     used: dict[str, int] = {}
@@ -55,7 +60,7 @@ def usage(cloud: Cloud, region: str) -> dict[str, int]:
         size = cloud.size(str(record.outputs["vmSize"]))
         cluster = cloud.store.get(record.id[: record.id.casefold().rfind("/agentpools/")])
         if size and cluster and cluster.outputs["location"] == region:
-            used[size.series] = used.get(size.series, 0) + int(record.outputs["count"]) * size.vcpus
+            used[size.series] = used.get(size.series, 0) + int(record.outputs["count"]) * quota_vcpus(size)
     return used
 
 

@@ -280,3 +280,12 @@ def test_the_last_system_pool_cannot_go(azure: Azure, cluster: Properties) -> No
     system = {"id": f"{cluster['id']}/agentPools/system"}
     with pytest.raises(RefusedError, match="at least one system agent pool"):
         azure.delete(POOL, "system", system)
+
+
+@pytest.mark.field_report("R14")
+def test_a_constrained_size_counts_the_cores_of_the_full_one(make_azure: MakeAzure) -> None:
+    azure = make_azure(regional_vcpus=8 + 2 * 120 - 1)
+    group = azure.create("resources:ResourceGroup", "rg")
+    cluster = azure.create("containerservice:ManagedCluster", "aks", **cluster_inputs(group))
+    with pytest.raises(RefusedError, match="Additional Required: 240"):
+        azure.create(POOL, "hb", **pool_inputs(cluster, vmSize="Standard_HB120-16rs_v3", count=2))

@@ -3,6 +3,8 @@
 import pytest
 from aks_infiniband.facts.catalog import SIZES, MachineSize, PciSlot, described
 
+from tests.unit.field_recordings.recordings import recordings
+
 
 @pytest.mark.parametrize("size", SIZES.values(), ids=lambda size: size.name)
 def test_every_adapter_and_gpu_has_a_slot_of_its_own(size: MachineSize) -> None:
@@ -16,8 +18,21 @@ def test_constrained_cores_keep_memory_and_adapters() -> None:
     full = SIZES["Standard_HB176rs_v4"]
     for cores in (144, 96, 48, 24):
         variant = SIZES[f"Standard_HB176-{cores}rs_v4"]
-        assert variant.vcpus == cores
+        assert (variant.vcpus, variant.quota_vcpus) == (cores, 176)
         assert (variant.memory_gib, variant.infiniband, variant.series) == (full.memory_gib, full.infiniband, "HBv4")
+
+
+@pytest.mark.field_report("R14")
+def test_every_size_is_there_that_azures_health_checks_know_with_infiniband() -> None:
+    listed = {name for floor in recordings()["health-check-floors"]["figures"] for name in floor["sizes"]}
+    assert listed <= set(SIZES)
+    assert {f"Standard_HB120-{cores}rs_v2" for cores in (96, 64, 32, 16)} <= set(SIZES)
+    assert {f"Standard_HB368-{cores}rs_v5" for cores in (336, 288, 240, 192, 144, 96, 48)} <= set(SIZES)
+
+
+@pytest.mark.field_report("R14")
+def test_grace_blackwell_has_the_memory_that_azure_says() -> None:
+    assert {size.memory_gib for size in SIZES.values() if size.architecture == "arm64"} == {864}
 
 
 def test_addresses_and_interfaces_are_those_of_linux() -> None:
@@ -34,10 +49,7 @@ def test_the_interface_that_the_guide_names_is_the_first(name: str) -> None:
 
 
 def test_interfaces_are_told_only_where_they_are_known() -> None:
-    assert {size.name for size in SIZES.values() if not size.ipoib_devices} == {
-        "Standard_HC44rs",
-        "Standard_HB120rs_v2",
-    }
+    assert {size.series for size in SIZES.values() if not size.ipoib_devices} == {"HC", "HBv2", "HBv5"}
 
 
 def test_a_topology_is_known_where_azure_publishes_one() -> None:
@@ -47,6 +59,7 @@ def test_a_topology_is_known_where_azure_publishes_one() -> None:
         "Standard_ND96amsr_A100_v4",
         "Standard_ND96isr_H100_v5",
         "Standard_ND96isr_H200_v5",
+        "Standard_ND96isrf_H200_v5",
     }
 
 

@@ -33,6 +33,14 @@ def test_address_ranges_that_do_not_go_together_are_refused(network: Any, key: s
     assert reason in found[f"cluster.network.{key}"]
 
 
+@pytest.mark.field_report("R17")
+@pytest.mark.parametrize("key", ["addressSpace", "podCidr", "serviceCidr"])
+def test_the_range_in_which_azure_gives_infiniband_adapters_their_addresses_is_refused(key: str) -> None:
+    found = wrong({key: "172.16.0.0/16", **({"subnet": "172.16.0.0/20"} if key == "addressSpace" else {})})
+    reason = "overlaps 172.16.0.0/16, in which Azure gives InfiniBand adapters their addresses"
+    assert reason in found[f"cluster.network.{key}"]
+
+
 def test_room_is_counted_for_all_that_the_autoscaler_may_add() -> None:
     few = {"podCidr": "10.244.0.0/21"}
     assert loaded(cluster=cluster(network=few))

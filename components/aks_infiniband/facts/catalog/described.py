@@ -26,6 +26,7 @@ def described(name: str, description: Mapping[str, Any]) -> MachineSize:
         name=name,
         series=description["series"],
         vcpus=description["vcpus"],
+        quota_vcpus=description["vcpus"],
         memory_gib=description["memoryGib"],
         infiniband=Infiniband(
             hca_count=infiniband["hcaCount"],

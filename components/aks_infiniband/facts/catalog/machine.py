@@ -110,6 +110,8 @@ class MachineSize:
     """The family whose vCPU quota the size counts against."""
     vcpus: int
     """Virtual CPUs."""
+    quota_vcpus: int
+    """Virtual CPUs that one machine counts against the family's quota: of constrained sizes those of the full one."""
     memory_gib: int
     """Memory of the machine, in GiB."""
     infiniband: Infiniband

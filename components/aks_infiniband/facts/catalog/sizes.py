@@ -1,5 +1,10 @@
-"""The table of machine sizes."""
+"""The table of machine sizes.
 
+Names, vCPUs and memory are those of Azure's size pages; of constrained sizes and HBv5 those that Azure Resource Manager
+lists (microsoft/aspire 5bd693a, AksNodeVmSizes.cs).
+"""
+
+from dataclasses import replace
 from typing import Final
 
 from aks_infiniband.facts.catalog.machine import (
@@ -11,7 +16,17 @@ from aks_infiniband.facts.catalog.machine import (
     LinkGeneration,
     MachineSize,
 )
-from aks_infiniband.facts.catalog.slots import GRACE_BLACKWELL, MI300X, NDV2, NDV4, NDV5, ONE_HCA, UNKNOWN, Slots
+from aks_infiniband.facts.catalog.slots import (
+    GRACE_BLACKWELL,
+    MI300X,
+    NDV2,
+    NDV4,
+    NDV5,
+    ONE_HCA,
+    UNKNOWN,
+    UNKNOWN_FOUR,
+    Slots,
+)
 
 
 def _infiniband(hca_count: int, generation: LinkGeneration, adapter: str) -> Infiniband:
@@ -40,14 +55,16 @@ def _size(
     slots: Slots,
     accelerator: Accelerator | None = None,
     *,
+    quota_vcpus: int | None = None,
     architecture: Architecture = "amd64",
     placement_feature: bool = True,
 ) -> MachineSize:
-    """cpu: vCPUs, and GiB of memory."""
+    """cpu: vCPUs, and GiB of memory. quota_vcpus: None where it counts as many as it has."""
     return MachineSize(
         name=name,
         series=series,
         vcpus=cpu[0],
+        quota_vcpus=quota_vcpus or cpu[0],
         memory_gib=cpu[1],
         infiniband=infiniband,
         accelerator=accelerator,
@@ -68,7 +85,7 @@ def _cpu_sizes(
     infiniband: Infiniband,
     slots: Slots = ONE_HCA,
 ) -> list[MachineSize]:
-    """A CPU size and its constrained-core variants, which keep the memory and the HCA of the full size.
+    """A CPU size and its constrained-core variants, which keep memory, HCAs and use of quota of the full size.
 
     names: what stands before and behind the number of cores.
     """
@@ -80,6 +97,7 @@ def _cpu_sizes(
             (count, memory_gib),
             infiniband,
             slots,
+            quota_vcpus=full,
         )
         for count in cores
     ]
@@ -87,14 +105,18 @@ def _cpu_sizes(
 
 _HDR: Final = _infiniband(1, "HDR", "ConnectX-6")
 _NDR: Final = _infiniband(1, "NDR", "ConnectX-7")
+_FOUR_NDR200: Final = replace(_infiniband(4, "NDR", "ConnectX-7"), rate_gbps=200)
+"""800 Gb/s in all, 200 for each of its four processors (Microsoft, announcement of HBv5, 2024-11-19)."""
+_HBV5_CORES: Final = (368, 336, 288, 240, 192, 144, 96, 48)
 _EIGHT_HDR: Final = _infiniband(8, "HDR", "ConnectX-6")
 _EIGHT_NDR: Final = _infiniband(8, "NDR", "ConnectX-7")
 
 _SIZES: Final[tuple[MachineSize, ...]] = (
-    *_cpu_sizes(("Standard_HC", "rs"), (44,), 352, "HC", _infiniband(1, "EDR", "ConnectX-5"), UNKNOWN),
-    *_cpu_sizes(("Standard_HB", "rs_v2"), (120,), 456, "HBv2", _HDR, UNKNOWN),
+    *_cpu_sizes(("Standard_HC", "rs"), (44, 32, 16), 352, "HC", _infiniband(1, "EDR", "ConnectX-5"), UNKNOWN),
+    *_cpu_sizes(("Standard_HB", "rs_v2"), (120, 96, 64, 32, 16), 456, "HBv2", _HDR, UNKNOWN),
     *_cpu_sizes(("Standard_HB", "rs_v3"), (120, 96, 64, 32, 16), 448, "HBv3", _HDR),
     *_cpu_sizes(("Standard_HB", "rs_v4"), (176, 144, 96, 48, 24), 768, "HBv4", _NDR),
+    *_cpu_sizes(("Standard_HB", "rs_v5"), _HBV5_CORES, 448, "HBv5", _FOUR_NDR200, UNKNOWN_FOUR),
     *_cpu_sizes(("Standard_HX", "rs"), (176, 144, 96, 48, 24), 1408, "HX", _NDR),
     _size(
         "Standard_ND40rs_v2",
@@ -108,6 +130,7 @@ _SIZES: Final[tuple[MachineSize, ...]] = (
     _size("Standard_ND96amsr_A100_v4", "NDm_A100_v4", (96, 1900), _EIGHT_HDR, NDV4, _nvidia(8, "A100", 80)),
     _size("Standard_ND96isr_H100_v5", "ND_H100_v5", (96, 1900), _EIGHT_NDR, NDV5, _nvidia(8, "H100", 80)),
     _size("Standard_ND96isr_H200_v5", "ND_H200_v5", (96, 1850), _EIGHT_NDR, NDV5, _nvidia(8, "H200", 141)),
+    _size("Standard_ND96isrf_H200_v5", "ND_H200_v5", (96, 1850), _EIGHT_NDR, NDV5, _nvidia(8, "H200", 141)),
     _size(
         "Standard_ND96isr_MI300X_v5",
         "ND_MI300X_v5",
@@ -119,7 +142,7 @@ _SIZES: Final[tuple[MachineSize, ...]] = (
     _size(
         "Standard_ND128isr_NDR_GB200_v6",
         "ND_GB200_v6",
-        (128, 900),
+        (128, 864),
         _infiniband(4, "NDR", "ConnectX-7"),
         GRACE_BLACKWELL,
         _superchip("GB200", 192),
@@ -129,7 +152,7 @@ _SIZES: Final[tuple[MachineSize, ...]] = (
     _size(
         "Standard_ND128isr_GB300_v6",
         "ND_GB300_v6",
-        (128, 900),
+        (128, 864),
         _infiniband(4, "NDR", "ConnectX-8"),
         GRACE_BLACKWELL,
         _superchip("GB300", 288),

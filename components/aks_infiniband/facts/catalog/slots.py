@@ -82,5 +82,8 @@ GRACE_BLACKWELL: Final = Slots(
 ONE_HCA: Final = Slots(hcas=counted_up(FIRST_HCA, 1), source="observed")
 """HBv3, where it was seen, and its successors HBv4 and HX, which are taken to be alike."""
 
+UNKNOWN_FOUR: Final = Slots(hcas=counted_up(FIRST_HCA, 4), source="assumed")
+"""HBv5: nobody has published where its four sit."""
+
 UNKNOWN: Final = Slots(hcas=counted_up(FIRST_HCA, 1), source="assumed")
 """HC and HBv2: a report of HBv2 has the HCA in another PCI domain (azhpc-images, pull request 44)."""

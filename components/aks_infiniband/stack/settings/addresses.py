@@ -7,6 +7,9 @@ _RESERVED: Final = tuple(
     IPv4Network(network) for network in ("169.254.0.0/16", "172.30.0.0/16", "172.31.0.0/16", "192.0.2.0/24")
 )
 """Ranges that AKS keeps for itself (Azure, "Use kubenet or CNI networking", prerequisites)."""
+_RDMA: Final = IPv4Network("172.16.0.0/16")
+"""Range in which Azure gives the HCAs of its HPC sizes their addresses (Azure/AKS pull request 5975, README.md of
+distributed-training-rdma; seen as 172.16.1.2/16 in Azure/azure-ipoib-ipam-cni)."""
 _ONLY_THE_CLUSTER: Final = IPv4Network("0.0.0.0/32")
 """Stands for the cluster's own outbound address (Azure, "API server authorized IP ranges")."""
 
@@ -31,6 +34,8 @@ def network_range(value: IPv4Network) -> IPv4Network:
     for reserved in _RESERVED:
         if value.overlaps(reserved):
             raise ValueError(f"overlaps {reserved}, which AKS keeps for itself")
+    if value.overlaps(_RDMA):
+        raise ValueError(f"overlaps {_RDMA}, in which Azure gives InfiniBand adapters their addresses")
     return value
 
 
