@@ -71,3 +71,19 @@ def test_an_image_built_for_another_architecture_is_refused(sections: Any, key: 
 
 def test_an_arm64_image_is_refused_on_amd64_machines() -> None:
     assert "is built for arm64" in mistakes(changed(validation={"image": "x/y-arm64:1"}))["validation.image"]
+
+
+@pytest.mark.field_report("R7")
+def test_gpu_pools_of_two_systems_are_refused_where_the_gpu_operator_has_the_driver() -> None:
+    pools = [pool(osSku="Ubuntu2204"), named("ndh200", "Standard_ND96isr_H200_v5")]
+    found = mistakes(changed(pools=pools))
+    assert list(found) == ["pools[1].osSku"]
+    assert "must be of the same Ubuntu as pool ndh100 (Ubuntu2204)" in found["pools[1].osSku"]
+    pools[1] |= {"osSku": "Ubuntu2204"}
+    assert loaded(pools=pools)
+    assert loaded(pools=[pool(osSku="Ubuntu2404"), named("ndh200", "Standard_ND96isr_H200_v5")]), "Ubuntu is 24.04 too"
+
+
+@pytest.mark.field_report("R7")
+def test_pools_without_gpus_may_have_another_system() -> None:
+    assert loaded(pools=[pool(osSku="Ubuntu2204"), named("hb", "Standard_HB176rs_v4")])

@@ -16,6 +16,7 @@ def check(seen: Seen) -> Iterator[Inconsistency]:
     if seen.in_azure:
         for pool in seen.pools:
             yield from _os_sku(seen, pool)
+        yield from _one_system(seen)
     yield from _architectures(seen)
 
 
@@ -24,7 +25,7 @@ def _os_sku(seen: Seen, pool: SeenPool) -> Iterator[Inconsistency]:
     if sku is None or version is None:
         return
     written = f"{version[0]}.{version[1]}"
-    is_2404 = sku == "Ubuntu2404" or (sku == "Ubuntu" and version >= UBUNTU_IS_2404_SINCE)
+    is_2404 = _is_2404(sku, version)
     if sku == "Ubuntu2404" and version < UBUNTU_2404[0]:
         yield from _too_old(seen, pool, written)
     elif sku == "Ubuntu2204" and version > UBUNTU_2204_UNTIL:
@@ -36,6 +37,22 @@ def _os_sku(seen: Seen, pool: SeenPool) -> Iterator[Inconsistency]:
         is_2204 = f"Ubuntu is 22.04 with Kubernetes {written}" if sku == "Ubuntu" else "Ubuntu2204 is older"
         reason = f"must be Ubuntu2404 with the inbox driver, which is that of Ubuntu 24.04's kernel ({is_2204})"
         yield Inconsistency(pool.path("osSku"), sku, reason)
+
+
+def _one_system(seen: Seen) -> Iterator[Inconsistency]:
+    """The GPU Operator asks one GPU node for its system, and gives all of them the driver of that (NVIDIA/gpu-operator
+    v26.3.3, controllers/state_manager.go).
+    """
+    pools = [pool for pool in seen.infiniband_pools if pool.gpu_driver == "operator" and pool.os_sku is not None]
+    for pool in pools[1:]:
+        sku, first = pool.os_sku, pools[0].os_sku
+        if seen.kubernetes is not None and _is_2404(sku, seen.kubernetes) != _is_2404(first, seen.kubernetes):
+            reason = f"must be of the same Ubuntu as pool {pools[0].name} ({first}), because the GPU Operator installs "
+            yield Inconsistency(pool.path("osSku"), sku, f"{reason}the driver of one on all GPU nodes")
+
+
+def _is_2404(sku: str | None, version: tuple[int, int]) -> bool:
+    return sku == "Ubuntu2404" or (sku == "Ubuntu" and version >= UBUNTU_IS_2404_SINCE)
 
 
 def _too_old(seen: Seen, pool: SeenPool, written: str) -> Iterator[Inconsistency]:
