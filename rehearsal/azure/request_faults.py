@@ -38,6 +38,14 @@ _REFUSED_AT_ONCE: Final = {
         "Another operation on this or dependent resource is in progress. To retrieve status of the operation use uri: "
         "https://management.azure.com/operations.",
     ),
+    # A role that has not spread yet (tests/field_recordings/azure-errors.yaml, subnet-not-joined).
+    "LinkedAuthorizationFailed": (
+        HTTPStatus.FORBIDDEN,
+        "The client '33333333-4444-4555-8666-777777777777' with object id '33333333-4444-4555-8666-777777777777' has "
+        "permission to perform action 'Microsoft.ContainerService/managedClusters/write' on scope '{scope}'; however, "
+        "it does not have permission to perform action 'Microsoft.Network/virtualNetworks/subnets/join/action' on the "
+        "linked scope(s) '/subscriptions/…/virtualNetworks/…/subnets/…' or the linked scope(s) are invalid.",
+    ),
     # Azure, "Resolve errors for SKU not available".
     "SkuNotAvailable": (
         HTTPStatus.CONFLICT,
@@ -95,6 +103,7 @@ def _refusal(cloud: Cloud, fault: Fault, resource: str, others: list[Record]) ->
         fault.code,
         message.format(
             other=last_part(others[0].id) if others else "system",
+            scope=resource,
             size="the requested size",
             region=cluster.outputs["location"] if cluster else "the requested location",
         ),

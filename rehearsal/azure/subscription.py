@@ -19,6 +19,7 @@ FaultCode = Literal[
     "OperationNotAllowed",
     "EtagMismatch",
     "AnotherOperationInProgress",
+    "LinkedAuthorizationFailed",
     "SkuNotAvailable",
     "AllocationFailed",
     "Canceled",

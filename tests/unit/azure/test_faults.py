@@ -5,6 +5,7 @@ import time
 from typing import Any, Final
 
 import pytest
+from aks_infiniband.diagnosis.azure_hook import pause_before_retry
 
 from rehearsal.azure.subscription import Fault
 from rehearsal.azure.wire import Properties
@@ -40,6 +41,20 @@ def test_the_first_requests_are_refused_in_azures_words_and_leave_nothing(
             azure.create(POOL, "ndh100", **pool_inputs(cluster))
         assert azure.context.details == [], "nothing for the engine to keep"
     assert azure.create(POOL, "ndh100", **pool_inputs(cluster))["provisioningState"] == "Succeeded"
+
+
+@pytest.mark.field_report("R16")
+def test_a_role_that_has_not_spread_is_refused_in_azures_words_and_waited_for_ten_minutes(
+    make_azure: MakeAzure,
+) -> None:
+    azure = make_azure(faults=(fault(code="LinkedAuthorizationFailed", type="ManagedCluster"),))
+    group = azure.create("resources:ResourceGroup", "rg")
+    with pytest.raises(RefusedError, match=r"Status=403.*subnets/join/action") as refused:
+        azure.create("containerservice:ManagedCluster", "aks", **cluster_inputs(group))
+    pauses = [pause_before_retry([str(refused.value)] * tries, "create", share=1) for tries in range(1, 12)]
+    assert 8 * 60 < sum(pause or 0 for pause in pauses) < 12 * 60
+    assert pauses[-1] is None
+    assert azure.create("containerservice:ManagedCluster", "aks", **cluster_inputs(group))["name"]
 
 
 def test_a_fault_meets_the_resources_and_requests_that_it_names(make_azure: MakeAzure) -> None:
