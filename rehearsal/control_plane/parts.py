@@ -224,8 +224,8 @@ def _simulator(run: RunFolder, name: str, speed: float) -> Part:
     return Part(
         name=name,
         argv=(sys.executable, "-m", f"rehearsal.{name}", "--run", str(run.root), "--speed", str(speed)),
-        # the simulated Azure talks to a cluster only when somebody has bought one, so it need not wait
-        after=() if name == "azure" else ("kube-apiserver",),
         ready=WritesFile(path=run.ready_file(name)),
+        # Python loads while the API server starts; then the machines and the operators wait for it (`await_ready`).
+        time_limit_s=2 * TIME_LIMIT_S,
         grace_s=5.0,  # simulated machines end the programs of their pods
     )

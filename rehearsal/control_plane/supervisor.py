@@ -113,6 +113,7 @@ class Supervisor:
                     f"{part.name} was not ready within {limit}; last seen: {answer.seen}.{running.tail()}"
                 )
             await asyncio.sleep(POLL_S)
+        self.run.ready_file(part.name).touch()
         running.ready_after_s = running.age_s()
         ready[part.name].set()
         self._save()

@@ -50,7 +50,9 @@ def main() -> None:
     arguments = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     logging.getLogger("httpx2").setLevel(logging.WARNING)
-    asyncio.run(run(RunFolder.at(arguments.run), Latencies(speed=arguments.speed)))
+    folder, latencies = RunFolder.at(arguments.run), Latencies(speed=arguments.speed)
+    folder.await_ready("kube-apiserver")
+    asyncio.run(run(folder, latencies))
 
 
 if __name__ == "__main__":

@@ -41,6 +41,7 @@ def main(arguments: list[str]) -> int:
     Latencies(speed=options.speed)  # the one place that knows which speeds there are
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     logging.getLogger("httpx2").setLevel(logging.WARNING)
+    RunFolder.at(options.run).await_ready("kube-apiserver")
     asyncio.run(serve(options.run))
     return 0
 

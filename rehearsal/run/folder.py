@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import shutil
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 ENVIRONMENT_VARIABLE = "AKS_INFINIBAND_REHEARSAL"
 """Every process of a run carries this variable with the absolute path of its run folder; `down` finds them by it."""
+
+AWAIT_EVERY_S = 0.02
 
 _OURS = ("run.json", "lock", "supervisor.log", "pki", "kubeconfig", "logs", "ready")
 
@@ -93,7 +96,13 @@ class RunFolder:
         return self.logs / f"{part}.log"
 
     def ready_file(self, part: str) -> Path:
+        """There as soon as the part serves."""
         return self.ready / part
+
+    def await_ready(self, part: str) -> None:
+        """Waits until a part serves, for as long as it takes: the supervisor ends who waits when the part fails."""
+        while not self.ready_file(part).exists():
+            time.sleep(AWAIT_EVERY_S)
 
     def part_kubeconfig(self, part: str) -> Path:
         return self.pki / f"{part}.kubeconfig"

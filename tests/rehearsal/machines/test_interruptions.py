@@ -88,6 +88,7 @@ def machines(server: ControlPlane, relay: Relay, tmp_path: Path) -> Iterator[sub
     run = RunFolder.at(tmp_path)
     for folder in (run.logs, run.machines, run.ready):
         folder.mkdir()
+    run.ready_file("kube-apiserver").touch()
     shutil.copytree(server.run.pki, run.pki)
     config = yaml.safe_load(run.part_kubeconfig("machines").read_text())
     config["clusters"][0]["cluster"]["server"] = f"https://127.0.0.1:{relay.port}"

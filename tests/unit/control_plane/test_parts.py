@@ -38,7 +38,7 @@ def test_simulators_are_modules_that_get_the_run_folder_and_the_speed(table: dic
     for name in SIMULATORS:
         assert table[name].argv[1:] == ("-m", f"rehearsal.{name}", "--run", str(tmp_path.resolve()), "--speed", "60.0")
         assert table[name].ready == WritesFile(path=tmp_path.resolve() / "ready" / name)
-        assert table[name].after == (() if name == "azure" else ("kube-apiserver",))
+        assert table[name].after == ()
 
 
 def test_parts_are_asked_on_the_port_that_they_are_told_to_serve(table: dict[str, Part]) -> None:

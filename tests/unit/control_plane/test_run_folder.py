@@ -1,6 +1,7 @@
 """The folder of a run: emptied for a new one, never anybody else's."""
 
 import json
+import threading
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,18 @@ def test_a_new_run_finds_nothing_of_the_run_before(tmp_path: Path) -> None:
     assert not run.run_json.exists()
     assert not run.log("etcd").exists()
     assert list(run.etcd.iterdir()) == []
+
+
+def test_who_needs_a_part_waits_until_it_serves(tmp_path: Path) -> None:
+    run = RunFolder.at(tmp_path / "dev")
+    run.prepare()
+    waiting = threading.Thread(target=run.await_ready, args=("kube-apiserver",), daemon=True)
+    waiting.start()
+    waiting.join(timeout=0.1)
+    assert waiting.is_alive()
+    run.ready_file("kube-apiserver").touch()
+    waiting.join(timeout=5)
+    assert not waiting.is_alive()
 
 
 def test_a_folder_with_somebodys_files_is_refused_and_left_alone(tmp_path: Path) -> None:
