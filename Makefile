@@ -41,7 +41,7 @@ facts: setup ## distil what the conformance tests know of charts, definitions an
 facts-check: setup ## say whether that is out of date: ORIGINALS=dir
 	@$(BIN)/python -m tests.conformance.distil --check $(ORIGINALS)
 
-tools: setup ## build the pinned engine, provider and control plane into .tools/
+tools: setup ## build the pinned engine, provider and control plane, once a machine
 	@$(BIN)/python -m rehearsal.tools.build
 
 recordings: setup ## write down anew what every stack and example declares: tests/recordings/README.md

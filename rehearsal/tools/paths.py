@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-PROJECT = Path(__file__).resolve().parents[2]
-SOURCES = Path(__file__).resolve().parent
-TOOLS = PROJECT / ".tools"
-"""All that is built or downloaded; ignored by git."""
+from rehearsal.tools import cache
+from rehearsal.tools.pins import PROJECT
+
+__all__ = ["BIN", "PLUGINS", "PROJECT", "ToolMissingError", "tool"]
+
+TOOLS = cache.folder()
 BIN = TOOLS / "bin"
 PLUGINS = TOOLS / "plugins"
 """A `plugins` folder in the layout of PULUMI_HOME/plugins: link to it, or copy it."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from rehearsal.tools.paths import SOURCES
+PROJECT = Path(__file__).resolve().parents[2]
+SOURCES = Path(__file__).resolve().parent
 
 KUBERNETES = "k8s.io/kubernetes"
 PULUMI = "github.com/pulumi/pulumi/pkg/v3"

@@ -1,6 +1,6 @@
 // etcd, the API server, the controller manager, the scheduler and kwok.
 // A module that more than one go.mod here names has one version in all of them, so that its packages are compiled once;
-// only Kubernetes' own libraries differ, which the provider takes in the version that it was written for.
+// only Pulumi's own differ.
 module github.com/aks-infiniband/rehearsal/tools/kubernetes
 
 go 1.26.0

