@@ -35,7 +35,12 @@ def roll(
 
     policy: `upgradePolicy` of the driver's section with autoUpgrade, as the definition's defaults leave it.
     now: the time, RFC 3339.
+
+    Nothing is done while a DaemonSet lacks a pod, as between an old driver's end and the new one's start: its node
+    could not be seen to be under way, and another would start beside it (BuildState in upgrade_state.go).
     """
+    if any(_lacks_pods(daemon_set, snapshot) for daemon_set in daemon_sets):
+        return
     drivers = _drivers(snapshot, daemon_sets, kind)
     free = _free_slots(policy, drivers)
     for driver in drivers:
@@ -46,6 +51,11 @@ def roll(
             step.enter(CORDON)
         else:
             step.go_on()
+
+
+def _lacks_pods(daemon_set: Doc, snapshot: Snapshot) -> bool:
+    desired = (daemon_set.get("status") or {}).get("desiredNumberScheduled", 0)
+    return bool(desired != len(pods_of(daemon_set, snapshot)))
 
 
 def _drivers(snapshot: Snapshot, daemon_sets: Sequence[Doc], kind: DriverKind) -> list[NodeDriver]:

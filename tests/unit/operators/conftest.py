@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from rehearsal.operators.plan import Plan, Snapshot
+from rehearsal.operators.workloads import pods_of
 
 Doc = dict[str, Any]
 KERNEL = "6.8.0-1025-azure"
@@ -117,8 +118,11 @@ class Cluster:
         return value
 
     def pod(self, daemon_set: str, node: str, *, ready: bool, revision: str = "hash-1") -> Doc:
-        """The DaemonSet's pod on a node."""
+        """The DaemonSet's pod on a node, which from now on it wants there."""
         owner = self.objects["DaemonSet"][daemon_set]
+        wanted = {pod["spec"]["nodeName"] for pod in pods_of(owner, self.snapshot())} | {node}
+        status = owner.setdefault("status", {})
+        status["desiredNumberScheduled"] = max(status.get("desiredNumberScheduled", 0), len(wanted))
         labels = {**owner["spec"]["template"]["metadata"]["labels"], "controller-revision-hash": revision}
         return self.add(
             {
