@@ -15,7 +15,7 @@ BIN := $(VENV)/bin
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup tools rehearse rehearse-down test check facts facts-check recordings lock
+.PHONY: help setup tools rehearse rehearse-down unit test test-all check facts facts-check recordings lock
 
 help: ## show what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -28,8 +28,17 @@ rehearse: tools ## bring a stack up on this machine: STACK=dev KEEP=1 SPEED=60 C
 rehearse-down: setup ## stop what a rehearsal left running: STACK=dev, or every stack with STACK=all
 	@$(BIN)/python -m rehearsal down $(STACK)
 
-test: tools check ## everything: style, types, layers, unit tests, rehearsals
-	@$(BIN)/python -m pytest tests/unit tests/conformance tests/rehearsal
+# Two workers, a module to one of them. Rehearsals begin, for they are long: what is short fills the gaps at the end.
+PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder --durations 20
+
+unit: setup ## unit and conformance tests: what needs no cluster
+	@$(PYTEST) tests/unit tests/conformance
+
+test: tools check ## everything that a change must pass: style, types, layers, rehearsals, unit tests
+	@$(PYTEST) -m "not long" tests/rehearsal tests/unit tests/conformance
+
+test-all: tools check ## the same, and what is long by nature; before a release
+	@$(PYTEST) tests/rehearsal tests/unit tests/conformance
 
 check: setup ## style, types and layers only
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports
