@@ -1,7 +1,17 @@
 """The Pulumi program: the stack's configuration, one component, its outputs."""
 
-import pulumi
-from aks_infiniband import RdmaCluster, RdmaClusterArgs, load, registry_credentials, stack_configuration
+import gc
+
+gc.disable()  # it runs for seconds and keeps what it makes: looking for garbage took a quarter of them
+
+import pulumi  # noqa: E402
+from aks_infiniband import (  # noqa: E402
+    RdmaCluster,
+    RdmaClusterArgs,
+    load,
+    registry_credentials,
+    stack_configuration,
+)
 
 cluster = RdmaCluster(
     "rdma",

@@ -152,6 +152,7 @@ def _api_server(run: RunFolder, ports: Mapping[str, int]) -> Part:
             # a loopback address may not be published as an endpoint, and nobody looks for the API server that way
             "--endpoint-reconciler-type=none",
             "--allow-privileged=true",  # driver and device plugin pods are privileged
+            "--enable-priority-and-fairness=false",  # nobody competes for the cluster of one rehearsal
             "--profiling=false",
         ),
         ready=ServesHttps(port=ports["kube-apiserver"], path="/readyz", authority=pki / "ca.crt", client=pki / "admin"),

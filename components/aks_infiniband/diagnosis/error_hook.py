@@ -8,7 +8,6 @@ from typing import Any, Final
 
 import pulumi
 
-from aks_infiniband.diagnosis.collect import collect
 from aks_infiniband.diagnosis.diagnose import diagnose, render
 from aks_infiniband.diagnosis.view import View, Wait, WaitingFor
 from aks_infiniband.facts.pool import Pool
@@ -65,11 +64,14 @@ async def _look(kubeconfig: str | None, wait: Wait) -> View:
         return View(unread=["the cluster: its kubeconfig is not known"])
     namespaces = list(dict.fromkeys(filter(None, (wait.namespace, NETWORK_OPERATOR_NAMESPACE, GPU_OPERATOR_NAMESPACE))))
     seen: list[View] = []
-    thread = threading.Thread(
-        target=lambda: seen.append(collect(kubeconfig, namespaces, limit_seconds=LIMIT_SECONDS)),
-        name="diagnosis",
-        daemon=True,
-    )
+
+    def look() -> None:
+        # Here and not above: a client of the API server takes long to load, and waits seldom fail.
+        from aks_infiniband.diagnosis.collect import collect  # noqa: PLC0415
+
+        seen.append(collect(kubeconfig, namespaces, limit_seconds=LIMIT_SECONDS))
+
+    thread = threading.Thread(target=look, name="diagnosis", daemon=True)
     thread.start()
     deadline = time.monotonic() + LIMIT_SECONDS
     while thread.is_alive() and time.monotonic() < deadline:
