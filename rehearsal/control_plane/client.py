@@ -145,8 +145,9 @@ class ControlPlane:
 
     def _read_events(self) -> None:
         assert self._supervisor.stdout is not None
-        for line in self._supervisor.stdout:
-            self._events.put(json.loads(line))
+        with self._supervisor.stdout as events:
+            for line in events:
+                self._events.put(json.loads(line))
         self._events.put(None)
 
     def _take(self, event: dict[str, Any] | None) -> None:

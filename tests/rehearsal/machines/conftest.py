@@ -105,7 +105,7 @@ class Rehearsed:
         return eventually(question, seconds=seconds, check=self.control_plane.check)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def control_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
     folder: Path = tmp_path_factory.mktemp("machines") / "run"
     with ControlPlane.start(folder, speed=SPEED, parts=(*WITH_KWOK, "machines")) as running:

@@ -71,7 +71,7 @@ def test_with_the_feature_registered_the_machines_of_a_pool_share_a_fabric_and_p
 def test_a_feature_that_is_still_registering_does_not_help(make_azure: MakeAzure) -> None:
     azure = make_azure(speed=1e5)
     cluster = azure.create(CLUSTER, "aks", **cluster_inputs(azure.create("resources:ResourceGroup", "rg")))
-    azure.cloud.clock.latencies = type(azure.cloud.clock.latencies)(speed=1)
+    azure.cloud.clock.latencies = type(azure.cloud.clock.latencies)(speed=20)  # it registers for half a minute
     azure.create("resources:DeploymentAtSubscriptionScope", "f", **deployment_inputs())
     azure.cloud.clock.latencies = type(azure.cloud.clock.latencies)(speed=1e5)
     azure.create(POOL, "one", **pool_inputs(cluster, vmSize="Standard_HB120rs_v3"))
