@@ -1,7 +1,6 @@
 """The real engine, a real API server with kwok, and the simulated Azure between them."""
 
 import json
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,15 +11,13 @@ import yaml
 from lightkube import Client, KubeConfig
 from lightkube.resources.core_v1 import Node
 
-from rehearsal.azure.plugin import make_kubelogin, make_plugin_folder
-from rehearsal.azure.subscription import DEFAULT_FILE, SUBSCRIPTION_VARIABLE
-from rehearsal.control_plane import ENVIRONMENT_VARIABLE, WITH_KWOK, ControlPlane, RunFolder
+from rehearsal.azure.subscription import DEFAULT_FILE
+from rehearsal.control_plane import RunFolder
 from rehearsal.engine.pulumi import Engine
-from rehearsal.tools.paths import BIN, PLUGINS
 from tests.rehearsal.engine_runs import Outcome, run
+from tests.rehearsal.simulated_azure import DataCentre, write_stack_file
 
 PROGRAM = Path(__file__).with_name("program")
-SPEED = 200.0
 
 
 @dataclass(frozen=True)
@@ -29,15 +26,9 @@ class Stack:
 
     engine: Engine
     run_folder: RunFolder
-    salt: str
 
     def run(self, command: str, **settings: Any) -> Outcome:
-        config = {f"azure-program:{key}": value for key, value in settings.items()}
-        document = {
-            "encryptionsalt": self.salt,
-            "config": {"azure-native:location": "southcentralus", **config},
-        }
-        self.engine.stack_file.write_text(yaml.safe_dump(document))
+        write_stack_file(self.engine, "azure-program", settings)
         return run(self.engine, command)
 
     def nodes(self) -> dict[str, Node]:
@@ -55,6 +46,12 @@ class Stack:
         return [resource["pulumi_type"] for resource in state["resources"]]
 
 
+@pytest.fixture(scope="module")
+def data_centre(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DataCentre]:
+    with DataCentre.running(tmp_path_factory.mktemp("azure") / "run", PROGRAM) as running:
+        yield running
+
+
 @pytest.fixture
 def subscription() -> dict[str, Any]:
     """What of the subscription a test changes, by its key in the file."""
@@ -62,21 +59,6 @@ def subscription() -> dict[str, Any]:
 
 
 @pytest.fixture
-def stack(tmp_path: Path, subscription: dict[str, Any]) -> Iterator[Stack]:
-    run_folder = RunFolder.at(tmp_path / "run")
-    file = tmp_path / "subscription.yaml"
-    file.write_text(yaml.safe_dump({**yaml.safe_load(DEFAULT_FILE.read_text()), **subscription}))
-    parts = [*WITH_KWOK, "azure"]
-    environment = {SUBSCRIPTION_VARIABLE: str(file)}
-    with ControlPlane.start(run_folder.root, speed=SPEED, parts=parts, environment=environment):
-        engine = Engine(
-            project=PROGRAM,
-            folder=run_folder.pulumi,
-            stack="test",
-            bin_folders=(Path(sys.executable).parent, BIN, make_kubelogin(run_folder.pulumi / "bin")),
-            environment={ENVIRONMENT_VARIABLE: str(run_folder.root)},
-            log=run_folder.log("pulumi"),
-        )
-        salt = engine.prepare(plugins=PLUGINS)
-        make_plugin_folder(engine.plugins)
-        yield Stack(engine, run_folder, salt)
+def stack(data_centre: DataCentre, tmp_path: Path, subscription: dict[str, Any]) -> Iterator[Stack]:
+    with data_centre.azure({**yaml.safe_load(DEFAULT_FILE.read_text()), **subscription}):
+        yield Stack(data_centre.engine(tmp_path / "pulumi"), data_centre.run_folder)

@@ -72,7 +72,8 @@ def _gone(folder: Path, *, within_s: float) -> bool:
 def _child(folder: Path) -> subprocess.Popen[str]:
     child = subprocess.Popen([sys.executable, "-c", CHILD, str(folder)], cwd=PROJECT, stdout=subprocess.PIPE, text=True)
     assert child.stdout is not None
-    assert child.stdout.readline() == "ready\n"
+    with child.stdout as said:
+        assert said.readline() == "ready\n"
     assert len(processes_of_run(folder.resolve())) >= 1 + len(CONTROL_PLANE_ONLY)
     return child
 

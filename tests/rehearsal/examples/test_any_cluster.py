@@ -20,8 +20,6 @@ def offered(node: dict[str, Any], resource: str) -> str:
 
 @pytest.fixture(scope="module")
 def brought_up(example: Stack) -> Outcome:
-    before = example.preview()
-    assert before.succeeded, before.said
     outcome = example.up()
     assert outcome.succeeded, outcome.said
     return outcome

@@ -103,7 +103,7 @@ class Installed:
         return succeeded, engine.log.read_text()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installed]:
     folder = tmp_path_factory.mktemp("operators")
     parts = (*WITH_KWOK, "machines", "operators")

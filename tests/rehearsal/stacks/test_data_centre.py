@@ -20,27 +20,29 @@ def rehearsal(tmp_path: Path) -> Rehearsal:
     )
 
 
-def test_no_process_listens_anywhere_but_on_loopback_and_every_key_is_its_owners_alone(rehearsal: Rehearsal) -> None:
-    with rehearsal.data_centre():
-        parts = rehearsal.run.read_run_json()["parts"]
-        assert set(parts) == set(ALL_PARTS)
-        addresses = {
-            (name, connection.laddr.ip.removeprefix("::ffff:"))
-            for name, part in parts.items()
-            for process in [psutil.Process(part["pid"]), *psutil.Process(part["pid"]).children(recursive=True)]
-            for connection in process.net_connections("inet")
-            if connection.status == psutil.CONN_LISTEN
-        }
-        assert {address for _, address in addresses} == {"127.0.0.1"}
-        assert {"azure", "machines", "kube-apiserver"} <= {name for name, _ in addresses}
-        folders = [path for path in rehearsal.run.root.iterdir() if path.is_dir()]
-        assert {oct(path.stat().st_mode & 0o777) for path in folders} == {"0o700"}
-        assert oct(rehearsal.run.kubeconfig.stat().st_mode & 0o777) == "0o600"
+def no_process_listens_elsewhere_and_every_key_is_its_owners_alone(rehearsal: Rehearsal) -> None:
+    parts = rehearsal.run.read_run_json()["parts"]
+    assert set(parts) == set(ALL_PARTS)
+    addresses = {
+        (name, connection.laddr.ip.removeprefix("::ffff:"))
+        for name, part in parts.items()
+        for process in [psutil.Process(part["pid"]), *psutil.Process(part["pid"]).children(recursive=True)]
+        for connection in process.net_connections("inet")
+        if connection.status == psutil.CONN_LISTEN
+    }
+    assert {address for _, address in addresses} == {"127.0.0.1"}
+    assert {"azure", "machines", "kube-apiserver"} <= {name for name, _ in addresses}
+    folders = [path for path in rehearsal.run.root.iterdir() if path.is_dir()]
+    assert {oct(path.stat().st_mode & 0o777) for path in folders} == {"0o700"}
+    assert oct(rehearsal.run.kubeconfig.stat().st_mode & 0o777) == "0o600"
 
 
-def test_one_that_was_kept_is_carried_on_with_and_ends_when_that_is_interrupted(rehearsal: Rehearsal) -> None:
+def test_one_that_was_kept_listens_on_loopback_alone_is_carried_on_with_and_ends_when_that_is_interrupted(
+    rehearsal: Rehearsal,
+) -> None:
     with rehearsal.data_centre(keep=True):
         first = rehearsal.run.read_run_json()["supervisor"]
+        no_process_listens_elsewhere_and_every_key_is_its_owners_alone(rehearsal)
     with rehearsal.data_centre(keep=True) as check:
         check()
         assert rehearsal.run.read_run_json()["supervisor"] == first

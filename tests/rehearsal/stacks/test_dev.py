@@ -1,35 +1,99 @@
-"""The stack `dev`, from nothing to a validated cluster, changed, and back to nothing. The tests follow one another."""
+"""The stack `dev`, from nothing to a validated cluster, changed, and back to nothing. The tests follow one another.
+
+It is brought up as a person does it, with `make rehearse KEEP=1`, and what follows is done in the cluster that it left.
+"""
 
 import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from lightkube.resources.core_v1 import Namespace
 
+from rehearsal.cli import RUNS
 from rehearsal.control_plane import RunFolder
+from rehearsal.session import Rehearsal
 from tests.rehearsal.engine_runs import Outcome
 from tests.rehearsal.shell import shell
 from tests.snippets import snippets
 
-from .conftest import Stack
+from .commands import LIMIT_SECONDS, UP, printed, processes_of, rehearse
+from .conftest import SPEED, Stack, copy_of_project
 
 STACK = "dev"
 BUILT_IN_NAMESPACES = {"default", "kube-node-lease", "kube-public", "kube-system"}
 
 
-def test_one_up_gives_a_cluster_whose_nodes_offer_gpus_and_the_rdma_resource(stack: Stack, brought_up: Outcome) -> None:
+@pytest.fixture(scope="module")
+def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+    checkout = copy_of_project(tmp_path_factory.mktemp("dev") / "checkout")
+    yield Stack(Rehearsal(project=checkout, stack=STACK, run=RunFolder.at(checkout / RUNS / STACK), speed=SPEED))
+    rehearse(checkout, "down", "all").wait(LIMIT_SECONDS)
+
+
+@pytest.fixture(scope="module")
+def brought_up(stack: Stack) -> str:
+    """The stack, up from nothing; what the command printed."""
+    checkout = stack.rehearsal.project
+    up = rehearse(checkout, "up", STACK, "--keep", *UP)
+    assert up.wait(LIMIT_SECONDS) == 0, printed(checkout)
+    return printed(checkout)
+
+
+@pytest.fixture(scope="module")
+def planned(stack: Stack, brought_up: str) -> Outcome:
+    """A preview of many changes at once: of one pool's machines, and of all else that a stack file says."""
+    unchanged = stack.file.read_text()
+    tainted = {"name": "hb", "vmSize": "Standard_HB120rs_v3", "count": 2, "taints": ["sku=hpc:NoSchedule"]}
+    stack.settings(
+        pools=[{"name": "ndh100", "vmSize": "Standard_ND96isr_H200_v5", "count": 2}, tainted],
+        validation={"mode": "off"},
+        readiness={"timeoutSeconds": 600},
+        cluster={"kubernetesVersion": "1.35", "supportPlan": "AKSLongTermSupport", "systemPool": {"count": 5}},
+    )
+    outcome = stack.preview()
+    stack.file.write_text(unchanged)
+    assert outcome.succeeded, outcome.said
+    return outcome
+
+
+def test_what_the_command_prints_names_what_was_made_each_pools_verdict_and_a_line_for_kubectl(
+    stack: Stack, brought_up: str
+) -> None:
+    assert "AgentPool" in brought_up
+    assert "ndh100: pass" in brought_up
+    result = json.loads(stack.rehearsal.run.result.read_text())
+    assert (result["stack"], result["status"], "kubeconfig" in result["outputs"]) == ("dev", "succeeded", False)
+    assert result["validation"]["ndh100"]["verdict"] == "pass"
+    assert all(0 <= one["start_s"] <= one["end_s"] <= result["makespan_s"] for one in result["resources"])
+    assert {one["status"] for one in result["resources"]} <= {"create", "read"}
+    found = re.search(r"^export KUBECONFIG=(\S+)$", brought_up, re.MULTILINE)
+    assert found, brought_up
+    listing = subprocess.run(
+        [str(Path(sys.executable).with_name("kubectl")), "--kubeconfig", found[1], "get", "nodes", "--no-headers"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert len(re.findall(r"^aks-ndh100-\S+ +Ready", listing.stdout, re.MULTILINE)) == 2
+
+
+def test_one_up_gives_a_cluster_whose_nodes_offer_gpus_and_the_rdma_resource(stack: Stack, brought_up: str) -> None:
     offered = [node["status"]["allocatable"] for node in stack.nodes(agentpool="ndh100")]
     assert [(node["rdma/shared_ib"], node["nvidia.com/gpu"]) for node in offered] == [("63", "8")] * 2
 
 
 @pytest.mark.field_report("B16", "C9")
-def test_the_ethernet_mlx5_of_the_system_pool_is_not_handed_out(stack: Stack, brought_up: Outcome) -> None:
+def test_the_ethernet_mlx5_of_the_system_pool_is_not_handed_out(stack: Stack, brought_up: str) -> None:
     offered = [node["status"]["allocatable"] for node in stack.nodes(**{"kubernetes.azure.com__mode": "system"})]
     assert offered
     assert all("rdma/shared_ib" not in node for node in offered)
 
 
-def test_the_outputs_say_what_a_workload_needs_and_what_validation_found(stack: Stack, brought_up: Outcome) -> None:
+def test_the_outputs_say_what_a_workload_needs_and_what_validation_found(stack: Stack, brought_up: str) -> None:
     outputs = stack.outputs()
     assert outputs["kubeconfig"] == "[secret]"
     assert outputs["clusterName"]
@@ -50,12 +114,12 @@ def test_the_outputs_say_what_a_workload_needs_and_what_validation_found(stack: 
     assert measured >= {"rdma-write-bandwidth", "rdma-read-latency", "all-reduce", "collective-transport"}
 
 
-def test_the_nodes_saw_the_environment_that_workloads_get(stack: Stack, brought_up: Outcome) -> None:
+def test_the_nodes_saw_the_environment_that_workloads_get(stack: Stack, brought_up: str) -> None:
     for facts in stack.outputs()["pools"]["ndh100"]["validation"]["nodes"].values():
         assert facts["environment"]["NCCL_IB_DISABLE"] == "0"
 
 
-def test_no_secret_stands_in_the_engines_state_or_in_a_log(stack: Stack, brought_up: Outcome) -> None:
+def test_no_secret_stands_in_the_engines_state_or_in_a_log(stack: Stack, brought_up: str) -> None:
     run: RunFolder = stack.rehearsal.run
     key = next(line for line in run.kubeconfig.read_text().splitlines() if "client-key-data" in line).split()[-1]
     readable = [*run.pulumi.glob("backend/**/*.json"), *run.logs.glob("*.log")]
@@ -64,53 +128,35 @@ def test_no_secret_stands_in_the_engines_state_or_in_a_log(stack: Stack, brought
 
 
 @pytest.mark.field_report("D1")
-def test_a_second_up_changes_nothing(stack: Stack, brought_up: Outcome) -> None:
+def test_a_second_up_changes_nothing(stack: Stack, brought_up: str) -> None:
     again = stack.up()
     assert again.succeeded, again.said
     assert again.changed == {}
 
 
 @pytest.mark.field_report("D2")
-def test_a_preview_of_another_machine_size_says_that_it_replaces_the_pool(stack: Stack, brought_up: Outcome) -> None:
-    stack.settings(pools=[{"name": "ndh100", "vmSize": "Standard_ND96isr_H200_v5", "count": 2}])
-    planned = stack.preview().changed
-    stack.settings(pools=[{"name": "ndh100", "vmSize": "Standard_ND96isr_H100_v5", "count": 2}])
-    pool = {how for what, how in planned.items() if what.startswith("AgentPool")}
-    assert pool <= {"replace", "create-replacement", "delete-replaced"}
+def test_a_preview_of_another_machine_size_says_that_it_replaces_the_pool(planned: Outcome) -> None:
+    pool = {how for what, how in planned.changed.items() if re.fullmatch(r"AgentPool .*\bndh100", what)}
     assert pool
-    policy = {how for what, how in planned.items() if what.startswith(("NicClusterPolicy", "NodeFeatureRule"))}
-    assert policy <= {"update"}
+    assert pool <= {"replace", "create-replacement", "delete-replaced"}
 
 
 @pytest.mark.field_report("B7")
-def test_no_change_of_the_stack_file_replaces_or_deletes_the_policy_or_the_feature_rule(
-    stack: Stack, brought_up: Outcome
-) -> None:
+def test_no_change_of_the_stack_file_replaces_or_deletes_the_policy_or_the_feature_rule(planned: Outcome) -> None:
     """Either would take the fabric from under every pod of the cluster."""
-    unchanged = stack.file.read_text()
-    tainted = {"name": "hb", "vmSize": "Standard_HB120rs_v3", "count": 2, "taints": ["sku=hpc:NoSchedule"]}
-    stack.settings(pools=[tainted], validation={"mode": "off"}, readiness={"timeoutSeconds": 600})
-    planned = stack.preview()
-    stack.file.write_text(unchanged)
-    assert planned.succeeded, planned.said
     kept = ("NicClusterPolicy", "NodeFeatureRule")
     plan = {what.split()[0]: how for what, how in planned.changed.items() if what.startswith(kept)}
     assert plan["NodeFeatureRule"] == "update", "the new size has another adapter"
     assert set(plan.values()) == {"update"}
 
 
-def test_a_change_of_the_system_pool_is_left_alone_and_the_preview_says_so(stack: Stack, brought_up: Outcome) -> None:
-    unchanged = stack.file.read_text()
-    cluster = {"kubernetesVersion": "1.35", "supportPlan": "AKSLongTermSupport", "systemPool": {"count": 5}}
-    stack.settings(cluster=cluster)
-    planned = stack.preview()
-    stack.file.write_text(unchanged)
-    assert planned.changed == {}
+def test_a_change_of_the_system_pool_is_left_alone_and_the_preview_says_so(planned: Outcome) -> None:
+    assert not [what for what in planned.changed if what.startswith("ManagedCluster")]
     assert "systemPool.count is 5, and in Azure 2" in planned.said
 
 
 def test_the_commands_of_the_workloads_page_run_the_sample_and_a_job_on_the_pool(
-    stack: Stack, brought_up: Outcome, tmp_path: Path
+    stack: Stack, brought_up: str, tmp_path: Path
 ) -> None:
     program, _ = snippets("workloads.md", "python")
     sample, submit = snippets("workloads.md", "sh")
@@ -128,7 +174,7 @@ def test_the_commands_of_the_workloads_page_run_the_sample_and_a_job_on_the_pool
         shell(stack.rehearsal, made, folder=tmp_path)
 
 
-def test_one_machine_more_joins_in_place_and_the_pool_is_validated_again(stack: Stack, brought_up: Outcome) -> None:
+def test_one_machine_more_joins_in_place_and_the_pool_is_validated_again(stack: Stack, brought_up: str) -> None:
     stack.settings(pools=[{"name": "ndh100", "vmSize": "Standard_ND96isr_H100_v5", "count": 3}])
     grown = stack.up()
     assert grown.succeeded, grown.said
@@ -139,7 +185,7 @@ def test_one_machine_more_joins_in_place_and_the_pool_is_validated_again(stack: 
 
 @pytest.mark.field_report("A1b", "D2c", "D10", "D11")
 def test_destroy_leaves_nothing_in_azure_or_the_cluster_but_the_subscriptions_feature(
-    stack: Stack, brought_up: Outcome
+    stack: Stack, brought_up: str
 ) -> None:
     destroyed = stack.run("destroy")
     assert destroyed.succeeded, destroyed.said
@@ -150,7 +196,14 @@ def test_destroy_leaves_nothing_in_azure_or_the_cluster_but_the_subscriptions_fe
     assert set(left) == BUILT_IN_NAMESPACES
 
 
-def test_what_was_destroyed_can_be_brought_up_again(stack: Stack, brought_up: Outcome) -> None:
+def test_what_was_destroyed_can_be_brought_up_again(stack: Stack, brought_up: str) -> None:
+    stack.settings(validation={"mode": "off"})
     again = stack.up()
     assert again.succeeded, again.said
-    assert stack.outputs()["pools"]["ndh100"]["validation"]["verdict"] == "pass"
+    assert stack.verdicts() == {"ndh100": "not measured"}
+    assert len(stack.nodes(agentpool="ndh100")) == 3
+
+
+def test_a_kept_cluster_goes_with_rehearse_down(stack: Stack, brought_up: str) -> None:
+    assert rehearse(stack.rehearsal.project, "down", STACK).wait(LIMIT_SECONDS) == 0
+    assert processes_of(stack.rehearsal.project) == []

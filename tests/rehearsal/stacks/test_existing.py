@@ -10,6 +10,12 @@ from .conftest import Stack
 STACK = "existing"
 
 
+def test_a_preview_where_nothing_is_there_yet_finds_nothing_wrong(stack: Stack) -> None:
+    planned = stack.preview()
+    assert planned.succeeded, planned.said
+    assert set(planned.changed.values()) == {"create"}
+
+
 def test_nodes_are_known_by_their_labels_and_no_azure_resource_is_made(stack: Stack, brought_up: Outcome) -> None:
     assert not [step for step in brought_up.steps if "azure-native" in step.type]
     offered = [node["status"]["allocatable"] for node in stack.nodes(**{"example.com__fabric": "ndh100"})]

@@ -1,6 +1,7 @@
 """What goes wrong in the field goes wrong here, and the rehearsal says why. The tests follow one another."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -69,45 +70,48 @@ def test_a_size_beyond_the_quota_is_refused_before_the_pool_is_made_with_the_exa
         assert Stack(rehearsal).nodes(agentpool="ndh100") == []
 
 
+@pytest.fixture(scope="module")
+def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+    """With faults of machines in a file, at first none."""
+    folder = tmp_path_factory.mktemp("wrong")
+    faults = folder / "faults.yaml"
+    faults.write_text("[]")
+    rehearsal = replace(in_data_centre(folder), faults=faults)
+    with rehearsal.data_centre():
+        yield Stack(rehearsal)
+
+
 @pytest.mark.field_report("B5")
-def test_a_wrong_selector_leaves_pods_pending_and_the_failed_wait_names_pods_nodes_and_resource(tmp_path: Path) -> None:
-    rehearsal = in_data_centre(tmp_path / "selector")
-    stack = Stack(rehearsal)
+def test_a_wrong_selector_leaves_pods_pending_and_the_failed_wait_names_pods_nodes_and_resource(stack: Stack) -> None:
     stack.settings(readiness=READINESS, validation=BRIEF)
-    program = (rehearsal.project / "__main__.py").read_text()
+    program = stack.rehearsal.project / "__main__.py"
+    sound = program.read_text()
     put_before_program(stack, WRONG_VENDOR)
-    with rehearsal.data_centre():
-        outcome = stack.up()
-        assert not outcome.succeeded
-        nodes = stack.nodes(agentpool="ndh100")
-        assert len(nodes) == 2, outcome.said
-        for node in nodes:
-            assert node["metadata"]["name"] in outcome.said
-        pending = re.findall(r"pod aks-infiniband/(ndh100-validate-\S+) is Pending: .*rdma/shared_ib", outcome.said)
-        assert len(set(pending)) == 2, outcome.said
-        assert "rdma/shared_ib (asks for 1) is missing on " in outcome.said
-
-        stack.settings(validation={"timeoutSeconds": 120})
-        (rehearsal.project / "__main__.py").write_text(program)
-        mended = stack.up()
-        assert mended.succeeded, mended.said
-        assert stack.outputs()["pools"]["ndh100"]["validation"]["verdict"] == "pass"
+    outcome = stack.up()
+    program.write_text(sound)
+    assert not outcome.succeeded
+    nodes = stack.nodes(agentpool="ndh100")
+    assert len(nodes) == 2, outcome.said
+    for node in nodes:
+        assert node["metadata"]["name"] in outcome.said
+    pending = re.findall(r"pod aks-infiniband/(ndh100-validate-\S+) is Pending: .*rdma/shared_ib", outcome.said)
+    assert len(set(pending)) == 2, outcome.said
+    assert "rdma/shared_ib (asks for 1) is missing on " in outcome.said
 
 
-def test_a_link_that_is_down_fails_the_update_with_its_node_and_device_and_once_mended_the_pool_passes(
-    tmp_path: Path,
-) -> None:
-    file = tmp_path / "faults.yaml"
-    file.write_text('- {fault: link-down, node: "*000001", device: mlx5_ib3}\n')
-    rehearsal = replace(in_data_centre(tmp_path / "link"), faults=file)
-    stack = Stack(rehearsal)
-    with rehearsal.data_centre():
-        outcome = stack.up()
-        assert not outcome.succeeded
-        assert re.search(r"hca-state +aks-ndh100-\d+-vmss000001 \(mlx5_ib3\) +ACTIVE", outcome.said)
-        assert not re.search(r"hca-\S+ +aks-ndh100-\d+-vmss000000", outcome.said)
+def test_once_the_selector_is_right_a_link_that_is_down_fails_the_update_with_its_node_and_device(stack: Stack) -> None:
+    assert stack.rehearsal.faults is not None
+    stack.rehearsal.faults.write_text('- {fault: link-down, node: "*000001", device: mlx5_ib3}\n')
+    stack.settings(validation={"timeoutSeconds": 120})
+    outcome = stack.up()
+    assert not outcome.succeeded
+    assert re.search(r"hca-state +aks-ndh100-\d+-vmss000001 \(mlx5_ib3\) +ACTIVE", outcome.said), outcome.said
+    assert not re.search(r"hca-\S+ +aks-ndh100-\d+-vmss000000", outcome.said)
 
-        file.write_text("[]")
-        mended = stack.up()
-        assert mended.succeeded, mended.said
-        assert stack.verdicts() == {"ndh100": "pass"}
+
+def test_once_everything_is_mended_the_pool_passes(stack: Stack) -> None:
+    assert stack.rehearsal.faults is not None
+    stack.rehearsal.faults.write_text("[]")
+    mended = stack.up()
+    assert mended.succeeded, mended.said
+    assert stack.verdicts() == {"ndh100": "pass"}

@@ -145,7 +145,7 @@ class Validated:
         return report
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def validated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Validated]:
     folder = tmp_path_factory.mktemp("validation")
     with ControlPlane.start(folder / "run", speed=SPEED, parts=(*WITH_KWOK, "machines")) as running:

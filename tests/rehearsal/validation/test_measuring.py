@@ -101,20 +101,31 @@ def test_of_two_nodes_one_slow_hca_among_eight_is_named(pods: Make) -> None:
     assert {(node, device) for _, node, device in failures(report)} == {("node-1", "mlx5_ib6")}, message
 
 
-@pytest.mark.parametrize("name", ["link-down", "half-rate", "missing"])
+PORT_FAULTS: dict[str, tuple[list[tuple[str, str | None]], str]] = {
+    "link-down": (
+        [("hca-state", "mlx5_ib3"), ("hca-physical-state", "mlx5_ib3")],
+        "the subnet manager has not brought",
+    ),
+    "half-rate": (
+        [("hca-rate", "mlx5_ib3"), ("rdma-write-bandwidth", "mlx5_ib3")],
+        "the link trained with fewer lanes",
+    ),
+    "missing": ([("hca-count", None)], "A missing one is a fault of the host"),
+}
+"""By fault: the checks that it fails, of which device, and the likely cause that the first of them has."""
+
+
+@pytest.mark.parametrize("name", PORT_FAULTS)
 def test_a_port_that_is_down_slow_or_missing_is_named_by_its_fabric_check(pods: Make, name: str) -> None:
     fault = {"fault": name, "node": "node-1", "device": "mlx5_ib3"}
     code, message, report = pods(ND, fault, measure_seconds=90.0).all()
 
     assert code == 1
-    named: dict[str, list[tuple[str, str | None]]] = {
-        "link-down": [("hca-state", "mlx5_ib3"), ("hca-physical-state", "mlx5_ib3")],
-        "half-rate": [("hca-rate", "mlx5_ib3"), ("rdma-write-bandwidth", "mlx5_ib3")],
-        "missing": [("hca-count", None)],
-    }
-    assert {("node-1", check, device) for check, device in named[name]} <= {
+    named, cause = PORT_FAULTS[name]
+    assert {("node-1", check, device) for check, device in named} <= {
         (node, check, device) for check, node, device in failures(report)
     }, message
+    assert cause in str([check["cause"] for check in checks_of(report, named[0][0]) if check["verdict"] == "fail"])
     assert {node for _, node, _ in failures(report)} == {"node-1"}
     measured = {row["device"] for row in report["rdma"]}
     assert measured == {f"mlx5_ib{n}" for n in range(8)} - ({"mlx5_ib3"} if name != "half-rate" else set())

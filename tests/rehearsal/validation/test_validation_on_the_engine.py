@@ -1,11 +1,17 @@
-"""The validation on the real engine, its pods executed on simulated machines."""
+"""The validation on the real engine, its pods executed on simulated machines.
 
+What each fault of a machine leads to is tested where no engine is needed: test_measuring.py, and collective/.
+"""
+
+import json
 import re
+from typing import Any
 
 import pytest
 from aks_infiniband.diagnosis.jobs import job_findings
 from lightkube.resources.core_v1 import Node
 
+from rehearsal.faults.machine_faults import FILE
 from tests.rehearsal.validation.conftest import Validated
 
 
@@ -88,11 +94,19 @@ def test_a_device_plugin_that_selects_another_vendor_is_named_and_once_mended_th
     assert validated.report("bare")["verdict"] == "pass"
 
 
-def test_a_node_whose_gpus_are_taken_leaves_a_pod_pending_and_that_is_said(validated: Validated) -> None:
+def test_mode_off_makes_no_job_and_says_that_nothing_was_measured(validated: Validated) -> None:
     validated.pool("taken", fabrics=("one", "one"))
+
+    outcome = validated.run("up", "taken", mode="off")
+    assert outcome.succeeded, outcome.said
+    assert validated.report("taken")["verdict"] == "not measured"
+    assert not [name for name in outcome.done if name.endswith("-validate")]
+
+
+def test_a_node_whose_gpus_are_taken_leaves_a_pod_pending_and_that_is_said(validated: Validated) -> None:
+    """The pool is that of the test before."""
     free, taken = validated.machines("taken")
     hog = {"name": "hog", "image": "registry.invalid/hog", "resources": {"limits": {"nvidia.com/gpu": "1"}}}
-    assert validated.run("up", "taken", mode="off").succeeded
     validated.apply(
         {
             "apiVersion": "v1",
@@ -109,15 +123,6 @@ def test_a_node_whose_gpus_are_taken_leaves_a_pod_pending_and_that_is_said(valid
     assert re.search(rf"nodes-reported +the pool +2 +1 +only {free} reported in time", short.said)
 
 
-def test_mode_off_makes_no_job_and_says_that_nothing_was_measured(validated: Validated) -> None:
-    validated.pool("off", fabrics=("one", "one"))
-
-    outcome = validated.run("up", "off", mode="off")
-    assert outcome.succeeded, outcome.said
-    assert validated.report("off")["verdict"] == "not measured"
-    assert not [name for name in outcome.done if name.endswith("-validate")]
-
-
 @pytest.mark.field_report("B5")
 def test_a_node_that_never_gets_ready_fails_the_pods_on_the_others_and_is_named(validated: Validated) -> None:
     validated.pool("lagging", fabrics=("one", "one"))
@@ -130,3 +135,42 @@ def test_a_node_that_never_gets_ready_fails_the_pods_on_the_others_and_is_named(
         outcome.said
     )
     assert f"node {cordoned} is cordoned: nothing new is scheduled on it" in outcome.said
+
+
+FAULTS: dict[str, tuple[dict[str, Any], str, str, str]] = {
+    "slow": (
+        {"device": "mlx5_ib3", "factor": 0.5},
+        "rdma-write-bandwidth",
+        "{node} (mlx5_ib3)",
+        "whose HCAs do not fall short with others",
+    ),
+    "no-peermem": ({}, "collective-transport", "", "peermem"),
+}
+"""By fault: what it needs; check, place and cause that the failed update's table has of it."""
+
+
+@pytest.fixture(scope="module")
+def pool(validated: Validated) -> str:
+    validated.pool("faulty", fabrics=("one", "one"))
+    return "faulty"
+
+
+@pytest.mark.parametrize("fault", sorted(FAULTS))
+def test_a_fault_fails_the_update_and_is_explained(validated: Validated, pool: str, fault: str) -> None:
+    needs, check, where, cause = FAULTS[fault]
+    _, node = validated.machines(pool)
+    entry: dict[str, Any] = {"fault": fault, "node": node, **needs}
+    file = validated.folder.parent / "run" / FILE
+    file.write_text(json.dumps([entry]))
+    try:
+        outcome = validated.run("up", pool)
+    finally:
+        file.unlink()
+    assert not outcome.succeeded
+    assert node in outcome.said
+    text = " ".join(outcome.said.split())  # a cell may go on in the next line of the table
+    assert "CHECK WHERE EXPECTED MEASURED" in text
+    (row,) = re.findall(rf"{check} {re.escape(where.format(node=node)[:20])}.*?{re.escape(cause)}", text)[:1]
+    assert len(row) < 1000, "of this check, not of a later one"
+    assert f"next: kubectl -n {pool} get configmap {pool}-validation-report -o jsonpath=" in outcome.said
+    assert "run `pulumi up` again" in outcome.said
