@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from aks_infiniband.resources.registry import Registry, RegistryCredentials, RegistryCredentialsArgs
     from aks_infiniband.stack.rdma_cluster import RdmaCluster, RdmaClusterArgs
     from aks_infiniband.stack.settings import Settings, SettingsError, load, registry_credentials, stack_configuration
-    from aks_infiniband.validation import Validation, ValidationArgs
+    from aks_infiniband.validation import Validation, ValidationArgs, ValidationOptions, Waits
     from aks_infiniband.workload.environment import nccl_environment
     from aks_infiniband.workload.pods import pod_template_fragment
     from aks_infiniband.workload.sample_job import sample_job
@@ -79,6 +79,8 @@ __all__ = [
     "SettingsError",
     "Validation",
     "ValidationArgs",
+    "ValidationOptions",
+    "Waits",
     "WorkloadSettings",
     "WorkloadSettingsArgs",
     "described",
@@ -124,6 +126,8 @@ _MODULES: Final = {
     "nccl_topology": "workload.topology",
     "sample_job": "workload.sample_job",
     "Validation": "validation",
+    "ValidationOptions": "validation",
+    "Waits": "validation",
     "RdmaCluster": "stack.rdma_cluster",
 }
 """Where each name lives; a component's arguments live beside it."""

@@ -75,8 +75,8 @@ for pool in pools:
         f"validation-{pool.name}",
         args=ValidationArgs(
             pool=pool,
-            settings=settings.validation,
-            readiness=settings.readiness,
+            options=revalidation.validation_options(settings.validation),
+            waits=revalidation.waits(settings.readiness),
             kubeconfig=kubeconfig,
             # When one of these changes, an earlier result says nothing any more.
             revalidate_when=revalidation.revalidate_when(wanted, pool),

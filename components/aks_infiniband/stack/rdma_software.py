@@ -18,7 +18,7 @@ from aks_infiniband.resources import metadata
 from aks_infiniband.resources.options import child_options
 from aks_infiniband.resources.registry import RegistryCredentials, RegistryCredentialsArgs
 from aks_infiniband.stack.operators import Operators
-from aks_infiniband.stack.revalidation import revalidate_when
+from aks_infiniband.stack.revalidation import revalidate_when, validation_options, waits
 from aks_infiniband.validation import Validation, ValidationArgs
 from aks_infiniband.workload import pods
 from aks_infiniband.workload.sample_job import sample_job
@@ -150,8 +150,8 @@ class RdmaSoftware(pulumi.ComponentResource):
             f"{self._name}-{pool.name}",
             args=ValidationArgs(
                 pool=pool,
-                settings=args.operators.settings.validation,
-                readiness=args.operators.settings.readiness,
+                options=validation_options(args.operators.settings.validation),
+                waits=waits(args.operators.settings.readiness),
                 registry=args.operators.registry,
                 topology=args.topologies.get(pool.name),
                 node_preparation=args.operators.settings.network_operator.node_preparation,

@@ -7,11 +7,13 @@ them, for a validation.
 from dataclasses import asdict
 from typing import Any, Final
 
+from aks_infiniband.facts.baselines import GivenThreshold
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.operators.gpu_operator import is_gpu_pool
 from aks_infiniband.operators.nic_policy_spec import nic_policy_specs, pool_sections
 from aks_infiniband.stack.operators import Operators
-from aks_infiniband.stack.settings import Settings
+from aks_infiniband.stack.settings import Readiness, Settings, ValidationSettings
+from aks_infiniband.validation import ValidationOptions, Waits
 
 _SAME_MACHINES: Final = {"labels", "taints", "count", "autoscale", "nccl_topology"}
 """What of a pool's settings changes and leaves it the machines that it has."""
@@ -37,6 +39,28 @@ def revalidate_when(operators: Operators, pool: Pool) -> dict[str, Any]:
             "driverVersion": settings.gpu_operator.driver_version,
         }
     return facts
+
+
+def validation_options(settings: ValidationSettings) -> ValidationOptions:
+    """The options of a validation, from the stack file's section `validation`."""
+    given = settings.thresholds.items()
+    return ValidationOptions(
+        mode=settings.mode,
+        image=settings.image,
+        timeout_seconds=settings.timeout_seconds,
+        tries=settings.tries,
+        sweep=settings.sweep,
+        thresholds={figure: GivenThreshold(warn=bounds.warn, fail=bounds.fail) for figure, bounds in given},
+    )
+
+
+def waits(settings: Readiness) -> Waits:
+    """How a validation waits for the nodes, from the stack file's section `readiness`."""
+    return Waits(
+        poll_seconds=settings.poll_seconds,
+        stable_seconds=settings.stable_seconds,
+        timeout_seconds=settings.timeout_seconds,
+    )
 
 
 def _machines(settings: Settings, pool: Pool) -> dict[str, Any]:

@@ -2,14 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from aks_infiniband.facts.baselines import FIGURES, Baseline, GivenThreshold, baselines_of
 from aks_infiniband.facts.catalog import MachineSize
 from aks_infiniband.facts.pool import Pool
+from aks_infiniband.validation.options import Sweep
 from aks_infiniband.validation.payload.nccl_log import INFINIBAND_DIRECT
-
-Sweep = Literal["short", "full"]
 
 _MIB: Final = 1 << 20
 _GIB: Final = 1 << 30

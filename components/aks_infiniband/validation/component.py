@@ -12,7 +12,6 @@ from aks_infiniband import diagnosis
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.resources.options import child_options
 from aks_infiniband.resources.registry import Registry
-from aks_infiniband.stack.settings import Readiness, ValidationSettings
 from aks_infiniband.validation.access import ValidationAccess
 from aks_infiniband.validation.expectations import expectations
 from aks_infiniband.validation.job import (
@@ -23,6 +22,7 @@ from aks_infiniband.validation.job import (
     report_name,
     validation_name,
 )
+from aks_infiniband.validation.options import ValidationOptions, Waits
 from aks_infiniband.validation.payload.report import REPORT_KEY, message_of, unmeasured_report
 from aks_infiniband.validation.payload_files import payload_files
 from aks_infiniband.validation.validation_job import validation_spec
@@ -35,10 +35,10 @@ class ValidationArgs:
 
     pool: Pool
     """The pool that is validated, as a whole: every node of it."""
-    settings: ValidationSettings
+    options: ValidationOptions = ValidationOptions()  # noqa: RUF009 frozen
     """What is checked, with which image, for how long at most, and whether a failure fails the update."""
-    readiness: Readiness
-    """How long the nodes are awaited first, and how closely they are looked at."""
+    waits: Waits = Waits()  # noqa: RUF009 frozen
+    """How long the nodes are awaited first, and how often they are looked at."""
     namespace: str = NAMESPACE
     """Namespace of everything the validation makes, with the pool's workload ConfigMap; it has to exist."""
     registry: Registry = Registry()  # noqa: RUF009 frozen
@@ -76,7 +76,7 @@ class Validation(pulumi.ComponentResource):
         """
         super().__init__("aks-infiniband:index:Validation", name, None, opts)
         self._name, self._args, self._opts = name, args, opts
-        if args.settings.mode == "off":
+        if args.options.mode == "off":
             self.report = pulumi.Output.from_input(unmeasured_report(self._expected(), mode="off"))
         else:
             self.report = self._validated_report()
@@ -84,12 +84,11 @@ class Validation(pulumi.ComponentResource):
 
     def _expected(self) -> dict[str, Any]:
         args = self._args
-        settings = args.settings
         return expectations(
             args.pool,
-            given=settings.thresholds,
-            tries=settings.tries,
-            sweep=settings.sweep,
+            given=args.options.thresholds,
+            tries=args.options.tries,
+            sweep=args.options.sweep,
             node_preparation=args.node_preparation,
         )
 
@@ -113,7 +112,7 @@ class Validation(pulumi.ComponentResource):
     def _parsed(self, data: Mapping[str, str] | None) -> dict[str, Any]:
         text = (data or {}).get(REPORT_KEY)
         if text is None:
-            return unmeasured_report(self._expected(), mode=self._args.settings.mode)
+            return unmeasured_report(self._expected(), mode=self._args.options.mode)
         report: dict[str, Any] = json.loads(text)
         if report["verdict"] != "pass" and not pulumi.runtime.is_dry_run():
             pulumi.log.warn(f"validation of {message_of(report)}", resource=self)
@@ -137,8 +136,8 @@ class Validation(pulumi.ComponentResource):
         args = self._args
         spec = validation_spec(
             args.pool,
-            settings=args.settings,
-            readiness=args.readiness,
+            options=args.options,
+            waits=args.waits,
             namespace=args.namespace,
             registry=args.registry,
             topology=args.topology,

@@ -7,7 +7,6 @@ have offered them for a while.
 from typing import Any, Final
 
 from aks_infiniband.facts.pool import Pool
-from aks_infiniband.stack.settings import Readiness
 from aks_infiniband.validation.expectations import promised_labels, promised_resources
 from aks_infiniband.validation.job import (
     LIMITS,
@@ -17,11 +16,12 @@ from aks_infiniband.validation.job import (
     python_environment,
     shared_mount,
 )
+from aks_infiniband.validation.options import Waits
 
 _NOBODY: Final = 65534
 
 
-def await_nodes_container(pool: Pool, *, readiness: Readiness, image: str) -> dict[str, Any]:
+def await_nodes_container(pool: Pool, *, waits: Waits, image: str) -> dict[str, Any]:
     """Container that ends well once every node of the pool is Ready and has offered what the pool promises for a while.
 
     It holds no device: a pod's effective request is the larger of its init containers' and its containers'.
@@ -40,11 +40,11 @@ def await_nodes_container(pool: Pool, *, readiness: Readiness, image: str) -> di
             *promised,
             *(f"--label={name}={value}" for name, value in sorted(promised_labels(pool).items())),
             "--poll-seconds",
-            f"{readiness.poll_seconds:g}",
+            f"{waits.poll_seconds:g}",
             "--stable-seconds",
-            f"{readiness.stable_seconds:g}",
+            f"{waits.stable_seconds:g}",
             "--timeout-seconds",
-            f"{readiness.timeout_seconds:g}",
+            f"{waits.timeout_seconds:g}",
             *("--proc", "/proc", "--limits", LIMITS),
             *api_arguments(),
         ],

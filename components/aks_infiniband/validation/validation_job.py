@@ -7,7 +7,6 @@ from typing import Any, Final
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.facts.versions import VALIDATION_IMAGE, collective_image
 from aks_infiniband.resources.registry import Registry
-from aks_infiniband.stack.settings import Readiness, ValidationSettings
 from aks_infiniband.validation.init_container import await_nodes_container
 from aks_infiniband.validation.job import (
     EXPECTATIONS_KEY,
@@ -27,6 +26,7 @@ from aks_infiniband.validation.job import (
     shared_volume,
     validation_name,
 )
+from aks_infiniband.validation.options import ValidationOptions, Waits
 from aks_infiniband.workload.pods import pod_template_fragment
 
 _LINGER_SECONDS: Final = 30
@@ -44,8 +44,8 @@ _ATTACHMENTS: Final = "/etc/podinfo/network-status"
 def validation_spec(
     pool: Pool,
     *,
-    settings: ValidationSettings,
-    readiness: Readiness,
+    options: ValidationOptions,
+    waits: Waits,
     namespace: str,
     registry: Registry = Registry(),  # noqa: B008 frozen
     topology: str | None = None,
@@ -58,7 +58,7 @@ def validation_spec(
     topology: content of a given NCCL topology file; by default the one of the size.
     """
     fragment = pod_template_fragment(pool, topology=topology, pull_secret=registry.pull_secret, container="validate")
-    image = registry.image(settings.image or default_image(pool))
+    image = registry.image(options.image or default_image(pool))
     common = fragment["spec"]
     spec = {
         **common,
@@ -66,16 +66,14 @@ def validation_spec(
         "restartPolicy": "Never",
         "securityContext": {"seccompProfile": {"type": "RuntimeDefault"}},
         "affinity": {**common.get("affinity", {}), "podAntiAffinity": _one_per_node(pool)},
-        "initContainers": [await_nodes_container(pool, readiness=readiness, image=image)],
-        "containers": [
-            _container(pool, common["containers"][0], image, _arguments(pool, settings, readiness, namespace))
-        ],
+        "initContainers": [await_nodes_container(pool, waits=waits, image=image)],
+        "containers": [_container(pool, common["containers"][0], image, _arguments(pool, options, waits, namespace))],
         "volumes": [*common["volumes"], payload_volume(pool), shared_volume(), *_attachments_volume(pool)],
     }
     annotations = fragment.get("metadata", {}).get("annotations", {})
     metadata = {"labels": pool_labels(pool, "validate"), **({"annotations": annotations} if annotations else {})}
     return {
-        **job_limits(readiness.timeout_seconds + settings.timeout_seconds),
+        **job_limits(waits.timeout_seconds + options.timeout_seconds),
         "completionMode": "Indexed",
         "completions": pool.node_count,
         "parallelism": pool.node_count,
@@ -125,15 +123,15 @@ def _security_context(common: Mapping[str, Any]) -> dict[str, Any]:
     return {**common, "runAsUser": 0, "allowPrivilegeEscalation": False, "capabilities": capabilities}
 
 
-def _arguments(pool: Pool, settings: ValidationSettings, readiness: Readiness, namespace: str) -> list[str]:
+def _arguments(pool: Pool, options: ValidationOptions, waits: Waits, namespace: str) -> list[str]:
     return [
         *("--namespace", namespace),
         *("--report", report_name(pool)),
         *("--rendezvous", rendezvous_name(pool)),
         *("--expectations", f"{HOME}/{EXPECTATIONS_KEY}"),
-        *("--mode", settings.mode),
-        *("--poll-seconds", f"{readiness.poll_seconds:g}"),
-        *_waiting(settings, readiness),
+        *("--mode", options.mode),
+        *("--poll-seconds", f"{waits.poll_seconds:g}"),
+        *_waiting(options, waits),
         *("--scratch", "/tmp"),  # noqa: S108 the container's own
         *("--sys", "/sys", "--dev", "/dev", "--proc", "/proc", "--shm", "/dev/shm"),  # noqa: S108 not a file of ours
         *("--limits", LIMITS),
@@ -157,18 +155,18 @@ def _attachments_mount(pool: Pool) -> list[dict[str, Any]]:
     return [{"name": "attachments", "mountPath": folder, "readOnly": True}] if pool.mode == "ipoib" else []
 
 
-def _waiting(settings: ValidationSettings, readiness: Readiness) -> list[str]:
+def _waiting(options: ValidationOptions, waits: Waits) -> list[str]:
     """How long the pods wait for each other, from the end of their init containers on, and how long they measure.
 
     A report that names the absent is left well before the provider gives up. In mode enforce the Job fails only after
     that: its end would delete the pods that show why somebody is absent.
     """
-    seconds = settings.timeout_seconds
-    waits = seconds / 2
-    measures = waits - min(_REPORT_SECONDS, waits / 4)
-    linger = readiness.timeout_seconds + seconds - waits + _LINGER_SECONDS if settings.mode == "enforce" else 0
+    seconds = options.timeout_seconds
+    meets = seconds / 2
+    measures = meets - min(_REPORT_SECONDS, meets / 4)
+    linger = waits.timeout_seconds + seconds - meets + _LINGER_SECONDS if options.mode == "enforce" else 0
     return [
-        *("--timeout-seconds", f"{waits:g}"),
+        *("--timeout-seconds", f"{meets:g}"),
         *("--measure-seconds", f"{measures:g}"),
         *("--linger-seconds", f"{linger:g}"),
     ]

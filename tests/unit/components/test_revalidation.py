@@ -3,10 +3,13 @@
 from typing import Any
 
 import pytest
+from aks_infiniband.facts.baselines import GivenThreshold
 from aks_infiniband.stack.operators import configure
 from aks_infiniband.stack.plan import pools_of
-from aks_infiniband.stack.revalidation import revalidate_when
-from aks_infiniband.stack.settings import load
+from aks_infiniband.stack.revalidation import revalidate_when, validation_options, waits
+from aks_infiniband.stack.settings import Readiness, ValidationSettings, load
+from aks_infiniband.stack.settings.operators import ThresholdSettings
+from aks_infiniband.validation import Waits
 
 from tests.some_pools import H100, HBV4
 
@@ -66,3 +69,19 @@ def test_other_addresses_concern_the_pools_that_have_them() -> None:
     moved = {"networkOperator": {"ipoib": {"range": "192.168.64.0/20"}}}
     assert facts("hb", **moved) != facts("hb")
     assert facts("nd", **moved) == facts("nd")
+
+
+def test_what_the_stack_file_says_of_checks_and_waits_reaches_the_validation() -> None:
+    checks = ValidationSettings(mode="warn", tries=2, thresholds={"all-reduce": ThresholdSettings(warn=300.0)})
+    options = validation_options(checks)
+    assert {name: getattr(options, name) for name in ("mode", "image", "timeout_seconds", "tries", "sweep")} == {
+        "mode": "warn",
+        "image": None,
+        "timeout_seconds": 1800,
+        "tries": 2,
+        "sweep": "short",
+    }
+    assert options.thresholds == {"all-reduce": GivenThreshold(warn=300.0)}
+    assert waits(Readiness(poll_seconds=1, stable_seconds=2, timeout_seconds=3)) == Waits(
+        poll_seconds=1, stable_seconds=2, timeout_seconds=3
+    )

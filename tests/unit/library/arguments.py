@@ -6,7 +6,7 @@ from typing import Any
 
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.operators import ipoib
-from aks_infiniband.stack.settings import Readiness, ValidationSettings, load
+from aks_infiniband.stack.settings import Readiness, load
 
 from tests.some_pools import pool
 from tests.unit.library.public import named
@@ -64,8 +64,6 @@ _GIVEN: Mapping[str, Callable[[], dict[str, Any]]] = {
     "RegistryCredentials": lambda: {"namespace": "jobs", "docker_config": "{}"},
     "Validation": lambda: {
         "pool": pool(),
-        "settings": ValidationSettings(),
-        "readiness": READINESS,
         "kubeconfig": "kubeconfig",
     },
     "WorkloadSettings": lambda: {"pools": [pool(), pool(name="hb", mode="ipoib")], "namespaces": ("jobs", "tests")},

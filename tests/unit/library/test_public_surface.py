@@ -48,6 +48,8 @@ def test_the_public_names_are_these() -> None:
         "SettingsError",
         "Validation",
         "ValidationArgs",
+        "ValidationOptions",
+        "Waits",
         "WorkloadSettings",
         "WorkloadSettingsArgs",
         "described",

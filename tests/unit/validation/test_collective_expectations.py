@@ -1,10 +1,10 @@
 """What a pool's all-reduce is measured with and held against, from size, node count and stack file."""
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import pytest
-from aks_infiniband.facts.baselines import Baseline
+from aks_infiniband.facts.baselines import Baseline, GivenThreshold
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.validation.collective_expectations import collective_expectations, for_ring, line_gb_per_s
@@ -12,14 +12,6 @@ from aks_infiniband.validation.collective_expectations import collective_expecta
 GIB = 1 << 30
 H100 = "Standard_ND96isr_H100_v5"
 A100 = "Standard_ND96asr_v4"
-
-
-@dataclass(frozen=True)
-class Given:
-    """What a stack file says of one figure."""
-
-    warn: float | None
-    fail: float | None
 
 
 def pool(size: str, nodes: int = 2) -> Pool:
@@ -84,7 +76,7 @@ def test_one_machine_alone_is_measured_and_not_judged() -> None:
 
 
 def test_the_stack_file_replaces_the_catalogues_limits() -> None:
-    found = collective_expectations(pool(H100), {"all-reduce": Given(warn=None, fail=380.0)})
+    found = collective_expectations(pool(H100), {"all-reduce": GivenThreshold(warn=None, fail=380.0)})
     assert found is not None
     bound = found["thresholds"]["infiniband"]
     assert (bound["warn"], bound["fail"], bound["basis"]) == (None, 380.0, "given")

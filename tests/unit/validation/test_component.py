@@ -7,8 +7,7 @@ from typing import Any
 import pulumi
 import pulumi_kubernetes as k8s
 import pytest
-from aks_infiniband.stack.settings import Readiness, ValidationSettings
-from aks_infiniband.validation import Validation, ValidationArgs
+from aks_infiniband.validation import Validation, ValidationArgs, ValidationOptions, Waits
 from aks_infiniband.validation.payload.checks import make_check
 from aks_infiniband.validation.payload.report import build_report
 
@@ -47,8 +46,8 @@ def validated(deploy: Deploy, pool: Any, expected: Any) -> Callable[..., Deploym
         def program() -> Any:
             cluster = k8s.core.v1.Namespace("cluster")
             pool_ready = k8s.core.v1.Namespace("pool-ready")
-            settings = ValidationSettings(mode=mode, image="image:1", timeout_seconds=600)
-            given: dict[str, Any] = {"settings": settings, "readiness": Readiness(), "kubeconfig": KUBECONFIG} | changes
+            validation = ValidationOptions(mode=mode, image="image:1", timeout_seconds=600)
+            given: dict[str, Any] = {"options": validation, "kubeconfig": KUBECONFIG} | changes
             options = pulumi.ResourceOptions(depends_on=[pool_ready], deleted_with=cluster)
             return Validation("ndh100", args=ValidationArgs(pool=pool, **given), opts=options).report
 
@@ -116,7 +115,7 @@ def test_the_same_arguments_name_the_same_job(validated: Any) -> None:
 
 
 def test_another_polling_rhythm_is_another_validation(validated: Any) -> None:
-    slower = validated(readiness=Readiness(poll_seconds=20))
+    slower = validated(waits=Waits(poll_seconds=20))
     assert names(of(validated(), JOB)) != names(of(slower, JOB))
 
 

@@ -5,21 +5,21 @@ from typing import Any
 
 import pytest
 from aks_infiniband.facts.catalog import SIZES
-from aks_infiniband.stack.settings import Readiness, ValidationSettings
 from aks_infiniband.validation.expectations import expectations, promised_resources
 from aks_infiniband.validation.job import named_job
+from aks_infiniband.validation.options import ValidationOptions, Waits
 from aks_infiniband.validation.payload.outcome import EXIT_RETRY, EXIT_VERDICT
 from aks_infiniband.validation.validation_job import validation_spec
 from aks_infiniband.workload.environment import nccl_environment
 from aks_infiniband.workload.pods import config_map_name
 
-READINESS = Readiness(poll_seconds=10, stable_seconds=30, timeout_seconds=2700)
-SETTINGS = ValidationSettings(mode="enforce", image="example.com/python:3", timeout_seconds=1800)
+WAITS = Waits(poll_seconds=10, stable_seconds=30, timeout_seconds=2700)
+OPTIONS = ValidationOptions(mode="enforce", image="example.com/python:3", timeout_seconds=1800)
 
 
 @pytest.fixture
 def validation(pool: Any) -> Any:
-    return validation_spec(pool, settings=SETTINGS, readiness=READINESS, namespace="aks-infiniband")
+    return validation_spec(pool, options=OPTIONS, waits=WAITS, namespace="aks-infiniband")
 
 
 def container(spec: Any) -> Any:
@@ -132,7 +132,7 @@ def test_a_verdict_ends_the_job_at_once_and_what_is_no_verdict_does_not_count(va
 
 
 def test_the_job_is_waited_for_as_long_as_nodes_and_validation_may_take(pool: Any, validation: Any) -> None:
-    assert waited_seconds(pool, validation) == READINESS.timeout_seconds + SETTINGS.timeout_seconds
+    assert waited_seconds(pool, validation) == WAITS.timeout_seconds + OPTIONS.timeout_seconds
 
 
 def test_the_provider_gives_up_before_the_deadline_deletes_the_pods(pool: Any, validation: Any) -> None:
@@ -153,8 +153,8 @@ def test_the_report_is_left_before_the_provider_gives_up_and_the_verdict_is_give
 
 
 def test_in_mode_warn_nobody_lingers(pool: Any) -> None:
-    settings = SETTINGS.model_copy(update={"mode": "warn"})
-    spec = validation_spec(pool, settings=settings, readiness=READINESS, namespace="x")
+    options = replace(OPTIONS, mode="warn")
+    spec = validation_spec(pool, options=options, waits=WAITS, namespace="x")
     assert argument(spec, "--linger-seconds") == "0"
 
 
@@ -167,8 +167,8 @@ def test_the_same_inputs_give_the_same_name_and_any_change_gives_another(pool: A
         return named_job(pool, spec, *others)["metadata"]["name"]
 
     def spec(pool: Any = pool, **changes: Any) -> Any:
-        settings = SETTINGS.model_copy(update=changes)
-        return validation_spec(pool, settings=settings, readiness=READINESS, namespace="aks-infiniband")
+        options = replace(OPTIONS, **changes)
+        return validation_spec(pool, options=options, waits=WAITS, namespace="aks-infiniband")
 
     usual = name(validation, {"driver": 1}, {"file": "text"})
     assert usual == name(spec(), {"driver": 1}, {"file": "text"})
@@ -224,8 +224,8 @@ def test_a_size_without_gpus_promises_rdma_alone(pool: Any) -> None:
     assert expectations(cpu)["accelerators"] is None
     assert expectations(cpu)["collective"] is None
     assert expectations(cpu)["not_measured"] == []
-    settings = validation_spec(cpu, settings=SETTINGS, readiness=READINESS, namespace="x")
-    assert "nvidia.com/gpu" not in container(settings)["resources"]["limits"]
+    spec = validation_spec(cpu, options=OPTIONS, waits=WAITS, namespace="x")
+    assert "nvidia.com/gpu" not in container(spec)["resources"]["limits"]
 
 
 @pytest.mark.parametrize("size", sorted(SIZES))

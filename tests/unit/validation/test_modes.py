@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.resources.registry import Registry
-from aks_infiniband.stack.settings import Readiness, ValidationSettings
 from aks_infiniband.validation.expectations import expectations, promised_labels, promised_resources
+from aks_infiniband.validation.options import ValidationOptions, Waits
 from aks_infiniband.validation.payload.judge import judge_node
 from aks_infiniband.validation.validation_job import validation_spec
 
@@ -16,7 +16,7 @@ MOFED_READY = "network.nvidia.com/operator.mofed.wait=false"
 
 def spec_of(pool: Any, **arguments: Any) -> Any:
     document = validation_spec(
-        pool, settings=ValidationSettings(), readiness=Readiness(), namespace="aks-infiniband", **arguments
+        pool, options=ValidationOptions(), waits=Waits(), namespace="aks-infiniband", **arguments
     )
     return document["template"]
 

@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from aks_infiniband.facts.baselines import BASELINES, FIGURES, baselines_of, thresholds
+from aks_infiniband.facts.baselines import BASELINES, FIGURES, GivenThreshold, baselines_of, thresholds
 from aks_infiniband.facts.catalog import SIZES
-from aks_infiniband.stack.settings.operators import ThresholdSettings
 from aks_infiniband.validation.payload.counters import growth, judge_counters, read_counters
 from aks_infiniband.validation.payload.looking import PROGRAMS
 from aks_infiniband.validation.payload.process import Ended, run
@@ -137,7 +136,7 @@ def test_a_floor_that_nobody_published_is_labelled_as_computed() -> None:
 
 
 def test_the_stack_file_replaces_limits_and_the_threshold_says_so() -> None:
-    given = {"rdma-write-bandwidth": ThresholdSettings(fail=300, warn=350)}
+    given = {"rdma-write-bandwidth": GivenThreshold(fail=300, warn=350)}
     found = thresholds(SIZES["Standard_ND96isr_H100_v5"], ["rdma-write-bandwidth", "rdma-read-bandwidth"], given)
     assert {name: found["rdma-write-bandwidth"][name] for name in ("warn", "fail", "basis", "source", "unit")} == {
         "warn": 350,

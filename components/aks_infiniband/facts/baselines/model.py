@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, Literal, Protocol
+from typing import Final, Literal
 
 Better = Literal["higher", "lower"]
 Basis = Literal["measured", "quoted", "computed", "given"]
@@ -59,10 +59,11 @@ class Baseline:
     """Worse than this is a failure; None where falling short fails nothing."""
 
 
-class GivenThreshold(Protocol):
-    """What a stack file says of one figure."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class GivenThreshold:
+    """Bounds that a user gives for one figure, in its unit."""
 
-    @property
-    def warn(self) -> float | None: ...
-    @property
-    def fail(self) -> float | None: ...
+    warn: float | None = None
+    """A result worse than this is warned of."""
+    fail: float | None = None
+    """A result worse than this fails."""

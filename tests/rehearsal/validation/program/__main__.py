@@ -7,8 +7,7 @@ import pulumi
 import pulumi_kubernetes as k8s
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.pool import Pool
-from aks_infiniband.stack.settings import Readiness, ValidationSettings
-from aks_infiniband.validation import Validation, ValidationArgs
+from aks_infiniband.validation import Validation, ValidationArgs, ValidationOptions, Waits
 from aks_infiniband.workload.settings import WorkloadSettings, WorkloadSettingsArgs
 
 given = json.loads(os.environ["VALIDATION_REHEARSAL"])
@@ -32,8 +31,8 @@ validation = Validation(
     name,
     args=ValidationArgs(
         pool=pool,
-        settings=ValidationSettings(mode=given["mode"], timeout_seconds=given["timeout"]),
-        readiness=Readiness(poll_seconds=0.2, stable_seconds=0.5, timeout_seconds=given["timeout"]),
+        options=ValidationOptions(mode=given["mode"], timeout_seconds=given["timeout"]),
+        waits=Waits(poll_seconds=0.2, stable_seconds=0.5, timeout_seconds=given["timeout"]),
         namespace=name,
         kubeconfig=pulumi.Output.secret(given["kubeconfig"]),
     ),

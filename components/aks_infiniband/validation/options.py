@@ -1,0 +1,40 @@
+"""What a caller decides about a validation: mode, image, limits and thresholds."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from aks_infiniband.facts.baselines import GivenThreshold
+
+Sweep = Literal["short", "full"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ValidationOptions:
+    """How a pool is validated."""
+
+    mode: Literal["enforce", "warn", "off"] = "enforce"
+    """enforce: a failed check fails the update; warn: it is reported; off: nothing is checked."""
+    image: str | None = None
+    """Image with Python 3, and PyTorch for pools with GPUs; RDMA tools that it lacks are installed at start. Default:
+    by pool, see docs/validation.md."""
+    timeout_seconds: float = 1800
+    """Limit of one pool's check once its nodes are ready."""
+    tries: int = 3
+    """How often a measurement that fails is made in all, 1 to 3."""
+    sweep: Sweep = "short"
+    """Message sizes of the all-reduce. short: five, up to the one that is judged; full: 8 B to 16 GiB by twos."""
+    thresholds: Mapping[str, GivenThreshold] = field(default_factory=dict)
+    """Bounds that replace the catalogue's, by figure, such as rdma-write-bandwidth."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Waits:
+    """How the pods wait for all nodes of the pool to be ready, in seconds."""
+
+    poll_seconds: float = 10
+    """Time between two looks."""
+    stable_seconds: float = 30
+    """For so long all nodes must offer their resources before they count as ready."""
+    timeout_seconds: float = 2700
+    """Limit of the wait."""
