@@ -1,7 +1,7 @@
 """What was seen to what is wrong, and that to a block of text: pure functions."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from aks_infiniband.diagnosis.device_plugin import device_plugin_findings
@@ -19,6 +19,9 @@ from aks_infiniband.diagnosis.policies import doubled_section_findings, network_
 from aks_infiniband.diagnosis.view import Finding, View, Wait, WaitingFor, in_namespace
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.resources.metadata import GPU_OPERATOR_NAMESPACE, NETWORK_OPERATOR_NAMESPACE
+
+Explain = Callable[[Wait, View], list[Finding]]
+"""Everything about a Job whose wait failed, the most telling first."""
 
 _POLICIES: Final[Mapping[WaitingFor, tuple[str, str, str]]] = {
     "nic-cluster-policy": ("NicClusterPolicy", NETWORK_OPERATOR_NAMESPACE, NIC_LABEL),
@@ -45,8 +48,11 @@ _MOST_FINDINGS: Final = 25
 """A pool of a hundred nodes that all lack the same thing still has to be read by a person."""
 
 
-def diagnose(wait: Wait, view: View, pools: Sequence[Pool]) -> list[Finding]:
-    """Everything that may explain why the wait failed, the most telling first."""
+def diagnose(wait: Wait, view: View, pools: Sequence[Pool], explain: Explain = job_findings) -> list[Finding]:
+    """Everything that may explain why the wait failed, the most telling first.
+
+    explain: what the maker of a Job knows of its failure.
+    """
     if wait.waiting_for == "release":
         pods = pod_findings(in_namespace(view.pods, wait.namespace), view)
         return [*release_findings(view, wait.name, wait.namespace), *pods, *node_findings(view, [])]
@@ -58,7 +64,7 @@ def diagnose(wait: Wait, view: View, pools: Sequence[Pool]) -> list[Finding]:
         return [*_refused(wait), *network_findings(view, wait.name), *operator]
     if wait.waiting_for == "daemon-set":
         return _daemon_set(wait, view, pools)
-    return _job(wait, view, pools)
+    return _job(view, pools, explain(wait, view))
 
 
 def _refused(wait: Wait) -> list[Finding]:
@@ -91,8 +97,7 @@ def _operator(view: View, kind: str, namespace: str, label: str) -> list[Finding
     ]
 
 
-def _job(wait: Wait, view: View, pools: Sequence[Pool]) -> list[Finding]:
-    findings = job_findings(view, wait.name, wait.namespace)
+def _job(view: View, pools: Sequence[Pool], findings: list[Finding]) -> list[Finding]:
     nodes = node_findings(view, pools)
     findings += nodes
     if nodes:  # a node that lacks something lacks it because of an operator
@@ -104,18 +109,21 @@ def _job(wait: Wait, view: View, pools: Sequence[Pool]) -> list[Finding]:
 
 
 def render(wait: Wait, findings: Sequence[Finding], unread: Sequence[str] = ()) -> str:
-    """A block of text: what was waited for, then each finding with its cause and the next command."""
+    """A block of text: what was waited for, then each finding with its cause and the next command.
+
+    The most telling comes last: there a terminal stands when everything has been printed.
+    """
     subject = f"{wait.namespace}/{wait.name}" if wait.namespace else wait.name
-    lines = [f"Waited in vain for {wait.waiting_for} {subject}. What the cluster shows:"]
+    lines = [f"Waited in vain for {wait.waiting_for} {subject}. What the cluster shows, the most telling last:"]
+    lines += [f"  (could not be read: {reason})" for reason in unread]
+    if len(findings) > _MOST_FINDINGS:
+        lines.append(f"  - and {len(findings) - _MOST_FINDINGS} more of the kind")
     if not findings:
         lines.append("  - nothing that explains it; the engine's own message is all there is")
-    for finding in findings[:_MOST_FINDINGS]:
+    for finding in reversed(findings[:_MOST_FINDINGS]):
         lines.append("  - " + finding.what.replace("\n", "\n    "))
         if finding.cause:
             lines.append(f"    likely cause: {finding.cause}")
         if finding.command:
             lines.append(f"    next: {finding.command}")
-    if len(findings) > _MOST_FINDINGS:
-        lines.append(f"  - and {len(findings) - _MOST_FINDINGS} more of the kind")
-    lines += [f"  (could not be read: {reason})" for reason in unread]
     return "\n".join(lines)

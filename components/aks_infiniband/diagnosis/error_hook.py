@@ -8,7 +8,8 @@ from typing import Any, Final
 
 import pulumi
 
-from aks_infiniband.diagnosis.diagnose import diagnose, render
+from aks_infiniband.diagnosis.diagnose import Explain, diagnose, render
+from aks_infiniband.diagnosis.jobs import job_findings
 from aks_infiniband.diagnosis.view import View, Wait, WaitingFor
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.resources.metadata import GPU_OPERATOR_NAMESPACE, NETWORK_OPERATOR_NAMESPACE
@@ -23,6 +24,7 @@ def on_error(
     waiting_for: WaitingFor,
     kubeconfig: pulumi.Input[str] | None = None,
     pools: Sequence[Pool] = (),
+    explain: Explain = job_findings,
 ) -> pulumi.ResourceHookBinding:
     """The resource option `hooks` with which a failed wait is explained among the engine's diagnostics.
 
@@ -30,6 +32,7 @@ def on_error(
     waiting_for: what the resource is.
     kubeconfig: of the cluster to look at, read-only; without it only the error itself is explained.
     pools: whose nodes ought to be there.
+    explain: what the maker of a Job knows of its failure beyond how Job and pods ended.
 
     Nothing is tried again: what a wait needs, it has waited for.
     """
@@ -37,14 +40,14 @@ def on_error(
     if kubeconfig is not None:
         pulumi.Output.from_input(kubeconfig).apply(known.append)
 
-    async def explain(args: pulumi.ErrorHookArgs) -> bool:
+    async def on_failure(args: pulumi.ErrorHookArgs) -> bool:
         """Returns whether the engine is to try again."""
         wait = wait_of(args, waiting_for)
         view = await _look(known[-1] if known else None, wait)
-        pulumi.log.error(render(wait, diagnose(wait, view, pools), view.unread))
+        pulumi.log.error(render(wait, diagnose(wait, view, pools, explain), view.unread))
         return False
 
-    return pulumi.ResourceHookBinding(on_error=[pulumi.ErrorHook(f"{name}-diagnosis", explain)])
+    return pulumi.ResourceHookBinding(on_error=[pulumi.ErrorHook(f"{name}-diagnosis", on_failure)])
 
 
 def wait_of(args: pulumi.ErrorHookArgs, waiting_for: WaitingFor) -> Wait:

@@ -1,17 +1,27 @@
-"""Findings about a Job of ours: how it ended, what its pods said, and which checks failed."""
+"""Findings about a Job: how it ended, and what its pods show."""
+
+from collections.abc import Callable
 
 from aks_infiniband.diagnosis.pods import pod_findings
-from aks_infiniband.diagnosis.report_table import report_findings, report_of_run
-from aks_infiniband.diagnosis.view import Finding, Object, View, condition, in_namespace, name_of
-from aks_infiniband.validation.payload.outcome import EXIT_VERDICT
+from aks_infiniband.diagnosis.view import Finding, Object, View, Wait, condition, in_namespace, name_of
 
 
-def job_findings(view: View, name: str, namespace: str) -> list[Finding]:
-    """What its report says, how the Job ended, and its pods."""
-    jobs = [job for job in in_namespace(view.jobs, namespace) if job["metadata"]["name"] == name]
-    if not jobs:
+def find_job(view: View, wait: Wait) -> Object | None:
+    """The Job that was waited for."""
+    jobs = in_namespace(view.jobs, wait.namespace)
+    return next((job for job in jobs if job["metadata"]["name"] == wait.name), None)
+
+
+def job_findings(wait: Wait, view: View, *, leave_out: Callable[[Object], bool] = lambda _: False) -> list[Finding]:
+    """How the Job ended, and its pods.
+
+    leave_out: whether what a pod shows has been said already.
+    """
+    name, namespace = wait.name, wait.namespace
+    job = find_job(view, wait)
+    if job is None:
         return [Finding(what=f"Job {namespace}/{name} does not exist", command=f"kubectl -n {namespace} get jobs")]
-    job = jobs[0]
+    describe = f"kubectl -n {namespace} describe job {name}"
     failed = condition(job, "Failed") or condition(job, "FailureTarget")
     uid = job["metadata"].get("uid")
     pods = [
@@ -19,18 +29,15 @@ def job_findings(view: View, name: str, namespace: str) -> list[Finding]:
         for pod in in_namespace(view.pods, namespace)
         if any(owner.get("uid") == uid for owner in pod["metadata"].get("ownerReferences") or [])
     ]
-    report = report_of_run(in_namespace(view.config_maps, namespace), str(uid))
-    findings = report_findings(*report) if report else []
+    findings = []
     if failed:
         what = f"Job {name_of(job)} failed: {failed.get('reason')}: {failed.get('message')}"
-        findings.append(Finding(what=what, command=f"kubectl -n {namespace} describe job {name}"))
-    # What a pod with a verdict has to say is in the report, if there is one.
-    findings += pod_findings([pod for pod in pods if not (report and _gave_verdict(pod))], view)
+        findings.append(Finding(what=what, command=describe))
+    findings += pod_findings([pod for pod in pods if not leave_out(pod)], view)
     if failed:
         findings += pod_findings(_never_scheduled(job, view), view)
-    if not failed and not pods:
-        what = f"Job {name_of(job)} has no pod"
-        findings.append(Finding(what=what, command=f"kubectl -n {namespace} describe job {name}"))
+    elif not pods:
+        findings.append(Finding(what=f"Job {name_of(job)} has no pod", command=describe))
     return findings
 
 
@@ -67,8 +74,3 @@ def _seen(event: Object) -> str:
 
 def _unscheduled(message: str) -> Object:
     return {"type": "PodScheduled", "status": "False", "message": f"{message} (the Job's end has deleted the pod)"}
-
-
-def _gave_verdict(pod: Object) -> bool:
-    statuses = pod.get("status", {}).get("containerStatuses") or []
-    return any(((one.get("state") or {}).get("terminated") or {}).get("exitCode") == EXIT_VERDICT for one in statuses)

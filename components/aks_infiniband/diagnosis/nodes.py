@@ -1,18 +1,19 @@
 """Findings about nodes: who is not Ready, who is missing, who lacks what the pool promises."""
 
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
+
+from lightkube.utils.quantity import parse_quantity
 
 from aks_infiniband.diagnosis.view import Finding, Object, View, condition, matches, name_of
 from aks_infiniband.facts.pool import Pool
-from aks_infiniband.validation.expectations import promised_resources
-from aks_infiniband.validation.payload.await_nodes import quantity
 
 
 def node_findings(view: View, pools: Sequence[Pool]) -> list[Finding]:
     """Nodes that are not Ready or are cordoned, and per pool those that are missing or lack a resource."""
     findings = missing_node_findings(view, pools)
     for pool in pools:
-        findings += _lacking(pool.name, _members(view, pool), promised_resources(pool))
+        findings += _lacking(pool.name, _members(view, pool), pool.promised_resources)
     return findings
 
 
@@ -38,11 +39,12 @@ def _members(view: View, pool: Pool) -> list[Object]:
 
 def lacking(nodes: Sequence[Object], resource: str, least: int) -> list[str]:
     """Names of the nodes that offer less than `least` of a resource."""
-    return sorted(
-        str(node["metadata"]["name"])
-        for node in nodes
-        if quantity(str((node.get("status", {}).get("allocatable") or {}).get(resource, "0"))) < least
-    )
+    return sorted(str(node["metadata"]["name"]) for node in nodes if _offered(node, resource) < least)
+
+
+def _offered(node: Object, resource: str) -> Decimal:
+    allocatable = node.get("status", {}).get("allocatable") or {}
+    return parse_quantity(str(allocatable.get(resource, "0"))) or Decimal(0)
 
 
 def _lacking(pool: str, members: Sequence[Object], promised: Mapping[str, int]) -> list[Finding]:

@@ -65,6 +65,16 @@ class Pool:
             return None
         return self.size.accelerator.resource_name
 
+    @property
+    def promised_resources(self) -> dict[str, int]:
+        """The extended resources of a pod that takes a whole machine: the least that every node has to offer.
+
+        All GPUs, and in mode sriov all HCAs. A shared device plugin's number says how many pods may share, not how
+        many HCAs there are, so no more than one pod's worth of it can be asked; in mode driver-only nobody offers any.
+        """
+        gpus = {self.gpu_resource: self.size.accelerator.count} if self.gpu_resource and self.size.accelerator else {}
+        return {**gpus, **({self.rdma_resource: self.rdma_quantity} if self.rdma_resource else {})}
+
 
 def toleration(taint: str) -> Toleration:
     """The toleration of a taint written as Azure writes it, key=value:effect."""

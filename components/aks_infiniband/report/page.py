@@ -9,9 +9,8 @@ from markupsafe import Markup
 from matplotlib.figure import Figure
 
 from aks_infiniband.report import plots
-from aks_infiniband.validation.payload.collective_bandwidth import shown_bytes
+from aks_infiniband.validation.reports import Check, as_text, measured_text, severity, shown_bytes
 
-_ORDER: Final = ("fail", "warn", "not measured", "not judged", "pass")
 _MAPPED: Final = ("rdma-write-bandwidth", "rdma-read-bandwidth", "rdma-read-latency")
 """Figures of which there is a heat map."""
 
@@ -51,7 +50,7 @@ def html(reports: Mapping[str, Mapping[str, Any]], plots_by_pool: Mapping[str, S
     """The page: one section for each pool."""
     # Node names and causes come from a cluster, so they are escaped; the plots are made here.
     environment = Environment(loader=PackageLoader("aks_infiniband.report", "."), autoescape=True, trim_blocks=True)
-    environment.filters["size"] = shown_bytes
+    environment.filters |= {"size": shown_bytes, "measured": measured_text, "text": as_text}
     drawn = {
         pool: [(plot, Markup(_inline(plots.image(plot.figure, "svg", plot.name)))) for plot in found]  # noqa: S704 our own drawing
         for pool, found in plots_by_pool.items()
@@ -61,9 +60,9 @@ def html(reports: Mapping[str, Mapping[str, Any]], plots_by_pool: Mapping[str, S
     )
 
 
-def ordered(checks: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def ordered(checks: Sequence[Check]) -> list[Check]:
     """The checks, the worst first."""
-    return sorted(checks, key=lambda check: _ORDER.index(check["verdict"]))
+    return sorted(checks, key=severity)
 
 
 def threshold_text(check: Mapping[str, Any]) -> str:

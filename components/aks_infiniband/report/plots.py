@@ -8,7 +8,7 @@ from typing import Any, Final
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-from aks_infiniband.validation.payload.collective_bandwidth import shown_bytes
+from aks_infiniband.validation.reports import shown_bytes
 
 _NAMES: Final = {"ring": "ring (judged)", "nccl": "NCCL's own choice"}
 _COLOURS: Final = {"ring": "#0b6bcb", "nccl": "#8a5cb8"}

@@ -9,7 +9,7 @@ from lightkube import Client, KubeConfig
 from lightkube.resources.core_v1 import ConfigMap
 
 from aks_infiniband.resources.metadata import labels
-from aks_infiniband.validation.payload.report import REPORT_KEY, SCHEMA_VERSION
+from aks_infiniband.validation.reports import REPORT_KEY, SCHEMA_VERSION
 
 Reports = dict[str, dict[str, Any]]
 """The report of each pool, by the pool's name."""

@@ -14,6 +14,7 @@ from aks_infiniband.resources.options import child_options
 from aks_infiniband.resources.registry import Registry
 from aks_infiniband.validation.access import ValidationAccess
 from aks_infiniband.validation.expectations import expectations
+from aks_infiniband.validation.explanation import explain
 from aks_infiniband.validation.job import (
     EXPECTATIONS_KEY,
     named_job,
@@ -146,7 +147,11 @@ class Validation(pulumi.ComponentResource):
         hooks = None
         if args.kubeconfig is not None:
             hooks = diagnosis.on_error(
-                f"{self._name}-validate", waiting_for="job", kubeconfig=args.kubeconfig, pools=[args.pool]
+                f"{self._name}-validate",
+                waiting_for="job",
+                kubeconfig=args.kubeconfig,
+                pools=[args.pool],
+                explain=explain,
             )
         metadata: Any = {**job["metadata"], "namespace": args.namespace}
         spec_: Any = job["spec"]

@@ -8,7 +8,7 @@ from aks_infiniband.facts.pool import Pool
 from aks_infiniband.validation.collective_expectations import collective_expectations
 from aks_infiniband.validation.options import Sweep
 from aks_infiniband.workload.environment import nccl_environment
-from aks_infiniband.workload.pods import DRIVER_READY, pod_resources
+from aks_infiniband.workload.pods import DRIVER_READY
 
 SHM_BYTES: Final = 1 << 30
 """Least size of /dev/shm: what NVIDIA's framework containers ask for (`--shm-size=1g`); by default it is 64 MiB."""
@@ -79,15 +79,6 @@ def _accelerators(pool: Pool) -> dict[str, Any] | None:
         "count": accelerator.count,
         "device_pattern": _DEVICE_PATTERNS[accelerator.vendor],
     }
-
-
-def promised_resources(pool: Pool) -> dict[str, int]:
-    """Least allocatable amount of each extended resource on every node: all accelerators, and what a pod asks of RDMA.
-
-    A shared device plugin's number says how many pods may share, not how many HCAs there are, so one pod's worth of it
-    is all that can be asked; in mode sriov it is all HCAs. In mode driver-only nobody offers any.
-    """
-    return {name: int(quantity) for name, quantity in pod_resources(pool).items()}
 
 
 def promised_labels(pool: Pool) -> dict[str, str]:

@@ -7,7 +7,7 @@ have offered them for a while.
 from typing import Any, Final
 
 from aks_infiniband.facts.pool import Pool
-from aks_infiniband.validation.expectations import promised_labels, promised_resources
+from aks_infiniband.validation.expectations import promised_labels
 from aks_infiniband.validation.job import (
     LIMITS,
     api_arguments,
@@ -27,7 +27,7 @@ def await_nodes_container(pool: Pool, *, waits: Waits, image: str) -> dict[str, 
     It holds no device: a pod's effective request is the larger of its init containers' and its containers'.
     """
     selector = ",".join(f"{key}={value}" for key, value in sorted(pool.node_selector.items()))
-    promised = [f"--resource={name}={least}" for name, least in sorted(promised_resources(pool).items())]
+    promised = [f"--resource={name}={least}" for name, least in sorted(pool.promised_resources.items())]
     return {
         **container("await-nodes", image),
         "args": [

@@ -60,9 +60,7 @@ def config_maps(pool: Pool, *, topology: str | None = None) -> dict[str, dict[st
 
 def pod_resources(pool: Pool) -> dict[str, str]:
     """The extended resources of a pod that takes a whole machine of the pool: its GPUs and its RDMA devices."""
-    accelerator = pool.size.accelerator
-    gpus = {pool.gpu_resource: str(accelerator.count)} if pool.gpu_resource and accelerator else {}
-    return {**gpus, **rdma_resources(pool)}
+    return {name: str(quantity) for name, quantity in pool.promised_resources.items()}
 
 
 def rdma_resources(pool: Pool) -> dict[str, str]:

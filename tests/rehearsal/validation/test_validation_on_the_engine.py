@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from aks_infiniband.diagnosis.jobs import job_findings
+from aks_infiniband.diagnosis.view import Wait
 from lightkube.resources.core_v1 import Node
 
 from rehearsal.faults.machine_faults import FILE
@@ -83,7 +84,8 @@ def test_a_device_plugin_that_selects_another_vendor_is_named_and_once_mended_th
     validated.pass_deadline("bare")
     view = validated.look("bare")
     (job,) = view.jobs
-    later = "\n".join(finding.what for finding in job_findings(view, job["metadata"]["name"], "bare"))
+    wait = Wait(waiting_for="job", name=job["metadata"]["name"], namespace="bare")
+    later = "\n".join(finding.what for finding in job_findings(wait, view))
     for pod in pending:
         assert f"pod bare/{pod} is Pending: " in later, "the scheduler's events outlive the pods"
     assert "Insufficient rdma/shared_ib" in later

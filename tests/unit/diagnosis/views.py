@@ -3,6 +3,7 @@
 from typing import Any
 
 from aks_infiniband.diagnosis.diagnose import diagnose, render
+from aks_infiniband.diagnosis.jobs import job_findings
 from aks_infiniband.diagnosis.view import Wait
 
 from tests.some_pools import pool
@@ -73,8 +74,8 @@ def policy(kind: Any = "NicClusterPolicy", **status: Any) -> Any:
     return {"kind": kind, "metadata": {"name": kind.lower()}, "status": status}
 
 
-def said(wait: Any, view: Any, pools: Any = (POOL,)) -> Any:
-    return render(wait, diagnose(wait, view, pools), view.unread)
+def said(wait: Any, view: Any, pools: Any = (POOL,), explain: Any = job_findings) -> Any:
+    return render(wait, diagnose(wait, view, pools, explain), view.unread)
 
 
 HEALTHY = [node("n0"), node("n1")]

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from aks_infiniband.facts.catalog import SIZES
-from aks_infiniband.validation.expectations import expectations, promised_resources
+from aks_infiniband.validation.expectations import expectations
 from aks_infiniband.validation.job import named_job
 from aks_infiniband.validation.options import ValidationOptions, Waits
 from aks_infiniband.validation.payload.outcome import EXIT_RETRY, EXIT_VERDICT
@@ -220,7 +220,7 @@ def test_expectations_follow_the_catalogue(pool: Any) -> None:
 
 def test_a_size_without_gpus_promises_rdma_alone(pool: Any) -> None:
     cpu = replace(pool, size=SIZES["Standard_HB120rs_v3"], gpu_driver="none")
-    assert promised_resources(cpu) == {"rdma/shared_ib": 1}
+    assert cpu.promised_resources == {"rdma/shared_ib": 1}
     assert expectations(cpu)["accelerators"] is None
     assert expectations(cpu)["collective"] is None
     assert expectations(cpu)["not_measured"] == []

@@ -88,8 +88,8 @@ def test_a_missing_hca_is_counted_and_the_present_ones_are_named(healthy: Any, e
     assert bad(checks) == [("hca-count", "n0", None), ("rdma-devices", "n0", None)]
     count = next(check for check in checks if check["check"] == "hca-count")
     assert (count["expected"], count["measured"]) == (8, 7)
-    assert "mlx5_ib2, mlx5_ib4" in count["cause"]
-    assert "mlx5_an0" in count["cause"]
+    assert "mlx5_ib2, mlx5_ib4" in str(count["cause"])
+    assert "mlx5_an0" in str(count["cause"])
 
 
 def test_without_any_hca_nothing_about_ports_is_claimed(healthy: Any, expected: Any, bad: Any) -> None:
@@ -248,7 +248,7 @@ def test_a_node_that_did_not_report_fails_the_pool(healthy: Any, expected: Any, 
 
     assert bad(checks) == [("nodes-reported", None, None)]
     assert (checks[0]["expected"], checks[0]["measured"]) == (2, 1)
-    assert "n0" in checks[0]["cause"]
+    assert "n0" in str(checks[0]["cause"])
 
 
 @pytest.mark.field_report("A2")
@@ -259,7 +259,7 @@ def test_nodes_on_different_partitions_are_named_with_the_cause(healthy: Any, ex
 
     checks = judge_pool({"n0": healthy(), "n1": other}, expected)
     assert bad(checks) == [("partition-keys", None, None)]
-    cause = next(check["cause"] for check in checks if check["verdict"] == "fail")
+    cause = next(str(check["cause"]) for check in checks if check["verdict"] == "fail")
     assert "n0, n1 are on different partitions" in cause
     assert "AKSInfinibandSupport was not registered" in cause
 
@@ -289,7 +289,8 @@ def test_a_node_on_the_default_partition_only_is_on_another_fabric(healthy: Any,
 
     checks = judge_pool({"n0": healthy(), "n1": lost}, expected)
     assert bad(checks) == [("partition-keys", None, None)]
-    assert "n1 on only the default" in next(check["cause"] for check in checks if check["verdict"] == "fail")
+    causes = [str(check["cause"]) for check in checks if check["verdict"] == "fail"]
+    assert "n1 on only the default" in causes[0]
 
 
 def test_one_hca_on_another_partition_is_named(healthy: Any, expected: Any, bad: Any) -> None:

@@ -4,11 +4,11 @@ import json
 from typing import Any
 
 import pytest
-from aks_infiniband.validation.payload.checks import make_check
+from aks_infiniband.validation.payload.checks import Try, make_check
 from aks_infiniband.validation.payload.judge import judge_pool
+from aks_infiniband.validation.payload.rendering import lines_of
 from aks_infiniband.validation.payload.report import (
     build_report,
-    lines_of,
     message_of,
     unmeasured_report,
     verdict_of,
@@ -68,7 +68,7 @@ def test_a_figure_that_nothing_is_there_to_judge_by_is_told_in_the_coverage(heal
 
 
 def test_a_figure_is_shown_with_its_unit_and_every_earlier_try() -> None:
-    tries: list[dict[str, Any]] = [
+    tries: list[Try] = [
         {"value": 180.0, "error": None},
         {"value": None, "error": "killed"},
         {"value": 181.5, "error": None},

@@ -82,8 +82,8 @@ def test_an_image_without_libibverbs_or_its_provider_fails_and_is_named_as_the_c
     said = "ibv_devinfo ended with code 255: libibverbs: Warning: couldn't open config directory '/etc/libibverbs.d'."
     check = verdict(healthy(), ports={}, said=said)
     assert (check["verdict"], check["expected"], check["measured"]) == ("fail", 8, 0)
-    assert "the image lacks libibverbs or its provider libmlx5" in check["cause"]
-    assert "rdma-devices" not in check["cause"]
+    assert "the image lacks libibverbs or its provider libmlx5" in str(check["cause"])
+    assert "rdma-devices" not in str(check["cause"])
     assert check["cause"].endswith(said)
 
 
@@ -99,8 +99,8 @@ def test_devices_whose_files_are_not_in_the_pod_are_told_apart_from_a_lacking_pr
         facts["uverbs_of"] = {}
     check = verdict(facts, ports={"mlx5_ib0": [ACTIVE]} if tells else {})
     assert (check["verdict"], check["measured"]) == ("fail", 1 if tells else 0)
-    assert "the file in /dev/infiniband is not in the pod, see rdma-devices" in check["cause"]
-    assert "libmlx5" not in check["cause"]
+    assert "the file in /dev/infiniband is not in the pod, see rdma-devices" in str(check["cause"])
+    assert "libmlx5" not in str(check["cause"])
 
 
 @pytest.mark.parametrize(

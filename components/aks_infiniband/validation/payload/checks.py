@@ -1,42 +1,139 @@
-"""The shape of one check: what was asked, of whom, what was expected and what was seen."""
+"""One check: what was asked, of whom, what was expected and what was seen; and the one judge of limits."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, TypedDict
 
-Check = dict[str, Any]
-"""``check``, ``verdict``, ``node``, ``device``, ``expected``, ``measured``, ``unit``, ``threshold``, ``tries``,
-``cause``.
-
-The verdict is ``pass``, ``warn``, ``fail`` or ``not measured``; ``node`` and ``device`` are None where the check
-concerns all of them, ``cause`` is the likely one and None on a pass. ``unit`` is that of a figure, ``threshold`` what
-it is judged by and where that comes from, ``tries`` every time that it was measured: value, error.
-"""
+if TYPE_CHECKING:
+    from typing import Unpack
 
 
-def make_check(
-    name: str,
-    verdict: str,
-    *,
-    expected: object,
-    measured: object,
-    node: str | None = None,
-    device: str | None = None,
-    cause: str | None = None,
-    unit: str | None = None,
-    threshold: dict[str, Any] | None = None,
-    tries: list[dict[str, Any]] | None = None,
-) -> Check:
+class Try(TypedDict):
+    """One time that something was measured: a figure, or what went wrong."""
+
+    value: float | None
+    error: str | None
+
+
+class Threshold(TypedDict, total=False):
+    """What a figure is judged by, and where that comes from: a row of the baselines, or what the user gave."""
+
+    unit: str
+    better: str
+    """higher or lower."""
+    expected: float | None
+    warn: float | None
+    fail: float | None
+    basis: str
+    source: str
+    message_bytes: int | None
+
+
+Thresholds = Mapping[str, Threshold]
+"""By figure; a figure without one is measured and not judged."""
+
+
+class Place(TypedDict, total=False):
+    """Where a check was made; None, or left out, where it concerns all nodes or devices."""
+
+    node: str | None
+    device: str | None
+
+
+class Details(Place, total=False):
+    """What a check may say beside its verdict and what was expected and measured; None where it is left out."""
+
+    unit: str | None
+    """Of the figure."""
+    threshold: Threshold | None
+    tries: Sequence[Try] | None
+    """Every time that it was measured."""
+    cause: str | None
+    """The likely one; None on a pass."""
+
+
+class Check(Details):
+    """One check as it stands in the report, every key of it there.
+
+    The verdict is ``pass``, ``warn``, ``fail``, ``not measured`` or ``not judged``.
+    """
+
+    check: str
+    verdict: str
+    expected: object
+    measured: object
+
+
+def make_check(name: str, verdict: str, *, expected: object, measured: object, **details: Unpack[Details]) -> Check:
     """One check as plain data."""
     return {
         "check": name,
         "verdict": verdict,
-        "node": node,
-        "device": device,
+        "node": details.get("node"),
+        "device": details.get("device"),
         "expected": expected,
         "measured": measured,
-        "unit": unit,
-        "threshold": threshold,
-        "tries": tries,
-        "cause": cause,
+        "unit": details.get("unit"),
+        "threshold": details.get("threshold"),
+        "tries": details.get("tries"),
+        "cause": details.get("cause"),
     }
+
+
+def not_measured(name: str, cause: str | None, *, expected: object = None, **place: Unpack[Place]) -> Check:
+    """A check that could not be made; the cause is None where nobody meant to make it."""
+    return make_check(name, "not measured", expected=expected, measured=None, cause=cause, **place)
+
+
+def compared(name: str, expected: object, measured: object, cause: str, **place: Unpack[Place]) -> Check:
+    """A check that passes where what was measured is what was expected, and else fails for this cause."""
+    if measured == expected:
+        return make_check(name, "pass", expected=expected, measured=measured, **place)
+    return make_check(name, "fail", expected=expected, measured=measured, cause=cause, **place)
+
+
+def falls_short(value: float, threshold: Threshold | None, level: str = "fail") -> bool:
+    """Whether a value is worse than a threshold's level, warn or fail; never where it has none."""
+    if threshold is None:
+        return False
+    limit = threshold.get("warn") if level == "warn" else threshold.get("fail")
+    if limit is None:
+        return False
+    return value < limit if threshold["better"] == "higher" else value > limit
+
+
+def verdict_on(value: float, threshold: Threshold | None) -> str:
+    """``pass``, ``warn`` or ``fail``; ``not judged`` without a threshold."""
+    if threshold is None:
+        return "not judged"
+    return next((level for level in ("fail", "warn") if falls_short(value, threshold, level)), "pass")
+
+
+def limit_of(threshold: Threshold, note: str | None = None, *, level: str = "fail") -> str | None:
+    """A threshold in words, such as `at least 380 Gb/s (quoted)`; None where it has no limit.
+
+    note: what stands in brackets instead of the threshold's basis. level: fail or warn; the other where it has none.
+    """
+    limits = [threshold.get("fail"), threshold.get("warn")]
+    limit = next((limit for limit in (limits if level == "fail" else limits[::-1]) if limit is not None), None)
+    if limit is None:
+        return None
+    word = "at least" if threshold["better"] == "higher" else "at most"
+    return f"{word} {limit:g} {threshold['unit']} ({note or threshold['basis']})"
+
+
+def severity(check: Check) -> int:
+    """The order of checks, the worst first: 0 fail, 1 not measured though it was to be, 2 warn; from 3 on no problem.
+
+    What could not be measured is worse than a warning: not measured is not pass. What nobody meant to measure (it has
+    no cause), or that nothing is there to judge by, is no problem.
+    """
+    if check["verdict"] == "not measured":
+        return 1 if check["cause"] else 4
+    return {"fail": 0, "warn": 2, "not judged": 3}.get(check["verdict"], 5)
+
+
+def is_problem(check: Check) -> bool:
+    """Whether somebody has to look at it."""
+    return severity(check) <= 2

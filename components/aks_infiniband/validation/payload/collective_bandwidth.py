@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .checks import Check, make_check
+from .checks import Check, Threshold, limit_of, make_check, not_measured, verdict_on
 from .collective_figures import SMALL_REPEATS
 from .nccl_log import INFINIBAND_STAGED, PEER_TO_PEER, SOCKETS
+from .rendering import shown_bytes
 
 _UNITS = {"all-reduce": "GB/s", "all-reduce-small": "s"}
 
@@ -23,50 +24,35 @@ def judge_bandwidth(run: Mapping[str, Any], expected: Mapping[str, Any]) -> list
     return checks
 
 
-def _busbw(run: Mapping[str, Any], bound: Mapping[str, Any] | None) -> Check:
+def _busbw(run: Mapping[str, Any], bound: Threshold | None) -> Check:
     found = judged_size(run["sizes"], bound)
     if found is None:
         asked = bound["fail"] if bound else None
         cause = run["stopped"] or "the run did not come to the size that is judged"
-        return make_check("all-reduce", "not measured", expected=asked, measured=None, cause=cause)
+        return not_measured("all-reduce", cause, expected=asked)
     return _judged("all-reduce", found["bus_gb_per_s"], bound, f"{shown_bytes(found['bytes'])}, ring", run)
 
 
-def judged_size(sizes: Sequence[Mapping[str, Any]], bound: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+def judged_size(sizes: Sequence[Mapping[str, Any]], bound: Threshold | None) -> Mapping[str, Any] | None:
     """The size at which bandwidth is judged: the threshold's own, or the largest where it has none."""
     if bound is not None and bound.get("message_bytes"):
         return next((size for size in sizes if size["bytes"] == bound["message_bytes"]), None)
     return max(sizes, key=lambda size: int(size["bytes"]), default=None)
 
 
-def _judged(name: str, value: float, bound: Mapping[str, Any] | None, what: str, run: Mapping[str, Any]) -> Check:
+def _judged(name: str, value: float, bound: Threshold | None, what: str, run: Mapping[str, Any]) -> Check:
     """One figure against its bound; without one it is measured and not judged."""
-    unit, tries = _UNITS[name], run.get("tries") if name == "all-reduce" else None
-    shown = float(f"{value:.4g}")
-    if bound is None:
-        return make_check(name, "not judged", expected=None, measured=shown, unit=unit, tries=tries)
-    limit, verdict = bound["fail"], "pass"
-    if _worse(value, bound["fail"], bound):
-        verdict = "fail"
-    elif _worse(value, bound["warn"], bound):
-        verdict, limit = "warn", bound["warn"]
-    sign = "at least" if bound["better"] == "higher" else "at most"
+    verdict = verdict_on(value, bound)
     return make_check(
         name,
         verdict,
-        expected=None if limit is None else f"{sign} {limit:g} {unit} ({what})",
-        measured=shown,
-        unit=unit,
-        threshold=dict(bound),
-        tries=tries,
-        cause=None if verdict == "pass" else _slow_cause(run),
+        expected=bound and limit_of(bound, what, level="warn" if verdict == "warn" else "fail"),
+        measured=float(f"{value:.4g}"),
+        unit=_UNITS[name],
+        threshold=bound,
+        tries=run.get("tries") if name == "all-reduce" else None,
+        cause=_slow_cause(run) if verdict in ("fail", "warn") else None,
     )
-
-
-def _worse(value: float, limit: float | None, bound: Mapping[str, Any]) -> bool:
-    if limit is None:
-        return False
-    return value < limit if bound["better"] == "higher" else value > limit
 
 
 def _slow_cause(run: Mapping[str, Any]) -> str:
@@ -76,11 +62,3 @@ def _slow_cause(run: Mapping[str, Any]) -> str:
         "where RDMA between the nodes is as fast as promised, NCCL does not use it well: no topology file, GPUs and "
         "HCAs paired across NUMA nodes, or PCI relaxed ordering off; where it is not, the slow HCA is the cause"
     )
-
-
-def shown_bytes(count: int) -> str:
-    """A message size as people write it."""
-    for exponent, unit in ((30, "GiB"), (20, "MiB"), (10, "KiB")):
-        if count >= 1 << exponent:
-            return f"{count / (1 << exponent):g} {unit}"
-    return f"{count} B"

@@ -47,7 +47,7 @@ def growth(before: Mapping[str, Mapping[str, int]], after: Mapping[str, Mapping[
 
 def judge_counters(growth_by_node: Mapping[str, Mapping[str, Mapping[str, int]]]) -> list[Check]:
     """One check for all, or one for every counter that grew too much."""
-    asked = ", ".join(f"{name} by at most {limit}" for name, limit in LIMITS.items())
+    asked = f"each of {len(LIMITS)} counters within its limit"
     checks = [
         make_check(
             "error-counters",
@@ -68,7 +68,7 @@ def judge_counters(growth_by_node: Mapping[str, Mapping[str, Mapping[str, int]]]
         return checks
     if not any(values for devices in growth_by_node.values() for values in devices.values()):
         return [make_check("error-counters", "not measured", expected=asked, measured=None)]
-    return [make_check("error-counters", "pass", expected=asked, measured="none grew by more")]
+    return [make_check("error-counters", "pass", expected=asked, measured=f"0 of {len(LIMITS)} above")]
 
 
 def _number(path: Path) -> int | None:

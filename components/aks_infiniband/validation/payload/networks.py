@@ -7,10 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from . import sockperf
-from .checks import Check, make_check
+from .checks import Check, Threshold, Thresholds, falls_short, limit_of, make_check, verdict_on
 from .process import Running
-from .rdma import falls_short
-from .rdma_judge import limit_of
 
 SECONDS = {"ping-pong": 10, "throughput": 1}
 """How long sockperf runs in each mode: as behind the published limits; its default is one second."""
@@ -62,7 +60,7 @@ def measure(
     do_step: Callable[[Mapping[str, Any]], Mapping[str, Any]],
     nodes: Sequence[str],
     interfaces: Sequence[str],
-    thresholds: Mapping[str, Mapping[str, Any]],
+    thresholds: Thresholds,
     *,
     tries: int,
 ) -> list[Row]:
@@ -93,7 +91,7 @@ def _enter(
     interface: str,
     mode: str,
     answer: Mapping[str, Any] | None,
-    thresholds: Mapping[str, Mapping[str, Any]],
+    thresholds: Thresholds,
 ) -> bool:
     """Take in one try; whether it fell short."""
     answer = answer or {"values": None, "error": "the node did not answer in time"}
@@ -108,11 +106,11 @@ def _enter(
         row["value"] = value
         row["tries"].append({"value": value, "error": answer["error"]})
         threshold = thresholds.get(name)
-        short |= value is None or (threshold is not None and falls_short(value, threshold, "fail"))
+        short |= value is None or falls_short(value, threshold)
     return short
 
 
-def judge_networks(rows: Sequence[Row], thresholds: Mapping[str, Mapping[str, Any]]) -> list[Check]:
+def judge_networks(rows: Sequence[Row], thresholds: Thresholds) -> list[Check]:
     """One check for each figure of a network where all is well, one for each node where it is not."""
     groups: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
@@ -124,8 +122,8 @@ def judge_networks(rows: Sequence[Row], thresholds: Mapping[str, Mapping[str, An
     ]
 
 
-def _judge(figure: str, interface: str, rows: Sequence[Row], threshold: Mapping[str, Any] | None) -> list[Check]:
-    checks = [_one(figure, interface, row, threshold) for row in rows]
+def _judge(figure: str, interface: str, rows: Sequence[Row], threshold: Threshold | None) -> list[Check]:
+    checks = [_of_node(figure, interface, row, threshold) for row in rows]
     bad = [check for check in checks if check["verdict"] != "pass"]
     if bad:
         return bad
@@ -134,33 +132,31 @@ def _judge(figure: str, interface: str, rows: Sequence[Row], threshold: Mapping[
     return [{**checks[0], "node": None, "measured": spread, "tries": None}]
 
 
-def _one(figure: str, interface: str, row: Row, threshold: Mapping[str, Any] | None) -> Check:
-    value, verdict, cause = row["value"], "pass", None
+def _of_node(figure: str, interface: str, row: Row, threshold: Threshold | None) -> Check:
+    value, cause = row["value"], None
+    verdict = verdict_on(value, threshold) if value is not None else "fail"
     if value is None:
         # The pod network is measured for comparison: it fails nothing.
         verdict = "fail" if kind_of(interface) == "ipoib" else "warn"
         cause = f"with {row['peer']}: {row['tries'][-1]['error']}"
-    elif threshold is None:
-        verdict = "not judged"
-    elif falls_short(value, threshold, "fail"):
-        verdict = "fail"
+    elif verdict == "fail":
         cause = (
             f"with {row['peer']}: interface {interface} is slower than IPoIB is on these machines (a busy processor, "
             "another MTU, or a slow link)"
         )
-    elif falls_short(value, threshold, "warn"):
-        verdict, cause = "warn", f"with {row['peer']}: {interface} is slower than usual"
-    elif len(row["tries"]) > 1:
+    elif verdict == "warn":
+        cause = f"with {row['peer']}: {interface} is slower than usual"
+    elif verdict == "pass" and len(row["tries"]) > 1:
         verdict, cause = "warn", f"it took {len(row['tries'])} tries"
     return make_check(
         figure,
         verdict,
         node=row["node"],
         device=interface,
-        expected=None if threshold is None else limit_of(threshold),
+        expected=threshold and limit_of(threshold),
         measured=value,
         cause=cause,
-        unit=None if threshold is None else str(threshold["unit"]),
-        threshold=None if threshold is None else dict(threshold),
+        unit=threshold["unit"] if threshold else None,
+        threshold=threshold,
         tries=row["tries"],
     )

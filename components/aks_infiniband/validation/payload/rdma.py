@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from .checks import Thresholds, falls_short
 from .narrowing import End, Pair, further_pairs, outliers, rounds
 from .pairing import Step, Task, tasks_of
 from .perftest import KINDS
@@ -28,7 +29,7 @@ _SILENT = "the node did not answer in time"
 class Measured:
     """Everything that was measured, by kind and pair, each with all its tries."""
 
-    def __init__(self, thresholds: Mapping[str, Mapping[str, Any]]) -> None:
+    def __init__(self, thresholds: Thresholds) -> None:
         """``thresholds`` by figure."""
         self._thresholds = thresholds
         self.tries: dict[str, dict[Pair, list[Try]]] = {kind: {} for kind in KINDS}
@@ -80,19 +81,11 @@ class Measured:
         )
 
 
-def falls_short(value: float, threshold: Mapping[str, Any], level: str) -> bool:
-    """Whether a value is worse than a threshold's level, warn or fail; never where it has none."""
-    limit = threshold.get(level)
-    if limit is None:
-        return False
-    return bool(value < limit if threshold["better"] == "higher" else value > limit)
-
-
 def measure(
     do_step: DoStep,
     nodes: Sequence[str],
     devices: Mapping[str, Sequence[str]],
-    thresholds: Mapping[str, Mapping[str, Any]],
+    thresholds: Thresholds,
     *,
     tries: int,
     time_is_up: Callable[[], bool] = lambda: False,

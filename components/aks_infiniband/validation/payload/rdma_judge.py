@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from .checks import Check, make_check
+from .checks import Check, Threshold, Thresholds, Try, falls_short, limit_of, make_check, not_measured
 from .narrowing import Blame, End, Pair, blames
 from .perftest import KINDS
-from .rdma import Measured, falls_short
+from .rdma import Measured
 from .rdma_causes import cause_of, likely
 
 
 def judge_rdma(
-    measured: Measured, thresholds: Mapping[str, Mapping[str, Any]], facts_by_node: Mapping[str, Mapping[str, Any]]
+    measured: Measured, thresholds: Thresholds, facts_by_node: Mapping[str, Mapping[str, Any]]
 ) -> list[Check]:
     """Checks of every figure: one for all pairs where they are good, one for each end that is at fault else."""
     return [
@@ -27,17 +27,14 @@ def judge_rdma(
 def unmeasured(cause: str | None, figures: Iterable[str] | None = None) -> list[Check]:
     """Checks of RDMA figures that were not measured; without a cause where nobody meant to measure them."""
     every = [figure for tool in KINDS.values() for figure in tool.figures]
-    return [
-        make_check(figure, "not measured", expected=None, measured=None, cause=cause)
-        for figure in (every if figures is None else figures)
-    ]
+    return [not_measured(figure, cause) for figure in (every if figures is None else figures)]
 
 
 def _figure(
     measured: Measured,
     kind: str,
     figure: str,
-    threshold: Mapping[str, Any] | None,
+    threshold: Threshold | None,
     facts_by_node: Mapping[str, Mapping[str, Any]],
 ) -> list[Check]:
     tries = measured.tries[kind]
@@ -45,7 +42,7 @@ def _figure(
     if not tries:
         cause = "time was up before (validation.timeoutSeconds), or no HCA is on two neighbouring nodes"
         return unmeasured(cause, [figure])
-    bad = {pair for pair in tries if pair not in values or (threshold and falls_short(values[pair], threshold, "fail"))}
+    bad = {pair for pair in tries if pair not in values or falls_short(values[pair], threshold)}
     good = [pair for pair in tries if pair not in bad]
     checks = _failures(measured, kind, figure, threshold, bad, facts_by_node)
     passing = {pair: values[pair] for pair in good if pair in values}
@@ -64,7 +61,7 @@ def _failures(
     measured: Measured,
     kind: str,
     figure: str,
-    threshold: Mapping[str, Any] | None,
+    threshold: Threshold | None,
     bad: set[Pair],
     facts_by_node: Mapping[str, Mapping[str, Any]],
 ) -> list[Check]:
@@ -99,9 +96,7 @@ def _failures(
     return [check for group in checks.values() for check in group]
 
 
-def _everybody(
-    measured: Measured, kind: str, figure: str, threshold: Mapping[str, Any] | None, bad: set[Pair]
-) -> Check:
+def _everybody(measured: Measured, kind: str, figure: str, threshold: Threshold | None, bad: set[Pair]) -> Check:
     """No pair is good: that is no one machine's fault."""
     tries = measured.tries[kind]
     first = tries[sorted(bad)[0]]
@@ -115,12 +110,12 @@ def _everybody(
 
 
 def _warnings(
-    measured: Measured, kind: str, figure: str, threshold: Mapping[str, Any] | None, passing: Mapping[Pair, float]
+    measured: Measured, kind: str, figure: str, threshold: Threshold | None, passing: Mapping[Pair, float]
 ) -> list[Check]:
     tries = measured.tries[kind]
     checks = []
     for pair, value in passing.items():
-        if threshold and falls_short(value, threshold, "warn"):
+        if falls_short(value, threshold, "warn"):
             cause = "less than to be expected, and not yet a failure"
         elif len(tries[pair]) > 1 and pair not in measured.further[kind]:
             cause = f"it took {len(tries[pair])} tries: measure again when the pool is idle"
@@ -140,7 +135,7 @@ def _warnings(
     return checks + _outliers(measured, kind, figure, threshold)
 
 
-def _outliers(measured: Measured, kind: str, figure: str, threshold: Mapping[str, Any] | None) -> list[Check]:
+def _outliers(measured: Measured, kind: str, figure: str, threshold: Threshold | None) -> list[Check]:
     far = [pair for pair in measured.outliers(kind).get(figure, []) if pair not in measured.further[kind]]
     good = [pair for pair in measured.good(kind) if pair not in far]
     checks: dict[End, Check] = {}
@@ -155,12 +150,12 @@ def _outliers(measured: Measured, kind: str, figure: str, threshold: Mapping[str
 def _made(
     figure: str,
     verdict: str,
-    threshold: Mapping[str, Any] | None,
+    threshold: Threshold | None,
     *,
     place: Sequence[str | None] = (None, None),
     measured: object = None,
     cause: str | None = None,
-    tries: list[dict[str, Any]] | None = None,
+    tries: list[Try] | None = None,
 ) -> Check:
     node, device = place
     return make_check(
@@ -168,20 +163,13 @@ def _made(
         verdict,
         node=node,
         device=device,
-        expected=None if threshold is None else limit_of(threshold),
+        expected=threshold and limit_of(threshold),
         measured=measured,
         cause=cause,
-        unit=None if threshold is None else str(threshold["unit"]),
-        threshold=None if threshold is None else dict(threshold),
+        unit=threshold["unit"] if threshold else None,
+        threshold=threshold,
         tries=tries,
     )
-
-
-def limit_of(threshold: Mapping[str, Any]) -> str:
-    """A threshold in words, such as `at least 380 Gb/s (quoted)`."""
-    limit = threshold["fail"] if threshold.get("fail") is not None else threshold.get("warn")
-    word = "at least" if threshold["better"] == "higher" else "at most"
-    return f"{word} {limit:g} {threshold['unit']} ({threshold['basis']})"
 
 
 def _spread(values: Iterable[float]) -> str:
@@ -193,5 +181,5 @@ def _last(tries: Sequence[Mapping[str, Any]], figure: str) -> float | None:
     return (tries[-1]["values"] or {}).get(figure)
 
 
-def _tries(tries: Sequence[Mapping[str, Any]], figure: str) -> list[dict[str, Any]]:
-    return [{"value": (one["values"] or {}).get(figure), "error": one["error"]} for one in tries]
+def _tries(tries: Sequence[Mapping[str, Any]], figure: str) -> list[Try]:
+    return [{"value": (made["values"] or {}).get(figure), "error": made["error"]} for made in tries]

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
+
+from .checks import Check, is_problem, severity
+from .rendering import lines_of
 
 SCHEMA_VERSION = 2
 REPORT_KEY = "report.json"
 """Key of the report in its ConfigMap."""
 
-Check = Mapping[str, Any]
-
 
 def verdict_of(checks: Sequence[Check]) -> str:
     """The worst of them; ``not measured`` when nothing was.
 
-    A figure that was to be measured and could not be (it carries a cause) is worse than a warning: not measured is not
-    pass. One that nobody meant to measure, or that nothing is there to judge by, is told in the coverage alone.
+    What nobody meant to measure, or that nothing is there to judge by, is told in the coverage alone.
     """
-    if any(check["verdict"] == "fail" for check in checks):
-        return "fail"
-    if any(check["verdict"] == "not measured" and check["cause"] for check in checks):
-        return "not measured"
-    seen = {check["verdict"] for check in checks}
-    return next((verdict for verdict in ("warn", "pass") if verdict in seen), "not measured")
+    worst = min(checks, key=severity, default=None)
+    if worst is not None and is_problem(worst):
+        return worst["verdict"]
+    return "pass" if any(check["verdict"] == "pass" for check in checks) else "not measured"
 
 
 def build_report(
@@ -86,45 +83,6 @@ def unmeasured_report(expected: Mapping[str, Any], *, mode: str) -> dict[str, An
     report["coverage"]["not_measured"] = everything
     report["coverage"]["summary"] += f"; {', '.join(everything)}: not measured"
     return report
-
-
-def lines_of(checks: Sequence[Check]) -> list[str]:
-    """What did not go well, in lines: what was expected, what was seen, where, and why that may be.
-
-    Nodes and devices that show the same are named in one line.
-    """
-    places: dict[tuple[str, str], dict[str, list[str]]] = {}
-    for check in checks:
-        if check["verdict"] not in ("fail", "warn") and not (check["verdict"] == "not measured" and check["cause"]):
-            continue
-        cause = f" - {check['cause']}" if check["cause"] else ""
-        seen = f"expected {as_text(check['expected'])}, measured {measured_text(check)}"
-        devices = places.setdefault((f"{check['verdict']}: {check['check']}", f": {seen}{cause}"), {})
-        if check["node"]:
-            devices.setdefault(check["node"], []).extend([check["device"]] if check["device"] else [])
-    return [head + _places(devices) + tail for (head, tail), devices in places.items()]
-
-
-def _places(devices: Mapping[str, Sequence[str]]) -> str:
-    if not devices:
-        return ""
-    return " on " + ", ".join(f"{node} ({', '.join(names)})" if names else node for node, names in devices.items())
-
-
-def measured_text(check: Check) -> str:
-    """What was seen, with its unit, and the tries before the last."""
-    shown = as_text(check["measured"])
-    if check["measured"] is not None and check["unit"]:
-        shown += f" {check['unit']}"
-    earlier = [one["value"] for one in (check["tries"] or [])[:-1]]
-    return shown + (f" (before: {', '.join(as_text(value) for value in earlier)})" if earlier else "")
-
-
-def as_text(value: object) -> str:
-    """A value of a check as it is shown."""
-    if value is None:
-        return "nothing"
-    return json.dumps(value) if isinstance(value, (dict, list)) else str(value)
 
 
 def headline(report: Mapping[str, Any]) -> str:

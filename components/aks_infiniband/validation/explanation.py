@@ -1,0 +1,73 @@
+"""Why the wait for a validation's Job failed: what its report says, how the Job ended, and what its pods show."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from aks_infiniband.diagnosis.jobs import find_job, job_findings
+from aks_infiniband.diagnosis.view import Finding, Object, View, Wait, in_namespace, name_of
+from aks_infiniband.validation.payload.outcome import EXIT_VERDICT
+from aks_infiniband.validation.payload.rendering import passed, table
+from aks_infiniband.validation.payload.report import REPORT_KEY, headline
+
+_MOST_ROWS: Final = 20
+
+
+def explain(wait: Wait, view: View) -> list[Finding]:
+    """What the report of this Job says, how the Job ended, and its pods; an earlier Job's report is left out."""
+    job = find_job(view, wait)
+    uid = str(job["metadata"].get("uid")) if job else ""
+    found = _report_of_run(in_namespace(view.config_maps, wait.namespace), uid)
+    if found is None:
+        return job_findings(wait, view)
+    # What a pod with a verdict has to say is in the report.
+    return [*_report_findings(*found), *job_findings(wait, view, leave_out=_gave_verdict)]
+
+
+def _report_of_run(config_maps: Sequence[Object], run: str) -> tuple[Object, dict[str, Any]] | None:
+    """The ConfigMap with the report of a Job, by the Job's uid, and that report."""
+    for config_map in config_maps:
+        report = _parsed((config_map.get("data") or {}).get(REPORT_KEY))
+        if report.get("run") == run:
+            return config_map, report
+    return None
+
+
+def _parsed(text: str | None) -> dict[str, Any]:
+    try:
+        report = json.loads(text or "{}")
+    except ValueError:
+        return {}
+    return report if isinstance(report, dict) else {}
+
+
+def _report_findings(config_map: Object, report: Mapping[str, Any]) -> list[Finding]:
+    """The table of what did not go well, and the next commands."""
+    name, namespace = config_map["metadata"]["name"], config_map["metadata"]["namespace"]
+    key = REPORT_KEY.replace(".", "\\.")
+    return [
+        Finding(
+            what="\n".join(
+                [
+                    f"validation of {headline(report)}",
+                    f"{passed(report['checks'])}; all are in ConfigMap {name_of(config_map)}, key {REPORT_KEY}",
+                    *table(report["checks"], most_rows=_MOST_ROWS),
+                ]
+            ),
+            command=f"kubectl -n {namespace} get configmap {name} -o jsonpath='{{.data.{key}}}'",
+        ),
+        Finding(
+            what="the whole report, as a page with plots, is made from the cluster's kubeconfig",
+            command="aks-infiniband report --kubeconfig FILE --out report",
+        ),
+        Finding(
+            what="when it is mended, run `pulumi up` again: the next update measures anew",
+            command="pulumi up",
+        ),
+    ]
+
+
+def _gave_verdict(pod: Object) -> bool:
+    statuses = pod.get("status", {}).get("containerStatuses") or []
+    ended = [(status.get("state") or {}).get("terminated") or {} for status in statuses]
+    return any(state.get("exitCode") == EXIT_VERDICT for state in ended)

@@ -1,0 +1,146 @@
+"""What a failed validation measured, in a table: of this Job alone, the worst first, and what to run next."""
+
+import json
+import re
+from typing import Any
+
+import pytest
+from aks_infiniband.diagnosis.view import View
+from aks_infiniband.validation.explanation import explain
+from aks_infiniband.validation.payload.checks import make_check
+from aks_infiniband.validation.payload.rendering import passed, rows_of, table
+
+from tests.unit.diagnosis.views import HEALTHY, JOB, job, pod
+from tests.unit.diagnosis.views import said as said_of
+
+
+def check(name: Any = "hca-rate", verdict: Any = "fail", **changes: Any) -> Any:
+    given = {"node": "n1", "device": "mlx5_ib2", "expected": 400, "measured": 200.0, "cause": "fewer lanes"}
+    return make_check(name, verdict, **{**given, **changes})
+
+
+def report(*checks: Any, run: Any = "uid-1") -> Any:
+    document = {
+        "run": run,
+        "pool": "ndh100",
+        "verdict": "fail",
+        "coverage": {"summary": "2 of 2 nodes, 16 of 16 HCAs"},
+        "checks": list(checks or [check()]),
+    }
+    metadata = {"name": "ndh100-validation-report", "namespace": "aks-infiniband"}
+    return {"metadata": metadata, "data": {"report.json": json.dumps(document)}}
+
+
+def said(view: Any) -> str:
+    text: str = said_of(JOB, view, explain=explain)
+    return text
+
+
+def test_the_table_with_its_causes_and_the_next_command_come_last() -> None:
+    text = said(View(nodes=HEALTHY, jobs=[job()], config_maps=[report(check("shm", "pass", cause=None), check())]))
+    whole = r"kubectl -n aks-infiniband get configmap ndh100-validation-report -o jsonpath='{.data.report\.json}'"
+    assert text.split("\n")[-6:] == [
+        "  - validation of pool ndh100: fail (2 of 2 nodes, 16 of 16 HCAs)",
+        "    1 of 2 checks passed; all are in ConfigMap aks-infiniband/ndh100-validation-report, key report.json",
+        "    CHECK     WHERE          EXPECTED  MEASURED",
+        "    hca-rate  n1 (mlx5_ib2)  400       200.0",
+        "      likely cause: fewer lanes",
+        f"    next: {whole}",
+    ]
+
+
+def test_what_a_pod_said_of_its_verdict_is_not_repeated() -> None:
+    state = {"terminated": {"exitCode": 1, "message": "fail: hca-rate on n1"}}
+    failed = pod("validate-1-0", phase="Failed", containerStatuses=[{"name": "validate", "state": state}])
+    assert "exit code 1" not in said(View(nodes=HEALTHY, pods=[failed], jobs=[job()], config_maps=[report()]))
+    assert "exit code 1" in said(View(nodes=HEALTHY, pods=[failed], jobs=[job()]))
+
+
+def test_the_next_commands_are_another_update_the_reports_page_and_the_whole_report() -> None:
+    text = said(View(nodes=HEALTHY, jobs=[job()], config_maps=[report()]))
+    assert re.findall(r"next: (.*)", text)[-3:] == [
+        "pulumi up",
+        "aks-infiniband report --kubeconfig FILE --out report",
+        r"kubectl -n aks-infiniband get configmap ndh100-validation-report -o jsonpath='{.data.report\.json}'",
+    ]
+    assert "when it is mended, run `pulumi up` again" in text
+
+
+def test_failures_come_before_what_was_not_measured_and_warnings_are_last() -> None:
+    pool = {"node": None, "device": None}
+    lines = table(
+        [
+            check("versions", "warn", **pool, expected="one", measured="two", cause="mixed"),
+            check("all-reduce", "not measured", **pool, expected=None, measured=None, cause="a GPU is missing"),
+            check("ipoib-latency", "not measured", **pool, expected=None, measured=None, cause=None),
+            check(),
+        ]
+    )
+    cells = [re.split(r"\s{2,}", line.strip()) for line in lines]
+    assert [row[0] for row in cells if len(row) > 1] == [
+        "CHECK",
+        "hca-rate",
+        "all-reduce (not measured)",
+        "versions (warn)",
+    ]
+    assert ["likely cause: a GPU is missing"] in cells
+
+
+def test_devices_that_show_the_same_are_one_row() -> None:
+    devices = [check(device=f"mlx5_ib{index}") for index in range(8)]
+    (row,) = rows_of([*devices, check(node="n0"), check(node="n0", device="mlx5_ib5")])
+    assert row.places == {"n1": [f"mlx5_ib{index}" for index in range(8)], "n0": ["mlx5_ib2", "mlx5_ib5"]}
+    text = "\n".join(table([*devices, check(node="n0")]))
+    assert "n1 (mlx5_ib0 to mlx5_ib7, 8 in all), n0" in text
+
+
+def test_a_measurement_has_its_unit_and_its_earlier_tries() -> None:
+    tries = [{"value": 180.0, "error": None}, {"value": 200.0, "error": None}]
+    (row,) = rows_of([check(unit="Gb/s", tries=tries)])
+    assert row.measured == "200.0 Gb/s (before: 180.0)"
+
+
+def test_a_table_fits_eighty_columns_and_no_cell_runs_over_four_lines() -> None:
+    cause = "on different partitions " * 10
+    wide = check(
+        "rdma-ping-pong-throughput",
+        node="aks-ndh100-33735988-vmss000001",
+        expected="at least 380 Gb/s (measured)",
+        measured={f"n{index}": "0x8012" for index in range(99)},
+        cause=cause,
+    )
+    lines = table([wide])
+    told = next(index for index, line in enumerate(lines) if "likely cause" in line)
+    assert max(map(len, lines)) <= 76
+    assert told - 1 <= 4
+    assert "…" in "".join(lines[:told])
+    assert " ".join(" ".join(lines[told:]).split()).endswith(cause.strip())
+
+
+def test_what_passed_is_one_line_unless_every_check_is_asked_for() -> None:
+    checks = [check("shm", "pass", cause=None), check("hca-count", "pass", cause=None)]
+    assert table(checks) == []
+    assert passed(checks) == "2 of 2 checks passed"
+    assert [line.split()[0] for line in table(checks, verbose=True)] == ["CHECK", "shm", "hca-count"]
+
+
+def test_many_nodes_that_fail_alike_are_one_row_and_many_rows_are_cut_short() -> None:
+    alike = [check(node=f"m{index}") for index in range(100)]
+    assert "m0 to m99, 100 in all" in " ".join(" ".join(table(alike)).split())
+    different = [check(node=f"m{index}", measured=index) for index in range(100)]
+    text = said(View(nodes=HEALTHY, jobs=[job()], config_maps=[report(*different)]))
+    assert text.count("fewer lanes") == 20
+    assert "and 80 rows more" in text
+
+
+def test_a_report_of_another_run_says_nothing_about_this_one() -> None:
+    text = said(View(nodes=HEALTHY, jobs=[job()], config_maps=[report(run="uid-0")]))
+    assert "hca-rate" not in text
+    assert "CHECK" not in text
+
+
+@pytest.mark.parametrize("text", ["{half", "[]", ""])
+def test_an_unreadable_report_is_no_report(text: Any) -> None:
+    broken = report()
+    broken["data"]["report.json"] = text
+    assert "nothing that explains it" not in said(View(nodes=HEALTHY, jobs=[job()], config_maps=[broken]))
