@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from aks_infiniband.diagnosis.jobs import find_job, job_findings
 from aks_infiniband.diagnosis.view import Finding, Object, View, Wait, in_namespace, name_of
-from aks_infiniband.validation.payload.outcome import EXIT_VERDICT
+from aks_infiniband.validation.payload.pod import EXIT_VERDICT
 from aks_infiniband.validation.payload.rendering import passed, table
 from aks_infiniband.validation.payload.report import REPORT_KEY, headline
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.resources.metadata import labels
-from aks_infiniband.validation.payload.outcome import EXIT_RETRY
+from aks_infiniband.validation.payload.pod import EXIT_RETRY
 from aks_infiniband.validation.payload_files import PACKAGE, payload_files
 
 HOME: Final = "/opt/aks-infiniband"

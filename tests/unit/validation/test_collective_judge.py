@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 from aks_infiniband.validation.payload import nccl_log
-from aks_infiniband.validation.payload.collective_causes import (
+from aks_infiniband.validation.payload.collective_judge import as_try, falls_short, judge_collective
+from aks_infiniband.validation.payload.collective_run import (
     CAUSE,
     FOLLOWED,
     STOPPED,
@@ -13,7 +14,6 @@ from aks_infiniband.validation.payload.collective_causes import (
     explained,
     likely_cause,
 )
-from aks_infiniband.validation.payload.collective_judge import as_try, falls_short, judge_collective
 from aks_infiniband.validation.payload.rendering import shown_bytes
 
 GIB = 1 << 30

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from aks_infiniband.validation.payload.checks import make_check
-from aks_infiniband.validation.payload.comparison import accepted_of, compare, worst_values
+from aks_infiniband.validation.payload.report import accepted_of, compare, worst_values
 
 ACCEPTED = {
     "finished": "2026-11-01T10:00:00+00:00",

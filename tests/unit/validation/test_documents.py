@@ -8,7 +8,7 @@ from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.validation.expectations import expectations
 from aks_infiniband.validation.job import named_job
 from aks_infiniband.validation.options import ValidationOptions, Waits
-from aks_infiniband.validation.payload.outcome import EXIT_RETRY, EXIT_VERDICT
+from aks_infiniband.validation.payload.pod import EXIT_RETRY, EXIT_VERDICT
 from aks_infiniband.validation.validation_job import validation_spec
 from aks_infiniband.workload.environment import nccl_environment
 from aks_infiniband.workload.pods import config_map_name

@@ -4,8 +4,7 @@ import json
 import threading
 from typing import Any
 
-from aks_infiniband.validation.payload.board import Board, entry_key
-from aks_infiniband.validation.payload.following import Lead, follow
+from aks_infiniband.validation.payload.rendezvous import Board, Lead, entry_key, follow
 
 
 class Shared:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from aks_infiniband.validation.payload import perftest, sockperf
+from aks_infiniband.validation.payload import networks, perftest
 from aks_infiniband.validation.payload.perftest import NOT_LISTENING, OutputError, figures_of
 
 TRANSCRIPTS = Path(__file__).with_name("transcripts")
@@ -94,19 +94,19 @@ def test_server_and_client_are_called_alike_but_for_the_host(kind: str) -> None:
 
 
 def test_sockperf_gives_latency_message_rate_and_throughput() -> None:
-    latency = sockperf.figures_of("ping-pong", transcript("sockperf-ping-pong-aks-guide"), "ipoib")
+    latency = networks.figures_of("ping-pong", transcript("sockperf-ping-pong-aks-guide"), "ipoib")
     assert latency == {"ipoib-latency": 44.475}
-    rest = sockperf.figures_of("throughput", transcript("sockperf-throughput-3.7"), "pod-network")
+    rest = networks.figures_of("throughput", transcript("sockperf-throughput-3.7"), "pod-network")
     assert rest == {"pod-network-message-rate": 624677.0, "pod-network-throughput": 7015.416}
 
 
 def test_sockperf_without_a_summary_is_an_error_though_it_ended_well() -> None:
     said = "sockperf: ERROR: Can`t connect socket (errno=111 Connection refused)\n"
-    assert sockperf.NOT_LISTENING.search(said)
-    with pytest.raises(sockperf.OutputError, match="Connection refused"):
-        sockperf.figures_of("ping-pong", said, "ipoib")
+    assert networks.NOT_LISTENING.search(said)
+    with pytest.raises(networks.OutputError, match="Connection refused"):
+        networks.figures_of("ping-pong", said, "ipoib")
 
 
 def test_colours_do_not_hide_sockperfs_summary() -> None:
     coloured: Any = re.sub("Summary", "\x1b[0mSummary\x1b[0m", transcript("sockperf-throughput-3.7"))
-    assert sockperf.figures_of("throughput", coloured, "ipoib")["ipoib-throughput"] == 7015.416
+    assert networks.figures_of("throughput", coloured, "ipoib")["ipoib-throughput"] == 7015.416

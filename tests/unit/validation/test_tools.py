@@ -9,7 +9,7 @@ import pytest
 from aks_infiniband.facts.baselines import BASELINES, FIGURES, GivenThreshold, baselines_of, thresholds
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.validation.payload.counters import growth, judge_counters, read_counters
-from aks_infiniband.validation.payload.looking import PROGRAMS
+from aks_infiniband.validation.payload.facts import PROGRAMS
 from aks_infiniband.validation.payload.process import Ended, run
 from aks_infiniband.validation.payload.tools import PACKAGES, ensure, versions
 

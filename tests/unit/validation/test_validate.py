@@ -5,9 +5,9 @@ import threading
 from typing import Any
 
 import pytest
-from aks_infiniband.validation.payload import await_nodes, measuring, tools, validate, verbs
+from aks_infiniband.validation.payload import await_nodes, facts, measuring, tools, validate
 from aks_infiniband.validation.payload.measuring import Outcome
-from aks_infiniband.validation.payload.outcome import EXIT_DONE, EXIT_RETRY, EXIT_VERDICT, finish, shorten
+from aks_infiniband.validation.payload.pod import EXIT_DONE, EXIT_RETRY, EXIT_VERDICT, finish, shorten
 from aks_infiniband.validation.payload.tools import Tools
 from aks_infiniband.workload.environment import nccl_environment
 
@@ -28,7 +28,9 @@ def nothing_is_measured(monkeypatch: Any) -> None:
     monkeypatch.setattr(tools, "ensure", lambda *_: Tools((), (), None))
     monkeypatch.setattr(tools, "versions", lambda *_: {})
     active = [{"state": "PORT_ACTIVE", "link_layer": "InfiniBand"}]
-    monkeypatch.setattr(verbs, "look", lambda *_: {"ports": {f"mlx5_ib{n}": active for n in range(8)}, "said": None})
+    monkeypatch.setattr(
+        facts, "ask_libibverbs", lambda *_: {"ports": {f"mlx5_ib{n}": active for n in range(8)}, "said": None}
+    )
     monkeypatch.setattr(measuring, "measure", lambda *_: Outcome())
 
 

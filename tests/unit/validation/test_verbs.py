@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from aks_infiniband.validation.payload.hcas import ask_libibverbs, judge_verbs, ports_of
 from aks_infiniband.validation.payload.process import Ended
 from aks_infiniband.validation.payload.tools import Tools
-from aks_infiniband.validation.payload.verbs import judge_verbs, look, ports_of
 
 TRANSCRIPTS = Path(__file__).with_name("transcripts")
 ACTIVE = {"state": "PORT_ACTIVE", "link_layer": "InfiniBand"}
@@ -51,13 +51,14 @@ def test_an_image_without_providers_shows_no_device() -> None:
 
 
 def test_a_tool_that_ends_badly_has_still_said_what_it_sees() -> None:
-    found = look(ALL_THERE, execute=ending(255, transcript("k8s-rdma-device-plugin-8"), "ended with code 255"))
+    output = transcript("k8s-rdma-device-plugin-8")
+    found = ask_libibverbs(ALL_THERE, execute=ending(255, output, "ended with code 255"))
     assert found == {"ports": {"mlx4_2": [ACTIVE]}, "said": "ended with code 255"}
 
 
 @pytest.mark.parametrize("code", [None, -11])
 def test_a_tool_that_hangs_or_crashes_has_seen_nothing(code: Any) -> None:
-    assert look(ALL_THERE, execute=ending(code, "", "why")) == {"ports": None, "said": "why"}
+    assert ask_libibverbs(ALL_THERE, execute=ending(code, "", "why")) == {"ports": None, "said": "why"}
 
 
 def test_a_tool_that_is_not_there_is_not_started() -> None:
@@ -65,9 +66,9 @@ def test_a_tool_that_is_not_there_is_not_started() -> None:
         raise AssertionError
 
     missing = Tools(("ibv_devinfo",), (), "the image has no ibv_devinfo, and no tdnf or apt-get")
-    assert look(missing, execute=never) == {"ports": None, "said": missing.error}
+    assert ask_libibverbs(missing, execute=never) == {"ports": None, "said": missing.error}
     installed = Tools(("ibv_devinfo",), ("libibverbs-utils",), None)
-    assert "ibv_devinfo is not in the package" in look(installed, execute=never)["said"]
+    assert "ibv_devinfo is not in the package" in ask_libibverbs(installed, execute=never)["said"]
 
 
 def test_a_node_whose_hcas_libibverbs_sees_passes_whatever_else_it_sees(healthy: Any) -> None:

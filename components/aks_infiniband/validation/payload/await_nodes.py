@@ -17,7 +17,7 @@ from typing import Any, Callable, NamedTuple
 
 from .api import Api, ApiError, in_cluster_url
 from .node_facts import read_memlock
-from .outcome import EXIT_DONE, EXIT_RETRY, EXIT_VERDICT, finish
+from .pod import EXIT_DONE, EXIT_RETRY, EXIT_VERDICT, finish
 
 _UPGRADE_STATES = ("nvidia.com/ofed-driver-upgrade-state", "nvidia.com/gpu-driver-upgrade-state")
 _UPGRADED = "upgrade-done"

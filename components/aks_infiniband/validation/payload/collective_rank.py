@@ -22,7 +22,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from .collective_figures import (
+from .collective_arithmetic import (
     SMALL_BYTES,
     SMALL_REPEATS,
     algorithm_bandwidth,

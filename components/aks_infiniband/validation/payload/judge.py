@@ -6,10 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .checks import Check, make_check
-from .fabric import judge_partitions
-from .hcas import judge_hcas
-from .uniform import judge_versions
-from .verbs import judge_verbs
+from .hcas import judge_hcas, judge_verbs
+from .uniformity import judge_partitions, judge_versions
 
 Facts = Mapping[str, Any]
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from . import sockperf
 from .checks import Check, Threshold, Thresholds, falls_short, limit_of, make_check, verdict_on
 from .process import Running
 
@@ -43,16 +43,16 @@ def ask(
     give_up = time.monotonic() + connect_seconds
     seconds = SECONDS[mode]
     while True:
-        ended = start(sockperf.client(mode, address, port, seconds)).wait(seconds + tool_seconds)
+        ended = start(client(mode, address, port, seconds)).wait(seconds + tool_seconds)
         # sockperf ends with code 0 after errors, too.
-        if not sockperf.NOT_LISTENING.search(ended.output) or time.monotonic() >= give_up:
+        if not NOT_LISTENING.search(ended.output) or time.monotonic() >= give_up:
             break
         time.sleep(_RETRY_SECONDS)
     if ended.error:
         return {"values": None, "error": ended.error}
     try:
-        return {"values": sockperf.figures_of(mode, ended.output, kind_of(interface)), "error": None}
-    except sockperf.OutputError as error:
+        return {"values": figures_of(mode, ended.output, kind_of(interface)), "error": None}
+    except OutputError as error:
         return {"values": None, "error": f"sockperf: {error}"}
 
 
@@ -69,7 +69,7 @@ def measure(
     found: dict[tuple[str, str, str], Row] = {}
     do_step({"serve": list(interfaces)})
     for interface in interfaces:
-        for mode in sockperf.MODES:
+        for mode in MODES:
             wanted = list(nodes)
             for _ in range(tries):
                 answers = do_step({"sockperf": mode, "interface": interface, "nodes": wanted})
@@ -160,3 +160,50 @@ def _of_node(figure: str, interface: str, row: Row, threshold: Threshold | None)
         threshold=threshold,
         tries=row["tries"],
     )
+
+
+NOT_LISTENING = re.compile(r"Connection refused|Can`?t connect|No route to host", re.IGNORECASE)
+"""What a client says whose server does not listen (yet)."""
+
+MODES = ("ping-pong", "throughput")
+_MESSAGE_BYTES = {"ping-pong": "16384", "throughput": "1472"}
+
+
+class OutputError(ValueError):
+    """sockperf ended well and said nothing that can be read."""
+
+
+def server(address: str, port: int) -> list[str]:
+    """The command line of a server, which serves both modes until it is killed."""
+    return ["sockperf", "server", "-i", address, "-p", str(port), "--tcp", "--msg-size=1472"]
+
+
+def client(mode: str, address: str, port: int, seconds: int) -> list[str]:
+    """The command line of a client in a mode."""
+    pace = ["--pps=max"] if mode == "ping-pong" else []
+    size = f"--msg-size={_MESSAGE_BYTES[mode]}"
+    return ["sockperf", mode, "-i", address, "-p", str(port), "--tcp", size, "-t", str(seconds), *pace]
+
+
+def figures_of(mode: str, output: str, network: str) -> dict[str, float]:
+    """The figures in a client's output, by name. Raises OutputError.
+
+    `Summary: Latency is 44.475 usec`; `Summary: Message Rate is 593397 [msg/sec]` and `Summary: BandWidth is 833.016
+    MBps (6664.126 Mbps)`.
+    """
+    if mode == "ping-pong":
+        return {f"{network}-latency": _value(r"Latency is ([\d.]+) usec", output)}
+    return {
+        f"{network}-message-rate": _value(r"Message Rate is ([\d.]+) \[msg/sec\]", output),
+        f"{network}-throughput": _value(r"BandWidth is [\d.]+ MBps \(([\d.]+) Mbps\)", output),
+    }
+
+
+def _value(pattern: str, output: str) -> float:
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", output)  # sockperf colours its summary
+    match = re.search(rf"^sockperf: Summary: {pattern}", plain, re.MULTILINE)
+    if match is None or float(match.group(1)) <= 0:
+        said = [line.strip() for line in plain.splitlines() if line.strip()]
+        what = pattern.partition(" is ")[0]
+        raise OutputError(f"the output has no {what}; it ends with {said[-1] if said else ''!r}")
+    return float(match.group(1))

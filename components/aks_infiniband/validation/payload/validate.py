@@ -13,19 +13,15 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 from typing import Any
 
-from . import comparison, measuring
+from . import measuring
 from .api import Api, ApiError, in_cluster_url
-from .arguments import parse
-from .board import Board, Entry
-from .following import Lead, follow
-from .gathering import Run, entry_key, gather, stale_keys, who_am_i
+from .facts import Run, entry_key, gather, look, stale_keys, who_am_i
 from .judge import judge_pool
-from .looking import look
-from .measuring import Outcome
-from .outcome import EXIT_DONE, EXIT_RETRY, EXIT_VERDICT, finish
+from .measuring import Outcome, Setting, Worker
 from .pairing import Limits, free_ports
-from .report import REPORT_KEY, build_report, headline, message_of
-from .worker import Setting, Worker
+from .pod import EXIT_DONE, EXIT_RETRY, EXIT_VERDICT, finish, parse
+from .rendezvous import Board, Entry, Lead, follow
+from .report import ACCEPTED_KEY, REPORT_KEY, accepted_of, build_report, compare, headline, message_of, worst_values
 
 _STEP_SECONDS = 2.0
 """The longest time between two looks at what is to be done next."""
@@ -169,11 +165,11 @@ class Validation:
         data = self.api.config_map_data(self.arguments.namespace, self.arguments.report)
         thresholds, now = self.expected["thresholds"], datetime.now(timezone.utc).isoformat(timespec="seconds")
         every: list[Any] = [*checks, *(outcome.checks if outcome else [])]
-        values = comparison.worst_values(outcome.parts, every, thresholds) if outcome else {}
-        accepted = comparison.accepted_of(data.get(comparison.ACCEPTED_KEY))
+        values = worst_values(outcome.parts, every, thresholds) if outcome else {}
+        accepted = accepted_of(data.get(ACCEPTED_KEY))
         report = build_report(
             found,
-            [*every, *comparison.compare(accepted, values, thresholds)],
+            [*every, *compare(accepted, values, thresholds)],
             self.expected,
             run=self.me.run,
             mode=self.arguments.mode,
@@ -182,7 +178,7 @@ class Validation:
         )
         changes: dict[str, str | None] = {REPORT_KEY: json.dumps(report)}
         if values and report["verdict"] == "pass":
-            changes[comparison.ACCEPTED_KEY] = json.dumps({"finished": now, "values": values})
+            changes[ACCEPTED_KEY] = json.dumps({"finished": now, "values": values})
         changes.update(dict.fromkeys(stale_keys(data, list(report["nodes"]))))
         self._merge(changes)
         return report

@@ -1,16 +1,18 @@
-"""Everything that a pod says of its node: what the kernel and libibverbs show, its tools, limits and versions."""
+"""Everything that a pod says of its node, where index 0 finds it, and the wait for what all nodes say."""
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from . import tools, verbs
+from . import tools
 from .api import ApiError
 from .counters import read_counters
+from .hcas import ask_libibverbs
 from .node_facts import Roots, read_node, read_versions
 
 PROGRAMS = ("ibv_devinfo", "ibv_rc_pingpong", "ib_read_lat", "ib_write_bw", "ib_read_bw")
@@ -32,7 +34,7 @@ def look(
     if found.error:
         print(found.error, flush=True)
     facts["tools"] = found._asdict()
-    facts["verbs"] = verbs.look(found)
+    facts["verbs"] = ask_libibverbs(found)
     facts["memlock_bytes_non_root"] = _limit(arguments.limits)
     facts["counters"] = read_counters(arguments.sys)
     versions = tools.versions(program for program in programs if program not in found.missing)
@@ -61,3 +63,70 @@ def _node_versions(node: Callable[[], Mapping[str, Any]]) -> dict[str, str]:
     found = {shown: str(info[name]) for name, shown in names.items() if info.get(name)}
     image = document.get("metadata", {}).get("labels", {}).get("kubernetes.azure.com/node-image-version")
     return {**found, **({"node image": image} if image else {})}
+
+
+class Run(NamedTuple):
+    """Which run this is, and who this pod is in it."""
+
+    run: str
+    rank: int
+    node: str
+    pod: str
+    address: str
+
+
+def entry_key(node: str) -> str:
+    """The key of the report ConfigMap under which a node's facts lie."""
+    return f"node.{node}.json"
+
+
+def entries_of(data: Mapping[str, str], run: str) -> dict[str, dict[str, Any]]:
+    """The facts that the nodes of this run have left; those of other runs, and what cannot be read, left out."""
+    found = {}
+    for key, text in data.items():
+        if not key.startswith("node."):
+            continue
+        try:
+            entry = json.loads(text)
+            if entry["run"] == run:
+                found[str(entry["node"])] = dict(entry["facts"])
+        except (ValueError, KeyError, TypeError):
+            continue
+    return found
+
+
+def stale_keys(data: Mapping[str, str], nodes: Sequence[str]) -> list[str]:
+    """The entries of nodes that have no part in this run."""
+    current = {entry_key(node) for node in nodes}
+    return [key for key in data if key.startswith("node.") and key not in current]
+
+
+def gather(
+    read: Callable[[], Mapping[str, str]],
+    run: str,
+    node_count: int,
+    *,
+    poll_seconds: float,
+    timeout_seconds: float,
+    clock: Callable[[], float] = time.monotonic,
+    sleep: Callable[[float], None] = time.sleep,
+) -> dict[str, dict[str, Any]]:
+    """Wait until every node of the run has left its facts, or time is up; returns what is there then."""
+    started = clock()
+    while True:
+        found = entries_of(read(), run)
+        if len(found) >= node_count or clock() - started >= timeout_seconds:
+            return found
+        print(f"{len(found)} of {node_count} nodes have reported", flush=True)
+        sleep(poll_seconds)
+
+
+def who_am_i(environment: Mapping[str, str]) -> Run:
+    """From what the Job controller and the downward API put into the environment. Raises KeyError, ValueError."""
+    return Run(
+        environment["JOB_UID"],
+        int(environment["JOB_COMPLETION_INDEX"]),
+        environment["NODE_NAME"],
+        environment["POD_UID"],
+        environment["POD_IP"],
+    )
