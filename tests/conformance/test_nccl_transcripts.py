@@ -3,6 +3,7 @@
 import pytest
 from aks_infiniband.validation.payload import nccl_log
 from aks_infiniband.validation.payload.collective_arithmetic import algorithm_bandwidth, bus_bandwidth
+from aks_infiniband.validation.payload.collective_documents import Evidence
 
 from tests.conformance.facts import facts
 
@@ -15,7 +16,7 @@ def excerpt(name: str) -> str:
     return text
 
 
-def read(name: str) -> nccl_log.Evidence:
+def read(name: str) -> Evidence:
     return nccl_log.read_log(excerpt(name))
 
 

@@ -24,6 +24,7 @@ from aks_infiniband.validation.job import (
     validation_name,
 )
 from aks_infiniband.validation.options import ValidationOptions, Waits
+from aks_infiniband.validation.payload.documents import Expectations, Report
 from aks_infiniband.validation.payload.report import REPORT_KEY, message_of, unmeasured_report
 from aks_infiniband.validation.payload_files import payload_files
 from aks_infiniband.validation.validation_job import validation_spec
@@ -78,12 +79,12 @@ class Validation(pulumi.ComponentResource):
         super().__init__("aks-infiniband:index:Validation", name, None, opts)
         self._name, self._args, self._opts = name, args, opts
         if args.options.mode == "off":
-            self.report = pulumi.Output.from_input(unmeasured_report(self._expected(), mode="off"))
+            self.report = pulumi.Output.from_input(dict(unmeasured_report(self._expected(), mode="off")))
         else:
             self.report = self._validated_report()
         self.register_outputs({"report": self.report})
 
-    def _expected(self) -> dict[str, Any]:
+    def _expected(self) -> Expectations:
         args = self._args
         return expectations(
             args.pool,
@@ -113,11 +114,11 @@ class Validation(pulumi.ComponentResource):
     def _parsed(self, data: Mapping[str, str] | None) -> dict[str, Any]:
         text = (data or {}).get(REPORT_KEY)
         if text is None:
-            return unmeasured_report(self._expected(), mode=self._args.options.mode)
-        report: dict[str, Any] = json.loads(text)
+            return dict(unmeasured_report(self._expected(), mode=self._args.options.mode))
+        report: Report = json.loads(text)
         if report["verdict"] != "pass" and not pulumi.runtime.is_dry_run():
             pulumi.log.warn(f"validation of {message_of(report)}", resource=self)
-        return report
+        return dict(report)
 
     def _config_map(
         self, suffix: str, name: str, component: str, data: Mapping[str, str] | None

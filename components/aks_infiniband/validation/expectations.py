@@ -1,12 +1,13 @@
 """What a pool promises, computed from the catalogue: the data against which the payload judges."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from aks_infiniband.facts.baselines import FIGURES, GivenThreshold, thresholds
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.validation.collective_expectations import collective_expectations
 from aks_infiniband.validation.options import Sweep
+from aks_infiniband.validation.payload.documents import Expectations
 from aks_infiniband.workload.environment import nccl_environment
 from aks_infiniband.workload.pods import DRIVER_READY
 
@@ -26,7 +27,7 @@ def expectations(
     tries: int = 3,
     sweep: Sweep = "short",
     node_preparation: bool = False,
-) -> dict[str, Any]:
+) -> Expectations:
     """What every node of the pool and the pool as a whole have to show, as JSON-able data.
 
     hcas.rate_gbps is the signalling rate in Gb/s. figures are those that the payload measures, thresholds what they are
@@ -38,7 +39,7 @@ def expectations(
     """
     figures = _figures(pool)
     collective = collective_expectations(pool, given, sweep)
-    return {
+    found = {
         "pool": pool.name,
         "vm_size": pool.size.name,
         "mode": pool.mode,
@@ -56,6 +57,7 @@ def expectations(
         "collective": collective,
         "not_measured": list(_ACCELERATOR_FIGURES) if pool.size.accelerator and not collective else [],
     }
+    return cast("Expectations", found)
 
 
 def _figures(pool: Pool) -> list[str]:

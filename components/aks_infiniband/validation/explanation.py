@@ -1,11 +1,12 @@
 """Why the wait for a validation's Job failed: what its report says, how the Job ended, and what its pods show."""
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final
 
 from aks_infiniband.diagnosis.jobs import find_job, job_findings
 from aks_infiniband.diagnosis.view import Finding, Object, View, Wait, in_namespace, name_of
+from aks_infiniband.validation.payload.documents import Report
 from aks_infiniband.validation.payload.pod import EXIT_VERDICT
 from aks_infiniband.validation.payload.rendering import passed, table
 from aks_infiniband.validation.payload.report import REPORT_KEY, headline
@@ -24,24 +25,24 @@ def explain(wait: Wait, view: View) -> list[Finding]:
     return [*_report_findings(*found), *job_findings(wait, view, leave_out=_gave_verdict)]
 
 
-def _report_of_run(config_maps: Sequence[Object], run: str) -> tuple[Object, dict[str, Any]] | None:
+def _report_of_run(config_maps: Sequence[Object], run: str) -> tuple[Object, Report] | None:
     """The ConfigMap with the report of a Job, by the Job's uid, and that report."""
     for config_map in config_maps:
         report = _parsed((config_map.get("data") or {}).get(REPORT_KEY))
-        if report.get("run") == run:
+        if report is not None and report.get("run") == run:
             return config_map, report
     return None
 
 
-def _parsed(text: str | None) -> dict[str, Any]:
+def _parsed(text: str | None) -> Report | None:
     try:
-        report = json.loads(text or "{}")
+        report: Report = json.loads(text or "{}")
     except ValueError:
-        return {}
-    return report if isinstance(report, dict) else {}
+        return None
+    return report if isinstance(report, dict) else None
 
 
-def _report_findings(config_map: Object, report: Mapping[str, Any]) -> list[Finding]:
+def _report_findings(config_map: Object, report: Report) -> list[Finding]:
     """The table of what did not go well, and the next commands."""
     name, namespace = config_map["metadata"]["name"], config_map["metadata"]["namespace"]
     key = REPORT_KEY.replace(".", "\\.")

@@ -27,7 +27,7 @@ def pool() -> Pool:
 
 
 @pytest.fixture
-def expected(pool: Pool) -> dict[str, Any]:
+def expected(pool: Pool) -> Any:
     return expectations(pool)
 
 

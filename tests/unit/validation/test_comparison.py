@@ -6,13 +6,13 @@ import pytest
 from aks_infiniband.validation.payload.checks import make_check
 from aks_infiniband.validation.payload.report import accepted_of, compare, worst_values
 
-ACCEPTED = {
+ACCEPTED: Any = {
     "finished": "2026-11-01T10:00:00+00:00",
     "values": {"rdma-write-bandwidth": 393.1, "rdma-read-latency": 5.5},
 }
 
 
-def parts(*rows: tuple[str, float | None]) -> dict[str, Any]:
+def parts(*rows: tuple[str, float | None]) -> Any:
     return {"rdma": [{"figure": figure, "value": value} for figure, value in rows], "networks": []}
 
 

@@ -189,7 +189,7 @@ def test_a_name_is_short_enough_for_the_pods_host_names(validation: Any, pool: A
 
 
 def test_expectations_follow_the_catalogue(pool: Any) -> None:
-    expected = expectations(pool)
+    expected: Any = expectations(pool)
     thresholds, collective = expected.pop("thresholds"), expected.pop("collective")
     assert expected == {
         "pool": "ndh100",
@@ -230,5 +230,5 @@ def test_a_size_without_gpus_promises_rdma_alone(pool: Any) -> None:
 
 @pytest.mark.parametrize("size", sorted(SIZES))
 def test_every_size_of_the_catalogue_has_expectations(pool: Any, size: Any) -> None:
-    expected = expectations(replace(pool, size=SIZES[size]))
+    expected: Any = expectations(replace(pool, size=SIZES[size]))
     assert expected["hcas"]["count"] == SIZES[size].infiniband.hca_count

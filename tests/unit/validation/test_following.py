@@ -30,7 +30,15 @@ class Shared:
                     self.data[key] = value
 
 
-def entry(rank: int, pod: str | None = None) -> dict[str, Any]:
+def any_step(number: int) -> Any:
+    return {"x": number}
+
+
+def number_of(step: Any) -> Any:
+    return step["x"]
+
+
+def entry(rank: int, pod: str | None = None) -> Any:
     return {"rank": rank, "node": f"n{rank}", "pod": pod or f"pod-{rank}", "address": f"10.0.0.{rank}"}
 
 
@@ -54,12 +62,12 @@ def start(shared: Shared, rank: int, carry: Any, *, pod: str | None = None, over
 def test_every_pod_does_every_step_and_goes_when_it_is_over() -> None:
     shared = Shared()
     over: list[Any] = []
-    others = [start(shared, rank, lambda step, _, rank=rank: [rank, step["x"]], over=over) for rank in (1, 2)]
-    first = lead(shared, lambda step, _: ["me", step["x"]], count=3)
+    others = [start(shared, rank, lambda step, _, rank=rank: [rank, number_of(step)], over=over) for rank in (1, 2)]
+    first = lead(shared, lambda step, _: ["me", number_of(step)], count=3)
     assert first.assemble()
     assert list(first.members) == ["n0", "n1", "n2"]
-    assert first.step({"x": 1}) == {"n0": ["me", 1], "n1": [1, 1], "n2": [2, 1]}
-    assert first.step({"x": 2}) == {"n0": ["me", 2], "n1": [1, 2], "n2": [2, 2]}
+    assert first.step(any_step(1)) == {"n0": ["me", 1], "n1": [1, 1], "n2": [2, 1]}
+    assert first.step(any_step(2)) == {"n0": ["me", 2], "n1": [1, 2], "n2": [2, 2]}
     first.end()
     for other in others:
         other.join(5)
@@ -72,7 +80,7 @@ def test_a_pod_that_comes_late_is_waited_for() -> None:
     late = threading.Timer(0.3, lambda: start(shared, 1, lambda *_: "late"))
     late.start()
     assert first.assemble()
-    assert first.step({"x": 1}) == {"n0": None, "n1": "late"}
+    assert first.step(any_step(1)) == {"n0": None, "n1": "late"}
     first.end()
 
 
@@ -85,7 +93,7 @@ def test_a_pod_that_does_not_answer_is_missing_from_what_came_of_the_step() -> N
     shared.board().enter(entry(1))
     first = lead(shared, lambda *_: "me", timeout=0.3)
     assert first.assemble()
-    assert first.step({"x": 1}) == {"n0": "me"}
+    assert first.step(any_step(1)) == {"n0": "me"}
     assert first.time_is_up
 
 
@@ -102,7 +110,7 @@ def test_a_step_begins_again_with_the_pod_that_replaces_another_half_way() -> No
     assert first.assemble()
     new = threading.Timer(0.2, lambda: start(shared, 1, lambda *_: "new", pod="new"))
     new.start()
-    assert first.step({"x": 1}) == {"n0": "me", "n1": "new"}
+    assert first.step(any_step(1)) == {"n0": "me", "n1": "new"}
     assert carried == ["old", "new"]
     first.end()
 
@@ -110,15 +118,15 @@ def test_a_step_begins_again_with_the_pod_that_replaces_another_half_way() -> No
 def test_a_replaced_leader_starts_over_with_the_pods_that_still_wait() -> None:
     shared = Shared()
     over: list[Any] = []
-    other = start(shared, 1, lambda step, _: step["x"], over=over)
+    other = start(shared, 1, lambda step, _: number_of(step), over=over)
     before = lead(shared, lambda *_: None)
     assert before.assemble()
-    before.step({"x": 1})  # and is killed
+    before.step(any_step(1))  # and is killed
     after = Lead(
         shared.board(), entry(0, "again"), lambda *_: None, node_count=2, poll_seconds=0.01, timeout_seconds=10
     )
     assert after.assemble()
-    assert after.step({"x": 2}) == {"n0": None, "n1": 2}
+    assert after.step(any_step(2)) == {"n0": None, "n1": 2}
     after.end()
     other.join(5)
     assert over == [("pod-1", True)]

@@ -11,7 +11,7 @@ from aks_infiniband.validation.payload.judge import judge_node, judge_pool
 
 
 def test_a_healthy_pool_fails_nothing_and_says_what_nobody_means_to_measure(healthy: Any, expected: Any) -> None:
-    expected = {**expected, "not_measured": ["all-reduce"]}
+    expected = expected | {"not_measured": ["all-reduce"]}
     checks = judge_pool({"n0": healthy(), "n1": healthy()}, expected)
 
     assert {check["verdict"] for check in checks} == {"pass", "not measured"}
@@ -23,7 +23,7 @@ def test_nodes_that_run_different_versions_are_told_apart(healthy: Any, expected
     facts = {"n0": healthy(), "n1": healthy(), "n2": healthy()}
     facts["n1"]["versions"] = {"kernel": "6.8.0-1050-azure"}
 
-    (check,) = [check for check in judge_pool(facts, {**expected, "node_count": 3}) if check["verdict"] == "warn"]
+    (check,) = [check for check in judge_pool(facts, expected | {"node_count": 3}) if check["verdict"] == "warn"]
     assert (check["check"], check["device"]) == ("versions", "kernel")
     assert check["measured"] == {"6.8.0-1046-azure": "n0, n2", "6.8.0-1050-azure": "n1"}
 
@@ -142,7 +142,7 @@ def test_another_number_of_gpus_fails(healthy: Any, expected: Any, bad: Any, see
 
 
 def test_a_size_without_accelerators_is_not_asked_for_any(healthy: Any, pool: Any) -> None:
-    expected = expectations(replace(pool, size=SIZES["Standard_HB176rs_v4"]))
+    expected: Any = expectations(replace(pool, size=SIZES["Standard_HB176rs_v4"]))
     facts = healthy()
     facts["hcas"] = facts["hcas"][:1]
     facts["accelerator_devices"] = []

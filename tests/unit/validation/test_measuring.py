@@ -31,7 +31,7 @@ def test_a_device_that_is_wrong_keeps_nobody_from_measuring_the_others() -> None
 
 
 def test_a_pool_of_one_node_has_no_pair_and_that_is_nobodys_fault(expected: Any) -> None:
-    outcome = measuring.skipped([], {**expected, "node_count": 1})
+    outcome = measuring.skipped([], expected | {"node_count": 1})
     assert {check["cause"] for check in outcome.checks} == {None}
 
 

@@ -104,7 +104,7 @@ def test_an_ipoib_interface_that_is_missing_wrong_or_without_address_fails_and_s
 
 def test_gpus_that_nobody_drives_are_neither_awaited_nor_asked_for_and_not_measured(pool: Any) -> None:
     undriven = replace(pool, size=SIZES["Standard_ND96isr_MI300X_v5"], gpu_driver="none")
-    expected = expectations(undriven)
+    expected: Any = expectations(undriven)
     assert undriven.promised_resources == {"rdma/shared_ib": 1}
     assert expected["accelerators"] is None
     assert {"all-reduce", "GPUDirect"} <= set(expected["not_measured"])

@@ -22,7 +22,7 @@ def ending(code: int | None, output: str = "", error: str | None = None) -> Any:
 
 
 def verdict(facts: Any, **verbs: Any) -> Any:
-    return judge_verbs("n0", {**facts, "verbs": {**facts["verbs"], **verbs}})
+    return judge_verbs("n0", facts | {"verbs": {**facts["verbs"], **verbs}})
 
 
 def test_devices_that_cannot_be_opened_do_not_hide_the_one_that_can() -> None:
@@ -68,7 +68,7 @@ def test_a_tool_that_is_not_there_is_not_started() -> None:
     missing = Tools(("ibv_devinfo",), (), "the image has no ibv_devinfo, and no tdnf or apt-get")
     assert ask_libibverbs(missing, execute=never) == {"ports": None, "said": missing.error}
     installed = Tools(("ibv_devinfo",), ("libibverbs-utils",), None)
-    assert "ibv_devinfo is not in the package" in ask_libibverbs(installed, execute=never)["said"]
+    assert "ibv_devinfo is not in the package" in str(ask_libibverbs(installed, execute=never)["said"])
 
 
 def test_a_node_whose_hcas_libibverbs_sees_passes_whatever_else_it_sees(healthy: Any) -> None:

@@ -19,6 +19,10 @@ _TRANSIENT_STATUS = frozenset({401, 403, 409, 429, 500, 502, 503, 504})
 """401 and 403 are among them because a role that was bound a moment ago takes a moment to be honoured."""
 
 
+Object = dict[str, Any]
+"""A Kubernetes object as JSON."""
+
+
 class ApiError(Exception):
     """The API could not be asked, or refused; ``status`` is None when there was no answer at all."""
 
@@ -73,13 +77,13 @@ class Api:
             handlers.append(urllib.request.HTTPSHandler(context=context))
         self._opener = urllib.request.build_opener(*handlers)
 
-    def nodes(self, label_selector: str) -> list[dict[str, Any]]:
+    def nodes(self, label_selector: str) -> list[Object]:
         """The Node objects with these labels. Raises ApiError at the first failure: its caller polls anyhow."""
         query = urllib.parse.urlencode({"labelSelector": label_selector})
-        items: list[dict[str, Any]] = self._once("GET", f"/api/v1/nodes?{query}").get("items", [])
+        items: list[Object] = self._once("GET", f"/api/v1/nodes?{query}").get("items", [])
         return items
 
-    def node(self, name: str) -> dict[str, Any]:
+    def node(self, name: str) -> Object:
         """One Node object. Raises ApiError."""
         return self._patiently("GET", f"/api/v1/nodes/{urllib.parse.quote(name)}")
 
@@ -93,7 +97,7 @@ class Api:
         path = f"{_config_map(namespace, name)}?fieldManager={FIELD_MANAGER}"
         self._patiently("PATCH", path, {"data": dict(data)})
 
-    def _patiently(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    def _patiently(self, method: str, path: str, body: Object | None = None) -> Object:
         for attempt in range(1, self._attempts):
             try:
                 return self._once(method, path, body)
@@ -104,7 +108,7 @@ class Api:
                 self._sleep(min(2.0 ** (attempt - 1), 10.0))
         return self._once(method, path, body)
 
-    def _once(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    def _once(self, method: str, path: str, body: Object | None = None) -> Object:
         headers = {"Accept": "application/json", "User-Agent": FIELD_MANAGER}
         payload = None
         if body is not None:

@@ -13,9 +13,9 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Callable, NamedTuple
+from typing import Callable, NamedTuple
 
-from .api import Api, ApiError, in_cluster_url
+from .api import Api, ApiError, Object, in_cluster_url
 from .node_facts import read_memlock
 from .pod import EXIT_DONE, EXIT_RETRY, EXIT_VERDICT, finish
 
@@ -53,7 +53,7 @@ def quantity(text: str) -> int:
     return int(text)
 
 
-def lacks(node: Mapping[str, Any], promise: Promise) -> list[str]:
+def lacks(node: Object, promise: Promise) -> list[str]:
     """What keeps one node from being usable, in words; empty when nothing does."""
     missing = []
     conditions = {c["type"]: c for c in node.get("status", {}).get("conditions", [])}
@@ -78,7 +78,7 @@ def lacks(node: Mapping[str, Any], promise: Promise) -> list[str]:
     return missing
 
 
-def laggards(nodes: Sequence[Mapping[str, Any]], promise: Promise) -> list[str]:
+def laggards(nodes: Sequence[Object], promise: Promise) -> list[str]:
     """One line for each node that is not there yet, and one for nodes that are missing altogether."""
     lines = []
     for node in sorted(nodes, key=lambda n: str(n["metadata"]["name"])):
@@ -91,7 +91,7 @@ def laggards(nodes: Sequence[Mapping[str, Any]], promise: Promise) -> list[str]:
 
 
 def await_nodes(
-    look: Callable[[], Sequence[Mapping[str, Any]]],
+    look: Callable[[], Sequence[Object]],
     promise: Promise,
     patience: Patience,
     *,

@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import signal
 import socket
-import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import NamedTuple
 
+from .collective_documents import CollectivePlan, NodeRun, Rank
 from .collective_run import evidence_of, explained, merged, node_entry
+from .process import Ended, Running
 
 __all__ = ["TUNINGS", "Place", "free_port", "measure", "merged", "rank_environment"]
 
@@ -61,8 +61,8 @@ def free_port() -> int:
 
 
 def measure(
-    place: Place, *, tuning: str, plan: Mapping[str, Any], folder: Path, environment: Mapping[str, str]
-) -> dict[str, Any]:
+    place: Place, *, tuning: str, plan: CollectivePlan, folder: Path, environment: Mapping[str, str]
+) -> NodeRun:
     """Run this node's ranks to their end; returns what they found, with one entry for each rank, failed or not.
 
     tuning: a key of TUNINGS. plan: sizes (bytes), iterations, warmup, seconds (limit of the sweep), size_seconds
@@ -73,20 +73,20 @@ def measure(
     plan_file = work / "plan.json"
     plan_file.write_text(json.dumps(plan), encoding="utf-8")
     started = time.monotonic()
-    processes: list[Started] = []
+    ranks: list[Started] = []
     try:
         for gpu in range(place.ranks_per_node):
             own = rank_environment(place, gpu, tuning, environment)
-            processes.append(start(gpu, work / f"gpu{gpu}", plan_file, own))
-        stopped = watch(processes, started + START_SECONDS + plan["seconds"])
+            ranks.append(start(gpu, work / f"gpu{gpu}", plan_file, own))
+        stopped = watch(ranks, started + START_SECONDS + plan["seconds"])
     finally:
-        kill(processes)
+        ended = [rank.process.kill() if rank.process.running else rank.process.wait(0) for rank in ranks]
     return node_entry(
         node=place.node,
         node_rank=place.node_rank,
         tuning=tuning,
-        ranks=[entry_of(process, stopped.get(process.rank)) for process in processes],
-        evidence=evidence_of([process.folder for process in processes]),
+        ranks=[entry_of(rank, end, stopped.get(rank.rank)) for rank, end in zip(ranks, ended)],
+        evidence=evidence_of([rank.folder for rank in ranks]),
         seconds=time.monotonic() - started,
     )
 
@@ -112,14 +112,13 @@ GRACE_SECONDS = 10.0
 """How long the other ranks of a node may go on when one has failed: they often say why."""
 _POLL_SECONDS = 0.1
 _OUTPUT_LINES = 20
-_OUTPUT_BYTES = 16000
 _OUTPUT_CHARACTERS = 800
 
 
 class Started(NamedTuple):
-    """One rank's process, and its folder: output, nccl.log, result.json."""
+    """One rank's process, and its folder: nccl.log, result.json."""
 
-    process: subprocess.Popen[bytes]
+    process: Running
     gpu: int
     rank: int
     folder: Path
@@ -130,29 +129,20 @@ def start(gpu: int, folder: Path, plan: Path, environment: Mapping[str, str]) ->
     folder.mkdir(exist_ok=True)
     command = [sys.executable, "-m", f"{__package__}.collective_rank", "--plan", str(plan)]
     command += ["--result", str(folder / "result.json")]
-    with (folder / "output").open("wb") as output:
-        process = subprocess.Popen(
-            command,
-            env={**environment, "NCCL_DEBUG_FILE": str(folder / "nccl.log")},
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
+    process = Running(command, {**environment, "NCCL_DEBUG_FILE": str(folder / "nccl.log")})
     return Started(process, gpu, int(environment["RANK"]), folder)
 
 
-def watch(processes: Sequence[Started], deadline: float) -> dict[int, str]:
+def watch(started: Sequence[Started], deadline: float) -> dict[int, str]:
     """Wait for all to end, or for the moment when the rest must; says why, by rank, of those that did not end."""
     failed_at: float | None = None
     culprit = 0
     while True:
-        codes = {process.rank: process.process.poll() for process in processes}
-        running = [rank for rank, code in codes.items() if code is None]
+        running = [rank.rank for rank in started if rank.process.running]
         if not running:
             return {}
         now = time.monotonic()
-        failed = [rank for rank, code in codes.items() if code]
+        failed = [rank.rank for rank in started if rank.process.failed]
         if failed and failed_at is None:
             failed_at, culprit = now, failed[0]
         if failed_at is not None and now >= failed_at + GRACE_SECONDS:
@@ -162,41 +152,27 @@ def watch(processes: Sequence[Started], deadline: float) -> dict[int, str]:
         time.sleep(_POLL_SECONDS)
 
 
-def kill(processes: Sequence[Started]) -> None:
-    """End all that still run, with what they started."""
-    for one in processes:
-        if one.process.poll() is None:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(one.process.pid, signal.SIGKILL)
-            one.process.wait()
-
-
-def entry_of(one: Started, stopped: str | None) -> dict[str, Any]:
-    """What one rank left, and how it ended: ``failure`` is None, or has reason, part, cause and output."""
-    found: dict[str, Any] = {"rank": one.rank, "gpu": one.gpu}
+def entry_of(started: Started, ended: Ended, stopped: str | None) -> Rank:
+    """What one rank left, and how it ended: ``failure`` is None where it came to its end."""
+    found: Rank = {"rank": started.rank, "gpu": started.gpu}
     with contextlib.suppress(OSError, ValueError):
-        found = json.loads((one.folder / "result.json").read_text(encoding="utf-8"))
-    code = one.process.returncode
-    reason = stopped or (None if code == 0 else _ended(code))
-    if reason is None:
-        return {**found, "failure": None}
-    output = last_output(one.folder / "output")
-    return {**found, "failure": explained({"reason": reason, "own": stopped is None, "output": output})}
+        found = json.loads((started.folder / "result.json").read_text(encoding="utf-8"))
+    reason = stopped or (None if ended.code == 0 else _reason(ended))
+    found["failure"] = (
+        None if reason is None else explained(reason, own=stopped is None, output=shortened(ended.output))
+    )
+    return found
 
 
-def _ended(code: int) -> str:
+def _reason(ended: Ended) -> str:
+    if ended.code is None:
+        return str(ended.error)
+    code = ended.code
     return f"ended by signal {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
 
 
-def last_output(path: Path) -> str:
+def shortened(output: str) -> str:
     """The end of what a process printed, short enough for a report."""
-    with path.open("rb") as file:
-        _seek_back(file, _OUTPUT_BYTES)
-        lines = file.read().decode(errors="replace").splitlines()
-    lines = [line for line in lines if not line.startswith("frame #")]  # of a C++ stack: they push the reason out
+    # Frames of a C++ stack would push the reason out.
+    lines = [line for line in output.splitlines() if not line.startswith("frame #")]
     return "\n".join(lines[-_OUTPUT_LINES:])[-_OUTPUT_CHARACTERS:]
-
-
-def _seek_back(file: IO[bytes], count: int) -> None:
-    file.seek(0, os.SEEK_END)
-    file.seek(max(0, file.tell() - count))

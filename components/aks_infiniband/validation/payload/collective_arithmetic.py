@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+Positions = Any
+"""A number, or a tensor of numbers."""
+
 ELEMENT_BYTES = 4
 """Of float32, in which sums are made."""
 
@@ -34,12 +37,12 @@ def bus_bandwidth(size_bytes: int, seconds: float, ranks: int) -> float:
     return algorithm_bandwidth(size_bytes, seconds) * 2 * (ranks - 1) / ranks
 
 
-def own_value(position: Any, rank: int) -> Any:
+def own_value(position: Positions, rank: int) -> Positions:
     """What a rank holds at a position, or at each position of a tensor."""
     return position % PERIOD + rank
 
 
-def expected_sum(position: Any, ranks: int) -> Any:
+def expected_sum(position: Positions, ranks: int) -> Positions:
     """The sum of own_value over all ranks.
 
     A whole number below 2**24 for up to 4096 ranks, so float32 holds it exactly whatever the order of the additions.

@@ -6,11 +6,11 @@ report and is judged only by whether it came to its end with the right sum.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from .checks import Check, Threshold, limit_of, make_check, not_measured, verdict_on
+from .checks import Check, Threshold, Try, limit_of, make_check, not_measured, verdict_on
 from .collective_arithmetic import SMALL_REPEATS
+from .collective_documents import Collective, CollectivePlan, Run, Size
 from .collective_run import culprits
 from .nccl_log import INFINIBAND_DIRECT, INFINIBAND_STAGED, NONE, PEER_TO_PEER, SOCKETS
 from .rendering import shown_bytes
@@ -28,34 +28,34 @@ _TRANSPORT_CAUSES = {
 _ELSEWHERE = "the ranks did not connect over InfiniBand: look at NCCL_* of the pool's ConfigMap and of the image"
 
 
-def judge_collective(collective: Mapping[str, Any], expected: Mapping[str, Any]) -> list[Check]:
-    """Checks of all runs; ``expected`` is what collective_expectations.py says of the pool."""
+def judge_collective(collective: Collective, plan: CollectivePlan) -> list[Check]:
+    """Checks of all runs; ``plan`` is what collective_expectations.py says of the pool."""
     runs = {run["tuning"]: run for run in collective["runs"]}
     checks = [check for run in collective["runs"] for check in (*_ended(run), *_sums(run))]
     judged = runs.get(JUDGED)
     if judged is None or not judged["nodes"]:
-        return [*checks, *_not_measured(expected)]
-    return [*checks, *_transport(judged, expected), *_devices(judged, expected), *judge_bandwidth(judged, expected)]
+        return [*checks, *_not_measured(plan)]
+    return [*checks, *_transport(judged, plan), *_devices(judged, plan), *judge_bandwidth(judged, plan)]
 
 
-def falls_short(run: Mapping[str, Any], expected: Mapping[str, Any]) -> bool:
+def falls_short(run: Run, plan: CollectivePlan) -> bool:
     """Whether a run is to be made again: a rank failed, or something that is judged did."""
-    return any(check["verdict"] == "fail" for check in judge_collective({"runs": [run]}, expected))
+    return any(check["verdict"] == "fail" for check in judge_collective({"runs": [run]}, plan))
 
 
-def as_try(run: Mapping[str, Any], expected: Mapping[str, Any]) -> dict[str, Any]:
+def as_try(run: Run, plan: CollectivePlan) -> Try:
     """What one run came to, in the form in which a check lists its tries: value, error."""
-    found = judged_size(run["sizes"], expected["thresholds"].get("infiniband"))
+    found = judged_size(run["sizes"], plan["thresholds"].get("infiniband"))
     first = run["failures"][0]["reason"] if run["failures"] else None
     return {"value": found and float(f"{found['bus_gb_per_s']:.4g}"), "error": first or run["stopped"]}
 
 
-def _not_measured(expected: Mapping[str, Any]) -> list[Check]:
-    asked = {"collective-transport": expected["transport"], "all-reduce": None, "collective-sum": "no wrong element"}
+def _not_measured(plan: CollectivePlan) -> list[Check]:
+    asked = {"collective-transport": plan["transport"], "all-reduce": None, "collective-sum": "no wrong element"}
     return [make_check(name, "not measured", expected=value, measured=None) for name, value in asked.items()]
 
 
-def _ended(run: Mapping[str, Any]) -> list[Check]:
+def _ended(run: Run) -> list[Check]:
     """Whether every rank came to its end; who did not, leaving out those who only followed another."""
     asked = f"{run['ranks']} ranks, to their end"
     failures = run["failures"]
@@ -78,7 +78,7 @@ def _ended(run: Mapping[str, Any]) -> list[Check]:
     ]
 
 
-def _sums(run: Mapping[str, Any]) -> list[Check]:
+def _sums(run: Run) -> list[Check]:
     asked = "no wrong element"
     if not run["sizes"]:
         return []
@@ -102,8 +102,8 @@ def _sums(run: Mapping[str, Any]) -> list[Check]:
     ]
 
 
-def _transport(run: Mapping[str, Any], expected: Mapping[str, Any]) -> list[Check]:
-    name, asked = "collective-transport", expected["transport"]
+def _transport(run: Run, plan: CollectivePlan) -> list[Check]:
+    name, asked = "collective-transport", plan["transport"]
     wrong = {node: seen for node, seen in run["transports"].items() if seen != asked}
     if not wrong:
         return [make_check(name, "pass", expected=asked, measured=_direct(run))]
@@ -123,15 +123,15 @@ def _wrong_transport(node: str, seen: str, asked: str) -> Check:
     return make_check(name, "fail", node=node, expected=asked, measured=seen, cause=cause)
 
 
-def _direct(run: Mapping[str, Any]) -> str:
+def _direct(run: Run) -> str:
     """The transport, and by which of the two ways the HCA reaches the GPU's memory."""
     way = "DMA-BUF" if run["evidence"]["dma_buf"] else "nvidia-peermem"
     return f"{run['transport']} ({way})" if run["transport"] == INFINIBAND_DIRECT else str(run["transport"])
 
 
-def _devices(run: Mapping[str, Any], expected: Mapping[str, Any]) -> list[Check]:
+def _devices(run: Run, plan: CollectivePlan) -> list[Check]:
     """Whether each node's HCAs all carry a part: fewer of them are that much less bandwidth."""
-    count = expected["hcas"]
+    count = plan["hcas"]
     used = {node: devices for node, devices in run["devices"].items() if devices}
     if not used:
         return [make_check("collective-hcas", "not measured", expected=count, measured=None)]
@@ -158,18 +158,18 @@ they are"
 _UNITS = {"all-reduce": "GB/s", "all-reduce-small": "s"}
 
 
-def judge_bandwidth(run: Mapping[str, Any], expected: Mapping[str, Any]) -> list[Check]:
+def judge_bandwidth(run: Run, plan: CollectivePlan) -> list[Check]:
     """Bus bandwidth against the threshold of the transport that was used, and the time of ten small ones."""
     kind = "nvlink" if run["transport"] == PEER_TO_PEER else "infiniband"
-    bound = expected["thresholds"].get(kind)
+    bound = plan["thresholds"].get(kind)
     checks = [_busbw(run, bound)]
     if run["small"] is not None:
-        limit = expected["small"]
+        limit = plan["small"]
         checks.append(_judged("all-reduce-small", run["small"]["seconds"], limit, f"{SMALL_REPEATS} × 4 MiB", run))
     return checks
 
 
-def _busbw(run: Mapping[str, Any], bound: Threshold | None) -> Check:
+def _busbw(run: Run, bound: Threshold | None) -> Check:
     found = judged_size(run["sizes"], bound)
     if found is None:
         asked = bound["fail"] if bound else None
@@ -178,14 +178,14 @@ def _busbw(run: Mapping[str, Any], bound: Threshold | None) -> Check:
     return _judged("all-reduce", found["bus_gb_per_s"], bound, f"{shown_bytes(found['bytes'])}, ring", run)
 
 
-def judged_size(sizes: Sequence[Mapping[str, Any]], bound: Threshold | None) -> Mapping[str, Any] | None:
+def judged_size(sizes: Sequence[Size], bound: Threshold | None) -> Size | None:
     """The size at which bandwidth is judged: the threshold's own, or the largest where it has none."""
     if bound is not None and bound.get("message_bytes"):
         return next((size for size in sizes if size["bytes"] == bound["message_bytes"]), None)
     return max(sizes, key=lambda size: int(size["bytes"]), default=None)
 
 
-def _judged(name: str, value: float, bound: Threshold | None, what: str, run: Mapping[str, Any]) -> Check:
+def _judged(name: str, value: float, bound: Threshold | None, what: str, run: Run) -> Check:
     """One figure against its bound; without one it is measured and not judged."""
     verdict = verdict_on(value, bound)
     return make_check(
@@ -200,7 +200,7 @@ def _judged(name: str, value: float, bound: Threshold | None, what: str, run: Ma
     )
 
 
-def _slow_cause(run: Mapping[str, Any]) -> str:
+def _slow_cause(run: Run) -> str:
     if run["transport"] in (SOCKETS, INFINIBAND_STAGED):
         return f"it went over {run['transport']}: see collective-transport"
     return (

@@ -33,21 +33,29 @@ from .collective_arithmetic import (
     own_value,
     repeats,
 )
+from .collective_documents import CollectivePlan
+from .collective_documents import Rank as RankResult
 
 _CHUNK = 1 << 26
 """Elements filled or checked at once, so that a 16 GiB message needs little memory beside itself."""
 
 
+Torch = Any
+"""The module torch, which only the machines' image has, or one of its."""
+Tensor = Any
+"""A tensor of it."""
+
+
 class Rank:
     """What one process measures; every rank does the same steps, and rank 0 decides how many."""
 
-    def __init__(self, torch: Any, plan: Mapping[str, Any], environment: Mapping[str, str], result: Path) -> None:
+    def __init__(self, torch: Torch, plan: CollectivePlan, environment: Mapping[str, str], result: Path) -> None:
         """``torch`` is the module, with its distributed package initialised; ``result`` is rewritten as it goes."""
         self._torch, self._dist, self._plan, self._result = torch, torch.distributed, plan, result
         self._rank, self._ranks = int(environment["RANK"]), int(environment["WORLD_SIZE"])
         self._device = torch.device("cuda", int(environment["LOCAL_RANK"]))
         self._deadline = time.monotonic() + plan["seconds"]
-        self.found: dict[str, Any] = {
+        self.found: RankResult = {
             "rank": self._rank,
             "gpu": int(environment["LOCAL_RANK"]),
             "torch": str(torch.__version__),
@@ -92,7 +100,7 @@ class Rank:
         self._fill(buffer)
         once = self._timed(buffer, 1)
         wrong = self._wrong(buffer)
-        self.found["wrong"] += wrong
+        self.found["wrong"] = wrong + (self.found["wrong"] or 0)
         warm, iterations = self._agreed(
             *repeats(
                 once,
@@ -122,7 +130,7 @@ class Rank:
         seconds = self._slowest(self._timed(buffer, SMALL_REPEATS))
         self.found["small"] = {"bytes": SMALL_BYTES, "repeats": SMALL_REPEATS, "seconds": seconds}
 
-    def _timed(self, buffer: Any, iterations: int) -> float:
+    def _timed(self, buffer: Tensor, iterations: int) -> float:
         """Seconds of some all-reduces in a row, on this rank, all ranks having begun together."""
         cuda = self._torch.cuda
         begin, end = cuda.Event(enable_timing=True), cuda.Event(enable_timing=True)
@@ -135,16 +143,16 @@ class Rank:
         milliseconds: float = begin.elapsed_time(end)
         return milliseconds / 1e3
 
-    def _fill(self, buffer: Any) -> None:
+    def _fill(self, buffer: Tensor) -> None:
         for part, positions in self._chunks(buffer):
             part.copy_(own_value(positions, self._rank))
 
-    def _wrong(self, buffer: Any) -> int:
+    def _wrong(self, buffer: Tensor) -> int:
         """How many elements are not the sum on this rank."""
         chunks = self._chunks(buffer)
         return sum(int((part != expected_sum(positions, self._ranks)).sum().item()) for part, positions in chunks)
 
-    def _chunks(self, buffer: Any) -> Iterator[tuple[Any, Any]]:
+    def _chunks(self, buffer: Tensor) -> Iterator[tuple[Tensor, Tensor]]:
         """The buffer piece by piece, each with its positions."""
         for start in range(0, len(buffer), _CHUNK):
             part = buffer[start : start + _CHUNK]
@@ -162,10 +170,10 @@ class Rank:
         return float(values.tolist()[0])
 
 
-def run(plan: Mapping[str, Any], environment: Mapping[str, str], result: Path) -> None:
+def run(plan: CollectivePlan, environment: Mapping[str, str], result: Path) -> None:
     """Join the others, measure, part. Raises whatever PyTorch raises."""
-    torch: Any = importlib.import_module("torch")  # only here: everything else of the payload does without
-    dist: Any = importlib.import_module("torch.distributed")
+    torch: Torch = importlib.import_module("torch")  # only here: everything else of the payload does without
+    dist: Torch = importlib.import_module("torch.distributed")
 
     torch.cuda.set_device(int(environment["LOCAL_RANK"]))
     limit = timedelta(seconds=plan["operation_seconds"])  # after which NCCL's watchdog ends a rank that waits in vain

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
+from .collective_documents import Evidence, Failure, NodeRun, PlacedFailure, Rank, Run
 from .nccl_log import NONE, SOCKETS, read_log, together, transport_name
 
-_KEPT = ("rank", "gpu", "wrong", "reached_bytes", "failure")
 _OUTPUTS_KEPT = 2
 """Of one node: what all nodes say has to fit into one ConfigMap."""
 
 
-def evidence_of(folders: Sequence[Path]) -> dict[str, Any]:
+def evidence_of(folders: Sequence[Path]) -> Evidence:
     """What NCCL said on this node, from the folders of its ranks."""
     return together([read_log(_log(folder)) for folder in folders])
 
@@ -25,16 +24,17 @@ def node_entry(
     node: str,
     node_rank: int,
     tuning: str,
-    ranks: Sequence[dict[str, Any]],
-    evidence: Mapping[str, Any],
+    ranks: Sequence[Rank],
+    evidence: Evidence,
     seconds: float,
-) -> dict[str, Any]:
+) -> NodeRun:
     """One node's part of a run, small enough for a ConfigMap: the figures are the same on every rank, so once."""
-    best = max(ranks, key=lambda rank: len(rank.get("sizes", ())), default={})
+    nothing: Rank = {}
+    best = max(ranks, key=lambda rank: len(rank.get("sizes", ())), default=nothing)
     failures = [rank["failure"] for rank in ranks if rank["failure"]]
     telling = sorted(failures, key=lambda failure: failure["part"] != CAUSE)[:_OUTPUTS_KEPT]
     for failure in failures:
-        failure["output"] = failure["output"] if any(failure is one for one in telling) else None
+        failure["output"] = failure["output"] if any(failure is told for told in telling) else None
     return {
         "node": node,
         "node_rank": node_rank,
@@ -44,8 +44,17 @@ def node_entry(
         "small": best.get("small"),
         "stopped": best.get("stopped"),
         "seconds": round(seconds, 1),
-        "evidence": dict(evidence),
-        "ranks": [{name: rank.get(name) for name in _KEPT} for rank in ranks],
+        "evidence": evidence,
+        "ranks": [
+            {
+                "rank": rank["rank"],
+                "gpu": rank["gpu"],
+                "wrong": rank.get("wrong"),
+                "reached_bytes": rank.get("reached_bytes"),
+                "failure": rank["failure"],
+            }
+            for rank in ranks
+        ],
     }
 
 
@@ -55,7 +64,7 @@ def _log(folder: Path) -> str:
     return ""
 
 
-def node_transport(evidence: Mapping[str, Any]) -> str:
+def node_transport(evidence: Evidence) -> str:
     """The transport of one node; before anything is connected, the network that NCCL has chosen."""
     name = transport_name(evidence)
     if name != NONE or evidence["network"] is None:
@@ -63,25 +72,25 @@ def node_transport(evidence: Mapping[str, Any]) -> str:
     return SOCKETS if evidence["network"] == "Socket" else f"{evidence['network']}, nothing connected"
 
 
-def merged(entries: Sequence[Mapping[str, Any]], *, tuning: str, ranks_per_node: int) -> dict[str, Any]:
+def merged(entries: Sequence[NodeRun], *, tuning: str, ranks_per_node: int) -> Run:
     """The run as a whole, from what its nodes say: the form in which it stands in the report."""
     nodes = sorted(entries, key=lambda entry: entry["node_rank"])
-    first = nodes[0] if nodes else {}
+    first = nodes[0] if nodes else None
     evidence = together([entry["evidence"] for entry in nodes])
     return {
         "tuning": tuning,
         "nodes": [entry["node"] for entry in nodes],
         "ranks": len(nodes) * ranks_per_node,
         "ranks_per_node": ranks_per_node,
-        "torch": first.get("torch"),
+        "torch": first and first["torch"],
         "library": evidence["library"],
         "transport": transport_name(evidence),
         "evidence": evidence,
         "transports": {entry["node"]: node_transport(entry["evidence"]) for entry in nodes},
         "devices": {entry["node"]: sorted(entry["evidence"]["devices"]) for entry in nodes},
-        "sizes": first.get("sizes", []),
-        "small": first.get("small"),
-        "stopped": first.get("stopped"),
+        "sizes": first["sizes"] if first else [],
+        "small": first and first["small"],
+        "stopped": first and first["stopped"],
         "seconds": max((entry["seconds"] for entry in nodes), default=0.0),
         "wrong": [
             {"node": entry["node"], "gpu": rank["gpu"], "elements": rank["wrong"]}
@@ -92,7 +101,9 @@ def merged(entries: Sequence[Mapping[str, Any]], *, tuning: str, ranks_per_node:
         "failures": [
             {
                 "node": entry["node"],
-                **{name: rank[name] for name in ("gpu", "rank", "reached_bytes")},
+                "gpu": rank["gpu"],
+                "rank": rank["rank"],
+                "reached_bytes": rank["reached_bytes"],
                 **rank["failure"],
             }
             for entry in nodes
@@ -160,40 +171,37 @@ CAUSE, FOLLOWED, WAITED, STOPPED = "cause", "followed", "waited", "stopped"
 ended by its launcher."""
 
 
-def likely_cause(failure: Mapping[str, Any]) -> str | None:
+def likely_cause(reason: str, output: str | None) -> str | None:
     """The likely cause of one rank's failure; None where its words are of no kind that is known."""
-    if "SIGKILL" in failure["reason"]:
+    if "SIGKILL" in reason:
         return "the process was killed: by the kernel for want of memory (dmesg | grep -i oom), or by hand"
-    for pattern, cause in _PATTERNS:
-        if pattern.search(failure["output"] or ""):
-            return cause
-    return None
+    return next((cause for pattern, cause in _PATTERNS if pattern.search(output or "")), None)
 
 
-def part_of(failure: Mapping[str, Any]) -> str:
-    """The part that a failed rank has in the failure of all."""
-    said = failure["output"] or ""
-    if not failure["own"]:
-        return STOPPED
-    if likely_cause(failure) is not None:
-        return CAUSE
-    if _WAITED.search(said):
-        return WAITED
-    return FOLLOWED if _CONSEQUENCES.search(said) else CAUSE
-
-
-def explained(failure: Mapping[str, Any]) -> dict[str, Any]:
+def explained(reason: str, *, own: bool, output: str | None) -> Failure:
     """A failure with its part and its likely cause, told while everything that the rank said is at hand."""
-    return {**failure, "part": part_of(failure), "cause": likely_cause(failure) or _last_line(failure["output"])}
+    cause = likely_cause(reason, output)
+    if not own:
+        part = STOPPED
+    elif cause is not None:
+        part = CAUSE
+    elif _WAITED.search(output or ""):
+        part = WAITED
+    else:
+        part = FOLLOWED if _CONSEQUENCES.search(output or "") else CAUSE
+    return {"reason": reason, "own": own, "output": output, "part": part, "cause": cause or _last_line(output)}
 
 
-def culprits(failures: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def culprits(failures: Sequence[PlacedFailure]) -> list[PlacedFailure]:
     """Whose failures brought about the others'.
 
     Where all who ended by themselves had only waited, those are meant that had to be ended. Where nobody can be told
     from the others, all are.
     """
-    by_part = {part: [one for one in failures if one["part"] == part] for part in (CAUSE, FOLLOWED, WAITED, STOPPED)}
+    by_part = {
+        part: [failure for failure in failures if failure["part"] == part]
+        for part in (CAUSE, FOLLOWED, WAITED, STOPPED)
+    }
     if by_part[CAUSE]:
         return by_part[CAUSE]
     if by_part[WAITED] and by_part[STOPPED] and not by_part[FOLLOWED]:

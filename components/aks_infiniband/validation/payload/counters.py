@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from .checks import Check, make_check
+from .documents import Counters
 
 LIMITS: Mapping[str, int] = {
     "symbol_error": 0,
@@ -22,9 +23,6 @@ LIMITS: Mapping[str, int] = {
 }
 """By how much each may grow while a pool is measured (Linux, Documentation/ABI/stable/sysfs-class-infiniband)."""
 _FATAL = frozenset({"symbol_error", "link_downed"})
-
-Counters = dict[str, dict[str, int]]
-"""Device to counter to value."""
 
 
 def read_counters(sys_root: Path) -> Counters:

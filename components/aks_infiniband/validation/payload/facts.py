@@ -7,11 +7,12 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from . import tools
-from .api import ApiError
+from .api import ApiError, Object
 from .counters import read_counters
+from .documents import Expectations, Facts
 from .hcas import ask_libibverbs
 from .node_facts import Roots, read_node, read_versions
 
@@ -21,25 +22,27 @@ PROGRAMS = ("ibv_devinfo", "ibv_rc_pingpong", "ib_read_lat", "ib_write_bw", "ib_
 
 def look(
     arguments: argparse.Namespace,
-    expected: Mapping[str, Any],
+    expected: Expectations,
     environment: Mapping[str, str],
-    node: Callable[[], Mapping[str, Any]],
-) -> dict[str, Any]:
+    node: Callable[[], Object],
+) -> Facts:
     """The facts of a node. ``node`` gives its object in the cluster, and may raise ApiError."""
     accelerators = expected["accelerators"]
     roots = Roots(arguments.sys, arguments.dev, arguments.proc, arguments.shm, arguments.attachments)
-    facts = read_node(roots, environment, accelerators["device_pattern"] if accelerators else None)
+    seen = read_node(roots, environment, accelerators["device_pattern"] if accelerators else None)
     programs = [*PROGRAMS, *(["sockperf"] if expected["interfaces"] else [])]
     found = tools.ensure(programs, arguments.measure_seconds / 2)
     if found.error:
         print(found.error, flush=True)
-    facts["tools"] = found._asdict()
-    facts["verbs"] = ask_libibverbs(found)
-    facts["memlock_bytes_non_root"] = _limit(arguments.limits)
-    facts["counters"] = read_counters(arguments.sys)
     versions = tools.versions(program for program in programs if program not in found.missing)
-    facts["versions"] = {**read_versions(roots), **_node_versions(node), **versions}
-    return facts
+    return {
+        **seen,
+        "tools": found._asdict(),
+        "verbs": ask_libibverbs(found),
+        "memlock_bytes_non_root": _limit(arguments.limits),
+        "counters": read_counters(arguments.sys),
+        "versions": {**read_versions(roots), **_node_versions(node), **versions},
+    }
 
 
 def _limit(file: Path | None) -> int | None:
@@ -51,7 +54,7 @@ def _limit(file: Path | None) -> int | None:
     return found
 
 
-def _node_versions(node: Callable[[], Mapping[str, Any]]) -> dict[str, str]:
+def _node_versions(node: Callable[[], Object]) -> dict[str, str]:
     """What the Node object says of its image and programs; nothing where it cannot be read."""
     try:
         document = node()
@@ -65,7 +68,7 @@ def _node_versions(node: Callable[[], Mapping[str, Any]]) -> dict[str, str]:
     return {**found, **({"node image": image} if image else {})}
 
 
-class Run(NamedTuple):
+class Me(NamedTuple):
     """Which run this is, and who this pod is in it."""
 
     run: str
@@ -80,7 +83,7 @@ def entry_key(node: str) -> str:
     return f"node.{node}.json"
 
 
-def entries_of(data: Mapping[str, str], run: str) -> dict[str, dict[str, Any]]:
+def entries_of(data: Mapping[str, str], run: str) -> dict[str, Facts]:
     """The facts that the nodes of this run have left; those of other runs, and what cannot be read, left out."""
     found = {}
     for key, text in data.items():
@@ -89,7 +92,7 @@ def entries_of(data: Mapping[str, str], run: str) -> dict[str, dict[str, Any]]:
         try:
             entry = json.loads(text)
             if entry["run"] == run:
-                found[str(entry["node"])] = dict(entry["facts"])
+                found[str(entry["node"])] = entry["facts"]
         except (ValueError, KeyError, TypeError):
             continue
     return found
@@ -110,7 +113,7 @@ def gather(
     timeout_seconds: float,
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,
-) -> dict[str, dict[str, Any]]:
+) -> dict[str, Facts]:
     """Wait until every node of the run has left its facts, or time is up; returns what is there then."""
     started = clock()
     while True:
@@ -121,9 +124,9 @@ def gather(
         sleep(poll_seconds)
 
 
-def who_am_i(environment: Mapping[str, str]) -> Run:
+def who_am_i(environment: Mapping[str, str]) -> Me:
     """From what the Job controller and the downward API put into the environment. Raises KeyError, ValueError."""
-    return Run(
+    return Me(
         environment["JOB_UID"],
         int(environment["JOB_COMPLETION_INDEX"]),
         environment["NODE_NAME"],

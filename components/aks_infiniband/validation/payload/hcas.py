@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
-from .checks import Check, make_check
+from .checks import Check, compared, make_check, not_measured
+from .documents import Expectations, Facts, Libibverbs
 from .process import Ended, run
 from .tools import Tools
 
-Facts = Mapping[str, Any]
+_NO_DEVICE = "no InfiniBand device to ask"
 
 
-def judge_hcas(node: str, facts: Facts, expected: Mapping[str, Any]) -> list[Check]:
+def judge_hcas(node: str, facts: Facts, expected: Expectations) -> list[Check]:
     """All checks of one node's HCAs."""
     return [
         _hca_count(node, facts, expected["hcas"]["count"]),
@@ -25,59 +25,50 @@ def judge_hcas(node: str, facts: Facts, expected: Mapping[str, Any]) -> list[Che
 
 def _hca_count(node: str, facts: Facts, count: int) -> Check:
     present = [hca["device"] for hca in facts["hcas"]]
-    if len(present) == count:
-        return make_check("hca-count", "pass", node=node, expected=count, measured=count)
     cause = (
         f"InfiniBand devices seen: {', '.join(present) or 'none'}; with another link layer: "
         f"{', '.join(facts['ethernet_devices']) or 'none'}. A missing one is a fault of the host (recreate the node) "
         "or a driver that did not bind to it (dmesg | grep mlx5)"
     )
-    return make_check("hca-count", "fail", node=node, expected=count, measured=len(present), cause=cause)
+    return compared("hca-count", count, len(present), cause, node=node)
 
 
 def _hca_ports(node: str, facts: Facts, rate_gbps: float) -> list[Check]:
+    hcas = facts["hcas"]
     return [
         *_each_hca(
             "hca-state",
             node,
-            facts,
-            key="state",
-            expected="ACTIVE",
+            {hca["device"]: hca["state"] for hca in hcas},
+            "ACTIVE",
             cause="the subnet manager has not brought the port up: INIT and ARMED pass by themselves within a minute, "
             "DOWN is a fault of the link",
         ),
         *_each_hca(
             "hca-physical-state",
             node,
-            facts,
-            key="physical_state",
-            expected="LinkUp",
+            {hca["device"]: hca["physical_state"] for hca in hcas},
+            "LinkUp",
             cause="no link to the switch: a fault of the cable, the switch port or the host; recreate the node",
         ),
         *_each_hca(
             "hca-rate",
             node,
-            facts,
-            key="rate_gbps",
-            expected=rate_gbps,
+            {hca["device"]: hca["rate_gbps"] for hca in hcas},
+            rate_gbps,
             cause="the link trained with fewer lanes or at another speed than the machine size has; recreate the node",
         ),
     ]
 
 
-def _each_hca(name: str, node: str, facts: Facts, *, key: str, expected: object, cause: str) -> list[Check]:
+def _each_hca(name: str, node: str, seen: Mapping[str, object], expected: object, *, cause: str) -> list[Check]:
     """One check when all devices are as expected (or there is none to ask), else one for each that is not."""
-    hcas = facts["hcas"]
-    if not hcas:
-        nobody = "no InfiniBand device to ask"
-        return [make_check(name, "not measured", node=node, expected=expected, measured=None, cause=nobody)]
-    bad = [hca for hca in hcas if hca[key] != expected]
+    if not seen:
+        return [not_measured(name, _NO_DEVICE, expected=expected, node=node)]
+    bad = {device: value for device, value in seen.items() if value != expected}
     if not bad:
         return [make_check(name, "pass", node=node, expected=expected, measured=expected)]
-    return [
-        make_check(name, "fail", node=node, device=hca["device"], expected=expected, measured=hca[key], cause=cause)
-        for hca in bad
-    ]
+    return [compared(name, expected, value, cause, node=node, device=device) for device, value in bad.items()]
 
 
 def selects(hca_filter: str, device: str) -> bool:
@@ -116,7 +107,7 @@ def _hca_filter(node: str, facts: Facts) -> Check:
     return make_check("nccl-hca-filter", "fail", node=node, expected=shown, measured=seen, cause=cause)
 
 
-def _rdma_devices(node: str, facts: Facts, expected: Mapping[str, Any]) -> list[Check]:
+def _rdma_devices(node: str, facts: Facts, expected: Expectations) -> list[Check]:
     count = expected["hcas"]["count"]
     seen = len(facts["uverbs"])
     who = (
@@ -162,7 +153,7 @@ def ports_of(output: str) -> dict[str, list[dict[str, str]]]:
     return found
 
 
-def ask_libibverbs(tools: Tools, *, execute: Callable[[Sequence[str], float], Ended] = run) -> dict[str, Any]:
+def ask_libibverbs(tools: Tools, *, execute: Callable[[Sequence[str], float], Ended] = run) -> Libibverbs:
     """The ports that libibverbs sees, and what the tool said where it did not end well.
 
     They are None where it could not be asked. An exit code says nothing: one device that cannot be opened, such as the
@@ -176,17 +167,15 @@ def ask_libibverbs(tools: Tools, *, execute: Callable[[Sequence[str], float], En
     return {"ports": ports_of(ended.output), "said": ended.error}
 
 
-def judge_verbs(node: str, facts: Mapping[str, Any]) -> Check:
+def judge_verbs(node: str, facts: Facts) -> Check:
     """Whether libibverbs sees every HCA that sysfs shows, Active and with InfiniBand."""
     devices = list(dict.fromkeys(hca["device"] for hca in facts["hcas"]))
     ports, said = facts["verbs"]["ports"], facts["verbs"]["said"]
     count = len(devices)
     if not devices:
-        nobody = "no InfiniBand device to ask"
-        return make_check("verbs-devices", "not measured", node=node, expected=None, measured=None, cause=nobody)
+        return not_measured("verbs-devices", _NO_DEVICE, node=node)
     if ports is None:
-        cause = f"libibverbs could not be asked: {said}"
-        return make_check("verbs-devices", "not measured", node=node, expected=count, measured=None, cause=cause)
+        return not_measured("verbs-devices", f"libibverbs could not be asked: {said}", expected=count, node=node)
     lacking = [device for device in devices if _ACTIVE not in ports.get(device, [])]
     if not lacking:
         return make_check("verbs-devices", "pass", node=node, expected=count, measured=count)
@@ -194,7 +183,7 @@ def judge_verbs(node: str, facts: Mapping[str, Any]) -> Check:
     return make_check("verbs-devices", "fail", node=node, expected=count, measured=count - len(lacking), cause=cause)
 
 
-def _cause(lacking: Sequence[str], facts: Mapping[str, Any], ports: Mapping[str, Any], said: str | None) -> str:
+def _cause(lacking: Sequence[str], facts: Facts, ports: Mapping[str, list[dict[str, str]]], said: str | None) -> str:
     unseen = [device for device in lacking if device not in ports]
     closed = [device for device in unseen if not facts["uverbs"] or not in_pod(facts, device)]
     unknown = [device for device in unseen if device not in closed]

@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-from .checks import Check, make_check
+from .checks import Check, compared, make_check, not_measured
+from .documents import Accelerators, Expectations, Facts, FactsByNode, Interface
 from .hcas import judge_hcas, judge_verbs
 from .uniformity import judge_partitions, judge_versions
 
-Facts = Mapping[str, Any]
 
-
-def judge_pool(facts_by_node: Mapping[str, Facts], expected: Mapping[str, Any]) -> list[Check]:
+def judge_pool(facts_by_node: FactsByNode, expected: Expectations) -> list[Check]:
     """All checks: of the pool as a whole, then of each node, then what nobody measured."""
     checks = [_reported(facts_by_node, expected["node_count"]), *judge_partitions(facts_by_node)]
     checks += judge_versions(facts_by_node)
     for node in sorted(facts_by_node):
         checks += judge_node(node, facts_by_node[node], expected)
-    checks += [make_check(figure, "not measured", expected=None, measured=None) for figure in expected["not_measured"]]
+    checks += [not_measured(figure, None) for figure in expected["not_measured"]]
     return checks
 
 
-def judge_node(node: str, facts: Facts, expected: Mapping[str, Any]) -> list[Check]:
+def judge_node(node: str, facts: Facts, expected: Expectations) -> list[Check]:
     """All checks of one node."""
     return [
         *_environment(node, facts, expected["environment"]),
@@ -36,15 +34,12 @@ def judge_node(node: str, facts: Facts, expected: Mapping[str, Any]) -> list[Che
     ]
 
 
-def _reported(facts_by_node: Mapping[str, Facts], node_count: int) -> Check:
-    seen = len(facts_by_node)
-    if seen == node_count:
-        return make_check("nodes-reported", "pass", expected=node_count, measured=seen)
+def _reported(facts_by_node: FactsByNode, node_count: int) -> Check:
     cause = (
         f"only {', '.join(sorted(facts_by_node)) or 'nobody'} reported in time: the pods of the other nodes are "
         "Pending or have failed"
     )
-    return make_check("nodes-reported", "fail", expected=node_count, measured=seen, cause=cause)
+    return compared("nodes-reported", node_count, len(facts_by_node), cause)
 
 
 def _environment(node: str, facts: Facts, expected: Mapping[str, str]) -> list[Check]:
@@ -70,7 +65,7 @@ def _interfaces(node: str, facts: Facts, expected: Sequence[str]) -> list[Check]
     return [_interface(node, facts["interfaces"], name) for name in expected]
 
 
-def _interface(node: str, interfaces: Mapping[str, Any], name: str) -> Check:
+def _interface(node: str, interfaces: Mapping[str, Interface], name: str) -> Check:
     asked = "an InfiniBand interface with an address"
     found = interfaces.get(name)
     if found is None:
@@ -86,19 +81,15 @@ def _interface(node: str, interfaces: Mapping[str, Any], name: str) -> Check:
     return make_check("ipoib-interface", "fail", node=node, device=name, expected=asked, measured=seen, cause=cause)
 
 
-def _accelerators(node: str, facts: Facts, expected: Mapping[str, Any] | None) -> list[Check]:
+def _accelerators(node: str, facts: Facts, expected: Accelerators | None) -> list[Check]:
     if expected is None:
         return []
     seen = len(facts["accelerator_devices"])
-    if seen == expected["count"]:
-        return [make_check("accelerator-devices", "pass", node=node, expected=seen, measured=seen)]
     cause = (
         f"the pod asked for {expected['count']} of {expected['resource']} and sees {seen} device files: a GPU has "
         "dropped off the bus, or the container runtime does not use the vendor's toolkit"
     )
-    return [
-        make_check("accelerator-devices", "fail", node=node, expected=expected["count"], measured=seen, cause=cause)
-    ]
+    return [compared("accelerator-devices", expected["count"], seen, cause, node=node)]
 
 
 def _memlock(node: str, facts: Facts) -> Check:
@@ -121,13 +112,11 @@ def _memlock_for_all(node: str, facts: Facts, *, promised: bool) -> list[Check]:
         return []
     limit = facts["memlock_bytes_non_root"]
     shown = {None: "unreadable", -1: "unlimited"}.get(limit, f"{limit} bytes")
-    if limit == -1:
-        return [make_check("memlock-non-root", "pass", node=node, expected="unlimited", measured=shown)]
     cause = (
         "the node preparation has not lifted the limit of containerd and kubelet on this node (networkOperator."
         "nodePreparation): see its pod there"
     )
-    return [make_check("memlock-non-root", "fail", node=node, expected="unlimited", measured=shown, cause=cause)]
+    return [compared("memlock-non-root", "unlimited", shown, cause, node=node)]
 
 
 def _shm(node: str, facts: Facts, least: int) -> Check:

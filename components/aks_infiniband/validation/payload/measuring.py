@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from . import collective, networks, rdma
-from .checks import Check, make_check
+from .checks import Check, not_measured
+from .collective_documents import Collective, CollectivePlan, NodeRun, Run
 from .collective_judge import JUDGED, as_try, falls_short, judge_collective
 from .counters import growth, judge_counters, read_counters
+from .documents import Counters, Expectations, FactsByNode, Parts
 from .pairing import PORTS, Limits, carry_out, tasks_of
 from .process import Running
 from .rdma_judge import judge_rdma, unmeasured
 from .rendezvous import Lead
+from .steps import Answer, Entry, Members, Results, Step
 
 _PREVENTS = {
     "nodes-reported": "not every node of the pool takes part",
@@ -22,8 +25,6 @@ _PREVENTS = {
 }
 """Failed checks after which no tool would get anywhere, and why."""
 
-Facts = Mapping[str, Mapping[str, Any]]
-
 
 class Outcome:
     """What was measured, as it goes into the report, and the checks of it."""
@@ -31,7 +32,7 @@ class Outcome:
     def __init__(self) -> None:
         """Nothing yet."""
         self.checks: list[Check] = []
-        self.parts: dict[str, Any] = {"rdma": [], "networks": [], "collective": None, "counters": {}}
+        self.parts: Parts = {"rdma": [], "networks": [], "collective": None, "counters": {}}
 
 
 def obstacle(checks: Sequence[Check], node_count: int) -> tuple[str, str | None] | None:
@@ -45,23 +46,20 @@ def obstacle(checks: Sequence[Check], node_count: int) -> tuple[str, str | None]
     return None
 
 
-def skipped(checks: Sequence[Check], expected: Mapping[str, Any]) -> Outcome:
+def skipped(checks: Sequence[Check], expected: Expectations) -> Outcome:
     """The outcome of a pool that cannot be measured."""
     found = Outcome()
     what = obstacle(checks, expected["node_count"])
     cause = what[1] if what else "the pods did not find each other in time"
     found.checks = unmeasured(cause)
     for interface in expected["interfaces"]:
-        found.checks += [
-            make_check(figure, "not measured", device=interface, expected=None, measured=None, cause=cause)
-            for figure in networks.figures(interface)
-        ]
+        found.checks += [not_measured(figure, cause, device=interface) for figure in networks.figures(interface)]
     if expected["collective"]:
-        found.checks.append(make_check("all-reduce", "not measured", expected=None, measured=None, cause=cause))
+        found.checks.append(not_measured("all-reduce", cause))
     return found
 
 
-def measure(lead: Lead, facts: Facts, expected: Mapping[str, Any], checks: Sequence[Check]) -> Outcome:
+def measure(lead: Lead, facts: FactsByNode, expected: Expectations, checks: Sequence[Check]) -> Outcome:
     """Have the assembled pods measure everything that belongs to the pool; ``checks`` are those made before."""
     found = Outcome()
     nodes = list(lead.members)
@@ -77,10 +75,11 @@ def measure(lead: Lead, facts: Facts, expected: Mapping[str, Any], checks: Seque
         found.checks += networks.judge_networks(rows, thresholds)
     if expected["collective"] and not _all_gpus(checks):
         cause = "not every GPU is there, and the ranks of those that are would wait for it: see accelerator-devices"
-        found.checks.append(make_check("collective", "not measured", expected=None, measured=None, cause=cause))
+        found.checks.append(not_measured("collective", cause))
     elif expected["collective"]:
-        found.parts["collective"] = _collective(lead, expected["collective"], tries)
-        found.checks += judge_collective(found.parts["collective"], expected["collective"])
+        runs = _collective(lead, expected["collective"], tries)
+        found.parts["collective"] = runs
+        found.checks += judge_collective(runs, expected["collective"])
     found.parts["counters"] = _counters(lead, facts)
     found.checks += judge_counters(found.parts["counters"])
     return found
@@ -90,18 +89,18 @@ def _all_gpus(checks: Sequence[Check]) -> bool:
     return not any(check["check"] == "accelerator-devices" and check["verdict"] == "fail" for check in checks)
 
 
-def _counters(lead: Lead, facts: Facts) -> dict[str, Any]:
-    after = lead.step({"counters": True})
+def _counters(lead: Lead, facts: FactsByNode) -> dict[str, Counters]:
+    after: Mapping[str, Counters | None] = lead.step({"counters": True})
     return {node: growth(facts[node]["counters"], answer) for node, answer in after.items() if answer is not None}
 
 
-def _collective(lead: Lead, plan: Mapping[str, Any], tries: int) -> dict[str, Any]:
+def _collective(lead: Lead, plan: CollectivePlan, tries: int) -> Collective:
     """One run for each tuning: the last of its tries, each on a port of its own, with what all of them gave."""
-    runs = []
+    runs: list[Run] = []
     for tuning in collective.TUNINGS:
         made = []
         for _ in range(tries):
-            step = {"collective": tuning, "plan": dict(plan), "port": collective.free_port()}
+            step: Step = {"collective": tuning, "plan": plan, "port": collective.free_port()}
             entries = [entry for entry in lead.step(step).values() if entry]
             made.append(collective.merged(entries, tuning=tuning, ranks_per_node=plan["ranks_per_node"]))
             again = made[-1]["failures"] or (tuning == JUDGED and falls_short(made[-1], plan))
@@ -109,9 +108,6 @@ def _collective(lead: Lead, plan: Mapping[str, Any], tries: int) -> dict[str, An
                 break
         runs.append({**made[-1], "tries": [as_try(run, plan) for run in made]})
     return {"runs": runs, "line_gb_per_s": plan["line_gb_per_s"], "thresholds": plan["thresholds"]}
-
-
-Members = Mapping[str, Mapping[str, Any]]
 
 
 class Setting(NamedTuple):
@@ -132,11 +128,11 @@ class Worker:
         self._setting, self._start = setting, start
         self._servers: list[Running] = []
 
-    def carry(self, step: Mapping[str, Any], members: Members) -> Any:
+    def carry(self, step: Step, members: Members) -> Results:
         """Do this pod's part of a step; returns what comes of it, as JSON-able data."""
         if "ring" in step or "pairs" in step:
             devices = {node: member["devices"] for node, member in members.items()}
-            tasks = tasks_of(dict(step), list(members), devices)
+            tasks = tasks_of(step, list(members), devices)
             return carry_out(tasks, self._setting.node, members, self._setting.limits, start=self._start)
         if "serve" in step:
             return self._serve(step["serve"], members)
@@ -161,7 +157,7 @@ class Worker:
         ]
         return list(interfaces)
 
-    def _ask(self, step: Mapping[str, Any], members: Members) -> dict[str, Any] | None:
+    def _ask(self, step: Step, members: Members) -> Answer | None:
         if self._setting.node not in step["nodes"]:
             return None
         names = list(members)
@@ -180,7 +176,7 @@ class Worker:
             start=self._start,
         )
 
-    def _collective(self, step: Mapping[str, Any], members: Members) -> dict[str, Any]:
+    def _collective(self, step: Step, members: Members) -> NodeRun:
         names = list(members)
         plan = step["plan"]
         place = collective.Place(
@@ -200,7 +196,7 @@ class Worker:
         )
 
 
-def _port(member: Mapping[str, Any], interface: str) -> int:
+def _port(member: Entry, interface: str) -> int:
     """Where a pod serves on an interface: the last of its ports for eth0, those before it for net1, net2, …"""
     number = int("".join(filter(str.isdigit, interface)) or 0)
     return int(member["port"]) + PORTS - 1 - number

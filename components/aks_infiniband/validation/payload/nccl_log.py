@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
 
-Evidence = dict[str, Any]
+from .collective_documents import Evidence
 
 INFINIBAND_DIRECT = "InfiniBand with GPUDirect RDMA"
 INFINIBAND_STAGED = "InfiniBand through host memory, without GPUDirect RDMA"
@@ -29,6 +29,7 @@ _PROXY_TRANSPORTS = {"0": "P2P", "1": "SHM", "2": "NET", "3": "COLLNET"}
 _WARNINGS_KEPT = 5
 _WARNING_LENGTH = 300
 
+_Value = TypeVar("_Value")
 _INFO = re.compile(r"\bNCCL (INFO|WARN) ")
 _VERSION = re.compile(r"\b(NCCL|RCCL) version\s*:?\s*(\d[^\s,]*)")
 _CHANNEL = re.compile(
@@ -85,7 +86,7 @@ def is_infiniband(plugin: str) -> bool:
     return plugin.startswith("IB")
 
 
-def together(parts: Sequence[Mapping[str, Any]]) -> Evidence:
+def together(parts: Sequence[Evidence]) -> Evidence:
     """The evidence of several ranks as one."""
     channels: Counter[str] = Counter()
     proxied: Counter[str] = Counter()
@@ -110,7 +111,7 @@ def together(parts: Sequence[Mapping[str, Any]]) -> Evidence:
     }
 
 
-def transport_name(evidence: Mapping[str, Any]) -> str:
+def transport_name(evidence: Evidence) -> str:
     """The transport by its name: between nodes when anything goes between nodes, and of several the slowest.
 
     GPUDirect RDMA is told by what is received: NCCL reads GPU memory for sending by another rule, which is off on
@@ -131,7 +132,7 @@ def transport_name(evidence: Mapping[str, Any]) -> str:
     return _within_the_host(evidence)
 
 
-def _within_the_host(evidence: Mapping[str, Any]) -> str:
+def _within_the_host(evidence: Evidence) -> str:
     kinds = {key.partition("/")[0] for key in evidence["channels"]} or set(evidence["proxied"])
     if "SHM" in kinds:
         return SHARED_MEMORY
@@ -167,5 +168,5 @@ def _last(pattern: re.Pattern[str], lines: Sequence[str]) -> re.Match[str] | Non
     return next((match for match in map(pattern.search, reversed(lines)) if match), None)
 
 
-def _first(values: Iterable[Any]) -> Any:
+def _first(values: Iterable[_Value | None]) -> _Value | None:
     return next((value for value in values if value is not None), None)

@@ -5,18 +5,16 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from .checks import Check, Threshold, Thresholds, falls_short, limit_of, make_check, verdict_on
+from .documents import Row
 from .process import Running
+from .steps import Answer, Step
 
 SECONDS = {"ping-pong": 10, "throughput": 1}
 """How long sockperf runs in each mode: as behind the published limits; its default is one second."""
 _RETRY_SECONDS = 0.1
 """Between two tries to reach a server that does not listen yet."""
-
-Row = dict[str, Any]
-"""figure, node, peer, network (the interface), value or None, tries (value, error)."""
 
 
 def kind_of(interface: str) -> str:
@@ -38,7 +36,7 @@ def ask(
     connect_seconds: float,
     tool_seconds: float,
     start: Callable[[Sequence[str]], Running] = Running,
-) -> dict[str, Any]:
+) -> Answer:
     """Measure one network in one mode as a client, again while the server does not listen yet: values, error."""
     give_up = time.monotonic() + connect_seconds
     seconds = SECONDS[mode]
@@ -57,7 +55,7 @@ def ask(
 
 
 def measure(
-    do_step: Callable[[Mapping[str, Any]], Mapping[str, Any]],
+    do_step: Callable[[Step], Mapping[str, Answer | None]],
     nodes: Sequence[str],
     interfaces: Sequence[str],
     thresholds: Thresholds,
@@ -90,7 +88,7 @@ def _enter(
     peer: str,
     interface: str,
     mode: str,
-    answer: Mapping[str, Any] | None,
+    answer: Answer | None,
     thresholds: Thresholds,
 ) -> bool:
     """Take in one try; whether it fell short."""
@@ -127,7 +125,7 @@ def _judge(figure: str, interface: str, rows: Sequence[Row], threshold: Threshol
     bad = [check for check in checks if check["verdict"] != "pass"]
     if bad:
         return bad
-    values = sorted(row["value"] for row in rows)
+    values = sorted(row["value"] for row in rows if row["value"] is not None)
     spread = f"{values[0]:g} to {values[-1]:g}"
     return [{**checks[0], "node": None, "measured": spread, "tries": None}]
 

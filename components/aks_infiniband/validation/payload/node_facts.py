@@ -12,7 +12,9 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+from .documents import Hca, Interface, NodeFacts
 
 _CAP_IPC_LOCK = 14
 """Bit of CAP_IPC_LOCK in a capability mask (Linux, include/uapi/linux/capability.h)."""
@@ -31,7 +33,7 @@ class Roots(NamedTuple):
     attachments: Path | None = None
 
 
-def read_node(roots: Roots, environment: Mapping[str, str], device_pattern: str | None) -> dict[str, Any]:
+def read_node(roots: Roots, environment: Mapping[str, str], device_pattern: str | None) -> NodeFacts:
     """Everything the judgement of one node needs. What is absent is an empty list or None, never an error.
 
     ``device_pattern`` is a regular expression for the accelerators' files below ``roots.dev``; None without any.
@@ -52,10 +54,10 @@ def read_node(roots: Roots, environment: Mapping[str, str], device_pattern: str 
     }
 
 
-def read_rdma_devices(sys_root: Path) -> tuple[list[dict[str, Any]], list[str]]:
+def read_rdma_devices(sys_root: Path) -> tuple[list[Hca], list[str]]:
     """The InfiniBand ports with their state, and the names of the Ethernet devices beside them."""
-    hcas = []
-    ethernet = []
+    hcas: list[Hca] = []
+    ethernet: list[str] = []
     for port in sorted(sys_root.glob("class/infiniband/*/ports/*"), key=_natural):
         device = port.parent.parent.name
         if _text(port / "link_layer") != "InfiniBand":
@@ -73,7 +75,7 @@ def read_rdma_devices(sys_root: Path) -> tuple[list[dict[str, Any]], list[str]]:
     return hcas, ethernet
 
 
-def read_interfaces(roots: Roots) -> dict[str, dict[str, Any]]:
+def read_interfaces(roots: Roots) -> dict[str, Interface]:
     """The pod's network interfaces by name: whether each is InfiniBand's, and the addresses that Multus notes."""
     addresses = _attached_addresses(_text(roots.attachments) if roots.attachments else None)
     return {
@@ -128,7 +130,7 @@ def _text(path: Path) -> str | None:
         return None
 
 
-def _natural(path: Path) -> list[Any]:
+def _natural(path: Path) -> list[str | int]:
     return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", str(path))]
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import socket
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from . import perftest
 from .narrowing import End, Pair, ring
 from .process import Ended, Running, until
+from .steps import Answer, Members, Step
 
 PORTS = 64
 """Ports that one step may use, from a pod's own first one on."""
@@ -26,11 +27,6 @@ class Limits(NamedTuple):
 
     connect_seconds: float
     tool_seconds: float
-
-
-Result = dict[str, Any]
-"""Of one task: task (its number in the step), and from its client values (figure to number) or None and error or None,
-from its server server_error."""
 
 
 def free_ports(address: str = "") -> int:
@@ -59,10 +55,6 @@ class Task(NamedTuple):
     round: int
 
 
-Step = dict[str, Any]
-"""ring: the kinds to measure between neighbours; or pairs: [kind, node, device, peer, its device, round] each."""
-
-
 def tasks_of(step: Step, nodes: Sequence[str], devices: Mapping[str, Sequence[str]]) -> list[Task]:
     """The measurements of a step, in the order in which all nodes go through them.
 
@@ -70,7 +62,7 @@ def tasks_of(step: Step, nodes: Sequence[str], devices: Mapping[str, Sequence[st
     """
     if "pairs" in step:
         return [
-            Task(kind, Pair(End(node, device), End(peer, peer_device)), number)
+            Task(str(kind), Pair(End(str(node), str(device)), End(str(peer), str(peer_device))), int(number))
             for kind, node, device, peer, peer_device, number in step["pairs"]
         ]
     groups = [(kind, pairs) for pairs in ring(nodes, devices) for kind in step["ring"]]
@@ -80,30 +72,30 @@ def tasks_of(step: Step, nodes: Sequence[str], devices: Mapping[str, Sequence[st
 def carry_out(
     tasks: Sequence[Task],
     node: str,
-    members: Mapping[str, Mapping[str, Any]],
+    members: Members,
     limits: Limits,
     *,
     start: Callable[[Sequence[str]], Running] = Running,
-) -> list[Result]:
+) -> list[Answer]:
     """Do this node's part of the tasks of one step, round after round, as client and server at the same time.
 
     members: by node, address and port. Returns a result for each task in which this node is the client, and for each
     in which its server failed.
     """
     mine = [(n, task) for n, task in enumerate(tasks) if node in (task.pair.client.node, task.pair.server.node)]
-    results: list[Result] = []
+    results: list[Answer] = []
     for number in sorted({task.round for _, task in mine}):
-        results += _one_round([one for one in mine if one[1].round == number], node, members, limits, start)
+        results += _one_round([(n, task) for n, task in mine if task.round == number], node, members, limits, start)
     return results
 
 
 def _one_round(
     tasks: Sequence[tuple[int, Task]],
     node: str,
-    members: Mapping[str, Mapping[str, Any]],
+    members: Members,
     limits: Limits,
     start: Callable[[Sequence[str]], Running],
-) -> list[Result]:
+) -> list[Answer]:
     """Start all servers of the round, then ask as client, one after the other, then see how the servers ended."""
 
     def port_of(number: int, task: Task) -> int:
@@ -115,7 +107,7 @@ def _one_round(
         for number, task in tasks
         if task.pair.server.node == node
     }
-    results = []
+    results: list[Answer] = []
     try:
         for number, task in tasks:
             if task.pair.client.node == node:
@@ -124,12 +116,11 @@ def _one_round(
                 results.append({"task": number, **_ask(task.kind, command, limits, start)})
     finally:
         ended = {number: server.wait(until(ends_by)) for number, server in servers.items()}
-    return results + [{"task": number, "server_error": end.error} for number, end in ended.items() if end.error]
+    results += [{"task": number, "server_error": end.error} for number, end in ended.items() if end.error]
+    return results
 
 
-def _ask(
-    kind: str, command: Sequence[str], limits: Limits, start: Callable[[Sequence[str]], Running]
-) -> dict[str, Any]:
+def _ask(kind: str, command: Sequence[str], limits: Limits, start: Callable[[Sequence[str]], Running]) -> Answer:
     """Run a client, again while its server does not listen yet."""
     give_up = time.monotonic() + limits.connect_seconds
     while True:
@@ -140,7 +131,7 @@ def _ask(
         time.sleep(_RETRY_SECONDS)
 
 
-def _answer(kind: str, ended: Ended) -> dict[str, Any]:
+def _answer(kind: str, ended: Ended) -> Answer:
     if ended.error:
         return {"values": None, "error": ended.error}
     try:

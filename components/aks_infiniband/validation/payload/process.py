@@ -9,7 +9,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import IO, NamedTuple
 
 OUTPUT_BYTES = 65536
@@ -29,8 +29,8 @@ class Ended(NamedTuple):
 class Running:
     """A program that has been started, in a process group of its own."""
 
-    def __init__(self, command: Sequence[str]) -> None:
-        """Start it; a program that cannot be started has ended at once."""
+    def __init__(self, command: Sequence[str], environment: Mapping[str, str] | None = None) -> None:
+        """Start it, by default with our own environment; a program that cannot be started has ended at once."""
         self._name = os.path.basename(command[0])  # noqa: PTH119 a name, not a file
         self._output: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 closed by _end
         self._process: subprocess.Popen[bytes] | None = None
@@ -42,6 +42,7 @@ class Running:
                 stdout=self._output,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
+                env=environment,
             )
         except OSError as error:
             self._problem = f"{self._name} could not be started: {error.strerror}"
@@ -50,6 +51,11 @@ class Running:
     def running(self) -> bool:
         """Whether it has not ended yet."""
         return self._process is not None and self._process.poll() is None
+
+    @property
+    def failed(self) -> bool:
+        """Whether it has ended, and not well."""
+        return self._process is None or bool(self._process.poll())
 
     def wait(self, limit_seconds: float) -> Ended:
         """Wait until it ends, or kill it when its time is up."""

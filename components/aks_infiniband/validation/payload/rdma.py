@@ -8,22 +8,31 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TypedDict
 
 from .checks import Thresholds, falls_short
+from .documents import Row
 from .narrowing import End, Pair, further_pairs, outliers, rounds
-from .pairing import Step, Task, tasks_of
+from .pairing import Task, tasks_of
 from .perftest import KINDS
+from .steps import Answer, Step
 
 GROUPS = (("read-latency", "ping-pong"), ("write-bandwidth",), ("read-bandwidth",))
 """Kinds that are measured in one step, one HCA after the other."""
 
-Try = dict[str, Any]
-"""values (figure to number) or None, error or None, and at: client or server where an error tells whose it is."""
-DoStep = Callable[[Step], Mapping[str, Any]]
+DoStep = Callable[[Step], Mapping[str, Sequence[Answer] | None]]
 """Has every node do its part; returns the results by node, of those that have answered."""
 
 _SILENT = "the node did not answer in time"
+
+
+class PairTry(TypedDict):
+    """One try of a pair: figures by name, or an error and whose it is."""
+
+    values: dict[str, float] | None
+    error: str | None
+    at: str | None
+    """client or server, where the error tells."""
 
 
 class Measured:
@@ -32,10 +41,10 @@ class Measured:
     def __init__(self, thresholds: Thresholds) -> None:
         """``thresholds`` by figure."""
         self._thresholds = thresholds
-        self.tries: dict[str, dict[Pair, list[Try]]] = {kind: {} for kind in KINDS}
+        self.tries: dict[str, dict[Pair, list[PairTry]]] = {kind: {} for kind in KINDS}
         self.further: dict[str, set[Pair]] = {kind: set() for kind in KINDS}
 
-    def add(self, tasks: Sequence[Task], results: Mapping[str, Any]) -> None:
+    def add(self, tasks: Sequence[Task], results: Mapping[str, Sequence[Answer] | None]) -> None:
         """Take in what came of a step."""
         answers = {(node, one["task"]): one for node, answer in results.items() for one in answer or []}
         for number, task in enumerate(tasks):
@@ -66,12 +75,13 @@ class Measured:
         """By figure, the pairs that are far worse than the others without falling short."""
         found = {}
         for figure in KINDS[kind].figures:
-            values = {pair: self.tries[kind][pair][-1]["values"][figure] for pair in self.good(kind)}
+            last = {pair: self.tries[kind][pair][-1]["values"] for pair in self.good(kind)}
+            values = {pair: figures[figure] for pair, figures in last.items() if figures}
             better = self._thresholds.get(figure, {}).get("better", _better(figure))
             found[figure] = outliers(values, better)
         return found
 
-    def _is_short(self, one: Try) -> bool:
+    def _is_short(self, one: PairTry) -> bool:
         if one["values"] is None:
             return True
         return any(
@@ -127,7 +137,7 @@ def _telling(measured: Measured, kind: str) -> list[Pair]:
 
 def _step(wanted: Sequence[tuple[str, Pair]]) -> Step:
     """A step that measures these, one kind after the other, in rounds."""
-    pairs = []
+    pairs: list[list[str | int]] = []
     number = 0
     for kind in dict.fromkeys(kind for kind, _ in wanted):
         for together in rounds([pair for other, pair in wanted if other == kind]):
@@ -143,7 +153,7 @@ _OWN = re.compile(
 """What a tool says of its own side alone; one that is killed without having said a word hung by itself."""
 
 
-def _joined(client: Mapping[str, Any] | None, server_error: str | None, server: str) -> Try:
+def _joined(client: Answer | None, server_error: str | None, server: str) -> PairTry:
     if client is None:
         return {"values": None, "error": _SILENT, "at": None}
     error = client["error"]
@@ -160,7 +170,7 @@ def _better(figure: str) -> str:
     return "lower" if figure.endswith("latency") else "higher"
 
 
-def rows(measured: Measured) -> list[dict[str, Any]]:
+def rows(measured: Measured) -> list[Row]:
     """Every figure of every pair, with its tries, for the report."""
     return [
         {

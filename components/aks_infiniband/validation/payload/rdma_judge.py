@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from .checks import Check, Threshold, Thresholds, Try, falls_short, limit_of, make_check, not_measured
+from .documents import FactsByNode
 from .narrowing import Blame, End, Pair, blames
 from .perftest import KINDS
-from .rdma import Measured
+from .rdma import Measured, PairTry
 
 
-def judge_rdma(
-    measured: Measured, thresholds: Thresholds, facts_by_node: Mapping[str, Mapping[str, Any]]
-) -> list[Check]:
+def judge_rdma(measured: Measured, thresholds: Thresholds, facts_by_node: FactsByNode) -> list[Check]:
     """Checks of every figure: one for all pairs where they are good, one for each end that is at fault else."""
     return [
         check
@@ -35,7 +33,7 @@ def _figure(
     kind: str,
     figure: str,
     threshold: Threshold | None,
-    facts_by_node: Mapping[str, Mapping[str, Any]],
+    facts_by_node: FactsByNode,
 ) -> list[Check]:
     tries = measured.tries[kind]
     values = {pair: ends[-1]["values"][figure] for pair, ends in tries.items() if ends[-1]["values"]}
@@ -63,7 +61,7 @@ def _failures(
     figure: str,
     threshold: Threshold | None,
     bad: set[Pair],
-    facts_by_node: Mapping[str, Mapping[str, Any]],
+    facts_by_node: FactsByNode,
 ) -> list[Check]:
     good = [pair for pair in measured.good(kind) if pair not in bad]
     owners = {pair: measured.owner(kind, pair) for pair in bad}
@@ -177,11 +175,11 @@ def _spread(values: Iterable[float]) -> str:
     return f"{ordered[0]:g}" if ordered[0] == ordered[-1] else f"{ordered[0]:g} to {ordered[-1]:g}"
 
 
-def _last(tries: Sequence[Mapping[str, Any]], figure: str) -> float | None:
+def _last(tries: Sequence[PairTry], figure: str) -> float | None:
     return (tries[-1]["values"] or {}).get(figure)
 
 
-def _tries(tries: Sequence[Mapping[str, Any]], figure: str) -> list[Try]:
+def _tries(tries: Sequence[PairTry], figure: str) -> list[Try]:
     return [{"value": (made["values"] or {}).get(figure), "error": made["error"]} for made in tries]
 
 
@@ -214,7 +212,7 @@ def likely(error: str) -> str:
     return next((cause for pattern, cause in _CAUSES if re.search(pattern, error)), "the tool's own words say why")
 
 
-def cause_of(blame: Blame, tries: Sequence[Mapping[str, Any]], facts_by_node: Mapping[str, Mapping[str, Any]]) -> str:
+def cause_of(blame: Blame, tries: Sequence[PairTry], facts_by_node: FactsByNode) -> str:
     """The likely cause of what a pair falls short of, in words."""
     error = tries[-1]["error"]
     why = f"{error}: {likely(error)}" if error else ""
@@ -231,9 +229,9 @@ def cause_of(blame: Blame, tries: Sequence[Mapping[str, Any]], facts_by_node: Ma
     return "; ".join(part for part in (why, path) if part)
 
 
-def _link(end: End, facts_by_node: Mapping[str, Mapping[str, Any]]) -> str:
+def _link(end: End, facts_by_node: FactsByNode) -> str:
     """What the port itself says, where it differs from its siblings."""
-    hcas = facts_by_node.get(end.node, {}).get("hcas", [])
+    hcas = facts_by_node[end.node]["hcas"] if end.node in facts_by_node else []
     mine = next((hca for hca in hcas if hca["device"] == end.device), None)
     rates = [hca["rate_gbps"] for hca in hcas if hca["rate_gbps"] is not None]
     if mine is None or not rates or mine["rate_gbps"] == max(rates):

@@ -11,13 +11,9 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-PLAN_KEY = "plan.json"
+from .steps import Entry, Members, Plan, Results, Step
 
-Entry = dict[str, Any]
-"""What a pod says of itself: run, rank, node, pod (its uid), address, port, devices, networks, done (the id of the last
-step that it has carried out) and results (of that step)."""
-Plan = dict[str, Any]
-"""What is to be done: run, id, members (entries without their results) and step."""
+PLAN_KEY = "plan.json"
 
 
 def entry_key(rank: int) -> str:
@@ -40,9 +36,11 @@ class Board:
     def look(self) -> tuple[dict[int, Entry], Plan | None]:
         """The entries of this run by index, and its plan; what belongs to another run or cannot be read, left out."""
         data = self._read()
-        entries = [entry for key, text in data.items() if key.startswith("rank-") for entry in self._parsed(text)]
-        plans = self._parsed(data.get(PLAN_KEY, ""))
-        return {int(entry["rank"]): entry for entry in entries if "rank" in entry}, plans[0] if plans else None
+        found: list[Entry] = [
+            entry for key, text in data.items() if key.startswith("rank-") for entry in self._own(text)
+        ]
+        plans: list[Plan] = self._own(data.get(PLAN_KEY, ""))
+        return {int(entry["rank"]): entry for entry in found if "rank" in entry}, plans[0] if plans else None
 
     def enter(self, entry: Entry) -> None:
         """Leave a pod's own entry."""
@@ -59,7 +57,7 @@ class Board:
         if stale:
             self._write(dict.fromkeys(stale))
 
-    def _parsed(self, text: str) -> list[dict[str, Any]]:
+    def _own(self, text: str) -> list[Any]:
         try:
             found = json.loads(text)
         except ValueError:
@@ -67,10 +65,10 @@ class Board:
         return [found] if isinstance(found, dict) and found.get("run") == self._run else []
 
 
-Carry = Callable[[Mapping[str, Any], Mapping[str, Entry]], Any]
+Carry = Callable[[Step, Members], Results]
 """Carries out a step among members (by node); returns what goes into the pod's entry, as JSON-able data."""
 
-END: Mapping[str, Any] = {"end": True}
+END: Step = {"end": True}
 _RESTARTS = 3
 """How often a step is begun again because a pod of the run was replaced meanwhile."""
 
@@ -103,7 +101,7 @@ def follow(
 
 def _takes_part(me: Entry, plan: Plan) -> bool:
     member = plan["members"].get(me["node"])
-    return bool(member) and member["pod"] == me["pod"]
+    return member is not None and member["pod"] == me["pod"]
 
 
 class Lead:
@@ -145,7 +143,7 @@ class Lead:
             self._sleep(self._poll_seconds)
         return False
 
-    def step(self, step: Mapping[str, Any]) -> dict[str, Any]:
+    def step(self, step: Step) -> dict[str, Results]:
         """Have everybody do a step; returns what came of it by node, of those that have answered in time.
 
         When a pod is replaced meanwhile, the step begins again with the new one.
@@ -166,13 +164,13 @@ class Lead:
         """Let everybody go."""
         self._next(END)
 
-    def _next(self, step: Mapping[str, Any]) -> Plan:
+    def _next(self, step: Step) -> Plan:
         self._count += 1
-        plan = {"id": f"{self._me['pod']}-{self._count}", "members": self.members, "step": dict(step)}
+        plan: Plan = {"id": f"{self._me['pod']}-{self._count}", "members": self.members, "step": step}
         self._board.plan(plan)
         return plan
 
-    def _await(self, plan: Plan) -> dict[str, Any] | None:
+    def _await(self, plan: Plan) -> dict[str, Results] | None:
         """What the others have answered; None when one of them has been replaced."""
         others = {node for node in self.members if node != self._me["node"]}
         while True:
@@ -193,7 +191,11 @@ class Lead:
 
 def _members(entries: Mapping[int, Entry]) -> dict[str, Entry]:
     """The entries by node, in the order of their indices, without what only index 0 reads."""
-    return {
-        str(entry["node"]): {name: value for name, value in entry.items() if name not in ("results", "done", "run")}
-        for _, entry in sorted(entries.items())
-    }
+    members = {}
+    for _, entry in sorted(entries.items()):
+        member = entry.copy()
+        member.pop("results", None)
+        member.pop("done", None)
+        member.pop("run", None)
+        members[entry["node"]] = member
+    return members

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-from .checks import Check, is_problem, make_check, severity
+from .checks import Check, Thresholds, is_problem, make_check, severity
+from .documents import Accepted, Coverage, Expectations, FactsByNode, Parts, Report
 from .rendering import lines_of
 
 SCHEMA_VERSION = 2
@@ -26,15 +26,15 @@ def verdict_of(checks: Sequence[Check]) -> str:
 
 
 def build_report(
-    facts_by_node: Mapping[str, Mapping[str, Any]],
+    facts_by_node: FactsByNode,
     checks: Sequence[Check],
-    expected: Mapping[str, Any],
+    expected: Expectations,
     *,
     run: str,
     mode: str,
     finished: str,
-    parts: Mapping[str, Any],
-) -> dict[str, Any]:
+    parts: Parts,
+) -> Report:
     """The report of one run: ``run`` is the Job's uid, ``finished`` a time in ISO 8601, ``parts`` what was measured."""
     return {
         "schema_version": SCHEMA_VERSION,
@@ -47,14 +47,16 @@ def build_report(
         "coverage": coverage(facts_by_node, checks, expected),
         "checks": list(checks),
         "thresholds": expected["thresholds"],
-        **{"rdma": [], "networks": [], "collective": None, "counters": {}, "accepted": None, **parts},
-        "nodes": {node: dict(facts_by_node[node]) for node in sorted(facts_by_node)},
+        "rdma": parts.get("rdma", []),
+        "networks": parts.get("networks", []),
+        "collective": parts.get("collective"),
+        "counters": parts.get("counters", {}),
+        "accepted": parts.get("accepted"),
+        "nodes": {node: facts_by_node[node] for node in sorted(facts_by_node)},
     }
 
 
-def coverage(
-    facts_by_node: Mapping[str, Mapping[str, Any]], checks: Sequence[Check], expected: Mapping[str, Any]
-) -> dict[str, Any]:
+def coverage(facts_by_node: FactsByNode, checks: Sequence[Check], expected: Expectations) -> Coverage:
     """How much of what was to be looked at was looked at, as numbers and as one line."""
     hcas = sum(len(facts["hcas"]) for facts in facts_by_node.values())
     all_hcas = expected["node_count"] * expected["hcas"]["count"]
@@ -77,7 +79,7 @@ def _named(checks: Sequence[Check], verdict: str) -> list[str]:
     return list(dict.fromkeys(check["check"] for check in checks if check["verdict"] == verdict))
 
 
-def unmeasured_report(expected: Mapping[str, Any], *, mode: str) -> dict[str, Any]:
+def unmeasured_report(expected: Expectations, *, mode: str) -> Report:
     """The report of a pool that nobody looked at: everything is ``not measured``."""
     report = build_report({}, [], expected, run="", mode=mode, finished="", parts={})
     everything = ["nodes", "HCAs", *expected["figures"], *expected["not_measured"]]
@@ -86,12 +88,12 @@ def unmeasured_report(expected: Mapping[str, Any], *, mode: str) -> dict[str, An
     return report
 
 
-def headline(report: Mapping[str, Any]) -> str:
+def headline(report: Report) -> str:
     """Pool, verdict and coverage in one line."""
     return f"pool {report['pool']}: {report['verdict']} ({report['coverage']['summary']})"
 
 
-def message_of(report: Mapping[str, Any]) -> str:
+def message_of(report: Report) -> str:
     """The headline, and a line for everything that did not go well."""
     return "\n".join([headline(report), *lines_of(report["checks"])])
 
@@ -103,9 +105,7 @@ _TOLERANCE = 0.05
 187.05 GB/s), those of two HCAs by 0.4 % (196.55 and 197.48 Gb/s)."""
 
 
-def worst_values(
-    parts: Mapping[str, Any], checks: Sequence[Check], thresholds: Mapping[str, Mapping[str, Any]]
-) -> dict[str, float]:
+def worst_values(parts: Parts, checks: Sequence[Check], thresholds: Thresholds) -> dict[str, float]:
     """The worst value of each figure of a run."""
     found: dict[str, list[float]] = {}
     for row in (*parts["rdma"], *parts["networks"]):
@@ -117,9 +117,7 @@ def worst_values(
     return {figure: max(values) if _lower(figure, thresholds) else min(values) for figure, values in found.items()}
 
 
-def compare(
-    accepted: Mapping[str, Any] | None, values: Mapping[str, float], thresholds: Mapping[str, Mapping[str, Any]]
-) -> list[Check]:
+def compare(accepted: Accepted | None, values: Mapping[str, float], thresholds: Thresholds) -> list[Check]:
     """A warning for every figure that is far worse than it was when the pool was accepted; nothing without that."""
     if not accepted:
         return []
@@ -138,16 +136,18 @@ def compare(
     return checks
 
 
-def accepted_of(text: str | None) -> dict[str, Any] | None:
+def accepted_of(text: str | None) -> Accepted | None:
     """What was accepted before, or None where that cannot be read."""
     try:
         found = json.loads(text or "")
     except ValueError:
         return None
-    return found if isinstance(found, dict) and isinstance(found.get("values"), dict) else None
+    if not isinstance(found, dict) or not isinstance(found.get("values"), dict):
+        return None
+    return {"finished": found["finished"], "values": found["values"]}
 
 
-def _lower(figure: str, thresholds: Mapping[str, Mapping[str, Any]]) -> bool:
+def _lower(figure: str, thresholds: Thresholds) -> bool:
     """Whether less of a figure is better."""
     return bool(
         thresholds.get(figure, {}).get("better", "lower" if figure.endswith("latency") else "higher") == "lower"

@@ -7,9 +7,9 @@ Active links and no path between them.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-from .checks import Check, make_check
+from .checks import Check, make_check, not_measured
+from .documents import FactsByNode, Hca
 
 _DEFAULT_PARTITION = 0x7FFF
 _MEMBERSHIP_BIT = 0x8000
@@ -18,13 +18,13 @@ _MEMBERSHIP_BIT = 0x8000
 _ASKED = "the same on every node"
 
 
-def partitions(hca: Mapping[str, Any]) -> tuple[int, ...]:
+def partitions(hca: Hca) -> tuple[int, ...]:
     """The partitions a port belongs to: its keys without the membership bit, the default partition left out."""
     numbers = {int(key, 16) & ~_MEMBERSHIP_BIT for key in hca["partition_keys"]}
     return tuple(sorted(numbers - {_DEFAULT_PARTITION}))
 
 
-def judge_partitions(facts_by_node: Mapping[str, Mapping[str, Any]]) -> list[Check]:
+def judge_partitions(facts_by_node: FactsByNode) -> list[Check]:
     """One check across the nodes, and one for every HCA that differs from the others of its node."""
     with_hcas = {node: facts_by_node[node]["hcas"] for node in sorted(facts_by_node) if facts_by_node[node]["hcas"]}
     return [_across(with_hcas), *(check for node, hcas in with_hcas.items() for check in _within(node, hcas))]
@@ -34,21 +34,19 @@ def _shown(numbers: Sequence[int]) -> str:
     return ",".join(f"0x{number:04x}" for number in numbers) or "only the default"
 
 
-def _usual(hcas: Sequence[Mapping[str, Any]]) -> tuple[int, ...]:
+def _usual(hcas: Sequence[Hca]) -> tuple[int, ...]:
     """The partitions most of a node's HCAs are on."""
     all_of_them = [partitions(hca) for hca in hcas]
     return max(all_of_them, key=all_of_them.count)
 
 
-def _across(hcas_by_node: Mapping[str, Sequence[Mapping[str, Any]]]) -> Check:
+def _across(hcas_by_node: Mapping[str, Sequence[Hca]]) -> Check:
     groups: dict[tuple[int, ...], list[str]] = {}
     for node, hcas in hcas_by_node.items():
         groups.setdefault(_usual(hcas), []).append(node)
     measured = {node: _shown(numbers) for numbers, nodes in groups.items() for node in nodes}
     if not groups:
-        return make_check(
-            "partition-keys", "not measured", expected=_ASKED, measured=None, cause="no InfiniBand device to ask"
-        )
+        return not_measured("partition-keys", "no InfiniBand device to ask", expected=_ASKED)
     if len(groups) == 1:
         return make_check("partition-keys", "pass", expected=_ASKED, measured=_shown(next(iter(groups))))
     sides = "; ".join(f"{', '.join(nodes)} on {_shown(numbers)}" for numbers, nodes in groups.items())
@@ -60,7 +58,7 @@ def _across(hcas_by_node: Mapping[str, Sequence[Mapping[str, Any]]]) -> Check:
     return make_check("partition-keys", "fail", expected=_ASKED, measured=measured, cause=cause)
 
 
-def _within(node: str, hcas: Sequence[Mapping[str, Any]]) -> list[Check]:
+def _within(node: str, hcas: Sequence[Hca]) -> list[Check]:
     usual = _usual(hcas)
     return [
         make_check(
@@ -77,10 +75,9 @@ def _within(node: str, hcas: Sequence[Mapping[str, Any]]) -> list[Check]:
     ]
 
 
-def judge_versions(facts_by_node: Mapping[str, Mapping[str, Any]]) -> list[Check]:
+def judge_versions(facts_by_node: FactsByNode) -> list[Check]:
     """One check where everything is the same on every node, one for each thing that is not."""
     versions = {node: facts["versions"] for node, facts in sorted(facts_by_node.items())}
-    asked = "the same on every node"
     names = sorted({name for of_node in versions.values() for name in of_node})
     checks = []
     for name in names:
@@ -92,8 +89,8 @@ def judge_versions(facts_by_node: Mapping[str, Mapping[str, Any]]) -> list[Check
             cause = (
                 f"the nodes differ in {name}: an image or driver that is being rolled out, or nodes of different age"
             )
-            checks.append(make_check("versions", "warn", device=name, expected=asked, measured=measured, cause=cause))
+            checks.append(make_check("versions", "warn", device=name, expected=_ASKED, measured=measured, cause=cause))
     if checks or not versions:
         return checks
     common = next(iter(versions.values()))
-    return [make_check("versions", "pass", expected=asked, measured=common)]
+    return [make_check("versions", "pass", expected=_ASKED, measured=common)]

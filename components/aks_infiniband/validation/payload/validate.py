@@ -11,17 +11,19 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
-from typing import Any
 
 from . import measuring
 from .api import Api, ApiError, in_cluster_url
-from .facts import Run, entry_key, gather, look, stale_keys, who_am_i
+from .checks import Check
+from .documents import Expectations, Facts, FactsByNode, Parts, Report
+from .facts import Me, entry_key, gather, look, stale_keys, who_am_i
 from .judge import judge_pool
 from .measuring import Outcome, Setting, Worker
 from .pairing import Limits, free_ports
 from .pod import EXIT_DONE, EXIT_RETRY, EXIT_VERDICT, finish, parse
-from .rendezvous import Board, Entry, Lead, follow
+from .rendezvous import Board, Lead, follow
 from .report import ACCEPTED_KEY, REPORT_KEY, accepted_of, build_report, compare, headline, message_of, worst_values
+from .steps import Entry
 
 _STEP_SECONDS = 2.0
 """The longest time between two looks at what is to be done next."""
@@ -42,8 +44,8 @@ class Validation:
     def __init__(self, arguments: argparse.Namespace, environment: Mapping[str, str]) -> None:
         """Raises KeyError and ValueError for a pod that is not one of such a Job."""
         self.arguments, self.environment = arguments, environment
-        self.me: Run = who_am_i(environment)
-        self.expected: dict[str, Any] = json.loads(arguments.expectations.read_text(encoding="utf-8"))
+        self.me: Me = who_am_i(environment)
+        self.expected: Expectations = json.loads(arguments.expectations.read_text(encoding="utf-8"))
         self.api = Api(arguments.api or in_cluster_url(environment), token=arguments.token, ca=arguments.ca)
         self.board = Board(
             self.me.run,
@@ -72,11 +74,11 @@ class Validation:
         finally:
             worker.stop()
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> Facts:
         """Everything that this pod says of its node."""
         return look(self.arguments, self.expected, self.environment, lambda: self.api.node(self.me.node))
 
-    def entry(self, facts: Mapping[str, Any]) -> Entry:
+    def entry(self, facts: Facts) -> Entry:
         """What the others have to know of this pod. Raises NotYetError where its networks were not attached."""
         interfaces = facts["interfaces"]
         networks = {name: found["addresses"][0] for name, found in interfaces.items() if found["addresses"]}
@@ -101,7 +103,7 @@ class Validation:
             )
         return entry
 
-    def publish(self, facts: Mapping[str, Any]) -> None:
+    def publish(self, facts: Facts) -> None:
         """Leave the facts where index 0 finds them."""
         entry = {"run": self.me.run, "node": self.me.node, "index": self.me.rank, "facts": facts}
         self._merge({entry_key(self.me.node): json.dumps(entry)})
@@ -148,7 +150,7 @@ class Validation:
         failed = report["verdict"] != "warn" and arguments.mode == "enforce"
         return (EXIT_VERDICT if failed else EXIT_DONE), message_of(report)
 
-    def gather(self, timeout_seconds: float) -> dict[str, dict[str, Any]]:
+    def gather(self, timeout_seconds: float) -> dict[str, Facts]:
         """The facts of all nodes, or of those that are there when time is up."""
         return gather(
             lambda: self.api.config_map_data(self.arguments.namespace, self.arguments.report),
@@ -158,14 +160,13 @@ class Validation:
             timeout_seconds=timeout_seconds,
         )
 
-    def leave_report(
-        self, found: Mapping[str, Mapping[str, Any]], checks: Sequence[Mapping[str, Any]], outcome: Outcome | None
-    ) -> dict[str, Any]:
+    def leave_report(self, found: FactsByNode, checks: Sequence[Check], outcome: Outcome | None) -> Report:
         """Write the report, and clear away the entries of nodes that have no part in it."""
         data = self.api.config_map_data(self.arguments.namespace, self.arguments.report)
         thresholds, now = self.expected["thresholds"], datetime.now(timezone.utc).isoformat(timespec="seconds")
-        every: list[Any] = [*checks, *(outcome.checks if outcome else [])]
-        values = worst_values(outcome.parts, every, thresholds) if outcome else {}
+        every: list[Check] = [*checks, *(outcome.checks if outcome else [])]
+        parts: Parts = outcome.parts if outcome else {}
+        values = worst_values(parts, every, thresholds) if outcome else {}
         accepted = accepted_of(data.get(ACCEPTED_KEY))
         report = build_report(
             found,
@@ -174,7 +175,7 @@ class Validation:
             run=self.me.run,
             mode=self.arguments.mode,
             finished=now,
-            parts={**(outcome.parts if outcome else {}), "accepted": accepted},
+            parts={**parts, "accepted": accepted},
         )
         changes: dict[str, str | None] = {REPORT_KEY: json.dumps(report)}
         if values and report["verdict"] == "pass":
