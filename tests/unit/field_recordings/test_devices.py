@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from aks_infiniband.validation.payload.verbs import ports_of
+from aks_infiniband.validation.payload.hcas import ports_of
 
 from rehearsal.machines.rdma_tools import listing
 from tests.unit.field_recordings.machines import enter
