@@ -154,7 +154,7 @@ def _client(kubeconfig: str) -> Client:
     config = yaml.safe_load(kubeconfig)
     for user in config.get("users") or []:
         _as_lightkube_takes_it((user.get("user") or {}).get("exec"))
-    loopback = any(urlsplit(one["cluster"]["server"]).hostname in _LOOPBACK for one in config["clusters"])
+    loopback = any(urlsplit(entry["cluster"]["server"]).hostname in _LOOPBACK for entry in config["clusters"])
     timeout = httpx2.Timeout(_REQUEST_SECONDS)
     return Client(KubeConfig.from_dict(config), timeout=timeout, trust_env=not loopback)
 

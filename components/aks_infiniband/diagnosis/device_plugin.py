@@ -88,7 +88,7 @@ def _cause_in_logs(view: View, nodes: Sequence[str]) -> str | None:
 
 def _is_running(view: View, daemon_set: str) -> bool:
     ours = in_namespace(view.daemon_sets, NETWORK_OPERATOR_NAMESPACE)
-    return any(one["metadata"]["name"] == daemon_set and _is_ready(one) for one in ours)
+    return any(item["metadata"]["name"] == daemon_set and _is_ready(item) for item in ours)
 
 
 def _is_ready(daemon_set: Object) -> bool:

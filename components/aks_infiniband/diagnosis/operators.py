@@ -70,8 +70,8 @@ def _affinity_text(daemon_set: Object) -> str:
     for term in required.get("nodeSelectorTerms") or []:
         terms.append(
             " and ".join(
-                f"{one['key']} {one['operator']} {','.join(one.get('values') or [])}".rstrip()
-                for one in term.get("matchExpressions") or []
+                f"{label['key']} {label['operator']} {','.join(label.get('values') or [])}".rstrip()
+                for label in term.get("matchExpressions") or []
             )
         )
     return " or ".join(terms)

@@ -36,9 +36,9 @@ def _policy(policy: Object) -> Finding:
         )
     parts = [_part(part) for part in status.get("appliedStates") or [] if part.get("state") in ("notReady", "error")]
     conditions = [
-        f"{one['type']}={one['status']} {one.get('message', '')}".rstrip()
-        for one in status.get("conditions") or []
-        if one.get("message")
+        f"{held['type']}={held['status']} {held.get('message', '')}".rstrip()
+        for held in status.get("conditions") or []
+        if held.get("message")
     ]
     reason = str(status.get("reason") or "")
     detail = "; ".join(text for text in (*parts, *conditions, reason) if text)
@@ -79,7 +79,7 @@ def doubled_section_findings(view: View) -> list[Finding]:
 
 def network_findings(view: View, name: str) -> list[Finding]:
     """The state of an IPoIBNetwork and of the IPPool of the same name."""
-    found = [one for one in view.networks if one["metadata"]["name"] == name]
+    found = [network for network in view.networks if network["metadata"]["name"] == name]
     findings = []
     for network in found:
         status = network.get("status") or {}

@@ -94,9 +94,9 @@ def matches(labels: Mapping[str, str] | None, selector: Mapping[str, str] | None
 
 def condition(item: Object, kind: str) -> Mapping[str, Any]:
     """An object's status condition; empty when it has none of that type."""
-    for one in item.get("status", {}).get("conditions") or []:
-        if one.get("type") == kind:
-            found: Mapping[str, Any] = one
+    for entry in item.get("status", {}).get("conditions") or []:
+        if entry.get("type") == kind:
+            found: Mapping[str, Any] = entry
             return found
     return {}
 

@@ -92,13 +92,13 @@ def _sums(run: Run) -> list[Check]:
         make_check(
             "collective-sum",
             "fail",
-            node=one["node"],
-            device=f"GPU {one['gpu']}",
+            node=wrong["node"],
+            device=f"GPU {wrong['gpu']}",
             expected=asked,
-            measured=f"{one['elements']} wrong ({run['tuning']})",
+            measured=f"{wrong['elements']} wrong ({run['tuning']})",
             cause=cause,
         )
-        for one in run["wrong"]
+        for wrong in run["wrong"]
     ]
 
 

@@ -131,7 +131,7 @@ def rounds(pairs: Sequence[Pair]) -> list[list[Pair]]:
     """The pairs in rounds, in each of which every HCA has at most one part."""
     found: list[list[Pair]] = []
     for pair in pairs:
-        free = (one for one in found if not {end for other in one for end in other} & set(pair))
+        free = (together for together in found if not {end for taken in together for end in taken} & set(pair))
         target = next(free, None)
         if target is None:
             found.append([pair])

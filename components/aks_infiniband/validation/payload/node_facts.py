@@ -95,8 +95,8 @@ def _attached_addresses(status: str | None) -> dict[str, list[str]]:
         networks = json.loads(status or "[]")
     except ValueError:
         return {}
-    entries = [one for one in networks or [] if isinstance(one, dict) and one.get("interface")]
-    return {str(one["interface"]): list(one.get("ips") or []) for one in entries}
+    entries = [network for network in networks or [] if isinstance(network, dict) and network.get("interface")]
+    return {str(network["interface"]): list(network.get("ips") or []) for network in entries}
 
 
 def read_versions(roots: Roots) -> dict[str, str]:

@@ -46,7 +46,7 @@ class Measured:
 
     def add(self, tasks: Sequence[Task], results: Mapping[str, Sequence[Answer] | None]) -> None:
         """Take in what came of a step."""
-        answers = {(node, one["task"]): one for node, answer in results.items() for one in answer or []}
+        answers = {(node, answer["task"]): answer for node, given in results.items() for answer in given or []}
         for number, task in enumerate(tasks):
             client = answers.get((task.pair.client.node, number))
             server = answers.get((task.pair.server.node, number), {})
@@ -69,7 +69,7 @@ class Measured:
     def hung_twice(self, kind: str, pair: Pair) -> bool:
         """Whether a tool was killed at its limit in both of the last two tries of a pair."""
         last = self.tries[kind][pair][-2:]
-        return len(last) == 2 and all("was killed" in (one["error"] or "") for one in last)
+        return len(last) == 2 and all("was killed" in (made["error"] or "") for made in last)
 
     def outliers(self, kind: str) -> dict[str, list[Pair]]:
         """By figure, the pairs that are far worse than the others without falling short."""
@@ -81,12 +81,12 @@ class Measured:
             found[figure] = outliers(values, better)
         return found
 
-    def _is_short(self, one: PairTry) -> bool:
-        if one["values"] is None:
+    def _is_short(self, made: PairTry) -> bool:
+        if made["values"] is None:
             return True
         return any(
-            falls_short(one["values"][figure], self._thresholds[figure], "fail")
-            for figure in one["values"]
+            falls_short(made["values"][figure], self._thresholds[figure], "fail")
+            for figure in made["values"]
             if figure in self._thresholds
         )
 
@@ -180,7 +180,7 @@ def rows(measured: Measured) -> list[Row]:
             "peer": pair.server.node,
             "peer_device": pair.server.device,
             "value": (tries[-1]["values"] or {}).get(figure),
-            "tries": [{"value": (one["values"] or {}).get(figure), "error": one["error"]} for one in tries],
+            "tries": [{"value": (made["values"] or {}).get(figure), "error": made["error"]} for made in tries],
             "neighbours": pair not in measured.further[kind],
         }
         for kind, tool in KINDS.items()

@@ -98,8 +98,8 @@ def _everybody(measured: Measured, kind: str, figure: str, threshold: Threshold 
     """No pair is good: that is no one machine's fault."""
     tries = measured.tries[kind]
     first = tries[sorted(bad)[0]]
-    errors = [one["error"] for pair in sorted(bad) for one in tries[pair][-1:] if one["error"]]
-    values = [one["values"][figure] for pair in bad for one in tries[pair][-1:] if one["values"]]
+    errors = [made["error"] for pair in sorted(bad) for made in tries[pair][-1:] if made["error"]]
+    values = [made["values"][figure] for pair in bad for made in tries[pair][-1:] if made["values"]]
     nodes = sorted({end.node for pair in bad for end in pair})
     whose = f"either of {' and '.join(nodes)}, or what they have in common" if len(nodes) == 2 else "no one machine's"
     cause = f"every pair falls short, so the fault is {whose}{': ' + likely(errors[0]) if errors else ''}"

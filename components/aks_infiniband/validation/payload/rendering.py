@@ -119,7 +119,7 @@ def measured_text(check: Check) -> str:
     shown = as_text(check["measured"])
     if check["measured"] is not None and check["unit"]:
         shown += f" {check['unit']}"
-    earlier = [one_try["value"] for one_try in (check["tries"] or [])[:-1]]
+    earlier = [made["value"] for made in (check["tries"] or [])[:-1]]
     return shown + (f" (before: {', '.join(as_text(value) for value in earlier)})" if earlier else "")
 
 
