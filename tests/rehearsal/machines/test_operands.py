@@ -149,7 +149,7 @@ def test_gpu_operands_wait_for_one_another(cluster: Rehearsed) -> None:
     assert not any(is_ready(pod) for pod in cluster.pods()), "the driver waits for OFED, the others for the driver"
     cluster.daemon_set("mofed", {"nvidia.com/ofed-driver": ""})
     cluster.eventually(lambda: cluster.allocatable(NODE, "nvidia.com/gpu") == "8")
-    assert all(is_ready(pod) for pod in cluster.pods())
+    cluster.eventually(lambda: all(is_ready(pod) for pod in cluster.pods()))
 
 
 def test_a_driver_without_its_hardware_crashes(cluster: Rehearsed) -> None:
