@@ -97,10 +97,10 @@ def _few(names: Sequence[str], most: int | None) -> str:
 
 
 def _widths(rows: Sequence[Sequence[str]]) -> list[int]:
-    """A width for each column: what its widest cell takes, the widest columns narrowed until the row fits."""
+    """A width for each column: what its widest cell takes; the widest but the check's are narrowed until a row fits."""
     widths = [max(len(cell) for cell in column) for column in zip(*rows)]
     while sum(widths) + 2 * (len(widths) - 1) > WIDTH:
-        widths[widths.index(max(widths))] -= 1
+        widths[widths.index(max(widths[1:]), 1)] -= 1
     return widths
 
 
