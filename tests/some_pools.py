@@ -3,7 +3,7 @@
 from typing import Any
 
 from aks_infiniband.facts.catalog import SIZES
-from aks_infiniband.facts.pool import Pool, toleration
+from aks_infiniband.facts.pool import Pool
 
 H100 = "Standard_ND96isr_H100_v5"
 A100 = "Standard_ND96asr_v4"
@@ -17,13 +17,8 @@ def pool(size: str = H100, name: str = "ndh100", taints: tuple[str, ...] = (), *
     accelerator = SIZES[size].accelerator
     given = {
         "node_count": 2,
-        "node_selector": {"kubernetes.azure.com/agentpool": name},
-        "tolerations": tuple(toleration(taint) for taint in taints),
-        "mode": "rdma-shared",
-        "nic_driver": "doca-ofed",
+        "taints": taints,
         "gpu_driver": "operator" if accelerator is not None and accelerator.software == "gpu-operator" else "none",
         **fields,
     }
-    if given["mode"] == "ipoib":
-        given = {"ipoib_networks": ("aks-infiniband",), "ipoib_devices": ("ibP257p0s0",), **given}
     return Pool(name=name, size=SIZES[size], **given)

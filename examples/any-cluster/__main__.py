@@ -10,20 +10,14 @@ from aks_infiniband import (
     NetworkOperator,
     NicClusterPolicy,
     Validation,
-    ValidationArgs,
     WorkloadSettings,
-    WorkloadSettingsArgs,
     load,
-    read_kubeconfig,
     sample_job,
-    stack_configuration,
 )
-from aks_infiniband.stack import operators, plan, revalidation
-from aks_infiniband.workload import pods
 
-settings = load(stack_configuration())
-assert settings.existing_cluster is not None, "this program is for a cluster that is there already"
-existing = read_kubeconfig(settings.existing_cluster.kubeconfig, context=settings.existing_cluster.context)
+stack = load()
+existing = stack.existing
+assert existing is not None, "this program is for a cluster that is there already"
 kubeconfig = pulumi.Output.secret(existing.kubeconfig)
 provider = kubernetes.Provider(
     "lab",
@@ -52,35 +46,27 @@ def after(*others: pulumi.Resource) -> pulumi.ResourceOptions:
     return pulumi.ResourceOptions.merge(inside, pulumi.ResourceOptions(depends_on=list(others)))
 
 
-pools = plan.pools_of(settings)
-wanted = operators.configure(settings, list(pools))
-
-network_operator = NetworkOperator("network-operator", args=wanted.network(kubeconfig), opts=inside)
-policy = NicClusterPolicy("nics", args=wanted.policy(kubeconfig), opts=after(network_operator))
-gpu_operator = GpuOperator("gpu-operator", args=wanted.gpu(kubeconfig), opts=after(policy))
+network_operator = NetworkOperator("network-operator", args=stack.network_operator(kubeconfig), opts=inside)
+policy = NicClusterPolicy("nics", args=stack.cluster_policy(kubeconfig), opts=after(network_operator))
+gpus = stack.gpu_operator(kubeconfig)
+assert gpus is not None, "this program is for machines with GPUs"
+gpu_operator = GpuOperator("gpu-operator", args=gpus, opts=after(policy))
 
 namespace = kubernetes.core.v1.Namespace(
     "aks-infiniband",
     metadata={
-        "name": pods.NAMESPACE,
+        "name": stack.namespaces[0],
         # Pods that may lock memory need this level; see docs/workloads.md.
         "labels": {"pod-security.kubernetes.io/enforce": "privileged"},
     },
     opts=inside,
 )
-workload_settings = WorkloadSettings("workload", args=WorkloadSettingsArgs(pools=pools), opts=after(namespace))
+workload_settings = WorkloadSettings("workload", args=stack.workload_settings(), opts=after(namespace))
 
-for pool in pools:
+for pool in stack.pools:
     validation = Validation(
         f"validation-{pool.name}",
-        args=ValidationArgs(
-            pool=pool,
-            options=revalidation.validation_options(settings.validation),
-            waits=revalidation.waits(settings.readiness),
-            kubeconfig=kubeconfig,
-            # When one of these changes, an earlier result says nothing any more.
-            revalidate_when=revalidation.revalidate_when(wanted, pool),
-        ),
+        args=stack.validation_of(pool, kubeconfig),
         opts=after(policy, gpu_operator, workload_settings),
     )
     pulumi.export(f"validation-{pool.name}", validation.report)

@@ -5,54 +5,30 @@ operator with its policy, IP over InfiniBand and the settings of workloads are c
 """
 
 from ipaddress import IPv4Network
-from typing import Any
 
+import aks_infiniband as rdma
 import pulumi
 import pulumi_kubernetes as kubernetes
-from aks_infiniband import (
-    SIZES,
-    FeatureRegistration,
-    FeatureRegistrationArgs,
-    InfinibandNodePool,
-    InfinibandNodePoolArgs,
-    IpoibNetwork,
-    IpoibNetworkArgs,
-    NetworkOperator,
-    NetworkOperatorArgs,
-    NicClusterPolicy,
-    NicClusterPolicyArgs,
-    Pool,
-    WorkloadSettings,
-    WorkloadSettingsArgs,
-    pod_template_fragment,
-    sample_job,
-)
-from aks_infiniband.facts import versions
-from aks_infiniband.facts.pool import toleration
-from aks_infiniband.operators import charts, ipoib
-from aks_infiniband.stack.settings import ChartSettings, Readiness
 from cluster import make_cluster
-
-SIZE = SIZES["Standard_HB176rs_v4"]
-TAINT = "sku=hpc:NoSchedule"
 
 config = pulumi.Config()
 location = pulumi.Config("azure-native").require("location")
-machines = config.require_int("machines")
+version = config.require("kubernetesVersion")
+# The library's own setting for a chart from elsewhere, which a stack file may hold beside ours.
+chart = (pulumi.Config("aks-infiniband").get_object("networkOperator") or {}).get("chart", {})
 
-
-def of_library(section: str) -> dict[str, Any]:
-    """A section of the library's own settings, which a stack file may hold beside ours."""
-    return pulumi.Config("aks-infiniband").get_object(section) or {}
-
-
-readiness = Readiness.model_validate(of_library("readiness"))
-chart = charts.resolve(
-    versions.NETWORK_OPERATOR_CHART,
-    ChartSettings.model_validate(of_library("networkOperator").get("chart", {})),
+# Described once: the machines, and all that is put on them, are built from it.
+pool = rdma.Pool(
+    name="hb",
+    size=rdma.SIZES["Standard_HB176rs_v4"],
+    node_count=config.require_int("machines"),
+    gpu_driver="none",
+    mode="ipoib",
+    taints=("sku=hpc:NoSchedule",),
+    ipoib_networks=("fabric",),
 )
 
-ours = make_cluster(location, kubernetes_version=config.require("kubernetesVersion"))
+ours = make_cluster(location, kubernetes_version=version)
 provider = kubernetes.Provider(
     "hpc",
     kubeconfig=ours.kubeconfig,
@@ -62,9 +38,6 @@ provider = kubernetes.Provider(
 )
 
 
-# --- The machines. -------------------------------------------------------------------------------------------------
-
-
 def charged_to_research(made: pulumi.ResourceTransformArgs) -> pulumi.ResourceTransformResult | None:
     """Tags the pool with who pays for it."""
     if made.type_ != "azure-native:containerservice:AgentPool":
@@ -72,20 +45,21 @@ def charged_to_research(made: pulumi.ResourceTransformArgs) -> pulumi.ResourceTr
     return pulumi.ResourceTransformResult(props={**made.props, "tags": {"cost-centre": "research"}}, opts=made.opts)
 
 
+def after(*others: pulumi.Input[pulumi.Resource]) -> pulumi.ResourceOptions:
+    """Inside the cluster, once these are there."""
+    return pulumi.ResourceOptions(provider=provider, deleted_with=ours.cluster, depends_on=list(others))
+
+
 # Without the subscription's feature, the machines of a pool would not share a fabric.
-feature = FeatureRegistration("infiniband", args=FeatureRegistrationArgs(location=location, readiness=readiness))
-pool = InfinibandNodePool(
+feature = rdma.FeatureRegistration("infiniband", args=rdma.FeatureRegistrationArgs(location=location))
+machines = rdma.InfinibandNodePool(
     "hb",
-    args=InfinibandNodePoolArgs(
-        pool_name="hb",
+    args=rdma.InfinibandNodePoolArgs(
+        pool=pool,
         resource_group_name=ours.group.name,
         cluster_name=ours.cluster.name,
         subnet_id=ours.subnet.id,
-        size=SIZE,
-        gpu_driver="none",
-        count=machines,
-        taints=[TAINT],
-        kubernetes_version=config.require("kubernetesVersion"),
+        kubernetes_version=version,
     ),
     opts=pulumi.ResourceOptions(
         depends_on=[feature.registered],
@@ -96,72 +70,25 @@ pool = InfinibandNodePool(
     ),
 )
 
-# --- What makes them talk RDMA: from here on everything is built from these plain facts. ---------------------------
-
-(device, *_) = SIZE.ipoib_devices
-facts = Pool(
-    name="hb",
-    size=SIZE,
-    node_count=machines,
-    node_selector=pool.node_selector,
-    tolerations=(toleration(TAINT),),
-    mode="ipoib",
-    nic_driver="doca-ofed",
-    gpu_driver="none",
-    ipoib_networks=("fabric",),
-    ipoib_devices=(device,),
+operator_args = rdma.NetworkOperatorArgs(
+    pools=[pool], chart=rdma.chart_source(rdma.NETWORK_OPERATOR_CHART, **chart), kubeconfig=ours.kubeconfig
 )
-
-inside = pulumi.ResourceOptions(provider=provider, deleted_with=ours.cluster)
-
-
-def after(*others: pulumi.Input[pulumi.Resource]) -> pulumi.ResourceOptions:
-    """Inside the cluster, once these are there."""
-    return pulumi.ResourceOptions.merge(inside, pulumi.ResourceOptions(depends_on=list(others)))
-
-
-operator = NetworkOperator(
-    "network-operator",
-    args=NetworkOperatorArgs(
-        pools=[facts], chart=chart, timeout_seconds=readiness.timeout_seconds, kubeconfig=ours.kubeconfig
-    ),
-    opts=inside,
-)
+operator = rdma.NetworkOperator("network-operator", args=operator_args, opts=after())
 # It waits for the machines too: its state is ready when theirs is.
-policy = NicClusterPolicy(
-    "nics",
-    args=NicClusterPolicyArgs(pools=[facts], timeout_seconds=readiness.timeout_seconds, kubeconfig=ours.kubeconfig),
-    opts=after(operator, pool.ready),
-)
+policy_args = rdma.NicClusterPolicyArgs(policies=rdma.nic_policy_specs([pool]), kubeconfig=ours.kubeconfig)
+policy = rdma.NicClusterPolicy("nics", args=policy_args, opts=after(operator, machines.ready))
 
+# Pods that may lock memory need this level; see docs/workloads.md.
+privileged = {"pod-security.kubernetes.io/enforce": "privileged"}
 namespace = kubernetes.core.v1.Namespace(
-    "simulations",
-    metadata={
-        "name": "simulations",
-        # Pods that may lock memory need this level; see docs/workloads.md.
-        "labels": {"pod-security.kubernetes.io/enforce": "privileged"},
-    },
-    opts=inside,
+    "simulations", metadata={"name": "simulations", "labels": privileged}, opts=after()
 )
-IpoibNetwork(
-    "ipoib",
-    args=IpoibNetworkArgs(
-        network=ipoib.Network(
-            name="fabric",
-            device=device,
-            addresses=ipoib.Addresses(subnet=IPv4Network("192.168.0.0/16"), per_node=16),
-            pools=(facts,),
-        ),
-        namespace="simulations",
-        timeout_seconds=readiness.timeout_seconds,
-        kubeconfig=ours.kubeconfig,
-    ),
-    opts=after(policy, namespace),
-)
-WorkloadSettings(
-    "workload", args=WorkloadSettingsArgs(pools=[facts], namespaces=["simulations"]), opts=after(namespace)
-)
+(network,) = rdma.ipoib_networks([pool], IPv4Network("192.168.0.0/16"))
+network_args = rdma.IpoibNetworkArgs(network=network, namespace="simulations", kubeconfig=ours.kubeconfig)
+rdma.IpoibNetwork("ipoib", args=network_args, opts=after(policy, namespace))
+settings_args = rdma.WorkloadSettingsArgs(pools=[pool], namespaces=["simulations"])
+rdma.WorkloadSettings("workload", args=settings_args, opts=after(namespace))
 
 pulumi.export("kubeconfig", ours.kubeconfig)
-pulumi.export("podTemplate", pod_template_fragment(facts, network_namespace="simulations"))
-pulumi.export("sampleJob", sample_job(facts, namespace="simulations", network_namespace="simulations"))
+pulumi.export("podTemplate", rdma.pod_template_fragment(pool, network_namespace="simulations"))
+pulumi.export("sampleJob", rdma.sample_job(pool, namespace="simulations", network_namespace="simulations"))

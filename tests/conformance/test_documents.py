@@ -14,9 +14,9 @@ from aks_infiniband.facts import versions
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.hosts.node_preparation import node_preparation_spec
 from aks_infiniband.hosts.peermem import peermem_spec
-from aks_infiniband.operators.ipoib import ip_pool_spec, ipoib_network_spec, networks
+from aks_infiniband.operators.ipoib import ip_pool_spec, ipoib_network_spec, ipoib_networks
 from aks_infiniband.operators.network_operator import node_feature_rule_spec
-from aks_infiniband.operators.nic_policy import PolicyOptions, nic_policy_specs
+from aks_infiniband.operators.nic_policy_spec import PolicyOptions, nic_policy_specs
 from aks_infiniband.operators.upgrades import DriverUpgrade
 from aks_infiniband.resources.registry import Registry
 from lightkube.models.apps_v1 import DaemonSetSpec
@@ -68,8 +68,8 @@ def test_the_node_feature_rule_is_one_that_the_real_definition_accepts(size: str
 
 def test_an_ipoib_network_and_its_addresses_are_ones_that_the_real_definitions_accept() -> None:
     given = pool(HBV4, mode="ipoib")
-    (network,) = networks(
-        [given], {"ibP257p0s0": IPv4Network("192.168.0.0/16")}, per_node=16, gateway=IPv4Network("192.168.0.0/16")[1]
+    (network,) = ipoib_networks(
+        [given], IPv4Network("192.168.0.0/16"), per_node=16, gateway=IPv4Network("192.168.0.0/16")[1]
     )
     assert_accepted("IPPool", ip_pool_spec(network))
     assert_accepted("IPoIBNetwork", ipoib_network_spec(network, namespace="aks-infiniband"))

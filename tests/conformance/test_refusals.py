@@ -6,9 +6,9 @@ from ipaddress import IPv4Network
 from typing import Any
 
 import pytest
-from aks_infiniband.operators.ipoib import ip_pool_spec, ipoib_network_spec, networks
+from aks_infiniband.operators.ipoib import ip_pool_spec, ipoib_network_spec, ipoib_networks
 from aks_infiniband.operators.network_operator import node_feature_rule_spec
-from aks_infiniband.operators.nic_policy import PolicyOptions, nic_policy_specs
+from aks_infiniband.operators.nic_policy_spec import PolicyOptions, nic_policy_specs
 from aks_infiniband.operators.upgrades import DriverUpgrade
 from aks_infiniband.resources.registry import Registry
 
@@ -17,7 +17,7 @@ from tests.conformance.notation import Fields, below, required, said
 from tests.some_pools import HBV4, pool
 
 IPOIB = pool(HBV4, "hb", mode="ipoib", taints=("a=b:NoSchedule",))
-(NETWORK_OF_POOL,) = networks([IPOIB], {"ibP257p0s0": IPv4Network("192.168.0.0/16")}, per_node=16, gateway=None)
+(NETWORK_OF_POOL,) = ipoib_networks([IPOIB], IPv4Network("192.168.0.0/16"))
 OPTIONS = PolicyOptions(
     upgrade=DriverUpgrade(automatic=True, drain_timeout_seconds=60), registry=Registry(pull_secret="creds")
 )

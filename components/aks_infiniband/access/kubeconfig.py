@@ -135,5 +135,5 @@ def _login_mode(plugin: Mapping[str, Any], args: list[str]) -> str:
         name, _, joined = flag.partition("=")
         if name in {"--login", "-l"}:
             return joined or value
-    environment = {str(one["name"]): str(one["value"]) for one in plugin.get("env") or []}
+    environment = {str(variable["name"]): str(variable["value"]) for variable in plugin.get("env") or []}
     return environment.get("AAD_LOGIN_METHOD", _INTERACTIVE[0])

@@ -1,6 +1,6 @@
 """An AKS cluster in a network of its own or in existing subnets, with the system pool only."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
 
 import pulumi
@@ -9,11 +9,11 @@ from pulumi_azure_native import containerservice, resources
 from aks_infiniband import diagnosis
 from aks_infiniband.access import kubeconfig
 from aks_infiniband.azure import profiles, system_pool
+from aks_infiniband.azure.arguments import Access, ApiServer, ClusterNetwork, SystemPool
 from aks_infiniband.azure.identity import Identity, make_identity
 from aks_infiniband.azure.network import Subnets, make_subnets
 from aks_infiniband.facts.kubernetes import SupportPlan
 from aks_infiniband.resources.options import child_options
-from aks_infiniband.stack.settings import AccessSettings, ApiServerSettings, NetworkSettings, SystemPoolSettings
 
 # An hour: AKS takes about five minutes for a cluster, and retries for long before it gives one up.
 _TIMEOUTS: Final = pulumi.CustomTimeouts(create="60m", update="60m", delete="60m")
@@ -39,21 +39,16 @@ class AksClusterArgs:
     node_resource_group_name: str | None = None
     """The one in which AKS keeps the machines; None leaves the name to AKS."""
     identity_id: str | None = None
-    """Resource ID of an existing user-assigned identity; None makes one. The module cluster_identity says which
+    """Resource ID of an existing user-assigned identity; None makes one. The module azure.identity says which
     roles they get."""
-    system_pool: SystemPoolSettings = field(default_factory=SystemPoolSettings)
+    system_pool: SystemPool = SystemPool()  # noqa: RUF009  frozen
     """The pool that carries the cluster's own pods and the operators."""
-    network: NetworkSettings = field(default_factory=NetworkSettings)
+    network: ClusterNetwork = ClusterNetwork()  # noqa: RUF009  frozen
     """Address ranges, or existing subnets, and the way out."""
-    api_server: ApiServerSettings = field(default_factory=ApiServerSettings)
+    api_server: ApiServer = ApiServer()  # noqa: RUF009  frozen
     """Who reaches the Kubernetes API."""
-    access: AccessSettings = field(default_factory=AccessSettings)
+    access: Access = Access()  # noqa: RUF009  frozen
     """Who may log in, and as whom this program does. AKS turns Entra ID on for a cluster that exists, never off."""
-
-    def __post_init__(self) -> None:
-        """Raises ValueError where nobody could log in."""
-        if not self.access.local_accounts and not self.access.entra_id:
-            raise ValueError("access.local_accounts is off without access.entra_id: nobody could log in")
 
 
 class AksCluster(pulumi.ComponentResource):
@@ -152,7 +147,7 @@ class AksCluster(pulumi.ComponentResource):
         )
 
     def _kubeconfig(
-        self, access: AccessSettings, group: resources.ResourceGroup, cluster: containerservice.ManagedCluster
+        self, access: Access, group: resources.ResourceGroup, cluster: containerservice.ManagedCluster
     ) -> pulumi.Output[str]:
         credentials = containerservice.list_managed_cluster_user_credentials_output(
             resource_group_name=group.name,

@@ -19,8 +19,8 @@ import pulumi
 from pulumi_azure_native import features, resources
 
 from aks_infiniband import diagnosis
+from aks_infiniband.facts.limits import TIMEOUT_SECONDS
 from aks_infiniband.resources.options import child_options
-from aks_infiniband.stack.settings import Readiness
 
 PROVIDER_NAMESPACE: Final = "Microsoft.ContainerService"
 FEATURE_NAME: Final = "AKSInfinibandSupport"
@@ -39,10 +39,10 @@ _TEMPLATE: Final = {
 _ABSENT: Final = ("NotRegistered", "Unregistered", "NotSpecified")
 """States in which AKS behaves as without the feature (Azure, "Set up preview features", registration states)."""
 _FAILED_LOOKS: Final = 3
-"""So many failed looks in a row are no hiccup."""
-_UNASKED_LOOKS: Final = 12
-"""So many looks in a row at a feature that nobody asks for: a deployment that asks shows at once, so somebody has
-unregistered it since, and no waiting brings it back."""
+"""After so many failed looks in a row the wait ends."""
+_ABSENT_LOOKS: Final = 12
+"""After so many looks in a row at an absent feature the wait ends: the deployment shows at once, so somebody has
+unregistered it since."""
 
 
 class FeatureRegistrationError(pulumi.RunError):
@@ -69,8 +69,10 @@ class FeatureRegistrationArgs:
 
     location: str
     """Azure region in which Azure keeps the record of the deployment; the feature itself has none."""
-    readiness: Readiness
-    """How often the state is looked at, and for how long."""
+    poll_seconds: float = 10
+    """Seconds between two looks at its state."""
+    timeout_seconds: float = TIMEOUT_SECONDS
+    """How long the registration may take."""
 
 
 class FeatureRegistration(pulumi.ComponentResource):
@@ -86,7 +88,7 @@ class FeatureRegistration(pulumi.ComponentResource):
 
     def __init__(self, name: str, *, args: FeatureRegistrationArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("aks-infiniband:index:FeatureRegistration", name, None, opts)
-        self._readiness = args.readiness
+        self._args = args
         self._deployment: pulumi.CustomResource = resources.DeploymentAtSubscriptionScope(
             f"{name}-infiniband-feature",
             # No name: azure-native makes one of its own for every deployment, and a name keeps its location for ever.
@@ -106,8 +108,8 @@ class FeatureRegistration(pulumi.ComponentResource):
             return self._deployment
         subscription = deployment_id.split("/")[2]
         start = time.monotonic()
-        deadline = start + self._readiness.timeout_seconds
-        state, failures, unasked = "", 0, 0
+        deadline = start + self._args.timeout_seconds
+        state, failures, absent = "", 0, 0
         while state != "Registered":
             previous = state
             try:
@@ -123,10 +125,10 @@ class FeatureRegistration(pulumi.ComponentResource):
             if state != previous:
                 self._say(f"feature {FEATURE_NAME} of subscription {subscription}: {state} after {waited} s")
             if state != "Registered":
-                unasked = unasked + 1 if state in _ABSENT else 0
-                if unasked == _UNASKED_LOOKS or time.monotonic() >= deadline:
+                absent = absent + 1 if state in _ABSENT else 0
+                if absent == _ABSENT_LOOKS or time.monotonic() >= deadline:
                     raise FeatureRegistrationError(_late(subscription, state, waited))
-                await asyncio.sleep(self._readiness.poll_seconds)
+                await asyncio.sleep(self._args.poll_seconds)
         return self._deployment
 
     def _say(self, text: str) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import pulumi
 from pulumi_azure_native import network
 
-from aks_infiniband.stack.settings import NetworkSettings
+from aks_infiniband.azure.arguments import ClusterNetwork
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,26 +21,26 @@ class Subnets:
 
 def make_subnets(
     name: str,
-    settings: NetworkSettings,
+    wanted: ClusterNetwork,
     *,
     cluster_name: str,
     location: str,
     resource_group_name: pulumi.Input[str],
     opts: pulumi.ResourceOptions,
 ) -> Subnets:
-    """The existing subnets that the settings name, or a virtual network with one for the nodes.
+    """The existing subnets that are named, or a virtual network with one for the nodes.
 
     name: the component's, which what is made here has too.
     opts: options of the component's children.
     """
-    if settings.node_subnet_id is not None:
-        return Subnets(nodes=settings.node_subnet_id, pods=settings.pod_subnet_id, ours=False)
+    if wanted.node_subnet_id is not None:
+        return Subnets(nodes=wanted.node_subnet_id, pods=wanted.pod_subnet_id, ours=False)
     virtual_network = network.VirtualNetwork(
         name,
         resource_group_name=resource_group_name,
         location=location,
         virtual_network_name=f"{cluster_name}-network",
-        address_space=network.AddressSpaceArgs(address_prefixes=[str(settings.address_space)]),
+        address_space=network.AddressSpaceArgs(address_prefixes=[str(wanted.address_space)]),
         # The subnet is a resource of its own; Azure reports it among the network's properties too.
         opts=pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(ignore_changes=["subnets"])),
     )
@@ -49,7 +49,7 @@ def make_subnets(
         resource_group_name=resource_group_name,
         virtual_network_name=virtual_network.name,
         subnet_name="nodes",
-        address_prefix=str(settings.subnet),
+        address_prefix=str(wanted.subnet),
         opts=opts,
     )
     return Subnets(nodes=subnet.id, pods=None, ours=True)

@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import pulumi
 from pulumi_azure_native import containerservice
 
-from aks_infiniband.azure.agent_pool import NodePoolArgs, make_agent_pool, node_selector, owner_labels, ready
+from aks_infiniband.azure.agent_pool import NodePoolArgs, make_agent_pool, owner_labels, ready
+from aks_infiniband.azure.arguments import OrdinaryPool
+from aks_infiniband.facts.pool import agent_pool_label
 
 SPOT: Final = "kubernetes.azure.com/scalesetpriority"
 """Label and taint of a spot pool's nodes. AKS adds both itself; given, they are no difference at the next refresh
@@ -20,11 +22,8 @@ _ANY_PRICE: Final = -1.0
 class OrdinaryNodePoolArgs(NodePoolArgs):
     """What an OrdinaryNodePool takes."""
 
-    vm_size: str
-    """Azure VM size, such as Standard_D8s_v5."""
-    priority: Literal["Regular", "Spot"] = "Regular"
-    """Spot machines are cheaper and evicted at any time; their taint keeps off what does not tolerate it. A change
-    replaces the pool."""
+    pool: OrdinaryPool
+    """The pool."""
 
 
 class OrdinaryNodePool(pulumi.ComponentResource):
@@ -37,20 +36,22 @@ class OrdinaryNodePool(pulumi.ComponentResource):
 
     def __init__(self, name: str, *, args: OrdinaryNodePoolArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("aks-infiniband:index:OrdinaryNodePool", name, None, opts)
-        pool = make_agent_pool(name, args, parent=self, opts=opts, vm_size=args.vm_size, **_differences(args))
-        self.node_selector = node_selector(args.pool_name)
-        self.ready = ready(pool, args.pool_name, None)
+        pool = args.pool
+        made = make_agent_pool(name, pool, args, parent=self, opts=opts, vm_size=pool.vm_size, **_differences(args))
+        self.node_selector = agent_pool_label(pool.name)
+        self.ready = ready(made, pool.name, None)
         self.register_outputs({"nodeSelector": self.node_selector})
 
 
 def _differences(args: OrdinaryNodePoolArgs) -> dict[str, Any]:
     """Labels, taints and priority. A machine with GPUs keeps the driver that AKS gives it, and the GPU Operator off."""
-    labels = {**args.labels, **owner_labels("none", None, args.vm_size)}
-    if args.priority == "Regular":
+    pool = args.pool
+    labels = {**args.machines.labels, **owner_labels("none", None, pool.vm_size)}
+    if pool.priority == "Regular":
         return {"node_labels": labels or None}
     return {
         "node_labels": {**labels, SPOT: "spot"},
-        "node_taints": [*args.taints, f"{SPOT}=spot:NoSchedule"],
+        "node_taints": [*pool.taints, f"{SPOT}=spot:NoSchedule"],
         "scale_set_priority": containerservice.ScaleSetPriority.SPOT,
         "scale_set_eviction_policy": containerservice.ScaleSetEvictionPolicy.DELETE,
         "spot_max_price": _ANY_PRICE,

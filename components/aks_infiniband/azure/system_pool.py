@@ -6,13 +6,13 @@ from typing import Any, Final
 import pulumi
 from pulumi_azure_native import containerservice
 
-from aks_infiniband.stack.settings import SystemPoolSettings
+from aks_infiniband.azure.arguments import SystemPool
 
 NAME: Final = "system"
 
 
 def profile(
-    pool: SystemPoolSettings, subnet_id: pulumi.Input[str], pod_subnet_id: pulumi.Input[str] | None = None
+    pool: SystemPool, subnet_id: pulumi.Input[str], pod_subnet_id: pulumi.Input[str] | None = None
 ) -> containerservice.ManagedClusterAgentPoolProfileArgs:
     """The pool as it is made with its cluster.
 
@@ -35,7 +35,7 @@ def profile(
     )
 
 
-def warn_of_changes(cluster: pulumi.Resource, wanted: SystemPoolSettings, profiles: Sequence[Any]) -> None:
+def warn_of_changes(cluster: pulumi.Resource, wanted: SystemPool, profiles: Sequence[Any]) -> None:
     """Warn where the settings ask for another system pool than there is, at preview too: none of it will be done.
 
     cluster: the resource that the warning stands at.
@@ -51,7 +51,7 @@ def warn_of_changes(cluster: pulumi.Resource, wanted: SystemPoolSettings, profil
             )
 
 
-def _differences(wanted: SystemPoolSettings, found: Any) -> Iterator[str]:
+def _differences(wanted: SystemPool, found: Any) -> Iterator[str]:
     # Azure does not always give a size's name back in the case in which it took it.
     if wanted.vm_size.lower() != found.vm_size.lower():
         yield f"systemPool.vmSize is {wanted.vm_size}, and in Azure {found.vm_size}"

@@ -1,7 +1,7 @@
-"""The plain facts of one node pool: everything inside the cluster is built from these."""
+"""The plain facts of one node pool: its machines, and everything on them, are built from these."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, Literal, NotRequired, TypedDict
 
 from aks_infiniband.facts.catalog import GpuDriver, MachineSize, Mode, NicDriver
@@ -10,6 +10,10 @@ RDMA_SHARED_RESOURCE: Final = "rdma/shared_ib"
 """The extended resource of the shared device plugin; rdma is its default prefix."""
 SRIOV_RESOURCE: Final = "rdma/ib"
 """The extended resource of the SR-IOV device plugin, one for each HCA."""
+NETWORK: Final = "aks-infiniband"
+"""Name of the IPoIB network on the first rail of most sizes, the one of the AKS InfiniBand guide."""
+_FIRST_RAIL: Final = "ibP257p0s0"
+"""The guide's parent device (Azure/aks-rdma-infiniband, configs/nicclusterpolicy/ipoib)."""
 
 
 class Toleration(TypedDict):
@@ -21,30 +25,60 @@ class Toleration(TypedDict):
     effect: str
 
 
+def agent_pool_label(pool_name: str) -> dict[str, str]:
+    """The label that AKS puts on the nodes of a pool."""
+    return {"kubernetes.azure.com/agentpool": pool_name}
+
+
+def network_name(device: str) -> str:
+    """Name of the IPoIB network on a parent device; no other pool's coming or going changes it."""
+    return NETWORK if device == _FIRST_RAIL else f"{NETWORK}-{device.lower()}"
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Pool:
-    """One pool of InfiniBand machines."""
+    """One pool of InfiniBand machines.
+
+    Raises ValueError for mode ipoib without a device.
+    """
 
     name: str
-    """Name of the pool, as in the settings."""
+    """Name of the pool, as in the settings; for AKS 1 to 12 lower-case letters and digits, a letter first."""
     size: MachineSize
     """The machine size, with its accelerators and HCAs."""
     node_count: int
-    """Number of nodes."""
-    node_selector: Mapping[str, str]
-    """Labels that the pool's nodes, and no others, carry."""
-    tolerations: tuple[Toleration, ...]
-    """One for each taint of the pool."""
-    mode: Mode
-    """How pods get InfiniBand."""
-    nic_driver: NicDriver
-    """Whose mlx5 driver the nodes run."""
+    """Number of nodes; of an autoscaled pool those that it always has."""
     gpu_driver: GpuDriver
-    """Who owns the GPUs' driver: none for machines without GPUs, or whose GPUs are nobody's business here."""
-    ipoib_networks: tuple[str, ...] = ()
-    """Names of the IPoIBNetworks that a pod joins in mode ipoib, one a rail, in the order of net1, net2, …"""
+    """Who owns the GPUs' driver: none for machines without GPUs, or whose GPUs are nobody's business here. A change
+    replaces the pool in Azure."""
+    mode: Mode = "rdma-shared"
+    """How pods get InfiniBand."""
+    nic_driver: NicDriver = "doca-ofed"
+    """Whose mlx5 driver the nodes run."""
+    taints: tuple[str, ...] = ()
+    """As key=value:Effect. Everything that is put on the pool tolerates them."""
+    node_selector: Mapping[str, str] = field(default_factory=dict)
+    """Labels that the pool's nodes, and no others, carry. Default: AKS's own label of an agent pool."""
     ipoib_devices: tuple[str, ...] = ()
-    """The parent interface of each of these networks."""
+    """Parent interfaces of the IPoIB networks, one a rail. Default in mode ipoib: the size's first."""
+    ipoib_networks: tuple[str, ...] = ()
+    """Names of these IPoIBNetworks, in the order of net1, net2, … Default: after the devices."""
+
+    def __post_init__(self) -> None:
+        devices = self.ipoib_devices
+        if self.mode == "ipoib":
+            devices = devices or self.size.ipoib_devices[:1]
+            if not devices:
+                raise ValueError(f"pool {self.name}: the interfaces of {self.size.name} are not known: ipoib_devices")
+        # Once, here: nobody asks again what a default is.
+        object.__setattr__(self, "node_selector", self.node_selector or agent_pool_label(self.name))
+        object.__setattr__(self, "ipoib_devices", devices)
+        object.__setattr__(self, "ipoib_networks", self.ipoib_networks or tuple(map(network_name, devices)))
+
+    @property
+    def tolerations(self) -> tuple[Toleration, ...]:
+        """One for each taint."""
+        return tuple(map(toleration, self.taints))
 
     @property
     def rdma_resource(self) -> str | None:
@@ -87,7 +121,7 @@ def tolerations(pools: Iterable[Pool]) -> list[Toleration]:
     """The tolerations of several pools, each once, in the order of the pools."""
     found: list[Toleration] = []
     for pool in pools:
-        found.extend(one for one in pool.tolerations if one not in found)
+        found.extend(wanted for wanted in pool.tolerations if wanted not in found)
     return found
 
 

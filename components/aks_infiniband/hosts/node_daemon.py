@@ -10,6 +10,7 @@ import pulumi_kubernetes as kubernetes
 
 from aks_infiniband import diagnosis
 from aks_infiniband.facts import versions
+from aks_infiniband.facts.limits import TIMEOUT_SECONDS
 from aks_infiniband.facts.pool import Pool, node_affinity, tolerations
 from aks_infiniband.resources import metadata
 from aks_infiniband.resources.options import child_options
@@ -32,7 +33,7 @@ class NodeDaemonArgs:
     """The pools on whose nodes it runs."""
     namespace: pulumi.Input[str]
     """An existing namespace that admits privileged pods."""
-    timeout_seconds: float
+    timeout_seconds: float = TIMEOUT_SECONDS
     """How long its pods may take to be ready on the nodes that are there."""
     registry: Registry = SOURCES
     """Where the image comes from."""

@@ -9,11 +9,15 @@ import pulumi
 import yaml
 
 from aks_infiniband.facts.versions import Chart
-from aks_infiniband.stack.settings import ChartSettings
 
 
 class ValuesError(pulumi.RunError):
     """Helm values that cannot be used; the text names every key, what it is and what the program needs."""
+
+    def __init__(self, text: str, mistakes: Sequence[tuple[str, str]] = ()) -> None:
+        """mistakes: key and reason of each, the key as below an operator's settings."""
+        super().__init__(text)
+        self.mistakes = tuple(mistakes)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -28,22 +32,28 @@ class ChartSource:
     """None means the one that lies at the path."""
 
 
-def resolve(default: Chart, given: ChartSettings | None = None, *, location: str | None = None) -> ChartSource:
-    """The chart that the settings ask for: the default but for what they give.
+def chart_source(
+    default: Chart,
+    *,
+    name: str | None = None,
+    repository: str | None = None,
+    version: str | None = None,
+    location: str | None = None,
+) -> ChartSource:
+    """The default chart but for what is given.
 
     A path brings its own version; a chart of another name has none that we could know.
 
     location: chart repository (https://) or registry (oci://) that has the chart under its own name, instead of its
         vendor's.
     """
-    given = given or ChartSettings()
-    name = given.name or default.name
+    name = name or default.name
     if name.startswith("oci://"):
-        return ChartSource(name=name, repository=None, version=given.version or default.version)
+        return ChartSource(name=name, repository=None, version=version or default.version)
     if "/" in name or "\\" in name or name.endswith(".tgz"):
-        return ChartSource(name=name, repository=None, version=given.version)
-    repository = given.repository or location or default.repository
-    version = given.version or default.version
+        return ChartSource(name=name, repository=None, version=version)
+    repository = repository or location or default.repository
+    version = version or default.version
     if repository.startswith("oci://"):
         return ChartSource(name=f"{repository.rstrip('/')}/{name}", repository=None, version=version)
     return ChartSource(name=name, repository=repository, version=version)
@@ -59,12 +69,16 @@ def given_values(file: str | None, values: Mapping[str, Any]) -> dict[str, Any]:
     try:
         content = yaml.safe_load(Path(file).read_text()) or {}
     except OSError as error:
-        raise ValuesError(f"valuesFile is {file!r}, which cannot be read: {error.strerror}") from error
+        raise _unusable(file, f", which cannot be read: {error.strerror}") from error
     except yaml.YAMLError as error:
-        raise ValuesError(f"valuesFile is {file!r}, which is not YAML: {error}") from error
+        raise _unusable(file, f", which is not YAML: {error}") from error
     if not isinstance(content, dict):
-        raise ValuesError(f"valuesFile is {file!r}; it must hold a mapping of Helm values")
+        raise _unusable(file, "; it must hold a mapping of Helm values")
     return over(content, values)
+
+
+def _unusable(file: str, reason: str) -> ValuesError:
+    return ValuesError(f"valuesFile is {file!r}{reason}", [("valuesFile", f"is {file!r}{reason}")])
 
 
 def merge(given: Mapping[str, Any], derived: Mapping[str, Any], *, chart: str) -> dict[str, Any]:
@@ -76,12 +90,15 @@ def merge(given: Mapping[str, Any], derived: Mapping[str, Any], *, chart: str) -
     """
     conflicts = list(_conflicts(given, derived, ()))
     if conflicts:
-        lines = "\n".join(f"  - {line}" for line in conflicts)
-        raise ValuesError(f"Helm values of chart {chart} contradict what follows from the stack's settings:\n{lines}")
+        lines = "\n".join(f"  - {key} {reason}" for key, reason in conflicts)
+        raise ValuesError(
+            f"Helm values of chart {chart} contradict what follows from the stack's settings:\n{lines}",
+            [(f"values.{key}", f"{reason}, or out of valuesFile") for key, reason in conflicts],
+        )
     return over(given, derived)
 
 
-def _conflicts(given: Mapping[str, Any], derived: Mapping[str, Any], path: Sequence[str]) -> Iterator[str]:
+def _conflicts(given: Mapping[str, Any], derived: Mapping[str, Any], path: Sequence[str]) -> Iterator[tuple[str, str]]:
     for key, needed in derived.items():
         if key not in given or given[key] == needed:
             continue
@@ -89,7 +106,7 @@ def _conflicts(given: Mapping[str, Any], derived: Mapping[str, Any], path: Seque
         if isinstance(needed, Mapping) and isinstance(given[key], Mapping):
             yield from _conflicts(given[key], needed, here)
         else:
-            yield f"{'.'.join(here)} is {given[key]!r}; it must be {needed!r}: leave it out"
+            yield ".".join(here), f"is {given[key]!r}; it must be {needed!r}: leave it out"
 
 
 def over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:

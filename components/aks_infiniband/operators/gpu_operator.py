@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Final
 
 import pulumi
@@ -47,19 +48,23 @@ def driver_owner(pools: Sequence[Pool]) -> GpuDriver:
 def gpu_operator_values(
     pools: Sequence[Pool],
     *,
+    given: Mapping[str, Any] = MappingProxyType({}),
     driver_version: str | None = None,
     upgrade: DriverUpgrade = ONE_BY_ONE,
     system_node_selector: Mapping[str, str] = SYSTEM_POOL,
     registry: Registry = SOURCES,
 ) -> dict[str, Any]:
-    """The Helm values that follow from the stack's settings.
+    """The chart's Helm values: those that follow from the pools, and further ones.
 
     pools: all of the cluster's; those without GPUs, or whose driver nobody owns, count for nothing but the place of
         the operator.
-    driver_version: of the driver image; default is the chart's.
+    given: further values.
+    driver_version: of the driver image where the operator owns the driver; default is the chart's.
+    upgrade: how a changed driver version reaches the nodes.
     system_node_selector: labels of the nodes that carry the operator; empty means any node that is of no pool.
 
-    Raises charts.ValuesError for pools that one release cannot serve.
+    Raises charts.ValuesError for pools that one release cannot serve, and for a given value that contradicts what
+    follows from them.
     """
     gpu_pools = [pool for pool in pools if is_gpu_pool(pool)]
     owned = _owned_by_aks() if driver_owner(pools) == "aks" else _owned_by_operator(gpu_pools, driver_version, upgrade)
@@ -81,7 +86,8 @@ def gpu_operator_values(
         "vfioManager": {"enabled": False},
         "operator": {"affinity": system_node_affinity(system_node_selector, pools)},
     }
-    return charts.over(charts.over(values, owned), gpu_operator_images(registry))
+    derived = charts.over(charts.over(values, owned), gpu_operator_images(registry))
+    return charts.merge(given, derived, chart=versions.GPU_OPERATOR_CHART.name)
 
 
 def _owned_by_operator(pools: Sequence[Pool], version: str | None, upgrade: DriverUpgrade) -> dict[str, Any]:
@@ -136,12 +142,8 @@ class GpuOperatorArgs(OperatorArgs):
     break the node. The timeout is that of the release, and after it that of the ClusterPolicy; no node need be there.
     """
 
-    chart: charts.ChartSource = field(default_factory=lambda: charts.resolve(versions.GPU_OPERATOR_CHART))
+    chart: charts.ChartSource = field(default_factory=lambda: charts.chart_source(versions.GPU_OPERATOR_CHART))
     """The chart; NVIDIA's by default."""
-    driver_version: str | None = None
-    """Version of the driver image where the operator owns the driver. Default: the chart's."""
-    upgrade: DriverUpgrade = ONE_BY_ONE
-    """How a changed driver version reaches the nodes."""
 
 
 class GpuOperator(pulumi.ComponentResource):
@@ -153,14 +155,7 @@ class GpuOperator(pulumi.ComponentResource):
     """`.status.state` of the ClusterPolicy: ready."""
 
     def __init__(self, name: str, *, args: GpuOperatorArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        derived = gpu_operator_values(
-            args.pools,
-            driver_version=args.driver_version,
-            upgrade=args.upgrade,
-            system_node_selector=args.system_node_selector,
-            registry=args.registry,
-        )
-        values = charts.merge(args.values, derived, chart=args.chart.name)
+        values = gpu_operator_values(args.pools) if args.values is None else args.values
         super().__init__("aks-infiniband:index:GpuOperator", name, None, opts)
         release = install_operator(name, metadata.GPU_OPERATOR_NAMESPACE, args, values=values, parent=self, opts=opts)
         self.namespace = release.namespace.apply(str)  # the one it was given

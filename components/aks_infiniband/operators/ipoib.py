@@ -1,35 +1,19 @@
 """IP over InfiniBand: a network that pods join by name, and the addresses that it gives them."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network
-from typing import Any, Final
+from typing import Any
 
 import pulumi
 import pulumi_kubernetes as kubernetes
 
 from aks_infiniband import diagnosis
+from aks_infiniband.facts.limits import TIMEOUT_SECONDS
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.resources import metadata
 from aks_infiniband.resources.options import child_options, wait_annotations
-
-NETWORK: Final = "aks-infiniband"
-"""Name of the network on the first rail of most sizes, the one of the AKS InfiniBand guide."""
-_FIRST_RAIL: Final = "ibP257p0s0"
-"""The guide's parent device (Azure/aks-rdma-infiniband, configs/nicclusterpolicy/ipoib)."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Addresses:
-    """The addresses of one network."""
-
-    subnet: IPv4Network
-    """The range that they are of."""
-    per_node: int
-    """Addresses in the block that NV-IPAM gives each node: so many of its pods can join the network."""
-    gateway: IPv4Address | None = None
-    """None where the fabric is one subnet and nothing routes."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -40,23 +24,32 @@ class Network:
     """Name of the IPoIBNetwork, the IPPool and the NetworkAttachmentDefinition."""
     device: str
     """The parent interface on the nodes."""
-    addresses: Addresses
-    """What its pods get."""
+    subnet: IPv4Network
+    """The addresses that its pods get."""
+    per_node: int
+    """Addresses in the block that NV-IPAM gives each node: so many of its pods can join the network."""
+    gateway: IPv4Address | None = None
+    """None where the fabric is one subnet and nothing routes."""
     pools: tuple[Pool, ...]
     """The pools whose pods join it."""
 
 
-def network_name(device: str) -> str:
-    """Name of the network on a parent device; no other pool's coming or going changes it."""
-    return NETWORK if device == _FIRST_RAIL else f"{NETWORK}-{device.lower()}"
+def ipoib_ranges(addresses: IPv4Network, devices: Iterable[str]) -> dict[str, IPv4Network]:
+    """The addresses of the network on each device: the whole range for one, else the first of 2, 4, 8, … equal parts.
+
+    Raises ValueError for a range that cannot be split so often.
+    """
+    names = list(dict.fromkeys(devices))
+    halvings = max(0, len(names) - 1).bit_length()
+    return dict(zip(names, addresses.subnets(prefixlen_diff=halvings), strict=False))
 
 
-def networks(
-    pools: Sequence[Pool], ranges: Mapping[str, IPv4Network], *, per_node: int, gateway: IPv4Address | None = None
+def ipoib_networks(
+    pools: Sequence[Pool], addresses: IPv4Network, *, per_node: int = 16, gateway: IPv4Address | None = None
 ) -> list[Network]:
     """The networks of the pools in mode ipoib, in the order of the pools and their rails.
 
-    ranges: addresses by parent device.
+    addresses: the range of which each network takes an equal part.
     per_node: addresses in every node's block.
     gateway: of the network in whose range it lies.
 
@@ -69,15 +62,14 @@ def networks(
             for name, device in zip(pool.ipoib_networks, pool.ipoib_devices, strict=True):
                 devices[name] = device
                 members.setdefault(name, []).append(pool)
+    ranges = ipoib_ranges(addresses, devices.values())
     return [
         Network(
             name=name,
             device=device,
-            addresses=Addresses(
-                subnet=ranges[device],
-                per_node=per_node,
-                gateway=gateway if gateway is not None and gateway in ranges[device] else None,
-            ),
+            subnet=ranges[device],
+            per_node=per_node,
+            gateway=gateway if gateway is not None and gateway in ranges[device] else None,
             pools=tuple(members[name]),
         )
         for name, device in devices.items()
@@ -95,12 +87,12 @@ def ip_pool_spec(network: Network) -> dict[str, Any]:
         for pool in network.pools
     ]
     spec: dict[str, Any] = {
-        "subnet": str(network.addresses.subnet),
-        "perNodeBlockSize": network.addresses.per_node,
+        "subnet": str(network.subnet),
+        "perNodeBlockSize": network.per_node,
         "nodeSelector": {"nodeSelectorTerms": terms},
     }
-    if network.addresses.gateway is not None:
-        spec["gateway"] = str(network.addresses.gateway)
+    if network.gateway is not None:
+        spec["gateway"] = str(network.gateway)
     return spec
 
 
@@ -123,7 +115,7 @@ class IpoibNetworkArgs:
 
     network: Network
     """Its name, parent device, addresses and pools."""
-    timeout_seconds: float
+    timeout_seconds: float = TIMEOUT_SECONDS
     """How long the network may take to become ready."""
     namespace: str
     """An existing namespace for its NetworkAttachmentDefinition."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Final
 
 import pulumi
@@ -56,15 +57,19 @@ def node_feature_rule_spec(pools: Sequence[Pool]) -> dict[str, Any]:
 def network_operator_values(
     pools: Sequence[Pool],
     *,
+    given: Mapping[str, Any] = MappingProxyType({}),
     system_node_selector: Mapping[str, str] = SYSTEM_POOL,
     registry: Registry = SOURCES,
 ) -> dict[str, Any]:
-    """The Helm values that follow from the stack's settings.
+    """The chart's Helm values: those that follow from the pools, and further ones.
 
     The chart brings the cluster's only Node Feature Discovery. Its workers label GPUs by vendor alone
     (`pci-10de.present`): with the device in the label, the GPU Operator would find no GPU.
 
+    given: further values.
     system_node_selector: labels of the nodes that carry the operator; empty means any node that is of no pool.
+
+    Raises charts.ValuesError for a given value that contradicts what follows from the pools.
     """
     place = (
         {"nodeSelector": dict(system_node_selector)}
@@ -83,14 +88,15 @@ def network_operator_values(
         },
         "operator": place,
     }
-    return charts.over(values, network_operator_images(registry))
+    derived = charts.over(values, network_operator_images(registry))
+    return charts.merge(given, derived, chart=versions.NETWORK_OPERATOR_CHART.name)
 
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkOperatorArgs(OperatorArgs):
     """What a NetworkOperator takes."""
 
-    chart: charts.ChartSource = field(default_factory=lambda: charts.resolve(versions.NETWORK_OPERATOR_CHART))
+    chart: charts.ChartSource = field(default_factory=lambda: charts.chart_source(versions.NETWORK_OPERATOR_CHART))
     """The chart; NVIDIA's by default."""
 
 
@@ -101,10 +107,7 @@ class NetworkOperator(pulumi.ComponentResource):
     """The operator's namespace."""
 
     def __init__(self, name: str, *, args: NetworkOperatorArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        derived = network_operator_values(
-            args.pools, system_node_selector=args.system_node_selector, registry=args.registry
-        )
-        values = charts.merge(args.values, derived, chart=args.chart.name)
+        values = network_operator_values(args.pools) if args.values is None else args.values
         super().__init__("aks-infiniband:index:NetworkOperator", name, None, opts)
         release = install_operator(
             name, metadata.NETWORK_OPERATOR_NAMESPACE, args, values=values, parent=self, opts=opts

@@ -8,20 +8,11 @@ import pulumi
 import pulumi_kubernetes as kubernetes
 
 from aks_infiniband import diagnosis
+from aks_infiniband.facts.limits import TIMEOUT_SECONDS
 from aks_infiniband.facts.pool import Pool
-from aks_infiniband.operators.nic_policy_spec import DEFAULTS, NicPolicySpecs, PolicyOptions, nic_policy_specs
+from aks_infiniband.operators.nic_policy_spec import NicPolicySpecs
 from aks_infiniband.resources import metadata
 from aks_infiniband.resources.options import child_options, wait_annotations
-
-__all__ = [
-    "NicClusterPolicy",
-    "NicClusterPolicyArgs",
-    "NicNodePolicy",
-    "NicNodePolicyArgs",
-    "NicPolicySpecs",
-    "PolicyOptions",
-    "nic_policy_specs",
-]
 
 POLICY_NAME: Final = "nic-cluster-policy"
 """The only name that the operator looks at."""
@@ -31,12 +22,10 @@ POLICY_NAME: Final = "nic-cluster-policy"
 class NicClusterPolicyArgs:
     """What a NicClusterPolicy takes."""
 
-    pools: Sequence[Pool]
-    """The pools that the policy is for; their labels select nodes, their taints are tolerated."""
-    timeout_seconds: float
+    policies: NicPolicySpecs
+    """What the operator puts on the nodes of all pools (`nic_policy_specs`)."""
+    timeout_seconds: float = TIMEOUT_SECONDS
     """How long the policy may take to become ready, from its creation. Nodes need not exist yet."""
-    options: PolicyOptions = DEFAULTS
-    """Driver version, upgrades and registry."""
     kubeconfig: pulumi.Input[str] | None = None
     """With it a failed wait is explained; without it the engine's own message stands."""
 
@@ -58,9 +47,9 @@ class NicClusterPolicy(pulumi.ComponentResource):
             name,
             "NicClusterPolicy",
             POLICY_NAME,
-            nic_policy_specs(args.pools, args.options).cluster,
+            args.policies.cluster,
             wait=args,
-            pools=args.pools,
+            pools=args.policies.pools,
             opts=opts,
         )
         self.state = policy.id.apply(lambda _: "ready")
@@ -71,14 +60,12 @@ class NicClusterPolicy(pulumi.ComponentResource):
 class NicNodePolicyArgs:
     """What a NicNodePolicy takes."""
 
-    pool: Pool
-    """The pool that the policy is for; its labels select the nodes."""
-    pools: Sequence[Pool]
-    """All pools of the cluster's policies, this one among them: what they share is in the NicClusterPolicy."""
-    timeout_seconds: float
+    pool_name: str
+    """The pool that the policy is for."""
+    policies: NicPolicySpecs
+    """The same as the NicClusterPolicy's."""
+    timeout_seconds: float = TIMEOUT_SECONDS
     """How long the policy may take to become ready, from its creation. Nodes need not exist yet."""
-    options: PolicyOptions = DEFAULTS
-    """As the NicClusterPolicy's."""
     kubeconfig: pulumi.Input[str] | None = None
     """With it a failed wait is explained; without it the engine's own message stands."""
 
@@ -97,14 +84,15 @@ class NicNodePolicy(pulumi.ComponentResource):
     """`.status.state`: ready."""
 
     def __init__(self, name: str, *, args: NicNodePolicyArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        spec = nic_policy_specs(args.pools, args.options).nodes.get(args.pool.name)
+        spec = args.policies.nodes.get(args.pool_name)
         if spec is None:
             raise pulumi.RunError(
-                f"pool {args.pool.name} needs no NicNodePolicy: its driver and device plugin are those of all pools, "
+                f"pool {args.pool_name} needs no NicNodePolicy: its driver and device plugin are those of all pools, "
                 "which the NicClusterPolicy holds"
             )
         super().__init__("aks-infiniband:index:NicNodePolicy", name, None, opts)
-        policy = _policy(self, name, "NicNodePolicy", args.pool.name, spec, wait=args, pools=[args.pool], opts=opts)
+        pools = [pool for pool in args.policies.pools if pool.name == args.pool_name]
+        policy = _policy(self, name, "NicNodePolicy", args.pool_name, spec, wait=args, pools=pools, opts=opts)
         self.state = policy.id.apply(lambda _: "ready")
         self.register_outputs({"state": self.state})
 

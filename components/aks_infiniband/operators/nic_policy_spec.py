@@ -45,6 +45,8 @@ DEFAULTS: Final = PolicyOptions()
 class NicPolicySpecs:
     """The specs of the policies that together serve all pools."""
 
+    pools: Sequence[Pool]
+    """All of them."""
     cluster: Spec
     """Of the NicClusterPolicy."""
     nodes: Mapping[str, Spec]
@@ -61,7 +63,7 @@ def nic_policy_specs(pools: Sequence[Pool], options: PolicyOptions = DEFAULTS) -
         for pool in pools
         if wanted[pool.name].keys() - shared.keys()
     }
-    return NicPolicySpecs(cluster=_cluster_policy(pools, shared, options), nodes=nodes)
+    return NicPolicySpecs(pools=pools, cluster=_cluster_policy(pools, shared, options), nodes=nodes)
 
 
 def pool_sections(pool: Pool, options: PolicyOptions = DEFAULTS) -> Spec:

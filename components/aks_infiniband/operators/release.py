@@ -1,19 +1,19 @@
 """An operator in its namespace: what both of NVIDIA's operators take, and how their charts are installed."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import pulumi
 import pulumi_kubernetes as kubernetes
 
 from aks_infiniband import diagnosis
+from aks_infiniband.facts.limits import TIMEOUT_SECONDS
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.operators import charts
-from aks_infiniband.operators.system_nodes import SYSTEM_POOL
 from aks_infiniband.resources import metadata
 from aks_infiniband.resources.options import child_options
-from aks_infiniband.resources.registry import SOURCES, Registry, RegistryCredentials, RegistryCredentialsArgs
+from aks_infiniband.resources.registry import RegistryCredentials, RegistryCredentialsArgs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,16 +22,13 @@ class OperatorArgs:
 
     pools: Sequence[Pool]
     """The cluster's pools with InfiniBand."""
-    timeout_seconds: float
-    """How long the release may take to become ready."""
     chart: charts.ChartSource
     """The operator's chart."""
-    values: Mapping[str, Any] = field(default_factory=dict)
-    """Further Helm values. Raises charts.ValuesError for one that contradicts what follows from the other arguments."""
-    system_node_selector: Mapping[str, str] = field(default_factory=lambda: dict(SYSTEM_POOL))
-    """Labels of the nodes that carry the operator: AKS's own by default; empty means any node that is of no pool."""
-    registry: Registry = SOURCES
-    """Where images come from."""
+    values: Mapping[str, Any] | None = None
+    """All Helm values of the release, as the room's function makes them of pools and further values. Default: those of
+    the pools alone."""
+    timeout_seconds: float = TIMEOUT_SECONDS
+    """How long the release may take to become ready."""
     registry_credentials: pulumi.Input[str] | None = None
     """Docker configuration (JSON) that the operator's namespace gets as the Secret registry.PULL_SECRET."""
     kubeconfig: pulumi.Input[str] | None = None
@@ -54,7 +51,7 @@ def install_operator(
     name: of both resources in the program.
     operator: name of both in the cluster. It is fixed: a release that is not found again under its name installs a
         second operator.
-    values: those of args and those that are derived (charts.merge).
+    values: all of them.
     parent, opts: the operator's component, and the options that it was given.
     """
     namespace = kubernetes.core.v1.Namespace(

@@ -1,4 +1,4 @@
-"""The composition: from settings to a validated cluster, made in Azure or made by somebody else."""
+"""The composition: from a stack to a validated cluster, made in Azure or made by somebody else."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,22 +7,19 @@ from typing import Any
 import pulumi
 import pulumi_kubernetes as kubernetes
 
-from aks_infiniband.access import kubeconfig_file
+from aks_infiniband.access.kubeconfig_file import KubeconfigFile
 from aks_infiniband.resources.options import child_options
-from aks_infiniband.stack import operators, plan
 from aks_infiniband.stack.azure_cluster import AzureCluster, AzureClusterArgs
 from aks_infiniband.stack.rdma_software import PoolsReady, RdmaSoftware, RdmaSoftwareArgs
-from aks_infiniband.stack.settings import ExistingClusterSettings, Settings
+from aks_infiniband.stack.stack import Stack
 
 
 @dataclass(frozen=True, kw_only=True)
 class RdmaClusterArgs:
     """What an RdmaCluster takes."""
 
-    settings: Settings
-    """What the stack file says; `settings.load` checks it."""
-    registry_credentials: pulumi.Input[str] | None = None
-    """A docker config, as JSON, for the registry of the settings; see `settings.registry_credentials`."""
+    stack: Stack
+    """What the stack file comes to; `load` makes it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,14 +47,12 @@ class RdmaCluster(pulumi.ComponentResource):
     """By pool, a List that kubectl applies as it is."""
 
     def __init__(self, name: str, *, args: RdmaClusterArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        settings = args.settings
-        pools = plan.pools_of(settings)
-        topologies = plan.topologies_of(settings)
-        both = operators.configure(settings, pools, registry_credentials=args.registry_credentials)
-        found = _existing(settings.existing_cluster) if settings.existing_cluster else plan.cluster_name(settings)
         super().__init__("aks-infiniband:index:RdmaCluster", name, None, opts)
-
-        place = found if isinstance(found, _Place) else self._made_in_azure(name, found, settings, opts)
+        stack, cluster = args.stack, args.stack.cluster
+        if isinstance(cluster, AzureClusterArgs):
+            place = _made(AzureCluster(name, args=cluster, opts=child_options(self, opts)))
+        else:
+            place = _existing(cluster)
         provider = kubernetes.Provider(
             name,
             kubeconfig=place.kubeconfig,
@@ -69,12 +64,7 @@ class RdmaCluster(pulumi.ComponentResource):
         )
         software = RdmaSoftware(
             name,
-            args=RdmaSoftwareArgs(
-                operators=both,
-                kubeconfig=place.kubeconfig,
-                pools_ready=place.pools_ready,
-                topologies=topologies,
-            ),
+            args=RdmaSoftwareArgs(stack=stack, kubeconfig=place.kubeconfig, pools_ready=place.pools_ready),
             opts=child_options(self, opts, provider=provider, deleted_with=place.deleted_with),
         )
         self.cluster_name = pulumi.Output.from_input(place.name)
@@ -83,24 +73,18 @@ class RdmaCluster(pulumi.ComponentResource):
         self.sample_jobs = software.sample_jobs
         self.register_outputs({"clusterName": self.cluster_name, "kubeconfig": self.kubeconfig, "pools": self.pools})
 
-    def _made_in_azure(
-        self, name: str, cluster_name: str, settings: Settings, opts: pulumi.ResourceOptions | None
-    ) -> _Place:
-        made = AzureCluster(
-            name, args=AzureClusterArgs(settings=settings, cluster_name=cluster_name), opts=child_options(self, opts)
-        )
-        return _Place(
-            name=made.cluster.cluster_name,
-            kubeconfig=made.cluster.kubeconfig,
-            identifier=made.cluster.cluster_id,
-            pools_ready=made.pools_ready,
-            deleted_with=made.cluster.managed_cluster,
-        )
+
+def _made(made: AzureCluster) -> _Place:
+    return _Place(
+        name=made.cluster.cluster_name,
+        kubeconfig=made.cluster.kubeconfig,
+        identifier=made.cluster.cluster_id,
+        pools_ready=made.pools_ready,
+        deleted_with=made.cluster.managed_cluster,
+    )
 
 
-def _existing(given: ExistingClusterSettings) -> _Place:
-    """Raises KubeconfigError for a kubeconfig that is not there, or that only a person can log in with."""
-    found = kubeconfig_file.read_kubeconfig(given.kubeconfig, context=given.context)
+def _existing(found: KubeconfigFile) -> _Place:
     return _Place(
         name=found.context,
         kubeconfig=pulumi.Output.secret(found.kubeconfig),

@@ -17,12 +17,11 @@ from aks_infiniband.operators.nic_policy import NicClusterPolicy, NicNodePolicy
 from aks_infiniband.resources import metadata
 from aks_infiniband.resources.options import child_options
 from aks_infiniband.resources.registry import RegistryCredentials, RegistryCredentialsArgs
-from aks_infiniband.stack.operators import Operators
-from aks_infiniband.stack.revalidation import revalidate_when, validation_options, waits
-from aks_infiniband.validation import Validation, ValidationArgs
+from aks_infiniband.stack.stack import Stack
+from aks_infiniband.validation import Validation
 from aks_infiniband.workload import pods
 from aks_infiniband.workload.sample_job import sample_job
-from aks_infiniband.workload.settings import WorkloadSettings, WorkloadSettingsArgs
+from aks_infiniband.workload.settings import WorkloadSettings
 
 PoolsReady = Mapping[str, pulumi.Input[pulumi.Resource]]
 
@@ -31,14 +30,12 @@ PoolsReady = Mapping[str, pulumi.Input[pulumi.Resource]]
 class RdmaSoftwareArgs:
     """What an RdmaSoftware takes."""
 
-    operators: Operators
-    """What the settings make of everything inside the cluster (`operators.configure`)."""
+    stack: Stack
+    """What the stack file comes to."""
     kubeconfig: pulumi.Input[str]
     """With it a failed wait is explained."""
     pools_ready: PoolsReady = field(default_factory=dict)
     """By pool, what says that its machines are there; none for machines that are there already."""
-    topologies: Mapping[str, str] = field(default_factory=dict)
-    """By pool, the content of an NCCL topology file that takes the place of the generated one."""
 
 
 class RdmaSoftware(pulumi.ComponentResource):
@@ -58,9 +55,9 @@ class RdmaSoftware(pulumi.ComponentResource):
         gpus = self._gpus(ground, prepared)
         workload_settings = self._workload_settings(ground)
         ready = [*ground, *prepared, *infiniband, *gpus, workload_settings]
-        validations = {pool.name: self._validation(pool, ready) for pool in args.operators.pools}
-        self.pools = {pool.name: self._pool_outputs(pool, validations[pool.name]) for pool in args.operators.pools}
-        self.sample_jobs = {pool.name: self._sample_job(pool, workload_settings) for pool in args.operators.pools}
+        pools = args.stack.pools
+        self.pools = {pool.name: self._pool_outputs(pool, self._validation(pool, ready)) for pool in pools}
+        self.sample_jobs = {pool.name: self._sample_job(pool, workload_settings) for pool in pools}
         self.register_outputs({"pools": self.pools})
 
     def _after(self, *others: pulumi.Input[pulumi.Resource]) -> pulumi.ResourceOptions:
@@ -82,7 +79,7 @@ class RdmaSoftware(pulumi.ComponentResource):
             ),
             opts=self._opts,
         )
-        credentials = self._args.operators.registry_credentials
+        credentials = self._args.stack.registry_credentials
         if credentials is None:
             return [namespace]
         return [namespace] + [
@@ -91,15 +88,12 @@ class RdmaSoftware(pulumi.ComponentResource):
                 args=RegistryCredentialsArgs(namespace=place, docker_config=credentials),
                 opts=self._after(namespace),
             )
-            for place in self._workload_namespaces()
+            for place in self._args.stack.namespaces
         ]
-
-    def _workload_namespaces(self) -> tuple[str, ...]:
-        return (pods.NAMESPACE, *self._args.operators.settings.workload.namespaces)
 
     def _node_preparation(self, ground: Sequence[pulumi.Resource]) -> list[pulumi.Resource]:
         """It restarts the kubelet, so it comes before every device plugin and every pod that holds a device."""
-        wanted = self._args.operators.node_preparation(pods.NAMESPACE, self._args.kubeconfig)
+        wanted = self._args.stack.node_preparation(self._args.kubeconfig)
         if wanted is None:
             return []
         machines = self._machines(wanted.pools)
@@ -108,30 +102,29 @@ class RdmaSoftware(pulumi.ComponentResource):
     def _infiniband(
         self, ground: Sequence[pulumi.Resource], prepared: Sequence[pulumi.Resource]
     ) -> list[pulumi.Resource]:
-        name, operators, kubeconfig = self._name, self._args.operators, self._args.kubeconfig
-        operator = NetworkOperator(f"{name}-network-operator", args=operators.network(kubeconfig), opts=self._opts)
+        name, stack, kubeconfig = self._name, self._args.stack, self._args.kubeconfig
+        operator = NetworkOperator(f"{name}-network-operator", args=stack.network_operator(kubeconfig), opts=self._opts)
         policy = NicClusterPolicy(
-            f"{name}-nic-cluster-policy", args=operators.policy(kubeconfig), opts=self._after(operator, *prepared)
+            f"{name}-nic-cluster-policy", args=stack.cluster_policy(kubeconfig), opts=self._after(operator, *prepared)
         )
         # After the cluster's policy: a section that moves from one to the other must never be in both.
         node_policies = [
             NicNodePolicy(f"{name}-nic-node-policy-{pool}", args=args, opts=self._after(policy))
-            for pool, args in operators.node_policies(kubeconfig).items()
+            for pool, args in stack.node_policies(kubeconfig).items()
         ]
         networks = [
             IpoibNetwork(f"{name}-{network}", args=args, opts=self._after(policy, *ground))
-            for network, args in operators.ipoib_networks(kubeconfig).items()
+            for network, args in stack.ipoib_networks(kubeconfig).items()
         ]
         return [policy, *node_policies, *networks]
 
     def _gpus(self, ground: Sequence[pulumi.Resource], prepared: Sequence[pulumi.Resource]) -> list[pulumi.Resource]:
-        operators, kubeconfig = self._args.operators, self._args.kubeconfig
+        stack, kubeconfig = self._args.stack, self._args.kubeconfig
         ready: list[pulumi.Resource] = []
-        if operators.gpu_pools:
-            ready.append(
-                GpuOperator(f"{self._name}-gpu-operator", args=operators.gpu(kubeconfig), opts=self._after(*prepared))
-            )
-        loader = operators.peermem(pods.NAMESPACE, kubeconfig)
+        operator = stack.gpu_operator(kubeconfig)
+        if operator is not None:
+            ready.append(GpuOperator(f"{self._name}-gpu-operator", args=operator, opts=self._after(*prepared)))
+        loader = stack.peermem(kubeconfig)
         if loader is not None:
             # The wait for a DaemonSet covers the nodes that are there: before the machines it would say nothing.
             machines = self._machines(loader.pools)
@@ -139,25 +132,13 @@ class RdmaSoftware(pulumi.ComponentResource):
         return ready
 
     def _workload_settings(self, ground: Sequence[pulumi.Resource]) -> WorkloadSettings:
-        args = WorkloadSettingsArgs(
-            pools=self._args.operators.pools, namespaces=self._workload_namespaces(), topologies=self._args.topologies
-        )
+        args = self._args.stack.workload_settings()
         return WorkloadSettings(f"{self._name}-workload", args=args, opts=self._after(*ground))
 
     def _validation(self, pool: Pool, ready: Sequence[pulumi.Resource]) -> Validation:
-        args = self._args
         return Validation(
             f"{self._name}-{pool.name}",
-            args=ValidationArgs(
-                pool=pool,
-                options=validation_options(args.operators.settings.validation),
-                waits=waits(args.operators.settings.readiness),
-                registry=args.operators.registry,
-                topology=args.topologies.get(pool.name),
-                node_preparation=args.operators.settings.network_operator.node_preparation,
-                kubeconfig=args.kubeconfig,
-                revalidate_when=revalidate_when(args.operators, pool),
-            ),
+            args=self._args.stack.validation_of(pool, self._args.kubeconfig),
             opts=self._after(*ready, *self._machines([pool])),
         )
 
@@ -169,13 +150,13 @@ class RdmaSoftware(pulumi.ComponentResource):
             "rdmaResource": pool.rdma_resource,
             "podTemplate": pods.pod_template_fragment(
                 pool,
-                topology=self._args.topologies.get(pool.name),
-                pull_secret=self._args.operators.registry.pull_secret,
+                topology=self._args.stack.topologies.get(pool.name),
+                pull_secret=self._args.stack.registry.pull_secret,
             ),
             "validation": validation.report,
         }
 
     def _sample_job(self, pool: Pool, settings: WorkloadSettings) -> pulumi.Output[dict[str, Any]]:
         """Known once what it refers to is there."""
-        job = sample_job(pool, registry=self._args.operators.registry, topology=self._args.topologies.get(pool.name))
+        job = sample_job(pool, registry=self._args.stack.registry, topology=self._args.stack.topologies.get(pool.name))
         return settings.config_maps[pool.name].apply(lambda _: job)

@@ -51,7 +51,7 @@ def _config_maps_of(
     for namespace in dict.fromkeys(args.namespaces):
         for name, data in config_maps(pool, topology=args.topologies.get(pool.name)).items():
             where = "" if namespace == NAMESPACE else f"-{namespace}"
-            one = k8s.core.v1.ConfigMap(
+            config_map = k8s.core.v1.ConfigMap(
                 f"{component}{where}-{name.removeprefix('workload-')}",
                 metadata={
                     "name": name,
@@ -61,5 +61,5 @@ def _config_maps_of(
                 data=data,
                 opts=opts,
             )
-            made.append(one.id)
+            made.append(config_map.id)
     return pulumi.Output.all(*made).apply(lambda _: config_map_name(pool.name))

@@ -31,7 +31,6 @@ POOL = Pool(
     size=SMALL,
     node_count=2,
     node_selector={"agentpool": "nd"},
-    tolerations=(),
     mode="rdma-shared",
     nic_driver="doca-ofed",
     gpu_driver="operator",

@@ -20,7 +20,7 @@ EXAMPLE, STACK = "own-aks", "hpc"
 def brought_up(example: Stack) -> Outcome:
     """Brought up as the program was last spring, when it called the pool mpi."""
     today = program(example).read_text()
-    older = today.replace('"hb",\n    args=Inf', '"mpi",\n    args=Inf')
+    older = today.replace('"hb",\n    args=rdma.Inf', '"mpi",\n    args=rdma.Inf')
     last_spring = older.replace('[pulumi.Alias(name="mpi")]', "[]")
     assert last_spring.count('"mpi",') == 1
     program(example).write_text(last_spring)

@@ -22,7 +22,6 @@ HB = Pool(
     size=SIZES["Standard_HB176rs_v4"],
     node_count=3,
     node_selector={"agentpool": "hb"},
-    tolerations=(),
     mode="rdma-shared",
     nic_driver="doca-ofed",
     gpu_driver="none",

@@ -1,11 +1,14 @@
 """What the tests of the Azure components have in common: type tokens, and components with the arguments they need."""
 
+from dataclasses import fields
 from typing import Any
 
+from aks_infiniband.azure.arguments import Machines, OrdinaryPool
 from aks_infiniband.azure.cluster import AksCluster, AksClusterArgs
 from aks_infiniband.azure.node_pool import InfinibandNodePool, InfinibandNodePoolArgs
 from aks_infiniband.azure.ordinary_pool import OrdinaryNodePool, OrdinaryNodePoolArgs
-from aks_infiniband.facts.catalog import SIZES
+
+from tests.some_pools import pool
 
 CLUSTER = "azure-native:containerservice:ManagedCluster"
 POOL = "azure-native:containerservice:AgentPool"
@@ -13,7 +16,7 @@ ASSIGNMENT = "azure-native:authorization:RoleAssignment"
 IDENTITY = "azure-native:managedidentity:UserAssignedIdentity"
 NETWORK = "azure-native:network:VirtualNetwork"
 SUBNET = "azure-native:network:Subnet"
-_PLACE = {"resource_group_name": "group", "cluster_name": "cluster", "subnet_id": "subnet"}
+_PLACE: Any = {"resource_group_name": "group", "cluster_name": "cluster", "subnet_id": "subnet"}
 
 
 def cluster(name: Any = "rdma", *, opts: Any = None, **more: Any) -> Any:
@@ -27,10 +30,9 @@ def cluster(name: Any = "rdma", *, opts: Any = None, **more: Any) -> Any:
 
 
 def pool_args(name: Any = "ndh100", size: Any = "Standard_ND96isr_H100_v5", **more: Any) -> Any:
-    gpus = SIZES[size].accelerator
-    driver = "operator" if gpus is not None and gpus.software == "gpu-operator" else "none"
-    given: dict[str, Any] = {**_PLACE, "count": 2, "gpu_driver": driver}
-    return InfinibandNodePoolArgs(**{**given, **more}, pool_name=name, size=SIZES[size])
+    machines, given = _machines(more)
+    described = {key: given.pop(key) for key in ("node_count", "gpu_driver", "taints") if key in given}
+    return InfinibandNodePoolArgs(pool=pool(size, name, **described), machines=machines, **{**_PLACE, **given})
 
 
 def node_pool(name: Any = "ndh100", size: Any = "Standard_ND96isr_H100_v5", *, opts: Any = None, **more: Any) -> Any:
@@ -38,5 +40,12 @@ def node_pool(name: Any = "ndh100", size: Any = "Standard_ND96isr_H100_v5", *, o
 
 
 def ordinary_pool(name: Any = "web", *, opts: Any = None, **more: Any) -> Any:
-    given: dict[str, Any] = {**_PLACE, "count": 3, "vm_size": "Standard_D8s_v5"}
-    return OrdinaryNodePool(name, args=OrdinaryNodePoolArgs(pool_name=name, **{**given, **more}), opts=opts)
+    machines, given = _machines(more)
+    described = OrdinaryPool(name=name, **{"node_count": 3, "vm_size": "Standard_D8s_v5", **given})
+    return OrdinaryNodePool(name, args=OrdinaryNodePoolArgs(pool=described, machines=machines, **_PLACE), opts=opts)
+
+
+def _machines(given: dict[str, Any]) -> tuple[Machines, dict[str, Any]]:
+    """What is said of the machines, and the rest."""
+    names = {field.name for field in fields(Machines)} & given.keys()
+    return Machines(**{name: given[name] for name in names}), {key: given[key] for key in given.keys() - names}

@@ -1,10 +1,13 @@
 """Stack files for the tests of the settings: one that is right, and what `load` finds wrong with variants of it."""
 
 import copy
+from pathlib import Path
 from typing import Any
 
 import pytest
-from aks_infiniband.stack.settings import Settings, SettingsError, load
+from aks_infiniband import SettingsError, Stack, load
+from aks_infiniband.azure.arguments import Machines
+from aks_infiniband.stack.azure_cluster import AzureClusterArgs
 
 GOOD = {
     "azure-native:location": "southcentralus",
@@ -49,8 +52,8 @@ def cluster(**more: Any) -> Any:
     return {"kubernetesVersion": "1.35", **more}
 
 
-def loaded(**sections: Any) -> Settings:
-    """The settings of a variant that is right too."""
+def loaded(**sections: Any) -> Stack:
+    """The stack of a variant that is right too."""
     return load(changed(**sections))
 
 
@@ -58,6 +61,21 @@ def existing(*pools: Any, **sections: Any) -> Any:
     """A stack for a cluster that is there."""
     return {
         key: value
-        for key, value in changed(pools=list(pools), existingCluster={}, **sections).items()
+        for key, value in changed(
+            pools=list(pools),
+            existingCluster={"kubeconfig": str(Path(__file__).with_name("kubeconfig.yaml"))},
+            **sections,
+        ).items()
         if key not in {"azure-native:location", "aks-infiniband:cluster"}
     }
+
+
+def made(stack: Stack) -> AzureClusterArgs:
+    """The cluster that a stack makes."""
+    assert isinstance(stack.cluster, AzureClusterArgs)
+    return stack.cluster
+
+
+def machines(stack: Stack) -> dict[str, Machines]:
+    """What Azure is asked for, by pool."""
+    return {pool.name: asked for pool, asked in made(stack).pools}

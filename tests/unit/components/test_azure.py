@@ -1,12 +1,12 @@
 """The cluster, its network and its identity: what Azure is asked for."""
 
 import json
+from ipaddress import IPv4Network
 from typing import Any
 
 import pulumi
 import pytest
-from aks_infiniband.stack.settings import NetworkSettings, SystemPoolSettings
-from aks_infiniband.stack.settings.cluster import ApiServerSettings
+from aks_infiniband import ApiServer, ClusterNetwork, SystemPool
 
 from tests.unit.components.azure_programs import ASSIGNMENT, CLUSTER, IDENTITY, NETWORK, SUBNET, cluster
 from tests.unit.pulumi_mocks import Deploy
@@ -20,7 +20,7 @@ PRINCIPAL = {"getUserAssignedIdentity": {"id": THEIRS, "name": "aks", "principal
 
 @pytest.mark.field_report("D1", "D2c")
 def test_only_the_system_pool_is_inline_and_later_changes_of_inline_pools_are_left_alone(deploy: Deploy) -> None:
-    made = deploy(lambda: cluster(system_pool=SystemPoolSettings(count=3)).cluster_name).one(CLUSTER)
+    made = deploy(lambda: cluster(system_pool=SystemPool(count=3)).cluster_name).one(CLUSTER)
     (profile,) = made.inputs["agentPoolProfiles"]
     assert (profile["name"], profile["mode"], profile["count"]) == ("system", "System", 3)
     assert made.request["ignoreChanges"] == ["agentPoolProfiles"]
@@ -37,7 +37,7 @@ def test_a_change_of_the_system_pool_is_left_alone_with_a_warning_that_says_what
     deploy(lambda: cluster().managed_cluster.agent_pool_profiles, outputs={CLUSTER: there})
     assert warnings == [], "the settings are what there is"
 
-    args = {"system_pool": SystemPoolSettings(count=3)}
+    args = {"system_pool": SystemPool(count=3)}
     deploy(lambda: cluster(**args).managed_cluster.agent_pool_profiles, outputs={CLUSTER: there})
     (warning,) = warnings
     assert "systemPool.count is 3, and in Azure 2" in warning
@@ -69,7 +69,7 @@ def test_the_oidc_issuer_is_an_output_for_federated_credentials(deploy: Deploy) 
 
 
 def test_existing_subnets_are_used_as_they_are_and_no_network_is_made(deploy: Deploy) -> None:
-    settings = NetworkSettings(node_subnet_id=NODES, outbound_type="userDefinedRouting")
+    settings = ClusterNetwork(node_subnet_id=NODES, outbound_type="userDefinedRouting")
     deployment = deploy(lambda: cluster(network=settings).subnet_id)
     assert deployment.result == NODES
     assert deployment.all(NETWORK) == deployment.all(SUBNET) == []
@@ -80,7 +80,7 @@ def test_existing_subnets_are_used_as_they_are_and_no_network_is_made(deploy: De
 
 
 def test_nodes_without_a_way_out_start_from_a_cache(deploy: Deploy) -> None:
-    settings = NetworkSettings(node_subnet_id=NODES, outbound_type="none")
+    settings = ClusterNetwork(node_subnet_id=NODES, outbound_type="none")
     inputs = deploy(lambda: cluster(network=settings).cluster_name).one(CLUSTER).inputs
     assert inputs["networkProfile"]["outboundType"] == "none"
     assert inputs["bootstrapProfile"] == {"artifactSource": "Cache"}
@@ -88,7 +88,7 @@ def test_nodes_without_a_way_out_start_from_a_cache(deploy: Deploy) -> None:
 
 
 def test_a_subnet_for_the_pods_takes_the_overlays_place(deploy: Deploy) -> None:
-    settings = NetworkSettings(node_subnet_id=NODES, pod_subnet_id=PODS)
+    settings = ClusterNetwork(node_subnet_id=NODES, pod_subnet_id=PODS)
     deployment = deploy(lambda: cluster(network=settings).pod_subnet_id)
     assert deployment.result == PODS
     inputs = deployment.one(CLUSTER).inputs
@@ -98,14 +98,14 @@ def test_a_subnet_for_the_pods_takes_the_overlays_place(deploy: Deploy) -> None:
 
 
 def test_a_private_cluster_has_no_public_ranges_and_becoming_one_replaces_it(deploy: Deploy) -> None:
-    made = deploy(lambda: cluster(api_server=ApiServerSettings(private=True)).cluster_name).one(CLUSTER)
+    made = deploy(lambda: cluster(api_server=ApiServer(private=True)).cluster_name).one(CLUSTER)
     assert made.inputs["apiServerAccessProfile"] == {"enablePrivateCluster": True}
     assert made.request["replaceOnChanges"] == ["apiServerAccessProfile.enablePrivateCluster"]
     assert made.request["deleteBeforeReplace"] is True, "its name is taken"
 
 
 def test_authorized_ranges_are_always_said_so_that_none_takes_old_ones_away(deploy: Deploy) -> None:
-    ranges = ApiServerSettings.model_validate({"authorizedIpRanges": ["20.1.0.0/16"]})
+    ranges = ApiServer(authorized_ip_ranges=[IPv4Network("20.1.0.0/16")])
     inputs = deploy(lambda: cluster(api_server=ranges).cluster_name).one(CLUSTER).inputs
     assert inputs["apiServerAccessProfile"] == {"enablePrivateCluster": False, "authorizedIPRanges": ["20.1.0.0/16"]}
     inputs = deploy(lambda: cluster().cluster_name).one(CLUSTER).inputs
@@ -121,7 +121,7 @@ def test_the_cluster_waits_for_its_identitys_role_on_the_subnet(deploy: Deploy) 
 
 
 def test_a_new_identity_gets_its_role_on_existing_subnets_in_their_subscription(deploy: Deploy) -> None:
-    settings = NetworkSettings(node_subnet_id=NODES, pod_subnet_id=PODS)
+    settings = ClusterNetwork(node_subnet_id=NODES, pod_subnet_id=PODS)
     deployment = deploy(lambda: cluster(network=settings).cluster_name)
     assignments = deployment.all(ASSIGNMENT)
     assert {one.inputs["scope"] for one in assignments} == {NODES, PODS}
@@ -131,7 +131,7 @@ def test_a_new_identity_gets_its_role_on_existing_subnets_in_their_subscription(
 
 
 def test_an_existing_identity_on_existing_subnets_is_left_as_it_is(deploy: Deploy) -> None:
-    settings = NetworkSettings(node_subnet_id=NODES)
+    settings = ClusterNetwork(node_subnet_id=NODES)
     deployment = deploy(lambda: cluster(network=settings, identity_id=THEIRS).cluster_name)
     assert deployment.all(ASSIGNMENT) == deployment.all(IDENTITY) == []
     assert deployment.one(CLUSTER).inputs["identity"]["userAssignedIdentities"] == [THEIRS]

@@ -8,8 +8,8 @@ from typing import Any
 import pulumi
 import pytest
 import yaml
+from aks_infiniband import Access
 from aks_infiniband.access.kubeconfig import KubeconfigError, decode, with_kubelogin
-from aks_infiniband.stack.settings.cluster import AccessSettings
 
 from tests.unit.components.azure_programs import CLUSTER, cluster
 from tests.unit.pulumi_mocks import Deploy
@@ -17,7 +17,7 @@ from tests.unit.pulumi_mocks import Deploy
 GROUP = "11111111-2222-3333-4444-555555555555"
 TENANT = "99999999-8888-7777-6666-555555555555"
 SERVER = "6dae42f8-4368-4678-94ff-3960e28e3630"
-ENTRA = AccessSettings(entra_id=True, admin_group_object_ids=(GROUP,), local_accounts=False)
+ENTRA = Access(entra_id=True, admin_group_object_ids=(GROUP,), local_accounts=False)
 DEVICE_CODE = {
     "apiVersion": "v1",
     "kind": "Config",
@@ -149,4 +149,4 @@ def test_a_cluster_with_certificates_needs_no_kubelogin(kubelogin: Any, deploy: 
 
 def test_a_cluster_into_which_nobody_could_log_in_is_refused() -> None:
     with pytest.raises(ValueError, match="nobody could log in"):
-        cluster(access=AccessSettings(local_accounts=False))
+        cluster(access=Access(local_accounts=False))

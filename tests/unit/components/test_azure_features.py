@@ -12,7 +12,6 @@ from aks_infiniband.azure.feature import (
     FeatureRegistrationArgs,
     FeatureRegistrationError,
 )
-from aks_infiniband.stack.settings import Readiness
 
 from tests.unit.components.azure_programs import POOL, node_pool
 from tests.unit.pulumi_mocks import SUBSCRIPTION, UNREADABLE, Deploy
@@ -21,8 +20,8 @@ FEATURE = "azure-native:resources:DeploymentAtSubscriptionScope"
 
 
 def registration(poll: Any = 0.001, timeout: Any = 5.0) -> Any:
-    readiness = Readiness(poll_seconds=poll, timeout_seconds=timeout)
-    return FeatureRegistration("rdma", args=FeatureRegistrationArgs(location="southcentralus", readiness=readiness))
+    args = FeatureRegistrationArgs(location="southcentralus", poll_seconds=poll, timeout_seconds=timeout)
+    return FeatureRegistration("rdma", args=args)
 
 
 def absence() -> Any:

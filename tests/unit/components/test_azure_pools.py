@@ -5,9 +5,10 @@ from typing import Any
 
 import pulumi
 import pytest
-from aks_infiniband.azure.node_pool import NodePoolError, node_selector
+from aks_infiniband import Autoscale
+from aks_infiniband.azure.agent_pool import NodePoolError
 from aks_infiniband.azure.pool_operations import make_pools
-from aks_infiniband.stack.settings.pools import AutoscaleSettings
+from aks_infiniband.facts.pool import agent_pool_label
 
 from tests.unit.components.azure_programs import POOL, node_pool, ordinary_pool, pool_args
 from tests.unit.pulumi_mocks import Deploy, Deployment, Refusal
@@ -113,7 +114,7 @@ def test_every_other_key_of_a_pool_reaches_azure(deploy: Deploy) -> None:
 @pytest.mark.field_report("D2b", "A7")
 def test_an_autoscaled_pool_begins_with_its_count_and_follows_the_autoscaler_from_then_on(deploy: Deploy) -> None:
     def made(answer: Any) -> Any:
-        bounds = AutoscaleSettings(min_count=1, max_count=8)
+        bounds = Autoscale(begin=2, min_count=1, max_count=8)
         deployment = deploy(lambda: node_pool(autoscale=bounds).ready, answers={"getAgentPool": answer})
         assert deployment.calls == ["azure-native:containerservice:getAgentPool"]
         return deployment.one(POOL).inputs
@@ -131,7 +132,7 @@ def test_a_pool_of_fixed_size_is_not_looked_up(deploy: Deploy) -> None:
 
 
 def test_an_autoscaled_pool_that_cannot_be_looked_up_stops_the_deployment(deploy: Deploy) -> None:
-    bounds = AutoscaleSettings(min_count=1, max_count=8)
+    bounds = Autoscale(begin=2, min_count=1, max_count=8)
     refused = {"getAgentPool": Refusal("Status=403 AuthorizationFailed")}
     with pytest.raises(Exception, match="AuthorizationFailed"):
         deploy(lambda: node_pool(autoscale=bounds).ready, answers=refused)
@@ -140,8 +141,8 @@ def test_an_autoscaled_pool_that_cannot_be_looked_up_stops_the_deployment(deploy
 @pytest.mark.parametrize(
     ("more", "reason"),
     [
-        ({"count": 101}, "1 to 100 nodes; one placement group"),
-        ({"autoscale": AutoscaleSettings.model_construct(min_count=1, max_count=200)}, "1 to 100 nodes"),
+        ({"node_count": 101}, "1 to 100 nodes; one placement group"),
+        ({"autoscale": Autoscale(begin=2, min_count=1, max_count=200)}, "1 to 100 nodes"),
         ({"zones": ("1", "2")}, "at most one zone; a fabric does not span zones"),
         ({"os_sku": "AzureLinux"}, "os_sku is AzureLinux; the NIC drivers need Ubuntu"),
         ({"size": "Standard_HX176rs", "gpu_driver": "operator"}, "gpu_driver is operator"),
@@ -167,7 +168,7 @@ def test_an_ordinary_pool_is_made_and_left_alone(deploy: Deploy) -> None:
     assert inputs["availabilityZones"] == ["1", "2", "3"]
     assert inputs["nodeTaints"] == ["a=b:NoSchedule"]
     assert not {"gpuProfile", "scaleSetPriority", "upgradeSettings"} & inputs.keys()
-    assert node_selector("web") == {"kubernetes.azure.com/agentpool": "web"}
+    assert agent_pool_label("web") == {"kubernetes.azure.com/agentpool": "web"}
 
 
 def test_a_spot_pool_keeps_off_what_does_not_tolerate_it(deploy: Deploy) -> None:

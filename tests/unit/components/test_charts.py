@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 from aks_infiniband.facts.versions import Chart
-from aks_infiniband.operators.charts import ChartSource, ValuesError, given_values, merge, resolve
-from aks_infiniband.stack.settings import ChartSettings
+from aks_infiniband.operators.charts import ChartSource, ValuesError, chart_source, given_values, merge
 
 NVIDIA = Chart(name="network-operator", repository="https://helm.ngc.nvidia.com/nvidia", version="26.4.1")
 
@@ -24,7 +23,7 @@ NVIDIA = Chart(name="network-operator", repository="https://helm.ngc.nvidia.com/
 )
 def test_a_chart_is_nvidias_but_for_what_the_settings_say(given: Any, expected: Any) -> None:
     name, repository, version = expected
-    assert resolve(NVIDIA, ChartSettings(**given)) == ChartSource(name=name, repository=repository, version=version)
+    assert chart_source(NVIDIA, **given) == ChartSource(name=name, repository=repository, version=version)
 
 
 @pytest.mark.parametrize(
@@ -49,7 +48,7 @@ def test_a_registry_takes_the_place_of_nvidias_but_not_of_what_the_chart_setting
     location: Any, given: Any, expected: Any
 ) -> None:
     name, repository, version = expected
-    assert resolve(NVIDIA, ChartSettings(**given), location=location) == ChartSource(
+    assert chart_source(NVIDIA, **given, location=location) == ChartSource(
         name=name, repository=repository, version=version
     )
 

@@ -5,20 +5,20 @@ from ipaddress import IPv4Address, IPv4Network
 from typing import Any
 
 import pytest
+from aks_infiniband.facts.pool import network_name
 from aks_infiniband.operators.ipoib import (
-    Addresses,
     IpoibNetwork,
     IpoibNetworkArgs,
     Network,
     ip_pool_spec,
     ipoib_network_spec,
-    network_name,
-    networks,
+    ipoib_networks,
 )
 
 from tests.some_pools import HBV4, pool
 from tests.unit.pulumi_mocks import Deploy
 
+WHOLE = IPv4Network("192.168.0.0/16")
 RAILS = {"ibP257p0s0": IPv4Network("192.168.0.0/17"), "ibP258p0s0": IPv4Network("192.168.128.0/17")}
 
 
@@ -26,7 +26,8 @@ def network(**more: Any) -> Network:
     given = {
         "name": "aks-infiniband",
         "device": "ibP257p0s0",
-        "addresses": Addresses(subnet=IPv4Network("192.168.0.0/16"), per_node=16),
+        "subnet": WHOLE,
+        "per_node": 16,
         "pools": (pool(mode="ipoib"),),
         **more,
     }
@@ -41,24 +42,24 @@ def test_the_guides_parent_device_gives_the_guides_name_and_every_other_its_own(
 def test_each_rail_is_a_network_with_addresses_of_its_own() -> None:
     names, devices = ("aks-infiniband", "aks-infiniband-ibp258p0s0"), tuple(RAILS)
     two = pool(mode="ipoib", ipoib_networks=names, ipoib_devices=devices)
-    found = networks([two], RAILS, per_node=8)
-    assert [(one.name, one.device, one.addresses.subnet) for one in found] == [
+    found = ipoib_networks([two], WHOLE, per_node=8)
+    assert [(one.name, one.device, one.subnet) for one in found] == [
         (name, device, RAILS[device]) for name, device in zip(names, devices, strict=True)
     ]
-    assert {one.addresses.per_node for one in found} == {8}
+    assert {one.per_node for one in found} == {8}
 
 
 def test_pools_on_the_same_parent_device_share_a_network_and_other_pools_are_in_none() -> None:
     pools = [pool(mode="ipoib"), pool(HBV4, "hb", mode="ipoib"), pool(HBV4, "plain")]
-    (only,) = networks(pools, RAILS, per_node=8)
+    (only,) = ipoib_networks(pools, WHOLE, per_node=8)
     assert [one.name for one in only.pools] == ["ndh100", "hb"]
 
 
 def test_the_gateway_is_that_of_the_network_in_whose_range_it_lies() -> None:
     names, devices = ("aks-infiniband", "aks-infiniband-ibp258p0s0"), tuple(RAILS)
     two = pool(mode="ipoib", ipoib_networks=names, ipoib_devices=devices)
-    found = networks([two], RAILS, per_node=8, gateway=IPv4Address("192.168.128.1"))
-    assert [one.addresses.gateway for one in found] == [None, IPv4Address("192.168.128.1")]
+    found = ipoib_networks([two], WHOLE, per_node=8, gateway=IPv4Address("192.168.128.1"))
+    assert [one.gateway for one in found] == [None, IPv4Address("192.168.128.1")]
 
 
 @pytest.mark.field_report("B17")
@@ -73,8 +74,7 @@ def test_every_node_of_the_networks_pools_gets_a_block_of_addresses_and_no_other
 
 
 def test_a_gateway_is_written_where_there_is_one() -> None:
-    with_gateway = Addresses(subnet=IPv4Network("192.168.0.0/16"), per_node=16, gateway=IPv4Address("192.168.0.1"))
-    assert ip_pool_spec(network(addresses=with_gateway))["gateway"] == "192.168.0.1"
+    assert ip_pool_spec(network(gateway=IPv4Address("192.168.0.1")))["gateway"] == "192.168.0.1"
 
 
 @pytest.mark.field_report("B17")

@@ -11,9 +11,8 @@ from aks_infiniband.operators.nic_policy import (
     NicClusterPolicyArgs,
     NicNodePolicy,
     NicNodePolicyArgs,
-    PolicyOptions,
-    nic_policy_specs,
 )
+from aks_infiniband.operators.nic_policy_spec import PolicyOptions, nic_policy_specs
 from aks_infiniband.operators.upgrades import DriverUpgrade
 from aks_infiniband.resources.registry import Registry
 
@@ -194,7 +193,9 @@ def image_specs(value: Any) -> Any:
 @pytest.mark.field_report("B8", "D8b")
 def test_the_nic_cluster_policy_is_waited_for_under_the_one_name_the_operator_watches(deploy: Deploy) -> None:
     def program() -> Any:
-        return NicClusterPolicy("policy", args=NicClusterPolicyArgs(pools=[pool()], timeout_seconds=1200)).state
+        return NicClusterPolicy(
+            "policy", args=NicClusterPolicyArgs(policies=nic_policy_specs([pool()]), timeout_seconds=1200)
+        ).state
 
     policy = deploy(program).one(CLUSTER)
     assert policy.inputs["metadata"]["name"] == "nic-cluster-policy"
@@ -208,7 +209,8 @@ def test_a_node_policy_has_its_pools_name_and_is_waited_for(deploy: Deploy) -> N
     pools = [pool(), pool(HBV4, "hb", mode="sriov")]
 
     def program() -> Any:
-        return NicNodePolicy("hb-policy", args=NicNodePolicyArgs(pool=pools[1], pools=pools, timeout_seconds=9)).state
+        args = NicNodePolicyArgs(pool_name="hb", policies=nic_policy_specs(pools), timeout_seconds=9)
+        return NicNodePolicy("hb-policy", args=args).state
 
     policy = deploy(program).one(NODE)
     assert policy.inputs["metadata"]["name"] == "hb"
@@ -219,7 +221,8 @@ def test_a_node_policy_has_its_pools_name_and_is_waited_for(deploy: Deploy) -> N
 
 def test_a_pool_that_shares_everything_is_told_that_it_needs_no_node_policy(deploy: Deploy) -> None:
     def program() -> Any:
-        return NicNodePolicy("p", args=NicNodePolicyArgs(pool=pool(), pools=[pool()], timeout_seconds=9)).state
+        args = NicNodePolicyArgs(pool_name="ndh100", policies=nic_policy_specs([pool()]), timeout_seconds=9)
+        return NicNodePolicy("p", args=args).state
 
     with pytest.raises(pulumi.RunError, match="pool ndh100 needs no NicNodePolicy"):
         deploy(program)
@@ -229,7 +232,7 @@ def test_a_pool_that_shares_everything_is_told_that_it_needs_no_node_policy(depl
 def test_no_change_of_pools_driver_or_mode_gives_the_policy_another_identity(deploy: Deploy) -> None:
     """Name, kind and group are all that the provider replaces a custom resource for."""
     variants = [
-        NicClusterPolicyArgs(pools=pools, options=PolicyOptions(driver_version=version), timeout_seconds=9)
+        NicClusterPolicyArgs(policies=nic_policy_specs(pools, PolicyOptions(driver_version=version)))
         for version in (None, "doca9")
         for pools in ([pool()], [pool(mode="sriov")], [pool(nic_driver="inbox"), pool(HBV4, "hb")])
     ]

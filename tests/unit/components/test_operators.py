@@ -16,6 +16,7 @@ from aks_infiniband import (
 from aks_infiniband.operators.charts import ValuesError
 from aks_infiniband.operators.gpu_operator import gpu_operator_values
 from aks_infiniband.operators.network_operator import network_operator_values, node_feature_rule_spec
+from aks_infiniband.operators.nic_policy_spec import nic_policy_specs
 from aks_infiniband.operators.upgrades import DriverUpgrade
 from aks_infiniband.resources.registry import Registry
 from pulumi import ResourceOptions
@@ -93,23 +94,21 @@ def test_discovery_and_the_operators_tolerate_the_pools_taints(deploy: Deploy) -
 
 def test_a_given_value_beside_the_derived_ones_reaches_the_chart(deploy: Deploy) -> None:
     given = {"operator": {"resources": {"limits": {"memory": "1Gi"}}}}
-    values = deploy(lambda: network_operator(values=given)).one(RELEASE).inputs["values"]
+    values = (
+        deploy(lambda: network_operator(values=network_operator_values([pool()], given=given)))
+        .one(RELEASE)
+        .inputs["values"]
+    )
     assert values["operator"]["resources"] == {"limits": {"memory": "1Gi"}}
     assert values["operator"]["nodeSelector"] == {"kubernetes.azure.com/mode": "system"}
 
 
 @pytest.mark.field_report("A4", "B3c", "B10")
-def test_given_values_that_contradict_derived_ones_are_refused_all_at_once_before_anything_is_registered(
-    deploy: Deploy,
-) -> None:
+def test_given_values_that_contradict_derived_ones_are_refused_all_at_once() -> None:
     contrary = {"driver": {"enabled": False, "rdma": {"useHostMofed": True}}, "nfd": {"enabled": True}}
 
-    def program() -> Any:
-        args = GpuOperatorArgs(pools=[pool()], timeout_seconds=9, values=contrary)
-        return GpuOperator("gpu-operator", args=args).state
-
     with pytest.raises(ValuesError) as refused:
-        deploy(program)
+        gpu_operator_values([pool()], given=contrary)
     text = str(refused.value)
     assert "driver.enabled is False; it must be True" in text
     assert "driver.rdma.useHostMofed is True; it must be False" in text
@@ -246,9 +245,11 @@ def test_credentials_are_there_before_the_release_that_pulls_with_them(deploy: D
     registry = Registry(images="acr.example", pull_secret="aks-infiniband-registry")
 
     def program() -> Any:
-        more: Any = {"timeout_seconds": 9, "registry": registry, "registry_credentials": "{}"}
-        NetworkOperator("network-operator", args=NetworkOperatorArgs(pools=[pool()], **more))
-        return GpuOperator("gpu-operator", args=GpuOperatorArgs(pools=[pool()], **more)).state
+        pools = [pool()]
+        network, gpu = network_operator_values(pools, registry=registry), gpu_operator_values(pools, registry=registry)
+        more: Any = {"pools": pools, "registry_credentials": "{}"}
+        NetworkOperator("network-operator", args=NetworkOperatorArgs(values=network, **more))
+        return GpuOperator("gpu-operator", args=GpuOperatorArgs(values=gpu, **more)).state
 
     deployment = deploy(program)
     secrets = {one.inputs["metadata"]["namespace"]: one for one in deployment.all("kubernetes:core/v1:Secret")}
@@ -275,7 +276,7 @@ def test_every_wait_has_an_error_hook(deploy: Deploy) -> None:
     def program() -> Any:
         network_operator()
         GpuOperator("gpu-operator", args=GpuOperatorArgs(pools=[pool()], timeout_seconds=9))
-        return NicClusterPolicy("policy", args=NicClusterPolicyArgs(pools=[pool()], timeout_seconds=9)).state
+        return NicClusterPolicy("policy", args=NicClusterPolicyArgs(policies=nic_policy_specs([pool()]))).state
 
     deployment = deploy(program)
     waits = [*deployment.all(RELEASE), deployment.one(CLUSTER_POLICY), deployment.one(POLICY)]

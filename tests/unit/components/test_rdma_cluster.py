@@ -5,8 +5,7 @@ from typing import Any
 
 import pulumi
 import pytest
-from aks_infiniband import RdmaCluster, RdmaClusterArgs, Settings, SettingsError, load
-from aks_infiniband.operators.charts import ValuesError
+from aks_infiniband import RdmaCluster, RdmaClusterArgs, SettingsError, Stack, load
 
 from tests.unit.pulumi_mocks import Deploy
 
@@ -37,13 +36,13 @@ def configuration(pools: Any = (("ndh100", "Standard_ND96isr_H100_v5"),), **more
     }
 
 
-def settings(pools: Any = (("ndh100", "Standard_ND96isr_H100_v5"),), **more: Any) -> Settings:
+def stack_of(pools: Any = (("ndh100", "Standard_ND96isr_H100_v5"),), **more: Any) -> Stack:
     return load(configuration(pools, **more))
 
 
 def program(**more: Any) -> Any:
-    given = settings(**more)
-    return lambda: RdmaCluster("rdma", args=RdmaClusterArgs(settings=given)).cluster_name
+    given = stack_of(**more)
+    return lambda: RdmaCluster("rdma", args=RdmaClusterArgs(stack=given)).cluster_name
 
 
 def test_every_component_carries_the_projects_type_token(deploy: Deploy) -> None:
@@ -189,7 +188,7 @@ def test_a_stack_without_nvidia_gpus_has_no_gpu_operator(deploy: Deploy) -> None
 
 def test_the_outputs_say_for_each_pool_what_a_workload_needs(deploy: Deploy) -> None:
     def outputs() -> Any:
-        cluster = RdmaCluster("rdma", args=RdmaClusterArgs(settings=settings()))
+        cluster = RdmaCluster("rdma", args=RdmaClusterArgs(stack=stack_of()))
         return {"name": cluster.cluster_name, "pool": cluster.pools["ndh100"]}
 
     result = deploy(outputs).result
@@ -204,13 +203,13 @@ def test_the_outputs_say_for_each_pool_what_a_workload_needs(deploy: Deploy) -> 
 
 def test_contrary_helm_values_are_refused_before_anything_is_registered(deploy: Deploy) -> None:
     contrary = {"valuesFile": None, "values": {"nfd": {"enabled": False}}}
-    with pytest.raises(ValuesError, match=r"nfd.enabled is False; it must be True"):
+    with pytest.raises(SettingsError, match=r"nfd.enabled is False; it must be True"):
         deploy(program(networkOperator=contrary))
 
 
 def test_both_operators_mistaken_values_are_told_at_once(deploy: Deploy) -> None:
     contrary = {"valuesFile": None, "values": {"nfd": {"enabled": False}}}
-    with pytest.raises(ValuesError) as refused:
+    with pytest.raises(SettingsError) as refused:
         deploy(program(networkOperator=contrary, gpuOperator={"valuesFile": "no-such-file.yaml"}))
     assert "nfd.enabled is False" in str(refused.value)
     assert "'no-such-file.yaml', which cannot be read" in str(refused.value)
@@ -231,7 +230,7 @@ def test_a_stack_of_machines_without_infiniband_beside_them_makes_their_pool_and
 
     def names(given: Any) -> set[str]:
         loaded = load(configuration(given))
-        made = deploy(lambda: RdmaCluster("rdma", args=RdmaClusterArgs(settings=loaded)).cluster_name)
+        made = deploy(lambda: RdmaCluster("rdma", args=RdmaClusterArgs(stack=loaded)).cluster_name)
         return {f"{one.type} {one.name}" for one in made.registrations}
 
     assert names(pools) - names(pools[:1]) == {
@@ -259,7 +258,7 @@ def test_modes_that_differ_between_pools_split_the_policy(deploy: Deploy) -> Non
         {"name": "hx", "vmSize": "Standard_HX176rs", "count": 2},
     ]
     loaded = load(configuration(pools))
-    deployment = deploy(lambda: RdmaCluster("rdma", args=RdmaClusterArgs(settings=loaded)).cluster_name)
+    deployment = deploy(lambda: RdmaCluster("rdma", args=RdmaClusterArgs(stack=loaded)).cluster_name)
     policy = deployment.one(POLICY)
     nodes = deployment.all("kubernetes:mellanox.com/v1alpha1:NicNodePolicy")
     assert len(nodes) == 2
@@ -272,10 +271,10 @@ def test_modes_that_differ_between_pools_split_the_policy(deploy: Deploy) -> Non
 
 def test_registry_credentials_are_a_secret_wherever_our_pods_run(deploy: Deploy) -> None:
     credentials = '{"auths": {"mirror.example.com": {"auth": "aGVsbG86d29ybGQ="}}}'
-    loaded = load(configuration(registry={"images": "mirror.example.com/aks"}))
 
     def stack() -> Any:
-        args = RdmaClusterArgs(settings=loaded, registry_credentials=pulumi.Output.secret(credentials))
+        given = configuration(registry={"images": "mirror.example.com/aks"})
+        args = RdmaClusterArgs(stack=load(given, credentials=pulumi.Output.secret(credentials)))
         return RdmaCluster("rdma", args=args).cluster_name
 
     secrets = deploy(stack).all("kubernetes:core/v1:Secret")
@@ -309,7 +308,7 @@ def test_an_existing_cluster_gets_no_azure_resource_and_is_cleared_piece_by_piec
     loaded = load({key: value for key, value in given.items() if key not in IN_AZURE})
 
     def stack() -> Any:
-        return RdmaCluster("rdma", args=RdmaClusterArgs(settings=loaded)).cluster_name
+        return RdmaCluster("rdma", args=RdmaClusterArgs(stack=loaded)).cluster_name
 
     deployment = deploy(stack)
     assert deployment.result == "admin@theirs"

@@ -3,13 +3,8 @@
 from typing import Any
 
 import pytest
+from aks_infiniband import Stack, ValidationOptions, Waits, load
 from aks_infiniband.facts.baselines import GivenThreshold
-from aks_infiniband.stack.operators import configure
-from aks_infiniband.stack.plan import pools_of
-from aks_infiniband.stack.revalidation import revalidate_when, validation_options, waits
-from aks_infiniband.stack.settings import Readiness, ValidationSettings, load
-from aks_infiniband.stack.settings.operators import ThresholdSettings
-from aks_infiniband.validation import Waits
 
 from tests.some_pools import H100, HBV4
 
@@ -17,16 +12,18 @@ ND = {"name": "nd", "vmSize": H100, "count": 2}
 HB = {"name": "hb", "vmSize": HBV4, "count": 2, "mode": "ipoib", "taints": ["sku=hpc:NoSchedule"]}
 
 
-def facts(of: str, *pools: Any, **sections: Any) -> Any:
-    """Of one pool of a stack."""
+def stack_of(*pools: Any, **sections: Any) -> Stack:
     given: dict[str, Any] = {"cluster": {"kubernetesVersion": "1.35"}, **sections}
     for operator in ("networkOperator", "gpuOperator"):
         given[operator] = {"valuesFile": None, **given.get(operator, {})}
     given["pools"] = list(pools or (ND, HB))
     whole = {f"aks-infiniband:{key}": value for key, value in given.items()}
-    settings = load({"azure-native:location": "southcentralus", **whole})
-    plain = pools_of(settings)
-    return revalidate_when(configure(settings, plain), next(pool for pool in plain if pool.name == of))
+    return load({"azure-native:location": "southcentralus", **whole})
+
+
+def facts(of: str, *pools: Any, **sections: Any) -> Any:
+    """Of one pool of a stack."""
+    return stack_of(*pools, **sections).revalidate_when[of]
 
 
 @pytest.mark.field_report("A5")
@@ -72,16 +69,10 @@ def test_other_addresses_concern_the_pools_that_have_them() -> None:
 
 
 def test_what_the_stack_file_says_of_checks_and_waits_reaches_the_validation() -> None:
-    checks = ValidationSettings(mode="warn", tries=2, thresholds={"all-reduce": ThresholdSettings(warn=300.0)})
-    options = validation_options(checks)
-    assert {name: getattr(options, name) for name in ("mode", "image", "timeout_seconds", "tries", "sweep")} == {
-        "mode": "warn",
-        "image": None,
-        "timeout_seconds": 1800,
-        "tries": 2,
-        "sweep": "short",
-    }
-    assert options.thresholds == {"all-reduce": GivenThreshold(warn=300.0)}
-    assert waits(Readiness(poll_seconds=1, stable_seconds=2, timeout_seconds=3)) == Waits(
-        poll_seconds=1, stable_seconds=2, timeout_seconds=3
-    )
+    checks = {"mode": "warn", "tries": 2, "thresholds": {"all-reduce": {"warn": 300}}}
+    readiness = {"pollSeconds": 1, "stableSeconds": 2, "timeoutSeconds": 3}
+    (pool,) = (stack := stack_of(ND, validation=checks, readiness=readiness)).pools
+    args = stack.validation_of(pool, "kubeconfig")
+    bounds = {"all-reduce": GivenThreshold(warn=300)}
+    assert args.options == ValidationOptions(mode="warn", tries=2, thresholds=bounds)
+    assert args.waits == Waits(poll_seconds=1, stable_seconds=2, timeout_seconds=3)

@@ -3,13 +3,14 @@
 from typing import Any
 
 import pytest
+from aks_infiniband import SIZES
+from aks_infiniband.facts.size_defaults import keeps_gpu_operator_off
 
 from tests.unit.components.stack_files import changed, loaded, mistakes, named, pool
 
 
 def owners(*pools: Any) -> list[str]:
-    settings = loaded(pools=list(pools))
-    return [settings.gpu_driver(one) for one in settings.pools]
+    return [found.gpu_driver for found in loaded(pools=list(pools)).pools]
 
 
 @pytest.mark.parametrize(
@@ -63,19 +64,20 @@ def test_gpu_software_that_comes_later_is_refused_by_name(size: str, software: s
     assert f"its GPUs need {software}, which this program does not install yet" in found["pools[0].gpuDriver"]
 
 
-def test_pools_whose_gpus_the_operator_must_not_touch_are_told_apart() -> None:
-    ordinary = [named("t4", "Standard_NC16as_T4_v3"), named("cpu", "Standard_D4s_v5"), named("mi", "Standard_NV4as_v4")]
-    settings = loaded(
-        pools=[
-            pool(),
-            pool(name="own", gpuDriver="none"),
-            named("hb", "Standard_HB176rs_v4"),
-            named("amd", "Standard_ND96isr_MI300X_v5"),
-            *({**one, "infiniband": False} for one in ordinary),
-        ]
-    )
-    kept_off = {one.name for one in settings.pools if settings.keeps_gpu_operator_off(one)}
-    assert kept_off == {"own", "t4"}
+@pytest.mark.parametrize(
+    ("owner", "size", "kept_off"),
+    [
+        ("operator", "Standard_ND96isr_H100_v5", False),
+        ("none", "Standard_ND96isr_H100_v5", True),
+        ("none", "Standard_HB176rs_v4", False),
+        ("none", "Standard_ND96isr_MI300X_v5", False),
+        ("none", "Standard_NC16as_T4_v3", True),
+        ("none", "Standard_D4s_v5", False),
+        ("none", "Standard_NV4as_v4", False),
+    ],
+)
+def test_pools_whose_gpus_the_operator_must_not_touch_are_told_apart(owner: Any, size: str, kept_off: bool) -> None:
+    assert keeps_gpu_operator_off(owner, SIZES.get(size), size) is kept_off
 
 
 def test_operator_owned_pools_share_one_source_of_the_nic_driver() -> None:

@@ -16,11 +16,10 @@ def of(label: str, **more: Any) -> Any:
 
 
 def test_a_kubeconfig_and_labels_are_all_it_takes() -> None:
-    settings = load(existing(of("a"), of("b", name="b")))
-    assert settings.cluster is None
-    assert settings.existing_cluster is not None
-    assert settings.existing_cluster.kubeconfig == "~/.kube/config"
-    assert settings.pools[0].node_selector == {"pool": "a"}
+    stack = load(existing(of("a"), of("b", name="b")))
+    assert stack.existing is not None
+    assert stack.existing.server == "https://lab.example.com:6443"
+    assert stack.pools[0].node_selector == {"pool": "a"}
 
 
 def test_an_existing_cluster_does_not_stand_beside_one_that_is_made() -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.components.stack_files import changed, cluster, loaded, mistakes, named, pool
+from tests.unit.components.stack_files import changed, cluster, loaded, machines, mistakes, named, pool
 
 GB300 = "Standard_ND128isr_GB300_v6"
 
@@ -15,8 +15,7 @@ def long_term(kubernetes: str) -> Any:
 
 
 def os_sku(*, kubernetes: str = "1.34", **more: Any) -> str:
-    settings = loaded(cluster=long_term(kubernetes), pools=[pool(**more)])
-    return settings.os_sku(settings.pools[0])
+    return machines(loaded(cluster=long_term(kubernetes), pools=[pool(**more)]))["ndh100"].os_sku
 
 
 def test_the_os_sku_follows_from_size_and_driver() -> None:

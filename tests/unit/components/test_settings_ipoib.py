@@ -14,25 +14,27 @@ def ipoib(**more: Any) -> Any:
     return {"mode": "ipoib", "ipoib": more}
 
 
+def ranges(**sections: Any) -> dict[str, IPv4Network]:
+    """The addresses of each network, by its parent interface."""
+    return {network.device: network.subnet for network in loaded(**sections).networks}
+
+
 def test_devices_follow_from_the_size_and_the_number_of_rails() -> None:
-    settings = loaded(networkOperator=ipoib(rails=2))
-    assert settings.ipoib_devices(settings.pools[0]) == ("ibP257p0s0", "ibP258p0s0")
+    assert loaded(networkOperator=ipoib(rails=2)).pools[0].ipoib_devices == ("ibP257p0s0", "ibP258p0s0")
 
 
 def test_a_pool_names_its_own_devices_where_it_likes() -> None:
-    settings = loaded(pools=[pool(mode="ipoib", ipoibDevices=["ib3", "ib4"])])
-    assert settings.ipoib_devices(settings.pools[0]) == ("ib3", "ib4")
+    assert loaded(pools=[pool(mode="ipoib", ipoibDevices=["ib3", "ib4"])]).pools[0].ipoib_devices == ("ib3", "ib4")
 
 
 def test_no_other_mode_has_ipoib_devices() -> None:
-    settings = loaded(networkOperator={"mode": "sriov"})
-    assert settings.ipoib_devices(settings.pools[0]) == ()
-    assert settings.ipoib_ranges() == {}
+    stack = loaded(networkOperator={"mode": "sriov"})
+    assert (stack.pools[0].ipoib_devices, stack.networks) == ((), [])
 
 
 def test_one_network_has_the_whole_range_and_several_have_equal_parts() -> None:
-    assert loaded(networkOperator=ipoib()).ipoib_ranges() == {"ibP257p0s0": IPv4Network("192.168.0.0/16")}
-    assert loaded(networkOperator=ipoib(rails=3)).ipoib_ranges() == {
+    assert ranges(networkOperator=ipoib()) == {"ibP257p0s0": IPv4Network("192.168.0.0/16")}
+    assert ranges(networkOperator=ipoib(rails=3)) == {
         "ibP257p0s0": IPv4Network("192.168.0.0/18"),
         "ibP258p0s0": IPv4Network("192.168.64.0/18"),
         "ibP259p0s0": IPv4Network("192.168.128.0/18"),
@@ -40,8 +42,9 @@ def test_one_network_has_the_whole_range_and_several_have_equal_parts() -> None:
 
 
 def test_pools_with_the_same_device_share_a_network() -> None:
-    settings = loaded(pools=[named("a", HB), named("b", "Standard_HX176rs")], networkOperator=ipoib())
-    assert list(settings.ipoib_ranges()) == ["ibP257p0s0"]
+    assert list(ranges(pools=[named("a", HB), named("b", "Standard_HX176rs")], networkOperator=ipoib())) == [
+        "ibP257p0s0"
+    ]
 
 
 @pytest.mark.field_report("B17")

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 import yaml
+from aks_infiniband import load
 from aks_infiniband.facts.kubernetes import RELEASES, minor_of
-from aks_infiniband.stack.settings import load
 from aks_infiniband.stack.settings.consistency import kubernetes
 
-from tests.unit.components.stack_files import changed, cluster, loaded, mistakes
+from tests.unit.components.stack_files import changed, cluster, loaded, made, mistakes
 
 LTS = "AKSLongTermSupport"
 
@@ -55,7 +55,7 @@ def test_a_version_later_than_all_that_are_known_is_taken() -> None:
 @pytest.mark.field_report("R1")
 def test_the_stacks_versions_have_nine_months_left(name: str) -> None:
     file = Path(__file__).parents[3] / f"Pulumi.{name}.yaml"
-    settings = load(yaml.safe_load(file.read_text())["config"]).cluster
+    settings = made(load(yaml.safe_load(file.read_text())["config"])).cluster
     assert settings
     release = RELEASES[minor_of(settings.kubernetes_version)]
     assert release.last_day(settings.support_plan) >= date(2027, 8, 22)

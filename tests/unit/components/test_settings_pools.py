@@ -3,8 +3,9 @@
 from typing import Any
 
 import pytest
+from aks_infiniband import OrdinaryPool
 
-from tests.unit.components.stack_files import changed, loaded, mistakes, named, pool
+from tests.unit.components.stack_files import changed, loaded, machines, made, mistakes, named, pool
 
 
 def wrong(*pools: Any, **sections: Any) -> dict[str, str]:
@@ -53,7 +54,7 @@ def test_one_node_cannot_be_validated_across_nodes() -> None:
 
 def test_one_node_is_enough_where_nothing_is_validated() -> None:
     off = {"mode": "off"}
-    assert loaded(pools=[pool(count=1)], validation=off).pools[0].count == 1
+    assert loaded(pools=[pool(count=1)], validation=off).pools[0].node_count == 1
     assert loaded(pools=[pool(count=1, autoscale={"minCount": 1, "maxCount": 4})], validation=off)
 
 
@@ -81,7 +82,7 @@ def test_a_pool_across_zones_is_refused() -> None:
         "pools[0].zones": "is ['1', '2']; must be one zone at most with InfiniBand: a fabric does not span zones; "
         "give each zone its own pool"
     }
-    assert loaded(pools=[pool(zones=["2"])]).pools[0].zones == ("2",)
+    assert machines(loaded(pools=[pool(zones=["2"])]))["ndh100"].zones == ("2",)
     ordinary = {"name": "cpu", "vmSize": "Standard_D4s_v5", "count": 2, "infiniband": False, "zones": ["1", "2", "3"]}
     assert loaded(pools=[pool(), ordinary])
 
@@ -106,7 +107,9 @@ def test_spot_is_refused_with_a_reason_for_infiniband_and_taken_for_ordinary_poo
         "an eviction takes one machine out of a job that spans all" in wrong(pool(priority="Spot"))["pools[0].priority"]
     )
     ordinary = {"name": "cpu", "vmSize": "Standard_D4s_v5", "count": 2, "infiniband": False, "priority": "Spot"}
-    assert loaded(pools=[pool(), ordinary]).pools[1].priority == "Spot"
+    _, (spot, _) = made(loaded(pools=[pool(), ordinary])).pools
+    assert isinstance(spot, OrdinaryPool)
+    assert spot.priority == "Spot"
 
 
 @pytest.mark.parametrize(
@@ -132,7 +135,7 @@ def test_a_stack_without_any_infiniband_is_refused() -> None:
 
 
 def test_pools_of_many_kinds_stand_side_by_side() -> None:
-    settings = loaded(
+    stack = loaded(
         pools=[
             pool(autoscale={"minCount": 2, "maxCount": 8}, labels={"team": "a"}, taints=["gpu=yes:NoSchedule"]),
             named("nda100", "Standard_ND96asr_v4", mode="sriov"),
@@ -140,4 +143,4 @@ def test_pools_of_many_kinds_stand_side_by_side() -> None:
             {"name": "cpu", "vmSize": "Standard_D4s_v5", "count": 1, "infiniband": False},
         ]
     )
-    assert [one.name for one in settings.infiniband_pools] == ["ndh100", "nda100", "hbv4"]
+    assert [found.name for found in stack.pools] == ["ndh100", "nda100", "hbv4"]

@@ -1,5 +1,6 @@
 """The published schema and reference are those of the code, and the schema knows good stack files from bad ones."""
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,10 @@ def test_the_schema_is_one() -> None:
 
 
 @pytest.mark.parametrize("path", STACKS, ids=lambda path: path.name)
-def test_the_stack_files_of_the_project_are_right(path: Path) -> None:
+def test_the_stack_files_of_the_project_are_right(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / ".kube").mkdir()
+    shutil.copy(Path(__file__).with_name("kubeconfig.yaml"), tmp_path / ".kube" / "config")
     stack = yaml.safe_load(path.read_text())
     assert [error.message for error in Draft7Validator(SCHEMA).iter_errors(stack)] == []
     assert load(stack["config"])

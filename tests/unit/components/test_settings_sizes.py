@@ -18,8 +18,8 @@ OWN = {
 
 @pytest.mark.parametrize("size", SIZES)
 def test_every_size_of_the_catalogue_makes_a_pool(size: str) -> None:
-    settings = loaded(pools=[pool(vmSize=size)])
-    assert settings.size(settings.pools[0]) is SIZES[size]
+    stack = loaded(pools=[pool(vmSize=size)])
+    assert stack.pools[0].size is SIZES[size]
 
 
 @pytest.mark.parametrize(
@@ -65,14 +65,14 @@ def test_a_described_infiniband_size_for_the_system_pool_is_refused() -> None:
 
 
 def test_a_size_that_the_stack_describes_is_as_good_as_a_known_one() -> None:
-    settings = loaded(sizes={"Standard_ND200isr_B300_v7": OWN}, pools=[pool(vmSize="Standard_ND200isr_B300_v7")])
-    size = settings.size(settings.pools[0])
+    stack = loaded(sizes={"Standard_ND200isr_B300_v7": OWN}, pools=[pool(vmSize="Standard_ND200isr_B300_v7")])
+    size = stack.pools[0].size
     assert (size.name, size.infiniband.rate_gbps, size.infiniband.vf_device_id) == (
         "Standard_ND200isr_B300_v7",
         800,
         "101e",
     )
-    assert settings.gpu_driver(settings.pools[0]) == "operator"
+    assert stack.pools[0].gpu_driver == "operator"
 
 
 def test_a_described_size_that_the_catalogue_has_is_refused() -> None:

@@ -36,7 +36,7 @@ def configuration(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: p
 
 
 def run(deploy: Deploy, configuration: Any, *, preview: bool) -> Deployment:
-    args = RdmaClusterArgs(settings=load(configuration))
+    args = RdmaClusterArgs(stack=load(configuration))
     return deploy(lambda: RdmaCluster("rdma", args=args).cluster_name, preview=preview)
 
 

@@ -4,25 +4,24 @@ from collections.abc import Callable, Mapping
 from ipaddress import IPv4Network
 from typing import Any
 
-from aks_infiniband.facts.catalog import SIZES
+from aks_infiniband import OrdinaryPool, load
 from aks_infiniband.operators import ipoib
-from aks_infiniband.stack.settings import Readiness, load
+from aks_infiniband.operators.nic_policy_spec import nic_policy_specs
 
-from tests.some_pools import pool
+from tests.some_pools import HBV4, pool
 from tests.unit.library.public import named
 
 SECONDS = 600.0
 
 
-READINESS = Readiness(poll_seconds=0.01, stable_seconds=0, timeout_seconds=5)
-NODE_POOL = {"pool_name": "hb", "resource_group_name": "g", "cluster_name": "c", "count": 2, "subnet_id": "s"}
+PLACE = {"resource_group_name": "g", "cluster_name": "c", "subnet_id": "s"}
 
 
-def _settings() -> Any:
+def _stack() -> Any:
     return load(
         {
             "azure-native:location": "southcentralus",
-            "aks-infiniband:cluster": {"kubernetesVersion": "1.35"},
+            "aks-infiniband:cluster": {"kubernetesVersion": "1.34"},
             "aks-infiniband:pools": [
                 {"name": "nd", "vmSize": "Standard_ND96isr_H100_v5", "count": 2, "mode": "sriov"},
                 {"name": "hb", "vmSize": "Standard_HB176rs_v4", "count": 2, "mode": "ipoib"},
@@ -34,33 +33,35 @@ def _settings() -> Any:
 
 
 def _network() -> ipoib.Network:
-    addresses = ipoib.Addresses(subnet=IPv4Network("192.168.0.0/24"), per_node=8)
-    return ipoib.Network(name="fabric", device="ibP257p0s0", addresses=addresses, pools=(pool(mode="ipoib"),))
+    (network,) = ipoib.ipoib_networks([pool(mode="ipoib", ipoib_networks=("fabric",))], IPv4Network("192.168.0.0/24"))
+    return network
 
 
 _GIVEN: Mapping[str, Callable[[], dict[str, Any]]] = {
     "AksCluster": lambda: {
         "location": "southcentralus",
-        "kubernetes_version": "1.35",
+        "kubernetes_version": "1.34",
         "cluster_name": "c",
         "resource_group_name": "g",
     },
     "FeatureAbsence": dict,
-    "FeatureRegistration": lambda: {"location": "southcentralus", "readiness": READINESS},
+    "FeatureRegistration": lambda: {"location": "southcentralus", "poll_seconds": 0.01, "timeout_seconds": 5},
     "GpuOperator": lambda: {"pools": [pool()], "timeout_seconds": SECONDS},
-    "InfinibandNodePool": lambda: {**NODE_POOL, "size": SIZES["Standard_HB176rs_v4"], "gpu_driver": "none"},
+    "InfinibandNodePool": lambda: {**PLACE, "pool": pool(HBV4, "hb")},
     "IpoibNetwork": lambda: {"network": _network(), "timeout_seconds": SECONDS, "namespace": "jobs"},
     "NetworkOperator": lambda: {"pools": [pool()], "timeout_seconds": SECONDS, "registry_credentials": "{}"},
-    "NicClusterPolicy": lambda: {"pools": [pool()], "timeout_seconds": SECONDS},
+    "NicClusterPolicy": lambda: {"policies": nic_policy_specs([pool()])},
     "NicNodePolicy": lambda: {
-        "pool": pool(mode="sriov"),
-        "pools": [pool(mode="sriov"), pool(name="hb")],
-        "timeout_seconds": SECONDS,
+        "pool_name": "ndh100",
+        "policies": nic_policy_specs([pool(mode="sriov"), pool(name="hb")]),
     },
     "NodePreparation": lambda: {"pools": [pool()], "namespace": "jobs", "timeout_seconds": SECONDS},
-    "OrdinaryNodePool": lambda: {**NODE_POOL, "vm_size": "Standard_D8s_v5"},
+    "OrdinaryNodePool": lambda: {
+        **PLACE,
+        "pool": OrdinaryPool(name="web", vm_size="Standard_D8s_v5", node_count=2),
+    },
     "PeermemLoader": lambda: {"pools": [pool(gpu_driver="aks")], "namespace": "jobs", "timeout_seconds": SECONDS},
-    "RdmaCluster": lambda: {"settings": _settings()},
+    "RdmaCluster": lambda: {"stack": _stack()},
     "RegistryCredentials": lambda: {"namespace": "jobs", "docker_config": "{}"},
     "Validation": lambda: {
         "pool": pool(),

@@ -1,6 +1,6 @@
 """What the components write, carried out by the stand-ins on simulated machines: the field's failures stay away."""
 
-from ipaddress import ip_network
+from ipaddress import IPv4Network
 from typing import Any, cast
 
 import pytest
@@ -9,7 +9,7 @@ from aks_infiniband.facts.pool import Pool
 from aks_infiniband.hosts.node_preparation import node_preparation_spec, to_prepare
 from aks_infiniband.hosts.peermem import peermem_pools, peermem_spec
 from aks_infiniband.operators.gpu_operator import gpu_operator_values
-from aks_infiniband.operators.ipoib import ip_pool_spec, ipoib_network_spec, networks
+from aks_infiniband.operators.ipoib import ip_pool_spec, ipoib_network_spec, ipoib_networks
 from aks_infiniband.operators.nic_policy_spec import nic_policy_specs
 
 from rehearsal.machines.hardware.device_plugins import shared_rdma, sriov
@@ -37,18 +37,17 @@ def pool(
     name: str = "nd",
 ) -> Pool:
     known = SIZES[size]
-    devices = known.ipoib_devices[:1] if mode == "ipoib" else ()
+    served = known.accelerator is not None and known.accelerator.software == "gpu-operator"
     return Pool(
         name=name,
         size=known,
         node_count=2,
         node_selector={"agentpool": name},
-        tolerations=(),
         mode=mode,
         nic_driver=nic_driver,
-        gpu_driver=cast("Any", gpu_driver if known.accelerator else "none"),
-        ipoib_networks=("aks-infiniband",) * len(devices),
-        ipoib_devices=devices,
+        gpu_driver=cast("Any", gpu_driver if served else "none"),
+        # The interfaces of some sizes are not known, and have to be given.
+        ipoib_devices=known.ipoib_devices[:1] or ("ib0",) if mode == "ipoib" else (),
     )
 
 
@@ -142,8 +141,7 @@ def test_every_node_of_an_ipoib_pool_has_a_parent_device_and_a_block_of_addresse
     size: str, nic_driver: NicDriver
 ) -> None:
     one = pool(size, mode="ipoib", nic_driver=nic_driver)
-    ranges = {one.ipoib_devices[0]: ip_network("192.168.0.0/24")}
-    (network,) = networks([one], cast("Any", ranges), per_node=8)
+    (network,) = ipoib_networks([one], IPv4Network("192.168.0.0/24"), per_node=8)
     spec = ipoib_network_spec(network, namespace="aks-infiniband")
     metadata = {"name": network.name, "uid": "u"}
     made = attachment({"apiVersion": "v1", "kind": "IPoIBNetwork", "metadata": metadata, "spec": spec})

@@ -20,7 +20,7 @@ NFD = "node-feature-discovery"
 def pool(owner: str) -> Pool:
     facts: dict[str, Any] = {"gpu_driver": owner, "mode": "rdma-shared", "nic_driver": "doca-ofed"}
     size = SIZES["Standard_ND96isr_H100_v5"]
-    return Pool(name="nd", size=size, node_count=2, node_selector={"a": "b"}, tolerations=(), **facts)
+    return Pool(name="nd", size=size, node_count=2, node_selector={"a": "b"}, **facts)
 
 
 def complaints(chart: str, values: dict[str, Any]) -> list[str]:

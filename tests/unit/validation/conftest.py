@@ -19,7 +19,7 @@ def pool() -> Pool:
         size=SIZES["Standard_ND96isr_H100_v5"],
         node_count=2,
         node_selector={"agentpool": "ndh100"},
-        tolerations=({"key": "sku", "operator": "Equal", "value": "gpu", "effect": "NoSchedule"},),
+        taints=("sku=gpu:NoSchedule",),
         mode="rdma-shared",
         nic_driver="doca-ofed",
         gpu_driver="operator",

@@ -20,7 +20,6 @@ def pool(size: str, nodes: int = 2) -> Pool:
         size=SIZES[size],
         node_count=nodes,
         node_selector={"agentpool": "p"},
-        tolerations=(),
         mode="rdma-shared",
         nic_driver="doca-ofed",
         gpu_driver="operator",

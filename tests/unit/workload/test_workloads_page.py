@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 import yaml
 from aks_infiniband import SIZES, load
-from aks_infiniband.stack.plan import pools_of
 from aks_infiniband.workload.environment import Transport, nccl_environment
 from aks_infiniband.workload.pods import pod_template_fragment
 from aks_infiniband.workload.sample_job import sample_job
@@ -31,7 +30,7 @@ def printed(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """What the page's program prints for the outputs of the stack `dev`."""
     output = {
         pool.name: {"nodeCount": pool.node_count, "podTemplate": pod_template_fragment(pool)}
-        for pool in pools_of(load(dev()))
+        for pool in load(dev()).pools
     }
     program, _ = snippets("workloads.md", "python")
     out = io.StringIO()
@@ -57,7 +56,7 @@ def test_the_pages_job_puts_one_pod_on_each_machine_and_its_service_finds_them(p
 
 def test_the_pages_commands_name_the_sample_of_the_stack() -> None:
     (sample, _) = snippets("workloads.md", "sh")
-    (only,) = pools_of(load(dev()))
+    (only,) = load(dev()).pools
     name = sample_job(only)["items"][-1]["metadata"]["name"]
     assert f"pulumi stack output sampleJob-{only.name} " in sample
     assert f"job/{name} " in sample
@@ -66,8 +65,8 @@ def test_the_pages_commands_name_the_sample_of_the_stack() -> None:
 
 def test_the_pages_setting_for_further_namespaces_is_one() -> None:
     _, setting = snippets("workloads.md", "yaml")
-    settings = load({**dev(), **yaml.safe_load(setting)["config"]})
-    assert settings.workload.namespaces == ("training",)
+    stack = load({**dev(), **yaml.safe_load(setting)["config"]})
+    assert stack.namespaces == ("aks-infiniband", "training")
 
 
 @pytest.mark.parametrize(("heading", "transport"), TRANSPORTS.items())

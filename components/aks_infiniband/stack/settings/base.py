@@ -1,9 +1,28 @@
-"""What the sections of the settings have in common: the base model, and the types that several of them use."""
+"""What the sections of the settings have in common: the base model, and the types that several of them use.
 
+A section is read strictly first. Where that finds mistakes, it is read again with holes: a value that is missing or not
+well-formed cannot be read, and whatever asks for it raises Unreadable. So the rules never guess, and one mistake hides
+no other.
+"""
+
+from collections.abc import Iterator
+from dataclasses import fields
 from ipaddress import IPv4Network
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    ValidatorFunctionWrapHandler,
+    WithJsonSchema,
+    field_validator,
+    model_validator,
+)
 from pydantic.alias_generators import to_camel
 
 from aks_infiniband.stack.settings import addresses, rules
@@ -24,10 +43,16 @@ Labels = dict[Annotated[str, rules.label_key], Annotated[str, rules.label_value]
 Text = Annotated[str, Field(min_length=1)]
 Seconds = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 
-MOST_NODES: Final = 1000
-"""Nodes that AKS takes in one pool (Azure, "Quotas, virtual machine size restrictions, and region availability")."""
-LARGEST_POOL: Final = 100
-"""Machines that one placement group, and so one InfiniBand fabric, takes (Azure, "Scale sets and placement groups")."""
+WITH_HOLES: Final = {"with_holes": True}
+"""Context of a second reading: see Section."""
+_HOLE: Final = object()
+
+
+Plain = TypeVar("Plain")
+
+
+class Unreadable(Exception):  # noqa: N818  it ends a rule, and nobody sees it
+    """A value is asked for that is missing or not well-formed. That mistake has been told."""
 
 
 class Section(BaseModel):
@@ -36,3 +61,53 @@ class Section(BaseModel):
     model_config = ConfigDict(
         frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True, use_attribute_docstrings=True
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _keys_with_holes(cls, given: Any, info: ValidationInfo) -> Any:
+        """Without unknown keys, and with holes for missing ones; what is no mapping has nothing but holes."""
+        if info.context is not WITH_HOLES:
+            return given
+        fields = {field.alias or name: field for name, field in cls.model_fields.items()}
+        if not isinstance(given, dict):
+            return dict.fromkeys(fields, _HOLE)
+        missing = {key: _HOLE for key, field in fields.items() if field.is_required()}
+        return {**missing, **{key: value for key, value in given.items() if key in fields}}
+
+    @field_validator("*", mode="wrap")
+    @classmethod
+    def _value_or_hole(cls, value: Any, handler: ValidatorFunctionWrapHandler, info: ValidationInfo) -> Any:
+        try:
+            return handler(value)
+        except ValidationError:
+            if info.context is WITH_HOLES:
+                return _HOLE
+            raise
+
+    if not TYPE_CHECKING:  # with it, mypy would take every attribute for one that there is
+
+        def __getattribute__(self, name: str) -> Any:
+            value = super().__getattribute__(name)
+            if value is _HOLE:
+                raise Unreadable(name)
+            return value
+
+    def given(self, *names: str) -> Iterator[tuple[str, Any]]:
+        """Key and value, as written, of those fields that the stack file gives."""
+        for name in names:
+            if name in self.model_fields_set and self.__dict__[name] is not _HOLE:
+                ((key, value),) = self.model_dump(mode="json", by_alias=True, include={name}).items()
+                yield key, value
+
+    def whole(self) -> dict[str, Any]:
+        """Everything in it, by key. Raises Unreadable where anything is not well-formed."""
+        for name in type(self).model_fields:
+            value = getattr(self, name)
+            if isinstance(value, Section):
+                value.whole()
+        return self.model_dump(by_alias=True)
+
+
+def plain(kind: type[Plain], given: Section) -> Plain:
+    """The library's own type for a section that has the same fields."""
+    return kind(**{field.name: getattr(given, field.name) for field in fields(kind)})  # type: ignore[arg-type]  # a dataclass

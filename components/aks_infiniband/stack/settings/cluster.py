@@ -5,13 +5,12 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
+from aks_infiniband.access.kubeconfig import Login
+from aks_infiniband.azure.arguments import OutboundType
 from aks_infiniband.facts.kubernetes import SupportPlan
+from aks_infiniband.facts.limits import MOST_NODES
 from aks_infiniband.stack.settings import rules
 from aks_infiniband.stack.settings.base import Labels, Network, PublicRange, Section, Text, Zone
-
-OutboundType = Literal["loadBalancer", "userAssignedNATGateway", "userDefinedRouting", "none"]
-"""Not managedNATGateway: Azure refuses it with a subnet that is given, as ours always is (Azure, "Create a managed or
-user-assigned NAT gateway")."""
 
 
 class SystemPoolSettings(Section):
@@ -24,7 +23,7 @@ class SystemPoolSettings(Section):
 
     vm_size: Annotated[str, rules.vm_size, AfterValidator(rules.system_size)] = "Standard_D8s_v5"
     """Azure VM size without InfiniBand."""
-    count: int = Field(default=2, ge=1, le=1000, strict=True)
+    count: int = Field(default=2, ge=1, le=MOST_NODES, strict=True)
     """Number of nodes."""
     zones: tuple[Zone, ...] = ()
     """Availability zones; none means wherever there is capacity."""
@@ -72,7 +71,7 @@ class AccessSettings(Section):
     """Groups of Entra ID that administer the cluster."""
     local_accounts: bool = Field(default=True, strict=True)
     """Certificates for administrators that no directory knows. Only with entraId can they be off."""
-    login: Literal["azurecli", "spn", "msi", "workloadidentity"] = "azurecli"
+    login: Login = "azurecli"
     """As whom kubelogin logs in with entraId; none of them asks a person."""
 
 

@@ -11,11 +11,10 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from aks_infiniband.stack.settings.model import Settings
+from aks_infiniband.stack.settings.reading import Path
 
 NAMESPACE: Final = "aks-infiniband"
 LOCATION: Final = "azure-native:location"
-Path = tuple[str | int, ...]
-"""Where a value lies below our namespace; azure-native:location is ("location",)."""
 
 _SHAPES: Final = {
     "tuple_type": "a list, each item behind a dash",

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from aks_infiniband.facts.catalog import Mode, NicDriver
+from aks_infiniband.facts.limits import TIMEOUT_SECONDS
 from aks_infiniband.stack.settings import rules
 from aks_infiniband.stack.settings.base import Network, Seconds, Section, Text
 
@@ -107,7 +108,7 @@ class Readiness(Section):
     """Seconds between two looks."""
     stable_seconds: Seconds = Field(default=30, ge=0)
     """Seconds for which all nodes must offer their resources before they are believed."""
-    timeout_seconds: Seconds = Field(default=2700, gt=0)
+    timeout_seconds: Seconds = Field(default=TIMEOUT_SECONDS, gt=0)
     """Limit of every wait. Default: registering the feature takes about 10 minutes, a pool 6, the driver of a slow
     node 19, one after the other (field reports, B5); and some reserve."""
 

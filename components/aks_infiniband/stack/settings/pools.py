@@ -4,16 +4,17 @@ from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, Field, WithJsonSchema
 
+from aks_infiniband.azure.arguments import Priority
 from aks_infiniband.facts.catalog import SIZES, Architecture, GpuDriver, LinkGeneration, Mode, NicDriver
+from aks_infiniband.facts.limits import MOST_NODES
+from aks_infiniband.facts.size_defaults import OsSku
 from aks_infiniband.stack.settings import rules
-from aks_infiniband.stack.settings.base import MOST_NODES, Labels, Section, Text, Zone
+from aks_infiniband.stack.settings.base import Labels, Section, Text, Zone
 
 _SIZE: Final = {"anyOf": [{"enum": list(SIZES)}, {"type": "string", "pattern": rules.vm_size.whole}]}
 """For editors: the catalogue's sizes, or any other."""
 OwnLabels = dict[Annotated[str, rules.label_key, AfterValidator(rules.label)], Annotated[str, rules.label_value]]
 """Labels that a pool may give its nodes."""
-OsSku = Literal["Ubuntu", "Ubuntu2204", "Ubuntu2404"]
-"""Those for which NVIDIA's drivers are built (field reports, A9)."""
 
 
 class AutoscaleSettings(Section):
@@ -67,7 +68,7 @@ class PoolSettings(Section):
     capacity_reservation_group_id: Annotated[str, rules.capacity_reservation_group_id] | None = None
     """A capacity reservation group that has room for the pool. The cluster's identity needs the role Contributor on it:
     an existing one (cluster.identityId), or the one that an earlier update has made. A change replaces the pool."""
-    priority: Literal["Regular", "Spot"] = "Regular"
+    priority: Priority = "Regular"
     """Spot only for pools without InfiniBand: an eviction takes one machine out of a job that spans all of them."""
     zones: tuple[Zone, ...] = ()
     """At most one availability zone for an InfiniBand pool: a fabric does not span zones. A change replaces the

@@ -94,7 +94,7 @@ def _type(node: dict[str, Any]) -> str:
     if "items" in node:
         return f"list of {_type(node['items'])}"
     if "anyOf" in node:
-        return " or ".join("null" if one == {"type": "null"} else _type(one) for one in node["anyOf"])
+        return " or ".join("null" if choice == {"type": "null"} else _type(choice) for choice in node["anyOf"])
     return _plain(node)
 
 

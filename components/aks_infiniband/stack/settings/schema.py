@@ -8,7 +8,7 @@ from typing import Any, Final
 from aks_infiniband.facts.baselines import FIGURES
 from aks_infiniband.stack.settings.mistakes import LOCATION, NAMESPACE
 from aks_infiniband.stack.settings.model import Settings
-from aks_infiniband.stack.settings.stack import REGISTRY_CREDENTIALS
+from aks_infiniband.stack.settings.running import REGISTRY_CREDENTIALS
 
 _DIALECT: Final = "http://json-schema.org/draft-07/schema#"
 """The newest that every YAML editor reads."""

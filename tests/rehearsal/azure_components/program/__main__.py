@@ -6,14 +6,16 @@ from typing import Any
 
 import pulumi
 import pulumi_kubernetes as kubernetes
+from aks_infiniband.azure.arguments import Access, ApiServer, Autoscale, ClusterNetwork, Machines, OrdinaryPool
 from aks_infiniband.azure.cluster import AksCluster, AksClusterArgs
 from aks_infiniband.azure.feature import FeatureAbsence, FeatureAbsenceArgs
 from aks_infiniband.azure.node_pool import InfinibandNodePool, InfinibandNodePoolArgs
 from aks_infiniband.azure.ordinary_pool import OrdinaryNodePool, OrdinaryNodePoolArgs
 from aks_infiniband.azure.pool_operations import make_pools
 from aks_infiniband.facts.catalog import SIZES
-from aks_infiniband.stack.settings import AccessSettings, ApiServerSettings, NetworkSettings
-from aks_infiniband.stack.settings.pools import AutoscaleSettings
+from aks_infiniband.facts.pool import Pool
+from aks_infiniband.stack.settings.base import Section, plain
+from aks_infiniband.stack.settings.cluster import AccessSettings, ApiServerSettings, NetworkSettings
 
 config = pulumi.Config()
 
@@ -22,19 +24,27 @@ def section(name: str) -> Any:
     return json.loads(config.get(name) or "{}")
 
 
+def settings(model: type[Section], name: str) -> Any:
+    """A section as a stack file has it."""
+    return model.model_validate(section(name))
+
+
 def make_pool(name: str, given: dict[str, Any], opts: pulumi.ResourceOptions) -> InfinibandNodePool | OrdinaryNodePool:
-    bounds = given.pop("autoscale", None)
-    common: dict[str, Any] = {
-        "pool_name": name,
+    count, bounds = given.pop("count"), given.pop("autoscale", None)
+    described = {"name": name, "node_count": count, "taints": tuple(given.pop("taints", ()))}
+    place: dict[str, Any] = {
         "resource_group_name": cluster.resource_group_name,
         "cluster_name": cluster.cluster_name,
         "subnet_id": cluster.subnet_id,
-        "autoscale": bounds and AutoscaleSettings.model_validate(bounds),
     }
+    autoscale = bounds and Autoscale(begin=count, min_count=bounds["minCount"], max_count=bounds["maxCount"])
     if "size" in given:
-        size = SIZES[given.pop("size")]
-        return InfinibandNodePool(name, args=InfinibandNodePoolArgs(size=size, **common, **given), opts=opts)
-    return OrdinaryNodePool(name, args=OrdinaryNodePoolArgs(**common, **given), opts=opts)
+        pool = Pool(size=SIZES[given.pop("size")], gpu_driver=given.pop("gpu_driver"), **described)
+        machines = Machines(autoscale=autoscale, **given)
+        return InfinibandNodePool(name, args=InfinibandNodePoolArgs(pool=pool, machines=machines, **place), opts=opts)
+    ordinary = OrdinaryPool(vm_size=given.pop("vm_size"), priority=given.pop("priority", "Regular"), **described)
+    machines = Machines(autoscale=autoscale, **given)
+    return OrdinaryNodePool(name, args=OrdinaryNodePoolArgs(pool=ordinary, machines=machines, **place), opts=opts)
 
 
 cluster = AksCluster(
@@ -44,9 +54,9 @@ cluster = AksCluster(
         kubernetes_version="1.35",
         cluster_name="rdma",
         resource_group_name="rdma",
-        network=NetworkSettings.model_validate(section("network")),
-        api_server=ApiServerSettings.model_validate(section("apiServer")),
-        access=AccessSettings.model_validate(section("access")),
+        network=plain(ClusterNetwork, settings(NetworkSettings, "network")),
+        api_server=plain(ApiServer, settings(ApiServerSettings, "apiServer")),
+        access=plain(Access, settings(AccessSettings, "access")),
         identity_id=config.get("identityId"),
     ),
 )

@@ -17,7 +17,6 @@ pool = Pool(
     size=SIZES["Standard_ND96isr_H100_v5"],
     node_count=2,
     node_selector={"agentpool": name},
-    tolerations=(),
     mode="rdma-shared",
     nic_driver="doca-ofed",
     gpu_driver="operator",

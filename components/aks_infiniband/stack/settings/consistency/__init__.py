@@ -1,1 +1,35 @@
-"""What a value may be only in view of others: one module a topic, each with a `check`; `topics` runs them all."""
+"""The rules for values that have to go together, a module for each topic. A rule yields what is wrong.
+
+A rule is for the stack as a whole (a module's STACK) or for one pool (its POOL). It ends where it asks for a value that
+is not well-formed, so each rule asks for little.
+"""
+
+from collections.abc import Iterator
+from contextlib import suppress
+
+from aks_infiniband.stack.settings.base import Unreadable
+from aks_infiniband.stack.settings.consistency import (
+    access,
+    drivers,
+    existing,
+    images,
+    ipoib,
+    kubernetes,
+    networks,
+    pools,
+    sizes,
+    waits,
+)
+from aks_infiniband.stack.settings.reading import Inconsistency, Reading
+
+_TOPICS = (existing, kubernetes, access, networks, sizes, pools, drivers, images, ipoib, waits)
+
+
+def check(reading: Reading) -> Iterator[Inconsistency]:
+    """Every inconsistency of a stack file."""
+    for topic in _TOPICS:
+        rules = [rule(reading) for rule in topic.STACK]
+        rules += [rule(pool) for rule in topic.POOL for pool in reading.pools]
+        for found in rules:
+            with suppress(Unreadable):
+                yield from found

@@ -3,71 +3,72 @@
 from collections.abc import Iterator
 from typing import Final
 
-from aks_infiniband.stack.settings.cluster import AccessSettings, ApiServerSettings, ClusterSettings
-from aks_infiniband.stack.settings.consistency.seen import Inconsistency, Seen
+from aks_infiniband.stack.settings.reading import Inconsistency, Reading
+from aks_infiniband.workload.pods import NAMESPACE
 
 _LONGEST_GROUP: Final = 80
 """Characters of a node resource group's name (Azure, "Troubleshoot common AKS problems": MC_group_cluster_region)."""
-_WORKLOADS: Final = "aks-infiniband"
 
 
-def check(seen: Seen) -> Iterator[Inconsistency]:
-    """What Azure would refuse of names and of access."""
-    cluster = seen.cluster
-    if cluster is not None:
-        yield from _groups(cluster, seen.settings.location)
-        if cluster.api_server is not None:
-            yield from _api_server(cluster.api_server)
-        if cluster.access is not None:
-            yield from _access(seen, cluster.access)
-    yield from _namespaces(seen)
-
-
-def _groups(cluster: ClusterSettings, location: str | None) -> Iterator[Inconsistency]:
-    given, group = cluster.node_resource_group, cluster.resource_group or cluster.name
-    path = ("cluster", "nodeResourceGroup")
-    if given is not None and given.lower() == (group or "").lower():
-        yield Inconsistency(path, given, "must not be the cluster's own: AKS makes a second group")
-    if given is not None and len(given) > _LONGEST_GROUP:
+def _node_group(reading: Reading) -> Iterator[Inconsistency]:
+    cluster = reading.settings.cluster
+    if cluster is None or cluster.node_resource_group is None:
+        return
+    given, path = cluster.node_resource_group, ("cluster", "nodeResourceGroup")
+    if len(given) > _LONGEST_GROUP:
         yield Inconsistency(path, given, f"must have {_LONGEST_GROUP} characters at most")
-    if given is None and cluster.name and location:
-        default = f"MC_{group}_{cluster.name}_{location}"
-        if len(default) > _LONGEST_GROUP:
-            reason = (
-                f"makes AKS name the node resource group {default}, {len(default)} characters of {_LONGEST_GROUP}: "
-                "choose a shorter name or resourceGroup, or give nodeResourceGroup"
-            )
-            yield Inconsistency(("cluster", "name"), cluster.name, reason)
+    if given.lower() == (cluster.resource_group or cluster.name or "").lower():
+        yield Inconsistency(path, given, "must not be the cluster's own: AKS makes a second group")
 
 
-def _api_server(api_server: ApiServerSettings) -> Iterator[Inconsistency]:
-    if api_server.private and api_server.authorized_ip_ranges:
+def _default_node_group(reading: Reading) -> Iterator[Inconsistency]:
+    cluster = reading.settings.cluster
+    if cluster is None or cluster.node_resource_group is not None or cluster.name is None:
+        return
+    default = f"MC_{cluster.resource_group or cluster.name}_{cluster.name}_{reading.settings.location}"
+    if len(default) > _LONGEST_GROUP:
+        reason = (
+            f"makes AKS name the node resource group {default}, {len(default)} characters of {_LONGEST_GROUP}: "
+            "choose a shorter name or resourceGroup, or give nodeResourceGroup"
+        )
+        yield Inconsistency(("cluster", "name"), cluster.name, reason)
+
+
+def _api_server(reading: Reading) -> Iterator[Inconsistency]:
+    cluster = reading.settings.cluster
+    if cluster is not None and cluster.api_server.private and cluster.api_server.authorized_ip_ranges:
         yield Inconsistency(
             ("cluster", "apiServer", "authorizedIpRanges"),
-            [str(one) for one in api_server.authorized_ip_ranges],
+            list(map(str, cluster.api_server.authorized_ip_ranges)),
             "must be left out with private: a private API server has no public address to open",
         )
 
 
-def _access(seen: Seen, access: AccessSettings) -> Iterator[Inconsistency]:
-    path = ("cluster", "access")
-    if access.entra_id is not False or seen.is_wrong(*path, "entraId"):
-        return
-    if access.local_accounts is False:
+def _local_accounts(reading: Reading) -> Iterator[Inconsistency]:
+    cluster = reading.settings.cluster
+    if cluster is not None and not cluster.access.entra_id and not cluster.access.local_accounts:
         reason = "must be true without entraId: nobody could log in; set entraId: true"
-        yield Inconsistency((*path, "localAccounts"), False, reason)
-    for name, key in (("admin_group_object_ids", "adminGroupObjectIds"), ("login", "login")):
-        if name in access.model_fields_set and not seen.is_wrong(*path, key):
-            reason = "says nothing without entraId: set entraId: true, or leave it out"
-            yield Inconsistency((*path, key), getattr(access, name), reason)
+        yield Inconsistency(("cluster", "access", "localAccounts"), False, reason)
 
 
-def _namespaces(seen: Seen) -> Iterator[Inconsistency]:
-    workload = seen.settings.workload
-    given = (workload and workload.namespaces) or ()
+def _entra_id_only(reading: Reading) -> Iterator[Inconsistency]:
+    cluster = reading.settings.cluster
+    if cluster is None or cluster.access.entra_id:
+        return
+    for key, value in cluster.access.given("admin_group_object_ids", "login"):
+        reason = "says nothing without entraId: set entraId: true, or leave it out"
+        yield Inconsistency(("cluster", "access", key), value, reason)
+
+
+def _namespaces(reading: Reading) -> Iterator[Inconsistency]:
+    given = reading.settings.workload.namespaces
     for place, namespace in enumerate(given):
         path = ("workload", "namespaces", place)
-        if namespace == _WORKLOADS:
+        if namespace == NAMESPACE:
             yield Inconsistency(path, namespace, "has the settings anyway: the program makes it; list other namespaces")
         elif namespace in given[:place]:
             yield Inconsistency(path, namespace, "must be listed once")
+
+
+STACK = (_node_group, _default_node_group, _api_server, _local_accounts, _entra_id_only, _namespaces)
+POOL = ()

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Final
 
-from aks_infiniband.facts.catalog import Accelerator, GpuSoftware
-from aks_infiniband.stack.settings.consistency.seen import Inconsistency, Seen, SeenPool
+from aks_infiniband.facts.catalog import GpuSoftware
+from aks_infiniband.stack.settings.reading import Inconsistency, PoolReading, Reading, known
 
 _TO_COME: Final[dict[GpuSoftware, str]] = {
     "rocm": "AMD's ROCm GPU operator",
@@ -16,21 +16,12 @@ _NO_DMA_BUF: Final = ("V100",)
 "GPUDirect RDMA", prerequisites)."""
 
 
-def check(seen: Seen) -> Iterator[Inconsistency]:
-    """Of the pools with InfiniBand."""
-    for pool in seen.infiniband_pools:
-        if pool.size is not None and pool.gpu_driver in {"operator", "aks"}:
-            yield from _owner(pool, pool.size.accelerator)
-    yield from _two_owners(seen)
-    yield from _one_module(seen)
-    yield from _versions(seen)
-
-
-def _owner(pool: SeenPool, gpus: Accelerator | None) -> Iterator[Inconsistency]:
-    path, owner = pool.path("gpuDriver"), pool.gpu_driver
+def _owner(pool: PoolReading) -> Iterator[Inconsistency]:
+    if not pool.infiniband or pool.gpu_driver == "none":
+        return
+    path, owner, gpus = pool.path("gpuDriver"), pool.gpu_driver, pool.size.accelerator
     if gpus is None:
-        reason = f"must be none: {pool.given.vm_size} has no GPUs; leave it out"
-        yield Inconsistency(path, owner, reason)
+        yield Inconsistency(path, owner, f"must be none: {pool.given.vm_size} has no GPUs; leave it out")
     elif gpus.software in _TO_COME:
         yield Inconsistency(
             path,
@@ -47,47 +38,54 @@ def _owner(pool: SeenPool, gpus: Accelerator | None) -> Iterator[Inconsistency]:
         )
 
 
-def _two_owners(seen: Seen) -> Iterator[Inconsistency]:
+def _owned(pool: PoolReading) -> bool:
+    """Whether it has GPUs that the GPU Operator makes usable, and somebody owns their driver."""
+    gpus = pool.size.accelerator
+    return gpus is not None and gpus.software == "gpu-operator" and pool.gpu_driver != "none"
+
+
+def _one_owner(reading: Reading) -> Iterator[Inconsistency]:
     """Driver, toolkit and runtime class are one for each GPU Operator, and there is one (field reports, A4)."""
-    owned = [pool for pool in seen.infiniband_pools if pool.gpu_driver in {"operator", "aks"} and _ours(pool)]
-    for pool in owned[1:]:
-        if pool.gpu_driver != owned[0].gpu_driver:
+    pools = [pool for pool, owned in known(reading.infiniband_pools, _owned) if owned]
+    for pool in pools[1:]:
+        first = pools[0]
+        if pool.gpu_driver != first.gpu_driver:
             yield Inconsistency(
                 pool.path("gpuDriver"),
                 pool.gpu_driver,
-                f"must be {owned[0].gpu_driver}, as pool {owned[0].name} has it: a cluster has one owner of GPU "
+                f"must be {first.gpu_driver}, as pool {first.name} has it: a cluster has one owner of GPU "
                 "drivers, and two break the nodes; set gpuDriver of one pool, or none for the GPUs of one of them",
             )
 
 
-def _ours(pool: SeenPool) -> bool:
-    """Whether it has GPUs that the GPU Operator makes usable."""
-    gpus = pool.size.accelerator if pool.size is not None else None
-    return gpus is not None and gpus.software == "gpu-operator"
-
-
-def _one_module(seen: Seen) -> Iterator[Inconsistency]:
+def _one_module(reading: Reading) -> Iterator[Inconsistency]:
     """The operator's driver pods wait for an OFED container on every node, or on none (chart value driver.rdma)."""
-    owned = [pool for pool in seen.infiniband_pools if pool.gpu_driver == "operator" and _ours(pool)]
-    known = [pool for pool in owned if pool.nic_driver is not None]
-    for pool in known[1:]:
-        if pool.nic_driver != known[0].nic_driver:
+    asked = known(reading.infiniband_pools, lambda pool: pool.nic_driver if _owned(pool) else None)
+    drivers = [(pool, driver) for pool, driver in asked if driver is not None and pool.gpu_driver == "operator"]
+    for pool, driver in drivers[1:]:
+        first, wanted = drivers[0]
+        if driver != wanted:
             yield Inconsistency(
                 pool.path("nicDriver"),
-                pool.nic_driver,
-                f"must be {known[0].nic_driver}, as pool {known[0].name} has it: the GPU Operator's drivers wait for "
+                driver,
+                f"must be {wanted}, as pool {first.name} has it: the GPU Operator's drivers wait for "
                 "an OFED container on all nodes or on none",
             )
 
 
-def _versions(seen: Seen) -> Iterator[Inconsistency]:
-    """A driver's version where nobody installs that driver."""
-    gpu, network = seen.settings.gpu_operator, seen.network_operator
-    owners = [pool.gpu_driver for pool in seen.infiniband_pools]
-    if gpu is not None and gpu.driver_version and None not in owners and "operator" not in owners:
+def _gpu_driver_version(reading: Reading) -> Iterator[Inconsistency]:
+    version = reading.settings.gpu_operator.driver_version
+    if version and all(not pool.infiniband or pool.gpu_driver != "operator" for pool in reading.pools):
         reason = "says nothing: no pool has gpuDriver operator; leave it out"
-        yield Inconsistency(("gpuOperator", "driverVersion"), gpu.driver_version, reason)
-    sources = [pool.nic_driver for pool in seen.infiniband_pools]
-    if network is not None and network.driver_version and None not in sources and "doca-ofed" not in sources:
+        yield Inconsistency(("gpuOperator", "driverVersion"), version, reason)
+
+
+def _nic_driver_version(reading: Reading) -> Iterator[Inconsistency]:
+    version = reading.settings.network_operator.driver_version
+    if version and all(not pool.infiniband or pool.nic_driver != "doca-ofed" for pool in reading.pools):
         reason = "says nothing: every pool has the inbox driver; leave it out"
-        yield Inconsistency(("networkOperator", "driverVersion"), network.driver_version, reason)
+        yield Inconsistency(("networkOperator", "driverVersion"), version, reason)
+
+
+STACK = (_one_owner, _one_module, _gpu_driver_version, _nic_driver_version)
+POOL = (_owner,)

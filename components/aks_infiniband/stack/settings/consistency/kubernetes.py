@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import UTC, date, datetime
 
 from aks_infiniband.facts.kubernetes import RELEASES, supported
-from aks_infiniband.stack.settings.consistency.seen import Inconsistency, Seen
+from aks_infiniband.stack.settings.reading import Inconsistency, Reading
 
 
 def today() -> date:
@@ -12,10 +12,10 @@ def today() -> date:
     return datetime.now(UTC).date()
 
 
-def check(seen: Seen) -> Iterator[Inconsistency]:
+def _supported(reading: Reading) -> Iterator[Inconsistency]:
     """Of a cluster that is made: its version's support has not ended."""
-    version, cluster, now = seen.kubernetes, seen.cluster, today()
-    if version not in RELEASES or cluster is None or cluster.support_plan is None:
+    version, cluster, now = reading.kubernetes, reading.settings.cluster, today()
+    if version not in RELEASES or cluster is None:
         return
     release = RELEASES[version]
     if now <= release.last_day(cluster.support_plan):
@@ -25,3 +25,7 @@ def check(seen: Seen) -> Iterator[Inconsistency]:
     if now <= release.long_term_end:
         reason += f", or until {release.long_term_end} with supportPlan AKSLongTermSupport"
     yield Inconsistency(("cluster", "kubernetesVersion"), cluster.kubernetes_version, reason)
+
+
+STACK = (_supported,)
+POOL = ()

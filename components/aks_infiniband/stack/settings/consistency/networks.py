@@ -1,13 +1,14 @@
 """Address ranges of the cluster: apart from one another, large enough, and of a network that is either ours or not."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from ipaddress import IPv4Network
 from itertools import combinations
 from math import ceil
-from typing import Any, Final
+from typing import Final
 
+from aks_infiniband.stack.settings.base import Unreadable
 from aks_infiniband.stack.settings.cluster import NetworkSettings
-from aks_infiniband.stack.settings.consistency.seen import Inconsistency, Seen
+from aks_infiniband.stack.settings.reading import Inconsistency, Reading, known
 
 SMALLEST_SERVICES: Final = 27
 """Prefix of the least range of services: 30 addresses, of which the tenth is the cluster's DNS."""
@@ -20,41 +21,36 @@ _ORDINARY_SURGE: Final = 0.1
 _PATH: Final = ("cluster", "network")
 
 
-def check(seen: Seen) -> Iterator[Inconsistency]:
-    """Of a cluster that is made; of an existing one nothing is known."""
-    network = seen.cluster and seen.cluster.network
-    if not network:
-        return
-    yield from _given_subnets(seen, network)
-    yield from _no_way_out(seen, network)
-    yield from _services(network)
-    yield from _overlaps(seen, network)
-    if network.node_subnet_id is None:
-        yield from _own_subnet(seen, network)
-    if network.pod_subnet_id is None:
-        yield from _pods(seen, network)
+def _network(reading: Reading) -> NetworkSettings:
+    """Of a cluster that is made; Unreadable for an existing one, of which nothing is known."""
+    if reading.settings.cluster is None:
+        raise Unreadable("cluster")
+    return reading.settings.cluster.network
 
 
-def _left_out(network: NetworkSettings, keys: dict[str, str], why: str) -> Iterator[Inconsistency]:
-    for name, key in keys.items():
-        value: Any = getattr(network, name)
-        if name in network.model_fields_set and value is not None:
-            yield Inconsistency((*_PATH, key), str(value), f"must be left out with {why}")
+def _left_out(network: NetworkSettings, names: tuple[str, ...], why: str) -> Iterator[Inconsistency]:
+    for key, value in network.given(*names):
+        yield Inconsistency((*_PATH, key), value, f"must be left out with {why}")
 
 
-def _given_subnets(seen: Seen, network: NetworkSettings) -> Iterator[Inconsistency]:
+def _node_subnet(reading: Reading) -> Iterator[Inconsistency]:
+    network = _network(reading)
     if network.node_subnet_id is not None:
-        why = "nodeSubnetId: no virtual network is made"
-        yield from _left_out(network, {"address_space": "addressSpace", "subnet": "subnet"}, why)
+        yield from _left_out(network, ("address_space", "subnet"), "nodeSubnetId: no virtual network is made")
+
+
+def _pod_subnet(reading: Reading) -> Iterator[Inconsistency]:
+    network = _network(reading)
     if network.pod_subnet_id is not None:
-        yield from _left_out(network, {"pod_cidr": "podCidr"}, "podSubnetId: there is no overlay")
-    if seen.is_wrong(*_PATH, "nodeSubnetId") or network.node_subnet_id is not None:
-        return
-    if network.pod_subnet_id is not None:
-        yield Inconsistency(
-            (*_PATH, "podSubnetId"), network.pod_subnet_id, "needs nodeSubnetId, a subnet of the same virtual network"
-        )
-    if network.outbound_type not in {None, "loadBalancer"}:
+        yield from _left_out(network, ("pod_cidr",), "podSubnetId: there is no overlay")
+        if network.node_subnet_id is None:
+            reason = "needs nodeSubnetId, a subnet of the same virtual network"
+            yield Inconsistency((*_PATH, "podSubnetId"), network.pod_subnet_id, reason)
+
+
+def _way_out(reading: Reading) -> Iterator[Inconsistency]:
+    network = _network(reading)
+    if network.outbound_type != "loadBalancer" and network.node_subnet_id is None:
         yield Inconsistency(
             (*_PATH, "outboundType"),
             network.outbound_type,
@@ -62,18 +58,15 @@ def _given_subnets(seen: Seen, network: NetworkSettings) -> Iterator[Inconsisten
         )
 
 
-def _no_way_out(seen: Seen, network: NetworkSettings) -> Iterator[Inconsistency]:
-    registry = seen.settings.registry
-    if network.outbound_type != "none" or registry is None or seen.is_wrong("registry", "images"):
-        return
-    if registry.images is None:
+def _no_way_out(reading: Reading) -> Iterator[Inconsistency]:
+    if _network(reading).outbound_type == "none" and reading.settings.registry.images is None:
         reason = "is missing; with outboundType none no image is pulled from the internet: name a mirror of them"
         yield Inconsistency(("registry", "images"), None, reason)
 
 
-def _services(network: NetworkSettings) -> Iterator[Inconsistency]:
-    services = network.service_cidr
-    if services is not None and not 12 <= services.prefixlen <= SMALLEST_SERVICES:
+def _services(reading: Reading) -> Iterator[Inconsistency]:
+    services = _network(reading).service_cidr
+    if not 12 <= services.prefixlen <= SMALLEST_SERVICES:
         yield Inconsistency(
             (*_PATH, "serviceCidr"),
             str(services),
@@ -82,49 +75,65 @@ def _services(network: NetworkSettings) -> Iterator[Inconsistency]:
         )
 
 
-def _overlaps(seen: Seen, network: NetworkSettings) -> Iterator[Inconsistency]:
-    ranges: dict[tuple[str, ...], IPv4Network | None] = {(*_PATH, "serviceCidr"): network.service_cidr}
-    if network.pod_subnet_id is None:
-        ranges = {(*_PATH, "podCidr"): network.pod_cidr, **ranges}
-    if network.node_subnet_id is None:
-        ranges = {(*_PATH, "addressSpace"): network.address_space, **ranges}
-    operator = seen.network_operator
-    if operator and operator.ipoib and any(pool.mode == "ipoib" for pool in seen.infiniband_pools):
-        ranges["networkOperator", "ipoib", "range"] = operator.ipoib.range
-    for (one, first), (other, second) in combinations(ranges.items(), 2):
+def _ranges(reading: Reading) -> dict[tuple[str, ...], Callable[[], IPv4Network | None]]:
+    """What reads each range of the stack, by its path; None for one that is not made."""
+    network, operator = _network(reading), reading.settings.network_operator
+    return {
+        (*_PATH, "addressSpace"): lambda: network.address_space if network.node_subnet_id is None else None,
+        (*_PATH, "podCidr"): lambda: network.pod_cidr if network.pod_subnet_id is None else None,
+        (*_PATH, "serviceCidr"): lambda: network.service_cidr,
+        ("networkOperator", "ipoib", "range"): lambda: (
+            operator.ipoib.range
+            if any(mode == "ipoib" for _, mode in known(reading.infiniband_pools, lambda pool: pool.mode))
+            else None
+        ),
+    }
+
+
+def _overlaps(reading: Reading) -> Iterator[Inconsistency]:
+    ranges = known(_ranges(reading).items(), lambda item: item[1]())
+    for ((path, _), first), ((other, _), second) in combinations(ranges, 2):
         if first is not None and second is not None and first.overlaps(second):
-            key = one[-1] if other[: len(_PATH)] == _PATH else f"aks-infiniband:{'.'.join(one)}"
+            key = path[-1] if other[: len(_PATH)] == _PATH else f"aks-infiniband:{'.'.join(path)}"
             yield Inconsistency(other, str(second), f"must not overlap {key} {first}")
 
 
-def _nodes(seen: Seen) -> int:
-    system = seen.cluster and seen.cluster.system_pool
-    return ((system and system.count) or 0) + sum(pool.most_nodes or 0 for pool in seen.pools)
+def _within(reading: Reading) -> Iterator[Inconsistency]:
+    network = _network(reading)
+    if network.node_subnet_id is None and not network.subnet.subnet_of(network.address_space):
+        reason = f"must lie within addressSpace {network.address_space}"
+        yield Inconsistency((*_PATH, "subnet"), str(network.subnet), reason)
 
 
-def _own_subnet(seen: Seen, network: NetworkSettings) -> Iterator[Inconsistency]:
+def _nodes(reading: Reading) -> tuple[int, int]:
+    """Nodes, and further ones during an upgrade; at the least, where of some pool that cannot be told."""
+    cluster = reading.settings.cluster
+    system = sum(count for _, count in known([cluster], lambda cluster: cluster.system_pool.count if cluster else 0))
+    most = known(reading.pools, lambda pool: pool.most_nodes)
+    ordinary = known(most, lambda found: 0 if found[0].infiniband else ceil(found[1] * _ORDINARY_SURGE))
+    return system + sum(nodes for _, nodes in most), _SYSTEM_SURGE + sum(surge for _, surge in ordinary)
+
+
+def _own_subnet(reading: Reading) -> Iterator[Inconsistency]:
     """With the overlay every node takes one address of the subnet (Azure, "Azure CNI Overlay")."""
-    if network.subnet is None:
-        return
-    path = (*_PATH, "subnet")
-    if network.address_space is not None and not network.subnet.subnet_of(network.address_space):
-        yield Inconsistency(path, str(network.subnet), f"must lie within addressSpace {network.address_space}")
-    nodes, surge = _nodes(seen), _SYSTEM_SURGE
-    surge += sum(ceil((pool.most_nodes or 0) * _ORDINARY_SURGE) for pool in seen.pools if not pool.infiniband)
+    network, (nodes, surge) = _network(reading), _nodes(reading)
     addresses = max(0, network.subnet.num_addresses - _RESERVED_IN_SUBNET)
-    if nodes + surge > addresses:
+    if network.node_subnet_id is None and nodes + surge > addresses:
         yield Inconsistency(
-            path,
+            (*_PATH, "subnet"),
             str(network.subnet),
             f"has {addresses} addresses for nodes; the stack has {nodes}, and an upgrade takes {surge} more",
         )
 
 
-def _pods(seen: Seen, network: NetworkSettings) -> Iterator[Inconsistency]:
+def _pods(reading: Reading) -> Iterator[Inconsistency]:
     """With the overlay every node takes a /24 of the pods' range (Azure, "Azure CNI Overlay")."""
-    if network.pod_cidr is None:
-        return
-    room, nodes = network.pod_cidr.num_addresses // 256, _nodes(seen)
-    if nodes > room:
+    network, (nodes, _) = _network(reading), _nodes(reading)
+    room = network.pod_cidr.num_addresses // 256
+    if network.pod_subnet_id is None and nodes > room:
         reason = f"has room for {room} nodes, a /24 for each; the stack has {nodes}"
         yield Inconsistency((*_PATH, "podCidr"), str(network.pod_cidr), reason)
+
+
+STACK = (_node_subnet, _pod_subnet, _way_out, _no_way_out, _services, _overlaps, _within, _own_subnet, _pods)
+POOL = ()

@@ -1,0 +1,252 @@
+"""From settings, as they are read, to a stack with nothing left open, and the mistakes that only files can hold."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, replace
+from functools import cached_property
+from typing import Any, Final
+
+import pulumi
+
+from aks_infiniband.access.kubeconfig import KubeconfigError
+from aks_infiniband.access.kubeconfig_file import KubeconfigFile, read_kubeconfig
+from aks_infiniband.facts import versions
+from aks_infiniband.facts.baselines import GivenThreshold
+from aks_infiniband.facts.pool import Pool
+from aks_infiniband.operators import charts
+from aks_infiniband.operators.gpu_operator import gpu_operator_values, is_gpu_pool
+from aks_infiniband.operators.ipoib import Network, ipoib_networks
+from aks_infiniband.operators.network_operator import network_operator_values
+from aks_infiniband.operators.nic_policy_spec import NicPolicySpecs, PolicyOptions, nic_policy_specs, pool_sections
+from aks_infiniband.operators.system_nodes import SYSTEM_POOL
+from aks_infiniband.operators.upgrades import DriverUpgrade
+from aks_infiniband.resources.registry import PULL_SECRET, Registry
+from aks_infiniband.stack.resolve_azure import azure_cluster_args
+from aks_infiniband.stack.settings import rules
+from aks_infiniband.stack.settings.base import Unreadable, plain
+from aks_infiniband.stack.settings.mistakes import Mistake, SettingsError, key_of
+from aks_infiniband.stack.settings.operators import ChartSettings
+from aks_infiniband.stack.settings.reading import PoolReading, Reading
+from aks_infiniband.stack.stack import Operator, Stack
+from aks_infiniband.validation import ValidationOptions, Waits
+from aks_infiniband.workload import topology
+from aks_infiniband.workload.pods import NAMESPACE
+
+_SAME_MACHINES: Final = {"labels", "taints", "count", "autoscale", "nccl_topology"}
+"""Settings of a pool that change without replacing its machines."""
+_FILES: Final = ("topologies", "network", "gpu", "cluster_name", "existing")
+"""The parts of a stack in which mistakes are found once files are read."""
+
+
+class Resolution:
+    """The parts of a stack, each computed once. After a reading with holes some of them raise Unreadable."""
+
+    def __init__(self, reading: Reading, registry_credentials: pulumi.Input[str] | None) -> None:
+        self._reading, self._settings = reading, reading.settings
+        self._credentials = registry_credentials
+
+    def mistakes(self) -> Iterator[Mistake]:
+        """What is wrong with the files that the settings name, and with the cluster's default name."""
+        for part in _FILES:
+            try:
+                getattr(self, part)
+            except SettingsError as error:
+                yield from error.mistakes
+            except (Unreadable, ValueError, charts.ValuesError):
+                continue  # told already: of values that are not well-formed, or do not go together
+
+    def stack(self) -> Stack:
+        """The whole. Raises SettingsError."""
+        settings = self._settings
+        return Stack(
+            cluster=self.existing or azure_cluster_args(self._reading, self.pools, self.cluster_name),
+            pools=self.pools,
+            registry=self.registry,
+            registry_credentials=self._credentials,
+            network=self.network,
+            gpu=self.gpu,
+            policies=self.policies,
+            networks=self.networks,
+            topologies=self.topologies,
+            namespaces=(NAMESPACE, *settings.workload.namespaces),
+            memlock=settings.network_operator.node_preparation,
+            waits=plain(Waits, settings.readiness),
+            validation=self._validation(),
+            revalidate_when={
+                pool.name: self._revalidate_when(pool, resolved)
+                for pool, resolved in zip(self._reading.infiniband_pools, self.pools, strict=True)
+            },
+        )
+
+    @cached_property
+    def pools(self) -> tuple[Pool, ...]:
+        return tuple(map(_pool, self._reading.infiniband_pools))
+
+    @cached_property
+    def registry(self) -> Registry:
+        secret = None if self._credentials is None else PULL_SECRET
+        return Registry(images=self._settings.registry.images, pull_secret=secret)
+
+    @cached_property
+    def topologies(self) -> dict[str, str]:
+        found: dict[str, str] = {}
+        mistakes: list[Mistake] = []
+        for pool in self._reading.infiniband_pools:
+            try:
+                if pool.given.nccl_topology is not None:
+                    found[pool.name] = topology.read(pool.given.nccl_topology)
+            except Unreadable:
+                continue
+            except ValueError as error:
+                reason = f"is {pool.given.nccl_topology!r}; {error}"
+                mistakes.append(Mistake(key=key_of(pool.path("ncclTopology")), reason=reason))
+        if mistakes:
+            raise SettingsError(tuple(mistakes))
+        return found
+
+    @cached_property
+    def cluster_name(self) -> str | None:
+        """The name in Azure of the cluster that is made: the one given, else after project and stack."""
+        cluster = self._settings.cluster
+        if cluster is None:
+            return None
+        if cluster.name is not None:
+            return cluster.name
+        name = f"{pulumi.get_project()}-{pulumi.get_stack()}"
+        try:
+            return rules.resource_name(name)
+        except ValueError as error:
+            reason = f"is {name!r} where nothing else is given, after project and stack; {error}: give it a name"
+            raise SettingsError((Mistake(key="aks-infiniband:cluster.name", reason=reason),)) from error
+
+    @cached_property
+    def existing(self) -> KubeconfigFile | None:
+        given = self._settings.existing_cluster
+        if given is None:
+            return None
+        try:
+            return read_kubeconfig(given.kubeconfig, context=given.context)
+        except KubeconfigError as error:
+            reason = f"is {given.kubeconfig!r}; {error}"
+            raise SettingsError((Mistake(key="aks-infiniband:existingCluster.kubeconfig", reason=reason),)) from error
+
+    @cached_property
+    def upgrade(self) -> DriverUpgrade:
+        return plain(DriverUpgrade, self._settings.network_operator.upgrade)
+
+    @cached_property
+    def system_node_selector(self) -> Mapping[str, str]:
+        """Labels of the nodes that carry the operators; none: any node that is of no InfiniBand pool."""
+        existing = self._settings.existing_cluster
+        return SYSTEM_POOL if existing is None else existing.system_node_selector
+
+    @cached_property
+    def network(self) -> Operator:
+        given = self._settings.network_operator
+        with _told("networkOperator"):
+            people = charts.given_values(given.values_file, given.values)
+            values = network_operator_values(
+                self.pools,
+                given=people,
+                system_node_selector=self.system_node_selector,
+                registry=self.registry,
+            )
+        return Operator(chart=self._chart(versions.NETWORK_OPERATOR_CHART, given.chart), given=people, values=values)
+
+    @cached_property
+    def gpu(self) -> Operator | None:
+        given = self._settings.gpu_operator
+        with _told("gpuOperator"):
+            people = charts.given_values(given.values_file, given.values)
+            if not any(map(is_gpu_pool, self.pools)):
+                return None
+            values = gpu_operator_values(
+                self.pools,
+                given=people,
+                driver_version=given.driver_version,
+                upgrade=self.upgrade,
+                system_node_selector=self.system_node_selector,
+                registry=self.registry,
+            )
+        return Operator(chart=self._chart(versions.GPU_OPERATOR_CHART, given.chart), given=people, values=values)
+
+    def _chart(self, default: versions.Chart, given: ChartSettings) -> charts.ChartSource:
+        return charts.chart_source(
+            default,
+            name=given.name,
+            repository=given.repository,
+            version=given.version,
+            location=self._settings.registry.charts,
+        )
+
+    @cached_property
+    def options(self) -> PolicyOptions:
+        version = self._settings.network_operator.driver_version
+        return PolicyOptions(driver_version=version, upgrade=self.upgrade, registry=self.registry)
+
+    @cached_property
+    def policies(self) -> NicPolicySpecs:
+        return nic_policy_specs(self.pools, self.options)
+
+    @cached_property
+    def networks(self) -> list[Network]:
+        ipoib = self._settings.network_operator.ipoib
+        return ipoib_networks(self.pools, ipoib.range, per_node=ipoib.addresses_per_node, gateway=ipoib.gateway)
+
+    def _validation(self) -> ValidationOptions:
+        given = self._settings.validation
+        bounds = {figure: plain(GivenThreshold, bounds) for figure, bounds in given.thresholds.items()}
+        return replace(plain(ValidationOptions, given), thresholds=bounds)
+
+    def _revalidate_when(self, pool: PoolReading, resolved: Pool) -> dict[str, Any]:
+        """What, changed, makes an earlier validation of a pool say nothing any more, as JSON.
+
+        Nothing of another pool is in it: a pool that comes beside others must not claim their machines, with all that
+        runs on them, for a validation.
+        """
+        settings, cluster = self._settings, self._settings.cluster
+        facts: dict[str, Any] = {
+            "nicPolicy": pool_sections(resolved, self.options),
+            # A driver that moves from one policy to another is loaded anew.
+            "driverOfItsOwn": "ofedDriver" in self.policies.nodes.get(pool.name, {}),
+            "networks": {network.name: str(network.subnet) for network in self.networks if resolved in network.pools},
+            "networkOperator": {"chart": asdict(self.network.chart), "values": self.network.given},
+            "nodePreparation": settings.network_operator.node_preparation,
+            "machines": {
+                **pool.given.model_dump(mode="json", exclude=_SAME_MACHINES),
+                "kubernetesVersion": cluster and cluster.kubernetes_version,
+            },
+        }
+        if is_gpu_pool(resolved) and self.gpu is not None:
+            facts["gpuOperator"] = {
+                "chart": asdict(self.gpu.chart),
+                "values": self.gpu.given,
+                "driverVersion": settings.gpu_operator.driver_version,
+            }
+        return facts
+
+
+@contextmanager
+def _told(operator: str) -> Iterator[None]:
+    """Mistakes in an operator's Helm values as those of its section."""
+    try:
+        yield
+    except charts.ValuesError as error:
+        if not error.mistakes:
+            raise
+        found = [Mistake(key=f"aks-infiniband:{operator}.{key}", reason=reason) for key, reason in error.mistakes]
+        raise SettingsError(tuple(found)) from error
+
+
+def _pool(pool: PoolReading) -> Pool:
+    return Pool(
+        name=pool.given.name,
+        size=pool.size,
+        node_count=pool.node_count,
+        node_selector=pool.given.node_selector,
+        taints=pool.given.taints,
+        mode=pool.mode,
+        nic_driver=pool.nic_driver,
+        gpu_driver=pool.gpu_driver,
+        ipoib_devices=pool.ipoib_devices,
+    )

@@ -1,0 +1,159 @@
+"""What a stack file says, and what follows from it: the one place where a pool's settings are resolved.
+
+The rules and the composition read the same objects. After a reading with holes, whatever follows from a value that is
+not well-formed raises Unreadable.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple, TypeVar
+
+from aks_infiniband.facts import size_defaults
+from aks_infiniband.facts.catalog import SIZES, GpuDriver, MachineSize, Mode, NicDriver, described
+from aks_infiniband.facts.kubernetes import minor_of
+from aks_infiniband.stack.settings.base import Unreadable
+from aks_infiniband.stack.settings.model import Settings
+from aks_infiniband.stack.settings.pools import PoolSettings
+
+Path = tuple[str | int, ...]
+"""Where a value lies below our namespace; azure-native:location is ("location",)."""
+Value = TypeVar("Value")
+
+
+class Inconsistency(NamedTuple):
+    """A value that does not go together with another."""
+
+    path: Path
+    value: Any
+    """As the stack file has it; None where it is missing."""
+    reason: str
+
+
+@dataclass(frozen=True)
+class PoolReading:
+    """One pool: its own setting, else the stack's, else what follows from its size."""
+
+    index: int
+    given: PoolSettings
+    stack: "Reading"
+
+    def path(self, *key: str | int) -> Path:
+        """Where a value of the pool lies."""
+        return ("pools", self.index, *key)
+
+    @property
+    def name(self) -> str:
+        """What an author recognises the pool by."""
+        try:
+            return self.given.name
+        except Unreadable:
+            return f"pools[{self.index}]"
+
+    @property
+    def infiniband(self) -> bool:
+        return self.given.infiniband
+
+    @property
+    def most_nodes(self) -> int:
+        """Nodes that the pool can have."""
+        bounds = self.given.autoscale
+        return self.given.count if bounds is None else max(self.given.count, bounds.max_count)
+
+    @property
+    def node_count(self) -> int:
+        """Nodes that it always has: to ask for more would make the autoscaler start machines."""
+        bounds = self.given.autoscale
+        return self.given.count if bounds is None else bounds.min_count
+
+    @property
+    def size(self) -> MachineSize:
+        """Of a pool with InfiniBand; Unreadable for one that is not known."""
+        return self.stack.size(self.given.vm_size)
+
+    @property
+    def mode(self) -> Mode:
+        return self.given.mode or self.stack.settings.network_operator.mode
+
+    @property
+    def nic_driver(self) -> NicDriver:
+        return self.given.nic_driver or self.stack.settings.network_operator.driver
+
+    @property
+    def gpu_driver(self) -> GpuDriver:
+        """Of an ordinary pool none: its GPUs are nobody's business."""
+        return self.given.gpu_driver or (size_defaults.gpu_driver(self.size) if self.infiniband else "none")
+
+    @property
+    def os_sku(self) -> size_defaults.OsSku:
+        if self.given.os_sku is not None:
+            return self.given.os_sku
+        return size_defaults.os_sku(self.size, self.nic_driver) if self.infiniband else "Ubuntu"
+
+    @property
+    def ipoib_devices(self) -> tuple[str, ...]:
+        """Parent interfaces of its IPoIB networks, fewer than rails where no more are known; none in other modes."""
+        if self.mode != "ipoib":
+            return ()
+        return self.given.ipoib_devices or self.size.ipoib_devices[: self.stack.settings.network_operator.ipoib.rails]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The settings of one stack file."""
+
+    settings: Settings
+
+    @cached_property
+    def pools(self) -> tuple[PoolReading, ...]:
+        try:
+            given = self.settings.pools
+        except Unreadable:
+            return ()
+        return tuple(PoolReading(index, pool, self) for index, pool in enumerate(given))
+
+    @cached_property
+    def infiniband_pools(self) -> list[PoolReading]:
+        """Those of which that is known."""
+        return [pool for pool, infiniband in known(self.pools, lambda pool: pool.infiniband) if infiniband]
+
+    @cached_property
+    def sizes(self) -> Mapping[str, MachineSize]:
+        """The catalogue's, and those that are described and well-formed."""
+        given = self.settings.sizes.items()
+        own = known(given, lambda item: described(item[0], item[1].whole()))
+        return {**{name: size for (name, _), size in own}, **SIZES}
+
+    def size(self, name: str) -> MachineSize:
+        """Raises Unreadable for one that is not known, or not well described."""
+        if name in SIZES:
+            return SIZES[name]
+        if name not in self.sizes:
+            raise Unreadable(name)
+        return self.sizes[name]
+
+    @property
+    def in_azure(self) -> bool:
+        """Whether the pools are made in Azure: not where somebody else's cluster is named."""
+        return self.settings.existing_cluster is None
+
+    @property
+    def kubernetes(self) -> tuple[int, int]:
+        """Version of the cluster that is made; Unreadable for any other."""
+        if self.settings.cluster is None:
+            raise Unreadable("cluster")
+        return minor_of(self.settings.cluster.kubernetes_version)
+
+
+Subject = TypeVar("Subject")
+
+
+def known(subjects: Iterable[Subject], read: Callable[[Subject], Value]) -> list[tuple[Subject, Value]]:
+    """What is read of each subject, without those of which it cannot be read."""
+    found = []
+    for subject in subjects:
+        try:
+            found.append((subject, read(subject)))
+        except Unreadable:
+            continue
+    return found

@@ -1,0 +1,144 @@
+"""A stack with nothing left open: what its settings come to, and the arguments of every component made from them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pulumi
+
+from aks_infiniband.access.kubeconfig_file import KubeconfigFile
+from aks_infiniband.facts.pool import Pool
+from aks_infiniband.hosts.node_preparation import NodePreparationArgs, to_prepare
+from aks_infiniband.hosts.peermem import PeermemLoaderArgs, peermem_pools
+from aks_infiniband.operators.charts import ChartSource
+from aks_infiniband.operators.gpu_operator import GpuOperatorArgs
+from aks_infiniband.operators.ipoib import IpoibNetworkArgs, Network
+from aks_infiniband.operators.network_operator import NetworkOperatorArgs
+from aks_infiniband.operators.nic_policy import NicClusterPolicyArgs, NicNodePolicyArgs
+from aks_infiniband.operators.nic_policy_spec import NicPolicySpecs
+from aks_infiniband.resources.registry import Registry
+from aks_infiniband.stack.azure_cluster import AzureClusterArgs
+from aks_infiniband.validation import ValidationArgs, ValidationOptions, Waits
+from aks_infiniband.workload.pods import NAMESPACE
+from aks_infiniband.workload.settings import WorkloadSettingsArgs
+
+Kubeconfig = pulumi.Input[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Operator:
+    """One of NVIDIA's operators."""
+
+    chart: ChartSource
+    given: Mapping[str, Any]
+    """The Helm values that people give."""
+    values: Mapping[str, Any]
+    """Those and what follows from the stack."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stack:
+    """What a stack file comes to; `load` makes it.
+
+    Methods give the arguments of components; kubeconfig is that of the cluster, and explains a failed wait.
+    """
+
+    cluster: AzureClusterArgs | KubeconfigFile
+    """The cluster that is made, with its pools, or what reaches one that is there already."""
+    pools: Sequence[Pool]
+    """Those with InfiniBand, in the file's order."""
+    registry: Registry
+    """Where images come from."""
+    registry_credentials: pulumi.Input[str] | None
+    """A docker config (JSON) with which images are pulled; None where the registry asks for none."""
+    network: Operator
+    """The Network Operator."""
+    gpu: Operator | None
+    """The GPU Operator; None where no pool has GPUs that are its business."""
+    policies: NicPolicySpecs
+    """What the Network Operator puts on which nodes."""
+    networks: Sequence[Network]
+    """Those of the pools in mode ipoib."""
+    topologies: Mapping[str, str]
+    """By pool, the content of an NCCL topology file that takes the place of the generated one."""
+    namespaces: Sequence[str]
+    """Where workloads find their settings; the first is made."""
+    memlock: bool
+    """Whether all nodes are prepared, and the memlock limit of their pods is lifted."""
+    waits: Waits
+    """How long is waited."""
+    validation: ValidationOptions
+    """How pools are validated."""
+    revalidate_when: Mapping[str, Mapping[str, Any]]
+    """By pool, what a validation depends on beside the pool."""
+
+    @property
+    def existing(self) -> KubeconfigFile | None:
+        """What reaches the cluster that is there already; None for one that is made."""
+        return self.cluster if isinstance(self.cluster, KubeconfigFile) else None
+
+    def network_operator(self, kubeconfig: Kubeconfig) -> NetworkOperatorArgs:
+        """For a NetworkOperator."""
+        return NetworkOperatorArgs(**self._operator(self.network, kubeconfig))
+
+    def gpu_operator(self, kubeconfig: Kubeconfig) -> GpuOperatorArgs | None:
+        """For a GpuOperator; None where there is nothing for it to do."""
+        return None if self.gpu is None else GpuOperatorArgs(**self._operator(self.gpu, kubeconfig))
+
+    def _operator(self, operator: Operator, kubeconfig: Kubeconfig) -> dict[str, Any]:
+        return {
+            "pools": self.pools,
+            "chart": operator.chart,
+            "values": operator.values,
+            "registry_credentials": self.registry_credentials,
+            **self._wait(kubeconfig),
+        }
+
+    def _wait(self, kubeconfig: Kubeconfig) -> dict[str, Any]:
+        return {"timeout_seconds": self.waits.timeout_seconds, "kubeconfig": kubeconfig}
+
+    def cluster_policy(self, kubeconfig: Kubeconfig) -> NicClusterPolicyArgs:
+        """For the NicClusterPolicy."""
+        return NicClusterPolicyArgs(policies=self.policies, **self._wait(kubeconfig))
+
+    def node_policies(self, kubeconfig: Kubeconfig) -> dict[str, NicNodePolicyArgs]:
+        """For NicNodePolicies, by pool; empty where all pools agree."""
+        wait = self._wait(kubeconfig)
+        return {name: NicNodePolicyArgs(pool_name=name, policies=self.policies, **wait) for name in self.policies.nodes}
+
+    def ipoib_networks(self, kubeconfig: Kubeconfig) -> dict[str, IpoibNetworkArgs]:
+        """For IpoibNetworks, by the network's name; empty where no pool is in mode ipoib."""
+        wait = self._wait(kubeconfig)
+        return {
+            network.name: IpoibNetworkArgs(network=network, namespace=NAMESPACE, **wait) for network in self.networks
+        }
+
+    def node_preparation(self, kubeconfig: Kubeconfig) -> NodePreparationArgs | None:
+        """For a NodePreparation; None where it is not asked for, and every pool's driver loads its modules itself."""
+        pools = to_prepare(self.pools, asked_for=self.memlock)
+        return NodePreparationArgs(memlock=self.memlock, **self._daemon(pools, kubeconfig)) if pools else None
+
+    def peermem(self, kubeconfig: Kubeconfig) -> PeermemLoaderArgs | None:
+        """For a PeermemLoader; None where nobody but AKS would have to load nvidia-peermem."""
+        pools = peermem_pools(self.pools)
+        return PeermemLoaderArgs(**self._daemon(pools, kubeconfig)) if pools else None
+
+    def _daemon(self, pools: Sequence[Pool], kubeconfig: Kubeconfig) -> dict[str, Any]:
+        return {"pools": pools, "namespace": NAMESPACE, "registry": self.registry, **self._wait(kubeconfig)}
+
+    def workload_settings(self) -> WorkloadSettingsArgs:
+        """For WorkloadSettings."""
+        return WorkloadSettingsArgs(pools=self.pools, namespaces=self.namespaces, topologies=self.topologies)
+
+    def validation_of(self, pool: Pool, kubeconfig: Kubeconfig) -> ValidationArgs:
+        """For the Validation of a pool."""
+        return ValidationArgs(
+            pool=pool,
+            options=self.validation,
+            waits=self.waits,
+            registry=self.registry,
+            topology=self.topologies.get(pool.name),
+            node_preparation=self.memlock,
+            kubeconfig=kubeconfig,
+            revalidate_when=self.revalidate_when[pool.name],
+        )

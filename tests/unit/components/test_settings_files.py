@@ -1,0 +1,43 @@
+"""What only files can tell of a stack: every mistake in them stands in the same error as those of the settings."""
+
+from pathlib import Path
+from typing import Any
+
+import pulumi
+import pytest
+
+from tests.unit.components.stack_files import changed, cluster, existing, mistakes, pool
+
+NOWHERE = "no-such-file"
+
+
+def test_mistakes_of_files_names_and_settings_are_told_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pulumi, "get_stack", lambda: "feature.x")
+    found = mistakes(
+        changed(
+            pools=[pool(count=101, ncclTopology=NOWHERE)],
+            networkOperator={"valuesFile": None, "values": {"nfd": {"enabled": False}}},
+            gpuOperator={"valuesFile": NOWHERE},
+        )
+    )
+    assert set(found) == {
+        "pools[0].count",
+        "pools[0].ncclTopology",
+        "networkOperator.values.nfd.enabled",
+        "gpuOperator.valuesFile",
+        "cluster.name",
+    }
+
+
+def test_a_value_that_is_not_well_formed_hides_no_mistake_of_a_file() -> None:
+    broken: Any = {"pools": [pool(count="two", ncclTopology=NOWHERE)], "gpuOperator": {"valuesFile": NOWHERE}}
+    found = mistakes(changed(cluster=cluster(name="-"), **broken))
+    assert set(found) == {"cluster.name", "pools[0].count", "pools[0].ncclTopology", "gpuOperator.valuesFile"}
+
+
+def test_a_kubeconfig_that_cannot_be_read_is_told_beside_the_others() -> None:
+    stack = existing(pool(count=1, nodeSelector={"a": "b"}))
+    stack["aks-infiniband:existingCluster"] = {"kubeconfig": NOWHERE}
+    found = mistakes(stack)
+    assert set(found) == {"pools[0].count", "existingCluster.kubeconfig"}
+    assert found["existingCluster.kubeconfig"].startswith(f"is {NOWHERE!r}; the kubeconfig {Path.cwd() / NOWHERE} can")
