@@ -15,7 +15,7 @@ BIN := $(VENV)/bin
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup tools rehearse rehearse-down unit test test-all check facts facts-check recordings lock
+.PHONY: help setup tools rehearse rehearse-down unit test test-all check fix docs facts facts-check recordings lock
 
 help: ## show what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -40,9 +40,15 @@ test: tools check ## everything that a change must pass: style, types, layers, r
 test-all: tools check ## the same, and what is long by nature; before a release
 	@$(PYTEST) tests/rehearsal tests/unit tests/conformance
 
-check: setup ## style, types and layers only
-	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports
-	@for example in examples/*; do MYPYPATH=components:$$example $(BIN)/mypy $$example/*.py || exit 1; done
+check: setup ## style, types and layers: every check runs, and what failed is listed at the end
+	@.ci/check
+
+fix: setup ## mend what lint and format can mend
+	@$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format --quiet .
+
+docs: setup ## write anew what is generated: the settings' pages, and the rooms in CONTRIBUTING.md
+	@$(BIN)/python -m aks_infiniband.stack.settings docs
+	@$(BIN)/python -m tests.rooms
 
 facts: setup ## distil what the conformance tests know of charts, definitions and machines: ORIGINALS=dir
 	@$(BIN)/python -m tests.conformance.distil $(ORIGINALS)

@@ -16,6 +16,7 @@ FILES = {
     "Standard_ND96amsr_A100_v4": "nccl-topology/ndv4-topo.xml",
     "Standard_ND96isr_H100_v5": "nccl-topology/ndv5-topo.xml",
     "Standard_ND96isr_H200_v5": "nccl-topology/ndv5-topo.xml",
+    "Standard_ND96isrf_H200_v5": "nccl-topology/ndv5-topo.xml",
 }
 NDV5 = "Standard_ND96isr_H100_v5"
 AZURES_WORDS = """<system version="1">

@@ -106,7 +106,7 @@ def _cpu_sizes(
 _HDR: Final = _infiniband(1, "HDR", "ConnectX-6")
 _NDR: Final = _infiniband(1, "NDR", "ConnectX-7")
 _FOUR_NDR200: Final = replace(_infiniband(4, "NDR", "ConnectX-7"), rate_gbps=200)
-"""800 Gb/s in all, 200 for each of its four processors (Microsoft, announcement of HBv5, 2024-11-19)."""
+"""800 Gb/s in all (Microsoft, "HBv5-series", 2025); assumed: as four adapters, one for each of its processors."""
 _HBV5_CORES: Final = (368, 336, 288, 240, 192, 144, 96, 48)
 _EIGHT_HDR: Final = _infiniband(8, "HDR", "ConnectX-6")
 _EIGHT_NDR: Final = _infiniband(8, "NDR", "ConnectX-7")

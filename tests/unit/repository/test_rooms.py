@@ -1,0 +1,27 @@
+"""The rooms of both packages: few, drawn in CONTRIBUTING.md, and every import between them points one way."""
+
+import pytest
+
+from tests import rooms
+
+MOST_ROOMS = 15
+
+
+@pytest.mark.parametrize("package", rooms.PACKAGES)
+def test_a_package_has_at_most_fifteen_rooms_and_no_import_points_upward(package: str) -> None:
+    imports = rooms.imports_between_rooms(package)
+
+    assert len(imports) <= MOST_ROOMS
+    assert not rooms.upward(imports)
+
+
+def test_a_circle_of_rooms_is_found() -> None:
+    circle = {"a": frozenset({"b"}), "b": frozenset({"c"}), "c": frozenset({"a"}), "d": frozenset({"a"})}
+
+    assert rooms.upward(circle) == {("a", "b"), ("b", "c"), ("c", "a")}
+
+
+def test_contributing_shows_the_rooms_as_they_are() -> None:
+    page = rooms.CONTRIBUTING.read_text()
+
+    assert rooms.drawn(page) == page, "run: make docs"
