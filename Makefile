@@ -47,7 +47,7 @@ fix: setup ## mend what lint and format can mend
 	@$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format --quiet .
 
 docs: setup ## write anew what is generated: the settings' pages, and the rooms in CONTRIBUTING.md
-	@$(BIN)/python -m aks_infiniband.stack.settings docs
+	@$(BIN)/python -m tests.documents
 	@$(BIN)/python -m tests.rooms
 
 facts: setup ## distil what the conformance tests know of charts, definitions and machines: ORIGINALS=dir

@@ -8,12 +8,12 @@ import pytest
 import yaml
 from aks_infiniband import load
 from aks_infiniband.facts.catalog import SIZES
-from aks_infiniband.stack.settings.__main__ import documents
 from aks_infiniband.stack.settings.mistakes import model_in
 from aks_infiniband.stack.settings.model import Settings
-from aks_infiniband.stack.settings.schema import stack_file_schema
 from jsonschema import Draft7Validator
 
+from tests.documents.__main__ import documents
+from tests.documents.schema import stack_file_schema
 from tests.unit.components.stack_files import NODE_SUBNET, POD_SUBNET, changed, cluster, existing, pool
 
 ROOT = Path(__file__).parents[3]
@@ -28,7 +28,7 @@ def errors(config: Any) -> list[str]:
 @pytest.mark.parametrize("name", documents())
 def test_what_is_published_is_current(name: str) -> None:
     published = (ROOT / "docs" / name).read_text()
-    assert published == documents()[name], "run: python -m aks_infiniband.stack.settings docs"
+    assert published == documents()[name], "run: make docs"
 
 
 def test_the_schema_is_one() -> None:

@@ -1,0 +1,21 @@
+"""Writes docs/settings.md and docs/settings.schema.json anew, from the settings' models: `make docs`."""
+
+import json
+from pathlib import Path
+from typing import Final
+
+from tests.documents.reference import reference
+from tests.documents.schema import stack_file_schema
+
+DOCS: Final = Path(__file__).parents[2] / "docs"
+
+
+def documents() -> dict[str, str]:
+    """The content of each file, by its name in docs."""
+    schema = json.dumps(stack_file_schema(), indent=2, ensure_ascii=False)
+    return {"settings.schema.json": f"{schema}\n", "settings.md": reference()}
+
+
+if __name__ == "__main__":
+    for name, content in documents().items():
+        (DOCS / name).write_text(content)
