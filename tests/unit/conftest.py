@@ -7,7 +7,7 @@ from typing import Any
 
 import pulumi
 import pytest
-from aks_infiniband.stack.settings.consistency import kubernetes
+from aks_infiniband.stack.settings.consistency import cluster as cluster_rules
 from pulumi.runtime import stack
 from pulumi.runtime.settings import SETTINGS
 
@@ -17,7 +17,7 @@ from tests.unit.pulumi_mocks import AzureAndKubernetes, Deploy, Deployment, Reco
 @pytest.fixture(autouse=True)
 def _the_day(monkeypatch: pytest.MonkeyPatch) -> None:
     """On which settings are judged: support of Kubernetes versions ends, and no test with it."""
-    monkeypatch.setattr(kubernetes, "today", lambda: date(2026, 11, 22))
+    monkeypatch.setattr(cluster_rules, "today", lambda: date(2026, 11, 22))
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 import yaml
 from aks_infiniband import load
 from aks_infiniband.facts.kubernetes import RELEASES, minor_of
-from aks_infiniband.stack.settings.consistency import kubernetes
+from aks_infiniband.stack.settings.consistency import cluster as cluster_rules
 
 from tests.unit.components.stack_files import changed, cluster, loaded, made, mistakes
 
@@ -15,7 +15,7 @@ LTS = "AKSLongTermSupport"
 
 
 def on(day: date, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kubernetes, "today", lambda: day)
+    monkeypatch.setattr(cluster_rules, "today", lambda: day)
 
 
 @pytest.mark.field_report("R1")

@@ -94,6 +94,12 @@ def nearest(given: str, known: list[str]) -> str | None:
     return spellings[close[0]] if close else None
 
 
+def did_you_mean(given: str, known: list[str]) -> str:
+    """The question that goes before what is known; empty where nothing is near."""
+    close = nearest(given, known)
+    return f"did you mean {close}? " if close else ""
+
+
 def _allowed(detail: ErrorDetails) -> str:
     kind, given = detail["type"], detail["input"]
     if kind == "string_type" and isinstance(given, int | float):
@@ -122,8 +128,7 @@ def _unknown(path: Path, model: type[BaseModel]) -> Mistake:
             key=key_of(path), reason="is not a setting; give it with `pulumi config set --secret`, so that it is secret"
         )
     keys = [field.alias or name for name, field in model.model_fields.items() if name != "location"]
-    close = nearest(str(path[-1]), keys)
-    hint = f"did you mean {close}? " if close else ""
+    hint = did_you_mean(str(path[-1]), keys)
     return Mistake(key=key_of(path), reason=f"is not known; {hint}known here: {', '.join(sorted(keys))}")
 
 

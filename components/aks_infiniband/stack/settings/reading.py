@@ -4,7 +4,7 @@ The rules and the composition read the same objects. After a reading with holes,
 not well-formed raises Unreadable.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
@@ -13,6 +13,7 @@ from aks_infiniband.facts import size_defaults
 from aks_infiniband.facts.catalog import SIZES, GpuDriver, MachineSize, Mode, NicDriver, described
 from aks_infiniband.facts.kubernetes import minor_of
 from aks_infiniband.stack.settings.base import Unreadable
+from aks_infiniband.stack.settings.cluster import ClusterSettings
 from aks_infiniband.stack.settings.model import Settings
 from aks_infiniband.stack.settings.pools import PoolSettings
 
@@ -138,11 +139,21 @@ class Reading:
         return self.settings.existing_cluster is None
 
     @property
-    def kubernetes(self) -> tuple[int, int]:
-        """Version of the cluster that is made; Unreadable for any other."""
+    def in_existing(self) -> bool:
+        """Whether the pools are in a cluster that exists: not where the stack file wrongly has one made beside it."""
+        return not self.in_azure and self.settings.cluster is None
+
+    @property
+    def cluster(self) -> ClusterSettings:
+        """The cluster that is made; Unreadable where none is."""
         if self.settings.cluster is None:
             raise Unreadable("cluster")
-        return minor_of(self.settings.cluster.kubernetes_version)
+        return self.settings.cluster
+
+    @property
+    def kubernetes(self) -> tuple[int, int]:
+        """Version of the cluster that is made; Unreadable for any other."""
+        return minor_of(self.cluster.kubernetes_version)
 
 
 Subject = TypeVar("Subject")
@@ -157,3 +168,20 @@ def known(subjects: Iterable[Subject], read: Callable[[Subject], Value]) -> list
         except Unreadable:
             continue
     return found
+
+
+def unlike_the_first(
+    found: Sequence[tuple[PoolReading, Value]],
+) -> Iterator[tuple[PoolReading, Value, PoolReading, Value]]:
+    """Pools that differ from the first of them in a value, which all must share: pool and value, and the first's."""
+    for pool, value in found[1:]:
+        first, wanted = found[0]
+        if value != wanted:
+            yield pool, value, first, wanted
+
+
+def listed_once(path: Path, values: Sequence[str]) -> Iterator[Inconsistency]:
+    """Values of a list that stand in it already."""
+    for place, value in enumerate(values):
+        if value in values[:place]:
+            yield Inconsistency((*path, place), value, "must be listed once")

@@ -8,21 +8,10 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from aks_infiniband.stack.settings.base import Unreadable
-from aks_infiniband.stack.settings.consistency import (
-    access,
-    drivers,
-    existing,
-    images,
-    ipoib,
-    kubernetes,
-    networks,
-    pools,
-    sizes,
-    waits,
-)
+from aks_infiniband.stack.settings.consistency import cluster, machines, networks, pools, validation
 from aks_infiniband.stack.settings.reading import Inconsistency, Reading
 
-_TOPICS = (existing, kubernetes, access, networks, sizes, pools, drivers, images, ipoib, waits)
+_TOPICS = (cluster, networks, pools, machines, validation)
 
 
 def check(reading: Reading) -> Iterator[Inconsistency]:

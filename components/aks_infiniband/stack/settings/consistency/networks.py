@@ -1,4 +1,4 @@
-"""Address ranges of the cluster: apart from one another, large enough, and of a network that is either ours or not."""
+"""Address ranges of the cluster and of IPoIB networks: apart from one another, large enough, on devices that exist."""
 
 from collections.abc import Callable, Iterator
 from ipaddress import IPv4Network
@@ -6,9 +6,9 @@ from itertools import combinations
 from math import ceil
 from typing import Final
 
-from aks_infiniband.stack.settings.base import Unreadable
-from aks_infiniband.stack.settings.cluster import NetworkSettings
-from aks_infiniband.stack.settings.reading import Inconsistency, Reading, known
+from aks_infiniband.facts.catalog import MachineSize
+from aks_infiniband.operators.ipoib import ipoib_ranges
+from aks_infiniband.stack.settings.reading import Inconsistency, PoolReading, Reading, known, listed_once
 
 SMALLEST_SERVICES: Final = 27
 """Prefix of the least range of services: 30 addresses, of which the tenth is the cluster's DNS."""
@@ -18,71 +18,60 @@ _SYSTEM_SURGE: Final = 1
 """Nodes that AKS adds to the system pool while it upgrades it; the InfiniBand pools add none."""
 _ORDINARY_SURGE: Final = 0.1
 """Part of an ordinary pool's nodes that AKS adds to it (Azure, "Upgrade an AKS cluster": max surge)."""
-_PATH: Final = ("cluster", "network")
-
-
-def _network(reading: Reading) -> NetworkSettings:
-    """Of a cluster that is made; Unreadable for an existing one, of which nothing is known."""
-    if reading.settings.cluster is None:
-        raise Unreadable("cluster")
-    return reading.settings.cluster.network
-
-
-def _left_out(network: NetworkSettings, names: tuple[str, ...], why: str) -> Iterator[Inconsistency]:
-    for key, value in network.given(*names):
-        yield Inconsistency((*_PATH, key), value, f"must be left out with {why}")
+_NETWORK: Final = ("cluster", "network")
+_IPOIB: Final = ("networkOperator", "ipoib")
 
 
 def _node_subnet(reading: Reading) -> Iterator[Inconsistency]:
-    network = _network(reading)
-    if network.node_subnet_id is not None:
-        yield from _left_out(network, ("address_space", "subnet"), "nodeSubnetId: no virtual network is made")
+    if reading.cluster.network.node_subnet_id is not None:
+        yield from _left_out(reading, ("address_space", "subnet"), "nodeSubnetId: no virtual network is made")
 
 
 def _pod_subnet(reading: Reading) -> Iterator[Inconsistency]:
-    network = _network(reading)
+    network = reading.cluster.network
     if network.pod_subnet_id is not None:
-        yield from _left_out(network, ("pod_cidr",), "podSubnetId: there is no overlay")
+        yield from _left_out(reading, ("pod_cidr",), "podSubnetId: there is no overlay")
         if network.node_subnet_id is None:
             reason = "needs nodeSubnetId, a subnet of the same virtual network"
-            yield Inconsistency((*_PATH, "podSubnetId"), network.pod_subnet_id, reason)
+            yield Inconsistency((*_NETWORK, "podSubnetId"), network.pod_subnet_id, reason)
+
+
+def _left_out(reading: Reading, names: tuple[str, ...], why: str) -> Iterator[Inconsistency]:
+    for key, value in reading.cluster.network.given(*names):
+        yield Inconsistency((*_NETWORK, key), value, f"must be left out with {why}")
 
 
 def _way_out(reading: Reading) -> Iterator[Inconsistency]:
-    network = _network(reading)
+    network = reading.cluster.network
     if network.outbound_type != "loadBalancer" and network.node_subnet_id is None:
-        yield Inconsistency(
-            (*_PATH, "outboundType"),
-            network.outbound_type,
-            "needs nodeSubnetId: a subnet in which the way out (a NAT gateway, a route table, or none) is prepared",
-        )
+        reason = "needs nodeSubnetId: a subnet in which the way out (a NAT gateway, a route table, or none) is prepared"
+        yield Inconsistency((*_NETWORK, "outboundType"), network.outbound_type, reason)
 
 
 def _no_way_out(reading: Reading) -> Iterator[Inconsistency]:
-    if _network(reading).outbound_type == "none" and reading.settings.registry.images is None:
+    if reading.cluster.network.outbound_type == "none" and reading.settings.registry.images is None:
         reason = "is missing; with outboundType none no image is pulled from the internet: name a mirror of them"
         yield Inconsistency(("registry", "images"), None, reason)
 
 
 def _services(reading: Reading) -> Iterator[Inconsistency]:
-    services = _network(reading).service_cidr
+    services = reading.cluster.network.service_cidr
     if not 12 <= services.prefixlen <= SMALLEST_SERVICES:
-        yield Inconsistency(
-            (*_PATH, "serviceCidr"),
-            str(services),
+        reason = (
             f"must be a /12 to /{SMALLEST_SERVICES}: AKS takes none larger, and a smaller one has no room for the "
-            "cluster's own services",
+            "cluster's own services"
         )
+        yield Inconsistency((*_NETWORK, "serviceCidr"), str(services), reason)
 
 
 def _ranges(reading: Reading) -> dict[tuple[str, ...], Callable[[], IPv4Network | None]]:
     """What reads each range of the stack, by its path; None for one that is not made."""
-    network, operator = _network(reading), reading.settings.network_operator
+    network, operator = reading.cluster.network, reading.settings.network_operator
     return {
-        (*_PATH, "addressSpace"): lambda: network.address_space if network.node_subnet_id is None else None,
-        (*_PATH, "podCidr"): lambda: network.pod_cidr if network.pod_subnet_id is None else None,
-        (*_PATH, "serviceCidr"): lambda: network.service_cidr,
-        ("networkOperator", "ipoib", "range"): lambda: (
+        (*_NETWORK, "addressSpace"): lambda: network.address_space if network.node_subnet_id is None else None,
+        (*_NETWORK, "podCidr"): lambda: network.pod_cidr if network.pod_subnet_id is None else None,
+        (*_NETWORK, "serviceCidr"): lambda: network.service_cidr,
+        (*_IPOIB, "range"): lambda: (
             operator.ipoib.range
             if any(mode == "ipoib" for _, mode in known(reading.infiniband_pools, lambda pool: pool.mode))
             else None
@@ -94,21 +83,20 @@ def _overlaps(reading: Reading) -> Iterator[Inconsistency]:
     ranges = known(_ranges(reading).items(), lambda item: item[1]())
     for ((path, _), first), ((other, _), second) in combinations(ranges, 2):
         if first is not None and second is not None and first.overlaps(second):
-            key = path[-1] if other[: len(_PATH)] == _PATH else f"aks-infiniband:{'.'.join(path)}"
+            key = path[-1] if other[: len(_NETWORK)] == _NETWORK else f"aks-infiniband:{'.'.join(path)}"
             yield Inconsistency(other, str(second), f"must not overlap {key} {first}")
 
 
 def _within(reading: Reading) -> Iterator[Inconsistency]:
-    network = _network(reading)
+    network = reading.cluster.network
     if network.node_subnet_id is None and not network.subnet.subnet_of(network.address_space):
         reason = f"must lie within addressSpace {network.address_space}"
-        yield Inconsistency((*_PATH, "subnet"), str(network.subnet), reason)
+        yield Inconsistency((*_NETWORK, "subnet"), str(network.subnet), reason)
 
 
 def _nodes(reading: Reading) -> tuple[int, int]:
-    """Nodes, and further ones during an upgrade; at the least, where of some pool that cannot be told."""
-    cluster = reading.settings.cluster
-    system = sum(count for _, count in known([cluster], lambda cluster: cluster.system_pool.count if cluster else 0))
+    """Nodes, and further ones during an upgrade; a pool whose count is not well-formed is left out."""
+    system = sum(count for _, count in known([reading.cluster], lambda cluster: cluster.system_pool.count))
     most = known(reading.pools, lambda pool: pool.most_nodes)
     ordinary = known(most, lambda found: 0 if found[0].infiniband else ceil(found[1] * _ORDINARY_SURGE))
     return system + sum(nodes for _, nodes in most), _SYSTEM_SURGE + sum(surge for _, surge in ordinary)
@@ -116,24 +104,91 @@ def _nodes(reading: Reading) -> tuple[int, int]:
 
 def _own_subnet(reading: Reading) -> Iterator[Inconsistency]:
     """With the overlay every node takes one address of the subnet (Azure, "Azure CNI Overlay")."""
-    network, (nodes, surge) = _network(reading), _nodes(reading)
+    network, (nodes, surge) = reading.cluster.network, _nodes(reading)
     addresses = max(0, network.subnet.num_addresses - _RESERVED_IN_SUBNET)
     if network.node_subnet_id is None and nodes + surge > addresses:
-        yield Inconsistency(
-            (*_PATH, "subnet"),
-            str(network.subnet),
-            f"has {addresses} addresses for nodes; the stack has {nodes}, and an upgrade takes {surge} more",
-        )
+        reason = f"has {addresses} addresses for nodes; the stack has {nodes}, and an upgrade takes {surge} more"
+        yield Inconsistency((*_NETWORK, "subnet"), str(network.subnet), reason)
 
 
 def _pods(reading: Reading) -> Iterator[Inconsistency]:
     """With the overlay every node takes a /24 of the pods' range (Azure, "Azure CNI Overlay")."""
-    network, (nodes, _) = _network(reading), _nodes(reading)
+    network, (nodes, _) = reading.cluster.network, _nodes(reading)
     room = network.pod_cidr.num_addresses // 256
     if network.pod_subnet_id is None and nodes > room:
         reason = f"has room for {room} nodes, a /24 for each; the stack has {nodes}"
-        yield Inconsistency((*_PATH, "podCidr"), str(network.pod_cidr), reason)
+        yield Inconsistency((*_NETWORK, "podCidr"), str(network.pod_cidr), reason)
 
 
-STACK = (_node_subnet, _pod_subnet, _way_out, _no_way_out, _services, _overlaps, _within, _own_subnet, _pods)
-POOL = ()
+def _mode(pool: PoolReading) -> Iterator[Inconsistency]:
+    if pool.infiniband and pool.given.ipoib_devices and pool.mode != "ipoib":
+        reason = f"says nothing in mode {pool.mode}: leave it out, or set mode: ipoib"
+        yield Inconsistency(pool.path("ipoibDevices"), list(pool.given.ipoib_devices), reason)
+
+
+def _devices(pool: PoolReading) -> Iterator[Inconsistency]:
+    if not pool.infiniband or pool.mode != "ipoib":
+        return
+    given, size, path = pool.given.ipoib_devices, pool.size, pool.path("ipoibDevices")
+    if not given and not size.ipoib_devices:
+        reason = (
+            f"is missing; mode ipoib needs the interface of an HCA, and that of {size.name} is not known: see "
+            "`ip -brief link | grep ^ib` on such a machine"
+        )
+        yield Inconsistency(path, None, reason)
+    if len(given) > size.infiniband.hca_count:
+        yield Inconsistency(path, list(given), f"must list {_hcas(size)} at most, one for each")
+    yield from listed_once(path, given)
+
+
+def _rails(pool: PoolReading) -> Iterator[Inconsistency]:
+    if not pool.infiniband or pool.mode != "ipoib" or pool.given.ipoib_devices:
+        return
+    rails, size = pool.stack.settings.network_operator.ipoib.rails, pool.size
+    if rails > size.infiniband.hca_count:
+        reason = f"must not be more than the HCAs of a machine: {size.name} of pool {pool.name} has {_hcas(size)}"
+        yield Inconsistency((*_IPOIB, "rails"), rails, reason)
+
+
+def _hcas(size: MachineSize) -> str:
+    return f"{size.infiniband.hca_count} HCA{'s' if size.infiniband.hca_count > 1 else ''}"
+
+
+def _ipoib_nodes(reading: Reading) -> dict[str, int]:
+    """By device, the nodes of the network on it; a pool whose count is not well-formed adds none."""
+    nodes: dict[str, int] = {}
+    for pool, devices in known(reading.infiniband_pools, lambda pool: pool.ipoib_devices):
+        most = sum(count for _, count in known([pool], lambda pool: pool.most_nodes))
+        for device in devices:
+            nodes[device] = nodes.get(device, 0) + most
+    return nodes
+
+
+def _ipoib(reading: Reading) -> Iterator[Inconsistency]:
+    """NV-IPAM gives each node of a network a block, from the addresses between the first and the last."""
+    ipoib, nodes = reading.settings.network_operator.ipoib, _ipoib_nodes(reading)
+    if not nodes:
+        return
+    path, written = (*_IPOIB, "range"), str(ipoib.range)
+    try:
+        ranges = ipoib_ranges(ipoib.range, nodes)
+    except ValueError:
+        yield Inconsistency(path, written, f"is too small to be split among {len(nodes)} networks")
+        return
+    for _, gateway in known([ipoib], lambda ipoib: ipoib.gateway):
+        if gateway is not None and not any(gateway in part for part in ranges.values()):
+            reason = f"must lie in the part of range that a network has: {', '.join(map(str, ranges.values()))}"
+            yield Inconsistency((*_IPOIB, "gateway"), str(gateway), reason)
+    fullest = max(nodes, key=lambda device: nodes[device])
+    needed, room = nodes[fullest] * ipoib.addresses_per_node, max(0, ranges[fullest].num_addresses - 2)
+    if needed > room:
+        part = "it" if len(ranges) == 1 else f"{ranges[fullest]}, the part for the network on {fullest},"
+        reason = (
+            f"is too small: {nodes[fullest]} nodes with addressesPerNode {ipoib.addresses_per_node} need {needed} "
+            f"addresses, and {part} has {room}"
+        )
+        yield Inconsistency(path, written, reason)
+
+
+STACK = (_node_subnet, _pod_subnet, _way_out, _no_way_out, _services, _overlaps, _within, _own_subnet, _pods, _ipoib)
+POOL = (_mode, _devices, _rails)

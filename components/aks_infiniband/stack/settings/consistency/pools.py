@@ -1,11 +1,17 @@
 """Pools: names, taints, node counts, one fabric a pool, and which keys mean something for which kind of pool."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from itertools import combinations
 from typing import Final
 
 from aks_infiniband.facts.limits import LARGEST_POOL
-from aks_infiniband.stack.settings.reading import Inconsistency, PoolReading, Reading, known
+from aks_infiniband.facts.size_defaults import GPU_OPERATOR_OFF, keeps_gpu_operator_off
+from aks_infiniband.stack.settings.reading import Inconsistency, PoolReading, Reading, known, listed_once
 
+_AZURE_ONLY: Final = (
+    *("autoscale", "labels", "os_sku", "os_disk_size_gb", "os_disk_type", "node_image_snapshot_id"),
+    *("capacity_reservation_group_id", "priority", "zones"),
+)
 _INFINIBAND_ONLY: Final = ("mode", "nic_driver", "gpu_driver", "ipoib_devices", "nccl_topology")
 _SPOT_TAINT: Final = "kubernetes.azure.com/scalesetpriority=spot:NoSchedule"
 _GROUP = (
@@ -96,9 +102,7 @@ def _one_group_at_most(pool: PoolReading) -> Iterator[Inconsistency]:
 
 def _zones(pool: PoolReading) -> Iterator[Inconsistency]:
     zones = pool.given.zones
-    for place, zone in enumerate(zones):
-        if zone in zones[:place]:
-            yield Inconsistency(pool.path("zones", place), zone, "must be listed once")
+    yield from listed_once(pool.path("zones"), zones)
     if pool.infiniband and len(set(zones)) > 1:
         reason = "must be one zone at most with InfiniBand: a fabric does not span zones; give each zone its own pool"
         yield Inconsistency(pool.path("zones"), list(zones), reason)
@@ -106,12 +110,11 @@ def _zones(pool: PoolReading) -> Iterator[Inconsistency]:
 
 def _spot(pool: PoolReading) -> Iterator[Inconsistency]:
     if pool.infiniband and pool.given.priority == "Spot":
-        yield Inconsistency(
-            pool.path("priority"),
-            "Spot",
+        reason = (
             "must be Regular with InfiniBand: an eviction takes one machine out of a job that spans all of them, "
-            "and the job fails; Spot is for pools with infiniband: false",
+            "and the job fails; Spot is for pools with infiniband: false"
         )
+        yield Inconsistency(pool.path("priority"), "Spot", reason)
 
 
 def _ordinary(pool: PoolReading) -> Iterator[Inconsistency]:
@@ -121,8 +124,62 @@ def _ordinary(pool: PoolReading) -> Iterator[Inconsistency]:
             yield Inconsistency(pool.path(key), value, reason)
 
 
-STACK = (_some_infiniband, _unique_names)
+def _node_selector(pool: PoolReading) -> Iterator[Inconsistency]:
+    given, path = pool.given.node_selector, pool.path("nodeSelector")
+    if pool.stack.in_existing and not given:
+        reason = (
+            "is missing; in an existing cluster it must give the labels that the pool's nodes, and no others, carry"
+        )
+        yield Inconsistency(path, None, reason)
+    if pool.stack.in_azure and pool.stack.settings.cluster is not None and given:
+        reason = "is for pools of an existing cluster; the nodes of this one are told by their agent pool: leave it out"
+        yield Inconsistency(path, given, reason)
+
+
+def _listed(pool: PoolReading) -> Iterator[Inconsistency]:
+    if pool.stack.in_existing and not pool.infiniband:
+        reason = "must be true in an existing cluster: its pools without InfiniBand are not listed"
+        yield Inconsistency(pool.path("infiniband"), False, reason)
+
+
+def _azure_only(pool: PoolReading) -> Iterator[Inconsistency]:
+    if pool.stack.in_existing:
+        for key, value in pool.given.given(*_AZURE_ONLY):
+            reason = "is for pools that are made in Azure, and this one is in an existing cluster: leave it out"
+            yield Inconsistency(pool.path(key), value, reason)
+
+
+def _kept_off(pool: PoolReading) -> Iterator[Inconsistency]:
+    """Nodes that somebody else labels, and that the GPU Operator of another pool would take for its own."""
+    if not pool.stack.in_existing or not pool.infiniband or pool.given.node_selector.get(GPU_OPERATOR_OFF) == "false":
+        return
+    owners = {owner for _, owner in known(pool.stack.pools, lambda other: other.gpu_driver)}
+    if owners & {"operator", "aks"} and keeps_gpu_operator_off(pool.gpu_driver, pool.size, pool.given.vm_size):
+        reason = (
+            f'must hold {GPU_OPERATOR_OFF}: "false", and the nodes must carry it: the GPU Operator of '
+            "the other pools would install its parts on these GPUs too"
+        )
+        yield Inconsistency(pool.path("nodeSelector"), pool.given.node_selector, reason)
+
+
+def _selectors(reading: Reading) -> Iterator[Inconsistency]:
+    selectors = known(reading.pools, lambda pool: pool.given.node_selector) if reading.in_existing else []
+    for (pool, first), (other, second) in combinations(selectors, 2):
+        if first and second and not _apart(first, second):
+            reason = (
+                f"must not match the nodes of pool {pool.name}, {first}: two pools never share a fabric; give a label "
+                "that both have another value"
+            )
+            yield Inconsistency(other.path("nodeSelector"), second, reason)
+
+
+def _apart(first: Mapping[str, str], second: Mapping[str, str]) -> bool:
+    """Whether no node can carry both: a label has one value."""
+    return any(key in second and second[key] != value for key, value in first.items())
+
+
+STACK = (_some_infiniband, _unique_names, _selectors)
 POOL = (
     *(_system, _taints, _reserved_taints, _bounds, _lonely, _lonely_at_times, _one_group, _one_group_at_most),
-    *(_zones, _spot, _ordinary),
+    *(_zones, _spot, _ordinary, _listed, _node_selector, _azure_only, _kept_off),
 )

@@ -1,0 +1,103 @@
+"""The cluster: made or existing, its version, its names, and who reaches and administers it."""
+
+from collections.abc import Iterator
+from datetime import UTC, date, datetime
+from typing import Final
+
+from aks_infiniband.facts.kubernetes import RELEASES, supported
+from aks_infiniband.stack.settings.reading import Inconsistency, Reading
+
+_LONGEST_GROUP: Final = 80
+"""Characters of a node resource group's name (Azure, "Troubleshoot common AKS problems": MC_group_cluster_region)."""
+
+
+def today() -> date:
+    """In UTC, as Azure counts."""
+    return datetime.now(UTC).date()
+
+
+def _one_cluster(reading: Reading) -> Iterator[Inconsistency]:
+    made = reading.settings.cluster is not None
+    if made and not reading.in_azure:
+        yield Inconsistency(("existingCluster",), None, "cannot stand beside aks-infiniband:cluster: keep one of them")
+    elif not made and reading.in_azure:
+        reason = (
+            'is missing: give at least kubernetesVersion, such as {kubernetesVersion: "1.35"}; '
+            "or name a cluster that is there under aks-infiniband:existingCluster"
+        )
+        yield Inconsistency(("cluster",), None, reason)
+
+
+def _location(reading: Reading) -> Iterator[Inconsistency]:
+    location, made = reading.settings.location, reading.settings.cluster is not None
+    if made and reading.in_azure and location is None:
+        yield Inconsistency(("location",), None, "is missing; it must name an Azure region, such as southcentralus")
+    if not made and not reading.in_azure and location is not None:
+        reason = "is Azure's, and an existing cluster has no Azure resource: remove it"
+        yield Inconsistency(("location",), location, reason)
+
+
+def _supported(reading: Reading) -> Iterator[Inconsistency]:
+    """AKS makes no cluster of a version whose support has ended."""
+    version, cluster, now = reading.kubernetes, reading.cluster, today()
+    if version not in RELEASES or now <= RELEASES[version].last_day(cluster.support_plan):
+        return
+    release, offered = RELEASES[version], ", ".join(supported(now, cluster.support_plan))
+    reason = f"must be one of {offered}: AKS supports this one until {release.last_day(cluster.support_plan)} only"
+    if now <= release.long_term_end:
+        reason += f", or until {release.long_term_end} with supportPlan AKSLongTermSupport"
+    yield Inconsistency(("cluster", "kubernetesVersion"), cluster.kubernetes_version, reason)
+
+
+def _node_group(reading: Reading) -> Iterator[Inconsistency]:
+    cluster, path = reading.cluster, ("cluster", "nodeResourceGroup")
+    given = cluster.node_resource_group
+    if given is None:
+        return
+    if len(given) > _LONGEST_GROUP:
+        yield Inconsistency(path, given, f"must have {_LONGEST_GROUP} characters at most")
+    if given.lower() == (cluster.resource_group or cluster.name or "").lower():
+        yield Inconsistency(path, given, "must not be the cluster's own: AKS makes a second group")
+
+
+def _default_node_group(reading: Reading) -> Iterator[Inconsistency]:
+    cluster = reading.cluster
+    if cluster.node_resource_group is not None or cluster.name is None:
+        return
+    default = f"MC_{cluster.resource_group or cluster.name}_{cluster.name}_{reading.settings.location}"
+    if len(default) > _LONGEST_GROUP:
+        reason = (
+            f"makes AKS name the node resource group {default}, {len(default)} characters of {_LONGEST_GROUP}: "
+            "choose a shorter name or resourceGroup, or give nodeResourceGroup"
+        )
+        yield Inconsistency(("cluster", "name"), cluster.name, reason)
+
+
+def _api_server(reading: Reading) -> Iterator[Inconsistency]:
+    given = reading.cluster.api_server
+    if given.private and given.authorized_ip_ranges:
+        reason = "must be left out with private: a private API server has no public address to open"
+        path = ("cluster", "apiServer", "authorizedIpRanges")
+        yield Inconsistency(path, list(map(str, given.authorized_ip_ranges)), reason)
+
+
+def _local_accounts(reading: Reading) -> Iterator[Inconsistency]:
+    access = reading.cluster.access
+    if not access.entra_id and not access.local_accounts:
+        reason = "must be true without entraId: nobody could log in; set entraId: true"
+        yield Inconsistency(("cluster", "access", "localAccounts"), False, reason)
+
+
+def _entra_id_only(reading: Reading) -> Iterator[Inconsistency]:
+    access = reading.cluster.access
+    if not access.entra_id:
+        for key, value in access.given("admin_group_object_ids", "login"):
+            reason = "says nothing without entraId: set entraId: true, or leave it out"
+            yield Inconsistency(("cluster", "access", key), value, reason)
+
+
+STACK = (
+    *(_one_cluster, _location, _supported, _node_group, _default_node_group),
+    *(_api_server, _local_accounts, _entra_id_only),
+)
+POOL = ()
