@@ -14,8 +14,8 @@ from .azure.feature import FeatureRegistration as FeatureRegistration
 from .azure.feature import FeatureRegistrationArgs as FeatureRegistrationArgs
 from .azure.node_pool import InfinibandNodePool as InfinibandNodePool
 from .azure.node_pool import InfinibandNodePoolArgs as InfinibandNodePoolArgs
-from .azure.ordinary_pool import OrdinaryNodePool as OrdinaryNodePool
-from .azure.ordinary_pool import OrdinaryNodePoolArgs as OrdinaryNodePoolArgs
+from .azure.node_pool import OrdinaryNodePool as OrdinaryNodePool
+from .azure.node_pool import OrdinaryNodePoolArgs as OrdinaryNodePoolArgs
 from .facts.catalog import SIZES as SIZES
 from .facts.catalog import MachineSize as MachineSize
 from .facts.catalog import described as described

@@ -11,7 +11,7 @@ from aks_infiniband.access import kubeconfig
 from aks_infiniband.azure import profiles, system_pool
 from aks_infiniband.azure.arguments import Access, ApiServer, ClusterNetwork, SystemPool
 from aks_infiniband.azure.identity import Identity, make_identity
-from aks_infiniband.azure.network import Subnets, make_subnets
+from aks_infiniband.azure.network import Place, Subnets, make_subnets
 from aks_infiniband.facts.kubernetes import SupportPlan
 from aks_infiniband.resources.options import child_options
 
@@ -83,24 +83,30 @@ class AksCluster(pulumi.ComponentResource):
         group = resources.ResourceGroup(
             name, resource_group_name=args.resource_group_name, location=args.location, opts=made
         )
-        subnets = make_subnets(
-            name,
-            args.network,
+        place = Place(
+            name=name,
             cluster_name=args.cluster_name,
             location=args.location,
             resource_group_name=group.name,
             opts=made,
         )
-        identity = make_identity(
+        subnets = make_subnets(args.network, place)
+        identity = make_identity(args.identity_id, subnets, place)
+        cluster = containerservice.ManagedCluster(
             name,
-            args.identity_id,
-            subnets,
-            cluster_name=args.cluster_name,
-            location=args.location,
             resource_group_name=group.name,
-            opts=made,
+            opts=child_options(
+                self,
+                opts,
+                depends_on=list(identity.assignments),
+                ignore_changes=["agentPoolProfiles"],
+                replace_on_changes=list(_REPLACED_BY),
+                delete_before_replace=True,
+                custom_timeouts=_TIMEOUTS,
+                hooks=diagnosis.azure_operation(),
+            ),
+            **_cluster_arguments(args, subnets, identity),
         )
-        cluster = self._cluster(name, args, group, subnets, identity, opts)
         cluster.agent_pool_profiles.apply(
             lambda found: system_pool.warn_of_changes(self, args.system_pool, found or ())
         )
@@ -121,31 +127,6 @@ class AksCluster(pulumi.ComponentResource):
             }
         )
 
-    def _cluster(
-        self,
-        name: str,
-        args: AksClusterArgs,
-        group: resources.ResourceGroup,
-        subnets: Subnets,
-        identity: Identity,
-        opts: pulumi.ResourceOptions | None,
-    ) -> containerservice.ManagedCluster:
-        return containerservice.ManagedCluster(
-            name,
-            resource_group_name=group.name,
-            opts=child_options(
-                self,
-                opts,
-                depends_on=list(identity.assignments),
-                ignore_changes=["agentPoolProfiles"],
-                replace_on_changes=list(_REPLACED_BY),
-                delete_before_replace=True,
-                custom_timeouts=_TIMEOUTS,
-                hooks=diagnosis.azure_operation(),
-            ),
-            **_cluster_arguments(args, subnets=subnets, identity_id=identity.id),
-        )
-
     def _kubeconfig(
         self, access: Access, group: resources.ResourceGroup, cluster: containerservice.ManagedCluster
     ) -> pulumi.Output[str]:
@@ -163,8 +144,7 @@ class AksCluster(pulumi.ComponentResource):
         return pulumi.Output.secret(credentials.apply(usable))
 
 
-def _cluster_arguments(args: AksClusterArgs, *, subnets: Subnets, identity_id: pulumi.Input[str]) -> dict[str, Any]:
-    access = args.access
+def _cluster_arguments(args: AksClusterArgs, subnets: Subnets, identity: Identity) -> dict[str, Any]:
     return {
         "resource_name_": args.cluster_name,
         "location": args.location,
@@ -177,15 +157,15 @@ def _cluster_arguments(args: AksClusterArgs, *, subnets: Subnets, identity_id: p
         ),
         "support_plan": args.support_plan,
         "identity": containerservice.ManagedClusterIdentityArgs(
-            type=containerservice.ResourceIdentityType.USER_ASSIGNED, user_assigned_identities=[identity_id]
+            type=containerservice.ResourceIdentityType.USER_ASSIGNED, user_assigned_identities=[identity.id]
         ),
         "enable_rbac": True,
         "agent_pool_profiles": [system_pool.profile(args.system_pool, subnets.nodes, subnets.pods)],
         "network_profile": profiles.network(args.network),
         "bootstrap_profile": profiles.bootstrap(args.network),
         "api_server_access_profile": profiles.api_server(args.api_server),
-        "aad_profile": profiles.directory(access),
-        "disable_local_accounts": not access.local_accounts,
+        "aad_profile": profiles.directory(args.access),
+        "disable_local_accounts": not args.access.local_accounts,
         "oidc_issuer_profile": containerservice.ManagedClusterOIDCIssuerProfileArgs(enabled=True),
         "security_profile": containerservice.ManagedClusterSecurityProfileArgs(
             workload_identity=containerservice.ManagedClusterSecurityProfileWorkloadIdentityArgs(enabled=True)

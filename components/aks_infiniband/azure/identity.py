@@ -19,7 +19,7 @@ from typing import Final
 import pulumi
 from pulumi_azure_native import authorization, managedidentity
 
-from aks_infiniband.azure.network import Subnets
+from aks_infiniband.azure.network import Place, Subnets
 
 _NETWORK_CONTRIBUTOR: Final = "4d97b98b-1d4f-4787-a291-c67834d212e7"
 """The built-in role (Azure, "Azure built-in roles"): AKS joins machines and load balancers to the subnet with it."""
@@ -35,58 +35,42 @@ class Identity:
     """For depends_on of the cluster: without its roles Azure refuses it."""
 
 
-def make_identity(
-    name: str,
-    existing_id: str | None,
-    subnets: Subnets,
-    *,
-    cluster_name: str,
-    location: str,
-    resource_group_name: pulumi.Input[str],
-    opts: pulumi.ResourceOptions,
-) -> Identity:
-    """The existing identity, or one that is made, with its roles.
-
-    name: the component's, which what is made here has too.
-    opts: options of the component's children.
-    """
-    if existing_id is not None and not subnets.ours:
-        return Identity(id=existing_id, assignments=[])
-    if existing_id is not None:
-        return Identity(id=existing_id, assignments=_assignments(name, _principal(existing_id, opts), subnets, opts))
-    made = managedidentity.UserAssignedIdentity(
-        name,
-        resource_group_name=resource_group_name,
-        location=location,
-        resource_name_=f"{cluster_name}-identity",
-        opts=opts,
-    )
-    return Identity(id=made.id, assignments=_assignments(name, made.principal_id, subnets, opts))
+def make_identity(existing_id: str | None, subnets: Subnets, place: Place) -> Identity:
+    """The existing identity, or one that is made, with its roles."""
+    if existing_id is None:
+        made = managedidentity.UserAssignedIdentity(
+            place.name,
+            resource_group_name=place.resource_group_name,
+            location=place.location,
+            resource_name_=f"{place.cluster_name}-identity",
+            opts=place.opts,
+        )
+        return Identity(id=made.id, assignments=_assignments(made.principal_id, subnets, place))
+    if subnets.ours:
+        return Identity(id=existing_id, assignments=_assignments(_principal(existing_id, place), subnets, place))
+    return Identity(id=existing_id, assignments=[])
 
 
-def _principal(identity_id: str, opts: pulumi.ResourceOptions) -> pulumi.Output[str]:
+def _principal(identity_id: str, place: Place) -> pulumi.Output[str]:
     parts = identity_id.split("/")
     principal: pulumi.Output[str] = managedidentity.get_user_assigned_identity_output(
-        resource_group_name=parts[4], resource_name=parts[8], opts=pulumi.InvokeOutputOptions(parent=opts.parent)
+        resource_group_name=parts[4], resource_name=parts[8], opts=pulumi.InvokeOutputOptions(parent=place.opts.parent)
     ).principal_id
     return principal
 
 
-def _assignments(
-    name: str, principal_id: pulumi.Output[str], subnets: Subnets, opts: pulumi.ResourceOptions
-) -> list[pulumi.Resource]:
-    scopes = {name: subnets.nodes}
+def _assignments(principal_id: pulumi.Output[str], subnets: Subnets, place: Place) -> list[pulumi.Resource]:
+    made: list[pulumi.Resource] = [_assignment(place.name, principal_id, subnets.nodes, place.opts)]
     if subnets.pods is not None:
-        scopes[f"{name}-pods"] = subnets.pods
-    return [
-        _assignment(each, principal_id, pulumi.Output.from_input(subnet_id), opts) for each, subnet_id in scopes.items()
-    ]
+        made.append(_assignment(f"{place.name}-pods", principal_id, subnets.pods, place.opts))
+    return made
 
 
 def _assignment(
-    name: str, principal_id: pulumi.Output[str], subnet_id: pulumi.Output[str], opts: pulumi.ResourceOptions
+    name: str, principal_id: pulumi.Output[str], subnet: pulumi.Input[str], opts: pulumi.ResourceOptions
 ) -> authorization.RoleAssignment:
     """The assignment's name follows from whom it gives what: a new identity gets a new one, never a conflict."""
+    subnet_id = pulumi.Output.from_input(subnet)
     role = subnet_id.apply(
         lambda found: (
             f"/subscriptions/{found.split('/')[2]}/providers/Microsoft.Authorization/roleDefinitions/"

@@ -9,6 +9,19 @@ from aks_infiniband.azure.arguments import ClusterNetwork
 
 
 @dataclass(frozen=True, kw_only=True)
+class Place:
+    """Where the parts of a cluster are made, and under which name."""
+
+    name: str
+    """The component's, which its parts have too."""
+    cluster_name: str
+    location: str
+    resource_group_name: pulumi.Input[str]
+    opts: pulumi.ResourceOptions
+    """Options of the component's children."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Subnets:
     """The subnets of a cluster, by Azure's resource ID."""
 
@@ -19,37 +32,25 @@ class Subnets:
     """Whether this program made them, and so nobody else can have been permitted on them before."""
 
 
-def make_subnets(
-    name: str,
-    wanted: ClusterNetwork,
-    *,
-    cluster_name: str,
-    location: str,
-    resource_group_name: pulumi.Input[str],
-    opts: pulumi.ResourceOptions,
-) -> Subnets:
-    """The existing subnets that are named, or a virtual network with one for the nodes.
-
-    name: the component's, which what is made here has too.
-    opts: options of the component's children.
-    """
+def make_subnets(wanted: ClusterNetwork, place: Place) -> Subnets:
+    """The existing subnets that are named, or a virtual network with one for the nodes."""
     if wanted.node_subnet_id is not None:
         return Subnets(nodes=wanted.node_subnet_id, pods=wanted.pod_subnet_id, ours=False)
     virtual_network = network.VirtualNetwork(
-        name,
-        resource_group_name=resource_group_name,
-        location=location,
-        virtual_network_name=f"{cluster_name}-network",
+        place.name,
+        resource_group_name=place.resource_group_name,
+        location=place.location,
+        virtual_network_name=f"{place.cluster_name}-network",
         address_space=network.AddressSpaceArgs(address_prefixes=[str(wanted.address_space)]),
         # The subnet is a resource of its own; Azure reports it among the network's properties too.
-        opts=pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(ignore_changes=["subnets"])),
+        opts=pulumi.ResourceOptions.merge(place.opts, pulumi.ResourceOptions(ignore_changes=["subnets"])),
     )
     subnet = network.Subnet(
-        name,
-        resource_group_name=resource_group_name,
+        place.name,
+        resource_group_name=place.resource_group_name,
         virtual_network_name=virtual_network.name,
         subnet_name="nodes",
         address_prefix=str(wanted.subnet),
-        opts=opts,
+        opts=place.opts,
     )
     return Subnets(nodes=subnet.id, pods=None, ours=True)

@@ -5,8 +5,7 @@ from typing import Literal, TypeVar
 
 import pulumi
 
-from aks_infiniband.azure.node_pool import InfinibandNodePool
-from aks_infiniband.azure.ordinary_pool import OrdinaryNodePool
+from aks_infiniband.azure.node_pool import InfinibandNodePool, OrdinaryNodePool
 
 NodePool = TypeVar("NodePool", bound=InfinibandNodePool | OrdinaryNodePool)
 

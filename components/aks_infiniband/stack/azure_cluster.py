@@ -14,8 +14,12 @@ from aks_infiniband.azure.feature import (
     FeatureRegistration,
     FeatureRegistrationArgs,
 )
-from aks_infiniband.azure.node_pool import InfinibandNodePool, InfinibandNodePoolArgs
-from aks_infiniband.azure.ordinary_pool import OrdinaryNodePool, OrdinaryNodePoolArgs
+from aks_infiniband.azure.node_pool import (
+    InfinibandNodePool,
+    InfinibandNodePoolArgs,
+    OrdinaryNodePool,
+    OrdinaryNodePoolArgs,
+)
 from aks_infiniband.azure.pool_operations import make_pools
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.resources.options import child_options

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from functools import cached_property
 from typing import Any, Final
 
@@ -80,7 +80,7 @@ class Resolution:
 
     @cached_property
     def pools(self) -> tuple[Pool, ...]:
-        return tuple(map(_pool, self._reading.infiniband_pools))
+        return tuple(plain(Pool, pool, pool.given, ipoib_networks=()) for pool in self._reading.infiniband_pools)
 
     @cached_property
     def registry(self) -> Registry:
@@ -195,8 +195,8 @@ class Resolution:
 
     def _validation(self) -> ValidationOptions:
         given = self._settings.validation
-        bounds = {figure: plain(GivenThreshold, bounds) for figure, bounds in given.thresholds.items()}
-        return replace(plain(ValidationOptions, given), thresholds=bounds)
+        thresholds = {figure: plain(GivenThreshold, bounds) for figure, bounds in given.thresholds.items()}
+        return plain(ValidationOptions, given, thresholds=thresholds)
 
     def _revalidate_when(self, pool: PoolReading, resolved: Pool) -> dict[str, Any]:
         """What, changed, makes an earlier validation of a pool say nothing any more, as JSON.
@@ -236,17 +236,3 @@ def _told(operator: str) -> Iterator[None]:
             raise
         found = [Mistake(key=f"aks-infiniband:{operator}.{key}", reason=reason) for key, reason in error.mistakes]
         raise SettingsError(tuple(found)) from error
-
-
-def _pool(pool: PoolReading) -> Pool:
-    return Pool(
-        name=pool.given.name,
-        size=pool.size,
-        node_count=pool.node_count,
-        node_selector=pool.given.node_selector,
-        taints=pool.given.taints,
-        mode=pool.mode,
-        nic_driver=pool.nic_driver,
-        gpu_driver=pool.gpu_driver,
-        ipoib_devices=pool.ipoib_devices,
-    )

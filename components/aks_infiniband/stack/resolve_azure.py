@@ -25,12 +25,8 @@ def azure_cluster_args(reading: Reading, pools: Sequence[Pool], name: str | None
     assert cluster is not None
     assert name is not None
     assert settings.location is not None  # the rules have seen to all three
-    feature = FeatureRegistrationArgs(
-        location=settings.location,
-        poll_seconds=settings.readiness.poll_seconds,
-        timeout_seconds=settings.readiness.timeout_seconds,
-    )
-    by_name = {pool.name: pool for pool in pools}
+    feature = plain(FeatureRegistrationArgs, settings.readiness, location=settings.location)
+    infiniband = {pool.name: pool for pool in pools}
     return AzureClusterArgs(
         cluster=AksClusterArgs(
             location=settings.location,
@@ -45,34 +41,16 @@ def azure_cluster_args(reading: Reading, pools: Sequence[Pool], name: str | None
             api_server=plain(ApiServer, cluster.api_server),
             access=plain(Access, cluster.access),
         ),
-        pools=[(by_name.get(pool.name) or _ordinary(pool), _machines(pool)) for pool in reading.pools],
+        pools=[
+            (infiniband.get(pool.name) or plain(OrdinaryPool, pool, pool.given), _machines(pool))
+            for pool in reading.pools
+        ],
         pool_operations=cluster.pool_operations,
         feature=feature if any(pool.size.placement_feature for pool in pools) else None,
     )
 
 
-def _ordinary(pool: PoolReading) -> OrdinaryPool:
-    given = pool.given
-    return OrdinaryPool(
-        name=given.name,
-        vm_size=given.vm_size,
-        node_count=given.count,
-        taints=given.taints,
-        priority=given.priority,
-    )
-
-
 def _machines(pool: PoolReading) -> Machines:
-    given, bounds = pool.given, pool.given.autoscale
-    return Machines(
-        autoscale=None
-        if bounds is None
-        else Autoscale(begin=given.count, min_count=bounds.min_count, max_count=bounds.max_count),
-        labels=given.labels,
-        os_sku=pool.os_sku,
-        os_disk_size_gb=given.os_disk_size_gb,
-        os_disk_type=given.os_disk_type,
-        node_image_snapshot_id=given.node_image_snapshot_id,
-        capacity_reservation_group_id=given.capacity_reservation_group_id,
-        zones=given.zones,
-    )
+    bounds = pool.given.autoscale
+    autoscale = None if bounds is None else plain(Autoscale, bounds, begin=pool.given.count)
+    return plain(Machines, pool, pool.given, autoscale=autoscale)

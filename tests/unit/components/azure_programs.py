@@ -5,8 +5,12 @@ from typing import Any
 
 from aks_infiniband.azure.arguments import Machines, OrdinaryPool
 from aks_infiniband.azure.cluster import AksCluster, AksClusterArgs
-from aks_infiniband.azure.node_pool import InfinibandNodePool, InfinibandNodePoolArgs
-from aks_infiniband.azure.ordinary_pool import OrdinaryNodePool, OrdinaryNodePoolArgs
+from aks_infiniband.azure.node_pool import (
+    InfinibandNodePool,
+    InfinibandNodePoolArgs,
+    OrdinaryNodePool,
+    OrdinaryNodePoolArgs,
+)
 
 from tests.some_pools import pool
 

@@ -108,6 +108,11 @@ class Section(BaseModel):
         return self.model_dump(by_alias=True)
 
 
-def plain(kind: type[Plain], given: Section) -> Plain:
-    """The library's own type for a section that has the same fields."""
-    return kind(**{field.name: getattr(given, field.name) for field in fields(kind)})  # type: ignore[arg-type]  # a dataclass
+def plain(kind: type[Plain], *sources: object, **more: Any) -> Plain:
+    """The library's own type, its fields taken from what has fields of the same names.
+
+    sources: the last one has every field that is neither a property of an earlier one nor in `more`.
+    """
+    names = [field.name for field in fields(kind) if field.name not in more]  # type: ignore[arg-type]  # a dataclass
+    from_which = {name: next((found for found in sources if hasattr(type(found), name)), sources[-1]) for name in names}
+    return kind(**{name: getattr(source, name) for name, source in from_which.items()}, **more)

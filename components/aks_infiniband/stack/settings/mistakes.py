@@ -69,15 +69,11 @@ def key_of(path: Path) -> str:
     return f"{NAMESPACE}:{first}" + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in rest)
 
 
-def details(error: ValidationError) -> list[ErrorDetails]:
-    """What pydantic found, but for lists that it calls too short because their items, given, are wrong themselves."""
-    found = error.errors(include_url=False)
-    return [detail for detail in found if not (detail["type"] == "too_short" and detail["input"])]
-
-
 def in_words(error: ValidationError) -> Iterator[Mistake]:
     """Everything that is not well-formed in itself."""
-    for detail in details(error):
+    for detail in error.errors(include_url=False):
+        if detail["type"] == "too_short" and detail["input"]:
+            continue  # pydantic counts no items that are wrong themselves, and those are told
         where = tuple(part for part in detail["loc"] if part != "[key]")
         if detail["type"] == "extra_forbidden":
             yield _unknown(where, _model_at(where[:-1]))

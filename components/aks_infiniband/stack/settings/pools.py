@@ -74,11 +74,6 @@ class PoolSettings(Section):
     """At most one availability zone for an InfiniBand pool: a fabric does not span zones. A change replaces the
     pool."""
 
-    @property
-    def most_nodes(self) -> int:
-        """Nodes that the pool can have: count, or the autoscaler's bound."""
-        return self.count if self.autoscale is None else max(self.count, self.autoscale.max_count)
-
 
 class DescribedInfiniband(Section):
     """The InfiniBand adapters of a described size."""

@@ -9,8 +9,12 @@ import pulumi_kubernetes as kubernetes
 from aks_infiniband.azure.arguments import Access, ApiServer, Autoscale, ClusterNetwork, Machines, OrdinaryPool
 from aks_infiniband.azure.cluster import AksCluster, AksClusterArgs
 from aks_infiniband.azure.feature import FeatureAbsence, FeatureAbsenceArgs
-from aks_infiniband.azure.node_pool import InfinibandNodePool, InfinibandNodePoolArgs
-from aks_infiniband.azure.ordinary_pool import OrdinaryNodePool, OrdinaryNodePoolArgs
+from aks_infiniband.azure.node_pool import (
+    InfinibandNodePool,
+    InfinibandNodePoolArgs,
+    OrdinaryNodePool,
+    OrdinaryNodePoolArgs,
+)
 from aks_infiniband.azure.pool_operations import make_pools
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.pool import Pool
