@@ -6,9 +6,9 @@ It is generated from the models. What needs two values to be seen together, `loa
 from typing import Any, Final
 
 from aks_infiniband.facts.baselines import FIGURES
+from aks_infiniband.stack.load import REGISTRY_CREDENTIALS
 from aks_infiniband.stack.settings.mistakes import LOCATION, NAMESPACE
 from aks_infiniband.stack.settings.model import Settings
-from aks_infiniband.stack.settings.running import REGISTRY_CREDENTIALS
 
 _DIALECT: Final = "http://json-schema.org/draft-07/schema#"
 """The newest that every YAML editor reads."""

@@ -1,5 +1,6 @@
 """What every node pool has in common, with InfiniBand or without: an AgentPool of its own beside its cluster."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -9,7 +10,6 @@ from pulumi_azure_native import containerservice
 
 from aks_infiniband import diagnosis
 from aks_infiniband.azure.arguments import Autoscale, Machines, OrdinaryPool
-from aks_infiniband.azure.current_count import current_count
 from aks_infiniband.facts.catalog import GpuDriver, MachineSize
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.facts.size_defaults import GPU_OPERATOR_OFF, keeps_gpu_operator_off
@@ -18,6 +18,7 @@ from aks_infiniband.resources.options import child_options
 # An hour: Azure keeps a pool for which it has no capacity in Creating for long, and a driver image can be slow.
 _TIMEOUTS: Final = pulumi.CustomTimeouts(create="60m", update="60m", delete="30m")
 
+_NOT_THERE: Final = re.compile(r"Status=404|RESPONSE 404|NotFound")
 REPLACED_BY: Final = (
     "vmSize",
     "gpuProfile",
@@ -132,8 +133,32 @@ def _arguments(pool: Pool | OrdinaryPool, args: NodePoolArgs, parent: pulumi.Res
 
 
 def _followed_count(name: str, bounds: Autoscale, args: NodePoolArgs, parent: pulumi.Resource) -> pulumi.Output[int]:
-    place = pulumi.Output.all(args.resource_group_name, args.cluster_name)
-    return place.apply(lambda found: current_count(found[0], found[1], name, begin=bounds.begin, parent=parent))
+    """The pool's count as it is in Azure; where there is no such pool yet, the one to begin with.
+
+    Azure wants a count from every pool, and while the autoscaler is on refuses any but the current one ("Cannot
+    manually scale", AKS issue 1248; pulumi-azure issue 780). So ignore_changes would not do: it goes on sending the
+    first count, and every other change of a pool that has been scaled would be refused. The program follows the
+    autoscaler instead.
+
+    The output fails with the provider's error where Azure does not tell.
+    """
+
+    def current(place: Sequence[str]) -> int:
+        try:
+            # Not the form that gives an Output: its failure ends the program, whoever catches it.
+            found = containerservice.get_agent_pool(
+                resource_group_name=place[0],
+                resource_name=place[1],
+                agent_pool_name=name,
+                opts=pulumi.InvokeOptions(parent=parent),
+            )
+        except Exception as error:
+            if not _NOT_THERE.search(str(error)):
+                raise
+            return bounds.begin
+        return int(found.count or bounds.begin)
+
+    return pulumi.Output.all(args.resource_group_name, args.cluster_name).apply(current)
 
 
 def ready(

@@ -8,7 +8,7 @@ from pulumi_azure_native import containerservice, resources
 
 from aks_infiniband import diagnosis
 from aks_infiniband.access import kubeconfig
-from aks_infiniband.azure import profiles, system_pool
+from aks_infiniband.azure import profiles
 from aks_infiniband.azure.arguments import Access, ApiServer, ClusterNetwork, SystemPool
 from aks_infiniband.azure.identity import Identity, make_identity
 from aks_infiniband.azure.network import Place, Subnets, make_subnets
@@ -107,9 +107,7 @@ class AksCluster(pulumi.ComponentResource):
             ),
             **_cluster_arguments(args, subnets, identity),
         )
-        cluster.agent_pool_profiles.apply(
-            lambda found: system_pool.warn_of_changes(self, args.system_pool, found or ())
-        )
+        cluster.agent_pool_profiles.apply(lambda found: profiles.warn_of_changes(self, args.system_pool, found or ()))
         self.managed_cluster = cluster
         self.cluster_name = cluster.name
         self.resource_group_name = group.name
@@ -160,7 +158,7 @@ def _cluster_arguments(args: AksClusterArgs, subnets: Subnets, identity: Identit
             type=containerservice.ResourceIdentityType.USER_ASSIGNED, user_assigned_identities=[identity.id]
         ),
         "enable_rbac": True,
-        "agent_pool_profiles": [system_pool.profile(args.system_pool, subnets.nodes, subnets.pods)],
+        "agent_pool_profiles": [profiles.system_pool(args.system_pool, subnets.nodes, subnets.pods)],
         "network_profile": profiles.network(args.network),
         "bootstrap_profile": profiles.bootstrap(args.network),
         "api_server_access_profile": profiles.api_server(args.api_server),

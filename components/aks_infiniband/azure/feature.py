@@ -123,16 +123,14 @@ class FeatureRegistration(pulumi.ComponentResource):
                     ) from error
             waited = round(time.monotonic() - start)
             if state != previous:
-                self._say(f"feature {FEATURE_NAME} of subscription {subscription}: {state} after {waited} s")
+                said = f"feature {FEATURE_NAME} of subscription {subscription}: {state} after {waited} s"
+                pulumi.log.info(said, self._deployment)
             if state != "Registered":
                 absent = absent + 1 if state in _ABSENT else 0
                 if absent == _ABSENT_LOOKS or time.monotonic() >= deadline:
                     raise FeatureRegistrationError(_late(subscription, state, waited))
                 await asyncio.sleep(self._args.poll_seconds)
         return self._deployment
-
-    def _say(self, text: str) -> None:
-        pulumi.log.info(text, self._deployment)
 
 
 @dataclass(frozen=True, kw_only=True)

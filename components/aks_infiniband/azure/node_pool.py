@@ -1,8 +1,8 @@
-"""The two kinds of node pools in an AKS cluster: of InfiniBand machines, and of ordinary ones beside them."""
+"""The two kinds of node pools in an AKS cluster: with InfiniBand and without, and how a cluster's are made together."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal, TypeVar
 
 import pulumi
 from pulumi_azure_native import containerservice
@@ -123,3 +123,28 @@ def _differences(args: OrdinaryNodePoolArgs) -> dict[str, Any]:
         "scale_set_eviction_policy": containerservice.ScaleSetEvictionPolicy.DELETE,
         "spot_max_price": _ANY_PRICE,
     }
+
+
+NodePool = TypeVar("NodePool", bound=InfinibandNodePool | OrdinaryNodePool)
+
+
+def make_pools(
+    makers: Mapping[str, Callable[[pulumi.ResourceOptions], NodePool]],
+    *,
+    operations: Literal["parallel", "serial"],
+    opts: pulumi.ResourceOptions,
+) -> dict[str, NodePool]:
+    """Make every pool, in the order given.
+
+    makers: by name, what makes a pool with the options it is given.
+    operations: parallel: all at once, and Azure's conflicts are waited out; serial: each after the one before is
+        Succeeded, for subscriptions where Azure takes no two at a time. Removed pools then go one at a time, too.
+    opts: options of every pool.
+    """
+    made: dict[str, NodePool] = {}
+    before: list[pulumi.Input[pulumi.Resource]] = []
+    for name, make in makers.items():
+        made[name] = make(pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(depends_on=list(before))))
+        if operations == "serial":
+            before = [made[name].ready]
+    return made

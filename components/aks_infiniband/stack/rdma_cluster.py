@@ -1,16 +1,15 @@
 """The composition: from a stack to a validated cluster, made in Azure or made by somebody else."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import pulumi
 import pulumi_kubernetes as kubernetes
 
-from aks_infiniband.access.kubeconfig_file import KubeconfigFile
 from aks_infiniband.resources.options import child_options
 from aks_infiniband.stack.azure_cluster import AzureCluster, AzureClusterArgs
-from aks_infiniband.stack.rdma_software import PoolsReady, RdmaSoftware, RdmaSoftwareArgs
+from aks_infiniband.stack.rdma_software import RdmaSoftware, RdmaSoftwareArgs
 from aks_infiniband.stack.stack import Stack
 
 
@@ -20,19 +19,6 @@ class RdmaClusterArgs:
 
     stack: Stack
     """What the stack file comes to; `load` makes it."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Place:
-    """The cluster that the software goes into."""
-
-    name: pulumi.Input[str]
-    kubeconfig: pulumi.Output[str]
-    identifier: pulumi.Input[str]
-    """What stays the same while the kubeconfig changes."""
-    pools_ready: PoolsReady = field(default_factory=dict)
-    deleted_with: pulumi.Resource | None = None
-    """With the cluster goes all that lives in it; one that others keep is cleared piece by piece."""
 
 
 class RdmaCluster(pulumi.ComponentResource):
@@ -49,44 +35,34 @@ class RdmaCluster(pulumi.ComponentResource):
     def __init__(self, name: str, *, args: RdmaClusterArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("aks-infiniband:index:RdmaCluster", name, None, opts)
         stack, cluster = args.stack, args.stack.cluster
+        made: AzureCluster | None = None
         if isinstance(cluster, AzureClusterArgs):
-            place = _made(AzureCluster(name, args=cluster, opts=child_options(self, opts)))
+            made = AzureCluster(name, args=cluster, opts=child_options(self, opts))
+            self.cluster_name, self.kubeconfig = made.cluster.cluster_name, made.cluster.kubeconfig
+            identifier: pulumi.Input[str] = made.cluster.cluster_id
         else:
-            place = _existing(cluster)
+            self.cluster_name = pulumi.Output.from_input(cluster.context)
+            self.kubeconfig = pulumi.Output.secret(cluster.kubeconfig)
+            identifier = cluster.cluster_identifier
+        # All that lives in a cluster that is made goes with it; one that others keep is cleared piece by piece.
+        deleted_with = made.cluster.managed_cluster if made else None
         provider = kubernetes.Provider(
             name,
-            kubeconfig=place.kubeconfig,
-            cluster_identifier=place.identifier,
+            kubeconfig=self.kubeconfig,
+            # What stays the same while the kubeconfig changes.
+            cluster_identifier=identifier,
             enable_server_side_apply=True,
             # A ConfigMap is changed in place: replacing the report's would lose the last accepted report.
             enable_config_map_mutable=True,
-            opts=child_options(self, opts, deleted_with=place.deleted_with),
+            opts=child_options(self, opts, deleted_with=deleted_with),
         )
         software = RdmaSoftware(
             name,
-            args=RdmaSoftwareArgs(stack=stack, kubeconfig=place.kubeconfig, pools_ready=place.pools_ready),
-            opts=child_options(self, opts, provider=provider, deleted_with=place.deleted_with),
+            args=RdmaSoftwareArgs(
+                stack=stack, kubeconfig=self.kubeconfig, pools_ready=made.pools_ready if made else {}
+            ),
+            opts=child_options(self, opts, provider=provider, deleted_with=deleted_with),
         )
-        self.cluster_name = pulumi.Output.from_input(place.name)
-        self.kubeconfig = place.kubeconfig
         self.pools = software.pools
         self.sample_jobs = software.sample_jobs
         self.register_outputs({"clusterName": self.cluster_name, "kubeconfig": self.kubeconfig, "pools": self.pools})
-
-
-def _made(made: AzureCluster) -> _Place:
-    return _Place(
-        name=made.cluster.cluster_name,
-        kubeconfig=made.cluster.kubeconfig,
-        identifier=made.cluster.cluster_id,
-        pools_ready=made.pools_ready,
-        deleted_with=made.cluster.managed_cluster,
-    )
-
-
-def _existing(found: KubeconfigFile) -> _Place:
-    return _Place(
-        name=found.context,
-        kubeconfig=pulumi.Output.secret(found.kubeconfig),
-        identifier=found.cluster_identifier,
-    )

@@ -24,7 +24,7 @@ from aks_infiniband.resources.registry import PULL_SECRET, Registry
 from aks_infiniband.stack.resolve_azure import azure_cluster_args
 from aks_infiniband.stack.settings import rules
 from aks_infiniband.stack.settings.base import Unreadable, plain
-from aks_infiniband.stack.settings.mistakes import Mistake, SettingsError, key_of
+from aks_infiniband.stack.settings.mistakes import Mistake, SettingsError, wrong
 from aks_infiniband.stack.settings.operators import ChartSettings
 from aks_infiniband.stack.settings.reading import PoolReading, Reading
 from aks_infiniband.stack.stack import Operator, Stack
@@ -98,8 +98,7 @@ class Resolution:
             except Unreadable:
                 continue
             except ValueError as error:
-                reason = f"is {pool.given.nccl_topology!r}; {error}"
-                mistakes.append(Mistake(key=key_of(pool.path("ncclTopology")), reason=reason))
+                mistakes.append(wrong(pool.path("ncclTopology"), pool.given.nccl_topology, str(error)))
         if mistakes:
             raise SettingsError(tuple(mistakes))
         return found
@@ -127,8 +126,7 @@ class Resolution:
         try:
             return read_kubeconfig(given.kubeconfig, context=given.context)
         except KubeconfigError as error:
-            reason = f"is {given.kubeconfig!r}; {error}"
-            raise SettingsError((Mistake(key="aks-infiniband:existingCluster.kubeconfig", reason=reason),)) from error
+            raise SettingsError((wrong(("existingCluster", "kubeconfig"), given.kubeconfig, str(error)),)) from error
 
     @cached_property
     def upgrade(self) -> DriverUpgrade:

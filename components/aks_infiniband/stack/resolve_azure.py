@@ -21,21 +21,19 @@ from aks_infiniband.stack.settings.reading import PoolReading, Reading
 
 def azure_cluster_args(reading: Reading, pools: Sequence[Pool], name: str | None) -> AzureClusterArgs:
     """What the stack file says of a cluster that is made, and of its pools."""
-    settings, cluster = reading.settings, reading.settings.cluster
-    assert cluster is not None
+    settings, cluster = reading.settings, reading.cluster
     assert name is not None
-    assert settings.location is not None  # the rules have seen to all three
+    assert settings.location is not None  # the rules have seen to both
     feature = plain(FeatureRegistrationArgs, settings.readiness, location=settings.location)
     infiniband = {pool.name: pool for pool in pools}
     return AzureClusterArgs(
-        cluster=AksClusterArgs(
+        cluster=plain(
+            AksClusterArgs,
+            cluster,
             location=settings.location,
-            kubernetes_version=cluster.kubernetes_version,
-            support_plan=cluster.support_plan,
             cluster_name=name,
             resource_group_name=cluster.resource_group or name,
             node_resource_group_name=cluster.node_resource_group,
-            identity_id=cluster.identity_id,
             system_pool=plain(SystemPool, cluster.system_pool),
             network=plain(ClusterNetwork, cluster.network),
             api_server=plain(ApiServer, cluster.api_server),

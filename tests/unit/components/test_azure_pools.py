@@ -7,7 +7,7 @@ import pulumi
 import pytest
 from aks_infiniband import Autoscale
 from aks_infiniband.azure.agent_pool import NodePoolError
-from aks_infiniband.azure.pool_operations import make_pools
+from aks_infiniband.azure.node_pool import make_pools
 from aks_infiniband.facts.pool import agent_pool_label
 
 from tests.unit.components.azure_programs import POOL, node_pool, ordinary_pool, pool_args

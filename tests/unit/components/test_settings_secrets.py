@@ -7,7 +7,7 @@ from typing import Any
 import pulumi
 import pytest
 from aks_infiniband import SettingsError
-from aks_infiniband.stack.settings.running import registry_credentials, stack_configuration
+from aks_infiniband.stack.load import registry_credentials, stack_configuration
 
 from tests.unit.components.stack_files import changed, mistakes
 from tests.unit.pulumi_mocks import Deploy

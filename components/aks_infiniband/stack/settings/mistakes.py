@@ -11,8 +11,9 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from aks_infiniband.stack.settings.model import Settings
-from aks_infiniband.stack.settings.reading import Path
 
+Path = tuple[str | int, ...]
+"""Where a value lies below our namespace; azure-native:location is ("location",)."""
 NAMESPACE: Final = "aks-infiniband"
 LOCATION: Final = "azure-native:location"
 
@@ -69,6 +70,11 @@ def key_of(path: Path) -> str:
     return f"{NAMESPACE}:{first}" + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in rest)
 
 
+def wrong(path: Path, value: Any, reason: str) -> Mistake:
+    """A mistake at a path; value: as the stack file has it, None where it is missing or says nothing here."""
+    return Mistake(key=key_of(path), reason=reason if value is None else f"is {value!r}; {reason}")
+
+
 def in_words(error: ValidationError) -> Iterator[Mistake]:
     """Everything that is not well-formed in itself."""
     for detail in error.errors(include_url=False):
@@ -109,13 +115,11 @@ def _allowed(detail: ErrorDetails) -> str:
         return f"must be {_SHAPES[kind]}{', or {} for all defaults' if given is None and 'model' in kind else ''}"
     text = detail["msg"].removeprefix("Value error, ").replace("Input should", "must")
     text = text[:1].lower() + text[1:]
-    close = nearest(given, _choices(detail)) if kind == "literal_error" and isinstance(given, str) else None
+    if kind != "literal_error" or not isinstance(given, str):
+        return text
+    # pydantic lists the values of a literal as 'a', 'b' or 'c'.
+    close = nearest(given, str(detail["ctx"]["expected"]).replace(" or ", ", ").replace("'", "").split(", "))
     return f"{text}; did you mean {close}?" if close else text
-
-
-def _choices(detail: ErrorDetails) -> list[str]:
-    """The values of a literal, which pydantic lists as 'a', 'b' or 'c'."""
-    return str(detail["ctx"]["expected"]).replace(" or ", ", ").replace("'", "").split(", ")
 
 
 def _unknown(path: Path, model: type[BaseModel]) -> Mistake:

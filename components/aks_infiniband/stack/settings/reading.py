@@ -7,28 +7,18 @@ not well-formed raises Unreadable.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, TypeVar
+from typing import TypeVar
 
 from aks_infiniband.facts import size_defaults
 from aks_infiniband.facts.catalog import SIZES, GpuDriver, MachineSize, Mode, NicDriver, described
 from aks_infiniband.facts.kubernetes import minor_of
 from aks_infiniband.stack.settings.base import Unreadable
 from aks_infiniband.stack.settings.cluster import ClusterSettings
+from aks_infiniband.stack.settings.mistakes import Mistake, Path, wrong
 from aks_infiniband.stack.settings.model import Settings
 from aks_infiniband.stack.settings.pools import PoolSettings
 
-Path = tuple[str | int, ...]
-"""Where a value lies below our namespace; azure-native:location is ("location",)."""
 Value = TypeVar("Value")
-
-
-class Inconsistency(NamedTuple):
-    """A value that does not go together with another."""
-
-    path: Path
-    value: Any
-    """As the stack file has it; None where it is missing."""
-    reason: str
 
 
 @dataclass(frozen=True)
@@ -180,8 +170,8 @@ def unlike_the_first(
             yield pool, value, first, wanted
 
 
-def listed_once(path: Path, values: Sequence[str]) -> Iterator[Inconsistency]:
+def listed_once(path: Path, values: Sequence[str]) -> Iterator[Mistake]:
     """Values of a list that stand in it already."""
     for place, value in enumerate(values):
         if value in values[:place]:
-            yield Inconsistency((*path, place), value, "must be listed once")
+            yield wrong((*path, place), value, "must be listed once")

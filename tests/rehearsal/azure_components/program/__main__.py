@@ -14,8 +14,8 @@ from aks_infiniband.azure.node_pool import (
     InfinibandNodePoolArgs,
     OrdinaryNodePool,
     OrdinaryNodePoolArgs,
+    make_pools,
 )
-from aks_infiniband.azure.pool_operations import make_pools
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.stack.settings.base import Section, plain

@@ -9,13 +9,14 @@ from contextlib import suppress
 
 from aks_infiniband.stack.settings.base import Unreadable
 from aks_infiniband.stack.settings.consistency import cluster, machines, networks, pools, validation
-from aks_infiniband.stack.settings.reading import Inconsistency, Reading
+from aks_infiniband.stack.settings.mistakes import Mistake
+from aks_infiniband.stack.settings.reading import Reading
 
 _TOPICS = (cluster, networks, pools, machines, validation)
 
 
-def check(reading: Reading) -> Iterator[Inconsistency]:
-    """Every inconsistency of a stack file."""
+def check(reading: Reading) -> Iterator[Mistake]:
+    """What does not go together in a stack file."""
     for topic in _TOPICS:
         rules = [rule(reading) for rule in topic.STACK]
         rules += [rule(pool) for rule in topic.POOL for pool in reading.pools]

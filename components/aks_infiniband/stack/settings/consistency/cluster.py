@@ -5,7 +5,8 @@ from datetime import UTC, date, datetime
 from typing import Final
 
 from aks_infiniband.facts.kubernetes import RELEASES, supported
-from aks_infiniband.stack.settings.reading import Inconsistency, Reading
+from aks_infiniband.stack.settings.mistakes import Mistake, wrong
+from aks_infiniband.stack.settings.reading import Reading
 
 _LONGEST_GROUP: Final = 80
 """Characters of a node resource group's name (Azure, "Troubleshoot common AKS problems": MC_group_cluster_region)."""
@@ -16,28 +17,28 @@ def today() -> date:
     return datetime.now(UTC).date()
 
 
-def _one_cluster(reading: Reading) -> Iterator[Inconsistency]:
+def _one_cluster(reading: Reading) -> Iterator[Mistake]:
     made = reading.settings.cluster is not None
     if made and not reading.in_azure:
-        yield Inconsistency(("existingCluster",), None, "cannot stand beside aks-infiniband:cluster: keep one of them")
+        yield wrong(("existingCluster",), None, "cannot stand beside aks-infiniband:cluster: keep one of them")
     elif not made and reading.in_azure:
         reason = (
             'is missing: give at least kubernetesVersion, such as {kubernetesVersion: "1.35"}; '
             "or name a cluster that is there under aks-infiniband:existingCluster"
         )
-        yield Inconsistency(("cluster",), None, reason)
+        yield wrong(("cluster",), None, reason)
 
 
-def _location(reading: Reading) -> Iterator[Inconsistency]:
+def _location(reading: Reading) -> Iterator[Mistake]:
     location, made = reading.settings.location, reading.settings.cluster is not None
     if made and reading.in_azure and location is None:
-        yield Inconsistency(("location",), None, "is missing; it must name an Azure region, such as southcentralus")
+        yield wrong(("location",), None, "is missing; it must name an Azure region, such as southcentralus")
     if not made and not reading.in_azure and location is not None:
         reason = "is Azure's, and an existing cluster has no Azure resource: remove it"
-        yield Inconsistency(("location",), location, reason)
+        yield wrong(("location",), location, reason)
 
 
-def _supported(reading: Reading) -> Iterator[Inconsistency]:
+def _supported(reading: Reading) -> Iterator[Mistake]:
     """AKS makes no cluster of a version whose support has ended."""
     version, cluster, now = reading.kubernetes, reading.cluster, today()
     if version not in RELEASES or now <= RELEASES[version].last_day(cluster.support_plan):
@@ -46,21 +47,21 @@ def _supported(reading: Reading) -> Iterator[Inconsistency]:
     reason = f"must be one of {offered}: AKS supports this one until {release.last_day(cluster.support_plan)} only"
     if now <= release.long_term_end:
         reason += f", or until {release.long_term_end} with supportPlan AKSLongTermSupport"
-    yield Inconsistency(("cluster", "kubernetesVersion"), cluster.kubernetes_version, reason)
+    yield wrong(("cluster", "kubernetesVersion"), cluster.kubernetes_version, reason)
 
 
-def _node_group(reading: Reading) -> Iterator[Inconsistency]:
+def _node_group(reading: Reading) -> Iterator[Mistake]:
     cluster, path = reading.cluster, ("cluster", "nodeResourceGroup")
     given = cluster.node_resource_group
     if given is None:
         return
     if len(given) > _LONGEST_GROUP:
-        yield Inconsistency(path, given, f"must have {_LONGEST_GROUP} characters at most")
+        yield wrong(path, given, f"must have {_LONGEST_GROUP} characters at most")
     if given.lower() == (cluster.resource_group or cluster.name or "").lower():
-        yield Inconsistency(path, given, "must not be the cluster's own: AKS makes a second group")
+        yield wrong(path, given, "must not be the cluster's own: AKS makes a second group")
 
 
-def _default_node_group(reading: Reading) -> Iterator[Inconsistency]:
+def _default_node_group(reading: Reading) -> Iterator[Mistake]:
     cluster = reading.cluster
     if cluster.node_resource_group is not None or cluster.name is None:
         return
@@ -70,30 +71,30 @@ def _default_node_group(reading: Reading) -> Iterator[Inconsistency]:
             f"makes AKS name the node resource group {default}, {len(default)} characters of {_LONGEST_GROUP}: "
             "choose a shorter name or resourceGroup, or give nodeResourceGroup"
         )
-        yield Inconsistency(("cluster", "name"), cluster.name, reason)
+        yield wrong(("cluster", "name"), cluster.name, reason)
 
 
-def _api_server(reading: Reading) -> Iterator[Inconsistency]:
+def _api_server(reading: Reading) -> Iterator[Mistake]:
     given = reading.cluster.api_server
     if given.private and given.authorized_ip_ranges:
         reason = "must be left out with private: a private API server has no public address to open"
         path = ("cluster", "apiServer", "authorizedIpRanges")
-        yield Inconsistency(path, list(map(str, given.authorized_ip_ranges)), reason)
+        yield wrong(path, list(map(str, given.authorized_ip_ranges)), reason)
 
 
-def _local_accounts(reading: Reading) -> Iterator[Inconsistency]:
+def _local_accounts(reading: Reading) -> Iterator[Mistake]:
     access = reading.cluster.access
     if not access.entra_id and not access.local_accounts:
         reason = "must be true without entraId: nobody could log in; set entraId: true"
-        yield Inconsistency(("cluster", "access", "localAccounts"), False, reason)
+        yield wrong(("cluster", "access", "localAccounts"), False, reason)
 
 
-def _entra_id_only(reading: Reading) -> Iterator[Inconsistency]:
+def _entra_id_only(reading: Reading) -> Iterator[Mistake]:
     access = reading.cluster.access
     if not access.entra_id:
         for key, value in access.given("admin_group_object_ids", "login"):
             reason = "says nothing without entraId: set entraId: true, or leave it out"
-            yield Inconsistency(("cluster", "access", key), value, reason)
+            yield wrong(("cluster", "access", key), value, reason)
 
 
 STACK = (

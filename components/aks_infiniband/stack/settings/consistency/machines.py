@@ -6,8 +6,8 @@ from typing import Final
 
 from aks_infiniband.facts.catalog import SIZES, GpuSoftware
 from aks_infiniband.facts.kubernetes import UBUNTU_2204_UNTIL, UBUNTU_2404, UBUNTU_IS_2404_SINCE
-from aks_infiniband.stack.settings.mistakes import nearest
-from aks_infiniband.stack.settings.reading import Inconsistency, PoolReading, Reading, known, unlike_the_first
+from aks_infiniband.stack.settings.mistakes import Mistake, nearest, wrong
+from aks_infiniband.stack.settings.reading import PoolReading, Reading, known, unlike_the_first
 
 _TO_COME: Final[dict[GpuSoftware, str]] = {
     "rocm": "AMD's ROCm GPU operator",
@@ -21,27 +21,27 @@ _NAMED: Final = {"amd64": "amd64", "x86_64": "amd64", "x86-64": "amd64", "arm64"
 """How an image's name or tag tells the one architecture that it is built for."""
 
 
-def _described(reading: Reading) -> Iterator[Inconsistency]:
+def _described(reading: Reading) -> Iterator[Mistake]:
     for name in reading.settings.sizes:
         if name in SIZES:
-            yield Inconsistency(("sizes", name), None, "is in the catalogue already, and cannot be described anew")
+            yield wrong(("sizes", name), None, "is in the catalogue already, and cannot be described anew")
 
 
-def _system_pool(reading: Reading) -> Iterator[Inconsistency]:
+def _system_pool(reading: Reading) -> Iterator[Mistake]:
     size = reading.cluster.system_pool.vm_size
     if size in reading.settings.sizes:
         reason = "is described with InfiniBand: give it a pool of its own under aks-infiniband:pools"
-        yield Inconsistency(("cluster", "systemPool", "vmSize"), size, reason)
+        yield wrong(("cluster", "systemPool", "vmSize"), size, reason)
 
 
-def _fits(pool: PoolReading) -> Iterator[Inconsistency]:
+def _fits(pool: PoolReading) -> Iterator[Mistake]:
     """A pool's size has InfiniBand if the pool has."""
     name, sizes = pool.given.vm_size, pool.stack.sizes
     if pool.infiniband and name not in sizes and name not in pool.stack.settings.sizes:
-        yield Inconsistency(pool.path("vmSize"), name, _unknown(name, list(sizes)))
+        yield wrong(pool.path("vmSize"), name, _unknown(name, list(sizes)))
     if not pool.infiniband and name in sizes:
         reason = "has InfiniBand, and the pool has infiniband: false: leave that out, or choose a size without"
-        yield Inconsistency(pool.path("vmSize"), name, f"{reason} InfiniBand")
+        yield wrong(pool.path("vmSize"), name, f"{reason} InfiniBand")
 
 
 def _unknown(name: str, sizes: list[str]) -> str:
@@ -58,7 +58,7 @@ def _unknown(name: str, sizes: list[str]) -> str:
     )
 
 
-def _feature(reading: Reading) -> Iterator[Inconsistency]:
+def _feature(reading: Reading) -> Iterator[Mistake]:
     """AKSInfinibandSupport is registered for a whole subscription, or not."""
     gated = {True: "must be registered", False: "must not be registered"}
     found = known(reading.infiniband_pools, lambda pool: pool.size.placement_feature)
@@ -68,27 +68,27 @@ def _feature(reading: Reading) -> Iterator[Inconsistency]:
             f"feature AKSInfinibandSupport {gated[needed]}, for the other it {gated[other]}; "
             "give one of them a stack in another subscription"
         )
-        yield Inconsistency(pool.path("vmSize"), pool.size.name, reason)
+        yield wrong(pool.path("vmSize"), pool.size.name, reason)
 
 
-def _owner(pool: PoolReading) -> Iterator[Inconsistency]:
+def _owner(pool: PoolReading) -> Iterator[Mistake]:
     if not pool.infiniband or pool.gpu_driver == "none":
         return
     path, owner, gpus = pool.path("gpuDriver"), pool.gpu_driver, pool.size.accelerator
     if gpus is None:
-        yield Inconsistency(path, owner, f"must be none: {pool.given.vm_size} has no GPUs; leave it out")
+        yield wrong(path, owner, f"must be none: {pool.given.vm_size} has no GPUs; leave it out")
     elif gpus.software in _TO_COME:
         reason = (
             f"must be none for {gpus.model}: its GPUs need {_TO_COME[gpus.software]}, which this program does not "
             "install yet; the pool and its InfiniBand work without, and its GPUs are not offered to pods"
         )
-        yield Inconsistency(path, owner, reason)
+        yield wrong(path, owner, reason)
     elif gpus.model in _NO_DMA_BUF and pool.nic_driver == "inbox":
         reason = (
             f"must be doca-ofed for {gpus.model}: the inbox driver reaches GPUs by DMA-BUF, which needs newer ones, "
             "and every message would go through the host's memory"
         )
-        yield Inconsistency(pool.path("nicDriver"), "inbox", reason)
+        yield wrong(pool.path("nicDriver"), "inbox", reason)
 
 
 def _owned(pool: PoolReading) -> bool:
@@ -97,7 +97,7 @@ def _owned(pool: PoolReading) -> bool:
     return gpus is not None and gpus.software == "gpu-operator" and pool.gpu_driver != "none"
 
 
-def _one_owner(reading: Reading) -> Iterator[Inconsistency]:
+def _one_owner(reading: Reading) -> Iterator[Mistake]:
     """Driver, toolkit and runtime class are one for each GPU Operator, and there is one (field reports, A4)."""
     owned = [pool for pool, owned in known(reading.infiniband_pools, _owned) if owned]
     for pool, owner, first, wanted in unlike_the_first([(pool, pool.gpu_driver) for pool in owned]):
@@ -105,10 +105,10 @@ def _one_owner(reading: Reading) -> Iterator[Inconsistency]:
             f"must be {wanted}, as pool {first.name} has it: a cluster has one owner of GPU drivers, and two break the "
             "nodes; set gpuDriver of one pool, or none for the GPUs of one of them"
         )
-        yield Inconsistency(pool.path("gpuDriver"), owner, reason)
+        yield wrong(pool.path("gpuDriver"), owner, reason)
 
 
-def _one_module(reading: Reading) -> Iterator[Inconsistency]:
+def _one_module(reading: Reading) -> Iterator[Mistake]:
     """The operator's driver pods wait for an OFED container on every node, or on none (chart value driver.rdma)."""
     asked = known(reading.infiniband_pools, lambda pool: (_owned(pool) and pool.gpu_driver, pool.nic_driver))
     drivers = [(pool, driver) for pool, (owner, driver) in asked if owner == "operator"]
@@ -117,10 +117,10 @@ def _one_module(reading: Reading) -> Iterator[Inconsistency]:
             f"must be {wanted}, as pool {first.name} has it: the GPU Operator's drivers wait for "
             "an OFED container on all nodes or on none"
         )
-        yield Inconsistency(pool.path("nicDriver"), driver, reason)
+        yield wrong(pool.path("nicDriver"), driver, reason)
 
 
-def _one_system(reading: Reading) -> Iterator[Inconsistency]:
+def _one_system(reading: Reading) -> Iterator[Mistake]:
     """The GPU Operator asks one GPU node for its system, and gives all of them the driver of that (NVIDIA/gpu-operator
     v26.3.3, controllers/state_manager.go).
     """
@@ -134,14 +134,14 @@ def _one_system(reading: Reading) -> Iterator[Inconsistency]:
             f"must be of the same Ubuntu as pool {first.name} ({first.os_sku}), because the GPU Operator installs the "
             "driver of one on all GPU nodes"
         )
-        yield Inconsistency(pool.path("osSku"), pool.os_sku, reason)
+        yield wrong(pool.path("osSku"), pool.os_sku, reason)
 
 
 def _is_2404(sku: str, version: tuple[int, int]) -> bool:
     return sku == "Ubuntu2404" or (sku == "Ubuntu" and version >= UBUNTU_IS_2404_SINCE)
 
 
-def _os_sku(pool: PoolReading) -> Iterator[Inconsistency]:
+def _os_sku(pool: PoolReading) -> Iterator[Mistake]:
     if not pool.stack.in_azure:
         return
     sku, version, path = pool.os_sku, pool.stack.kubernetes, pool.path("osSku")
@@ -149,66 +149,50 @@ def _os_sku(pool: PoolReading) -> Iterator[Inconsistency]:
     if sku == "Ubuntu2404" and version < UBUNTU_2404[0]:
         yield _too_old(pool, written)
     elif sku == "Ubuntu2204" and version > UBUNTU_2204_UNTIL:
-        yield Inconsistency(path, sku, f"must be Ubuntu2404 or Ubuntu with Kubernetes {written}")
+        yield wrong(path, sku, f"must be Ubuntu2404 or Ubuntu with Kubernetes {written}")
     elif not pool.infiniband:
         return
     elif pool.size.architecture == "arm64" and sku != "Ubuntu2404":
-        yield Inconsistency(
-            path, sku, f"must be Ubuntu2404 for {pool.given.vm_size}: its drivers are built for no other"
-        )
+        yield wrong(path, sku, f"must be Ubuntu2404 for {pool.given.vm_size}: its drivers are built for no other")
     elif pool.nic_driver == "inbox" and not _is_2404(sku, version):
         is_2204 = f"Ubuntu is 22.04 with Kubernetes {written}" if sku == "Ubuntu" else "Ubuntu2204 is older"
         reason = f"must be Ubuntu2404 with the inbox driver, which is that of Ubuntu 24.04's kernel ({is_2204})"
-        yield Inconsistency(path, sku, reason)
+        yield wrong(path, sku, reason)
 
 
-def _too_old(pool: PoolReading, written: str) -> Inconsistency:
+def _too_old(pool: PoolReading, written: str) -> Mistake:
     since = ".".join(map(str, UBUNTU_2404[0]))
     if pool.given.os_sku is not None:
         reason = f"needs Kubernetes {since} or later; the cluster has {written}"
-        return Inconsistency(pool.path("osSku"), pool.given.os_sku, reason)
+        return wrong(pool.path("osSku"), pool.given.os_sku, reason)
     reason = f"must be {since} or later: pool {pool.name} needs Ubuntu2404, which AKS has for no older Kubernetes"
-    return Inconsistency(("cluster", "kubernetesVersion"), pool.stack.cluster.kubernetes_version, reason)
+    return wrong(("cluster", "kubernetesVersion"), pool.stack.cluster.kubernetes_version, reason)
 
 
-def _gpu_driver_version(reading: Reading) -> Iterator[Inconsistency]:
+def _gpu_driver_version(reading: Reading) -> Iterator[Mistake]:
     path, version = ("gpuOperator", "driverVersion"), reading.settings.gpu_operator.driver_version
+    asked = known(reading.infiniband_pools, lambda pool: pool.gpu_driver)
+    yield from _architecture(path, version, [pool for pool, driver in asked if driver == "operator"])
     if version and all(not pool.infiniband or pool.gpu_driver != "operator" for pool in reading.pools):
-        yield Inconsistency(path, version, "says nothing: no pool has gpuDriver operator; leave it out")
+        yield wrong(path, version, "says nothing: no pool has gpuDriver operator; leave it out")
 
 
-def _nic_driver_version(reading: Reading) -> Iterator[Inconsistency]:
+def _nic_driver_version(reading: Reading) -> Iterator[Mistake]:
     path, version = ("networkOperator", "driverVersion"), reading.settings.network_operator.driver_version
+    asked = known(reading.infiniband_pools, lambda pool: pool.nic_driver)
+    yield from _architecture(path, version, [pool for pool, driver in asked if driver == "doca-ofed"])
     if version and all(not pool.infiniband or pool.nic_driver != "doca-ofed" for pool in reading.pools):
-        yield Inconsistency(path, version, "says nothing: every pool has the inbox driver; leave it out")
+        yield wrong(path, version, "says nothing: every pool has the inbox driver; leave it out")
 
 
-def _gpu_driver_image(reading: Reading) -> Iterator[Inconsistency]:
-    version, asked = (
-        reading.settings.gpu_operator.driver_version,
-        known(reading.infiniband_pools, lambda pool: pool.gpu_driver),
-    )
-    pools = [pool for pool, driver in asked if driver == "operator"]
-    yield from _architecture(("gpuOperator", "driverVersion"), version, pools)
-
-
-def _nic_driver_image(reading: Reading) -> Iterator[Inconsistency]:
-    version, asked = (
-        reading.settings.network_operator.driver_version,
-        known(reading.infiniband_pools, lambda pool: pool.nic_driver),
-    )
-    pools = [pool for pool, driver in asked if driver == "doca-ofed"]
-    yield from _architecture(("networkOperator", "driverVersion"), version, pools)
-
-
-def _validation_image(reading: Reading) -> Iterator[Inconsistency]:
+def _validation_image(reading: Reading) -> Iterator[Mistake]:
     if reading.settings.validation.mode != "off":
         image = reading.settings.validation.image
         yield from _architecture(("validation", "image"), image, reading.infiniband_pools)
 
 
-def _architecture(path: tuple[str, ...], image: str | None, pools: list[PoolReading]) -> Iterator[Inconsistency]:
-    """An image is known by its name's word; at most one inconsistency, for the first pool that cannot run it."""
+def _architecture(path: tuple[str, ...], image: str | None, pools: list[PoolReading]) -> Iterator[Mistake]:
+    """An image is known by its name's word; at most one mistake, for the first pool that cannot run it."""
     named = re.search(rf"(?<![a-z0-9])({'|'.join(_NAMED)})(?![a-z0-9])", image or "")
     for pool, size in known(pools, lambda pool: pool.size):
         if named and size.architecture != _NAMED[named[1]]:
@@ -216,12 +200,12 @@ def _architecture(path: tuple[str, ...], image: str | None, pools: list[PoolRead
                 f"is built for {_NAMED[named[1]]}, and pool {pool.name} ({size.name}) is {size.architecture}: "
                 "give one that is built for both"
             )
-            yield Inconsistency(path, image, reason)
+            yield wrong(path, image, reason)
             return
 
 
 STACK = (
     *(_described, _system_pool, _feature, _one_owner, _one_module, _one_system),
-    *(_gpu_driver_version, _nic_driver_version, _gpu_driver_image, _nic_driver_image, _validation_image),
+    *(_gpu_driver_version, _nic_driver_version, _validation_image),
 )
 POOL = (_fits, _owner, _os_sku)

@@ -8,7 +8,8 @@ from typing import Final
 
 from aks_infiniband.facts.catalog import MachineSize
 from aks_infiniband.operators.ipoib import ipoib_ranges
-from aks_infiniband.stack.settings.reading import Inconsistency, PoolReading, Reading, known, listed_once
+from aks_infiniband.stack.settings.mistakes import Mistake, wrong
+from aks_infiniband.stack.settings.reading import PoolReading, Reading, known, listed_once
 
 SMALLEST_SERVICES: Final = 27
 """Prefix of the least range of services: 30 addresses, of which the tenth is the cluster's DNS."""
@@ -22,46 +23,46 @@ _NETWORK: Final = ("cluster", "network")
 _IPOIB: Final = ("networkOperator", "ipoib")
 
 
-def _node_subnet(reading: Reading) -> Iterator[Inconsistency]:
+def _node_subnet(reading: Reading) -> Iterator[Mistake]:
     if reading.cluster.network.node_subnet_id is not None:
         yield from _left_out(reading, ("address_space", "subnet"), "nodeSubnetId: no virtual network is made")
 
 
-def _pod_subnet(reading: Reading) -> Iterator[Inconsistency]:
+def _pod_subnet(reading: Reading) -> Iterator[Mistake]:
     network = reading.cluster.network
     if network.pod_subnet_id is not None:
         yield from _left_out(reading, ("pod_cidr",), "podSubnetId: there is no overlay")
         if network.node_subnet_id is None:
             reason = "needs nodeSubnetId, a subnet of the same virtual network"
-            yield Inconsistency((*_NETWORK, "podSubnetId"), network.pod_subnet_id, reason)
+            yield wrong((*_NETWORK, "podSubnetId"), network.pod_subnet_id, reason)
 
 
-def _left_out(reading: Reading, names: tuple[str, ...], why: str) -> Iterator[Inconsistency]:
+def _left_out(reading: Reading, names: tuple[str, ...], why: str) -> Iterator[Mistake]:
     for key, value in reading.cluster.network.given(*names):
-        yield Inconsistency((*_NETWORK, key), value, f"must be left out with {why}")
+        yield wrong((*_NETWORK, key), value, f"must be left out with {why}")
 
 
-def _way_out(reading: Reading) -> Iterator[Inconsistency]:
+def _way_out(reading: Reading) -> Iterator[Mistake]:
     network = reading.cluster.network
     if network.outbound_type != "loadBalancer" and network.node_subnet_id is None:
         reason = "needs nodeSubnetId: a subnet in which the way out (a NAT gateway, a route table, or none) is prepared"
-        yield Inconsistency((*_NETWORK, "outboundType"), network.outbound_type, reason)
+        yield wrong((*_NETWORK, "outboundType"), network.outbound_type, reason)
 
 
-def _no_way_out(reading: Reading) -> Iterator[Inconsistency]:
+def _no_way_out(reading: Reading) -> Iterator[Mistake]:
     if reading.cluster.network.outbound_type == "none" and reading.settings.registry.images is None:
         reason = "is missing; with outboundType none no image is pulled from the internet: name a mirror of them"
-        yield Inconsistency(("registry", "images"), None, reason)
+        yield wrong(("registry", "images"), None, reason)
 
 
-def _services(reading: Reading) -> Iterator[Inconsistency]:
+def _services(reading: Reading) -> Iterator[Mistake]:
     services = reading.cluster.network.service_cidr
     if not 12 <= services.prefixlen <= SMALLEST_SERVICES:
         reason = (
             f"must be a /12 to /{SMALLEST_SERVICES}: AKS takes none larger, and a smaller one has no room for the "
             "cluster's own services"
         )
-        yield Inconsistency((*_NETWORK, "serviceCidr"), str(services), reason)
+        yield wrong((*_NETWORK, "serviceCidr"), str(services), reason)
 
 
 def _ranges(reading: Reading) -> dict[tuple[str, ...], Callable[[], IPv4Network | None]]:
@@ -79,19 +80,19 @@ def _ranges(reading: Reading) -> dict[tuple[str, ...], Callable[[], IPv4Network 
     }
 
 
-def _overlaps(reading: Reading) -> Iterator[Inconsistency]:
+def _overlaps(reading: Reading) -> Iterator[Mistake]:
     ranges = known(_ranges(reading).items(), lambda item: item[1]())
     for ((path, _), first), ((other, _), second) in combinations(ranges, 2):
         if first is not None and second is not None and first.overlaps(second):
             key = path[-1] if other[: len(_NETWORK)] == _NETWORK else f"aks-infiniband:{'.'.join(path)}"
-            yield Inconsistency(other, str(second), f"must not overlap {key} {first}")
+            yield wrong(other, str(second), f"must not overlap {key} {first}")
 
 
-def _within(reading: Reading) -> Iterator[Inconsistency]:
+def _within(reading: Reading) -> Iterator[Mistake]:
     network = reading.cluster.network
     if network.node_subnet_id is None and not network.subnet.subnet_of(network.address_space):
         reason = f"must lie within addressSpace {network.address_space}"
-        yield Inconsistency((*_NETWORK, "subnet"), str(network.subnet), reason)
+        yield wrong((*_NETWORK, "subnet"), str(network.subnet), reason)
 
 
 def _nodes(reading: Reading) -> tuple[int, int]:
@@ -102,31 +103,31 @@ def _nodes(reading: Reading) -> tuple[int, int]:
     return system + sum(nodes for _, nodes in most), _SYSTEM_SURGE + sum(surge for _, surge in ordinary)
 
 
-def _own_subnet(reading: Reading) -> Iterator[Inconsistency]:
+def _own_subnet(reading: Reading) -> Iterator[Mistake]:
     """With the overlay every node takes one address of the subnet (Azure, "Azure CNI Overlay")."""
     network, (nodes, surge) = reading.cluster.network, _nodes(reading)
     addresses = max(0, network.subnet.num_addresses - _RESERVED_IN_SUBNET)
     if network.node_subnet_id is None and nodes + surge > addresses:
         reason = f"has {addresses} addresses for nodes; the stack has {nodes}, and an upgrade takes {surge} more"
-        yield Inconsistency((*_NETWORK, "subnet"), str(network.subnet), reason)
+        yield wrong((*_NETWORK, "subnet"), str(network.subnet), reason)
 
 
-def _pods(reading: Reading) -> Iterator[Inconsistency]:
+def _pods(reading: Reading) -> Iterator[Mistake]:
     """With the overlay every node takes a /24 of the pods' range (Azure, "Azure CNI Overlay")."""
     network, (nodes, _) = reading.cluster.network, _nodes(reading)
     room = network.pod_cidr.num_addresses // 256
     if network.pod_subnet_id is None and nodes > room:
         reason = f"has room for {room} nodes, a /24 for each; the stack has {nodes}"
-        yield Inconsistency((*_NETWORK, "podCidr"), str(network.pod_cidr), reason)
+        yield wrong((*_NETWORK, "podCidr"), str(network.pod_cidr), reason)
 
 
-def _mode(pool: PoolReading) -> Iterator[Inconsistency]:
+def _mode(pool: PoolReading) -> Iterator[Mistake]:
     if pool.infiniband and pool.given.ipoib_devices and pool.mode != "ipoib":
         reason = f"says nothing in mode {pool.mode}: leave it out, or set mode: ipoib"
-        yield Inconsistency(pool.path("ipoibDevices"), list(pool.given.ipoib_devices), reason)
+        yield wrong(pool.path("ipoibDevices"), list(pool.given.ipoib_devices), reason)
 
 
-def _devices(pool: PoolReading) -> Iterator[Inconsistency]:
+def _devices(pool: PoolReading) -> Iterator[Mistake]:
     if not pool.infiniband or pool.mode != "ipoib":
         return
     given, size, path = pool.given.ipoib_devices, pool.size, pool.path("ipoibDevices")
@@ -135,19 +136,19 @@ def _devices(pool: PoolReading) -> Iterator[Inconsistency]:
             f"is missing; mode ipoib needs the interface of an HCA, and that of {size.name} is not known: see "
             "`ip -brief link | grep ^ib` on such a machine"
         )
-        yield Inconsistency(path, None, reason)
+        yield wrong(path, None, reason)
     if len(given) > size.infiniband.hca_count:
-        yield Inconsistency(path, list(given), f"must list {_hcas(size)} at most, one for each")
+        yield wrong(path, list(given), f"must list {_hcas(size)} at most, one for each")
     yield from listed_once(path, given)
 
 
-def _rails(pool: PoolReading) -> Iterator[Inconsistency]:
+def _rails(pool: PoolReading) -> Iterator[Mistake]:
     if not pool.infiniband or pool.mode != "ipoib" or pool.given.ipoib_devices:
         return
     rails, size = pool.stack.settings.network_operator.ipoib.rails, pool.size
     if rails > size.infiniband.hca_count:
         reason = f"must not be more than the HCAs of a machine: {size.name} of pool {pool.name} has {_hcas(size)}"
-        yield Inconsistency((*_IPOIB, "rails"), rails, reason)
+        yield wrong((*_IPOIB, "rails"), rails, reason)
 
 
 def _hcas(size: MachineSize) -> str:
@@ -164,7 +165,7 @@ def _ipoib_nodes(reading: Reading) -> dict[str, int]:
     return nodes
 
 
-def _ipoib(reading: Reading) -> Iterator[Inconsistency]:
+def _ipoib(reading: Reading) -> Iterator[Mistake]:
     """NV-IPAM gives each node of a network a block, from the addresses between the first and the last."""
     ipoib, nodes = reading.settings.network_operator.ipoib, _ipoib_nodes(reading)
     if not nodes:
@@ -173,12 +174,12 @@ def _ipoib(reading: Reading) -> Iterator[Inconsistency]:
     try:
         ranges = ipoib_ranges(ipoib.range, nodes)
     except ValueError:
-        yield Inconsistency(path, written, f"is too small to be split among {len(nodes)} networks")
+        yield wrong(path, written, f"is too small to be split among {len(nodes)} networks")
         return
     for _, gateway in known([ipoib], lambda ipoib: ipoib.gateway):
         if gateway is not None and not any(gateway in part for part in ranges.values()):
             reason = f"must lie in the part of range that a network has: {', '.join(map(str, ranges.values()))}"
-            yield Inconsistency((*_IPOIB, "gateway"), str(gateway), reason)
+            yield wrong((*_IPOIB, "gateway"), str(gateway), reason)
     fullest = max(nodes, key=lambda device: nodes[device])
     needed, room = nodes[fullest] * ipoib.addresses_per_node, max(0, ranges[fullest].num_addresses - 2)
     if needed > room:
@@ -187,7 +188,7 @@ def _ipoib(reading: Reading) -> Iterator[Inconsistency]:
             f"is too small: {nodes[fullest]} nodes with addressesPerNode {ipoib.addresses_per_node} need {needed} "
             f"addresses, and {part} has {room}"
         )
-        yield Inconsistency(path, written, reason)
+        yield wrong(path, written, reason)
 
 
 STACK = (_node_subnet, _pod_subnet, _way_out, _no_way_out, _services, _overlaps, _within, _own_subnet, _pods, _ipoib)

@@ -6,7 +6,8 @@ from typing import Final
 
 from aks_infiniband.facts.limits import LARGEST_POOL
 from aks_infiniband.facts.size_defaults import GPU_OPERATOR_OFF, keeps_gpu_operator_off
-from aks_infiniband.stack.settings.reading import Inconsistency, PoolReading, Reading, known, listed_once
+from aks_infiniband.stack.settings.mistakes import Mistake, wrong
+from aks_infiniband.stack.settings.reading import PoolReading, Reading, known, listed_once
 
 _AZURE_ONLY: Final = (
     *("autoscale", "labels", "os_sku", "os_disk_size_gb", "os_disk_type", "node_image_snapshot_id"),
@@ -23,24 +24,24 @@ _ACROSS: Final = (
 )
 
 
-def _some_infiniband(reading: Reading) -> Iterator[Inconsistency]:
+def _some_infiniband(reading: Reading) -> Iterator[Mistake]:
     if reading.pools and not any(pool.infiniband for pool in reading.pools):
-        yield Inconsistency(("pools",), None, "must hold at least one pool with InfiniBand")
+        yield wrong(("pools",), None, "must hold at least one pool with InfiniBand")
 
 
-def _unique_names(reading: Reading) -> Iterator[Inconsistency]:
+def _unique_names(reading: Reading) -> Iterator[Mistake]:
     first: dict[str, int] = {}
     for pool, name in known(reading.pools, lambda pool: pool.given.name):
         if first.setdefault(name, pool.index) != pool.index:
-            yield Inconsistency(pool.path("name"), name, f"must be unique: pools[{first[name]}] has it too")
+            yield wrong(pool.path("name"), name, f"must be unique: pools[{first[name]}] has it too")
 
 
-def _system(pool: PoolReading) -> Iterator[Inconsistency]:
+def _system(pool: PoolReading) -> Iterator[Mistake]:
     if pool.given.name == "system" and pool.stack.in_azure:
-        yield Inconsistency(pool.path("name"), "system", "is the name of the cluster's system pool")
+        yield wrong(pool.path("name"), "system", "is the name of the cluster's system pool")
 
 
-def _taints(pool: PoolReading) -> Iterator[Inconsistency]:
+def _taints(pool: PoolReading) -> Iterator[Mistake]:
     """Kubernetes takes one taint for each key and effect (core/v1, NodeSpec.taints)."""
     first: dict[tuple[str, str], str] = {}
     for place, taint in enumerate(pool.given.taints):
@@ -48,108 +49,108 @@ def _taints(pool: PoolReading) -> Iterator[Inconsistency]:
         identity = (key_value.partition("=")[0], effect)
         if identity in first:
             reason = f"must not have key and effect in common with {first[identity]!r}"
-            yield Inconsistency(pool.path("taints", place), taint, reason)
+            yield wrong(pool.path("taints", place), taint, reason)
         first.setdefault(identity, taint)
 
 
-def _reserved_taints(pool: PoolReading) -> Iterator[Inconsistency]:
+def _reserved_taints(pool: PoolReading) -> Iterator[Mistake]:
     """AKS takes none with its own prefix but the one of Spot pools (Azure/karpenter-provider-azure, issue 1830)."""
     if not pool.stack.in_azure:
         return
     for place, taint in enumerate(pool.given.taints):
         if taint.startswith("kubernetes.azure.com/") and taint != _SPOT_TAINT:
             reason = "must not be in kubernetes.azure.com: AKS keeps that prefix for its own taints"
-            yield Inconsistency(pool.path("taints", place), taint, reason)
+            yield wrong(pool.path("taints", place), taint, reason)
 
 
-def _bounds(pool: PoolReading) -> Iterator[Inconsistency]:
+def _bounds(pool: PoolReading) -> Iterator[Mistake]:
     bounds = pool.given.autoscale
     if bounds is None:
         return
     if bounds.min_count > bounds.max_count:
         reason = f"must be maxCount, {bounds.max_count}, or less"
-        yield Inconsistency(pool.path("autoscale", "minCount"), bounds.min_count, reason)
+        yield wrong(pool.path("autoscale", "minCount"), bounds.min_count, reason)
     elif not bounds.min_count <= pool.given.count <= bounds.max_count:
         reason = f"must be within autoscale's bounds, {bounds.min_count} to {bounds.max_count}"
-        yield Inconsistency(pool.path("count"), pool.given.count, reason)
+        yield wrong(pool.path("count"), pool.given.count, reason)
 
 
 def _validated(pool: PoolReading) -> bool:
     return pool.infiniband and pool.stack.settings.validation.mode != "off"
 
 
-def _lonely(pool: PoolReading) -> Iterator[Inconsistency]:
+def _lonely(pool: PoolReading) -> Iterator[Mistake]:
     if _validated(pool) and pool.given.count < 2:
-        yield Inconsistency(pool.path("count"), pool.given.count, _ACROSS)
+        yield wrong(pool.path("count"), pool.given.count, _ACROSS)
 
 
-def _lonely_at_times(pool: PoolReading) -> Iterator[Inconsistency]:
+def _lonely_at_times(pool: PoolReading) -> Iterator[Mistake]:
     bounds = pool.given.autoscale
     if bounds is not None and _validated(pool) and pool.given.count >= 2 and bounds.min_count < 2:
-        yield Inconsistency(pool.path("autoscale", "minCount"), bounds.min_count, _ACROSS)
+        yield wrong(pool.path("autoscale", "minCount"), bounds.min_count, _ACROSS)
 
 
-def _one_group(pool: PoolReading) -> Iterator[Inconsistency]:
+def _one_group(pool: PoolReading) -> Iterator[Mistake]:
     if pool.infiniband and pool.given.count > LARGEST_POOL:
-        yield Inconsistency(pool.path("count"), pool.given.count, _GROUP)
+        yield wrong(pool.path("count"), pool.given.count, _GROUP)
 
 
-def _one_group_at_most(pool: PoolReading) -> Iterator[Inconsistency]:
+def _one_group_at_most(pool: PoolReading) -> Iterator[Mistake]:
     bounds = pool.given.autoscale
     if bounds is not None and pool.infiniband and bounds.max_count > LARGEST_POOL:
-        yield Inconsistency(pool.path("autoscale", "maxCount"), bounds.max_count, _GROUP)
+        yield wrong(pool.path("autoscale", "maxCount"), bounds.max_count, _GROUP)
 
 
-def _zones(pool: PoolReading) -> Iterator[Inconsistency]:
+def _zones(pool: PoolReading) -> Iterator[Mistake]:
     zones = pool.given.zones
     yield from listed_once(pool.path("zones"), zones)
     if pool.infiniband and len(set(zones)) > 1:
         reason = "must be one zone at most with InfiniBand: a fabric does not span zones; give each zone its own pool"
-        yield Inconsistency(pool.path("zones"), list(zones), reason)
+        yield wrong(pool.path("zones"), list(zones), reason)
 
 
-def _spot(pool: PoolReading) -> Iterator[Inconsistency]:
+def _spot(pool: PoolReading) -> Iterator[Mistake]:
     if pool.infiniband and pool.given.priority == "Spot":
         reason = (
             "must be Regular with InfiniBand: an eviction takes one machine out of a job that spans all of them, "
             "and the job fails; Spot is for pools with infiniband: false"
         )
-        yield Inconsistency(pool.path("priority"), "Spot", reason)
+        yield wrong(pool.path("priority"), "Spot", reason)
 
 
-def _ordinary(pool: PoolReading) -> Iterator[Inconsistency]:
+def _ordinary(pool: PoolReading) -> Iterator[Mistake]:
     if not pool.infiniband:
         for key, value in pool.given.given(*_INFINIBAND_ONLY):
             reason = "says nothing for a pool with infiniband: false: leave it out"
-            yield Inconsistency(pool.path(key), value, reason)
+            yield wrong(pool.path(key), value, reason)
 
 
-def _node_selector(pool: PoolReading) -> Iterator[Inconsistency]:
+def _node_selector(pool: PoolReading) -> Iterator[Mistake]:
     given, path = pool.given.node_selector, pool.path("nodeSelector")
     if pool.stack.in_existing and not given:
         reason = (
             "is missing; in an existing cluster it must give the labels that the pool's nodes, and no others, carry"
         )
-        yield Inconsistency(path, None, reason)
+        yield wrong(path, None, reason)
     if pool.stack.in_azure and pool.stack.settings.cluster is not None and given:
         reason = "is for pools of an existing cluster; the nodes of this one are told by their agent pool: leave it out"
-        yield Inconsistency(path, given, reason)
+        yield wrong(path, given, reason)
 
 
-def _listed(pool: PoolReading) -> Iterator[Inconsistency]:
+def _listed(pool: PoolReading) -> Iterator[Mistake]:
     if pool.stack.in_existing and not pool.infiniband:
         reason = "must be true in an existing cluster: its pools without InfiniBand are not listed"
-        yield Inconsistency(pool.path("infiniband"), False, reason)
+        yield wrong(pool.path("infiniband"), False, reason)
 
 
-def _azure_only(pool: PoolReading) -> Iterator[Inconsistency]:
+def _azure_only(pool: PoolReading) -> Iterator[Mistake]:
     if pool.stack.in_existing:
         for key, value in pool.given.given(*_AZURE_ONLY):
             reason = "is for pools that are made in Azure, and this one is in an existing cluster: leave it out"
-            yield Inconsistency(pool.path(key), value, reason)
+            yield wrong(pool.path(key), value, reason)
 
 
-def _kept_off(pool: PoolReading) -> Iterator[Inconsistency]:
+def _kept_off(pool: PoolReading) -> Iterator[Mistake]:
     """Nodes that somebody else labels, and that the GPU Operator of another pool would take for its own."""
     if not pool.stack.in_existing or not pool.infiniband or pool.given.node_selector.get(GPU_OPERATOR_OFF) == "false":
         return
@@ -159,10 +160,10 @@ def _kept_off(pool: PoolReading) -> Iterator[Inconsistency]:
             f'must hold {GPU_OPERATOR_OFF}: "false", and the nodes must carry it: the GPU Operator of '
             "the other pools would install its parts on these GPUs too"
         )
-        yield Inconsistency(pool.path("nodeSelector"), pool.given.node_selector, reason)
+        yield wrong(pool.path("nodeSelector"), pool.given.node_selector, reason)
 
 
-def _selectors(reading: Reading) -> Iterator[Inconsistency]:
+def _selectors(reading: Reading) -> Iterator[Mistake]:
     selectors = known(reading.pools, lambda pool: pool.given.node_selector) if reading.in_existing else []
     for (pool, first), (other, second) in combinations(selectors, 2):
         if first and second and not _apart(first, second):
@@ -170,7 +171,7 @@ def _selectors(reading: Reading) -> Iterator[Inconsistency]:
                 f"must not match the nodes of pool {pool.name}, {first}: two pools never share a fabric; give a label "
                 "that both have another value"
             )
-            yield Inconsistency(other.path("nodeSelector"), second, reason)
+            yield wrong(other.path("nodeSelector"), second, reason)
 
 
 def _apart(first: Mapping[str, str], second: Mapping[str, str]) -> bool:

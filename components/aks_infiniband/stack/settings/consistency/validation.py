@@ -5,49 +5,50 @@ from contextlib import suppress
 
 from aks_infiniband.facts.baselines import FIGURES
 from aks_infiniband.stack.settings.base import Unreadable
-from aks_infiniband.stack.settings.mistakes import did_you_mean
+from aks_infiniband.stack.settings.mistakes import Mistake, Path, did_you_mean, wrong
 from aks_infiniband.stack.settings.operators import ThresholdSettings
-from aks_infiniband.stack.settings.reading import Inconsistency, Path, Reading, known, listed_once
+from aks_infiniband.stack.settings.reading import Reading, known
 from aks_infiniband.workload.pods import NAMESPACE
 
 
-def _waits(reading: Reading) -> Iterator[Inconsistency]:
+def _waits(reading: Reading) -> Iterator[Mistake]:
     given = reading.settings.readiness
     waits = {"pollSeconds": lambda: given.poll_seconds, "stableSeconds": lambda: given.stable_seconds}
     for (key, _), seconds in known(waits.items(), lambda wait: wait[1]()):
         if seconds >= given.timeout_seconds:
             reason = f"must be less than timeoutSeconds, {given.timeout_seconds:g}"
-            yield Inconsistency(("readiness", key), seconds, reason)
+            yield wrong(("readiness", key), seconds, reason)
 
 
-def _thresholds(reading: Reading) -> Iterator[Inconsistency]:
+def _thresholds(reading: Reading) -> Iterator[Mistake]:
     """A threshold is of a figure that there is, says something, and warns before it fails."""
     for figure, bounds in reading.settings.validation.thresholds.items():
         path = ("validation", "thresholds", figure)
         if figure not in FIGURES:
             hint = did_you_mean(figure, list(FIGURES))
-            yield Inconsistency(path, None, f"is no figure; {hint}known: {', '.join(FIGURES)}")
+            yield wrong(path, None, f"is no figure; {hint}known: {', '.join(FIGURES)}")
         with suppress(Unreadable):
             yield from _bounds(path, figure, bounds)
 
 
-def _bounds(path: Path, figure: str, bounds: ThresholdSettings) -> Iterator[Inconsistency]:
+def _bounds(path: Path, figure: str, bounds: ThresholdSettings) -> Iterator[Mistake]:
     if bounds.warn is None and bounds.fail is None:
-        yield Inconsistency(path, {}, "must give warn or fail, or both")
+        yield wrong(path, {}, "must give warn or fail, or both")
     elif figure in FIGURES and bounds.warn is not None and bounds.fail is not None:
         higher = FIGURES[figure].better == "higher"
         if (bounds.warn < bounds.fail) if higher else (bounds.warn > bounds.fail):
             side = "not be less than" if higher else "not be more than"
-            yield Inconsistency((*path, "warn"), bounds.warn, f"must {side} fail, {bounds.fail:g}: it fails first")
+            yield wrong((*path, "warn"), bounds.warn, f"must {side} fail, {bounds.fail:g}: it fails first")
 
 
-def _namespaces(reading: Reading) -> Iterator[Inconsistency]:
+def _namespaces(reading: Reading) -> Iterator[Mistake]:
     given, path = reading.settings.workload.namespaces, ("workload", "namespaces")
     for place, namespace in enumerate(given):
         if namespace == NAMESPACE:
             reason = "has the settings anyway: the program makes it; list other namespaces"
-            yield Inconsistency((*path, place), namespace, reason)
-    yield from (found for found in listed_once(path, given) if found.value != NAMESPACE)
+            yield wrong((*path, place), namespace, reason)
+        elif namespace in given[:place]:
+            yield wrong((*path, place), namespace, "must be listed once")
 
 
 STACK = (_waits, _thresholds, _namespaces)
