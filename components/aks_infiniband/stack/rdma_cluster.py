@@ -34,7 +34,7 @@ class RdmaCluster(pulumi.ComponentResource):
 
     def __init__(self, name: str, *, args: RdmaClusterArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("aks-infiniband:index:RdmaCluster", name, None, opts)
-        stack, cluster = args.stack, args.stack.cluster
+        cluster = args.stack.cluster
         made: AzureCluster | None = None
         if isinstance(cluster, AzureClusterArgs):
             made = AzureCluster(name, args=cluster, opts=child_options(self, opts))
@@ -46,6 +46,7 @@ class RdmaCluster(pulumi.ComponentResource):
             identifier = cluster.cluster_identifier
         # All that lives in a cluster that is made goes with it; one that others keep is cleared piece by piece.
         deleted_with = made.cluster.managed_cluster if made else None
+        pools_ready = made.pools_ready if made else {}
         provider = kubernetes.Provider(
             name,
             kubeconfig=self.kubeconfig,
@@ -58,9 +59,7 @@ class RdmaCluster(pulumi.ComponentResource):
         )
         software = RdmaSoftware(
             name,
-            args=RdmaSoftwareArgs(
-                stack=stack, kubeconfig=self.kubeconfig, pools_ready=made.pools_ready if made else {}
-            ),
+            args=RdmaSoftwareArgs(stack=args.stack, kubeconfig=self.kubeconfig, pools_ready=pools_ready),
             opts=child_options(self, opts, provider=provider, deleted_with=deleted_with),
         )
         self.pools = software.pools

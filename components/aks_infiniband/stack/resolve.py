@@ -107,10 +107,8 @@ class Resolution:
     def cluster_name(self) -> str | None:
         """The name in Azure of the cluster that is made: the one given, else after project and stack."""
         cluster = self._settings.cluster
-        if cluster is None:
-            return None
-        if cluster.name is not None:
-            return cluster.name
+        if cluster is None or cluster.name is not None:
+            return None if cluster is None else cluster.name
         name = f"{pulumi.get_project()}-{pulumi.get_stack()}"
         try:
             return rules.resource_name(name)

@@ -46,8 +46,6 @@ Seconds = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 WITH_HOLES: Final = {"with_holes": True}
 """Context of a second reading: see Section."""
 _HOLE: Final = object()
-
-
 Plain = TypeVar("Plain")
 
 

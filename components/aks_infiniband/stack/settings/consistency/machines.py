@@ -40,8 +40,10 @@ def _fits(pool: PoolReading) -> Iterator[Mistake]:
     if pool.infiniband and name not in sizes and name not in pool.stack.settings.sizes:
         yield wrong(pool.path("vmSize"), name, _unknown(name, list(sizes)))
     if not pool.infiniband and name in sizes:
-        reason = "has InfiniBand, and the pool has infiniband: false: leave that out, or choose a size without"
-        yield wrong(pool.path("vmSize"), name, f"{reason} InfiniBand")
+        reason = (
+            "has InfiniBand, and the pool has infiniband: false: leave that out, or choose a size without InfiniBand"
+        )
+        yield wrong(pool.path("vmSize"), name, reason)
 
 
 def _unknown(name: str, sizes: list[str]) -> str:
