@@ -12,8 +12,8 @@ import pytest
 from aks_infiniband import Pool
 from aks_infiniband.facts import versions
 from aks_infiniband.facts.catalog import SIZES
-from aks_infiniband.hosts.node_preparation import node_preparation_spec
-from aks_infiniband.hosts.peermem import peermem_spec
+from aks_infiniband.hosts.node_preparation import node_preparation
+from aks_infiniband.hosts.peermem import peermem
 from aks_infiniband.operators.ipoib import ip_pool_spec, ipoib_network_spec, ipoib_networks
 from aks_infiniband.operators.network_operator import node_feature_rule_spec
 from aks_infiniband.operators.nic_policy_spec import PolicyOptions, nic_policy_specs
@@ -78,8 +78,8 @@ def test_an_ipoib_network_and_its_addresses_are_ones_that_the_real_definitions_a
 @pytest.mark.parametrize(
     "spec",
     [
-        node_preparation_spec([pool(taints=("a=b:NoSchedule",))], memlock=True, registry=OPTIONS.registry),
-        peermem_spec([pool(gpu_driver="aks")], registry=OPTIONS.registry),
+        node_preparation([pool(taints=("a=b:NoSchedule",))], memlock=True).spec(registry=OPTIONS.registry),
+        peermem([pool(gpu_driver="aks")]).spec(registry=OPTIONS.registry),
     ],
     ids=["node-preparation", "nvidia-peermem"],
 )

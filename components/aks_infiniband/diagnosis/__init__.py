@@ -1,7 +1,7 @@
 """Read-only look at a cluster, or at Azure's answer, when a wait fails: who is to blame, why, and what to do next."""
 
 from aks_infiniband.diagnosis.azure_hook import azure_operation
-from aks_infiniband.diagnosis.error_hook import on_error
+from aks_infiniband.diagnosis.error_hook import Waiting, on_error
 from aks_infiniband.diagnosis.view import WaitingFor
 
-__all__ = ["WaitingFor", "azure_operation", "on_error"]
+__all__ = ["Waiting", "WaitingFor", "azure_operation", "on_error"]

@@ -69,9 +69,7 @@ def pause_before_retry(errors: Sequence[str], operation: str, *, share: float) -
     share: 0.5 to 1, of the full pause; chance makes it.
     """
     tries = len(errors)
-    if not tries or not is_transient(errors[0]):
-        return None
-    if tries > _most(errors[0]):
+    if not tries or tries > _most(errors[0]) or not is_transient(errors[0]):
         return None
     if operation == "create" and _ACCEPTED in errors[0]:
         return None
@@ -92,8 +90,5 @@ def explanation(args: pulumi.ErrorHookArgs) -> str:
     if len(args.errors) > MOST_RETRIES:
         lines.append(f"  - it was still busy after {MOST_RETRIES} retries; `pulumi up` goes on where this one stopped")
     for finding in azure_findings(newest, inputs):
-        lines.append("  - " + finding.what.replace("\n", "\n    "))
-        lines.append(f"    likely cause: {finding.cause}")
-        if finding.command:
-            lines.append(f"    next: {finding.command}")
+        lines += finding.lines()
     return "\n".join(lines) if len(lines) > 1 else ""

@@ -1,7 +1,7 @@
 """Reads what a diagnosis looks at; never writes, never raises, never takes longer than it may."""
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -13,7 +13,7 @@ from lightkube.resources.apps_v1 import DaemonSet, Deployment
 from lightkube.resources.batch_v1 import Job
 from lightkube.resources.core_v1 import ConfigMap, Event, Node, Pod, Secret
 
-from aks_infiniband.diagnosis.view import Object, View, condition, container_statuses, is_device_plugin, name_of
+from aks_infiniband.diagnosis.view import Object, View, container_statuses, is_device_plugin, is_unready, name_of
 from aks_infiniband.resources.metadata import NETWORK_OPERATOR_NAMESPACE
 
 _REQUEST_SECONDS: Final = 5.0
@@ -51,29 +51,26 @@ def collect(kubeconfig: str, namespaces: Sequence[str], *, limit_seconds: float)
         view.unread.append(f"the kubeconfig: {type(error).__name__}: {error}")
         return view
 
-    def read(what: str, into: list[Object], source: Callable[[], Iterable[Any]]) -> None:
+    def read(what: str, into: list[Object], kind: Any, **chosen: Any) -> None:
         if time.monotonic() > deadline:
             view.unread.append(f"{what}: no time left")
             return
         try:
-            into.extend(item.to_dict() for item in source())
+            into.extend(item.to_dict() for item in client.list(kind, **chosen))
         except Exception as error:
             if not _is_not_found(error):
                 view.unread.append(f"{what}: {type(error).__name__}: {error}")
 
-    read("nodes", view.nodes, lambda: client.list(Node))
-    read("DaemonSets", view.daemon_sets, lambda: client.list(DaemonSet, namespace="*"))
+    read("nodes", view.nodes, Node)
+    read("DaemonSets", view.daemon_sets, DaemonSet, namespace="*")
     for policy in _POLICIES:
-        read(policy.__name__, view.policies, lambda policy=policy: client.list(policy))  # type: ignore[misc]
-    read("IPoIBNetworks", view.networks, lambda: client.list(_IPOIB_NETWORK))
-    read("IPPools", view.networks, lambda: client.list(_IP_POOL, namespace=NETWORK_OPERATOR_NAMESPACE))
-    read(
-        "the device plugins' configuration",
-        view.config_maps,
-        lambda: client.list(ConfigMap, namespace=NETWORK_OPERATOR_NAMESPACE),
-    )
+        read(policy.__name__, view.policies, policy)
+    read("IPoIBNetworks", view.networks, _IPOIB_NETWORK)
+    read("IPPools", view.networks, _IP_POOL, namespace=NETWORK_OPERATOR_NAMESPACE)
+    configuration = "the device plugins' configuration"
+    read(configuration, view.config_maps, ConfigMap, namespace=NETWORK_OPERATOR_NAMESPACE)
     for namespace in namespaces:
-        _read_namespace(client, namespace, view, read)
+        _read_namespace(namespace, view, read)
     _read_logs(client, view, deadline)
     return view
 
@@ -83,23 +80,16 @@ def _is_not_found(error: Exception) -> bool:
     return isinstance(error, httpx2.HTTPStatusError) and error.response.status_code == httpx2.codes.NOT_FOUND
 
 
-def _read_namespace(client: Client, namespace: str, view: View, read: Callable[..., None]) -> None:
-    read(f"pods in {namespace}", view.pods, lambda: client.list(Pod, namespace=namespace))
-    read(f"Deployments in {namespace}", view.deployments, lambda: client.list(Deployment, namespace=namespace))
-    read(f"Jobs in {namespace}", view.jobs, lambda: client.list(Job, namespace=namespace))
-    read(
-        f"ConfigMaps in {namespace}",
-        view.config_maps,
-        lambda: client.list(ConfigMap, namespace=namespace, labels=_OURS),
-    )
+def _read_namespace(namespace: str, view: View, read: Callable[..., None]) -> None:
+    read(f"pods in {namespace}", view.pods, Pod, namespace=namespace)
+    read(f"Deployments in {namespace}", view.deployments, Deployment, namespace=namespace)
+    read(f"Jobs in {namespace}", view.jobs, Job, namespace=namespace)
+    read(f"ConfigMaps in {namespace}", view.config_maps, ConfigMap, namespace=namespace, labels=_OURS)
     for reason in _TELLING:
-        read(
-            f"events {reason} in {namespace}",
-            view.events,
-            lambda reason=reason: client.list(Event, namespace=namespace, fields={"reason": reason}),
-        )
+        fields = {"reason": reason}
+        read(f"events {reason} in {namespace}", view.events, Event, namespace=namespace, fields=fields)
     secrets: list[Object] = []
-    read(f"releases in {namespace}", secrets, lambda: client.list(Secret, namespace=namespace, labels=_HELM))
+    read(f"releases in {namespace}", secrets, Secret, namespace=namespace, labels=_HELM)
     view.release_secrets += [{"metadata": secret["metadata"]} for secret in secrets]
 
 
@@ -134,12 +124,7 @@ def _failed_container(pod: Object) -> str | None:
 
 def _unready_container(pod: Object) -> str | None:
     """The first container that runs and is not ready."""
-    if condition(pod, "Ready").get("status") != "False":
-        return None
-    for status in container_statuses(pod):
-        if (status.get("state") or {}).get("running") is not None and not status.get("ready"):
-            return str(status["name"])
-    return None
+    return next((str(status["name"]) for status in container_statuses(pod) if is_unready(pod, status)), None)
 
 
 def _device_plugin(pod: Object) -> str | None:

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from aks_infiniband.diagnosis.log_lines import cause_in
+from aks_infiniband.diagnosis.known_messages import cause_in
 from aks_infiniband.diagnosis.nodes import lacking
-from aks_infiniband.diagnosis.view import Finding, Object, View, in_namespace, is_device_plugin, matches, name_of
+from aks_infiniband.diagnosis.view import Finding, Object, View, in_namespace, is_device_plugin, labelled, name_of
 from aks_infiniband.facts.catalog import Mode
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.resources.metadata import NETWORK_OPERATOR_NAMESPACE
@@ -47,8 +47,7 @@ def device_plugin_findings(view: View, pools: Sequence[Pool]) -> list[Finding]:
         plugin, resource = _PLUGINS.get(pool.mode), pool.rdma_resource
         if plugin is None or resource is None:
             continue
-        members = [node for node in view.nodes if matches(node["metadata"].get("labels"), pool.node_selector)]
-        names = lacking(members, resource, pool.rdma_quantity)
+        names = lacking(labelled(view.nodes, pool.node_selector), resource, pool.rdma_quantity)
         for suffix in (f"-{pool.name}", ""):
             entries = _entries(view, plugin, suffix)
             if names and entries and _is_running(view, plugin.daemon_set + suffix):
@@ -78,12 +77,9 @@ def _finding(
 
 def _cause_in_logs(view: View, nodes: Sequence[str]) -> str | None:
     """What the log of a device plugin on one of the nodes says."""
-    for pod in in_namespace(view.pods, NETWORK_OPERATOR_NAMESPACE):
-        if is_device_plugin(pod) and pod["spec"].get("nodeName") in nodes:
-            cause = cause_in(view.logs.get(name_of(pod), ""))
-            if cause is not None:
-                return cause
-    return None
+    plugins = [pod for pod in in_namespace(view.pods, NETWORK_OPERATOR_NAMESPACE) if is_device_plugin(pod)]
+    causes = [cause_in(view.logs.get(name_of(pod), "")) for pod in plugins if pod["spec"].get("nodeName") in nodes]
+    return next(filter(None, causes), None)
 
 
 def _is_running(view: View, daemon_set: str) -> bool:

@@ -1,11 +1,11 @@
 """What was seen to what is wrong, and that to a block of text: pure functions."""
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from aks_infiniband.diagnosis.device_plugin import device_plugin_findings
 from aks_infiniband.diagnosis.jobs import job_findings
+from aks_infiniband.diagnosis.known_messages import REFUSALS, cause_in
 from aks_infiniband.diagnosis.nodes import missing_node_findings, node_findings
 from aks_infiniband.diagnosis.operators import (
     GPU_LABEL,
@@ -16,7 +16,7 @@ from aks_infiniband.diagnosis.operators import (
 )
 from aks_infiniband.diagnosis.pods import pod_findings
 from aks_infiniband.diagnosis.policies import doubled_section_findings, network_findings, policy_findings
-from aks_infiniband.diagnosis.view import Finding, View, Wait, WaitingFor, in_namespace
+from aks_infiniband.diagnosis.view import Finding, View, Wait, WaitingFor, in_namespace, labelled
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.resources.metadata import GPU_OPERATOR_NAMESPACE, NETWORK_OPERATOR_NAMESPACE
 
@@ -29,21 +29,6 @@ _POLICIES: Final[Mapping[WaitingFor, tuple[str, str, str]]] = {
     "cluster-policy": ("ClusterPolicy", GPU_OPERATOR_NAMESPACE, GPU_LABEL),
 }
 """Kind, operator's namespace and the label by which the operator finds nodes."""
-_REFUSALS: Final = (
-    (
-        r"conflicts? with |Apply failed with \d+ conflict",
-        "somebody else made it and manages its fields: there can be one only, so theirs has to go, or ours",
-    ),
-    (
-        r"IPPool.*(no matches for kind|not found)|no matches for kind .?IPPool",
-        "the operator defines IPPool when it applies the NicClusterPolicy's part nvIpam: no pool is in mode ipoib, or "
-        "the policy was not applied before",
-    ),
-    (
-        r"no matches for kind",
-        "the Network Operator's definitions are not installed: its release comes first",
-    ),
-)
 _MOST_FINDINGS: Final = 25
 """A pool of a hundred nodes that all lack the same thing still has to be read by a person."""
 
@@ -70,19 +55,13 @@ def diagnose(wait: Wait, view: View, pools: Sequence[Pool], explain: Explain = j
 def _refused(wait: Wait) -> list[Finding]:
     """What the API server itself said, where that says it all."""
     newest = wait.errors[0] if wait.errors else ""
-    for pattern, cause in _REFUSALS:
-        if re.search(pattern, newest):
-            return [Finding(what=newest.strip(), cause=cause)]
-    return []
+    cause = cause_in(newest, REFUSALS)
+    return [Finding(what=newest.strip(), cause=cause)] if cause else []
 
 
 def _daemon_set(wait: Wait, view: View, pools: Sequence[Pool]) -> list[Finding]:
     """A DaemonSet of ours: itself, its pods, and the nodes that they are to run on."""
-    pods = [
-        pod
-        for pod in in_namespace(view.pods, wait.namespace)
-        if (pod["metadata"].get("labels") or {}).get("app.kubernetes.io/name") == wait.name
-    ]
+    pods = labelled(in_namespace(view.pods, wait.namespace), {"app.kubernetes.io/name": wait.name})
     findings = [*daemon_set_findings(view, wait.namespace, wait.name), *pod_findings(pods, view)]
     return [*findings, *missing_node_findings(view, pools)]
 
@@ -121,9 +100,5 @@ def render(wait: Wait, findings: Sequence[Finding], unread: Sequence[str] = ()) 
     if not findings:
         lines.append("  - nothing that explains it; the engine's own message is all there is")
     for finding in reversed(findings[:_MOST_FINDINGS]):
-        lines.append("  - " + finding.what.replace("\n", "\n    "))
-        if finding.cause:
-            lines.append(f"    likely cause: {finding.cause}")
-        if finding.command:
-            lines.append(f"    next: {finding.command}")
+        lines += finding.lines()
     return "\n".join(lines)

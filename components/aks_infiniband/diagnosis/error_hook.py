@@ -4,6 +4,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 import pulumi
@@ -13,6 +14,7 @@ from aks_infiniband.diagnosis.jobs import job_findings
 from aks_infiniband.diagnosis.view import View, Wait, WaitingFor
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.resources.metadata import GPU_OPERATOR_NAMESPACE, NETWORK_OPERATOR_NAMESPACE
+from aks_infiniband.resources.options import WaitArgs, child_options
 
 LIMIT_SECONDS: Final = 20.0
 """How long a look at the cluster may take."""
@@ -48,6 +50,26 @@ def on_error(
         return False
 
     return pulumi.ResourceHookBinding(on_error=[pulumi.ErrorHook(f"{name}-diagnosis", on_failure)])
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Waiting:
+    """A component whose children wait for the cluster."""
+
+    component: pulumi.Resource
+    opts: pulumi.ResourceOptions | None
+    """The options that the component was given."""
+    args: WaitArgs
+    pools: Sequence[Pool]
+    """The pools whose nodes ought to be there."""
+
+    def child_options(self, name: str, waiting_for: WaitingFor, **more: Any) -> pulumi.ResourceOptions:
+        """Options of a child whose failed wait is explained (`on_error`).
+
+        more: further resource options, as `resources.options.child_options` takes them.
+        """
+        hooks = on_error(name, waiting_for=waiting_for, kubeconfig=self.args.kubeconfig, pools=self.pools)
+        return child_options(self.component, self.opts, hooks=hooks, **more)
 
 
 def wait_of(args: pulumi.ErrorHookArgs, waiting_for: WaitingFor) -> Wait:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from aks_infiniband.diagnosis.pods import pod_findings
-from aks_infiniband.diagnosis.view import Finding, Object, View, Wait, condition, in_namespace, name_of
+from aks_infiniband.diagnosis.view import Finding, Object, View, Wait, condition, describe, in_namespace, name_of
 
 
 def find_job(view: View, wait: Wait) -> Object | None:
@@ -21,7 +21,6 @@ def job_findings(wait: Wait, view: View, *, leave_out: Callable[[Object], bool] 
     job = find_job(view, wait)
     if job is None:
         return [Finding(what=f"Job {namespace}/{name} does not exist", command=f"kubectl -n {namespace} get jobs")]
-    describe = f"kubectl -n {namespace} describe job {name}"
     failed = condition(job, "Failed") or condition(job, "FailureTarget")
     uid = job["metadata"].get("uid")
     pods = [
@@ -32,12 +31,12 @@ def job_findings(wait: Wait, view: View, *, leave_out: Callable[[Object], bool] 
     findings = []
     if failed:
         what = f"Job {name_of(job)} failed: {failed.get('reason')}: {failed.get('message')}"
-        findings.append(Finding(what=what, command=describe))
+        findings.append(Finding(what=what, command=describe("job", job)))
     findings += pod_findings([pod for pod in pods if not leave_out(pod)], view)
     if failed:
         findings += pod_findings(_never_scheduled(job, view), view)
     elif not pods:
-        findings.append(Finding(what=f"Job {name_of(job)} has no pod", command=describe))
+        findings.append(Finding(what=f"Job {name_of(job)} has no pod", command=describe("job", job)))
     return findings
 
 

@@ -1,13 +1,29 @@
 """Findings about the operators: their DaemonSets, their releases, and node feature discovery."""
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
-from aks_infiniband.diagnosis.view import Finding, Object, View, condition, in_namespace, matches, name_of
+from aks_infiniband.diagnosis.view import (
+    Finding,
+    Object,
+    View,
+    condition,
+    describe,
+    in_namespace,
+    labelled,
+    name_of,
+    pairs,
+)
 
 NIC_LABEL: Final = "feature.node.kubernetes.io/pci-15b3.present"
 GPU_LABEL: Final = "feature.node.kubernetes.io/pci-10de.present"
 
+_LABEL_HINTS: Final = {
+    NIC_LABEL: "node feature discovery or the node feature rule does not work, or there is no Mellanox device",
+    GPU_LABEL: "node feature discovery does not work, or the nodes have no NVIDIA GPU",
+    "network.nvidia.com/operator.mofed.wait": "no node's OFED driver pod is ready",
+}
+"""Why no node carries a label."""
 _EMPTY_BY_DESIGN: Final = ("nvidia.com/mps.capable", "nvidia.com/gpu.deploy.mig-manager", "nvidia.com/mig.capable")
 """Labels that no node of ours carries: DaemonSets that select them want no pod, and that is right."""
 
@@ -23,14 +39,13 @@ def daemon_set_findings(view: View, namespace: str, name: str | None = None) -> 
             continue
         status = daemon_set.get("status") or {}
         desired, ready = status.get("desiredNumberScheduled", 0), status.get("numberReady", 0)
-        command = f"kubectl -n {namespace} describe daemonset {daemon_set['metadata']['name']}"
+        command = describe("daemonset", daemon_set)
         if desired == 0 and not _empty_by_design(daemon_set):
             what = f"DaemonSet {name_of(daemon_set)} wants 0 pods: it does not match a single node"
             findings.append(Finding(what=what, cause=_why_no_node(daemon_set, view), command=command))
         elif ready < desired:
-            findings.append(
-                Finding(what=f"DaemonSet {name_of(daemon_set)}: {ready} of {desired} ready", command=command)
-            )
+            what = f"DaemonSet {name_of(daemon_set)}: {ready} of {desired} ready"
+            findings.append(Finding(what=what, command=command))
     return findings
 
 
@@ -46,45 +61,33 @@ def _empty_by_design(daemon_set: Object) -> bool:
 def _why_no_node(daemon_set: Object, view: View) -> str:
     selector = _selector(daemon_set)
     for key, value in selector.items():
-        if not any(matches(node["metadata"].get("labels"), {key: value}) for node in view.nodes):
-            return f"no node carries the label {key}={value}{_label_hint(key)}"
-    if selector and not any(matches(node["metadata"].get("labels"), selector) for node in view.nodes):
-        return "no node carries all of the labels " + ", ".join(f"{key}={value}" for key, value in selector.items())
+        if not labelled(view.nodes, {key: value}):
+            return f"no node carries the label {key}={value}" + (
+                f": {_LABEL_HINTS[key]}" if key in _LABEL_HINTS else ""
+            )
+    if selector and not labelled(view.nodes, selector):
+        return f"no node carries all of the labels {pairs(selector)}"
     terms = _affinity_text(daemon_set)
     return f"its node affinity matches no node{f': {terms}' if terms else ''}"
-
-
-def _label_hint(key: str) -> str:
-    hints = {
-        NIC_LABEL: ": node feature discovery or the node feature rule does not work, or there is no Mellanox device",
-        GPU_LABEL: ": node feature discovery does not work, or the nodes have no NVIDIA GPU",
-        "network.nvidia.com/operator.mofed.wait": ": no node's OFED driver pod is ready",
-    }
-    return hints.get(key, "")
 
 
 def _affinity_text(daemon_set: Object) -> str:
     affinity = daemon_set["spec"]["template"]["spec"].get("affinity") or {}
     required = (affinity.get("nodeAffinity") or {}).get("requiredDuringSchedulingIgnoredDuringExecution") or {}
-    terms = []
-    for term in required.get("nodeSelectorTerms") or []:
-        terms.append(
-            " and ".join(
-                f"{label['key']} {label['operator']} {','.join(label.get('values') or [])}".rstrip()
-                for label in term.get("matchExpressions") or []
-            )
-        )
-    return " or ".join(terms)
+    terms = [term.get("matchExpressions") or [] for term in required.get("nodeSelectorTerms") or []]
+    return " or ".join(" and ".join(map(_expression_text, term)) for term in terms)
+
+
+def _expression_text(label: Mapping[str, Any]) -> str:
+    return f"{label['key']} {label['operator']} {','.join(label.get('values') or [])}".rstrip()
 
 
 def feature_discovery_findings(view: View, label: str) -> list[Finding]:
     """Nobody labelled for the operator, or two node feature discoveries that fight over the labels."""
     findings = []
-    if not any(matches(node["metadata"].get("labels"), {label: "true"}) for node in view.nodes):
+    if not labelled(view.nodes, {label: "true"}):
         what = f"no node carries the label {label}=true, without which the operator ignores it"
-        findings.append(
-            Finding(what=what, cause=_label_hint(label).lstrip(": "), command=f"kubectl get nodes -L {label}")
-        )
+        findings.append(Finding(what=what, cause=_LABEL_HINTS[label], command=f"kubectl get nodes -L {label}"))
     workers = [item for item in view.daemon_sets if _is_feature_discovery(item)]
     if len(workers) > 1:
         findings.append(
@@ -112,9 +115,8 @@ def release_findings(view: View, name: str, namespace: str) -> list[Finding]:
         available = condition(deployment, "Available")
         if available.get("status") != "True":
             what = f"Deployment {name_of(deployment)} is not available: {available.get('message', 'no status yet')}"
-            command = f"kubectl -n {namespace} describe deployment {deployment['metadata']['name']}"
-            findings.append(Finding(what=what, command=command))
-    ours = [item for item in view.release_secrets if (item["metadata"].get("labels") or {}).get("name") == name]
+            findings.append(Finding(what=what, command=describe("deployment", deployment)))
+    ours = labelled(view.release_secrets, {"name": name})
     newest = max(ours, key=lambda item: int(item["metadata"]["labels"].get("version", "0")), default=None)
     state = newest["metadata"]["labels"].get("status", "") if newest else ""
     if state == "failed" or state.startswith("pending"):

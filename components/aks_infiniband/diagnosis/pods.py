@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from aks_infiniband.diagnosis.log_lines import cause_in
+from aks_infiniband.diagnosis.known_messages import SANDBOX, cause_in
 from aks_infiniband.diagnosis.nodes import lacking
 from aks_infiniband.diagnosis.view import (
     Finding,
@@ -11,9 +11,12 @@ from aks_infiniband.diagnosis.view import (
     View,
     condition,
     container_statuses,
+    describe,
     in_namespace,
-    matches,
+    is_unready,
+    labelled,
     name_of,
+    pairs,
 )
 
 _WAITING_CAUSES = {
@@ -25,29 +28,11 @@ _WAITING_CAUSES = {
     "RunContainerError": "the container runtime refused the container",
     "CrashLoopBackOff": None,
 }
-_SANDBOX_CAUSES = (
-    (
-        "no free addresses",
-        "the node's block of the IPoIB network is used up: raise networkOperator.ipoib.addressesPerNode",
-    ),
-    ("configuration for pool", "the IPPool has no block for this node: its selector does not match, or none is left"),
-    ("Link not found", "the IPoIB network's parent interface does not exist on this node: set the pool's ipoibDevices"),
-    (
-        "cannot find a network-attachment-definition",
-        "the annotation names a network that does not exist: write it as namespace/name",
-    ),
-)
-"""What CNI plugins say (nvidia-k8s-ipam, ipoib-cni and multus-cni: their own error texts)."""
 
 
 def pod_findings(pods: Sequence[Object], view: View) -> list[Finding]:
     """One finding for every pod that is not doing what it should."""
-    findings = []
-    for pod in pods:
-        finding = _finding(pod, view)
-        if finding is not None:
-            findings.append(finding)
-    return findings
+    return [finding for pod in pods if (finding := _finding(pod, view)) is not None]
 
 
 def _finding(pod: Object, view: View) -> Finding | None:
@@ -72,11 +57,10 @@ def _finding(pod: Object, view: View) -> Finding | None:
 def _unscheduled(pod: Object, scheduled: Mapping[str, Any], view: View) -> Finding:
     what = f"pod {name_of(pod)} is Pending: {scheduled.get('message') or scheduled.get('reason') or 'not scheduled'}"
     selector = pod["spec"].get("nodeSelector") or {}
-    candidates = [node for node in view.nodes if matches(node["metadata"].get("labels"), selector)]
+    candidates = labelled(view.nodes, selector)
     if selector and not candidates:
-        wanted = ", ".join(f"{key}={value}" for key, value in selector.items())
-        cause = f"no node carries all of the labels {wanted}"
-        return Finding(what=what, cause=cause, command=_describe(pod))
+        cause = f"no node carries all of the labels {pairs(selector)}"
+        return Finding(what=what, cause=cause, command=describe("pod", pod))
     missing, taken = [], []
     for resource, amount in sorted(_extended_requests(pod).items()):
         names = lacking(candidates, resource, amount)
@@ -84,7 +68,7 @@ def _unscheduled(pod: Object, scheduled: Mapping[str, Any], view: View) -> Findi
             missing.append(f"{resource} (asks for {amount}) is missing on {', '.join(names)}")
         elif f"Insufficient {resource}" in what:
             taken.append(f"{resource} (asks for {amount}) is held by other pods")
-    return Finding(what=what, cause="; ".join([*missing, *taken]) or None, command=_describe(pod))
+    return Finding(what=what, cause="; ".join([*missing, *taken]) or None, command=describe("pod", pod))
 
 
 def _no_sandbox(pod: Object, view: View) -> Finding | None:
@@ -97,10 +81,8 @@ def _no_sandbox(pod: Object, view: View) -> Finding | None:
     ]
     if not said:
         return None
-    cause = next((cause for needle, cause in _SANDBOX_CAUSES if needle in said[-1]), None)
-    return Finding(
-        what=f"pod {name_of(pod)}{_on_node(pod)} gets no network: {said[-1]}", cause=cause, command=_describe(pod)
-    )
+    what = f"pod {name_of(pod)}{_on_node(pod)} gets no network: {said[-1]}"
+    return Finding(what=what, cause=cause_in(said[-1], SANDBOX), command=describe("pod", pod))
 
 
 def _extended_requests(pod: Object) -> dict[str, int]:
@@ -120,32 +102,25 @@ def _container(pod: Object, status: Mapping[str, Any], view: View) -> Finding | 
     where = f"pod {name_of(pod)}{_on_node(pod)}, container {status.get('name')}"
     log = view.logs.get(name_of(pod), "")
     tail = f"\nlast lines of its log:\n{log}" if log else ""
+    cause = None
     if waiting.get("reason") in _WAITING_CAUSES:
         reason = waiting["reason"]
         message = (ended.get("message") if reason == "CrashLoopBackOff" else None) or waiting.get("message") or ""
-        cause = cause_in(f"{message}\n{log}") or _WAITING_CAUSES[reason]
-        return Finding(what=f"{where}: {reason} {message}".rstrip() + tail, cause=cause, command=_logs(pod, status))
-    if (state.get("terminated") or {}).get("exitCode", 0) != 0:
+        what, cause = f"{where}: {reason} {message}".rstrip() + tail, _WAITING_CAUSES[reason]
+    elif (state.get("terminated") or {}).get("exitCode", 0) != 0:
         message = ended.get("message") or ended.get("reason") or ""
-        what = f"{where}: exit code {ended['exitCode']}: {message}".rstrip(": ")
         tail = "" if ended.get("message") else tail
-        return Finding(what=what + tail, cause=cause_in(f"{message}\n{log}"), command=_logs(pod, status))
-    if (
-        state.get("running") is not None
-        and not status.get("ready")
-        and condition(pod, "Ready").get("status") == "False"
-    ):
-        return Finding(what=f"{where} runs and is not ready{tail}", cause=cause_in(log), command=_logs(pod, status))
-    return None
+        what = f"{where}: exit code {ended['exitCode']}: {message}".rstrip(": ") + tail
+    elif is_unready(pod, status):
+        message, what = "", f"{where} runs and is not ready{tail}"
+    else:
+        return None
+    return Finding(what=what, cause=cause_in(f"{message}\n{log}") or cause, command=_logs(pod, status))
 
 
 def _on_node(pod: Object) -> str:
     node = pod["spec"].get("nodeName")
     return f" on {node}" if node else ""
-
-
-def _describe(pod: Object) -> str:
-    return f"kubectl -n {pod['metadata'].get('namespace')} describe pod {pod['metadata']['name']}"
 
 
 def _logs(pod: Object, status: Mapping[str, Any]) -> str:

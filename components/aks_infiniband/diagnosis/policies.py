@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from aks_infiniband.diagnosis.view import Finding, Object, View, name_of
+from aks_infiniband.diagnosis.view import Finding, Object, View, describe, name_of
 
 _MOVING: Final = frozenset(("ofedDriver", "rdmaSharedDevicePlugin", "sriovDevicePlugin"))
 """Sections of which a node takes one, from either kind of policy."""
@@ -32,7 +32,7 @@ def _policy(policy: Object) -> Finding:
         return Finding(
             what=f"{kind} {name_of(policy)} has no status yet",
             cause="its operator is not running" + _ONLY_NAME.get(kind, ""),
-            command=f"kubectl describe {kind.lower()} {name_of(policy)}",
+            command=describe(kind.lower(), policy),
         )
     parts = [_part(part) for part in status.get("appliedStates") or [] if part.get("state") in ("notReady", "error")]
     conditions = [
@@ -62,34 +62,31 @@ def doubled_section_findings(view: View) -> list[Finding]:
     shared = [policy.get("spec") or {} for policy in view.policies if policy.get("kind") == "NicClusterPolicy"]
     findings = []
     for policy in view.policies:
-        if policy.get("kind") == "NicNodePolicy":
-            own = (policy.get("spec") or {}).keys() & _MOVING
-            doubled = sorted(key for key in own if any(key in spec for spec in shared))
-            if doubled:
-                findings.append(
-                    Finding(
-                        what=f"NicNodePolicy {name_of(policy)} has {', '.join(doubled)}, and so has the "
-                        "NicClusterPolicy: its nodes are to run both",
-                        cause="the pools agree by now, and the NicNodePolicy has to go first",
-                        command=f"kubectl delete nicnodepolicy {name_of(policy)}, then pulumi up",
-                    )
-                )
+        own = (policy.get("spec") or {}).keys() & _MOVING if policy.get("kind") == "NicNodePolicy" else ()
+        if doubled := sorted(key for key in own if any(key in spec for spec in shared)):
+            what = (
+                f"NicNodePolicy {name_of(policy)} has {', '.join(doubled)}, and so has the NicClusterPolicy: its nodes "
+                "are to run both"
+            )
+            cause = "the pools agree by now, and the NicNodePolicy has to go first"
+            command = f"kubectl delete nicnodepolicy {name_of(policy)}, then pulumi up"
+            findings.append(Finding(what=what, cause=cause, command=command))
     return findings
 
 
 def network_findings(view: View, name: str) -> list[Finding]:
     """The state of an IPoIBNetwork and of the IPPool of the same name."""
-    found = [network for network in view.networks if network["metadata"]["name"] == name]
     findings = []
-    for network in found:
+    for network in view.networks:
+        if network["metadata"]["name"] != name:
+            continue
         status = network.get("status") or {}
         if network.get("kind") == "IPoIBNetwork" and status.get("state") != "ready":
             what = f"IPoIBNetwork {name}: state {status.get('state') or 'none'} {status.get('reason') or ''}".rstrip()
             cause = None if status else "the Network Operator has not looked at it: is it running?"
-            findings.append(Finding(what=what, cause=cause, command=f"kubectl describe ipoibnetwork {name}"))
+            findings.append(Finding(what=what, cause=cause, command=describe("ipoibnetwork", network)))
         if network.get("kind") == "IPPool" and not status.get("allocations"):
             what = f"IPPool {name_of(network)} has given no node a block of addresses"
             cause = "NV-IPAM's controller is not running, or the pool's node selector matches no node"
-            command = f"kubectl -n {network['metadata']['namespace']} describe ippool {name}"
-            findings.append(Finding(what=what, cause=cause, command=command))
+            findings.append(Finding(what=what, cause=cause, command=describe("ippool", network)))
     return findings

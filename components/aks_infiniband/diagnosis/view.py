@@ -41,6 +41,14 @@ class Finding:
     command: str | None = None
     """The next thing to run."""
 
+    def lines(self) -> Iterator[str]:
+        """The finding as an entry of a list in a terminal."""
+        yield "  - " + self.what.replace("\n", "\n    ")
+        if self.cause:
+            yield f"    likely cause: {self.cause}"
+        if self.command:
+            yield f"    next: {self.command}"
+
 
 @dataclass(kw_only=True, slots=True)
 class View:
@@ -92,13 +100,33 @@ def matches(labels: Mapping[str, str] | None, selector: Mapping[str, str] | None
     return all((labels or {}).get(key) == value for key, value in (selector or {}).items())
 
 
+def labelled(items: Sequence[Object], selector: Mapping[str, str] | None) -> list[Object]:
+    """The objects whose labels carry every pair of a selector."""
+    return [item for item in items if matches(item["metadata"].get("labels"), selector)]
+
+
+def pairs(labels: Mapping[str, str], separator: str = ", ") -> str:
+    """Labels as kubectl writes them."""
+    return separator.join(f"{key}={value}" for key, value in labels.items())
+
+
+def describe(kind: str, item: Object) -> str:
+    """The command that shows everything about an object."""
+    metadata = item["metadata"]
+    namespace = f"-n {metadata['namespace']} " if metadata.get("namespace") else ""
+    return f"kubectl {namespace}describe {kind} {metadata['name']}"
+
+
 def condition(item: Object, kind: str) -> Mapping[str, Any]:
     """An object's status condition; empty when it has none of that type."""
-    for entry in item.get("status", {}).get("conditions") or []:
-        if entry.get("type") == kind:
-            found: Mapping[str, Any] = entry
-            return found
-    return {}
+    conditions: Sequence[Mapping[str, Any]] = item.get("status", {}).get("conditions") or []
+    return next((entry for entry in conditions if entry.get("type") == kind), {})
+
+
+def is_unready(pod: Object, status: Mapping[str, Any]) -> bool:
+    """Whether the container of a status runs and keeps its pod from being ready."""
+    running = (status.get("state") or {}).get("running") is not None
+    return running and not status.get("ready") and condition(pod, "Ready").get("status") == "False"
 
 
 def container_statuses(pod: Object) -> Iterator[Mapping[str, Any]]:

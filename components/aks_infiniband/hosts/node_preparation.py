@@ -2,16 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import pulumi
 
 from aks_infiniband.facts.pool import Pool
-from aks_infiniband.hosts.node_daemon import ON_THE_HOST, NodeDaemonArgs, node_daemon, node_daemon_spec
-from aks_infiniband.resources.registry import SOURCES, Registry
+from aks_infiniband.hosts.node_daemon import ON_THE_HOST, HostProgram, NodeDaemonArgs
 
 NAME: Final = "node-preparation"
-_COMPONENT: Final = "node-preparation"
 
 _MODULES: Final = ("ib_umad", "rdma_ucm")
 """Without their character devices the RDMA device plugin offers 0 devices (k8s-rdma-shared-dev-plugin issue 192)."""
@@ -60,24 +58,18 @@ def host_script(modules: Sequence[str], *, memlock: bool) -> str:
     return load + _MEMLOCK if memlock else load
 
 
-def node_preparation_spec(
-    pools: Sequence[Pool],
-    *,
-    memlock: bool,
-    registry: Registry = SOURCES,
-) -> dict[str, Any]:
-    """The spec of the DaemonSet for these pools' nodes.
+def node_preparation(pools: Sequence[Pool], *, memlock: bool) -> HostProgram:
+    """What prepares these pools' nodes.
 
     memlock: whether the limit of locked memory is lifted too, which restarts containerd and kubelet once.
     """
     inbox = any(pool.nic_driver == "inbox" for pool in pools)
-    return node_daemon_spec(
-        NAME,
-        component=_COMPONENT,
+    return HostProgram(
+        name=NAME,
+        component=NAME,
         pools=pools,
         script=_ONCE,
-        arguments=[host_script((*_MODULES, *(_INBOX_MODULES if inbox else ())), memlock=memlock)],
-        registry=registry,
+        argument=host_script((*_MODULES, *(_INBOX_MODULES if inbox else ())), memlock=memlock),
         readiness={"exec": {"command": ["test", "-f", _DONE]}, "periodSeconds": 5},
     )
 
@@ -107,13 +99,5 @@ class NodePreparation(pulumi.ComponentResource):
 
     def __init__(self, name: str, *, args: NodePreparationArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("aks-infiniband:index:NodePreparation", name, None, opts)
-        node_daemon(
-            name,
-            NAME,
-            args,
-            component=_COMPONENT,
-            spec=node_preparation_spec(args.pools, memlock=args.memlock, registry=args.registry),
-            parent=self,
-            opts=opts,
-        )
+        node_preparation(args.pools, memlock=args.memlock).run(name, args, parent=self, opts=opts)
         self.register_outputs({})

@@ -2,16 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import pulumi
 
 from aks_infiniband.facts.pool import Pool
-from aks_infiniband.hosts.node_daemon import ON_THE_HOST, NodeDaemonArgs, node_daemon, node_daemon_spec
-from aks_infiniband.resources.registry import SOURCES, Registry
-
-NAME: Final = "nvidia-peermem"
-_COMPONENT: Final = "driver"
+from aks_infiniband.hosts.node_daemon import ON_THE_HOST, HostProgram, NodeDaemonArgs
 
 _LOAD: Final = """[ -e /run/mellanox/drivers/.driver-ready ] || { echo OFED is not ready; exit 1; }
 modprobe nvidia-peermem"""
@@ -43,15 +39,9 @@ def peermem_pools(pools: Sequence[Pool]) -> list[Pool]:
     return [pool for pool in pools if pool.gpu_driver == "aks" and pool.nic_driver == "doca-ofed"]
 
 
-def peermem_spec(
-    pools: Sequence[Pool],
-    *,
-    registry: Registry = SOURCES,
-) -> dict[str, Any]:
-    """The spec of the DaemonSet that keeps the module loaded on these pools' nodes."""
-    return node_daemon_spec(
-        NAME, component=_COMPONENT, pools=pools, script=_AGAIN_AND_AGAIN, arguments=[_LOAD], registry=registry
-    )
+def peermem(pools: Sequence[Pool]) -> HostProgram:
+    """What keeps the module loaded on these pools' nodes."""
+    return HostProgram(name="nvidia-peermem", component="driver", pools=pools, script=_AGAIN_AND_AGAIN, argument=_LOAD)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,13 +54,5 @@ class PeermemLoader(pulumi.ComponentResource):
 
     def __init__(self, name: str, *, args: PeermemLoaderArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("aks-infiniband:index:PeermemLoader", name, None, opts)
-        node_daemon(
-            name,
-            NAME,
-            args,
-            component=_COMPONENT,
-            spec=peermem_spec(args.pools, registry=args.registry),
-            parent=self,
-            opts=opts,
-        )
+        peermem(args.pools).run(name, args, parent=self, opts=opts)
         self.register_outputs({})

@@ -18,7 +18,7 @@ from aks_infiniband.operators.release import OperatorArgs, install_operator
 from aks_infiniband.operators.system_nodes import SYSTEM_POOL, system_node_affinity
 from aks_infiniband.operators.upgrades import ONE_BY_ONE, DriverUpgrade
 from aks_infiniband.resources import metadata
-from aks_infiniband.resources.options import child_options, wait_annotations
+from aks_infiniband.resources.options import wait_annotations
 from aks_infiniband.resources.registry import SOURCES, Registry
 
 CLUSTER_POLICY_NAME: Final = "cluster-policy"
@@ -160,22 +160,13 @@ class GpuOperator(pulumi.ComponentResource):
         release = install_operator(name, metadata.GPU_OPERATOR_NAMESPACE, args, values=values, parent=self, opts=opts)
         self.namespace = release.namespace.apply(str)  # the one it was given
         # The chart owns the ClusterPolicy; the patch adds nothing but the wait for it.
+        waiting = diagnosis.Waiting(component=self, opts=opts, args=args, pools=args.pools)
         policy = kubernetes.apiextensions.CustomResourcePatch(
             f"{name}-policy",
             api_version="nvidia.com/v1",
             kind="ClusterPolicy",
-            metadata=kubernetes.meta.v1.ObjectMetaArgs(
-                name=CLUSTER_POLICY_NAME,
-                annotations=wait_annotations("jsonpath={.status.state}=ready", args.timeout_seconds),
-            ),
-            opts=child_options(
-                self,
-                opts,
-                depends_on=[release],
-                hooks=diagnosis.on_error(
-                    f"{name}-policy", waiting_for="cluster-policy", kubeconfig=args.kubeconfig, pools=args.pools
-                ),
-            ),
+            metadata=kubernetes.meta.v1.ObjectMetaArgs(name=CLUSTER_POLICY_NAME, annotations=wait_annotations(args)),
+            opts=waiting.child_options(f"{name}-policy", "cluster-policy", depends_on=[release]),
         )
         self.state = policy.id.apply(lambda _: "ready")
         self.register_outputs({"namespace": self.namespace, "state": self.state})

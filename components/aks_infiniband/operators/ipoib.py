@@ -10,10 +10,9 @@ import pulumi
 import pulumi_kubernetes as kubernetes
 
 from aks_infiniband import diagnosis
-from aks_infiniband.facts.limits import TIMEOUT_SECONDS
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.resources import metadata
-from aks_infiniband.resources.options import child_options, wait_annotations
+from aks_infiniband.resources.options import WaitArgs, wait_annotations
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -110,17 +109,13 @@ def ipoib_network_spec(network: Network, *, namespace: str) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class IpoibNetworkArgs:
+class IpoibNetworkArgs(WaitArgs):
     """What an IpoibNetwork takes."""
 
     network: Network
     """Its name, parent device, addresses and pools."""
-    timeout_seconds: float = TIMEOUT_SECONDS
-    """How long the network may take to become ready."""
     namespace: str
     """An existing namespace for its NetworkAttachmentDefinition."""
-    kubeconfig: pulumi.Input[str] | None = None
-    """With it a failed wait is explained; without it the engine's own message stands."""
 
 
 class IpoibNetwork(pulumi.ComponentResource):
@@ -135,7 +130,9 @@ class IpoibNetwork(pulumi.ComponentResource):
 
     def __init__(self, name: str, *, args: IpoibNetworkArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("aks-infiniband:index:IpoibNetwork", name, None, opts)
-        network, pools = args.network, args.network.pools
+        network = args.network
+        waiting = diagnosis.Waiting(component=self, opts=opts, args=args, pools=network.pools)
+        labels = metadata.labels(network.name, "network")
         addresses = kubernetes.apiextensions.CustomResource(
             f"{name}-addresses",
             api_version="nv-ipam.nvidia.com/v1alpha1",
@@ -144,33 +141,20 @@ class IpoibNetwork(pulumi.ComponentResource):
                 # NV-IPAM looks at the pools of its own namespace only, the operator's.
                 name=network.name,
                 namespace=metadata.NETWORK_OPERATOR_NAMESPACE,
-                labels=metadata.labels(network.name, "network"),
+                labels=labels,
             ),
             spec=ip_pool_spec(network),
-            opts=child_options(
-                self,
-                opts,
-                hooks=diagnosis.on_error(
-                    f"{name}-addresses", waiting_for="ip-pool", kubeconfig=args.kubeconfig, pools=pools
-                ),
-            ),
+            opts=waiting.child_options(f"{name}-addresses", "ip-pool"),
         )
         attached = kubernetes.apiextensions.CustomResource(
             name,
             api_version="mellanox.com/v1alpha1",
             kind="IPoIBNetwork",
             metadata=kubernetes.meta.v1.ObjectMetaArgs(
-                name=network.name,
-                labels=metadata.labels(network.name, "network"),
-                annotations=wait_annotations("jsonpath={.status.state}=ready", args.timeout_seconds),
+                name=network.name, labels=labels, annotations=wait_annotations(args)
             ),
             spec=ipoib_network_spec(network, namespace=args.namespace),
-            opts=child_options(
-                self,
-                opts,
-                depends_on=[addresses],
-                hooks=diagnosis.on_error(name, waiting_for="ipoib-network", kubeconfig=args.kubeconfig, pools=pools),
-            ),
+            opts=waiting.child_options(name, "ipoib-network", depends_on=[addresses]),
         )
         self.attachment = attached.id.apply(lambda _: f"{args.namespace}/{network.name}")
         self.register_outputs({"attachment": self.attachment})

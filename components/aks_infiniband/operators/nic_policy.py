@@ -1,33 +1,27 @@
 """The Network Operator's policies: what it puts on every node with InfiniBand, and what on the nodes of one pool."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import pulumi
 import pulumi_kubernetes as kubernetes
 
 from aks_infiniband import diagnosis
-from aks_infiniband.facts.limits import TIMEOUT_SECONDS
-from aks_infiniband.facts.pool import Pool
 from aks_infiniband.operators.nic_policy_spec import NicPolicySpecs
 from aks_infiniband.resources import metadata
-from aks_infiniband.resources.options import child_options, wait_annotations
+from aks_infiniband.resources.options import WaitArgs, wait_annotations
 
 POLICY_NAME: Final = "nic-cluster-policy"
 """The only name that the operator looks at."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class NicClusterPolicyArgs:
-    """What a NicClusterPolicy takes."""
+class NicClusterPolicyArgs(WaitArgs):
+    """What a NicClusterPolicy takes. Nodes need not exist yet."""
 
     policies: NicPolicySpecs
     """What the operator puts on the nodes of all pools (`nic_policy_specs`)."""
-    timeout_seconds: float = TIMEOUT_SECONDS
-    """How long the policy may take to become ready, from its creation. Nodes need not exist yet."""
-    kubeconfig: pulumi.Input[str] | None = None
-    """With it a failed wait is explained; without it the engine's own message stands."""
 
 
 class NicClusterPolicy(pulumi.ComponentResource):
@@ -42,32 +36,20 @@ class NicClusterPolicy(pulumi.ComponentResource):
 
     def __init__(self, name: str, *, args: NicClusterPolicyArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("aks-infiniband:index:NicClusterPolicy", name, None, opts)
-        policy = _policy(
-            self,
-            name,
-            "NicClusterPolicy",
-            POLICY_NAME,
-            args.policies.cluster,
-            wait=args,
-            pools=args.policies.pools,
-            opts=opts,
-        )
+        waiting = diagnosis.Waiting(component=self, opts=opts, args=args, pools=args.policies.pools)
+        policy = _policy(name, "nic-cluster-policy", POLICY_NAME, args.policies.cluster, waiting)
         self.state = policy.id.apply(lambda _: "ready")
         self.register_outputs({"state": self.state})
 
 
 @dataclass(frozen=True, kw_only=True)
-class NicNodePolicyArgs:
-    """What a NicNodePolicy takes."""
+class NicNodePolicyArgs(WaitArgs):
+    """What a NicNodePolicy takes. Nodes need not exist yet."""
 
     pool_name: str
     """The pool that the policy is for."""
     policies: NicPolicySpecs
     """The same as the NicClusterPolicy's."""
-    timeout_seconds: float = TIMEOUT_SECONDS
-    """How long the policy may take to become ready, from its creation. Nodes need not exist yet."""
-    kubeconfig: pulumi.Input[str] | None = None
-    """With it a failed wait is explained; without it the engine's own message stands."""
 
 
 class NicNodePolicy(pulumi.ComponentResource):
@@ -92,37 +74,31 @@ class NicNodePolicy(pulumi.ComponentResource):
             )
         super().__init__("aks-infiniband:index:NicNodePolicy", name, None, opts)
         pools = [pool for pool in args.policies.pools if pool.name == args.pool_name]
-        policy = _policy(self, name, "NicNodePolicy", args.pool_name, spec, wait=args, pools=pools, opts=opts)
+        waiting = diagnosis.Waiting(component=self, opts=opts, args=args, pools=pools)
+        policy = _policy(name, "nic-node-policy", args.pool_name, spec, waiting)
         self.state = policy.id.apply(lambda _: "ready")
         self.register_outputs({"state": self.state})
 
 
+_KINDS: Final[Mapping[diagnosis.WaitingFor, str]] = {
+    "nic-cluster-policy": "NicClusterPolicy",
+    "nic-node-policy": "NicNodePolicy",
+}
+
+
 def _policy(
-    component: pulumi.Resource,
-    name: str,
-    kind: Literal["NicClusterPolicy", "NicNodePolicy"],
-    policy_name: str,
-    spec: dict[str, Any],
-    *,
-    wait: NicClusterPolicyArgs | NicNodePolicyArgs,
-    pools: Sequence[Pool],
-    opts: pulumi.ResourceOptions | None,
+    name: str, kind: diagnosis.WaitingFor, policy_name: str, spec: dict[str, Any], waiting: diagnosis.Waiting
 ) -> kubernetes.apiextensions.CustomResource:
     """The custom resource. The wait is part of its registration: once its id is known, its state is ready."""
-    waiting_for: diagnosis.WaitingFor = "nic-cluster-policy" if kind == "NicClusterPolicy" else "nic-node-policy"
     return kubernetes.apiextensions.CustomResource(
         name,
         api_version="mellanox.com/v1alpha1",
-        kind=kind,
+        kind=_KINDS[kind],
         metadata=kubernetes.meta.v1.ObjectMetaArgs(
             name=policy_name,
             labels=metadata.labels(policy_name, "policy"),
-            annotations=wait_annotations("jsonpath={.status.state}=ready", wait.timeout_seconds),
+            annotations=wait_annotations(waiting.args),
         ),
         spec=spec,
-        opts=child_options(
-            component,
-            opts,
-            hooks=diagnosis.on_error(name, waiting_for=waiting_for, kubeconfig=wait.kubeconfig, pools=pools),
-        ),
+        opts=waiting.child_options(name, kind),
     )

@@ -8,17 +8,16 @@ import pulumi
 import pulumi_kubernetes as kubernetes
 
 from aks_infiniband import diagnosis
-from aks_infiniband.facts.limits import TIMEOUT_SECONDS
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.operators import charts
 from aks_infiniband.resources import metadata
-from aks_infiniband.resources.options import child_options
+from aks_infiniband.resources.options import WaitArgs, child_options
 from aks_infiniband.resources.registry import RegistryCredentials, RegistryCredentialsArgs
 
 
 @dataclass(frozen=True, kw_only=True)
-class OperatorArgs:
-    """What both operators take."""
+class OperatorArgs(WaitArgs):
+    """What both operators take. The timeout is that of the release."""
 
     pools: Sequence[Pool]
     """The cluster's pools with InfiniBand."""
@@ -27,12 +26,8 @@ class OperatorArgs:
     values: Mapping[str, Any] | None = None
     """All Helm values of the release, as the room's function makes them of pools and further values. Default: those of
     the pools alone."""
-    timeout_seconds: float = TIMEOUT_SECONDS
-    """How long the release may take to become ready."""
     registry_credentials: pulumi.Input[str] | None = None
     """Docker configuration (JSON) that the operator's namespace gets as the Secret registry.PULL_SECRET."""
-    kubeconfig: pulumi.Input[str] | None = None
-    """With it a failed wait is explained; without it the engine's own message stands."""
 
 
 def install_operator(
@@ -66,6 +61,7 @@ def install_operator(
         given = RegistryCredentialsArgs(namespace=namespace.metadata.name, docker_config=args.registry_credentials)
         after = [RegistryCredentials(f"{name}-registry", args=given, opts=child_options(parent, opts))]
     chart = args.chart
+    waiting = diagnosis.Waiting(component=parent, opts=opts, args=args, pools=args.pools)
     return kubernetes.helm.v3.Release(
         name,
         name=operator,
@@ -78,10 +74,5 @@ def install_operator(
         cleanup_on_fail=True,
         skip_await=False,
         timeout=round(args.timeout_seconds),
-        opts=child_options(
-            parent,
-            opts,
-            hooks=diagnosis.on_error(name, waiting_for="release", kubeconfig=args.kubeconfig, pools=args.pools),
-            depends_on=after,
-        ),
+        opts=waiting.child_options(name, "release", depends_on=after),
     )

@@ -2,9 +2,22 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import pulumi
+
+from aks_infiniband.facts.limits import TIMEOUT_SECONDS
+
+
+@dataclass(frozen=True, kw_only=True)
+class WaitArgs:
+    """What every component takes that waits until something in the cluster is ready."""
+
+    timeout_seconds: float = TIMEOUT_SECONDS
+    """How long what the component makes may take to become ready, from its creation."""
+    kubeconfig: pulumi.Input[str] | None = None
+    """With it a failed wait is explained; without it the engine's own message stands."""
 
 
 def child_options(parent: pulumi.Resource, opts: pulumi.ResourceOptions | None, **more: Any) -> pulumi.ResourceOptions:
@@ -23,10 +36,11 @@ def child_options(parent: pulumi.Resource, opts: pulumi.ResourceOptions | None, 
     return pulumi.ResourceOptions.merge(inherited, pulumi.ResourceOptions(**more))
 
 
-def wait_annotations(condition: str, timeout_seconds: float) -> Mapping[str, str]:
-    """Annotations with which the Kubernetes provider waits for an object.
+def timeout_annotation(args: WaitArgs) -> Mapping[str, str]:
+    """The annotation with which the Kubernetes provider gives up a wait after the arguments' timeout."""
+    return {"pulumi.com/timeoutSeconds": json.dumps(round(args.timeout_seconds))}
 
-    condition: what `pulumi.com/waitFor` takes, such as jsonpath={.status.state}=ready.
-    timeout_seconds: after so long the wait has failed.
-    """
-    return {"pulumi.com/waitFor": condition, "pulumi.com/timeoutSeconds": json.dumps(round(timeout_seconds))}
+
+def wait_annotations(args: WaitArgs) -> Mapping[str, str]:
+    """Annotations with which the Kubernetes provider waits until an object says `.status.state` ready."""
+    return {"pulumi.com/waitFor": "jsonpath={.status.state}=ready", **timeout_annotation(args)}

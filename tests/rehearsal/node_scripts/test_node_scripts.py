@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from aks_infiniband.hosts.node_preparation import host_script, node_preparation_spec
-from aks_infiniband.hosts.peermem import peermem_spec
+from aks_infiniband.hosts import peermem as hosts_peermem
+from aks_infiniband.hosts.node_preparation import host_script, node_preparation
 
 from tests.some_pools import pool
 
@@ -142,7 +142,7 @@ def peermem(machine: Machine, *, ofed: bool = True, **environment: str) -> subpr
     ready.parent.mkdir(parents=True)
     if ofed:
         ready.touch()
-    return run_container(machine, peermem_spec([pool(gpu_driver="aks")]), **environment)
+    return run_container(machine, hosts_peermem.peermem([pool(gpu_driver="aks")]).spec(), **environment)
 
 
 @pytest.mark.field_report("B3")
@@ -167,5 +167,5 @@ def test_a_peermem_that_refuses_is_told_with_its_reason_and_tried_again(machine:
 @pytest.mark.parametrize("missing", ["", "rdma_ucm"])
 def test_a_node_is_prepared_only_when_its_script_has_gone_well(machine: Machine, missing: str) -> None:
     (machine.root / "tmp").mkdir()
-    run_container(machine, node_preparation_spec([pool()], memlock=True), MISSING=missing)
+    run_container(machine, node_preparation([pool()], memlock=True).spec(), MISSING=missing)
     assert (machine.root / "tmp/prepared").exists() == (not missing)

@@ -6,10 +6,10 @@ import pytest
 from aks_infiniband.hosts.node_preparation import (
     NodePreparation,
     NodePreparationArgs,
-    node_preparation_spec,
+    node_preparation,
     to_prepare,
 )
-from aks_infiniband.hosts.peermem import PeermemLoader, PeermemLoaderArgs, peermem_pools, peermem_spec
+from aks_infiniband.hosts.peermem import PeermemLoader, PeermemLoaderArgs, peermem, peermem_pools
 from aks_infiniband.resources.registry import Registry
 
 from tests.some_pools import HBV4, pool
@@ -30,23 +30,23 @@ def script(spec: Any) -> str:
 @pytest.mark.field_report("B13")
 @pytest.mark.parametrize("memlock", [True, False])
 def test_preparation_loads_the_modules_whose_devices_the_device_plugin_looks_for(memlock: Any) -> None:
-    assert "for module in ib_umad rdma_ucm; do modprobe" in script(node_preparation_spec([pool()], memlock=memlock))
+    assert "for module in ib_umad rdma_ucm; do modprobe" in script(node_preparation([pool()], memlock=memlock).spec())
 
 
 def test_with_the_kernels_own_driver_it_loads_ipoib_too_which_gives_the_hcas_their_interfaces() -> None:
-    spec = node_preparation_spec([pool(), pool(HBV4, "hb", nic_driver="inbox")], memlock=False)
+    spec = node_preparation([pool(), pool(HBV4, "hb", nic_driver="inbox")], memlock=False).spec()
     assert "for module in ib_umad rdma_ucm ib_ipoib; do" in script(spec)
 
 
 @pytest.mark.field_report("C2")
 def test_the_memlock_limit_is_lifted_where_asked_for_and_containerd_and_kubelet_are_left_alone_otherwise() -> None:
-    assert "LimitMEMLOCK=infinity" in script(node_preparation_spec([pool()], memlock=True))
-    other = script(node_preparation_spec([pool()], memlock=False))
+    assert "LimitMEMLOCK=infinity" in script(node_preparation([pool()], memlock=True).spec())
+    other = script(node_preparation([pool()], memlock=False).spec())
     assert not any(word in other for word in ("LimitMEMLOCK", "systemctl", "kubelet", "containerd"))
 
 
 def test_a_node_is_prepared_when_the_work_is_done_and_not_before() -> None:
-    (container,) = pod(node_preparation_spec([pool()], memlock=True))["containers"]
+    (container,) = pod(node_preparation([pool()], memlock=True).spec())["containers"]
     done = container["readinessProbe"]["exec"]["command"][-1]
     before, touch, _ = container["command"][2].partition(f"touch {done}")
     assert touch
@@ -69,20 +69,20 @@ def test_peermem_is_kept_loaded_where_aks_owns_the_gpu_driver_beside_ofed() -> N
         pool(HBV4, "hb"),
     ]
     assert [one.name for one in peermem_pools(pools)] == ["aks"]
-    assert "modprobe nvidia-peermem" in script(peermem_spec(pools[:1]))
+    assert "modprobe nvidia-peermem" in script(peermem(pools[:1]).spec())
 
 
 @pytest.mark.field_report("B3b")
 def test_a_peermem_that_does_not_load_is_no_failure_of_the_node() -> None:
-    (container,) = pod(peermem_spec([pool(gpu_driver="aks")]))["containers"]
+    (container,) = pod(peermem([pool(gpu_driver="aks")]).spec())["containers"]
     assert not any(key.endswith("Probe") for key in container)
     assert "set -e" not in container["command"][2]
 
 
 @pytest.mark.field_report("B16", "A8")
-@pytest.mark.parametrize("spec_of", [lambda pools: node_preparation_spec(pools, memlock=True), peermem_spec])
-def test_both_run_on_the_nodes_of_their_pools_alone_and_tolerate_their_taints_by_key(spec_of: Any) -> None:
-    spec = pod(spec_of([pool(taints=("sku=gpu:NoSchedule",)), pool(HBV4, "hb")]))
+@pytest.mark.parametrize("program", [lambda pools: node_preparation(pools, memlock=True), peermem])
+def test_both_run_on_the_nodes_of_their_pools_alone_and_tolerate_their_taints_by_key(program: Any) -> None:
+    spec = pod(program([pool(taints=("sku=gpu:NoSchedule",)), pool(HBV4, "hb")]).spec())
     terms = spec["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
     assert [term["matchExpressions"][0]["values"] for term in terms] == [["ndh100"], ["hb"]]
     assert [toleration["key"] for toleration in spec["tolerations"]] == ["sku"]
@@ -93,9 +93,9 @@ def test_both_run_on_the_nodes_of_their_pools_alone_and_tolerate_their_taints_by
 
 @pytest.mark.field_report("C11")
 def test_the_image_is_pinned_and_comes_from_the_registry_with_its_secret() -> None:
-    (container,) = pod(peermem_spec([pool()]))["containers"]
+    (container,) = pod(peermem([pool()]).spec())["containers"]
     assert container["image"] == "mcr.microsoft.com/mirror/docker/library/busybox:1.35"
-    mirrored = pod(peermem_spec([pool()], registry=Registry(images="acr.example", pull_secret="creds")))
+    mirrored = pod(peermem([pool()]).spec(registry=Registry(images="acr.example", pull_secret="creds")))
     assert mirrored["containers"][0]["image"] == "acr.example/mirror/docker/library/busybox:1.35"
     assert mirrored["imagePullSecrets"] == [{"name": "creds"}]
 

@@ -6,8 +6,8 @@ from typing import Any, cast
 import pytest
 from aks_infiniband.facts.catalog import SIZES, Mode, NicDriver
 from aks_infiniband.facts.pool import Pool
-from aks_infiniband.hosts.node_preparation import node_preparation_spec, to_prepare
-from aks_infiniband.hosts.peermem import peermem_pools, peermem_spec
+from aks_infiniband.hosts.node_preparation import node_preparation, to_prepare
+from aks_infiniband.hosts.peermem import peermem, peermem_pools
 from aks_infiniband.operators.gpu_operator import gpu_operator_values
 from aks_infiniband.operators.ipoib import ip_pool_spec, ipoib_network_spec, ipoib_networks
 from aks_infiniband.operators.nic_policy_spec import nic_policy_specs
@@ -73,9 +73,9 @@ def modules_of(one: Pool) -> frozenset[str]:
     if one.nic_driver == "doca-ofed":
         pods.append({"metadata": {"labels": {"nvidia.com/ofed-driver": ""}}, "spec": {"containers": []}})
     if to_prepare([one], asked_for=False):
-        pods.append(node_preparation_spec([one], memlock=True)["template"])
+        pods.append(node_preparation([one], memlock=True).spec()["template"])
     if peermem_pools([one]):
-        pods.append(peermem_spec([one])["template"])
+        pods.append(peermem([one]).spec()["template"])
     return started(machine, *pods).modules(machine)
 
 
@@ -99,8 +99,8 @@ def test_device_plugins_offer_every_hca_and_only_those(size: str, nic_driver: Ni
 
 @pytest.mark.field_report("C2")
 def test_prepared_nodes_let_pods_lock_all_the_memory_they_like() -> None:
-    assert lifts_memlock(node_preparation_spec([pool()], memlock=True)["template"])
-    assert not lifts_memlock(node_preparation_spec([pool()], memlock=False)["template"])
+    assert lifts_memlock(node_preparation([pool()], memlock=True).spec()["template"])
+    assert not lifts_memlock(node_preparation([pool()], memlock=False).spec()["template"])
 
 
 @pytest.mark.field_report("B3")
