@@ -73,20 +73,16 @@ def _parsed(file: Path) -> Mapping[str, Any]:
     return given
 
 
-def _listed(given: Mapping[str, Any], kind: str) -> list[str]:
-    return [str(entry.get("name")) for entry in given.get(kind) or []]
-
-
 def _names(given: Mapping[str, Any], kind: str) -> str:
-    return ", ".join(_listed(given, kind)) or "none"
+    return ", ".join(str(entry.get("name")) for entry in given.get(kind) or []) or "none"
 
 
 def _named(given: Mapping[str, Any], kind: str, name: str | None, file: Path) -> Mapping[str, Any]:
-    for entry in given.get(kind) or []:
+    entries: list[Mapping[str, Any]] = given.get(kind) or []
+    for entry in entries:
         if entry.get("name") == name:
-            found: Mapping[str, Any] = entry
-            return found
-    close = get_close_matches(str(name), _listed(given, kind), n=1)
+            return entry
+    close = get_close_matches(str(name), [str(entry.get("name")) for entry in entries], n=1)
     hint = f"did you mean {close[0]}? " if close else ""
     raise KubeconfigError(f"{file} has no {name!r} among its {kind}; {hint}there are: {_names(given, kind)}")
 

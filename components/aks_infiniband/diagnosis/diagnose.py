@@ -3,10 +3,9 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from aks_infiniband.diagnosis.device_plugin import device_plugin_findings
 from aks_infiniband.diagnosis.jobs import job_findings
 from aks_infiniband.diagnosis.known_messages import REFUSALS, cause_in
-from aks_infiniband.diagnosis.nodes import missing_node_findings, node_findings
+from aks_infiniband.diagnosis.nodes import device_plugin_findings, missing_node_findings, node_findings
 from aks_infiniband.diagnosis.operators import (
     GPU_LABEL,
     NIC_LABEL,

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Final, Literal, NotRequired, TypedDict
 
 from aks_infiniband.facts.catalog import GpuDriver, MachineSize, Mode, NicDriver
@@ -125,16 +126,18 @@ def tolerations(pools: Iterable[Pool]) -> list[Toleration]:
     return found
 
 
-def node_affinity(pools: Iterable[Pool], *, labels: Mapping[str, str]) -> dict[str, Any]:
+def node_term(labels: Mapping[str, str]) -> dict[str, Any]:
+    """A nodeSelectorTerm of core/v1: nodes that carry all of these labels."""
+    return {"matchExpressions": [{"key": key, "operator": "In", "values": [value]} for key, value in labels.items()]}
+
+
+def node_selector(pools: Iterable[Pool], *, labels: Mapping[str, str] = MappingProxyType({})) -> dict[str, Any]:
+    """A NodeSelector of core/v1: nodes of any of the pools that carry all of these labels too."""
+    return {"nodeSelectorTerms": [node_term({**labels, **pool.node_selector}) for pool in pools]}
+
+
+def node_affinity(
+    pools: Iterable[Pool], *, labels: Mapping[str, str] = MappingProxyType({})
+) -> dict[str, dict[str, Any]]:
     """A nodeAffinity of core/v1: nodes of any of the pools that carry all of these labels too."""
-
-    def expressions(wanted: Mapping[str, str]) -> list[dict[str, Any]]:
-        return [{"key": key, "operator": "In", "values": [value]} for key, value in wanted.items()]
-
-    return {
-        "requiredDuringSchedulingIgnoredDuringExecution": {
-            "nodeSelectorTerms": [
-                {"matchExpressions": [*expressions(labels), *expressions(pool.node_selector)]} for pool in pools
-            ]
-        }
-    }
+    return {"requiredDuringSchedulingIgnoredDuringExecution": node_selector(pools, labels=labels)}

@@ -72,7 +72,7 @@ class HostProgram:
             "hostPID": True,
             "automountServiceAccountToken": False,
             "priorityClassName": "system-node-critical",
-            "affinity": {"nodeAffinity": node_affinity(self.pools, labels={})},
+            "affinity": {"nodeAffinity": node_affinity(self.pools)},
             "tolerations": tolerations(self.pools),
             "containers": [container],
             **({"imagePullSecrets": registry.pull_secrets()} if registry.pull_secret else {}),

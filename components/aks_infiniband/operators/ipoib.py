@@ -10,7 +10,7 @@ import pulumi
 import pulumi_kubernetes as kubernetes
 
 from aks_infiniband import diagnosis
-from aks_infiniband.facts.pool import Pool
+from aks_infiniband.facts.pool import Pool, node_selector
 from aks_infiniband.resources import metadata
 from aks_infiniband.resources.options import WaitArgs, wait_annotations
 
@@ -77,18 +77,10 @@ def ipoib_networks(
 
 def ip_pool_spec(network: Network) -> dict[str, Any]:
     """The spec of the IPPool: a block of addresses for each node of the network's pools, and for no other."""
-    terms = [
-        {
-            "matchExpressions": [
-                {"key": key, "operator": "In", "values": [value]} for key, value in pool.node_selector.items()
-            ]
-        }
-        for pool in network.pools
-    ]
     spec: dict[str, Any] = {
         "subnet": str(network.subnet),
         "perNodeBlockSize": network.per_node,
-        "nodeSelector": {"nodeSelectorTerms": terms},
+        "nodeSelector": node_selector(network.pools),
     }
     if network.gateway is not None:
         spec["gateway"] = str(network.gateway)

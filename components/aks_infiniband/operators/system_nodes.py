@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any, Final
 
-from aks_infiniband.facts.pool import Pool
+from aks_infiniband.facts.pool import Pool, node_term
 
 SYSTEM_POOL: Final[Mapping[str, str]] = {"kubernetes.azure.com/mode": "system"}
 """AKS's label on the nodes of system pools."""
@@ -15,12 +15,8 @@ def system_node_affinity(selector: Mapping[str, str], pools: Sequence[Pool]) -> 
 
     selector: labels of the nodes that carry the operators; empty means any node that is not of one of the pools.
     """
-    terms = [_carries(selector)] if selector else _of_no_pool(pools)
+    terms = [node_term(selector)] if selector else _of_no_pool(pools)
     return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}}
-
-
-def _carries(labels: Mapping[str, str]) -> dict[str, Any]:
-    return {"matchExpressions": [_expression(key, "In", [value]) for key, value in labels.items()]}
 
 
 def _of_no_pool(pools: Sequence[Pool]) -> list[dict[str, Any]]:
@@ -39,8 +35,4 @@ def _of_no_pool(pools: Sequence[Pool]) -> list[dict[str, Any]]:
 def _lacking(labels: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:
     """labels: sorted."""
     by_key = groupby(labels, key=lambda label: label[0])
-    return [_expression(key, "NotIn", [value for _, value in of_key]) for key, of_key in by_key]
-
-
-def _expression(key: str, operator: str, values: list[str]) -> dict[str, Any]:
-    return {"key": key, "operator": operator, "values": values}
+    return [{"key": key, "operator": "NotIn", "values": [value for _, value in of_key]} for key, of_key in by_key]

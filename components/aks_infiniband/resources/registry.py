@@ -1,6 +1,5 @@
 """Where images come from instead of the internet, and the Secret with which they are pulled."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -79,17 +78,11 @@ class RegistryCredentials(pulumi.ComponentResource):
         secret = kubernetes.core.v1.Secret(
             name,
             metadata=kubernetes.meta.v1.ObjectMetaArgs(
-                name=PULL_SECRET,
-                namespace=args.namespace,
-                labels=metadata.labels(PULL_SECRET, "registry"),
+                name=PULL_SECRET, namespace=args.namespace, labels=metadata.labels(PULL_SECRET, "registry")
             ),
             type="kubernetes.io/dockerconfigjson",
-            string_data=pulumi.Output.secret(_content(args.docker_config)),
+            string_data=pulumi.Output.secret({".dockerconfigjson": args.docker_config}),
             opts=child_options(self, opts),
         )
         self.secret_name = secret.metadata.apply(lambda made: str(made.name))
         self.register_outputs({"secretName": self.secret_name})
-
-
-def _content(docker_config: pulumi.Input[str]) -> Mapping[str, pulumi.Input[str]]:
-    return {".dockerconfigjson": docker_config}

@@ -4,7 +4,7 @@ Sources: NCCL's own documentation ("Environment Variables"), the AKS InfiniBand 
 and what its users report.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -95,11 +95,8 @@ def pod_template_fragment(
     network_namespace: that of the pool's IpoibNetworks.
     container: name of the container that gets resources, permissions, environment and shared memory.
     """
-    extras = [_shared_memory()]
-    if topology_config_map_name(pool.name) in config_maps(pool, topology=topology):
-        extras.append(_topology(pool))
-    if pool.mode == "driver-only":
-        extras.append(_device_nodes())
+    with_topology = topology_config_map_name(pool.name) in config_maps(pool, topology=topology)
+    extras = list(_extras(pool, with_topology=with_topology))
     resources = pod_resources(pool)
     main = {
         "name": container,
@@ -133,26 +130,22 @@ class _Extra:
     env: tuple[Mapping[str, str], ...] = ()
 
 
-def _shared_memory() -> _Extra:
-    return _Extra(
+def _extras(pool: Pool, *, with_topology: bool) -> Iterator[_Extra]:
+    yield _Extra(
         {"name": "shm", "emptyDir": {"medium": "Memory", "sizeLimit": SHM_SIZE}},
         {"name": "shm", "mountPath": "/dev/shm"},  # noqa: S108 a mount path
     )
-
-
-def _topology(pool: Pool) -> _Extra:
-    return _Extra(
-        {"name": "topology", "configMap": {"name": topology_config_map_name(pool.name)}},
-        {"name": "topology", "mountPath": _TOPOLOGY_FOLDER, "readOnly": True},
-        ({"name": "NCCL_TOPO_FILE", "value": f"{_TOPOLOGY_FOLDER}/{TOPOLOGY_KEY}"},),
-    )
-
-
-def _device_nodes() -> _Extra:
-    return _Extra(
-        {"name": "infiniband", "hostPath": {"path": _DEVICES, "type": "Directory"}},
-        {"name": "infiniband", "mountPath": _DEVICES},
-    )
+    if with_topology:
+        yield _Extra(
+            {"name": "topology", "configMap": {"name": topology_config_map_name(pool.name)}},
+            {"name": "topology", "mountPath": _TOPOLOGY_FOLDER, "readOnly": True},
+            ({"name": "NCCL_TOPO_FILE", "value": f"{_TOPOLOGY_FOLDER}/{TOPOLOGY_KEY}"},),
+        )
+    if pool.mode == "driver-only":
+        yield _Extra(
+            {"name": "infiniband", "hostPath": {"path": _DEVICES, "type": "Directory"}},
+            {"name": "infiniband", "mountPath": _DEVICES},
+        )
 
 
 def _security_context(pool: Pool) -> dict[str, Any]:

@@ -46,21 +46,15 @@ def sample_job(
     fragment = pod_template_fragment(
         pool, topology=topology, pull_secret=registry.pull_secret, network_namespace=network_namespace
     )
-    programs = [_SHOW, _ALL_REDUCE] if _gpus(pool) else [_SHOW]
+    names = [_SHOW, _ALL_REDUCE] if _gpus(pool) else [_SHOW]
+    programs = {name: (resources.files(sample) / name).read_text() for name in names}
     return {
         "apiVersion": "v1",
         "kind": "List",
         "items": [
+            {**_head("v1", "ConfigMap", pool, namespace), "data": programs},
             {
-                "apiVersion": "v1",
-                "kind": "ConfigMap",
-                "metadata": _metadata(pool, namespace),
-                "data": {name: (resources.files(sample) / name).read_text() for name in programs},
-            },
-            {
-                "apiVersion": "v1",
-                "kind": "Service",
-                "metadata": _metadata(pool, namespace),
+                **_head("v1", "Service", pool, namespace),
                 "spec": {
                     "clusterIP": "None",
                     # The pods meet before any of them is ready.
@@ -69,9 +63,7 @@ def sample_job(
                 },
             },
             {
-                "apiVersion": "batch/v1",
-                "kind": "Job",
-                "metadata": _metadata(pool, namespace),
+                **_head("batch/v1", "Job", pool, namespace),
                 "spec": {
                     "completionMode": "Indexed",
                     "completions": pool.node_count,
@@ -91,8 +83,9 @@ def _gpus(pool: Pool) -> Accelerator | None:
     return pool.size.accelerator if pool.gpu_resource is not None else None
 
 
-def _metadata(pool: Pool, namespace: str) -> dict[str, Any]:
-    return {"name": sample_name(pool), "namespace": namespace, "labels": _labels(pool)}
+def _head(api_version: str, kind: str, pool: Pool, namespace: str) -> dict[str, Any]:
+    metadata = {"name": sample_name(pool), "namespace": namespace, "labels": _labels(pool)}
+    return {"apiVersion": api_version, "kind": kind, "metadata": metadata}
 
 
 def _labels(pool: Pool) -> dict[str, str]:

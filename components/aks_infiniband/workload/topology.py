@@ -21,16 +21,17 @@ _CLASS_BRIDGE: Final = "0x060400"
 
 def nccl_topology(size: MachineSize) -> str | None:
     """The NCCL topology file of a size; None for one without GPUs, and where Azure publishes no topology."""
-    if size.processor is None or size.accelerator is None:
+    processor = size.slots.processor
+    if processor is None or size.accelerator is None:
         return None
     system = ET.Element("system", version=_VERSION)
-    for numa_node in range(size.processor.numa_nodes):
-        cpu = ET.SubElement(system, "cpu", _cpu(size.processor, numa_node, size.vcpus))
+    for numa_node in range(processor.numa_nodes):
+        cpu = ET.SubElement(system, "cpu", _cpu(processor, numa_node, size.vcpus))
         for switch, devices in groupby(_devices(size, numa_node), key=lambda device: device[0].switch):
             # Of the switch a machine sees nothing: it has an address that no device has, as Azure's files write it.
-            at = cpu if switch is None else _pci(cpu, f"ffff:ff:{switch:02x}.0", _CLASS_BRIDGE, size.processor)
+            at = cpu if switch is None else _pci(cpu, f"ffff:ff:{switch:02x}.0", _CLASS_BRIDGE, processor)
             for slot, device_class in devices:
-                _pci(at, slot.address, device_class, size.processor)
+                _pci(at, slot.address, device_class, processor)
     ET.indent(system)
     return ET.tostring(system, encoding="unicode") + "\n"
 
@@ -54,7 +55,7 @@ def read(path: str | Path) -> str:
 
 def _devices(size: MachineSize, numa_node: int) -> Iterator[tuple[PciSlot, str]]:
     """The devices of one NUMA node with their class, those of a switch together, GPUs before HCAs."""
-    found = [*((slot, _CLASS_GPU) for slot in size.gpu_slots), *((slot, _CLASS_HCA) for slot in size.hca_slots)]
+    found = [*((slot, _CLASS_GPU) for slot in size.slots.gpus), *((slot, _CLASS_HCA) for slot in size.slots.hcas)]
     here = [(slot, device_class) for slot, device_class in found if slot.numa_node == numa_node]
     yield from sorted(here, key=lambda device: device[0].switch or 0)
 

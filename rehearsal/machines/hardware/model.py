@@ -132,7 +132,7 @@ def hardware_of(*, size: str, machine: str, fabric: str, sizes: Mapping[str, Mac
     return Hardware(
         size=size,
         rdma_devices=(*hcas, _ethernet(machine, index=len(hcas))),
-        gpus=() if known is None or known.accelerator is None else _gpus(known.accelerator, known.gpu_slots, machine),
+        gpus=() if known is None or known.accelerator is None else _gpus(known.accelerator, known.slots.gpus, machine),
         accelerator=None if known is None else known.accelerator,
     )
 
@@ -157,7 +157,7 @@ def _hcas(size: MachineSize, machine: str, fabric: str) -> tuple[RdmaDevice, ...
             guid=_guid(machine, index),
             pkeys=(_partition(fabric), 0x7FFF),
         )
-        for index, slot in enumerate(size.hca_slots)
+        for index, slot in enumerate(size.slots.hcas)
     )
 
 

@@ -22,8 +22,7 @@ SMALL = replace(
     name="Standard_ND24isr_H100_v5",
     infiniband=replace(_H100.infiniband, hca_count=2),
     accelerator=replace(_H100.accelerator, count=2),
-    hca_slots=_H100.hca_slots[:2],
-    gpu_slots=_H100.gpu_slots[:2],
+    slots=replace(_H100.slots, hcas=_H100.slots.hcas[:2], gpus=_H100.slots.gpus[:2]),
 )
 """A size of which nothing is published: what it is held against is computed."""
 POOL = Pool(

@@ -9,8 +9,8 @@ from tests.unit.field_recordings.recordings import recordings
 @pytest.mark.parametrize("size", SIZES.values(), ids=lambda size: size.name)
 def test_every_adapter_and_gpu_has_a_slot_of_its_own(size: MachineSize) -> None:
     gpus = size.accelerator.count if size.accelerator else 0
-    assert (len(size.hca_slots), len(size.gpu_slots)) == (size.infiniband.hca_count, gpus)
-    addresses = [slot.address for slot in (*size.hca_slots, *size.gpu_slots)]
+    assert (len(size.slots.hcas), len(size.slots.gpus)) == (size.infiniband.hca_count, gpus)
+    addresses = [slot.address for slot in (*size.slots.hcas, *size.slots.gpus)]
     assert len(set(addresses)) == len(addresses)
 
 
@@ -53,7 +53,7 @@ def test_interfaces_are_told_only_where_they_are_known() -> None:
 
 
 def test_a_topology_is_known_where_azure_publishes_one() -> None:
-    assert {size.name for size in SIZES.values() if size.processor} == {
+    assert {size.name for size in SIZES.values() if size.slots.processor} == {
         "Standard_ND40rs_v2",
         "Standard_ND96asr_v4",
         "Standard_ND96amsr_A100_v4",
@@ -92,17 +92,17 @@ def test_a_described_size_is_like_any_other() -> None:
         },
     )
     assert (size.infiniband.rate_gbps, size.infiniband.vf_device_id) == (200, "101e")
-    assert [slot.numa_node for slot in size.hca_slots] == [0, 1]
+    assert [slot.numa_node for slot in size.slots.hcas] == [0, 1]
     assert size.accelerator is not None
     assert size.accelerator.software == "dra"
-    assert size.processor is None
+    assert size.slots.processor is None
     assert size.ipoib_devices == ()
 
 
 def test_a_described_size_needs_no_gpus() -> None:
     infiniband = {"hcaCount": 1, "generation": "HDR", "adapter": "ConnectX-6"}
     size = described("Standard_H1r", {"vcpus": 1, "memoryGib": 1, "series": "H", "infiniband": infiniband})
-    assert (size.accelerator, size.gpu_slots, size.infiniband.rate_gbps, size.placement_feature) == (
+    assert (size.accelerator, size.slots.gpus, size.infiniband.rate_gbps, size.placement_feature) == (
         None,
         (),
         200,

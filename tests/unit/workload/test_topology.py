@@ -12,7 +12,7 @@ from aks_infiniband.workload.topology import nccl_topology, read
 def test_every_gpu_and_hca_is_in_it_once(size: str) -> None:
     root = ET.fromstring(nccl_topology(SIZES[size]) or "")
     found = sorted(pci.attrib["busid"] for pci in root.iter("pci") if not pci.attrib["busid"].startswith("ffff"))
-    assert found == sorted(slot.address for slot in (*SIZES[size].gpu_slots, *SIZES[size].hca_slots))
+    assert found == sorted(slot.address for slot in (*SIZES[size].slots.gpus, *SIZES[size].slots.hcas))
 
 
 @pytest.mark.parametrize("size", [name for name, size in SIZES.items() if nccl_topology(size)])

@@ -79,4 +79,4 @@ def thresholds(
     """The thresholds of several figures; one that has none is left out."""
     rows = baselines_of(size)
     found = {figure: threshold(rows, figure, (given or {}).get(figure)) for figure in figures}
-    return {figure: one for figure, one in found.items() if one is not None}
+    return {figure: bounds for figure, bounds in found.items() if bounds is not None}

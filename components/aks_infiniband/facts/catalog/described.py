@@ -4,12 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from aks_infiniband.facts.catalog.machine import (
-    RATE_GBPS,
-    VF_DEVICE_ID,
     Accelerator,
     GpuSoftware,
     Infiniband,
     MachineSize,
+    Slots,
     counted_up,
 )
 from aks_infiniband.facts.catalog.slots import FIRST_GPU, FIRST_HCA
@@ -28,12 +27,10 @@ def described(name: str, description: Mapping[str, Any]) -> MachineSize:
         vcpus=description["vcpus"],
         quota_vcpus=description["vcpus"],
         memory_gib=description["memoryGib"],
-        infiniband=Infiniband(
-            hca_count=infiniband["hcaCount"],
-            generation=infiniband["generation"],
-            rate_gbps=infiniband.get("rateGbps") or RATE_GBPS[infiniband["generation"]],
-            adapter=infiniband["adapter"],
-            vf_device_id=infiniband.get("vfDeviceId") or VF_DEVICE_ID[infiniband["adapter"]],
+        infiniband=Infiniband.of(
+            *(infiniband["hcaCount"], infiniband["generation"], infiniband["adapter"]),
+            rate_gbps=infiniband.get("rateGbps") or 0,
+            vf_device_id=infiniband.get("vfDeviceId") or "",
         ),
         accelerator=accelerator
         and Accelerator(
@@ -45,9 +42,11 @@ def described(name: str, description: Mapping[str, Any]) -> MachineSize:
         ),
         architecture=architecture,
         placement_feature=description.get("placementFeature", True),
-        hca_slots=counted_up(FIRST_HCA, infiniband["hcaCount"]),
-        gpu_slots=counted_up(FIRST_GPU, accelerator["count"] if accelerator else 0),
-        slot_source="assumed",
+        slots=Slots(
+            hcas=counted_up(FIRST_HCA, infiniband["hcaCount"]),
+            gpus=counted_up(FIRST_GPU, accelerator["count"] if accelerator else 0),
+            source="assumed",
+        ),
     )
 
 

@@ -1,7 +1,7 @@
 """What a machine size is: its adapters, GPUs, where they sit, and what Azure asks before it hands one out."""
 
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, Self
 
 Architecture = Literal["amd64", "arm64"]
 LinkGeneration = Literal["EDR", "HDR", "NDR", "XDR"]
@@ -59,6 +59,19 @@ class Infiniband:
     vf_device_id: str
     """PCI device ID (vendor 15b3) of the virtual function inside the machine."""
 
+    @classmethod
+    def of(
+        cls, hca_count: int, generation: LinkGeneration, adapter: str, *, rate_gbps: int = 0, vf_device_id: str = ""
+    ) -> Self:
+        """Rate and device ID are those of the generation and the adapter where they are not given."""
+        return cls(
+            hca_count=hca_count,
+            generation=generation,
+            rate_gbps=rate_gbps or RATE_GBPS[generation],
+            adapter=adapter,
+            vf_device_id=vf_device_id or VF_DEVICE_ID[adapter],
+        )
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PciSlot:
@@ -101,6 +114,20 @@ class Processor:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Slots:
+    """The PCI facts of one size."""
+
+    hcas: tuple[PciSlot, ...]
+    """One for each HCA, in device order."""
+    gpus: tuple[PciSlot, ...] = ()
+    """One for each GPU, in device order."""
+    source: SlotSource
+    """How they are known."""
+    processor: Processor | None = None
+    """None where Azure publishes no NCCL topology file."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class MachineSize:
     """One InfiniBand-capable Azure VM size."""
 
@@ -122,19 +149,13 @@ class MachineSize:
     """Of its processors."""
     placement_feature: bool = True
     """Whether the feature AKSInfinibandSupport must be Registered (True) or must not be (False: GB200, GB300)."""
-    hca_slots: tuple[PciSlot, ...]
-    """One for each HCA, in device order."""
-    gpu_slots: tuple[PciSlot, ...]
-    """One for each GPU, in device order."""
-    slot_source: SlotSource
-    """How the slots are known."""
-    processor: Processor | None = None
-    """None where Azure publishes no NCCL topology file."""
+    slots: Slots
+    """Its PCI facts."""
 
     @property
     def ipoib_devices(self) -> tuple[str, ...]:
         """The interfaces on which IPoIB networks can stand, one for each HCA; empty where their names are unknown."""
-        return () if self.slot_source == "assumed" else tuple(slot.interface for slot in self.hca_slots)
+        return () if self.slots.source == "assumed" else tuple(slot.interface for slot in self.slots.hcas)
 
 
 def counted_up(first_domain: int, count: int) -> tuple[PciSlot, ...]:

@@ -4,17 +4,14 @@ Names, vCPUs and memory are those of Azure's size pages; of constrained sizes an
 lists (microsoft/aspire 5bd693a, AksNodeVmSizes.cs).
 """
 
-from dataclasses import replace
 from typing import Final
 
 from aks_infiniband.facts.catalog.machine import (
-    RATE_GBPS,
-    VF_DEVICE_ID,
     Accelerator,
     Architecture,
     Infiniband,
-    LinkGeneration,
     MachineSize,
+    Slots,
 )
 from aks_infiniband.facts.catalog.slots import (
     GRACE_BLACKWELL,
@@ -25,18 +22,7 @@ from aks_infiniband.facts.catalog.slots import (
     ONE_HCA,
     UNKNOWN,
     UNKNOWN_FOUR,
-    Slots,
 )
-
-
-def _infiniband(hca_count: int, generation: LinkGeneration, adapter: str) -> Infiniband:
-    return Infiniband(
-        hca_count=hca_count,
-        generation=generation,
-        rate_gbps=RATE_GBPS[generation],
-        adapter=adapter,
-        vf_device_id=VF_DEVICE_ID[adapter],
-    )
 
 
 def _nvidia(count: int, model: str, memory_gb: int) -> Accelerator:
@@ -70,10 +56,7 @@ def _size(
         accelerator=accelerator,
         architecture=architecture,
         placement_feature=placement_feature,
-        hca_slots=slots.hcas,
-        gpu_slots=slots.gpus,
-        slot_source=slots.source,
-        processor=slots.processor,
+        slots=slots,
     )
 
 
@@ -103,16 +86,16 @@ def _cpu_sizes(
     ]
 
 
-_HDR: Final = _infiniband(1, "HDR", "ConnectX-6")
-_NDR: Final = _infiniband(1, "NDR", "ConnectX-7")
-_FOUR_NDR200: Final = replace(_infiniband(4, "NDR", "ConnectX-7"), rate_gbps=200)
+_HDR: Final = Infiniband.of(1, "HDR", "ConnectX-6")
+_NDR: Final = Infiniband.of(1, "NDR", "ConnectX-7")
+_FOUR_NDR200: Final = Infiniband.of(4, "NDR", "ConnectX-7", rate_gbps=200)
 """800 Gb/s in all (Microsoft, "HBv5-series", 2025); assumed: as four adapters, one for each of its processors."""
 _HBV5_CORES: Final = (368, 336, 288, 240, 192, 144, 96, 48)
-_EIGHT_HDR: Final = _infiniband(8, "HDR", "ConnectX-6")
-_EIGHT_NDR: Final = _infiniband(8, "NDR", "ConnectX-7")
+_EIGHT_HDR: Final = Infiniband.of(8, "HDR", "ConnectX-6")
+_EIGHT_NDR: Final = Infiniband.of(8, "NDR", "ConnectX-7")
 
 _SIZES: Final[tuple[MachineSize, ...]] = (
-    *_cpu_sizes(("Standard_HC", "rs"), (44, 32, 16), 352, "HC", _infiniband(1, "EDR", "ConnectX-5"), UNKNOWN),
+    *_cpu_sizes(("Standard_HC", "rs"), (44, 32, 16), 352, "HC", Infiniband.of(1, "EDR", "ConnectX-5"), UNKNOWN),
     *_cpu_sizes(("Standard_HB", "rs_v2"), (120, 96, 64, 32, 16), 456, "HBv2", _HDR, UNKNOWN),
     *_cpu_sizes(("Standard_HB", "rs_v3"), (120, 96, 64, 32, 16), 448, "HBv3", _HDR),
     *_cpu_sizes(("Standard_HB", "rs_v4"), (176, 144, 96, 48, 24), 768, "HBv4", _NDR),
@@ -122,7 +105,7 @@ _SIZES: Final[tuple[MachineSize, ...]] = (
         "Standard_ND40rs_v2",
         "NDv2",
         (40, 672),
-        _infiniband(1, "EDR", "ConnectX-5"),
+        Infiniband.of(1, "EDR", "ConnectX-5"),
         NDV2,
         _nvidia(8, "V100", 32),
     ),
@@ -143,7 +126,7 @@ _SIZES: Final[tuple[MachineSize, ...]] = (
         "Standard_ND128isr_NDR_GB200_v6",
         "ND_GB200_v6",
         (128, 864),
-        _infiniband(4, "NDR", "ConnectX-7"),
+        Infiniband.of(4, "NDR", "ConnectX-7"),
         GRACE_BLACKWELL,
         _superchip("GB200", 192),
         architecture="arm64",
@@ -153,7 +136,7 @@ _SIZES: Final[tuple[MachineSize, ...]] = (
         "Standard_ND128isr_GB300_v6",
         "ND_GB300_v6",
         (128, 864),
-        _infiniband(4, "NDR", "ConnectX-8"),
+        Infiniband.of(4, "NDR", "ConnectX-8"),
         GRACE_BLACKWELL,
         _superchip("GB300", 288),
         architecture="arm64",

@@ -5,25 +5,14 @@ Observed: ResourceSlices of live MI300X and GB300 nodes (kubernetes-sigs/dranet,
 (flux-framework's Azure notes) and the AKS InfiniBand guide, which names ibP257p0s0 on it.
 """
 
-from dataclasses import dataclass
 from typing import Final
 
-from aks_infiniband.facts.catalog.machine import PciSlot, Processor, SlotSource, counted_up
+from aks_infiniband.facts.catalog.machine import PciSlot, Processor, Slots, counted_up
 
 FIRST_HCA: Final = 0x0101
 """PCI domain of the first HCA, 257, on every size of which it is known."""
 FIRST_GPU: Final = 0x0001
 """PCI domain of the first GPU on every amd64 size of which it is known."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Slots:
-    """The PCI facts of one size."""
-
-    hcas: tuple[PciSlot, ...]
-    gpus: tuple[PciSlot, ...] = ()
-    source: SlotSource
-    processor: Processor | None = None
 
 
 def _slots(numa_nodes: dict[int, int], switches: dict[int, int] | None = None) -> tuple[PciSlot, ...]:
