@@ -1,4 +1,4 @@
-"""Kubeconfigs that a program can use: they log in by themselves, or are refused with what to do instead."""
+"""Kubeconfigs that log in without a person; any other is refused with what to do instead."""
 
 import base64
 import itertools

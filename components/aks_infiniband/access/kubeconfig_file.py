@@ -30,7 +30,7 @@ class KubeconfigFile:
 
     @property
     def cluster_identifier(self) -> str:
-        """For the Kubernetes provider: stays while the API server's address does, whatever becomes of credentials."""
+        """Identifies the cluster to the Kubernetes provider: new credentials do not change it, a new address does."""
         return self.server
 
 

@@ -19,7 +19,7 @@ In the words of AKS issue 1913, terraform-azurerm-aks issue 604, cilium issue 25
 pulumi-azure-native issues 3720 and 4509 (throttling, which the provider does not try again).
 """
 _SPREADING: Final = re.compile(r"AuthorizationFailed.*virtualNetworks/subnets/|SubnetMissingPermission", re.DOTALL)
-"""A role on a subnet that Azure does not know yet everywhere, or that nobody gave: the answer is the same (Azure,
+"""A role on a subnet that was never given, or that Azure does not know everywhere yet: both read the same (Azure,
 "Troubleshoot Azure RBAC": up to 10 minutes; the words of aad-pod-identity pull request 550)."""
 _ASKED_TO_WAIT: Final = re.compile(r"try again after '?(\d+)'? seconds|retry after '?(\d+)'? seconds", re.IGNORECASE)
 """How Azure Resource Manager says when it takes the next request (Azure, "Throttling Resource Manager requests")."""
@@ -126,21 +126,21 @@ _LASTING: Final = "|".join(pattern for pattern, _, _ in _CAUSES)
 
 
 def is_transient(message: str) -> bool:
-    """Whether the same operation may succeed a little later without anybody's doing.
+    """Whether the same operation may succeed a little later although nobody changes anything.
 
-    Missing capacity and quota are not: they last, and somebody has to know.
+    Missing capacity and quota are not transient: they last, so people have to be told.
     """
     passes = _TRANSIENT.search(message) is not None or is_spreading(message)
     return passes and not re.search(_LASTING, message, re.IGNORECASE | re.DOTALL)
 
 
 def is_spreading(message: str) -> bool:
-    """Whether a role on a subnet may not have spread yet: worth ten minutes, and no more."""
+    """Whether a role on a subnet may not be known everywhere yet: that takes ten minutes at most."""
     return _SPREADING.search(message) is not None
 
 
 def asked_to_wait(message: str) -> float:
-    """Seconds that Azure asks to be left alone for; 0 where it does not say."""
+    """Seconds for which Azure asks for no further request; 0 where it does not say."""
     found = _ASKED_TO_WAIT.search(message)
     return float(found[1] or found[2]) if found else 0.0
 

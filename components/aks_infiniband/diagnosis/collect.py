@@ -76,7 +76,7 @@ def collect(kubeconfig: str, namespaces: Sequence[str], *, limit_seconds: float)
 
 
 def _is_not_found(error: Exception) -> bool:
-    """A resource definition that is not installed: then there are simply no such objects."""
+    """Whether the resource definition is not installed; then there are no such objects."""
     return isinstance(error, httpx2.HTTPStatusError) and error.response.status_code == httpx2.codes.NOT_FOUND
 
 

@@ -1,4 +1,4 @@
-"""What was seen to what is wrong, and that to a block of text: pure functions."""
+"""Pure functions that find what is wrong in what was read of a cluster, and write it as a block of text."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
@@ -89,7 +89,7 @@ def _job(view: View, pools: Sequence[Pool], findings: list[Finding]) -> list[Fin
 def render(wait: Wait, findings: Sequence[Finding], unread: Sequence[str] = ()) -> str:
     """A block of text: what was waited for, then each finding with its cause and the next command.
 
-    The most telling comes last: there a terminal stands when everything has been printed.
+    The most telling finding comes last, because the end of the output is what a terminal shows.
     """
     subject = f"{wait.namespace}/{wait.name}" if wait.namespace else wait.name
     lines = [f"Waited in vain for {wait.waiting_for} {subject}. What the cluster shows, the most telling last:"]

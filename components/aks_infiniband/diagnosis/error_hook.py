@@ -36,7 +36,7 @@ def on_error(
     pools: whose nodes ought to be there.
     explain: what the maker of a Job knows of its failure beyond how Job and pods ended.
 
-    Nothing is tried again: what a wait needs, it has waited for.
+    The hook never asks for another try: the wait has already lasted as long as it may.
     """
     known: list[str] = []
     if kubeconfig is not None:
@@ -84,14 +84,14 @@ def wait_of(args: pulumi.ErrorHookArgs, waiting_for: WaitingFor) -> Wait:
 
 
 async def _look(kubeconfig: str | None, wait: Wait) -> View:
-    """Collect in a thread of its own, which nobody waits for longer than the limit: a credential plugin may hang."""
+    """Collect in a thread, and give up after the limit: a credential plugin may hang."""
     if kubeconfig is None:
         return View(unread=["the cluster: its kubeconfig is not known"])
     namespaces = list(dict.fromkeys(filter(None, (wait.namespace, NETWORK_OPERATOR_NAMESPACE, GPU_OPERATOR_NAMESPACE))))
     seen: list[View] = []
 
     def look() -> None:
-        # Here and not above: a client of the API server takes long to load, and waits seldom fail.
+        # Imported here: a client of the API server takes long to load, and waits seldom fail.
         from aks_infiniband.diagnosis.collect import collect  # noqa: PLC0415
 
         seen.append(collect(kubeconfig, namespaces, limit_seconds=LIMIT_SECONDS))

@@ -1,4 +1,4 @@
-"""Findings about nodes: who is not Ready, who is missing, who lacks what the pool promises.
+"""Findings about nodes: which are not Ready, which are missing, which lack what the pool promises.
 
 A node can lack a resource although the RDMA device plugin runs on it; why it does is found here too.
 """

@@ -25,7 +25,7 @@ _LABEL_HINTS: Final = {
 }
 """Why no node carries a label."""
 _EMPTY_BY_DESIGN: Final = ("nvidia.com/mps.capable", "nvidia.com/gpu.deploy.mig-manager", "nvidia.com/mig.capable")
-"""Labels that no node of ours carries: DaemonSets that select them want no pod, and that is right."""
+"""Labels that no node of ours carries. A DaemonSet that selects such nodes has no pod, and that is right."""
 
 
 def daemon_set_findings(view: View, namespace: str, name: str | None = None) -> list[Finding]:
@@ -83,7 +83,7 @@ def _expression_text(label: Mapping[str, Any]) -> str:
 
 
 def feature_discovery_findings(view: View, label: str) -> list[Finding]:
-    """Nobody labelled for the operator, or two node feature discoveries that fight over the labels."""
+    """No node has the label of the operator, or two node feature discoveries overwrite each other's labels."""
     findings = []
     if not labelled(view.nodes, {label: "true"}):
         what = f"no node carries the label {label}=true, without which the operator ignores it"

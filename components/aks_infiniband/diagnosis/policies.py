@@ -1,4 +1,4 @@
-"""Findings about what the operators are told: their policies, and the networks over InfiniBand."""
+"""Findings about the operators' policies and the networks over InfiniBand."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -56,8 +56,8 @@ def doubled_section_findings(view: View) -> list[Finding]:
     """Sections that the NicClusterPolicy and a NicNodePolicy both have.
 
     The operator refuses that only where its admission webhook is on; else a node gets two driver pods, of which one
-    stays Pending (Mellanox/network-operator v26.4.1, docs/heterogeneous-cluster-support.md). It comes about when pools
-    agree that did not before: what is no longer in the program is deleted last, and the NicNodePolicy with it.
+    stays Pending (Mellanox/network-operator v26.4.1, docs/heterogeneous-cluster-support.md). It happens when
+    pools that differed become alike: Pulumi deletes last what has left the program, here the NicNodePolicy.
     """
     shared = [policy.get("spec") or {} for policy in view.policies if policy.get("kind") == "NicClusterPolicy"]
     findings = []

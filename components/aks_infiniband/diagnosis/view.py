@@ -1,4 +1,4 @@
-"""What was seen of a cluster, as plain data, and what somebody waited for."""
+"""What was read of a cluster, as plain data, and the wait that failed."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

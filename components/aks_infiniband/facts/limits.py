@@ -1,4 +1,4 @@
-"""Limits of Azure, and how long this program waits where nobody says otherwise."""
+"""Limits of Azure, and the default limit of a wait."""
 
 from typing import Final
 

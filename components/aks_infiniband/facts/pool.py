@@ -32,7 +32,7 @@ def agent_pool_label(pool_name: str) -> dict[str, str]:
 
 
 def network_name(device: str) -> str:
-    """Name of the IPoIB network on a parent device; no other pool's coming or going changes it."""
+    """Name of the IPoIB network on a parent device. It depends on the device alone, whatever other pools there are."""
     return NETWORK if device == _FIRST_RAIL else f"{NETWORK}-{device.lower()}"
 
 
@@ -48,10 +48,10 @@ class Pool:
     size: MachineSize
     """The machine size, with its accelerators and HCAs."""
     node_count: int
-    """Number of nodes; of an autoscaled pool those that it always has."""
+    """Number of nodes; of an autoscaled pool the smallest number."""
     gpu_driver: GpuDriver
-    """Who owns the GPUs' driver: none for machines without GPUs, or whose GPUs are nobody's business here. A change
-    replaces the pool in Azure."""
+    """Who owns the GPUs' driver: none for machines without GPUs, and for GPUs that this program does not manage. A
+    change replaces the pool in Azure."""
     mode: Mode = "rdma-shared"
     """How pods get InfiniBand."""
     nic_driver: NicDriver = "doca-ofed"
@@ -71,7 +71,7 @@ class Pool:
             devices = devices or self.size.ipoib_devices[:1]
             if not devices:
                 raise ValueError(f"pool {self.name}: the interfaces of {self.size.name} are not known: ipoib_devices")
-        # Once, here: nobody asks again what a default is.
+        # Defaults are resolved here, so that no reader of a pool has to do it.
         object.__setattr__(self, "node_selector", self.node_selector or agent_pool_label(self.name))
         object.__setattr__(self, "ipoib_devices", devices)
         object.__setattr__(self, "ipoib_networks", self.ipoib_networks or tuple(map(network_name, devices)))

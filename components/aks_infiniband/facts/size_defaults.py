@@ -1,4 +1,4 @@
-"""What follows from a machine size where nobody says otherwise: who owns the GPUs' driver, and the OS SKU."""
+"""Defaults that follow from a machine size: who owns the GPUs' driver, and the OS SKU."""
 
 import re
 from typing import Final, Literal

@@ -1,4 +1,4 @@
-"""What a machine needs before pods can use its InfiniBand and its operators do not bring: modules and memlock."""
+"""Kernel modules and the memlock limit: what pods need to use InfiniBand and no operator sets up."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -48,8 +48,8 @@ done
 touch {_DONE}
 while true; do sleep 3600; done
 """
-"""The container is ready once it is done. It does it once: OFED that reloads later brings its own modules, and must not
-find the kernel's in its way."""
+"""The container is ready when the node is prepared. That happens once: an OFED driver that reloads later loads its own
+modules, and the kernel's must not be in its way."""
 
 
 def host_script(modules: Sequence[str], *, memlock: bool) -> str:
@@ -75,9 +75,9 @@ def node_preparation(pools: Sequence[Pool], *, memlock: bool) -> HostProgram:
 
 
 def to_prepare(pools: Sequence[Pool], *, asked_for: bool) -> list[Pool]:
-    """The pools whose nodes are prepared: all where that is asked for, else those that cannot do without.
+    """The pools whose nodes are prepared: all where that is asked for, else those with the kernel's own driver.
 
-    Those are the pools with the kernel's own driver: OFED loads the modules itself.
+    Those pools do not work without it. On the others OFED loads the modules itself.
     """
     return [pool for pool in pools if asked_for or pool.nic_driver == "inbox"]
 

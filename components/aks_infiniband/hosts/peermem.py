@@ -1,4 +1,4 @@
-"""nvidia-peermem on machines whose GPU driver AKS installs: there nobody else loads it."""
+"""Loads nvidia-peermem on machines whose GPU driver AKS installs: nothing else loads it there."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,16 +26,16 @@ while true; do
   sleep 30
 done
 """
-"""Again and again, because it needs GPU driver and OFED, whichever comes later, and OFED unloads it when it reloads.
+"""It tries every 30 s: the module needs the GPU driver and OFED, and OFED unloads it whenever OFED reloads.
 
 A module that does not load is no failure of the node: on AKS's node images it may be a stub that always refuses, beside
-a driver whose GPUs do DMA-BUF (NVIDIA/aicr, docs/integrator/aks-gpu-setup.md). What GPUDirect RDMA is worth is
-measured, not guessed from modules.
+a driver whose GPUs do DMA-BUF (NVIDIA/aicr, docs/integrator/aks-gpu-setup.md). A loaded module proves nothing either:
+the validation measures GPUDirect RDMA.
 """
 
 
 def peermem_pools(pools: Sequence[Pool]) -> list[Pool]:
-    """The pools that need it: AKS's GPU driver beside OFED. The kernel's own mlx5 takes no part but DMA-BUF."""
+    """The pools that need it: AKS's GPU driver beside OFED. With the kernel's own mlx5 only DMA-BUF works."""
     return [pool for pool in pools if pool.gpu_driver == "aks" and pool.nic_driver == "doca-ofed"]
 
 

@@ -1,4 +1,4 @@
-"""The values by which both operators' charts name their images, so that a registry of one's own has them all.
+"""The Helm values that name the images of both operators' charts, so that all of them can come from one registry.
 
 Values and sources are those of the charts' own defaults (network-operator 26.4.1, gpu-operator v26.3.3). Of the
 Network Operator's chart the subcharts that stay switched off are left out: SR-IOV and Maintenance Operator.

@@ -1,4 +1,4 @@
-"""Helm charts: where they come from, and values in which nobody contradicts what the program derives."""
+"""Helm charts: where they come from, and their values. Given values must not contradict what the program derives."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ class ChartSource:
     repository: str | None
     """URL of the chart repository; None for an address or a path."""
     version: str | None
-    """None means the one that lies at the path."""
+    """None for a path, which has a version of its own."""
 
 
 def chart_source(
@@ -40,9 +40,9 @@ def chart_source(
     version: str | None = None,
     location: str | None = None,
 ) -> ChartSource:
-    """The default chart but for what is given.
+    """The default chart, with what is given in place of the default's fields.
 
-    A path brings its own version; a chart of another name has none that we could know.
+    A path or archive has a version of its own, so the default's version is not used for it.
 
     location: chart repository (https://) or registry (oci://) that has the chart under its own name, instead of its
         vendor's.

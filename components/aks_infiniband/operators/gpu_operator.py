@@ -26,14 +26,14 @@ CLUSTER_POLICY_NAME: Final = "cluster-policy"
 
 
 def is_gpu_pool(pool: Pool) -> bool:
-    """Whether the pool's machines are the GPU Operator's business: never those without GPUs, such as HB, HC and HX."""
+    """Whether the GPU Operator manages the pool's GPUs; never on machines without GPUs, such as HB, HC and HX."""
     return pool.size.accelerator is not None and pool.gpu_driver != "none"
 
 
 def driver_owner(pools: Sequence[Pool]) -> GpuDriver:
     """Who owns the driver of these pools' GPUs, and with it container toolkit and runtime class.
 
-    All three are one per release, and an owner that meets another's driver breaks the node (field reports, A4).
+    A release sets all three for all nodes at once, and two owners' drivers on one node break it (field reports, A4).
 
     Raises charts.ValuesError for none, or more than one.
     """
@@ -56,8 +56,8 @@ def gpu_operator_values(
 ) -> dict[str, Any]:
     """The chart's Helm values: those that follow from the pools, and further ones.
 
-    pools: all of the cluster's; those without GPUs, or whose driver nobody owns, count for nothing but the place of
-        the operator.
+    pools: all of the cluster's. Pools without GPUs, or whose driver nobody owns, matter only for where the operator
+        may run.
     given: further values.
     driver_version: of the driver image where the operator owns the driver; default is the chart's.
     upgrade: how a changed driver version reaches the nodes.
@@ -125,7 +125,7 @@ def _rdma(pools: Sequence[Pool]) -> dict[str, bool]:
 def _owned_by_aks() -> dict[str, Any]:
     """The three that always go together, with the runtime class by its name on AKS's node images (aicr PR 1680).
 
-    nvidia-peermem is PeermemLoader's business then.
+    PeermemLoader loads nvidia-peermem there.
     """
     return {
         "driver": {"enabled": False, "rdma": {"enabled": False, "useHostMofed": False}},

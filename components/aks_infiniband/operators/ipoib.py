@@ -52,7 +52,7 @@ def ipoib_networks(
     per_node: addresses in every node's block.
     gateway: of the network in whose range it lies.
 
-    Pools with the same parent device share a network. Between two pools there is no fabric all the same.
+    Pools with the same parent device share a network, but not a fabric: no path leads from one pool to another.
     """
     devices: dict[str, str] = {}
     members: dict[str, list[Pool]] = {}

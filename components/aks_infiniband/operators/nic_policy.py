@@ -1,4 +1,4 @@
-"""The Network Operator's policies: what it puts on every node with InfiniBand, and what on the nodes of one pool."""
+"""The Network Operator's policies: what it installs on all nodes with InfiniBand, and on the nodes of one pool."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class NicClusterPolicy(pulumi.ComponentResource):
     """The cluster's one NicClusterPolicy, ready when the operator says so.
 
     It needs the definitions that NetworkOperator installs: give that component as depends_on. Name, kind and
-    group are fixed, so that no update can replace or delete it: that would take the fabric from under every pod.
+    group are fixed, so that no update can replace or delete it: that would cut every pod off the fabric.
     """
 
     state: pulumi.Output[str]
@@ -55,9 +55,10 @@ class NicNodePolicyArgs(WaitArgs):
 class NicNodePolicy(pulumi.ComponentResource):
     """What one pool has and others have not: its driver, its device plugin. Named after the pool.
 
-    Give NicClusterPolicy as depends_on: a section that moves here must have left that one before. The operator makes
-    what moves anew. For a device plugin that is nothing to notice; the driver, which moves when a first pool with the
-    inbox driver comes beside others, reloads on their nodes, so nothing should run on them then.
+    Give NicClusterPolicy as depends_on: the operator refuses a section that is in both, so a section that moves here
+    has to leave that policy first. The operator recreates what moves. Pods do not notice that of a device plugin. The
+    driver moves when the first pool with the inbox driver joins pools with OFED. It then reloads on their nodes, so
+    nothing should run there at that time.
 
     Raises pulumi.RunError for a pool that shares everything with the others.
     """

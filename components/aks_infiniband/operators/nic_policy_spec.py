@@ -1,7 +1,7 @@
-"""What the Network Operator is to put on which nodes, as plain documents: from pools to the specs of its policies.
+"""The specs of the Network Operator's policies, made from the pools: what it installs on which nodes.
 
 The NicClusterPolicy, one in a cluster, holds what all pools share. Where pools differ in their driver or their device
-plugin, that section is in none but the NicNodePolicies of the pools that want it: the operator refuses a section that
+plugin, only the NicNodePolicies of the pools that want it hold that section: the operator refuses a section that
 is in both kinds, and an ofedDriver in the cluster's policy would keep the device plugins off every node without an
 OFED pod for ever (Mellanox/network-operator v26.4.1, docs/heterogeneous-cluster-support.md and
 controllers/mofed_wait_labels.go). A NicNodePolicy selects nodes by labels that all hold, so there is one for a pool.
@@ -67,7 +67,7 @@ def nic_policy_specs(pools: Sequence[Pool], options: PolicyOptions = DEFAULTS) -
 
 
 def pool_sections(pool: Pool, options: PolicyOptions = DEFAULTS) -> Spec:
-    """All that the policies put on the pool's nodes, whichever of them holds it; no other pool changes it."""
+    """Everything that both kinds of policy install on the pool's nodes. It depends on this pool alone."""
     network = _secondary_network(options.registry) if pool.mode == "ipoib" else {}
     return {**_sections(pool, options), **network}
 

@@ -44,8 +44,8 @@ def install_operator(
     The release is ready when it is there, and leaves nothing behind when its installation fails.
 
     name: of both resources in the program.
-    operator: name of both in the cluster. It is fixed: a release that is not found again under its name installs a
-        second operator.
+    operator: name of both in the cluster. It is fixed: under another name Helm would install a second
+        operator.
     values: all of them.
     parent, opts: the operator's component, and the options that it was given.
     """

@@ -20,10 +20,11 @@ def system_node_affinity(selector: Mapping[str, str], pools: Sequence[Pool]) -> 
 
 
 def _of_no_pool(pools: Sequence[Pool]) -> list[dict[str, Any]]:
-    """A node is of a pool when it carries all of the pool's labels, so it is not when it lacks one of them.
+    """Terms that select the nodes of no pool.
 
-    One term for every way to lack a label of each pool, but for those that ask more than another does: there would be
-    thousands where many pools share labels. NotIn holds for nodes without the label too.
+    A node belongs to a pool when it carries all of the pool's labels, so it does not when it lacks one of them. Each
+    term names one lacking label for every pool. A term that asks for more than another is left out: where many pools
+    share labels there would be thousands. NotIn holds for nodes without the label too.
     """
     ways: list[frozenset[tuple[str, str]]] = [frozenset()]
     for pool in pools:

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DriverUpgrade:
-    """One node at a time, drained first: a driver that reloads takes GPUs and fabric from under its node's pods."""
+    """One node at a time, drained first: a driver that reloads cuts its node's pods off the GPUs and the fabric."""
 
     automatic: bool = True
     """Whether a changed version rolls out by itself. Off, a node gets it when its driver pod is deleted."""
@@ -16,8 +16,8 @@ class DriverUpgrade:
     def policy(self) -> dict[str, Any]:
         """The upgrade policy as ofedDriver and the GPU Operator's chart take it.
 
-        force: pods of no controller, which nobody would start again, leave too; as in the AKS InfiniBand guide
-        (Azure/aks-rdma-infiniband, configs/nicclusterpolicy/base).
+        force: pods without a controller are evicted too, although nothing starts them again; as in the AKS InfiniBand
+        guide (Azure/aks-rdma-infiniband, configs/nicclusterpolicy/base).
         """
         return {
             "autoUpgrade": self.automatic,
@@ -32,4 +32,4 @@ class DriverUpgrade:
 
 
 ONE_BY_ONE: Final = DriverUpgrade()
-"""By itself, and with five minutes for a node's pods to leave."""
+"""A changed version rolls out by itself, and a node's pods have five minutes to leave."""

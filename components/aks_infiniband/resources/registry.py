@@ -47,7 +47,7 @@ SOURCES: Final = Registry()
 
 
 def _path_at_source(reference: str) -> str:
-    """Without the host; what names none is Docker Hub's, whose images without a namespace lie in library/."""
+    """The reference without its host; none means Docker Hub, where images without a namespace lie in library/."""
     host, slash, path = reference.partition("/")
     if not slash:
         return f"library/{reference}"

@@ -14,10 +14,11 @@ Transport = Literal["infiniband", "ipoib", "roce", "tcp"]
 _RENDEZVOUS: Final = {"NCCL_SOCKET_IFNAME": "eth0"}
 
 _VERBS: Final[Mapping[str, str]] = {
-    # RDMA, never quietly something else: with a network's name given, NCCL fails where it would fall back on sockets.
+    # RDMA only: with a network's name given, NCCL fails instead of silently falling back on sockets.
     # An external plugin that is to be used instead is named in the container's own environment (NCCL, NCCL_NET).
     "NCCL_NET": "IB",
-    # A leftover of an image or of /etc/nccl.conf must not switch it off (AKS guide, tests/scenarios/k8s/values.yaml).
+    # A leftover of an image or of /etc/nccl.conf must not switch InfiniBand off (AKS guide,
+    # tests/scenarios/k8s/values.yaml).
     "NCCL_IB_DISABLE": "0",
     # A virtual machine hides the PCI tree, so every GPU looks far from every HCA (AKS guide; NVIDIA/nccl issue 513).
     "NCCL_NET_GDR_LEVEL": "SYS",

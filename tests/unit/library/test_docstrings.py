@@ -1,4 +1,4 @@
-"""Everything that a user of the library writes is said what it is."""
+"""Every name and argument that a user of the library writes has a docstring."""
 
 import ast
 import dataclasses

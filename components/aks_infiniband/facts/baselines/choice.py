@@ -20,7 +20,7 @@ come to. Nobody measured it on the sizes that it is computed for, so it only war
 
 
 def computed_floors(size: MachineSize) -> list[Baseline]:
-    """Floors from the machine's own ports, for what falls short of what is physically there.
+    """Floors computed from the machine's own ports: a result below them is less than the hardware can do.
 
     Of AMD's machines none for all-reduce: the one run that was published, untuned, has a quarter of it
     (kubernetes-sigs/dranet f258477, examples/azure_aks_examples/mi300x/README.md).
@@ -56,9 +56,9 @@ def baselines_of(size: MachineSize) -> list[Baseline]:
 
 
 def threshold(rows: Sequence[Baseline], figure: str, given: GivenThreshold | None = None) -> dict[str, Any] | None:
-    """What a figure is judged by, as JSON-able data: the first of the rows that is of it, or what the stack file gives.
+    """The limits of a figure, as JSON-able data: those of the stack file, else those of the figure's first row.
 
-    None where there is neither: then the figure is measured, and not judged.
+    None where there is neither: the figure is then measured but not judged.
     """
     kind = FIGURES[figure]
     row = next((row for row in rows if row.figure == figure), None)

@@ -1,4 +1,4 @@
-"""The machine sizes: what is plugged into each, and what Azure asks before it hands one out.
+"""The machine sizes: what is plugged into each, and what Azure requires for it.
 
 One table, read by the components, by the rehearsal's simulated machines and by the tests. CPU, memory, accelerators
 and InfiniBand are those of Azure's size pages ("Sizes for virtual machines", HPC and GPU families) and of the AKS

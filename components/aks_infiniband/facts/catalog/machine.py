@@ -1,4 +1,4 @@
-"""What a machine size is: its adapters, GPUs, where they sit, and what Azure asks before it hands one out."""
+"""What a machine size is: its adapters and GPUs, where they sit, and what Azure requires for it."""
 
 from dataclasses import dataclass
 from typing import Final, Literal, Self
@@ -14,8 +14,8 @@ GpuDriver = Literal["operator", "aks", "none"]
 GpuSoftware = Literal["gpu-operator", "rocm", "dra"]
 """What makes a GPU usable: NVIDIA's GPU Operator, AMD's ROCm GPU operator, or NVIDIA's DRA driver (GB200, GB300)."""
 SlotSource = Literal["published", "observed", "assumed"]
-"""How PCI addresses are known: from Azure's own NCCL topology file, from a machine that somebody looked at, or not:
-then they are counted up from where the others begin."""
+"""How PCI addresses are known. published: from Azure's own NCCL topology file; observed: from a machine that somebody
+looked at; assumed: nobody has published them, so they are counted up from where those of other sizes begin."""
 
 RATE_GBPS: Final[dict[LinkGeneration, int]] = {"EDR": 100, "HDR": 200, "NDR": 400, "XDR": 800}
 """Signalling rate of one port by generation, in Gb/s (InfiniBand Trade Association, roadmap; four lanes)."""
