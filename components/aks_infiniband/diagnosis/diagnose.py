@@ -10,11 +10,13 @@ from aks_infiniband.diagnosis.operators import (
     GPU_LABEL,
     NIC_LABEL,
     daemon_set_findings,
+    doubled_section_findings,
     feature_discovery_findings,
+    network_findings,
+    policy_findings,
     release_findings,
 )
 from aks_infiniband.diagnosis.pods import pod_findings
-from aks_infiniband.diagnosis.policies import doubled_section_findings, network_findings, policy_findings
 from aks_infiniband.diagnosis.view import Finding, View, Wait, WaitingFor, in_namespace, labelled
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.resources.metadata import GPU_OPERATOR_NAMESPACE, NETWORK_OPERATOR_NAMESPACE

@@ -6,7 +6,7 @@ and what its users report.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from aks_infiniband.facts.pool import Pool, node_affinity
 from aks_infiniband.workload.environment import nccl_environment
@@ -27,19 +27,13 @@ DRIVER_READY: Final = {"network.nvidia.com/operator.mofed.wait": "false"}
 """Label that the Network Operator keeps on a node whose driver container is ready."""
 
 
-def config_map_name(pool_name: str) -> str:
-    """Name of the ConfigMap with the environment for InfiniBand on a pool."""
-    return f"workload-{pool_name}"
+def config_map_name(pool_name: str, kind: Literal["", "-ipoib", "-topology"] = "") -> str:
+    """Name of a ConfigMap of a pool.
 
-
-def ipoib_config_map_name(pool_name: str) -> str:
-    """Name of the ConfigMap with the environment for TCP/IP over InfiniBand on a pool in mode ipoib."""
-    return f"workload-{pool_name}-ipoib"
-
-
-def topology_config_map_name(pool_name: str) -> str:
-    """Name of the ConfigMap with the NCCL topology of a pool."""
-    return f"workload-{pool_name}-topology"
+    kind: "" has the environment for InfiniBand, -ipoib that for TCP/IP over InfiniBand (of a pool in mode ipoib), and
+        -topology the NCCL topology.
+    """
+    return f"workload-{pool_name}{kind}"
 
 
 def config_maps(pool: Pool, *, topology: str | None = None) -> dict[str, dict[str, str]]:
@@ -51,10 +45,10 @@ def config_maps(pool: Pool, *, topology: str | None = None) -> dict[str, dict[st
     found = {config_map_name(pool.name): nccl_environment()}
     if pool.mode == "ipoib":
         interfaces = [f"net{number}" for number, _ in enumerate(pool.ipoib_networks, start=1)]
-        found[ipoib_config_map_name(pool.name)] = nccl_environment("ipoib", ipoib_interfaces=interfaces)
+        found[config_map_name(pool.name, "-ipoib")] = nccl_environment("ipoib", ipoib_interfaces=interfaces)
     text = topology or nccl_topology(pool.size)
     if text is not None:
-        found[topology_config_map_name(pool.name)] = {TOPOLOGY_KEY: text}
+        found[config_map_name(pool.name, "-topology")] = {TOPOLOGY_KEY: text}
     return found
 
 
@@ -95,7 +89,7 @@ def pod_template_fragment(
     network_namespace: that of the pool's IpoibNetworks.
     container: name of the container that gets resources, permissions, environment and shared memory.
     """
-    with_topology = topology_config_map_name(pool.name) in config_maps(pool, topology=topology)
+    with_topology = config_map_name(pool.name, "-topology") in config_maps(pool, topology=topology)
     extras = list(_extras(pool, with_topology=with_topology))
     resources = pod_resources(pool)
     main = {
@@ -137,7 +131,7 @@ def _extras(pool: Pool, *, with_topology: bool) -> Iterator[_Extra]:
     )
     if with_topology:
         yield _Extra(
-            {"name": "topology", "configMap": {"name": topology_config_map_name(pool.name)}},
+            {"name": "topology", "configMap": {"name": config_map_name(pool.name, "-topology")}},
             {"name": "topology", "mountPath": _TOPOLOGY_FOLDER, "readOnly": True},
             ({"name": "NCCL_TOPO_FILE", "value": f"{_TOPOLOGY_FOLDER}/{TOPOLOGY_KEY}"},),
         )
