@@ -4,11 +4,11 @@ Names, vCPUs and memory are those of Azure's size pages; of constrained sizes an
 lists (microsoft/aspire 5bd693a, AksNodeVmSizes.cs).
 """
 
+from dataclasses import replace
 from typing import Final
 
 from aks_infiniband.facts.catalog.machine import (
     Accelerator,
-    Architecture,
     Infiniband,
     MachineSize,
     Slots,
@@ -29,10 +29,6 @@ def _nvidia(count: int, model: str, memory_gb: int) -> Accelerator:
     return Accelerator(vendor="nvidia", model=model, count=count, memory_gb=memory_gb, software="gpu-operator")
 
 
-def _superchip(model: str, memory_gb: int) -> Accelerator:
-    return Accelerator(vendor="nvidia", model=model, count=4, memory_gb=memory_gb, software="dra")
-
-
 def _size(
     name: str,
     series: str,
@@ -40,24 +36,26 @@ def _size(
     infiniband: Infiniband,
     slots: Slots,
     accelerator: Accelerator | None = None,
-    *,
-    quota_vcpus: int | None = None,
-    architecture: Architecture = "amd64",
-    placement_feature: bool = True,
 ) -> MachineSize:
-    """cpu: vCPUs, and GiB of memory. quota_vcpus: None where it counts as many as it has."""
+    """cpu: vCPUs, all of which count against the quota, and GiB of memory."""
     return MachineSize(
         name=name,
         series=series,
         vcpus=cpu[0],
-        quota_vcpus=quota_vcpus or cpu[0],
+        quota_vcpus=cpu[0],
         memory_gib=cpu[1],
         infiniband=infiniband,
         accelerator=accelerator,
-        architecture=architecture,
-        placement_feature=placement_feature,
         slots=slots,
     )
+
+
+def _grace_blackwell(
+    name: str, series: str, infiniband: Infiniband, accelerator: str, accelerator_memory_gb: int
+) -> MachineSize:
+    gpus = Accelerator(vendor="nvidia", model=accelerator, count=4, memory_gb=accelerator_memory_gb, software="dra")
+    size = _size(name, series, (128, 864), infiniband, GRACE_BLACKWELL, gpus)
+    return replace(size, architecture="arm64", placement_feature=False)
 
 
 def _cpu_sizes(
@@ -74,12 +72,14 @@ def _cpu_sizes(
     """
     full = cores[0]
     return [
-        _size(
-            f"{names[0]}{full}{'' if count == full else f'-{count}'}{names[1]}",
-            series,
-            (count, memory_gib),
-            infiniband,
-            slots,
+        replace(
+            _size(
+                f"{names[0]}{full}{'' if count == full else f'-{count}'}{names[1]}",
+                series,
+                (count, memory_gib),
+                infiniband,
+                slots,
+            ),
             quota_vcpus=full,
         )
         for count in cores
@@ -122,26 +122,10 @@ _SIZES: Final[tuple[MachineSize, ...]] = (
         MI300X,
         Accelerator(vendor="amd", model="MI300X", count=8, memory_gb=192, software="rocm"),
     ),
-    _size(
-        "Standard_ND128isr_NDR_GB200_v6",
-        "ND_GB200_v6",
-        (128, 864),
-        Infiniband.of(4, "NDR", "ConnectX-7"),
-        GRACE_BLACKWELL,
-        _superchip("GB200", 192),
-        architecture="arm64",
-        placement_feature=False,
+    _grace_blackwell(
+        "Standard_ND128isr_NDR_GB200_v6", "ND_GB200_v6", Infiniband.of(4, "NDR", "ConnectX-7"), "GB200", 192
     ),
-    _size(
-        "Standard_ND128isr_GB300_v6",
-        "ND_GB300_v6",
-        (128, 864),
-        Infiniband.of(4, "NDR", "ConnectX-8"),
-        GRACE_BLACKWELL,
-        _superchip("GB300", 288),
-        architecture="arm64",
-        placement_feature=False,
-    ),
+    _grace_blackwell("Standard_ND128isr_GB300_v6", "ND_GB300_v6", Infiniband.of(4, "NDR", "ConnectX-8"), "GB300", 288),
 )
 
 SIZES: Final[dict[str, MachineSize]] = {size.name: size for size in _SIZES}
