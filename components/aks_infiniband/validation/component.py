@@ -24,8 +24,8 @@ from aks_infiniband.validation.job import (
     validation_name,
 )
 from aks_infiniband.validation.options import ValidationOptions, Waits
-from aks_infiniband.validation.payload.documents import Expectations, Report
-from aks_infiniband.validation.payload.report import REPORT_KEY, message_of, unmeasured_report
+from aks_infiniband.validation.payload.expectations import Expectations
+from aks_infiniband.validation.payload.report import REPORT_KEY, Report, message_of, unmeasured_report
 from aks_infiniband.validation.payload_files import payload_files
 from aks_infiniband.validation.validation_job import validation_spec
 from aks_infiniband.workload.pods import NAMESPACE

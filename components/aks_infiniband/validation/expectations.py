@@ -7,7 +7,7 @@ from aks_infiniband.facts.baselines import FIGURES, GivenThreshold, thresholds
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.validation.collective_expectations import collective_expectations
 from aks_infiniband.validation.options import Sweep
-from aks_infiniband.validation.payload.documents import Expectations
+from aks_infiniband.validation.payload.expectations import Expectations
 from aks_infiniband.workload.environment import nccl_environment
 from aks_infiniband.workload.pods import DRIVER_READY
 

@@ -6,10 +6,9 @@ from typing import Final
 
 from aks_infiniband.diagnosis.jobs import find_job, job_findings
 from aks_infiniband.diagnosis.view import Finding, Object, View, Wait, in_namespace, name_of
-from aks_infiniband.validation.payload.documents import Report
 from aks_infiniband.validation.payload.pod import EXIT_VERDICT
 from aks_infiniband.validation.payload.rendering import passed, table
-from aks_infiniband.validation.payload.report import REPORT_KEY, headline
+from aks_infiniband.validation.payload.report import REPORT_KEY, Report, headline
 
 _MOST_ROWS: Final = 20
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from aks_infiniband.validation.payload import nccl_log
 from aks_infiniband.validation.payload.collective_judge import as_try, falls_short, judge_collective
-from aks_infiniband.validation.payload.collective_run import (
+from aks_infiniband.validation.payload.rank_failures import (
     CAUSE,
     FOLLOWED,
     STOPPED,

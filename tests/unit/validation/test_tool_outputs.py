@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 from aks_infiniband.validation.payload import networks, perftest
-from aks_infiniband.validation.payload.perftest import NOT_LISTENING, OutputError, figures_of
+from aks_infiniband.validation.payload.perftest import NOT_LISTENING, figures_of
+from aks_infiniband.validation.payload.process import OutputError
 
 TRANSCRIPTS = Path(__file__).with_name("transcripts")
 
@@ -103,7 +104,7 @@ def test_sockperf_gives_latency_message_rate_and_throughput() -> None:
 def test_sockperf_without_a_summary_is_an_error_though_it_ended_well() -> None:
     said = "sockperf: ERROR: Can`t connect socket (errno=111 Connection refused)\n"
     assert networks.NOT_LISTENING.search(said)
-    with pytest.raises(networks.OutputError, match="Connection refused"):
+    with pytest.raises(OutputError, match="Connection refused"):
         networks.figures_of("ping-pong", said, "ipoib")
 
 

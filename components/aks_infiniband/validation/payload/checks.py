@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypedDict
 
 if TYPE_CHECKING:
@@ -86,11 +86,43 @@ def not_measured(name: str, cause: str | None, *, expected: object = None, **pla
     return make_check(name, "not measured", expected=expected, measured=None, cause=cause, **place)
 
 
+def passes(name: str, expected: object, measured: object = None, **place: Unpack[Place]) -> Check:
+    """A check that passes; what was measured is what was expected, where nothing else is said."""
+    return make_check(name, "pass", expected=expected, measured=expected if measured is None else measured, **place)
+
+
+def fails(name: str, expected: object, measured: object, cause: str, **place: Unpack[Place]) -> Check:
+    """A check that fails."""
+    return make_check(name, "fail", expected=expected, measured=measured, cause=cause, **place)
+
+
 def compared(name: str, expected: object, measured: object, cause: str, **place: Unpack[Place]) -> Check:
     """A check that passes where what was measured is what was expected, and else fails for this cause."""
     if measured == expected:
-        return make_check(name, "pass", expected=expected, measured=measured, **place)
-    return make_check(name, "fail", expected=expected, measured=measured, cause=cause, **place)
+        return passes(name, expected, measured, **place)
+    return fails(name, expected, measured, cause, **place)
+
+
+def judged(
+    name: str,
+    verdict: str,
+    bound: Threshold | None,
+    measured: object,
+    *,
+    asked: str | None = None,
+    **more: Unpack[Details],
+) -> Check:
+    """A check of a figure; expected is its bound in words, where nothing else is asked."""
+    if bound is not None:
+        more = {"unit": bound["unit"], "threshold": bound, **more}
+        asked = asked or limit_of(bound)
+    return make_check(name, verdict, expected=asked, measured=measured, **more)
+
+
+def spread(values: Iterable[float]) -> str:
+    """The least and the most of some values."""
+    ordered = sorted(values)
+    return f"{ordered[0]:g}" if ordered[0] == ordered[-1] else f"{ordered[0]:g} to {ordered[-1]:g}"
 
 
 def falls_short(value: float, threshold: Threshold | None, level: str = "fail") -> bool:

@@ -17,9 +17,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from .collective_documents import CollectivePlan, NodeRun, Rank
-from .collective_run import evidence_of, explained, merged, node_entry
+from .collective_run import NodeRun, Rank, merged, node_entry
+from .expectations import CollectivePlan
 from .process import Ended, Running
+from .rank_failures import explained
 
 __all__ = ["TUNINGS", "Place", "free_port", "measure", "merged", "rank_environment"]
 
@@ -82,11 +83,11 @@ def measure(
     finally:
         ended = [rank.process.kill() if rank.process.running else rank.process.wait(0) for rank in ranks]
     return node_entry(
-        node=place.node,
-        node_rank=place.node_rank,
-        tuning=tuning,
+        place.node,
+        place.node_rank,
+        tuning,
         ranks=[entry_of(rank, end, stopped.get(rank.rank)) for rank, end in zip(ranks, ended)],
-        evidence=evidence_of([rank.folder for rank in ranks]),
+        logs=[log_of(rank) for rank in ranks],
         seconds=time.monotonic() - started,
     )
 
@@ -162,6 +163,13 @@ def entry_of(started: Started, ended: Ended, stopped: str | None) -> Rank:
         None if reason is None else explained(reason, own=stopped is None, output=shortened(ended.output))
     )
     return found
+
+
+def log_of(started: Started) -> str:
+    """What NCCL said in a rank; nothing where it left no log."""
+    with contextlib.suppress(OSError):
+        return (started.folder / "nccl.log").read_text(encoding="utf-8", errors="replace")
+    return ""
 
 
 def _reason(ended: Ended) -> str:

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .checks import Check, Threshold, Try, limit_of, make_check, not_measured, verdict_on
+from .checks import Check, Threshold, Try, fails, judged, limit_of, make_check, not_measured, passes, verdict_on
 from .collective_arithmetic import SMALL_REPEATS
-from .collective_documents import Collective, CollectivePlan, Run, Size
-from .collective_run import culprits
+from .collective_run import Collective, Run, Size
+from .expectations import CollectivePlan
 from .nccl_log import INFINIBAND_DIRECT, INFINIBAND_STAGED, NONE, PEER_TO_PEER, SOCKETS
+from .rank_failures import culprits
 from .rendering import shown_bytes
 
 JUDGED = "ring"
+_NO_WRONG = "no wrong element"
 
 _TRANSPORT_CAUSES = {
     SOCKETS: "NCCL fell back to TCP sockets, without an error: it found no InfiniBand device that it may use. The pod "
@@ -51,108 +53,80 @@ def as_try(run: Run, plan: CollectivePlan) -> Try:
 
 
 def _not_measured(plan: CollectivePlan) -> list[Check]:
-    asked = {"collective-transport": plan["transport"], "all-reduce": None, "collective-sum": "no wrong element"}
-    return [make_check(name, "not measured", expected=value, measured=None) for name, value in asked.items()]
+    asked = {"collective-transport": plan["transport"], "all-reduce": None, "collective-sum": _NO_WRONG}
+    return [not_measured(name, None, expected=value) for name, value in asked.items()]
 
 
 def _ended(run: Run) -> list[Check]:
     """Whether every rank came to its end; who did not, leaving out those who only followed another."""
     asked = f"{run['ranks']} ranks, to their end"
-    failures = run["failures"]
-    if not failures:
-        return [make_check("collective", "pass", expected=asked, measured=asked)] if run["ranks"] else []
     alike: dict[tuple[str, str, str], list[int]] = {}
-    for failure in culprits(failures):
+    for failure in culprits(run["failures"]):
         alike.setdefault((failure["node"], failure["reason"], failure["cause"]), []).append(failure["gpu"])
-    return [
-        make_check(
-            "collective",
-            "fail",
-            node=node,
-            device="GPU " + ", ".join(map(str, gpus)),
-            expected=asked,
-            measured=f"{reason} ({run['tuning']})",
-            cause=cause,
-        )
+    checks = [
+        fails("collective", asked, f"{reason} ({run['tuning']})", cause, node=node, device=_gpus(gpus))
         for (node, reason, cause), gpus in alike.items()
     ]
+    return checks or ([passes("collective", asked)] if run["ranks"] else [])
+
+
+def _gpus(numbers: Sequence[int]) -> str:
+    return "GPU " + ", ".join(map(str, numbers))
 
 
 def _sums(run: Run) -> list[Check]:
-    asked = "no wrong element"
     if not run["sizes"]:
         return []
-    if not run["wrong"]:
-        return [make_check("collective-sum", "pass", expected=asked, measured=asked)]
     cause = (
         "the sum is wrong: data was changed on its way or in memory. Drain the node, look for Xid errors and growing "
         "InfiniBand error counters, and report it to Azure"
     )
-    return [
-        make_check(
-            "collective-sum",
-            "fail",
-            node=wrong["node"],
-            device=f"GPU {wrong['gpu']}",
-            expected=asked,
-            measured=f"{wrong['elements']} wrong ({run['tuning']})",
-            cause=cause,
-        )
-        for wrong in run["wrong"]
-    ]
+    checks = []
+    for wrong in run["wrong"]:
+        seen, gpu = f"{wrong['elements']} wrong ({run['tuning']})", _gpus([wrong["gpu"]])
+        checks.append(fails("collective-sum", _NO_WRONG, seen, cause, node=wrong["node"], device=gpu))
+    return checks or [passes("collective-sum", _NO_WRONG)]
 
 
 def _transport(run: Run, plan: CollectivePlan) -> list[Check]:
     name, asked = "collective-transport", plan["transport"]
     wrong = {node: seen for node, seen in run["transports"].items() if seen != asked}
     if not wrong:
-        return [make_check(name, "pass", expected=asked, measured=_direct(run))]
+        return [passes(name, asked, _direct(run))]
     if len(run["nodes"]) == 1 and run["transport"] != NONE:
         # Nothing leaves the node: there is no transport between nodes to judge.
         alone = f"{run['transport']}; with one node nothing crosses InfiniBand"
         return [make_check(name, "not measured", expected=asked, measured=alone)]
-    return [_wrong_transport(node, seen, asked) for node, seen in wrong.items()]
-
-
-def _wrong_transport(node: str, seen: str, asked: str) -> Check:
-    name = "collective-transport"
-    if seen == NONE:
-        nothing = "nothing was connected"
-        return make_check(name, "not measured", node=node, expected=asked, measured=None, cause=nothing)
-    cause = _TRANSPORT_CAUSES.get(seen, _ELSEWHERE)
-    return make_check(name, "fail", node=node, expected=asked, measured=seen, cause=cause)
+    return [
+        not_measured(name, "nothing was connected", expected=asked, node=node)
+        if seen == NONE
+        else fails(name, asked, seen, _TRANSPORT_CAUSES.get(seen, _ELSEWHERE), node=node)
+        for node, seen in wrong.items()
+    ]
 
 
 def _direct(run: Run) -> str:
     """The transport, and by which of the two ways the HCA reaches the GPU's memory."""
     way = "DMA-BUF" if run["evidence"]["dma_buf"] else "nvidia-peermem"
-    return f"{run['transport']} ({way})" if run["transport"] == INFINIBAND_DIRECT else str(run["transport"])
+    return f"{run['transport']} ({way})" if run["transport"] == INFINIBAND_DIRECT else run["transport"]
 
 
 def _devices(run: Run, plan: CollectivePlan) -> list[Check]:
     """Whether each node's HCAs all carry a part: fewer of them are that much less bandwidth."""
-    count = plan["hcas"]
+    name, count = "collective-hcas", plan["hcas"]
     used = {node: devices for node, devices in run["devices"].items() if devices}
     if not used:
-        return [make_check("collective-hcas", "not measured", expected=count, measured=None)]
-    fewer = {node: devices for node, devices in used.items() if len(devices) < count}
-    if not fewer:
-        return [make_check("collective-hcas", "pass", expected=count, measured=count)]
+        return [not_measured(name, None, expected=count)]
     cause = (
-        "NCCL left HCAs unused: NCCL_IB_HCA excludes them, their port is not Active, or no topology file says where \
-they are"
+        "NCCL left HCAs unused: NCCL_IB_HCA excludes them, their port is not Active, or no topology file says where "
+        "they are"
     )
-    return [
-        make_check(
-            "collective-hcas",
-            "fail",
-            node=node,
-            expected=count,
-            measured=f"{len(devices)}: {', '.join(devices)}",
-            cause=cause,
-        )
-        for node, devices in fewer.items()
+    fewer = [
+        fails(name, count, f"{len(devices)}: {', '.join(devices)}", cause, node=node)
+        for node, devices in used.items()
+        if len(devices) < count
     ]
+    return fewer or [passes(name, count)]
 
 
 _UNITS = {"all-reduce": "GB/s", "all-reduce-small": "s"}
@@ -188,13 +162,13 @@ def judged_size(sizes: Sequence[Size], bound: Threshold | None) -> Size | None:
 def _judged(name: str, value: float, bound: Threshold | None, what: str, run: Run) -> Check:
     """One figure against its bound; without one it is measured and not judged."""
     verdict = verdict_on(value, bound)
-    return make_check(
+    return judged(
         name,
         verdict,
-        expected=bound and limit_of(bound, what, level="warn" if verdict == "warn" else "fail"),
-        measured=float(f"{value:.4g}"),
+        bound,
+        float(f"{value:.4g}"),
+        asked=limit_of(bound, what, level="warn" if verdict == "warn" else "fail") if bound else None,
         unit=_UNITS[name],
-        threshold=bound,
         tries=run.get("tries") if name == "all-reduce" else None,
         cause=_slow_cause(run) if verdict in ("fail", "warn") else None,
     )

@@ -33,8 +33,8 @@ from .collective_arithmetic import (
     own_value,
     repeats,
 )
-from .collective_documents import CollectivePlan
-from .collective_documents import Rank as RankResult
+from .collective_run import Rank as RankResult
+from .expectations import CollectivePlan
 
 _CHUNK = 1 << 26
 """Elements filled or checked at once, so that a 16 GiB message needs little memory beside itself."""

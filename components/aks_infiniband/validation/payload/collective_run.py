@@ -1,34 +1,110 @@
-"""What the ranks of an all-reduce left: one node's part, the run as a whole, and why a rank ended early."""
+"""What the ranks of an all-reduce left: one node's part, and the run as a whole."""
 
 from __future__ import annotations
 
-import contextlib
-import re
 from collections.abc import Sequence
-from pathlib import Path
+from typing import TypedDict
 
-from .collective_documents import Evidence, Failure, NodeRun, PlacedFailure, Rank, Run
-from .nccl_log import NONE, SOCKETS, read_log, together, transport_name
+from .checks import Threshold, Try
+from .nccl_log import NONE, SOCKETS, Evidence, read_log, together, transport_name
+from .rank_failures import CAUSE, Failure, PlacedFailure
+
+
+class Size(TypedDict):
+    """One message size of an all-reduce; wrong counts the elements that are not the sum."""
+
+    bytes: int
+    iterations: int
+    seconds: float
+    algorithm_gb_per_s: float
+    bus_gb_per_s: float
+    wrong: int
+
+
+class Small(TypedDict):
+    """Small all-reduces in a row, and the seconds that all of them took."""
+
+    bytes: int
+    repeats: int
+    seconds: float
+
+
+class Figures(TypedDict, total=False):
+    """What is the same on every rank."""
+
+    torch: str | None
+    sizes: list[Size]
+    small: Small | None
+    stopped: str | None
+
+
+class Rank(Figures, total=False):
+    """What one rank leaves."""
+
+    rank: int
+    gpu: int
+    reached_bytes: int | None
+    wrong: int | None
+    error: str | None
+    failure: Failure | None
+
+
+class NodeRun(Figures):
+    """One node's part of a run."""
+
+    node: str
+    node_rank: int
+    tuning: str
+    seconds: float
+    evidence: Evidence
+    ranks: list[Rank]
+
+
+class Wrong(TypedDict):
+    """A GPU on which elements were not the sum, and how many."""
+
+    node: str
+    gpu: int
+    elements: int
+
+
+class Run(Figures, total=False):
+    """One run of the all-reduce over all nodes, as it stands in the report."""
+
+    tuning: str
+    nodes: list[str]
+    ranks: int
+    ranks_per_node: int
+    library: str | None
+    transport: str
+    evidence: Evidence
+    transports: dict[str, str]
+    devices: dict[str, list[str]]
+    seconds: float
+    wrong: list[Wrong]
+    failures: list[PlacedFailure]
+    tries: list[Try]
+
+
+class Collective(TypedDict, total=False):
+    """All runs of the all-reduce, and what they are held against."""
+
+    runs: list[Run]
+    line_gb_per_s: float
+    thresholds: dict[str, Threshold | None]
+
 
 _OUTPUTS_KEPT = 2
 """Of one node: what all nodes say has to fit into one ConfigMap."""
 
 
-def evidence_of(folders: Sequence[Path]) -> Evidence:
-    """What NCCL said on this node, from the folders of its ranks."""
-    return together([read_log(_log(folder)) for folder in folders])
-
-
 def node_entry(
-    *,
-    node: str,
-    node_rank: int,
-    tuning: str,
-    ranks: Sequence[Rank],
-    evidence: Evidence,
-    seconds: float,
+    node: str, node_rank: int, tuning: str, *, ranks: Sequence[Rank], logs: Sequence[str], seconds: float
 ) -> NodeRun:
-    """One node's part of a run, small enough for a ConfigMap: the figures are the same on every rank, so once."""
+    """One node's part of a run, small enough for a ConfigMap: the figures are the same on every rank, so once.
+
+    logs: NCCL's, of each rank.
+    """
     nothing: Rank = {}
     best = max(ranks, key=lambda rank: len(rank.get("sizes", ())), default=nothing)
     failures = [rank["failure"] for rank in ranks if rank["failure"]]
@@ -44,7 +120,7 @@ def node_entry(
         "small": best.get("small"),
         "stopped": best.get("stopped"),
         "seconds": round(seconds, 1),
-        "evidence": evidence,
+        "evidence": together([read_log(log) for log in logs]),
         "ranks": [
             {
                 "rank": rank["rank"],
@@ -56,12 +132,6 @@ def node_entry(
             for rank in ranks
         ],
     }
-
-
-def _log(folder: Path) -> str:
-    with contextlib.suppress(OSError):
-        return (folder / "nccl.log").read_text(encoding="utf-8", errors="replace")
-    return ""
 
 
 def node_transport(evidence: Evidence) -> str:
@@ -111,104 +181,3 @@ def merged(entries: Sequence[NodeRun], *, tuning: str, ranks_per_node: int) -> R
             if rank["failure"]
         ],
     }
-
-
-_CAUSES = (
-    (
-        r"No module named 'torch'",
-        "the image has no PyTorch: name one that has in validation.image",
-    ),
-    (
-        r"address already in use|EADDRINUSE",
-        "another process took the port at which the ranks meet, between its being chosen and being used: measure again",
-    ),
-    (
-        r"No space left on device",
-        "shared memory is too small for NCCL: mount a memory-backed emptyDir at /dev/shm",
-    ),
-    (
-        r"ibv_(reg_mr|reg_dmabuf_mr|create_cq|create_qp)\w*.*(Cannot allocate memory|failed)|Cannot allocate memory",
-        "memory cannot be registered with the HCA: the pod lacks IPC_LOCK, or does not run as root",
-    ),
-    (
-        r"invalid device ordinal|no CUDA-capable device|no ROCm-capable device|CUDA driver (version|initialization)",
-        "the GPU is not there, or its driver does not suit the image's CUDA: nvidia-smi on the node tells",
-    ),
-    (
-        r"no kernel image is available",
-        "the image's PyTorch has no code for this GPU: name one that has in validation.image",
-    ),
-    (
-        r"uncorrectable ECC|Xid|illegal memory access|device-side assert|unspecified launch failure|hardware error",
-        "the GPU failed: dmesg | grep -i xid on the node tells how; recreate the node",
-    ),
-    (
-        r"out of memory|OutOfMemory",
-        "the GPU has too little free memory: something else runs on it",
-    ),
-    (
-        r"Got completion .*(status=12|status=5)|IBV_WC_RETRY_EXC_ERR|transport retry counter exceeded",
-        "an InfiniBand peer does not answer: its link is down, or it is on another partition",
-    ),
-    (
-        r"Failed to initialize (any )?NET plugin|invalid usage",
-        "NCCL has not the network that its environment asks for: look at NCCL_* of the pool's ConfigMap",
-    ),
-)
-_CONSEQUENCES = re.compile(
-    r"remote process exited|closed by (remote )?peer|Connection was likely closed|Connection (reset|refused)"
-    r"|collective operation timeout|Watchdog caught|recvValue failed|store->get",
-    re.IGNORECASE,
-)
-_PATTERNS = tuple((re.compile(pattern, re.IGNORECASE), cause) for pattern, cause in _CAUSES)
-
-
-_WAITED = re.compile(r"collective operation timeout|Watchdog caught", re.IGNORECASE)
-_HANGS = "it no longer answers, and the others wait for it: the GPU hangs (dmesg | grep -i xid), or the process does"
-
-CAUSE, FOLLOWED, WAITED, STOPPED = "cause", "followed", "waited", "stopped"
-"""The part that a failed rank has: a reason of its own, words that another one has gone, waiting in vain, or being
-ended by its launcher."""
-
-
-def likely_cause(reason: str, output: str | None) -> str | None:
-    """The likely cause of one rank's failure; None where its words are of no kind that is known."""
-    if "SIGKILL" in reason:
-        return "the process was killed: by the kernel for want of memory (dmesg | grep -i oom), or by hand"
-    return next((cause for pattern, cause in _PATTERNS if pattern.search(output or "")), None)
-
-
-def explained(reason: str, *, own: bool, output: str | None) -> Failure:
-    """A failure with its part and its likely cause, told while everything that the rank said is at hand."""
-    cause = likely_cause(reason, output)
-    if not own:
-        part = STOPPED
-    elif cause is not None:
-        part = CAUSE
-    elif _WAITED.search(output or ""):
-        part = WAITED
-    else:
-        part = FOLLOWED if _CONSEQUENCES.search(output or "") else CAUSE
-    return {"reason": reason, "own": own, "output": output, "part": part, "cause": cause or _last_line(output)}
-
-
-def culprits(failures: Sequence[PlacedFailure]) -> list[PlacedFailure]:
-    """Whose failures brought about the others'.
-
-    Where all who ended by themselves had only waited, those are meant that had to be ended. Where nobody can be told
-    from the others, all are.
-    """
-    by_part = {
-        part: [failure for failure in failures if failure["part"] == part]
-        for part in (CAUSE, FOLLOWED, WAITED, STOPPED)
-    }
-    if by_part[CAUSE]:
-        return by_part[CAUSE]
-    if by_part[WAITED] and by_part[STOPPED] and not by_part[FOLLOWED]:
-        return [{**failure, "cause": _HANGS} for failure in by_part[STOPPED]]
-    return list(failures)
-
-
-def _last_line(output: str | None) -> str:
-    lines = [line.strip() for line in (output or "").splitlines() if line.strip()]
-    return f"its last words: {lines[-1][:300]}" if lines else "it said nothing: kubectl describe its pod"

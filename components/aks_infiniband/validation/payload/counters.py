@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from .checks import Check, make_check
-from .documents import Counters
+from .checks import Check, make_check, not_measured, passes
+
+Counters = dict[str, dict[str, int]]
+"""Device to error counter to value."""
 
 LIMITS: Mapping[str, int] = {
     "symbol_error": 0,
@@ -62,11 +64,9 @@ def judge_counters(growth_by_node: Mapping[str, Mapping[str, Mapping[str, int]]]
         for name, value in values.items()
         if value > LIMITS[name]
     ]
-    if checks:
-        return checks
     if not any(values for devices in growth_by_node.values() for values in devices.values()):
-        return [make_check("error-counters", "not measured", expected=asked, measured=None)]
-    return [make_check("error-counters", "pass", expected=asked, measured=f"0 of {len(LIMITS)} above")]
+        return [not_measured("error-counters", None, expected=asked)]
+    return checks or [passes("error-counters", asked, f"0 of {len(LIMITS)} above")]
 
 
 def _number(path: Path) -> int | None:

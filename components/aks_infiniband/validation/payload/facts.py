@@ -11,13 +11,26 @@ from typing import NamedTuple
 
 from . import tools
 from .api import ApiError, Object
-from .counters import read_counters
-from .documents import Expectations, Facts
-from .hcas import ask_libibverbs
-from .node_facts import Roots, read_node, read_versions
+from .counters import Counters, read_counters
+from .expectations import Expectations
+from .hcas import Libibverbs, ask_libibverbs
+from .node_facts import NodeFacts, Roots, read_node, read_versions
 
 PROGRAMS = ("ibv_devinfo", "ibv_rc_pingpong", "ib_read_lat", "ib_write_bw", "ib_read_bw")
 """What measures RDMA; sockperf is for IPoIB alone."""
+
+
+class Facts(NodeFacts):
+    """Everything that a pod says of its node."""
+
+    tools: Mapping[str, object]
+    verbs: Libibverbs
+    memlock_bytes_non_root: int | None
+    counters: Counters
+    versions: dict[str, str]
+
+
+FactsByNode = Mapping[str, Facts]
 
 
 def look(

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, TypedDict
 
-from .checks import Check, compared, make_check, not_measured
-from .documents import Expectations, Facts, Libibverbs
+from .checks import Check, compared, fails, not_measured, passes
+from .expectations import Expectations
 from .process import Ended, run
 from .tools import Tools
+
+if TYPE_CHECKING:
+    from .facts import Facts
 
 _NO_DEVICE = "no InfiniBand device to ask"
 
@@ -33,42 +37,39 @@ def _hca_count(node: str, facts: Facts, count: int) -> Check:
     return compared("hca-count", count, len(present), cause, node=node)
 
 
+_PORT_CHECKS = {
+    "hca-state": (
+        "state",
+        "the subnet manager has not brought the port up: INIT and ARMED pass by themselves within a minute, DOWN is a "
+        "fault of the link",
+    ),
+    "hca-physical-state": (
+        "physical_state",
+        "no link to the switch: a fault of the cable, the switch port or the host; recreate the node",
+    ),
+    "hca-rate": (
+        "rate_gbps",
+        "the link trained with fewer lanes or at another speed than the machine size has; recreate the node",
+    ),
+}
+"""By check, the fact of a port that it is of, and what is wrong where that is not as expected."""
+
+
 def _hca_ports(node: str, facts: Facts, rate_gbps: float) -> list[Check]:
-    hcas = facts["hcas"]
-    return [
-        *_each_hca(
-            "hca-state",
-            node,
-            {hca["device"]: hca["state"] for hca in hcas},
-            "ACTIVE",
-            cause="the subnet manager has not brought the port up: INIT and ARMED pass by themselves within a minute, "
-            "DOWN is a fault of the link",
-        ),
-        *_each_hca(
-            "hca-physical-state",
-            node,
-            {hca["device"]: hca["physical_state"] for hca in hcas},
-            "LinkUp",
-            cause="no link to the switch: a fault of the cable, the switch port or the host; recreate the node",
-        ),
-        *_each_hca(
-            "hca-rate",
-            node,
-            {hca["device"]: hca["rate_gbps"] for hca in hcas},
-            rate_gbps,
-            cause="the link trained with fewer lanes or at another speed than the machine size has; recreate the node",
-        ),
-    ]
-
-
-def _each_hca(name: str, node: str, seen: Mapping[str, object], expected: object, *, cause: str) -> list[Check]:
-    """One check when all devices are as expected (or there is none to ask), else one for each that is not."""
-    if not seen:
-        return [not_measured(name, _NO_DEVICE, expected=expected, node=node)]
-    bad = {device: value for device, value in seen.items() if value != expected}
-    if not bad:
-        return [make_check(name, "pass", node=node, expected=expected, measured=expected)]
-    return [compared(name, expected, value, cause, node=node, device=device) for device, value in bad.items()]
+    """Of each fact one check when all ports are as expected or there is none to ask, else one for each that is not."""
+    asked = {"hca-state": "ACTIVE", "hca-physical-state": "LinkUp", "hca-rate": rate_gbps}
+    if not facts["hcas"]:
+        return [not_measured(name, _NO_DEVICE, expected=expected, node=node) for name, expected in asked.items()]
+    checks = []
+    for name, (fact, cause) in _PORT_CHECKS.items():
+        seen = {hca["device"]: dict(hca)[fact] for hca in facts["hcas"]}
+        bad = [
+            fails(name, asked[name], value, cause, node=node, device=device)
+            for device, value in seen.items()
+            if value != asked[name]
+        ]
+        checks += bad or [passes(name, asked[name], node=node)]
+    return checks
 
 
 def selects(hca_filter: str, device: str) -> bool:
@@ -97,14 +98,12 @@ def _hca_filter(node: str, facts: Facts) -> Check:
     ethernet = {device for device in facts["ethernet_devices"] if in_pod(facts, device)}
     chosen = [device for device in sorted({*infiniband, *ethernet}) if selects(hca_filter, device)]
     if chosen == infiniband:
-        count = f"{len(infiniband)} InfiniBand devices"
-        return make_check("nccl-hca-filter", "pass", node=node, expected=count, measured=count)
+        return passes("nccl-hca-filter", f"{len(infiniband)} InfiniBand devices", node=node)
     cause = (
         f"NCCL_IB_HCA={hca_filter!r} does not choose exactly this node's InfiniBand devices: NCCL would use "
         "fewer of them, the Ethernet one, or TCP sockets"
     )
-    shown, seen = ", ".join(infiniband) or "none", ", ".join(chosen) or "none"
-    return make_check("nccl-hca-filter", "fail", node=node, expected=shown, measured=seen, cause=cause)
+    return fails("nccl-hca-filter", ", ".join(infiniband) or "none", ", ".join(chosen) or "none", cause, node=node)
 
 
 def _rdma_devices(node: str, facts: Facts, expected: Expectations) -> list[Check]:
@@ -119,13 +118,17 @@ def _rdma_devices(node: str, facts: Facts, expected: Expectations) -> list[Check
     cause = f"the pod lacks the device's /dev/infiniband/uverbs* file: {who}"
     closed = [hca["device"] for hca in facts["hcas"] if not in_pod(facts, hca["device"])]
     if closed:
-        return [
-            make_check("rdma-devices", "fail", node=node, device=device, expected="uverbs", measured=None, cause=cause)
-            for device in closed
-        ]
+        return [fails("rdma-devices", "uverbs", None, cause, node=node, device=device) for device in closed]
     if seen < count:
-        return [make_check("rdma-devices", "fail", node=node, expected=count, measured=seen, cause=cause)]
-    return [make_check("rdma-devices", "pass", node=node, expected=count, measured=seen)]
+        return [fails("rdma-devices", count, seen, cause, node=node)]
+    return [passes("rdma-devices", count, seen, node=node)]
+
+
+class Libibverbs(TypedDict):
+    """The ports that libibverbs sees, by device (None where it could not be asked), and what its tool complained of."""
+
+    ports: dict[str, list[dict[str, str]]] | None
+    said: str | None
 
 
 PROGRAM = "ibv_devinfo"
@@ -178,9 +181,8 @@ def judge_verbs(node: str, facts: Facts) -> Check:
         return not_measured("verbs-devices", f"libibverbs could not be asked: {said}", expected=count, node=node)
     lacking = [device for device in devices if _ACTIVE not in ports.get(device, [])]
     if not lacking:
-        return make_check("verbs-devices", "pass", node=node, expected=count, measured=count)
-    cause = _cause(lacking, facts, ports, said)
-    return make_check("verbs-devices", "fail", node=node, expected=count, measured=count - len(lacking), cause=cause)
+        return passes("verbs-devices", count, node=node)
+    return fails("verbs-devices", count, count - len(lacking), _cause(lacking, facts, ports, said), node=node)
 
 
 def _cause(lacking: Sequence[str], facts: Facts, ports: Mapping[str, list[dict[str, str]]], said: str | None) -> str:

@@ -1,13 +1,14 @@
-"""Facts and expectations to checks: pure functions, plain data in and out."""
+"""Facts and expectations to checks of every node, and of what has to be the same on all of them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from .checks import Check, compared, make_check, not_measured
-from .documents import Accelerators, Expectations, Facts, FactsByNode, Interface
+from .checks import Check, compared, fails, make_check, not_measured, passes
+from .expectations import Accelerators, Expectations
+from .facts import Facts, FactsByNode
 from .hcas import judge_hcas, judge_verbs
-from .uniformity import judge_partitions, judge_versions
+from .node_facts import Hca, Interface
 
 
 def judge_pool(facts_by_node: FactsByNode, expected: Expectations) -> list[Check]:
@@ -26,10 +27,10 @@ def judge_node(node: str, facts: Facts, expected: Expectations) -> list[Check]:
         *_environment(node, facts, expected["environment"]),
         *judge_hcas(node, facts, expected),
         judge_verbs(node, facts),
-        *_interfaces(node, facts, expected["interfaces"]),
+        *(_interface(node, facts["interfaces"], name) for name in expected["interfaces"]),
         *_accelerators(node, facts, expected["accelerators"]),
         _memlock(node, facts),
-        *_memlock_for_all(node, facts, promised=expected["memlock_for_all"]),
+        *([_memlock_for_all(node, facts)] if expected["memlock_for_all"] else []),
         _shm(node, facts, expected["shm_bytes"]),
     ]
 
@@ -44,28 +45,15 @@ def _reported(facts_by_node: FactsByNode, node_count: int) -> Check:
 
 def _environment(node: str, facts: Facts, expected: Mapping[str, str]) -> list[Check]:
     seen = facts["environment"]
+    cause = "the pod's environment does not come from the pool's workload ConfigMap, or the image overrides it"
     wrong = [name for name in sorted(expected) if seen.get(name) != expected[name]]
-    if not wrong:
-        return [make_check("environment", "pass", node=node, expected=len(expected), measured=len(expected))]
-    return [
-        make_check(
-            "environment",
-            "fail",
-            node=node,
-            expected=f"{name}={expected[name]}",
-            measured=f"{name}={seen[name]}" if name in seen else f"{name} not set",
-            cause="the pod's environment does not come from the pool's workload ConfigMap, or the image overrides it",
-        )
-        for name in wrong
-    ]
-
-
-def _interfaces(node: str, facts: Facts, expected: Sequence[str]) -> list[Check]:
-    """One check for each IPoIB interface that a pod of the pool has."""
-    return [_interface(node, facts["interfaces"], name) for name in expected]
+    shown = {name: f"{name}={seen[name]}" if name in seen else f"{name} not set" for name in wrong}
+    checks = [fails("environment", f"{name}={expected[name]}", shown[name], cause, node=node) for name in wrong]
+    return checks or [passes("environment", len(expected), node=node)]
 
 
 def _interface(node: str, interfaces: Mapping[str, Interface], name: str) -> Check:
+    """Of one IPoIB interface that a pod of the pool has."""
     asked = "an InfiniBand interface with an address"
     found = interfaces.get(name)
     if found is None:
@@ -77,8 +65,8 @@ def _interface(node: str, interfaces: Mapping[str, Interface], name: str) -> Che
         seen, cause = f"{name} has no address", "the IPPool has no block left for the node, or its range is too small"
     else:
         measured = f"{name} {', '.join(found['addresses'])}"
-        return make_check("ipoib-interface", "pass", node=node, device=name, expected=asked, measured=measured)
-    return make_check("ipoib-interface", "fail", node=node, device=name, expected=asked, measured=seen, cause=cause)
+        return passes("ipoib-interface", asked, measured, node=node, device=name)
+    return fails("ipoib-interface", asked, seen, cause, node=node, device=name)
 
 
 def _accelerators(node: str, facts: Facts, expected: Accelerators | None) -> list[Check]:
@@ -93,35 +81,113 @@ def _accelerators(node: str, facts: Facts, expected: Accelerators | None) -> lis
 
 
 def _memlock(node: str, facts: Facts) -> Check:
-    limit = facts["memlock_bytes"]
-    shown = {None: "unreadable", -1: "unlimited"}.get(limit, f"{limit} bytes")
+    limit, shown = facts["memlock_bytes"], _limit_text(facts["memlock_bytes"])
     asked = "unlimited, or IPC_LOCK"
     if limit == -1 or facts["ipc_lock"]:
-        measured = f"{shown}, IPC_LOCK" if facts["ipc_lock"] else shown
-        return make_check("memlock", "pass", node=node, expected=asked, measured=measured)
+        return passes("memlock", asked, f"{shown}, IPC_LOCK" if facts["ipc_lock"] else shown, node=node)
     cause = (
         "RDMA memory cannot be registered (ibv_reg_mr: Cannot allocate memory): the container lacks IPC_LOCK, or runs "
         "as a user other than root, for whom it does nothing"
     )
-    return make_check("memlock", "fail", node=node, expected=asked, measured=shown, cause=cause)
+    return fails("memlock", asked, shown, cause, node=node)
 
 
-def _memlock_for_all(node: str, facts: Facts, *, promised: bool) -> list[Check]:
+def _memlock_for_all(node: str, facts: Facts) -> Check:
     """Whether pods that do not run as root can lock memory, where the nodes are prepared for it."""
-    if not promised:
-        return []
-    limit = facts["memlock_bytes_non_root"]
-    shown = {None: "unreadable", -1: "unlimited"}.get(limit, f"{limit} bytes")
     cause = (
         "the node preparation has not lifted the limit of containerd and kubelet on this node (networkOperator."
         "nodePreparation): see its pod there"
     )
-    return [compared("memlock-non-root", "unlimited", shown, cause, node=node)]
+    return compared("memlock-non-root", "unlimited", _limit_text(facts["memlock_bytes_non_root"]), cause, node=node)
+
+
+def _limit_text(limit: int | None) -> str:
+    return {None: "unreadable", -1: "unlimited"}.get(limit, f"{limit} bytes")
 
 
 def _shm(node: str, facts: Facts, least: int) -> Check:
     seen = facts["shm_bytes"]
     if seen is not None and seen >= least:
-        return make_check("shm", "pass", node=node, expected=least, measured=seen)
+        return passes("shm", least, seen, node=node)
     cause = "NCCL's shared memory does not fit (No space left on device): mount a memory-backed emptyDir at /dev/shm"
-    return make_check("shm", "fail", node=node, expected=least, measured=seen, cause=cause)
+    return fails("shm", least, seen, cause, node=node)
+
+
+_DEFAULT_PARTITION = 0x7FFF
+_MEMBERSHIP_BIT = 0x8000
+"""Bit 15 of a key says full or limited member; 0x7fff is the default partition, for management (IBTA 1.4, 10.9)."""
+
+_ASKED = "the same on every node"
+
+
+def partitions(hca: Hca) -> tuple[int, ...]:
+    """The partitions a port belongs to: its keys without the membership bit, the default partition left out."""
+    numbers = {int(key, 16) & ~_MEMBERSHIP_BIT for key in hca["partition_keys"]}
+    return tuple(sorted(numbers - {_DEFAULT_PARTITION}))
+
+
+def judge_partitions(facts_by_node: FactsByNode) -> list[Check]:
+    """One check across the nodes, and one for every HCA that differs from the others of its node.
+
+    Azure isolates tenants and placement groups from one another by InfiniBand partitions: machines on different ones
+    have Active links and no path between them.
+    """
+    with_hcas = {node: facts_by_node[node]["hcas"] for node in sorted(facts_by_node) if facts_by_node[node]["hcas"]}
+    return [_across(with_hcas), *(check for node, hcas in with_hcas.items() for check in _within(node, hcas))]
+
+
+def _shown(numbers: Sequence[int]) -> str:
+    return ",".join(f"0x{number:04x}" for number in numbers) or "only the default"
+
+
+def _usual(hcas: Sequence[Hca]) -> tuple[int, ...]:
+    """The partitions most of a node's HCAs are on."""
+    all_of_them = [partitions(hca) for hca in hcas]
+    return max(all_of_them, key=all_of_them.count)
+
+
+def _across(hcas_by_node: Mapping[str, Sequence[Hca]]) -> Check:
+    groups: dict[tuple[int, ...], list[str]] = {}
+    for node, hcas in hcas_by_node.items():
+        groups.setdefault(_usual(hcas), []).append(node)
+    measured = {node: _shown(numbers) for numbers, nodes in groups.items() for node in nodes}
+    if not groups:
+        return not_measured("partition-keys", "no InfiniBand device to ask", expected=_ASKED)
+    if len(groups) == 1:
+        return passes("partition-keys", _ASKED, _shown(next(iter(groups))))
+    sides = "; ".join(f"{', '.join(nodes)} on {_shown(numbers)}" for numbers, nodes in groups.items())
+    cause = (
+        f"nodes {', '.join(sorted(measured))} are on different partitions ({sides}): different fabrics, with no path "
+        "between them. AKSInfinibandSupport was not registered when the pool was created: register it, then recreate "
+        "the pool"
+    )
+    return fails("partition-keys", _ASKED, measured, cause)
+
+
+def _within(node: str, hcas: Sequence[Hca]) -> list[Check]:
+    asked, cause = _usual(hcas), "this HCA is on another partition than the others of its node: recreate the node"
+    return [
+        fails("partition-keys", _shown(asked), _shown(partitions(hca)), cause, node=node, device=hca["device"])
+        for hca in hcas
+        if partitions(hca) != asked
+    ]
+
+
+def judge_versions(facts_by_node: FactsByNode) -> list[Check]:
+    """One check where everything is the same on every node, one for each thing that is not."""
+    versions = {node: facts["versions"] for node, facts in sorted(facts_by_node.items())}
+    names = sorted({name for of_node in versions.values() for name in of_node})
+    checks = []
+    for name in names:
+        groups: dict[str, list[str]] = {}
+        for node, of_node in versions.items():
+            groups.setdefault(str(of_node.get(name)), []).append(node)
+        if len(groups) > 1:
+            measured = {value: ", ".join(nodes) for value, nodes in groups.items()}
+            cause = (
+                f"the nodes differ in {name}: an image or driver that is being rolled out, or nodes of different age"
+            )
+            checks.append(make_check("versions", "warn", device=name, expected=_ASKED, measured=measured, cause=cause))
+    if checks or not versions:
+        return checks
+    return [passes("versions", _ASKED, next(iter(versions.values())))]

@@ -8,15 +8,16 @@ from typing import NamedTuple
 
 from . import collective, networks, rdma
 from .checks import Check, not_measured
-from .collective_documents import Collective, CollectivePlan, NodeRun, Run
 from .collective_judge import JUDGED, as_try, falls_short, judge_collective
-from .counters import growth, judge_counters, read_counters
-from .documents import Counters, Expectations, FactsByNode, Parts
-from .pairing import PORTS, Limits, carry_out, tasks_of
-from .process import Running
+from .collective_run import Collective, NodeRun, Run
+from .counters import Counters, growth, judge_counters, read_counters
+from .expectations import CollectivePlan, Expectations
+from .facts import FactsByNode
+from .pairing import PORTS, carry_out, tasks_of
+from .process import Answer, Limits, Running
 from .rdma_judge import judge_rdma, unmeasured
-from .rendezvous import Lead
-from .steps import Answer, Entry, Members, Results, Step
+from .rendezvous import Entry, Lead, Members, Results, Step
+from .report import Parts
 
 _PREVENTS = {
     "nodes-reported": "not every node of the pool takes part",
@@ -166,15 +167,8 @@ class Worker:
         address = peer["networks"].get(interface)
         if not address:
             return {"values": None, "error": f"{peer['node']} has no address on {interface}"}
-        return networks.ask(
-            step["sockperf"],
-            interface,
-            address,
-            _port(peer, interface),
-            connect_seconds=self._setting.limits.connect_seconds,
-            tool_seconds=self._setting.limits.tool_seconds,
-            start=self._start,
-        )
+        server = networks.Server(interface, address, _port(peer, interface))
+        return networks.ask(step["sockperf"], server, self._setting.limits, start=self._start)
 
     def _collective(self, step: Step, members: Members) -> NodeRun:
         names = list(members)
@@ -187,12 +181,9 @@ class Worker:
             master=str(members[names[0]]["address"]),
             port=step["port"],
         )
+        setting = self._setting
         return collective.measure(
-            place,
-            tuning=step["collective"],
-            plan=plan,
-            folder=self._setting.scratch,
-            environment=self._setting.environment,
+            place, tuning=step["collective"], plan=plan, folder=setting.scratch, environment=setting.environment
         )
 
 

@@ -10,9 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import TypeVar
-
-from .collective_documents import Evidence
+from typing import TypedDict, TypeVar
 
 INFINIBAND_DIRECT = "InfiniBand with GPUDirect RDMA"
 INFINIBAND_STAGED = "InfiniBand through host memory, without GPUDirect RDMA"
@@ -23,6 +21,26 @@ SHARED_MEMORY = "shared memory of the host"
 PEER_TO_PEER = "peer to peer within the host (NVLink or PCIe)"
 MULTICAST = "NVLink multicast within the host (NVLS)"
 NONE = "none seen"
+
+
+class Evidence(TypedDict):
+    """What NCCL's log says it does; None or empty where it says nothing.
+
+    ``channels`` counts connections by kind, such as ``NET/IB/GDRDMA receive`` or ``P2P/CUMEM``; ``devices`` maps each
+    network device that carries a channel to its link (``IB``, ``RoCE``, or None where the log does not name it).
+    """
+
+    library: str | None
+    network: str | None
+    ranks: int | None
+    nodes: int | None
+    channels: dict[str, int]
+    proxied: dict[str, int]
+    devices: dict[str, str | None]
+    dma_buf: bool
+    nvls_channels: int
+    warnings: list[str]
+
 
 _PROXY_TRANSPORTS = {"0": "P2P", "1": "SHM", "2": "NET", "3": "COLLNET"}
 """Numbers of NCCL's transports in ``New proxy … connection … transport N`` (NCCL, src/include/transport.h)."""
@@ -47,11 +65,7 @@ _DMA_BUF = "DMA-BUF is available on GPU device"
 
 
 def read_log(text: str) -> Evidence:
-    """Everything of use in one log, or in several that ran together; what it does not say is None or empty.
-
-    ``channels`` counts connections by kind, such as ``NET/IB/GDRDMA receive`` or ``P2P/CUMEM``; ``devices`` maps each
-    network device that carries a channel to its link (``IB``, ``RoCE``, or None where the log does not name it).
-    """
+    """Everything of use in one log, or in several that ran together."""
     lines = [line for line in text.splitlines() if _INFO.search(line)]
     named = _named_devices(lines)
     channels: Counter[str] = Counter()

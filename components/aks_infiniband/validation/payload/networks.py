@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
-from .checks import Check, Threshold, Thresholds, falls_short, limit_of, make_check, verdict_on
-from .documents import Row
-from .process import Running
-from .steps import Answer, Step
+from . import process
+from .checks import Check, Place, Threshold, Thresholds, falls_short, judged, verdict_on
+from .process import Answer, Limits, OutputError, Running
+from .rendezvous import Step
+from .report import Row
 
 SECONDS = {"ping-pong": 10, "throughput": 1}
 """How long sockperf runs in each mode: as behind the published limits; its default is one second."""
-_RETRY_SECONDS = 0.1
-"""Between two tries to reach a server that does not listen yet."""
 
 
 def kind_of(interface: str) -> str:
@@ -27,31 +26,25 @@ def figures(interface: str) -> list[str]:
     return [f"{kind_of(interface)}-{what}" for what in ("latency", "message-rate", "throughput")]
 
 
-def ask(
-    mode: str,
-    interface: str,
-    address: str,
-    port: int,
-    *,
-    connect_seconds: float,
-    tool_seconds: float,
-    start: Callable[[Sequence[str]], Running] = Running,
-) -> Answer:
-    """Measure one network in one mode as a client, again while the server does not listen yet: values, error."""
-    give_up = time.monotonic() + connect_seconds
+class Server(NamedTuple):
+    """Where a pod's sockperf listens: the network's interface, and its address and port there."""
+
+    interface: str
+    address: str
+    port: int
+
+
+def ask(mode: str, server: Server, limits: Limits, *, start: Callable[[Sequence[str]], Running] = Running) -> Answer:
+    """Measure one network in one mode as a client, again while the server does not listen yet."""
     seconds = SECONDS[mode]
-    while True:
-        ended = start(client(mode, address, port, seconds)).wait(seconds + tool_seconds)
+    command = client(mode, server.address, server.port, seconds)
+    return process.ask(
+        lambda: start(command).wait(seconds + limits.tool_seconds),
+        limits.connect_seconds,
         # sockperf ends with code 0 after errors, too.
-        if not NOT_LISTENING.search(ended.output) or time.monotonic() >= give_up:
-            break
-        time.sleep(_RETRY_SECONDS)
-    if ended.error:
-        return {"values": None, "error": ended.error}
-    try:
-        return {"values": figures_of(mode, ended.output, kind_of(interface)), "error": None}
-    except OutputError as error:
-        return {"values": None, "error": f"sockperf: {error}"}
+        waiting=lambda ended: bool(NOT_LISTENING.search(ended.output)),
+        figures_of=lambda output: figures_of(mode, output, kind_of(server.interface)),
+    )
 
 
 def measure(
@@ -63,49 +56,36 @@ def measure(
     tries: int,
 ) -> list[Row]:
     """Every node with the next one, one network and one mode after the other; what falls short, again."""
-    peers = dict(zip(nodes, [*nodes[1:], nodes[0]]))
-    found: dict[tuple[str, str, str], Row] = {}
     do_step({"serve": list(interfaces)})
+    rows: list[Row] = []
     for interface in interfaces:
         for mode in MODES:
+            names = [name for name in figures(interface) if name.endswith("latency") is (mode == "ping-pong")]
+            of_node = {
+                node: [_row(name, node, peer, interface) for name in names]
+                for node, peer in zip(nodes, [*nodes[1:], nodes[0]])
+            }
             wanted = list(nodes)
             for _ in range(tries):
                 answers = do_step({"sockperf": mode, "interface": interface, "nodes": wanted})
-                short = [
-                    node
-                    for node in wanted
-                    if _enter(found, node, peers[node], interface, mode, answers.get(node), thresholds)
-                ]
-                wanted = short
+                wanted = [node for node in wanted if _enter(of_node[node], answers.get(node), thresholds)]
                 if not wanted:
                     break
-    return list(found.values())
+            rows += [row for found in of_node.values() for row in found]
+    return rows
 
 
-def _enter(
-    found: dict[tuple[str, str, str], Row],
-    node: str,
-    peer: str,
-    interface: str,
-    mode: str,
-    answer: Answer | None,
-    thresholds: Thresholds,
-) -> bool:
-    """Take in one try; whether it fell short."""
+def _row(figure: str, node: str, peer: str, interface: str) -> Row:
+    return {"figure": figure, "node": node, "peer": peer, "network": interface, "value": None, "tries": []}
+
+
+def _enter(rows: Sequence[Row], answer: Answer | None, thresholds: Thresholds) -> bool:
+    """Take in one try of a node's figures; whether it fell short."""
     answer = answer or {"values": None, "error": "the node did not answer in time"}
-    names = [name for name in figures(interface) if name.endswith("latency") is (mode == "ping-pong")]
-    short = False
-    for name in names:
-        value = (answer["values"] or {}).get(name)
-        row = found.setdefault(
-            (name, node, interface),
-            {"figure": name, "node": node, "peer": peer, "network": interface, "value": None, "tries": []},
-        )
-        row["value"] = value
-        row["tries"].append({"value": value, "error": answer["error"]})
-        threshold = thresholds.get(name)
-        short |= value is None or falls_short(value, threshold)
-    return short
+    for row in rows:
+        row["value"] = (answer["values"] or {}).get(row["figure"])
+        row["tries"].append({"value": row["value"], "error": answer["error"]})
+    return any(row["value"] is None or falls_short(row["value"], thresholds.get(row["figure"])) for row in rows)
 
 
 def judge_networks(rows: Sequence[Row], thresholds: Thresholds) -> list[Check]:
@@ -113,62 +93,45 @@ def judge_networks(rows: Sequence[Row], thresholds: Thresholds) -> list[Check]:
     groups: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         groups.setdefault((row["figure"], row["network"]), []).append(row)
-    return [
-        check
-        for (figure, interface), group in groups.items()
-        for check in _judge(figure, interface, group, thresholds.get(figure))
-    ]
+    return [check for group in groups.values() for check in _judge(group, thresholds.get(group[0]["figure"]))]
 
 
-def _judge(figure: str, interface: str, rows: Sequence[Row], threshold: Threshold | None) -> list[Check]:
-    checks = [_of_node(figure, interface, row, threshold) for row in rows]
+def _judge(rows: Sequence[Row], threshold: Threshold | None) -> list[Check]:
+    checks = [_of_node(row, threshold) for row in rows]
     bad = [check for check in checks if check["verdict"] != "pass"]
     if bad:
         return bad
     values = sorted(row["value"] for row in rows if row["value"] is not None)
-    spread = f"{values[0]:g} to {values[-1]:g}"
-    return [{**checks[0], "node": None, "measured": spread, "tries": None}]
+    return [{**checks[0], "node": None, "measured": f"{values[0]:g} to {values[-1]:g}", "tries": None}]
 
 
-def _of_node(figure: str, interface: str, row: Row, threshold: Threshold | None) -> Check:
-    value, cause = row["value"], None
-    verdict = verdict_on(value, threshold) if value is not None else "fail"
+def _of_node(row: Row, threshold: Threshold | None) -> Check:
+    value, interface, cause = row["value"], row["network"], None
     if value is None:
         # The pod network is measured for comparison: it fails nothing.
         verdict = "fail" if kind_of(interface) == "ipoib" else "warn"
-        cause = f"with {row['peer']}: {row['tries'][-1]['error']}"
-    elif verdict == "fail":
-        cause = (
-            f"with {row['peer']}: interface {interface} is slower than IPoIB is on these machines (a busy processor, "
-            "another MTU, or a slow link)"
-        )
-    elif verdict == "warn":
-        cause = f"with {row['peer']}: {interface} is slower than usual"
+        cause = str(row["tries"][-1]["error"])
+    else:
+        verdict = verdict_on(value, threshold)
+        cause = _SLOW.get(verdict, "").format(interface) or None
+    if cause is not None:
+        cause = f"with {row['peer']}: {cause}"
     elif verdict == "pass" and len(row["tries"]) > 1:
         verdict, cause = "warn", f"it took {len(row['tries'])} tries"
-    return make_check(
-        figure,
-        verdict,
-        node=row["node"],
-        device=interface,
-        expected=threshold and limit_of(threshold),
-        measured=value,
-        cause=cause,
-        unit=threshold["unit"] if threshold else None,
-        threshold=threshold,
-        tries=row["tries"],
-    )
+    place: Place = {"node": row["node"], "device": interface}
+    return judged(row["figure"], verdict, threshold, value, **place, cause=cause, tries=row["tries"])
 
+
+_SLOW = {
+    "fail": "interface {} is slower than IPoIB is on these machines (a busy processor, another MTU, or a slow link)",
+    "warn": "{} is slower than usual",
+}
 
 NOT_LISTENING = re.compile(r"Connection refused|Can`?t connect|No route to host", re.IGNORECASE)
 """What a client says whose server does not listen (yet)."""
 
 MODES = ("ping-pong", "throughput")
 _MESSAGE_BYTES = {"ping-pong": "16384", "throughput": "1472"}
-
-
-class OutputError(ValueError):
-    """sockperf ended well and said nothing that can be read."""
 
 
 def server(address: str, port: int) -> list[str]:

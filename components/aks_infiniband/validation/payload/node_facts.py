@@ -12,15 +12,46 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
-
-from .documents import Hca, Interface, NodeFacts
+from typing import NamedTuple, TypedDict
 
 _CAP_IPC_LOCK = 14
 """Bit of CAP_IPC_LOCK in a capability mask (Linux, include/uapi/linux/capability.h)."""
 
 _ARPHRD_INFINIBAND = "32"
 """Type of an IPoIB interface (Linux, include/uapi/linux/if_arp.h)."""
+
+
+class Hca(TypedDict):
+    """One InfiniBand port; None for what the kernel does not say."""
+
+    device: str
+    state: str | None
+    physical_state: str | None
+    rate_gbps: float | None
+    partition_keys: list[str]
+
+
+class Interface(TypedDict):
+    """One network interface of a pod, and its addresses that Multus has noted."""
+
+    infiniband: bool
+    addresses: list[str]
+
+
+class NodeFacts(TypedDict):
+    """What the kernel shows of one node."""
+
+    hcas: list[Hca]
+    ethernet_devices: list[str]
+    uverbs: list[str]
+    uverbs_of: dict[str, str]
+    accelerator_devices: list[str]
+    memlock_bytes: int | None
+    ipc_lock: bool
+    shm_bytes: int | None
+    environment: dict[str, str]
+    interfaces: dict[str, Interface]
+    kernel: str | None
 
 
 class Roots(NamedTuple):

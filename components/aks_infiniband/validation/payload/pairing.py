@@ -7,10 +7,10 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from . import perftest
+from . import perftest, process
 from .narrowing import End, Pair, ring
-from .process import Ended, Running, until
-from .steps import Answer, Members, Step
+from .process import Answer, Limits, Running, until
+from .rendezvous import Members, Step
 
 PORTS = 64
 """Ports that one step may use, from a pod's own first one on."""
@@ -18,15 +18,6 @@ _FIRST_PORT = 18515
 """perftest's own."""
 _LAST_PORT = 32000
 """Below the ports that the kernel gives to clients (ip_local_port_range, 32768 by default)."""
-_RETRY_SECONDS = 0.1
-"""Between two tries to reach a server that does not listen yet."""
-
-
-class Limits(NamedTuple):
-    """How long a server is waited for, and how long a tool may take, in seconds."""
-
-    connect_seconds: float
-    tool_seconds: float
 
 
 def free_ports(address: str = "") -> int:
@@ -121,20 +112,9 @@ def _one_round(
 
 
 def _ask(kind: str, command: Sequence[str], limits: Limits, start: Callable[[Sequence[str]], Running]) -> Answer:
-    """Run a client, again while its server does not listen yet."""
-    give_up = time.monotonic() + limits.connect_seconds
-    while True:
-        ended = start(command).wait(limits.tool_seconds)
-        waiting = bool(ended.error) and perftest.NOT_LISTENING.search(ended.output)
-        if not waiting or time.monotonic() >= give_up:
-            return _answer(kind, ended)
-        time.sleep(_RETRY_SECONDS)
-
-
-def _answer(kind: str, ended: Ended) -> Answer:
-    if ended.error:
-        return {"values": None, "error": ended.error}
-    try:
-        return {"values": perftest.figures_of(kind, ended.output), "error": None}
-    except perftest.OutputError as error:
-        return {"values": None, "error": f"{ended.command}: {error}"}
+    return process.ask(
+        lambda: start(command).wait(limits.tool_seconds),
+        limits.connect_seconds,
+        waiting=lambda ended: bool(ended.error and perftest.NOT_LISTENING.search(ended.output)),
+        figures_of=lambda output: perftest.figures_of(kind, output),
+    )

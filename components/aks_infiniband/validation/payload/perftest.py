@@ -11,6 +11,8 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from .process import OutputError
+
 BANDWIDTH_BYTES = 8388608
 LATENCY_BYTES = 2
 
@@ -36,10 +38,6 @@ KINDS: Mapping[str, Tool] = {
 
 NOT_LISTENING = re.compile(r"Couldn't connect to|Unable to (open file descriptor for|init the) socket connection")
 """What a client says whose server does not listen (yet)."""
-
-
-class OutputError(ValueError):
-    """A tool ended well and said nothing that can be read."""
 
 
 def command(kind: str, device: str, port: int, host: str | None = None) -> list[str]:

@@ -1,4 +1,7 @@
-"""Programs run with a time limit: what hangs is killed, with all that it started, and that is said."""
+"""Programs run with a time limit: what hangs is killed, with all that it started, and that is said.
+
+A client whose server does not listen yet is run again.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,8 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
-from typing import IO, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import IO, NamedTuple, TypedDict
 
 OUTPUT_BYTES = 65536
 """What is kept of a program's output: the end, where results and errors are."""
@@ -109,3 +112,51 @@ def run(command: Sequence[str], limit_seconds: float) -> Ended:
 def until(deadline: float) -> float:
     """Seconds from now to a time of the monotonic clock, at least a moment."""
     return max(0.1, deadline - time.monotonic())
+
+
+_RETRY_SECONDS = 0.1
+"""Between two tries to reach a server that does not listen yet."""
+
+
+class Limits(NamedTuple):
+    """How long a server is waited for, and how long a tool may take, in seconds."""
+
+    connect_seconds: float
+    tool_seconds: float
+
+
+class OutputError(ValueError):
+    """A tool ended well and said nothing that can be read."""
+
+
+class Answer(TypedDict, total=False):
+    """What a client measured: figures by name, or what went wrong; from a server of a task only server_error.
+
+    task: its number in the step.
+    """
+
+    task: int
+    values: dict[str, float] | None
+    error: str | None
+    server_error: str | None
+
+
+def ask(
+    run_once: Callable[[], Ended],
+    connect_seconds: float,
+    *,
+    waiting: Callable[[Ended], bool],
+    figures_of: Callable[[str], dict[str, float]],
+) -> Answer:
+    """Run a client, again while its server does not listen yet; figures_of reads its output, and raises OutputError."""
+    give_up = time.monotonic() + connect_seconds
+    ended = run_once()
+    while waiting(ended) and time.monotonic() < give_up:
+        time.sleep(_RETRY_SECONDS)
+        ended = run_once()
+    if ended.error:
+        return {"values": None, "error": ended.error}
+    try:
+        return {"values": figures_of(ended.output), "error": None}
+    except OutputError as error:
+        return {"values": None, "error": f"{ended.command}: {error}"}

@@ -10,12 +10,13 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypedDict
 
-from .checks import Thresholds, falls_short
-from .documents import Row
+from .checks import Thresholds, Try, falls_short
 from .narrowing import End, Pair, further_pairs, outliers, rounds
 from .pairing import Task, tasks_of
 from .perftest import KINDS
-from .steps import Answer, Step
+from .process import Answer
+from .rendezvous import Step
+from .report import Row
 
 GROUPS = (("read-latency", "ping-pong"), ("write-bandwidth",), ("read-bandwidth",))
 """Kinds that are measured in one step, one HCA after the other."""
@@ -170,6 +171,11 @@ def _better(figure: str) -> str:
     return "lower" if figure.endswith("latency") else "higher"
 
 
+def tries_of(tries: Sequence[PairTry], figure: str) -> list[Try]:
+    """What the tries of a pair gave for one figure."""
+    return [{"value": (made["values"] or {}).get(figure), "error": made["error"]} for made in tries]
+
+
 def rows(measured: Measured) -> list[Row]:
     """Every figure of every pair, with its tries, for the report."""
     return [
@@ -180,7 +186,7 @@ def rows(measured: Measured) -> list[Row]:
             "peer": pair.server.node,
             "peer_device": pair.server.device,
             "value": (tries[-1]["values"] or {}).get(figure),
-            "tries": [{"value": (made["values"] or {}).get(figure), "error": made["error"]} for made in tries],
+            "tries": tries_of(tries, figure),
             "neighbours": pair not in measured.further[kind],
         }
         for kind, tool in KINDS.items()

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
-from .checks import Check, Threshold, Thresholds, Try, falls_short, limit_of, make_check, not_measured
-from .documents import FactsByNode
+from .checks import Check, Threshold, Thresholds, falls_short, judged, not_measured, spread
+from .facts import FactsByNode
 from .narrowing import Blame, End, Pair, blames
 from .perftest import KINDS
-from .rdma import Measured, PairTry
+from .rdma import Measured, PairTry, tries_of
 
 
 def judge_rdma(measured: Measured, thresholds: Thresholds, facts_by_node: FactsByNode) -> list[Check]:
@@ -18,7 +19,7 @@ def judge_rdma(measured: Measured, thresholds: Thresholds, facts_by_node: FactsB
         check
         for kind, tool in KINDS.items()
         for figure in tool.figures
-        for check in _figure(measured, kind, figure, thresholds.get(figure), facts_by_node)
+        for check in _Figure(figure, thresholds.get(figure), kind, measured, facts_by_node).checks()
     ]
 
 
@@ -28,159 +29,101 @@ def unmeasured(cause: str | None, figures: Iterable[str] | None = None) -> list[
     return [not_measured(figure, cause) for figure in (every if figures is None else figures)]
 
 
-def _figure(
-    measured: Measured,
-    kind: str,
-    figure: str,
-    threshold: Threshold | None,
-    facts_by_node: FactsByNode,
-) -> list[Check]:
-    tries = measured.tries[kind]
-    values = {pair: ends[-1]["values"][figure] for pair, ends in tries.items() if ends[-1]["values"]}
-    if not tries:
-        cause = "time was up before (validation.timeoutSeconds), or no HCA is on two neighbouring nodes"
-        return unmeasured(cause, [figure])
-    bad = {pair for pair in tries if pair not in values or falls_short(values[pair], threshold)}
-    good = [pair for pair in tries if pair not in bad]
-    checks = _failures(measured, kind, figure, threshold, bad, facts_by_node)
-    passing = {pair: values[pair] for pair in good if pair in values}
-    if not passing:
-        return checks
-    warned = _warnings(measured, kind, figure, threshold, passing)
-    if threshold is None:
-        spread = _spread(passing.values())
-        return [*checks, *warned, _made(figure, "not judged", threshold, measured=spread)]
-    if not bad:
-        checks.append(_made(figure, "pass", threshold, measured=_spread(passing.values())))
-    return checks + warned
+class _Figure(NamedTuple):
+    """One figure, what it is judged by, the kind of measurement that it comes from, and what is known."""
 
+    name: str
+    threshold: Threshold | None
+    kind: str
+    measured: Measured
+    facts_by_node: FactsByNode
 
-def _failures(
-    measured: Measured,
-    kind: str,
-    figure: str,
-    threshold: Threshold | None,
-    bad: set[Pair],
-    facts_by_node: FactsByNode,
-) -> list[Check]:
-    good = [pair for pair in measured.good(kind) if pair not in bad]
-    owners = {pair: measured.owner(kind, pair) for pair in bad}
-    unowned = {pair for pair in bad if owners[pair] is None}
-    if not good and len(unowned) == len(bad) and len({end for pair in bad for end in pair}) > 2:
-        return [_everybody(measured, kind, figure, threshold, bad)]
-    found = [Blame(pair, (owner,)) for pair, owner in sorted(owners.items()) if owner is not None]
-    found += [blame for blame in blames(sorted(unowned), good) if blame.pair not in measured.further[kind]]
-    checks: dict[tuple[End, ...], list[Check]] = {}
-    for blame in found:
-        tries = measured.tries[kind][blame.pair]
-        ends = tuple(sorted(blame.guilty)) or tuple(sorted(blame.pair))
-        if ends in checks:
-            continue
-        verdict = (
-            "fail" if not (tries[-1]["error"] and "could not be started" in tries[-1]["error"]) else "not measured"
-        )
-        checks[ends] = [
-            _made(
-                figure,
-                verdict,
-                threshold,
-                place=end,
-                measured=_last(tries, figure),
-                cause=cause_of(blame, tries, facts_by_node),
-                tries=_tries(tries, figure),
-            )
-            for end in ends
-        ]
-    return [check for group in checks.values() for check in group]
+    def checks(self) -> list[Check]:
+        tries = self.measured.tries[self.kind]
+        if not tries:
+            cause = "time was up before (validation.timeoutSeconds), or no HCA is on two neighbouring nodes"
+            return unmeasured(cause, [self.name])
+        last = {pair: self._last(pair) for pair in tries}
+        known = {pair: value for pair, value in last.items() if value is not None}
+        passing = {pair: value for pair, value in known.items() if not falls_short(value, self.threshold)}
+        checks = self._failures(tries.keys() - passing.keys())
+        if not passing:
+            return checks
+        warned = self._warnings(passing)
+        if self.threshold is None:
+            return [*checks, *warned, self._check("not judged", spread(passing.values()))]
+        if len(passing) == len(tries):
+            checks.append(self._check("pass", spread(passing.values())))
+        return checks + warned
 
+    def _failures(self, bad: set[Pair]) -> list[Check]:
+        good = [pair for pair in self.measured.good(self.kind) if pair not in bad]
+        owners = {pair: self.measured.owner(self.kind, pair) for pair in bad}
+        unowned = {pair for pair in bad if owners[pair] is None}
+        if not good and len(unowned) == len(bad) and len({end for pair in bad for end in pair}) > 2:
+            return [self._everybody(bad)]
+        found = [Blame(pair, (owner,)) for pair, owner in sorted(owners.items()) if owner is not None]
+        further = self.measured.further[self.kind]
+        found += [blame for blame in blames(sorted(unowned), good) if blame.pair not in further]
+        checks: dict[tuple[End, ...], list[Check]] = {}
+        for blame in found:
+            ends = tuple(sorted(blame.guilty)) or tuple(sorted(blame.pair))
+            tries = self.measured.tries[self.kind][blame.pair]
+            verdict = "not measured" if "could not be started" in (tries[-1]["error"] or "") else "fail"
+            cause = cause_of(blame, tries, self.facts_by_node)
+            if ends not in checks:
+                checks[ends] = [self._of_pair(verdict, blame.pair, cause, end) for end in ends]
+        return [check for group in checks.values() for check in group]
 
-def _everybody(measured: Measured, kind: str, figure: str, threshold: Threshold | None, bad: set[Pair]) -> Check:
-    """No pair is good: that is no one machine's fault."""
-    tries = measured.tries[kind]
-    first = tries[sorted(bad)[0]]
-    errors = [made["error"] for pair in sorted(bad) for made in tries[pair][-1:] if made["error"]]
-    values = [made["values"][figure] for pair in bad for made in tries[pair][-1:] if made["values"]]
-    nodes = sorted({end.node for pair in bad for end in pair})
-    whose = f"either of {' and '.join(nodes)}, or what they have in common" if len(nodes) == 2 else "no one machine's"
-    cause = f"every pair falls short, so the fault is {whose}{': ' + likely(errors[0]) if errors else ''}"
-    shown = errors[0] if errors and not values else _spread(values)
-    return _made(figure, "fail", threshold, measured=shown, cause=cause, tries=_tries(first, figure))
+    def _everybody(self, bad: set[Pair]) -> Check:
+        """No pair is good: that is no one machine's fault."""
+        last = [self.measured.tries[self.kind][pair][-1] for pair in sorted(bad)]
+        errors = [made["error"] for made in last if made["error"]]
+        values = [made["values"][self.name] for made in last if made["values"]]
+        nodes = sorted({end.node for pair in bad for end in pair})
+        either = f"either of {' and '.join(nodes)}, or what they have in common"
+        whose = either if len(nodes) == 2 else "no one machine's"
+        cause = f"every pair falls short, so the fault is {whose}{': ' + likely(errors[0]) if errors else ''}"
+        shown = errors[0] if errors and not values else spread(values)
+        return self._check("fail", shown, cause=cause, pair=min(bad))
 
+    def _warnings(self, passing: Mapping[Pair, float]) -> list[Check]:
+        checks = []
+        for pair, value in passing.items():
+            count = len(self.measured.tries[self.kind][pair])
+            if falls_short(value, self.threshold, "warn"):
+                cause = "less than to be expected, and not yet a failure"
+            elif count > 1 and pair not in self.measured.further[self.kind]:
+                cause = f"it took {count} tries: measure again when the pool is idle"
+            else:
+                continue
+            checks.append(self._of_pair("warn", pair, cause, pair.client))
+        return checks + self._outliers()
 
-def _warnings(
-    measured: Measured, kind: str, figure: str, threshold: Threshold | None, passing: Mapping[Pair, float]
-) -> list[Check]:
-    tries = measured.tries[kind]
-    checks = []
-    for pair, value in passing.items():
-        if falls_short(value, threshold, "warn"):
-            cause = "less than to be expected, and not yet a failure"
-        elif len(tries[pair]) > 1 and pair not in measured.further[kind]:
-            cause = f"it took {len(tries[pair])} tries: measure again when the pool is idle"
-        else:
-            continue
-        checks.append(
-            _made(
-                figure,
-                "warn",
-                threshold,
-                place=pair.client,
-                measured=value,
-                cause=cause,
-                tries=_tries(tries[pair], figure),
-            )
-        )
-    return checks + _outliers(measured, kind, figure, threshold)
-
-
-def _outliers(measured: Measured, kind: str, figure: str, threshold: Threshold | None) -> list[Check]:
-    far = [pair for pair in measured.outliers(kind).get(figure, []) if pair not in measured.further[kind]]
-    good = [pair for pair in measured.good(kind) if pair not in far]
-    checks: dict[End, Check] = {}
-    for blame in blames(far, good):
-        end = blame.guilty[0] if len(blame.guilty) == 1 else blame.pair.client
-        value = _last(measured.tries[kind][blame.pair], figure)
+    def _outliers(self) -> list[Check]:
+        further = self.measured.further[self.kind]
+        far = [pair for pair in self.measured.outliers(self.kind).get(self.name, []) if pair not in further]
+        good = [pair for pair in self.measured.good(self.kind) if pair not in far]
         cause = "far from what the pool's other HCAs show (median absolute deviation), though above the limit"
-        checks.setdefault(end, _made(figure, "warn", threshold, place=end, measured=value, cause=cause))
-    return list(checks.values())
+        checks: dict[End, Check] = {}
+        for blame in blames(far, good):
+            end = blame.guilty[0] if len(blame.guilty) == 1 else blame.pair.client
+            checks.setdefault(end, self._check("warn", self._last(blame.pair), cause=cause, end=end))
+        return list(checks.values())
 
+    def _last(self, pair: Pair) -> float | None:
+        return (self.measured.tries[self.kind][pair][-1]["values"] or {}).get(self.name)
 
-def _made(
-    figure: str,
-    verdict: str,
-    threshold: Threshold | None,
-    *,
-    place: Sequence[str | None] = (None, None),
-    measured: object = None,
-    cause: str | None = None,
-    tries: list[Try] | None = None,
-) -> Check:
-    node, device = place
-    return make_check(
-        figure,
-        verdict,
-        node=node,
-        device=device,
-        expected=threshold and limit_of(threshold),
-        measured=measured,
-        cause=cause,
-        unit=threshold["unit"] if threshold else None,
-        threshold=threshold,
-        tries=tries,
-    )
+    def _of_pair(self, verdict: str, pair: Pair, cause: str, end: End) -> Check:
+        return self._check(verdict, self._last(pair), cause=cause, end=end, pair=pair)
 
-
-def _spread(values: Iterable[float]) -> str:
-    ordered = sorted(values)
-    return f"{ordered[0]:g}" if ordered[0] == ordered[-1] else f"{ordered[0]:g} to {ordered[-1]:g}"
-
-
-def _last(tries: Sequence[PairTry], figure: str) -> float | None:
-    return (tries[-1]["values"] or {}).get(figure)
-
-
-def _tries(tries: Sequence[PairTry], figure: str) -> list[Try]:
-    return [{"value": (made["values"] or {}).get(figure), "error": made["error"]} for made in tries]
+    def _check(
+        self, verdict: str, shown: object, *, cause: str | None = None, end: End | None = None, pair: Pair | None = None
+    ) -> Check:
+        """One check, of an end, with the tries of a pair, where they are given."""
+        node, device = end or (None, None)
+        tries = tries_of(self.measured.tries[self.kind][pair], self.name) if pair else None
+        return judged(self.name, verdict, self.threshold, shown, node=node, device=device, cause=cause, tries=tries)
 
 
 _CAUSES = (
@@ -216,17 +159,15 @@ def cause_of(blame: Blame, tries: Sequence[PairTry], facts_by_node: FactsByNode)
     """The likely cause of what a pair falls short of, in words."""
     error = tries[-1]["error"]
     why = f"{error}: {likely(error)}" if error else ""
-    if len(blame.guilty) == 1:
-        (end,) = blame.guilty
-        link = _link(end, facts_by_node)
-        others = f"it falls short with {' and '.join(blame.peers)}, whose HCAs do not fall short with others"
-        return "; ".join(part for part in (why, link, others if blame.peers else "") if part)
     client, server = (f"{end.node} ({end.device})" for end in blame.pair)
-    if blame.guilty:
-        which = f"{client} or {server}: there is no third HCA that would tell them apart"
-        return "; ".join(part for part in (why, which) if part)
-    path = f"the path between {client} and {server}: both are good with others (a cable or port of a switch)"
-    return "; ".join(part for part in (why, path) if part)
+    if len(blame.guilty) == 1:
+        others = f"it falls short with {' and '.join(blame.peers)}, whose HCAs do not fall short with others"
+        parts = [_link(blame.guilty[0], facts_by_node), others if blame.peers else ""]
+    elif blame.guilty:
+        parts = [f"{client} or {server}: there is no third HCA that would tell them apart"]
+    else:
+        parts = [f"the path between {client} and {server}: both are good with others (a cable or port of a switch)"]
+    return "; ".join(part for part in (why, *parts) if part)
 
 
 def _link(end: End, facts_by_node: FactsByNode) -> str:

@@ -9,11 +9,63 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypedDict
 
-from .steps import Entry, Members, Plan, Results, Step
+from .expectations import CollectivePlan
 
 PLAN_KEY = "plan.json"
+
+Results = Any
+"""What a pod did in a step, as JSON-able data; whoever asks for the step knows its form."""
+
+
+class Entry(TypedDict, total=False):
+    """What a pod says of itself, and (done, results) of the last step that it has carried out; pod is its uid."""
+
+    run: str
+    rank: int
+    node: str
+    pod: str
+    address: str
+    port: int
+    devices: list[str]
+    networks: dict[str, str]
+    replaced: int
+    done: str
+    results: Results
+
+
+Members = Mapping[str, Entry]
+"""The pods of a run by node, in the order of their indices."""
+
+
+class Step(TypedDict, total=False):
+    """What is to be done next: ring, pairs, serve, sockperf, collective, counters or end, with what it needs."""
+
+    ring: list[str]
+    """The kinds (perftest.KINDS) to measure between neighbours."""
+    pairs: list[list[str | int]]
+    """Single measurements: kind, node, device, peer, its device, round."""
+    serve: list[str]
+    """The interfaces on which sockperf is to listen."""
+    sockperf: str
+    interface: str
+    nodes: list[str]
+    collective: str
+    """A tuning of the all-reduce."""
+    plan: CollectivePlan
+    port: int
+    counters: bool
+    end: bool
+
+
+class Plan(TypedDict, total=False):
+    """What index 0 says: a step, its id and who takes part in it."""
+
+    run: str
+    id: str
+    members: dict[str, Entry]
+    step: Step
 
 
 def entry_key(rank: int) -> str:
@@ -36,11 +88,9 @@ class Board:
     def look(self) -> tuple[dict[int, Entry], Plan | None]:
         """The entries of this run by index, and its plan; what belongs to another run or cannot be read, left out."""
         data = self._read()
-        found: list[Entry] = [
-            entry for key, text in data.items() if key.startswith("rank-") for entry in self._own(text)
-        ]
-        plans: list[Plan] = self._own(data.get(PLAN_KEY, ""))
-        return {int(entry["rank"]): entry for entry in found if "rank" in entry}, plans[0] if plans else None
+        found = [self._own(text) for key, text in data.items() if key.startswith("rank-")]
+        entries = {int(entry["rank"]): entry for entry in found if entry and "rank" in entry}
+        return entries, self._own(data.get(PLAN_KEY))
 
     def enter(self, entry: Entry) -> None:
         """Leave a pod's own entry."""
@@ -57,12 +107,12 @@ class Board:
         if stale:
             self._write(dict.fromkeys(stale))
 
-    def _own(self, text: str) -> list[Any]:
+    def _own(self, text: str | None) -> Any:
         try:
-            found = json.loads(text)
+            found = json.loads(text or "")
         except ValueError:
-            return []
-        return [found] if isinstance(found, dict) and found.get("run") == self._run else []
+            return None
+        return found if isinstance(found, dict) and found.get("run") == self._run else None
 
 
 Carry = Callable[[Step, Members], Results]
@@ -172,7 +222,7 @@ class Lead:
 
     def _await(self, plan: Plan) -> dict[str, Results] | None:
         """What the others have answered; None when one of them has been replaced."""
-        others = {node for node in self.members if node != self._me["node"]}
+        others = self.members.keys() - {self._me["node"]}
         while True:
             entries, _ = self._board.look()
             if len(entries) >= self._node_count and self._replaced(entries):
@@ -193,9 +243,8 @@ def _members(entries: Mapping[int, Entry]) -> dict[str, Entry]:
     """The entries by node, in the order of their indices, without what only index 0 reads."""
     members = {}
     for _, entry in sorted(entries.items()):
-        member = entry.copy()
+        member = members[entry["node"]] = entry.copy()
         member.pop("results", None)
         member.pop("done", None)
         member.pop("run", None)
-        members[entry["node"]] = member
     return members

@@ -4,14 +4,75 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from typing import TypedDict
 
-from .checks import Check, Thresholds, is_problem, make_check, severity
-from .documents import Accepted, Coverage, Expectations, FactsByNode, Parts, Report
+from .checks import Check, Thresholds, Try, is_problem, make_check, severity
+from .collective_run import Collective
+from .counters import Counters
+from .expectations import Expectations
+from .facts import Facts, FactsByNode
 from .rendering import lines_of
 
 SCHEMA_VERSION = 2
 REPORT_KEY = "report.json"
 """Key of the report in its ConfigMap."""
+
+
+class Row(TypedDict, total=False):
+    """One figure that was measured, with all its tries: between two HCAs, or over a network (the interface)."""
+
+    figure: str
+    node: str
+    device: str
+    peer: str
+    peer_device: str
+    network: str
+    value: float | None
+    tries: list[Try]
+    neighbours: bool
+
+
+class Accepted(TypedDict):
+    """When a pool was accepted, and its worst value of each figure then."""
+
+    finished: str
+    values: dict[str, float]
+
+
+class Parts(TypedDict, total=False):
+    """What was measured."""
+
+    rdma: list[Row]
+    networks: list[Row]
+    collective: Collective | None
+    counters: dict[str, Counters]
+    accepted: Accepted | None
+
+
+class Coverage(TypedDict):
+    """How much of what was to be looked at was looked at."""
+
+    nodes: dict[str, int]
+    hcas: dict[str, int]
+    not_measured: list[str]
+    not_judged: list[str]
+    summary: str
+
+
+class Report(Parts):
+    """The report of one run; `run` is the Job's uid, `finished` a time in ISO 8601."""
+
+    schema_version: int
+    pool: str
+    vm_size: str
+    run: str
+    mode: str
+    finished: str
+    verdict: str
+    coverage: Coverage
+    checks: list[Check]
+    thresholds: Thresholds
+    nodes: dict[str, Facts]
 
 
 def verdict_of(checks: Sequence[Check]) -> str:

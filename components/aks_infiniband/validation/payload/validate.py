@@ -15,15 +15,26 @@ from datetime import datetime, timezone
 from . import measuring
 from .api import Api, ApiError, in_cluster_url
 from .checks import Check
-from .documents import Expectations, Facts, FactsByNode, Parts, Report
-from .facts import Me, entry_key, gather, look, stale_keys, who_am_i
+from .expectations import Expectations
+from .facts import Facts, FactsByNode, Me, entry_key, gather, look, stale_keys, who_am_i
 from .judge import judge_pool
 from .measuring import Outcome, Setting, Worker
-from .pairing import Limits, free_ports
+from .pairing import free_ports
 from .pod import EXIT_DONE, EXIT_RETRY, EXIT_VERDICT, finish, parse
-from .rendezvous import Board, Lead, follow
-from .report import ACCEPTED_KEY, REPORT_KEY, accepted_of, build_report, compare, headline, message_of, worst_values
-from .steps import Entry
+from .process import Limits
+from .rendezvous import Board, Entry, Lead, follow
+from .report import (
+    ACCEPTED_KEY,
+    REPORT_KEY,
+    Parts,
+    Report,
+    accepted_of,
+    build_report,
+    compare,
+    headline,
+    message_of,
+    worst_values,
+)
 
 _STEP_SECONDS = 2.0
 """The longest time between two looks at what is to be done next."""
