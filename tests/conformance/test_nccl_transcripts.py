@@ -2,7 +2,7 @@
 
 import pytest
 from aks_infiniband.validation.payload import nccl_log
-from aks_infiniband.validation.payload.collective_arithmetic import algorithm_bandwidth, bus_bandwidth
+from aks_infiniband.validation.payload.collective_rank import algorithm_bandwidth, bus_bandwidth
 from aks_infiniband.validation.payload.nccl_log import Evidence
 
 from tests.conformance.facts import facts

@@ -59,9 +59,8 @@ class ValidationArgs:
 class Validation(pulumi.ComponentResource):
     """Proves that every node of a pool does what its size promises; in mode enforce a failure fails the update.
 
-    One pod per node awaits all nodes (see init_container.py) and then looks at its own, and the pods' verdict is left
-    in a ConfigMap and in `report`. Nothing runs at preview, and nothing runs again while nothing it depends on has
-    changed.
+    One pod per node awaits all nodes and then looks at its own, and the pods' verdict is left in a ConfigMap and in
+    `report`. Nothing runs at preview, and nothing runs again while nothing it depends on has changed.
     """
 
     report: pulumi.Output[dict[str, Any]]

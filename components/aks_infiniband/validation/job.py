@@ -1,4 +1,4 @@
-"""What the validation's documents are made of: names, limits, and what both of its containers have in common.
+"""What the validation's Job is made of: names, limits, volumes, and the container that awaits all nodes first.
 
 A Job's template is immutable, so the Job's name ends in a hash of everything it depends on.
 """
@@ -12,6 +12,8 @@ from typing import Any, Final
 
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.resources.metadata import labels
+from aks_infiniband.validation.expectations import promised_labels
+from aks_infiniband.validation.options import Waits
 from aks_infiniband.validation.payload.pod import EXIT_RETRY
 from aks_infiniband.validation.payload_files import PACKAGE, payload_files
 
@@ -22,6 +24,7 @@ LIMITS: Final = "/var/lib/aks-infiniband/limits.json"
 EXPECTATIONS_KEY: Final = "expectations.json"
 """Key of the payload's ConfigMap, and name of the file, that holds the expectations."""
 
+_NOBODY: Final = 65534
 _TERMINATION_LOG: Final = "/dev/termination-log"
 _ACCOUNT: Final = "/var/run/secrets/kubernetes.io/serviceaccount"
 _MARGIN_SECONDS: Final = 60
@@ -150,3 +153,39 @@ def payload_volume(pool: Pool) -> dict[str, Any]:
     modules = [{"key": name, "path": f"{PACKAGE}/{name}"} for name in payload_files()]
     items = [*modules, {"key": EXPECTATIONS_KEY, "path": EXPECTATIONS_KEY}]
     return {"name": "payload", "configMap": {"name": validation_name(pool), "items": items}}
+
+
+def await_nodes_container(pool: Pool, *, waits: Waits, image: str) -> dict[str, Any]:
+    """Container that ends well once every node of the pool is Ready and has offered what the pool promises for a while.
+
+    The operators report ready before every node offers its resources, so no pod looks at its own node before all nodes
+    have offered them for a while. It holds no device: a pod's effective request is the larger of its init containers'
+    and its containers'.
+    """
+    selector = ",".join(f"{key}={value}" for key, value in sorted(pool.node_selector.items()))
+    promised = [f"--resource={name}={least}" for name, least in sorted(pool.promised_resources.items())]
+    return {
+        **container("await-nodes", image),
+        "args": [
+            *("--pool", pool.name),
+            *("--selector", selector),
+            *("--nodes", str(pool.node_count)),
+            *promised,
+            *(f"--label={name}={value}" for name, value in sorted(promised_labels(pool).items())),
+            *("--poll-seconds", f"{waits.poll_seconds:g}"),
+            *("--stable-seconds", f"{waits.stable_seconds:g}"),
+            *("--timeout-seconds", f"{waits.timeout_seconds:g}"),
+            *("--proc", "/proc", "--limits", LIMITS),
+            *api_arguments(),
+        ],
+        "env": python_environment(),
+        "securityContext": {
+            "runAsNonRoot": True,
+            "runAsUser": _NOBODY,
+            "runAsGroup": _NOBODY,
+            "allowPrivilegeEscalation": False,
+            "capabilities": {"drop": ["ALL"]},
+            "readOnlyRootFilesystem": True,
+        },
+        "volumeMounts": [payload_mount(), shared_mount()],
+    }

@@ -7,12 +7,12 @@ from typing import Any, Final
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.facts.versions import VALIDATION_IMAGE, collective_image
 from aks_infiniband.resources.registry import Registry
-from aks_infiniband.validation.init_container import await_nodes_container
 from aks_infiniband.validation.job import (
     EXPECTATIONS_KEY,
     HOME,
     LIMITS,
     api_arguments,
+    await_nodes_container,
     container,
     from_field,
     job_limits,

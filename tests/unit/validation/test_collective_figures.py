@@ -2,7 +2,7 @@
 
 import numpy
 import pytest
-from aks_infiniband.validation.payload.collective_arithmetic import (
+from aks_infiniband.validation.payload.collective_rank import (
     PERIOD,
     bus_bandwidth,
     elements,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .checks import Check, Threshold, Try, fails, judged, limit_of, make_check, not_measured, passes, verdict_on
-from .collective_arithmetic import SMALL_REPEATS
+from .collective_rank import SMALL_REPEATS
 from .collective_run import Collective, Run, Size
 from .expectations import CollectivePlan
 from .nccl_log import INFINIBAND_DIRECT, INFINIBAND_STAGED, NONE, PEER_TO_PEER, SOCKETS
@@ -31,7 +31,7 @@ _ELSEWHERE = "the ranks did not connect over InfiniBand: look at NCCL_* of the p
 
 
 def judge_collective(collective: Collective, plan: CollectivePlan) -> list[Check]:
-    """Checks of all runs; ``plan`` is what collective_expectations.py says of the pool."""
+    """Checks of all runs; ``plan`` is what validation/expectations.py says of the pool."""
     runs = {run["tuning"]: run for run in collective["runs"]}
     checks = [check for run in collective["runs"] for check in (*_ended(run), *_sums(run))]
     judged = runs.get(JUDGED)

@@ -7,7 +7,6 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from . import tools
 from .api import ApiError, Object
@@ -81,16 +80,6 @@ def _node_versions(node: Callable[[], Object]) -> dict[str, str]:
     return {**found, **({"node image": image} if image else {})}
 
 
-class Me(NamedTuple):
-    """Which run this is, and who this pod is in it."""
-
-    run: str
-    rank: int
-    node: str
-    pod: str
-    address: str
-
-
 def entry_key(node: str) -> str:
     """The key of the report ConfigMap under which a node's facts lie."""
     return f"node.{node}.json"
@@ -124,25 +113,12 @@ def gather(
     *,
     poll_seconds: float,
     timeout_seconds: float,
-    clock: Callable[[], float] = time.monotonic,
-    sleep: Callable[[float], None] = time.sleep,
 ) -> dict[str, Facts]:
     """Wait until every node of the run has left its facts, or time is up; returns what is there then."""
-    started = clock()
+    started = time.monotonic()
     while True:
         found = entries_of(read(), run)
-        if len(found) >= node_count or clock() - started >= timeout_seconds:
+        if len(found) >= node_count or time.monotonic() - started >= timeout_seconds:
             return found
         print(f"{len(found)} of {node_count} nodes have reported", flush=True)
-        sleep(poll_seconds)
-
-
-def who_am_i(environment: Mapping[str, str]) -> Me:
-    """From what the Job controller and the downward API put into the environment. Raises KeyError, ValueError."""
-    return Me(
-        environment["JOB_UID"],
-        int(environment["JOB_COMPLETION_INDEX"]),
-        environment["NODE_NAME"],
-        environment["POD_UID"],
-        environment["POD_IP"],
-    )
+        time.sleep(poll_seconds)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -124,9 +124,9 @@ class Setting(NamedTuple):
 class Worker:
     """Carries out steps; some leave servers running, which end with it."""
 
-    def __init__(self, setting: Setting, *, start: Callable[[Sequence[str]], Running] = Running) -> None:
-        """``start`` starts a program."""
-        self._setting, self._start = setting, start
+    def __init__(self, setting: Setting) -> None:
+        """It has not carried out anything yet."""
+        self._setting = setting
         self._servers: list[Running] = []
 
     def carry(self, step: Step, members: Members) -> Results:
@@ -134,7 +134,7 @@ class Worker:
         if "ring" in step or "pairs" in step:
             devices = {node: member["devices"] for node, member in members.items()}
             tasks = tasks_of(step, list(members), devices)
-            return carry_out(tasks, self._setting.node, members, self._setting.limits, start=self._start)
+            return carry_out(tasks, self._setting.node, members, self._setting.limits)
         if "serve" in step:
             return self._serve(step["serve"], members)
         if "sockperf" in step:
@@ -152,7 +152,7 @@ class Worker:
     def _serve(self, interfaces: Sequence[str], members: Members) -> list[str]:
         me = members[self._setting.node]
         self._servers += [
-            self._start(networks.server(me["networks"][interface], _port(me, interface)))
+            Running(networks.server(me["networks"][interface], _port(me, interface)))
             for interface in interfaces
             if me["networks"].get(interface)
         ]
@@ -168,7 +168,7 @@ class Worker:
         if not address:
             return {"values": None, "error": f"{peer['node']} has no address on {interface}"}
         server = networks.Server(interface, address, _port(peer, interface))
-        return networks.ask(step["sockperf"], server, self._setting.limits, start=self._start)
+        return networks.ask(step["sockperf"], server, self._setting.limits)
 
     def _collective(self, step: Step, members: Members) -> NodeRun:
         names = list(members)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from . import process
 from .checks import Check, Place, Threshold, Thresholds, falls_short, judged, verdict_on
-from .process import Answer, Limits, OutputError, Running
+from .process import Answer, Limits, OutputError, run
 from .rendezvous import Step
 from .report import Row
 
@@ -34,12 +34,12 @@ class Server(NamedTuple):
     port: int
 
 
-def ask(mode: str, server: Server, limits: Limits, *, start: Callable[[Sequence[str]], Running] = Running) -> Answer:
+def ask(mode: str, server: Server, limits: Limits) -> Answer:
     """Measure one network in one mode as a client, again while the server does not listen yet."""
     seconds = SECONDS[mode]
     command = client(mode, server.address, server.port, seconds)
     return process.ask(
-        lambda: start(command).wait(seconds + limits.tool_seconds),
+        lambda: run(command, seconds + limits.tool_seconds),
         limits.connect_seconds,
         # sockperf ends with code 0 after errors, too.
         waiting=lambda ended: bool(NOT_LISTENING.search(ended.output)),

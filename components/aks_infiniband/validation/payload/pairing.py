@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import socket
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from . import perftest, process
 from .narrowing import End, Pair, ring
-from .process import Answer, Limits, Running, until
+from .process import Answer, Limits, Running, run, until
 from .rendezvous import Members, Step
 
 PORTS = 64
@@ -60,14 +60,7 @@ def tasks_of(step: Step, nodes: Sequence[str], devices: Mapping[str, Sequence[st
     return [Task(kind, pair, number) for number, (kind, pairs) in enumerate(groups) for pair in pairs]
 
 
-def carry_out(
-    tasks: Sequence[Task],
-    node: str,
-    members: Members,
-    limits: Limits,
-    *,
-    start: Callable[[Sequence[str]], Running] = Running,
-) -> list[Answer]:
+def carry_out(tasks: Sequence[Task], node: str, members: Members, limits: Limits) -> list[Answer]:
     """Do this node's part of the tasks of one step, round after round, as client and server at the same time.
 
     members: by node, address and port. Returns a result for each task in which this node is the client, and for each
@@ -76,17 +69,11 @@ def carry_out(
     mine = [(n, task) for n, task in enumerate(tasks) if node in (task.pair.client.node, task.pair.server.node)]
     results: list[Answer] = []
     for number in sorted({task.round for _, task in mine}):
-        results += _one_round([(n, task) for n, task in mine if task.round == number], node, members, limits, start)
+        results += _one_round([(n, task) for n, task in mine if task.round == number], node, members, limits)
     return results
 
 
-def _one_round(
-    tasks: Sequence[tuple[int, Task]],
-    node: str,
-    members: Members,
-    limits: Limits,
-    start: Callable[[Sequence[str]], Running],
-) -> list[Answer]:
+def _one_round(tasks: Sequence[tuple[int, Task]], node: str, members: Members, limits: Limits) -> list[Answer]:
     """Start all servers of the round, then ask as client, one after the other, then see how the servers ended."""
 
     def port_of(number: int, task: Task) -> int:
@@ -94,7 +81,7 @@ def _one_round(
 
     ends_by = time.monotonic() + limits.connect_seconds + limits.tool_seconds
     servers = {
-        number: start(perftest.command(task.kind, task.pair.server.device, port_of(number, task)))
+        number: Running(perftest.command(task.kind, task.pair.server.device, port_of(number, task)))
         for number, task in tasks
         if task.pair.server.node == node
     }
@@ -104,16 +91,16 @@ def _one_round(
             if task.pair.client.node == node:
                 host = str(members[task.pair.server.node]["address"])
                 command = perftest.command(task.kind, task.pair.client.device, port_of(number, task), host)
-                results.append({"task": number, **_ask(task.kind, command, limits, start)})
+                results.append({"task": number, **_ask(task.kind, command, limits)})
     finally:
         ended = {number: server.wait(until(ends_by)) for number, server in servers.items()}
     results += [{"task": number, "server_error": end.error} for number, end in ended.items() if end.error]
     return results
 
 
-def _ask(kind: str, command: Sequence[str], limits: Limits, start: Callable[[Sequence[str]], Running]) -> Answer:
+def _ask(kind: str, command: Sequence[str], limits: Limits) -> Answer:
     return process.ask(
-        lambda: start(command).wait(limits.tool_seconds),
+        lambda: run(command, limits.tool_seconds),
         limits.connect_seconds,
         waiting=lambda ended: bool(ended.error and perftest.NOT_LISTENING.search(ended.output)),
         figures_of=lambda output: perftest.figures_of(kind, output),

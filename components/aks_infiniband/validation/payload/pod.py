@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 DESCRIPTION = "One pod of the validation of a pool; index 0 leads and judges."
 
@@ -16,7 +17,6 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--namespace", required=True)
     parser.add_argument("--report", required=True, help="name of the pool's report ConfigMap")
     parser.add_argument("--rendezvous", required=True, help="the ConfigMap in which the pods meet")
-    parser.add_argument("--expectations", required=True, type=Path)
     parser.add_argument("--mode", required=True, choices=("enforce", "warn"))
     parser.add_argument("--poll-seconds", required=True, type=float)
     parser.add_argument("--timeout-seconds", required=True, type=float, help="how long to wait for the other nodes")
@@ -29,17 +29,35 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     )
     parser.add_argument("--measure-seconds", required=True, type=float, help="limit of all measurements together")
     parser.add_argument("--scratch", required=True, type=Path, help="folder for files that nobody needs afterwards")
-    parser.add_argument("--termination-log", required=True, type=Path)
-    parser.add_argument("--sys", required=True, type=Path)
-    parser.add_argument("--dev", required=True, type=Path)
-    parser.add_argument("--proc", required=True, type=Path)
-    parser.add_argument("--shm", required=True, type=Path)
+    for name in ("expectations", "termination-log", "sys", "dev", "proc", "shm"):
+        parser.add_argument(f"--{name}", required=True, type=Path)
     parser.add_argument("--limits", type=Path, help="file with the memlock limit of a user other than root")
     parser.add_argument("--attachments", type=Path, help="file with the pod's annotation network-status")
     parser.add_argument("--token", type=Path)
     parser.add_argument("--ca", type=Path)
     parser.add_argument("--api", help="address of the API server; default: what the kubelet says")
     return parser.parse_args(argv)
+
+
+class Me(NamedTuple):
+    """Which run this is, and who this pod is in it."""
+
+    run: str
+    rank: int
+    node: str
+    pod: str
+    address: str
+
+
+def who_am_i(environment: Mapping[str, str]) -> Me:
+    """From what the Job controller and the downward API put into the environment. Raises KeyError, ValueError."""
+    return Me(
+        environment["JOB_UID"],
+        int(environment["JOB_COMPLETION_INDEX"]),
+        environment["NODE_NAME"],
+        environment["POD_UID"],
+        environment["POD_IP"],
+    )
 
 
 EXIT_DONE = 0

@@ -130,16 +130,14 @@ def follow(
     *,
     poll_seconds: float,
     timeout_seconds: float,
-    clock: Callable[[], float] = time.monotonic,
-    sleep: Callable[[float], None] = time.sleep,
 ) -> bool:
     """Do what index 0 says, until it says that it is over (True) or time is up (False)."""
-    give_up = clock() + timeout_seconds
+    give_up = time.monotonic() + timeout_seconds
     board.enter(me)
-    while clock() < give_up:
+    while time.monotonic() < give_up:
         _, plan = board.look()
         if plan is None or plan["id"] == me.get("done") or not _takes_part(me, plan):
-            sleep(poll_seconds)
+            time.sleep(poll_seconds)
             continue
         if "end" in plan["step"]:
             return True
@@ -166,13 +164,11 @@ class Lead:
         node_count: int,
         poll_seconds: float,
         timeout_seconds: float,
-        clock: Callable[[], float] = time.monotonic,
-        sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         """``timeout_seconds`` is for all steps together, from now on."""
         self._board, self._me, self._carry, self._node_count = board, me, carry, node_count
-        self._poll_seconds, self._clock, self._sleep = poll_seconds, clock, sleep
-        self._give_up = clock() + timeout_seconds
+        self._poll_seconds = poll_seconds
+        self._give_up = time.monotonic() + timeout_seconds
         self._count = 0
         self.members: dict[str, Entry] = {}
         board.clear_others(node_count)
@@ -181,7 +177,7 @@ class Lead:
     @property
     def time_is_up(self) -> bool:
         """Whether no further step can be made."""
-        return self._clock() >= self._give_up
+        return time.monotonic() >= self._give_up
 
     def assemble(self) -> bool:
         """Wait until every pod of the run has an entry; whether they all have."""
@@ -190,7 +186,7 @@ class Lead:
             if len(entries) >= self._node_count:
                 self.members = _members(entries)
                 return True
-            self._sleep(self._poll_seconds)
+            time.sleep(self._poll_seconds)
         return False
 
     def step(self, step: Step) -> dict[str, Results]:
@@ -232,7 +228,7 @@ class Lead:
             answers.pop(self._me["node"], None)
             if set(answers) >= others or self.time_is_up:
                 return answers
-            self._sleep(self._poll_seconds)
+            time.sleep(self._poll_seconds)
 
     def _replaced(self, entries: Mapping[int, Entry]) -> bool:
         pods = {member["pod"] for member in self.members.values()}

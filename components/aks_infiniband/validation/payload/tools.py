@@ -9,26 +9,23 @@ from typing import NamedTuple
 
 from .process import Ended, run
 
+_EVERYWHERE = {
+    **dict.fromkeys(("ib_write_bw", "ib_read_bw", "ib_read_lat"), "perftest"),
+    "ibstat": "infiniband-diags",
+    "sockperf": "sockperf",
+}
 PACKAGES: Mapping[str, Mapping[str, str]] = {
     # microsoft/azurelinux 3.0: SPECS/perftest, SPECS/sockperf, SPECS/rdma-core (libibverbs-utils, infiniband-diags).
     "tdnf": {
-        "ib_write_bw": "perftest",
-        "ib_read_bw": "perftest",
-        "ib_read_lat": "perftest",
+        **_EVERYWHERE,
         "ibv_rc_pingpong": "libibverbs-utils",
         "ibv_devinfo": "libibverbs-utils",
-        "ibstat": "infiniband-diags",
-        "sockperf": "sockperf",
     },
     # Ubuntu 24.04 and Debian 12: main and universe; libmlx5 is in ibverbs-providers, which nothing else pulls in.
     "apt-get": {
-        "ib_write_bw": "perftest",
-        "ib_read_bw": "perftest",
-        "ib_read_lat": "perftest",
+        **_EVERYWHERE,
         "ibv_rc_pingpong": "ibverbs-utils ibverbs-providers",
         "ibv_devinfo": "ibverbs-utils ibverbs-providers",
-        "ibstat": "infiniband-diags",
-        "sockperf": "sockperf",
     },
 }
 """By package manager, the packages of each program."""

@@ -16,11 +16,11 @@ from . import measuring
 from .api import Api, ApiError, in_cluster_url
 from .checks import Check
 from .expectations import Expectations
-from .facts import Facts, FactsByNode, Me, entry_key, gather, look, stale_keys, who_am_i
+from .facts import Facts, FactsByNode, entry_key, gather, look, stale_keys
 from .judge import judge_pool
 from .measuring import Outcome, Setting, Worker
 from .pairing import free_ports
-from .pod import EXIT_DONE, EXIT_RETRY, EXIT_VERDICT, finish, parse
+from .pod import EXIT_DONE, EXIT_RETRY, EXIT_VERDICT, Me, finish, parse, who_am_i
 from .process import Limits
 from .rendezvous import Board, Entry, Lead, follow
 from .report import (
