@@ -125,6 +125,12 @@ def spread(values: Iterable[float]) -> str:
     return f"{ordered[0]:g}" if ordered[0] == ordered[-1] else f"{ordered[0]:g} to {ordered[-1]:g}"
 
 
+def less_is_better(figure: str, thresholds: Thresholds) -> bool:
+    """Whether less of a figure is better: as its threshold says, and without one for every latency."""
+    usual = "lower" if figure.endswith("latency") else "higher"
+    return thresholds.get(figure, {}).get("better", usual) == "lower"
+
+
 def falls_short(value: float, threshold: Threshold | None, level: str = "fail") -> bool:
     """Whether a value is worse than a threshold's level, warn or fail; never where it has none."""
     if threshold is None:

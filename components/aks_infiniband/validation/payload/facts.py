@@ -107,12 +107,7 @@ def stale_keys(data: Mapping[str, str], nodes: Sequence[str]) -> list[str]:
 
 
 def gather(
-    read: Callable[[], Mapping[str, str]],
-    run: str,
-    node_count: int,
-    *,
-    poll_seconds: float,
-    timeout_seconds: float,
+    read: Callable[[], Mapping[str, str]], run: str, node_count: int, *, poll_seconds: float, timeout_seconds: float
 ) -> dict[str, Facts]:
     """Wait until every node of the run has left its facts, or time is up; returns what is there then."""
     started = time.monotonic()

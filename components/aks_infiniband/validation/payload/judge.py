@@ -147,15 +147,13 @@ def _usual(hcas: Sequence[Hca]) -> tuple[int, ...]:
 
 
 def _across(hcas_by_node: Mapping[str, Sequence[Hca]]) -> Check:
-    groups: dict[tuple[int, ...], list[str]] = {}
-    for node, hcas in hcas_by_node.items():
-        groups.setdefault(_usual(hcas), []).append(node)
-    measured = {node: _shown(numbers) for numbers, nodes in groups.items() for node in nodes}
+    groups = _alike({node: _shown(_usual(hcas)) for node, hcas in hcas_by_node.items()})
+    measured = {node: numbers for numbers, nodes in groups.items() for node in nodes}
     if not groups:
         return not_measured("partition-keys", "no InfiniBand device to ask", expected=_ASKED)
     if len(groups) == 1:
-        return passes("partition-keys", _ASKED, _shown(next(iter(groups))))
-    sides = "; ".join(f"{', '.join(nodes)} on {_shown(numbers)}" for numbers, nodes in groups.items())
+        return passes("partition-keys", _ASKED, next(iter(groups)))
+    sides = "; ".join(f"{', '.join(nodes)} on {numbers}" for numbers, nodes in groups.items())
     cause = (
         f"nodes {', '.join(sorted(measured))} are on different partitions ({sides}): different fabrics, with no path "
         "between them. AKSInfinibandSupport was not registered when the pool was created: register it, then recreate "
@@ -173,15 +171,21 @@ def _within(node: str, hcas: Sequence[Hca]) -> list[Check]:
     ]
 
 
+def _alike(by_node: Mapping[str, str]) -> dict[str, list[str]]:
+    """The nodes of each value."""
+    groups: dict[str, list[str]] = {}
+    for node, value in by_node.items():
+        groups.setdefault(value, []).append(node)
+    return groups
+
+
 def judge_versions(facts_by_node: FactsByNode) -> list[Check]:
     """One check where everything is the same on every node, one for each thing that is not."""
     versions = {node: facts["versions"] for node, facts in sorted(facts_by_node.items())}
     names = sorted({name for of_node in versions.values() for name in of_node})
     checks = []
     for name in names:
-        groups: dict[str, list[str]] = {}
-        for node, of_node in versions.items():
-            groups.setdefault(str(of_node.get(name)), []).append(node)
+        groups = _alike({node: str(of_node.get(name)) for node, of_node in versions.items()})
         if len(groups) > 1:
             measured = {value: ", ".join(nodes) for value, nodes in groups.items()}
             cause = (

@@ -53,14 +53,11 @@ def ring(nodes: Sequence[str], devices: Mapping[str, Sequence[str]]) -> list[lis
     names = [name for name in devices[nodes[0]] if all(name in devices[node] for node in nodes)]
     # Names that are not on every node are paired where both neighbours have them.
     names += sorted({name for node in nodes for name in devices[node]} - set(names))
-    found = []
-    for name in names:
-        pairs = [
-            Pair(End(node, name), End(following, name))
-            for node, following in zip(nodes, [*nodes[1:], nodes[0]])
-            if name in devices[node] and name in devices[following]
-        ]
-        found.append(pairs)
+    neighbours = list(zip(nodes, [*nodes[1:], nodes[0]]))
+    found = [
+        [Pair(End(a, name), End(b, name)) for a, b in neighbours if name in devices[a] and name in devices[b]]
+        for name in names
+    ]
     return [pairs for pairs in found if pairs]
 
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypedDict
 
-from .checks import Thresholds, Try, falls_short
+from .checks import Thresholds, Try, falls_short, less_is_better
 from .narrowing import End, Pair, further_pairs, outliers, rounds
 from .pairing import Task, tasks_of
 from .perftest import KINDS
@@ -78,18 +78,13 @@ class Measured:
         for figure in KINDS[kind].figures:
             last = {pair: self.tries[kind][pair][-1]["values"] for pair in self.good(kind)}
             values = {pair: figures[figure] for pair, figures in last.items() if figures}
-            better = self._thresholds.get(figure, {}).get("better", _better(figure))
-            found[figure] = outliers(values, better)
+            found[figure] = outliers(values, "lower" if less_is_better(figure, self._thresholds) else "higher")
         return found
 
     def _is_short(self, made: PairTry) -> bool:
         if made["values"] is None:
             return True
-        return any(
-            falls_short(made["values"][figure], self._thresholds[figure], "fail")
-            for figure in made["values"]
-            if figure in self._thresholds
-        )
+        return any(falls_short(value, self._thresholds.get(figure)) for figure, value in made["values"].items())
 
 
 def measure(
@@ -165,10 +160,6 @@ def _joined(client: Answer | None, server_error: str | None, server: str) -> Pai
         at = "server" if _OWN.search(server_error) else at
         error = f"{error}; on {server}: {server_error}"
     return {"values": None, "error": error, "at": at}
-
-
-def _better(figure: str) -> str:
-    return "lower" if figure.endswith("latency") else "higher"
 
 
 def tries_of(tries: Sequence[PairTry], figure: str) -> list[Try]:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TypedDict
 
-from .checks import Check, Thresholds, Try, is_problem, make_check, severity
+from .checks import Check, Thresholds, Try, is_problem, less_is_better, make_check, severity
 from .collective_run import Collective
 from .counters import Counters
 from .expectations import Expectations
@@ -175,7 +175,9 @@ def worst_values(parts: Parts, checks: Sequence[Check], thresholds: Thresholds) 
     for check in checks:
         if check["check"] == "all-reduce" and isinstance(check["measured"], (int, float)):
             found.setdefault("all-reduce", []).append(float(check["measured"]))
-    return {figure: max(values) if _lower(figure, thresholds) else min(values) for figure, values in found.items()}
+    return {
+        figure: max(values) if less_is_better(figure, thresholds) else min(values) for figure, values in found.items()
+    }
 
 
 def compare(accepted: Accepted | None, values: Mapping[str, float], thresholds: Thresholds) -> list[Check]:
@@ -188,7 +190,7 @@ def compare(accepted: Accepted | None, values: Mapping[str, float], thresholds: 
         if not before:
             continue
         change = value / before - 1
-        if (change if _lower(figure, thresholds) else -change) <= _TOLERANCE:
+        if (change if less_is_better(figure, thresholds) else -change) <= _TOLERANCE:
             continue
         when = f"on {accepted['finished']} the pool was accepted with {before:g}"
         cause = f"{when}: a driver, an image or a link is worse now"
@@ -206,10 +208,3 @@ def accepted_of(text: str | None) -> Accepted | None:
     if not isinstance(found, dict) or not isinstance(found.get("values"), dict):
         return None
     return {"finished": found["finished"], "values": found["values"]}
-
-
-def _lower(figure: str, thresholds: Thresholds) -> bool:
-    """Whether less of a figure is better."""
-    return bool(
-        thresholds.get(figure, {}).get("better", "lower" if figure.endswith("latency") else "higher") == "lower"
-    )
