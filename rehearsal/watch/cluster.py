@@ -119,7 +119,8 @@ class Cluster:
 
     def _replace(self, kind: str, documents: Iterable[Document]) -> None:
         objects = self._objects[kind]
-        fresh = {_key(document): document for document in documents}
+        # The items of a list do not say their kind; those of a watch do.
+        fresh = {_key(document): {"kind": kind, **document} for document in documents}
         for key in set(objects) - set(fresh):
             self._tell(kind, objects.pop(key), gone=True)
         for key, document in fresh.items():

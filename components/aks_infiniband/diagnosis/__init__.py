@@ -1,4 +1,7 @@
-"""Read-only look at a cluster, or at Azure's answer, when a wait fails: who is to blame, why, and what to do next."""
+"""Read-only look at a cluster, or at Azure's answer, when a wait fails: who is to blame, why, and what to do next.
+
+Nothing here changes a cluster. What only one room can explain, such as a validation's report, that room hands in.
+"""
 
 from aks_infiniband.diagnosis.azure_hook import azure_operation
 from aks_infiniband.diagnosis.error_hook import Waiting, on_error

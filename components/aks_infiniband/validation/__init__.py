@@ -1,4 +1,7 @@
-"""Validation of a pool: a Job whose pods await all nodes and then look at one each, and a report."""
+"""How a pool is measured: a Job whose pods await all nodes and then look at one each, what is expected, and the report.
+
+What runs inside the pods is `payload`, which imports nothing of the rest. How a report becomes a page is not here.
+"""
 
 from aks_infiniband.validation.component import Validation, ValidationArgs
 from aks_infiniband.validation.options import ValidationOptions, Waits

@@ -21,9 +21,10 @@ ClusterPolicy = create_global_resource("nvidia.com", "v1", "ClusterPolicy", "clu
 NIC = "feature.node.kubernetes.io/pci-15b3.present"
 GPU = "feature.node.kubernetes.io/pci-10de.present"
 OFED_WAIT = "network.nvidia.com/operator.mofed.wait"
+TOOLKIT = "container-toolkit"
 GPU_OPERANDS = {
     "driver": ("nvidia-driver-daemonset", [], ["nvidia-driver-ctr", "nvidia-peermem-ctr"]),
-    "container-toolkit": (
+    TOOLKIT: (
         "nvidia-container-toolkit-daemonset",
         ["driver-validation"],
         ["nvidia-container-toolkit-ctr"],
@@ -87,8 +88,16 @@ def _gpu_operator(client: Client) -> None:
     for policy in client.list(ClusterPolicy):
         for node in client.list(Node, labels={GPU: "true"}):
             _label(client, node, {f"nvidia.com/gpu.deploy.{operand}": "true" for operand in GPU_OPERANDS})
+        environment = {TOOLKIT: policy["spec"]["toolkit"]["env"]}
         sets = [
-            _daemon_set(name, {"app": name}, {f"nvidia.com/gpu.deploy.{operand}": "true"}, containers, init=init)
+            _daemon_set(
+                name,
+                {"app": name},
+                {f"nvidia.com/gpu.deploy.{operand}": "true"},
+                containers,
+                init=init,
+                env=environment.get(operand),
+            )
             for operand, (name, init, containers) in GPU_OPERANDS.items()
         ]
         done = [_apply(client, one, "gpu-operator") for one in sets]
@@ -102,12 +111,13 @@ def _daemon_set(
     containers: list[str],
     *,
     init: list[str] | None = None,
+    env: list[dict[str, str]] | None = None,
     volumes: list[dict[str, Any]] | None = None,
 ) -> dict[str, Any]:
     pod = {
         "nodeSelector": selector,
         "initContainers": [{"name": one, "image": "registry.invalid/x"} for one in init or []],
-        "containers": [{"name": one, "image": "registry.invalid/x"} for one in containers],
+        "containers": [{"name": one, "image": "registry.invalid/x", "env": env or []} for one in containers],
         "volumes": volumes or [],
     }
     template = {"metadata": {"labels": labels}, "spec": pod}

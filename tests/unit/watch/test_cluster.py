@@ -89,6 +89,18 @@ def test_objects_are_listed_and_then_follow_the_watch() -> None:
     watching(server, "Node")(steps)
 
 
+def test_every_object_says_its_kind_though_the_items_of_a_list_do_not() -> None:
+    server = Server(Pod=[thing("listed")])
+
+    async def steps(cluster: Cluster) -> None:
+        await cluster.wait_listed()
+        await server.tell("Pod", "ADDED", thing("watched", kind="Pod"))
+        await cluster.wait_until(lambda: len(cluster.of("Pod")) == 2)
+        assert {pod["kind"] for pod in cluster.of("Pod").values()} == {"Pod"}
+
+    watching(server, "Pod")(steps)
+
+
 def test_what_changed_while_no_watch_was_open_is_told_by_the_next_list() -> None:
     server = Server(Node=[thing("stays"), thing("changes"), thing("goes"), thing("made-anew", uid="old")])
 
