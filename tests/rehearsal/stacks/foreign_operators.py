@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from httpx2 import HTTPError
-from lightkube import ApiError, Client, codecs
+from lightkube import ApiError, Client
 from lightkube.generic_resource import create_global_resource
 from lightkube.resources.apps_v1 import DaemonSet
 from lightkube.resources.core_v1 import ConfigMap, Node, Pod
@@ -132,9 +132,9 @@ def _daemon_set(
 def _apply(client: Client, document: dict[str, Any], namespace: str) -> bool:
     """Whether the object is as it should be on every node that it is for."""
     placed = {**document, "metadata": {**document["metadata"], "namespace": namespace}}
-    applied = client.apply(codecs.from_dict(placed), field_manager="foreign", force=True)
-    assert isinstance(applied, DaemonSet | ConfigMap)
-    if isinstance(applied, ConfigMap):
+    classes: dict[str, Any] = {"ConfigMap": ConfigMap, "DaemonSet": DaemonSet}
+    applied = client.apply(classes[document["kind"]].from_dict(placed), field_manager="foreign", force=True)
+    if document["kind"] == "ConfigMap":
         return True
     status = applied.status
     return status is not None and (status.numberReady or 0) == status.desiredNumberScheduled
