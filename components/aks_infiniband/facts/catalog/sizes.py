@@ -89,7 +89,7 @@ def _cpu_sizes(
 _HDR: Final = Infiniband.of(1, "HDR", "ConnectX-6")
 _NDR: Final = Infiniband.of(1, "NDR", "ConnectX-7")
 _FOUR_NDR200: Final = Infiniband.of(4, "NDR", "ConnectX-7", rate_gbps=200)
-"""800 Gb/s in all (Microsoft, "HBv5-series", 2025); assumed: as four adapters, one for each of its processors."""
+"""Assumed: 800 Gb/s in all, as four adapters, one for each of its processors. No size page was read."""
 _HBV5_CORES: Final = (368, 336, 288, 240, 192, 144, 96, 48)
 _EIGHT_HDR: Final = Infiniband.of(8, "HDR", "ConnectX-6")
 _EIGHT_NDR: Final = Infiniband.of(8, "NDR", "ConnectX-7")
