@@ -2,6 +2,7 @@
 
 import re
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -48,10 +49,9 @@ def test_the_simulated_tool_prints_the_same_columns_and_on_this_size_the_same_fi
     call = ["-d", device, "-p", "18515", *arguments]
     server = threading.Thread(target=PROGRAMS[program], args=(call,), daemon=True)
     server.start()
-    wire = tmp_path / "machines/wire"
-    for _ in range(200):
-        if wire.is_dir() and any(wire.iterdir()):
-            break
+    listens = tmp_path / "machines/wire/10.244.0.7_18515"
+    deadline = time.monotonic() + 60
+    while not listens.exists() and time.monotonic() < deadline:
         server.join(0.05)
     assert PROGRAMS[program]([*call, "10.244.0.7"]) == 0
     server.join(10)
