@@ -17,8 +17,8 @@ from .azure.node_pool import InfinibandNodePoolArgs as InfinibandNodePoolArgs
 from .azure.node_pool import OrdinaryNodePool as OrdinaryNodePool
 from .azure.node_pool import OrdinaryNodePoolArgs as OrdinaryNodePoolArgs
 from .facts.catalog import SIZES as SIZES
-from .facts.catalog import MachineSize as MachineSize
-from .facts.catalog import described as described
+from .facts.catalog.described import described as described
+from .facts.catalog.machine import MachineSize as MachineSize
 from .facts.pool import Pool as Pool
 from .facts.versions import GPU_OPERATOR_CHART as GPU_OPERATOR_CHART
 from .facts.versions import NETWORK_OPERATOR_CHART as NETWORK_OPERATOR_CHART
@@ -43,7 +43,7 @@ from .operators.nic_policy import NicNodePolicy as NicNodePolicy
 from .operators.nic_policy import NicNodePolicyArgs as NicNodePolicyArgs
 from .operators.nic_policy_spec import PolicyOptions as PolicyOptions
 from .operators.nic_policy_spec import nic_policy_specs as nic_policy_specs
-from .operators.upgrades import DriverUpgrade as DriverUpgrade
+from .operators.release import DriverUpgrade as DriverUpgrade
 from .resources.registry import Registry as Registry
 from .resources.registry import RegistryCredentials as RegistryCredentials
 from .resources.registry import RegistryCredentialsArgs as RegistryCredentialsArgs

@@ -4,7 +4,8 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from aks_infiniband.facts.catalog import SIZES, MachineSize
+from aks_infiniband.facts.catalog import SIZES
+from aks_infiniband.facts.catalog.machine import MachineSize
 
 from rehearsal.azure.clock import Clock
 from rehearsal.azure.cluster_api import ClusterApi

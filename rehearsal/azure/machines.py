@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from aks_infiniband.facts.catalog import MachineSize
+from aks_infiniband.facts.catalog.machine import MachineSize
 
 from rehearsal.azure.node_images import node_image, system_of_image
 from rehearsal.azure.node_parts import (

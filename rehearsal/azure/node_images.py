@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from aks_infiniband.facts.catalog import Architecture
+from aks_infiniband.facts.catalog.machine import Architecture
 
 from rehearsal.azure.subscription import version_key
 

@@ -5,7 +5,7 @@ import uuid
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from aks_infiniband.facts.catalog import MachineSize
+from aks_infiniband.facts.catalog.machine import MachineSize
 
 from rehearsal.azure.node_images import system_of_image
 from rehearsal.azure.subscription import Size

@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Final, Literal, TypeVar
 
 import yaml
-from aks_infiniband.facts.catalog import SIZES, Architecture, MachineSize
+from aks_infiniband.facts.catalog import SIZES
+from aks_infiniband.facts.catalog.machine import Architecture, MachineSize
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 

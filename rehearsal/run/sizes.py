@@ -7,8 +7,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
-from aks_infiniband.facts import catalog
-from aks_infiniband.facts.catalog import SIZES, MachineSize
+from aks_infiniband.facts.catalog import SIZES
+from aks_infiniband.facts.catalog.described import described as size_from
+from aks_infiniband.facts.catalog.machine import MachineSize
 
 _FILE: Final = "sizes.json"
 
@@ -38,7 +39,7 @@ def describe_sizes(run: Path, described: Mapping[str, Any]) -> None:
 
 def _describes(name: str, given: Any) -> bool:
     try:
-        catalog.described(name, given)
+        size_from(name, given)
     except (KeyError, TypeError, AttributeError):
         return False
     return True
@@ -47,5 +48,5 @@ def _describes(name: str, given: Any) -> bool:
 @lru_cache(maxsize=1)
 def _read(file: Path, _version: tuple[int, ...]) -> Mapping[str, MachineSize]:
     """The arguments identify the file by time of writing, inode and length: it is read again only when they change."""
-    described = {name: catalog.described(name, given) for name, given in json.loads(file.read_text()).items()}
+    described = {name: size_from(name, given) for name, given in json.loads(file.read_text()).items()}
     return MappingProxyType({**SIZES, **described})

@@ -11,7 +11,7 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Any, Final, cast
 
-from aks_infiniband.facts.catalog import MachineSize
+from aks_infiniband.facts.catalog.machine import MachineSize
 from lightkube import ApiError, Client, KubeConfig
 from lightkube.resources.core_v1 import Node
 

@@ -17,7 +17,7 @@ from aks_infiniband.hosts.peermem import peermem
 from aks_infiniband.operators.ipoib import ip_pool_spec, ipoib_network_spec, ipoib_networks
 from aks_infiniband.operators.network_operator import node_feature_rule_spec
 from aks_infiniband.operators.nic_policy_spec import PolicyOptions, nic_policy_specs
-from aks_infiniband.operators.upgrades import DriverUpgrade
+from aks_infiniband.operators.release import DriverUpgrade
 from aks_infiniband.resources.registry import Registry
 from lightkube.models.apps_v1 import DaemonSetSpec
 

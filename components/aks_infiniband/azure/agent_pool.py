@@ -10,9 +10,8 @@ from pulumi_azure_native import containerservice
 
 from aks_infiniband import diagnosis
 from aks_infiniband.azure.arguments import Autoscale, Machines, OrdinaryPool
-from aks_infiniband.facts.catalog import GpuDriver, MachineSize
+from aks_infiniband.facts.catalog.machine import GPU_OPERATOR_OFF, GpuDriver, MachineSize, keeps_gpu_operator_off
 from aks_infiniband.facts.pool import Pool
-from aks_infiniband.facts.size_defaults import GPU_OPERATOR_OFF, keeps_gpu_operator_off
 from aks_infiniband.resources.options import child_options
 
 # An hour: Azure keeps a pool for which it has no capacity in Creating for long, and a driver image can be slow.

@@ -19,8 +19,7 @@ import pulumi
 from pulumi_azure_native import features, resources
 
 from aks_infiniband import diagnosis
-from aks_infiniband.facts.limits import TIMEOUT_SECONDS
-from aks_infiniband.resources.options import child_options
+from aks_infiniband.resources.options import TIMEOUT_SECONDS, child_options
 
 PROVIDER_NAMESPACE: Final = "Microsoft.ContainerService"
 FEATURE_NAME: Final = "AKSInfinibandSupport"

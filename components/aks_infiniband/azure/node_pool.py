@@ -9,9 +9,8 @@ from pulumi_azure_native import containerservice
 
 from aks_infiniband.azure.agent_pool import NodePoolArgs, make_agent_pool, owner_labels, ready
 from aks_infiniband.azure.arguments import OrdinaryPool
-from aks_infiniband.facts.catalog import GpuDriver, MachineSize
-from aks_infiniband.facts.limits import LARGEST_POOL
-from aks_infiniband.facts.pool import Pool, agent_pool_label
+from aks_infiniband.facts.catalog.machine import GpuDriver, MachineSize
+from aks_infiniband.facts.pool import LARGEST_POOL, Pool, agent_pool_label
 
 SPOT: Final = "kubernetes.azure.com/scalesetpriority"
 """Label and taint of a spot pool's nodes. AKS adds both itself; given, they are no difference at the next refresh

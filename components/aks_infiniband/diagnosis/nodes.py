@@ -24,7 +24,7 @@ from aks_infiniband.diagnosis.view import (
     name_of,
     pairs,
 )
-from aks_infiniband.facts.catalog import Mode
+from aks_infiniband.facts.catalog.machine import Mode
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.resources.metadata import NETWORK_OPERATOR_NAMESPACE
 

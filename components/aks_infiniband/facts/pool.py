@@ -5,8 +5,12 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final, Literal, NotRequired, TypedDict
 
-from aks_infiniband.facts.catalog import GpuDriver, MachineSize, Mode, NicDriver
+from aks_infiniband.facts.catalog.machine import GpuDriver, MachineSize, Mode, NicDriver
 
+MOST_NODES: Final = 1000
+"""Nodes that AKS takes in one pool (Azure, "Quotas, virtual machine size restrictions, and region availability")."""
+LARGEST_POOL: Final = 100
+"""Machines that one placement group, and so one InfiniBand fabric, takes (Azure, "Scale sets and placement groups")."""
 RDMA_SHARED_RESOURCE: Final = "rdma/shared_ib"
 """The extended resource of the shared device plugin; rdma is its default prefix."""
 SRIOV_RESOURCE: Final = "rdma/ib"

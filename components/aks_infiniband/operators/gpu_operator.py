@@ -10,13 +10,18 @@ import pulumi_kubernetes as kubernetes
 
 from aks_infiniband import diagnosis
 from aks_infiniband.facts import versions
-from aks_infiniband.facts.catalog import GpuDriver
+from aks_infiniband.facts.catalog.machine import GpuDriver
 from aks_infiniband.facts.pool import Pool, tolerations
 from aks_infiniband.operators import charts
 from aks_infiniband.operators.chart_images import gpu_operator_images
-from aks_infiniband.operators.release import OperatorArgs, install_operator
-from aks_infiniband.operators.system_nodes import SYSTEM_POOL, system_node_affinity
-from aks_infiniband.operators.upgrades import ONE_BY_ONE, DriverUpgrade
+from aks_infiniband.operators.release import (
+    ONE_BY_ONE,
+    SYSTEM_POOL,
+    DriverUpgrade,
+    OperatorArgs,
+    install_operator,
+    system_node_affinity,
+)
 from aks_infiniband.resources import metadata
 from aks_infiniband.resources.options import wait_annotations
 from aks_infiniband.resources.registry import SOURCES, Registry

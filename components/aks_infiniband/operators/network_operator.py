@@ -12,8 +12,7 @@ from aks_infiniband.facts import versions
 from aks_infiniband.facts.pool import Pool, tolerations
 from aks_infiniband.operators import charts
 from aks_infiniband.operators.chart_images import network_operator_images
-from aks_infiniband.operators.release import OperatorArgs, install_operator
-from aks_infiniband.operators.system_nodes import SYSTEM_POOL, system_node_affinity
+from aks_infiniband.operators.release import SYSTEM_POOL, OperatorArgs, install_operator, system_node_affinity
 from aks_infiniband.resources import metadata
 from aks_infiniband.resources.options import child_options
 from aks_infiniband.resources.registry import SOURCES, Registry

@@ -15,7 +15,7 @@ from typing import Any, Final
 from aks_infiniband.facts import versions
 from aks_infiniband.facts.pool import RDMA_SHARED_RESOURCE, SRIOV_RESOURCE, Pool, node_affinity, tolerations
 from aks_infiniband.operators.network_operator import PRESENT
-from aks_infiniband.operators.upgrades import ONE_BY_ONE, DriverUpgrade
+from aks_infiniband.operators.release import ONE_BY_ONE, DriverUpgrade
 from aks_infiniband.resources.registry import SOURCES, Registry
 
 Spec = dict[str, Any]

@@ -1,18 +1,53 @@
-"""An operator in its namespace: what both of NVIDIA's operators take, and how their charts are installed."""
+"""What NVIDIA's two operators have in common: arguments, driver upgrades, the nodes they run on, the Helm release."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import groupby
+from typing import Any, Final
 
 import pulumi
 import pulumi_kubernetes as kubernetes
 
 from aks_infiniband import diagnosis
-from aks_infiniband.facts.pool import Pool
+from aks_infiniband.facts.pool import Pool, node_term
 from aks_infiniband.operators import charts
 from aks_infiniband.resources import metadata
 from aks_infiniband.resources.options import WaitArgs, child_options
 from aks_infiniband.resources.registry import RegistryCredentials, RegistryCredentialsArgs
+
+SYSTEM_POOL: Final[Mapping[str, str]] = {"kubernetes.azure.com/mode": "system"}
+"""AKS's label on the nodes of system pools."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DriverUpgrade:
+    """One node at a time, drained first: a driver that reloads cuts its node's pods off the GPUs and the fabric."""
+
+    automatic: bool = True
+    """Whether a changed version rolls out by itself. Off, a node gets it when its driver pod is deleted."""
+    drain_timeout_seconds: int = 300
+    """How long pods may take to leave a node; 0 waits for as long as they need."""
+
+    def policy(self) -> dict[str, Any]:
+        """The upgrade policy as ofedDriver and the GPU Operator's chart take it.
+
+        force: pods without a controller are evicted too, although nothing starts them again; as in the AKS InfiniBand
+        guide (Azure/aks-rdma-infiniband, configs/nicclusterpolicy/base).
+        """
+        return {
+            "autoUpgrade": self.automatic,
+            "maxParallelUpgrades": 1,
+            "drain": {
+                "enable": True,
+                "force": True,
+                "deleteEmptyDir": True,
+                "timeoutSeconds": self.drain_timeout_seconds,
+            },
+        }
+
+
+ONE_BY_ONE: Final = DriverUpgrade()
+"""A changed version rolls out by itself, and a node's pods have five minutes to leave."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,3 +111,32 @@ def install_operator(
         timeout=round(args.timeout_seconds),
         opts=waiting.child_options(name, "release", depends_on=after),
     )
+
+
+def system_node_affinity(selector: Mapping[str, str], pools: Sequence[Pool]) -> dict[str, Any]:
+    """The affinity of core/v1 for an operator's own pod.
+
+    selector: labels of the nodes that carry the operators; empty means any node that is not of one of the pools.
+    """
+    terms = [node_term(selector)] if selector else _of_no_pool(pools)
+    return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}}
+
+
+def _of_no_pool(pools: Sequence[Pool]) -> list[dict[str, Any]]:
+    """Terms that select the nodes of no pool.
+
+    A node belongs to a pool when it carries all of the pool's labels, so it does not when it lacks one of them. Each
+    term names one lacking label for every pool. A term that asks for more than another is left out: where many pools
+    share labels there would be thousands. NotIn holds for nodes without the label too.
+    """
+    ways: list[frozenset[tuple[str, str]]] = [frozenset()]
+    for pool in pools:
+        longer = dict.fromkeys(way | {label} for way in ways for label in pool.node_selector.items())
+        ways = [way for way in longer if not any(other < way for other in longer)]
+    return [{"matchExpressions": _lacking(sorted(way))} for way in ways]
+
+
+def _lacking(labels: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:
+    """labels: sorted."""
+    by_key = groupby(labels, key=lambda label: label[0])
+    return [{"key": key, "operator": "NotIn", "values": [value for _, value in of_key]} for key, of_key in by_key]

@@ -3,11 +3,13 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import pulumi
 
-from aks_infiniband.facts.limits import TIMEOUT_SECONDS
+TIMEOUT_SECONDS: Final = 2700
+"""Limit of a wait. Registering the feature takes about 10 minutes, a pool 6, the driver of a slow node 19, one after
+the other (field reports, B5); the rest is reserve."""
 
 
 @dataclass(frozen=True, kw_only=True)

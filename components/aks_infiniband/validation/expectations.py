@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import Any, Final, cast
 
-from aks_infiniband.facts.baselines import FIGURES, Baseline, GivenThreshold, baselines_of, thresholds
-from aks_infiniband.facts.catalog import MachineSize
+from aks_infiniband.facts.baselines import FIGURES, Baseline, GivenThreshold
+from aks_infiniband.facts.baselines.choice import baselines_of, thresholds
+from aks_infiniband.facts.catalog.machine import MachineSize
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.validation.options import Sweep
 from aks_infiniband.validation.payload.expectations import Expectations

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from importlib import resources
 from typing import Any, Final
 
-from aks_infiniband.facts.catalog import Accelerator
+from aks_infiniband.facts.catalog.machine import Accelerator
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.facts.versions import VALIDATION_IMAGE, collective_image
 from aks_infiniband.resources.metadata import labels

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 from xml.etree import ElementTree as ET
 
-from aks_infiniband.facts.catalog import MachineSize, PciSlot, Processor
+from aks_infiniband.facts.catalog.machine import MachineSize, PciSlot, Processor
 
 _VERSION: Final = "1"
 """Version of the format; NCCL refuses any other (nccl, src/graph/xml.h)."""

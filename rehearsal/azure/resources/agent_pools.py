@@ -4,7 +4,7 @@ import datetime
 import uuid
 from typing import Any, Final
 
-from aks_infiniband.facts.catalog import MachineSize
+from aks_infiniband.facts.catalog.machine import MachineSize
 from pulumi_azure_native import containerservice
 
 from rehearsal.azure import naming

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from aks_infiniband.facts.catalog import MachineSize
+from aks_infiniband.facts.catalog.machine import MachineSize
 
 from rehearsal.azure.cloud import Cloud
 from rehearsal.azure.node_images import newest_image, system_of_sku

@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Mapping
 from typing import Any, Final
 
-from aks_infiniband.facts.catalog import MachineSize
+from aks_infiniband.facts.catalog.machine import MachineSize
 
 from rehearsal.azure.cloud import Cloud
 from rehearsal.azure.machines import PoolFacts, labels, node, node_name

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any, Final
 
-from aks_infiniband.facts.catalog import MachineSize
+from aks_infiniband.facts.catalog.machine import MachineSize
 
 from rehearsal.azure.cloud import Cloud
 from rehearsal.azure.errors import AzureError, bad_request

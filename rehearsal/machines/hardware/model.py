@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from aks_infiniband.facts.catalog import SIZES, Accelerator, MachineSize, PciSlot
+from aks_infiniband.facts.catalog import SIZES
+from aks_infiniband.facts.catalog.machine import Accelerator, MachineSize, PciSlot
 
 LinkLayer = Literal["InfiniBand", "Ethernet"]
 

@@ -1,7 +1,9 @@
 """The catalogue of machine sizes: complete, consistent in itself, and open for sizes that it does not know."""
 
 import pytest
-from aks_infiniband.facts.catalog import SIZES, MachineSize, PciSlot, described
+from aks_infiniband.facts.catalog import SIZES
+from aks_infiniband.facts.catalog.described import described
+from aks_infiniband.facts.catalog.machine import MachineSize, PciSlot
 
 from tests.unit.field_recordings.recordings import recordings
 

@@ -13,7 +13,7 @@ from aks_infiniband.operators.nic_policy import (
     NicNodePolicyArgs,
 )
 from aks_infiniband.operators.nic_policy_spec import PolicyOptions, nic_policy_specs
-from aks_infiniband.operators.upgrades import DriverUpgrade
+from aks_infiniband.operators.release import DriverUpgrade
 from aks_infiniband.resources.registry import Registry
 
 from tests.some_pools import A100, GB300, HBV4, pool

@@ -17,7 +17,7 @@ from aks_infiniband.operators.charts import ValuesError
 from aks_infiniband.operators.gpu_operator import gpu_operator_values
 from aks_infiniband.operators.network_operator import network_operator_values, node_feature_rule_spec
 from aks_infiniband.operators.nic_policy_spec import nic_policy_specs
-from aks_infiniband.operators.upgrades import DriverUpgrade
+from aks_infiniband.operators.release import DriverUpgrade
 from aks_infiniband.resources.registry import Registry
 from pulumi import ResourceOptions
 

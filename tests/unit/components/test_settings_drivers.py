@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from aks_infiniband import SIZES
-from aks_infiniband.facts.size_defaults import keeps_gpu_operator_off
+from aks_infiniband.facts.catalog.machine import keeps_gpu_operator_off
 
 from tests.unit.components.stack_files import changed, loaded, mistakes, named, pool
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from aks_infiniband.facts.baselines import baselines_of, thresholds
+from aks_infiniband.facts.baselines.choice import baselines_of, thresholds
 from aks_infiniband.facts.catalog import SIZES
 
 from tests.unit.field_recordings.recordings import recordings

@@ -4,7 +4,8 @@ from ipaddress import IPv4Network
 from typing import Any, cast
 
 import pytest
-from aks_infiniband.facts.catalog import SIZES, Mode, NicDriver
+from aks_infiniband.facts.catalog import SIZES
+from aks_infiniband.facts.catalog.machine import Mode, NicDriver
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.hosts.node_preparation import node_preparation, to_prepare
 from aks_infiniband.hosts.peermem import peermem, peermem_pools

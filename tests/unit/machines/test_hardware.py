@@ -1,7 +1,8 @@
 from dataclasses import asdict
 
 import pytest
-from aks_infiniband.facts.catalog import SIZES, MachineSize
+from aks_infiniband.facts.catalog import SIZES
+from aks_infiniband.facts.catalog.machine import MachineSize
 
 from rehearsal.machines.hardware.model import Hardware, hardware_of
 

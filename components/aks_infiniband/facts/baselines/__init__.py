@@ -4,18 +4,70 @@ Published numbers disagree (H100 v5: about 450 GB/s tuned in one source, 157 unt
 it was taken of and with what. What nobody has published is computed from the machine's ports, and says so.
 """
 
-from aks_infiniband.facts.baselines.choice import baselines_of, computed_floors, threshold, thresholds
-from aks_infiniband.facts.baselines.model import FIGURES, Baseline, Figure, GivenThreshold
-from aks_infiniband.facts.baselines.published import BASELINES
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Literal
 
-__all__ = [
-    "BASELINES",
-    "FIGURES",
-    "Baseline",
-    "Figure",
-    "GivenThreshold",
-    "baselines_of",
-    "computed_floors",
-    "threshold",
-    "thresholds",
-]
+Better = Literal["higher", "lower"]
+Basis = Literal["measured", "quoted", "computed", "given"]
+"""measured: somebody published the measurement; quoted: somebody published the limit; computed: from ports and line
+rate; given: by the stack file."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Figure:
+    """One kind of figure."""
+
+    unit: str
+    better: Better
+
+
+FIGURES: Final[Mapping[str, Figure]] = {
+    "rdma-write-bandwidth": Figure(unit="Gb/s", better="higher"),
+    "rdma-read-bandwidth": Figure(unit="Gb/s", better="higher"),
+    "rdma-read-latency": Figure(unit="us", better="lower"),
+    "rdma-ping-pong-latency": Figure(unit="us", better="lower"),
+    "rdma-ping-pong-throughput": Figure(unit="Mb/s", better="higher"),
+    "ipoib-latency": Figure(unit="us", better="lower"),
+    "ipoib-message-rate": Figure(unit="messages/s", better="higher"),
+    "ipoib-throughput": Figure(unit="Mb/s", better="higher"),
+    "pod-network-latency": Figure(unit="us", better="lower"),
+    "pod-network-message-rate": Figure(unit="messages/s", better="higher"),
+    "pod-network-throughput": Figure(unit="Mb/s", better="higher"),
+    "all-reduce": Figure(unit="GB/s", better="higher"),
+    "all-reduce-small": Figure(unit="s", better="lower"),
+}
+"""Every figure that a validation measures; all-reduce is its bus bandwidth."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Baseline:
+    """One row: what is to be expected, and from where on it is too little or too much."""
+
+    figure: str
+    basis: Basis
+    source: str
+    vm_sizes: tuple[str, ...] = ()
+    """The sizes it is of; empty for every one."""
+    nodes: int | None = None
+    """Machines it was taken on; None for any number from two on."""
+    message_bytes: int | None = None
+    transport: str = "infiniband"
+    """infiniband, ipoib, tcp, or nvlink for machines of one NVLink domain."""
+    tuning: str | None = None
+    tool: str | None = None
+    expected: float | None = None
+    warn: float | None = None
+    """Worse than this is a warning."""
+    fail: float | None = None
+    """Worse than this is a failure; None where falling short fails nothing."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class GivenThreshold:
+    """Bounds that a user gives for one figure, in its unit."""
+
+    warn: float | None = None
+    """A result worse than this is warned of."""
+    fail: float | None = None
+    """A result worse than this fails."""

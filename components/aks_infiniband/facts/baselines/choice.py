@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
-from aks_infiniband.facts.baselines.model import FIGURES, Baseline, GivenThreshold
+from aks_infiniband.facts.baselines import FIGURES, Baseline, GivenThreshold
 from aks_infiniband.facts.baselines.published import BASELINES
-from aks_infiniband.facts.catalog import MachineSize
+from aks_infiniband.facts.catalog.machine import MachineSize
 
 _USUAL_SHARE: Final = 0.95
 """Of the signalling rate, per HCA: what healthy machines have shown (187.78 of 200 to 379.96 of 400 Gb/s with one queue

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from aks_infiniband.facts.baselines.model import Baseline
+from aks_infiniband.facts.baselines import Baseline
 
 _GUIDE: Final = "Azure/aks-rdma-infiniband 700dabb (2026-07-16), tests/expected-output.md"
 _INFRASTRUCTURE: Final = "Azure/ai-infrastructure-on-azure a01b073 (2026-04-22)"

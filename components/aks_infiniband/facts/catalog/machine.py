@@ -1,5 +1,6 @@
 """What a machine size is: its adapters and GPUs, where they sit, and what Azure requires for it."""
 
+import re
 from dataclasses import dataclass
 from typing import Final, Literal, Self
 
@@ -11,12 +12,17 @@ NicDriver = Literal["doca-ofed", "inbox"]
 """Whose mlx5 driver a node runs: NVIDIA's DOCA-OFED in a container, or the kernel's own."""
 GpuDriver = Literal["operator", "aks", "none"]
 """Who installs the GPUs' driver on a node."""
+OsSku = Literal["Ubuntu", "Ubuntu2204", "Ubuntu2404"]
+"""Those for which NVIDIA's drivers are built (field reports, A9)."""
 GpuSoftware = Literal["gpu-operator", "rocm", "dra"]
 """What makes a GPU usable: NVIDIA's GPU Operator, AMD's ROCm GPU operator, or NVIDIA's DRA driver (GB200, GB300)."""
 SlotSource = Literal["published", "observed", "assumed"]
 """How PCI addresses are known. published: from Azure's own NCCL topology file; observed: from a machine that somebody
 looked at; assumed: nobody has published them, so they are counted up from where those of other sizes begin."""
 
+GPU_OPERATOR_OFF: Final = "nvidia.com/gpu.deploy.operands"
+"""Node label that, false, keeps every DaemonSet of the GPU Operator off a node (NVIDIA, GPU Operator, "Preventing
+Installation of Operands on Some Nodes")."""
 RATE_GBPS: Final[dict[LinkGeneration, int]] = {"EDR": 100, "HDR": 200, "NDR": 400, "XDR": 800}
 """Signalling rate of one port by generation, in Gb/s (InfiniBand Trade Association, roadmap; four lanes)."""
 VF_DEVICE_ID: Final = {"ConnectX-5": "1018", "ConnectX-6": "101c", "ConnectX-7": "101e", "ConnectX-8": "101e"}
@@ -153,9 +159,31 @@ class MachineSize:
     """Its PCI facts."""
 
     @property
+    def default_gpu_driver(self) -> GpuDriver:
+        """Who owns the GPUs' driver where nothing else is said: the operator where it makes such GPUs usable."""
+        return "operator" if self.accelerator and self.accelerator.software == "gpu-operator" else "none"
+
+    def default_os_sku(self, nic_driver: NicDriver) -> OsSku:
+        """GB200 and GB300 need Ubuntu2404 (AKS InfiniBand guide); the inbox driver is that of Ubuntu 24.04."""
+        return "Ubuntu2404" if self.architecture == "arm64" or nic_driver == "inbox" else "Ubuntu"
+
+    @property
     def ipoib_devices(self) -> tuple[str, ...]:
         """The interfaces on which IPoIB networks can stand, one for each HCA; empty where their names are unknown."""
         return () if self.slots.source == "assumed" else tuple(slot.interface for slot in self.slots.hcas)
+
+
+def keeps_gpu_operator_off(owner: GpuDriver, size: MachineSize | None, vm_size: str) -> bool:
+    """Whether the pool's nodes have GPUs of NVIDIA that the GPU Operator must not touch.
+
+    size: None without InfiniBand. Azure's sizes with GPUs are the N family; those with GPUs of AMD say so in their name
+    ("Azure virtual machine sizes naming conventions").
+    """
+    if owner != "none":
+        return False
+    if size is not None:
+        return size.accelerator is not None and size.accelerator.vendor == "nvidia"
+    return re.match(r"Standard_N", vm_size) is not None and not re.search(r"MI\d|_V710|NV\d+as_v4", vm_size)
 
 
 def counted_up(first_domain: int, count: int) -> tuple[PciSlot, ...]:

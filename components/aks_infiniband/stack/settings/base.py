@@ -25,7 +25,7 @@ from pydantic import (
 )
 from pydantic.alias_generators import to_camel
 
-from aks_infiniband.stack.settings import addresses, rules
+from aks_infiniband.stack.settings import rules
 
 _RANGE: Final = {
     "type": "string",
@@ -33,10 +33,10 @@ _RANGE: Final = {
     "patternErrorMessage": "must be an IPv4 range such as 10.224.0.0/16",
 }
 Zone = Annotated[str, rules.zone]
-_Written = Annotated[IPv4Network, BeforeValidator(addresses.network), WithJsonSchema(_RANGE)]
-Network = Annotated[_Written, AfterValidator(addresses.network_range)]
+_Written = Annotated[IPv4Network, BeforeValidator(rules.network), WithJsonSchema(_RANGE)]
+Network = Annotated[_Written, AfterValidator(rules.network_range)]
 """A range that a cluster may use."""
-PublicRange = Annotated[_Written, AfterValidator(addresses.public_range)]
+PublicRange = Annotated[_Written, AfterValidator(rules.public_range)]
 """A range of the internet."""
 Labels = dict[Annotated[str, rules.label_key], Annotated[str, rules.label_value]]
 """Labels by which nodes are picked."""

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field
 from aks_infiniband.access.kubeconfig import Login
 from aks_infiniband.azure.arguments import OutboundType
 from aks_infiniband.facts.kubernetes import SupportPlan
-from aks_infiniband.facts.limits import MOST_NODES
+from aks_infiniband.facts.pool import MOST_NODES
 from aks_infiniband.stack.settings import rules
 from aks_infiniband.stack.settings.base import Labels, Network, PublicRange, Section, Text, Zone
 

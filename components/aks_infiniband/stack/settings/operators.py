@@ -5,8 +5,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from aks_infiniband.facts.catalog import Mode, NicDriver
-from aks_infiniband.facts.limits import TIMEOUT_SECONDS
+from aks_infiniband.facts.catalog.machine import Mode, NicDriver
+from aks_infiniband.resources.options import TIMEOUT_SECONDS
 from aks_infiniband.stack.settings import rules
 from aks_infiniband.stack.settings.base import Network, Seconds, Section, Text
 

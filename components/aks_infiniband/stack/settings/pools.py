@@ -5,9 +5,9 @@ from typing import Annotated, Final, Literal
 from pydantic import AfterValidator, Field, WithJsonSchema
 
 from aks_infiniband.azure.arguments import Priority
-from aks_infiniband.facts.catalog import SIZES, Architecture, GpuDriver, LinkGeneration, Mode, NicDriver
-from aks_infiniband.facts.limits import MOST_NODES
-from aks_infiniband.facts.size_defaults import OsSku
+from aks_infiniband.facts.catalog import SIZES
+from aks_infiniband.facts.catalog.machine import Architecture, GpuDriver, LinkGeneration, Mode, NicDriver, OsSku
+from aks_infiniband.facts.pool import MOST_NODES
 from aks_infiniband.stack.settings import rules
 from aks_infiniband.stack.settings.base import Labels, Section, Text, Zone
 

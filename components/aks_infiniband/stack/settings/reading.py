@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
-from aks_infiniband.facts import size_defaults
-from aks_infiniband.facts.catalog import SIZES, GpuDriver, MachineSize, Mode, NicDriver, described
+from aks_infiniband.facts.catalog import SIZES
+from aks_infiniband.facts.catalog.described import described
+from aks_infiniband.facts.catalog.machine import GpuDriver, MachineSize, Mode, NicDriver, OsSku
 from aks_infiniband.facts.kubernetes import minor_of
 from aks_infiniband.stack.settings.base import Unreadable
 from aks_infiniband.stack.settings.cluster import ClusterSettings
@@ -73,13 +74,13 @@ class PoolReading:
     @property
     def gpu_driver(self) -> GpuDriver:
         """Of an ordinary pool none: its GPUs are nobody's business."""
-        return self.given.gpu_driver or (size_defaults.gpu_driver(self.size) if self.infiniband else "none")
+        return self.given.gpu_driver or (self.size.default_gpu_driver if self.infiniband else "none")
 
     @property
-    def os_sku(self) -> size_defaults.OsSku:
+    def os_sku(self) -> OsSku:
         if self.given.os_sku is not None:
             return self.given.os_sku
-        return size_defaults.os_sku(self.size, self.nic_driver) if self.infiniband else "Ubuntu"
+        return self.size.default_os_sku(self.nic_driver) if self.infiniband else "Ubuntu"
 
     @property
     def ipoib_devices(self) -> tuple[str, ...]:

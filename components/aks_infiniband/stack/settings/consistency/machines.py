@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from aks_infiniband.facts.catalog import SIZES, GpuSoftware
+from aks_infiniband.facts.catalog import SIZES
+from aks_infiniband.facts.catalog.machine import GpuSoftware
 from aks_infiniband.facts.kubernetes import UBUNTU_2204_UNTIL, UBUNTU_2404, UBUNTU_IS_2404_SINCE
 from aks_infiniband.stack.settings.mistakes import Mistake, nearest, wrong
 from aks_infiniband.stack.settings.reading import PoolReading, Reading, known, unlike_the_first

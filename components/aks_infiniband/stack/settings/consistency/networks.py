@@ -6,7 +6,7 @@ from itertools import combinations
 from math import ceil
 from typing import Final
 
-from aks_infiniband.facts.catalog import MachineSize
+from aks_infiniband.facts.catalog.machine import MachineSize
 from aks_infiniband.operators.ipoib import ipoib_ranges
 from aks_infiniband.stack.settings.mistakes import Mistake, wrong
 from aks_infiniband.stack.settings.reading import PoolReading, Reading, known, listed_once

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from itertools import combinations
 from typing import Final
 
-from aks_infiniband.facts.limits import LARGEST_POOL
-from aks_infiniband.facts.size_defaults import GPU_OPERATOR_OFF, keeps_gpu_operator_off
+from aks_infiniband.facts.catalog.machine import GPU_OPERATOR_OFF, keeps_gpu_operator_off
+from aks_infiniband.facts.pool import LARGEST_POOL
 from aks_infiniband.stack.settings.mistakes import Mistake, wrong
 from aks_infiniband.stack.settings.reading import PoolReading, Reading, known, listed_once
 
