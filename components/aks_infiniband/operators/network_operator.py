@@ -9,6 +9,7 @@ import pulumi
 import pulumi_kubernetes as kubernetes
 
 from aks_infiniband.facts import versions
+from aks_infiniband.facts.catalog.machine import INFINIBAND_CLASS
 from aks_infiniband.facts.pool import Pool, tolerations
 from aks_infiniband.operators import charts
 from aks_infiniband.operators.chart_images import network_operator_images
@@ -31,7 +32,9 @@ _NFD_WORKER_TOLERATIONS: Final = (
 def node_feature_rule_spec(pools: Sequence[Pool]) -> dict[str, Any]:
     """The spec of the NodeFeatureRule: the label for nodes that carry the virtual functions of the pools' sizes.
 
-    The chart's own rules know physical functions only.
+    The chart's own rules know physical functions only. Accelerated networking has virtual functions of the same device
+    IDs, so the PCI class tells them apart. A labelled node without InfiniBand that runs another kernel gets a driver
+    DaemonSet without a pod, for which the operator waits in vain (v26.4.1, pkg/state/state_ofed.go, state_skel.go).
     """
     devices = sorted({pool.size.infiniband.vf_device_id for pool in pools})
     return {
@@ -45,6 +48,7 @@ def node_feature_rule_spec(pools: Sequence[Pool]) -> dict[str, Any]:
                         "matchExpressions": {
                             "vendor": {"op": "In", "value": ["15b3"]},
                             "device": {"op": "In", "value": devices},
+                            "class": {"op": "In", "value": [INFINIBAND_CLASS]},
                         },
                     }
                 ],

@@ -35,9 +35,12 @@ _GPU_DEVICE_IDS: Final = {
 }
 _UNKNOWN_GPU: Final = "ffff"
 """Device ID of a GPU that only a stack file describes: what acts on GPUs goes by vendor and class."""
-# Accelerated networking of today's sizes is a ConnectX-5 virtual function ("How Accelerated Networking works in Linux
-# and FreeBSD VMs"): the vendor of the InfiniBand adapters, another link layer.
+# Accelerated networking is a virtual function of the InfiniBand adapters' vendor with another link layer ("How
+# Accelerated Networking works in Linux and FreeBSD VMs"). 1018 is ConnectX-5's; 101e is one for all adapters since
+# ConnectX-6 Dx, Ethernet and InfiniBand alike (PCI ID Repository), so an ordinary machine has the device ID of an HCA
+# (which of Azure's ordinary sizes has which is assumed).
 _ETHERNET_VF: Final = "1018"
+_ETHERNET_VF_OF_ORDINARY_MACHINES: Final = "101e"
 _ETHERNET_RATE_GBPS: Final = 100
 
 
@@ -130,9 +133,10 @@ def hardware_of(*, size: str, machine: str, fabric: str, sizes: Mapping[str, Mac
     """
     known = sizes.get(size)
     hcas = () if known is None else _hcas(known, machine, fabric)
+    vf = _ETHERNET_VF_OF_ORDINARY_MACHINES if known is None else _ETHERNET_VF
     return Hardware(
         size=size,
-        rdma_devices=(*hcas, _ethernet(machine, index=len(hcas))),
+        rdma_devices=(*hcas, _ethernet(machine, vf, index=len(hcas))),
         gpus=() if known is None or known.accelerator is None else _gpus(known.accelerator, known.slots.gpus, machine),
         accelerator=None if known is None else known.accelerator,
     )
@@ -162,7 +166,7 @@ def _hcas(size: MachineSize, machine: str, fabric: str) -> tuple[RdmaDevice, ...
     )
 
 
-def _ethernet(machine: str, *, index: int) -> RdmaDevice:
+def _ethernet(machine: str, device: str, *, index: int) -> RdmaDevice:
     # Hyper-V gives a network VF a PCI domain of its own, different on every machine.
     domain = 0x1000 + _digest("ethernet", machine) % 0xE000
     return RdmaDevice(
@@ -171,7 +175,7 @@ def _ethernet(machine: str, *, index: int) -> RdmaDevice:
         pci=PciDevice(
             address=f"{domain:04x}:00:02.0",
             vendor=MELLANOX,
-            device=_ETHERNET_VF,
+            device=device,
             device_class=_CLASS_ETHERNET,
             numa_node=0,
         ),

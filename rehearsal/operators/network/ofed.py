@@ -33,8 +33,12 @@ def kernel_hash(kernel: str) -> str:
 
 
 def ofed_driver(section: Doc, context: Context) -> list[Doc]:
-    """ConfigMap and DaemonSets; nothing at all while no node with an adapter says what it runs."""
-    platforms = sorted(_platforms(context.nodes_with_nic))
+    """ConfigMap and DaemonSets; nothing at all while no node with an adapter says what it runs.
+
+    Every labelled node counts whose taints the policy tolerates, also one that the policy's affinity leaves out
+    (pkg/state/state_ofed.go of 26.4.1): its kernel may get a DaemonSet that schedules no pod.
+    """
+    platforms = sorted(_platforms(node for node in context.nodes_with_nic if context.tolerates(node)))
     if not platforms:
         return []
     safe_load = (section.get("upgradePolicy") or {}).get("safeLoad", False)

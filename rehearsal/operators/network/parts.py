@@ -20,6 +20,21 @@ _GPU_TOLERATION: Final = {"key": "nvidia.com/gpu", "operator": "Exists", "effect
 """The operator adds it to every DaemonSet, beside the policy's own."""
 
 
+_DRIVER_TOLERATIONS: Final = (
+    _GPU_TOLERATION,
+    *(
+        {"key": f"node.kubernetes.io/{key}", "operator": "Exists", "effect": "NoExecute"}
+        for key in ("not-ready", "unreachable")
+    ),
+    *(
+        {"key": f"node.kubernetes.io/{key}", "operator": "Exists", "effect": "NoSchedule"}
+        for key in ("disk-pressure", "memory-pressure", "pid-pressure", "unschedulable", "network-unavailable")
+    ),
+)
+"""What it takes for tolerated when it looks for the nodes that need a driver (pkg/state/state_ofed.go of 26.4.1,
+addDefaultDaemonSetTolerations): a node that is tainted not-ready:NoSchedule is not among them."""
+
+
 class PolicyError(ValueError):
     """A part of the policy that nothing can be made of; its text goes into the policy's status."""
 
@@ -43,6 +58,11 @@ class Context:
     def nodes_with_nic(self) -> list[Doc]:
         """Nodes that feature discovery has seen an NVIDIA network adapter in."""
         return [node for node in self.nodes if labels_of(node).get(NIC_LABEL) == "true"]
+
+    def tolerates(self, node: Doc) -> bool:
+        """Whether the policy tolerates every taint of a node, with what the operator adds for its driver."""
+        tolerated = [*(self.spec.get("tolerations") or []), *_DRIVER_TOLERATIONS]
+        return all(any(_covers(toleration, taint) for toleration in tolerated) for taint in _taints(node))
 
     def image(self, name: str, section: Doc, *, suffix: str = "") -> str:
         """Image reference of a section; repository and version may come from `global`.
@@ -74,6 +94,19 @@ class Context:
                 "hostNetwork": True,
             }
         )
+
+
+def _taints(node: Doc) -> list[Doc]:
+    return (node.get("spec") or {}).get("taints") or []
+
+
+def _covers(toleration: Doc, taint: Doc) -> bool:
+    """Kubernetes, "Taints and Tolerations": without key or effect it covers any."""
+    if toleration.get("effect") not in {None, "", taint["effect"]}:
+        return False
+    if toleration.get("key") not in {None, "", taint["key"]}:
+        return False
+    return toleration.get("operator") == "Exists" or toleration.get("value", "") == taint.get("value", "")
 
 
 def resources(section: Doc, container: str) -> Doc:

@@ -41,8 +41,13 @@ def feature_discovery(cluster: Rehearsed) -> None:
     )
 
 
-def rule(devices: list[str]) -> dict[str, Any]:
-    matches = {"vendor": {"op": "In", "value": ["15b3"]}, "device": {"op": "In", "value": devices}}
+def rule(classes: list[str]) -> dict[str, Any]:
+    """A rule for adapters of these PCI classes: the device ID, 101e, is that of Ethernet and of InfiniBand."""
+    expected = {"vendor": "15b3", "device": "101e"}
+    matches = {
+        **{key: {"op": "In", "value": [value]} for key, value in expected.items()},
+        "class": {"op": "In", "value": classes},
+    }
     return {
         "apiVersion": "nfd.k8s-sigs.io/v1alpha1",
         "kind": "NodeFeatureRule",
@@ -68,10 +73,10 @@ def test_feature_labels_follow_the_rules(cluster: Rehearsed) -> None:
     feature_discovery(cluster)
     cluster.eventually(lambda: "feature.node.kubernetes.io/pci-10de.present" in labels(cluster))
     assert PCI_15B3 not in labels(cluster)
-    cluster.client.create(codecs.from_dict(rule(["101e"])))
+    cluster.client.create(codecs.from_dict(rule(["0207"])))
     cluster.eventually(lambda: labels(cluster).get(PCI_15B3) == "true")
     assert PCI_15B3 not in labels(cluster, SYSTEM_NODE), "its mlx5 is the Ethernet one"
-    cluster.client.patch(RESOURCES["NodeFeatureRule"], "nics", rule(["1018"]), patch_type=PatchType.MERGE)
+    cluster.client.patch(RESOURCES["NodeFeatureRule"], "nics", rule(["0200", "0207"]), patch_type=PatchType.MERGE)
     cluster.eventually(lambda: labels(cluster, SYSTEM_NODE).get(PCI_15B3) == "true")
     cluster.client.delete(RESOURCES["NodeFeatureRule"], "nics")
     cluster.eventually(lambda: PCI_15B3 not in labels(cluster))
@@ -81,7 +86,7 @@ def test_no_feature_label_without_a_master(cluster: Rehearsed) -> None:
     cluster.daemon_set("worker", {"app.kubernetes.io/name": "node-feature-discovery", "role": "worker"})
     cluster.eventually(lambda: len(cluster.pods()) == 2 and all(is_ready(pod) for pod in cluster.pods()))
     before = cluster.node(NODE)["metadata"]["resourceVersion"]
-    cluster.client.create(codecs.from_dict(rule(["101e"])))
+    cluster.client.create(codecs.from_dict(rule(["0207"])))
     assert PCI_15B3 not in labels(cluster)
     assert cluster.node(NODE)["metadata"]["resourceVersion"] == before
 

@@ -26,6 +26,7 @@ RULE = {
                         "matchExpressions": {
                             "vendor": {"op": "In", "value": ["15b3"]},
                             "device": {"op": "In", "value": ["101e"]},
+                            "class": {"op": "In", "value": ["0207"]},
                         },
                     }
                 ],

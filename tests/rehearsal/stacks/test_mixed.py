@@ -17,6 +17,16 @@ NicNodePolicy = create_global_resource("mellanox.com", "v1alpha1", "NicNodePolic
 PLUGINS = {"rdmaSharedDevicePlugin", "sriovDevicePlugin"}
 
 
+@pytest.fixture(scope="module")
+def brought_up(stack: Stack) -> Outcome:
+    """The stack, up from nothing; its ordinary machines run another kernel than those with InfiniBand."""
+    pools = yaml.safe_load(stack.file.read_text())["config"]["aks-infiniband:pools"]
+    stack.settings(pools=[{**pool, "osSku": "Ubuntu2204"} if pool["name"] == "web" else pool for pool in pools])
+    outcome = stack.up()
+    assert outcome.succeeded, outcome.said
+    return outcome
+
+
 def test_each_pool_offers_what_its_mode_gives(stack: Stack, brought_up: Outcome) -> None:
     (gpu,) = {tuple(sorted(node["status"]["allocatable"].items())) for node in stack.nodes(agentpool="ndh100")}
     assert (dict(gpu)["rdma/ib"], dict(gpu)["nvidia.com/gpu"]) == ("8", "8")
@@ -38,9 +48,12 @@ def test_what_pools_share_is_in_the_cluster_policy_and_what_differs_in_node_poli
     assert all("ofedDriver" not in one for one in nodes)
 
 
-@pytest.mark.field_report("B16")
+@pytest.mark.field_report("B16", "R4")
 def test_ordinary_machines_get_nothing_of_infiniband(stack: Stack, brought_up: Outcome) -> None:
     (node,) = stack.nodes(agentpool="web")
+    (kernel,) = {one["status"]["nodeInfo"]["kernelVersion"] for one in stack.nodes(agentpool="hbv3")}
+    assert node["status"]["nodeInfo"]["kernelVersion"] != kernel
+    assert "feature.node.kubernetes.io/pci-15b3.present" not in node["metadata"]["labels"]
     assert not [resource for resource in node["status"]["allocatable"] if resource.startswith("rdma/")]
     assert "network.nvidia.com/operator.mofed.wait" not in node["metadata"]["labels"]
     assert "validation" not in stack.outputs()["pools"].get("web", {})

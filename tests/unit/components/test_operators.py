@@ -73,7 +73,8 @@ def test_the_feature_rule_finds_the_virtual_functions_of_every_pools_size(deploy
     deployment = deploy(program)
     rule = deployment.one(RULE)
     (found,) = rule.inputs["spec"]["rules"]
-    assert found["matchFeatures"][0]["matchExpressions"]["device"]["value"] == ["101c", "101e"]
+    matches = found["matchFeatures"][0]["matchExpressions"]
+    assert (matches["device"]["value"], matches["class"]["value"]) == (["101c", "101e"], ["0207"])
     assert found["labels"] == {"feature.node.kubernetes.io/pci-15b3.present": "true"}
     assert "network-operator" in rule.dependencies, "the definition comes with the release"
 

@@ -1,5 +1,6 @@
 """What the components write, carried out by the stand-ins on simulated machines: the field's failures stay away."""
 
+from dataclasses import replace
 from ipaddress import IPv4Network
 from typing import Any, cast
 
@@ -11,14 +12,17 @@ from aks_infiniband.hosts.node_preparation import node_preparation, to_prepare
 from aks_infiniband.hosts.peermem import peermem, peermem_pools
 from aks_infiniband.operators.gpu_operator import gpu_operator_values
 from aks_infiniband.operators.ipoib import ip_pool_spec, ipoib_network_spec, ipoib_networks
+from aks_infiniband.operators.network_operator import PRESENT, node_feature_rule_spec
 from aks_infiniband.operators.nic_policy_spec import nic_policy_specs
 
 from rehearsal.machines.hardware.device_plugins import shared_rdma, sriov
 from rehearsal.machines.hardware.inventory import Machine
 from rehearsal.machines.hardware.kernel_modules import lifts_memlock
-from rehearsal.machines.hardware.model import hardware_of
+from rehearsal.machines.hardware.model import Hardware, hardware_of
 from rehearsal.machines.network.address_pools import allocations, free_address_of
 from rehearsal.machines.network.networks import parent_device
+from rehearsal.machines.nodes.feature_discovery import features_of
+from rehearsal.machines.nodes.feature_rules import labels_of_rules
 from rehearsal.machines.pods.behaviours import behaviour_of, clashes
 from rehearsal.machines.pods.effects import Effects, InForce
 from rehearsal.operators.gpu.operands import operands
@@ -78,6 +82,22 @@ def modules_of(one: Pool) -> frozenset[str]:
     if peermem_pools([one]):
         pods.append(peermem([one]).spec()["template"])
     return started(machine, *pods).modules(machine)
+
+
+@pytest.mark.field_report("R4")
+@pytest.mark.parametrize("size", list(SIZES))
+def test_only_machines_with_infiniband_get_the_label_by_which_the_operator_knows_them(size: str) -> None:
+    rule = {"metadata": {"name": "nics"}, "spec": node_feature_rule_spec([pool(size)])}
+
+    def given(hardware: Hardware) -> dict[str, str]:
+        return labels_of_rules([rule], features_of(hardware, {}, "node-0"))
+
+    assert given(machine_of(pool(size)).hardware) == PRESENT
+    ordinary = hardware_of(size="Standard_D8s_v5", machine="node-1", fabric="one")
+    (ethernet,) = ordinary.rdma_devices
+    same_id = replace(ethernet.pci, device=SIZES[size].infiniband.vf_device_id)
+    accelerated = replace(ordinary, rdma_devices=(replace(ethernet, pci=same_id),))
+    assert given(accelerated) == {}, "accelerated networking has the device ID of an HCA, and is Ethernet"
 
 
 @pytest.mark.field_report("B13", "B14", "A2b", "C9")

@@ -62,7 +62,8 @@ def test_an_expression_that_nfd_refuses_is_an_error(expression: dict[str, Any]) 
 
 
 def test_one_device_must_satisfy_all_expressions() -> None:
-    both = pci(vendor={"op": "In", "value": ["15b3"]}, device={"op": "In", "value": ["101c", "101e"]})
+    expected = {"vendor": ["15b3"], "device": ["101c", "101e"], "class": ["0207"]}
+    both = pci(**{key: {"op": "In", "value": values} for key, values in expected.items()})
     assert labels_of_rules([rule(matchFeatures=both)], FEATURES) == {f"{NFD}/found": "yes"}
     ethernet_only = features_of(SYSTEM, NODE_INFO, "node-1")
     assert labels_of_rules([rule(matchFeatures=both)], ethernet_only) == {}

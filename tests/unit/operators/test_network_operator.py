@@ -82,6 +82,38 @@ def test_ofed_driver_is_one_daemon_set_per_kernel_that_feature_discovery_has_see
     assert daemon_sets[OFED]["spec"]["updateStrategy"] == {"type": "OnDelete"}
 
 
+@pytest.mark.field_report("R4")
+def test_a_labelled_node_with_another_kernel_that_the_policy_leaves_out_keeps_the_driver_from_being_ready(
+    running: Any, settle: Any
+) -> None:
+    """The policy's affinity is not looked at when the sets are made, and a set without a pod is never ready."""
+    running.node("web-0", kernel="5.15.0-1102-azure")
+    running.policy({"ofedDriver": IMAGE, "nodeAffinity": AFFINITY})
+    settle(running, reconcile)
+    running.scheduled(OFED, 2)
+    running.scheduled(f"mofed-ubuntu24.04-{kernel_hash('5.15.0-1102-azure')}-ds", 0)
+    settle(running, reconcile)
+    assert states(running)["state-OFED"] == "notReady"
+
+
+@pytest.mark.parametrize(
+    ("taint", "counts"),
+    [
+        ({"key": "sku", "value": "hpc", "effect": "NoSchedule"}, True),
+        ({"key": "sku", "value": "web", "effect": "NoSchedule"}, False),
+        ({"key": "CriticalAddonsOnly", "value": "true", "effect": "PreferNoSchedule"}, False),
+        ({"key": "nvidia.com/gpu", "value": "present", "effect": "NoSchedule"}, True),
+        ({"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}, True),
+        ({"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}, False),
+    ],
+)
+def test_only_nodes_whose_taints_the_policy_tolerates_get_a_driver(running: Any, taint: Any, counts: bool) -> None:
+    kernel = "6.11.0-1008-azure"
+    running.node("ib-2", kernel=kernel)["spec"]["taints"] = [taint]
+    running.policy({"ofedDriver": IMAGE, "tolerations": [{"key": "sku", "operator": "Equal", "value": "hpc"}]})
+    assert (f"mofed-ubuntu24.04-{kernel_hash(kernel)}-ds" in made(running)) == counts
+
+
 def test_ofed_state_is_not_ready_while_no_node_shows_an_adapter(cluster: Any) -> None:
     cluster.operator("network-operator", OPERATOR_LABELS)
     cluster.node("ib-0", nic=False)

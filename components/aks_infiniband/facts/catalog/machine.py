@@ -27,6 +27,8 @@ RATE_GBPS: Final[dict[LinkGeneration, int]] = {"EDR": 100, "HDR": 200, "NDR": 40
 """Signalling rate of one port by generation, in Gb/s (InfiniBand Trade Association, roadmap; four lanes)."""
 VF_DEVICE_ID: Final = {"ConnectX-5": "1018", "ConnectX-6": "101c", "ConnectX-7": "101e", "ConnectX-8": "101e"}
 """PCI device ID of the virtual function by adapter (PCI ID Repository)."""
+INFINIBAND_CLASS: Final = "0207"
+"""PCI class and subclass of an HCA, physical or virtual; of an Ethernet function they are 0200 (PCI ID Repository)."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
