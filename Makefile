@@ -14,6 +14,10 @@ BIN := $(VENV)/bin
 # A rehearsal starts Python ten times over: from cached bytecode each start is seconds sooner.
 unexport PYTHONDONTWRITEBYTECODE
 
+# A value as one word of the shell's, whatever is in it: FAULTS="my faults.yaml".
+quoted = '$(subst ','\'',$(1))'
+option = $(if $(2),--$(1) $(call quoted,$(2)))
+
 .DEFAULT_GOAL := help
 .PHONY: help setup tools rehearse rehearse-down unit test test-all check fix docs facts facts-check recordings lock
 
@@ -21,12 +25,12 @@ help: ## show what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
 
 rehearse: tools ## bring a stack up on this machine: STACK=dev KEEP=1 SPEED=60 CHARTS=dir OPERATORS=external SUBSCRIPTION=file FAULTS=file
-	@$(BIN)/python -m rehearsal up $(STACK) --speed $(SPEED) $(if $(KEEP),--keep) \
-	  $(if $(CHARTS),--charts $(CHARTS)) $(if $(OPERATORS),--operators $(OPERATORS)) $(if $(SUBSCRIPTION),--subscription $(SUBSCRIPTION)) \
-	  $(if $(FAULTS),--faults $(FAULTS))
+	@$(BIN)/python -m rehearsal up $(call quoted,$(STACK)) --speed $(call quoted,$(SPEED)) $(if $(KEEP),--keep) \
+	  $(call option,charts,$(CHARTS)) $(call option,operators,$(OPERATORS)) \
+	  $(call option,subscription,$(SUBSCRIPTION)) $(call option,faults,$(FAULTS))
 
 rehearse-down: setup ## stop what a rehearsal left running: STACK=dev, or every stack with STACK=all
-	@$(BIN)/python -m rehearsal down $(STACK)
+	@$(BIN)/python -m rehearsal down $(call quoted,$(STACK))
 
 # Two workers, a module to one of them. Rehearsals begin, for they are long: what is short fills the gaps at the end.
 PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder --durations 20

@@ -14,10 +14,18 @@ from typing import Final
 from rich.console import Console
 
 from rehearsal.azure.subscription import SubscriptionFileError
-from rehearsal.control_plane import ControlPlaneError, RunFolder, RunFolderError, down
+from rehearsal.control_plane import (
+    BusyError,
+    ControlPlaneError,
+    RunFolder,
+    RunFolderError,
+    down,
+    the_only_command,
+)
 from rehearsal.engine.events import Event, Step
 from rehearsal.engine.pulumi import EngineError
 from rehearsal.faults.checking import FaultsError
+from rehearsal.machines.kubelet import landlock
 from rehearsal.outcome.failure import print_failure
 from rehearsal.outcome.progress import Progress
 from rehearsal.outcome.result import Status, result
@@ -36,6 +44,7 @@ _TOLD: Final = (
     StackFileError,
     FaultsError,
     SubscriptionFileError,
+    BusyError,
     ControlPlaneError,
     EngineError,
     RunFolderError,
@@ -61,6 +70,10 @@ def main(arguments: list[str] | None = None) -> int:
         return command(chosen, console)
     except _TOLD as error:
         console.print(f"rehearsal: {error}", style="red", markup=False, highlight=False)
+        return 1
+    except OSError as error:
+        where = f" ({error.filename})" if error.filename else ""
+        console.print(f"rehearsal: {error.strerror or error}{where}", style="red", markup=False, highlight=False)
         return 1
     except StoppedBySignalError as stopped:
         console.print(f"Stopped by {stopped}; nothing of this rehearsal is left running.", style="yellow")
@@ -103,11 +116,21 @@ def _up(chosen: argparse.Namespace, console: Console) -> int:
         subscription=chosen.subscription.resolve() if chosen.subscription else None,
         faults=chosen.faults.resolve() if chosen.faults else None,
     )
-    progress = Progress(console=console)
+    rehearsal.check_files()
+    with the_only_command(rehearsal.run):
+        return _up_alone(chosen, rehearsal, Progress(console=console))
+
+
+def _up_alone(chosen: argparse.Namespace, rehearsal: Rehearsal, progress: Progress) -> int:
+    console = progress.console
     if rehearsal.is_kept:
         progress.say(f"carrying on with the data centre of stack {chosen.stack}, as it was started")
     else:
+        if ended := rehearsal.how_the_kept_ended:
+            console.print(f"The data centre that was kept is there no longer: {ended}", style="yellow", markup=False)
         progress.say(f"starting the data centre of stack {chosen.stack}")
+    if unconfined := landlock.warning():
+        progress.say(f"[yellow]{unconfined}[/yellow]")
     with rehearsal.data_centre(keep=chosen.keep) as check:
         made = _bring_up(rehearsal, progress, check, every=chosen.verbose)
     if chosen.keep:
@@ -152,6 +175,7 @@ def _bring_up(rehearsal: Rehearsal, progress: Progress, check: Callable[[], None
 
     progress.say(f"ready; one second here is {run.read_run_json()['speed']:g} simulated. [bold]pulumi preview[/bold]")
     engine = rehearsal.engine()
+    rehearsal.recover(engine)
     made = pulumi(engine, plan, "preview")
     begun = time.monotonic()
     if made:

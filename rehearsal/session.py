@@ -24,14 +24,14 @@ from rehearsal.control_plane import (
     down,
 )
 from rehearsal.control_plane.credentials import CLUSTER_NAME
-from rehearsal.control_plane.processes import processes_of_run
+from rehearsal.control_plane.leftovers import is_supervised
 from rehearsal.engine.events import Event
 from rehearsal.engine.pulumi import Engine
 from rehearsal.faults import machine_faults
 from rehearsal.faults.file import read_file
 from rehearsal.run.folder import write_atomically
 from rehearsal.run.sizes import describe_sizes
-from rehearsal.stack import existing_nodes, stack_file
+from rehearsal.stack import existing_nodes, pending, stack_file
 from rehearsal.tools.paths import BIN, PLUGINS, PROJECT
 
 DEFAULT_SPEED: Final = 60.0
@@ -90,6 +90,13 @@ class Rehearsal:
         engine.set_secrets(stack_file.secrets(document))
         return engine
 
+    def recover(self, engine: Engine) -> None:
+        """Bring the stack to where an engine goes on, if the last one was killed. Only under `the_only_command`."""
+        engine.cancel_ended_update()
+        deployment = engine.deployment()
+        if pending.pending_creates(deployment):
+            engine.settle_pending_creates(pending.imports(deployment, self.run.azure / "state.json"))
+
     def _prepare_world(self, config: Mapping[str, Any]) -> None:
         described = config.get(f"{stack_file.NAMESPACE}:sizes")
         describe_sizes(self.run.root, described if isinstance(described, dict) else {})
@@ -98,21 +105,29 @@ class Rehearsal:
         if f"{stack_file.NAMESPACE}:existingCluster" in config:
             existing_nodes.register(self.run.root, self.run.kubeconfig, config)
 
-    @contextmanager
-    def data_centre(self, *, keep: bool = False) -> Iterator[Callable[[], None]]:
-        """The control plane and the simulators: those of a kept run where there is one, else new ones.
+    def check_files(self) -> None:
+        """Before anything starts or ends: a mistake in a file must not cost a start, or a cluster that was kept.
 
-        Gives a check to call often: it raises ControlPlaneError when a part has ended. They all end with the block,
-        unless it ends well and `keep` is True. Raises StackFileError for a stack or charts that are not there,
-        FaultsError and SubscriptionFileError for files with mistakes, and ControlPlaneError when a part fails.
+        Raises StackFileError for a stack or charts that are not there, FaultsError and SubscriptionFileError for files
+        with mistakes.
         """
-        # Before anything starts or ends: a mistake in a file must not cost a start, or a cluster that was kept.
         stack_file.read(self.project, self.stack)
         stack_file.find_charts(self.charts)
         if self.faults is not None:
             read_file(self.faults)
         if self.subscription is not None:
             load(self.subscription)
+
+    @contextmanager
+    def data_centre(self, *, keep: bool = False) -> Iterator[Callable[[], None]]:
+        """The control plane and the simulators: those of a kept run where there is one, else new ones.
+
+        Gives a check to call often: it raises ControlPlaneError when a part has ended. They all end with the block,
+        unless it ends well and `keep` is True. Raises what `check_files` does, and ControlPlaneError when a part fails.
+        """
+        self.check_files()
+        if self.how_the_kept_ended is not None:
+            down(self.run.root)
         with self._kept() if self.is_kept else self._started() as (check, leave):
             yield check
             check()
@@ -143,8 +158,17 @@ class Rehearsal:
 
     @property
     def is_kept(self) -> bool:
-        """Whether an earlier run of this stack was left up."""
-        return bool(self.run.read_run_json().get("kept")) and bool(processes_of_run(self.run.root))
+        """Whether an earlier run of this stack was left up, and is."""
+        run = self.run.read_run_json()
+        return bool(run.get("kept")) and run.get("state") == "ready" and is_supervised(self.run)
+
+    @property
+    def how_the_kept_ended(self) -> str | None:
+        """Why an earlier run that was left up is there no longer; None where there is none, or it is."""
+        run = self.run.read_run_json()
+        if not run.get("kept") or run.get("state") == "stopped" or self.is_kept:
+            return None
+        return str(run.get("error") or f"its processes have ended; logs are in {self.run.logs}")
 
 
 def pulumi(engine: Engine, show: Callable[[Event], Any], *command: str) -> bool:

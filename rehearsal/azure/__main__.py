@@ -19,6 +19,7 @@ from pulumi.runtime.proto import provider_pb2_grpc
 from rehearsal.azure.clock import Clock
 from rehearsal.azure.cloud import Cloud
 from rehearsal.azure.cluster_api import ClusterApi
+from rehearsal.azure.neighbours import OwnProcessesOnly
 from rehearsal.azure.operations import Operations
 from rehearsal.azure.provider import AzureNative
 from rehearsal.azure.resources import KINDS
@@ -59,7 +60,7 @@ def serve(run: Path, speed: float, subscription: Path = DEFAULT_FILE) -> Server:
     )
     operations = Operations(cloud, KINDS)
     options = [("grpc.max_receive_message_length", _MESSAGE_BYTES), ("grpc.max_send_message_length", _MESSAGE_BYTES)]
-    grpc_server = grpc.server(ThreadPoolExecutor(_WORKERS), options=options)
+    grpc_server = grpc.server(ThreadPoolExecutor(_WORKERS), interceptors=[OwnProcessesOnly()], options=options)
     provider_pb2_grpc.add_ResourceProviderServicer_to_server(AzureNative(operations), grpc_server)
     port = grpc_server.add_insecure_port("127.0.0.1:0")
     grpc_server.start()

@@ -20,7 +20,7 @@ def scale(run: RunFolder, pool: str, count: int) -> int:
     Raises grpc.RpcError, with the reason in its details, for a pool whose bounds do not allow the count.
     """
     port = json.loads(run.ready_file("azure").read_text())["port"]
-    with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
+    with grpc.insecure_channel(f"127.0.0.1:{port}", options=[("grpc.enable_http_proxy", 0)]) as channel:
         request = provider_pb2.InvokeRequest(tok=AUTOSCALE, args=to_struct({"pool": pool, "count": count}))
         answer = provider_pb2_grpc.ResourceProviderStub(channel).Invoke(request, timeout=_SECONDS)
     return int(json_format.MessageToDict(getattr(answer, "return"))["count"])

@@ -10,6 +10,7 @@ from rehearsal.control_plane.client import (
     ControlPlaneError,
     down,
 )
+from rehearsal.control_plane.leftovers import BusyError, the_only_command
 from rehearsal.control_plane.parts import ALL_PARTS, SIMULATORS, UnknownPartError
 from rehearsal.run.folder import ENVIRONMENT_VARIABLE, RunFolder, RunFolderError
 
@@ -19,10 +20,12 @@ __all__ = [
     "ENVIRONMENT_VARIABLE",
     "SIMULATORS",
     "WITH_KWOK",
+    "BusyError",
     "ControlPlane",
     "ControlPlaneError",
     "RunFolder",
     "RunFolderError",
     "UnknownPartError",
     "down",
+    "the_only_command",
 ]

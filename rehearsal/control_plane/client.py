@@ -20,6 +20,7 @@ import psutil
 from rehearsal.control_plane.parts import ALL_PARTS, CONTROL_PLANE, TIME_LIMIT_S, select
 from rehearsal.control_plane.processes import end, processes_of_run
 from rehearsal.run.folder import ENVIRONMENT_VARIABLE, RunFolder, RunFolderError
+from rehearsal.run.loopback import reaching_loopback
 from rehearsal.tools.paths import PROJECT
 
 START_LIMIT_S = 3 * TIME_LIMIT_S
@@ -81,7 +82,7 @@ class ControlPlane:
                 stdout=subprocess.PIPE,
                 stderr=log,  # a kept cluster must not hold the command's own open, which may be a pipe
                 cwd=PROJECT,
-                env=os.environ | dict(environment or {}) | {ENVIRONMENT_VARIABLE: str(run.root)},
+                env=reaching_loopback(os.environ) | dict(environment or {}) | {ENVIRONMENT_VARIABLE: str(run.root)},
                 start_new_session=True,  # a terminal's Ctrl-C goes to the command alone, and it decides
             )
         control_plane = cls(run, supervisor)

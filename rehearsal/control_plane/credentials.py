@@ -50,7 +50,7 @@ def write_credentials(run: RunFolder, *, api_server_port: int) -> None:
         addresses=(LOOPBACK, service_address),
         server=True,
     ).write(run.pki, "kube-apiserver")  # fmt: skip
-    for part in ("kube-controller-manager", "kube-scheduler", "kwok", "machines"):
+    for part in ("kube-controller-manager", "kube-scheduler", "machines"):
         authority.issue(part, dns_names=("localhost",), addresses=(LOOPBACK,), server=True).write(run.pki, part)
     # with which the API server reads container logs from the machines
     authority.issue("kube-apiserver-kubelet-client", client=True).write(run.pki, "kubelet-client")

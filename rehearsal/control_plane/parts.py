@@ -16,7 +16,7 @@ SIMULATORS = ("azure", "machines", "operators")
 """The parts in Python: each is the module of its name in this package, started with --run and --speed."""
 ALL_PARTS = (*CONTROL_PLANE, "kwok", *SIMULATORS)
 
-PORTS = ("etcd", "etcd-peer", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok")
+PORTS = ("etcd", "etcd-peer", "kube-apiserver", "kube-controller-manager", "kube-scheduler")
 
 TIME_LIMIT_S = 60.0
 """The parts are ready after one to three seconds; a machine that is busy with other work gets a minute."""
@@ -52,12 +52,17 @@ class WritesFile:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Runs:
+    """Ready when its process runs: a part that nobody calls. What it fails of later ends the rehearsal all the same."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Part:
     """One process of a rehearsal."""
 
     name: str
     argv: tuple[str, ...]
-    ready: ServesHttps | WritesFile
+    ready: ServesHttps | WritesFile | Runs
     after: tuple[str, ...] = ()
     """The parts that must be ready before this one starts."""
     time_limit_s: float = TIME_LIMIT_S
@@ -129,6 +134,8 @@ def _api_server(run: RunFolder, ports: Mapping[str, int]) -> Part:
         argv=(
             str(tool("kube-apiserver")),
             f"--bind-address={LOOPBACK}",
+            # else it looks for the default route's interface, and ends where there is none
+            f"--advertise-address={LOOPBACK}",
             f"--secure-port={ports['kube-apiserver']}",
             f"--etcd-servers=https://{LOOPBACK}:{ports['etcd']}",
             f"--etcd-cafile={pki / 'etcd-ca.crt'}",
@@ -203,7 +210,7 @@ def _component(run: RunFolder, name: str, ports: Mapping[str, int]) -> tuple[str
     )
 
 
-def _kwok(run: RunFolder, ports: Mapping[str, int]) -> Part:
+def _kwok(run: RunFolder, _ports: Mapping[str, int]) -> Part:
     return Part(
         name="kwok",
         argv=(
@@ -212,12 +219,10 @@ def _kwok(run: RunFolder, ports: Mapping[str, int]) -> Part:
             f"--kubeconfig={run.part_kubeconfig('kwok')}",
             "--manage-nodes-with-annotation-selector=kwok.x-k8s.io/node=fake",
             "--node-lease-duration-seconds=40",
-            f"--server-address={LOOPBACK}:{ports['kwok']}",
-            f"--tls-cert-file={run.pki / 'kwok.crt'}",
-            f"--tls-private-key-file={run.pki / 'kwok.key'}",
+            # without an address to serve on: it gives its metrics and profiles to everybody who asks
         ),
         after=("kube-apiserver",),
-        ready=ServesHttps(port=ports["kwok"], path="/healthz", authority=run.pki / "ca.crt"),
+        ready=Runs(),
     )
 
 

@@ -7,7 +7,7 @@ import ssl
 from dataclasses import dataclass
 
 from rehearsal.control_plane.credentials import LOOPBACK
-from rehearsal.control_plane.parts import ServesHttps, WritesFile
+from rehearsal.control_plane.parts import Runs, ServesHttps, WritesFile
 
 POLL_S = 0.05
 ANSWER_LIMIT_S = 5.0
@@ -21,8 +21,10 @@ class Answer:
     seen: str
 
 
-async def ask(check: ServesHttps | WritesFile) -> Answer:
+async def ask(check: ServesHttps | WritesFile | Runs) -> Answer:
     """Asks once. A part that does not answer, or not in time, is not ready; nothing is raised."""
+    if isinstance(check, Runs):
+        return Answer(True, "it runs")
     if isinstance(check, WritesFile):
         exists = check.path.exists()
         return Answer(exists, f"{check.path} {'exists' if exists else 'does not exist yet'}")

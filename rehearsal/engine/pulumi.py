@@ -2,21 +2,26 @@
 
 import json
 import os
+import re
 import secrets
 import signal
 import subprocess
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 import yaml
 
-from rehearsal.engine.events import Event, EventReader
+from rehearsal.engine.events import Diagnostic, Event, EventReader
+from rehearsal.run.loopback import reaching_loopback
 
-_DROPPED_ENVIRONMENT: Final = ("ARM_", "AZURE_", "PULUMI_", "KUBECONFIG", "HELM_")
-"""Prefixes of variables that would lead the engine to the user's own account, cluster or backend."""
+_DROPPED_ENVIRONMENT: Final = ("ARM_", "AZURE_", "PULUMI_", "KUBECONFIG", "HELM_", "PYTHONUNBUFFERED")
+"""Prefixes of variables that would lead the engine to the user's own account, cluster or backend. The last makes Python
+write what a program says in scraps, which the engine passes on as messages of their own."""
+_ERROR: Final = re.compile(r"^error: (.*(?:\n[ \t]+.*)*)", re.MULTILINE)
+"""What the engine prints of its own accord: from the margin, and what is indented below."""
 _GRACE_SECONDS: Final = 10.0
 
 
@@ -30,6 +35,9 @@ class Run:
 
     process: "subprocess.Popen[bytes]"
     event_log: Path
+    log: Path
+    """What the engine prints, with that of the commands before."""
+    log_start: int
     exit_code: int | None = None
     _reader: EventReader = field(default_factory=EventReader)
 
@@ -53,6 +61,16 @@ class Run:
                 yield None
                 time.sleep(0.2)
         self.exit_code = self.process.returncode
+        if self.exit_code != 0:
+            yield from self._printed_errors()
+
+    def _printed_errors(self) -> Iterator[Diagnostic]:
+        """What the engine says on its terminal alone: that another holds the stack, that it cannot read its files."""
+        with self.log.open("rb") as log:
+            log.seek(self.log_start)
+            printed = log.read().decode(errors="replace")
+        for message in _ERROR.findall(printed):
+            yield Diagnostic(severity="error", message=message.rstrip())
 
     def stop(self) -> None:
         """Ask the engine to cancel, then insist."""
@@ -98,7 +116,7 @@ class Engine:
         inherited = {key: value for key, value in os.environ.items() if not key.startswith(_DROPPED_ENVIRONMENT)}
         path = os.pathsep.join([*map(str, self.bin_folders), inherited.get("PATH", "")])
         return {
-            **inherited,
+            **reaching_loopback(inherited),
             **self.environment,
             "PATH": path,
             "PULUMI_HOME": str(self.folder / "home"),
@@ -143,6 +161,24 @@ class Engine:
             where = ["--stack", self.stack, "--config-file", str(self.stack_file)]
             self._check_output(["config", "set-all", "--path", *secret, *where])
 
+    def cancel_ended_update(self) -> None:
+        """Free the stack from an update whose engine was killed. Only for who knows that no engine works on it."""
+        if any((self.folder / "backend").glob(".pulumi/locks/**/*.json")):
+            self._check_output(["cancel", self.stack, "--yes"])
+
+    def deployment(self) -> dict[str, Any]:
+        """The stack's state, as the backend keeps it."""
+        for file in (self.folder / "backend").glob(f".pulumi/stacks/*/{self.stack}.json"):
+            deployment: dict[str, Any] = json.loads(file.read_text())["checkpoint"].get("latest") or {}
+            return deployment
+        return {}
+
+    def settle_pending_creates(self, imports: Iterable[tuple[str, str]]) -> None:
+        """Take note of resources, by URN and ID, that a killed engine was making; it makes the others anew."""
+        where = ["--stack", self.stack, "--config-file", str(self.stack_file), "--yes", "--skip-preview"]
+        chosen = [word for pair in imports for value in pair for word in ("--import-pending-creates", value)]
+        self._check_output(["refresh", *where, *chosen, "--clear-pending-creates"])
+
     def run(self, command: str, *arguments: str) -> Run:
         """Start `preview`, `up` or `destroy` of the stack."""
         event_log = self.folder / f"{command}.events.jsonl"
@@ -154,12 +190,13 @@ class Engine:
         with self.log.open("ab") as log:
             log.write(f"$ {' '.join(line)}\n".encode())
             log.flush()
+            log_start = log.tell()
             # A session of its own: a Ctrl-C reaches the engine once, from `stop`, and not twice.
             process = subprocess.Popen(
                 line, cwd=self.project, env=self.environ(), stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                 start_new_session=True,
             )  # fmt: skip
-        return Run(process=process, event_log=event_log)
+        return Run(process=process, event_log=event_log, log=self.log, log_start=log_start)
 
     def outputs(self) -> dict[str, Any]:
         """The stack's outputs; secrets stay hidden."""

@@ -14,7 +14,8 @@ ENVIRONMENT_VARIABLE = "AKS_INFINIBAND_REHEARSAL"
 
 AWAIT_EVERY_S = 0.02
 
-_OURS = ("run.json", "lock", "supervisor.log", "pki", "kubeconfig", "logs", "ready")
+_MARKER = ".aks-infiniband-rehearsal"
+_MARK = "This folder belongs to a rehearsal, which empties it when it starts anew.\n"
 
 
 class RunFolderError(Exception):
@@ -40,6 +41,11 @@ class RunFolder:
     def lock(self) -> Path:
         """Locked by the supervisor for as long as it lives."""
         return self.root / "lock"
+
+    @property
+    def command(self) -> Path:
+        """Locked by the command that works on the folder, for as long as it lives; says who that is."""
+        return self.root / "command"
 
     @property
     def supervisor_log(self) -> Path:
@@ -108,23 +114,29 @@ class RunFolder:
         return self.pki / f"{part}.kubeconfig"
 
     def claim(self) -> None:
-        """Makes the folder where there is none.
+        """Makes the folder where there is none, and marks it.
 
-        Raises RunFolderError when there is one that holds something and has never been a run folder.
+        Raises RunFolderError when there is one that holds something and is no run folder.
         """
         if self.root.exists() and not self.root.is_dir():
             raise RunFolderError(f"run folder {self.root} is not a folder: name another")
-        if self.root.exists() and any(self.root.iterdir()) and not any((self.root / name).exists() for name in _OURS):
+        if self.root.exists() and any(self.root.iterdir()) and not self._is_ours():
             raise RunFolderError(
                 f"run folder {self.root} holds files that no rehearsal put there: name another, or empty it"
             )
         self.root.mkdir(parents=True, exist_ok=True)
+        self.root.chmod(0o700)
+        write_atomically(self.root / _MARKER, _MARK)
+
+    def _is_ours(self) -> bool:
+        # Before there was a marker, there was a run.json that names a supervisor.
+        return (self.root / _MARKER).is_file() or "supervisor" in self.read_run_json()
 
     def prepare(self) -> None:
         """Empties the folder, or makes it. Raises RunFolderError as `claim` does."""
         self.claim()
         for entry in self.root.iterdir():
-            if entry in {self.lock, self.supervisor_log}:
+            if entry in {self.lock, self.command, self.supervisor_log, self.root / _MARKER}:
                 continue
             if entry.is_dir() and not entry.is_symlink():
                 shutil.rmtree(entry)
@@ -137,7 +149,7 @@ class RunFolder:
         """What run.json says; nothing where there is none."""
         try:
             content = json.loads(self.run_json.read_text(encoding="utf-8"))
-        except (FileNotFoundError, json.JSONDecodeError):
+        except (OSError, ValueError):
             return {}
         return content if isinstance(content, dict) else {}
 

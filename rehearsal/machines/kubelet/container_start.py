@@ -13,7 +13,7 @@ from rehearsal.machines.hardware.sysfs import (
     proc_files,
     write_files,
 )
-from rehearsal.machines.kubelet.containers import ContainerStart, Programs, fresh_folder, mounts, rewritten
+from rehearsal.machines.kubelet.containers import Confinement, ContainerStart, Programs, fresh_folder, mounts, rewritten
 from rehearsal.machines.kubelet.device_manager import HeldDevices
 from rehearsal.machines.kubelet.environment import References, container_environment, expanded
 
@@ -49,6 +49,7 @@ class Given:
     view: MachineView
     programs: Programs
     variables: Mapping[str, str]
+    confinement: Confinement
 
 
 def container_start(container: Mapping[str, Any], references: References, given: Given) -> ContainerStart:
@@ -81,6 +82,7 @@ def container_start(container: Mapping[str, Any], references: References, given:
         folder=work if work.is_dir() else folder,
         message_file=paths[message_path],
         memlock=view.memlock,
+        confinement=given.confinement,
     )
 
 
@@ -149,6 +151,7 @@ def _variables(folder: Path, references: References, devices: HeldDevices, view:
     variables = {
         "HOSTNAME": pod["spec"].get("hostname") or pod["metadata"]["name"],
         "HOME": str(folder / "root"),
+        "TMPDIR": str(folder / "tmp"),
         "LANG": "C.UTF-8",
         # A ConfigMap's folder is read-only in a pod.
         "PYTHONDONTWRITEBYTECODE": "1",

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import json
 import os
 import re
 import shutil
@@ -14,6 +15,13 @@ from typing import Final
 
 _SHIM: Final = Path(__file__).with_name("shim.py")
 _PROGRAMS: Final = Path(__file__).parents[1] / "bin"
+_OURS: Final = Path(__file__).parents[2]
+_OF_THIS_COMPUTER: Final = (
+    *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc", "/nix/store"),
+    *(f"/proc/{name}" for name in ("cpuinfo", "filesystems", "loadavg", "meminfo", "self", "stat", "sys", "uptime")),
+)
+"""What a program needs that comes with the operating system: no files of a person's, no other process."""
+_DEVICES: Final = tuple(f"/dev/{name}" for name in ("null", "zero", "full", "random", "urandom"))
 _MESSAGE_BYTES: Final = 4096  # of a termination message, and what a kubelet falls back to of the log:
 _LOG_BYTES: Final = 2048
 _LOG_LINES: Final = 80
@@ -63,6 +71,28 @@ def rewritten(text: str, paths: Mapping[str, Path]) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Confinement:
+    """What a container may reach of this computer, where the kernel has Landlock.
+
+    run: the run folder, which it may read. writes: what it may write, with all below. port: the API server's.
+    """
+
+    run: Path
+    writes: tuple[Path, ...]
+    port: int
+
+    def limits(self, *writes: Path) -> str:
+        """As the shim takes it. writes: what the container may write beside."""
+        return json.dumps(
+            {
+                "reads": [*_OF_THIS_COMPUTER, sys.base_prefix, str(_OURS), str(self.run)],
+                "writes": [*_DEVICES, *map(str, (*self.writes, *writes))],
+                "ports": [self.port],
+            }
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
 class ContainerStart:
     """How a container is started."""
 
@@ -73,6 +103,7 @@ class ContainerStart:
     message_file: Path
     memlock: int | None
     """RLIMIT_MEMLOCK in bytes; None: no limit."""
+    confinement: Confinement
 
 
 @dataclass(kw_only=True)
@@ -101,8 +132,9 @@ class ContainerProcess:
         with log.open("ab") as output:
             start = output.tell()
             limit = "-1" if memlock is None else str(memlock)
+            limits = how.confinement.limits(log)
             process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-I", "-S", str(_SHIM), str(os.getpid()), limit, *command),
+                *(sys.executable, "-I", "-S", str(_SHIM), str(os.getpid()), limit, limits, *command),
                 env=how.environment,
                 cwd=how.folder,
                 stdin=asyncio.subprocess.DEVNULL,

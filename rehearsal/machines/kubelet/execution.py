@@ -198,6 +198,7 @@ class Execution:
                     view=self.kubelet.machine_view(self.machine, self.pod),
                     programs=self.kubelet.programs,
                     variables={ENVIRONMENT_VARIABLE: str(self.kubelet.run_folder.root), **self.kubelet.server()},
+                    confinement=self.kubelet.confinement(self.machine, self.folder),
                 )
                 return container_start(container, references, given)
             except (MissingReferenceError, InvalidReferenceError) as error:

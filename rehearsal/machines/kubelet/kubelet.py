@@ -17,7 +17,7 @@ from lightkube.resources.core_v1 import Secret, ServiceAccountToken
 from rehearsal.machines.hardware.inventory import Machine
 from rehearsal.machines.hardware.sysfs import MEMLOCK_BYTES, dev_files, sys_files, write_files
 from rehearsal.machines.kubelet.container_start import MachineView
-from rehearsal.machines.kubelet.containers import Programs
+from rehearsal.machines.kubelet.containers import Confinement, Programs
 from rehearsal.machines.kubelet.device_manager import DeviceManager
 from rehearsal.machines.kubelet.environment import References
 from rehearsal.machines.network.sandbox import Sandboxes
@@ -76,6 +76,15 @@ class Kubelet:
         networks = tuple(attachment.selection.interface for attachment in self.sandboxes.of(pod.uid))
         memlock = None if self.machines.effects.lifts_memlock(machine.name) else MEMLOCK_BYTES
         return MachineView(machine=machine, root=root, modules=modules, memlock=memlock, networks=networks)
+
+    def confinement(self, machine: Machine, pod: Path) -> Confinement:
+        """What a container on a machine may reach. pod: its pod's folder."""
+        ours = self.run_folder.machines
+        shared = [ours / name for name in ("wire", "faults")]  # where simulated tools meet, and count
+        for folder in shared:
+            folder.mkdir(exist_ok=True)
+        port = int(self.server()["KUBERNETES_SERVICE_PORT"])
+        return Confinement(run=self.run_folder.root, writes=(pod, ours / machine.name, *shared), port=port)
 
     def server(self) -> dict[str, str]:
         """Where pods find the API server, as variables."""

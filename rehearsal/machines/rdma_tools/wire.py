@@ -1,10 +1,11 @@
-"""How simulated tools of different pods reach each other: by the pods' addresses, over loopback.
+"""How simulated programs of different pods reach each other: by the pods' addresses, over sockets in the run folder.
 
-A server says in the run folder on which real port it listens for its pod's address and port. Messages are lines with a
-number of fields; the module beneath `socket` is used, which is there at once.
+Nobody but the folder's owner reaches a socket there. A server's is named after its pod's address and port. Messages of
+the tools are lines with a number of fields; the module beneath `socket` is used, which is there at once.
 """
 
 import _socket
+import errno
 import os
 
 TYPE_CHECKING = False
@@ -54,36 +55,48 @@ class Peer:
 class Listener:
     """A server's end. Raises InUseError where there is another."""
 
-    def __init__(self, run: str, address: str, port: int) -> None:
-        self._socket = _socket.socket(_socket.AF_INET, _socket.SOCK_STREAM)
-        self._socket.bind(("127.0.0.1", 0))
-        self._socket.listen(16)
+    def __init__(self, run: str, address: str, port: int, *, backlog: int = 16) -> None:
         os.makedirs(f"{run}/{_FOLDER}", exist_ok=True)  # noqa: PTH103
+        self._socket = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
         self._file = f"{run}/{_FOLDER}/{address}_{port}"
-        if not self._claim():
-            if _reachable(self._file):
-                self._socket.close()
-                raise InUseError(f"{address}:{port}")
-            _remove(self._file)  # of a server that was killed
-            self._claim()
-
-    def _claim(self) -> bool:
+        # Listening before it has its name: whoever finds the name is answered.
         draft = f"{self._file}.{os.getpid()}"
-        with open(draft, "w", encoding="utf-8") as file:  # noqa: PTH123
-            file.write(str(self._socket.getsockname()[1]))
+        with _Short(draft) as short:
+            self._socket.bind(short)
+        self._socket.listen(backlog)
         try:
-            os.link(draft, self._file)
-        except FileExistsError:
-            return False
+            self._claim(draft)
+        except InUseError:
+            self._socket.close()
+            raise
         finally:
-            _remove(draft)
-        return True
+            os.unlink(draft)  # noqa: PTH108
+
+    def _claim(self, draft: str) -> None:
+        for _ in range(2):
+            try:
+                os.link(draft, self._file)
+            except FileExistsError:
+                if _reachable(self._file):
+                    break
+                _remove(self._file)  # of a server that was killed
+            else:
+                return
+        raise InUseError(errno.EADDRINUSE, os.strerror(errno.EADDRINUSE), self._file.rpartition("/")[2])
+
+    def settimeout(self, seconds: float) -> None:
+        """How long to wait for a client; then TimeoutError is raised."""
+        self._socket.settimeout(seconds)
+
+    def descriptor(self) -> int:
+        """Wait for a client, and give its connection as a file descriptor."""
+        descriptor, _ = self._socket._accept()  # type: ignore[attr-defined]
+        os.set_blocking(descriptor, True)
+        return int(descriptor)
 
     def accept(self) -> Peer:
         """Wait for a client."""
-        descriptor, _ = self._socket._accept()  # type: ignore[attr-defined]
-        os.set_blocking(descriptor, True)
-        return Peer(descriptor)
+        return Peer(self.descriptor())
 
     def close(self) -> None:
         """Listen no longer."""
@@ -93,18 +106,36 @@ class Listener:
 
 def connect(run: str, address: str, port: int) -> Peer:
     """Reach a server. Raises NobodyError."""
+    return Peer(dial(run, address, port))
+
+
+def dial(run: str, address: str, port: int) -> int:
+    """Reach a server; the connection as a file descriptor. Raises NobodyError."""
     try:
-        return Peer(_connected(f"{run}/{_FOLDER}/{address}_{port}"))
-    except (OSError, ValueError) as error:
+        return _connected(f"{run}/{_FOLDER}/{address}_{port}")
+    except OSError as error:
         raise NobodyError(f"{address}:{port}") from error
 
 
+class _Short:
+    """A socket's path through a descriptor of its folder: the kernel takes no path above 107 bytes."""
+
+    def __init__(self, path: str) -> None:
+        folder, _, self._name = path.rpartition("/")
+        self._folder = os.open(folder, os.O_PATH | os.O_DIRECTORY)
+
+    def __enter__(self) -> str:
+        return f"/proc/self/fd/{self._folder}/{self._name}"
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._folder)
+
+
 def _connected(path: str) -> int:
-    with open(path, encoding="utf-8") as file:  # noqa: PTH123
-        real = int(file.read())
-    connection = _socket.socket(_socket.AF_INET, _socket.SOCK_STREAM)
+    connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
     try:
-        connection.connect(("127.0.0.1", real))
+        with _Short(path) as short:
+            connection.connect(short)
     except OSError:
         connection.close()
         raise
@@ -114,7 +145,7 @@ def _connected(path: str) -> int:
 def _reachable(path: str) -> bool:
     try:
         os.close(_connected(path))
-    except (OSError, ValueError):
+    except OSError:
         return False
     return True
 

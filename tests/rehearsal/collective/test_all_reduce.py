@@ -3,7 +3,6 @@
 import importlib
 import os
 import signal
-import socket
 import threading
 import time
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from rehearsal.machines.rdma_tools.wire import Listener
 from tests.rehearsal.collective.conftest import Machines
 
 MIB, GIB = 1 << 20, 1 << 30
@@ -86,10 +86,10 @@ def test_a_gpu_that_is_missing_is_named_and_the_others_do_not_wait_for_ever(mach
 
 def test_a_port_in_use_is_said(machines: Machines, monkeypatch: pytest.MonkeyPatch) -> None:
     machines.make(gpus=1)
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        collective = importlib.import_module("payload.collective")
-        monkeypatch.setattr(collective, "free_port", lambda: taken.getsockname()[1])
-        run = machines.all_reduce([8], gpus=1)
+    taken = Listener(str(machines.run), "127.0.0.1", 29500)
+    monkeypatch.setattr(importlib.import_module("payload.collective"), "free_port", lambda: 29500)
+    run = machines.all_reduce([8], gpus=1)
+    taken.close()
     first = run["failures"][0]
     assert (first["node"], first["gpu"]) == ("aks-p-0", 0)
     assert "Address already in use" in first["output"]

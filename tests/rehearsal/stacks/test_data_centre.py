@@ -1,5 +1,9 @@
 """The data centre around a program: where it listens, how one that was kept is carried on with, and how it ends."""
 
+import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import psutil
@@ -8,6 +12,8 @@ import pytest
 from rehearsal.control_plane import ALL_PARTS, ControlPlaneError, RunFolder, down
 from rehearsal.control_plane.processes import processes_of_run
 from rehearsal.session import Rehearsal
+from rehearsal.tools.paths import PROJECT
+from tests.rehearsal import neighbour
 from tests.rehearsal.waiting import eventually
 
 from .conftest import SPEED, copy_of_project
@@ -37,12 +43,34 @@ def no_process_listens_elsewhere_and_every_key_is_its_owners_alone(rehearsal: Re
     assert oct(rehearsal.run.kubeconfig.stat().st_mode & 0o777) == "0o600"
 
 
+def another_user_gets_nothing(rehearsal: Rehearsal) -> None:
+    parts = rehearsal.run.read_run_json()["parts"]
+    azure = json.loads(rehearsal.run.ready_file("azure").read_text())["port"]
+    ports = {
+        connection.laddr.port
+        for part in parts.values()
+        for connection in psutil.Process(part["pid"]).net_connections("inet")
+        if connection.status == psutil.CONN_LISTEN
+    }
+    assert neighbour.call(azure) != "PERMISSION_DENIED", "its owner is answered"
+    if os.geteuid() != 0:
+        return  # nobody else can be had here; what the simulated Azure makes of them is a unit test
+    command = [sys.executable, "-m", "tests.rehearsal.neighbour", str(azure), *map(str, sorted(ports))]
+    done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout)
+    assert said["azure"] == "PERMISSION_DENIED"
+    assert said["answers"], "the API server answers"
+    assert set(said["answers"].values()) <= {400, 401, 403, 404}, said["answers"]
+
+
 def test_one_that_was_kept_listens_on_loopback_alone_is_carried_on_with_and_ends_when_that_is_interrupted(
     rehearsal: Rehearsal,
 ) -> None:
     with rehearsal.data_centre(keep=True):
         first = rehearsal.run.read_run_json()["supervisor"]
         no_process_listens_elsewhere_and_every_key_is_its_owners_alone(rehearsal)
+        another_user_gets_nothing(rehearsal)
     with rehearsal.data_centre(keep=True) as check:
         check()
         assert rehearsal.run.read_run_json()["supervisor"] == first

@@ -34,6 +34,18 @@ def test_no_part_skips_verification_of_certificates(table: dict[str, Part]) -> N
     assert "--peer-client-cert-auth" in table["etcd"].argv
 
 
+def test_nothing_gives_metrics_or_profiles_to_who_shows_no_certificate(table: dict[str, Part]) -> None:
+    for name in ("kube-apiserver", "kube-controller-manager", "kube-scheduler"):
+        assert "--profiling=false" in table[name].argv
+    assert not [word for word in table["kwok"].argv if "address" in word or "port" in word], (
+        "kwok would serve everybody"
+    )
+
+
+def test_the_api_server_starts_without_a_default_route(table: dict[str, Part]) -> None:
+    assert "--advertise-address=127.0.0.1" in table["kube-apiserver"].argv
+
+
 def test_simulators_are_modules_that_get_the_run_folder_and_the_speed(table: dict[str, Part], tmp_path: Path) -> None:
     for name in SIMULATORS:
         assert table[name].argv[1:] == ("-m", f"rehearsal.{name}", "--run", str(tmp_path.resolve()), "--speed", "60.0")

@@ -10,9 +10,10 @@ from typing import Any
 # A container's Python knows this folder alone; the machine's tools are beside it.
 sys.path.append(str(Path(__file__).resolve().parents[4]))
 
+from rehearsal.machines.rdma_tools import wire
 from rehearsal.machines.rdma_tools.machine import Machine, Port
 
-__all__ = ["gpus", "hcas", "node", "peermem"]
+__all__ = ["Machine", "gpus", "hcas", "node", "peermem", "wire"]
 
 
 def node() -> str:

@@ -1,4 +1,4 @@
-"""torch.distributed: processes that meet at MASTER_PORT and reduce. Loopback stands for the pods' network."""
+"""torch.distributed: processes that meet at MASTER_ADDR and MASTER_PORT, and reduce."""
 
 import os
 from collections.abc import Sequence
@@ -29,8 +29,8 @@ class _Group:
         self.rank, self.size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
         self.gpu = int(os.environ.get("LOCAL_RANK", "0"))
         try:
-            # A simulated pod's address is nobody's on this computer.
-            self.star = Star(self.rank, self.size, int(os.environ["MASTER_PORT"]), timeout.total_seconds())
+            meeting = os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])
+            self.star = Star(self.rank, self.size, meeting, timeout.total_seconds())
         except TimeoutError as error:
             raise DistBackendError("The client socket has timed out while waiting for the other ranks") from error
         except OSError as error:
@@ -83,7 +83,7 @@ def _current() -> _Group:
 def init_process_group(
     backend: str = "nccl", init_method: str = "env://", timeout: timedelta = timedelta(minutes=10)
 ) -> None:
-    """Meet the others at MASTER_PORT."""
+    """Meet the others at MASTER_ADDR and MASTER_PORT."""
     _group.append(_Group(timeout))
 
 

@@ -1,0 +1,102 @@
+"""Confines a process by Landlock, the kernel's sandbox for ordinary persons (Linux, Documentation/userspace-api).
+
+For good, and everything that it starts: it reads and writes only where it may, connects only to the ports that it may,
+and signals nothing outside. What a kernel does not know yet, it leaves open; `version` says what it knows.
+The one library on PyPI, landlock, is a draft of 2023 (1.0.0.dev5) that knows files only. The shim of every container
+imports this module, hence what it does without.
+"""
+
+import ctypes
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # modules that take long to import
+    from collections.abc import Iterable
+    from typing import Final
+
+# <linux/landlock.h>, <asm-generic/unistd.h>; the numbers of the calls are the same on all architectures of the tools.
+_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
+_VERSION = 1
+_BENEATH, _PORT = 1, 2
+_EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
+_TRUNCATE, _CONNECT = 1 << 14, 1 << 1
+_RIGHTS: "Final" = {1: 13, 2: 14, 3: 15, 5: 16}
+"""Version -> how many rights to files there are from it on; the fifth adds device calls."""
+_OF_FILES = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | 1 << 15
+_NETWORK_SINCE, _SCOPES_SINCE = 4, 6
+_SCOPES = 1 << 0 | 1 << 1  # abstract Unix sockets, signals
+_NO_NEW_PRIVILEGES = 38  # <linux/prctl.h>
+_LIBC = ctypes.CDLL(None, use_errno=True)
+
+
+class _Ruleset(ctypes.Structure):
+    _fields_ = (("files", ctypes.c_uint64), ("network", ctypes.c_uint64), ("scopes", ctypes.c_uint64))
+
+
+class _PathRule(ctypes.Structure):
+    _pack_ = 1
+    _layout_ = "ms"
+    _fields_ = (("rights", ctypes.c_uint64), ("folder", ctypes.c_int32))
+
+
+class _PortRule(ctypes.Structure):
+    _fields_ = (("rights", ctypes.c_uint64), ("port", ctypes.c_uint64))
+
+
+def version() -> int:
+    """Which Landlock this kernel has; 0: none, or it is switched off."""
+    return max(0, int(_LIBC.syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(_VERSION))))
+
+
+def warning() -> "str | None":
+    """What to tell a person whose kernel cannot confine; None where it can."""
+    if version():
+        return None
+    return "this kernel has no Landlock: commands of Jobs run as you and are not confined to the run folder"
+
+
+def confine(*, reads: "Iterable[str]", writes: "Iterable[str]", ports: "Iterable[int]") -> None:
+    """Confine this process, where the kernel can. Raises OSError where it can and does not.
+
+    reads, writes: files and folders, each with all below it; what is not there is passed over. ports: of TCP.
+    """
+    known = version()
+    if not known:
+        return
+    every = (1 << max(count for since, count in _RIGHTS.items() if since <= known)) - 1
+    ruleset = _Ruleset(every, _CONNECT if known >= _NETWORK_SINCE else 0, _SCOPES if known >= _SCOPES_SINCE else 0)
+    size = 8 if known < _NETWORK_SINCE else 16 if known < _SCOPES_SINCE else 24
+    rules = _call(_CREATE_RULESET, ctypes.byref(ruleset), ctypes.c_size_t(size), ctypes.c_uint32(0))
+    try:
+        for rights, paths in ((_EXECUTE | _READ_FILE | _READ_DIR, reads), (every, writes)):
+            for path in paths:
+                _allow(rules, path, rights)
+        if ruleset.network:
+            for port in ports:
+                rule = _PortRule(_CONNECT, port)
+                _call(_ADD_RULE, rules, _PORT, ctypes.byref(rule), ctypes.c_uint32(0))
+        if _LIBC.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0) != 0:
+            raise OSError(ctypes.get_errno(), "prctl(PR_SET_NO_NEW_PRIVS)")
+        _call(_RESTRICT_SELF, rules, ctypes.c_uint32(0))
+    finally:
+        os.close(rules)
+
+
+def _allow(rules: int, path: str, rights: int) -> None:
+    try:
+        beneath = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    except (FileNotFoundError, PermissionError):
+        return
+    try:
+        rule = _PathRule(rights if os.path.isdir(path) else rights & _OF_FILES, beneath)  # noqa: PTH112
+        _call(_ADD_RULE, rules, _BENEATH, ctypes.byref(rule), ctypes.c_uint32(0))
+    finally:
+        os.close(beneath)
+
+
+def _call(number: int, *arguments: object) -> int:
+    result = int(_LIBC.syscall(number, *arguments))
+    if result < 0:
+        error = ctypes.get_errno()
+        raise OSError(error, f"Landlock: {os.strerror(error)}")
+    return result
