@@ -4,6 +4,7 @@ import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -22,10 +23,12 @@ _VERDICT_STYLE: Final = {
 _CELL_LINES: Final = 4
 """A longer cell is cut; the report has all of it."""
 _NARROWEST: Final = 10
-"""Characters in a column that is wrapped."""
+"""Characters in a column of sentences or figures; a column of names is at least as wide as its longest name."""
+_GAP: Final = 2
+"""Characters between two columns: a blank in the place of a line, and a blank."""
 
 Row = tuple[str, str, str, str, str]
-"""Check, where, expected, measured, verdict."""
+_HEAD: Final[Row] = ("check", "where", "expected", "measured", "verdict")
 
 
 def steps_table(steps: Iterable[Step]) -> Table:
@@ -52,14 +55,21 @@ def checks_table(pool: str, report: Mapping[str, Any], *, width: int, every: boo
     rows = [_row(check) for check in sorted(report["checks"], key=_badness) if check["verdict"] != "pass"]
     if every:
         rows += _passed_rows(report["checks"])
-    table = Table(title=f"Validation of {pool}", title_justify="left", header_style="bold")
-    table.add_column("check", no_wrap=True)
-    for column in ("where", "expected", "measured"):
-        table.add_column(column, overflow="fold")
-    table.add_column("verdict", no_wrap=True)
-    wrapped = _wrapped_width(rows, width)
-    for check, *cells, verdict in rows:
-        table.add_row(check, *(Text(_cut(cell, wrapped)) for cell in cells), Text(verdict, _VERDICT_STYLE[verdict]))
+    table = Table(
+        title=f"Validation of {pool}",
+        title_justify="left",
+        header_style="bold",
+        # Without lines between columns, so that 80 characters have room for the name of a node.
+        box=box.SIMPLE_HEAD,
+        show_edge=False,
+        padding=(0, 1, 0, 0),
+    )
+    widths = _widths([_HEAD, *rows], width)
+    for column, wide in zip(_HEAD, widths, strict=True):
+        table.add_column(column, width=wide)
+    for row in rows:
+        cells = [_cut(cell, wide, at_hyphens=n == 0) for n, (cell, wide) in enumerate(zip(row, widths, strict=True))]
+        table.add_row(*map(Text, cells[:-1]), Text(cells[-1], _VERDICT_STYLE[row[-1]]))
     return table
 
 
@@ -80,7 +90,7 @@ def _row(check: Mapping[str, Any]) -> Row:
 
 
 def _passed_rows(checks: Iterable[Mapping[str, Any]]) -> list[Row]:
-    """One row for everything of which the same was expected."""
+    """One row for all that have the same expectation."""
     passed: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for check in checks:
         if check["verdict"] == "pass":
@@ -91,16 +101,24 @@ def _passed_rows(checks: Iterable[Mapping[str, Any]]) -> list[Row]:
     ]
 
 
-def _wrapped_width(rows: Sequence[Row], width: int) -> int:
-    """The width of each of the three columns that are wrapped, so that the table fits the screen."""
-    names = max((len(row[0]) for row in rows), default=0)
-    verdicts = max(len("verdict"), *(len(row[-1]) for row in rows)) if rows else 0
-    lines = 3 * 5 + 1  # between and around five columns: a space, a line, a space
-    return max(_NARROWEST, (width - names - verdicts - lines) // 3)
+def _widths(rows: Sequence[Row], width: int) -> list[int]:
+    """The width of each column, so that the table fits the screen and no name of a node or device is broken."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    names = (_longest(row[0].replace("-", "- ") for row in rows), _longest(row[1] for row in rows))
+    least = [*names, *(min(_NARROWEST, wide) for wide in widths[2:4]), _longest(row[4] for row in rows)]
+    while sum(widths) + _GAP * (len(widths) - 1) > width and widths != least:
+        spare = [wide - narrow for wide, narrow in zip(widths, least, strict=True)]
+        widths[spare.index(max(spare))] -= 1
+    return widths
 
 
-def _cut(text: str, width: int) -> str:
-    lines = textwrap.wrap(text, width)
+def _longest(texts: Iterable[str]) -> int:
+    return max(len(word) for text in texts for word in text.split() or [""])
+
+
+def _cut(text: str, width: int, *, at_hyphens: bool) -> str:
+    """The text in lines. at_hyphens: whether words may break there: a check's name may, a node's may not."""
+    lines = textwrap.wrap(text, width, break_on_hyphens=at_hyphens)
     if len(lines) <= _CELL_LINES:
         return "\n".join(lines)
     last = f"{lines[_CELL_LINES - 1][: width - 2]} …"

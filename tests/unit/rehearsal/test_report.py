@@ -4,6 +4,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
+import pytest
 from rich.console import Console
 
 from rehearsal.engine.events import Diagnostic, Step
@@ -53,16 +54,22 @@ def test_what_passed_takes_one_line_a_pool_and_a_row_a_check_where_asked_for() -
     assert "2 nodes, 16 devices" in text_of(every)
 
 
-def test_no_cell_is_longer_than_four_lines_at_80_columns() -> None:
+@pytest.mark.parametrize("verdict", ["fail", "not measured"])
+@pytest.mark.parametrize("name", ["hca-rate", "rdma-ping-pong-throughput"])
+def test_at_80_columns_no_cell_is_longer_than_four_lines_and_the_names_of_nodes_are_whole(
+    name: str, verdict: str
+) -> None:
+    node = "aks-nd-12345678-vmss000000"
     limits = ", ".join(f"port_counter_number_{number} by at most {number}" for number in range(7))
-    long = {"check": "collective-transport", "expected": limits, "measured": limits, "verdict": "not measured"}
+    failed = {"check": name, "node": node, "device": "mlx5_ib0", "expected": limits, "measured": limits}
     console = Console(width=80, record=True, file=StringIO())
-    console.print(checks_table("ndh100", {"checks": [{**long, "node": "aks-ndh100-12345678-vmss000001"}]}, width=80))
+    console.print(checks_table("ndh100", {"checks": [{**failed, "verdict": verdict}]}, width=80))
     lines = console.export_text().splitlines()
+    rows = lines[next(index for index, line in enumerate(lines) if "──" in line) + 1 :]
     assert max(map(len, lines)) <= 80
-    rows = [line for line in lines if line.startswith("│")]
     assert len(rows) == 4
     assert "…" in rows[-1]
+    assert sum(node in row for row in rows) == 1
 
 
 def test_a_step_that_failed_is_said_at_once_with_its_kind_and_name() -> None:

@@ -114,6 +114,7 @@ def test_a_table_fits_eighty_columns_and_no_cell_runs_over_four_lines() -> None:
     assert max(map(len, lines)) <= 76
     assert told - 1 <= 4
     assert "…" in "".join(lines[:told])
+    assert any("aks-ndh100-33735988-vmss000001" in line for line in lines[:told])
     assert " ".join(" ".join(lines[told:]).split()).endswith(cause.strip())
 
 

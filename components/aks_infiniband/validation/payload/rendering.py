@@ -14,7 +14,10 @@ WIDTH = 76
 MOST_LINES = 4
 """Of one cell; a longer one is cut, and the report has the rest."""
 MOST_NAMES = 3
-"""Of so many devices or nodes a table has the names; of more the first, the last and how many they are."""
+"""Up to this number of devices or nodes a table names all; of more it names the first, the last and their number."""
+
+NARROWEST = 10
+"""Characters in a column of what was expected or measured."""
 
 _HEAD = ("CHECK", "WHERE", "EXPECTED", "MEASURED")
 _CAUSE = "likely cause: "
@@ -97,17 +100,22 @@ def _few(names: Sequence[str], most: int | None) -> str:
 
 
 def _widths(rows: Sequence[Sequence[str]]) -> list[int]:
-    """A width for each column: what its widest cell takes; the widest but the check's are narrowed until a row fits."""
+    """A width for each column, narrowed until a row fits; only the name of a check may break, at a hyphen."""
     widths = [max(len(cell) for cell in column) for column in zip(*rows)]
-    while sum(widths) + 2 * (len(widths) - 1) > WIDTH:
-        widths[widths.index(max(widths[1:]), 1)] -= 1
+    words = [[word for row in rows for word in row[column].split()] for column in (0, 1)]
+    parts = [part + "-" for word in words[0] for part in word.split("-")]
+    least = [max(map(len, parts)), max(map(len, words[1])), *(min(NARROWEST, width) for width in widths[2:])]
+    while sum(widths) + 2 * (len(widths) - 1) > WIDTH and widths != least:
+        spare = [width - narrow for width, narrow in zip(widths, least)]
+        widths[spare.index(max(spare))] -= 1
     return widths
 
 
 def _aligned(cells: Sequence[str], widths: Sequence[int]) -> list[str]:
     """The lines of one row."""
     columns = [
-        textwrap.wrap(cell, width, max_lines=MOST_LINES, placeholder=" …") or [""] for cell, width in zip(cells, widths)
+        textwrap.wrap(cell, width, max_lines=MOST_LINES, placeholder=" …", break_on_hyphens=column == 0) or [""]
+        for column, (cell, width) in enumerate(zip(cells, widths))
     ]
     height = max(len(column) for column in columns)
     padded = [[*column, *[""] * (height - len(column))] for column in columns]
