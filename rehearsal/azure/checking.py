@@ -16,7 +16,7 @@ CREATE_BEFORE_DELETE: Final = "__createBeforeDelete"
 
 @dataclass(frozen=True, kw_only=True)
 class Checked:
-    """A resource of the program whose inputs are to be checked.
+    """A resource of the program, whose inputs are checked.
 
     program_name: its name in the program; olds: the inputs of the last deployment; seed: for random names; location:
     the configured one.

@@ -1,7 +1,7 @@
 """What is left in the control plane when its cluster is deleted: nothing, so that the next cluster starts empty.
 
 AKS throws the cluster's etcd away. Here the control plane stays, so everything in it goes that the control plane itself
-did not make; finalizers go first, because nobody is left to honour them.
+did not make; finalizers go first, because no controller is left to honour them.
 """
 
 import logging
@@ -24,7 +24,7 @@ _KEPT_KINDS: Final = frozenset({
 })  # fmt: skip
 """The control plane makes these, or makes them anew; service accounts of the four namespaces are its own."""
 _FIRST: Final = ("validatingwebhookconfigurations", "mutatingwebhookconfigurations")
-"""Nobody answers a webhook of a deleted cluster."""
+"""Webhooks of a deleted cluster do not answer."""
 _WAIT_SECONDS: Final = 20.0
 _POLL_SECONDS: Final = 0.2
 

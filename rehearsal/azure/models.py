@@ -30,18 +30,18 @@ class Failure:
 
 
 def check_arguments(arguments: type, inputs: Mapping[str, Any]) -> list[Failure]:
-    """What of a resource's inputs its azure-native argument class does not allow."""
+    """The inputs of a resource that its azure-native argument class does not allow."""
     own = {key: value for key, value in inputs.items() if not key.startswith("__") and key != "azureApiVersion"}
     return list(_check_object(own, _argument_fields(arguments), ""))
 
 
 def check_cluster(inputs: Mapping[str, Any]) -> list[Failure]:
-    """What of a ManagedCluster's inputs the AKS API's model does not know, enumerations included."""
+    """The inputs of a ManagedCluster that the AKS API's model does not know, enumerations included."""
     return _check_rest(aks.ManagedCluster, inputs, {"resourceGroupName", "resourceName"})
 
 
 def check_agent_pool(inputs: Mapping[str, Any]) -> list[Failure]:
-    """What of an AgentPool's inputs the AKS API's model does not know, enumerations included."""
+    """The inputs of an AgentPool that the AKS API's model does not know, enumerations included."""
     return _check_rest(aks.AgentPool, inputs, {"resourceGroupName", "resourceName", "agentPoolName"})
 
 

@@ -16,7 +16,7 @@ class CancelledPrograms:
     _traceback: list[str] = field(default_factory=list)
 
     def read(self, piece: str) -> list[str]:
-        """What can be shown once this piece is there: nothing while a traceback has not come to its end."""
+        """The text that can be shown now; nothing while a traceback is not complete."""
         if not self._traceback and not piece.startswith(_FIRST_LINES):
             return [piece]
         shown: list[str] = []

@@ -1,4 +1,4 @@
-"""The configuration of kwok 0.8.0: what it does to the simulated nodes, and to the pods that nobody else drives.
+"""The configuration of kwok 0.8.0: what it does to the simulated nodes, and to the pods that nothing else drives.
 
 kwok keeps conditions, addresses and leases of the nodes, and lets ordinary pods run; pods of behaviours.yaml and pods
 of Jobs are left to the machines process, by the same table. Stage selectors are jq, templates Go's.

@@ -15,7 +15,7 @@ _MIRROR = "kubernetes.io/config.mirror"
 
 @dataclass(frozen=True, kw_only=True)
 class Leaving:
-    """The pods that a node is to be rid of."""
+    """The pods that have to leave a node."""
 
     pods: list[Doc]
     """All that are still there, being deleted or not."""
@@ -24,7 +24,7 @@ class Leaving:
 
     @property
     def to_evict(self) -> list[Doc]:
-        """Those that nobody has evicted yet."""
+        """Those that have not been evicted yet."""
         return [pod for pod in self.pods if "deletionTimestamp" not in pod["metadata"]]
 
 

@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 _SETTLE_SECONDS: Final = 0.1
 """From a change to the look at it: changes come in bursts."""
 _RETRY_SECONDS: Final = 1.0
-"""From a plan of which something failed to the next."""
+"""Pause after a plan in which something failed, before the next."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -34,7 +34,7 @@ class Snapshot:
         return found[0] if found else None
 
     def holds(self, document: Doc) -> bool:
-        """Whether the cluster has the document as it was sealed."""
+        """Whether the cluster has the document unchanged since it was sealed."""
         metadata = document["metadata"]
         here = self.find(document["kind"], metadata["name"], metadata.get("namespace"))
         return here is not None and annotation(here, DIGEST) == annotation(document, DIGEST)

@@ -89,7 +89,7 @@ def alone(path: Path) -> Iterator[None]:
 
 
 def complete(path: Path) -> bool:
-    """Whether a folder holds everything that its manifest lists, as it was built, and is this user's alone."""
+    """Whether a folder holds unchanged what its manifest lists, and no other user can write to it."""
     try:
         listed = json.loads((path / MANIFEST).read_text(encoding="utf-8"))["files"]
         return not (distrust(path.parent) or distrust(path)) and all(
@@ -100,7 +100,7 @@ def complete(path: Path) -> bool:
 
 
 def write_manifest(path: Path, *, go: str) -> None:
-    """Lists what a folder holds, with digests. Written last: without it a folder counts as half built."""
+    """Lists what a folder holds, with digests. Written last: a folder without it is half built."""
     files = {str(file.relative_to(path)): _facts(file) for file in sorted(path.rglob("*")) if not file.is_dir()}
     draft = path / f".{MANIFEST}"
     draft.write_text(json.dumps({"go": go, "files": files}, indent=1) + "\n", encoding="utf-8")

@@ -1,4 +1,4 @@
-"""What of a declared resource cannot change without another resource taking its place."""
+"""The parts of a declared resource that cannot change without replacing the resource."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -31,7 +31,7 @@ them: every provider here has enableConfigMapMutable."""
 def identities(recording: Mapping[str, Any]) -> list[dict[str, Any]]:
     """URN and the inputs whose change replaces the resource, for every resource of a recording (recording.document).
 
-    Not among them are Jobs named by a hash of their content: every change is meant to make another one.
+    Not among them are Jobs named by a hash of their content: every change makes another one, by design.
     """
     return [
         {"urn": resource["urn"], **_identity(resource)}
@@ -41,7 +41,7 @@ def identities(recording: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def lost(released: Sequence[Mapping[str, Any]], declared: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """What becomes of released resources that a program no longer has as they were: label to a sentence.
+    """What happens to released resources that a program replaces, renames or removes: label to a sentence.
 
     released, declared: identities, before and now.
     """

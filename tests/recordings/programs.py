@@ -33,7 +33,7 @@ class Program:
 
     @property
     def released(self) -> Path:
-        """What of it the last release cannot lose without a replacement."""
+        """The parts of it whose change since the last release replaces a resource."""
         return _HERE / "released" / f"{self.name}.yaml"
 
     def record(self) -> dict[str, Any]:

@@ -54,7 +54,7 @@ class DataCentre:
             empty(server.cloud.cluster_api, Clock(SPEED))
 
     def engine(self, folder: Path, *, kubelogin: bool = True) -> Engine:
-        """The engine on a stack that nobody has brought up yet. folder: one of the test's own."""
+        """The engine on a new stack. folder: one of the test's own."""
         shutil.copytree(self.run_folder.pulumi, folder, symlinks=True)
         return self._engine(folder, kubelogin=kubelogin)
 

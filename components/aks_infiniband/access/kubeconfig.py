@@ -89,7 +89,7 @@ def _directory(given: Mapping[str, Any], login: Login) -> list[str]:
     """
     if login != "spn":
         return []
-    args = [str(arg) for arg in _plugin(given["users"][0]["user"]).get("args") or []]
+    args = [str(arg) for arg in (given["users"][0]["user"].get("exec") or {}).get("args") or []]
     found = dict(itertools.pairwise(args))
     return [part for flag in ("--tenant-id", "--environment") if flag in found for part in (flag, found[flag])]
 
@@ -107,17 +107,11 @@ def require_kubelogin() -> None:
     pulumi.log.warn(f"{reason}: `pulumi up` needs it")
 
 
-def _plugin(user: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A user's exec section; empty where there is none."""
-    found: Mapping[str, Any] = user.get("exec") or {}
-    return found
-
-
 def interactive(user: Mapping[str, Any]) -> str | None:
     """How a user's login waits for a person, in words; None where it does not."""
     if "auth-provider" in user:
         return "'auth-provider'"
-    plugin = _plugin(user)
+    plugin: Mapping[str, Any] = user.get("exec") or {}
     command = PurePath(str(plugin.get("command", ""))).name.removesuffix(".exe")
     args = [str(arg) for arg in plugin.get("args") or []]
     if plugin.get("interactiveMode") == "Always":

@@ -110,17 +110,15 @@ def _self_contained(section: Mapping[str, Any], file: Path) -> dict[str, Any]:
     for key in _EMBEDDED:
         named = found.pop(key, None)
         if named and f"{key}-data" not in found:
-            found[f"{key}-data"] = base64.b64encode(_content(file.parent / named, key, file)).decode()
+            try:
+                found[f"{key}-data"] = base64.b64encode((file.parent / named).read_bytes()).decode()
+            except OSError as error:
+                raise KubeconfigError(
+                    f"{file}: {key} {file.parent / named} cannot be read: {error.strerror}"
+                ) from error
     if "tokenFile" in found:
         # It is read anew whenever its token has been replaced, so it stays a file.
         found["tokenFile"] = str((file.parent / found["tokenFile"]).absolute())
     if "exec" in found:
         found["exec"] = {**found["exec"], "command": _beside(found["exec"]["command"], file)}
     return found
-
-
-def _content(named: Path, key: str, file: Path) -> bytes:
-    try:
-        return named.read_bytes()
-    except OSError as error:
-        raise KubeconfigError(f"{file}: {key} {named} cannot be read: {error.strerror}") from error

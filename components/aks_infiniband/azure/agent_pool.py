@@ -64,7 +64,7 @@ class NodePoolArgs:
 
 
 def owner_labels(owner: GpuDriver, size: MachineSize | None, vm_size: str) -> dict[str, str]:
-    """The label that keeps the GPU Operator off nodes whose GPUs are not its business; none elsewhere.
+    """The label that keeps the GPU Operator off nodes whose GPUs it must not touch; none elsewhere.
 
     It is on the pool whether there is a GPU Operator or not: one may come later. size: None without InfiniBand.
     """

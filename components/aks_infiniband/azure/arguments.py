@@ -57,7 +57,7 @@ class ApiServer:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Access:
-    """How people and programs log in. Raises ValueError where nobody could."""
+    """How people and programs log in. Raises ValueError where no way to log in is left."""
 
     entra_id: bool = False
     """Microsoft Entra ID logs in, and Azure RBAC decides what each may do."""

@@ -2,12 +2,12 @@
 
 It is registered by a template deployment, because azure-native's own SubscriptionFeatureRegistration can never be
 created: Azure answers a GET of every feature, registered or not, which azure-native takes for a resource that exists
-(pulumi-azure-native issue 1722). A deployment puts the registration as it is meant to be, whoever registered it before,
-and does not wait for it; the wait is here.
+(pulumi-azure-native issue 1722). A deployment registers the feature whatever its state was before,
+and does not wait until that is done; the wait is here.
 
 On GB200 and GB300 the machines of a rack share an NVLink domain, and AKS places them itself: the feature must not be
-registered (AKS InfiniBand guide, Azure/aks-rdma-infiniband). It is never unregistered from here: other clusters of the
-subscription may live by it.
+registered (AKS InfiniBand guide, Azure/aks-rdma-infiniband). This program never unregisters the feature: other
+clusters of the subscription may need it.
 """
 
 import asyncio
@@ -38,28 +38,18 @@ _TEMPLATE: Final = {
 _ABSENT: Final = ("NotRegistered", "Unregistered", "NotSpecified")
 """States in which AKS behaves as without the feature (Azure, "Set up preview features", registration states)."""
 _FAILED_LOOKS: Final = 3
-"""After so many failed looks in a row the wait ends."""
+"""The wait ends after this number of failed looks in a row."""
 _ABSENT_LOOKS: Final = 12
-"""After so many looks in a row at an absent feature the wait ends: the deployment shows at once, so somebody has
-unregistered it since."""
+"""The wait ends after this number of looks in a row that find no registration. The deployment's registration shows at
+once, so somebody has unregistered the feature since."""
 
 
 class FeatureRegistrationError(pulumi.RunError):
-    """The feature did not become Registered; the text names subscription, state and the next command."""
+    """The feature did not become Registered. The text names subscription, state and the next command."""
 
 
 class FeaturePresentError(pulumi.RunError):
-    """The feature is registered, or about to be; the text names subscription, state and the next command."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class FeatureState:
-    """What Azure says of the feature."""
-
-    subscription: str
-    """ID of the subscription that it was asked about."""
-    state: str
-    """Such as NotRegistered, Pending, Registering, Registered, Unregistering, Unregistered."""
+    """The feature is registered or being registered. The text names subscription, state and the next command."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,7 +102,7 @@ class FeatureRegistration(pulumi.ComponentResource):
         while state != "Registered":
             previous = state
             try:
-                state = feature_state(self).state
+                _, state = feature_state(self)
                 failures = 0
             except Exception as error:
                 failures += 1
@@ -150,21 +140,24 @@ class FeatureAbsence(pulumi.ComponentResource):
         self.register_outputs({})
 
     async def _look(self) -> pulumi.Resource:
-        found = feature_state(self)
-        if found.state not in _ABSENT:
-            raise FeaturePresentError(_present(found.subscription, found.state))
+        subscription, state = feature_state(self)
+        if state not in _ABSENT:
+            raise FeaturePresentError(_present(subscription, state))
         return self
 
 
-def feature_state(parent: pulumi.Resource) -> FeatureState:
-    """What Azure says of the feature now; parent: the resource that asks, and whose provider is used."""
+def feature_state(parent: pulumi.Resource) -> tuple[str, str]:
+    """ID of the subscription, and the feature's state there now, such as Pending, Registering or Registered.
+
+    parent: the resource that asks, and whose provider is used.
+    """
     # Not the form that gives an Output: its failure ends the program, whoever catches it.
     found = features.get_subscription_feature_registration(
         feature_name=FEATURE_NAME,
         provider_namespace=PROVIDER_NAMESPACE,
         opts=pulumi.InvokeOptions(parent=parent),
     )
-    return FeatureState(subscription=found.id.split("/")[2], state=found.properties.state or "NotSpecified")
+    return found.id.split("/")[2], found.properties.state or "NotSpecified"
 
 
 def _late(subscription: str, state: str, waited: int) -> str:

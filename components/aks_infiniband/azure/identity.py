@@ -1,7 +1,7 @@
-"""As whom a cluster acts in Azure, and what that identity may do on its subnets.
+"""The identity with which a cluster acts in Azure, and its role on the subnets.
 
-A role is given where one of the two is new, so that nobody can have given it before; where both exist, the identity is
-permitted already, or whoever owns the network has to do it.
+This program assigns the role where identity or subnets are new, because it cannot have been assigned before. Where both
+exist, the owner of the network has assigned it, or has to.
 
 | identity | subnets | role |
 |---|---|---|

@@ -29,7 +29,7 @@ class Subnets:
     pods: pulumi.Input[str] | None
     """None with the overlay: pods then take no addresses of the network."""
     ours: bool
-    """Whether this program made them, and so nobody else can have been permitted on them before."""
+    """Whether this program makes them; the identity then needs a role that it cannot have yet."""
 
 
 def make_subnets(wanted: ClusterNetwork, place: Place) -> Subnets:

@@ -38,7 +38,7 @@ def bootstrap(wanted: ClusterNetwork) -> containerservice.ManagedClusterBootstra
 
 
 def api_server(wanted: ApiServer) -> containerservice.ManagedClusterAPIServerAccessProfileArgs:
-    """Every field, always: Azure keeps what is left out as it was, and a first `private` would look like an addition.
+    """Every field, always: Azure leaves unchanged what is left out, and a first `private` would look like an addition.
 
     A private API server has no public address, and so no ranges.
     """

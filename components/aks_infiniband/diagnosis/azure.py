@@ -126,7 +126,7 @@ _LASTING: Final = "|".join(pattern for pattern, _, _ in _CAUSES)
 
 
 def is_transient(message: str) -> bool:
-    """Whether the same operation may succeed a little later although nobody changes anything.
+    """Whether the same operation may succeed a little later without any change.
 
     Missing capacity and quota are not transient: they last, so people have to be told.
     """

@@ -62,7 +62,7 @@ async def _on_error(args: pulumi.ErrorHookArgs) -> bool:
 
 
 def pause_before_retry(errors: Sequence[str], operation: str, *, share: float) -> float | None:
-    """Seconds before the next try; None when there is to be none.
+    """Seconds before the next try; None for no further try.
 
     errors: of all tries so far, the newest first.
     operation: create, update or delete.

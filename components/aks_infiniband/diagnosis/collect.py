@@ -58,7 +58,8 @@ def collect(kubeconfig: str, namespaces: Sequence[str], *, limit_seconds: float)
         try:
             into.extend(item.to_dict() for item in client.list(kind, **chosen))
         except Exception as error:
-            if not _is_not_found(error):
+            absent = isinstance(error, httpx2.HTTPStatusError) and error.response.status_code == httpx2.codes.NOT_FOUND
+            if not absent:  # else the resource definition is not installed, and there are no such objects
                 view.unread.append(f"{what}: {type(error).__name__}: {error}")
 
     read("nodes", view.nodes, Node)
@@ -73,11 +74,6 @@ def collect(kubeconfig: str, namespaces: Sequence[str], *, limit_seconds: float)
         _read_namespace(namespace, view, read)
     _read_logs(client, view, deadline)
     return view
-
-
-def _is_not_found(error: Exception) -> bool:
-    """Whether the resource definition is not installed; then there are no such objects."""
-    return isinstance(error, httpx2.HTTPStatusError) and error.response.status_code == httpx2.codes.NOT_FOUND
 
 
 def _read_namespace(namespace: str, view: View, read: Callable[..., None]) -> None:
@@ -96,7 +92,8 @@ def _read_namespace(namespace: str, view: View, read: Callable[..., None]) -> No
 def _read_logs(client: Client, view: View, deadline: float) -> None:
     """Of the pods that ended badly first, then of those that run without ever being ready, then of device plugins."""
     telling: dict[str, tuple[Object, str]] = {}
-    for look in _WITH_SOMETHING_TO_SAY:
+    # A device plugin runs and is ready even when it has nothing to offer.
+    for look in (_failed_container, _unready_container, _device_plugin):
         for pod in view.pods:
             if container := look(pod):
                 telling.setdefault(name_of(pod), (pod, container))
@@ -123,16 +120,11 @@ def _failed_container(pod: Object) -> str | None:
 
 
 def _unready_container(pod: Object) -> str | None:
-    """The first container that runs and is not ready."""
     return next((str(status["name"]) for status in container_statuses(pod) if is_unready(pod, status)), None)
 
 
 def _device_plugin(pod: Object) -> str | None:
-    """The container of a device plugin, which runs and is ready even when it has nothing to offer."""
     return str(pod["spec"]["containers"][0]["name"]) if is_device_plugin(pod) else None
-
-
-_WITH_SOMETHING_TO_SAY: Final = (_failed_container, _unready_container, _device_plugin)
 
 
 def _client(kubeconfig: str) -> Client:

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from aks_infiniband.diagnosis.jobs import job_findings
 from aks_infiniband.diagnosis.known_messages import REFUSALS, cause_in
 from aks_infiniband.diagnosis.nodes import device_plugin_findings, missing_node_findings, node_findings
 from aks_infiniband.diagnosis.operators import (
@@ -16,7 +15,7 @@ from aks_infiniband.diagnosis.operators import (
     policy_findings,
     release_findings,
 )
-from aks_infiniband.diagnosis.pods import pod_findings
+from aks_infiniband.diagnosis.pods import job_findings, pod_findings
 from aks_infiniband.diagnosis.view import Finding, View, Wait, WaitingFor, in_namespace, labelled
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.resources.metadata import GPU_OPERATOR_NAMESPACE, NETWORK_OPERATOR_NAMESPACE
@@ -78,7 +77,7 @@ def _operator(view: View, kind: str, namespace: str, label: str) -> list[Finding
 
 
 def _job(view: View, pools: Sequence[Pool], findings: list[Finding]) -> list[Finding]:
-    nodes = node_findings(view, pools)
+    nodes = list(node_findings(view, pools))
     findings += nodes
     if nodes:  # a node that lacks something lacks it because of an operator
         findings += device_plugin_findings(view, pools)

@@ -10,7 +10,7 @@ from typing import Any, Final
 import pulumi
 
 from aks_infiniband.diagnosis.diagnose import Explain, diagnose, render
-from aks_infiniband.diagnosis.jobs import job_findings
+from aks_infiniband.diagnosis.pods import job_findings
 from aks_infiniband.diagnosis.view import View, Wait, WaitingFor
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.resources.metadata import GPU_OPERATOR_NAMESPACE, NETWORK_OPERATOR_NAMESPACE

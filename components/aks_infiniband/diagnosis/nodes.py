@@ -4,7 +4,7 @@ A node can lack a resource although the RDMA device plugin runs on it; why it do
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
@@ -53,9 +53,9 @@ _NO_MATCH: Final = (
 )
 
 
-def node_findings(view: View, pools: Sequence[Pool]) -> list[Finding]:
+def node_findings(view: View, pools: Sequence[Pool]) -> Iterator[Finding]:
     """Nodes that are not Ready or are cordoned, and per pool those that are missing or lack a resource."""
-    findings = missing_node_findings(view, pools)
+    yield from missing_node_findings(view, pools)
     for pool in pools:
         members = labelled(view.nodes, pool.node_selector)
         for resource, least in sorted(pool.promised_resources.items()):
@@ -64,19 +64,17 @@ def node_findings(view: View, pools: Sequence[Pool]) -> list[Finding]:
                     f"pool {pool.name}: {', '.join(names)} offer less than {least} of {resource}, so pods that ask for "
                     "it stay Pending"
                 )
-                findings.append(Finding(what=what, command=f"kubectl describe node {names[0]}"))
-    return findings
+                yield Finding(what=what, command=f"kubectl describe node {names[0]}")
 
 
-def missing_node_findings(view: View, pools: Sequence[Pool]) -> list[Finding]:
+def missing_node_findings(view: View, pools: Sequence[Pool]) -> Iterator[Finding]:
     """Nodes that are not Ready or are cordoned, and per pool those that are missing."""
-    findings = [finding for node in view.nodes if (finding := _out_of_service(node)) is not None]
+    yield from filter(None, map(_out_of_service, view.nodes))
     for pool in pools:
         joined = len(labelled(view.nodes, pool.node_selector))
         if joined < pool.node_count:
             what = f"pool {pool.name}: {joined} of {pool.node_count} nodes have joined the cluster"
-            findings.append(Finding(what=what, command=f"kubectl get nodes -l {pairs(pool.node_selector, ',')}"))
-    return findings
+            yield Finding(what=what, command=f"kubectl get nodes -l {pairs(pool.node_selector, ',')}")
 
 
 def lacking(nodes: Sequence[Object], resource: str, least: int) -> list[str]:
@@ -107,12 +105,11 @@ def _out_of_service(node: Object) -> Finding | None:
     return None
 
 
-def device_plugin_findings(view: View, pools: Sequence[Pool]) -> list[Finding]:
+def device_plugin_findings(view: View, pools: Sequence[Pool]) -> Iterator[Finding]:
     """Why a device plugin that is ready offers nothing.
 
     Another resource name, what its log says, or selectors that match no device.
     """
-    findings = []
     for pool in pools:
         plugin, resource = _PLUGINS.get(pool.mode), pool.rdma_resource
         if plugin is None or resource is None:
@@ -121,16 +118,15 @@ def device_plugin_findings(view: View, pools: Sequence[Pool]) -> list[Finding]:
         for suffix in (f"-{pool.name}", ""):
             entries = _entries(view, plugin, suffix)
             if names and entries and _is_running(view, plugin.daemon_set + suffix):
-                findings.append(_finding(view, resource, names, entries, plugin.daemon_set + suffix))
+                yield _finding(view, resource, names, entries, plugin.daemon_set + suffix)
                 break
-    return findings
 
 
 def _finding(
     view: View, resource: str, names: Sequence[str], entries: Sequence[dict[str, Any]], daemon_set: str
 ) -> Finding:
     command = f"kubectl -n {NETWORK_OPERATOR_NAMESPACE} logs daemonset/{daemon_set} --tail=50"
-    offered = {_resource_name(entry): entry for entry in entries}
+    offered = {f"{entry.get('resourcePrefix') or 'rdma'}/{entry.get('resourceName')}": entry for entry in entries}
     where = ", ".join(names)
     if resource not in offered:
         what = (
@@ -154,16 +150,8 @@ def _cause_in_logs(view: View, nodes: Sequence[str]) -> str | None:
 
 def _is_running(view: View, daemon_set: str) -> bool:
     ours = in_namespace(view.daemon_sets, NETWORK_OPERATOR_NAMESPACE)
-    return any(item["metadata"]["name"] == daemon_set and _is_ready(item) for item in ours)
-
-
-def _is_ready(daemon_set: Object) -> bool:
-    status = daemon_set.get("status") or {}
-    return 0 < int(status.get("desiredNumberScheduled", 0)) <= int(status.get("numberReady", 0))
-
-
-def _resource_name(entry: dict[str, Any]) -> str:
-    return f"{entry.get('resourcePrefix') or 'rdma'}/{entry.get('resourceName')}"
+    found = [item.get("status") or {} for item in ours if item["metadata"]["name"] == daemon_set]
+    return any(0 < status.get("desiredNumberScheduled", 0) <= status.get("numberReady", 0) for status in found)
 
 
 def _entries(view: View, plugin: _Plugin, suffix: str) -> list[dict[str, Any]]:

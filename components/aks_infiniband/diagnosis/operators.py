@@ -1,6 +1,6 @@
 """Findings about the operators: their releases, DaemonSets, policies and networks, and node feature discovery."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from aks_infiniband.diagnosis.view import (
@@ -25,31 +25,28 @@ _LABEL_HINTS: Final = {
 }
 """Why no node carries a label."""
 _EMPTY_BY_DESIGN: Final = ("nvidia.com/mps.capable", "nvidia.com/gpu.deploy.mig-manager", "nvidia.com/mig.capable")
-"""Labels that no node of ours carries. A DaemonSet that selects such nodes has no pod, and that is right."""
+"""Labels that none of our nodes carries. It is right that a DaemonSet which selects such nodes has no pod."""
 _MOVING: Final = frozenset(("ofedDriver", "rdmaSharedDevicePlugin", "sriovDevicePlugin"))
-"""Sections of which a node takes one, from either kind of policy."""
+"""Sections that a node takes from one policy only, of either kind."""
 _ONLY_NAME: Final = {"NicClusterPolicy": "; the Network Operator reads no name but nic-cluster-policy"}
 
 
-def daemon_set_findings(view: View, namespace: str, name: str | None = None) -> list[Finding]:
-    """DaemonSets that want no pod at all (which counts as healthy everywhere else), or have pods that are not ready.
+def daemon_set_findings(view: View, namespace: str, name: str | None = None) -> Iterator[Finding]:
+    """DaemonSets that want no pod at all, which kubectl shows as healthy, or that have pods which are not ready.
 
     name: of the only one that matters.
     """
-    findings = []
     for daemon_set in in_namespace(view.daemon_sets, namespace):
         if name not in (None, daemon_set["metadata"]["name"]):
             continue
         status = daemon_set.get("status") or {}
         desired, ready = status.get("desiredNumberScheduled", 0), status.get("numberReady", 0)
         command = describe("daemonset", daemon_set)
-        if desired == 0 and not _empty_by_design(daemon_set):
+        if desired == 0 and not any(label in _selector(daemon_set) for label in _EMPTY_BY_DESIGN):
             what = f"DaemonSet {name_of(daemon_set)} wants 0 pods: it does not match a single node"
-            findings.append(Finding(what=what, cause=_why_no_node(daemon_set, view), command=command))
+            yield Finding(what=what, cause=_why_no_node(daemon_set, view), command=command)
         elif ready < desired:
-            what = f"DaemonSet {name_of(daemon_set)}: {ready} of {desired} ready"
-            findings.append(Finding(what=what, command=command))
-    return findings
+            yield Finding(what=f"DaemonSet {name_of(daemon_set)}: {ready} of {desired} ready", command=command)
 
 
 def _selector(daemon_set: Object) -> Mapping[str, str]:
@@ -57,17 +54,12 @@ def _selector(daemon_set: Object) -> Mapping[str, str]:
     return selector
 
 
-def _empty_by_design(daemon_set: Object) -> bool:
-    return any(label in _selector(daemon_set) for label in _EMPTY_BY_DESIGN)
-
-
 def _why_no_node(daemon_set: Object, view: View) -> str:
     selector = _selector(daemon_set)
     for key, value in selector.items():
         if not labelled(view.nodes, {key: value}):
-            return f"no node carries the label {key}={value}" + (
-                f": {_LABEL_HINTS[key]}" if key in _LABEL_HINTS else ""
-            )
+            hint = f": {_LABEL_HINTS[key]}" if key in _LABEL_HINTS else ""
+            return f"no node carries the label {key}={value}{hint}"
     if selector and not labelled(view.nodes, selector):
         return f"no node carries all of the labels {pairs(selector)}"
     terms = _affinity_text(daemon_set)
@@ -85,22 +77,18 @@ def _expression_text(label: Mapping[str, Any]) -> str:
     return f"{label['key']} {label['operator']} {','.join(label.get('values') or [])}".rstrip()
 
 
-def feature_discovery_findings(view: View, label: str) -> list[Finding]:
+def feature_discovery_findings(view: View, label: str) -> Iterator[Finding]:
     """No node has the label of the operator, or two node feature discoveries overwrite each other's labels."""
-    findings = []
     if not labelled(view.nodes, {label: "true"}):
         what = f"no node carries the label {label}=true, without which the operator ignores it"
-        findings.append(Finding(what=what, cause=_LABEL_HINTS[label], command=f"kubectl get nodes -L {label}"))
+        yield Finding(what=what, cause=_LABEL_HINTS[label], command=f"kubectl get nodes -L {label}")
     workers = [item for item in view.daemon_sets if _is_feature_discovery(item)]
     if len(workers) > 1:
-        findings.append(
-            Finding(
-                what=f"{len(workers)} node feature discoveries run: {', '.join(name_of(item) for item in workers)}",
-                cause="both operators' charts bring one: set nfd.enabled=false in all but one",
-                command="kubectl get daemonsets -A -l app.kubernetes.io/name=node-feature-discovery",
-            )
+        yield Finding(
+            what=f"{len(workers)} node feature discoveries run: {', '.join(name_of(item) for item in workers)}",
+            cause="both operators' charts bring one: set nfd.enabled=false in all but one",
+            command="kubectl get daemonsets -A -l app.kubernetes.io/name=node-feature-discovery",
         )
-    return findings
 
 
 def _is_feature_discovery(daemon_set: Object) -> bool:
@@ -111,27 +99,23 @@ def _is_feature_discovery(daemon_set: Object) -> bool:
     )
 
 
-def release_findings(view: View, name: str, namespace: str) -> list[Finding]:
+def release_findings(view: View, name: str, namespace: str) -> Iterator[Finding]:
     """Deployments of the release's namespace that are not available, and a release that Helm left half-way."""
-    findings = []
     for deployment in in_namespace(view.deployments, namespace):
         available = condition(deployment, "Available")
         if available.get("status") != "True":
             what = f"Deployment {name_of(deployment)} is not available: {available.get('message', 'no status yet')}"
-            findings.append(Finding(what=what, command=describe("deployment", deployment)))
+            yield Finding(what=what, command=describe("deployment", deployment))
     ours = labelled(view.release_secrets, {"name": name})
     newest = max(ours, key=lambda item: int(item["metadata"]["labels"].get("version", "0")), default=None)
     state = newest["metadata"]["labels"].get("status", "") if newest else ""
     if state == "failed" or state.startswith("pending"):
-        findings.append(
-            Finding(
-                what=f"Helm release {namespace}/{name} is recorded as {state}",
-                cause="an install or upgrade was cut off; Helm refuses the name until it is cleaned up",
-                command=f"helm -n {namespace} history {name}; helm -n {namespace} "
-                + (f"uninstall {name}" if state in ("failed", "pending-install") else f"rollback {name}"),
-            )
+        mend = "uninstall" if state in ("failed", "pending-install") else "rollback"
+        yield Finding(
+            what=f"Helm release {namespace}/{name} is recorded as {state}",
+            cause="an install or upgrade was cut off; Helm refuses the name until it is cleaned up",
+            command=f"helm -n {namespace} history {name}; helm -n {namespace} {mend} {name}",
         )
-    return findings
 
 
 def policy_findings(view: View, kind: str) -> list[Finding]:
@@ -158,7 +142,11 @@ def _policy(policy: Object) -> Finding:
             cause="its operator is not running" + _ONLY_NAME.get(kind, ""),
             command=describe(kind.lower(), policy),
         )
-    parts = [_part(part) for part in status.get("appliedStates") or [] if part.get("state") in ("notReady", "error")]
+    parts = [
+        f"{part.get('name')}: {part.get('state')} {part.get('message') or ''}".rstrip()
+        for part in status.get("appliedStates") or []
+        if part.get("state") in ("notReady", "error")
+    ]
     conditions = [
         f"{held['type']}={held['status']} {held.get('message', '')}".rstrip()
         for held in status.get("conditions") or []
@@ -172,11 +160,7 @@ def _policy(policy: Object) -> Finding:
     )
 
 
-def _part(part: Mapping[str, Any]) -> str:
-    return f"{part.get('name')}: {part.get('state')} {part.get('message') or ''}".rstrip()
-
-
-def doubled_section_findings(view: View) -> list[Finding]:
+def doubled_section_findings(view: View) -> Iterator[Finding]:
     """Sections that the NicClusterPolicy and a NicNodePolicy both have.
 
     The operator refuses that only where its admission webhook is on; else a node gets two driver pods, of which one
@@ -184,7 +168,6 @@ def doubled_section_findings(view: View) -> list[Finding]:
     pools that differed become alike: Pulumi deletes last what has left the program, here the NicNodePolicy.
     """
     shared = [policy.get("spec") or {} for policy in view.policies if policy.get("kind") == "NicClusterPolicy"]
-    findings = []
     for policy in view.policies:
         own = (policy.get("spec") or {}).keys() & _MOVING if policy.get("kind") == "NicNodePolicy" else ()
         if doubled := sorted(key for key in own if any(key in spec for spec in shared)):
@@ -193,14 +176,13 @@ def doubled_section_findings(view: View) -> list[Finding]:
                 "are to run both"
             )
             cause = "the pools agree by now, and the NicNodePolicy has to go first"
-            command = f"kubectl delete nicnodepolicy {name_of(policy)}, then pulumi up"
-            findings.append(Finding(what=what, cause=cause, command=command))
-    return findings
+            yield Finding(
+                what=what, cause=cause, command=f"kubectl delete nicnodepolicy {name_of(policy)}, then pulumi up"
+            )
 
 
-def network_findings(view: View, name: str) -> list[Finding]:
+def network_findings(view: View, name: str) -> Iterator[Finding]:
     """The state of an IPoIBNetwork and of the IPPool of the same name."""
-    findings = []
     for network in view.networks:
         if network["metadata"]["name"] != name:
             continue
@@ -208,9 +190,8 @@ def network_findings(view: View, name: str) -> list[Finding]:
         if network.get("kind") == "IPoIBNetwork" and status.get("state") != "ready":
             what = f"IPoIBNetwork {name}: state {status.get('state') or 'none'} {status.get('reason') or ''}".rstrip()
             cause = None if status else "the Network Operator has not looked at it: is it running?"
-            findings.append(Finding(what=what, cause=cause, command=describe("ipoibnetwork", network)))
+            yield Finding(what=what, cause=cause, command=describe("ipoibnetwork", network))
         if network.get("kind") == "IPPool" and not status.get("allocations"):
             what = f"IPPool {name_of(network)} has given no node a block of addresses"
             cause = "NV-IPAM's controller is not running, or the pool's node selector matches no node"
-            findings.append(Finding(what=what, cause=cause, command=describe("ippool", network)))
-    return findings
+            yield Finding(what=what, cause=cause, command=describe("ippool", network))

@@ -1,6 +1,6 @@
-"""Findings about pods: why one is Pending, cannot start, or failed."""
+"""Findings about pods, why they are Pending, cannot start or failed; and about a Job: how it ended, and its pods."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from aks_infiniband.diagnosis.known_messages import SANDBOX, cause_in
@@ -9,6 +9,7 @@ from aks_infiniband.diagnosis.view import (
     Finding,
     Object,
     View,
+    Wait,
     condition,
     container_statuses,
     describe,
@@ -115,7 +116,8 @@ def _container(pod: Object, status: Mapping[str, Any], view: View) -> Finding | 
         message, what = "", f"{where} runs and is not ready{tail}"
     else:
         return None
-    return Finding(what=what, cause=cause_in(f"{message}\n{log}") or cause, command=_logs(pod, status))
+    command = f"kubectl -n {pod['metadata'].get('namespace')} logs {pod['metadata']['name']} -c {status.get('name')}"
+    return Finding(what=what, cause=cause_in(f"{message}\n{log}") or cause, command=f"{command} --tail=50")
 
 
 def _on_node(pod: Object) -> str:
@@ -123,6 +125,71 @@ def _on_node(pod: Object) -> str:
     return f" on {node}" if node else ""
 
 
-def _logs(pod: Object, status: Mapping[str, Any]) -> str:
-    metadata = pod["metadata"]
-    return f"kubectl -n {metadata.get('namespace')} logs {metadata['name']} -c {status.get('name')} --tail=50"
+def find_job(view: View, wait: Wait) -> Object | None:
+    """The Job that was waited for."""
+    jobs = in_namespace(view.jobs, wait.namespace)
+    return next((job for job in jobs if job["metadata"]["name"] == wait.name), None)
+
+
+def job_findings(wait: Wait, view: View, *, leave_out: Callable[[Object], bool] = lambda _: False) -> list[Finding]:
+    """How the Job ended, and its pods.
+
+    leave_out: whether what a pod shows has been said already.
+    """
+    name, namespace = wait.name, wait.namespace
+    job = find_job(view, wait)
+    if job is None:
+        return [Finding(what=f"Job {namespace}/{name} does not exist", command=f"kubectl -n {namespace} get jobs")]
+    failed = condition(job, "Failed") or condition(job, "FailureTarget")
+    uid = job["metadata"].get("uid")
+    pods = [
+        pod
+        for pod in in_namespace(view.pods, namespace)
+        if any(owner.get("uid") == uid for owner in pod["metadata"].get("ownerReferences") or [])
+    ]
+    findings = []
+    if failed:
+        what = f"Job {name_of(job)} failed: {failed.get('reason')}: {failed.get('message')}"
+        findings.append(Finding(what=what, command=describe("job", job)))
+    findings += pod_findings([pod for pod in pods if not leave_out(pod)], view)
+    if failed:
+        findings += pod_findings(_never_scheduled(job, view), view)
+    elif not pods:
+        findings.append(Finding(what=f"Job {name_of(job)} has no pod", command=describe("job", job)))
+    return findings
+
+
+def _never_scheduled(job: Object, view: View) -> list[Object]:
+    """The pods that were Pending till the end of the Job deleted them, as the scheduler's events show them.
+
+    The provider's time-out starts again with everything that happens to the pods, so the Job's own deadline may come
+    first.
+    """
+    namespace = str(job["metadata"].get("namespace"))
+    present = {pod["metadata"]["name"] for pod in in_namespace(view.pods, namespace)}
+    last: dict[str, Object] = {}
+    for event in sorted(in_namespace(view.events, namespace), key=_seen):
+        about = event["involvedObject"]
+        if about.get("kind") == "Pod" and str(about.get("name")).startswith(f"{job['metadata']['name']}-"):
+            last[str(about["name"])] = event
+    return [
+        {
+            "metadata": {"name": name, "namespace": namespace},
+            "spec": job["spec"]["template"]["spec"],
+            "status": {"phase": "Pending", "conditions": [_never_placed(event)]},
+        }
+        for name, event in sorted(last.items())
+        if name not in present and event.get("reason") == "FailedScheduling"
+    ]
+
+
+def _seen(event: Object) -> str:
+    """When an event happened last, in ISO 8601."""
+    series = event.get("series") or {}
+    times = (series.get("lastObservedTime"), event.get("lastTimestamp"), event.get("eventTime"))
+    return str(next(filter(None, times), ""))
+
+
+def _never_placed(event: Object) -> Object:
+    message = f"{event.get('message')} (the Job's end has deleted the pod)"
+    return {"type": "PodScheduled", "status": "False", "message": message}

@@ -95,14 +95,9 @@ def in_namespace(items: Sequence[Object], *namespaces: str) -> list[Object]:
     return [item for item in items if item["metadata"].get("namespace") in namespaces]
 
 
-def matches(labels: Mapping[str, str] | None, selector: Mapping[str, str] | None) -> bool:
-    """Whether labels carry every pair of a selector."""
-    return all((labels or {}).get(key) == value for key, value in (selector or {}).items())
-
-
-def labelled(items: Sequence[Object], selector: Mapping[str, str] | None) -> list[Object]:
+def labelled(items: Sequence[Object], selector: Mapping[str, str]) -> list[Object]:
     """The objects whose labels carry every pair of a selector."""
-    return [item for item in items if matches(item["metadata"].get("labels"), selector)]
+    return [item for item in items if selector.items() <= (item["metadata"].get("labels") or {}).items()]
 
 
 def pairs(labels: Mapping[str, str], separator: str = ", ") -> str:

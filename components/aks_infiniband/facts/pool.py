@@ -86,6 +86,11 @@ class Pool:
         return tuple(map(toleration, self.taints))
 
     @property
+    def ipoib_interfaces(self) -> list[str]:
+        """A pod's interfaces beside eth0, one for each IPoIB network, as Multus names them; none in other modes."""
+        return [f"net{number}" for number, _ in enumerate(self.ipoib_networks, start=1)] if self.mode == "ipoib" else []
+
+    @property
     def rdma_resource(self) -> str | None:
         """The extended resource under which a device plugin offers the HCAs; None in mode driver-only."""
         if self.mode == "driver-only":
@@ -99,7 +104,7 @@ class Pool:
 
     @property
     def gpu_resource(self) -> str | None:
-        """The extended resource of the GPUs; None where nobody offers them."""
+        """The extended resource of the GPUs; None where no device plugin offers them."""
         if self.size.accelerator is None or self.gpu_driver == "none":
             return None
         return self.size.accelerator.resource_name
@@ -109,7 +114,7 @@ class Pool:
         """The extended resources of a pod that takes a whole machine: the least that every node has to offer.
 
         All GPUs, and in mode sriov all HCAs. A shared device plugin's number says how many pods may share, not how
-        many HCAs there are, so no more than one pod's worth of it can be asked; in mode driver-only nobody offers any.
+        many HCAs there are, so a pod asks for 1 of it. In mode driver-only there is no device plugin and no resource.
         """
         gpus = {self.gpu_resource: self.size.accelerator.count} if self.gpu_resource and self.size.accelerator else {}
         return {**gpus, **({self.rdma_resource: self.rdma_quantity} if self.rdma_resource else {})}

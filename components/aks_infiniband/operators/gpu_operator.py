@@ -61,8 +61,8 @@ def gpu_operator_values(
 ) -> dict[str, Any]:
     """The chart's Helm values: those that follow from the pools, and further ones.
 
-    pools: all of the cluster's. Pools without GPUs, or whose driver nobody owns, matter only for where the operator
-        may run.
+    pools: all of the cluster's. Pools without GPUs, or with gpu_driver none, matter only for where the operator may
+        run.
     given: further values.
     driver_version: of the driver image where the operator owns the driver; default is the chart's.
     upgrade: how a changed driver version reaches the nodes.

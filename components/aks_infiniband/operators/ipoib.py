@@ -26,7 +26,7 @@ class Network:
     subnet: IPv4Network
     """The addresses that its pods get."""
     per_node: int
-    """Addresses in the block that NV-IPAM gives each node: so many of its pods can join the network."""
+    """Addresses in the block that NV-IPAM gives each node, and so the number of its pods that can join the network."""
     gateway: IPv4Address | None = None
     """None where the fabric is one subnet and nothing routes."""
     pools: tuple[Pool, ...]
@@ -48,7 +48,7 @@ def ipoib_networks(
 ) -> list[Network]:
     """The networks of the pools in mode ipoib, in the order of the pools and their rails.
 
-    addresses: the range of which each network takes an equal part.
+    addresses: the range; each network takes an equal part of it.
     per_node: addresses in every node's block.
     gateway: of the network in whose range it lies.
 

@@ -1,6 +1,5 @@
 """The Network Operator's policies: what it installs on all nodes with InfiniBand, and on the nodes of one pool."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -37,7 +36,7 @@ class NicClusterPolicy(pulumi.ComponentResource):
     def __init__(self, name: str, *, args: NicClusterPolicyArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("aks-infiniband:index:NicClusterPolicy", name, None, opts)
         waiting = diagnosis.Waiting(component=self, opts=opts, args=args, pools=args.policies.pools)
-        policy = _policy(name, "nic-cluster-policy", POLICY_NAME, args.policies.cluster, waiting)
+        policy = _policy(name, "NicClusterPolicy", POLICY_NAME, args.policies.cluster, waiting)
         self.state = policy.id.apply(lambda _: "ready")
         self.register_outputs({"state": self.state})
 
@@ -76,30 +75,24 @@ class NicNodePolicy(pulumi.ComponentResource):
         super().__init__("aks-infiniband:index:NicNodePolicy", name, None, opts)
         pools = [pool for pool in args.policies.pools if pool.name == args.pool_name]
         waiting = diagnosis.Waiting(component=self, opts=opts, args=args, pools=pools)
-        policy = _policy(name, "nic-node-policy", args.pool_name, spec, waiting)
+        policy = _policy(name, "NicNodePolicy", args.pool_name, spec, waiting)
         self.state = policy.id.apply(lambda _: "ready")
         self.register_outputs({"state": self.state})
 
 
-_KINDS: Final[Mapping[diagnosis.WaitingFor, str]] = {
-    "nic-cluster-policy": "NicClusterPolicy",
-    "nic-node-policy": "NicNodePolicy",
-}
-
-
 def _policy(
-    name: str, kind: diagnosis.WaitingFor, policy_name: str, spec: dict[str, Any], waiting: diagnosis.Waiting
+    name: str, kind: str, policy_name: str, spec: dict[str, Any], waiting: diagnosis.Waiting
 ) -> kubernetes.apiextensions.CustomResource:
     """The custom resource. The wait is part of its registration: once its id is known, its state is ready."""
     return kubernetes.apiextensions.CustomResource(
         name,
         api_version="mellanox.com/v1alpha1",
-        kind=_KINDS[kind],
+        kind=kind,
         metadata=kubernetes.meta.v1.ObjectMetaArgs(
             name=policy_name,
             labels=metadata.labels(policy_name, "policy"),
             annotations=wait_annotations(waiting.args),
         ),
         spec=spec,
-        opts=waiting.child_options(name, kind),
+        opts=waiting.child_options(name, "nic-cluster-policy" if kind == "NicClusterPolicy" else "nic-node-policy"),
     )

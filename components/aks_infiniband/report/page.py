@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 from jinja2 import Environment, PackageLoader
@@ -9,10 +10,10 @@ from markupsafe import Markup
 from matplotlib.figure import Figure
 
 from aks_infiniband.report import plots
-from aks_infiniband.validation.reports import Check, as_text, measured_text, severity, shown_bytes
+from aks_infiniband.validation.reports import as_text, measured_text, severity, shown_bytes
 
 _MAPPED: Final = ("rdma-write-bandwidth", "rdma-read-bandwidth", "rdma-read-latency")
-"""Figures of which there is a heat map."""
+"""Figures that are drawn as a heat map."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,7 +27,7 @@ class Plot:
 
 
 def plots_of(report: Mapping[str, Any]) -> list[Plot]:
-    """Every plot that a report has something for."""
+    """Every plot for which a report has data."""
     pool, size = report["pool"], report["vm_size"]
     found = []
     collective = report.get("collective")
@@ -52,17 +53,12 @@ def html(reports: Mapping[str, Mapping[str, Any]], plots_by_pool: Mapping[str, S
     environment = Environment(loader=PackageLoader("aks_infiniband.report", "."), autoescape=True, trim_blocks=True)
     environment.filters |= {"size": shown_bytes, "measured": measured_text, "text": as_text}
     drawn = {
-        pool: [(plot, Markup(_inline(plots.image(plot.figure, "svg", plot.name)))) for plot in found]  # noqa: S704 our own drawing
+        pool: [(plot, Markup(plots.inline_svg(plot.figure, plot.name))) for plot in found]  # noqa: S704 our own drawing
         for pool, found in plots_by_pool.items()
     }
     return environment.get_template("page.html.j2").render(
-        reports=reports, plots=drawn, ordered=ordered, threshold=threshold_text, rates=rates
+        reports=reports, plots=drawn, ordered=partial(sorted, key=severity), threshold=threshold_text, rates=rates
     )
-
-
-def ordered(checks: Sequence[Check]) -> list[Check]:
-    """The checks, the worst first."""
-    return sorted(checks, key=severity)
 
 
 def threshold_text(check: Mapping[str, Any]) -> str:
@@ -81,9 +77,3 @@ def rates(collective: Mapping[str, Any]) -> list[dict[str, Any]]:
     sizes = sorted({size["bytes"] for run in runs for size in run["sizes"]})
     by_run = [{size["bytes"]: size for size in run["sizes"]} for run in runs]
     return [{"bytes": size, "runs": [found.get(size) for found in by_run]} for size in sizes]
-
-
-def _inline(svg: bytes) -> str:
-    """An SVG without what only a file of its own has: declaration and document type."""
-    text = svg.decode()
-    return text[text.index("<svg") :]

@@ -59,7 +59,9 @@ def heat_map(rows: Sequence[Mapping[str, Any]], threshold: Mapping[str, Any] | N
         return None
     nodes = sorted({node for node, _ in cells})
     devices = sorted({device for _, device in cells}, key=lambda device: (len(device), device))
-    values = [[_number(cells.get((node, device))) for device in devices] for node in nodes]
+    missing = {(node, device): math.nan for node in nodes for device in devices}
+    shown = {**missing, **{place: float(value) for place, value in cells.items() if value is not None}}
+    values = [[shown[node, device] for device in devices] for node in nodes]
     known = [value for line in values for value in line if not math.isnan(value)]
     figure = Figure(figsize=(2.5 + 0.9 * len(devices), 1.8 + 0.42 * len(nodes)), layout="constrained")
     axes = figure.subplots()
@@ -87,8 +89,10 @@ def image(figure: Figure, kind: str, name: str) -> bytes:
     return buffer.getvalue()
 
 
-def _number(value: Any) -> float:
-    return math.nan if value is None else float(value)
+def inline_svg(figure: Figure, name: str) -> str:
+    """The figure as SVG for a page, without what only a file of its own has: declaration and document type."""
+    text = image(figure, "svg", name).decode()
+    return text[text.index("<svg") :]
 
 
 def _scale(known: Sequence[float], threshold: Mapping[str, Any] | None) -> tuple[float, float]:

@@ -127,8 +127,11 @@ def _logs_in(text: str) -> bool:
     except ValueError:
         return False
     auths = config.get("auths") if isinstance(config, dict) else None
-    return isinstance(auths, dict) and bool(auths) and all(_login(login) for login in auths.values())
-
-
-def _login(login: object) -> bool:
-    return isinstance(login, dict) and bool(login.get("auth") or (login.get("username") and login.get("password")))
+    return (
+        isinstance(auths, dict)
+        and bool(auths)
+        and all(
+            isinstance(login, dict) and (login.get("auth") or (login.get("username") and login.get("password")))
+            for login in auths.values()
+        )
+    )

@@ -18,7 +18,7 @@ class RdmaClusterArgs:
     """What an RdmaCluster takes."""
 
     stack: Stack
-    """What the stack file comes to; `load` makes it."""
+    """The stack file, resolved; `load` makes it."""
 
 
 class RdmaCluster(pulumi.ComponentResource):

@@ -23,23 +23,21 @@ from aks_infiniband.workload import pods
 from aks_infiniband.workload.sample_job import sample_job
 from aks_infiniband.workload.settings import WorkloadSettings
 
-PoolsReady = Mapping[str, pulumi.Input[pulumi.Resource]]
-
 
 @dataclass(frozen=True, kw_only=True)
 class RdmaSoftwareArgs:
     """What an RdmaSoftware takes."""
 
     stack: Stack
-    """What the stack file comes to."""
+    """The stack file, resolved."""
     kubeconfig: pulumi.Input[str]
     """With it a failed wait is explained."""
-    pools_ready: PoolsReady = field(default_factory=dict)
+    pools_ready: Mapping[str, pulumi.Input[pulumi.Resource]] = field(default_factory=dict)
     """By pool, what says that its machines are there; none for machines that are there already."""
 
 
 class RdmaSoftware(pulumi.ComponentResource):
-    """Everything inside the cluster, in an order in which nothing waits for what it does not need."""
+    """Everything inside the cluster. Nothing waits for what it does not need."""
 
     pools: dict[str, dict[str, Any]]
     """By pool: vmSize, nodeCount, mode, rdmaResource, podTemplate and validation."""
@@ -53,7 +51,9 @@ class RdmaSoftware(pulumi.ComponentResource):
         prepared = self._node_preparation(ground)
         infiniband = self._infiniband(ground, prepared)
         gpus = self._gpus(ground, prepared)
-        workload_settings = self._workload_settings(ground)
+        workload_settings = WorkloadSettings(
+            f"{name}-workload", args=args.stack.workload_settings(), opts=self._after(*ground)
+        )
         ready = [*ground, *prepared, *infiniband, *gpus, workload_settings]
         pools = args.stack.pools
         self.pools = {pool.name: self._pool_outputs(pool, self._validation(pool, ready)) for pool in pools}
@@ -69,7 +69,7 @@ class RdmaSoftware(pulumi.ComponentResource):
         return [ready[pool.name] for pool in pools if pool.name in ready]
 
     def _ground(self) -> list[pulumi.Resource]:
-        """Our namespace, and wherever workloads run what it takes to pull images from the registry."""
+        """Our namespace, and in every namespace with workloads the credentials of the registry."""
         namespace = kubernetes.core.v1.Namespace(
             f"{self._name}-workload",
             metadata=kubernetes.meta.v1.ObjectMetaArgs(
@@ -131,10 +131,6 @@ class RdmaSoftware(pulumi.ComponentResource):
             ready.append(PeermemLoader(f"{self._name}-peermem", args=loader, opts=self._after(*ground, *machines)))
         return ready
 
-    def _workload_settings(self, ground: Sequence[pulumi.Resource]) -> WorkloadSettings:
-        args = self._args.stack.workload_settings()
-        return WorkloadSettings(f"{self._name}-workload", args=args, opts=self._after(*ground))
-
     def _validation(self, pool: Pool, ready: Sequence[pulumi.Resource]) -> Validation:
         return Validation(
             f"{self._name}-{pool.name}",
@@ -143,20 +139,19 @@ class RdmaSoftware(pulumi.ComponentResource):
         )
 
     def _pool_outputs(self, pool: Pool, validation: Validation) -> dict[str, Any]:
+        stack = self._args.stack
         return {
             "vmSize": pool.size.name,
             "nodeCount": pool.node_count,
             "mode": pool.mode,
             "rdmaResource": pool.rdma_resource,
             "podTemplate": pods.pod_template_fragment(
-                pool,
-                topology=self._args.stack.topologies.get(pool.name),
-                pull_secret=self._args.stack.registry.pull_secret,
+                pool, topology=stack.topologies.get(pool.name), pull_secret=stack.registry.pull_secret
             ),
             "validation": validation.report,
         }
 
     def _sample_job(self, pool: Pool, settings: WorkloadSettings) -> pulumi.Output[dict[str, Any]]:
-        """Known once what it refers to is there."""
+        """The output is known once the ConfigMaps exist to which the Job refers."""
         job = sample_job(pool, registry=self._args.stack.registry, topology=self._args.stack.topologies.get(pool.name))
         return settings.config_maps[pool.name].apply(lambda _: job)

@@ -1,6 +1,6 @@
 """From settings, as they are read, to a stack with nothing left open, and the mistakes that only files can hold."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from functools import cached_property
@@ -130,22 +130,11 @@ class Resolution:
         return plain(DriverUpgrade, self._settings.network_operator.upgrade)
 
     @cached_property
-    def system_node_selector(self) -> Mapping[str, str]:
-        """Labels of the nodes that carry the operators; none: any node that is of no InfiniBand pool."""
-        existing = self._settings.existing_cluster
-        return SYSTEM_POOL if existing is None else existing.system_node_selector
-
-    @cached_property
     def network(self) -> Operator:
         given = self._settings.network_operator
         with _told("networkOperator"):
             people = charts.given_values(given.values_file, given.values)
-            values = network_operator_values(
-                self.pools,
-                given=people,
-                system_node_selector=self.system_node_selector,
-                registry=self.registry,
-            )
+            values = network_operator_values(self.pools, given=people, **self._everywhere)
         return Operator(chart=self._chart(versions.NETWORK_OPERATOR_CHART, given.chart), given=people, values=values)
 
     @cached_property
@@ -160,19 +149,20 @@ class Resolution:
                 given=people,
                 driver_version=given.driver_version,
                 upgrade=self.upgrade,
-                system_node_selector=self.system_node_selector,
-                registry=self.registry,
+                **self._everywhere,
             )
         return Operator(chart=self._chart(versions.GPU_OPERATOR_CHART, given.chart), given=people, values=values)
 
+    @cached_property
+    def _everywhere(self) -> dict[str, Any]:
+        """What both operators' Helm values depend on: where the operators run, and where images come from."""
+        existing = self._settings.existing_cluster
+        selector = SYSTEM_POOL if existing is None else existing.system_node_selector
+        return {"system_node_selector": selector, "registry": self.registry}
+
     def _chart(self, default: versions.Chart, given: ChartSettings) -> charts.ChartSource:
-        return charts.chart_source(
-            default,
-            name=given.name,
-            repository=given.repository,
-            version=given.version,
-            location=self._settings.registry.charts,
-        )
+        own = {"name": given.name, "repository": given.repository, "version": given.version}
+        return charts.chart_source(default, **own, location=self._settings.registry.charts)
 
     @cached_property
     def options(self) -> PolicyOptions:

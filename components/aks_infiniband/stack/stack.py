@@ -1,4 +1,4 @@
-"""A stack with nothing left open: what its settings come to, and the arguments of every component made from them."""
+"""A stack whose settings are all resolved, and the arguments of every component that follow from them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ class Operator:
 
 @dataclass(frozen=True, kw_only=True)
 class Stack:
-    """What a stack file comes to; `load` makes it.
+    """A stack file, resolved; `load` makes it.
 
     Methods give the arguments of components; kubeconfig is that of the cluster, and explains a failed wait.
     """
@@ -54,7 +54,7 @@ class Stack:
     network: Operator
     """The Network Operator."""
     gpu: Operator | None
-    """The GPU Operator; None where no pool has GPUs that are its business."""
+    """The GPU Operator; None where no pool has GPUs that it manages."""
     policies: NicPolicySpecs
     """What the Network Operator puts on which nodes."""
     networks: Sequence[Network]
@@ -119,7 +119,7 @@ class Stack:
         return NodePreparationArgs(memlock=self.memlock, **self._daemon(pools, kubeconfig)) if pools else None
 
     def peermem(self, kubeconfig: Kubeconfig) -> PeermemLoaderArgs | None:
-        """For a PeermemLoader; None where nobody but AKS would have to load nvidia-peermem."""
+        """For a PeermemLoader; None where no pool has a GPU driver of AKS beside OFED."""
         pools = peermem_pools(self.pools)
         return PeermemLoaderArgs(**self._daemon(pools, kubeconfig)) if pools else None
 

@@ -34,7 +34,7 @@ def expectations(
     """What every node of the pool and the pool as a whole have to show, as JSON-able data.
 
     hcas.rate_gbps is the signalling rate in Gb/s. figures are those that the payload measures, thresholds what they are
-    judged by; not_measured names figures that belong to a pool of this size and that nobody means to measure.
+    judged by; not_measured names figures of a pool of this size that are not measured, by design.
     given: thresholds of the stack file, by figure.
     tries: how often what falls short is measured in all.
     sweep: which message sizes all-reduce is measured with.
@@ -50,7 +50,7 @@ def expectations(
         "hcas": {"count": pool.size.infiniband.hca_count, "rate_gbps": pool.size.infiniband.rate_gbps},
         "accelerators": _accelerators(pool),
         "rdma_resource": pool.rdma_resource,
-        "interfaces": ipoib_interfaces(pool),
+        "interfaces": pool.ipoib_interfaces,
         "environment": nccl_environment(),
         "shm_bytes": SHM_BYTES,
         "memlock_for_all": node_preparation,
@@ -69,13 +69,8 @@ def _figures(pool: Pool) -> list[str]:
     return [name for name in FIGURES if name.startswith(networks)]
 
 
-def ipoib_interfaces(pool: Pool) -> list[str]:
-    """The interfaces that a pod of the pool has beside eth0: one for each IPoIB network, as Multus names them."""
-    return [f"net{number}" for number, _ in enumerate(pool.ipoib_networks, start=1)] if pool.mode == "ipoib" else []
-
-
 def _accelerators(pool: Pool) -> dict[str, Any] | None:
-    """What a pod holds of them; None where the machines have none, or nobody here drives those that they have."""
+    """The GPUs that a pod holds; None where the machines have none, or no device plugin offers them."""
     accelerator = pool.size.accelerator
     if accelerator is None or pool.gpu_resource is None:
         return None
@@ -110,7 +105,7 @@ _RING_WARN: Final = 0.9
 def collective_expectations(
     pool: Pool, given: Mapping[str, GivenThreshold] | None = None, sweep: Sweep = "short"
 ) -> dict[str, Any] | None:
-    """The plan and the thresholds of a pool; None where nobody offers GPUs, or there are none.
+    """The plan and the thresholds of a pool; None without GPUs that a device plugin offers.
 
     given: what the stack file says, by figure: it replaces the catalogue's.
     """
@@ -118,8 +113,9 @@ def collective_expectations(
     if accelerator is None or pool.gpu_resource is None:
         return None
     bounds = {name: _threshold(pool, "all-reduce", name, given) for name in ("infiniband", "nvlink")}
+    judged = (bounds["infiniband" if pool.node_count > 1 else "nvlink"] or {}).get("message_bytes") or _LARGEST
     return {
-        "sizes": _sizes(sweep, bounds["infiniband" if pool.node_count > 1 else "nvlink"]),
+        "sizes": sorted({*(_SHORT if sweep == "short" else _FULL), judged}),
         "iterations": 20,  # nccl-tests' own numbers
         "warmup": 5,
         "seconds": 240 if sweep == "short" else 480,
@@ -172,8 +168,3 @@ def _threshold(
 def _is_of(row: Baseline, figure: str, transport: str, node_count: int) -> bool:
     nodes = row.nodes == node_count or (row.nodes is None and node_count > 1)
     return nodes and (row.figure, row.transport) == (figure, transport)
-
-
-def _sizes(sweep: Sweep, threshold: Mapping[str, Any] | None) -> list[int]:
-    judged = (threshold or {}).get("message_bytes") or _LARGEST
-    return sorted({*(_SHORT if sweep == "short" else _FULL), judged})

@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from typing import Final
 
-from aks_infiniband.diagnosis.jobs import find_job, job_findings
+from aks_infiniband.diagnosis.pods import find_job, job_findings
 from aks_infiniband.diagnosis.view import Finding, Object, View, Wait, in_namespace, name_of
 from aks_infiniband.validation.payload.pod import EXIT_VERDICT
 from aks_infiniband.validation.payload.rendering import passed, table

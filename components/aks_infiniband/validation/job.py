@@ -30,7 +30,7 @@ _ACCOUNT: Final = "/var/run/secrets/kubernetes.io/serviceaccount"
 _MARGIN_SECONDS: Final = 60
 """How much later than the provider the Job itself gives up: its deadline deletes the pods, and the diagnosis of
 a failed wait is to see them first. The provider's time-out starts again with everything that happens to the pods, the
-deadline does not; where it comes first, what the scheduler said of the pods is left (diagnosis/jobs.py)."""
+deadline does not; where it comes first, what the scheduler said of the pods is left (diagnosis/pods.py)."""
 
 
 def validation_name(pool: Pool) -> str:

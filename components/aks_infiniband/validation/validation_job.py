@@ -27,7 +27,7 @@ from aks_infiniband.validation.job import (
     validation_name,
 )
 from aks_infiniband.validation.options import ValidationOptions, Waits
-from aks_infiniband.workload.pods import pod_template_fragment
+from aks_infiniband.workload.pods import one_pod_a_machine, pod_template_fragment
 
 _LINGER_SECONDS: Final = 30
 _REPORT_SECONDS: Final = 60
@@ -65,7 +65,7 @@ def validation_spec(
         "serviceAccountName": validation_name(pool),
         "restartPolicy": "Never",
         "securityContext": {"seccompProfile": {"type": "RuntimeDefault"}},
-        "affinity": {**common.get("affinity", {}), "podAntiAffinity": _one_per_node(pool)},
+        "affinity": {**common.get("affinity", {}), "podAntiAffinity": one_pod_a_machine(pool_labels(pool, "validate"))},
         "initContainers": [await_nodes_container(pool, waits=waits, image=image)],
         "containers": [_container(pool, common["containers"][0], image, _arguments(pool, options, waits, namespace))],
         "volumes": [*common["volumes"], payload_volume(pool), shared_volume(), *_attachments_volume(pool)],
@@ -170,14 +170,3 @@ def _waiting(options: ValidationOptions, waits: Waits) -> list[str]:
         *("--measure-seconds", f"{measures:g}"),
         *("--linger-seconds", f"{linger:g}"),
     ]
-
-
-def _one_per_node(pool: Pool) -> dict[str, Any]:
-    return {
-        "requiredDuringSchedulingIgnoredDuringExecution": [
-            {
-                "topologyKey": "kubernetes.io/hostname",
-                "labelSelector": {"matchLabels": pool_labels(pool, "validate")},
-            }
-        ]
-    }

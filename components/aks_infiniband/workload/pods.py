@@ -1,11 +1,6 @@
-"""What a pod needs to talk RDMA over a pool's InfiniBand: settings in the cluster, and the common part of its template.
-
-Sources: NCCL's own documentation ("Environment Variables"), the AKS InfiniBand guide (Azure/aks-rdma-infiniband)
-and what its users report.
-"""
+"""What a pod needs to use a pool's InfiniBand: settings in the cluster, and the common part of its template."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from aks_infiniband.facts.pool import Pool, node_affinity
@@ -44,17 +39,12 @@ def config_maps(pool: Pool, *, topology: str | None = None) -> dict[str, dict[st
     """
     found = {config_map_name(pool.name): nccl_environment()}
     if pool.mode == "ipoib":
-        interfaces = [f"net{number}" for number, _ in enumerate(pool.ipoib_networks, start=1)]
-        found[config_map_name(pool.name, "-ipoib")] = nccl_environment("ipoib", ipoib_interfaces=interfaces)
+        environment = nccl_environment("ipoib", ipoib_interfaces=pool.ipoib_interfaces)
+        found[config_map_name(pool.name, "-ipoib")] = environment
     text = topology or nccl_topology(pool.size)
     if text is not None:
         found[config_map_name(pool.name, "-topology")] = {TOPOLOGY_KEY: text}
     return found
-
-
-def pod_resources(pool: Pool) -> dict[str, str]:
-    """The extended resources of a pod that takes a whole machine of the pool: its GPUs and its RDMA devices."""
-    return {name: str(quantity) for name, quantity in pool.promised_resources.items()}
 
 
 def rdma_resources(pool: Pool) -> dict[str, str]:
@@ -71,6 +61,12 @@ def network_annotation(pool: Pool, *, network_namespace: str = NAMESPACE) -> dic
         return {}
     joined = ", ".join(f"{network_namespace}/{network}" for network in pool.ipoib_networks)
     return {"k8s.v1.cni.cncf.io/networks": joined}
+
+
+def one_pod_a_machine(labels: Mapping[str, str]) -> dict[str, Any]:
+    """The podAntiAffinity of core/v1 with which no two pods that carry these labels run on one machine."""
+    term = {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": dict(labels)}}
+    return {"requiredDuringSchedulingIgnoredDuringExecution": [term]}
 
 
 def pod_template_fragment(
@@ -90,21 +86,22 @@ def pod_template_fragment(
     container: name of the container that gets resources, permissions, environment and shared memory.
     """
     with_topology = config_map_name(pool.name, "-topology") in config_maps(pool, topology=topology)
-    extras = list(_extras(pool, with_topology=with_topology))
-    resources = pod_resources(pool)
+    volumes = dict(_volumes(pool, with_topology=with_topology))
+    topology_file = {"name": "NCCL_TOPO_FILE", "value": f"{_TOPOLOGY_FOLDER}/{TOPOLOGY_KEY}"}
+    resources = {name: str(quantity) for name, quantity in pool.promised_resources.items()}
     main = {
         "name": container,
         "envFrom": [{"configMapRef": {"name": config_map_name(pool.name)}}],
-        "env": [variable for extra in extras for variable in extra.env],
+        "env": [topology_file] if with_topology else [],
         "resources": {"requests": resources, "limits": dict(resources)},
         "securityContext": _security_context(pool),
-        "volumeMounts": [dict(extra.mount) for extra in extras],
+        "volumeMounts": [{"name": name, **mount} for name, (_, mount) in volumes.items()],
     }
     spec: dict[str, Any] = {
         "nodeSelector": dict(pool.node_selector),
         "tolerations": [dict(toleration) for toleration in pool.tolerations],
         "containers": [main],
-        "volumes": [dict(extra.volume) for extra in extras],
+        "volumes": [{"name": name, **source} for name, (source, _) in volumes.items()],
     }
     if pool.mode == "driver-only" and pool.nic_driver == "doca-ofed":
         # No resource keeps the pod off a node whose driver is not there yet.
@@ -115,31 +112,14 @@ def pod_template_fragment(
     return {**({"metadata": {"annotations": annotations}} if annotations else {}), "spec": spec}
 
 
-@dataclass(frozen=True, slots=True)
-class _Extra:
-    """A volume, where it is mounted, and the environment that says so."""
-
-    volume: Mapping[str, Any]
-    mount: Mapping[str, Any]
-    env: tuple[Mapping[str, str], ...] = ()
-
-
-def _extras(pool: Pool, *, with_topology: bool) -> Iterator[_Extra]:
-    yield _Extra(
-        {"name": "shm", "emptyDir": {"medium": "Memory", "sizeLimit": SHM_SIZE}},
-        {"name": "shm", "mountPath": "/dev/shm"},  # noqa: S108 a mount path
-    )
+def _volumes(pool: Pool, *, with_topology: bool) -> Iterator[tuple[str, tuple[dict[str, Any], dict[str, Any]]]]:
+    """Name, source and mount of each volume."""
+    yield "shm", ({"emptyDir": {"medium": "Memory", "sizeLimit": SHM_SIZE}}, {"mountPath": "/dev/shm"})  # noqa: S108 a mount path
     if with_topology:
-        yield _Extra(
-            {"name": "topology", "configMap": {"name": config_map_name(pool.name, "-topology")}},
-            {"name": "topology", "mountPath": _TOPOLOGY_FOLDER, "readOnly": True},
-            ({"name": "NCCL_TOPO_FILE", "value": f"{_TOPOLOGY_FOLDER}/{TOPOLOGY_KEY}"},),
-        )
+        source = {"configMap": {"name": config_map_name(pool.name, "-topology")}}
+        yield "topology", (source, {"mountPath": _TOPOLOGY_FOLDER, "readOnly": True})
     if pool.mode == "driver-only":
-        yield _Extra(
-            {"name": "infiniband", "hostPath": {"path": _DEVICES, "type": "Directory"}},
-            {"name": "infiniband", "mountPath": _DEVICES},
-        )
+        yield "infiniband", ({"hostPath": {"path": _DEVICES, "type": "Directory"}}, {"mountPath": _DEVICES})
 
 
 def _security_context(pool: Pool) -> dict[str, Any]:

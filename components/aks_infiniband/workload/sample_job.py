@@ -14,9 +14,10 @@ from aks_infiniband.facts.versions import VALIDATION_IMAGE, collective_image
 from aks_infiniband.resources.metadata import labels
 from aks_infiniband.resources.registry import Registry
 from aks_infiniband.workload import sample
-from aks_infiniband.workload.pods import NAMESPACE, pod_template_fragment, rdma_resources
+from aks_infiniband.workload.pods import NAMESPACE, one_pod_a_machine, pod_template_fragment, rdma_resources
 
 _HOME: Final = "/opt/aks-infiniband"
+_PROGRAMS: Final = {"name": "programs", "mountPath": _HOME, "readOnly": True}
 _SHOW: Final = "show_infiniband.py"
 _ALL_REDUCE: Final = "all_reduce.py"
 _PORT: Final = 29500
@@ -107,22 +108,13 @@ def _pod_template(pool: Pool, fragment: Mapping[str, Any], registry: Registry) -
         spec["containers"] = [_show(pool, main, registry)]
     spec["volumes"] = [*spec["volumes"], {"name": "programs", "configMap": {"name": sample_name(pool)}}]
     spec |= {"restartPolicy": "Never", "subdomain": sample_name(pool)}
-    spec["affinity"] = {**spec.get("affinity", {}), "podAntiAffinity": _one_a_machine(pool)}
+    anti_affinity = one_pod_a_machine({"batch.kubernetes.io/job-name": sample_name(pool)})
+    spec["affinity"] = {**spec.get("affinity", {}), "podAntiAffinity": anti_affinity}
     annotations = fragment.get("metadata", {}).get("annotations", {})
     return {"metadata": {"labels": _labels(pool), "annotations": annotations}, "spec": spec}
 
 
-def _one_a_machine(pool: Pool) -> dict[str, Any]:
-    selector = {"matchLabels": {"batch.kubernetes.io/job-name": sample_name(pool)}}
-    return {
-        "requiredDuringSchedulingIgnoredDuringExecution": [
-            {"labelSelector": selector, "topologyKey": "kubernetes.io/hostname"}
-        ]
-    }
-
-
 def _show(pool: Pool, main: Mapping[str, Any], registry: Registry) -> dict[str, Any]:
-    interfaces = [f"net{number}" for number, _ in enumerate(pool.ipoib_networks, start=1)]
     devices = rdma_resources(pool)
     return {
         **main,
@@ -133,14 +125,14 @@ def _show(pool: Pool, main: Mapping[str, Any], registry: Registry) -> dict[str, 
             *("--hcas", str(pool.size.infiniband.hca_count)),
             *("--sys-class", "/sys/class"),
             *("--devices", "/dev/infiniband"),
-            *(f"--interface={name}" for name in interfaces),
+            *(f"--interface={name}" for name in pool.ipoib_interfaces),
         ],
         "env": [*main["env"], {"name": "NODE_NAME", "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}}],
         "resources": {
             "requests": {"cpu": "100m", "memory": "64Mi", **devices},
             "limits": {"memory": "128Mi", **devices},
         },
-        "volumeMounts": [*main["volumeMounts"], _programs()],
+        "volumeMounts": [*main["volumeMounts"], _PROGRAMS],
     }
 
 
@@ -166,9 +158,5 @@ def _all_reduce(pool: Pool, gpus: Accelerator, main: Mapping[str, Any], registry
             "requests": {**main["resources"]["requests"], "cpu": str(2 * gpus.count), "memory": f"{4 * gpus.count}Gi"},
             "limits": main["resources"]["limits"],
         },
-        "volumeMounts": [*main["volumeMounts"], _programs()],
+        "volumeMounts": [*main["volumeMounts"], _PROGRAMS],
     }
-
-
-def _programs() -> dict[str, Any]:
-    return {"name": "programs", "mountPath": _HOME, "readOnly": True}

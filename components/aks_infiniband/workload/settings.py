@@ -31,12 +31,6 @@ class WorkloadSettings(pulumi.ComponentResource):
     """By pool, the name of the ConfigMap with its environment, known once it exists in every namespace."""
 
     def __init__(self, name: str, *, args: WorkloadSettingsArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        """Create the ConfigMaps of all pools.
-
-        name: name of the component.
-        args: its arguments.
-        opts: resource options; all of them reach the ConfigMaps.
-        """
         super().__init__("aks-infiniband:index:WorkloadSettings", name, None, opts)
         self.config_maps = {
             pool.name: _config_maps_of(pool, name, args, child_options(self, opts)) for pool in args.pools
@@ -53,11 +47,7 @@ def _config_maps_of(
             where = "" if namespace == NAMESPACE else f"-{namespace}"
             config_map = k8s.core.v1.ConfigMap(
                 f"{component}{where}-{name.removeprefix('workload-')}",
-                metadata={
-                    "name": name,
-                    "namespace": namespace,
-                    "labels": labels("workload-settings", "workload"),
-                },
+                metadata={"name": name, "namespace": namespace, "labels": labels("workload-settings", "workload")},
                 data=data,
                 opts=opts,
             )

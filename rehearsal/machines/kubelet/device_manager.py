@@ -24,7 +24,7 @@ class HeldDevices:
 
 @dataclass
 class DeviceManager:
-    """Which unit of which resource is held by which pod: (node, resource) -> unit -> pod UID."""
+    """The pod that holds each unit of a resource: (node, resource) -> unit -> pod UID."""
 
     _held: dict[tuple[str, str], dict[int, str]] = field(default_factory=dict)
 

@@ -101,7 +101,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
 
 def selected(content: bytes, query: dict[str, str]) -> bytes:
-    """The part of a log that a request asks for: its last lines (tailLines), at most so many bytes (limitBytes)."""
+    """The part of a log that a request asks for: its last lines (tailLines), limited in bytes (limitBytes)."""
     if "tailLines" in query:
         lines = content.splitlines(keepends=True)
         content = b"".join(lines[max(0, len(lines) - int(query["tailLines"])) :])

@@ -45,7 +45,7 @@ def _kept(
 
 
 def free_address_of(pool: Document, node: str, taken: Collection[str]) -> str | None:
-    """The first address of the node's block that nobody has; None where the node has no block, or its block is full.
+    """The first free address of the node's block; None where the node has no block, or its block is full.
 
     taken: addresses of the pool that pods have. The pool's gateway and its exclusions are never given.
     """

@@ -53,7 +53,7 @@ class Sandboxes:
     async def attach(self, pod: RunningPod, machine: Machine) -> list[Attachment]:
         """Attach a pod to the networks that it asks for; waits, and says why in events, while that cannot be.
 
-        Without Multus on its machine nobody reads the annotation: the pod starts with its ordinary network alone.
+        Without Multus on its machine the annotation has no effect: the pod starts with its ordinary network alone.
         """
         if NETWORKS_ANNOTATION not in (pod.document["metadata"].get("annotations") or {}):
             return []

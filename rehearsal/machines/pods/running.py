@@ -37,7 +37,7 @@ class RunningPod:
     ip: str | None = None
     verdict: Verdict | None = None
     deleted: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set when the pod is to be deleted, or is gone."""
+    """Set when the pod is being deleted, or is gone."""
     gone: bool = False
     """Whether the object is no longer there."""
     _writing: asyncio.Lock = field(default_factory=asyncio.Lock)

@@ -20,7 +20,7 @@ class InUseError(OSError):
 
 
 class NobodyError(OSError):
-    """Nobody listens on that address and port."""
+    """No server listens on that address and port."""
 
 
 class Peer:

@@ -33,7 +33,7 @@ _NFD_PREFIX: Final = "feature.node.kubernetes.io/"
 def reconcile(snapshot: Snapshot, *, now: str) -> Plan:
     """What the operator would do now; nothing while its own Deployment is not Available.
 
-    now: the time, RFC 3339, for conditions that change and waits that come to an end.
+    now: the time, RFC 3339, for conditions that change and waits that end.
     """
     plan = Plan()
     operator = next((d for d in snapshot.of("Deployment", labels=OPERATOR_LABELS) if available(d)), None)
@@ -93,7 +93,7 @@ def _version(operator: Doc) -> str:
 
 
 def _is_ready(document: Doc, snapshot: Snapshot) -> bool:
-    """No pod desired counts as ready, as with the real operator; else all are available and of the latest template."""
+    """Ready with no pod desired, as with the real operator; else when all are available and of the latest template."""
     metadata = document["metadata"]
     here = snapshot.find("DaemonSet", metadata["name"], metadata["namespace"])
     pods = counts(here) if here is not None else None

@@ -9,7 +9,7 @@ _CNI_VERSION: Final = "0.3.1"
 
 
 def attachment(network: Doc) -> Doc:
-    """NetworkAttachmentDefinition of an IPoIBNetwork; the address configuration goes through as it was given.
+    """NetworkAttachmentDefinition of an IPoIBNetwork; the address configuration is handed on unchanged.
 
     Raises ValueError when `ipam` is not JSON.
     """

@@ -39,7 +39,7 @@ WATCHED: Final = (
 def reconcile(snapshot: Snapshot, *, now: str) -> Plan:
     """What the operator would do now; nothing while its own Deployment is not Available.
 
-    now: the time, RFC 3339, for waits that come to an end.
+    now: the time, RFC 3339, for waits that end.
     """
     plan = Plan()
     operator = next((d for d in snapshot.of("Deployment", labels=OPERATOR_LABELS) if available(d)), None)

@@ -54,7 +54,7 @@ def data_centre(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DataCentre
 
 @pytest.fixture
 def subscription() -> dict[str, Any]:
-    """What of the subscription a test changes, by its key in the file."""
+    """The settings of the subscription that a test changes, by their key in the file."""
     return {}
 
 

@@ -24,7 +24,7 @@ SMALL = replace(
     accelerator=replace(_H100.accelerator, count=2),
     slots=replace(_H100.slots, hcas=_H100.slots.hcas[:2], gpus=_H100.slots.gpus[:2]),
 )
-"""A size of which nothing is published: what it is held against is computed."""
+"""A size without published figures: its limits are computed."""
 POOL = Pool(
     name="nd",
     size=SMALL,

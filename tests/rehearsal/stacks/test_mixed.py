@@ -1,4 +1,4 @@
-"""The stack `mixed`: three kinds of pool, of which two differ in what their nodes get. The tests follow one another."""
+"""The stack `mixed`: three kinds of pool; two differ in driver and device plugin. The tests follow one another."""
 
 from pathlib import Path
 

@@ -27,7 +27,7 @@ HB = Pool(
     gpu_driver="none",
 )
 ND = replace(HB, name="nd", size=SIZES["Standard_ND96isr_H100_v5"], node_count=2, gpu_driver="none")
-"""Its GPUs are nobody's business here: the collective has tests of its own."""
+"""Its GPUs are not measured here: the collective has tests of its own."""
 
 Make = Callable[..., Pods]
 
@@ -111,7 +111,7 @@ PORT_FAULTS: dict[str, tuple[list[tuple[str, str | None]], str]] = {
     ),
     "missing": ([("hca-count", None)], "A missing one is a fault of the host"),
 }
-"""By fault: the checks that it fails, of which device, and the likely cause that the first of them has."""
+"""By fault: the checks that it fails, the device, and the likely cause of the first check."""
 
 
 @pytest.mark.parametrize("name", PORT_FAULTS)

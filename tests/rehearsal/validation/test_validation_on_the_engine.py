@@ -8,7 +8,7 @@ import re
 from typing import Any
 
 import pytest
-from aks_infiniband.diagnosis.jobs import job_findings
+from aks_infiniband.diagnosis.pods import job_findings
 from aks_infiniband.diagnosis.view import Wait
 from lightkube.resources.core_v1 import Node
 

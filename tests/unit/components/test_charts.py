@@ -1,4 +1,4 @@
-"""Where a chart comes from, and what becomes of the values that people write."""
+"""Where a chart comes from, and how the values that people write are merged."""
 
 from pathlib import Path
 from typing import Any

@@ -3,7 +3,7 @@
 from typing import Any
 
 from aks_infiniband.diagnosis.diagnose import diagnose, render
-from aks_infiniband.diagnosis.jobs import job_findings
+from aks_infiniband.diagnosis.pods import job_findings
 from aks_infiniband.diagnosis.view import Wait
 
 from tests.some_pools import pool

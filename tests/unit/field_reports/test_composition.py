@@ -1,4 +1,4 @@
-"""What of the field reports no single component shows: the whole of what a stack makes."""
+"""Field reports that only the whole stack can prove: they depend on several components at once."""
 
 import re
 from collections.abc import Callable

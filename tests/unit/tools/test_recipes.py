@@ -1,4 +1,4 @@
-"""What is built, and when a program of a half-built draft counts as built."""
+"""What is built, and which programs of a half-built draft are used again."""
 
 from pathlib import Path
 

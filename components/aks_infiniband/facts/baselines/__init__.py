@@ -1,7 +1,8 @@
 """What a measurement is held against: published and measured figures with where they come from, and computed floors.
 
-Published numbers disagree (H100 v5: about 450 GB/s tuned in one source, 157 untuned in another), so each row says what
-it was taken of and with what. What nobody has published is computed from the machine's ports, and says so.
+Published numbers disagree (H100 v5: about 450 GB/s tuned in one source, 157 untuned in another), so each row says on
+which machines and with which tool it was measured. Where nothing is published, a row is computed from the machine's
+ports, and says so.
 """
 
 from collections.abc import Mapping
@@ -42,15 +43,15 @@ FIGURES: Final[Mapping[str, Figure]] = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Baseline:
-    """One row: what is to be expected, and from where on it is too little or too much."""
+    """One row: the value to expect, and the limits beyond which a value is a warning or a failure."""
 
     figure: str
     basis: Basis
     source: str
     vm_sizes: tuple[str, ...] = ()
-    """The sizes it is of; empty for every one."""
+    """The sizes that it is for; empty for all."""
     nodes: int | None = None
-    """Machines it was taken on; None for any number from two on."""
+    """Number of machines on which it was measured; None for any number from two on."""
     message_bytes: int | None = None
     transport: str = "infiniband"
     """infiniband, ipoib, tcp, or nvlink for machines of one NVLink domain."""

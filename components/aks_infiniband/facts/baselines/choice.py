@@ -16,7 +16,7 @@ _LEAST_SHARE: Final = 0.9
 Azure/azurehpc-health-checks 0e0a1ac, conf/)."""
 _COLLECTIVE_SHARE: Final = 0.75
 """Of all ports' signalling rate, for the bus bandwidth of all-reduce: what Azure's limits for GB300 (150 of 200 GB/s)
-come to. Nobody measured it on the sizes that it is computed for, so it only warns."""
+come to. It was not measured on the sizes that it is computed for, so it only warns."""
 
 
 def computed_floors(size: MachineSize) -> list[Baseline]:
@@ -50,7 +50,7 @@ def computed_floors(size: MachineSize) -> list[Baseline]:
 
 
 def baselines_of(size: MachineSize) -> list[Baseline]:
-    """Every row that is of this size or of every size, published ones first, then the computed."""
+    """Every row for this size or for all sizes: published ones first, then computed ones."""
     published = [row for row in BASELINES if not row.vm_sizes or size.name in row.vm_sizes]
     return [*published, *computed_floors(size)]
 

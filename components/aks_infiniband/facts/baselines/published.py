@@ -5,8 +5,7 @@ from typing import Final
 from aks_infiniband.facts.baselines import Baseline
 
 _GUIDE: Final = "Azure/aks-rdma-infiniband 700dabb (2026-07-16), tests/expected-output.md"
-_INFRASTRUCTURE: Final = "Azure/ai-infrastructure-on-azure a01b073 (2026-04-22)"
-_SLURM_BASELINE: Final = "skills/slurm/sku_performance_baseline/SKILL.md"
+_SLURM: Final = "Azure/ai-infrastructure-on-azure a01b073 (2026-04-22), skills/slurm/sku_performance_baseline/SKILL.md"
 _HEALTH_CHECKS: Final = "Azure/azurehpc-health-checks 0e0a1ac (2026-05-01), conf/"
 _CODELAB: Final = "Azure/AKS pull request 5975, distributed-training-rdma (2026-09-20)"
 _AICR: Final = "NVIDIA/aicr, recipes/overlays/h100-aks-training.yaml and docs/integrator/aks-gpu-setup.md"
@@ -106,39 +105,39 @@ BASELINES: Final[tuple[Baseline, ...]] = (
         basis="measured",
         source=_GUIDE,
     ),
-    Baseline(
-        figure="all-reduce",
-        vm_sizes=_HOPPER,
-        message_bytes=16 * _GIB,
-        tuning="topology file ndv5, no SHARP; with SHARP, 32 channels and 4 queue pairs 450 to 466 were measured",
-        tool="nccl-tests all_reduce_perf",
-        warn=300.0,
-        fail=150.0,
-        basis="quoted",
-        source=f"warn: {_INFRASTRUCTURE}, {_SLURM_BASELINE}; fail: 157.29 untuned, {_AICR}",
-    ),
-    Baseline(
-        figure="all-reduce",
-        vm_sizes=_GB300,
-        message_bytes=16 * _GIB,
-        transport="nvlink",
-        tuning="inside one rack, NVLink domain of 18 machines",
-        expected=937.0,
-        warn=800.0,
-        fail=600.0,
-        basis="quoted",
-        source=f"{_INFRASTRUCTURE}, {_SLURM_BASELINE}",
-    ),
-    Baseline(
-        figure="all-reduce",
-        vm_sizes=_GB300,
-        message_bytes=16 * _GIB,
-        tuning="InfiniBand only, across racks",
-        expected=200.0,
-        warn=180.0,
-        fail=150.0,
-        basis="quoted",
-        source=f"{_INFRASTRUCTURE}, {_SLURM_BASELINE}",
+    *(
+        Baseline(
+            figure="all-reduce",
+            vm_sizes=sizes,
+            message_bytes=16 * _GIB,
+            transport=transport,
+            tuning=tuning,
+            tool=tool,
+            expected=expected,
+            warn=warn,
+            fail=fail,
+            basis="quoted",
+            source=source,
+        )
+        for sizes, transport, tuning, tool, (expected, warn, fail), source in (
+            (
+                _HOPPER,
+                "infiniband",
+                "topology file ndv5, no SHARP; with SHARP, 32 channels and 4 queue pairs 450 to 466 were measured",
+                "nccl-tests all_reduce_perf",
+                (None, 300.0, 150.0),
+                f"warn: {_SLURM}; fail: 157.29 untuned, {_AICR}",
+            ),
+            (
+                _GB300,
+                "nvlink",
+                "inside one rack, NVLink domain of 18 machines",
+                None,
+                (937.0, 800.0, 600.0),
+                _SLURM,
+            ),
+            (_GB300, "infiniband", "InfiniBand only, across racks", None, (200.0, 180.0, 150.0), _SLURM),
+        )
     ),
     Baseline(
         figure="all-reduce-small",

@@ -7,8 +7,7 @@ InfiniBand guide (Azure/aks-rdma-infiniband); of constrained sizes and HBv5 thos
 functions that Azure passes into the machine; PCI addresses are those of `slots`.
 """
 
-from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from aks_infiniband.facts.catalog.machine import Accelerator, Infiniband, MachineSize, Slots
 from aks_infiniband.facts.catalog.slots import (
@@ -34,13 +33,14 @@ def _size(
     infiniband: Infiniband,
     slots: Slots,
     accelerator: Accelerator | None = None,
+    **more: Any,
 ) -> MachineSize:
-    """cpu: vCPUs, all of which count against the quota, and GiB of memory."""
+    """cpu: vCPUs, all of which count against the quota where `more` does not say otherwise, and GiB of memory."""
     return MachineSize(
+        **{"quota_vcpus": cpu[0], **more},
         name=name,
         series=series,
         vcpus=cpu[0],
-        quota_vcpus=cpu[0],
         memory_gib=cpu[1],
         infiniband=infiniband,
         accelerator=accelerator,
@@ -48,12 +48,10 @@ def _size(
     )
 
 
-def _grace_blackwell(
-    name: str, series: str, infiniband: Infiniband, accelerator: str, accelerator_memory_gb: int
-) -> MachineSize:
-    gpus = Accelerator(vendor="nvidia", model=accelerator, count=4, memory_gb=accelerator_memory_gb, software="dra")
-    size = _size(name, series, (128, 864), infiniband, GRACE_BLACKWELL, gpus)
-    return replace(size, architecture="arm64", placement_feature=False)
+def _grace_blackwell(name: str, series: str, adapter: str, model: str, memory_gb: int) -> MachineSize:
+    gpus = Accelerator(vendor="nvidia", model=model, count=4, memory_gb=memory_gb, software="dra")
+    arm = {"architecture": "arm64", "placement_feature": False}
+    return _size(name, series, (128, 864), Infiniband.of(4, "NDR", adapter), GRACE_BLACKWELL, gpus, **arm)
 
 
 def _cpu_sizes(
@@ -69,21 +67,13 @@ def _cpu_sizes(
     names: what stands before and behind the number of cores.
     """
     full = cores[0]
+    written = {count: f"{names[0]}{full}{'' if count == full else f'-{count}'}{names[1]}" for count in cores}
     return [
-        replace(
-            _size(
-                f"{names[0]}{full}{'' if count == full else f'-{count}'}{names[1]}",
-                series,
-                (count, memory_gib),
-                infiniband,
-                slots,
-            ),
-            quota_vcpus=full,
-        )
-        for count in cores
+        _size(name, series, (count, memory_gib), infiniband, slots, quota_vcpus=full) for count, name in written.items()
     ]
 
 
+_EDR: Final = Infiniband.of(1, "EDR", "ConnectX-5")
 _HDR: Final = Infiniband.of(1, "HDR", "ConnectX-6")
 _NDR: Final = Infiniband.of(1, "NDR", "ConnectX-7")
 _FOUR_NDR200: Final = Infiniband.of(4, "NDR", "ConnectX-7", rate_gbps=200)
@@ -91,39 +81,24 @@ _FOUR_NDR200: Final = Infiniband.of(4, "NDR", "ConnectX-7", rate_gbps=200)
 _HBV5_CORES: Final = (368, 336, 288, 240, 192, 144, 96, 48)
 _EIGHT_HDR: Final = Infiniband.of(8, "HDR", "ConnectX-6")
 _EIGHT_NDR: Final = Infiniband.of(8, "NDR", "ConnectX-7")
+_EIGHT_MI300X: Final = Accelerator(vendor="amd", model="MI300X", count=8, memory_gb=192, software="rocm")
 
 _SIZES: Final[tuple[MachineSize, ...]] = (
-    *_cpu_sizes(("Standard_HC", "rs"), (44, 32, 16), 352, "HC", Infiniband.of(1, "EDR", "ConnectX-5"), UNKNOWN),
+    *_cpu_sizes(("Standard_HC", "rs"), (44, 32, 16), 352, "HC", _EDR, UNKNOWN),
     *_cpu_sizes(("Standard_HB", "rs_v2"), (120, 96, 64, 32, 16), 456, "HBv2", _HDR, UNKNOWN),
     *_cpu_sizes(("Standard_HB", "rs_v3"), (120, 96, 64, 32, 16), 448, "HBv3", _HDR),
     *_cpu_sizes(("Standard_HB", "rs_v4"), (176, 144, 96, 48, 24), 768, "HBv4", _NDR),
     *_cpu_sizes(("Standard_HB", "rs_v5"), _HBV5_CORES, 448, "HBv5", _FOUR_NDR200, UNKNOWN_FOUR),
     *_cpu_sizes(("Standard_HX", "rs"), (176, 144, 96, 48, 24), 1408, "HX", _NDR),
-    _size(
-        "Standard_ND40rs_v2",
-        "NDv2",
-        (40, 672),
-        Infiniband.of(1, "EDR", "ConnectX-5"),
-        NDV2,
-        _nvidia(8, "V100", 32),
-    ),
+    _size("Standard_ND40rs_v2", "NDv2", (40, 672), _EDR, NDV2, _nvidia(8, "V100", 32)),
     _size("Standard_ND96asr_v4", "NDasrA100_v4", (96, 900), _EIGHT_HDR, NDV4, _nvidia(8, "A100", 40)),
     _size("Standard_ND96amsr_A100_v4", "NDm_A100_v4", (96, 1900), _EIGHT_HDR, NDV4, _nvidia(8, "A100", 80)),
     _size("Standard_ND96isr_H100_v5", "ND_H100_v5", (96, 1900), _EIGHT_NDR, NDV5, _nvidia(8, "H100", 80)),
     _size("Standard_ND96isr_H200_v5", "ND_H200_v5", (96, 1850), _EIGHT_NDR, NDV5, _nvidia(8, "H200", 141)),
     _size("Standard_ND96isrf_H200_v5", "ND_H200_v5", (96, 1850), _EIGHT_NDR, NDV5, _nvidia(8, "H200", 141)),
-    _size(
-        "Standard_ND96isr_MI300X_v5",
-        "ND_MI300X_v5",
-        (96, 1850),
-        _EIGHT_NDR,
-        MI300X,
-        Accelerator(vendor="amd", model="MI300X", count=8, memory_gb=192, software="rocm"),
-    ),
-    _grace_blackwell(
-        "Standard_ND128isr_NDR_GB200_v6", "ND_GB200_v6", Infiniband.of(4, "NDR", "ConnectX-7"), "GB200", 192
-    ),
-    _grace_blackwell("Standard_ND128isr_GB300_v6", "ND_GB300_v6", Infiniband.of(4, "NDR", "ConnectX-8"), "GB300", 288),
+    _size("Standard_ND96isr_MI300X_v5", "ND_MI300X_v5", (96, 1850), _EIGHT_NDR, MI300X, _EIGHT_MI300X),
+    _grace_blackwell("Standard_ND128isr_NDR_GB200_v6", "ND_GB200_v6", "ConnectX-7", "GB200", 192),
+    _grace_blackwell("Standard_ND128isr_GB300_v6", "ND_GB300_v6", "ConnectX-8", "GB300", 288),
 )
 
 SIZES: Final[dict[str, MachineSize]] = {size.name: size for size in _SIZES}

@@ -18,7 +18,7 @@ GpuSoftware = Literal["gpu-operator", "rocm", "dra"]
 """What makes a GPU usable: NVIDIA's GPU Operator, AMD's ROCm GPU operator, or NVIDIA's DRA driver (GB200, GB300)."""
 SlotSource = Literal["published", "observed", "assumed"]
 """How PCI addresses are known. published: from Azure's own NCCL topology file; observed: from a machine that somebody
-looked at; assumed: nobody has published them, so they are counted up from where those of other sizes begin."""
+looked at; assumed: they are not published, so they are counted up from the first address of other sizes."""
 
 GPU_OPERATOR_OFF: Final = "nvidia.com/gpu.deploy.operands"
 """Node label that, false, keeps every DaemonSet of the GPU Operator off a node (NVIDIA, GPU Operator, "Preventing

@@ -1,4 +1,4 @@
-"""Where HCAs and GPUs sit in the sizes of which that is known.
+"""Where HCAs and GPUs sit in each size, as far as it is known.
 
 Published: Azure's own NCCL topology files, ndv2, ndv4 and ndv5 (Azure/azhpc-images, topology/).
 Observed: ResourceSlices of live MI300X and GB300 nodes (kubernetes-sigs/dranet, AKS examples); `lspci` on HB120rs_v3
@@ -10,9 +10,9 @@ from typing import Final
 from aks_infiniband.facts.catalog.machine import PciSlot, Processor, Slots, counted_up
 
 FIRST_HCA: Final = 0x0101
-"""PCI domain of the first HCA, 257, on every size of which it is known."""
+"""PCI domain of the first HCA, 257, on every size where it is known."""
 FIRST_GPU: Final = 0x0001
-"""PCI domain of the first GPU on every amd64 size of which it is known."""
+"""PCI domain of the first GPU on every amd64 size where it is known."""
 
 
 def _slots(numa_nodes: dict[int, int], switches: dict[int, int] | None = None) -> tuple[PciSlot, ...]:
@@ -72,7 +72,7 @@ ONE_HCA: Final = Slots(hcas=counted_up(FIRST_HCA, 1), source="observed")
 """HBv3, where it was seen, and its successors HBv4 and HX, which are taken to be alike."""
 
 UNKNOWN_FOUR: Final = Slots(hcas=counted_up(FIRST_HCA, 4), source="assumed")
-"""HBv5: nobody has published where its four sit."""
+"""HBv5: it is not published where its four HCAs sit."""
 
 UNKNOWN: Final = Slots(hcas=counted_up(FIRST_HCA, 1), source="assumed")
 """HC and HBv2: a report of HBv2 has the HCA in another PCI domain (azhpc-images, pull request 44)."""

@@ -49,7 +49,7 @@ _HOLE: Final = object()
 Plain = TypeVar("Plain")
 
 
-class Unreadable(Exception):  # noqa: N818  it ends a rule, and nobody sees it
+class Unreadable(Exception):  # noqa: N818  it ends a rule, and is never shown
     """A value is asked for that is missing or not well-formed. That mistake has been told."""
 
 

@@ -1,4 +1,4 @@
-"""What a stack file says, and what follows from it: the one place where a pool's settings are resolved.
+"""A stack file and what follows from it. A pool's settings are resolved here and nowhere else.
 
 The rules and the composition read the same objects. After a reading with holes, whatever follows from a value that is
 not well-formed raises Unreadable.
@@ -36,7 +36,7 @@ class PoolReading:
 
     @property
     def name(self) -> str:
-        """What an author recognises the pool by."""
+        """The name by which an error names the pool."""
         try:
             return self.given.name
         except Unreadable:
@@ -73,7 +73,7 @@ class PoolReading:
 
     @property
     def gpu_driver(self) -> GpuDriver:
-        """Of an ordinary pool none: its GPUs are nobody's business."""
+        """An ordinary pool has none: this program does not manage its GPUs."""
         return self.given.gpu_driver or (self.size.default_gpu_driver if self.infiniband else "none")
 
     @property
@@ -106,7 +106,7 @@ class Reading:
 
     @cached_property
     def infiniband_pools(self) -> list[PoolReading]:
-        """Those of which that is known."""
+        """The pools with InfiniBand; a pool whose key `infiniband` cannot be read is left out."""
         return [pool for pool, infiniband in known(self.pools, lambda pool: pool.infiniband) if infiniband]
 
     @cached_property
@@ -151,7 +151,7 @@ Subject = TypeVar("Subject")
 
 
 def known(subjects: Iterable[Subject], read: Callable[[Subject], Value]) -> list[tuple[Subject, Value]]:
-    """What is read of each subject, without those of which it cannot be read."""
+    """Each subject with the value that is read from it; a subject whose value cannot be read is left out."""
     found = []
     for subject in subjects:
         try:

@@ -1,7 +1,7 @@
-"""Waits until every node of a pool is Ready and offers what the pool promises, for a stable while.
+"""Waits until every node of a pool is Ready, offers what the pool promises, and has done so for a while.
 
-The operators report ready before each node offers its resources, and their status may go back to not ready; so what
-counts is what every single node says, and that it keeps saying so.
+The operators report ready before each node offers its resources, and may go back to not ready. So this asks every node,
+and asks again for a while.
 """
 
 from __future__ import annotations
@@ -98,9 +98,9 @@ def await_nodes(
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,
 ) -> list[str]:
-    """Look until nobody lags for ``stable_seconds`` or time is up; returns who lags then, an empty list on success.
+    """Look until no node has lagged for ``stable_seconds``, or time is up; returns the lines about those that lag then.
 
-    A look that fails counts as not good: what is not known is not stable.
+    A look that fails starts the stable time anew: what is not known is not stable.
     """
     started = clock()
     good_since: float | None = None
@@ -122,17 +122,10 @@ def await_nodes(
         sleep(patience.poll_seconds)
 
 
-def _resource(text: str) -> tuple[str, int]:
-    name, separator, least = text.rpartition("=")
-    if not separator:
-        raise argparse.ArgumentTypeError(f"{text!r}: expected NAME=LEAST, such as nvidia.com/gpu=8")
-    return name, int(least)
-
-
-def _label(text: str) -> tuple[str, str]:
+def _pair(text: str) -> tuple[str, str]:
     name, separator, value = text.partition("=")
     if not separator:
-        raise argparse.ArgumentTypeError(f"{text!r}: expected NAME=VALUE, such as agentpool=ndh100")
+        raise argparse.ArgumentTypeError(f"{text!r}: expected NAME=VALUE, such as nvidia.com/gpu=8 or agentpool=ndh100")
     return name, value
 
 
@@ -141,8 +134,8 @@ def _arguments(argv: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--pool", required=True)
     parser.add_argument("--selector", required=True, help="label selector of the pool's nodes")
     parser.add_argument("--nodes", required=True, type=int)
-    parser.add_argument("--resource", action="append", default=[], type=_resource, metavar="NAME=LEAST")
-    parser.add_argument("--label", action="append", default=[], type=_label, metavar="NAME=VALUE")
+    parser.add_argument("--resource", action="append", default=[], type=_pair, metavar="NAME=LEAST")
+    parser.add_argument("--label", action="append", default=[], type=_pair, metavar="NAME=VALUE")
     parser.add_argument("--poll-seconds", required=True, type=float)
     parser.add_argument("--stable-seconds", required=True, type=float)
     parser.add_argument("--timeout-seconds", required=True, type=float)
@@ -158,7 +151,8 @@ def _arguments(argv: Sequence[str]) -> argparse.Namespace:
 def main(argv: Sequence[str], environment: Mapping[str, str]) -> int:
     """Run with the command line's arguments; returns the exit code."""
     arguments = _arguments(argv)
-    promise = Promise(arguments.pool, arguments.nodes, dict(arguments.resource), dict(arguments.label))
+    resources = {name: int(least) for name, least in arguments.resource}
+    promise = Promise(arguments.pool, arguments.nodes, resources, dict(arguments.label))
     patience = Patience(arguments.poll_seconds, arguments.stable_seconds, arguments.timeout_seconds)
     try:
         api = Api(arguments.api or in_cluster_url(environment), token=arguments.token, ca=arguments.ca)

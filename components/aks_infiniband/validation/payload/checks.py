@@ -1,4 +1,4 @@
-"""One check: what was asked, of whom, what was expected and what was seen; and the one judge of limits."""
+"""A check: what was looked at and where, what was expected, what was seen. And how a limit is judged."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def make_check(name: str, verdict: str, *, expected: object, measured: object, *
 
 
 def not_measured(name: str, cause: str | None, *, expected: object = None, **place: Unpack[Place]) -> Check:
-    """A check that could not be made; the cause is None where nobody meant to make it."""
+    """A check that was not made: for a cause, or by design (then the cause is None)."""
     return make_check(name, "not measured", expected=expected, measured=None, cause=cause, **place)
 
 
@@ -162,10 +162,10 @@ def limit_of(threshold: Threshold, note: str | None = None, *, level: str = "fai
 
 
 def severity(check: Check) -> int:
-    """The order of checks, the worst first: 0 fail, 1 not measured though it was to be, 2 warn; from 3 on no problem.
+    """The order of checks, the worst first: 0 fail, 1 could not be measured, 2 warn; from 3 on no problem.
 
-    What could not be measured is worse than a warning: not measured is not pass. What nobody meant to measure (it has
-    no cause), or that nothing is there to judge by, is no problem.
+    A check that could not be made is worse than a warning, because it may hide a failure. A check that is not made by
+    design (it has no cause), or for which there is no limit, is no problem.
     """
     if check["verdict"] == "not measured":
         return 1 if check["cause"] else 4

@@ -1,4 +1,4 @@
-"""The all-reduce of a whole pool, as one pod sees it: starts one process per GPU, watches them, reads what they leave.
+"""One pod's part of a pool's all-reduce: it starts one process per GPU, watches them, and reads their results.
 
 The pods start theirs at the same time and name the same meeting point; nothing else passes between the launchers. A
 process that dies takes the others of its node with it after a moment, and those of other nodes by NCCL's own watchdog,
@@ -30,11 +30,11 @@ TUNINGS: Mapping[str, Mapping[str, str]] = {
     "ring": {"NCCL_ALGO": "Ring"},
     "nccl": {},
 }
-"""What is set for each way to measure: the one that is judged, and NCCL's own choice beside it."""
+"""The environment of each tuning: the ring, which is judged, and NCCL's own choice for comparison."""
 
 _DROPPED = ("NCCL_ALGO", "NCCL_NET", "NCCL_DEBUG", "NCCL_DEBUG_FILE", "NCCL_DEBUG_SUBSYS")
-"""Not taken from the pod: what is measured is ours to say, and with NCCL_NET=IB a fall-back to sockets, which is to be
-seen and called by its name, would be an error that names nothing."""
+"""Not taken from the pod's environment. The tuning decides the algorithm, and with NCCL_NET=IB a fall-back to sockets
+would be an error without a reason, instead of a transport that the check can name."""
 
 START_SECONDS = 180.0
 """For importing PyTorch, meeting and connecting: what a rank has beside the plan's seconds."""
@@ -54,7 +54,7 @@ class Place(NamedTuple):
 
 
 def free_port() -> int:
-    """A port that nobody listens on at this moment, for node rank 0 to tell the others."""
+    """A port that is free at this moment; node rank 0 tells it to the others."""
     with socket.socket() as probe:
         probe.bind(("", 0))
         port: int = probe.getsockname()[1]
@@ -87,7 +87,7 @@ def measure(
         place.node_rank,
         tuning,
         ranks=[entry_of(rank, end, stopped.get(rank.rank)) for rank, end in zip(ranks, ended)],
-        logs=[log_of(rank) for rank in ranks],
+        logs=[rank.log() for rank in ranks],
         seconds=time.monotonic() - started,
     )
 
@@ -110,7 +110,7 @@ def rank_environment(place: Place, gpu: int, tuning: str, environment: Mapping[s
 
 
 GRACE_SECONDS = 10.0
-"""How long the other ranks of a node may go on when one has failed: they often say why."""
+"""How long the other ranks of a node may go on when a rank has failed: their output often says why."""
 _POLL_SECONDS = 0.1
 _OUTPUT_LINES = 20
 _OUTPUT_CHARACTERS = 800
@@ -124,6 +124,12 @@ class Started(NamedTuple):
     rank: int
     folder: Path
 
+    def log(self) -> str:
+        """What NCCL said; nothing where it left no log."""
+        with contextlib.suppress(OSError):
+            return (self.folder / "nccl.log").read_text(encoding="utf-8", errors="replace")
+        return ""
+
 
 def start(gpu: int, folder: Path, plan: Path, environment: Mapping[str, str]) -> Started:
     """Start the rank of one GPU."""
@@ -135,7 +141,7 @@ def start(gpu: int, folder: Path, plan: Path, environment: Mapping[str, str]) ->
 
 
 def watch(started: Sequence[Started], deadline: float) -> dict[int, str]:
-    """Wait for all to end, or for the moment when the rest must; says why, by rank, of those that did not end."""
+    """Wait until all have ended or their time is up; returns by rank why those that still run are stopped."""
     failed_at: float | None = None
     culprit = 0
     while True:
@@ -154,7 +160,7 @@ def watch(started: Sequence[Started], deadline: float) -> dict[int, str]:
 
 
 def entry_of(started: Started, ended: Ended, stopped: str | None) -> Rank:
-    """What one rank left, and how it ended: ``failure`` is None where it came to its end."""
+    """The result that a rank has written, and how the rank ended: ``failure`` is None where it ended well."""
     found: Rank = {"rank": started.rank, "gpu": started.gpu}
     with contextlib.suppress(OSError, ValueError):
         found = json.loads((started.folder / "result.json").read_text(encoding="utf-8"))
@@ -165,17 +171,10 @@ def entry_of(started: Started, ended: Ended, stopped: str | None) -> Rank:
     return found
 
 
-def log_of(started: Started) -> str:
-    """What NCCL said in a rank; nothing where it left no log."""
-    with contextlib.suppress(OSError):
-        return (started.folder / "nccl.log").read_text(encoding="utf-8", errors="replace")
-    return ""
-
-
 def _reason(ended: Ended) -> str:
-    if ended.code is None:
-        return str(ended.error)
     code = ended.code
+    if code is None:
+        return str(ended.error)
     return f"ended by signal {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
 
 

@@ -1,7 +1,7 @@
 """The runs of the all-reduce to checks: pure functions, plain data in and out.
 
-Judged is the run with the ring algorithm, at the size its threshold is of; NCCL's own choice stands beside it in the
-report and is judged only by whether it came to its end with the right sum.
+The run with the ring algorithm is judged, at the message size of its threshold. The run with NCCL's own choice is in
+the report for comparison; it fails only where a rank fails or a sum is wrong.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ def judge_collective(collective: Collective, plan: CollectivePlan) -> list[Check
 
 
 def falls_short(run: Run, plan: CollectivePlan) -> bool:
-    """Whether a run is to be made again: a rank failed, or something that is judged did."""
+    """Whether a run has to be repeated: a check of it fails."""
     return any(check["verdict"] == "fail" for check in judge_collective({"runs": [run]}, plan))
 
 
 def as_try(run: Run, plan: CollectivePlan) -> Try:
-    """What one run came to, in the form in which a check lists its tries: value, error."""
+    """The result of one run, in the form in which a check lists its tries: value, error."""
     found = judged_size(run["sizes"], plan["thresholds"].get("infiniband"))
     first = run["failures"][0]["reason"] if run["failures"] else None
     return {"value": found and float(f"{found['bus_gb_per_s']:.4g}"), "error": first or run["stopped"]}
@@ -58,7 +58,7 @@ def _not_measured(plan: CollectivePlan) -> list[Check]:
 
 
 def _ended(run: Run) -> list[Check]:
-    """Whether every rank came to its end; who did not, leaving out those who only followed another."""
+    """Whether every rank ended well; the ranks that failed, without those that failed because another one had."""
     asked = f"{run['ranks']} ranks, to their end"
     alike: dict[tuple[str, str, str], list[int]] = {}
     for failure in culprits(run["failures"]):

@@ -47,7 +47,7 @@ _POOR_RATE = 1e8
 
 SMALL_BYTES = 4 << 20
 SMALL_REPEATS = 10
-"""1 Mi floats, ten times: by what the AKS InfiniBand guide tells InfiniBand from IPoIB (tests/expected-output.md)."""
+"""1 Mi floats, ten times: the AKS InfiniBand guide tells InfiniBand from IPoIB by it (tests/expected-output.md)."""
 
 
 def elements(size_bytes: int) -> int:

@@ -1,4 +1,4 @@
-"""Facts and expectations to checks of every node, and of what has to be the same on all of them."""
+"""Judges the facts of every node against what is expected, and what has to be the same on all nodes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .node_facts import Hca, Interface
 
 
 def judge_pool(facts_by_node: FactsByNode, expected: Expectations) -> list[Check]:
-    """All checks: of the pool as a whole, then of each node, then what nobody measured."""
+    """All checks: of the pool as a whole, then of each node, then the figures that are not measured by design."""
     checks = [_reported(facts_by_node, expected["node_count"]), *judge_partitions(facts_by_node)]
     checks += judge_versions(facts_by_node)
     for node in sorted(facts_by_node):

@@ -1,4 +1,4 @@
-"""The measurement of a whole pool, as index 0 leads it: what is measured, in which order, and what is not and why."""
+"""The measurement of a pool, led by the pod of index 0: what is measured, in which order, and what is left out."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _PREVENTS = {
     "partition-keys": "nodes on different partitions have no path between them",
     "memlock": "memory cannot be registered without IPC_LOCK",
 }
-"""Failed checks after which no tool would get anywhere, and why."""
+"""Failed checks after which no measurement can work, and why."""
 
 
 class Outcome:
@@ -37,7 +37,7 @@ class Outcome:
 
 
 def obstacle(checks: Sequence[Check], node_count: int) -> tuple[str, str | None] | None:
-    """What keeps a pool from being measured, in words and as a cause; the cause is None where nobody meant to."""
+    """Why a pool cannot be measured, in words and as a cause; the cause is None where that is by design."""
     if node_count < 2:
         return "a pool of one node has no pair to measure", None
     for check in checks:
@@ -130,7 +130,7 @@ class Worker:
         self._servers: list[Running] = []
 
     def carry(self, step: Step, members: Members) -> Results:
-        """Do this pod's part of a step; returns what comes of it, as JSON-able data."""
+        """Do this pod's part of a step; returns its results as JSON-able data."""
         if "ring" in step or "pairs" in step:
             devices = {node: member["devices"] for node, member in members.items()}
             tasks = tasks_of(step, list(members), devices)

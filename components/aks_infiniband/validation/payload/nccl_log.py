@@ -79,10 +79,10 @@ def read_log(text: str) -> Evidence:
         if is_infiniband(net["plugin"]):
             name, link = named.get(net["device"], (f"NET/{net['plugin']}/{net['device']}", None))
             devices[name] = link
-    topology = _last(_TOPOLOGY, lines)
+    topology, version = _last(_TOPOLOGY, lines), _last(_VERSION, lines)
     proxied = Counter(_PROXY_TRANSPORTS.get(number, number) for number in _all(_PROXY, lines))
     return {
-        "library": _library(lines),
+        "library": f"{version[1]} {version[2]}" if version else None,
         "network": next(iter(_all(_NETWORK, lines)), None),
         "ranks": int(topology[1]) if topology else None,
         "nodes": int(topology[2]) if topology else None,
@@ -102,15 +102,10 @@ def is_infiniband(plugin: str) -> bool:
 
 def together(parts: Sequence[Evidence]) -> Evidence:
     """The evidence of several ranks as one."""
-    channels: Counter[str] = Counter()
-    proxied: Counter[str] = Counter()
-    devices: dict[str, str | None] = {}
-    warnings: dict[str, None] = {}
-    for part in parts:
-        channels.update(part["channels"])
-        proxied.update(part["proxied"])
-        devices.update(part["devices"])
-        warnings.update(dict.fromkeys(part["warnings"]))
+    channels: Counter[str] = sum((Counter(part["channels"]) for part in parts), Counter())
+    proxied: Counter[str] = sum((Counter(part["proxied"]) for part in parts), Counter())
+    devices = {name: link for part in parts for name, link in part["devices"].items()}
+    warnings = dict.fromkeys(text for part in parts for text in part["warnings"])
     return {
         "library": _first(part["library"] for part in parts),
         "network": _first(part["network"] for part in parts),
@@ -162,11 +157,6 @@ def _named_devices(lines: Sequence[str]) -> dict[str, tuple[str, str]]:
         for number, name, link in _IB_DEVICE.findall(match["devices"]):
             found[number] = (name, link)
     return found
-
-
-def _library(lines: Sequence[str]) -> str | None:
-    match = _last(_VERSION, lines)
-    return f"{match[1]} {match[2]}" if match else None
 
 
 def _warnings(lines: Sequence[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Why a rank of an all-reduce ended early, and which of several has brought about the others' ends."""
+"""Why a rank of an all-reduce failed, and which of several failures caused the others."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import TypedDict
 
 
 class Failure(TypedDict):
-    """How a rank ended that did not come to its end.
+    """How a rank failed.
 
-    own: whether it ended by itself, else its launcher ended it. output: the end of what it printed. part: see CAUSE.
+    own: whether it ended by itself; else its launcher ended it. output: the end of what it printed. part: see CAUSE.
     """
 
     reason: str
@@ -67,22 +67,19 @@ _CONSEQUENCES = re.compile(
     r"|collective operation timeout|Watchdog caught|recvValue failed|store->get",
     re.IGNORECASE,
 )
-_PATTERNS = tuple((re.compile(pattern, re.IGNORECASE), cause) for pattern, cause in _CAUSES)
-
-
 _WAITED = re.compile(r"collective operation timeout|Watchdog caught", re.IGNORECASE)
 _HANGS = "it no longer answers, and the others wait for it: the GPU hangs (dmesg | grep -i xid), or the process does"
 
 CAUSE, FOLLOWED, WAITED, STOPPED = "cause", "followed", "waited", "stopped"
-"""The part that a failed rank has: a reason of its own, words that another one has gone, waiting in vain, or being
-ended by its launcher."""
+"""The part that a rank has in a failure: it has a reason of its own, it says that another rank has gone, it waited in
+vain, or its launcher ended it."""
 
 
 def likely_cause(reason: str, output: str | None) -> str | None:
     """The likely cause of one rank's failure; None where its words are of no kind that is known."""
     if "SIGKILL" in reason:
         return "the process was killed: by the kernel for want of memory (dmesg | grep -i oom), or by hand"
-    return next((cause for pattern, cause in _PATTERNS if pattern.search(output or "")), None)
+    return next((cause for pattern, cause in _CAUSES if re.search(pattern, output or "", re.IGNORECASE)), None)
 
 
 def explained(reason: str, *, own: bool, output: str | None) -> Failure:
@@ -96,14 +93,16 @@ def explained(reason: str, *, own: bool, output: str | None) -> Failure:
         part = WAITED
     else:
         part = FOLLOWED if _CONSEQUENCES.search(output or "") else CAUSE
-    return {"reason": reason, "own": own, "output": output, "part": part, "cause": cause or _last_line(output)}
+    lines = [line.strip() for line in (output or "").splitlines() if line.strip()]
+    last = f"its last words: {lines[-1][:300]}" if lines else "it said nothing: kubectl describe its pod"
+    return {"reason": reason, "own": own, "output": output, "part": part, "cause": cause or last}
 
 
 def culprits(failures: Sequence[PlacedFailure]) -> list[PlacedFailure]:
-    """Whose failures brought about the others'.
+    """The failures that caused the others.
 
-    Where all who ended by themselves had only waited, those are meant that had to be ended. Where nobody can be told
-    from the others, all are.
+    Where every rank that ended by itself had only waited, these are the ranks that had to be ended. Where no failure
+    stands out, these are all.
     """
     by_part = {
         part: [failure for failure in failures if failure["part"] == part]
@@ -114,8 +113,3 @@ def culprits(failures: Sequence[PlacedFailure]) -> list[PlacedFailure]:
     if by_part[WAITED] and by_part[STOPPED] and not by_part[FOLLOWED]:
         return [{**failure, "cause": _HANGS} for failure in by_part[STOPPED]]
     return list(failures)
-
-
-def _last_line(output: str | None) -> str:
-    lines = [line.strip() for line in (output or "").splitlines() if line.strip()]
-    return f"its last words: {lines[-1][:300]}" if lines else "it said nothing: kubectl describe its pod"

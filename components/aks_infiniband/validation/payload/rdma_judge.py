@@ -24,7 +24,7 @@ def judge_rdma(measured: Measured, thresholds: Thresholds, facts_by_node: FactsB
 
 
 def unmeasured(cause: str | None, figures: Iterable[str] | None = None) -> list[Check]:
-    """Checks of RDMA figures that were not measured; without a cause where nobody meant to measure them."""
+    """Checks of RDMA figures that were not measured; without a cause where that is by design."""
     every = [figure for tool in KINDS.values() for figure in tool.figures]
     return [not_measured(figure, cause) for figure in (every if figures is None else figures)]
 
@@ -76,7 +76,7 @@ class _Figure(NamedTuple):
         return [check for group in checks.values() for check in group]
 
     def _everybody(self, bad: set[Pair]) -> Check:
-        """No pair is good: that is no one machine's fault."""
+        """No pair is good, so no single machine is at fault."""
         last = [self.measured.tries[self.kind][pair][-1] for pair in sorted(bad)]
         errors = [made["error"] for made in last if made["error"]]
         values = [made["values"][self.name] for made in last if made["values"]]

@@ -1,4 +1,4 @@
-"""Where the pods of a run tell each other who they are, what to do next and what came of it: a ConfigMap.
+"""The ConfigMap in which the pods of a run tell each other who they are, what to do next, and their results.
 
 It needs no name to be resolved and no port to be open: names of pods that have just started are known late
 (Azure/aks-rdma-infiniband issue 115). Index 0 writes the plan, every pod its own entry.
@@ -40,7 +40,7 @@ Members = Mapping[str, Entry]
 
 
 class Step(TypedDict, total=False):
-    """What is to be done next: ring, pairs, serve, sockperf, collective, counters or end, with what it needs."""
+    """The next step: ring, pairs, serve, sockperf, collective, counters or end, with what it needs."""
 
     ring: list[str]
     """The kinds (perftest.KINDS) to measure between neighbours."""
@@ -60,7 +60,7 @@ class Step(TypedDict, total=False):
 
 
 class Plan(TypedDict, total=False):
-    """What index 0 says: a step, its id and who takes part in it."""
+    """The plan of index 0: a step, its id and who takes part in it."""
 
     run: str
     id: str
@@ -97,7 +97,7 @@ class Board:
         self._write({entry_key(entry["rank"]): json.dumps({**entry, "run": self._run})})
 
     def plan(self, plan: Plan) -> None:
-        """Say what is to be done."""
+        """Tell the pods the next step."""
         self._write({PLAN_KEY: json.dumps({**plan, "run": self._run})})
 
     def clear_others(self, node_count: int) -> None:
@@ -131,7 +131,7 @@ def follow(
     poll_seconds: float,
     timeout_seconds: float,
 ) -> bool:
-    """Do what index 0 says, until it says that it is over (True) or time is up (False)."""
+    """Follow the plans of index 0 until the last (True) or until time is up (False)."""
     give_up = time.monotonic() + timeout_seconds
     board.enter(me)
     while time.monotonic() < give_up:

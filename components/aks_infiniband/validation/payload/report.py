@@ -50,7 +50,7 @@ class Parts(TypedDict, total=False):
 
 
 class Coverage(TypedDict):
-    """How much of what was to be looked at was looked at."""
+    """How many nodes and HCAs were looked at, and which figures were not measured or not judged."""
 
     nodes: dict[str, int]
     hcas: dict[str, int]
@@ -78,7 +78,7 @@ class Report(Parts):
 def verdict_of(checks: Sequence[Check]) -> str:
     """The worst of them; ``not measured`` when nothing was.
 
-    What nobody meant to measure, or that nothing is there to judge by, is told in the coverage alone.
+    Figures that are not measured by design, or have no threshold, are named in the coverage alone.
     """
     worst = min(checks, key=severity, default=None)
     if worst is not None and is_problem(worst):
@@ -118,7 +118,7 @@ def build_report(
 
 
 def coverage(facts_by_node: FactsByNode, checks: Sequence[Check], expected: Expectations) -> Coverage:
-    """How much of what was to be looked at was looked at, as numbers and as one line."""
+    """The coverage of a run, as numbers and as one line."""
     hcas = sum(len(facts["hcas"]) for facts in facts_by_node.values())
     all_hcas = expected["node_count"] * expected["hcas"]["count"]
     not_measured, not_judged = (_named(checks, verdict) for verdict in ("not measured", "not judged"))
@@ -141,7 +141,7 @@ def _named(checks: Sequence[Check], verdict: str) -> list[str]:
 
 
 def unmeasured_report(expected: Expectations, *, mode: str) -> Report:
-    """The report of a pool that nobody looked at: everything is ``not measured``."""
+    """The report of a pool that was not looked at: everything is ``not measured``."""
     report = build_report({}, [], expected, run="", mode=mode, finished="", parts={})
     everything = ["nodes", "HCAs", *expected["figures"], *expected["not_measured"]]
     report["coverage"]["not_measured"] = everything

@@ -37,12 +37,12 @@ from .report import (
 )
 
 _STEP_SECONDS = 2.0
-"""The longest time between two looks at what is to be done next."""
+"""The longest time between two looks for the next step."""
 _SHARE = 12
-"""So many tools, one after the other, fit into the time for all measurements; each takes a few seconds as a rule."""
+"""The time for all measurements has room for this number of tools in a row; each usually takes a few seconds."""
 _TOOL_SECONDS = (5.0, 60.0)
 _REPLACED = 3
-"""So many pods may find that Multus was not on the node when they started, before that is a verdict."""
+"""This number of pods may start before Multus is on their node; then it is a verdict."""
 
 
 class NotYetError(Exception):
@@ -133,7 +133,7 @@ class Validation:
         return EXIT_DONE, f"node {self.me.node} has reported, {state}; index 0 judges"
 
     def lead(self, worker: Worker, entry: Entry) -> tuple[int, str]:
-        """Wait for all, have them measure, judge, and leave the report before anybody goes."""
+        """Wait for all pods, have them measure, judge, and write the report before any pod ends."""
         arguments, node_count = self.arguments, self.expected["node_count"]
         found = self.gather(arguments.timeout_seconds)
         report = None

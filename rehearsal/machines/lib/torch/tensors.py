@@ -97,5 +97,5 @@ def arange(start: int, end: int, *, device: object = None) -> Tensor:
 
 
 def tensor(numbers: Sequence[Number], *, dtype: str = float32, device: object = None) -> Tensor:
-    """A tensor of these numbers, all of which it holds."""
+    """A tensor that holds all of these numbers."""
     return Tensor(len(numbers), list(numbers))
