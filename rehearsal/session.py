@@ -98,8 +98,7 @@ class Rehearsal:
             engine.settle_pending_creates(pending.imports(deployment, self.run.azure / "state.json"))
 
     def _prepare_world(self, config: Mapping[str, Any]) -> None:
-        described = config.get(f"{stack_file.NAMESPACE}:sizes")
-        describe_sizes(self.run.root, described if isinstance(described, dict) else {})
+        describe_sizes(self.run.root, stack_file.section(config, "sizes") or {})
         if self.faults is not None:
             write_atomically(self.run.root / machine_faults.FILE, json.dumps(read_file(self.faults)))
         if f"{stack_file.NAMESPACE}:existingCluster" in config:

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, Literal, TypeVar
 
-import yaml
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.catalog.machine import Architecture, MachineSize
+from aks_infiniband.handwritten import HandwrittenError, first_lines, read
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
@@ -172,10 +172,11 @@ class SubscriptionFileError(ValueError):
 def load(path: Path = DEFAULT_FILE) -> Subscription:
     """Read a subscription file. Raises SubscriptionFileError."""
     try:
-        return Subscription.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
-    except OSError as error:
-        raise SubscriptionFileError(f"{path}: cannot be read: {error.strerror}") from error
-    except (ValueError, yaml.YAMLError) as error:
+        return Subscription.model_validate(read(path))
+    except HandwrittenError as error:
+        raise SubscriptionFileError(f"{path}: {error}") from error
+    except ValueError as error:
+        reason = first_lines(str(error))
         raise SubscriptionFileError(
-            f"{path} does not describe a subscription like {DEFAULT_FILE.name}: {error}"
+            f"{path} does not describe a subscription like {DEFAULT_FILE.name}: {reason}"
         ) from error

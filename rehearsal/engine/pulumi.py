@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import yaml
+from aks_infiniband.handwritten import HandwrittenError, read
 
 from rehearsal.engine.events import Diagnostic, Event, EventReader
 from rehearsal.run.loopback import reaching_loopback
@@ -148,11 +149,20 @@ class Engine:
             passphrase = self.folder / "passphrase"
             passphrase.touch(mode=0o600)
             passphrase.write_text(secrets.token_urlsafe())
-            name = yaml.safe_load((self.project / "Pulumi.yaml").read_text())["name"]
+            name = self._project_name()
             (init / "Pulumi.yaml").write_text(yaml.safe_dump({"name": name, "runtime": "python"}))
             self._check_output(["stack", "init", self.stack, "--cwd", str(init)])
         salt: str = yaml.safe_load(salted.read_text())["encryptionsalt"]
         return salt
+
+    def _project_name(self) -> str:
+        try:
+            project = read(self.project / "Pulumi.yaml")
+        except HandwrittenError as error:
+            raise EngineError(f"{self.project / 'Pulumi.yaml'} {error}") from error
+        if not isinstance(project, dict) or not isinstance(project.get("name"), str):
+            raise EngineError(f"{self.project / 'Pulumi.yaml'} must be a mapping with a name")
+        return str(project["name"])
 
     def set_secrets(self, values: Mapping[str, str]) -> None:
         """Put secrets into the stack file, encrypted. values: by their path, as `pulumi config set --path` takes it."""

@@ -12,6 +12,8 @@ from aks_infiniband.facts.catalog.described import described as size_from
 from aks_infiniband.facts.catalog.machine import MachineSize
 
 _FILE: Final = "sizes.json"
+_MOST_DEVICES: Final = 16
+"""HCAs, and GPUs, of one machine that the program lets a stack file describe."""
 
 
 def known_sizes(run: Path) -> Mapping[str, MachineSize]:
@@ -39,10 +41,10 @@ def describe_sizes(run: Path, described: Mapping[str, Any]) -> None:
 
 def _describes(name: str, given: Any) -> bool:
     try:
-        size_from(name, given)
+        devices = (given["infiniband"]["hcaCount"], (given.get("accelerator") or {"count": 1})["count"])
+        return all(1 <= count <= _MOST_DEVICES for count in devices) and bool(size_from(name, given))
     except (KeyError, TypeError, AttributeError):
         return False
-    return True
 
 
 @lru_cache(maxsize=1)

@@ -6,6 +6,7 @@ pool on one fabric, and two system nodes. They stay when the stack is destroyed,
 
 import ipaddress
 import json
+import re
 from collections.abc import Iterator, Mapping
 from http import HTTPStatus
 from pathlib import Path
@@ -29,6 +30,7 @@ from rehearsal.azure.node_parts import (
 )
 from rehearsal.azure.subscription import Size, load
 from rehearsal.run.sizes import known_sizes
+from rehearsal.stack.stack_file import NAMESPACE, opened, section
 
 OWNER_ANNOTATION: Final = "rehearsal.aks-infiniband/existing"
 """On the nodes made here, so that nodes that a changed stack file no longer has are found and removed."""
@@ -38,7 +40,11 @@ _PODS: Final = 110
 """A kubelet's default."""
 _DISK_GB: Final = 128
 _ADDRESSES: Final = ipaddress.IPv4Network("10.180.0.0/16")
-_POD_ADDRESSES: Final = ipaddress.IPv4Network("10.181.0.0/16")
+_POD_ADDRESSES: Final = ipaddress.IPv4Network("10.192.0.0/10")
+MOST_NODES: Final = 5000
+"""Nodes of a cluster (Kubernetes, "Considerations for large clusters"); the program refuses more."""
+_NODE_NAME: Final = r"[a-z0-9]{1,63}"
+"""The part of a node's name that is its pool's."""
 _REGION: Final = "southcentralus"
 
 
@@ -66,7 +72,8 @@ def _create(client: Client, document: dict[str, Any]) -> None:
     try:
         client.create(cast("Node", Node.from_dict(document)))
     except ApiError as error:
-        if error.status.code != HTTPStatus.CONFLICT:
+        # One with labels or taints that no node can have is left out: the program refuses them, and says why.
+        if error.status.code not in (HTTPStatus.CONFLICT, HTTPStatus.UNPROCESSABLE_ENTITY):
             raise
 
 
@@ -81,26 +88,31 @@ def nodes(
 
     A pool that is not well-formed has none: the program refuses it, and says why.
     """
-    existing = config.get("aks-infiniband:existingCluster") or {}
+    existing = section(config, "existingCluster") or {}
     system = {"name": "system", "vmSize": _SYSTEM_SIZE, "count": SYSTEM_NODES}
-    selector = existing.get("systemNodeSelector") if isinstance(existing, Mapping) else None
-    pools = config.get("aks-infiniband:pools")
+    pools = opened(config.get(f"{NAMESPACE}:pools"))
     number = 0
-    for pool in [{**system, "nodeSelector": selector or {}}, *(pools if isinstance(pools, list) else [])]:
+    for pool in [{**system, "nodeSelector": existing.get("systemNodeSelector")}, *_listed(pools)]:
         if not _is_well_formed(pool, sizes):
             continue
-        for index in range(pool["count"]):
+        for index in range(min(pool["count"], MOST_NODES - number)):
             yield _node(pool, sizes[pool["vmSize"]], index, number, kubelet_version)
             number += 1
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 def _is_well_formed(pool: Any, sizes: Mapping[str, Any]) -> bool:
     return (
         isinstance(pool, Mapping)
-        and isinstance(pool.get("name"), str)
-        and pool.get("vmSize") in sizes
+        and all(isinstance(pool.get(key), str) for key in ("name", "vmSize"))
+        and re.fullmatch(_NODE_NAME, pool["name"]) is not None
+        and pool["vmSize"] in sizes
         and type(pool.get("count")) is int
         and isinstance(pool.get("nodeSelector") or {}, Mapping)
+        and isinstance(pool.get("taints") or [], list)
     )
 
 

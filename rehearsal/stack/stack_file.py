@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-import yaml
+from aks_infiniband.handwritten import HandwrittenError
+from aks_infiniband.handwritten import read as read_yaml
 
 NAMESPACE: Final = "aks-infiniband"
 CHARTS: Final = {"networkOperator": "network-operator", "gpuOperator": "gpu-operator"}
@@ -34,12 +35,18 @@ def available_stacks(project: Path) -> list[str]:
 
 
 def read(project: Path, stack: str) -> dict[str, Any]:
-    """The stack file's document. Raises StackFileError where there is none, or it is not a mapping."""
+    """The stack file's document, as the engine reads it: one mapping.
+
+    What a setting must be is left to the program, whose messages say so. Raises StackFileError.
+    """
     path = project / f"Pulumi.{stack}.yaml"
     if not path.is_file():
         known = ", ".join(available_stacks(project)) or "none"
         raise StackFileError(f"stack {stack!r} has no file {path.name} here; there are: {known}")
-    document = yaml.safe_load(path.read_text())
+    try:
+        document = read_yaml(path)
+    except HandwrittenError as error:
+        raise StackFileError(f"{path.name} {error}") from error
     if not isinstance(document, dict) or not isinstance(document.get("config", {}), dict):
         raise StackFileError(f"{path.name} must be a mapping with a mapping `config`")
     return document
@@ -63,8 +70,7 @@ def _is_secret(value: Any) -> bool:
 def secrets(document: Mapping[str, Any]) -> dict[str, str]:
     """A value for every secret of a stack file, by its path as `pulumi config set --path` takes it."""
     config = document.get("config", {})
-    registry = config.get(f"{NAMESPACE}:registry") or {}
-    images = registry.get("images") if isinstance(registry, dict) else None
+    images = (section(config, "registry") or {}).get("images")
     known = {f"{NAMESPACE}:registryCredentials": _docker_config(str(images or "registry.example.com"))}
     return {path: known.get(path, STAND_IN) for key, value in config.items() for path in _secret_paths(key, value)}
 
@@ -122,17 +128,36 @@ def rehearsed(
     for setting, path in charts.items():
         _set(config, setting, {"chart": {"name": str(path)}})
     for setting, (simulated, least) in LIMITS.items():
-        given = config.get(f"{NAMESPACE}:{setting}") or {}
         limit = max(round(simulated / speed), least)
-        _set(config, setting, {"timeoutSeconds": min(given.get("timeoutSeconds", limit), limit)})
+        given = (section(config, setting) or {}).get("timeoutSeconds", limit)
+        if isinstance(given, int | float):  # else the program refuses it
+            _set(config, setting, {"timeoutSeconds": min(given, limit)})
     _set(config, "readiness", POLLING)
-    existing = config.get(f"{NAMESPACE}:existingCluster", False)
-    if existing is not False:
-        named = {"context": context} if (existing or {}).get("context") else {}
+    existing = section(config, "existingCluster")
+    if f"{NAMESPACE}:existingCluster" in config and existing is not None:
+        named = {"context": context} if existing.get("context") else {}
         _set(config, "existingCluster", {"kubeconfig": str(kubeconfig), **named})
     return {**plain, "config": config, "encryptionsalt": salt}
 
 
+def section(config: Mapping[str, Any], setting: str) -> dict[str, Any] | None:
+    """A section of the settings, empty where it is not given; None for what is no mapping.
+
+    It may be JSON text: the engine hands a program no other, so that the program cannot tell them apart.
+    """
+    found = opened(config.get(f"{NAMESPACE}:{setting}", {}))
+    return found if isinstance(found, dict) else None
+
+
+def opened(value: Any) -> Any:
+    """A value, or what it holds as JSON text."""
+    try:
+        return json.loads(value) if isinstance(value, str) else value
+    except (ValueError, RecursionError):
+        return value
+
+
 def _set(config: dict[str, Any], setting: str, changes: Mapping[str, Any]) -> None:
-    key = f"{NAMESPACE}:{setting}"
-    config[key] = {**(config.get(key) or {}), **changes}
+    given = section(config, setting)
+    if given is not None:  # else the program refuses it
+        config[f"{NAMESPACE}:{setting}"] = {**given, **changes}

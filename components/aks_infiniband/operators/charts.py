@@ -2,13 +2,12 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pulumi
-import yaml
 
 from aks_infiniband.facts.versions import Chart
+from aks_infiniband.handwritten import HandwrittenError, read
 
 
 class ValuesError(pulumi.RunError):
@@ -67,11 +66,9 @@ def given_values(file: str | None, values: Mapping[str, Any]) -> dict[str, Any]:
     if file is None:
         return dict(values)
     try:
-        content = yaml.safe_load(Path(file).read_text()) or {}
-    except OSError as error:
-        raise _unusable(file, f", which cannot be read: {error.strerror}") from error
-    except yaml.YAMLError as error:
-        raise _unusable(file, f", which is not YAML: {error}") from error
+        content = read(file) or {}
+    except HandwrittenError as error:
+        raise _unusable(file, f", which {error}") from error
     if not isinstance(content, dict):
         raise _unusable(file, "; it must hold a mapping of Helm values")
     return over(content, values)

@@ -11,6 +11,7 @@ from typing import Final
 from xml.etree import ElementTree as ET
 
 from aks_infiniband.facts.catalog.machine import MachineSize, PciSlot, Processor
+from aks_infiniband.handwritten import content
 
 _VERSION: Final = "1"
 """Version of the format; NCCL refuses any other (nccl, src/graph/xml.h)."""
@@ -42,10 +43,8 @@ def read(path: str | Path) -> str:
     Raises ValueError, with a reason, for one that cannot be read or that NCCL would refuse.
     """
     try:
-        text = Path(path).expanduser().read_text(encoding="utf-8")
+        text = content(path).decode()
         root = ET.fromstring(text)  # noqa: S314  a file of the user's own
-    except OSError as error:
-        raise ValueError(f"cannot be read: {error.strerror}") from error
     except (ET.ParseError, UnicodeDecodeError) as error:
         raise ValueError(f"is not XML: {error}") from error
     if (root.tag, root.get("version")) != ("system", _VERSION):

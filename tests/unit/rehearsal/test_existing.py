@@ -21,6 +21,9 @@ POOL: dict[str, Any] = {
 }
 
 
+NO_TEXT: list[Any] = ["Standard_Nothing", None, [], {}]
+
+
 def nodes(*pools: Any, **existing_cluster: Any) -> dict[str, dict[str, Any]]:
     config = {"aks-infiniband:existingCluster": existing_cluster, "aks-infiniband:pools": list(pools)}
     made = existing_nodes.nodes(config, {**load().sizes, **SIZES}, kubelet_version="v1.36.3")
@@ -74,18 +77,45 @@ def test_nodes_have_addresses_of_their_own() -> None:
 
 @pytest.mark.parametrize(
     "pool",
-    ["ndh100", {**POOL, "vmSize": "Standard_Nothing"}, {**POOL, "count": "2"}, {"name": "x"}, {**POOL, "name": None}],
+    [
+        *("ndh100", None, 5, {"name": "x"}),
+        *({**POOL, "name": value} for value in (None, 7, ["x"], "NDH100", "a b", "", "x" * 100, "../x")),
+        *({**POOL, "vmSize": value} for value in NO_TEXT),
+        *({**POOL, "count": value} for value in ("2", None, -1, 1.5, True, [2])),
+        *({**POOL, key: value} for key in ("nodeSelector", "taints") for value in ("x", 7)),
+    ],
 )
 def test_a_pool_that_the_program_will_refuse_has_no_nodes(pool: Any) -> None:
     assert list(nodes(pool)) == ["system-0", "system-1"]
 
 
-DESCRIBED = {
-    "vcpus": 12,
-    "memoryGib": 34,
-    "series": "ND_X",
-    "infiniband": {"hcaCount": 2, "generation": "NDR", "adapter": "ConnectX-7"},
-}
+@pytest.mark.parametrize("pools", [None, "text", 7, {}, "[", "[1]"])
+def test_pools_that_are_no_list_have_no_nodes(pools: Any) -> None:
+    config = {"aks-infiniband:existingCluster": {}, "aks-infiniband:pools": pools}
+    assert len(list(existing_nodes.nodes(config, load().sizes, kubelet_version="v1.36.3"))) == 2
+
+
+def test_sections_as_json_text_have_the_nodes_of_those_in_yaml() -> None:
+    config = {"existingCluster": {"systemNodeSelector": {"a": "b"}}, "pools": [POOL]}
+    given = {f"aks-infiniband:{key}": value for key, value in config.items()}
+    as_text = {key: json.dumps(value) for key, value in given.items()}
+    made = [list(existing_nodes.nodes(config, SIZES, kubelet_version="v1")) for config in (given, as_text)]
+    assert made[0] == made[1] != []
+
+
+def test_a_cluster_of_many_nodes_has_an_address_range_for_each() -> None:
+    made = nodes(*({**POOL, "name": f"pool{number}", "count": 100} for number in range(3))).values()
+    assert len({node["spec"]["podCIDR"] for node in made}) == len(made) == 302
+
+
+def test_more_nodes_than_a_cluster_takes_are_left_to_the_program_to_refuse(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert existing_nodes.MOST_NODES == 5000
+    monkeypatch.setattr(existing_nodes, "MOST_NODES", 50)
+    assert len(nodes({**POOL, "count": 10**12})) == 50
+
+
+INFINIBAND = {"hcaCount": 2, "generation": "NDR", "adapter": "ConnectX-7"}
+DESCRIBED = {"vcpus": 12, "memoryGib": 34, "series": "ND_X", "infiniband": INFINIBAND}
 
 
 def test_a_described_size_is_known_beside_the_catalogues(tmp_path: Path) -> None:
@@ -102,7 +132,16 @@ def test_a_later_description_takes_the_place_of_the_earlier(tmp_path: Path) -> N
     assert set(known_sizes(tmp_path)) == {*SIZES, "Standard_Y"}
 
 
-@pytest.mark.parametrize("given", [None, "text", {}, {**DESCRIBED, "infiniband": {"generation": "NDR"}}])
+@pytest.mark.parametrize(
+    "given",
+    [
+        *(None, "text", 7, [], {}, {**DESCRIBED, "infiniband": {"generation": "NDR"}}),
+        *({**DESCRIBED, "infiniband": value} for value in (None, "text", ["x"], 7)),
+        *({**DESCRIBED, "infiniband": {**INFINIBAND, "hcaCount": value}} for value in ("2", None, 10**12, -1)),
+        *({**DESCRIBED, "infiniband": {**INFINIBAND, "adapter": value}} for value in ("ConnectX-9", None, ["x"])),
+        *({**DESCRIBED, "accelerator": value} for value in ("text", 7, {"count": 10**12}, {"count": 8})),
+    ],
+)
 def test_what_describes_no_size_is_left_to_the_program_to_refuse(tmp_path: Path, given: Any) -> None:
     describe_sizes(tmp_path, {"Standard_X": given})
     assert known_sizes(tmp_path) == SIZES

@@ -148,3 +148,80 @@ def test_files_that_a_person_names_stay_relative_to_the_project() -> None:
     config = rehearsed({"config": given})["config"]
     assert config["aks-infiniband:networkOperator"]["valuesFile"] == "values/mine.yaml"
     assert config["aks-infiniband:pools"] == given["aks-infiniband:pools"]
+
+
+def test_a_word_that_yaml_1_1_takes_for_a_truth_value_stays_the_word_that_it_is_to_the_engine(tmp_path: Path) -> None:
+    write(tmp_path, "Pulumi.dev.yaml", "config: {aks-infiniband:validation: {mode: off}, app:labels: {gpu: yes}}")
+    assert stack_file.read(tmp_path, "dev")["config"] == {
+        "aks-infiniband:validation": {"mode": "off"},
+        "app:labels": {"gpu": "yes"},
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("config: [\n", "is not YAML: did not find expected node content in line 2"),
+        ("config:\n\taks-infiniband:pools: []", "is not YAML: found character that cannot start any token in line 2"),
+        ("config: {}\n---\nconfig: {}", "is not YAML: but found another document in line 2"),
+        ("[" * 100_000, "is nested more than 64 deep, in line 1"),
+        ("config: &a {b: [*a]}", "holds a value that contains itself, in line 1"),
+        ("config: {x: {mode: a, mode: b}}", "has the key 'mode' twice in one mapping, in line 1"),
+        ("config: 5", "must be a mapping with a mapping `config`"),
+        ("", "must be a mapping with a mapping `config`"),
+    ],
+)
+def test_a_broken_stack_file_is_refused_by_name_and_line(tmp_path: Path, text: str, reason: str) -> None:
+    write(tmp_path, "Pulumi.dev.yaml", text)
+    with pytest.raises(stack_file.StackFileError) as refused:
+        stack_file.read(tmp_path, "dev")
+    assert str(refused.value) == f"Pulumi.dev.yaml {reason}"
+
+
+def test_a_stack_file_in_another_encoding_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "Pulumi.dev.yaml").write_bytes("config: {a:b: Gerät}".encode("latin-1"))
+    with pytest.raises(stack_file.StackFileError, match=r"Pulumi\.dev\.yaml is not YAML: it is no text in UTF-8"):
+        stack_file.read(tmp_path, "dev")
+
+
+SECTIONS = (
+    "readiness",
+    "validation",
+    "networkOperator",
+    "gpuOperator",
+    "existingCluster",
+    "registry",
+    "sizes",
+    "pools",
+)
+
+
+@pytest.mark.parametrize("value", [None, "", "text", 7, True, 1.5, [], ["x"], "[", "[1]", "{", "[" * 100_000, [[{}]]])
+@pytest.mark.parametrize("name", SECTIONS)
+def test_a_section_that_is_no_mapping_is_left_to_the_program(name: str, value: Any) -> None:
+    document = {"config": {f"aks-infiniband:{name}": value}}
+    stack_file.secrets(document)
+    assert rehearsed(document)["config"][f"aks-infiniband:{name}"] == value
+
+
+@pytest.mark.parametrize("limit", ["30m", None, [60], {"seconds": 60}])
+def test_a_limit_that_is_no_number_is_left_to_the_program(limit: Any) -> None:
+    config = rehearsed({"config": {"aks-infiniband:readiness": {"timeoutSeconds": limit}}})["config"]
+    assert config["aks-infiniband:readiness"]["timeoutSeconds"] == limit
+
+
+def test_a_section_as_json_text_is_rehearsed_as_one_in_yaml() -> None:
+    sections: dict[str, Any] = {
+        "readiness": {"timeoutSeconds": 20},
+        "networkOperator": {"mode": "sriov"},
+        "existingCluster": {"context": "theirs"},
+        "registry": {"images": "mirror.example/x"},
+    }
+    given = {f"aks-infiniband:{name}": value for name, value in sections.items()}
+    as_text = {name: json.dumps(value) for name, value in given.items()}
+    credentials = {"aks-infiniband:registryCredentials": {"secure": "v1:abc"}}
+    assert stack_file.secrets({"config": {**as_text, **credentials}}) == stack_file.secrets(
+        {"config": {**given, **credentials}}
+    )
+    copies = [rehearsed({"config": config})["config"] for config in (as_text, given)]
+    assert {**copies[0], "aks-infiniband:registry": sections["registry"]} == copies[1]
