@@ -17,7 +17,7 @@ FLAGS = (
     "-modcacherw",  # the module cache is deleted after the build
     "-trimpath",
     "-v",  # names each package when it is compiled, which the progress line counts
-    # These programs are not debugged, and wait most of the time: without data for debuggers and without
+    # Nobody debugs these programs, and they wait for most of their lives: without data for debuggers and without
     # inlining they are compiled in two thirds of the time. Go's own packages (cryptography, …) stay as they are.
     "-gcflags=all=-dwarf=false -l",
     "-gcflags=std=-dwarf=false",
