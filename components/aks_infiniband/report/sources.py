@@ -9,7 +9,7 @@ from lightkube import Client, KubeConfig
 from lightkube.resources.core_v1 import ConfigMap
 
 from aks_infiniband.resources.metadata import labels
-from aks_infiniband.validation.reports import REPORT_KEY, SCHEMA_VERSION
+from aks_infiniband.validation.reports import SCHEMA_VERSION, report_in
 
 Reports = dict[str, dict[str, Any]]
 """The report of each pool, by the pool's name."""
@@ -44,10 +44,9 @@ def from_cluster(kubeconfig: Path, context: str | None = None) -> Reports:
     client = Client(config=config)
     found: Reports = {}
     for config_map in client.list(ConfigMap, namespace="*", labels=_LABELS):
-        text = (config_map.data or {}).get(REPORT_KEY)
-        if text:
-            report = json.loads(text)
-            found[str(report.get("pool"))] = report
+        report = report_in(config_map.to_dict())
+        if report is not None:
+            found[str(report.get("pool"))] = dict(report)
     return _checked(found, f"the cluster of {kubeconfig}")
 
 

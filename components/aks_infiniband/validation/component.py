@@ -25,7 +25,7 @@ from aks_infiniband.validation.job import (
 )
 from aks_infiniband.validation.options import ValidationOptions, Waits
 from aks_infiniband.validation.payload.expectations import Expectations
-from aks_infiniband.validation.payload.report import REPORT_KEY, Report, message_of, unmeasured_report
+from aks_infiniband.validation.payload.report import message_of, report_in, unmeasured_report
 from aks_infiniband.validation.payload_files import payload_files
 from aks_infiniband.validation.validation_job import validation_spec
 from aks_infiniband.workload.pods import NAMESPACE
@@ -108,13 +108,12 @@ class Validation(pulumi.ComponentResource):
         read = k8s.core.v1.ConfigMap.get(
             f"{name}-result", id=report_id, opts=child_options(self, self._opts, depends_on=[validation])
         )
-        return read.data.apply(self._parsed)
+        return pulumi.Output.all(data=read.data, binaryData=read.binary_data).apply(self._parsed)
 
-    def _parsed(self, data: Mapping[str, str] | None) -> dict[str, Any]:
-        text = (data or {}).get(REPORT_KEY)
-        if text is None:
+    def _parsed(self, config_map: Mapping[str, Any]) -> dict[str, Any]:
+        report = report_in(config_map)
+        if report is None:
             return dict(unmeasured_report(self._expected(), mode=self._args.options.mode))
-        report: Report = json.loads(text)
         if report["verdict"] != "pass" and not pulumi.runtime.is_dry_run():
             pulumi.log.warn(f"validation of {message_of(report)}", resource=self)
         return dict(report)
@@ -130,7 +129,7 @@ class Validation(pulumi.ComponentResource):
                 "labels": pool_labels(self._args.pool, component),
             },
             data=data,
-            opts=child_options(self, self._opts, **({} if data else {"ignore_changes": ["data"]})),
+            opts=child_options(self, self._opts, **({} if data else {"ignore_changes": ["data", "binaryData"]})),
         )
 
     def _job(self, files: Mapping[str, str], *, depends_on: list[pulumi.Resource]) -> k8s.batch.v1.Job:

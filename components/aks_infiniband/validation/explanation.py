@@ -1,6 +1,5 @@
 """Why the wait for a validation's Job failed: what its report says, how the Job ended, and what its pods show."""
 
-import json
 from collections.abc import Sequence
 from typing import Final
 
@@ -8,7 +7,7 @@ from aks_infiniband.diagnosis.pods import find_job, job_findings
 from aks_infiniband.diagnosis.view import Finding, Object, View, Wait, in_namespace, name_of
 from aks_infiniband.validation.payload.pod import EXIT_VERDICT
 from aks_infiniband.validation.payload.rendering import passed, table
-from aks_infiniband.validation.payload.report import REPORT_KEY, Report, headline
+from aks_infiniband.validation.payload.report import REPORT_KEY, Report, headline, report_in
 
 _MOST_ROWS: Final = 20
 
@@ -27,18 +26,10 @@ def explain(wait: Wait, view: View) -> list[Finding]:
 def _report_of_run(config_maps: Sequence[Object], run: str) -> tuple[Object, Report] | None:
     """The ConfigMap with the report of a Job, by the Job's uid, and that report."""
     for config_map in config_maps:
-        report = _parsed((config_map.get("data") or {}).get(REPORT_KEY))
+        report = report_in(config_map)
         if report is not None and report.get("run") == run:
             return config_map, report
     return None
-
-
-def _parsed(text: str | None) -> Report | None:
-    try:
-        report: Report = json.loads(text or "{}")
-    except ValueError:
-        return None
-    return report if isinstance(report, dict) else None
 
 
 def _report_findings(config_map: Object, report: Report) -> list[Finding]:
@@ -54,7 +45,8 @@ def _report_findings(config_map: Object, report: Report) -> list[Finding]:
                     *table(report["checks"], most_rows=_MOST_ROWS),
                 ]
             ),
-            command=f"kubectl -n {namespace} get configmap {name} -o jsonpath='{{.data.{key}}}'",
+            command=f"kubectl -n {namespace} get configmap {name} -o jsonpath='{{.binaryData.{key}}}' "
+            "| base64 -d | gunzip",
         ),
         Finding(
             what="the whole report, as a page with plots, is made from the cluster's kubeconfig",

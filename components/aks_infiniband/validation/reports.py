@@ -2,10 +2,9 @@
 
 from aks_infiniband.validation.payload.checks import Check, Threshold, severity
 from aks_infiniband.validation.payload.rendering import as_text, measured_text, passed, shown_bytes, table
-from aks_infiniband.validation.payload.report import REPORT_KEY, SCHEMA_VERSION, headline, message_of
+from aks_infiniband.validation.payload.report import SCHEMA_VERSION, headline, message_of, report_in
 
 __all__ = [
-    "REPORT_KEY",
     "SCHEMA_VERSION",
     "Check",
     "Threshold",
@@ -14,6 +13,7 @@ __all__ = [
     "measured_text",
     "message_of",
     "passed",
+    "report_in",
     "severity",
     "shown_bytes",
     "table",

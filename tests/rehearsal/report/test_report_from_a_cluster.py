@@ -2,11 +2,13 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from aks_infiniband.report.command import main
 from aks_infiniband.report.sources import NoReportsError, from_cluster
 from aks_infiniband.resources.metadata import labels
+from aks_infiniband.validation.payload.api import packed
 from aks_infiniband.validation.payload.report import SCHEMA_VERSION
 from lightkube import Client, KubeConfig
 from lightkube.models.meta_v1 import ObjectMeta
@@ -27,9 +29,10 @@ REPORT = {
 }
 
 
-def config_map(name: str, namespace: str, component: str, data: dict[str, str] | None) -> ConfigMap:
+def config_map(name: str, namespace: str, component: str, texts: dict[str, str]) -> ConfigMap:
     metadata = ObjectMeta(name=name, namespace=namespace, labels=labels("validation", component))
-    return ConfigMap(metadata=metadata, data=data)
+    left: Any = packed(texts)
+    return ConfigMap(metadata=metadata, **left)
 
 
 def test_reports_are_found_in_every_namespace_and_nothing_else_is_taken_for_one(tmp_path: Path) -> None:
@@ -37,12 +40,13 @@ def test_reports_are_found_in_every_namespace_and_nothing_else_is_taken_for_one(
         client = Client(config=KubeConfig.from_file(control_plane.kubeconfig), trust_env=False)
         with pytest.raises(NoReportsError, match="no validation has left a report"):
             from_cluster(control_plane.kubeconfig)
-        for namespace, pool in (("aks-infiniband", "hb"), ("other", "hx")):
+        of_any_version = (("aks-infiniband", "hb", "report.json.gz"), ("other", "hx", "report.json"))
+        for namespace, pool, key in of_any_version:
             client.create(Namespace(metadata=ObjectMeta(name=namespace)))
-            data = {"report.json": json.dumps({**REPORT, "pool": pool}), "node.a.json": "{}"}
+            data = {key: json.dumps({**REPORT, "pool": pool}), "node.a.json.gz": "{}"}
             client.create(config_map(f"{pool}-validation-report", namespace, "report", data))
-            client.create(config_map(f"{pool}-validate", namespace, "validate", {"report.json": "no report"}))
-            client.create(config_map(f"{pool}-empty", namespace, "report", None))
+            client.create(config_map(f"{pool}-validate", namespace, "validate", {key: "no report"}))
+            client.create(config_map(f"{pool}-empty", namespace, "report", {}))
         assert list(from_cluster(control_plane.kubeconfig)) == ["hb", "hx"]
         assert main(["report", "--kubeconfig", str(control_plane.kubeconfig), "--out", str(tmp_path / "page")]) == 0
     assert "Standard_HB176rs_v4" in (tmp_path / "page" / "report.html").read_text()

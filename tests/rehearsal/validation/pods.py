@@ -143,7 +143,7 @@ class Pods:
                 with contextlib.suppress(ProcessLookupError):
                     process.kill()
         message = (self.folder / self.node(0) / "termination-log").read_text()
-        report = json.loads(self.api.config_maps["report"].get("report.json", "{}"))
+        report = json.loads(self.api.texts("report").get("report.json.gz", "{}"))
         return processes[0].returncode, message, report
 
     def logs(self) -> str:

@@ -1,5 +1,6 @@
 """A machine's file systems as the payload reads them, and a pool to judge it by."""
 
+import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -8,8 +9,13 @@ import pytest
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.validation.expectations import expectations
+from aks_infiniband.validation.payload import facts, measuring, tools, validate
+from aks_infiniband.validation.payload.measuring import Outcome
 from aks_infiniband.validation.payload.node_facts import Roots
+from aks_infiniband.validation.payload.tools import Tools
 from aks_infiniband.workload.environment import nccl_environment
+
+from tests.unit.validation.fake_api import FakeApi
 
 
 @pytest.fixture
@@ -115,3 +121,66 @@ def bad() -> Callable[[list[Mapping[str, Any]]], list[tuple[str, str | None, str
         return [(check["check"], check["node"], check["device"]) for check in checks if check["verdict"] == "fail"]
 
     return pick
+
+
+@pytest.fixture
+def fake() -> Any:
+    with FakeApi() as api:
+        api.config_maps = {"report": {}, "rendezvous": {}}
+        api.nodes = [{"metadata": {"name": name, "labels": {}}, "status": {}} for name in ("n0", "n1")]
+        yield api
+
+
+@pytest.fixture
+def nothing_is_measured(monkeypatch: Any) -> None:
+    """No tool is looked for, installed or run; tests/rehearsal/validation measures."""
+    monkeypatch.setattr(tools, "ensure", lambda *_: Tools((), (), None))
+    monkeypatch.setattr(tools, "versions", lambda *_: {})
+    active = [{"state": "PORT_ACTIVE", "link_layer": "InfiniBand"}]
+    monkeypatch.setattr(
+        facts, "ask_libibverbs", lambda *_: {"ports": {f"mlx5_ib{n}": active for n in range(8)}, "said": None}
+    )
+    monkeypatch.setattr(measuring, "measure", lambda *_: Outcome())
+
+
+@pytest.fixture
+def run_pod(fake: Any, machine: Any, expected: Any, tmp_path: Any, nothing_is_measured: None) -> Any:
+    """Run one pod's main; returns exit code and termination message."""
+    expectations = tmp_path / "expectations.json"
+    expectations.write_text(json.dumps(expected))
+
+    def run(
+        index: Any,
+        node: Any,
+        *,
+        mode: Any = "enforce",
+        timeout: Any = 0.2,
+        linger: Any = 0,
+        run: Any = "uid-1",
+        environment: Any = None,
+    ) -> Any:
+        log = tmp_path / f"termination-{node}"
+        arguments = {
+            "namespace": "ns",
+            "report": "report",
+            "rendezvous": "rendezvous",
+            "measure-seconds": 5,
+            "scratch": tmp_path,
+            "expectations": expectations,
+            "mode": mode,
+            "poll-seconds": 0.01,
+            "timeout-seconds": timeout,
+            "linger-seconds": linger,
+            "termination-log": log,
+            "sys": machine.sys,
+            "dev": machine.dev,
+            "proc": machine.proc,
+            "shm": "/",
+            "api": fake.url,
+        }
+        argv = [part for key, value in arguments.items() for part in (f"--{key}", str(value))]
+        pod = {"JOB_UID": run, "JOB_COMPLETION_INDEX": str(index), "NODE_NAME": node, **nccl_environment()}
+        pod |= {"POD_UID": f"pod-{index}", "POD_IP": f"10.244.0.{index}"}
+        return validate.main(argv, pod | (environment or {})), log.read_text()
+
+    return run

@@ -7,13 +7,16 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+from aks_infiniband.validation.payload.api import COMPRESSED, CONFIG_MAP_BYTES, packed, size_of, texts_of
+
 
 class FakeApi:
-    """Holds nodes and ConfigMaps, remembers requests, and refuses as often as it is told to."""
+    """Holds nodes and ConfigMaps, remembers requests, refuses what is too large, and as often as it is told to."""
 
     def __init__(self) -> None:
         self.nodes: list[dict[str, Any]] = []
         self.config_maps: dict[str, dict[str, str]] = {}
+        """By name, the values by key, as they are stored: those of binaryData in base64, by the end of their key."""
         self.requests: list[tuple[str, str, dict[str, str], Any]] = []
         self.refusals: list[int] = []
         """Statuses to answer with before anything else, one for each request."""
@@ -43,6 +46,14 @@ class FakeApi:
         self.server.shutdown()
         self.server.server_close()
 
+    def texts(self, name: str) -> dict[str, str]:
+        """What the keys of a ConfigMap hold, decompressed."""
+        return texts_of(sections(self.config_maps[name]))
+
+    def put(self, name: str, texts: dict[str, str]) -> None:
+        """Set keys of a ConfigMap, compressed where their names say so."""
+        self.config_maps[name] |= stored(texts)
+
     def answer(self, handler: Any, method: Any) -> Any:
         with self._lock:
             length = int(handler.headers.get("Content-Length") or 0)
@@ -66,14 +77,20 @@ class FakeApi:
                 self.send(handler, 404, {"kind": "Status", "message": f'configmaps "{name}" not found'})
                 return
             data = self.config_maps[name]
-            for key, value in ((body or {}).get("data") or {}).items():
-                if value is None:
-                    data.pop(key, None)
-                else:
-                    data[key] = value
+            changes = {
+                key: value for kind in ("data", "binaryData") for key, value in (body or {}).get(kind, {}).items()
+            }
+            after = {key: value for key, value in {**data, **changes}.items() if value is not None}
+            if size_of(sections(after)) > CONFIG_MAP_BYTES:
+                said = f'ConfigMap "{name}" is invalid: []: Too long: may not be more than {CONFIG_MAP_BYTES} bytes'
+                self.send(handler, 422, {"kind": "Status", "message": said})
+                return
+            data.clear()
+            data.update(after)
             if method == "PATCH":
                 self.on_patch(name, data)
-            self.send(handler, 200, {"kind": "ConfigMap", "data": data} if data else {"kind": "ConfigMap"})
+            # The answer to a PATCH has no data, as the payload asks for.
+            self.send(handler, 200, {"kind": "ConfigMap", **(sections(data) if method == "GET" else {})})
 
     def send(self, handler: Any, status: Any, document: Any) -> Any:
         text = json.dumps(document).encode()
@@ -81,3 +98,15 @@ class FakeApi:
         handler.send_header("Content-Length", str(len(text)))
         handler.end_headers()
         handler.wfile.write(text)
+
+
+def sections(values: dict[str, str]) -> dict[str, dict[str, str]]:
+    """A ConfigMap's data and binaryData."""
+    binary = {key: value for key, value in values.items() if key.endswith(COMPRESSED)}
+    plain = {key: value for key, value in values.items() if key not in binary}
+    return {name: found for name, found in (("data", plain), ("binaryData", binary)) if found}
+
+
+def stored(texts: dict[str, str]) -> dict[str, str]:
+    """The values of a ConfigMap's keys as they are stored, compressed where their names say so."""
+    return {key: str(value) for values in packed(texts).values() for key, value in values.items()}

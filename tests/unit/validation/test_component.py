@@ -8,6 +8,7 @@ import pulumi
 import pulumi_kubernetes as k8s
 import pytest
 from aks_infiniband.validation import Validation, ValidationArgs, ValidationOptions, Waits
+from aks_infiniband.validation.payload.api import packed
 from aks_infiniband.validation.payload.checks import make_check
 from aks_infiniband.validation.payload.report import build_report
 
@@ -39,7 +40,14 @@ PASSED = make_check("x", "pass", expected=1, measured=1)
 def validated(deploy: Deploy, pool: Any, expected: Any) -> Callable[..., Deployment]:
     """Run a program with one Validation; its result is the report."""
 
-    def run(mode: Any = "enforce", *, report: Any = "passing", preview: bool = False, **changes: Any) -> Deployment:
+    def run(
+        mode: Any = "enforce",
+        *,
+        report: Any = "passing",
+        preview: bool = False,
+        key: str = "report.json.gz",
+        **changes: Any,
+    ) -> Deployment:
         if report == "passing":
             report = build_report({}, [PASSED], expected, run="1", mode=mode, finished="t", parts={})
 
@@ -51,8 +59,8 @@ def validated(deploy: Deploy, pool: Any, expected: Any) -> Callable[..., Deploym
             options = pulumi.ResourceOptions(depends_on=[pool_ready], deleted_with=cluster)
             return Validation("ndh100", args=ValidationArgs(pool=pool, **given), opts=options).report
 
-        data = {} if report is None else {"report.json": json.dumps(report)}
-        return deploy(program, preview=preview, outputs={CONFIG_MAP: {"data": data}})
+        left = packed({} if report is None else {key: json.dumps(report)})
+        return deploy(program, preview=preview, outputs={CONFIG_MAP: left})
 
     return run
 
@@ -125,6 +133,10 @@ def test_the_report_is_read_from_the_pools_config_map(validated: Any, read: list
 
 
 @pytest.mark.field_report("C5")
+def test_a_report_that_an_older_version_has_left_is_read(validated: Any) -> None:
+    assert validated(key="report.json").result["verdict"] == "pass"
+
+
 def test_a_job_without_a_report_is_not_measured(validated: Any) -> None:
     assert validated(report=None).result["verdict"] == "not measured"
 

@@ -7,11 +7,14 @@ from typing import Any
 import pytest
 from aks_infiniband.diagnosis.view import View
 from aks_infiniband.validation.explanation import explain
+from aks_infiniband.validation.payload.api import packed
 from aks_infiniband.validation.payload.checks import make_check
 from aks_infiniband.validation.payload.rendering import passed, rows_of, table
 
 from tests.unit.diagnosis.views import HEALTHY, JOB, job, pod
 from tests.unit.diagnosis.views import said as said_of
+
+SHOW = r"-o jsonpath='{.binaryData.report\.json\.gz}' | base64 -d | gunzip"
 
 
 def check(name: Any = "hca-rate", verdict: Any = "fail", **changes: Any) -> Any:
@@ -28,7 +31,7 @@ def report(*checks: Any, run: Any = "uid-1") -> Any:
         "checks": list(checks or [check()]),
     }
     metadata = {"name": "ndh100-validation-report", "namespace": "aks-infiniband"}
-    return {"metadata": metadata, "data": {"report.json": json.dumps(document)}}
+    return {"metadata": metadata, **packed({"report.json.gz": json.dumps(document)})}
 
 
 def said(view: Any) -> str:
@@ -38,10 +41,10 @@ def said(view: Any) -> str:
 
 def test_the_table_with_its_causes_and_the_next_command_come_last() -> None:
     text = said(View(nodes=HEALTHY, jobs=[job()], config_maps=[report(check("shm", "pass", cause=None), check())]))
-    whole = r"kubectl -n aks-infiniband get configmap ndh100-validation-report -o jsonpath='{.data.report\.json}'"
+    whole = "kubectl -n aks-infiniband get configmap ndh100-validation-report " + SHOW
     assert text.split("\n")[-6:] == [
         "  - validation of pool ndh100: fail (2 of 2 nodes, 16 of 16 HCAs)",
-        "    1 of 2 checks passed; all are in ConfigMap aks-infiniband/ndh100-validation-report, key report.json",
+        "    1 of 2 checks passed; all are in ConfigMap aks-infiniband/ndh100-validation-report, key report.json.gz",
         "    CHECK     WHERE          EXPECTED  MEASURED",
         "    hca-rate  n1 (mlx5_ib2)  400       200.0",
         "      likely cause: fewer lanes",
@@ -61,7 +64,7 @@ def test_the_next_commands_are_another_update_the_reports_page_and_the_whole_rep
     assert re.findall(r"next: (.*)", text)[-3:] == [
         "pulumi up",
         "aks-infiniband report --kubeconfig FILE --out report",
-        r"kubectl -n aks-infiniband get configmap ndh100-validation-report -o jsonpath='{.data.report\.json}'",
+        "kubectl -n aks-infiniband get configmap ndh100-validation-report " + SHOW,
     ]
     assert "when it is mended, run `pulumi up` again" in text
 
@@ -143,5 +146,5 @@ def test_a_report_of_another_run_says_nothing_about_this_one() -> None:
 @pytest.mark.parametrize("text", ["{half", "[]", ""])
 def test_an_unreadable_report_is_no_report(text: Any) -> None:
     broken = report()
-    broken["data"]["report.json"] = text
+    broken |= packed({"report.json.gz": text})
     assert "nothing that explains it" not in said(View(nodes=HEALTHY, jobs=[job()], config_maps=[broken]))

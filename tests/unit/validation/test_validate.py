@@ -5,89 +5,10 @@ import threading
 from typing import Any
 
 import pytest
-from aks_infiniband.validation.payload import await_nodes, facts, measuring, tools, validate
-from aks_infiniband.validation.payload.measuring import Outcome
+from aks_infiniband.validation.payload import await_nodes
 from aks_infiniband.validation.payload.pod import EXIT_DONE, EXIT_RETRY, EXIT_VERDICT, finish, shorten
-from aks_infiniband.validation.payload.tools import Tools
-from aks_infiniband.workload.environment import nccl_environment
 
-from tests.unit.validation.fake_api import FakeApi
-
-
-@pytest.fixture
-def fake() -> Any:
-    with FakeApi() as api:
-        api.config_maps = {"report": {}, "rendezvous": {}}
-        api.nodes = [{"metadata": {"name": name, "labels": {}}, "status": {}} for name in ("n0", "n1")]
-        yield api
-
-
-@pytest.fixture(autouse=True)
-def nothing_is_measured(monkeypatch: Any) -> None:
-    """No tool is looked for, installed or run; tests/rehearsal/validation measures."""
-    monkeypatch.setattr(tools, "ensure", lambda *_: Tools((), (), None))
-    monkeypatch.setattr(tools, "versions", lambda *_: {})
-    active = [{"state": "PORT_ACTIVE", "link_layer": "InfiniBand"}]
-    monkeypatch.setattr(
-        facts, "ask_libibverbs", lambda *_: {"ports": {f"mlx5_ib{n}": active for n in range(8)}, "said": None}
-    )
-    monkeypatch.setattr(measuring, "measure", lambda *_: Outcome())
-
-
-@pytest.fixture
-def run_pod(fake: Any, machine: Any, expected: Any, tmp_path: Any) -> Any:
-    """Run one pod's main; returns exit code and termination message."""
-    expectations = tmp_path / "expectations.json"
-    expectations.write_text(json.dumps(expected))
-
-    def run(
-        index: Any,
-        node: Any,
-        *,
-        mode: Any = "enforce",
-        timeout: Any = 0.2,
-        linger: Any = 0,
-        run: Any = "uid-1",
-        environment: Any = None,
-    ) -> Any:
-        log = tmp_path / f"termination-{node}"
-        arguments = {
-            "namespace": "ns",
-            "report": "report",
-            "rendezvous": "rendezvous",
-            "measure-seconds": 5,
-            "scratch": tmp_path,
-            "expectations": expectations,
-            "mode": mode,
-            "poll-seconds": 0.01,
-            "timeout-seconds": timeout,
-            "linger-seconds": linger,
-            "termination-log": log,
-            "sys": machine.sys,
-            "dev": machine.dev,
-            "proc": machine.proc,
-            "shm": "/",
-            "api": fake.url,
-        }
-        argv = [part for key, value in arguments.items() for part in (f"--{key}", str(value))]
-        pod = {"JOB_UID": run, "JOB_COMPLETION_INDEX": str(index), "NODE_NAME": node, **nccl_environment()}
-        pod |= {"POD_UID": f"pod-{index}", "POD_IP": f"10.244.0.{index}"}
-        return validate.main(argv, pod | (environment or {})), log.read_text()
-
-    return run
-
-
-def report_of(fake: Any) -> Any:
-    return json.loads(fake.config_maps["report"]["report.json"])
-
-
-def entry(node: Any, run: Any, facts: Any) -> Any:
-    return json.dumps({"run": run, "node": node, "index": 1, "facts": facts})
-
-
-def member(node: Any, run: Any, rank: Any = 1) -> Any:
-    known = {"pod": f"pod-{rank}", "address": "10.244.0.9", "port": 18515, "devices": [], "networks": {}, "replaced": 0}
-    return json.dumps({"run": run, "rank": rank, "node": node, **known})
+from tests.unit.validation.one_pod import entry, member, report_of
 
 
 def test_two_pods_report_and_index_0_leaves_a_passing_report(fake: Any, run_pod: Any) -> None:
@@ -98,7 +19,7 @@ def test_two_pods_report_and_index_0_leaves_a_passing_report(fake: Any, run_pod:
 
     assert (code, report_of(fake)["verdict"]) == (EXIT_DONE, "pass")
     assert message == "pool ndh100: pass (2 of 2 nodes, 16 of 16 HCAs)"
-    assert set(fake.config_maps["report"]) == {"node.n0.json", "node.n1.json", "report.json"}
+    assert set(fake.config_maps["report"]) == {"node.n0.json.gz", "node.n1.json.gz", "report.json.gz"}
     assert sorted(report_of(fake)["nodes"]) == ["n0", "n1"]
     assert (report_of(fake)["run"], report_of(fake)["mode"]) == ("uid-1", "enforce")
 
@@ -115,10 +36,10 @@ def test_a_straggler_is_waited_for_after_the_report_has_named_it_absent(fake: An
     verdicts = []
 
     def straggle(name: Any, data: Any) -> Any:
-        if "report.json" in data:
-            verdicts.append(json.loads(data["report.json"])["verdict"])
-            data.setdefault("node.n1.json", entry("n1", "uid-1", healthy()))
-            fake.config_maps["rendezvous"]["rank-1.json"] = member("n1", "uid-1")
+        if "report.json.gz" in data:
+            verdicts.append(report_of(fake)["verdict"])
+            fake.put("report", {"node.n1.json.gz": entry("n1", "uid-1", healthy())})
+            fake.put("rendezvous", {"rank-1.json.gz": member("n1", "uid-1")})
 
     fake.on_patch = straggle
     code, _ = run_pod(0, "n0", linger=20)
@@ -136,8 +57,8 @@ def test_in_mode_warn_a_failure_is_reported_and_the_job_succeeds(fake: Any, run_
 
 def test_a_device_that_is_down_fails_the_pool_and_is_named(fake: Any, run_pod: Any, machine: Any, healthy: Any) -> None:
     (machine.sys / "class/infiniband/mlx5_ib6/ports/1/state").write_text("1: DOWN\n")
-    fake.config_maps["report"]["node.n1.json"] = entry("n1", "uid-1", healthy())
-    fake.config_maps["rendezvous"]["rank-1.json"] = member("n1", "uid-1")
+    fake.put("report", {"node.n1.json.gz": entry("n1", "uid-1", healthy())})
+    fake.put("rendezvous", {"rank-1.json.gz": member("n1", "uid-1")})
 
     code, message = run_pod(0, "n0")
     assert code == EXIT_VERDICT
@@ -145,39 +66,38 @@ def test_a_device_that_is_down_fails_the_pool_and_is_named(fake: Any, run_pod: A
 
 
 def test_entries_of_an_earlier_run_do_not_count_and_are_cleared(fake: Any, run_pod: Any, healthy: Any) -> None:
-    fake.config_maps["report"] = {
-        "node.n1.json": entry("n1", "uid-0", healthy()),
-        "node.gone.json": entry("gone", "uid-0", healthy()),
-        "report.json": "{}",
-    }
+    old = {"node.n1.json.gz": entry("n1", "uid-0", healthy()), "node.gone.json.gz": "{}"}
+    of_version_0_2 = {"node.n0.json": "{}", "report.json": "{}"}
+    fake.put("report", {**old, **of_version_0_2})
     code, _ = run_pod(0, "n0")
 
     assert code == EXIT_VERDICT
     assert report_of(fake)["coverage"]["nodes"]["looked_at"] == 1
-    assert set(fake.config_maps["report"]) == {"node.n0.json", "report.json"}
+    assert set(fake.config_maps["report"]) == {"node.n0.json.gz", "report.json.gz"}
 
 
 def test_an_unreadable_entry_is_as_good_as_none(fake: Any, run_pod: Any) -> None:
-    fake.config_maps["report"]["node.n1.json"] = "{half"
+    fake.put("report", {"node.n1.json.gz": "{half", "node.n2.json": "{half"})
+    fake.config_maps["report"]["node.n3.json.gz"] = "bm90IGd6aXA="  # not gzip
     assert run_pod(0, "n0")[0] == EXIT_VERDICT
 
 
 def test_any_other_index_reports_its_node_and_judges_nothing(fake: Any, run_pod: Any, healthy: Any) -> None:
-    fake.config_maps["report"]["node.n0.json"] = entry("n0", "uid-1", healthy())
+    fake.put("report", {"node.n0.json.gz": entry("n0", "uid-1", healthy())})
     plan = {"run": "uid-1", "id": "end", "step": {"end": True}, "members": {"n1": {"pod": "pod-1"}}}
-    fake.config_maps["rendezvous"]["plan.json"] = json.dumps(plan)
+    fake.put("rendezvous", {"plan.json.gz": json.dumps(plan)})
     code, message = run_pod(1, "n1")
 
     assert code == EXIT_DONE
     assert message == "node n1 has reported, and everything is measured; index 0 judges"
-    assert "report.json" not in fake.config_maps["report"]
-    left = json.loads(fake.config_maps["report"]["node.n1.json"])
+    assert "report.json.gz" not in fake.config_maps["report"]
+    left = json.loads(fake.texts("report")["node.n1.json.gz"])
     assert (left["run"], left["facts"]["hcas"][0]["device"]) == ("uid-1", "mlx5_ib0")
 
 
 def test_a_pod_restarted_half_way_comes_to_the_same_report(fake: Any, run_pod: Any, healthy: Any) -> None:
-    fake.config_maps["report"]["node.n1.json"] = entry("n1", "uid-1", healthy())
-    fake.config_maps["rendezvous"]["rank-1.json"] = member("n1", "uid-1")
+    fake.put("report", {"node.n1.json.gz": entry("n1", "uid-1", healthy())})
+    fake.put("rendezvous", {"rank-1.json.gz": member("n1", "uid-1")})
     first = run_pod(0, "n0")
     assert run_pod(0, "n0") == first
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 import json
 import os
 import ssl
@@ -9,6 +11,7 @@ import time
 import urllib.error
 import urllib.parse
 import urllib.request
+import zlib
 from collections.abc import Mapping
 from http.client import HTTPException
 from pathlib import Path
@@ -17,6 +20,17 @@ from typing import Any, Callable
 FIELD_MANAGER = "aks-infiniband-validation"
 _TRANSIENT_STATUS = frozenset({401, 403, 409, 429, 500, 502, 503, 504})
 """401 and 403 are among them because a role that was bound a moment ago takes a moment to be honoured."""
+_FINAL_STATUS = frozenset({413, 422})
+"""What is written is too large or not valid, and will be the next time."""
+_METADATA_ALONE = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
+"""An answer in this form has no data: the pods of a large pool would send each other's reports around with theirs."""
+
+CONFIG_MAP_BYTES = 1 << 20
+"""What the values of a ConfigMap may have together (Kubernetes, "ConfigMaps")."""
+COMPRESSED = ".gz"
+"""Ends a key of a ConfigMap whose text is compressed; it lies in binaryData."""
+_MOST_UNPACKED = 256 << 20
+"""Nothing that the validation writes is as large; what would be more is not unpacked."""
 
 
 Object = dict[str, Any]
@@ -30,12 +44,50 @@ class ApiError(Exception):
         """``request`` is the method and path, ``reason`` what the server or the socket said."""
         answer = "no answer" if status is None else f"status {status}"
         super().__init__(f"{request}: {answer}: {reason}")
-        self.status = status
+        self.status, self.reason = status, reason
 
     @property
     def transient(self) -> bool:
         """Whether the same request may succeed a little later."""
         return self.status is None or self.status in _TRANSIENT_STATUS
+
+    @property
+    def final(self) -> bool:
+        """Whether the same work would end with the same refusal."""
+        return self.status in _FINAL_STATUS
+
+
+def texts_of(config_map: Mapping[str, Any]) -> dict[str, str]:
+    """What the keys of a ConfigMap hold, decompressed; what cannot be read is left out."""
+    found = dict(config_map.get("data") or {})
+    for key, value in (config_map.get("binaryData") or {}).items():
+        try:
+            unpacking = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)  # gzip's form
+            text = unpacking.decompress(base64.b64decode(value), _MOST_UNPACKED)
+            if unpacking.eof:
+                found[key] = text.decode()
+        except (ValueError, zlib.error):
+            continue
+    return found
+
+
+def packed(texts: Mapping[str, str | None]) -> dict[str, dict[str, str | None]]:
+    """The data and binaryData of a ConfigMap with these texts: compressed where a key says so, None stays None."""
+    found: dict[str, dict[str, str | None]] = {"data": {}, "binaryData": {}}
+    for key, text in texts.items():
+        if not key.endswith(COMPRESSED):
+            found["data"][key] = text
+        elif text is None:
+            found["binaryData"][key] = None
+        else:
+            found["binaryData"][key] = base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
+    return found
+
+
+def size_of(config_map: Mapping[str, Any]) -> int:
+    """The bytes of a ConfigMap's values, as the API server counts them."""
+    plain = sum(len(text.encode()) for text in (config_map.get("data") or {}).values())
+    return plain + sum(len(base64.b64decode(text)) for text in (config_map.get("binaryData") or {}).values())
 
 
 def in_cluster_url(environment: Mapping[str, str]) -> str:
@@ -88,14 +140,24 @@ class Api:
         return self._patiently("GET", f"/api/v1/nodes/{urllib.parse.quote(name)}")
 
     def config_map_data(self, namespace: str, name: str) -> dict[str, str]:
-        """The data of a ConfigMap. Raises ApiError."""
-        data: dict[str, str] | None = self._patiently("GET", _config_map(namespace, name)).get("data")
-        return data or {}
+        """What the keys of a ConfigMap hold (texts_of). Raises ApiError."""
+        return texts_of(self._patiently("GET", _config_map(namespace, name)))
 
     def merge_config_map_data(self, namespace: str, name: str, data: Mapping[str, str | None]) -> None:
-        """Set keys of a ConfigMap, or remove those whose value is None; the others stay. Raises ApiError."""
-        path = f"{_config_map(namespace, name)}?fieldManager={FIELD_MANAGER}"
-        self._patiently("PATCH", path, {"data": dict(data)})
+        """Set keys of a ConfigMap, or remove those whose value is None; the others stay.
+
+        A key that ends in COMPRESSED is compressed. Raises ApiError, with the size where it is too large.
+        """
+        path, changes = f"{_config_map(namespace, name)}?fieldManager={FIELD_MANAGER}", packed(data)
+        try:
+            self._patiently("PATCH", path, changes)
+        except ApiError as error:
+            if not error.final:
+                raise
+            before = self._patiently("GET", _config_map(namespace, name))
+            after = {kind: _merged(before.get(kind), change) for kind, change in changes.items()}
+            sizes = f"it would have {size_of(after):,} bytes, the limit is {CONFIG_MAP_BYTES:,}"
+            raise ApiError(f"ConfigMap {namespace}/{name}", error.status, f"{sizes} ({error.reason})") from error
 
     def _patiently(self, method: str, path: str, body: Object | None = None) -> Object:
         for attempt in range(1, self._attempts):
@@ -109,7 +171,8 @@ class Api:
         return self._once(method, path, body)
 
     def _once(self, method: str, path: str, body: Object | None = None) -> Object:
-        headers = {"Accept": "application/json", "User-Agent": FIELD_MANAGER}
+        accept = _METADATA_ALONE if method == "PATCH" else "application/json"
+        headers = {"Accept": accept, "User-Agent": FIELD_MANAGER}
         payload = None
         if body is not None:
             payload = json.dumps(body).encode()
@@ -134,6 +197,11 @@ class Api:
 
 def _config_map(namespace: str, name: str) -> str:
     return f"/api/v1/namespaces/{urllib.parse.quote(namespace)}/configmaps/{urllib.parse.quote(name)}"
+
+
+def _merged(before: Mapping[str, str] | None, changes: Mapping[str, str | None]) -> dict[str, str]:
+    after = {**(before or {}), **changes}
+    return {key: value for key, value in after.items() if value is not None}
 
 
 def _message_of(error: urllib.error.HTTPError) -> str:

@@ -82,7 +82,7 @@ def _node_versions(node: Callable[[], Object]) -> dict[str, str]:
 
 def entry_key(node: str) -> str:
     """The key of the report ConfigMap under which a node's facts lie."""
-    return f"node.{node}.json"
+    return f"node.{node}.json.gz"
 
 
 def entries_of(data: Mapping[str, str], run: str) -> dict[str, Facts]:

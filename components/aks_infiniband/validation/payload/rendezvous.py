@@ -13,7 +13,7 @@ from typing import Any, TypedDict
 
 from .expectations import CollectivePlan
 
-PLAN_KEY = "plan.json"
+PLAN_KEY = "plan.json.gz"
 
 Results = Any
 """What a pod did in a step, as JSON-able data; whoever asks for the step knows its form."""
@@ -70,7 +70,7 @@ class Plan(TypedDict, total=False):
 
 def entry_key(rank: int) -> str:
     """The key under which the pod of an index has its entry."""
-    return f"rank-{rank}.json"
+    return f"rank-{rank}.json.gz"
 
 
 class Board:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import TypedDict
+from typing import Any, TypedDict
 
+from .api import texts_of
 from .checks import Check, Thresholds, Try, is_problem, less_is_better, make_check, severity
 from .collective_run import Collective
 from .counters import Counters
@@ -14,8 +15,10 @@ from .facts import Facts, FactsByNode
 from .rendering import lines_of
 
 SCHEMA_VERSION = 2
-REPORT_KEY = "report.json"
+REPORT_KEY = "report.json.gz"
 """Key of the report in its ConfigMap."""
+PLAIN_REPORT_KEY = "report.json"
+"""Key of the report that versions up to 0.2 have left, which did not compress it."""
 
 
 class Row(TypedDict, total=False):
@@ -73,6 +76,16 @@ class Report(Parts):
     checks: list[Check]
     thresholds: Thresholds
     nodes: dict[str, Facts]
+
+
+def report_in(config_map: Mapping[str, Any]) -> Report | None:
+    """The report that a validation has left in a ConfigMap; None where there is none that can be read."""
+    texts = texts_of(config_map)
+    try:
+        report: Report = json.loads(texts.get(REPORT_KEY) or texts.get(PLAIN_REPORT_KEY) or "null")
+    except ValueError:
+        return None
+    return report if isinstance(report, dict) else None
 
 
 def verdict_of(checks: Sequence[Check]) -> str:

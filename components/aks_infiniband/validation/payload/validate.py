@@ -25,6 +25,7 @@ from .process import Limits
 from .rendezvous import Board, Entry, Lead, follow
 from .report import (
     ACCEPTED_KEY,
+    PLAIN_REPORT_KEY,
     REPORT_KEY,
     Parts,
     Report,
@@ -191,7 +192,8 @@ class Validation:
         changes: dict[str, str | None] = {REPORT_KEY: json.dumps(report)}
         if values and report["verdict"] == "pass":
             changes[ACCEPTED_KEY] = json.dumps({"finished": now, "values": values})
-        changes.update(dict.fromkeys(stale_keys(data, list(report["nodes"]))))
+        stale = [*stale_keys(data, list(report["nodes"])), PLAIN_REPORT_KEY]
+        changes.update(dict.fromkeys(key for key in stale if key in data))
         self._merge(changes)
         return report
 
@@ -205,7 +207,9 @@ def main(argv: Sequence[str], environment: Mapping[str, str]) -> int:
     try:
         code, message = Validation(arguments, environment).run()
     except Exception as error:
-        code, message = EXIT_RETRY, f"the validation could not be made: {type(error).__name__}: {error}"
+        final = isinstance(error, ApiError) and error.final
+        code = EXIT_VERDICT if final else EXIT_RETRY
+        message = f"the validation could not be made: {type(error).__name__}: {error}"
         if not isinstance(error, (ApiError, OSError, NotYetError)):
             print(repr(error), file=sys.stderr)
     return finish(code, message, arguments.termination_log)
