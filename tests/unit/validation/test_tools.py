@@ -46,6 +46,69 @@ def test_what_is_missing_is_installed_with_the_images_own_package_manager(manage
     assert asked[-1][0] == manager
 
 
+class Image:
+    """An image with apt-get, as it was seen to behave (apt 2.6.1, Debian 12, 2026-11-22), and what the image holds."""
+
+    def __init__(self, *, needs: str = "", holds: str = "ibverbs-providers") -> None:
+        """needs: a package that perftest needs newer than it is; holds: one of which there is a newer one."""
+        self.programs, self.needs, self.holds = {"apt-get"}, needs, holds
+
+    def which(self, name: str) -> str | None:
+        return f"/usr/bin/{name}" if name in self.programs else None
+
+    def __call__(self, command: Any, _: float) -> Ended:
+        if "install" not in command:
+            return Ended("apt-get", 0, "Reading package lists...\n", None)
+        named = [word for word in command[command.index("install") + 1 :] if not word.startswith("-")]
+        new = "".join(f"Inst {name} (44.0-2 Debian:12.15/oldstable [amd64])\n" for name in named if name != self.holds)
+        if self.holds in named and "--no-upgrade" not in command:
+            error = "E: Held packages were changed and -y was used without --allow-change-held-packages."
+            said = f"The following held packages will be changed:\n  {self.holds}\n{error}\n"
+            return Ended("apt-get", 100, said, f"apt-get ended with code 100: {error}")
+        if self.needs and self.needs == self.holds:
+            error = "E: Unable to correct problems, you have held broken packages."
+            unmet = f" perftest : Depends: {self.needs} (= 44.0-2)"
+            said = f"The following packages have unmet dependencies:\n{unmet}\n{error}\n"
+            return Ended("apt-get", 100, said, f"apt-get ended with code 100: {error}")
+        if self.needs:
+            new += f"Inst {self.needs} [39.0-1] (44.0-2 Debian:12.15/oldstable [amd64])\n"
+        if "--simulate" not in command:
+            assert not self.needs, "an upgrade of what the image has"
+            self.programs |= {tool for tool, packages in PACKAGES["apt-get"].items() if packages.split()[0] in named}
+        return Ended("apt-get", 0, new, None)
+
+
+@pytest.mark.field_report("R10")
+def test_tools_are_added_beside_packages_that_the_image_holds() -> None:
+    image = Image()
+    found = ensure(PROGRAMS, 5, which=image.which, execute=image)
+    assert (found.missing, found.error) == ((), None)
+
+
+@pytest.mark.field_report("R10")
+def test_packages_of_programs_that_are_there_are_not_asked_for() -> None:
+    image, asked = Image(), []
+    image.programs |= {"ibv_devinfo", "ibv_rc_pingpong"}
+
+    def execute(command: Any, seconds: float) -> Ended:
+        asked.append(command)
+        return image(command, seconds)
+
+    assert ensure(PROGRAMS, 5, which=image.which, execute=execute).installed == ("perftest",)
+    assert not any("unhold" in word or "allow" in word for command in asked for word in command)
+
+
+@pytest.mark.field_report("R10")
+@pytest.mark.parametrize("image", [Image(needs="libibverbs1"), Image(needs="libibverbs1", holds="libibverbs1")])
+def test_nothing_is_installed_that_would_change_what_the_image_has_and_the_way_out_is_named(image: Image) -> None:
+    found = ensure(["ib_write_bw"], 5, which=image.which, execute=image)
+    assert (found.missing, found.installed) == (("ib_write_bw",), ())
+    assert found.error == (
+        "perftest could not be installed: that needs libibverbs1 in another version than the image has or holds, and "
+        "that stays as it is. Name an image that has the tools in validation.image"
+    )
+
+
 def test_every_tool_has_a_package_with_every_package_manager() -> None:
     for packages in PACKAGES.values():
         assert {*PROGRAMS, "sockperf", "ibstat"} <= set(packages)

@@ -1,4 +1,8 @@
-"""The programs that measure: found in the image, or installed by its package manager where they are missing."""
+"""The programs that measure: found in the image, or installed by its package manager where they are missing.
+
+What the image has stays as it is. NVIDIA's images hold packages (NVIDIA-NeMo/Megatron-Bridge pull request 4695), and
+with another RDMA library than the image's NCCL was built with something else would be measured.
+"""
 
 from __future__ import annotations
 
@@ -30,14 +34,22 @@ PACKAGES: Mapping[str, Mapping[str, str]] = {
 }
 """By package manager, the packages of each program."""
 
-_INSTALL: Mapping[str, Sequence[Sequence[str]]] = {
+# The user _apt, to which apt changes otherwise, needs capabilities that the container has not.
+_APT = ("apt-get", "-o", "APT::Sandbox::User=root")
+# --no-upgrade is for the packages that are named; what else would change shows in a simulation alone (apt-get(8)).
+_APT_INSTALL = (*_APT, "install", "--yes", "--no-install-recommends", "--no-upgrade", "--no-remove")
+_STEPS: Mapping[str, Sequence[Sequence[str]]] = {
     "tdnf": (("tdnf", "install", "--assumeyes", "--quiet"),),
-    # The user _apt, to which apt changes otherwise, needs capabilities that the container has not.
-    "apt-get": (
-        ("apt-get", "-o", "APT::Sandbox::User=root", "update", "--quiet"),
-        ("apt-get", "-o", "APT::Sandbox::User=root", "install", "--yes", "--quiet", "--no-install-recommends"),
-    ),
+    "apt-get": ((*_APT, "update", "--quiet"), (*_APT_INSTALL, "--simulate"), (*_APT_INSTALL, "--quiet")),
 }
+"""By package manager, its commands; those that install end in the packages."""
+
+_CHANGED = re.compile(r"^(?:Inst (\S+) \[|Remv (\S+) )", re.MULTILINE)
+"""A package that the image has and that would be upgraded (`Inst NAME [OLD] (NEW …)`) or removed."""
+_IN_THE_WAY = re.compile(
+    r"^The following held packages will be changed:\n((?: +\S.*\n)+)| : (?:Pre)?Depends: (\S+)", re.M
+)
+"""A held package that apt-get would have to change, or a dependency that it cannot have without (apt 2.6.1)."""
 
 
 class Tools(NamedTuple):
@@ -56,7 +68,10 @@ def ensure(
     which: Callable[[str], str | None] = shutil.which,
     execute: Callable[[Sequence[str], float], Ended] = run,
 ) -> Tools:
-    """Install what an image lacks of these programs, with the package manager that it has."""
+    """Install the packages of those programs that an image lacks, with the package manager that it has.
+
+    Nothing that the image has is upgraded, removed or unheld: where that would be needed, nothing is installed.
+    """
     missing = [program for program in programs if which(program) is None]
     if not missing:
         return Tools((), (), None)
@@ -64,13 +79,23 @@ def ensure(
     if manager is None:
         return Tools(tuple(missing), (), f"the image has no {', no '.join(missing)}, and no tdnf or apt-get")
     packages = sorted({package for program in missing for package in PACKAGES[manager][program].split()})
-    *before, install = _INSTALL[manager]
-    for command in (*before, (*install, *packages)):
-        ended = execute(command, limit_seconds)
-        if ended.error:
-            error = f"{', '.join(packages)} could not be installed: {ended.error}"
+    for step in _STEPS[manager]:
+        ended = execute([*step, *packages] if "install" in step else step, limit_seconds)
+        error = _refusal(ended, packages, simulated="--simulate" in step)
+        if error:
             return Tools(tuple(missing), (), error)
     return Tools(tuple(program for program in missing if which(program) is None), tuple(packages), None)
+
+
+def _refusal(ended: Ended, packages: Sequence[str], *, simulated: bool) -> str | None:
+    """Why packages are not installed, and what to do; None where the step went well."""
+    pattern = _CHANGED if simulated and not ended.error else _IN_THE_WAY
+    names = sorted({name for groups in pattern.findall(ended.output) for name in " ".join(groups).split()})
+    failed = f"{', '.join(packages)} could not be installed"
+    if names and (simulated or ended.error):
+        held = f"that needs {', '.join(names)} in another version than the image has or holds, and that stays as it is"
+        return f"{failed}: {held}. Name an image that has the tools in validation.image"
+    return f"{failed}: {ended.error}" if ended.error else None
 
 
 _SAY_VERSION = ("ib_write_bw", "sockperf")
