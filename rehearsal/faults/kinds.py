@@ -41,6 +41,8 @@ _ALL: "Final" = (
     MachineFault("missing", "the HCA is not on the PCI bus", allows=("device",)),
     MachineFault("missing-gpu", "the GPU of index `gpu` is not on the PCI bus", requires=("gpu",)),
     MachineFault("partition", "the port is on a partition of its own", allows=("device",)),
+    MachineFault("placement-group", "the machine is in another placement group, which has no path to this one"),
+    MachineFault("no-metadata", "the machine's instance metadata service does not answer"),
     MachineFault("no-peermem", "nvidia-peermem cannot be loaded"),
     # Met by a program that uses the hardware: each of these can happen a number of `times`.
     MachineFault(

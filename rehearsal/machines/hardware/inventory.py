@@ -3,7 +3,7 @@
 import json
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
@@ -11,6 +11,7 @@ from typing import Any, Final
 from rehearsal.faults.checking import FaultsError
 from rehearsal.faults.machine_faults import concerning, read
 from rehearsal.machines.hardware.faulty import faulty
+from rehearsal.machines.hardware.metadata import metadata_files
 from rehearsal.machines.hardware.model import Hardware, hardware_of
 from rehearsal.run.sizes import known_sizes
 
@@ -29,6 +30,8 @@ class Machine:
 
     name: str
     hardware: Hardware
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    """Files of what Azure says of it."""
     host_gpu_driver: bool = False
     """Whether the node image has installed NVIDIA's driver and container toolkit (gpuProfile.driver Install)."""
     refuses_peermem: bool = False
@@ -68,16 +71,19 @@ def _stamp(file: Path) -> int:
 def _machine(run: Path, _described: int, _faults: int, name: str, annotation: str) -> Machine:
     """The arguments say when sizes and faults were last written, so that the cache holds until one of them changes."""
     facts = json.loads(annotation)
+    metadata = metadata_files(size=facts["size"], machine=name, faults=[])
     hardware = hardware_of(size=facts["size"], machine=name, fabric=facts["fabric"], sizes=known_sizes(run))
     refuses_peermem = False
     try:
         hardware = faulty(hardware, name, run)
+        metadata = metadata_files(size=facts["size"], machine=name, faults=read(run))
         refuses_peermem = concerning(read(run), "no-peermem", name) is not None
     except FaultsError as error:
         log.error("node %s has no faults: %s", name, error)
     return Machine(
         name=name,
         hardware=hardware,
+        metadata=metadata,
         host_gpu_driver=facts.get("gpuDriver") == "Install" and hardware.gpu_vendor == "nvidia",
         refuses_peermem=refuses_peermem,
     )

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from rehearsal.machines.hardware.inventory import Machine
+from rehearsal.machines.hardware.metadata import with_metadata_of
 from rehearsal.machines.hardware.sysfs import (
     dev_files,
     effective_capabilities,
@@ -77,7 +78,9 @@ def container_start(container: Mapping[str, Any], references: References, given:
     rest = [*command[1:], *(expanded(word, variables) for word in container.get("args") or [])]
     work = Path(rewritten(container["workingDir"], paths)) if container.get("workingDir") else folder
     return ContainerStart(
-        command=None if found is None else [str(found), *(rewritten(word, paths) for word in rest)],
+        command=None
+        if found is None
+        else [str(found), *(with_metadata_of(view.root, rewritten(word, paths)) for word in rest)],
         environment=environment,
         folder=work if work.is_dir() else folder,
         message_file=paths[message_path],

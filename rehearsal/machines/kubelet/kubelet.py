@@ -67,7 +67,7 @@ class Kubelet:
         gpus = [gpu.index for gpu in hardware.gpus]
         devices = dict.fromkeys(dev_files(rdma=hardware.rdma_devices, gpus=gpus, modules=modules), "")
         files = {f"sys/{path}": text for path, text in sys_files(hardware, modules).items()}
-        files |= {f"dev/{path}": text for path, text in devices.items()}
+        files |= {f"dev/{path}": text for path, text in devices.items()} | dict(machine.metadata)
         before = self._files.get(machine.name, {})
         for path in before.keys() - files.keys():
             _remove(root / path)

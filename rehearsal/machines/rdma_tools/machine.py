@@ -6,7 +6,11 @@ from rehearsal.faults import machine_faults
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # modules that take long to import
-    from typing import Any
+    from typing import Any, Final
+
+
+_ELSEWHERE: "Final" = 1 << 16
+"""Tells the partitions of one placement group from those of another, which have the same keys."""
 
 
 class Port:
@@ -64,7 +68,10 @@ class Machine:
         found = [name for name in self.devices() if device in (None, name)]
         if not found or self.fault("no-provider"):
             return None
-        return Port(f"{self.sys}/class/infiniband/{found[0]}")
+        port = Port(f"{self.sys}/class/infiniband/{found[0]}")
+        if self.fault("placement-group"):
+            port.partition |= _ELSEWHERE
+        return port
 
     def fault(self, name: str, device: "str | None" = None) -> "dict[str, Any] | None":
         """Whether a fault happens now to this machine, or one of its devices."""

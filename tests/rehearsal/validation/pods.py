@@ -16,6 +16,7 @@ from aks_infiniband.workload.environment import nccl_environment
 
 from rehearsal.faults.machine_faults import FILE
 from rehearsal.machines.hardware.faulty import faulty
+from rehearsal.machines.hardware.metadata import metadata_files
 from rehearsal.machines.hardware.model import Hardware, hardware_of
 from rehearsal.machines.hardware.sysfs import dev_files, sys_files, write_files
 from tests.unit.validation.fake_api import FakeApi
@@ -76,6 +77,8 @@ class Pods:
         write_files(root / "sys", sys_files(hardware, modules=MODULES))
         gpus = [gpu.index for gpu in hardware.gpus]
         write_files(root / "dev", dict.fromkeys(dev_files(rdma=hardware.hcas, gpus=gpus, modules=MODULES), ""))
+        size = self.pool.size.name
+        write_files(root, metadata_files(size=size, machine=self.node(rank), faults=self.faults))
         limits = "Max locked memory         unlimited            unlimited            bytes     "
         write_files(root / "proc", {"self/limits": limits, "self/status": "CapEff:\t0000000000004000"})
         for network, kind in (("eth0", "1"), *((f"net{n}", "32") for n, _ in enumerate(self.pool.ipoib_networks, 1))):
@@ -104,6 +107,7 @@ class Pods:
             "dev": root / "dev",
             "proc": root / "proc",
             "shm": "/",
+            "metadata": (root / "metadata/instance/compute").as_uri(),
             "attachments": root / "network-status",
             "api": self.api.url,
         }

@@ -132,6 +132,18 @@ def test_a_port_that_is_down_slow_or_missing_is_named_by_its_fabric_check(pods: 
         assert "its link runs at 200 Gb/s, the node's others at 400" in message
 
 
+@pytest.mark.field_report("R18")
+def test_a_machine_in_another_placement_group_is_named_before_anything_is_timed(pods: Make) -> None:
+    code, message, report = pods(HB, {"fault": "placement-group", "node": "node-1"}).all()
+
+    assert (code, failures(report)) == (1, [("placement-group", None, None)])
+    assert "node-0, node-2 in " in message
+    assert "; node-1 in " in message
+    assert "singlePlacementGroup=true" in message
+    assert report["rdma"] == []
+    assert {check["verdict"] for check in report["checks"] if check["check"].startswith("rdma-w")} == {"not measured"}
+
+
 @pytest.mark.field_report("C1")
 def test_a_pod_without_a_provider_of_libibverbs_is_named_and_so_is_what_it_lacks(pods: Make) -> None:
     code, message, report = pods(HB, {"fault": "no-provider", "node": "node-1"}).all()

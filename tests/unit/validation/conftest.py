@@ -17,6 +17,8 @@ from aks_infiniband.workload.environment import nccl_environment
 
 from tests.unit.validation.fake_api import FakeApi
 
+IN_ONE_GROUP = {"placementGroupId": "f5a4", "vmScaleSetName": "aks-ndh100-33735988-vmss", "vmSize": "any"}
+
 
 @pytest.fixture
 def pool() -> Pool:
@@ -71,6 +73,7 @@ def healthy() -> Callable[[], dict[str, Any]]:
             "environment": nccl_environment(),
             "interfaces": {"eth0": {"infiniband": False, "addresses": []}},
             "kernel": "6.8.0-1046-azure",
+            "placement": {"group": "f5a4", "scale_set": "aks-ndh100-33735988-vmss", "said": None},
             "versions": {"kernel": "6.8.0-1046-azure"},
             "counters": {},
         }
@@ -146,6 +149,7 @@ def nothing_is_measured(monkeypatch: Any) -> None:
 @pytest.fixture
 def run_pod(fake: Any, machine: Any, expected: Any, tmp_path: Any, nothing_is_measured: None) -> Any:
     """Run one pod's main; returns exit code and termination message."""
+    (tmp_path / "metadata").write_text(json.dumps(IN_ONE_GROUP))
     expectations = tmp_path / "expectations.json"
     expectations.write_text(json.dumps(expected))
 
@@ -176,6 +180,7 @@ def run_pod(fake: Any, machine: Any, expected: Any, tmp_path: Any, nothing_is_me
             "dev": machine.dev,
             "proc": machine.proc,
             "shm": "/",
+            "metadata": (tmp_path / "metadata").as_uri(),
             "api": fake.url,
         }
         argv = [part for key, value in arguments.items() for part in (f"--{key}", str(value))]

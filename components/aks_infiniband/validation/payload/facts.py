@@ -5,8 +5,12 @@ from __future__ import annotations
 import argparse
 import json
 import time
+import urllib.error
+import urllib.request
 from collections.abc import Callable, Mapping, Sequence
+from http.client import HTTPException
 from pathlib import Path
+from typing import TypedDict
 
 from . import tools
 from .api import ApiError, Object
@@ -19,8 +23,22 @@ PROGRAMS = ("ibv_devinfo", "ibv_rc_pingpong", "ib_read_lat", "ib_write_bw", "ib_
 """What measures RDMA; sockperf is for IPoIB alone."""
 
 
+_METADATA_SECONDS = 2.0
+"""How long the instance metadata service has for an answer: it is on the machine's own host."""
+
+
+class Placement(TypedDict):
+    """Where Azure has put a machine; without a group, said tells why it is not known."""
+
+    group: str | None
+    scale_set: str | None
+    said: str | None
+
+
 class Facts(NodeFacts):
     """Everything that a pod says of its node."""
+
+    placement: Placement
 
     tools: Mapping[str, object]
     verbs: Libibverbs
@@ -49,12 +67,29 @@ def look(
     versions = tools.versions(program for program in programs if program not in found.missing)
     return {
         **seen,
+        "placement": read_placement(arguments.metadata),
         "tools": found._asdict(),
         "verbs": ask_libibverbs(found),
         "memlock_bytes_non_root": _limit(arguments.limits),
         "counters": read_counters(arguments.sys),
         "versions": {**read_versions(roots), **_node_versions(node), **versions},
     }
+
+
+def read_placement(url: str, timeout_seconds: float = _METADATA_SECONDS) -> Placement:
+    """What the machine's metadata (`/metadata/instance/compute`) say; the service is asked without a proxy."""
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    request = urllib.request.Request(url, headers={"Metadata": "true"})  # noqa: S310 the Job says which
+    try:
+        with opener.open(request, timeout=timeout_seconds) as response:
+            found = json.loads(response.read())
+        group, scale_set = str(found["placementGroupId"]) or None, str(found["vmScaleSetName"])
+    except urllib.error.HTTPError as error:
+        return {"group": None, "scale_set": None, "said": f"the metadata service answers {error.code} {error.reason}"}
+    except (OSError, HTTPException, ValueError, KeyError, TypeError) as error:
+        why = getattr(error, "reason", error)
+        return {"group": None, "scale_set": None, "said": f"the metadata service does not answer ({why!s})"}
+    return {"group": group, "scale_set": scale_set, "said": None if group else "the metadata name no placement group"}
 
 
 def _limit(file: Path | None) -> int | None:

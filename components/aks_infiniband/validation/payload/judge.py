@@ -14,6 +14,7 @@ from .node_facts import Hca, Interface
 def judge_pool(facts_by_node: FactsByNode, expected: Expectations) -> list[Check]:
     """All checks: of the pool as a whole, then of each node, then the figures that are not measured by design."""
     checks = [_reported(facts_by_node, expected["node_count"]), *judge_partitions(facts_by_node)]
+    checks.append(judge_placement(facts_by_node))
     checks += judge_versions(facts_by_node)
     for node in sorted(facts_by_node):
         checks += judge_node(node, facts_by_node[node], expected)
@@ -169,6 +170,28 @@ def _within(node: str, hcas: Sequence[Hca]) -> list[Check]:
         for hca in hcas
         if partitions(hca) != asked
     ]
+
+
+def judge_placement(facts_by_node: FactsByNode) -> Check:
+    """Whether all machines are in one placement group: those of two have no fabric in common (kubernetes-sigs/dranet,
+    GB300 README). Where Azure's metadata cannot be asked, the check says why, and nothing fails by that.
+    """
+    places = {node: facts["placement"] for node, facts in sorted(facts_by_node.items())}
+    groups = _alike({node: place["group"] for node, place in places.items() if place["group"]})
+    if len(groups) > 1:
+        sides = "; ".join(f"{', '.join(nodes)} in {group}" for group, nodes in groups.items())
+        sets = ", ".join(sorted({str(place["scale_set"]) for place in places.values() if place["group"]}))
+        cause = (
+            f"the machines are in different placement groups ({sides}), which have no InfiniBand path between them, "
+            f"though all ports are Active: see whether scale set {sets} has singlePlacementGroup=true (az vmss show), "
+            "and recreate the pool, or the machines of the smaller group"
+        )
+        return fails("placement-group", _ASKED, {node: place["group"] for node, place in places.items()}, cause)
+    silent = _alike({node: place["said"] for node, place in places.items() if place["said"]})
+    if silent or not groups:
+        shown = "; ".join(f"{', '.join(nodes)}: {said}" for said, nodes in silent.items())
+        return make_check("placement-group", "not measured", expected=_ASKED, measured=shown or None)
+    return passes("placement-group", _ASKED, next(iter(groups)))
 
 
 def _alike(by_node: Mapping[str, str]) -> dict[str, list[str]]:

@@ -22,6 +22,7 @@ from .report import Parts
 _PREVENTS = {
     "nodes-reported": "not every node of the pool takes part",
     "partition-keys": "nodes on different partitions have no path between them",
+    "placement-group": "machines in different placement groups have no path between them",
     "memlock": "memory cannot be registered without IPC_LOCK",
 }
 """Failed checks after which no measurement can work, and why."""

@@ -1,0 +1,100 @@
+"""Where Azure has put the machines of a pool: asked of each, compared, and never a reason to hang or to fail."""
+
+import json
+import threading
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from typing import Any
+
+import pytest
+from aks_infiniband.validation.payload.facts import read_placement
+from aks_infiniband.validation.payload.judge import judge_placement, judge_pool
+from aks_infiniband.validation.payload.report import build_report
+
+SCALE_SET = "aks-ndh100-33735988-vmss"
+
+
+class Metadata(BaseHTTPRequestHandler):
+    """The service as Azure documents it: it answers who sends the header Metadata and names a version."""
+
+    group = "f5a4"
+
+    def do_GET(self) -> None:
+        asked = self.headers.get("Metadata") == "true" and "api-version=" in self.path
+        compute = {"placementGroupId": self.group, "vmScaleSetName": SCALE_SET, "vmSize": "Standard_ND96isr_H100_v5"}
+        text = json.dumps(compute if asked else {"error": "Bad request"}).encode()
+        self.send_response(200 if asked else 400)
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
+
+    def log_message(self, *_: object) -> None: ...
+
+
+@pytest.fixture
+def service() -> Iterator[str]:
+    with HTTPServer(("127.0.0.1", 0), Metadata) as server:
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/metadata/instance/compute"
+        server.shutdown()
+
+
+def test_a_machine_is_asked_for_its_placement_group_without_a_proxy(
+    service: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
+    found = read_placement(f"{service}?api-version=2021-02-01")
+    assert found == {"group": "f5a4", "scale_set": SCALE_SET, "said": None}
+
+
+def test_a_machine_outside_of_any_group_says_so(service: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Metadata, "group", "")
+    assert read_placement(f"{service}?api-version=2021-02-01")["said"] == "the metadata name no placement group"
+
+
+def test_a_refusal_is_said_with_its_code(service: str) -> None:
+    assert read_placement(service)["said"] == "the metadata service answers 400 Bad Request"
+
+
+def test_a_service_that_never_answers_is_not_waited_for() -> None:
+    with HTTPServer(("127.0.0.1", 0), Metadata) as silent:
+        began = time.monotonic()
+        found = read_placement(f"http://127.0.0.1:{silent.server_port}/", timeout_seconds=0.2)
+    assert time.monotonic() - began < 60
+    assert found["said"] == "the metadata service does not answer (timed out)"
+
+
+def facts(healthy: Any, *groups: str | None) -> Any:
+    """Healthy nodes n0, n1, …, each in a group; None: its metadata cannot be asked."""
+    found = {f"n{number}": healthy() for number, _ in enumerate(groups)}
+    for node, group in zip(found.values(), groups, strict=True):
+        said = None if group else "the metadata service does not answer (timed out)"
+        node["placement"] = {"group": group, "scale_set": SCALE_SET if group else None, "said": said}
+    return found
+
+
+@pytest.mark.field_report("R18")
+def test_nodes_in_two_placement_groups_fail_by_name_though_their_partitions_are_the_same(healthy: Any) -> None:
+    check = judge_placement(facts(healthy, "a", "b", "a"))
+    assert (check["verdict"], check["measured"]) == ("fail", {"n0": "a", "n1": "b", "n2": "a"})
+    assert "(n0, n2 in a; n1 in b)" in str(check["cause"])
+    assert f"whether scale set {SCALE_SET} has singlePlacementGroup=true" in str(check["cause"])
+
+
+def test_nodes_in_one_placement_group_pass(healthy: Any) -> None:
+    assert judge_placement(facts(healthy, "a", "a"))["verdict"] == "pass"
+
+
+@pytest.mark.field_report("R18")
+def test_where_the_metadata_cannot_be_asked_the_reason_is_told_and_the_pool_passes(healthy: Any, expected: Any) -> None:
+    found = facts(healthy, "a", None)
+    checks = judge_pool(found, expected)
+    (check,) = [check for check in checks if check["check"] == "placement-group"]
+    assert (check["verdict"], check["measured"]) == (
+        "not measured",
+        "n1: the metadata service does not answer (timed out)",
+    )
+    report = build_report(found, checks, expected, run="uid", mode="enforce", finished="now", parts={})
+    assert report["verdict"] == "pass"
+    assert report["coverage"]["summary"].endswith("; placement-group: not measured")
