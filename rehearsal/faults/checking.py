@@ -9,7 +9,7 @@ if TYPE_CHECKING:  # modules that take long to import
 
     from rehearsal.faults.kinds import MachineFault
 
-_EXAMPLE = "{fault: link-down, device: mlx5_ib3}"
+_EXAMPLE = "{fault: link-down, device: mlx5_3}"
 
 
 class FaultsError(ValueError):

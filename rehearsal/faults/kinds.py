@@ -8,7 +8,7 @@ if TYPE_CHECKING:  # modules that take long to import
 KEYS: "Final[Mapping[str, str]]" = {
     "fault": "the name of a fault",
     "node": "a pattern of node names",
-    "device": "a pattern of RDMA device names, such as mlx5_ib3",
+    "device": "a pattern of RDMA device names, such as mlx5_3",
     "gpu": "the index of a GPU, a whole number from 0",
     "factor": "a number above 0",
     "times": "a whole number from 1: how often the fault happens before it is gone",
@@ -44,6 +44,9 @@ _ALL: "Final" = (
     MachineFault("placement-group", "the machine is in another placement group, which has no path to this one"),
     MachineFault("no-metadata", "the machine's instance metadata service does not answer"),
     MachineFault("no-peermem", "nvidia-peermem cannot be loaded"),
+    # How the devices are named, which is no fault: whoever tells them apart by name goes wrong.
+    MachineFault("ethernet-first", "the Ethernet device is mlx5_0, and the HCAs are mlx5_1 and on"),
+    MachineFault("hpc-image-names", "the HCAs are mlx5_ib0 and on, the Ethernet device mlx5_an0"),
     # Met by a program that uses the hardware: each of these can happen a number of `times`.
     MachineFault(
         "slow",

@@ -28,14 +28,8 @@ _VERBS: Final[Mapping[str, str]] = {
 }
 
 _OF_TRANSPORT: Final[Mapping[Transport, Mapping[str, str]]] = {
-    "infiniband": {
-        **_VERBS,
-        # Every device but the Ethernet one of accelerated networking. HPC images call the devices mlx5_ib0.. and
-        # mlx5_an0 (their udev rules), AKS nodes may call them mlx5_0.. (AKS guide, expected-output.md), where the
-        # device plugin's link type keeps the Ethernet one out of the pod: the usual filter mlx5_ib would find no
-        # device there.
-        "NCCL_IB_HCA": "^mlx5_an",
-    },
+    # Which devices is nothing that can be said here: see LIST_HCAS.
+    "infiniband": _VERBS,
     "roce": {
         **_VERBS,
         # The GID of RoCE v2 over IPv4; index 0 is RoCE v1 (NCCL, NCCL_IB_GID_INDEX).
@@ -49,6 +43,18 @@ _OF_TRANSPORT: Final[Mapping[Transport, Mapping[str, str]]] = {
     # Plain TCP/IP on the pod network.
     "tcp": {"NCCL_NET": "Socket", "NCCL_IB_DISABLE": "1", **_RENDEZVOUS},
 }
+
+LIST_HCAS: Final = (
+    'export NCCL_IB_HCA="=$(grep -lx InfiniBand /sys/class/infiniband/*/ports/1/link_layer'
+    " | sed 's|.*/infiniband/||; s|/.*||' | paste -sd, -)\""
+)
+"""A line of shell for a container's start, after which NCCL uses the machine's InfiniBand devices and no other.
+
+A pod that mounts the machine's /dev/infiniband (mode driver-only) sees the Ethernet device of accelerated networking
+too, whose name does not tell: on AKS nodes it is mlx5_8 or any other mlx5_N, on Azure's HPC images mlx5_an0
+(Azure/aks-rdma-infiniband 700dabb, rdma_test.sh, get_ib_devices). A device plugin that selects by link type leaves it
+out of the pod, and libibverbs sees only what the pod holds.
+"""
 
 
 def nccl_environment(

@@ -14,6 +14,7 @@ from aks_infiniband.facts.versions import VALIDATION_IMAGE, collective_image
 from aks_infiniband.resources.metadata import labels
 from aks_infiniband.resources.registry import Registry
 from aks_infiniband.workload import sample
+from aks_infiniband.workload.environment import LIST_HCAS
 from aks_infiniband.workload.pods import NAMESPACE, one_pod_a_machine, pod_template_fragment, rdma_resources
 
 _HOME: Final = "/opt/aks-infiniband"
@@ -143,6 +144,7 @@ def _all_reduce(pool: Pool, gpus: Accelerator, main: Mapping[str, Any], registry
         "name": "all-reduce",
         "image": registry.image(collective_image(gpus.model)),
         "command": [
+            *("sh", "-c", f'{LIST_HCAS}; exec "$@"', "sh"),
             "torchrun",
             f"--nnodes={pool.node_count}",
             f"--nproc-per-node={gpus.count}",

@@ -1,7 +1,8 @@
-"""A machine's hardware with the faults of the run: parts that are missing, slower or disconnected."""
+"""A machine's hardware with the faults of the run: parts that are named otherwise, missing, slower or disconnected."""
 
 import hashlib
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 
 from rehearsal.faults import machine_faults
@@ -11,17 +12,38 @@ __all__ = ["faulty"]
 
 
 def faulty(hardware: Hardware, node: str, run_folder: Path) -> Hardware:
-    """The hardware of a machine with the faults that the run's file gives it. Raises FaultsError."""
+    """The hardware of a machine with the faults that the run's file gives it. Raises FaultsError.
+
+    A device is named in the file as it would be named if none were missing: those behind it then close up.
+    """
     entries = machine_faults.read(run_folder)
     if not entries:
         return hardware
     missing = {entry.get("gpu") for entry in entries if machine_faults.concerning([entry], "missing-gpu", node)}
-    devices = (_device(device, node, entries) for device in hardware.rdma_devices)
+    persistent = machine_faults.concerning(entries, "hpc-image-names", node) is not None
+    order = list(hardware.rdma_devices)
+    if machine_faults.concerning(entries, "ethernet-first", node):
+        order.sort(key=lambda device: device.link_layer != "Ethernet")
+    devices = (_device(device, node, entries) for device in _named(order, persistent=persistent))
     return replace(
         hardware,
-        rdma_devices=tuple(device for device in devices if device is not None),
+        rdma_devices=tuple(_named([device for device in devices if device is not None], persistent=persistent)),
         gpus=tuple(gpu for gpu in hardware.gpus if gpu.index not in missing),
     )
+
+
+def _named(order: list[RdmaDevice], *, persistent: bool) -> list[RdmaDevice]:
+    """The devices with the kernel's numbers and names, or the persistent names of Azure's HPC images."""
+    numbers = {"InfiniBand": count(), "Ethernet": count()}
+    stems = {"InfiniBand": "mlx5_ib", "Ethernet": "mlx5_an"}
+    return [
+        replace(
+            device,
+            index=index,
+            name=f"{stems[device.link_layer]}{next(numbers[device.link_layer])}" if persistent else f"mlx5_{index}",
+        )
+        for index, device in enumerate(order)
+    ]
 
 
 def _device(device: RdmaDevice, node: str, entries: list[dict[str, object]]) -> RdmaDevice | None:

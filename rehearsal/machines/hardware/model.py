@@ -1,8 +1,9 @@
 """What is plugged into a simulated machine: PCI devices, HCAs, the Ethernet mlx5 of accelerated networking, GPUs.
 
-PCI addresses and NUMA nodes are the catalogue's, which says where each is known from. Device names are those that
-Azure's HPC images give by udev rule: mlx5_ibN for InfiniBand, mlx5_an0 for accelerated networking. PCI device IDs are
-from the PCI ID Repository.
+PCI addresses and NUMA nodes are the catalogue's, which says where each is known from. Device names are the kernel's, as
+AKS's node images leave them: mlx5_0 to mlx5_7 for eight HCAs, mlx5_8 for the Ethernet device; the faults
+`ethernet-first` and `hpc-image-names` change them (tests/field_recordings/devices.yaml). PCI device IDs are from the
+PCI ID Repository.
 """
 
 import hashlib
@@ -61,14 +62,16 @@ class RdmaDevice:
 
     name: str
     interface: str
-    """The network interface of the port, as systemd names it from the PCI address."""
+    """The network interface of the port, as systemd names it from a slot number that differs between machines."""
+    alternative_interface: str
+    """Its alternative name, from the PCI address: ip and netlink find it, /sys/class/net does not list it."""
     pci: PciDevice
     link_layer: LinkLayer
     rate_gbps: int
     rate_suffix: str
     """Lanes and generation as the kernel prints them behind the rate."""
     index: int
-    """N of uverbsN, umadN and issmN."""
+    """N of mlx5_N, uverbsN, umadN and issmN: the kernel's own numbers."""
     guid: str
     """Node GUID, sixteen hexadecimal digits in groups of four."""
     pkeys: tuple[int, ...]
@@ -106,6 +109,8 @@ class Hardware:
     gpus: tuple[Gpu, ...]
     accelerator: Accelerator | None
     """What the GPUs are; None without GPUs."""
+    numa_cpus: tuple[str, ...]
+    """The CPUs of each NUMA node as the kernel writes a list; empty where the size is not known."""
 
     @property
     def gpu_vendor(self) -> str | None:
@@ -139,15 +144,25 @@ def hardware_of(*, size: str, machine: str, fabric: str, sizes: Mapping[str, Mac
         rdma_devices=(*hcas, _ethernet(machine, vf, index=len(hcas))),
         gpus=() if known is None or known.accelerator is None else _gpus(known.accelerator, known.slots.gpus, machine),
         accelerator=None if known is None else known.accelerator,
+        numa_cpus=() if known is None else _numa_cpus(known),
     )
+
+
+def _numa_cpus(size: MachineSize) -> tuple[str, ...]:
+    """An equal, contiguous share for each node: published with the size's NCCL topology, assumed of all others."""
+    slots = size.slots
+    nodes = slots.processor.numa_nodes if slots.processor else 1 + max(slot.numa_node for slot in slots.hcas)
+    width = size.vcpus // nodes
+    return tuple(f"{node * width}-{(node + 1) * width - 1}" for node in range(nodes))
 
 
 def _hcas(size: MachineSize, machine: str, fabric: str) -> tuple[RdmaDevice, ...]:
     infiniband = size.infiniband
     return tuple(
         RdmaDevice(
-            name=f"mlx5_ib{index}",
-            interface=slot.interface,
+            name=f"mlx5_{index}",
+            interface=f"ibP{slot.domain}s{10000 + _digest('slot', machine, slot.address) % 90000}",
+            alternative_interface=slot.interface,
             pci=PciDevice(
                 address=slot.address,
                 vendor=MELLANOX,
@@ -170,8 +185,9 @@ def _ethernet(machine: str, device: str, *, index: int) -> RdmaDevice:
     # Hyper-V gives a network VF a PCI domain of its own, different on every machine.
     domain = 0x1000 + _digest("ethernet", machine) % 0xE000
     return RdmaDevice(
-        name="mlx5_an0",
+        name=f"mlx5_{index}",
         interface=f"enP{domain}s1",
+        alternative_interface=f"enP{domain}p0s2",
         pci=PciDevice(
             address=f"{domain:04x}:00:02.0",
             vendor=MELLANOX,

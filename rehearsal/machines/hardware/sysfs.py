@@ -65,6 +65,8 @@ def sys_files(hardware: Hardware, modules: Collection[str]) -> dict[str, str]:
             f"bus/pci/devices/{pci.address}/class": f"0x{pci.device_class}00",
             f"bus/pci/devices/{pci.address}/numa_node": str(pci.numa_node),
         }
+    for node, cpus in enumerate(hardware.numa_cpus):
+        files[f"devices/system/node/node{node}/cpulist"] = cpus
     return files
 
 
@@ -152,6 +154,9 @@ def _device_files(device: RdmaDevice) -> dict[str, str]:
         "device/device": f"0x{device.pci.device}",
         "device/class": f"0x{device.pci.device_class}00",
         "device/numa_node": str(device.pci.numa_node),
+        # drivers/pci/pci-driver.c, pci_uevent; what of it names the function.
+        "device/uevent": f"DRIVER=mlx5_core\nPCI_CLASS={device.pci.device_class.lstrip('0')}00\n"
+        f"PCI_ID={device.pci.vendor.upper()}:{device.pci.device.upper()}\nPCI_SLOT_NAME={device.pci.address}",
     }
 
 

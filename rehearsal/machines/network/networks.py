@@ -96,7 +96,7 @@ def parent_device(config: Document, hardware: Hardware, modules: frozenset[str])
     """The device that an IPoIB network stands on. Raises AttachmentError where the machine has no such interface."""
     master = config.get("master", "")
     for device in hardware.hcas:
-        if device.interface == master and IPOIB in modules:
+        if master in (device.interface, device.alternative_interface) and IPOIB in modules:
             return device
     raise AttachmentError(f'failed to lookup master "{master}": Link not found')
 

@@ -15,7 +15,7 @@ import pytest
 from aks_infiniband.workload.environment import nccl_environment
 
 from rehearsal.machines.hardware.faulty import faulty
-from rehearsal.machines.hardware.model import hardware_of
+from rehearsal.machines.hardware.model import Hardware, hardware_of
 from rehearsal.machines.hardware.sysfs import dev_files, sys_files, write_files
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -36,13 +36,25 @@ class Machines:
         """What is wrong; before the machines are made."""
         (self.run / "faults.json").write_text(json.dumps(list(faults)))
 
-    def make(self, *, gpus: int, modules: tuple[str, ...] = ("nvidia", "nvidia_peermem")) -> None:
-        """Their files, as the machines' part of a rehearsal writes them."""
+    def hardware(self, name: str) -> Hardware:
+        return faulty(hardware_of(size=SIZE, machine=name, fabric="f"), name, self.run)
+
+    def hcas(self, name: str) -> tuple[str, ...]:
+        """The names of a machine's InfiniBand devices."""
+        return tuple(device.name for device in self.hardware(name).hcas)
+
+    def make(
+        self, *, gpus: int, modules: tuple[str, ...] = ("nvidia", "nvidia_peermem"), ethernet: bool = False
+    ) -> None:
+        """Their files, as the machines' part of a rehearsal writes them.
+
+        ethernet: whether the pods hold the Ethernet device too, as those that mount the machine's /dev/infiniband.
+        """
         for name in self.names:
-            hardware = faulty(hardware_of(size=SIZE, machine=name, fabric="f"), name, self.run)
+            hardware = self.hardware(name)
             write_files(self.run / name / "sys", sys_files(hardware, modules))
-            hcas = [device for device in hardware.rdma_devices if device.link_layer == "InfiniBand"]
-            nodes = dev_files(rdma=hcas, gpus=range(gpus), modules=modules)
+            held = hardware.rdma_devices if ethernet else hardware.hcas
+            nodes = dev_files(rdma=held, gpus=range(gpus), modules=modules)
             write_files(self.run / name / "pod" / "dev", dict.fromkeys(nodes, ""))
 
     def environment(self, name: str) -> dict[str, str]:
@@ -70,7 +82,7 @@ class Machines:
             name = self.names[rank]
             time.sleep(late_seconds * rank)
             return collective.measure(
-                collective.Place(name, rank, len(self.names), gpus, "127.0.0.1", port),
+                collective.Place(name, rank, len(self.names), gpus, "127.0.0.1", port, self.hcas(name)),
                 tuning=tuning,
                 plan={**PLAN, "sizes": sizes},
                 folder=self.run / name / "scratch",

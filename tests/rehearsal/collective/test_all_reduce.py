@@ -27,12 +27,25 @@ def test_two_healthy_machines_add_up_over_infiniband_at_the_promised_rate(machin
     assert run["failures"] == []
     assert run["wrong"] == []
     assert run["transport"] == DIRECT
-    every = [f"mlx5_ib{number}" for number in range(8)]
+    every = [f"mlx5_{number}" for number in range(8)]
     assert run["devices"] == dict.fromkeys(machines.names, every)
     assert [size["bytes"] for size in run["sizes"]] == [8, MIB, 16 * GIB]
     assert 360 < bandwidth(run) < 400
     assert run["small"]["seconds"] < 0.006
     assert (run["ranks"], run["evidence"]["nodes"]) == (16, 2)
+
+
+@pytest.mark.field_report("C9", "R6")
+def test_a_pod_that_sees_the_ethernet_device_too_does_not_use_it_whatever_its_name(machines: Machines) -> None:
+    machines.fault({"fault": "ethernet-first", "node": "aks-p-1"})
+    machines.make(gpus=2, ethernet=True)
+    run = machines.all_reduce([MIB], gpus=2)
+    assert run["failures"] == []
+    assert run["devices"] == {
+        "aks-p-0": [f"mlx5_{number}" for number in range(8)],
+        "aks-p-1": [f"mlx5_{number}" for number in range(1, 9)],
+    }
+    assert set(run["evidence"]["devices"].values()) == {"IB"}
 
 
 def test_nccls_own_choice_is_measured_beside_and_may_look_faster(machines: Machines) -> None:
@@ -60,7 +73,7 @@ def test_without_peermem_infiniband_goes_through_host_memory(machines: Machines)
 
 
 def test_one_hca_at_half_its_rate_halves_the_ring(machines: Machines) -> None:
-    machines.fault({"fault": "half-rate", "node": "aks-p-1", "device": "mlx5_ib3"})
+    machines.fault({"fault": "half-rate", "node": "aks-p-1", "device": "mlx5_3"})
     machines.make(gpus=2)
     assert 180 < bandwidth(machines.all_reduce([8 * GIB])) < 200
 

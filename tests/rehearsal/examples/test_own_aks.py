@@ -61,7 +61,7 @@ def test_the_sample_job_is_applied_as_it_is_and_completes_on_every_machine(
 ) -> None:
     sample = completed_sample(example.rehearsal, "hb", output="sampleJob", namespace="simulations", folder=tmp_path)
     assert len(sample.nodes) == 2
-    assert sample.shown.count("mlx5_ib0: 4: ACTIVE, 400 Gb/sec (4X NDR)") == 2
+    assert sample.shown.count("mlx5_0: 4: ACTIVE, 400 Gb/sec (4X NDR)") == 2
 
 
 def test_a_protected_pool_is_not_replaced(example: Stack, brought_up: Outcome) -> None:

@@ -159,7 +159,7 @@ def test_the_commands_of_the_workloads_page_run_the_sample_and_a_job_on_the_pool
     stack: Stack, brought_up: str, tmp_path: Path
 ) -> None:
     program, _ = snippets("workloads.md", "python")
-    sample, submit = snippets("workloads.md", "sh")
+    sample, submit, _ = snippets("workloads.md", "sh")
     (tmp_path / "job.py").write_text(program)
     try:
         shown = shell(stack.rehearsal, sample, folder=tmp_path)

@@ -101,12 +101,12 @@ def test_a_wrong_selector_leaves_pods_pending_and_the_failed_wait_names_pods_nod
 
 def test_once_the_selector_is_right_a_link_that_is_down_fails_the_update_with_its_node_and_device(stack: Stack) -> None:
     assert stack.rehearsal.faults is not None
-    stack.rehearsal.faults.write_text('- {fault: link-down, node: "*000001", device: mlx5_ib3}\n')
+    stack.rehearsal.faults.write_text('- {fault: link-down, node: "*000001", device: mlx5_3}\n')
     stack.settings(validation={"timeoutSeconds": 120})
     outcome = stack.up()
     assert not outcome.succeeded
     # A node's name goes on in the next line of the table, which has 80 columns.
-    assert re.search(r"hca-state +aks-ndh100-\d+- +ACTIVE +DOWN\n +vmss000001 \(mlx5_ib3\)", outcome.said), outcome.said
+    assert re.search(r"hca-state +aks-ndh100-\d+- +ACTIVE +DOWN\n +vmss000001 \(mlx5_3\)", outcome.said), outcome.said
     assert not re.search(r"hca-state +aks-ndh100-\d+- .*\n +vmss000000", outcome.said)
 
 

@@ -59,7 +59,7 @@ def test_a_sound_pool_is_measured_whole_and_every_figure_has_its_provenance(pods
         assert check["threshold"] == threshold
         assert threshold["source"]
     assert report["nodes"]["node-0"]["versions"]["ib_write_bw"] == "6.06"
-    assert report["counters"]["node-1"]["mlx5_ib0"]["link_downed"] == 0
+    assert report["counters"]["node-1"]["mlx5_0"]["link_downed"] == 0
     assert json.loads(json.dumps(report)) == report
 
 
@@ -80,33 +80,50 @@ def test_a_later_run_is_compared_with_the_one_that_was_accepted(pods: Make) -> N
 
 @pytest.mark.field_report("C6")
 def test_a_slow_hca_fails_the_pool_and_not_its_neighbours(pods: Make) -> None:
-    fault = {"fault": "slow", "node": "node-1", "device": "mlx5_ib0", "factor": 0.5}
+    fault = {"fault": "slow", "node": "node-1", "device": "mlx5_0", "factor": 0.5}
     code, message, report = pods(HB, fault).all()
 
     assert code == 1
     assert failures(report) == [
-        ("rdma-write-bandwidth", "node-1", "mlx5_ib0"),
-        ("rdma-read-bandwidth", "node-1", "mlx5_ib0"),
+        ("rdma-write-bandwidth", "node-1", "mlx5_0"),
+        ("rdma-read-bandwidth", "node-1", "mlx5_0"),
     ]
     assert "it falls short with node-0 and node-2" in message
     assert "expected at least 360 Gb/s (computed), measured 196.55 Gb/s (before: 196.55, 196.55)" in message
 
 
 def test_of_two_nodes_one_slow_hca_among_eight_is_named(pods: Make) -> None:
-    fault = {"fault": "slow", "node": "node-1", "device": "mlx5_ib6", "factor": 0.5}
+    fault = {"fault": "slow", "node": "node-1", "device": "mlx5_6", "factor": 0.5}
     code, message, report = pods(ND, fault, measure_seconds=90.0).all()
 
     assert code == 1
-    assert {(node, device) for _, node, device in failures(report)} == {("node-1", "mlx5_ib6")}, message
+    assert {(node, device) for _, node, device in failures(report)} == {("node-1", "mlx5_6")}, message
+
+
+@pytest.mark.field_report("R5")
+def test_hcas_meet_on_their_rail_whatever_the_kernel_or_an_image_calls_them(pods: Make) -> None:
+    names = [{"fault": "ethernet-first", "node": "node-0"}, {"fault": "hpc-image-names", "node": "node-2"}]
+    last = {"fault": "slow", "node": "node-0", "device": "mlx5_8", "factor": 0.5}
+    pool = replace(ND, node_count=3)
+    code, message, report = pods(pool, *names, last, measure_seconds=90.0).all()
+
+    assert code == 1, "mlx5_8 is the last HCA of this node, and the Ethernet device of another"
+    assert {(node, device) for _, node, device in failures(report)} == {("node-0", "mlx5_8")}, message
+    rail = {(node, hca["device"]): hca["pci_address"] for node, seen in report["nodes"].items() for hca in seen["hcas"]}
+    assert len(rail) == 24
+    neighbours = [row for row in report["rdma"] if row["neighbours"]]
+    assert {rail[row["node"], row["device"]] for row in neighbours} == {f"010{n}:00:00.0" for n in range(1, 9)}
+    for row in neighbours:
+        assert rail[row["node"], row["device"]] == rail[row["peer"], row["peer_device"]]
 
 
 PORT_FAULTS: dict[str, tuple[list[tuple[str, str | None]], str]] = {
     "link-down": (
-        [("hca-state", "mlx5_ib3"), ("hca-physical-state", "mlx5_ib3")],
+        [("hca-state", "mlx5_3"), ("hca-physical-state", "mlx5_3")],
         "the subnet manager has not brought",
     ),
     "half-rate": (
-        [("hca-rate", "mlx5_ib3"), ("rdma-write-bandwidth", "mlx5_ib3")],
+        [("hca-rate", "mlx5_3"), ("rdma-write-bandwidth", "mlx5_3")],
         "the link trained with fewer lanes",
     ),
     "missing": ([("hca-count", None)], "A missing one is a fault of the host"),
@@ -116,7 +133,7 @@ PORT_FAULTS: dict[str, tuple[list[tuple[str, str | None]], str]] = {
 
 @pytest.mark.parametrize("name", PORT_FAULTS)
 def test_a_port_that_is_down_slow_or_missing_is_named_by_its_fabric_check(pods: Make, name: str) -> None:
-    fault = {"fault": name, "node": "node-1", "device": "mlx5_ib3"}
+    fault = {"fault": name, "node": "node-1", "device": "mlx5_3"}
     code, message, report = pods(ND, fault, measure_seconds=90.0).all()
 
     assert code == 1
@@ -125,11 +142,15 @@ def test_a_port_that_is_down_slow_or_missing_is_named_by_its_fabric_check(pods: 
         (node, check, device) for check, node, device in failures(report)
     }, message
     assert cause in str([check["cause"] for check in checks_of(report, named[0][0]) if check["verdict"] == "fail"])
-    assert {node for _, node, _ in failures(report)} == {"node-1"}
-    measured = {row["device"] for row in report["rdma"]}
-    assert measured == {f"mlx5_ib{n}" for n in range(8)} - ({"mlx5_ib3"} if name != "half-rate" else set())
+    assert {node for _, node, _ in failures(report)} <= {"node-1", None}
+    (coverage,) = checks_of(report, "hcas-measured")
+    measured = {row["device"] for row in report["rdma"] if row["node"] == "node-0"}
+    assert measured == {f"mlx5_{n}" for n in range(8)} - ({"mlx5_3"} if name != "half-rate" else set())
+    assert coverage["verdict"] == ("pass" if name == "half-rate" else "fail")
     if name == "half-rate":
         assert "its link runs at 200 Gb/s, the node's others at 400" in message
+    else:
+        assert "node-0 (mlx5_3)" in coverage["cause"]
 
 
 @pytest.mark.field_report("R18")
@@ -171,11 +192,11 @@ def test_nodes_on_different_partitions_are_not_measured_and_say_why(pods: Make) 
 
 
 def test_one_hca_on_another_partition_than_its_siblings_is_named(pods: Make) -> None:
-    fault = {"fault": "partition", "node": "node-0", "device": "mlx5_ib2"}
+    fault = {"fault": "partition", "node": "node-0", "device": "mlx5_2"}
     code, _, report = pods(ND, fault, measure_seconds=90.0).all()
 
     assert code == 1
-    assert {(node, device) for _, node, device in failures(report)} == {("node-0", "mlx5_ib2")}
+    assert {(node, device) for _, node, device in failures(report)} == {("node-0", "mlx5_2")}
     assert checks_of(report, "rdma-write-bandwidth")[0]["cause"].count("packets do not arrive")
 
 
@@ -185,7 +206,7 @@ def test_a_tool_that_hangs_is_killed_and_its_node_is_named(pods: Make) -> None:
 
     assert time.monotonic() - began < 90
     assert code == 1
-    assert ("rdma-read-latency", "node-1", "mlx5_ib0") in failures(report)
+    assert ("rdma-read-latency", "node-1", "mlx5_0") in failures(report)
     assert "was killed" in message
     assert "the tool hung without a word" in message
 
@@ -212,7 +233,7 @@ def test_a_link_that_goes_down_while_it_is_used_fails_by_its_counter(pods: Make)
     code, message, report = pods(HB, {"fault": "flapping", "node": "node-2"}).all()
 
     assert code == 1
-    assert failures(report) == [("error-counters", "node-2", "mlx5_ib0")]
+    assert failures(report) == [("error-counters", "node-2", "mlx5_0")]
     assert "link_downed grows by at most 0" in message
 
 

@@ -143,9 +143,9 @@ def test_a_node_that_never_gets_ready_fails_the_pods_on_the_others_and_is_named(
 
 FAULTS: dict[str, tuple[dict[str, Any], str, str, str]] = {
     "slow": (
-        {"device": "mlx5_ib3", "factor": 0.5},
+        {"device": "mlx5_3", "factor": 0.5},
         "rdma-write-bandwidth",
-        "{node} (mlx5_ib3)",
+        "{node} (mlx5_3)",
         "whose HCAs do not fall short with others",
     ),
     "no-peermem": ({}, "collective-transport", "", "peermem"),

@@ -167,7 +167,7 @@ def test_every_node_of_an_ipoib_pool_has_a_parent_device_and_a_block_of_addresse
     metadata = {"name": network.name, "uid": "u"}
     made = attachment({"apiVersion": "v1", "kind": "IPoIBNetwork", "metadata": metadata, "spec": spec})
     assert made["metadata"]["namespace"] == "aks-infiniband"
-    assert parent_device({"master": spec["master"]}, machine_of(one).hardware, modules_of(one)).name == "mlx5_ib0"
+    assert parent_device({"master": spec["master"]}, machine_of(one).hardware, modules_of(one)).name == "mlx5_0"
     nodes = [
         {"metadata": {"name": f"{name}-{n}", "labels": {"agentpool": name}}} for name in ("nd", "other") for n in (0, 1)
     ]

@@ -31,7 +31,7 @@ def test_infiniband_selectors_share_the_hcas_and_not_the_ethernet_device() -> No
 
 def test_without_a_link_type_the_ethernet_device_is_handed_out_too() -> None:
     config = shared_config(selectors={"vendors": ["15b3"]})
-    assert "mlx5_an0" in {device.name for device in shared_rdma(config, H100, LOADED)[0].rdma_devices}
+    assert "mlx5_8" in {device.name for device in shared_rdma(config, H100, LOADED)[0].rdma_devices}
     assert shared_rdma(config, SYSTEM, LOADED)[0].count == 63
     assert sriov(sriov_config(selectors={"vendors": ["15b3"]}), H100, LOADED)[0].count == 9
 
@@ -44,7 +44,8 @@ def test_without_a_link_type_the_ethernet_device_is_handed_out_too() -> None:
         ({"deviceIDs": ["101c"]}, 0),
         ({"drivers": ["mlx5_core"]}, 63),
         ({"drivers": ["mlx5_ib"]}, 0),
-        ({"ifNames": ["ibP257p0s0"]}, 63),
+        ({"ifNames": [H100.hcas[0].interface]}, 63),
+        ({"ifNames": ["ibP257p0s0"]}, 0),
         ({"ifNames": ["ib0"]}, 0),
         ({"linkTypes": ["IB"]}, 0),
     ],

@@ -1,9 +1,13 @@
+import json
+import re
 from dataclasses import asdict
+from pathlib import Path
 
 import pytest
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.catalog.machine import MachineSize
 
+from rehearsal.machines.hardware.faulty import faulty
 from rehearsal.machines.hardware.model import Hardware, hardware_of
 
 H100 = "Standard_ND96isr_H100_v5"
@@ -25,8 +29,9 @@ def test_every_size_has_what_the_catalogue_says(size: MachineSize) -> None:
 
 @pytest.mark.parametrize("size", ["Standard_D8s_v5", *SIZES])
 def test_every_machine_has_the_ethernet_device_of_the_same_vendor(size: str) -> None:
-    ethernet = [device for device in machine(size).rdma_devices if device.link_layer == "Ethernet"]
-    assert [(device.name, device.pci.vendor) for device in ethernet] == [("mlx5_an0", "15b3")]
+    hardware = machine(size)
+    ethernet = [device for device in hardware.rdma_devices if device.link_layer == "Ethernet"]
+    assert [(device.name, device.pci.vendor) for device in ethernet] == [(f"mlx5_{len(hardware.hcas)}", "15b3")]
 
 
 def test_a_size_outside_the_catalogue_has_nothing_else() -> None:
@@ -51,6 +56,41 @@ def test_identities_differ_between_machines_and_stay_the_same_for_one() -> None:
     assert len(set(guids)) == len(guids)
 
 
-def test_the_parent_device_of_ipoib_is_named_as_on_azure() -> None:
-    assert machine("Standard_HB120rs_v3").hcas[0].interface == "ibP257p0s0"
-    assert machine("Standard_ND96asr_v4").hcas[0].interface == "ibP257p0s0"
+@pytest.mark.parametrize("size", ["Standard_HB120rs_v3", "Standard_ND96asr_v4"])
+def test_an_interface_is_named_by_a_slot_number_of_its_machine_and_has_its_address_as_a_second_name(size: str) -> None:
+    here, there = (machine(size, name).hcas[0] for name in ("a", "b"))
+    assert here.alternative_interface == there.alternative_interface == "ibP257p0s0"
+    assert re.fullmatch(r"ibP257s\d{5}", here.interface)
+    assert here.interface != there.interface
+
+
+def names(folder: Path, *faults: str, missing: str | None = None) -> list[tuple[str, str, str]]:
+    """Name, address and link layer of the devices, in the order of the kernel's numbers."""
+    entries = [{"fault": fault} for fault in faults] + ([{"fault": "missing", "device": missing}] if missing else [])
+    (folder / "faults.json").write_text(json.dumps(entries))
+    devices = faulty(machine("Standard_ND128isr_GB300_v6"), "node-0", folder).rdma_devices
+    assert [device.index for device in devices] == list(range(len(devices)))
+    return [(device.name, device.pci.address[:4], device.link_layer) for device in devices]
+
+
+def test_devices_have_the_names_that_the_kernel_or_an_image_gives_them(tmp_path: Path) -> None:
+    hcas = ["0101", "0102", "0103", "0104"]
+    assert [name for name, _, _ in names(tmp_path)] == [f"mlx5_{number}" for number in range(5)]
+    shifted = names(tmp_path, "ethernet-first")
+    assert (shifted[0][0], shifted[0][2]) == ("mlx5_0", "Ethernet")
+    assert [device[:2] for device in shifted[1:]] == [(f"mlx5_{n}", at) for n, at in enumerate(hcas, start=1)]
+    renamed = names(tmp_path, "ethernet-first", "hpc-image-names")
+    assert renamed[0][0] == "mlx5_an0"
+    assert [device[:2] for device in renamed[1:]] == [(f"mlx5_ib{n}", at) for n, at in enumerate(hcas)]
+
+
+def test_behind_a_missing_device_the_others_close_up(tmp_path: Path) -> None:
+    found = names(tmp_path, missing="mlx5_1")
+    assert [device[:2] for device in found[:3]] == [("mlx5_0", "0101"), ("mlx5_1", "0103"), ("mlx5_2", "0104")]
+    assert (found[3][0], found[3][2]) == ("mlx5_3", "Ethernet")
+
+
+def test_each_numa_node_has_its_share_of_the_cpus() -> None:
+    assert machine().numa_cpus == ("0-47", "48-95")
+    assert machine("Standard_HB176rs_v4").numa_cpus == ("0-175",)
+    assert len(machine("Standard_ND96asr_v4").numa_cpus) == 4

@@ -169,10 +169,10 @@ def test_exclusive_devices_are_held_by_one_pod_at_a_time_and_shared_ones_by_many
         == held("2", **{"rdma_shared_ib": 1})
         == ({one.name for one in H100.hcas}, set())
     )
-    assert held("3", **{"rdma_ib": 2, "nvidia.com_gpu": 2}) == ({"mlx5_ib0", "mlx5_ib1"}, {0, 1})
-    assert held("4", **{"rdma_ib": 1}) == ({"mlx5_ib2"}, set())
+    assert held("3", **{"rdma_ib": 2, "nvidia.com_gpu": 2}) == ({"mlx5_0", "mlx5_1"}, {0, 1})
+    assert held("4", **{"rdma_ib": 1}) == ({"mlx5_2"}, set())
     manager.release(pod("3"))
-    assert held("5", **{"rdma_ib": 1, "nvidia.com_gpu": 1}) == ({"mlx5_ib0"}, {0})
+    assert held("5", **{"rdma_ib": 1, "nvidia.com_gpu": 1}) == ({"mlx5_0"}, {0})
 
 
 def test_init_containers_hold_devices_that_the_containers_then_have_again() -> None:
@@ -211,7 +211,7 @@ def test_pod_addresses_are_the_nodes_and_nobody_elses() -> None:
 
 def test_links_read_as_the_kernel_prints_them() -> None:
     files = sys_files(H100, LOADED)
-    port = "class/infiniband/mlx5_ib0/ports/1"
+    port = "class/infiniband/mlx5_0/ports/1"
     assert [files[f"{port}/{name}"] for name in ("state", "phys_state", "rate", "link_layer")] == [
         "4: ACTIVE",
         "5: LinkUp",
@@ -219,7 +219,7 @@ def test_links_read_as_the_kernel_prints_them() -> None:
         "InfiniBand",
     ]
     assert files[f"{port}/pkeys/0"] == f"0x{H100.hcas[0].pkeys[0]:04x}"
-    assert files["class/infiniband/mlx5_an0/ports/1/link_layer"] == "Ethernet"
+    assert files["class/infiniband/mlx5_8/ports/1/link_layer"] == "Ethernet"
 
 
 def test_hcas_have_an_interface_only_with_the_module_for_it() -> None:
@@ -238,7 +238,7 @@ def test_a_module_is_in_sys_while_it_is_loaded() -> None:
 
 def test_a_port_whose_link_is_down_says_so() -> None:
     down = replace(H100, rdma_devices=(replace(H100.hcas[0], link_up=False),))
-    port = "class/infiniband/mlx5_ib0/ports/1"
+    port = "class/infiniband/mlx5_0/ports/1"
     files = sys_files(down, LOADED)
     assert (files[f"{port}/state"], files[f"{port}/phys_state"]) == ("1: DOWN", "2: Polling")
 

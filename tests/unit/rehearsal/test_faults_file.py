@@ -39,8 +39,8 @@ def test_the_faults_of_the_rehearsals_page_are_known() -> None:
         ("- {node: a}", "has no key fault; known faults are link-down, "),
         ("- {fault: [slow]}", "fault is ['slow']; known faults are "),
         (
-            "- {fault: link-down, devise: mlx5_ib3}",
-            "key 'devise' (value 'mlx5_ib3') is none of the fault link-down, which has fault, node, device; "
+            "- {fault: link-down, devise: mlx5_3}",
+            "key 'devise' (value 'mlx5_3') is none of the fault link-down, which has fault, node, device; "
             "did you mean device?",
         ),
         ("- {fault: slow}", "has no factor, which the fault slow needs: a number above 0"),
@@ -53,7 +53,7 @@ def test_the_faults_of_the_rehearsals_page_are_known() -> None:
         ("- {fault: hang, node: 3}", "node is 3; it must be a pattern of node names"),
         ("- {fault: hang, device: }", "device is None; it must be a pattern of RDMA device names"),
         ("- {fault: missing-gpu, gpu: -1}", "gpu is -1; it must be the index of a GPU"),
-        ("- {fault: no-peermem, device: mlx5_ib3}", "key 'device' (value 'mlx5_ib3') is none of the fault no-peermem"),
+        ("- {fault: no-peermem, device: mlx5_3}", "key 'device' (value 'mlx5_3') is none of the fault no-peermem"),
         ("- link-down", "entry 1: is 'link-down'; it must be a mapping such as {fault: link-down"),
         ("fault: link-down", "must be a list of mappings"),
         ("", "must be a list of mappings"),
@@ -116,7 +116,7 @@ def test_the_command_tells_of_a_faults_file_that_is_not_text_without_a_traceback
 
 
 def test_every_fault_with_all_of_its_keys_is_taken() -> None:
-    values = {"node": "*", "device": "mlx5_ib3", "gpu": 0, "factor": 0.5, "times": 2}
+    values = {"node": "*", "device": "mlx5_3", "gpu": 0, "factor": 0.5, "times": 2}
     assert values.keys() | {"fault"} == set(KEYS)
     entries = [{"fault": fault.name, **{key: values[key] for key in fault.keys[1:]}} for fault in FAULTS.values()]
     assert checked(entries, "here") == entries

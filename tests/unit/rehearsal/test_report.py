@@ -26,23 +26,21 @@ def check(verdict: str, **place: str) -> dict[str, Any]:
 
 
 def places(nodes: int, devices: int) -> list[dict[str, str]]:
-    return [
-        {"node": f"node-{node}", "device": f"mlx5_ib{device}"} for node in range(nodes) for device in range(devices)
-    ]
+    return [{"node": f"node-{node}", "device": f"mlx5_{device}"} for node in range(nodes) for device in range(devices)]
 
 
 def test_what_did_not_pass_is_named_by_node_and_device_the_worst_first() -> None:
     checks = [
         *(check("pass", **place) for place in places(2, 8)),
-        {**check("warn", node="node-0", device="mlx5_ib1"), "measured": "390 Gb/s"},
-        {**check("fail", node="node-1", device="mlx5_ib3"), "measured": "200 Gb/s"},
+        {**check("warn", node="node-0", device="mlx5_1"), "measured": "390 Gb/s"},
+        {**check("fail", node="node-1", device="mlx5_3"), "measured": "200 Gb/s"},
     ]
     table = checks_table("ndh100", {"checks": checks}, width=120)
     assert table.row_count == 2
     failed, warned = (line for line in text_of(table).splitlines() if "node-" in line)
-    assert "node-1 mlx5_ib3" in failed
+    assert "node-1 mlx5_3" in failed
     assert "200 Gb/s" in failed
-    assert "node-0 mlx5_ib1" in warned
+    assert "node-0 mlx5_1" in warned
 
 
 def test_what_passed_takes_one_line_a_pool_and_a_row_a_check_where_asked_for() -> None:

@@ -13,5 +13,6 @@ def entry(node: Any, run: Any, facts: Any) -> Any:
 
 
 def member(node: Any, run: Any, rank: Any = 1) -> Any:
-    known = {"pod": f"pod-{rank}", "address": "10.244.0.9", "port": 18515, "devices": [], "networks": {}, "replaced": 0}
+    known: dict[str, Any] = {"pod": f"pod-{rank}", "address": "10.244.0.9", "port": 18515, "replaced": 0}
+    known |= {"devices": {}, "inactive": [], "networks": {}}
     return json.dumps({"run": run, "rank": rank, "node": node, **known})

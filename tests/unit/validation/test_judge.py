@@ -194,7 +194,7 @@ def test_shared_memory_of_the_default_size_is_too_small(healthy: Any, expected: 
 
 
 @pytest.mark.field_report("C9")
-@pytest.mark.parametrize("hca_filter", ["mlx5_ib1", "=mlx5_ib0,mlx5_ib1", "", "mlx5", "^mlx5_ib", "mlx5_9"])
+@pytest.mark.parametrize("hca_filter", ["mlx5_ib1", "=mlx5_ib0,mlx5_ib1", "", "mlx5", "^mlx5_ib", "mlx5_9", "^mlx5_8"])
 def test_a_filter_that_does_not_choose_exactly_the_infiniband_devices_fails(
     healthy: Any, expected: Any, bad: Any, hca_filter: Any
 ) -> None:
@@ -215,6 +215,16 @@ def test_what_the_filter_should_choose_and_chooses_is_listed(
     check = next(c for c in judge_node("n0", facts, expected) if c["check"] == "nccl-hca-filter")
     assert check["expected"] == ", ".join(f"mlx5_ib{index}" for index in range(8))
     assert check["measured"] == chosen
+
+
+@pytest.mark.field_report("R6")
+def test_without_a_filter_of_its_own_a_pod_that_sees_the_ethernet_device_is_told_the_others(
+    healthy: Any, expected: Any, bad: Any
+) -> None:
+    facts = healthy()
+    facts["uverbs"].append("uverbs8")
+    assert "NCCL_IB_HCA" not in facts["environment"]
+    assert bad(judge_node("n0", facts, expected)) == []
 
 
 def test_an_ethernet_device_that_the_pod_cannot_open_needs_no_filter(healthy: Any, expected: Any, bad: Any) -> None:

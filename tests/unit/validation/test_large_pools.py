@@ -45,7 +45,7 @@ def outcome(wrong: Any = None) -> Outcome:
     """A measurement of all pairs, no two of which give the same."""
     chance, fabric = random.Random(0), Fabric(NODES, 8)
     fabric.nodes = [name(number) for number in range(NODES)]
-    fabric.devices = {node: [f"mlx5_ib{hca}" for hca in range(8)] for node in fabric.nodes}
+    fabric.rails = {node: {f"mlx5_{hca}": f"010{hca + 1}:00:00.0" for hca in range(8)} for node in fabric.nodes}
     fabric.wrong = wrong or (
         lambda task, _: {figure: round(value * chance.uniform(1, 1.02), 2) for figure, value in GOOD[task.kind].items()}
     )

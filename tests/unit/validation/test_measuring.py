@@ -38,7 +38,7 @@ def test_a_pool_of_one_node_has_no_pair_and_that_is_nobodys_fault(expected: Any)
 class FakeLead:
     """Leads nobody: every step gives nothing."""
 
-    members: dict[str, Any] = {"n0": {"devices": []}, "n1": {"devices": []}}  # noqa: RUF012
+    members: dict[str, Any] = {node: {"devices": {}, "inactive": []} for node in ("n0", "n1")}  # noqa: RUF012
     time_is_up = False
 
     def step(self, step: Any) -> dict[str, Any]:

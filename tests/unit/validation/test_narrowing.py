@@ -1,7 +1,20 @@
 """Who is at fault for a pair that falls short: by its second neighbour, by an outlier, by further pairs."""
 
+from typing import Any
+
 import pytest
-from aks_infiniband.validation.payload.narrowing import End, Pair, blames, further_pairs, outliers, ring, rounds
+from aks_infiniband.validation.payload.narrowing import (
+    End,
+    Pair,
+    blames,
+    further_pairs,
+    outliers,
+    rails_of,
+    ring,
+    rounds,
+)
+
+RAILS = {node: {"ib0": "0", "ib1": "1"} for node in "abcd"}
 
 
 def pair(client: str, server: str, device: str = "ib0", peer: str | None = None) -> Pair:
@@ -9,8 +22,7 @@ def pair(client: str, server: str, device: str = "ib0", peer: str | None = None)
 
 
 def test_in_a_ring_every_hca_is_client_once_and_server_once() -> None:
-    devices = {node: ["ib0", "ib1"] for node in "abc"}
-    found = ring(["a", "b", "c"], devices)
+    found = ring(["a", "b", "c"], RAILS)
     assert found == [
         [pair("a", "b"), pair("b", "c"), pair("c", "a")],
         [pair("a", "b", "ib1"), pair("b", "c", "ib1"), pair("c", "a", "ib1")],
@@ -18,13 +30,48 @@ def test_in_a_ring_every_hca_is_client_once_and_server_once() -> None:
 
 
 def test_two_nodes_measure_each_other_and_one_node_nobody() -> None:
-    assert ring(["a", "b"], {"a": ["ib0"], "b": ["ib0"]}) == [[pair("a", "b"), pair("b", "a")]]
-    assert ring(["a"], {"a": ["ib0"]}) == []
+    assert ring(["a", "b"], {"a": {"ib0": "0"}, "b": {"ib0": "0"}}) == [[pair("a", "b"), pair("b", "a")]]
+    assert ring(["a"], {"a": {"ib0": "0"}}) == []
 
 
-def test_a_device_that_a_node_lacks_is_left_out_of_its_pairs_alone() -> None:
-    devices = {"a": ["ib0", "ib1"], "b": ["ib0"], "c": ["ib0", "ib1"]}
-    assert ring(["a", "b", "c"], devices)[1] == [pair("c", "a", "ib1")]
+def test_where_a_node_lacks_a_device_its_neighbours_measure_theirs_with_each_other() -> None:
+    assert ring(["a", "b", "c"], {**RAILS, "b": {"ib0": "0"}})[1] == [pair("a", "c", "ib1"), pair("c", "a", "ib1")]
+
+
+def member(*inactive: str, **devices: str) -> Any:
+    return {"devices": devices, "inactive": list(inactive)}
+
+
+@pytest.mark.field_report("R5")
+def test_a_rail_is_a_pci_address_where_that_means_the_same_on_every_node() -> None:
+    shifted = {
+        "a": member(mlx5_0="0101:00:00.0", mlx5_1="0102:00:00.0"),
+        "b": member(mlx5_1="0101:00:00.0", mlx5_2="0102:00:00.0"),
+        "c": member(mlx5_0="0102:00:00.0"),
+    }
+    rails = rails_of(shifted)
+    assert ring(["a", "b"], rails) == [
+        [pair("a", "b", "mlx5_0", "mlx5_1"), pair("b", "a", "mlx5_1", "mlx5_0")],
+        [pair("a", "b", "mlx5_1", "mlx5_2"), pair("b", "a", "mlx5_2", "mlx5_1")],
+    ]
+    assert rails["c"] == {"mlx5_0": "0102:00:00.0"}
+
+
+@pytest.mark.field_report("R5")
+def test_where_every_node_has_addresses_of_its_own_their_order_makes_the_rails() -> None:
+    own = {
+        "a": member(mlx5_0="b1c0:00:02.0", mlx5_1="9f33:00:02.0"),
+        "b": member(ibP57247p0s2="df9f:00:02.0", ibP7p0s2="0007:00:02.0"),
+    }
+    assert rails_of(own) == {"a": {"mlx5_1": "0", "mlx5_0": "1"}, "b": {"ibP7p0s2": "0", "ibP57247p0s2": "1"}}
+
+
+def test_an_hca_whose_port_is_down_has_no_pair_and_shifts_no_other() -> None:
+    members = {
+        "a": member("mlx5_0", mlx5_0="0001:00:02.0", mlx5_1="0005:00:02.0"),
+        "b": member(mlx5_0="0003:00:02.0", mlx5_1="0004:00:02.0"),
+    }
+    assert rails_of(members) == {"a": {"mlx5_1": "1"}, "b": {"mlx5_0": "0", "mlx5_1": "1"}}
 
 
 def test_an_hca_that_falls_short_with_both_neighbours_is_at_fault_and_not_they() -> None:
@@ -41,13 +88,13 @@ def test_two_nodes_of_one_hca_cannot_be_told_apart() -> None:
         (End("a", "ib0"), End("b", "ib0")),
         (End("b", "ib0"), End("a", "ib0")),
     }
-    assert further_pairs(bad, []) == []
+    assert further_pairs(bad, [], RAILS) == []
 
 
 def test_with_more_hcas_each_doubtful_one_is_measured_with_a_good_one_of_another_node() -> None:
     bad = [pair("a", "b"), pair("b", "a")]
     good = [pair("a", "b", "ib1"), pair("b", "a", "ib1")]
-    further = further_pairs(bad, good)
+    further = further_pairs(bad, good, RAILS)
     assert pair("a", "b", "ib0", "ib1") in further
     assert pair("b", "a", "ib0", "ib1") in further
     after = blames([*bad, pair("a", "b", "ib0", "ib1")], [*good, pair("b", "a", "ib0", "ib1")])
@@ -58,7 +105,7 @@ def test_a_pair_whose_ends_are_good_with_others_is_a_fault_of_the_path() -> None
     bad = [pair("a", "b")]
     good = [pair("b", "c"), pair("c", "d"), pair("d", "a")]
     assert blames(bad, good)[0].guilty == ()
-    assert further_pairs(bad, good) == [pair("a", "c"), pair("d", "b")]
+    assert further_pairs(bad, good, RAILS) == [pair("a", "c"), pair("d", "b")]
 
 
 def test_an_outlier_is_far_from_the_median_and_by_more_than_a_few_per_cent() -> None:

@@ -14,6 +14,7 @@ def test_a_healthy_node_is_read_as_the_kernel_prints_it(machine: Any) -> None:
     assert [hca["device"] for hca in facts["hcas"]] == [f"mlx5_ib{index}" for index in range(8)]
     assert facts["hcas"][3] == {
         "device": "mlx5_ib3",
+        "pci_address": "0104:00:00.0",
         "state": "ACTIVE",
         "physical_state": "LinkUp",
         "rate_gbps": 400.0,

@@ -4,10 +4,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
+from aks_infiniband.validation.payload.checks import is_problem
 from aks_infiniband.validation.payload.narrowing import End, Pair
 from aks_infiniband.validation.payload.pairing import Task, tasks_of
-from aks_infiniband.validation.payload.rdma import measure, rows
-from aks_infiniband.validation.payload.rdma_judge import judge_rdma
+from aks_infiniband.validation.payload.rdma import Measured, measure, rows
+from aks_infiniband.validation.payload.rdma_judge import judge_coverage, judge_rdma
 
 GOOD = {
     "read-latency": {"rdma-read-latency": 5.5},
@@ -22,14 +23,14 @@ class Fabric:
 
     def __init__(self, nodes: int, hcas: int) -> None:
         self.nodes = [f"n{number}" for number in range(nodes)]
-        self.devices = {node: [f"ib{number}" for number in range(hcas)] for node in self.nodes}
+        self.rails = {node: {f"ib{number}": str(number) for number in range(hcas)} for node in self.nodes}
         self.wrong: Callable[[Task, int], Any] = lambda task, attempt: None
         """What a task gives instead of good figures: figures, an error, or None."""
         self.asked: dict[tuple[str, Pair], int] = {}
 
     def do(self, step: Any) -> Mapping[str, Any]:
         answers: dict[str, list[Any]] = {node: [] for node in self.nodes}
-        for number, task in enumerate(tasks_of(step, self.nodes, self.devices)):
+        for number, task in enumerate(tasks_of(step, self.nodes, self.rails)):
             attempt = self.asked[task.kind, task.pair] = self.asked.get((task.kind, task.pair), 0) + 1
             given = self.wrong(task, attempt)
             values, error = (None, given) if isinstance(given, str) else ({**GOOD[task.kind], **(given or {})}, None)
@@ -37,7 +38,7 @@ class Fabric:
         return answers
 
     def judge(self, thresholds: Any, tries: int = 3, facts: Any = None) -> tuple[Any, list[Any]]:
-        measured = measure(self.do, self.nodes, self.devices, thresholds, tries=tries)
+        measured = measure(self.do, self.nodes, self.rails, thresholds, tries=tries)
         return measured, judge_rdma(measured, thresholds, facts or {})
 
 
@@ -183,7 +184,7 @@ def test_a_node_that_never_answers_is_named(thresholds: Any) -> None:
     measured = measure(
         lambda step: {node: answer for node, answer in silent(step).items() if node != "n2"},
         fabric.nodes,
-        fabric.devices,
+        fabric.rails,
         thresholds,
         tries=1,
     )
@@ -217,6 +218,20 @@ def test_an_hca_far_from_all_others_is_an_outlier_though_above_the_limit(thresho
     assert ("warn", "rdma-write-bandwidth", "n5", "ib0") in bad_ones(checks)
 
 
+@pytest.mark.field_report("R5")
+def test_an_hca_that_is_in_no_pair_fails_the_coverage_by_name(thresholds: Any) -> None:
+    fabric = Fabric(3, 2)
+    seen: Any = {node: {"hcas": [{"device": device} for device in rails]} for node, rails in fabric.rails.items()}
+    measured, _ = fabric.judge(thresholds)
+    assert judge_coverage(measured, seen)["verdict"] == "pass"
+    seen["n1"]["hcas"].append({"device": "ib8"})
+    check = judge_coverage(measured, seen)
+    assert (check["verdict"], check["expected"], check["measured"]) == ("fail", 7, 6)
+    assert "n1 (ib8): in no pair" in str(check["cause"])
+    nothing = judge_coverage(Measured(thresholds), seen)
+    assert (nothing["verdict"], is_problem(nothing)) == ("not measured", True)
+
+
 def test_when_time_is_up_what_is_left_is_not_measured(thresholds: Any) -> None:
     fabric = Fabric(2, 1)
     done: list[Any] = []
@@ -225,7 +240,7 @@ def test_when_time_is_up_what_is_left_is_not_measured(thresholds: Any) -> None:
         done.append(step)
         return fabric.do(step)
 
-    measured = measure(do, fabric.nodes, fabric.devices, thresholds, tries=3, time_is_up=lambda: len(done) >= 1)
+    measured = measure(do, fabric.nodes, fabric.rails, thresholds, tries=3, time_is_up=lambda: len(done) >= 1)
     verdicts = {check["check"]: check["verdict"] for check in judge_rdma(measured, thresholds, {})}
     assert verdicts["rdma-read-latency"] == "pass"
     assert verdicts["rdma-read-bandwidth"] == "not measured"

@@ -1,7 +1,16 @@
 """The environment of NCCL and RCCL, by transport."""
 
+import json
+import subprocess
+from pathlib import Path
+
 import pytest
-from aks_infiniband.workload.environment import Transport, nccl_environment
+from aks_infiniband.validation.payload.hcas import selects
+from aks_infiniband.workload.environment import LIST_HCAS, Transport, nccl_environment
+
+from rehearsal.machines.hardware.faulty import faulty
+from rehearsal.machines.hardware.model import hardware_of
+from rehearsal.machines.hardware.sysfs import sys_files, write_files
 
 
 def test_over_infiniband_nccl_uses_infiniband() -> None:
@@ -10,7 +19,6 @@ def test_over_infiniband_nccl_uses_infiniband() -> None:
         "NCCL_IB_DISABLE": "0",
         "NCCL_NET_GDR_LEVEL": "SYS",
         "NCCL_IB_PCI_RELAXED_ORDERING": "1",
-        "NCCL_IB_HCA": "^mlx5_an",
         "NCCL_SOCKET_IFNAME": "eth0",
     }
 
@@ -21,10 +29,21 @@ def test_nccl_that_finds_no_rdma_fails_and_does_not_fall_back_on_sockets(transpo
     assert nccl_environment(transport)["NCCL_NET"] == "IB"
 
 
-@pytest.mark.field_report("C9")
-def test_the_ethernet_device_of_accelerated_networking_is_left_out() -> None:
-    assert nccl_environment()["NCCL_IB_HCA"].startswith("^")
-    assert "mlx5_an0".startswith(nccl_environment()["NCCL_IB_HCA"].removeprefix("^"))
+@pytest.mark.field_report("C9", "R6")
+@pytest.mark.parametrize("faults", [[], ["ethernet-first"], ["hpc-image-names"]])
+def test_a_line_of_shell_lists_the_infiniband_devices_whatever_they_are_called(
+    tmp_path: Path, faults: list[str]
+) -> None:
+    (tmp_path / "faults.json").write_text(json.dumps([{"fault": fault} for fault in faults]))
+    whole = hardware_of(size="Standard_ND96isr_H100_v5", machine="node-0", fabric="one")
+    hardware = faulty(whole, "node-0", tmp_path)
+    write_files(tmp_path / "sys", sys_files(hardware, ()))
+    line = LIST_HCAS.replace("/sys/", f"{tmp_path}/sys/")
+    said = subprocess.run(["sh", "-c", f'{line}; echo "$NCCL_IB_HCA"'], capture_output=True, text=True, check=True)
+    infiniband = [device.name for device in hardware.hcas]
+    assert sorted(said.stdout.strip().removeprefix("=").split(",")) == sorted(infiniband)
+    for device in hardware.rdma_devices:
+        assert selects(said.stdout.strip(), device.name) is (device.name in infiniband)
 
 
 def test_over_roce_packets_are_of_version_two_and_in_the_lossless_class() -> None:

@@ -7,6 +7,7 @@ import pytest
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.versions import COLLECTIVE_IMAGE
 from aks_infiniband.resources.registry import Registry
+from aks_infiniband.workload.environment import LIST_HCAS
 from aks_infiniband.workload.sample_job import sample_job
 
 from tests.some_pools import pool
@@ -45,7 +46,8 @@ def test_on_gpus_the_pods_reduce_together_after_each_has_shown_its_infiniband() 
     pod = pod_of(pool())
     (show,), (reduce,) = pod["initContainers"], pod["containers"]
     assert show["command"][:4] == ["python3", "/opt/aks-infiniband/show_infiniband.py", "--hcas", "8"]
-    assert reduce["command"] == [
+    assert reduce["command"][:4] == ["sh", "-c", f'{LIST_HCAS}; exec "$@"', "sh"]
+    assert reduce["command"][4:] == [
         "torchrun",
         "--nnodes=2",
         "--nproc-per-node=8",

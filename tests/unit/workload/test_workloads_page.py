@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 from aks_infiniband import SIZES, load
-from aks_infiniband.workload.environment import Transport, nccl_environment
+from aks_infiniband.workload.environment import LIST_HCAS, Transport, nccl_environment
 from aks_infiniband.workload.pods import pod_template_fragment
 from aks_infiniband.workload.sample_job import sample_job
 from aks_infiniband.workload.topology import nccl_topology
@@ -55,12 +55,16 @@ def test_the_pages_job_puts_one_pod_on_each_machine_and_its_service_finds_them(p
 
 
 def test_the_pages_commands_name_the_sample_of_the_stack() -> None:
-    (sample, _) = snippets("workloads.md", "sh")
+    sample, *_ = snippets("workloads.md", "sh")
     (only,) = load(dev()).pools
     name = sample_job(only)["items"][-1]["metadata"]["name"]
     assert f"pulumi stack output sampleJob-{only.name} " in sample
     assert f"job/{name} " in sample
     assert f"job-name={name} " in sample
+
+
+def test_the_page_says_how_a_container_lists_its_infiniband_devices() -> None:
+    assert LIST_HCAS in snippets("workloads.md", "sh")[-1]
 
 
 def test_the_pages_setting_for_further_namespaces_is_one() -> None:

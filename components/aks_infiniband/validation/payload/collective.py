@@ -51,6 +51,8 @@ class Place(NamedTuple):
     """Address or name of the pod of node rank 0."""
     port: int
     """A free port there: see free_port."""
+    hcas: tuple[str, ...]
+    """The names of this node's InfiniBand devices, the only ones that NCCL is to use."""
 
 
 def free_port() -> int:
@@ -103,6 +105,7 @@ def rank_environment(place: Place, gpu: int, tuning: str, environment: Mapping[s
         "LOCAL_WORLD_SIZE": str(place.ranks_per_node),
         "MASTER_ADDR": place.master,
         "MASTER_PORT": str(place.port),
+        "NCCL_IB_HCA": f"={','.join(place.hcas)}",
         "NCCL_DEBUG": "INFO",
         "NCCL_DEBUG_SUBSYS": "INIT,ENV,NET,P2P,SHM,NVLS",
         **TUNINGS[tuning],

@@ -93,11 +93,12 @@ def in_pod(facts: Facts, device: str) -> bool:
 
 
 def _hca_filter(node: str, facts: Facts) -> Check:
-    hca_filter = facts["environment"].get("NCCL_IB_HCA", "")
+    """Of the pod's own NCCL_IB_HCA; where it has none, whoever starts NCCL lists the InfiniBand devices."""
+    hca_filter = facts["environment"].get("NCCL_IB_HCA")
     infiniband = sorted({hca["device"] for hca in facts["hcas"]})
     ethernet = {device for device in facts["ethernet_devices"] if in_pod(facts, device)}
-    chosen = [device for device in sorted({*infiniband, *ethernet}) if selects(hca_filter, device)]
-    if chosen == infiniband:
+    chosen = [device for device in sorted({*infiniband, *ethernet}) if selects(hca_filter or "", device)]
+    if hca_filter is None or chosen == infiniband:
         return passes("nccl-hca-filter", f"{len(infiniband)} InfiniBand devices", node=node)
     cause = (
         f"NCCL_IB_HCA={hca_filter!r} does not choose exactly this node's InfiniBand devices: NCCL would use "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,9 +14,11 @@ from .collective_run import Collective, NodeRun, Run
 from .counters import Counters, growth, judge_counters, read_counters
 from .expectations import CollectivePlan, Expectations
 from .facts import FactsByNode
+from .narrowing import rails_of
+from .node_facts import near_cpus
 from .pairing import PORTS, carry_out, tasks_of
 from .process import Answer, Limits, Running
-from .rdma_judge import judge_rdma, unmeasured
+from .rdma_judge import judge_coverage, judge_rdma, unmeasured
 from .rendezvous import Entry, Lead, Members, Results, Step
 from .report import Parts
 
@@ -65,11 +68,11 @@ def measure(lead: Lead, facts: FactsByNode, expected: Expectations, checks: Sequ
     """Have the assembled pods measure everything that belongs to the pool; ``checks`` are those made before."""
     found = Outcome()
     nodes = list(lead.members)
-    devices = {node: list(member["devices"]) for node, member in lead.members.items()}
+    rails = rails_of(lead.members)
     thresholds, tries = expected["thresholds"], expected["tries"]
-    measured = rdma.measure(lead.step, nodes, devices, thresholds, tries=tries, time_is_up=lambda: lead.time_is_up)
+    measured = rdma.measure(lead.step, nodes, rails, thresholds, tries=tries, time_is_up=lambda: lead.time_is_up)
     found.parts["rdma"] = rdma.rows(measured)
-    found.checks += judge_rdma(measured, thresholds, facts)
+    found.checks += [*judge_rdma(measured, thresholds, facts), judge_coverage(measured, facts)]
     if expected["interfaces"]:
         interfaces = [*expected["interfaces"], "eth0"]
         rows = networks.measure(lead.step, nodes, interfaces, thresholds, tries=tries)
@@ -133,9 +136,9 @@ class Worker:
     def carry(self, step: Step, members: Members) -> Results:
         """Do this pod's part of a step; returns its results as JSON-able data."""
         if "ring" in step or "pairs" in step:
-            devices = {node: member["devices"] for node, member in members.items()}
-            tasks = tasks_of(step, list(members), devices)
-            return carry_out(tasks, self._setting.node, members, self._setting.limits)
+            tasks = tasks_of(step, list(members), rails_of(members))
+            near = partial(near_cpus, self._setting.sys)
+            return carry_out(tasks, self._setting.node, members, self._setting.limits, near)
         if "serve" in step:
             return self._serve(step["serve"], members)
         if "sockperf" in step:
@@ -181,6 +184,7 @@ class Worker:
             ranks_per_node=plan["ranks_per_node"],
             master=str(members[names[0]]["address"]),
             port=step["port"],
+            hcas=tuple(members[self._setting.node]["devices"]),
         )
         setting = self._setting
         return collective.measure(

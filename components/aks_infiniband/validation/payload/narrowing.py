@@ -1,14 +1,17 @@
-"""Which end of a pair that falls short is at fault: pure functions over pairs that were measured.
+"""Who is measured with whom, and which end of a pair that falls short is at fault: pure functions.
 
-In a ring every HCA is measured with two neighbours. One that is slow with both of them is at fault; one that is not is
-cleared, and its peer is left. Where a pair's ends are both suspect or both cleared, each is measured again with an end
-that is known to be good.
+HCAs are paired by rail and never by name, which differs between images and nodes. In a ring every HCA is measured with
+two neighbours. One that is slow with both of them is at fault; one that is not is cleared, and its peer is left. Where
+a pair's ends are both suspect or both cleared, each is measured again with an end that is known to be good.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from .rendezvous import Members
 
 MODIFIED_Z = 3.5
 """A modified z-score beyond which a value is an outlier (Iglewicz and Hoaglin, "How to Detect and Handle Outliers",
@@ -43,22 +46,45 @@ class Blame(NamedTuple):
     """With whom the guilty end falls short."""
 
 
-def ring(nodes: Sequence[str], devices: Mapping[str, Sequence[str]]) -> list[list[Pair]]:
-    """Every HCA with the one of the same name on the next node, and that of the last with the first's.
+Rails = Mapping[str, Mapping[str, str]]
+"""By node and device, the rail of every HCA that is to be measured."""
 
-    One list for each HCA: its pairs are measured at the same time, since each end then sends and receives once.
+
+def rails_of(members: Members) -> Rails:
+    """The rails of all Active HCAs.
+
+    An HCA's rail is its PCI address where that means the same on every node (on ND sizes, PCI domains 0101 to 0108),
+    else its place in the order of its node's addresses.
     """
-    if len(nodes) < 2:
-        return []
-    names = [name for name in devices[nodes[0]] if all(name in devices[node] for node in nodes)]
-    # Names that are not on every node are paired where both neighbours have them.
-    names += sorted({name for node in nodes for name in devices[node]} - set(names))
-    neighbours = list(zip(nodes, [*nodes[1:], nodes[0]]))
-    found = [
-        [Pair(End(a, name), End(b, name)) for a, b in neighbours if name in devices[a] and name in devices[b]]
-        for name in names
+    addresses = {address for member in members.values() for address in member["devices"].values()}
+    alike = len(addresses) == max((len(member["devices"]) for member in members.values()), default=0)
+    rails = {
+        node: {
+            device: address if alike else str(place)
+            for place, (device, address) in enumerate(sorted(member["devices"].items(), key=lambda item: item[1]))
+        }
+        for node, member in members.items()
+    }
+    return {
+        node: {device: rail for device, rail in of_node.items() if device not in members[node]["inactive"]}
+        for node, of_node in rails.items()
+    }
+
+
+def ring(nodes: Sequence[str], rails: Rails) -> list[list[Pair]]:
+    """Every HCA with the one of its rail on the next node that has one, and that of the last with the first's.
+
+    One list for each rail: its pairs are measured at the same time, since each end then sends and receives once.
+    """
+    ends: dict[str, list[End]] = {}
+    for node in nodes:
+        for device, rail in rails[node].items():
+            ends.setdefault(rail, []).append(End(node, device))
+    return [
+        [Pair(a, b) for a, b in zip(found, [*found[1:], found[0]])]
+        for _, found in sorted(ends.items())
+        if len(found) > 1
     ]
-    return [pairs for pairs in found if pairs]
 
 
 def outliers(values: Mapping[Pair, float], better: str) -> list[Pair]:
@@ -93,11 +119,11 @@ def blames(bad: Collection[Pair], good: Collection[Pair]) -> list[Blame]:
     return found
 
 
-def further_pairs(bad: Collection[Pair], good: Collection[Pair]) -> list[Pair]:
+def further_pairs(bad: Collection[Pair], good: Collection[Pair], rails: Rails) -> list[Pair]:
     """The measurements that would tell the ends apart of those pairs where nothing does yet.
 
     Each doubtful end, in the part that it had, with an HCA of another node that is known to be good: one of the same
-    name before any other.
+    rail before any other.
     """
     cleared = sorted({end for pair in good for end in pair} - {end for pair in bad for end in pair})
     measured = {*bad, *good}
@@ -107,13 +133,17 @@ def further_pairs(bad: Collection[Pair], good: Collection[Pair]) -> list[Pair]:
             continue
         for end in blame.pair:
             partners = [other for other in cleared if other.node != end.node]
-            partners.sort(key=lambda other: (other.device != end.device, _uses(other, found)))
+            partners.sort(key=lambda other: (_rail(other, rails) != _rail(end, rails), _uses(other, found)))
             if not partners:
                 continue
             further = Pair(end, partners[0]) if end == blame.pair.client else Pair(partners[0], end)
             if further not in measured and further not in found:
                 found.append(further)
     return found
+
+
+def _rail(end: End, rails: Rails) -> str:
+    return rails[end.node][end.device]
 
 
 def _uses(end: End, pairs: Collection[Pair]) -> int:

@@ -25,6 +25,7 @@ class Hca(TypedDict):
     """One InfiniBand port; None for what the kernel does not say."""
 
     device: str
+    pci_address: str | None
     state: str | None
     physical_state: str | None
     rate_gbps: float | None
@@ -90,13 +91,15 @@ def read_rdma_devices(sys_root: Path) -> tuple[list[Hca], list[str]]:
     hcas: list[Hca] = []
     ethernet: list[str] = []
     for port in sorted(sys_root.glob("class/infiniband/*/ports/*"), key=_natural):
-        device = port.parent.parent.name
+        folder = port.parent.parent
+        device = folder.name
         if _text(port / "link_layer") != "InfiniBand":
             ethernet.append(device)
             continue
         hcas.append(
             {
                 "device": device,
+                "pci_address": _pci_address(folder),
                 "state": _after_colon(_text(port / "state")),
                 "physical_state": _after_colon(_text(port / "phys_state")),
                 "rate_gbps": _rate(_text(port / "rate")),
@@ -104,6 +107,20 @@ def read_rdma_devices(sys_root: Path) -> tuple[list[Hca], list[str]]:
             }
         )
     return hcas, ethernet
+
+
+def _pci_address(device: Path) -> str | None:
+    """Such as 0101:00:00.0 (Linux, drivers/pci/pci-driver.c, pci_uevent)."""
+    match = re.search(r"^PCI_SLOT_NAME=(\S+)", _text(device / "device/uevent") or "", re.MULTILINE)
+    return match and match.group(1)
+
+
+def near_cpus(sys_root: Path, device: str) -> set[int]:
+    """The CPUs of an HCA's NUMA node that this process may use; none where the kernel knows no node (-1)."""
+    node = _text(sys_root / "class/infiniband" / device / "device/numa_node")
+    spans = re.findall(r"(\d+)(?:-(\d+))?", _text(sys_root / f"devices/system/node/node{node}/cpulist") or "")
+    cpus = {cpu for first, last in spans for cpu in range(int(first), int(last or first) + 1)}
+    return cpus & os.sched_getaffinity(0)
 
 
 def read_interfaces(roots: Roots) -> dict[str, Interface]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import socket
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from . import perftest, process
-from .narrowing import End, Pair, ring
-from .process import Answer, Limits, Running, run, until
+from .narrowing import End, Pair, Rails, ring
+from .process import Answer, Limits, Running, until
 from .rendezvous import Members, Step
 
 PORTS = 64
@@ -46,21 +47,25 @@ class Task(NamedTuple):
     round: int
 
 
-def tasks_of(step: Step, nodes: Sequence[str], devices: Mapping[str, Sequence[str]]) -> list[Task]:
+def tasks_of(step: Step, nodes: Sequence[str], rails: Rails) -> list[Task]:
     """The measurements of a step, in the order in which all nodes go through them.
 
-    nodes: in the order of the ring. devices: of each node.
+    nodes: in the order of the ring.
     """
     if "pairs" in step:
         return [
             Task(str(kind), Pair(End(str(node), str(device)), End(str(peer), str(peer_device))), int(number))
             for kind, node, device, peer, peer_device, number in step["pairs"]
         ]
-    groups = [(kind, pairs) for pairs in ring(nodes, devices) for kind in step["ring"]]
+    groups = [(kind, pairs) for pairs in ring(nodes, rails) for kind in step["ring"]]
     return [Task(kind, pair, number) for number, (kind, pairs) in enumerate(groups) for pair in pairs]
 
 
-def carry_out(tasks: Sequence[Task], node: str, members: Members, limits: Limits) -> list[Answer]:
+CpusOf = Callable[[str], Collection[int]]
+"""The CPUs on which the tools that use an HCA of this node are to run; empty: anywhere."""
+
+
+def carry_out(tasks: Sequence[Task], node: str, members: Members, limits: Limits, cpus_of: CpusOf) -> list[Answer]:
     """Do this node's part of the tasks of one step, round after round, as client and server at the same time.
 
     members: by node, address and port. Returns a result for each task in which this node is the client, and for each
@@ -69,38 +74,39 @@ def carry_out(tasks: Sequence[Task], node: str, members: Members, limits: Limits
     mine = [(n, task) for n, task in enumerate(tasks) if node in (task.pair.client.node, task.pair.server.node)]
     results: list[Answer] = []
     for number in sorted({task.round for _, task in mine}):
-        results += _one_round([(n, task) for n, task in mine if task.round == number], node, members, limits)
+        results += _one_round([(n, task) for n, task in mine if task.round == number], node, members, limits, cpus_of)
     return results
 
 
-def _one_round(tasks: Sequence[tuple[int, Task]], node: str, members: Members, limits: Limits) -> list[Answer]:
+def _one_round(
+    tasks: Sequence[tuple[int, Task]], node: str, members: Members, limits: Limits, cpus_of: CpusOf
+) -> list[Answer]:
     """Start all servers of the round, then ask as client, one after the other, then see how the servers ended."""
 
-    def port_of(number: int, task: Task) -> int:
-        return int(members[task.pair.server.node]["port"]) + number % PORTS
+    def start(number: int, task: Task, device: str, host: str | None = None) -> Running:
+        port = int(members[task.pair.server.node]["port"]) + number % PORTS
+        return Running(perftest.command(task.kind, device, port, host), cpus=cpus_of(device))
 
     ends_by = time.monotonic() + limits.connect_seconds + limits.tool_seconds
     servers = {
-        number: Running(perftest.command(task.kind, task.pair.server.device, port_of(number, task)))
-        for number, task in tasks
-        if task.pair.server.node == node
+        number: start(number, task, task.pair.server.device) for number, task in tasks if task.pair.server.node == node
     }
     results: list[Answer] = []
     try:
         for number, task in tasks:
             if task.pair.client.node == node:
                 host = str(members[task.pair.server.node]["address"])
-                command = perftest.command(task.kind, task.pair.client.device, port_of(number, task), host)
-                results.append({"task": number, **_ask(task.kind, command, limits)})
+                client = partial(start, number, task, task.pair.client.device, host)
+                results.append({"task": number, **_ask(task.kind, client, limits)})
     finally:
         ended = {number: server.wait(until(ends_by)) for number, server in servers.items()}
     results += [{"task": number, "server_error": end.error} for number, end in ended.items() if end.error]
     return results
 
 
-def _ask(kind: str, command: Sequence[str], limits: Limits) -> Answer:
+def _ask(kind: str, start: Callable[[], Running], limits: Limits) -> Answer:
     return process.ask(
-        lambda: run(command, limits.tool_seconds),
+        lambda: start().wait(limits.tool_seconds),
         limits.connect_seconds,
         waiting=lambda ended: bool(ended.error and perftest.NOT_LISTENING.search(ended.output)),
         figures_of=lambda output: perftest.figures_of(kind, output),

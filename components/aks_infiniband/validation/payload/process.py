@@ -12,7 +12,8 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from typing import IO, NamedTuple, TypedDict
 
 OUTPUT_BYTES = 65536
@@ -32,8 +33,10 @@ class Ended(NamedTuple):
 class Running:
     """A program that has been started, in a process group of its own."""
 
-    def __init__(self, command: Sequence[str], environment: Mapping[str, str] | None = None) -> None:
-        """Start it, by default with our own environment; a program that cannot be started has ended at once."""
+    def __init__(
+        self, command: Sequence[str], environment: Mapping[str, str] | None = None, *, cpus: Collection[int] = ()
+    ) -> None:
+        """Start it, by default with our own environment, on any CPU; what cannot be started has ended at once."""
         self._name = os.path.basename(command[0])  # noqa: PTH119 a name, not a file
         self._output: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 closed by _end
         self._process: subprocess.Popen[bytes] | None = None
@@ -46,6 +49,7 @@ class Running:
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
                 env=environment,
+                preexec_fn=partial(os.sched_setaffinity, 0, cpus) if cpus else None,  # noqa: PLW1509 no threads here
             )
         except OSError as error:
             self._problem = f"{self._name} could not be started: {error.strerror}"

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypedDict
 
 from .checks import Thresholds, Try, falls_short, less_is_better
-from .narrowing import End, Pair, further_pairs, outliers, rounds
+from .narrowing import End, Pair, Rails, further_pairs, outliers, rounds
 from .pairing import Task, tasks_of
 from .perftest import KINDS
 from .process import Answer
@@ -90,7 +90,7 @@ class Measured:
 def measure(
     do_step: DoStep,
     nodes: Sequence[str],
-    devices: Mapping[str, Sequence[str]],
+    rails: Rails,
     thresholds: Thresholds,
     *,
     tries: int,
@@ -105,7 +105,7 @@ def measure(
 
     def do(step: Step) -> None:
         if not time_is_up():
-            measured.add(tasks_of(step, nodes, devices), do_step(step))
+            measured.add(tasks_of(step, nodes, rails), do_step(step))
 
     for kinds in GROUPS:
         do({"ring": list(kinds)})
@@ -116,7 +116,7 @@ def measure(
             ]
             if again:
                 do(_step(again))
-        further = [(kind, pair) for kind in kinds for pair in _telling(measured, kind)]
+        further = [(kind, pair) for kind in kinds for pair in _telling(measured, kind, rails)]
         for kind, pair in further:
             measured.further[kind].add(pair)
         if further:
@@ -124,11 +124,11 @@ def measure(
     return measured
 
 
-def _telling(measured: Measured, kind: str) -> list[Pair]:
+def _telling(measured: Measured, kind: str, rails: Rails) -> list[Pair]:
     """The pairs that would tell who is at fault for what falls short, and for the outliers."""
     far = {pair for pairs in measured.outliers(kind).values() for pair in pairs}
     bad = [*(pair for pair in measured.short(kind) if measured.owner(kind, pair) is None), *sorted(far)]
-    return further_pairs(bad, [pair for pair in measured.good(kind) if pair not in far]) if bad else []
+    return further_pairs(bad, [pair for pair in measured.good(kind) if pair not in far], rails) if bad else []
 
 
 def _step(wanted: Sequence[tuple[str, Pair]]) -> Step:

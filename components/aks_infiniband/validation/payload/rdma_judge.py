@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from .checks import Check, Threshold, Thresholds, falls_short, judged, not_measured, spread
+from .checks import Check, Threshold, Thresholds, compared, falls_short, judged, not_measured, spread
 from .facts import FactsByNode
 from .narrowing import Blame, End, Pair, blames
 from .perftest import KINDS
@@ -21,6 +21,24 @@ def judge_rdma(measured: Measured, thresholds: Thresholds, facts_by_node: FactsB
         for figure in tool.figures
         for check in _Figure(figure, thresholds.get(figure), kind, measured, facts_by_node).checks()
     ]
+
+
+def judge_coverage(measured: Measured, facts_by_node: FactsByNode) -> Check:
+    """Whether every InfiniBand device that a pod sees was measured with another."""
+    paired = {end for tries in measured.tries.values() for pair in tries for end in pair}
+    if not paired:
+        return not_measured(_COVERAGE, _NO_PAIR)
+    seen = [End(node, hca["device"]) for node, facts in facts_by_node.items() for hca in facts["hcas"]]
+    left = sorted(set(seen) - paired)
+    cause = (
+        f"{', '.join(f'{end.node} ({end.device})' for end in left)}: in no pair, because the port is not Active (see "
+        "hca-state), or no other node has an Active HCA of the same rail (PCI address)"
+    )
+    return compared(_COVERAGE, len(seen), len(seen) - len(left), cause)
+
+
+_COVERAGE = "hcas-measured"
+_NO_PAIR = "time was up before (validation.timeoutSeconds), or no HCA has one of its rail on another node"
 
 
 def unmeasured(cause: str | None, figures: Iterable[str] | None = None) -> list[Check]:
@@ -41,8 +59,7 @@ class _Figure(NamedTuple):
     def checks(self) -> list[Check]:
         tries = self.measured.tries[self.kind]
         if not tries:
-            cause = "time was up before (validation.timeoutSeconds), or no HCA is on two neighbouring nodes"
-            return unmeasured(cause, [self.name])
+            return unmeasured(_NO_PAIR, [self.name])
         last = {pair: self._last(pair) for pair in tries}
         known = {pair: value for pair, value in last.items() if value is not None}
         passing = {pair: value for pair, value in known.items() if not falls_short(value, self.threshold)}

@@ -20,7 +20,10 @@ Results = Any
 
 
 class Entry(TypedDict, total=False):
-    """What a pod says of itself, and (done, results) of the last step that it has carried out; pod is its uid."""
+    """What a pod says of itself, and (done, results) of the last step that it has carried out; pod is its uid.
+
+    devices: the PCI address of every InfiniBand device, by its name; inactive: those whose port is not Active.
+    """
 
     run: str
     rank: int
@@ -28,7 +31,8 @@ class Entry(TypedDict, total=False):
     pod: str
     address: str
     port: int
-    devices: list[str]
+    devices: dict[str, str]
+    inactive: list[str]
     networks: dict[str, str]
     replaced: int
     done: str

@@ -103,7 +103,8 @@ class Validation:
             "pod": self.me.pod,
             "address": self.me.address,
             "port": free_ports(),
-            "devices": [hca["device"] for hca in facts["hcas"] if hca["state"] == "ACTIVE"],
+            "devices": {hca["device"]: hca["pci_address"] or hca["device"] for hca in facts["hcas"]},
+            "inactive": [hca["device"] for hca in facts["hcas"] if hca["state"] != "ACTIVE"],
             "networks": {**networks, "eth0": self.me.address},
             "replaced": before["replaced"] + replaced if before else 0,
         }
