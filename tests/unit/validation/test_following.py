@@ -74,6 +74,15 @@ def test_every_pod_does_every_step_and_goes_when_it_is_over() -> None:
     assert sorted(over) == [("pod-1", True), ("pod-2", True)]
 
 
+def test_where_nothing_can_be_measured_the_others_go_without_having_taken_part() -> None:
+    shared = Shared()
+    over: list[Any] = []
+    other = start(shared, 1, lambda *_: "never", over=over)
+    lead(shared, lambda *_: "never").end()
+    other.join(5)
+    assert over == [("pod-1", True)]
+
+
 def test_a_pod_that_comes_late_is_waited_for() -> None:
     shared = Shared()
     first = lead(shared, lambda *_: None)
