@@ -116,13 +116,13 @@ def compared(gpus: int, tuning: str, turns: int) -> dict[str, Any]:
     for index, size in enumerate(COMPARED):
         payload = [run["sizes"][index]["bus_gb_per_s"] for run, _ in runs]
         loop = [found[index]["bus_gb_per_s"] for _, found in runs]
-        events = [one["events"] for one in loop]
+        events = [measured["events"] for measured in loop]
         rows.append(
             {
                 "bytes": size,
                 "payload": payload,
                 "loop": events,
-                "loop_wall_clock": [one["wall_clock"] for one in loop],
+                "loop_wall_clock": [measured["wall_clock"] for measured in loop],
                 "difference_percent": 100 * (statistics.median(payload) / statistics.median(events) - 1),
             }
         )

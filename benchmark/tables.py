@@ -66,9 +66,9 @@ def _sweep(found: Mapping[str, Any]) -> list[str]:
         "| message | ring, time | ring, bus bandwidth | NCCL's choice, time | NCCL's choice, bus bandwidth |",
         _rule(5),
     ]
-    for one, other in zip(ring["sizes"], own["sizes"], strict=True):
-        cells = [_size(one["bytes"])]
-        for size in (one, other):
+    for both in zip(ring["sizes"], own["sizes"], strict=True):
+        cells = [_size(both[0]["bytes"])]
+        for size in both:
             cells += [_time(size["seconds"]), f"{size['bus_gb_per_s']:.4g}"]
         lines.append(f"| {' | '.join(cells)} |")
     small = " and ".join(f"{run['small']['seconds'] * 1e3:.2f} ms ({_algorithm(run['tuning'])})" for run in (ring, own))

@@ -30,7 +30,7 @@ class Row:
 def rows(text: str) -> list[Row]:
     """The rows of the page, in their order."""
     found = filter(None, map(_ROW.match, text.splitlines()))
-    return [Row(id=one[1], done=one[3], how=one[4], tests=one[5]) for one in found]
+    return [Row(id=row[1], done=row[3], how=row[4], tests=row[5]) for row in found]
 
 
 def marked() -> dict[str, set[Path]]:
@@ -58,10 +58,10 @@ def current(text: str) -> str:
     """The page with its last column as the tests are."""
     found = marked()
 
-    def line(one: str) -> str:
-        row = _ROW.match(one)
+    def line(text: str) -> str:
+        row = _ROW.match(text)
         if row is None:
-            return one
+            return text
         return f"| {row[1]} | {row[2]} | {row[3]} | {row[4]} | {links(found.get(row[1], set()))} |"
 
     return "\n".join(map(line, text.split("\n")))

@@ -57,8 +57,9 @@ class Progress:
 
     def add(self, program: str, packages: tuple[Package, ...]) -> None:
         """A program's packages have become known."""
-        self.programs[program] = {one.path: one.cost for one in packages if (one.path, one.folder) not in self._seen}
-        self._seen.update((one.path, one.folder) for one in packages)
+        new = [package for package in packages if (package.path, package.folder) not in self._seen]
+        self.programs[program] = {package.path: package.cost for package in new}
+        self._seen.update((package.path, package.folder) for package in new)
 
     def compiled(self, program: str, log: str) -> tuple[int, int]:
         """Reads what Go has written so far, a line for each package; returns their number and the number of all."""

@@ -36,9 +36,9 @@ class Stack:
         """The agent pools that Azure holds, by name."""
         state = json.loads((self.run_folder.azure / "state.json").read_text())
         return {
-            one["outputs"]["name"]: one["outputs"]
-            for one in state["resources"]
-            if one["pulumi_type"].endswith(":AgentPool") and one["outputs"]["mode"] == "User"
+            item["outputs"]["name"]: item["outputs"]
+            for item in state["resources"]
+            if item["pulumi_type"].endswith(":AgentPool") and item["outputs"]["mode"] == "User"
         }
 
 

@@ -37,7 +37,11 @@ def test_no_resource_is_azures(example: Stack, brought_up: Outcome) -> None:
 
 def test_a_transform_reaches_every_object_that_the_components_make(example: Stack, brought_up: Outcome) -> None:
     cluster = example.cluster()
-    namespaces = {one.metadata.name: one.metadata.labels or {} for one in cluster.list(Namespace) if one.metadata}
+    namespaces = {
+        namespace.metadata.name: namespace.metadata.labels or {}
+        for namespace in cluster.list(Namespace)
+        if namespace.metadata
+    }
     assert {namespaces[name].get("team") for name in ("network-operator", "gpu-operator", "aks-infiniband")} == {"lab"}
     for name in ("workload-h100", "workload-h100-topology", "h100-validate"):
         metadata = cluster.get(ConfigMap, name, namespace="aks-infiniband").metadata
@@ -78,5 +82,5 @@ def test_destroy_takes_what_the_program_made_and_leaves_the_cluster(example: Sta
     destroyed = example.run("destroy")
     assert destroyed.succeeded, destroyed.said
     assert {node["metadata"]["name"] for node in example.nodes()} == machines
-    left = {str(one.to_dict()["metadata"]["name"]) for one in example.cluster().list(Namespace)}
+    left = {str(namespace.to_dict()["metadata"]["name"]) for namespace in example.cluster().list(Namespace)}
     assert not left & {"network-operator", "gpu-operator", "aks-infiniband"}

@@ -95,7 +95,7 @@ def test_what_is_installed_here_suits_what_the_library_asks_for() -> None:
     extras = PACKAGING["project"]["optional-dependencies"].values()
     unsuited = [
         text
-        for text in [*PACKAGING["project"]["dependencies"], *(one for extra in extras for one in extra)]
+        for text in [*PACKAGING["project"]["dependencies"], *(requirement for extra in extras for requirement in extra)]
         if not Requirement(text).specifier.contains(metadata.version(Requirement(text).name))
     ]
     assert unsuited == []

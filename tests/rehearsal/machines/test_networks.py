@@ -39,7 +39,10 @@ def ready(cluster: Rehearsed, **labels: str) -> list[dict[str, Any]]:
     return [
         pod
         for pod in cluster.pods(**labels)
-        if any(one["type"] == "Ready" and one["status"] == "True" for one in pod["status"].get("conditions", []))
+        if any(
+            condition["type"] == "Ready" and condition["status"] == "True"
+            for condition in pod["status"].get("conditions", [])
+        )
     ]
 
 
@@ -83,7 +86,7 @@ def application(cluster: Rehearsed, **spec: Any) -> None:
 
 def complaints(cluster: Rehearsed) -> str:
     found = cluster.client.list(Event, namespace=cluster.namespace)
-    return "\n".join(one.message or "" for one in found if one.reason == "FailedCreatePodSandBox")
+    return "\n".join(item.message or "" for item in found if item.reason == "FailedCreatePodSandBox")
 
 
 def ended(cluster: Rehearsed) -> list[dict[str, Any]]:
@@ -143,11 +146,11 @@ def test_each_node_has_a_block_and_each_pod_an_address_of_its_nodes_block(cluste
     cluster.eventually(lambda: len(ready(cluster, app="web")) == 4)
     cluster.eventually(lambda: "no free addresses" in complaints(cluster))
     pools = cluster.client.get(RESOURCES["IPPool"], "pool", namespace=cluster.namespace)
-    block = next(one for one in pools["status"]["allocations"] if one["nodeName"] == own_machine)
+    block = next(block for block in pools["status"]["allocations"] if block["nodeName"] == own_machine)
     addresses = {status_of(pod)[1]["ips"][0] for pod in ready(cluster, app="web")}
     assert len(addresses) == 4
     first, last = (int(block[key].rpartition(".")[2]) for key in ("startIP", "endIP"))
-    assert all(first <= int(one.rpartition(".")[2]) <= last for one in addresses)
+    assert all(first <= int(item.rpartition(".")[2]) <= last for item in addresses)
 
 
 @pytest.mark.usefixtures("own_machine")

@@ -51,7 +51,10 @@ def prepare(cluster: Rehearsed, script: str) -> None:
 
 
 def is_ready(pod: dict[str, Any]) -> bool:
-    return any(one["type"] == "Ready" and one["status"] == "True" for one in pod["status"].get("conditions", []))
+    return any(
+        condition["type"] == "Ready" and condition["status"] == "True"
+        for condition in pod["status"].get("conditions", [])
+    )
 
 
 def test_locked_memory_is_8_mib_until_the_nodes_are_prepared_and_root_or_not_makes_no_difference(

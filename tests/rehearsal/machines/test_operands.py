@@ -190,7 +190,7 @@ def test_a_second_driver_on_top_of_azures_breaks_the_node(cluster: Rehearsed, ma
 
     def ready() -> dict[str, Any]:
         conditions = cluster.node(machine_of_aks)["status"].get("conditions") or []
-        return next((one for one in conditions if one["type"] == "Ready"), {})
+        return next((condition for condition in conditions if condition["type"] == "Ready"), {})
 
     cluster.eventually(lambda: ready().get("status") == "False")
     assert "driver is in use" in ready()["message"]
@@ -204,7 +204,10 @@ def test_other_pods_run_by_themselves(cluster: Rehearsed) -> None:
 
 
 def is_ready(pod: dict[str, Any]) -> bool:
-    return any(one["type"] == "Ready" and one["status"] == "True" for one in pod["status"].get("conditions", []))
+    return any(
+        condition["type"] == "Ready" and condition["status"] == "True"
+        for condition in pod["status"].get("conditions", [])
+    )
 
 
 def phase(pod: dict[str, Any]) -> str:

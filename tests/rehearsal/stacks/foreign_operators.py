@@ -80,7 +80,7 @@ def _network_operator(client: Client) -> None:
                 volumes=[volume],
             ),
         ]
-        done = [_apply(client, one, "network-operator") for one in sets]
+        done = [_apply(client, daemon_set, "network-operator") for daemon_set in sets]
         _set_state(client, NicClusterPolicy, policy, "ready" if with_nic and all(done) else "notReady")
 
 
@@ -100,7 +100,7 @@ def _gpu_operator(client: Client) -> None:
             )
             for operand, (name, init, containers) in GPU_OPERANDS.items()
         ]
-        done = [_apply(client, one, "gpu-operator") for one in sets]
+        done = [_apply(client, daemon_set, "gpu-operator") for daemon_set in sets]
         _set_state(client, ClusterPolicy, policy, "ready" if all(done) else "notReady")
 
 
@@ -116,8 +116,10 @@ def _daemon_set(
 ) -> dict[str, Any]:
     pod = {
         "nodeSelector": selector,
-        "initContainers": [{"name": one, "image": "registry.invalid/x"} for one in init or []],
-        "containers": [{"name": one, "image": "registry.invalid/x", "env": env or []} for one in containers],
+        "initContainers": [{"name": item, "image": "registry.invalid/x"} for item in init or []],
+        "containers": [
+            {"name": container, "image": "registry.invalid/x", "env": env or []} for container in containers
+        ],
         "volumes": volumes or [],
     }
     template = {"metadata": {"labels": labels}, "spec": pod}
@@ -149,7 +151,7 @@ def _pods(client: Client, node: Node, label: str) -> Iterator[Pod]:
 
 def _is_ready(pod: Pod) -> bool:
     conditions = (pod.status.conditions if pod.status else None) or []
-    return any(one.type == "Ready" and one.status == "True" for one in conditions)
+    return any(condition.type == "Ready" and condition.status == "True" for condition in conditions)
 
 
 def _label(client: Client, node: Node, labels: dict[str, str]) -> None:

@@ -30,9 +30,15 @@ def pod_specs(stack: Stack) -> list[dict[str, Any]]:
     client = stack.cluster()
     found: list[dict[str, Any]] = []
     for namespace in OURS:
-        found += [one.to_dict()["spec"]["template"]["spec"] for one in client.list(DaemonSet, namespace=namespace)]
-        found += [one.to_dict()["spec"]["template"]["spec"] for one in client.list(Deployment, namespace=namespace)]
-        found += [one.to_dict()["spec"] for one in client.list(Pod, namespace=namespace)]
+        found += [
+            daemon_set.to_dict()["spec"]["template"]["spec"]
+            for daemon_set in client.list(DaemonSet, namespace=namespace)
+        ]
+        found += [
+            deployment.to_dict()["spec"]["template"]["spec"]
+            for deployment in client.list(Deployment, namespace=namespace)
+        ]
+        found += [pod.to_dict()["spec"] for pod in client.list(Pod, namespace=namespace)]
     return found
 
 
@@ -40,10 +46,16 @@ def pod_specs(stack: Stack) -> list[dict[str, Any]]:
 def test_azures_own_gpu_driver_is_left_in_place_and_gpudirect_is_switched_on(stack: Stack, brought_up: Outcome) -> None:
     offered = [node["status"]["allocatable"] for node in stack.nodes(agentpool="ndh100")]
     assert [(node["rdma/shared_ib"], node["nvidia.com/gpu"]) for node in offered] == [("63", "8")] * 2
-    sets = {one.to_dict()["metadata"]["name"] for one in stack.cluster().list(DaemonSet, namespace="gpu-operator")}
+    sets = {
+        daemon_set.to_dict()["metadata"]["name"]
+        for daemon_set in stack.cluster().list(DaemonSet, namespace="gpu-operator")
+    }
     assert "nvidia-device-plugin-daemonset" in sets
     assert not sets & {"nvidia-driver-daemonset", "nvidia-container-toolkit-daemonset"}
-    ours = {one.to_dict()["metadata"]["name"] for one in stack.cluster().list(DaemonSet, namespace="aks-infiniband")}
+    ours = {
+        daemon_set.to_dict()["metadata"]["name"]
+        for daemon_set in stack.cluster().list(DaemonSet, namespace="aks-infiniband")
+    }
     assert [name for name in ours if "peermem" in name]
     assert stack.verdicts() == {"ndh100": "pass"}
 
@@ -51,11 +63,13 @@ def test_azures_own_gpu_driver_is_left_in_place_and_gpudirect_is_switched_on(sta
 @pytest.mark.field_report("C11")
 def test_every_image_comes_from_the_mirror_with_its_secret(stack: Stack, brought_up: Outcome) -> None:
     specs = pod_specs(stack)
-    images = {one["image"] for spec in specs for one in (*spec["containers"], *spec.get("initContainers", []))}
+    images = {
+        container["image"] for spec in specs for container in (*spec["containers"], *spec.get("initContainers", []))
+    }
     assert len(images) > 8
     assert [image for image in images if not image.startswith(f"{MIRROR}/")] == []
     lacking = [
-        [one["image"] for one in spec["containers"]]
+        [container["image"] for container in spec["containers"]]
         for spec in specs
         if {"name": "aks-infiniband-registry"} not in spec.get("imagePullSecrets", [])
     ]

@@ -18,8 +18,8 @@ NetworkAttachmentDefinition = create_namespaced_resource(
 def test_pods_on_the_pool_join_the_fabrics_network(stack: Stack, brought_up: Outcome) -> None:
     pool = stack.outputs()["pools"]["hbv4"]
     wanted = pool["podTemplate"]["metadata"]["annotations"]["k8s.v1.cni.cncf.io/networks"]
-    found = [dict(one) for one in stack.cluster().list(NetworkAttachmentDefinition, namespace="aks-infiniband")]
-    assert [one["metadata"]["name"] for one in found] == [wanted.rpartition("/")[2]]
+    found = [dict(network) for network in stack.cluster().list(NetworkAttachmentDefinition, namespace="aks-infiniband")]
+    assert [item["metadata"]["name"] for item in found] == [wanted.rpartition("/")[2]]
     (network,) = found
     assert json.loads(network["spec"]["config"])["type"] == "ipoib"
 

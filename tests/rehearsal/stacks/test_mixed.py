@@ -40,18 +40,18 @@ def test_each_pool_offers_what_its_mode_gives(stack: Stack, brought_up: Outcome)
 def test_what_pools_share_is_in_the_cluster_policy_and_what_differs_in_node_policies(
     stack: Stack, brought_up: Outcome
 ) -> None:
-    (policy,) = [dict(one)["spec"] for one in stack.cluster().list(NicClusterPolicy)]
-    nodes = [dict(one)["spec"] for one in stack.cluster().list(NicNodePolicy)]
+    (policy,) = [dict(policy)["spec"] for policy in stack.cluster().list(NicClusterPolicy)]
+    nodes = [dict(policy)["spec"] for policy in stack.cluster().list(NicNodePolicy)]
     assert "ofedDriver" in policy
     assert not PLUGINS & set(policy)
-    assert sorted(plugin for one in nodes for plugin in PLUGINS & set(one)) == sorted(PLUGINS)
-    assert all("ofedDriver" not in one for one in nodes)
+    assert sorted(plugin for policy in nodes for plugin in PLUGINS & set(policy)) == sorted(PLUGINS)
+    assert all("ofedDriver" not in policy for policy in nodes)
 
 
 @pytest.mark.field_report("B16", "R4")
 def test_ordinary_machines_get_nothing_of_infiniband(stack: Stack, brought_up: Outcome) -> None:
     (node,) = stack.nodes(agentpool="web")
-    (kernel,) = {one["status"]["nodeInfo"]["kernelVersion"] for one in stack.nodes(agentpool="hbv3")}
+    (kernel,) = {item["status"]["nodeInfo"]["kernelVersion"] for item in stack.nodes(agentpool="hbv3")}
     assert node["status"]["nodeInfo"]["kernelVersion"] != kernel
     assert "feature.node.kubernetes.io/pci-15b3.present" not in node["metadata"]["labels"]
     assert not [resource for resource in node["status"]["allocatable"] if resource.startswith("rdma/")]

@@ -21,7 +21,7 @@ WORKER = "network-operator-node-feature-discovery-worker"
 
 
 def daemon_sets(stack: Stack) -> list[dict[str, Any]]:
-    return [one.to_dict() for one in stack.cluster().list(DaemonSet, namespace="network-operator")]
+    return [daemon_set.to_dict() for daemon_set in stack.cluster().list(DaemonSet, namespace="network-operator")]
 
 
 def packed_charts(folder: Path) -> Path:
@@ -63,9 +63,9 @@ def test_machines_come_alive_for_operators_that_are_not_the_rehearsals(others: t
     assert stack.outputs()["pools"]["ndh100"]["validation"]["verdict"] == "pass"
     managers = {
         field["manager"]
-        for one in daemon_sets(stack)
-        for field in one["metadata"]["managedFields"]
-        if one["metadata"]["name"] != WORKER
+        for daemon_set in daemon_sets(stack)
+        for field in daemon_set["metadata"]["managedFields"]
+        if daemon_set["metadata"]["name"] != WORKER
     }
     assert managers == {"foreign", "kube-controller-manager"}
 
@@ -73,8 +73,8 @@ def test_machines_come_alive_for_operators_that_are_not_the_rehearsals(others: t
 def test_charts_come_from_the_archives(others: tuple[Stack, Outcome]) -> None:
     stack, outcome = others
     assert outcome.succeeded, outcome.said
-    assert WORKER in {one["metadata"]["name"] for one in daemon_sets(stack)}, "the archive's subchart"
+    assert WORKER in {daemon_set["metadata"]["name"] for daemon_set in daemon_sets(stack)}, "the archive's subchart"
     states = [path.read_text() for path in stack.rehearsal.run.pulumi.glob("backend/.pulumi/stacks/**/dev.json")]
-    resources = [one for state in states for one in json.loads(state)["checkpoint"]["latest"]["resources"]]
-    charts = {one["inputs"]["chart"] for one in resources if one["type"] == "kubernetes:helm.sh/v3:Release"}
+    resources = [item for state in states for item in json.loads(state)["checkpoint"]["latest"]["resources"]]
+    charts = {item["inputs"]["chart"] for item in resources if item["type"] == "kubernetes:helm.sh/v3:Release"}
     assert charts == {str(path) for path in stack.rehearsal.charts.glob("*.tgz")}

@@ -88,8 +88,8 @@ class Validated:
         """How many of a pool's GPU driver pods are ready."""
         labels: Any = {"app": "nvidia-driver-daemonset", "pool": pool}
         pods = [pod.to_dict() for pod in self.client.list(Pod, namespace="network-operator", labels=labels)]
-        conditions = [one for pod in pods for one in pod.get("status", {}).get("conditions", [])]
-        return sum(one["type"] == "Ready" and one["status"] == "True" for one in conditions)
+        conditions = [condition for pod in pods for condition in pod.get("status", {}).get("conditions", [])]
+        return sum(condition["type"] == "Ready" and condition["status"] == "True" for condition in conditions)
 
     @staticmethod
     def machines(pool: str) -> tuple[str, str]:

@@ -17,7 +17,7 @@ def test_the_document_has_the_tables_of_the_results_and_of_no_others() -> None:
 
 @pytest.mark.parametrize("name", MEASURED)
 def test_the_payload_agrees_with_the_loop_within_one_percent_from_1_to_8_gib(name: str) -> None:
-    rows = [(one["tuning"], row) for one in MEASURED[name]["comparison"] for row in one["rows"]]
+    rows = [(run["tuning"], row) for run in MEASURED[name]["comparison"] for row in run["rows"]]
     assert [(tuning, row["bytes"] >> 30) for tuning, row in rows] == [
         (tuning, size) for tuning in ("ring", "nccl") for size in (1, 2, 4, 8)
     ]

@@ -124,10 +124,12 @@ def test_a_new_identity_gets_its_role_on_existing_subnets_in_their_subscription(
     settings = ClusterNetwork(node_subnet_id=NODES, pod_subnet_id=PODS)
     deployment = deploy(lambda: cluster(network=settings).cluster_name)
     assignments = deployment.all(ASSIGNMENT)
-    assert {one.inputs["scope"] for one in assignments} == {NODES, PODS}
-    assert {one.inputs["principalId"] for one in assignments} == {"principal"}
-    assert all("00000000-0000-0000-0000-0000000000bb" in one.inputs["roleDefinitionId"] for one in assignments)
-    assert {one.urn for one in assignments} <= set(deployment.one(CLUSTER).request["dependencies"])
+    assert {resource.inputs["scope"] for resource in assignments} == {NODES, PODS}
+    assert {resource.inputs["principalId"] for resource in assignments} == {"principal"}
+    assert all(
+        "00000000-0000-0000-0000-0000000000bb" in resource.inputs["roleDefinitionId"] for resource in assignments
+    )
+    assert {resource.urn for resource in assignments} <= set(deployment.one(CLUSTER).request["dependencies"])
 
 
 def test_an_existing_identity_on_existing_subnets_is_left_as_it_is(deploy: Deploy) -> None:
@@ -160,10 +162,10 @@ def test_cluster_and_every_other_resource_have_limits_and_the_hook_of_azure(depl
     deployment = deploy(lambda: cluster().cluster_name)
     assert {"create", "update", "delete"} <= set(deployment.one(CLUSTER).request["customTimeouts"])
     without = [
-        one.type
-        for one in deployment.registrations
-        if one.type.startswith("azure-native:")
-        and one.request.get("hooks") != {"onError": ["aks-infiniband-azure-operation"]}
+        resource.type
+        for resource in deployment.registrations
+        if resource.type.startswith("azure-native:")
+        and resource.request.get("hooks") != {"onError": ["aks-infiniband-azure-operation"]}
     ]
     assert without == []
 
@@ -176,6 +178,6 @@ def test_everything_of_the_cluster_takes_on_what_the_component_waits_for(deploy:
         return cluster("rdma", opts=pulumi.ResourceOptions(depends_on=[gate])).cluster_name
 
     deployment = deploy(program)
-    mine = [one for one in deployment.registrations if one.parent == "rdma"]
+    mine = [resource for resource in deployment.registrations if resource.parent == "rdma"]
     assert mine
-    assert all("gate" in one.dependencies for one in mine), json.dumps([one.name for one in mine])
+    assert all("gate" in item.dependencies for item in mine), json.dumps([item.name for item in mine])

@@ -97,7 +97,7 @@ def test_entra_id_makes_a_kubeconfig_with_a_login_that_asks_nobody(kubelogin: An
     plugin = user["user"]["exec"]
     assert (plugin["command"], plugin["interactiveMode"]) == ("kubelogin", "Never")
     assert plugin["args"] == ["get-token", "--login", "azurecli", "--server-id", SERVER]
-    context = next(one["context"] for one in made["contexts"] if one["name"] == made["current-context"])
+    context = next(context["context"] for context in made["contexts"] if context["name"] == made["current-context"])
     assert context == {"cluster": "dev", "user": user["name"]}
 
 

@@ -48,8 +48,8 @@ def test_only_the_chosen_context_is_handed_on(write: Any) -> None:
     made = yaml.safe_load(found.kubeconfig)
     assert (found.context, found.server) == ("capi", "https://capi.example:6443")
     assert made["current-context"] == "capi"
-    assert [one["cluster"] for one in made["clusters"]] == [CAPI]
-    assert [one["user"] for one in made["users"]] == [TOKEN]
+    assert [cluster["cluster"] for cluster in made["clusters"]] == [CAPI]
+    assert [user["user"] for user in made["users"]] == [TOKEN]
     assert len(made["contexts"]) == 1
 
 

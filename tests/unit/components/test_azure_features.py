@@ -105,7 +105,7 @@ def test_what_depends_on_the_feature_is_registered_only_after_it(deploy: Deploy)
 
     deployment = deploy(program, feature_states=["Registering", "Registered"])
     assert order == ["registered", "pool"]
-    types = [one.type for one in deployment.registrations]
+    types = [resource.type for resource in deployment.registrations]
     assert types.index(FEATURE) < types.index(POOL)
 
 
@@ -117,7 +117,7 @@ def grace(feature: Any) -> Any:
 @pytest.mark.parametrize("state", ["NotRegistered", "Unregistered"])
 def test_pools_that_must_not_have_the_feature_are_made_where_it_is_absent(deploy: Deploy, state: Any) -> None:
     deployment = deploy(lambda: grace(absence()), feature_states=[state])
-    assert [one.name for one in deployment.all(POOL)] == ["gb200"]
+    assert [resource.name for resource in deployment.all(POOL)] == ["gb200"]
     assert deployment.all(FEATURE) == [], "nothing is registered for them"
 
 

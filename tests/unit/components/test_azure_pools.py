@@ -198,7 +198,7 @@ def _make(name: str, opts: pulumi.ResourceOptions) -> Any:
 
 
 def waits(deployment: Deployment) -> dict[str, set[str]]:
-    return {one.name: one.dependencies for one in deployment.all(POOL)}
+    return {resource.name: resource.dependencies for resource in deployment.all(POOL)}
 
 
 def test_pools_are_made_side_by_side_by_default(deploy: Deploy) -> None:

@@ -43,23 +43,23 @@ def test_each_rail_is_a_network_with_addresses_of_its_own() -> None:
     names, devices = ("aks-infiniband", "aks-infiniband-ibp258p0s0"), tuple(RAILS)
     two = pool(mode="ipoib", ipoib_networks=names, ipoib_devices=devices)
     found = ipoib_networks([two], WHOLE, per_node=8)
-    assert [(one.name, one.device, one.subnet) for one in found] == [
+    assert [(item.name, item.device, item.subnet) for item in found] == [
         (name, device, RAILS[device]) for name, device in zip(names, devices, strict=True)
     ]
-    assert {one.per_node for one in found} == {8}
+    assert {item.per_node for item in found} == {8}
 
 
 def test_pools_on_the_same_parent_device_share_a_network_and_other_pools_are_in_none() -> None:
     pools = [pool(mode="ipoib"), pool(HBV4, "hb", mode="ipoib"), pool(HBV4, "plain")]
     (only,) = ipoib_networks(pools, WHOLE, per_node=8)
-    assert [one.name for one in only.pools] == ["ndh100", "hb"]
+    assert [chosen.name for chosen in only.pools] == ["ndh100", "hb"]
 
 
 def test_the_gateway_is_that_of_the_network_in_whose_range_it_lies() -> None:
     names, devices = ("aks-infiniband", "aks-infiniband-ibp258p0s0"), tuple(RAILS)
     two = pool(mode="ipoib", ipoib_networks=names, ipoib_devices=devices)
     found = ipoib_networks([two], WHOLE, per_node=8, gateway=IPv4Address("192.168.128.1"))
-    assert [one.gateway for one in found] == [None, IPv4Address("192.168.128.1")]
+    assert [item.gateway for item in found] == [None, IPv4Address("192.168.128.1")]
 
 
 @pytest.mark.field_report("B17")
@@ -97,4 +97,4 @@ def test_the_component_makes_the_addresses_first_and_waits_for_the_network(deplo
     assert addresses.name in attached.dependencies
     assert attached.inputs["metadata"]["annotations"]["pulumi.com/waitFor"] == "jsonpath={.status.state}=ready"
     assert deployment.result == "aks-infiniband/aks-infiniband"
-    assert all(len(one.request["hooks"]["onError"]) == 1 for one in (addresses, attached))
+    assert all(len(item.request["hooks"]["onError"]) == 1 for item in (addresses, attached))

@@ -157,8 +157,8 @@ def test_beside_an_inbox_pool_the_ofed_driver_is_none_of_the_clusters_policy() -
 @pytest.mark.field_report("B9")
 def test_no_section_is_in_both_kinds_of_policy_whatever_the_pools_and_every_pool_has_all_it_wants() -> None:
     kinds = list(product(MODES, DRIVERS))
-    for (one, one_driver), (other, other_driver) in product(kinds, kinds):
-        pools = [pool(mode=one, nic_driver=one_driver), pool(HBV4, "hb", mode=other, nic_driver=other_driver)]
+    for (mode, driver), (other, other_driver) in product(kinds, kinds):
+        pools = [pool(mode=mode, nic_driver=driver), pool(HBV4, "hb", mode=other, nic_driver=other_driver)]
         specs = nic_policy_specs(pools)
         in_nodes = set().union(*(spec.keys() for spec in specs.nodes.values()))
         assert SPLIT & specs.cluster.keys() & in_nodes == set()

@@ -167,7 +167,7 @@ def test_pools_that_are_not_its_business_leave_no_trace_in_the_gpu_operators_tol
     tainted = pool(HBV4, "hb", taints=("hpc=true:NoSchedule",))
     other = pool(H100, "other", taints=("other=true:NoSchedule",), gpu_driver="none")
     tolerations = gpu_operator_values([pool(), tainted, other])["daemonsets"]["tolerations"]
-    assert [one["key"] for one in tolerations] == ["nvidia.com/gpu"]
+    assert [toleration["key"] for toleration in tolerations] == ["nvidia.com/gpu"]
 
 
 @pytest.mark.field_report("B12")
@@ -192,7 +192,9 @@ def test_the_operators_run_on_the_nodes_that_carry_the_given_labels() -> None:
     labels = {"role": "system", "zone": "1"}
     assert network_operator_values([pool()], system_node_selector=labels)["operator"] == {"nodeSelector": labels}
     (term,) = terms(gpu_operator_values([pool()], system_node_selector=labels)["operator"]["affinity"])
-    assert [(one["key"], one["operator"], one["values"]) for one in term["matchExpressions"]] == [
+    assert [
+        (expression["key"], expression["operator"], expression["values"]) for expression in term["matchExpressions"]
+    ] == [
         ("role", "In", ["system"]),
         ("zone", "In", ["1"]),
     ]
@@ -215,7 +217,7 @@ def test_without_such_labels_the_operators_keep_off_the_pools_that_they_prepare(
         name
         for name, labels in nodes.items()
         if any(
-            all(labels.get(one["key"]) not in one["values"] for one in term["matchExpressions"])
+            all(labels.get(expression["key"]) not in expression["values"] for expression in term["matchExpressions"])
             for term in terms(gpu["affinity"])
         )
     }
@@ -225,7 +227,9 @@ def test_without_such_labels_the_operators_keep_off_the_pools_that_they_prepare(
 def test_many_pools_that_share_labels_are_kept_off_in_a_few_words() -> None:
     pools = [pool(name=f"nd{n}", node_selector={"sku": "gpu", "fabric": f"f{n}", "team": "ml"}) for n in range(10)]
     found = terms(network_operator_values(pools, system_node_selector={})["operator"]["affinity"])
-    assert [[(one["key"], one["values"]) for one in term["matchExpressions"]] for term in found] == [
+    assert [
+        [(expression["key"], expression["values"]) for expression in term["matchExpressions"]] for term in found
+    ] == [
         [("sku", ["gpu"])],
         [("fabric", [f"f{n}" for n in range(10)])],
         [("team", ["ml"])],
@@ -253,7 +257,9 @@ def test_credentials_are_there_before_the_release_that_pulls_with_them(deploy: D
         return GpuOperator("gpu-operator", args=GpuOperatorArgs(values=gpu, **more)).state
 
     deployment = deploy(program)
-    secrets = {one.inputs["metadata"]["namespace"]: one for one in deployment.all("kubernetes:core/v1:Secret")}
+    secrets = {
+        resource.inputs["metadata"]["namespace"]: resource for resource in deployment.all("kubernetes:core/v1:Secret")
+    }
     assert set(secrets) == {"network-operator", "gpu-operator"}
     for release in deployment.all(RELEASE):
         assert secrets[release.inputs["namespace"]].name in release.dependencies

@@ -43,7 +43,9 @@ def run(deploy: Deploy, configuration: Any, *, preview: bool) -> Deployment:
 def test_a_preview_where_nothing_is_there_shows_all_that_an_update_makes(deploy: Deploy, configuration: Any) -> None:
     previewed = run(deploy, configuration, preview=True)
     made = run(deploy, configuration, preview=False)
-    assert sorted(one.urn for one in previewed.registrations) == sorted(one.urn for one in made.registrations)
+    assert sorted(resource.urn for resource in previewed.registrations) == sorted(
+        resource.urn for resource in made.registrations
+    )
     validated = [pool for pool in configuration["aks-infiniband:pools"] if pool.get("infiniband", True)]
     assert len(made.all("kubernetes:batch/v1:Job")) == len(validated)
 

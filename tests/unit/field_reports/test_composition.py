@@ -24,7 +24,7 @@ def made(deploy: Deploy) -> Deployment:
 
 def waits_for(deployment: Deployment, urn: str) -> set[str]:
     """URNs of all that a resource waits for, directly or not."""
-    direct = {one.urn: set(one.request.get("dependencies", [])) for one in deployment.registrations}
+    direct = {resource.urn: set(resource.request.get("dependencies", [])) for resource in deployment.registrations}
     found: set[str] = set()
     todo = [urn]
     while todo:
@@ -35,7 +35,9 @@ def waits_for(deployment: Deployment, urn: str) -> set[str]:
 
 
 def urns(deployment: Deployment, chosen: Callable[[str], bool]) -> set[str]:
-    return {one.urn for one in deployment.registrations if one.request.get("custom") and chosen(one.urn)}
+    return {
+        resource.urn for resource in deployment.registrations if resource.request.get("custom") and chosen(resource.urn)
+    }
 
 
 @pytest.mark.field_report("B15")
@@ -59,17 +61,19 @@ def test_custom_resources_go_before_the_operator_whose_they_are(made: Deployment
 
 @pytest.mark.field_report("D9b")
 def test_no_definition_of_a_chart_is_made_beside_the_chart(made: Deployment) -> None:
-    assert [one.urn for one in made.registrations if "CustomResourceDefinition" in one.type] == []
+    assert [resource.urn for resource in made.registrations if "CustomResourceDefinition" in resource.type] == []
 
 
 @pytest.mark.field_report("D12")
 def test_nothing_of_anybody_elses_is_changed_but_an_annotation_and_nothing_is_forced(made: Deployment) -> None:
-    patches = [one for one in made.registrations if one.type.endswith("Patch")]
-    assert [one.type for one in patches] == ["kubernetes:nvidia.com/v1:ClusterPolicyPatch"], "it is waited for"
-    assert [set(one.inputs) for one in patches] == [{"apiVersion", "kind", "metadata"}]
-    assert [set(one.inputs["metadata"]) for one in patches] == [{"name", "annotations"}]
-    annotations = [(one.inputs.get("metadata") or {}).get("annotations") or {} for one in made.registrations]
-    assert not any("pulumi.com/patchForce" in one for one in annotations)
+    patches = [resource for resource in made.registrations if resource.type.endswith("Patch")]
+    assert [resource.type for resource in patches] == ["kubernetes:nvidia.com/v1:ClusterPolicyPatch"], (
+        "it is waited for"
+    )
+    assert [set(resource.inputs) for resource in patches] == [{"apiVersion", "kind", "metadata"}]
+    assert [set(resource.inputs["metadata"]) for resource in patches] == [{"name", "annotations"}]
+    annotations = [(resource.inputs.get("metadata") or {}).get("annotations") or {} for resource in made.registrations]
+    assert not any("pulumi.com/patchForce" in item for item in annotations)
 
 
 @pytest.mark.field_report("D10b")
@@ -88,6 +92,10 @@ def test_no_pool_but_the_systems_is_in_the_clusters_own_request(made: Deployment
 
 @pytest.mark.field_report("D10")
 def test_all_that_lives_in_the_cluster_goes_with_it(made: Deployment) -> None:
-    inside = [one for one in made.registrations if one.type.startswith("kubernetes:") and one.request.get("custom")]
+    inside = [
+        resource
+        for resource in made.registrations
+        if resource.type.startswith("kubernetes:") and resource.request.get("custom")
+    ]
     assert len(inside) > 20
-    assert {one.deleted_with for one in inside if not one.request.get("importId")} == {"rdma"}
+    assert {item.deleted_with for item in inside if not item.request.get("importId")} == {"rdma"}

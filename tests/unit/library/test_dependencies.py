@@ -27,7 +27,10 @@ def imported(path: Path) -> set[str]:
 
 def test_every_third_party_import_is_a_declared_dependency_and_the_other_way_round() -> None:
     project = tomllib.loads((PACKAGE.parent / "pyproject.toml").read_text())["project"]
-    asked = [*project["dependencies"], *(one for extra in project["optional-dependencies"].values() for one in extra)]
+    asked = [
+        *project["dependencies"],
+        *(requirement for extra in project["optional-dependencies"].values() for requirement in extra),
+    ]
     declared = {Requirement(text).name for text in asked}
     found = set().union(*map(imported, PACKAGE.rglob("*.py"))) - set(sys.stdlib_module_names)
     owners = packages_distributions()

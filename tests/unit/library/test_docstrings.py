@@ -63,12 +63,12 @@ def test_a_component_takes_a_name_arguments_and_resource_options(name: str) -> N
 def test_every_output_of_a_component_is_typed(name: str) -> None:
     component = named(name)
     (body,) = ast.parse(textwrap.dedent(inspect.getsource(component))).body
-    typed = {ast.unparse(one.target) for one in ast.walk(body) if isinstance(one, ast.AnnAssign)}
+    typed = {ast.unparse(item.target) for item in ast.walk(body) if isinstance(item, ast.AnnAssign)}
     public = {
         target.attr
-        for one in ast.walk(body)
-        if isinstance(one, ast.Assign)
-        for target in one.targets
+        for item in ast.walk(body)
+        if isinstance(item, ast.Assign)
+        for target in item.targets
         if isinstance(target, ast.Attribute) and not target.attr.startswith("_")
     }
     assert public <= typed

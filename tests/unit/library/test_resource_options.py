@@ -50,21 +50,21 @@ def below(deployment: Deployment, component: str, *, custom: bool = True) -> lis
     """The resources that the component made, at any depth: those that a provider makes, or else the components."""
     known = {own(deployment, component).urn}
     found = []
-    for one in deployment.registrations:
-        if one.request.get("parent") in known:
-            known.add(one.urn)
-            if bool(one.request.get("custom")) is custom:
-                found.append(one)
+    for resource in deployment.registrations:
+        if resource.request.get("parent") in known:
+            known.add(resource.urn)
+            if bool(resource.request.get("custom")) is custom:
+                found.append(resource)
     return found
 
 
 def of_package(found: list[Registration], package: str) -> list[Registration]:
-    return [one for one in found if one.type.startswith(f"{package}:")]
+    return [item for item in found if item.type.startswith(f"{package}:")]
 
 
-def provider_of(one: Registration) -> str:
+def provider_of(resource: Registration) -> str:
     """URN of the provider that makes a resource."""
-    return str(one.request.get("provider", "")).rpartition("::")[0]
+    return str(resource.request.get("provider", "")).rpartition("::")[0]
 
 
 def test_its_providers_make_what_it_makes(component: str, made: Callable[..., Deployment]) -> None:
@@ -77,29 +77,29 @@ def test_its_providers_make_what_it_makes(component: str, made: Callable[..., De
         )
 
     deployment = made(options)
-    theirs = {one.type: one.urn for one in deployment.registrations if one.name == "theirs"}
+    theirs = {resource.type: resource.urn for resource in deployment.registrations if resource.name == "theirs"}
     found = below(deployment, component)
-    for one in of_package(found, "azure-native"):
-        assert provider_of(one) == theirs["pulumi:providers:azure-native"], one.urn
+    for resource in of_package(found, "azure-native"):
+        assert provider_of(resource) == theirs["pulumi:providers:azure-native"], resource.urn
     # A cluster that is made here has a provider of its own: no other could reach it.
-    inner = [one.urn for one in of_package(found, "pulumi") if one.type == "pulumi:providers:kubernetes"]
-    for one in of_package(found, "kubernetes"):
-        assert provider_of(one) in (inner or [theirs["pulumi:providers:kubernetes"]]), one.urn
+    inner = [resource.urn for resource in of_package(found, "pulumi") if resource.type == "pulumi:providers:kubernetes"]
+    for item in of_package(found, "kubernetes"):
+        assert provider_of(item) in (inner or [theirs["pulumi:providers:kubernetes"]]), item.urn
 
 
 def test_it_stands_below_its_parent_and_all_it_makes_below_it(component: str, made: Callable[..., Deployment]) -> None:
     deployment = made(lambda: pulumi.ResourceOptions(parent=Theirs("theirs")))
     assert own(deployment, component).parent == "theirs"
     others = {"pulumi:providers:azure-native", "pulumi:providers:kubernetes", "theirs:index:Theirs"}
-    everything = {one.urn for one in deployment.registrations if one.type not in others}
+    everything = {resource.urn for resource in deployment.registrations if resource.type not in others}
     inner = [*below(deployment, component), *below(deployment, component, custom=False)]
-    assert everything - {one.urn for one in inner} == {own(deployment, component).urn}
+    assert everything - {item.urn for item in inner} == {own(deployment, component).urn}
 
 
 def test_all_that_it_makes_waits_for_what_it_depends_on(component: str, made: Callable[..., Deployment]) -> None:
     deployment = made(lambda: pulumi.ResourceOptions(depends_on=[pulumi_azure_native.resources.ResourceGroup("first")]))
-    for one in below(deployment, component):
-        assert "first" in one.dependencies, one.urn
+    for resource in below(deployment, component):
+        assert "first" in resource.dependencies, resource.urn
 
 
 def test_all_that_it_makes_goes_with_what_it_is_deleted_with(component: str, made: Callable[..., Deployment]) -> None:
@@ -107,13 +107,13 @@ def test_all_that_it_makes_goes_with_what_it_is_deleted_with(component: str, mad
         lambda: pulumi.ResourceOptions(deleted_with=pulumi_azure_native.resources.ResourceGroup("cluster"))
     )
     outer = {"cluster", NAME, f"{NAME}-rdma"}
-    for one in below(deployment, component):
-        assert one.deleted_with in outer, one.urn
+    for resource in below(deployment, component):
+        assert resource.deleted_with in outer, resource.urn
 
 
 def test_all_that_it_makes_is_protected_with_it(component: str, made: Callable[..., Deployment]) -> None:
     deployment = made(lambda: pulumi.ResourceOptions(protect=True))
-    unprotected = [one.urn for one in below(deployment, component) if not one.request.get("protect")]
+    unprotected = [resource.urn for resource in below(deployment, component) if not resource.request.get("protect")]
     assert unprotected == []
 
 
@@ -121,7 +121,7 @@ def test_what_it_made_under_another_name_is_still_the_same(component: str, made:
     deployment = made(lambda: pulumi.ResourceOptions(aliases=[pulumi.Alias(name="earlier")]))
     assert [alias["spec"]["name"] for alias in own(deployment, component).request["aliases"]] == ["earlier"]
     # The engine gives a child its parent's aliases, and replaces the parent's name where the child's begins with it.
-    astray = [one.urn for one in below(deployment, component) if not one.name.startswith(NAME)]
+    astray = [resource.urn for resource in below(deployment, component) if not resource.name.startswith(NAME)]
     assert astray == []
 
 
@@ -133,8 +133,8 @@ def test_its_transformations_see_all_that_it_makes(component: str, made: Callabl
 
     deployment = made(lambda: pulumi.ResourceOptions(transformations=[look]))
     expected = {
-        one.name
-        for one in [
+        resource.name
+        for resource in [
             *below(deployment, component),
             *below(deployment, component, custom=False),
             own(deployment, component),

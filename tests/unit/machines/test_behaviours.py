@@ -29,7 +29,7 @@ def pod(
 
 @pytest.mark.parametrize("behaviour", behaviours().values(), ids=behaviours())
 def test_every_latency_of_the_table_is_known(behaviour: Behaviour) -> None:
-    steps = [behaviour.latency, *(one.latency for one in behaviour.init_containers.values())]
+    steps = [behaviour.latency, *(container.latency for container in behaviour.init_containers.values())]
     if behaviour.effect_latency:
         steps.append(behaviour.effect_latency)
     assert all(Latencies(speed=1).seconds(step) >= 0 for step in steps)
@@ -38,7 +38,9 @@ def test_every_latency_of_the_table_is_known(behaviour: Behaviour) -> None:
 def test_every_condition_is_provided_by_some_row() -> None:
     provided = {row.provides for row in behaviours().values()} | {"ofedForPeermem"}
     waited_for = {row.waits_for for row in behaviours().values()} - {None}
-    waited_for |= {one.waits_for for row in behaviours().values() for one in row.init_containers.values()} - {None}
+    waited_for |= {
+        container.waits_for for row in behaviours().values() for container in row.init_containers.values()
+    } - {None}
     assert waited_for <= provided
 
 
@@ -109,8 +111,8 @@ def test_peermem_is_loaded_by_its_container_or_its_own_daemon_set_and_not_by_the
     plain = pod(driver, containers=[{"name": "nvidia-driver-ctr"}])
     own = pod({"app.kubernetes.io/name": "nvidia-peermem"}, containers=[{"name": "peermem"}])
     loaded = [
-        "nvidia_peermem" in behaviours()[name].modules(one)
-        for name, one in [("gpuDriver", rdma), ("gpuDriver", plain), ("peermem", own)]
+        "nvidia_peermem" in behaviours()[name].modules(document)
+        for name, document in [("gpuDriver", rdma), ("gpuDriver", plain), ("peermem", own)]
     ]
     assert loaded == [True, False, True]
     assert "nvidia_peermem" not in Effects().modules(Machine(name="n", hardware=H100, host_gpu_driver=True))

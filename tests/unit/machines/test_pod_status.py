@@ -28,7 +28,7 @@ def status(
 
 
 def condition(document: dict[str, Any], kind: str) -> dict[str, Any]:
-    return next(one for one in document["conditions"] if one["type"] == kind)
+    return next(condition for condition in document["conditions"] if condition["type"] == kind)
 
 
 def test_a_pod_is_pending_until_a_container_runs() -> None:

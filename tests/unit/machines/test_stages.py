@@ -12,11 +12,13 @@ def stages(speed: float = 1) -> dict[str, dict[str, Any]]:
 
 
 def keys(stage: dict[str, Any]) -> list[str]:
-    return [one["key"] for one in stage["spec"]["selector"]["matchExpressions"]]
+    return [expression["key"] for expression in stage["spec"]["selector"]["matchExpressions"]]
 
 
 def test_every_document_is_a_stage_of_kwoks_api() -> None:
-    assert {(one["apiVersion"], one["kind"]) for one in stages().values()} == {("kwok.x-k8s.io/v1alpha1", "Stage")}
+    assert {(stage["apiVersion"], stage["kind"]) for stage in stages().values()} == {
+        ("kwok.x-k8s.io/v1alpha1", "Stage")
+    }
 
 
 @pytest.mark.parametrize("name", ["pod-ready", "pod-delete"])

@@ -127,7 +127,7 @@ def test_with_azures_driver_the_operator_brings_neither_driver_nor_toolkit_and_u
     plugin = made["nvidia-device-plugin-daemonset"]["spec"]["template"]["spec"]
     assert plugin["runtimeClassName"] == "nvidia-container-runtime"
     classes = [d for d in reconcile(running.snapshot(), now=NOW).objects if d["kind"] == "RuntimeClass"]
-    assert [(one["metadata"]["name"], one["handler"]) for one in classes] == [("nvidia-container-runtime",) * 2]
+    assert [(item["metadata"]["name"], item["handler"]) for item in classes] == [("nvidia-container-runtime",) * 2]
 
 
 def test_images_and_pull_secrets_are_those_of_the_policy(running: Any) -> None:

@@ -8,17 +8,7 @@ import pytest
 from rehearsal.operators.network.ofed import kernel_hash
 from rehearsal.operators.network.reconcile import OPERATOR_LABELS, reconcile
 from rehearsal.operators.plan import Plan, labels_of
-
-NOW = "2026-01-01T01:00:00Z"
-IMAGE = {"image": "thing", "repository": "registry/x", "version": "v1"}
-SHARED = {**IMAGE, "config": '{"configList": []}'}
-WAIT = "network.nvidia.com/operator.mofed.wait"
-OFED = f"mofed-ubuntu24.04-{kernel_hash('6.8.0-1025-azure')}-ds"
-AFFINITY = {
-    "requiredDuringSchedulingIgnoredDuringExecution": {
-        "nodeSelectorTerms": [{"matchExpressions": [{"key": "a", "operator": "Exists"}]}]
-    }
-}
+from tests.unit.operators.network_policies import AFFINITY, IMAGE, OFED, SHARED, WAIT, made, plan_of, states, whole
 
 
 @pytest.fixture
@@ -28,23 +18,6 @@ def running(cluster: Any) -> Any:
     cluster.node("ib-1")
     cluster.node("system-0", nic=False)
     return cluster
-
-
-def plan_of(cluster: Any) -> Plan:
-    return reconcile(cluster.snapshot(), now=NOW)
-
-
-def made(cluster: Any, kind: str = "DaemonSet") -> dict[str, Any]:
-    return {d["metadata"]["name"]: d for d in plan_of(cluster).objects if d["kind"] == kind}
-
-
-def states(cluster: Any) -> dict[str, str]:
-    status = cluster.objects["NicClusterPolicy"]["nic-cluster-policy"]["status"]
-    return {state["name"]: state["state"] for state in status["appliedStates"]}
-
-
-def whole(cluster: Any) -> str:
-    return str(cluster.objects["NicClusterPolicy"]["nic-cluster-policy"]["status"]["state"])
 
 
 def test_does_nothing_while_its_own_deployment_is_not_available(cluster: Any) -> None:
@@ -306,106 +279,6 @@ def test_ipoib_network_whose_addresses_are_no_json_is_in_error(running: Any, set
     assert "spec.ipam of IPoIBNetwork ib is not JSON" in network["status"]["reason"]
 
 
-def node_policy(cluster: Any, name: str, selector: dict[str, str], **spec: Any) -> Any:
-    return cluster.policy({"nodeSelector": selector, **spec}, kind="NicNodePolicy", name=name)
-
-
-@pytest.fixture
-def pools(cluster: Any) -> Any:
-    """Two pools of one node each."""
-    cluster.operator("network-operator", OPERATOR_LABELS)
-    for pool in ("hb", "nd"):
-        cluster.node(f"{pool}-0")["metadata"]["labels"]["agentpool"] = pool
-    return cluster
-
-
-def test_node_policies_make_what_their_own_nodes_need_under_names_of_their_own(pools: Any) -> None:
-    node_policy(pools, "hb", {"agentpool": "hb"}, rdmaSharedDevicePlugin=SHARED, ofedDriver=IMAGE)
-    node_policy(pools, "nd", {"agentpool": "nd"}, sriovDevicePlugin=SHARED)
-    ofed = OFED.replace("-ds", "-hb-ds")
-    daemon_sets = made(pools)
-    assert sorted(daemon_sets) == sorted([ofed, "rdma-shared-dp-ds-hb", "network-operator-sriov-device-plugin-nd"])
-    assert sorted(made(pools, "ConfigMap")) == [
-        "network-operator-sriovdp-config-nd",
-        "ofed-init-container-config",
-        "rdma-devices-hb",
-    ]
-    for name, pool in ((ofed, "hb"), ("network-operator-sriov-device-plugin-nd", "nd")):
-        template = daemon_sets[name]["spec"]["template"]
-        assert template["metadata"]["labels"]["ds-owner"] == f"nnp-{pool}"
-        assert template["spec"]["nodeSelector"]["agentpool"] == pool
-        assert daemon_sets[name]["metadata"]["ownerReferences"][0]["kind"] == "NicNodePolicy"
-
-
-def test_a_node_policy_has_the_three_states_that_it_can_ask_for(pools: Any, settle: Any) -> None:
-    policy = node_policy(pools, "hb", {"agentpool": "hb"}, rdmaSharedDevicePlugin=SHARED)
-    settle(pools, reconcile)
-    assert [(one["name"], one["state"]) for one in policy["status"]["appliedStates"]] == [
-        ("state-OFED", "ignore"),
-        ("state-RDMA-device-plugin", "notReady"),
-        ("state-SRIOV-device-plugin", "ignore"),
-    ]
-    pools.scheduled("rdma-shared-dp-ds-hb", 1)
-    settle(pools, reconcile)
-    assert policy["status"]["state"] == "ready"
-
-
-def test_node_policies_that_share_a_node_are_both_in_error_and_make_nothing(pools: Any, settle: Any) -> None:
-    both = [node_policy(pools, "hb", {"agentpool": "hb"}, ofedDriver=IMAGE), node_policy(pools, "all", {})]
-    assert made(pools) == {}
-    settle(pools, reconcile)
-    for policy in both:
-        assert policy["status"]["state"] == "error"
-        assert 'node "hb-0" is selected by policies: [all, hb]' in policy["status"]["reason"]
-
-
-def test_the_same_section_in_both_kinds_is_carried_out_twice_and_drivers_keep_one_another_off(
-    pools: Any, settle: Any
-) -> None:
-    pools.policy({"ofedDriver": IMAGE, "rdmaSharedDevicePlugin": SHARED})
-    node_policy(pools, "hb", {"agentpool": "hb"}, ofedDriver=IMAGE)
-    daemon_sets = made(pools)
-    assert {OFED, OFED.replace("-ds", "-hb-ds")} <= set(daemon_sets)
-    for name in (OFED, OFED.replace("-ds", "-hb-ds")):
-        (term,) = daemon_sets[name]["spec"]["template"]["spec"]["affinity"]["podAntiAffinity"][
-            "requiredDuringSchedulingIgnoredDuringExecution"
-        ]
-        assert term["labelSelector"]["matchExpressions"] == [{"key": "nvidia.com/ofed-driver", "operator": "Exists"}]
-
-
-def test_part_that_leaves_one_policy_leaves_the_others_alone(pools: Any, settle: Any) -> None:
-    node_policy(pools, "hb", {"agentpool": "hb"}, rdmaSharedDevicePlugin=SHARED)
-    policy = node_policy(pools, "nd", {"agentpool": "nd"}, rdmaSharedDevicePlugin=SHARED)
-    settle(pools, reconcile)
-    del policy["spec"]["rdmaSharedDevicePlugin"]
-    settle(pools, reconcile)
-    assert set(pools.objects["DaemonSet"]) == {"rdma-shared-dp-ds-hb"}
-    assert set(pools.objects["ConfigMap"]) == {"rdma-devices-hb"}
-
-
-def test_a_pool_with_the_driver_waits_for_it_and_a_pool_without_does_not(pools: Any, settle: Any) -> None:
-    pools.policy({"rdmaSharedDevicePlugin": SHARED})
-    node_policy(pools, "nd", {"agentpool": "nd"}, ofedDriver=IMAGE)
-    settle(pools, reconcile)
-    nodes = pools.objects["Node"]
-    assert (labels_of(nodes["hb-0"]).get(WAIT), labels_of(nodes["nd-0"]).get(WAIT)) == ("false", None)
-    pools.pod(OFED.replace("-ds", "-nd-ds"), "nd-0", ready=False)
-    settle(pools, reconcile)
-    assert labels_of(nodes["nd-0"])[WAIT] == "true"
-    pools.pod(OFED.replace("-ds", "-nd-ds"), "nd-0", ready=True)
-    settle(pools, reconcile)
-    assert labels_of(nodes["nd-0"])[WAIT] == "false"
-
-
-def test_a_driver_in_the_cluster_policy_leaves_nodes_without_its_pod_waiting_for_ever(pools: Any, settle: Any) -> None:
-    pools.policy({"ofedDriver": IMAGE, "rdmaSharedDevicePlugin": SHARED})
-    settle(pools, reconcile)
-    pools.pod(OFED, "nd-0", ready=True)
-    settle(pools, reconcile)
-    nodes = pools.objects["Node"]
-    assert (labels_of(nodes["hb-0"]).get(WAIT), labels_of(nodes["nd-0"]).get(WAIT)) == (None, "false")
-
-
 def test_a_node_waits_while_the_pod_of_a_driver_that_is_no_longer_asked_for_is_there(running: Any, settle: Any) -> None:
     policy = running.policy({"ofedDriver": IMAGE})
     settle(running, reconcile)
@@ -417,23 +290,3 @@ def test_a_node_waits_while_the_pod_of_a_driver_that_is_no_longer_asked_for_is_t
     del running.objects["Pod"][f"{OFED}-ib-0"]
     settle(running, reconcile)
     assert labels_of(running.objects["Node"]["ib-0"])[WAIT] == "false"
-
-
-def test_each_policy_upgrades_its_own_driver(pools: Any, settle: Any) -> None:
-    rules = {"autoUpgrade": True, "maxParallelUpgrades": 1}
-    for pool in ("hb", "nd"):
-        node_policy(pools, pool, {"agentpool": pool}, ofedDriver={**IMAGE, "upgradePolicy": rules})
-    settle(pools, reconcile)
-    for pool in ("hb", "nd"):
-        name = OFED.replace("-ds", f"-{pool}-ds")
-        pools.revision(name, 1)
-        pools.pod(name, f"{pool}-0", ready=True)
-    settle(pools, reconcile)
-    for pool in ("hb", "nd"):
-        pools.revision(OFED.replace("-ds", f"-{pool}-ds"), 2)
-    restarted = []
-    for _ in range(8):
-        plan = plan_of(pools)
-        pools.obey(plan)
-        restarted += [pod["spec"]["nodeName"] for pod in plan.deletions]
-    assert sorted(restarted) == ["hb-0", "nd-0"], "one node of each, side by side"

@@ -81,7 +81,7 @@ def report(**changes: Any) -> dict[str, Any]:
 
 
 def outputs(*reports: dict[str, Any]) -> str:
-    return json.dumps({"clusterName": "c", "pools": {one["pool"]: {"validation": one} for one in reports}})
+    return json.dumps({"clusterName": "c", "pools": {item["pool"]: {"validation": item} for item in reports}})
 
 
 class Links(HTMLParser):

@@ -149,9 +149,9 @@ def test_every_namespace_gets_every_config_map(deploy: Deploy) -> None:
     pools = [two_rails(), pool("Standard_HB176rs_v4", name="hb")]
     args = WorkloadSettingsArgs(pools=pools, namespaces=("aks-infiniband", "training"))
     deployment = deploy(lambda: WorkloadSettings("w", args=args).config_maps)
-    made = [one.inputs["metadata"] for one in deployment.all("kubernetes:core/v1:ConfigMap")]
+    made = [resource.inputs["metadata"] for resource in deployment.all("kubernetes:core/v1:ConfigMap")]
     names = {"workload-ndh100", "workload-ndh100-ipoib", "workload-ndh100-topology", "workload-hb"}
-    assert {(one["namespace"], one["name"]) for one in made} == {
+    assert {(block["namespace"], block["name"]) for block in made} == {
         (namespace, name) for namespace in args.namespaces for name in names
     }
     assert deployment.result == {"ndh100": config_map_name("ndh100"), "hb": config_map_name("hb")}
@@ -160,4 +160,4 @@ def test_every_namespace_gets_every_config_map(deploy: Deploy) -> None:
 def test_a_namespace_that_is_named_twice_gets_them_once(deploy: Deploy) -> None:
     args = WorkloadSettingsArgs(pools=[pool("Standard_HB176rs_v4")], namespaces=("jobs", "jobs"))
     deployment = deploy(lambda: WorkloadSettings("w", args=args).config_maps)
-    assert [one.name for one in deployment.all("kubernetes:core/v1:ConfigMap")] == ["w-jobs-ndh100"]
+    assert [resource.name for resource in deployment.all("kubernetes:core/v1:ConfigMap")] == ["w-jobs-ndh100"]
