@@ -163,7 +163,7 @@ class Rehearsal:
 
     @property
     def how_the_kept_ended(self) -> str | None:
-        """Why an earlier run that was left up is there no longer; None where there is none, or it is."""
+        """Why a kept run has ended; None where there was none, or it still runs."""
         run = self.run.read_run_json()
         if not run.get("kept") or run.get("state") == "stopped" or self.is_kept:
             return None

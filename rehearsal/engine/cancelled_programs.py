@@ -25,7 +25,7 @@ class CancelledPrograms:
         return shown
 
     def rest(self) -> list[str]:
-        """What is left at the end: a traceback that was cut short."""
+        """The text that is left at the end: a traceback that was cut short."""
         rest, self._traceback = self._traceback, []
         return ["\n".join(rest)] if rest else []
 

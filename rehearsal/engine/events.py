@@ -85,7 +85,7 @@ class EventReader:
     _standard_error: CancelledPrograms = field(default_factory=CancelledPrograms)
 
     def read(self, event: dict[str, Any], seen: float) -> Iterator[Started | Step | Diagnostic]:
-        """What one event of the log says; nothing for the kinds that a person has no use for."""
+        """The content of one event of the log; nothing for kinds of events that are of no use to a person."""
         if "resourcePreEvent" in event:
             metadata = event["resourcePreEvent"]["metadata"]
             self._begun[metadata["urn"]] = seen
@@ -99,7 +99,7 @@ class EventReader:
             yield from self._diagnostics(event["diagnosticEvent"])
 
     def rest(self) -> Iterator[Diagnostic]:
-        """What was held back and turns out to be worth telling when the log ends."""
+        """The events that were held back, and are worth telling when the log ends."""
         for message in self._standard_error.rest():
             yield Diagnostic(severity=_STANDARD_ERROR, message=message)
 

@@ -43,7 +43,7 @@ class Run:
     _reader: EventReader = field(default_factory=EventReader)
 
     def events(self) -> Iterator[Event]:
-        """What happens, as it happens; None about five times a second while nothing does."""
+        """Events as they happen; None about five times a second while none happens."""
         with self.event_log.open() as log:
             rest = ""
             while True:
@@ -66,7 +66,7 @@ class Run:
             yield from self._printed_errors()
 
     def _printed_errors(self) -> Iterator[Diagnostic]:
-        """What the engine says on its terminal alone: that another holds the stack, that it cannot read its files."""
+        """Errors that the engine only prints: another command holds the stack, or its files are unreadable."""
         with self.log.open("rb") as log:
             log.seek(self.log_start)
             printed = log.read().decode(errors="replace")

@@ -88,7 +88,7 @@ class Simulation:
             self._tasks.create_task(self._play(pod, part(pod)))
 
     def _part(self, document: Document) -> Callable[[RunningPod], Coroutine[Any, Any, None]] | None:
-        """What simulates a pod; None for a pod that has no machine yet, or that kwok simulates."""
+        """The part that simulates a pod; None for a pod that has no machine yet, or that kwok simulates."""
         node = self.cluster.of("Node").get(("", document["spec"].get("nodeName") or ""))
         machine = None if node is None else self.machines.inventory.machine(node)
         if machine is None:

@@ -24,7 +24,7 @@ class Leaving:
 
     @property
     def to_evict(self) -> list[Doc]:
-        """Those that have not been evicted yet."""
+        """The pods that have not been evicted yet."""
         return [pod for pod in self.pods if "deletionTimestamp" not in pod["metadata"]]
 
 

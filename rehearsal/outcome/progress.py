@@ -41,7 +41,7 @@ class Progress:
                 self._say_waiting()
 
     def forget_plan(self) -> None:
-        """What a preview would do has not been done."""
+        """Forget the steps of a preview: they have not been done."""
         self.say(f"planned: {len([step for step in self.steps if step.changed])} resources to make or change")
         self.steps.clear()
 

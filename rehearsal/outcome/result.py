@@ -1,4 +1,4 @@
-"""What a rehearsal came to, as a document for other programs: `result.json` in the run folder."""
+"""The result of a rehearsal as a document for other programs: `result.json` in the run folder."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, Literal

@@ -86,7 +86,7 @@ class RunFolder:
 
     @property
     def result(self) -> Path:
-        """What the rehearsal came to, for other programs."""
+        """The result of the rehearsal, for other programs."""
         return self.root / "result.json"
 
     @property

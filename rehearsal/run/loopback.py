@@ -1,4 +1,4 @@
-"""What loopback needs of an environment: a proxy must not stand in its way."""
+"""The environment for connections over loopback: without a proxy."""
 
 from collections.abc import Mapping
 from typing import Final

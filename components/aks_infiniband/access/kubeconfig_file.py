@@ -19,7 +19,7 @@ _EMBEDDED: Final = ("certificate-authority", "client-certificate", "client-key")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class KubeconfigFile:
-    """What a kubeconfig says of one context."""
+    """One context of a kubeconfig."""
 
     kubeconfig: str
     """YAML with this context only, files embedded; it holds credentials: hand it on as a secret."""

@@ -1,4 +1,4 @@
-"""What every node pool has in common, with InfiniBand or without: an AgentPool of its own beside its cluster."""
+"""What all node pools have in common, with InfiniBand or without: each is an AgentPool resource beside its cluster."""
 
 import re
 from collections.abc import Sequence
@@ -80,7 +80,7 @@ def make_agent_pool(
     opts: pulumi.ResourceOptions | None,
     **more: Any,
 ) -> containerservice.AgentPool:
-    """An AgentPool of its own, never one of the cluster's inline profiles: those go all through one request.
+    """An AgentPool resource, never an inline profile of the cluster: all inline profiles go through one request.
 
     A replacement deletes before it creates: the name is the pool's, and quota for large machines rarely covers two
     pools at once.

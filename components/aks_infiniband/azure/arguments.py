@@ -1,4 +1,4 @@
-"""What a cluster and its pools are asked for in Azure, as plain data: the arguments of this room's components."""
+"""The settings of a cluster and its pools in Azure, as plain data: the arguments of this room's components."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -87,7 +87,7 @@ class Autoscale:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Machines:
-    """What Azure is asked for beside size and number of a pool's machines. None leaves a value to Azure."""
+    """Settings of a pool's machines beside their size and number. With None, Azure chooses the value."""
 
     autoscale: Autoscale | None = None
     """Default: the pool keeps its count."""

@@ -21,7 +21,7 @@ _ANY_PRICE: Final = -1.0
 
 @dataclass(frozen=True, kw_only=True)
 class InfinibandNodePoolArgs(NodePoolArgs):
-    """What an InfinibandNodePool takes: at most 100 nodes and one zone, which is what one InfiniBand fabric takes."""
+    """What an InfinibandNodePool takes: at most 100 nodes in one zone, the limits of an InfiniBand fabric."""
 
     pool: Pool
     """The pool. Its machines carry AKS's label of an agent pool, whatever else selects nodes."""

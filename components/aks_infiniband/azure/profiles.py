@@ -1,4 +1,4 @@
-"""What AKS is asked for in a cluster's profiles: network, start, API server, directory, and the inline system pool."""
+"""The profiles of a cluster in AKS's API: network, start, API server, directory, and the inline system pool."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, Final

@@ -82,7 +82,7 @@ def _most(error: str) -> int:
 
 
 def explanation(args: pulumi.ErrorHookArgs) -> str:
-    """What can be said of a failure beyond Azure's own words; empty where that is nothing."""
+    """The likely cause of a failure and the next command; empty where Azure's own words are all that is known."""
     inputs: Mapping[str, Any] = args.new_inputs or args.old_inputs or {}
     newest = args.errors[0] if args.errors else ""
     name = inputs.get("agentPoolName") or args.name

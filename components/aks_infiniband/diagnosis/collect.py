@@ -90,7 +90,7 @@ def _read_namespace(namespace: str, view: View, read: Callable[..., None]) -> No
 
 
 def _read_logs(client: Client, view: View, deadline: float) -> None:
-    """Of the pods that ended badly first, then of those that run without ever being ready, then of device plugins."""
+    """Read logs: first of pods that ended badly, then of pods that run but are not ready, then of device plugins."""
     telling: dict[str, tuple[Object, str]] = {}
     # A device plugin runs and is ready even when it has nothing to offer.
     for look in (_failed_container, _unready_container, _device_plugin):

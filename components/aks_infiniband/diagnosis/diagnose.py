@@ -1,4 +1,4 @@
-"""Pure functions that find what is wrong in what was read of a cluster, and write it as a block of text."""
+"""Pure functions: they find what is wrong in the objects read from a cluster, and write it as a block of text."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
@@ -53,7 +53,7 @@ def diagnose(wait: Wait, view: View, pools: Sequence[Pool], explain: Explain = j
 
 
 def _refused(wait: Wait) -> list[Finding]:
-    """What the API server itself said, where that says it all."""
+    """The API server's own answer, where it names the cause."""
     newest = wait.errors[0] if wait.errors else ""
     cause = cause_in(newest, REFUSALS)
     return [Finding(what=newest.strip(), cause=cause)] if cause else []

@@ -73,7 +73,7 @@ class Waiting:
 
 
 def wait_of(args: pulumi.ErrorHookArgs, waiting_for: WaitingFor) -> Wait:
-    """What was waited for, from what the engine says of the operation that failed."""
+    """The wait that failed, from the engine's description of the operation."""
     inputs: Mapping[str, Any] = args.new_inputs or args.old_inputs or {}
     metadata = inputs.get("metadata") or inputs
     name = metadata.get("name") or args.name

@@ -1,4 +1,4 @@
-"""What was read of a cluster, as plain data, and the wait that failed."""
+"""The objects read from a cluster, as plain data, and the wait that failed."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

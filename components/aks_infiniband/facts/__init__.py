@@ -1,4 +1,4 @@
-"""What is known of the world: machine sizes, published figures, versions, and what a pool of machines is.
+"""Facts about the world: machine sizes, published figures, versions, and the facts of a pool of machines.
 
 Here stand facts with their sources and plain data made of them. No Pulumi resource is made here, and nothing of a stack
 file is read.

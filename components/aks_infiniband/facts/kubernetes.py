@@ -53,7 +53,7 @@ UBUNTU_2204_UNTIL: Final[Minor] = (1, 36)
 
 
 def minor_of(version: str) -> Minor:
-    """Of a version such as 1.35 or 1.35.8."""
+    """The minor version of 1.35 or 1.35.8, as (1, 35)."""
     major, minor, *_ = version.split(".")
     return int(major), int(minor)
 

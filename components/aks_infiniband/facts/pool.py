@@ -99,7 +99,7 @@ class Pool:
 
     @property
     def rdma_quantity(self) -> int:
-        """What a pod that takes a whole machine asks of it."""
+        """How much of rdma_resource a pod asks for that takes a whole machine."""
         return {"sriov": self.size.infiniband.hca_count, "driver-only": 0}.get(self.mode, 1)
 
     @property

@@ -52,7 +52,7 @@ class HostProgram:
 
     @property
     def labels(self) -> dict[str, str]:
-        """Of the DaemonSet and its pods."""
+        """Labels of the DaemonSet and its pods."""
         return metadata.labels(self.name, self.component)
 
     def spec(self, registry: Registry = SOURCES) -> dict[str, Any]:

@@ -53,13 +53,13 @@ modules, and the kernel's must not be in its way."""
 
 
 def host_script(modules: Sequence[str], *, memlock: bool) -> str:
-    """What runs on the machine, in its own shell."""
+    """The script that runs in the machine's own shell."""
     load = f"set -eu\nfor module in {' '.join(modules)}; do modprobe $module; done"
     return load + _MEMLOCK if memlock else load
 
 
 def node_preparation(pools: Sequence[Pool], *, memlock: bool) -> HostProgram:
-    """What prepares these pools' nodes.
+    """The program that prepares these pools' nodes.
 
     memlock: whether the limit of locked memory is lifted too, which restarts containerd and kubelet once.
     """

@@ -40,7 +40,7 @@ def peermem_pools(pools: Sequence[Pool]) -> list[Pool]:
 
 
 def peermem(pools: Sequence[Pool]) -> HostProgram:
-    """What keeps the module loaded on these pools' nodes."""
+    """The program that keeps the module loaded on these pools' nodes."""
     return HostProgram(name="nvidia-peermem", component="driver", pools=pools, script=_AGAIN_AND_AGAIN, argument=_LOAD)
 
 

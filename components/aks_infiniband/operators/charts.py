@@ -39,7 +39,7 @@ def chart_source(
     version: str | None = None,
     location: str | None = None,
 ) -> ChartSource:
-    """The default chart, with what is given in place of the default's fields.
+    """The default chart, with the given fields in place of its own.
 
     A path or archive has a version of its own, so the default's version is not used for it.
 

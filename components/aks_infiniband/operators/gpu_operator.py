@@ -59,7 +59,7 @@ def gpu_operator_values(
     system_node_selector: Mapping[str, str] = SYSTEM_POOL,
     registry: Registry = SOURCES,
 ) -> dict[str, Any]:
-    """The chart's Helm values: those that follow from the pools, and further ones.
+    """The chart's Helm values: the values that follow from the pools, and the given ones.
 
     pools: all of the cluster's. Pools without GPUs, or with gpu_driver none, matter only for where the operator may
         run.

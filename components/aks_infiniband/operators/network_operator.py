@@ -64,7 +64,7 @@ def network_operator_values(
     system_node_selector: Mapping[str, str] = SYSTEM_POOL,
     registry: Registry = SOURCES,
 ) -> dict[str, Any]:
-    """The chart's Helm values: those that follow from the pools, and further ones.
+    """The chart's Helm values: the values that follow from the pools, and the given ones.
 
     The chart brings the cluster's only Node Feature Discovery. Its workers label GPUs by vendor alone
     (`pci-10de.present`): with the device in the label, the GPU Operator would find no GPU.

@@ -52,7 +52,7 @@ class NicNodePolicyArgs(WaitArgs):
 
 
 class NicNodePolicy(pulumi.ComponentResource):
-    """What one pool has and others have not: its driver, its device plugin. Named after the pool.
+    """The driver or device plugin that one pool has and the others have not. Named after the pool.
 
     Give NicClusterPolicy as depends_on: the operator refuses a section that is in both, so a section that moves here
     has to leave that policy first. The operator recreates what moves. Pods do not notice that of a device plugin. The

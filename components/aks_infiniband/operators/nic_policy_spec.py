@@ -28,7 +28,7 @@ _SELECTORS: Final = {"vendors": ["15b3"], "linkTypes": ["infiniband"]}
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PolicyOptions:
-    """What holds for the policies of all pools."""
+    """Options of the policies of all pools."""
 
     driver_version: str | None = None
     """Version of the DOCA driver image. Default: the one that the operator's release was tested with."""

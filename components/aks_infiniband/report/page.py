@@ -62,7 +62,7 @@ def html(reports: Mapping[str, Mapping[str, Any]], plots_by_pool: Mapping[str, S
 
 
 def threshold_text(check: Mapping[str, Any]) -> str:
-    """What a figure is judged by, and where that comes from."""
+    """The limits of a figure, and their source."""
     bound = check.get("threshold")
     if not bound:
         return ""

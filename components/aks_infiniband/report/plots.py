@@ -50,7 +50,7 @@ def bandwidth(collective: Mapping[str, Any], title: str) -> Figure | None:
 
 
 def heat_map(rows: Sequence[Mapping[str, Any]], threshold: Mapping[str, Any] | None, title: str) -> Figure | None:
-    """One figure of every HCA of every node, as a client of its neighbour; None where there is none.
+    """A figure of every HCA of every node, as a client of its neighbour; None where it was not measured.
 
     rows: of one figure. A cell without a value is grey.
     """

@@ -20,11 +20,11 @@ _LABELS: Final[dict[str, Any]] = {
 
 
 class NoReportsError(Exception):
-    """There is nothing to make a page of; the text says what was looked at and what to do."""
+    """There is no report to make a page of; the text says where it was looked for and what to do."""
 
 
 def from_outputs(text: str) -> Reports:
-    """Of what `pulumi stack output --json` prints. Raises NoReportsError."""
+    """The reports in the output of `pulumi stack output --json`. Raises NoReportsError."""
     try:
         outputs = json.loads(text)
     except ValueError as error:
@@ -39,7 +39,7 @@ def from_outputs(text: str) -> Reports:
 
 
 def from_cluster(kubeconfig: Path, context: str | None = None) -> Reports:
-    """Of the ConfigMaps that validations left in a cluster, in whatever namespace. Raises NoReportsError."""
+    """The reports in the ConfigMaps of a cluster, of all namespaces. Raises NoReportsError."""
     config = KubeConfig.from_file(kubeconfig).get(context_name=context)
     client = Client(config=config)
     found: Reports = {}

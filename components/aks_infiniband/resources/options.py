@@ -14,7 +14,7 @@ the other (field reports, B5); the rest is reserve."""
 
 @dataclass(frozen=True, kw_only=True)
 class WaitArgs:
-    """What every component takes that waits until something in the cluster is ready."""
+    """Arguments of every component that waits until something in the cluster is ready."""
 
     timeout_seconds: float = TIMEOUT_SECONDS
     """How long what the component makes may take to become ready, from its creation."""

@@ -103,7 +103,7 @@ def stack_configuration() -> dict[str, Any]:
 
 
 def registry_credentials() -> pulumi.Output[str] | None:
-    """What logs in to the registry of images: a Docker config as JSON, secret; None where none is given.
+    """The login of the registry of images: a Docker config as JSON, secret; None where none is given.
 
     Raises SettingsError, which does not tell the value, for one that is not such a config, or that is not a secret.
     """

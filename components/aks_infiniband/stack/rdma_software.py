@@ -1,4 +1,4 @@
-"""What makes a cluster's machines talk RDMA, whoever made the cluster: operators, policies, networks, validation."""
+"""Everything inside a cluster that makes its machines talk RDMA: operators, policies, networks, validation."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -64,7 +64,7 @@ class RdmaSoftware(pulumi.ComponentResource):
         return pulumi.ResourceOptions.merge(self._opts, pulumi.ResourceOptions(depends_on=list(others)))
 
     def _machines(self, pools: Sequence[Pool]) -> list[pulumi.Input[pulumi.Resource]]:
-        """What says that the machines of these pools are there."""
+        """The resources that exist once the machines of these pools do."""
         ready = self._args.pools_ready
         return [ready[pool.name] for pool in pools if pool.name in ready]
 

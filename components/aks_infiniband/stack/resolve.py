@@ -184,7 +184,7 @@ class Resolution:
         return plain(ValidationOptions, given, thresholds=thresholds)
 
     def _revalidate_when(self, pool: PoolReading, resolved: Pool) -> dict[str, Any]:
-        """What, changed, makes an earlier validation of a pool say nothing any more, as JSON.
+        """Facts as JSON; a change of them makes the earlier validation of a pool worthless.
 
         Nothing of another pool is in it: a pool that comes beside others must not claim their machines, with all that
         runs on them, for a validation.
@@ -213,7 +213,7 @@ class Resolution:
 
 @contextmanager
 def _told(operator: str) -> Iterator[None]:
-    """Mistakes in an operator's Helm values as those of its section."""
+    """Report mistakes in an operator's Helm values under the keys of its section."""
     try:
         yield
     except charts.ValuesError as error:

@@ -20,7 +20,7 @@ from aks_infiniband.stack.settings.reading import PoolReading, Reading
 
 
 def azure_cluster_args(reading: Reading, pools: Sequence[Pool], name: str | None) -> AzureClusterArgs:
-    """What the stack file says of a cluster that is made, and of its pools."""
+    """The arguments of a cluster that is made and of its pools, from the stack file."""
     settings, cluster = reading.settings, reading.cluster
     assert name is not None
     assert settings.location is not None  # the rules have seen to both

@@ -74,7 +74,7 @@ class Stack:
 
     @property
     def existing(self) -> KubeconfigFile | None:
-        """What reaches the cluster that is there already; None for one that is made."""
+        """The kubeconfig of a cluster that exists already; None for a cluster that is made."""
         return self.cluster if isinstance(self.cluster, KubeconfigFile) else None
 
     def network_operator(self, kubeconfig: Kubeconfig) -> NetworkOperatorArgs:

@@ -1,4 +1,4 @@
-"""What a pool promises, computed from the catalogue: the data against which the payload judges."""
+"""What is expected of a pool, computed from the catalogue: the data by which the payload judges."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, replace
@@ -31,7 +31,7 @@ def expectations(
     sweep: Sweep = "short",
     node_preparation: bool = False,
 ) -> Expectations:
-    """What every node of the pool and the pool as a whole have to show, as JSON-able data.
+    """What is expected of every node of the pool and of the pool as a whole, as JSON-able data.
 
     hcas.rate_gbps is the signalling rate in Gb/s. figures are those that the payload measures, thresholds what they are
     judged by; not_measured names figures of a pool of this size that are not measured, by design.

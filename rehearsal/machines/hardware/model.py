@@ -80,12 +80,12 @@ class RdmaDevice:
 
     @property
     def port_guid(self) -> str:
-        """Of the port: the node's, with fd where that has fe (tests/field_recordings/devices.yaml)."""
+        """The GUID of the port: the node's, with fd in place of fe (tests/field_recordings/devices.yaml)."""
         return self.guid.replace(":fe", ":fd", 1)
 
     @property
     def adapter_guid(self) -> str:
-        """Of the adapter behind the virtual function (the system image); zeros where the machine is not told."""
+        """The GUID of the adapter behind the virtual function (the system image); zeros where it is hidden."""
         if self.link_layer == "Ethernet":
             return "0000:0000:0000:0000"
         return f"0c42:a103:00{_digest('adapter', self.guid) % 0x100:02x}:{_digest(self.guid) % 0x10000:04x}"

@@ -1,4 +1,4 @@
-"""What it takes to start a container: program, environment, and where each of its paths is on this computer."""
+"""How a container is started: its program, its environment, and where each of its paths is on this computer."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -32,7 +32,7 @@ class AddressController:
             await self.cluster.changed_since(version)
 
     def _namespaces(self) -> set[str]:
-        """Where a controller runs: it looks at the pools of its own namespace alone."""
+        """The namespaces in which a controller runs; it looks at the pools of its own namespace only."""
         running = set(self.effects.pods_anywhere("addressController"))
         pods = self.cluster.of("Pod").values()
         return {pod["metadata"]["namespace"] for pod in pods if pod["metadata"]["uid"] in running}

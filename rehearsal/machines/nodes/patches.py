@@ -1,4 +1,4 @@
-"""What has to be patched on a node so that it says what its machine has; plain documents, no client."""
+"""The patches that make a node show what its machine has; plain documents, no client."""
 
 from collections.abc import Mapping
 from typing import Any, Final

@@ -48,7 +48,7 @@ class InitContainerBehaviour(BaseModel):
 
 
 class NodeBreak(BaseModel):
-    """What a pod must not meet on its machine, and what its containers then end with."""
+    """A state of the machine with which a pod cannot run, and how its containers then end."""
 
     model_config = _MODEL
 

@@ -1,4 +1,4 @@
-"""What the pods on the machines have brought about: which effects are in force where."""
+"""The effects of pods on their machines: which effects are in force on which machine."""
 
 from dataclasses import dataclass, field
 from typing import Final
@@ -60,7 +60,7 @@ class Effects:
         return bool(self.pods(node, effect))
 
     def provided(self, machine: Machine, effect: Effect) -> bool:
-        """Whether a machine has what an effect stands for, from a pod or by itself."""
+        """Whether a machine has what an effect provides, from a pod or without one."""
         return (machine.host_gpu_driver and effect in _OF_THE_HOST) or self.holds(machine.name, effect)
 
     def modules(self, machine: Machine) -> frozenset[str]:

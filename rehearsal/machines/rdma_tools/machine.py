@@ -95,7 +95,7 @@ class Machine:
 
 
 def read_text(path: str) -> str:
-    """What a file says; nothing where there is none."""
+    """The content of a file; empty where there is none."""
     try:
         with open(path, encoding="utf-8") as file:  # noqa: PTH123
             return file.read().strip()

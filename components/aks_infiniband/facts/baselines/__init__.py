@@ -1,4 +1,4 @@
-"""What a measurement is held against: published and measured figures with where they come from, and computed floors.
+"""The figures that measurements are compared with: published and measured ones with their source, and computed floors.
 
 Published numbers disagree (H100 v5: about 450 GB/s tuned in one source, 157 untuned in another), so each row says on
 which machines and with which tool it was measured. Where nothing is published, a row is computed from the machine's

@@ -56,7 +56,7 @@ def baselines_of(size: MachineSize) -> list[Baseline]:
 
 
 def threshold(rows: Sequence[Baseline], figure: str, given: GivenThreshold | None = None) -> dict[str, Any] | None:
-    """The limits of a figure, as JSON-able data: those of the stack file, else those of the figure's first row.
+    """The limits of a figure, as JSON-able data: from the stack file, else from the figure's first row.
 
     None where there is neither: the figure is then measured but not judged.
     """
@@ -76,7 +76,7 @@ def threshold(rows: Sequence[Baseline], figure: str, given: GivenThreshold | Non
 def thresholds(
     size: MachineSize, figures: Sequence[str], given: Mapping[str, GivenThreshold] | None = None
 ) -> dict[str, dict[str, Any]]:
-    """The thresholds of several figures; one that has none is left out."""
+    """The thresholds of several figures; figures without a threshold are left out."""
     rows = baselines_of(size)
     found = {figure: threshold(rows, figure, (given or {}).get(figure)) for figure in figures}
     return {figure: bounds for figure, bounds in found.items() if bounds is not None}

@@ -71,7 +71,7 @@ class Infiniband:
     def of(
         cls, hca_count: int, generation: LinkGeneration, adapter: str, *, rate_gbps: int = 0, vf_device_id: str = ""
     ) -> Self:
-        """Rate and device ID are those of the generation and the adapter where they are not given."""
+        """Adapters whose rate and device ID follow from generation and adapter where they are not given."""
         return cls(
             hca_count=hca_count,
             generation=generation,

@@ -60,7 +60,7 @@ class PoolReading:
 
     @property
     def size(self) -> MachineSize:
-        """Of a pool with InfiniBand; Unreadable for one that is not known."""
+        """The size of a pool with InfiniBand. Raises Unreadable for an unknown size."""
         return self.stack.size(self.given.vm_size)
 
     @property
@@ -111,7 +111,7 @@ class Reading:
 
     @cached_property
     def sizes(self) -> Mapping[str, MachineSize]:
-        """The catalogue's, and those that are described and well-formed."""
+        """The sizes of the catalogue, and the described sizes that are well-formed."""
         given = self.settings.sizes.items()
         own = known(given, lambda item: described(item[0], item[1].whole()))
         return {**{name: size for (name, _), size in own}, **SIZES}

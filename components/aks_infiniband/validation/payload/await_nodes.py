@@ -26,7 +26,7 @@ _SUFFIXES = {"k": 1_000, "M": 1_000_000}
 
 
 class Promise(NamedTuple):
-    """What has to be there: this many nodes, each with at least these allocatable amounts, and with these labels."""
+    """What is awaited: a number of nodes, each with at least these allocatable amounts and with these labels."""
 
     pool: str
     node_count: int

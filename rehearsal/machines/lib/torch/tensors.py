@@ -67,7 +67,7 @@ class Tensor:
     __hash__ = None  # type: ignore[assignment]  # comparing gives a tensor
 
     def sum(self) -> "Tensor":
-        """The sum of what is held."""
+        """The sum of the elements."""
         return Tensor(1, [sum(self.kept)])
 
     def item(self) -> Number:
