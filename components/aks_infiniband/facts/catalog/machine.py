@@ -101,7 +101,11 @@ class PciSlot:
 
     @property
     def interface(self) -> str:
-        """The InfiniBand network interface of an HCA here, as systemd names it, such as ibP257p0s0."""
+        """The InfiniBand network interface of an HCA here, such as ibP257p0s0.
+
+        That is its alternative name, by which ip and CNI plugins find it; its first one has a slot number that differs
+        between machines (converged-computing/flux-usernetes, Azure notes, 2025-03-19: ibP257s71127).
+        """
         return f"ibP{self.domain}p{self.bus}s0"
 
 
