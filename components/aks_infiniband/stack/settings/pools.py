@@ -57,8 +57,8 @@ class PoolSettings(Section):
     taints: tuple[Annotated[str, rules.taint], ...] = ()
     """As key=value:Effect, one for each key and effect. Everything the program runs on the pool tolerates them."""
     os_sku: OsSku | None = None
-    """Ubuntu, Ubuntu2204 or Ubuntu2404. Default: Ubuntu2404 where the size or the inbox driver needs it, else Ubuntu.
-    A change replaces the pool."""
+    """Ubuntu, Ubuntu2204 or Ubuntu2404. Default: Ubuntu; where size or driver needs 24.04, and Kubernetes is older
+    than 1.35, Ubuntu2404. A change replaces the pool."""
     os_disk_size_gb: int | None = Field(default=None, ge=30, le=2048, strict=True)
     """GB of the OS disk. Default: Azure's for the size. A change replaces the pool."""
     os_disk_type: Literal["Managed", "Ephemeral"] | None = None

@@ -12,7 +12,7 @@ from typing import TypeVar
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.catalog.described import described
 from aks_infiniband.facts.catalog.machine import GpuDriver, MachineSize, Mode, NicDriver, OsSku
-from aks_infiniband.facts.kubernetes import minor_of
+from aks_infiniband.facts.kubernetes import UBUNTU_IS_2404_SINCE, minor_of
 from aks_infiniband.stack.settings.base import Unreadable
 from aks_infiniband.stack.settings.cluster import ClusterSettings
 from aks_infiniband.stack.settings.mistakes import Mistake, Path, wrong
@@ -69,7 +69,8 @@ class PoolReading:
 
     @property
     def nic_driver(self) -> NicDriver:
-        return self.given.nic_driver or self.stack.settings.network_operator.driver
+        """Unreadable where none is given and the size is not known."""
+        return self.given.nic_driver or self.stack.settings.network_operator.driver or self.size.default_nic_driver
 
     @property
     def gpu_driver(self) -> GpuDriver:
@@ -80,7 +81,8 @@ class PoolReading:
     def os_sku(self) -> OsSku:
         if self.given.os_sku is not None:
             return self.given.os_sku
-        return self.size.default_os_sku(self.nic_driver) if self.infiniband else "Ubuntu"
+        newer = self.stack.in_azure and self.stack.kubernetes >= UBUNTU_IS_2404_SINCE
+        return self.size.default_os_sku(self.nic_driver, ubuntu_is_2404=newer) if self.infiniband else "Ubuntu"
 
     @property
     def ipoib_devices(self) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import time
 from collections.abc import Callable, Collection, Sequence
@@ -82,10 +83,11 @@ def _one_round(
     tasks: Sequence[tuple[int, Task]], node: str, members: Members, limits: Limits, cpus_of: CpusOf
 ) -> list[Answer]:
     """Start all servers of the round, then ask as client, one after the other, then see how the servers ended."""
+    level = os.environ.get("NCCL_IB_SL", "")  # of the pool's workload settings: what its fabric asks for
 
-    def start(number: int, task: Task, device: str, host: str | None = None) -> Running:
+    def start(number: int, task: Task, device: str, host: str = "") -> Running:
         port = int(members[task.pair.server.node]["port"]) + number % PORTS
-        return Running(perftest.command(task.kind, device, port, host), cpus=cpus_of(device))
+        return Running(perftest.command(task.kind, device, port, host, level), cpus=cpus_of(device))
 
     ends_by = time.monotonic() + limits.connect_seconds + limits.tool_seconds
     servers = {

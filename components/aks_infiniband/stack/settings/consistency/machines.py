@@ -155,7 +155,7 @@ def _os_sku(pool: PoolReading) -> Iterator[Mistake]:
         yield wrong(path, sku, f"must be Ubuntu2404 or Ubuntu with Kubernetes {written}")
     elif not pool.infiniband:
         return
-    elif pool.size.architecture == "arm64" and sku != "Ubuntu2404":
+    elif pool.size.architecture == "arm64" and not _is_2404(sku, version):
         yield wrong(path, sku, f"must be Ubuntu2404 for {pool.given.vm_size}: its drivers are built for no other")
     elif pool.nic_driver == "inbox" and not _is_2404(sku, version):
         is_2204 = f"Ubuntu is 22.04 with Kubernetes {written}" if sku == "Ubuntu" else "Ubuntu2204 is older"
