@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
+from aks_infiniband.facts.azure_names import REGIONS
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.catalog.described import described
 from aks_infiniband.facts.catalog.machine import GpuDriver, MachineSize, Mode, NicDriver, OsSku
@@ -110,6 +111,11 @@ class Reading:
     def infiniband_pools(self) -> list[PoolReading]:
         """The pools with InfiniBand; a pool whose key `infiniband` cannot be read is left out."""
         return [pool for pool, infiniband in known(self.pools, lambda pool: pool.infiniband) if infiniband]
+
+    @cached_property
+    def regions(self) -> Mapping[str, Sequence[str]]:
+        """The table's and those that the file names, each with its availability zones."""
+        return {**REGIONS, **self.settings.regions}
 
     @cached_property
     def sizes(self) -> Mapping[str, MachineSize]:
