@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from aks_infiniband.validation.payload.await_nodes import pause_seconds
 from aks_infiniband.validation.payload.judge import judge_pool
 from aks_infiniband.validation.payload.narrowing import End
 from aks_infiniband.validation.payload.pairing import port_of, tasks_of
@@ -105,6 +106,12 @@ def test_twice_the_nodes_take_twice_the_work_to_look_at(broken: bool, healthy: A
         return lines_of_code(judged)
 
     assert work(48) < TWICE * work(24)
+
+
+@pytest.mark.field_report("R3")
+def test_awaiting_the_nodes_of_a_large_pool_all_pods_together_look_as_often_as_those_of_a_small_one() -> None:
+    looks_in_a_second = {nodes: nodes / pause_seconds(10, nodes) for nodes in (2, 20, 50, 100)}
+    assert looks_in_a_second == {2: 0.2, 20: 2, 50: 2, 100: 2}
 
 
 def test_where_all_is_measured_again_no_two_servers_of_a_round_have_one_port() -> None:

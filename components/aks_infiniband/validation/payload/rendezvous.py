@@ -135,14 +135,7 @@ _RESTARTS = 3
 """How often a step is begun again because a pod of the run was replaced meanwhile."""
 
 
-def follow(
-    board: Board,
-    me: Entry,
-    carry: Carry,
-    *,
-    poll_seconds: float,
-    timeout_seconds: float,
-) -> bool:
+def follow(board: Board, me: Entry, carry: Carry, *, poll_seconds: float, timeout_seconds: float) -> bool:
     """Follow the plans of index 0 until the last (True) or until time is up (False)."""
     give_up = time.monotonic() + timeout_seconds
     board.enter(me)
@@ -168,14 +161,7 @@ class Lead:
     """Index 0: it has the others do one step after another."""
 
     def __init__(
-        self,
-        board: Board,
-        me: Entry,
-        carry: Carry,
-        *,
-        node_count: int,
-        poll_seconds: float,
-        timeout_seconds: float,
+        self, board: Board, me: Entry, carry: Carry, *, node_count: int, poll_seconds: float, timeout_seconds: float
     ) -> None:
         """``timeout_seconds`` is for all steps together, from now on."""
         self._board, self._me, self._carry, self._node_count = board, me, carry, node_count
