@@ -31,6 +31,7 @@ from rehearsal.outcome.progress import Progress
 from rehearsal.outcome.result import Status, result
 from rehearsal.outcome.tables import print_summary
 from rehearsal.run.folder import write_atomically
+from rehearsal.run.make import make_above, was_interrupted
 from rehearsal.session import DEFAULT_SPEED, STAND_IN_CHARTS, Rehearsal, pulumi
 from rehearsal.stack.stack_file import StackFileError
 from rehearsal.tools.paths import PROJECT, ToolMissingError
@@ -161,11 +162,13 @@ def _bring_up(rehearsal: Rehearsal, progress: Progress, check: Callable[[], None
 
     every: whether the summary lists the checks that passed.
     """
-    run, done = rehearsal.run, list[Step]()
+    run, done, make = rehearsal.run, list[Step](), make_above()
     run.result.unlink(missing_ok=True)  # of an earlier command on a data centre that was kept
 
     def plan(event: Event) -> None:
         check()
+        if make is not None and was_interrupted(make):
+            raise StoppedBySignalError("SIGINT of make")
         progress.show(event)
 
     def work(event: Event) -> None:

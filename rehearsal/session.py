@@ -95,7 +95,9 @@ class Rehearsal:
         engine.cancel_ended_update()
         deployment = engine.deployment()
         if pending.pending_creates(deployment):
-            engine.settle_pending_creates(pending.imports(deployment, self.run.azure / "state.json"))
+            azure = self.run.azure / "state.json"
+            pending.await_azure(azure)
+            engine.set_deployment(pending.settled(deployment, azure))
 
     def _prepare_world(self, config: Mapping[str, Any]) -> None:
         describe_sizes(self.run.root, stack_file.section(config, "sizes") or {})

@@ -7,7 +7,7 @@ import secrets
 import signal
 import subprocess
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -16,6 +16,7 @@ import yaml
 from aks_infiniband.handwritten import HandwrittenError, read
 
 from rehearsal.engine.events import Diagnostic, Event, EventReader
+from rehearsal.run.folder import write_atomically
 from rehearsal.run.loopback import reaching_loopback
 
 _DROPPED_ENVIRONMENT: Final = ("ARM_", "AZURE_", "PULUMI_", "KUBECONFIG", "HELM_", "PYTHONUNBUFFERED")
@@ -23,6 +24,7 @@ _DROPPED_ENVIRONMENT: Final = ("ARM_", "AZURE_", "PULUMI_", "KUBECONFIG", "HELM_
 write what a program says in scraps, which the engine passes on as messages of their own."""
 _ERROR: Final = re.compile(r"^error: (.*(?:\n[ \t]+.*)*)", re.MULTILINE)
 """What the engine prints of its own accord: from the margin, and what is indented below."""
+_STATE_VERSION: Final = 3
 _GRACE_SECONDS: Final = 10.0
 
 
@@ -183,11 +185,12 @@ class Engine:
             return deployment
         return {}
 
-    def settle_pending_creates(self, imports: Iterable[tuple[str, str]]) -> None:
-        """Take note of resources, by URN and ID, that a killed engine was making; it makes the others anew."""
-        where = ["--stack", self.stack, "--config-file", str(self.stack_file), "--yes", "--skip-preview"]
-        chosen = [word for pair in imports for value in pair for word in ("--import-pending-creates", value)]
-        self._check_output(["refresh", *where, *chosen, "--clear-pending-creates"])
+    def set_deployment(self, deployment: Mapping[str, Any]) -> None:
+        """Replace the stack's state. deployment: as `deployment` gives it."""
+        file = self.folder / "deployment.json"
+        write_atomically(file, json.dumps({"version": _STATE_VERSION, "deployment": deployment}), mode=0o600)
+        self._check_output(["stack", "import", "--stack", self.stack, "--file", str(file)])
+        file.unlink()
 
     def run(self, command: str, *arguments: str) -> Run:
         """Start `preview`, `up` or `destroy` of the stack."""

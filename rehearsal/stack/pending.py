@@ -1,28 +1,20 @@
-"""Resources that a killed engine had asked the simulated Azure for, and could not note any more.
+"""What a killed engine had asked for and could not note any more.
 
-Azure has them, or makes them now; the engine would ask for them again, and be refused or get a second one. A person
-whose engine was killed imports them by hand: `pulumi refresh --import-pending-creates`.
+Azure has it, or makes it now; the engine would ask again, and be refused or get a second one. A person whose engine was
+killed edits the state by hand: `pulumi stack export`, then `import`. What is taken in so, the next command updates, as
+after an interruption that the engine could note.
 """
 
 import json
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-
-def imports(deployment: Mapping[str, Any], azure: Path) -> list[tuple[str, str]]:
-    """URN and ID of every resource that a stack's state calls pending and that Azure has.
-
-    deployment: the stack's state as the engine keeps it; azure: file of what the simulated subscription holds.
-    """
-    noted = {str(resource.get("id")).casefold() for resource in deployment.get("resources") or []}
-    held = json.loads(azure.read_text())["resources"] if azure.exists() else []
-    unnoted = [record for record in held if record["id"].casefold() not in noted]
-    found = []
-    for resource in pending_creates(deployment):
-        ids = (record["id"] for record in unnoted if _is(record, resource))
-        found += [(resource["urn"], identity) for identity in list(ids)[:1]]
-    return found
+_NOTE: Final = "the engine was killed while this was being made"
+_LOOK_EVERY_S: Final = 0.1
+_LIMIT_S: Final = 120.0
+"""More than Azure takes for a cluster at the speeds of a rehearsal; at others, what comes later is updated later."""
 
 
 def pending_creates(deployment: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
@@ -31,11 +23,43 @@ def pending_creates(deployment: Mapping[str, Any]) -> Sequence[Mapping[str, Any]
     return [operation["resource"] for operation in pending if operation["type"] == "creating"]
 
 
+def settled(deployment: Mapping[str, Any], azure: Path) -> dict[str, Any]:
+    """The state with what Azure has, and with nothing pending: what only the cluster may have is applied anew.
+
+    deployment: the stack's state, as the engine keeps it; azure: file of what the simulated subscription holds.
+    """
+    resources = [dict(resource) for resource in deployment.get("resources") or []]
+    for made in _made(deployment, azure):
+        for old in resources:
+            if old["urn"] == made["urn"]:
+                old["delete"] = True  # it was being replaced
+        resources.append(made)
+    kept = {key: value for key, value in deployment.items() if key != "pending_operations"}
+    return {**kept, "resources": resources}
+
+
+def await_azure(azure: Path) -> None:
+    """Wait until the simulated Azure carries out nothing more."""
+    deadline = time.monotonic() + _LIMIT_S
+    while any(record["operation"] for record in _held(azure)) and time.monotonic() < deadline:
+        time.sleep(_LOOK_EVERY_S)
+
+
+def _made(deployment: Mapping[str, Any], azure: Path) -> Iterator[dict[str, Any]]:
+    noted = {str(resource.get("id")).casefold() for resource in deployment.get("resources") or []}
+    unnoted = [record for record in _held(azure) if record["id"].casefold() not in noted]
+    for resource in pending_creates(deployment):
+        identity = next((record["id"] for record in unnoted if _is(record, resource)), None)
+        if identity is not None:
+            yield {**resource, "id": identity, "outputs": {}, "initErrors": [_NOTE]}
+
+
+def _held(azure: Path) -> list[dict[str, Any]]:
+    return list(json.loads(azure.read_text())["resources"]) if azure.exists() else []
+
+
 def _is(record: Mapping[str, Any], resource: Mapping[str, Any]) -> bool:
     """Whether what Azure holds is what the engine was making: of its type, and named by one of its inputs."""
-    names = {text.casefold() for text in _texts(resource.get("inputs") or {})}
+    inputs = resource.get("inputs") or {}
+    names = {value.casefold() for value in inputs.values() if isinstance(value, str)}
     return record["pulumi_type"] == resource["type"] and record["id"].rpartition("/")[2].casefold() in names
-
-
-def _texts(inputs: Mapping[str, Any]) -> Iterator[str]:
-    return (value for value in inputs.values() if isinstance(value, str))

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from aks_infiniband.handwritten import HandwrittenError
-from aks_infiniband.handwritten import opened as open_json
 from aks_infiniband.handwritten import read as read_yaml
 
 NAMESPACE: Final = "aks-infiniband"
@@ -153,9 +152,9 @@ def section(config: Mapping[str, Any], setting: str) -> dict[str, Any] | None:
 def opened(value: Any) -> Any:
     """A value, or what it holds as JSON text."""
     try:
-        return open_json(value) if isinstance(value, str) else value
-    except HandwrittenError:
-        return value  # the program says why
+        return json.loads(value) if isinstance(value, str) else value
+    except (ValueError, RecursionError):
+        return value
 
 
 def _set(config: dict[str, Any], setting: str, changes: Mapping[str, Any]) -> None:

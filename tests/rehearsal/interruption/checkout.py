@@ -102,9 +102,9 @@ class Checkout:
         if kill.fresh:
             self.down()
             self.set_team("a")
-        elif kill.command == "up":
+        elif kill.command == "up" and (self.state() or not self.cloud_is_up):
             self.do("destroy")
-        elif self.state() == []:
+        elif kill.command != "up" and not self.state():
             self.do("up")
         if kill.command == "change":
             if kill.fresh:
@@ -179,10 +179,16 @@ class Checkout:
         resources = (latest or {}).get("resources") or []
         return [resource for resource in resources if resource.get("custom") and "providers" not in resource["type"]]
 
+    @property
+    def cloud_is_up(self) -> bool:
+        """Whether a data centre runs."""
+        return bool(self.processes())
+
     def cloud(self) -> list[dict[str, Any]]:
-        """What the simulated subscription holds."""
+        """What the simulated subscription holds, but for the pool that comes with the cluster."""
         file = self.run.azure / "state.json"
-        return list(json.loads(file.read_text())["resources"]) if file.exists() else []
+        held = json.loads(file.read_text())["resources"] if file.exists() else []
+        return [record for record in held if not record["id"].endswith("/agentPools/system")]
 
     def check_all_is_there_once(self) -> None:
         """Cloud, cluster and the engine's state are what the program says: nothing twice, nothing lost."""

@@ -37,7 +37,7 @@ def kills() -> list[Kill]:
 @pytest.fixture(scope="module")
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Checkout]:
     folder = tmp_path_factory.mktemp("interruption") / "checkout"
-    shutil.copytree(Path(__file__).with_name("program"), folder)
+    shutil.copytree(Path(__file__).with_name("cluster_program"), folder)
     made = Checkout(folder)
     made.set_team("a")
     yield made

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 import yaml
 
@@ -58,14 +59,35 @@ def test_a_kept_cluster_is_named_by_one_line_for_kubectl_and_goes_with_rehearse_
     assert processes_of(checkout) == []
 
 
-@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM], ids=lambda sign: sign.name)
-def test_a_signal_in_the_middle_of_an_up_leaves_no_process_behind(checkout: Path, sign: signal.Signals) -> None:
-    up = rehearse(checkout, "up", "waits", "--keep", *UP)
-    wait_until(lambda: waits_in_up(checkout) or up.poll() is not None, "the object that never gets ready")
+def stop(up: "subprocess.Popen[bytes]", checkout: Path, sign: signal.Signals) -> None:
+    """Interrupt a command: it says by what, and leaves no process behind."""
     up.send_signal(sign)
     assert up.wait(GONE_WITHIN_SECONDS) == EXIT_STOPPED, printed(checkout)
     assert sign.name in printed(checkout)
+    assert "Traceback" not in printed(checkout)
     assert processes_of(checkout) == []
+
+
+def test_sigterm_in_the_middle_of_an_up_leaves_no_process_behind(checkout: Path) -> None:
+    up = rehearse(checkout, "up", "waits", "--keep", *UP)
+    wait_until(lambda: waits_in_up(checkout) or up.poll() is not None, "the object that never gets ready")
+    stop(up, checkout, signal.SIGTERM)
+
+
+def test_a_second_command_is_refused_and_an_engine_that_was_killed_does_not_block_the_next(checkout: Path) -> None:
+    up = rehearse(checkout, "up", "waits", "--keep", *UP)
+    wait_until(lambda: waits_in_up(checkout) or up.poll() is not None, "the object that never gets ready")
+    assert rehearse(checkout, "up", "waits", "--keep", *UP).wait(LIMIT_SECONDS) == 1
+    assert f"another command works on stack waits (process {up.pid}, since " in printed(checkout)
+
+    [engine] = [process for process in psutil.Process(up.pid).children() if process.name() == "pulumi"]
+    engine.kill()
+    assert up.wait(LIMIT_SECONDS) == 1, printed(checkout)
+    (checkout / "output").write_text("")
+    again = rehearse(checkout, "up", "waits", "--keep", *UP)
+    wait_until(lambda: waits_in_up(checkout) or again.poll() is not None, "the same object, once more")
+    assert "carrying on with the data centre" in printed(checkout)
+    stop(again, checkout, signal.SIGINT)
 
 
 def test_what_is_killed_in_the_middle_of_an_up_takes_everything_with_it(checkout: Path) -> None:

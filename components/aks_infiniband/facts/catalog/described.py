@@ -5,6 +5,7 @@ from typing import Any
 
 from aks_infiniband.facts.catalog.machine import (
     Accelerator,
+    GpuSoftware,
     Infiniband,
     MachineSize,
     Slots,
@@ -20,8 +21,6 @@ def described(name: str, description: Mapping[str, Any]) -> MachineSize:
     """
     infiniband, accelerator = description["infiniband"], description.get("accelerator")
     architecture = description.get("architecture", "amd64")
-    # Azure's arm64 machines with NVIDIA GPUs are all Grace Blackwell.
-    grace_blackwell = architecture == "arm64" and accelerator is not None and accelerator["vendor"] == "nvidia"
     return MachineSize(
         name=name,
         series=description["series"],
@@ -32,7 +31,6 @@ def described(name: str, description: Mapping[str, Any]) -> MachineSize:
             *(infiniband["hcaCount"], infiniband["generation"], infiniband["adapter"]),
             rate_gbps=infiniband.get("rateGbps") or 0,
             vf_device_id=infiniband.get("vfDeviceId") or "",
-            service_level=1 if grace_blackwell else 0,
         ),
         accelerator=accelerator
         and Accelerator(
@@ -40,10 +38,9 @@ def described(name: str, description: Mapping[str, Any]) -> MachineSize:
             model=accelerator["model"],
             count=accelerator["count"],
             memory_gb=accelerator["memoryGb"],
-            software="rocm" if accelerator["vendor"] == "amd" else "dra" if grace_blackwell else "gpu-operator",
+            software=_software(accelerator["vendor"], architecture),
         ),
         architecture=architecture,
-        image_has_ofed=grace_blackwell,
         placement_feature=description.get("placementFeature", True),
         slots=Slots(
             hcas=counted_up(FIRST_HCA, infiniband["hcaCount"]),
@@ -51,3 +48,10 @@ def described(name: str, description: Mapping[str, Any]) -> MachineSize:
             source="assumed",
         ),
     )
+
+
+def _software(vendor: str, architecture: str) -> GpuSoftware:
+    """What such GPUs need: Azure's arm64 machines with NVIDIA GPUs are all Grace Blackwell."""
+    if vendor == "amd":
+        return "rocm"
+    return "dra" if architecture == "arm64" else "gpu-operator"

@@ -1,0 +1,33 @@
+"""Whether the `make` above this process has been interrupted alone.
+
+A terminal's Ctrl-C reaches make and its commands alike. A SIGINT to make alone does not: it waits for its command's
+end, and passes nothing on (GNU make, commands.c, fatal_error_signal). What can be seen of it is that it catches the
+signal no longer.
+"""
+
+import signal
+from contextlib import suppress
+from pathlib import Path
+
+import psutil
+
+_BIT = 1 << (signal.SIGINT - 1)
+
+
+def make_above() -> int | None:
+    """Process of the make that runs this command, at times by way of a shell; None where there is none."""
+    with suppress(psutil.Error):
+        for parent in psutil.Process().parents()[:2]:
+            if parent.name() in {"make", "gmake"}:
+                return int(parent.pid)
+    return None
+
+
+def was_interrupted(make: int) -> bool:
+    """Whether a make that once ran this command waits for its end after a SIGINT."""
+    with suppress(OSError):
+        for line in Path(f"/proc/{make}/status").read_text().splitlines():
+            name, _, value = line.partition(":")
+            if name == "SigCgt":
+                return not int(value, 16) & _BIT
+    return False
