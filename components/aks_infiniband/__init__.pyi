@@ -56,6 +56,7 @@ from .validation import Validation as Validation
 from .validation import ValidationArgs as ValidationArgs
 from .validation import ValidationOptions as ValidationOptions
 from .validation import Waits as Waits
+from .workload.environment import LIST_HCAS as LIST_HCAS
 from .workload.environment import nccl_environment as nccl_environment
 from .workload.pods import pod_template_fragment as pod_template_fragment
 from .workload.sample_job import sample_job as sample_job

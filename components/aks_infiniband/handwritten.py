@@ -4,8 +4,8 @@ YAML means what it means to Pulumi's engine, which reads stack files with gopkg.
 so `off` is text; a key stands once in a mapping (looked at with Pulumi 3.272.0: `pulumi config --json`).
 """
 
+import json
 import re
-import reprlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,11 +19,10 @@ MOST_BYTES: Final = 1_000_000
 _MOST_VALUES: Final = 20_000
 """Once anchors are filled in; a stack of 100 pools has some 4,000."""
 _DEEPEST: Final = 64
+_TOO_DEEP: Final = f"is nested more than {_DEEPEST} deep"
+_LONGEST_LINE: Final = 1300
 _LONGEST: Final = 200
 """Characters of a value in an error."""
-_SHORT: Final = reprlib.Repr()
-_SHORT.maxstring = _SHORT.maxother = _LONGEST
-_SHORT.maxlist = _SHORT.maxdict = _SHORT.maxtuple = 8
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _TAG: Final = "tag:yaml.org,2002:"
 _TAGS: Final = (None, f"{_TAG}str")
@@ -115,7 +114,7 @@ def _measure(text: str | bytes) -> None:
             keys: set[str] | None = set() if isinstance(event, yaml.MappingStartEvent) else None
             under_way.append(_Open(event.anchor, values, keys))
         if len(under_way) > _DEEPEST:
-            raise HandwrittenError(f"is nested more than {_DEEPEST} deep, {where}")
+            raise HandwrittenError(f"{_TOO_DEEP}, {where}")
         if values > _MOST_VALUES:
             raise HandwrittenError(f"holds more than {_MOST_VALUES:,} values, anchors filled in")
 
@@ -174,17 +173,66 @@ _Rules.yaml_constructors = {
 
 
 def shortened(value: object) -> str:
-    """A value as an error shows it: in Python's words, and of a long one its beginning and end."""
-    text = _SHORT.repr(value)
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST // 2]}…{text[-_LONGEST // 2 :]}"
+    """A value as an error shows it: in Python's words, of a long one both ends, and of a URL no password."""
+    try:
+        text = repr(value)
+    except ValueError:
+        text = "a number of more than 4,300 digits"
+    if len(text) > _LONGEST:
+        text = f"{text[: _LONGEST // 2]}…{text[-_LONGEST // 2 :]}"
+    return re.sub(r"(?<=://)[^/@\s…]+(@|…)|[^/@\s…'\"]+:[^/@\s…]+(@)", r"…\1\2", text)
 
 
 def first_lines(text: str) -> str:
     """An error's text as far as people read: its first lines, within 2 kB, and how many more there are."""
-    lines = [f"{line[:600]}…" if len(line) > 600 else line for line in text.splitlines()]
-    kept = lines[:1]
+    lines = [line if len(line) <= _LONGEST_LINE else f"{line[:_LONGEST_LINE]}…" for line in text.splitlines()]
+    kept, size = lines[:1], 0
     for line in lines[1:]:
-        if sum(map(len, kept)) + len(kept) + len(line) > 1800:
-            return "\n".join([*kept, f"  … and {len(lines) - len(kept)} more lines"])
+        size += len(line.encode(errors="replace")) + 1
+        if size > _LONGEST_LINE + 500:
+            return "\n".join([*kept, f"  … and {len(lines) - len(kept)} more"])
         kept.append(line)
     return "\n".join(kept)
+
+
+def opened(text: str) -> Any:
+    """What a text holds as JSON; a text that holds none itself. Raises HandwrittenError for what no reader takes."""
+    try:
+        found = json.loads(text, object_pairs_hook=_distinct, parse_constant=_no_number)
+    except HandwrittenError:
+        raise
+    except ValueError:
+        return text
+    except RecursionError:
+        raise HandwrittenError(_TOO_DEEP) from None
+    return found
+
+
+def plain_data(value: Any) -> Any:
+    """A value, or what it holds as JSON text. Raises HandwrittenError for one nested too deeply, or in itself."""
+    found = opened(value) if isinstance(value, str) else value
+    if _is_deep(found):
+        raise HandwrittenError(_TOO_DEEP)
+    return found
+
+
+def _is_deep(value: Any) -> bool:
+    layer = [value]
+    for _ in range(_DEEPEST):
+        layer = [inner for outer in layer if isinstance(outer, dict) for inner in outer.values()] + [
+            inner for outer in layer if isinstance(outer, list | tuple) for inner in outer
+        ]
+    return bool(layer)
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise HandwrittenError(f"has the key {shortened(twice)} twice in one mapping")
+    return found
+
+
+def _no_number(word: str) -> None:
+    raise HandwrittenError(f"has {word}, which no JSON has")

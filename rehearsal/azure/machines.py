@@ -104,7 +104,7 @@ def node(facts: PoolFacts, instance: int, address: int) -> dict[str, Any]:
             ],
             "nodeInfo": node_info(
                 architecture=facts.size.architecture,
-                image=node_image(facts.pool, facts.size.architecture),
+                image=node_image(facts.pool, facts.size),
                 kubelet_version=facts.kubelet_version,
                 provider_id=provider_id,
             ),
@@ -122,10 +122,10 @@ def _pod_cidr(facts: PoolFacts, address: int) -> dict[str, Any]:
 
 def labels(facts: PoolFacts, instance: int) -> dict[str, str]:
     """The labels AKS sets, and the pool's own."""
-    pool, architecture = facts.pool, facts.size.architecture
+    pool = facts.pool
     zones = pool.get("availabilityZones") or []
     zone = f"{facts.location}-{zones[instance % len(zones)]}" if zones else "0"
-    image = node_image(pool, architecture)
+    image = node_image(pool, facts.size)
     return {
         "agentpool": pool["name"],
         "kubernetes.azure.com/agentpool": pool["name"],
@@ -137,10 +137,10 @@ def labels(facts: PoolFacts, instance: int) -> dict[str, str]:
         "kubernetes.azure.com/os-sku-effective": system_of_image(image).effective,
         "kubernetes.azure.com/role": "agent",
         "kubernetes.azure.com/storageprofile": str(pool["osDiskType"]).lower(),
-        "kubernetes.io/arch": architecture,
+        "kubernetes.io/arch": facts.size.architecture,
         "kubernetes.io/os": "linux",
         "kubernetes.io/role": "agent",
-        "beta.kubernetes.io/arch": architecture,
+        "beta.kubernetes.io/arch": facts.size.architecture,
         "beta.kubernetes.io/os": "linux",
         "beta.kubernetes.io/instance-type": facts.size_name,
         "node.kubernetes.io/instance-type": facts.size_name,

@@ -1,12 +1,12 @@
 """Node images: which operating system an OS SKU means, and what its nodes say of themselves."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from aks_infiniband.facts.catalog.machine import Architecture
+from aks_infiniband.facts.catalog.machine import Architecture, MachineSize
 
-from rehearsal.azure.subscription import version_key
+from rehearsal.azure.subscription import Size, version_key
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -19,6 +19,8 @@ class NodeSystem:
     kernel: str
     containerd: str
     oldest: str
+    has_ofed: bool = False
+    """Whether it brings DOCA-OFED, which openibd loads."""
 
 
 _UBUNTU_2204: Final = NodeSystem(
@@ -37,6 +39,11 @@ _UBUNTU_2404: Final = NodeSystem(
     containerd="containerd://2.1.6-1",
     oldest="1.32",
 )
+_UBUNTU_2404_GB: Final = replace(
+    _UBUNTU_2404, image="AKSUbuntu-2404gen2arm64gb", kernel="6.14.0-1003-azure-nvidia", has_ofed=True
+)
+"""That of GB200 and GB300 (Azure/AgentBaker 06836ee, vhdbuilder/packer/gb-mai-bom.json and
+install-dependencies.sh, configureGraceBlackwell). That public pools get it is assumed."""
 _AZURE_LINUX: Final = NodeSystem(
     image="AKSAzureLinux-V3",
     effective="AzureLinux3",
@@ -45,7 +52,7 @@ _AZURE_LINUX: Final = NodeSystem(
     containerd="containerd://2.0.0",
     oldest="1.31",
 )
-_SYSTEMS: Final = (_UBUNTU_2204, _UBUNTU_2404, _AZURE_LINUX)
+_SYSTEMS: Final = (_UBUNTU_2204, _UBUNTU_2404_GB, _UBUNTU_2404, _AZURE_LINUX)
 _BY_SKU: Final = {
     "Ubuntu2204": _UBUNTU_2204,
     "Ubuntu2404": _UBUNTU_2404,
@@ -66,11 +73,13 @@ def system_of_sku(os_sku: str, kubernetes: str) -> NodeSystem | None:
     return _BY_SKU.get(os_sku)
 
 
-def newest_image(os_sku: str, kubernetes: str, architecture: Architecture) -> str:
-    """The node image version that a new node gets."""
+def newest_image(os_sku: str, kubernetes: str, size: Size | MachineSize) -> str:
+    """The node image version that a new node of a size gets."""
     system = system_of_sku(os_sku, kubernetes)
     assert system, f"the OS SKU {os_sku} was accepted and is not simulated"
-    suffix = "gen2arm64containerd" if architecture == "arm64" else "gen2containerd"
+    if isinstance(size, MachineSize) and size.image_has_ofed:
+        return f"{_UBUNTU_2404_GB.image}containerd-{_RELEASE}"
+    suffix = "gen2arm64containerd" if size.architecture == "arm64" else "gen2containerd"
     return f"{system.image}{suffix}-{_RELEASE}"
 
 
@@ -84,7 +93,7 @@ def architecture_of_image(node_image_version: str) -> Architecture:
     return "arm64" if "arm64" in node_image_version else "amd64"
 
 
-def node_image(pool: Mapping[str, Any], architecture: Architecture) -> str:
+def node_image(pool: Mapping[str, Any], size: Size | MachineSize) -> str:
     """The node image version of a pool's nodes: the one it has, or the newest of its OS SKU."""
     version = str(pool.get("currentOrchestratorVersion") or pool.get("orchestratorVersion") or UBUNTU_2404_FROM)
-    return str(pool.get("nodeImageVersion") or newest_image(str(pool["osSKU"]), version, architecture))
+    return str(pool.get("nodeImageVersion") or newest_image(str(pool["osSKU"]), version, size))

@@ -11,8 +11,8 @@ from rehearsal.azure.node_images import system_of_image
 from rehearsal.azure.subscription import Size
 
 MACHINE_ANNOTATION: Final = "rehearsal.aks-infiniband/machine"
-"""What a machine is: {"size": …, "fabric": …, "gpuDriver": "Install" or "None"}; machines of one placement group share
-the fabric, and with Install AKS has put the GPUs' driver on it."""
+"""What a machine is: {"size": …, "fabric": …, "gpuDriver": "Install" or "None", "ofed": …}; machines of one placement
+group share the fabric, with Install AKS has put the GPUs' driver on it; ofed: whether the image has DOCA-OFED."""
 KWOK_ANNOTATION: Final = "kwok.x-k8s.io/node"
 
 
@@ -21,7 +21,8 @@ def machine_annotation(
 ) -> str:
     """The annotation that tells the other simulators what a machine is. gpu_profile: the agent pool's."""
     driver = (gpu_profile or {}).get("driver", "Install") if has_nvidia_gpus(size) else "None"
-    return json.dumps({"size": size_name, "fabric": fabric, "gpuDriver": driver})
+    ofed = isinstance(size, MachineSize) and size.image_has_ofed
+    return json.dumps({"size": size_name, "fabric": fabric, "gpuDriver": driver, "ofed": ofed})
 
 
 def has_nvidia_gpus(size: Size | MachineSize) -> bool:

@@ -10,7 +10,7 @@ from lightkube.models.meta_v1 import ObjectMeta
 from lightkube.resources.core_v1 import PodEviction
 from lightkube.types import CascadeType, PatchType
 
-from rehearsal.operators.plan import Doc, Plan
+from rehearsal.operators.plan import Document, Plan
 from rehearsal.watch.kinds import RESOURCES
 from rehearsal.watch.requests import UNREACHABLE
 
@@ -36,7 +36,7 @@ async def carry_out(client: AsyncClient, plan: Plan, *, manager: str) -> bool:
     return all(done)
 
 
-def _node_patch(plan: Plan, node: str) -> Doc:
+def _node_patch(plan: Plan, node: str) -> Document:
     metadata = {
         key: changes
         for key, changes in (
@@ -45,20 +45,20 @@ def _node_patch(plan: Plan, node: str) -> Doc:
         )
         if changes
     }
-    patch: Doc = {"metadata": metadata} if metadata else {}
+    patch: Document = {"metadata": metadata} if metadata else {}
     if node in plan.cordons:
         patch["spec"] = {"unschedulable": plan.cordons[node] or None}
     return patch
 
 
-async def _evict(client: AsyncClient, pod: Doc) -> None:
+async def _evict(client: AsyncClient, pod: Document) -> None:
     """Ask for a pod's eviction; a disruption budget may refuse it for now."""
     metadata = pod["metadata"]
     body = PodEviction(metadata=ObjectMeta(name=metadata["name"], namespace=metadata["namespace"]))
     await client.create(body, metadata["name"], namespace=metadata["namespace"])
 
 
-async def _attempt(request: Awaitable[Any], verb: str, document: Doc) -> bool:
+async def _attempt(request: Awaitable[Any], verb: str, document: Document) -> bool:
     name = f"{document['kind']} {document['metadata']['name']}"
     try:
         await request
@@ -75,7 +75,7 @@ async def _attempt(request: Awaitable[Any], verb: str, document: Doc) -> bool:
     return True
 
 
-async def _apply(client: AsyncClient, document: Doc, manager: str) -> None:
+async def _apply(client: AsyncClient, document: Document, manager: str) -> None:
     metadata = document["metadata"]
     await client.patch(
         RESOURCES[document["kind"]],
@@ -88,7 +88,7 @@ async def _apply(client: AsyncClient, document: Doc, manager: str) -> None:
     )
 
 
-async def _delete(client: AsyncClient, document: Doc) -> None:
+async def _delete(client: AsyncClient, document: Document) -> None:
     metadata = document["metadata"]
     await client.delete(
         RESOURCES[document["kind"]],
@@ -98,7 +98,7 @@ async def _delete(client: AsyncClient, document: Doc) -> None:
     )
 
 
-async def _set_status(client: AsyncClient, document: Doc, status: Doc) -> None:
+async def _set_status(client: AsyncClient, document: Document, status: Document) -> None:
     """Replace the status; keys that it has no more are taken away."""
     old = dict.fromkeys(document.get("status") or {})
     await client.patch(

@@ -7,7 +7,7 @@ pkg/upgrade/drain_manager.go and pod_manager.go).
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from rehearsal.operators.plan import Doc, Snapshot, annotation, labels_of
+from rehearsal.operators.plan import Document, Snapshot, annotation, labels_of
 from rehearsal.operators.selectors import selects
 
 _MIRROR = "kubernetes.io/config.mirror"
@@ -17,19 +17,19 @@ _MIRROR = "kubernetes.io/config.mirror"
 class Leaving:
     """The pods that have to leave a node."""
 
-    pods: list[Doc]
+    pods: list[Document]
     """All that are still there, being deleted or not."""
     stuck: list[str]
     """Why some of them may not be evicted."""
 
     @property
-    def to_evict(self) -> list[Doc]:
+    def to_evict(self) -> list[Document]:
         """The pods that have not been evicted yet."""
         return [pod for pod in self.pods if "deletionTimestamp" not in pod["metadata"]]
 
 
 def leaving(
-    snapshot: Snapshot, node: str, settings: Mapping[str, object], *, chosen: Callable[[Doc], bool] | None = None
+    snapshot: Snapshot, node: str, settings: Mapping[str, object], *, chosen: Callable[[Document], bool] | None = None
 ) -> Leaving:
     """The pods that a drain of the node is about.
 
@@ -48,7 +48,7 @@ def leaving(
     return Leaving(pods=pods, stuck=stuck)
 
 
-def uses_gpus(pod: Doc) -> bool:
+def uses_gpus(pod: Document) -> bool:
     """Whether a pod asks for GPUs or parts of them, and has not ended (gpuPodSpecFilter of the GPU Operator)."""
     if (pod.get("status") or {}).get("phase") in {"Succeeded", "Failed"}:
         return False
@@ -61,12 +61,12 @@ def uses_gpus(pod: Doc) -> bool:
     return any(name.startswith(("nvidia.com/gpu", "nvidia.com/mig-")) for name in asked)
 
 
-def _stays(pod: Doc) -> bool:
+def _stays(pod: Document) -> bool:
     owners = pod["metadata"].get("ownerReferences") or ()
     return any(owner["kind"] == "DaemonSet" for owner in owners) or annotation(pod, _MIRROR) is not None
 
 
-def _obstacle(pod: Doc, settings: Mapping[str, object]) -> str | None:
+def _obstacle(pod: Document, settings: Mapping[str, object]) -> str | None:
     if (pod.get("status") or {}).get("phase") in {"Succeeded", "Failed"}:
         return None
     name = f"{pod['metadata'].get('namespace')}/{pod['metadata']['name']}"

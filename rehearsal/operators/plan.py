@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-Doc = dict[str, Any]
+Document = dict[str, Any]
 """A Kubernetes object as its JSON says it."""
 
 DIGEST: Final = "rehearsal.aks-infiniband/applied"
@@ -17,9 +17,9 @@ DIGEST: Final = "rehearsal.aks-infiniband/applied"
 class Snapshot:
     """The objects of a cluster, by kind, as they were at one moment."""
 
-    kinds: Mapping[str, Sequence[Doc]]
+    kinds: Mapping[str, Sequence[Document]]
 
-    def of(self, kind: str, *, labels: Mapping[str, str] | None = None, namespace: str | None = None) -> list[Doc]:
+    def of(self, kind: str, *, labels: Mapping[str, str] | None = None, namespace: str | None = None) -> list[Document]:
         """Objects of a kind that carry all these labels, in one namespace or all."""
         return [
             item
@@ -28,12 +28,12 @@ class Snapshot:
             and (labels or {}).items() <= labels_of(item).items()
         ]
 
-    def find(self, kind: str, name: str, namespace: str | None = None) -> Doc | None:
+    def find(self, kind: str, name: str, namespace: str | None = None) -> Document | None:
         """The object of this name, or None."""
         found = [item for item in self.of(kind, namespace=namespace) if item["metadata"]["name"] == name]
         return found[0] if found else None
 
-    def holds(self, document: Doc) -> bool:
+    def holds(self, document: Document) -> bool:
         """Whether the cluster has the document unchanged since it was sealed."""
         metadata = document["metadata"]
         here = self.find(document["kind"], metadata["name"], metadata.get("namespace"))
@@ -44,11 +44,11 @@ class Snapshot:
 class Plan:
     """What a reconcile wants the cluster to be; only what differs from the snapshot has to be done."""
 
-    objects: list[Doc] = field(default_factory=list)
+    objects: list[Document] = field(default_factory=list)
     """Applied by server-side apply, in order."""
-    deletions: list[Doc] = field(default_factory=list)
+    deletions: list[Document] = field(default_factory=list)
     """Objects of the snapshot that have to go."""
-    evictions: list[Doc] = field(default_factory=list)
+    evictions: list[Document] = field(default_factory=list)
     """Pods of the snapshot that have to leave their node."""
     node_labels: dict[str, dict[str, str | None]] = field(default_factory=dict)
     """Node name -> label -> value; None takes the label away."""
@@ -56,44 +56,46 @@ class Plan:
     """Node name -> annotation -> value; None takes the annotation away."""
     cordons: dict[str, bool] = field(default_factory=dict)
     """Node name -> whether it is unschedulable."""
-    statuses: list[tuple[Doc, Doc]] = field(default_factory=list)
+    statuses: list[tuple[Document, Document]] = field(default_factory=list)
     """Object of the snapshot, and the status that it should have."""
 
-    def label(self, node: Doc, labels: Mapping[str, str | None]) -> None:
+    def label(self, node: Document, labels: Mapping[str, str | None]) -> None:
         """Ask for labels on a node; what it carries already is left out."""
         has = labels_of(node)
         changed = {key: value for key, value in labels.items() if has.get(key) != value}
         if changed:
             self.node_labels.setdefault(node["metadata"]["name"], {}).update(changed)
 
-    def annotate(self, node: Doc, annotations: Mapping[str, str | None]) -> None:
+    def annotate(self, node: Document, annotations: Mapping[str, str | None]) -> None:
         """Ask for annotations on a node; what it carries already is left out."""
         changed = {key: value for key, value in annotations.items() if annotation(node, key) != value}
         if changed:
             self.node_annotations.setdefault(node["metadata"]["name"], {}).update(changed)
 
-    def set_status(self, document: Doc, status: Doc) -> None:
+    def set_status(self, document: Document, status: Document) -> None:
         """Ask for a status; none is written when the document has it."""
         if document.get("status") != status:
             self.statuses.append((document, status))
 
-    def include(self, documents: Iterable[Doc], snapshot: Snapshot) -> None:
+    def include(self, documents: Iterable[Document], snapshot: Snapshot) -> None:
         """Ask for sealed documents; those that the cluster holds are left out."""
         self.objects.extend(document for document in documents if not snapshot.holds(document))
 
 
-def labels_of(document: Doc) -> dict[str, str]:
+def labels_of(document: Document) -> dict[str, str]:
     """Labels of an object; none is an empty mapping."""
     return document["metadata"].get("labels") or {}
 
 
-def annotation(document: Doc, name: str) -> str | None:
+def annotation(document: Document, name: str) -> str | None:
     """Value of an annotation, or None."""
     value: str | None = (document["metadata"].get("annotations") or {}).get(name)
     return value
 
 
-def owned(document: Doc, owner: Doc, *, namespace: str | None = None, labels: Mapping[str, str] | None = None) -> Doc:
+def owned(
+    document: Document, owner: Document, *, namespace: str | None = None, labels: Mapping[str, str] | None = None
+) -> Document:
     """The document with an owner reference, so that it is deleted with its owner, and with its own digest."""
     metadata = dict(document["metadata"])
     if namespace is not None:
@@ -112,7 +114,7 @@ def owned(document: Doc, owner: Doc, *, namespace: str | None = None, labels: Ma
     return sealed({**document, "metadata": metadata})
 
 
-def sealed(document: Doc) -> Doc:
+def sealed(document: Document) -> Document:
     """The document with its digest as an annotation."""
     digest = hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()[:16]
     metadata = document["metadata"]
@@ -122,6 +124,6 @@ def sealed(document: Doc) -> Doc:
     }
 
 
-def without_empty(document: Doc) -> Doc:
+def without_empty(document: Document) -> Document:
     """The mapping without keys whose value is None, empty text, an empty list or an empty mapping."""
     return {key: value for key, value in document.items() if value not in (None, "", [], {})}

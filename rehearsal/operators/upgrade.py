@@ -9,14 +9,14 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from rehearsal.operators.plan import Doc, Plan, Snapshot, labels_of
+from rehearsal.operators.plan import Document, Plan, Snapshot, labels_of
 from rehearsal.operators.upgrade_step import CORDON, DONE, REQUIRED, DriverKind, NodeDriver, Step
 from rehearsal.operators.workloads import latest_revision, outdated, pods_of
 
 _NOT_UNDER_WAY: Final = frozenset({None, DONE, REQUIRED})
 
 
-def forget(plan: Plan, nodes: Sequence[Doc], kind: DriverKind) -> None:
+def forget(plan: Plan, nodes: Sequence[Document], kind: DriverKind) -> None:
     """Remove the upgrade labels: without autoUpgrade a driver's pod is replaced only when someone deletes it."""
     for node in nodes:
         plan.label(node, {kind.label: None})
@@ -26,7 +26,7 @@ def roll(
     plan: Plan,
     snapshot: Snapshot,
     *,
-    daemon_sets: Sequence[Doc],
+    daemon_sets: Sequence[Document],
     kind: DriverKind,
     policy: Mapping[str, object],
     now: str,
@@ -53,12 +53,12 @@ def roll(
             step.go_on()
 
 
-def _lacks_pods(daemon_set: Doc, snapshot: Snapshot) -> bool:
+def _lacks_pods(daemon_set: Document, snapshot: Snapshot) -> bool:
     desired = (daemon_set.get("status") or {}).get("desiredNumberScheduled", 0)
     return bool(desired != len(pods_of(daemon_set, snapshot)))
 
 
-def _drivers(snapshot: Snapshot, daemon_sets: Sequence[Doc], kind: DriverKind) -> list[NodeDriver]:
+def _drivers(snapshot: Snapshot, daemon_sets: Sequence[Document], kind: DriverKind) -> list[NodeDriver]:
     nodes = {node["metadata"]["name"]: node for node in snapshot.of("Node")}
     found = []
     for daemon_set in daemon_sets:
@@ -92,6 +92,6 @@ def _scaled(value: object, total: int) -> int:
     return math.ceil(int(text.removesuffix("%")) * total / 100) if text.endswith("%") else int(text)
 
 
-def _is_down(node: Doc) -> bool:
+def _is_down(node: Document) -> bool:
     conditions = (node.get("status") or {}).get("conditions") or ()
     return any(condition["type"] == "Ready" and condition["status"] != "True" for condition in conditions)

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Final
 
 from rehearsal.operators.drain import Leaving, leaving
-from rehearsal.operators.plan import Doc, Plan, Snapshot, annotation, labels_of
+from rehearsal.operators.plan import Document, Plan, Snapshot, annotation, labels_of
 from rehearsal.operators.selectors import selects
 from rehearsal.operators.workloads import pod_ready
 
@@ -35,7 +35,7 @@ class DriverKind:
 
     name: str
     """ofed or gpu: part of every label and annotation."""
-    deletes: Callable[[Doc], bool] | None = None
+    deletes: Callable[[Document], bool] | None = None
     """The pods of the state pod-deletion-required, which is passed over without it."""
     validator: Mapping[str, str] | None = None
     """Labels of the pod that has to be ready on the node afterwards."""
@@ -65,8 +65,8 @@ class DriverKind:
 class NodeDriver:
     """The driver's pod on one node."""
 
-    node: Doc
-    pod: Doc
+    node: Document
+    pod: Document
     is_outdated: bool
     state: str | None
 
@@ -211,7 +211,7 @@ class Step:
         return (datetime.fromisoformat(self.now) - datetime.fromisoformat(since)).total_seconds() > limit
 
 
-def _is_failing(pod: Doc) -> bool:
+def _is_failing(pod: Document) -> bool:
     status = pod.get("status") or {}
     views = [*(status.get("initContainerStatuses") or ()), *(status.get("containerStatuses") or ())]
     return any(not view.get("ready") and view.get("restartCount", 0) > _MOST_RESTARTS for view in views)

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
-from rehearsal.operators.plan import Doc, Snapshot, labels_of
+from rehearsal.operators.plan import Document, Snapshot, labels_of
 
-REQUESTS: Doc = {"requests": {"cpu": "10m", "memory": "32Mi"}}
+REQUESTS: Document = {"requests": {"cpu": "10m", "memory": "32Mi"}}
 """What an operand asks for when its policy says nothing: the stand-in's own figure, small beside any node."""
 
 
@@ -12,11 +12,11 @@ def daemon_set(
     name: str,
     *,
     selector: Mapping[str, str],
-    pod: Doc,
+    pod: Document,
     pod_labels: Mapping[str, str] | None = None,
     labels: Mapping[str, str] | None = None,
     on_delete: bool = False,
-) -> Doc:
+) -> Document:
     """A DaemonSet whose pods carry the selector's labels and more.
 
     on_delete: pods are replaced only when someone deletes them, as drivers' are.
@@ -33,7 +33,7 @@ def daemon_set(
     }
 
 
-def deployment(name: str, *, selector: Mapping[str, str], pod: Doc) -> Doc:
+def deployment(name: str, *, selector: Mapping[str, str], pod: Document) -> Document:
     """A Deployment of one pod."""
     return {
         "apiVersion": "apps/v1",
@@ -47,12 +47,12 @@ def deployment(name: str, *, selector: Mapping[str, str], pod: Doc) -> Doc:
     }
 
 
-def config_map(name: str, data: Mapping[str, str]) -> Doc:
+def config_map(name: str, data: Mapping[str, str]) -> Document:
     """A ConfigMap; its namespace comes with its owner."""
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": dict(data)}
 
 
-def available(deployment: Doc) -> bool:
+def available(deployment: Document) -> bool:
     """Whether a Deployment has the condition Available, for the specification that it has now."""
     status = deployment.get("status") or {}
     return status.get("observedGeneration", 0) >= deployment["metadata"].get("generation", 0) and any(
@@ -61,7 +61,7 @@ def available(deployment: Doc) -> bool:
     )
 
 
-def counts(daemon_set: Doc) -> tuple[int, int, int] | None:
+def counts(daemon_set: Document) -> tuple[int, int, int] | None:
     """Desired, available and updated pods; None until the controller has seen the specification that there is now."""
     status = daemon_set.get("status") or {}
     if status.get("observedGeneration", 0) < daemon_set["metadata"].get("generation", 0) or not status:
@@ -73,13 +73,13 @@ def counts(daemon_set: Doc) -> tuple[int, int, int] | None:
     )
 
 
-def pod_ready(pod: Doc) -> bool:
+def pod_ready(pod: Document) -> bool:
     """Whether all containers of a pod are ready, and it is not on its way out."""
     statuses = (pod.get("status") or {}).get("containerStatuses") or ()
     return bool(statuses) and all(s.get("ready") for s in statuses) and "deletionTimestamp" not in pod["metadata"]
 
 
-def pods_of(daemon_set: Doc, snapshot: Snapshot) -> list[Doc]:
+def pods_of(daemon_set: Document, snapshot: Snapshot) -> list[Document]:
     """Pods that a DaemonSet owns."""
     uid = daemon_set["metadata"].get("uid")
     return [
@@ -89,10 +89,10 @@ def pods_of(daemon_set: Doc, snapshot: Snapshot) -> list[Doc]:
     ]
 
 
-def latest_revision(daemon_set: Doc, snapshot: Snapshot) -> str | None:
+def latest_revision(daemon_set: Document, snapshot: Snapshot) -> str | None:
     """Value of the label `controller-revision-hash` that a pod of the DaemonSet's present template has."""
     uid = daemon_set["metadata"].get("uid")
-    revisions: Sequence[Doc] = [
+    revisions: Sequence[Document] = [
         revision
         for revision in snapshot.of("ControllerRevision", namespace=daemon_set["metadata"].get("namespace"))
         if any(owner["uid"] == uid for owner in revision["metadata"].get("ownerReferences") or ())
@@ -102,6 +102,6 @@ def latest_revision(daemon_set: Doc, snapshot: Snapshot) -> str | None:
     return labels_of(max(revisions, key=lambda revision: int(revision["revision"]))).get("controller-revision-hash")
 
 
-def outdated(pod: Doc, revision: str | None) -> bool:
+def outdated(pod: Document, revision: str | None) -> bool:
     """Whether a pod was made from an older template than the revision's."""
     return revision is not None and labels_of(pod).get("controller-revision-hash") != revision

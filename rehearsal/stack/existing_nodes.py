@@ -153,7 +153,7 @@ def _node(
             ],
             "nodeInfo": node_info(
                 architecture=size.architecture,
-                image=newest_image("Ubuntu2404", UBUNTU_2404_FROM, size.architecture),
+                image=newest_image("Ubuntu2404", UBUNTU_2404_FROM, size),
                 kubelet_version=kubelet_version,
                 provider_id=provider_id,
             ),

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from aks_infiniband.handwritten import HandwrittenError
+from aks_infiniband.handwritten import opened as open_json
 from aks_infiniband.handwritten import read as read_yaml
 
 NAMESPACE: Final = "aks-infiniband"
@@ -152,9 +153,9 @@ def section(config: Mapping[str, Any], setting: str) -> dict[str, Any] | None:
 def opened(value: Any) -> Any:
     """A value, or what it holds as JSON text."""
     try:
-        return json.loads(value) if isinstance(value, str) else value
-    except (ValueError, RecursionError):
-        return value
+        return open_json(value) if isinstance(value, str) else value
+    except HandwrittenError:
+        return value  # the program says why
 
 
 def _set(config: dict[str, Any], setting: str, changes: Mapping[str, Any]) -> None:

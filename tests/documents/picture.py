@@ -1,30 +1,34 @@
-"""Draws docs/rehearsal.svg from a real rehearsal of the stack `dev`, in two minutes."""
+"""Draws docs/rehearsal.svg, the end of a rehearsal of the stack `dev`, from what `make rehearse` has left of it."""
 
-import sys
-from functools import partial
+import json
+from io import StringIO
 from pathlib import Path
 from typing import Final
-from unittest.mock import patch
 
 from rich.console import Console
 
-from rehearsal import cli
+from rehearsal.engine.events import Step
+from rehearsal.outcome.progress import Progress
+from rehearsal.outcome.tables import print_summary
 
-_PICTURE: Final = Path(__file__).parents[2] / "docs" / "rehearsal.svg"
+_PROJECT: Final = Path(__file__).parents[2]
 _WIDTH: Final = 100
 """Columns of the terminal in the picture."""
 
-
-def main() -> int:
-    """Rehearse, and draw what a terminal shows, if all went well; the rehearsal's exit code."""
-    console = Console(record=True, width=_WIDTH, force_terminal=True)
-    console.print("$ make rehearse", highlight=False)
-    with patch.object(cli, "Console", partial(lambda made, **_options: made, console)):
-        code = cli.main(["up", "dev"])
-    if code == 0:
-        console.save_svg(str(_PICTURE), title="make rehearse")
-    return code
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    result = json.loads((_PROJECT / ".rehearsal" / "dev" / "result.json").read_text(encoding="utf-8"))
+    seen = Progress(console=Console(quiet=True))
+    for made in result["resources"]:
+        custom = not made["type"].startswith(("aks-infiniband:", "pulumi:pulumi:Stack"))
+        seen.show(
+            Step(
+                urn=made["urn"],
+                operation=made["status"],
+                begun=made["start_s"],
+                ended=made["end_s"],
+                custom=custom,
+            )
+        )
+    console = Console(record=True, width=_WIDTH, file=StringIO())
+    print_summary(console, seen.steps, result["outputs"])
+    console.save_svg(str(_PROJECT / "docs" / "rehearsal.svg"), title="make rehearse")

@@ -1,17 +1,19 @@
 """The kubeconfig of a cluster that somebody else made: found, checked, and cut down to one context."""
 
 import base64
+import re
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import pulumi
-import yaml
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from aks_infiniband.access.kubeconfig import KubeconfigError, document, interactive
+from aks_infiniband.handwritten import HandwrittenError, content, read, shortened
 
 _EMBEDDED: Final = ("certificate-authority", "client-certificate", "client-key")
 """Keys that name a file whose content a kubeconfig may hold itself, under the same key with -data (client-go)."""
@@ -44,47 +46,104 @@ def read_kubeconfig(path: str, *, context: str | None = None, folder: Path | Non
     Raises KubeconfigError: no such file, not a kubeconfig, no such context, a login that waits for a person, or, in a
     real update, a credential plugin that is not there.
     """
-    file = (folder or Path.cwd()) / Path(path).expanduser()
-    given = _parsed(file)
+    try:
+        file = (folder or Path.cwd()) / Path(path).expanduser()
+        given = read(file)
+    except RuntimeError as error:
+        raise KubeconfigError(f"the kubeconfig {path} cannot be read: there is no such home folder") from error
+    except HandwrittenError as error:
+        hint = "existingCluster.kubeconfig says where it is"
+        raise KubeconfigError(f"the kubeconfig {file} {error}; {hint}") from error
+    if not isinstance(given, dict) or not all(isinstance(given.get(key), list) for key in ("clusters", "contexts")):
+        raise KubeconfigError(f"{file} is not a kubeconfig: it must be YAML with clusters, contexts and users")
     chosen = context or given.get("current-context")
-    if not chosen:
-        raise KubeconfigError(f"{file} has no current-context; name one of its contexts: {_names(given, 'contexts')}")
-    parts = _named(given, "contexts", chosen, file)["context"]
-    cluster = dict(_named(given, "clusters", parts.get("cluster"), file)["cluster"])
-    user = dict(_named(given, "users", parts.get("user"), file).get("user") or {})
-    if not cluster.get("server"):
-        raise KubeconfigError(f"{file}: cluster {parts['cluster']} has no server")
+    if not isinstance(chosen, str) or not chosen:
+        raise KubeconfigError(f"{file} has no current-context; name one of its contexts: {_names(given, 'context')}")
+    parts = _named(_Context, given, "context", chosen, file)
+    cluster = _named(_Cluster, given, "cluster", parts["cluster"], file)
+    user = _named(_User, given, "user", parts["user"], file)
     _require_login(file, parts["user"], user)
     kubeconfig = document(chosen, _self_contained(cluster, file), _self_contained(user, file))
-    return KubeconfigFile(kubeconfig=kubeconfig, context=chosen, server=str(cluster["server"]))
+    return KubeconfigFile(kubeconfig=kubeconfig, context=chosen, server=cluster["server"])
 
 
-def _parsed(file: Path) -> Mapping[str, Any]:
-    try:
-        given = yaml.safe_load(file.read_text())
-    except OSError as error:
-        raise KubeconfigError(
-            f"the kubeconfig {file} cannot be read: {error.strerror}; existingCluster.kubeconfig says where it is"
-        ) from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise KubeconfigError(f"{file} is not a kubeconfig: {error}") from error
-    if not isinstance(given, Mapping) or not all(isinstance(given.get(key), list) for key in ("clusters", "contexts")):
-        raise KubeconfigError(f"{file} is not a kubeconfig: it must be YAML with clusters, contexts and users")
-    return given
+def _base64(value: str) -> str:
+    base64.b64decode("".join(value.split()), validate=True)  # raises ValueError
+    return value
+
+
+def _https(value: str) -> str:
+    if not re.fullmatch(r"https://[^\s/@]+(/\S*)?", value):
+        raise ValueError("must be the https:// URL of an API server")
+    return value
+
+
+_Data = Annotated[str, AfterValidator(_base64)]
+
+
+class _Part(BaseModel):
+    """A part of a kubeconfig that is used (client-go, tools/clientcmd/api/v1); other keys are handed on as they are."""
+
+    model_config = ConfigDict(extra="allow", strict=True, alias_generator=lambda name: name.replace("_", "-"))
+
+
+class _Context(_Part):
+    cluster: str
+    user: str
+
+
+class _Cluster(_Part):
+    server: Annotated[str, AfterValidator(_https)]
+    certificate_authority: str | None = None
+    certificate_authority_data: _Data | None = None
+
+
+class _Variable(_Part):
+    name: str
+    value: str
+
+
+class _Exec(_Part):
+    command: Annotated[str, Field(min_length=1)]
+    args: list[str] | None = None
+    env: list[_Variable] | None = None
+
+
+class _User(_Part):
+    exec: _Exec | None = None
+    token: str | None = None
+    tokenFile: str | None = None  # noqa: N815  its name there
+    client_certificate: str | None = None
+    client_certificate_data: _Data | None = None
+    client_key: str | None = None
+    client_key_data: _Data | None = None
+
+
+def _entries(given: Mapping[str, Any], kind: str) -> list[Mapping[str, Any]]:
+    found = given.get(f"{kind}s")
+    return [entry for entry in found if isinstance(entry, dict)] if isinstance(found, list) else []
 
 
 def _names(given: Mapping[str, Any], kind: str) -> str:
-    return ", ".join(str(entry.get("name")) for entry in given.get(kind) or []) or "none"
+    return ", ".join(str(entry.get("name"))[:60] for entry in _entries(given, kind)[:20]) or "none"
 
 
-def _named(given: Mapping[str, Any], kind: str, name: str | None, file: Path) -> Mapping[str, Any]:
-    entries: list[Mapping[str, Any]] = given.get(kind) or []
-    for entry in entries:
-        if entry.get("name") == name:
-            return entry
-    close = get_close_matches(str(name), [str(entry.get("name")) for entry in entries], n=1)
-    hint = f"did you mean {close[0]}? " if close else ""
-    raise KubeconfigError(f"{file} has no {name!r} among its {kind}; {hint}there are: {_names(given, kind)}")
+def _named(model: type[_Part], given: Mapping[str, Any], kind: str, name: str, file: Path) -> dict[str, Any]:
+    """What stands under a name, as the model has it. An error names keys, and never a value: it may be a secret."""
+    found = next((entry for entry in _entries(given, kind) if entry.get("name") == name), None)
+    if found is None:
+        close = get_close_matches(name[:100], [str(entry.get("name")) for entry in _entries(given, kind)], n=1)
+        hint = f"did you mean {close[0][:60]}? " if close else ""
+        known = _names(given, kind)
+        raise KubeconfigError(f"{file} has no {shortened(name)} among its {kind}s; {hint}there are: {known}")
+    try:
+        checked = model.model_validate({} if found.get(kind) is None else found[kind])
+    except ValidationError as error:
+        wrong = error.errors(include_input=False, include_url=False)[0]
+        key = ".".join(map(str, (f"{kind}s", name[:60], kind, *wrong["loc"])))
+        reason = wrong["msg"].removeprefix("Value error, ")
+        raise KubeconfigError(f"{file}: {key} is not as it must be: {reason[:1].lower()}{reason[1:]}") from None
+    return checked.model_dump(by_alias=True, exclude_none=True)
 
 
 def _require_login(file: Path, name: str, user: Mapping[str, Any]) -> None:
@@ -96,7 +155,7 @@ def _require_login(file: Path, name: str, user: Mapping[str, Any]) -> None:
         )
     command = (user.get("exec") or {}).get("command")
     if command and shutil.which(_beside(command, file)) is None and not pulumi.runtime.is_dry_run():
-        raise KubeconfigError(f"{file} logs user {name} in with {command}, which is not on the PATH: install it")
+        raise KubeconfigError(f"{file} logs user {name} in with {command[:100]}, which is not on the PATH: install it")
 
 
 def _beside(path: str, file: Path) -> str:
@@ -111,11 +170,9 @@ def _self_contained(section: Mapping[str, Any], file: Path) -> dict[str, Any]:
         named = found.pop(key, None)
         if named and f"{key}-data" not in found:
             try:
-                found[f"{key}-data"] = base64.b64encode((file.parent / named).read_bytes()).decode()
-            except OSError as error:
-                raise KubeconfigError(
-                    f"{file}: {key} {file.parent / named} cannot be read: {error.strerror}"
-                ) from error
+                found[f"{key}-data"] = base64.b64encode(content(file.parent / named)).decode()
+            except HandwrittenError as error:
+                raise KubeconfigError(f"{file}: {key} {file.parent / named} {error}") from error
     if "tokenFile" in found:
         # It is read anew whenever its token has been replaced, so it stays a file.
         found["tokenFile"] = str((file.parent / found["tokenFile"]).absolute())

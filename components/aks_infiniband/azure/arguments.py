@@ -94,8 +94,8 @@ class Machines:
     labels: dict[str, str] = field(default_factory=dict)
     """Further node labels. They live on the pool, so that nothing that touches a node loses them."""
     os_sku: str = "Ubuntu"
-    """Ubuntu, Ubuntu2204 or Ubuntu2404. The SDK's enumeration ends at Ubuntu2204; AKS takes Ubuntu2404 from
-    Kubernetes 1.32 on."""
+    """Ubuntu, Ubuntu2204 or Ubuntu2404. AKS takes Ubuntu2404 from Kubernetes 1.32 on, and may not recognise it in
+    the API version that azure-native sends (`facts/catalog/machine.py`)."""
     os_disk_size_gb: int | None = None
     """GB of the OS disk."""
     os_disk_type: str | None = None

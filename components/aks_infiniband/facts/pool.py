@@ -9,6 +9,11 @@ from aks_infiniband.facts.catalog.machine import GpuDriver, MachineSize, Mode, N
 
 MOST_NODES: Final = 1000
 """Nodes that AKS takes in one pool (Azure, "Quotas, virtual machine size restrictions, and region availability")."""
+MOST_POOLS: Final = 100
+"""Pools that AKS takes in one cluster (the same)."""
+MOST_NODES_OF_ALL: Final = 5000
+"""Nodes of one cluster: Kubernetes' own limit ("Considerations for large clusters"), and that of AKS's tiers Standard
+and Premium (MicrosoftDocs/azure-aks-docs fb060ab of 2026-08-21, free-standard-pricing-tiers.md)."""
 LARGEST_POOL: Final = 100
 """Machines that one placement group, and so one InfiniBand fabric, takes (Azure, "Scale sets and placement groups")."""
 RDMA_SHARED_RESOURCE: Final = "rdma/shared_ib"

@@ -50,30 +50,31 @@ def bandwidth(collective: Mapping[str, Any], title: str) -> Figure | None:
 
 
 def heat_map(rows: Sequence[Mapping[str, Any]], threshold: Mapping[str, Any] | None, title: str) -> Figure | None:
-    """A figure of every HCA of every node, as a client of its neighbour; None where it was not measured.
+    """A figure of every HCA of every node, by rail, as a client of its neighbour; None where it was not measured.
 
     rows: of one figure. A cell without a value is grey.
     """
-    cells = {(row["node"], row["device"]): row["value"] for row in rows if row.get("neighbours", True)}
+    neighbours = [row for row in rows if row.get("neighbours", True)]
+    cells = {(row["node"], row.get("rail", row["device"])): row["value"] for row in neighbours}
     if not cells:
         return None
     nodes = sorted({node for node, _ in cells})
-    devices = sorted({device for _, device in cells}, key=lambda device: (len(device), device))
-    missing = {(node, device): math.nan for node in nodes for device in devices}
+    rails = sorted({rail for _, rail in cells})
+    missing = {(node, rail): math.nan for node in nodes for rail in rails}
     shown = {**missing, **{place: float(value) for place, value in cells.items() if value is not None}}
-    values = [[shown[node, device] for device in devices] for node in nodes]
+    values = [[shown[node, rail] for rail in rails] for node in nodes]
     known = [value for line in values for value in line if not math.isnan(value)]
-    figure = Figure(figsize=(2.5 + 0.9 * len(devices), 1.8 + 0.42 * len(nodes)), layout="constrained")
+    figure = Figure(figsize=(2.5 + 0.9 * len(rails), 1.8 + 0.42 * len(nodes)), layout="constrained")
     axes = figure.subplots()
     least, most = _scale(known, threshold)
     better = (threshold or {}).get("better", "higher")
     colours = mpl.colormaps["RdYlGn" if better == "higher" else "RdYlGn_r"].with_extremes(bad=_MISSING)
     image = axes.imshow(values, aspect="auto", cmap=colours, vmin=least, vmax=most)
-    axes.set_xticks(range(len(devices)), devices, rotation=45, ha="right")
+    axes.set_xticks(range(len(rails)), rails, rotation=45, ha="right")
     axes.set_yticks(range(len(nodes)), nodes)
     axes.set_title(title)
     figure.colorbar(image, ax=axes, label=str((threshold or {}).get("unit", "")))
-    if len(nodes) * len(devices) <= _MOST_ANNOTATED:
+    if len(nodes) * len(rails) <= _MOST_ANNOTATED:
         for y, line in enumerate(values):
             for x, value in enumerate(line):
                 axes.text(x, y, "–" if math.isnan(value) else f"{value:.4g}", ha="center", va="center", fontsize=8)

@@ -1,13 +1,16 @@
 """From a stack's configuration to a stack with nothing left open, or to one error that lists every mistake."""
 
-import json
-from collections.abc import Mapping
+import base64
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+from fnmatch import fnmatch
 from typing import Any, Final
 
 import pulumi
 import pulumi.runtime.config
 from pydantic import ValidationError
 
+from aks_infiniband.handwritten import HandwrittenError, opened, plain_data
 from aks_infiniband.stack.resolve import Resolution
 from aks_infiniband.stack.settings.base import WITH_HOLES
 from aks_infiniband.stack.settings.consistency import check
@@ -17,6 +20,8 @@ from aks_infiniband.stack.settings.reading import Reading
 from aks_infiniband.stack.stack import Stack
 
 REGISTRY_CREDENTIALS: Final = f"{NAMESPACE}:registryCredentials"
+_MISPLACED: Final = f"{NAMESPACE}:location"
+_NAMESPACES: Final = (NAMESPACE, LOCATION.partition(":")[0])
 _HOLDS_SECURE: Final = (
     "holds a secret (secure:), which would end readable in the stack's state; set it without --secret, and where a "
     "chart needs a secret, put that in a Kubernetes Secret and its name in the Helm values"
@@ -45,9 +50,7 @@ def load(configuration: Mapping[str, Any] | None = None, *, credentials: pulumi.
             credentials = registry_credentials()
         except SettingsError as error:
             mistakes += error.mistakes
-    misplaced = f"{NAMESPACE}:location"
-    if misplaced in configuration:
-        mistakes.append(Mistake(key=misplaced, reason=f"is not known; the region is {LOCATION}"))
+    mistakes += _nobody_reads(configuration)
     raw = _raw(configuration)
     try:
         settings = Settings.model_validate(raw, by_alias=True, by_name=False)
@@ -63,23 +66,44 @@ def load(configuration: Mapping[str, Any] | None = None, *, credentials: pulumi.
 
 
 def _raw(configuration: Mapping[str, Any]) -> dict[str, Any]:
-    """The mapping that the model takes: our namespace's keys without it, JSON text opened."""
+    """The mapping that the model takes: our namespace's keys without it, JSON text opened.
+
+    Raises SettingsError for what must not be looked at any further: endless data, and secrets.
+    """
     prefix = f"{NAMESPACE}:"
-    raw = {key.removeprefix(prefix): _plain(value) for key, value in configuration.items() if key.startswith(prefix)}
-    raw.pop("location", None)  # `load` says where it belongs
+    raw, unusable = dict[str, Any](), list[Mistake]()
+    for key, value in configuration.items():
+        if not key.startswith(prefix) or key == _MISPLACED:  # `_nobody_reads` says where that belongs
+            continue
+        try:
+            raw[key.removeprefix(prefix)] = read = plain_data(value)
+        except HandwrittenError as error:
+            unusable.append(Mistake(key=key[:100], reason=str(error)))
+        else:
+            if key != REGISTRY_CREDENTIALS and _holds_secure(read):
+                unusable.append(Mistake(key=key[:100], reason=_HOLDS_SECURE))
+    if unusable:
+        raise SettingsError(tuple(unusable))
     if LOCATION in configuration:
         raw["location"] = configuration[LOCATION]
     return raw
 
 
-def _plain(value: object) -> object:
-    if not isinstance(value, str):
-        return value
-    try:
-        opened: object = json.loads(value)
-    except ValueError:
-        return value
-    return opened
+def _holds_secure(value: Any) -> bool:
+    if isinstance(value, dict):
+        return set(value) == {"secure"} or any(map(_holds_secure, value.values()))
+    return isinstance(value, list | tuple) and any(map(_holds_secure, value))
+
+
+def _nobody_reads(configuration: Mapping[str, Any]) -> Iterator[Mistake]:
+    """Keys of a namespace that is almost ours, and the region in ours."""
+    if _MISPLACED in configuration:
+        yield Mistake(key=_MISPLACED, reason=f"is not known; the region is {LOCATION}")
+    for key in configuration:
+        namespace, _, name = key[:200].partition(":")
+        if namespace not in _NAMESPACES and get_close_matches(namespace, _NAMESPACES, cutoff=0.85):
+            reason = f"is of a namespace that nobody reads; did you mean {NAMESPACE}:{name}?"
+            yield Mistake(key=key[:100], reason=reason)
 
 
 def stack_configuration() -> dict[str, Any]:
@@ -113,25 +137,45 @@ def registry_credentials() -> pulumi.Output[str] | None:
     reasons = []
     if not pulumi.runtime.config.is_config_secret(REGISTRY_CREDENTIALS):
         reasons.append("must be a secret: set it with `pulumi config set --secret aks-infiniband:registryCredentials`")
-    if not _logs_in(text):
+    if not _logins(text):
         reasons.append(_SHAPE)
+    elif _elsewhere(pulumi.runtime.config.CONFIG.get(), text):
+        reasons.append(f"must log in to the host of {NAMESPACE}:registry.images, and log in to others only")
     if reasons:
         raise SettingsError(tuple(Mistake(key=REGISTRY_CREDENTIALS, reason=reason) for reason in reasons))
     return pulumi.Output.secret(text)
 
 
-def _logs_in(text: str) -> bool:
-    """Whether it is what the kubelet takes of a kubernetes.io/dockerconfigjson."""
+def _logins(text: str) -> list[str]:
+    """The hosts that it logs in to; none where it is not what the kubelet takes of a kubernetes.io/dockerconfigjson."""
     try:
-        config = json.loads(text)
-    except ValueError:
-        return False
+        config = opened(text)
+    except HandwrittenError:
+        return []
     auths = config.get("auths") if isinstance(config, dict) else None
-    return (
-        isinstance(auths, dict)
-        and bool(auths)
-        and all(
-            isinstance(login, dict) and (login.get("auth") or (login.get("username") and login.get("password")))
-            for login in auths.values()
-        )
-    )
+    if not isinstance(auths, dict) or not all(map(_login, auths.values())):
+        return []
+    return [host.removeprefix("https://").removeprefix("http://").partition("/")[0] for host in auths]
+
+
+def _login(login: object) -> bool:
+    """Auth is user:password in Base64 (Kubernetes, credentialprovider/config.go)."""
+    if not isinstance(login, dict):
+        return False
+    if not login.get("auth"):
+        return bool(login.get("username") and login.get("password"))
+    try:
+        return b":" in base64.b64decode(login["auth"], validate=True)
+    except (TypeError, ValueError):
+        return False
+
+
+def _elsewhere(configuration: Mapping[str, Any], text: str) -> bool:
+    """Whether the registry of images is on a host that these credentials do not log in to."""
+    registry = plain_data(configuration.get(f"{NAMESPACE}:registry"))
+    images = registry.get("images") if isinstance(registry, dict) else None
+    hosts = _logins(text)
+    if not isinstance(images, str) or not hosts:
+        return False
+    # The kubelet takes * for a part of a host's name.
+    return not any(fnmatch(images.partition("/")[0], host) for host in hosts)

@@ -51,7 +51,7 @@ def expectations(
         "accelerators": _accelerators(pool),
         "rdma_resource": pool.rdma_resource,
         "interfaces": pool.ipoib_interfaces,
-        "environment": nccl_environment(),
+        "environment": nccl_environment(service_level=pool.size.infiniband.service_level),
         "shm_bytes": SHM_BYTES,
         "memlock_for_all": node_preparation,
         "figures": figures,

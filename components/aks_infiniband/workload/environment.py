@@ -58,13 +58,16 @@ out of the pod, and libibverbs sees only what the pod holds.
 
 
 def nccl_environment(
-    transport: Transport = "infiniband", *, ipoib_interfaces: Sequence[str] = ("net1",)
+    transport: Transport = "infiniband", *, ipoib_interfaces: Sequence[str] = ("net1",), service_level: int = 0
 ) -> dict[str, str]:
     """NCCL's and RCCL's environment for a transport.
 
     ipoib_interfaces: the pod's IPoIB interfaces, which transport ipoib uses side by side.
+    service_level: that of the size's InfiniBand, for transport infiniband. 0 is NCCL's own.
     """
     environment = dict(_OF_TRANSPORT[transport])
+    if transport == "infiniband" and service_level:
+        environment["NCCL_IB_SL"] = str(service_level)
     if transport == "ipoib":
         environment["NCCL_SOCKET_IFNAME"] = ",".join(ipoib_interfaces)
     return environment

@@ -37,7 +37,7 @@ def config_maps(pool: Pool, *, topology: str | None = None) -> dict[str, dict[st
     The topology has one of its own: `envFrom` would make a variable of it.
     topology: content of a given NCCL topology file; by default the one of the size.
     """
-    found = {config_map_name(pool.name): nccl_environment()}
+    found = {config_map_name(pool.name): nccl_environment(service_level=pool.size.infiniband.service_level)}
     if pool.mode == "ipoib":
         environment = nccl_environment("ipoib", ipoib_interfaces=pool.ipoib_interfaces)
         found[config_map_name(pool.name, "-ipoib")] = environment

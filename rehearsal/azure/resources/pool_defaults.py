@@ -88,7 +88,7 @@ def _system(
     if snapshot:
         image = snapshot.node_image_version
     elif size and is_version(current) and system_of_sku(str(pool["osSKU"]), current):
-        image = newest_image(str(pool["osSKU"]), current, size.architecture)
+        image = newest_image(str(pool["osSKU"]), current, size)
     return {"orchestratorVersion": version, "currentOrchestratorVersion": current, "nodeImageVersion": image}
 
 

@@ -5,6 +5,7 @@ from http import HTTPStatus
 from typing import Any, Final
 
 from aks_infiniband.facts.catalog.machine import MachineSize
+from pulumi_azure_native import containerservice
 
 from rehearsal.azure.cloud import Cloud
 from rehearsal.azure.errors import AzureError, bad_request
@@ -18,6 +19,10 @@ _MAX_PODS: Final = (10, 250)
 """AKS REST API and "Configure maximum pods"."""
 _OS_DISK: Final = (30, 2048)
 """GB; AKS's smallest and largest OS disk."""
+_OS_SKUS: Final = frozenset(sku.value for sku in containerservice.OSSKU)
+"""Those of the API version that azure-native sends: Ubuntu2404 is in the specifications from 2025-10-01 on
+(azure-rest-api-specs pull request 38610). That AKS refuses what a version does not have is assumed; its words are
+recorded (tests/field_recordings/azure-errors.yaml)."""
 
 
 def require_pool(
@@ -186,8 +191,11 @@ def _require_system(cloud: Cloud, pool: Mapping[str, Any], region: str) -> None:
     """Refuse an OS SKU or a snapshot that the size, or the version of Kubernetes, cannot run."""
     sku, version, name = str(pool["osSKU"]), str(pool["currentOrchestratorVersion"]), str(pool["vmSize"])
     size, system = cloud.size(name), system_of_sku(sku, version)
-    if isinstance(size, MachineSize) and not size.placement_feature and sku != "Ubuntu2404":
-        # AKS InfiniBand guide: GB200 and GB300 need Ubuntu2404.
+    if system is not None and sku not in _OS_SKUS:
+        raise bad_request("InvalidOSSKU", f"OSSKU='{sku}' is invalid, details: Unrecognized OSSKU")
+    is_grace_blackwell = isinstance(size, MachineSize) and not size.placement_feature
+    if is_grace_blackwell and (system is None or system.effective != "Ubuntu2404"):
+        # AKS InfiniBand guide: GB200 and GB300 need Ubuntu 24.04.
         raise _invalid(
             "osSKU", f"OS SKU '{sku}' is not supported with VM size '{name}'. Supported OS SKUs are: Ubuntu2404."
         )

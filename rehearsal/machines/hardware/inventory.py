@@ -18,7 +18,7 @@ from rehearsal.run.sizes import known_sizes
 log = logging.getLogger(__name__)
 
 MACHINE_ANNOTATION: Final = "rehearsal.aks-infiniband/machine"
-"""JSON: size and fabric; gpuDriver is the pool's gpuProfile.driver."""
+"""JSON: size and fabric; gpuDriver is the pool's gpuProfile.driver, ofed whether the image has DOCA-OFED."""
 
 BROKEN_ANNOTATION: Final = "rehearsal.aks-infiniband/broken"
 """Why a node's container runtime is down for good; kwok leaves the conditions of such a node alone."""
@@ -34,6 +34,8 @@ class Machine:
     """Files of what Azure says of it."""
     host_gpu_driver: bool = False
     """Whether the node image has installed NVIDIA's driver and container toolkit (gpuProfile.driver Install)."""
+    host_ofed: bool = False
+    """Whether the node image has DOCA-OFED, which openibd has loaded."""
     refuses_peermem: bool = False
     """Whether nvidia_peermem cannot be loaded."""
 
@@ -85,5 +87,6 @@ def _machine(run: Path, _described: int, _faults: int, name: str, annotation: st
         hardware=hardware,
         metadata=metadata,
         host_gpu_driver=facts.get("gpuDriver") == "Install" and hardware.gpu_vendor == "nvidia",
+        host_ofed=bool(facts.get("ofed")),
         refuses_peermem=refuses_peermem,
     )

@@ -14,6 +14,8 @@ INBOX_MODULES: Final = ("hv_netvsc", "pci_hyperv", "mlx5_core", "mlx5_ib", "ib_c
 """What Azure's Ubuntu kernel loads by itself once an mlx5 function is plugged in."""
 GPU_MODULES: Final = ("nvidia", "nvidia_uvm", "nvidia_modeset")
 """What a node image with NVIDIA's driver has loaded; nvidia_peermem is not among them (Azure/AKS issue 3507)."""
+OFED_MODULES: Final = ("ib_umad", "ib_ipoib", "ib_cm", "iw_cm", "rdma_cm", "rdma_ucm", "mlx_compat")
+"""What openibd starts besides the kernel's own."""
 PEERMEM: Final = "nvidia_peermem"
 IPOIB: Final = "ib_ipoib"
 _NAMED: Final = re.compile(r"(?<![\w-])(?:ib|rdma)[_-][a-z]+(?![\w-])")

@@ -76,6 +76,8 @@ class RdmaDevice:
     """Node GUID, sixteen hexadecimal digits in groups of four."""
     pkeys: tuple[int, ...]
     """Partition keys of the port; empty for Ethernet."""
+    service_level: int = 0
+    """What traffic has to ask for on the fabric."""
     link_up: bool = True
 
     @property
@@ -176,6 +178,7 @@ def _hcas(size: MachineSize, machine: str, fabric: str) -> tuple[RdmaDevice, ...
             index=index,
             guid=_guid(machine, index),
             pkeys=(_partition(fabric), 0x7FFF),
+            service_level=infiniband.service_level,
         )
         for index, slot in enumerate(size.slots.hcas)
     )

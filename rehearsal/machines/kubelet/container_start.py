@@ -162,6 +162,7 @@ def _variables(folder: Path, references: References, devices: HeldDevices, view:
         "REHEARSAL_POD_IP": references.pod_ip,
         "REHEARSAL_MACHINE": str(view.root),
         "REHEARSAL_CONTAINER": str(folder),
+        "REHEARSAL_SERVICE_LEVEL": str(max((hca.service_level for hca in view.machine.hardware.hcas), default=0)),
     }
     if devices.gpus:
         variables["NVIDIA_VISIBLE_DEVICES"] = ",".join(gpu.uuid for gpu in devices.gpus)

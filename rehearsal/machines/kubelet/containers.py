@@ -86,6 +86,8 @@ class Confinement:
         return json.dumps(
             {
                 "reads": [*_OF_THIS_COMPUTER, sys.base_prefix, str(_OURS), str(self.run)],
+                # Python finds a package in a folder that it can list: that of the simulated tools is `rehearsal`.
+                "lists": [str(_OURS.parent)],
                 "writes": [*_DEVICES, *map(str, (*self.writes, *writes))],
                 "ports": [self.port],
             }

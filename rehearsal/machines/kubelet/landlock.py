@@ -55,10 +55,11 @@ def warning() -> "str | None":
     return "this kernel has no Landlock: commands of Jobs run as you and are not confined to the run folder"
 
 
-def confine(*, reads: "Iterable[str]", writes: "Iterable[str]", ports: "Iterable[int]") -> None:
+def confine(*, reads: "Iterable[str]", lists: "Iterable[str]", writes: "Iterable[str]", ports: "Iterable[int]") -> None:
     """Confine this process, where the kernel can. Raises OSError where it can and does not.
 
-    reads, writes: files and folders, each with all below it; what is not there is passed over. ports: of TCP.
+    reads, writes: files and folders, each with all below it; what is not there is passed over. lists: folders whose
+    names alone may be seen, with those below. ports: of TCP.
     """
     known = version()
     if not known:
@@ -68,7 +69,7 @@ def confine(*, reads: "Iterable[str]", writes: "Iterable[str]", ports: "Iterable
     size = 8 if known < _NETWORK_SINCE else 16 if known < _SCOPES_SINCE else 24
     rules = _call(_CREATE_RULESET, ctypes.byref(ruleset), ctypes.c_size_t(size), ctypes.c_uint32(0))
     try:
-        for rights, paths in ((_EXECUTE | _READ_FILE | _READ_DIR, reads), (every, writes)):
+        for rights, paths in ((_EXECUTE | _READ_FILE | _READ_DIR, reads), (_READ_DIR, lists), (every, writes)):
             for path in paths:
                 _allow(rules, path, rights)
         if ruleset.network:

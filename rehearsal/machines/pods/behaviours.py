@@ -31,7 +31,7 @@ Effect = Literal[
     "gpuFeatures",
 ]
 Part = Literal["rdma", "nvidiaGpu"]
-Clash = Literal["hostGpuDriver", "containerd2ConfigDump"]
+Clash = Literal["hostGpuDriver", "hostOfed", "containerd2ConfigDump"]
 ANY: Final = "*"
 """Ends a label's value that stands for all that begin so."""
 _TABLE: Final = Path(__file__).with_name("behaviours.yaml")
@@ -136,6 +136,8 @@ def clashes(clash: Clash, pod: Mapping[str, Any], machine: Machine, container_ru
     """
     if clash == "hostGpuDriver":
         return machine.host_gpu_driver
+    if clash == "hostOfed":
+        return machine.host_ofed
     reads_file = any(
         name == "RUNTIME_CONFIG_SOURCE" and value.split("=")[0] == "file" for name, value in _variables(pod)
     )

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from rehearsal.machines.hardware.inventory import Machine
-from rehearsal.machines.hardware.kernel_modules import GPU_MODULES, INBOX_MODULES, PEERMEM
+from rehearsal.machines.hardware.kernel_modules import GPU_MODULES, INBOX_MODULES, OFED_MODULES, PEERMEM
 from rehearsal.machines.pods.behaviours import Effect
 
 _OF_THE_HOST: Final[frozenset[Effect]] = frozenset({"gpuDriver", "containerToolkit"})
@@ -68,6 +68,8 @@ class Effects:
         loaded = set(INBOX_MODULES)
         if machine.host_gpu_driver:
             loaded.update(GPU_MODULES)
+        if machine.host_ofed:
+            loaded.update(OFED_MODULES)
         for in_force in self._on(machine.name):
             loaded |= in_force.modules
         if machine.refuses_peermem or "nvidia" not in loaded:  # without the driver it cannot be loaded either

@@ -44,6 +44,8 @@ class Machine:
         self.address = os.environ["REHEARSAL_POD_IP"]
         self.sys = os.environ["REHEARSAL_MACHINE"] + "/sys"
         self.container = os.environ["REHEARSAL_CONTAINER"]
+        self.service_level = os.environ.get("REHEARSAL_SERVICE_LEVEL") or "0"
+        """What traffic has to ask for on the fabric. What happens to traffic that does not is assumed: it is lost."""
 
     def devices(self) -> "list[str]":
         """The RDMA devices whose files the container may open, in the order of their numbers."""

@@ -39,12 +39,13 @@ class Options:
     """What the command line says."""
 
     def __init__(self, arguments: "list[str]", test: Test) -> None:
-        names = {"-d": "--ib-dev", "-p": "--port", "-s": "--size", "-n": "--iters", "-q": "--qp"}
+        names = {"-d": "--ib-dev", "-p": "--port", "-s": "--size", "-n": "--iters", "-q": "--qp", "-S": "--sl"}
         given, rest = options(arguments, names)
         self.device = given.get("--ib-dev")
         self.port = int(given.get("--port") or 18515)
         self.size = int(given.get("--size") or (2 if test.latency else 65536))
         self.iterations = int(given.get("--iters") or (1000 if test.reads else 5000))
+        self.service_level = given.get("--sl") or "0"
         self.gbits = "--report_gbits" in given
         self.host = rest[0] if rest else None
 
@@ -114,8 +115,9 @@ def _client(machine: Machine, test: Test, chosen: Options, port: Port, mine: "di
         print(f"Couldn't connect to {host}:{chosen.port}\n{_CONNECTING}", file=sys.stderr)
         return 1
     _header(test, port, other, chosen)
-    if int(other["partition"]) != port.partition:
-        # Nothing answers on another partition: the transport's retry counter runs out (IBV_WC_RETRY_EXC_ERR).
+    if int(other["partition"]) != port.partition or chosen.service_level != machine.service_level:
+        # Nothing answers on another partition or service level: the transport's retry counter runs out
+        # (IBV_WC_RETRY_EXC_ERR).
         print(
             " Completion with error at client\n Failed status 12: wr_id 0 syndrom 0x81\nscnt=128, ccnt=0",
             file=sys.stderr,

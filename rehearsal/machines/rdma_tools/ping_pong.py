@@ -21,7 +21,7 @@ _BYTES: "Final" = 4096
 
 def main(arguments: list[str]) -> int:
     """Run it; returns its exit code."""
-    given, rest = options(arguments, {"-d": "--ib-dev", "-p": "--port"})
+    given, rest = options(arguments, {"-d": "--ib-dev", "-p": "--port", "-l": "--sl"})
     name, number = given.get("--ib-dev"), int(given.get("--port") or 18515)
     machine = Machine()
     port = machine.port(name)
@@ -48,7 +48,8 @@ def main(arguments: list[str]) -> int:
         print(said, file=sys.stderr)
         return 1
     print(f"  remote address: LID 0x{int(other['lid']):04x}, QPN 0x0001c8, PSN 0x31b8bc, GID ::", flush=True)
-    if int(other["partition"]) != port.partition or "DOWN" in (port.state, other["state"]):
+    lost = int(other["partition"]) != port.partition or (given.get("--sl") or "0") != machine.service_level
+    if lost or "DOWN" in (port.state, other["state"]):
         if rest:
             print("Failed status transport retry counter exceeded (12) for wr_id 2", file=sys.stderr)
         return 1

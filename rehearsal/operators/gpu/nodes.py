@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from rehearsal.operators.plan import Doc, Plan, Snapshot, labels_of
+from rehearsal.operators.plan import Document, Plan, Snapshot, labels_of
 
 PRESENT_LABEL: Final = "nvidia.com/gpu.present"
 DEPLOY_PREFIX: Final = "nvidia.com/gpu.deploy."
@@ -24,13 +24,13 @@ _ALWAYS: Final = (
 _MIG_MANAGER: Final = "mig-manager"
 
 
-def has_gpu(node: Doc) -> bool:
+def has_gpu(node: Document) -> bool:
     """Whether feature discovery has seen an NVIDIA GPU, on a node whose container runtime is one the operator knows."""
     runtime = (node.get("status") or {}).get("nodeInfo", {}).get("containerRuntimeVersion", "")
     return runtime.startswith("containerd:") and any(labels_of(node).get(label) == "true" for label in _PCI_LABELS)
 
 
-def label_nodes(plan: Plan, snapshot: Snapshot, *, with_mig_manager: bool) -> list[Doc]:
+def label_nodes(plan: Plan, snapshot: Snapshot, *, with_mig_manager: bool) -> list[Document]:
     """Label the nodes that have GPUs, and take the labels from those that have none any more; returns the former.
 
     A label that is there already is honoured, whatever its value: "false" keeps that operand off the node

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from typing import Final
 
 from rehearsal.operators.gpu.parts import Context, container, image, operand, pod_of, validation
-from rehearsal.operators.plan import Doc, labels_of
+from rehearsal.operators.plan import Document, labels_of
 
 _OS_LABEL: Final = "feature.node.kubernetes.io/system-os_release.ID"
 _OS_VERSION_LABEL: Final = "feature.node.kubernetes.io/system-os_release.VERSION_ID"
 
 
-def operands(context: Context) -> list[Doc]:
+def operands(context: Context) -> list[Document]:
     """All DaemonSets of the policy, in the order in which the operator applies them."""
     made = [
         driver(context) if context.enabled("driver") else None,
@@ -26,7 +26,7 @@ def operands(context: Context) -> list[Doc]:
     return [document for document in made if document is not None]
 
 
-def driver(context: Context) -> Doc:
+def driver(context: Context) -> Document:
     """DaemonSet `nvidia-driver-daemonset`; with RDMA a second container keeps nvidia-peermem loaded."""
     section = context.section("driver")
     manager = section.get("manager") or {}
@@ -55,18 +55,18 @@ def driver(context: Context) -> Doc:
     return operand(context, "nvidia-driver-daemonset", pod, on_delete=True, component="nvidia-driver")
 
 
-def _startup(section: Doc) -> Doc:
+def _startup(section: Document) -> Document:
     return {"exec": {"command": ["sh", "-c", "nvidia-smi"]}, **(section.get("startupProbe") or {})}
 
 
-def _system_suffix(nodes: Sequence[Doc]) -> str:
+def _system_suffix(nodes: Sequence[Document]) -> str:
     """Driver images are built per operating system, and tagged with it."""
     labels = labels_of(nodes[0]) if nodes else {}
     system, version = labels.get(_OS_LABEL), labels.get(_OS_VERSION_LABEL)
     return f"-{system}{version}" if system and version else ""
 
 
-def toolkit(context: Context) -> Doc:
+def toolkit(context: Context) -> Document:
     """DaemonSet `nvidia-container-toolkit-daemonset`."""
     section = context.section("toolkit")
     pod = pod_of(
@@ -80,7 +80,7 @@ def toolkit(context: Context) -> Doc:
     return operand(context, "nvidia-container-toolkit-daemonset", pod)
 
 
-def device_plugin(context: Context) -> Doc:
+def device_plugin(context: Context) -> Document:
     """DaemonSet `nvidia-device-plugin-daemonset`."""
     section = context.section("devicePlugin")
     pod = pod_of(
@@ -94,7 +94,7 @@ def device_plugin(context: Context) -> Doc:
     return operand(context, "nvidia-device-plugin-daemonset", pod)
 
 
-def mps_control(context: Context) -> Doc:
+def mps_control(context: Context) -> Document:
     """DaemonSet `nvidia-device-plugin-mps-control-daemon`, which runs only where MPS is asked for by a node label."""
     section = context.section("devicePlugin")
     containers = [container("mps-control-daemon-ctr", section, image(section))]
@@ -103,7 +103,7 @@ def mps_control(context: Context) -> Doc:
     return operand(context, "nvidia-device-plugin-mps-control-daemon", pod)
 
 
-def validator(context: Context) -> Doc:
+def validator(context: Context) -> Document:
     """DaemonSet `nvidia-operator-validator`: its init containers go through driver, toolkit, CUDA and plugin."""
     section = context.section("validator")
     pod = pod_of(
@@ -117,7 +117,7 @@ def validator(context: Context) -> Doc:
     return operand(context, "nvidia-operator-validator", pod)
 
 
-def dcgm(context: Context) -> Doc:
+def dcgm(context: Context) -> Document:
     """DaemonSet `nvidia-dcgm`, the host engine that stands alone."""
     section = context.section("dcgm")
     containers = [container("nvidia-dcgm-ctr", section, image(section))]
@@ -128,7 +128,7 @@ def dcgm(context: Context) -> Doc:
     )
 
 
-def mig_manager(context: Context) -> Doc:
+def mig_manager(context: Context) -> Document:
     """DaemonSet `nvidia-mig-manager`; the operator labels only nodes whose GPUs can be split."""
     section = context.section("migManager")
     containers = [container("nvidia-mig-manager", section, image(section))]
@@ -138,7 +138,7 @@ def mig_manager(context: Context) -> Doc:
     return operand(context, "nvidia-mig-manager", pod)
 
 
-def _exporting(context: Context, name: str, section_name: str, deploy: str) -> Doc | None:
+def _exporting(context: Context, name: str, section_name: str, deploy: str) -> Document | None:
     """An operand of one container that waits for the toolkit and then reads the GPUs."""
     if not context.enabled(section_name):
         return None

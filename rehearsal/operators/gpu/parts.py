@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rehearsal.operators.gpu.nodes import DEPLOY_PREFIX
-from rehearsal.operators.plan import Doc, without_empty
+from rehearsal.operators.plan import Document, without_empty
 from rehearsal.operators.workloads import REQUESTS, daemon_set
 
 
@@ -12,16 +12,16 @@ from rehearsal.operators.workloads import REQUESTS, daemon_set
 class Context:
     """What the operands are made from."""
 
-    spec: Doc
+    spec: Document
     """Specification of the ClusterPolicy."""
-    nodes: Sequence[Doc]
+    nodes: Sequence[Document]
     """Nodes with GPUs."""
     version: str
     """The operator's own version: the tag of its image, which is the validator's too."""
 
-    def section(self, name: str) -> Doc:
+    def section(self, name: str) -> Document:
         """A section of the policy; one that is absent is empty."""
-        found: Doc = self.spec.get(name) or {}
+        found: Document = self.spec.get(name) or {}
         return found
 
     def enabled(self, name: str) -> bool:
@@ -34,12 +34,12 @@ class Context:
         return str(self.section("operator").get("runtimeClass") or "nvidia")
 
 
-def image(section: Doc, version: str = "") -> str:
+def image(section: Document, version: str = "") -> str:
     """Image reference of a section of the policy."""
     return f"{section.get('repository', '')}/{section.get('image', '')}:{section.get('version') or version}"
 
 
-def pod_of(context: Context, deploy: str, section: Doc, containers: list[Doc], **more: object) -> Doc:
+def pod_of(context: Context, deploy: str, section: Document, containers: list[Document], **more: object) -> Document:
     """A pod on the nodes that are labelled for its operand, with what `daemonsets` says for all of them."""
     common = context.section("daemonsets")
     return without_empty(
@@ -54,7 +54,7 @@ def pod_of(context: Context, deploy: str, section: Doc, containers: list[Doc], *
     )
 
 
-def operand(context: Context, name: str, pod: Doc, *, on_delete: bool = False, component: str = "") -> Doc:
+def operand(context: Context, name: str, pod: Document, *, on_delete: bool = False, component: str = "") -> Document:
     """The DaemonSet of an operand. on_delete: whether the operator itself replaces its pods, one node at a time."""
     common = context.section("daemonsets")
     document = daemon_set(
@@ -73,7 +73,7 @@ def operand(context: Context, name: str, pod: Doc, *, on_delete: bool = False, c
     return document
 
 
-def container(name: str, section: Doc, reference: str, **more: object) -> Doc:
+def container(name: str, section: Document, reference: str, **more: object) -> Document:
     """A container with what a section of the policy says of it. reference: the image."""
     return without_empty(
         {
@@ -90,7 +90,7 @@ def container(name: str, section: Doc, reference: str, **more: object) -> Doc:
     )
 
 
-def validation(context: Context, *names: str) -> list[Doc]:
+def validation(context: Context, *names: str) -> list[Document]:
     """Init containers that wait until an earlier operand has done its work on the node."""
     section = context.section("validator")
     reference = image(section, context.version)

@@ -7,7 +7,7 @@ from rehearsal.operators.drain import uses_gpus
 from rehearsal.operators.gpu.nodes import label_nodes
 from rehearsal.operators.gpu.operands import operands
 from rehearsal.operators.gpu.parts import Context
-from rehearsal.operators.plan import Doc, Plan, Snapshot, labels_of, owned
+from rehearsal.operators.plan import Document, Plan, Snapshot, labels_of, owned
 from rehearsal.operators.upgrade import forget, roll
 from rehearsal.operators.upgrade_step import DriverKind
 from rehearsal.operators.workloads import available, counts, latest_revision, outdated, pod_ready, pods_of
@@ -55,7 +55,7 @@ def reconcile(snapshot: Snapshot, *, now: str) -> Plan:
     return plan
 
 
-def _make(plan: Plan, snapshot: Snapshot, context: Context, policy: Doc, namespace: str) -> list[Doc]:
+def _make(plan: Plan, snapshot: Snapshot, context: Context, policy: Document, namespace: str) -> list[Document]:
     """Runtime class and DaemonSets into the plan; the operator makes no DaemonSet while no node has a GPU."""
     runtime_class = {
         "apiVersion": "node.k8s.io/v1",
@@ -77,7 +77,7 @@ def _make(plan: Plan, snapshot: Snapshot, context: Context, policy: Doc, namespa
     return daemon_sets
 
 
-def _roll_driver(plan: Plan, snapshot: Snapshot, spec: Doc, namespace: str, now: str) -> None:
+def _roll_driver(plan: Plan, snapshot: Snapshot, spec: Document, namespace: str, now: str) -> None:
     driver = snapshot.find("DaemonSet", _DRIVER, namespace)
     rules = (spec.get("driver") or {}).get("upgradePolicy") or {}
     if not rules.get("autoUpgrade"):
@@ -86,13 +86,13 @@ def _roll_driver(plan: Plan, snapshot: Snapshot, spec: Doc, namespace: str, now:
         roll(plan, snapshot, daemon_sets=[driver], kind=_DRIVER_UPGRADE, policy=rules, now=now)
 
 
-def _version(operator: Doc) -> str:
+def _version(operator: Document) -> str:
     """Tag of the operator's own image."""
     reference: str = operator["spec"]["template"]["spec"]["containers"][0]["image"]
     return reference.rpartition(":")[2]
 
 
-def _is_ready(document: Doc, snapshot: Snapshot) -> bool:
+def _is_ready(document: Document, snapshot: Snapshot) -> bool:
     """Ready with no pod desired, as with the real operator; else when all are available and of the latest template."""
     metadata = document["metadata"]
     here = snapshot.find("DaemonSet", metadata["name"], metadata["namespace"])
@@ -110,8 +110,8 @@ def _is_ready(document: Doc, snapshot: Snapshot) -> bool:
 
 
 def _status(
-    policy: Doc, snapshot: Snapshot, nodes: Sequence[Doc], waiting: Sequence[str], namespace: str, now: str
-) -> Doc:
+    policy: Document, snapshot: Snapshot, nodes: Sequence[Document], waiting: Sequence[str], namespace: str, now: str
+) -> Document:
     ready = not waiting
     if waiting:
         reason, message = "OperandNotReady", f"ClusterPolicy is not ready, operands not ready: {', '.join(waiting)}"
@@ -132,7 +132,7 @@ def _status(
     return {"state": "ready" if ready else "notReady", "namespace": namespace, "conditions": conditions}
 
 
-def _condition(policy: Doc, kind: str, status: str, reason: str, message: str, now: str) -> Doc:
+def _condition(policy: Document, kind: str, status: str, reason: str, message: str, now: str) -> Document:
     """A condition, with the time at which its status last changed."""
     old = next((c for c in (policy.get("status") or {}).get("conditions") or () if c["type"] == kind), None)
     since = old["lastTransitionTime"] if old and old["status"] == status else now

@@ -1,13 +1,13 @@
 """The device plugins' and the telemetry's DaemonSets: what runs where the OFED driver is in place."""
 
 from rehearsal.operators.network.parts import AFTER_OFED, OWNER_LABEL, Context, config_volume, host_path, resources
-from rehearsal.operators.plan import Doc, without_empty
+from rehearsal.operators.plan import Document, without_empty
 from rehearsal.operators.workloads import config_map, daemon_set
 
 _TELEMETRY_CONFIG = "doca-telemetry-service"
 
 
-def rdma_shared_device_plugin(section: Doc, context: Context) -> list[Doc]:
+def rdma_shared_device_plugin(section: Document, context: Context) -> list[Document]:
     """ConfigMap `rdma-devices`, when the policy has its content, and DaemonSet `rdma-shared-dp-ds`."""
     name, app = f"rdma-devices{context.suffix}", f"rdma-shared-dp{context.suffix}"
     config, config_mount = config_volume("config", name, "config.json", "/k8s-rdma-shared-dev-plugin")
@@ -38,7 +38,7 @@ def rdma_shared_device_plugin(section: Doc, context: Context) -> list[Doc]:
     return [*_given(name, section), workload]
 
 
-def sriov_device_plugin(section: Doc, context: Context) -> list[Doc]:
+def sriov_device_plugin(section: Document, context: Context) -> list[Document]:
     """ConfigMap `network-operator-sriovdp-config`, when the policy has its content, and the plugin's DaemonSet."""
     name = f"network-operator-sriov-device-plugin{context.suffix}"
     config_name = f"network-operator-sriovdp-config{context.suffix}"
@@ -70,11 +70,11 @@ def sriov_device_plugin(section: Doc, context: Context) -> list[Doc]:
     return [*_given(config_name, section), workload]
 
 
-def _given(name: str, section: Doc) -> list[Doc]:
+def _given(name: str, section: Document) -> list[Document]:
     return [config_map(name, {"config.json": section["config"]})] if section.get("config") else []
 
 
-def doca_telemetry_service(section: Doc, context: Context) -> list[Doc]:
+def doca_telemetry_service(section: Document, context: Context) -> list[Document]:
     """DaemonSet `doca-telemetry-service`, and a ConfigMap of the same name unless the policy names another."""
     named = (section.get("config") or {}).get("fromConfigMap")
     config, config_mount = config_volume("config", named or _TELEMETRY_CONFIG, "dts_config.ini", "/config")

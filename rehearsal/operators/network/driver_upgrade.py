@@ -6,7 +6,7 @@ from typing import Final
 from rehearsal.operators.network.nodes import node_policy_owner, selected_nodes
 from rehearsal.operators.network.ofed import OFED_LABEL
 from rehearsal.operators.network.parts import CLUSTER_POLICY_OWNER, OWNER_LABEL
-from rehearsal.operators.plan import Doc, Plan, Snapshot
+from rehearsal.operators.plan import Document, Plan, Snapshot
 from rehearsal.operators.upgrade import forget, roll
 from rehearsal.operators.upgrade_step import DriverKind
 
@@ -14,7 +14,13 @@ OFED: Final = DriverKind(name="ofed")
 
 
 def roll_drivers(
-    plan: Plan, snapshot: Snapshot, policy: Doc | None, node_policies: Sequence[Doc], *, namespace: str, now: str
+    plan: Plan,
+    snapshot: Snapshot,
+    policy: Document | None,
+    node_policies: Sequence[Document],
+    *,
+    namespace: str,
+    now: str,
 ) -> None:
     """Take the driver of every policy that upgrades by itself one step further, and forget the others' states."""
     with_driver = [node_policy for node_policy in node_policies if "ofedDriver" in (node_policy.get("spec") or {})]
@@ -35,6 +41,6 @@ def roll_drivers(
         roll(plan, snapshot, daemon_sets=daemon_sets, kind=OFED, policy=rules, now=now)
 
 
-def _upgrades(policy: Doc) -> bool:
+def _upgrades(policy: Document) -> bool:
     driver = (policy.get("spec") or {}).get("ofedDriver") or {}
     return bool((driver.get("upgradePolicy") or {}).get("autoUpgrade"))

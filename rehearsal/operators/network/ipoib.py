@@ -3,12 +3,12 @@
 import json
 from typing import Final
 
-from rehearsal.operators.plan import Doc, Plan, Snapshot, owned
+from rehearsal.operators.plan import Document, Plan, Snapshot, owned
 
 _CNI_VERSION: Final = "0.3.1"
 
 
-def attachment(network: Doc) -> Doc:
+def attachment(network: Document) -> Document:
     """NetworkAttachmentDefinition of an IPoIBNetwork; the address configuration is handed on unchanged.
 
     Raises ValueError when `ipam` is not JSON.

@@ -7,17 +7,19 @@ from typing import Final
 import yaml
 
 from rehearsal.operators.network.parts import Context, config_volume, host_path, resources
-from rehearsal.operators.plan import Doc, without_empty
+from rehearsal.operators.plan import Document, without_empty
 from rehearsal.operators.workloads import config_map, daemon_set, deployment
 
 _NV_IPAM_DEFINITIONS: Final = Path(__file__).parent.parent / "crds" / "nv-ipam.yaml"
 _LINUX: Final = {"kubernetes.io/os": "linux"}
 
 
-def cni_part(name: str, *, app: str, container: str, init: str | None = None) -> Callable[[Doc, Context], list[Doc]]:
+def cni_part(
+    name: str, *, app: str, container: str, init: str | None = None
+) -> Callable[[Document, Context], list[Document]]:
     """A part that is one DaemonSet, which puts binaries into the node's CNI folder."""
 
-    def part(section: Doc, context: Context) -> list[Doc]:
+    def part(section: Document, context: Context) -> list[Document]:
         binaries, mount = host_path(
             "cnibin", context.operator_env.get("CNI_BIN_DIR", "/opt/cni/bin"), "/host/opt/cni/bin"
         )
@@ -40,9 +42,9 @@ def cni_part(name: str, *, app: str, container: str, init: str | None = None) ->
     return part
 
 
-def nv_ipam(section: Doc, context: Context) -> list[Doc]:
+def nv_ipam(section: Document, context: Context) -> list[Document]:
     """NV-IPAM: the definitions of its pools, its controller, and an agent on every node."""
-    definitions: list[Doc] = list(yaml.safe_load_all(_NV_IPAM_DEFINITIONS.read_text()))
+    definitions: list[Document] = list(yaml.safe_load_all(_NV_IPAM_DEFINITIONS.read_text()))
     image = context.image("nvIpam", section)
     affinity = context.spec.get("deploymentNodeAffinity")
     controller = without_empty(
@@ -81,7 +83,7 @@ def _named(name: str) -> dict[str, str]:
     return {"app": "nv-ipam", "component": name, "name": name}
 
 
-def nic_feature_discovery(section: Doc, context: Context) -> list[Doc]:
+def nic_feature_discovery(section: Document, context: Context) -> list[Document]:
     """DaemonSet `nic-feature-discovery-ds`."""
     container = {
         "name": "nic-feature-discovery",

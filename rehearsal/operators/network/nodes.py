@@ -10,23 +10,23 @@ from typing import Final
 
 from rehearsal.operators.network.ofed import OFED_LABEL
 from rehearsal.operators.network.parts import CLUSTER_POLICY_OWNER, NIC_LABEL, OFED_WAIT_LABEL, OWNER_LABEL
-from rehearsal.operators.plan import Doc, Plan, Snapshot, labels_of
+from rehearsal.operators.plan import Document, Plan, Snapshot, labels_of
 from rehearsal.operators.workloads import pod_ready
 
 _CONFIGURATION_WAIT_LABEL: Final = "network.nvidia.com/operator.nic-configuration.wait"
 
 
-def node_policy_owner(policy: Doc) -> str:
+def node_policy_owner(policy: Document) -> str:
     """Value of the label ds-owner on what a NicNodePolicy makes."""
     return f"nnp-{policy['metadata']['name']}"
 
 
-def selected_nodes(snapshot: Snapshot, policy: Doc) -> list[Doc]:
+def selected_nodes(snapshot: Snapshot, policy: Document) -> list[Document]:
     """The nodes that a NicNodePolicy is about; no selector is about all of them."""
     return snapshot.of("Node", labels=(policy.get("spec") or {}).get("nodeSelector") or {})
 
 
-def label_nodes(plan: Plan, snapshot: Snapshot, policy: Doc | None, node_policies: Sequence[Doc]) -> None:
+def label_nodes(plan: Plan, snapshot: Snapshot, policy: Document | None, node_policies: Sequence[Document]) -> None:
     """Say on every node whether pods that need the driver have to wait.
 
     policy: the NicClusterPolicy, if there is one.
@@ -54,7 +54,7 @@ def _follow_pods(plan: Plan, snapshot: Snapshot, owner: str) -> None:
             plan.label(node, {OFED_WAIT_LABEL: "false" if pod_ready(pod) else "true"})
 
 
-def _free(plan: Plan, nodes: Sequence[Doc], snapshot: Snapshot) -> None:
+def _free(plan: Plan, nodes: Sequence[Document], snapshot: Snapshot) -> None:
     """No driver is asked for: who has an adapter need not wait, unless a pod of an earlier driver is still there."""
     left_over = {pod["spec"].get("nodeName") for pod in snapshot.of("Pod", labels={OFED_LABEL: ""})}
     for node in nodes:

@@ -15,7 +15,7 @@ from rehearsal.operators.network.parts import (
     host_path,
     resources,
 )
-from rehearsal.operators.plan import Doc, labels_of, without_empty
+from rehearsal.operators.plan import Document, labels_of, without_empty
 from rehearsal.operators.workloads import REQUESTS, config_map, daemon_set
 
 OFED_LABEL: Final = "nvidia.com/ofed-driver"
@@ -32,7 +32,7 @@ def kernel_hash(kernel: str) -> str:
     return "".join(_SAFE_ALPHABET[ord(digit) % len(_SAFE_ALPHABET)] for digit in str(value))
 
 
-def ofed_driver(section: Doc, context: Context) -> list[Doc]:
+def ofed_driver(section: Document, context: Context) -> list[Document]:
     """ConfigMap and DaemonSets; nothing at all while no node with an adapter says what it runs.
 
     Every labelled node counts whose taints the policy tolerates, also one that the policy's affinity leaves out
@@ -48,14 +48,16 @@ def ofed_driver(section: Doc, context: Context) -> list[Doc]:
     return [config, *(_daemon_set(section, context, *platform) for platform in platforms)]
 
 
-def _platforms(nodes: Iterable[Doc]) -> set[tuple[str, str, str, str]]:
+def _platforms(nodes: Iterable[Document]) -> set[tuple[str, str, str, str]]:
     """Operating system, its version, kernel and architecture of the nodes that carry all of these labels."""
     wanted = (OS_LABEL, OS_VERSION_LABEL, KERNEL_LABEL, "kubernetes.io/arch")
     found = {tuple(labels_of(node).get(label, "") for label in wanted) for node in nodes}
     return {(a, b, c, d) for a, b, c, d in found if all((a, b, c, d))}
 
 
-def _daemon_set(section: Doc, context: Context, system: str, version: str, kernel: str, architecture: str) -> Doc:
+def _daemon_set(
+    section: Document, context: Context, system: str, version: str, kernel: str, architecture: str
+) -> Document:
     app = f"mofed-{system}{version}-{kernel_hash(kernel)}{context.suffix}"
     image = context.image("ofedDriver", section, suffix=f"-{system}{version}-{architecture}")
     run_volume, run_mount = host_path("run-mlnx-ofed", "/run/mellanox/drivers")
@@ -104,12 +106,12 @@ _ONE_DRIVER_A_NODE: Final = {
 _PROBES: Final = ("startupProbe", "livenessProbe", "readinessProbe")
 
 
-def _probe(settings: Doc) -> Doc:
+def _probe(settings: Document) -> Document:
     """A probe with the policy's timing; what it looks at is the driver's own mark."""
     return {"exec": {"command": ["sh", "-c", "ls /run/mellanox/drivers/.driver-ready"]}, **settings}
 
 
-def _init_containers(context: Context, config_mount: Doc) -> list[Doc]:
+def _init_containers(context: Context, config_mount: Document) -> list[Document]:
     image = context.operator_env.get("OFED_INIT_CONTAINER_IMAGE")
     if not image:
         return []

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from rehearsal.operators.plan import Doc, labels_of, without_empty
+from rehearsal.operators.plan import Document, labels_of, without_empty
 from rehearsal.operators.workloads import REQUESTS
 
 NIC_LABEL: Final = "feature.node.kubernetes.io/pci-15b3.present"
@@ -43,9 +43,9 @@ class PolicyError(ValueError):
 class Context:
     """What the parts are made from, besides their own section."""
 
-    spec: Doc
+    spec: Document
     """Specification of the NicClusterPolicy or NicNodePolicy."""
-    nodes: Sequence[Doc]
+    nodes: Sequence[Document]
     """The nodes that the policy is about."""
     operator_env: Mapping[str, str]
     """Environment that the chart gave the operator's container."""
@@ -55,16 +55,16 @@ class Context:
     """Behind the name of everything that is made: a dash and the NicNodePolicy's name."""
 
     @property
-    def nodes_with_nic(self) -> list[Doc]:
+    def nodes_with_nic(self) -> list[Document]:
         """Nodes that feature discovery has seen an NVIDIA network adapter in."""
         return [node for node in self.nodes if labels_of(node).get(NIC_LABEL) == "true"]
 
-    def tolerates(self, node: Doc) -> bool:
+    def tolerates(self, node: Document) -> bool:
         """Whether the policy tolerates every taint of a node, with what the operator adds for its driver."""
         tolerated = [*(self.spec.get("tolerations") or []), *_DRIVER_TOLERATIONS]
         return all(any(_covers(toleration, taint) for toleration in tolerated) for taint in _taints(node))
 
-    def image(self, name: str, section: Doc, *, suffix: str = "") -> str:
+    def image(self, name: str, section: Document, *, suffix: str = "") -> str:
         """Image reference of a section; repository and version may come from `global`.
 
         Raises PolicyError when either is in neither place.
@@ -76,12 +76,12 @@ class Context:
             raise PolicyError(f"{name}: {' and '.join(missing)} missing; set it there or in spec.global")
         return f"{found['repository']}/{section['image']}:{found['version']}{suffix}"
 
-    def pull_secrets(self, section: Doc) -> list[Doc]:
+    def pull_secrets(self, section: Document) -> list[Document]:
         """Pull secrets of a section, or those of `global`."""
         names = section.get("imagePullSecrets") or (self.spec.get("global") or {}).get("imagePullSecrets") or []
         return [{"name": name} for name in names]
 
-    def on_nodes(self, section: Doc, *, selector: Mapping[str, str]) -> Doc:
+    def on_nodes(self, section: Document, *, selector: Mapping[str, str]) -> Document:
         """The fields of a DaemonSet's pod that say where it runs."""
         affinity = self.spec.get("nodeAffinity")
         return without_empty(
@@ -96,11 +96,11 @@ class Context:
         )
 
 
-def _taints(node: Doc) -> list[Doc]:
+def _taints(node: Document) -> list[Document]:
     return (node.get("spec") or {}).get("taints") or []
 
 
-def _covers(toleration: Doc, taint: Doc) -> bool:
+def _covers(toleration: Document, taint: Document) -> bool:
     """Kubernetes, "Taints and Tolerations": without key or effect it covers any."""
     if toleration.get("effect") not in {None, "", taint["effect"]}:
         return False
@@ -109,7 +109,7 @@ def _covers(toleration: Doc, taint: Doc) -> bool:
     return toleration.get("operator") == "Exists" or toleration.get("value", "") == taint.get("value", "")
 
 
-def resources(section: Doc, container: str) -> Doc:
+def resources(section: Document, container: str) -> Document:
     """Requests and limits that the policy sets for a container by its name."""
     for entry in section.get("containerResources") or ():
         if entry["name"] == container:
@@ -117,12 +117,12 @@ def resources(section: Doc, container: str) -> Doc:
     return REQUESTS
 
 
-def host_path(name: str, path: str, mount: str | None = None) -> tuple[Doc, Doc]:
+def host_path(name: str, path: str, mount: str | None = None) -> tuple[Document, Document]:
     """A volume of the node's own folder, and its mount."""
     return {"name": name, "hostPath": {"path": path}}, {"name": name, "mountPath": mount or path}
 
 
-def config_volume(name: str, config_map_name: str, key: str, mount: str) -> tuple[Doc, Doc]:
+def config_volume(name: str, config_map_name: str, key: str, mount: str) -> tuple[Document, Document]:
     """A volume with one key of a ConfigMap, and its mount."""
     volume = {"name": name, "configMap": {"name": config_map_name, "items": [{"key": key, "path": key}]}}
     return volume, {"name": name, "mountPath": mount}

@@ -12,7 +12,7 @@ from rehearsal.operators.network.devices import (
 from rehearsal.operators.network.networking import cni_part, nic_feature_discovery, nv_ipam
 from rehearsal.operators.network.ofed import ofed_driver
 from rehearsal.operators.network.parts import Context
-from rehearsal.operators.plan import Doc
+from rehearsal.operators.plan import Document
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,7 +21,7 @@ class Part:
     """Name in `.status.appliedStates`."""
     section: tuple[str, ...]
     """Where the policy asks for it."""
-    documents: Callable[[Doc, Context], list[Doc]] | None
+    documents: Callable[[Document, Context], list[Document]] | None
     """None for a part that no chart definition here lets a policy ask for."""
 
 

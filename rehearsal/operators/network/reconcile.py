@@ -13,7 +13,7 @@ from rehearsal.operators.network.ipoib import reconcile_networks
 from rehearsal.operators.network.nodes import label_nodes, node_policy_owner, selected_nodes
 from rehearsal.operators.network.parts import Context, PolicyError
 from rehearsal.operators.network.policy_parts import CLUSTER_PARTS, NODE_PARTS, Part
-from rehearsal.operators.plan import Doc, Plan, Snapshot, owned, sealed, without_empty
+from rehearsal.operators.plan import Document, Plan, Snapshot, owned, sealed, without_empty
 from rehearsal.operators.workloads import available, counts
 
 OPERATOR_LABELS: Final = {"app.kubernetes.io/name": "network-operator"}
@@ -76,9 +76,9 @@ def reconcile(snapshot: Snapshot, *, now: str) -> Plan:
     return plan
 
 
-def _cluster_policy(plan: Plan, snapshot: Snapshot) -> Doc | None:
+def _cluster_policy(plan: Plan, snapshot: Snapshot) -> Document | None:
     """The policy with the name that the operator acts on; every other policy gets the status ignore."""
-    policy: Doc | None = None
+    policy: Document | None = None
     for candidate in snapshot.of("NicClusterPolicy"):
         if candidate["metadata"]["name"] != POLICY_NAME:
             reason = f"Unsupported NicClusterPolicy instance {candidate['metadata']['name']}"
@@ -89,7 +89,7 @@ def _cluster_policy(plan: Plan, snapshot: Snapshot) -> Doc | None:
     return policy
 
 
-def _overlap(snapshot: Snapshot, node_policies: Sequence[Doc]) -> str | None:
+def _overlap(snapshot: Snapshot, node_policies: Sequence[Document]) -> str | None:
     """Which nodes more than one NicNodePolicy selects, in the operator's own words; None where each has its own."""
     names: dict[str, list[str]] = {}
     for policy in node_policies:
@@ -104,14 +104,14 @@ def _overlap(snapshot: Snapshot, node_policies: Sequence[Doc]) -> str | None:
 
 
 def _reconcile_policy(
-    plan: Plan, snapshot: Snapshot, policy: Doc, operator: Doc, parts: Sequence[Part], context: Context
+    plan: Plan, snapshot: Snapshot, policy: Document, operator: Document, parts: Sequence[Part], context: Context
 ) -> None:
     namespace = operator["metadata"]["namespace"]
-    states: list[Doc] = []
+    states: list[Document] = []
     for part in parts:
         section = _section(context.spec, part.section)
-        documents: list[Doc] = []
-        state: Doc = {"name": part.state, "state": "ignore"}
+        documents: list[Document] = []
+        state: Document = {"name": part.state, "state": "ignore"}
         if section is not None and part.documents is not None:
             try:
                 placed = [_placed(d, policy, namespace, part.state) for d in part.documents(section, context)]
@@ -126,26 +126,26 @@ def _reconcile_policy(
     plan.set_status(policy, _status(states))
 
 
-def _environment(operator: Doc) -> Mapping[str, str]:
+def _environment(operator: Document) -> Mapping[str, str]:
     containers = operator["spec"]["template"]["spec"]["containers"]
     return {entry["name"]: entry.get("value", "") for entry in containers[0].get("env") or ()}
 
 
-def _section(spec: Doc, path: Sequence[str]) -> Doc | None:
-    found: Doc | None = spec
+def _section(spec: Document, path: Sequence[str]) -> Document | None:
+    found: Document | None = spec
     for key in path:
         found = (found or {}).get(key)
     return found
 
 
-def _placed(document: Doc, policy: Doc, namespace: str, state: str) -> Doc:
+def _placed(document: Document, policy: Document, namespace: str, state: str) -> Document:
     """The document in the operator's namespace and owned by the policy; definitions of resources outlive it."""
     if document["kind"] == "CustomResourceDefinition":
         return sealed(document)
     return owned(document, policy, namespace=namespace, labels={STATE_LABEL: state})
 
 
-def _all_ready(documents: Sequence[Doc], snapshot: Snapshot) -> bool:
+def _all_ready(documents: Sequence[Document], snapshot: Snapshot) -> bool:
     """DaemonSets have at least one pod, all available and up to date; Deployments are Available.
 
     A DaemonSet with no node to run on is not ready: the operator cannot tell it from one that was not looked at yet.
@@ -164,7 +164,7 @@ def _all_ready(documents: Sequence[Doc], snapshot: Snapshot) -> bool:
     return True
 
 
-def _is_anothers(document: Doc, policy: Doc, snapshot: Snapshot) -> bool:
+def _is_anothers(document: Document, policy: Document, snapshot: Snapshot) -> bool:
     """Whether another policy has made this object: policies with a driver share its init container's ConfigMap."""
     metadata = document["metadata"]
     here = snapshot.find(document["kind"], metadata["name"], metadata.get("namespace"))
@@ -175,7 +175,9 @@ def _is_anothers(document: Doc, policy: Doc, snapshot: Snapshot) -> bool:
     return bool(owners & (policies - {policy["metadata"]["uid"]}))
 
 
-def _left_behind(snapshot: Snapshot, policy: Doc, namespace: str, state: str, documents: Sequence[Doc]) -> list[Doc]:
+def _left_behind(
+    snapshot: Snapshot, policy: Document, namespace: str, state: str, documents: Sequence[Document]
+) -> list[Document]:
     """Objects that the policy asked for earlier and does not ask for now."""
     wanted = {(document["kind"], document["metadata"]["name"]) for document in documents}
     return [
@@ -187,7 +189,7 @@ def _left_behind(snapshot: Snapshot, policy: Doc, namespace: str, state: str, do
     ]
 
 
-def _status(states: Sequence[Doc]) -> Doc:
+def _status(states: Sequence[Document]) -> Document:
     """The whole is ready when no part is notReady or in error."""
     seen = {state["state"] for state in states}
     whole = "error" if "error" in seen else "notReady" if "notReady" in seen else "ready"

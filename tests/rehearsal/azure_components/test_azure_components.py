@@ -155,7 +155,7 @@ def test_machines_that_must_not_have_the_feature_are_not_made_where_it_is_regist
 ) -> None:
     stack = start(features={"Microsoft.ContainerService/AKSInfinibandSupport": "Registered"})
     size = "Standard_ND128isr_NDR_GB200_v6"
-    grace = {"size": size, "count": 2, "gpu_driver": "none", "os_sku": "Ubuntu2404"}
+    grace = {"size": size, "count": 2, "gpu_driver": "none"}
     refused = stack.run(command, pools={"gb200": grace}, absent=True)
     assert not refused.succeeded
     assert "of subscription 11111111-2222-4333-8444-555555555555 is Registered; it must not be" in refused.errors

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +67,8 @@ class Validated:
     control_plane: ControlPlane
     client: Client
     folder: Path
+    program: dict[str, Any] = field(default_factory=lambda: {"nodes": 2, "gpu_driver": "operator", "poll": 0.2})
+    """What the program is told of the pool beside its name: nodes, who drives GPUs, seconds between two looks."""
 
     def apply(self, *documents: dict[str, Any]) -> None:
         """Create objects, or change them."""
@@ -131,7 +133,7 @@ class Validated:
     def engine(self, pool: str, mode: str, timeout: float) -> Engine:
         """The engine on a stack of its own for each pool."""
         kubeconfig = self.control_plane.kubeconfig.read_text()
-        given = {"pool": pool, "mode": mode, "timeout": timeout, "kubeconfig": kubeconfig}
+        given = {"pool": pool, "mode": mode, "timeout": timeout, "kubeconfig": kubeconfig, **self.program}
         environment = {**self.control_plane.environment, "VALIDATION_REHEARSAL": json.dumps(given)}
         return engine_on(PROGRAM, folder=self.folder / pool, stack=pool, environment=environment)
 

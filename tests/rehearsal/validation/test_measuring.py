@@ -270,7 +270,7 @@ def test_a_pod_that_is_killed_half_way_and_started_again_comes_to_the_same_repor
     made.prepare()
     processes = [made.start(rank) for rank in made.ranks]
     deadline = time.monotonic() + 30
-    while "plan.json" not in made.api.config_maps["rendezvous"] and time.monotonic() < deadline:
+    while not made.api.annotations.get("rendezvous") and time.monotonic() < deadline:
         time.sleep(0.02)
     processes[1].send_signal(signal.SIGKILL)
     processes[1].wait()

@@ -79,7 +79,7 @@ def test_a_feature_that_is_still_registering_does_not_help(make_azure: MakeAzure
 
 
 def test_a_gb300_pool_shares_a_fabric_only_without_the_feature(azure: Azure, cluster: Properties) -> None:
-    wanted = pool_inputs(cluster, vmSize="Standard_ND128isr_GB300_v6", osSKU="Ubuntu2404", count=1)
+    wanted = pool_inputs(cluster, vmSize="Standard_ND128isr_GB300_v6", count=1)
     azure.create(POOL, "before", **{**wanted, "count": 2})
     azure.create("resources:DeploymentAtSubscriptionScope", "f", **deployment_inputs())
     azure.create(POOL, "after", **{**wanted, "count": 2})
@@ -88,8 +88,14 @@ def test_a_gb300_pool_shares_a_fabric_only_without_the_feature(azure: Azure, clu
 
 
 def test_a_gb300_pool_needs_ubuntu_24_04(azure: Azure, cluster: Properties) -> None:
-    with pytest.raises(RefusedError, match=r"OS SKU 'Ubuntu' is not supported.*Ubuntu2404"):
-        azure.create(POOL, "gb", **pool_inputs(cluster, vmSize="Standard_ND128isr_GB300_v6"))
+    with pytest.raises(RefusedError, match=r"OS SKU 'Ubuntu2204' is not supported.*Ubuntu2404"):
+        azure.create(POOL, "gb", **pool_inputs(cluster, vmSize="Standard_ND128isr_GB300_v6", osSKU="Ubuntu2204"))
+
+
+@pytest.mark.field_report("R11")
+def test_an_os_sku_that_the_api_version_does_not_have_is_refused(azure: Azure, cluster: Properties) -> None:
+    with pytest.raises(RefusedError, match=r"InvalidOSSKU.*OSSKU='Ubuntu2404' is invalid.*Unrecognized"):
+        azure.create(POOL, "hb", **pool_inputs(cluster, vmSize="Standard_HB120rs_v3", osSKU="Ubuntu2404"))
 
 
 def test_scaling_adds_machines_with_new_numbers_and_drains_the_newest(azure: Azure, cluster: Properties) -> None:

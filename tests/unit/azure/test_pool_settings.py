@@ -41,7 +41,6 @@ def cluster_on(azure: Azure, **changes: Any) -> Properties:
     [
         ("1.34", None, "Ubuntu2204", "Ubuntu 22.04", "5.15."),
         ("1.35", None, "Ubuntu2404", "Ubuntu 24.04", "6.8."),
-        ("1.34", "Ubuntu2404", "Ubuntu2404", "Ubuntu 24.04", "6.8."),
         ("1.35", "Ubuntu2204", "Ubuntu2204", "Ubuntu 22.04", "5.15."),
         ("1.35", "AzureLinux", "AzureLinux3", "Microsoft Azure Linux", "6.6."),
     ],
@@ -81,10 +80,20 @@ def test_aks_installs_nvidias_driver_unless_it_is_told_not_to(
 
 
 def test_an_arm_size_has_arm_nodes_and_an_arm_image(azure: Azure, cluster: Properties) -> None:
-    pool = azure.create(POOL, "gb", **pool_inputs(cluster, vmSize=GB300, osSKU="Ubuntu2404", count=1))
-    node = machine(azure, "gb")
-    assert node["status"]["nodeInfo"]["architecture"] == "arm64"
+    pool = azure.create(POOL, "d", **pool_inputs(cluster, vmSize="Standard_D8ps_v5", count=1, gpuProfile={}))
+    assert machine(azure, "d")["status"]["nodeInfo"]["architecture"] == "arm64"
     assert pool["nodeImageVersion"].startswith("AKSUbuntu-2404gen2arm64containerd-")
+
+
+@pytest.mark.field_report("R2")
+def test_the_image_of_grace_blackwell_has_another_kernel_and_a_driver_of_its_own(
+    azure: Azure, cluster: Properties
+) -> None:
+    pool = azure.create(POOL, "gb", **pool_inputs(cluster, vmSize=GB300, count=1))
+    node = machine(azure, "gb")
+    assert pool["nodeImageVersion"].startswith("AKSUbuntu-2404gen2arm64gbcontainerd-")
+    assert node["status"]["nodeInfo"]["kernelVersion"] == "6.14.0-1003-azure-nvidia"
+    assert json.loads(node["metadata"]["annotations"][MACHINE_ANNOTATION])["ofed"] is True
 
 
 def test_a_pool_keeps_its_kubernetes_when_the_control_plane_gets_a_newer_one(azure: Azure, cluster: Properties) -> None:
@@ -123,7 +132,7 @@ def test_a_snapshot_keeps_the_node_image_and_another_one_comes_in_place_node_by_
     azure: Azure, cluster: Properties
 ) -> None:
     source = {"sourceResourceId": f"{SNAPSHOTS}/ubuntu2404"}
-    wanted = pool_inputs(cluster, osSKU="Ubuntu2404", creationData=source)
+    wanted = pool_inputs(cluster, creationData=source)
     pool = azure.create(POOL, "ndh100", **wanted)
     label = "kubernetes.azure.com/node-image-version"
     assert machine(azure, "ndh100")["metadata"]["labels"][label].endswith("-202609.15.0")
@@ -168,7 +177,6 @@ def test_a_newer_kubernetes_drains_and_reimages_every_node_and_changes_the_syste
             {
                 "creationData": {"sourceResourceId": f"{SNAPSHOTS}/ubuntu2404"},
                 "vmSize": GB300,
-                "osSKU": "Ubuntu2404",
             },
             "node image is for amd64",
         ),

@@ -107,13 +107,17 @@ def test_files_beside_the_kubeconfig_come_along_and_a_token_file_stays_one(write
         (config(), "broken", "no 'nobody' among its users; there are: admin, plugin"),
         (config(**{"current-context": ""}), None, "no current-context; name one of its contexts: capi, other, broken"),
         (config(clusters=[]), None, "no 'capi' among its clusters; there are: none"),
-        (config(clusters=[{"name": "capi", "cluster": {}}]), None, "cluster capi has no server"),
-        ("[1, 2]", None, "is not a kubeconfig"),
-        ("a: {", None, "is not a kubeconfig"),
         (
-            config(clusters=[{"name": "capi", "cluster": {"server": "s", "certificate-authority": "gone.crt"}}]),
+            config(clusters=[{"name": "capi", "cluster": {}}]),
             None,
-            "certificate-authority .*gone.crt cannot be read: No such file",
+            "cluster.server is not as it must be: field",
+        ),
+        ("[1, 2]", None, "is not a kubeconfig"),
+        ("a: {", None, "is not YAML: did not find expected node content in line"),
+        (
+            config(clusters=[{"name": "capi", "cluster": {"server": "https://s", "certificate-authority": "gone"}}]),
+            None,
+            "certificate-authority .*gone cannot be read: No such file",
         ),
     ],
 )

@@ -17,11 +17,10 @@ from aks_infiniband.operators.charts import ValuesError
 from aks_infiniband.operators.gpu_operator import gpu_operator_values
 from aks_infiniband.operators.network_operator import network_operator_values, node_feature_rule_spec
 from aks_infiniband.operators.nic_policy_spec import nic_policy_specs
-from aks_infiniband.operators.release import DriverUpgrade
 from aks_infiniband.resources.registry import Registry
 from pulumi import ResourceOptions
 
-from tests.some_pools import A100, H100, HBV4, MI300X, pool
+from tests.some_pools import A100, HBV4, pool
 from tests.unit.pulumi_mocks import Deploy
 
 RELEASE = "kubernetes:helm.sh/v3:Release"
@@ -114,73 +113,6 @@ def test_given_values_that_contradict_derived_ones_are_refused_all_at_once() -> 
     assert "driver.enabled is False; it must be True" in text
     assert "driver.rdma.useHostMofed is True; it must be False" in text
     assert "nfd.enabled is True; it must be False" in text
-
-
-@pytest.mark.field_report("A4", "B3", "B3c", "B4")
-def test_the_gpu_operator_owns_the_driver_with_rdma_against_the_operators_ofed() -> None:
-    values = gpu_operator_values([pool()])
-    assert values["driver"]["enabled"] is True
-    assert values["driver"]["rdma"] == {"enabled": True, "useHostMofed": False}
-    assert values["toolkit"]["enabled"] is True
-    assert values["toolkit"]["env"] == [{"name": "RUNTIME_CONFIG_SOURCE", "value": "file"}]
-    assert values["migManager"] == {"enabled": False}
-
-
-@pytest.mark.field_report("A4", "B3")
-def test_where_aks_owns_the_driver_the_operator_has_neither_driver_nor_toolkit_and_aks_runtime_class() -> None:
-    values = gpu_operator_values([pool(gpu_driver="aks")])
-    assert values["driver"] == {"enabled": False, "rdma": {"enabled": False, "useHostMofed": False}}
-    assert values["toolkit"] == {"enabled": False}
-    assert values["operator"]["runtimeClass"] == "nvidia-container-runtime"
-    assert "runtimeClass" not in gpu_operator_values([pool()])["operator"]
-
-
-@pytest.mark.field_report("B3c")
-def test_with_the_kernels_own_driver_nothing_waits_for_an_ofed_and_gpudirect_is_left_to_dma_buf() -> None:
-    values = gpu_operator_values([pool(nic_driver="inbox"), pool(HBV4, "hb")])
-    assert values["driver"]["rdma"] == {"enabled": False, "useHostMofed": False}
-
-
-@pytest.mark.field_report("B3c")
-def test_gpu_pools_of_one_operator_cannot_have_different_nic_drivers() -> None:
-    with pytest.raises(ValuesError, match=r"different NIC drivers.*one: doca-ofed, two: inbox.*same nicDriver"):
-        gpu_operator_values([pool(name="one"), pool(name="two", nic_driver="inbox")])
-
-
-@pytest.mark.field_report("A4")
-def test_two_driver_owners_are_refused() -> None:
-    with pytest.raises(ValuesError, match=r"two driver owners.*\(one: operator, two: aks\)"):
-        gpu_operator_values([pool(name="one"), pool(name="two", gpu_driver="aks")])
-
-
-@pytest.mark.parametrize("size", [HBV4, MI300X])
-def test_without_gpus_that_it_serves_there_is_no_gpu_operator(deploy: Deploy, size: Any) -> None:
-    def program() -> Any:
-        args = GpuOperatorArgs(pools=[pool(size)], timeout_seconds=9)
-        return GpuOperator("gpu-operator", args=args).state
-
-    with pytest.raises(ValuesError, match="no pool has GPUs whose driver the operator or AKS owns"):
-        deploy(program)
-
-
-def test_pools_that_are_not_its_business_leave_no_trace_in_the_gpu_operators_tolerations() -> None:
-    tainted = pool(HBV4, "hb", taints=("hpc=true:NoSchedule",))
-    other = pool(H100, "other", taints=("other=true:NoSchedule",), gpu_driver="none")
-    tolerations = gpu_operator_values([pool(), tainted, other])["daemonsets"]["tolerations"]
-    assert [toleration["key"] for toleration in tolerations] == ["nvidia.com/gpu"]
-
-
-@pytest.mark.field_report("B12")
-def test_a_gpu_driver_is_upgraded_one_drained_node_at_a_time_to_the_version_of_the_settings() -> None:
-    upgrade = DriverUpgrade(drain_timeout_seconds=900)
-    driver = gpu_operator_values([pool()], driver_version="580.1", upgrade=upgrade)["driver"]
-    assert driver["version"] == "580.1"
-    assert driver["upgradePolicy"] == {
-        "autoUpgrade": True,
-        "maxParallelUpgrades": 1,
-        "drain": {"enable": True, "force": True, "deleteEmptyDir": True, "timeoutSeconds": 900},
-    }
-    assert "version" not in gpu_operator_values([pool()])["driver"]
 
 
 def terms(affinity: Any) -> Any:

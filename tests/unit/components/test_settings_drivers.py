@@ -42,6 +42,17 @@ def test_none_stands_beside_either_owner() -> None:
     assert owners(pool(), named("hb", "Standard_HB176rs_v4")) == ["operator", "none"]
 
 
+@pytest.mark.field_report("R2")
+def test_the_node_image_s_driver_is_the_default_where_it_brings_one() -> None:
+    def driver(size: str, **sections: Any) -> str:
+        (found,) = loaded(pools=[pool(vmSize=size)], **sections).pools
+        return found.nic_driver
+
+    assert driver("Standard_ND96isr_H100_v5") == "doca-ofed"
+    assert driver("Standard_ND128isr_GB300_v6") == "inbox"
+    assert driver("Standard_ND128isr_GB300_v6", networkOperator={"driver": "doca-ofed"}) == "doca-ofed"
+
+
 @pytest.mark.parametrize("owner", ["operator", "aks"])
 @pytest.mark.parametrize("size", ["Standard_HC44rs", "Standard_HB120rs_v3", "Standard_HX176rs"])
 def test_machines_without_gpus_have_no_owner_of_gpu_drivers(size: str, owner: str) -> None:

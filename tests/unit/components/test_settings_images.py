@@ -29,7 +29,7 @@ def test_the_os_sku_follows_from_size_and_driver() -> None:
     ("kubernetes", "more", "reason"),
     [
         ("1.34", {"vmSize": GB300, "osSku": "Ubuntu2204"}, f"must be Ubuntu2404 for {GB300}"),
-        ("1.35", {"vmSize": GB300, "osSku": "Ubuntu"}, f"must be Ubuntu2404 for {GB300}"),
+        ("1.35", {"vmSize": GB300, "osSku": "Ubuntu2204"}, f"must be Ubuntu2404 for {GB300}"),
         ("1.34", {"nicDriver": "inbox", "osSku": "Ubuntu2204"}, "(Ubuntu2204 is older)"),
         ("1.34", {"nicDriver": "inbox", "osSku": "Ubuntu"}, "(Ubuntu is 22.04 with Kubernetes 1.34)"),
         ("1.31", {"osSku": "Ubuntu2404"}, "needs Kubernetes 1.32 or later; the cluster has 1.31"),
@@ -44,8 +44,10 @@ def test_an_os_sku_that_the_machine_cannot_run_is_refused(kubernetes: str, more:
     assert reason in found["pools[0].osSku"]
 
 
-def test_plain_ubuntu_has_the_inbox_driver_from_kubernetes_1_35_on() -> None:
-    assert os_sku(kubernetes="1.35", nicDriver="inbox", osSku="Ubuntu") == "Ubuntu"
+@pytest.mark.field_report("R11")
+def test_plain_ubuntu_is_what_size_and_driver_need_from_kubernetes_1_35_on() -> None:
+    assert os_sku(kubernetes="1.35", nicDriver="inbox") == "Ubuntu"
+    assert os_sku(kubernetes="1.35", vmSize=GB300) == "Ubuntu"
 
 
 def test_a_cluster_too_old_for_the_os_sku_that_a_size_needs_is_refused() -> None:
@@ -58,7 +60,10 @@ def test_a_cluster_too_old_for_the_os_sku_that_a_size_needs_is_refused() -> None
     ("sections", "key"),
     [
         ({"validation": {"image": "example.com/tests:1-amd64"}}, "validation.image"),
-        ({"networkOperator": {"driverVersion": "doca3.4.1-ubuntu24.04-amd64"}}, "networkOperator.driverVersion"),
+        (
+            {"networkOperator": {"driver": "doca-ofed", "driverVersion": "doca3.4.1-ubuntu24.04-amd64"}},
+            "networkOperator.driverVersion",
+        ),
     ],
 )
 def test_an_image_built_for_another_architecture_is_refused(sections: Any, key: str) -> None:

@@ -30,6 +30,7 @@ def test_the_public_names_are_these() -> None:
         "InfinibandNodePoolArgs",
         "IpoibNetwork",
         "IpoibNetworkArgs",
+        "LIST_HCAS",
         "MachineSize",
         "Machines",
         "NETWORK_OPERATOR_CHART",

@@ -97,8 +97,13 @@ def test_a_container_signals_no_process_outside(place: Place) -> None:
         bystander.wait()
 
 
+def test_a_simulated_tool_runs_confined(place: Place) -> None:
+    tool = SHIM.parents[1] / "bin/ib_write_bw"
+    assert place.run_confined(f"{sys.executable} -I -S {tool} --version") == "Version: 6.06\n"
+
+
 def test_a_program_is_not_run_unconfined_where_confining_fails(place: Place) -> None:
-    limits = json.dumps({"reads": ["/"], "writes": ["/"], "ports": [1 << 20]})
+    limits = json.dumps({"reads": ["/"], "lists": [], "writes": ["/"], "ports": [1 << 20]})
     command = [sys.executable, "-I", "-S", str(SHIM), str(os.getpid()), "-1", limits, "echo", "ran"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if landlock.version() >= 4:

@@ -8,7 +8,7 @@ import pytest
 from rehearsal.operators.plan import Plan, Snapshot
 from rehearsal.operators.workloads import pods_of
 
-Doc = dict[str, Any]
+Document = dict[str, Any]
 KERNEL = "6.8.0-1025-azure"
 
 
@@ -16,10 +16,10 @@ class Cluster:
     """Objects by kind, and the little of the API server and the DaemonSet controller that the reconciles rely on."""
 
     def __init__(self) -> None:
-        self.objects: dict[str, dict[str, Doc]] = {}
+        self.objects: dict[str, dict[str, Document]] = {}
         self._uid = 0
 
-    def add(self, document: Doc) -> Doc:
+    def add(self, document: Document) -> Document:
         metadata = document["metadata"]
         self._uid += 1
         metadata.setdefault("uid", f"uid-{self._uid}")
@@ -27,7 +27,7 @@ class Cluster:
         self.objects.setdefault(document["kind"], {})[metadata["name"]] = document
         return document
 
-    def operator(self, name: str, labels: dict[str, str], *, available: bool = True) -> Doc:
+    def operator(self, name: str, labels: dict[str, str], *, available: bool = True) -> Document:
         env = [{"name": "OFED_INIT_CONTAINER_IMAGE", "value": "registry/init:v1"}]
         container = {"name": name, "image": f"registry/{name}:v9", "env": env}
         return self.add(
@@ -42,7 +42,7 @@ class Cluster:
             }
         )
 
-    def node(self, name: str, *, nic: bool = True, gpu: bool = False, kernel: str = KERNEL) -> Doc:
+    def node(self, name: str, *, nic: bool = True, gpu: bool = False, kernel: str = KERNEL) -> Document:
         prefix = "feature.node.kubernetes.io/"
         labels = {
             "kubernetes.io/arch": "amd64",
@@ -57,7 +57,7 @@ class Cluster:
         status = {"nodeInfo": {"containerRuntimeVersion": "containerd://2.0.0"}}
         return self.add({"kind": "Node", "metadata": {"name": name, "labels": labels}, "spec": {}, "status": status})
 
-    def policy(self, spec: Doc, *, kind: str = "NicClusterPolicy", name: str = "nic-cluster-policy") -> Doc:
+    def policy(self, spec: Document, *, kind: str = "NicClusterPolicy", name: str = "nic-cluster-policy") -> Document:
         version = "nvidia.com/v1" if kind == "ClusterPolicy" else "mellanox.com/v1alpha1"
         return self.add({"apiVersion": version, "kind": kind, "metadata": {"name": name}, "spec": spec})
 
@@ -117,7 +117,7 @@ class Cluster:
         )
         return value
 
-    def pod(self, daemon_set: str, node: str, *, ready: bool, revision: str = "hash-1") -> Doc:
+    def pod(self, daemon_set: str, node: str, *, ready: bool, revision: str = "hash-1") -> Document:
         """The DaemonSet's pod on a node, which from now on it wants there."""
         owner = self.objects["DaemonSet"][daemon_set]
         wanted = {pod["spec"]["nodeName"] for pod in pods_of(owner, self.snapshot())} | {node}
@@ -138,7 +138,7 @@ class Cluster:
             }
         )
 
-    def workload(self, name: str, node: str, *, controlled: bool = True, **spec: Any) -> Doc:
+    def workload(self, name: str, node: str, *, controlled: bool = True, **spec: Any) -> Document:
         """Somebody's running pod on a node."""
         owners = [{"kind": "Job", "uid": f"job-of-{name}", "controller": True}] if controlled else []
         metadata = {"name": name, "namespace": "work", "labels": {"app": name}, "ownerReferences": owners}

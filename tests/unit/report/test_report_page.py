@@ -41,7 +41,8 @@ def rdma(value: float | None = 391.0) -> list[dict[str, Any]]:
         {
             "figure": "rdma-write-bandwidth",
             "node": node,
-            "device": f"mlx5_ib{number}",
+            "device": f"mlx5_{(number + NODES.index(node)) % 9}",
+            "rail": f"010{number + 1}:00:00.0",
             "value": value if (node, number) == ("aks-b", 3) else 391.0,
             "neighbours": True,
         }
@@ -170,13 +171,14 @@ def test_the_plot_shows_both_runs_the_promised_line_and_the_limit() -> None:
     assert [tick.get_text() for tick in axes.get_xticklabels()] == ["8 B", "64 MiB", "16 GiB"]
 
 
-def test_the_heat_map_has_a_row_for_each_node_and_a_column_for_each_hca() -> None:
+def test_the_heat_map_has_a_row_for_each_node_and_a_column_for_each_rail_whatever_its_hcas_are_called() -> None:
     (_, heat_map) = plots_of(report(rdma=rdma(200.0)))
     axes = heat_map.figure.axes[0]
     values: Any = axes.images[0].get_array()
     assert values.shape == (2, 8)
     assert values[1][3] == 200.0
     assert [tick.get_text() for tick in axes.get_yticklabels()] == list(NODES)
+    assert [tick.get_text() for tick in axes.get_xticklabels()] == [f"010{n}:00:00.0" for n in range(1, 9)]
     assert [text.get_text() for text in axes.texts].count("391") == 15
 
 
@@ -192,6 +194,13 @@ def test_pairs_that_narrow_down_a_fault_are_not_in_the_heat_map() -> None:
     (_, heat_map) = plots_of(report(rdma=[*rdma(), further]))
     values: Any = heat_map.figure.axes[0].images[0].get_array()
     assert values.min() == 391.0
+
+
+def test_the_report_of_an_older_release_has_a_column_for_each_device() -> None:
+    older = [{key: value for key, value in row.items() if key != "rail"} for row in rdma()]
+    (_, heat_map) = plots_of(report(rdma=older))
+    values: Any = heat_map.figure.axes[0].images[0].get_array()
+    assert values.shape == (2, 9)
 
 
 def test_a_pool_of_which_nothing_was_measured_has_a_section_and_no_plot(tmp_path: Path) -> None:

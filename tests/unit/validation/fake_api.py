@@ -17,6 +17,8 @@ class FakeApi:
         self.nodes: list[dict[str, Any]] = []
         self.config_maps: dict[str, dict[str, str]] = {}
         """By name, the values by key, as they are stored: those of binaryData in base64, by the end of their key."""
+        self.annotations: dict[str, dict[str, str]] = {}
+        """Of ConfigMaps, by name."""
         self.requests: list[tuple[str, str, dict[str, str], Any]] = []
         self.refusals: list[int] = []
         """Statuses to answer with before anything else, one for each request."""
@@ -89,8 +91,11 @@ class FakeApi:
             data.update(after)
             if method == "PATCH":
                 self.on_patch(name, data)
-            # The answer to a PATCH has no data, as the payload asks for.
-            self.send(handler, 200, {"kind": "ConfigMap", **(sections(data) if method == "GET" else {})})
+            annotations = self.annotations.setdefault(name, {})
+            annotations.update(((body or {}).get("metadata") or {}).get("annotations") or {})
+            alone = "as=PartialObjectMetadata" in handler.headers["Accept"]
+            metadata = {"metadata": {"annotations": annotations}}
+            self.send(handler, 200, {"kind": "ConfigMap", **metadata, **({} if alone else sections(data))})
 
     def send(self, handler: Any, status: Any, document: Any) -> Any:
         text = json.dumps(document).encode()

@@ -12,10 +12,14 @@ class Shared:
 
     def __init__(self) -> None:
         self.data: dict[str, str] = {}
+        self.plan: str | None = None
         self.lock = threading.Lock()
 
     def board(self, run: str = "run") -> Board:
-        return Board(run, self.read, self.write)
+        def write_plan(text: str) -> None:
+            self.plan = text
+
+        return Board(run, self.read, self.write, read_plan=lambda: self.plan, write_plan=write_plan)
 
     def read(self) -> dict[str, str]:
         with self.lock:
@@ -144,7 +148,7 @@ def test_a_replaced_leader_starts_over_with_the_pods_that_still_wait() -> None:
 def test_entries_of_another_run_or_that_cannot_be_read_do_not_count() -> None:
     shared = Shared()
     shared.data = {entry_key(1): json.dumps({**entry(1), "run": "before"}), entry_key(2): "{half"}
-    assert shared.board().look() == ({}, None)
+    assert (shared.board().entries(), shared.board().planned()) == ({}, None)
 
 
 def test_entries_of_indices_that_the_run_does_not_have_are_removed() -> None:

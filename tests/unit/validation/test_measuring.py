@@ -48,7 +48,7 @@ class FakeLead:
 
 @pytest.mark.field_report("A6")
 def test_the_collective_is_not_begun_where_a_gpu_is_missing(expected: Any, healthy: Any, monkeypatch: Any) -> None:
-    monkeypatch.setattr(rdma, "measure", lambda *_, **__: Measured({}))
+    monkeypatch.setattr(rdma, "measure", lambda *_, **__: Measured({}, {}))
     lead: Any = FakeLead()
     outcome = measuring.measure(
         lead, {"n0": healthy(), "n1": healthy()}, expected, [failed("accelerator-devices", "n1")]

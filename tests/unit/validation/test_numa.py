@@ -58,7 +58,7 @@ def test_server_and_client_of_a_pair_run_on_the_cpus_of_their_hcas(
     allowed = sorted(os.sched_getaffinity(0))
     cpus: dict[str, list[int]] = {"first": allowed[:1], "last": allowed[-1:], "none": []}
     pair = Pair(End("n0", "client"), End("n0", "server"))
-    members: Any = {"n0": {"port": pairing.free_ports(), "address": "127.0.0.1"}}
+    members: Any = {"n0": {"port": pairing.free_ports(), "address": "127.0.0.1", "devices": ["client", "server"]}}
     task = pairing.Task("read-latency", pair, 0)
     (answer,) = pairing.carry_out(
         [task], "n0", members, Limits(60, 60), lambda device: cpus[near] if device == "client" else ()

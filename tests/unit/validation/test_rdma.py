@@ -228,7 +228,7 @@ def test_an_hca_that_is_in_no_pair_fails_the_coverage_by_name(thresholds: Any) -
     check = judge_coverage(measured, seen)
     assert (check["verdict"], check["expected"], check["measured"]) == ("fail", 7, 6)
     assert "n1 (ib8): in no pair" in str(check["cause"])
-    nothing = judge_coverage(Measured(thresholds), seen)
+    nothing = judge_coverage(Measured(thresholds, {}), seen)
     assert (nothing["verdict"], is_problem(nothing)) == ("not measured", True)
 
 

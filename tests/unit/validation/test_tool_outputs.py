@@ -91,6 +91,8 @@ def test_a_server_that_does_not_listen_yet_is_recognised(said: str) -> None:
 def test_server_and_client_are_called_alike_but_for_the_host(kind: str) -> None:
     server = perftest.command(kind, "mlx5_ib0", 18515)
     client = perftest.command(kind, "mlx5_ib0", 18515, "10.244.1.7")
+    asking = perftest.command(kind, "mlx5_ib0", 18515, "10.244.1.7", "1")
+    assert asking == [*client[:-1], "-l" if kind == "ping-pong" else "-S", "1", client[-1]]
     assert client == [*server, "10.244.1.7"]
 
 

@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 from aks_infiniband.validation.payload import await_nodes
+from aks_infiniband.validation.payload.api import compressed
 from aks_infiniband.validation.payload.pod import EXIT_DONE, EXIT_RETRY, EXIT_VERDICT, finish, shorten
+from aks_infiniband.validation.payload.rendezvous import PLAN_ANNOTATION
 
 from tests.unit.validation.one_pod import entry, member, report_of
 
@@ -85,7 +87,7 @@ def test_an_unreadable_entry_is_as_good_as_none(fake: Any, run_pod: Any) -> None
 def test_any_other_index_reports_its_node_and_judges_nothing(fake: Any, run_pod: Any, healthy: Any) -> None:
     fake.put("report", {"node.n0.json.gz": entry("n0", "uid-1", healthy())})
     plan = {"run": "uid-1", "id": "end", "step": {"end": True}, "members": {"n1": {"pod": "pod-1"}}}
-    fake.put("rendezvous", {"plan.json.gz": json.dumps(plan)})
+    fake.annotations["rendezvous"] = {PLAN_ANNOTATION: compressed(json.dumps(plan))}
     code, message = run_pod(1, "n1")
 
     assert code == EXIT_DONE

@@ -5,12 +5,15 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from aks_infiniband.validation.expectations import expectations
 from aks_infiniband.validation.payload.hcas import selects
 from aks_infiniband.workload.environment import LIST_HCAS, Transport, nccl_environment
+from aks_infiniband.workload.pods import config_maps
 
 from rehearsal.machines.hardware.faulty import faulty
 from rehearsal.machines.hardware.model import hardware_of
 from rehearsal.machines.hardware.sysfs import sys_files, write_files
+from tests.some_pools import GB300, pool
 
 
 def test_over_infiniband_nccl_uses_infiniband() -> None:
@@ -44,6 +47,15 @@ def test_a_line_of_shell_lists_the_infiniband_devices_whatever_they_are_called(
     assert sorted(said.stdout.strip().removeprefix("=").split(",")) == sorted(infiniband)
     for device in hardware.rdma_devices:
         assert selects(said.stdout.strip(), device.name) is (device.name in infiniband)
+
+
+@pytest.mark.field_report("R2")
+def test_over_the_fabric_of_grace_blackwell_traffic_asks_for_its_service_level() -> None:
+    (environment, *_) = config_maps(pool(GB300, "gb")).values()
+    assert environment["NCCL_IB_SL"] == "1"
+    assert environment == expectations(pool(GB300, "gb"))["environment"], "which the validation's pods have to show"
+    assert "NCCL_IB_SL" not in nccl_environment()
+    assert "NCCL_IB_SL" not in nccl_environment("tcp", service_level=1)
 
 
 def test_over_roce_packets_are_of_version_two_and_in_the_lossless_class() -> None:

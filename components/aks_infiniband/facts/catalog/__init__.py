@@ -50,8 +50,9 @@ def _size(
 
 def _grace_blackwell(name: str, series: str, adapter: str, model: str, memory_gb: int) -> MachineSize:
     gpus = Accelerator(vendor="nvidia", model=model, count=4, memory_gb=memory_gb, software="dra")
-    arm = {"architecture": "arm64", "placement_feature": False}
-    return _size(name, series, (128, 864), Infiniband.of(4, "NDR", adapter), GRACE_BLACKWELL, gpus, **arm)
+    infiniband = Infiniband.of(4, "NDR", adapter, service_level=1)
+    arm = {"architecture": "arm64", "placement_feature": False, "image_has_ofed": True}
+    return _size(name, series, (128, 864), infiniband, GRACE_BLACKWELL, gpus, **arm)
 
 
 def _cpu_sizes(

@@ -5,7 +5,6 @@ from typing import Any
 
 from aks_infiniband.facts.catalog.machine import (
     Accelerator,
-    GpuSoftware,
     Infiniband,
     MachineSize,
     Slots,
@@ -21,6 +20,8 @@ def described(name: str, description: Mapping[str, Any]) -> MachineSize:
     """
     infiniband, accelerator = description["infiniband"], description.get("accelerator")
     architecture = description.get("architecture", "amd64")
+    # Azure's arm64 machines with NVIDIA GPUs are all Grace Blackwell.
+    grace_blackwell = architecture == "arm64" and accelerator is not None and accelerator["vendor"] == "nvidia"
     return MachineSize(
         name=name,
         series=description["series"],
@@ -31,6 +32,7 @@ def described(name: str, description: Mapping[str, Any]) -> MachineSize:
             *(infiniband["hcaCount"], infiniband["generation"], infiniband["adapter"]),
             rate_gbps=infiniband.get("rateGbps") or 0,
             vf_device_id=infiniband.get("vfDeviceId") or "",
+            service_level=1 if grace_blackwell else 0,
         ),
         accelerator=accelerator
         and Accelerator(
@@ -38,9 +40,10 @@ def described(name: str, description: Mapping[str, Any]) -> MachineSize:
             model=accelerator["model"],
             count=accelerator["count"],
             memory_gb=accelerator["memoryGb"],
-            software=_software(accelerator["vendor"], architecture),
+            software="rocm" if accelerator["vendor"] == "amd" else "dra" if grace_blackwell else "gpu-operator",
         ),
         architecture=architecture,
+        image_has_ofed=grace_blackwell,
         placement_feature=description.get("placementFeature", True),
         slots=Slots(
             hcas=counted_up(FIRST_HCA, infiniband["hcaCount"]),
@@ -48,10 +51,3 @@ def described(name: str, description: Mapping[str, Any]) -> MachineSize:
             source="assumed",
         ),
     )
-
-
-def _software(vendor: str, architecture: str) -> GpuSoftware:
-    """What such GPUs need: Azure's arm64 machines with NVIDIA GPUs are all Grace Blackwell."""
-    if vendor == "amd":
-        return "rocm"
-    return "dra" if architecture == "arm64" else "gpu-operator"

@@ -9,7 +9,7 @@ LinkGeneration = Literal["EDR", "HDR", "NDR", "XDR"]
 Mode = Literal["rdma-shared", "sriov", "ipoib", "driver-only"]
 """The ways to hand InfiniBand to a pod (AKS InfiniBand guide)."""
 NicDriver = Literal["doca-ofed", "inbox"]
-"""Whose mlx5 driver a node runs: NVIDIA's DOCA-OFED in a container, or the kernel's own."""
+"""Whose mlx5 driver a node runs: NVIDIA's DOCA-OFED in a container, or the one that its node image brings."""
 GpuDriver = Literal["operator", "aks", "none"]
 """Who installs the GPUs' driver on a node."""
 OsSku = Literal["Ubuntu", "Ubuntu2204", "Ubuntu2404"]
@@ -66,10 +66,20 @@ class Infiniband:
     """Model of the HCAs."""
     vf_device_id: str
     """PCI device ID (vendor 15b3) of the virtual function inside the machine."""
+    service_level: int = 0
+    """Service level that traffic has to ask for: 1 on the fabric of GB200 and GB300 (Azure/ai-infrastructure-on-azure
+    a01b073, examples/inferenceX/aks and skills/slurm/nccl_allreduce_test)."""
 
     @classmethod
     def of(
-        cls, hca_count: int, generation: LinkGeneration, adapter: str, *, rate_gbps: int = 0, vf_device_id: str = ""
+        cls,
+        hca_count: int,
+        generation: LinkGeneration,
+        adapter: str,
+        *,
+        rate_gbps: int = 0,
+        vf_device_id: str = "",
+        service_level: int = 0,
     ) -> Self:
         """Adapters whose rate and device ID follow from generation and adapter where they are not given."""
         return cls(
@@ -78,6 +88,7 @@ class Infiniband:
             rate_gbps=rate_gbps or RATE_GBPS[generation],
             adapter=adapter,
             vf_device_id=vf_device_id or VF_DEVICE_ID[adapter],
+            service_level=service_level,
         )
 
 
@@ -101,7 +112,11 @@ class PciSlot:
 
     @property
     def interface(self) -> str:
-        """The InfiniBand network interface of an HCA here, as systemd names it, such as ibP257p0s0."""
+        """The InfiniBand network interface of an HCA here, such as ibP257p0s0.
+
+        That is its alternative name, by which ip and CNI plugins find it; its first one has a slot number that differs
+        between machines (converged-computing/flux-usernetes, Azure notes, 2025-03-19: ibP257s71127).
+        """
         return f"ibP{self.domain}p{self.bus}s0"
 
 
@@ -157,6 +172,10 @@ class MachineSize:
     """Of its processors."""
     placement_feature: bool = True
     """Whether the feature AKSInfinibandSupport must be Registered (True) or must not be (False: GB200, GB300)."""
+    image_has_ofed: bool = False
+    """Whether the size's node image has DOCA-OFED, which openibd loads: another in a container cannot take its place.
+    GB200 and GB300 (Azure/AgentBaker 06836ee, vhdbuilder/packer/gb-mai-bom.json, configureGraceBlackwell); that their
+    public pools get this image is assumed."""
     slots: Slots
     """Its PCI facts."""
 
@@ -165,9 +184,19 @@ class MachineSize:
         """Who owns the GPUs' driver where nothing else is said: the operator where it makes such GPUs usable."""
         return "operator" if self.accelerator and self.accelerator.software == "gpu-operator" else "none"
 
-    def default_os_sku(self, nic_driver: NicDriver) -> OsSku:
-        """GB200 and GB300 need Ubuntu2404 (AKS InfiniBand guide); the inbox driver is that of Ubuntu 24.04."""
-        return "Ubuntu2404" if self.architecture == "arm64" or nic_driver == "inbox" else "Ubuntu"
+    @property
+    def default_nic_driver(self) -> NicDriver:
+        """Whose mlx5 driver where nothing else is said: the node image's where it brings DOCA-OFED."""
+        return "inbox" if self.image_has_ofed else "doca-ofed"
+
+    def default_os_sku(self, nic_driver: NicDriver, *, ubuntu_is_2404: bool) -> OsSku:
+        """Ubuntu 24.04 for GB200 and GB300 (AKS InfiniBand guide) and for the inbox driver, which is its own.
+
+        Ubuntu2404 is in the specifications of AKS's API from 2025-10-01 on, and azure-native sends 2025-09-01, where
+        AKS may not recognise it; so it is asked for only where Ubuntu is another system.
+        """
+        needs_2404 = self.architecture == "arm64" or nic_driver == "inbox"
+        return "Ubuntu2404" if needs_2404 and not ubuntu_is_2404 else "Ubuntu"
 
     @property
     def ipoib_devices(self) -> tuple[str, ...]:

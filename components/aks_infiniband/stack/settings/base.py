@@ -40,8 +40,10 @@ PublicRange = Annotated[_Written, AfterValidator(rules.public_range)]
 """A range of the internet."""
 Labels = dict[Annotated[str, rules.label_key], Annotated[str, rules.label_value]]
 """Labels by which nodes are picked."""
-Text = Annotated[str, Field(min_length=1)]
-Seconds = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+Text = Annotated[str, Field(min_length=1), rules.text]
+"""Of a path, or a name that others gave."""
+Seconds = Annotated[float, Field(strict=True, allow_inf_nan=False, le=86400)]
+"""A day at most."""
 
 WITH_HOLES: Final = {"with_holes": True}
 """Context of a second reading: see Section."""

@@ -1,5 +1,6 @@
 """What is wrong with a stack file, in words that its author can act on."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -10,6 +11,7 @@ import pulumi
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from aks_infiniband.handwritten import first_lines, shortened
 from aks_infiniband.stack.settings.model import Settings
 
 Path = tuple[str | int, ...]
@@ -53,13 +55,13 @@ class Mistake:
 
 
 class SettingsError(pulumi.RunError):
-    """The stack's configuration holds mistakes; the text lists all of them."""
+    """The stack's configuration holds mistakes; the text lists them, as far as 2 kB go."""
 
     def __init__(self, mistakes: tuple[Mistake, ...]) -> None:
         self.mistakes = mistakes
         count = "1 mistake" if len(mistakes) == 1 else f"{len(mistakes)} mistakes"
         lines = "\n".join(f"  - {mistake}" for mistake in mistakes)
-        super().__init__(f"the stack's configuration holds {count}, and nothing was created:\n{lines}")
+        super().__init__(first_lines(f"the stack's configuration holds {count}, and nothing was created:\n{lines}"))
 
 
 def key_of(path: Path) -> str:
@@ -67,12 +69,19 @@ def key_of(path: Path) -> str:
     if path == ("location",):
         return LOCATION
     first, *rest = path
-    return f"{NAMESPACE}:{first}" + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in rest)
+    return f"{NAMESPACE}:{_word(first)}" + "".join(
+        f"[{part}]" if isinstance(part, int) else f".{_word(part)}" for part in rest
+    )
+
+
+def _word(part: str | int) -> str:
+    """A key as people write it, and only the beginning of a long one."""
+    return str(part) if re.fullmatch(r"[\w./:@ -]{1,100}", str(part)) else shortened(part)
 
 
 def wrong(path: Path, value: Any, reason: str) -> Mistake:
     """A mistake at a path; value: as the stack file has it, None where it is missing or says nothing here."""
-    return Mistake(key=key_of(path), reason=reason if value is None else f"is {value!r}; {reason}")
+    return Mistake(key=key_of(path), reason=reason if value is None else f"is {shortened(value)}; {reason}")
 
 
 def in_words(error: ValidationError) -> Iterator[Mistake]:
@@ -86,13 +95,13 @@ def in_words(error: ValidationError) -> Iterator[Mistake]:
         elif detail["type"] == "missing":
             yield Mistake(key=key_of(where), reason=f"is missing; {_MISSING.get(where, 'it must be given')}")
         else:
-            yield Mistake(key=key_of(where), reason=f"is {detail['input']!r}; {_allowed(detail)}")
+            yield Mistake(key=key_of(where), reason=f"is {shortened(detail['input'])}; {_allowed(detail)}")
 
 
 def nearest(given: str, known: list[str]) -> str | None:
     """The known word that was probably meant."""
     spellings = {word.lower(): word for word in known}
-    close = get_close_matches(given.lower(), spellings, n=1, cutoff=0.5)
+    close = get_close_matches(given[:100].lower(), spellings, n=1, cutoff=0.5)
     return spellings[close[0]] if close else None
 
 

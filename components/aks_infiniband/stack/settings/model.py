@@ -2,10 +2,10 @@
 
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from aks_infiniband.stack.settings import rules
-from aks_infiniband.stack.settings.base import Section, Text
+from aks_infiniband.stack.settings.base import Section, Zone
 from aks_infiniband.stack.settings.cluster import ClusterSettings, ExistingClusterSettings
 from aks_infiniband.stack.settings.operators import (
     GpuOperatorSettings,
@@ -21,7 +21,7 @@ from aks_infiniband.stack.settings.pools import DescribedSize, PoolSettings
 class Settings(Section):
     """Everything that a stack file says: a cluster to be made, or an existing one, and its pools."""
 
-    location: Text | None = None
+    location: Annotated[str, Field(min_length=1), AfterValidator(rules.region_name)] | None = None
     """Azure region: the stack's `azure-native:location`. Needed for a cluster that is made."""
     cluster: ClusterSettings | None = None
     """The AKS cluster that is made. Either this or existingCluster."""
@@ -31,6 +31,8 @@ class Settings(Section):
     """The pools of machines."""
     sizes: dict[Annotated[str, rules.vm_size], DescribedSize] = Field(default_factory=dict)
     """Machine sizes that the catalogue does not know, by their Azure name."""
+    regions: dict[Annotated[str, rules.region], tuple[Zone, ...]] = Field(default_factory=dict)
+    """Azure regions that the table of 2025-09-23 does not know, or whose zones are others, with their zones."""
     network_operator: NetworkOperatorSettings = NetworkOperatorSettings()
     gpu_operator: GpuOperatorSettings = GpuOperatorSettings()
     registry: RegistrySettings = RegistrySettings()

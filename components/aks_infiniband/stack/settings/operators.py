@@ -3,7 +3,7 @@
 from ipaddress import IPv4Address, IPv4Network
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from aks_infiniband.facts.catalog.machine import Mode, NicDriver
 from aks_infiniband.resources.options import TIMEOUT_SECONDS
@@ -14,11 +14,11 @@ from aks_infiniband.stack.settings.base import Network, Seconds, Section, Text
 class ChartSettings(Section):
     """Where an operator's chart comes from; what is left out is NVIDIA's, at the pinned version."""
 
-    name: str | None = Field(default=None, min_length=1)
+    name: Annotated[str, rules.chart_name] | None = None
     """A chart's name in the repository, an oci:// address, or the path of a folder or archive."""
     repository: Annotated[str, rules.chart_repository] | None = None
     """URL of the chart repository."""
-    version: str | None = Field(default=None, min_length=1)
+    version: Annotated[str, rules.chart_version] | None = None
     """Version of the chart."""
 
 
@@ -36,7 +36,7 @@ class IpoibSettings(Section):
     an equal part of it."""
     addresses_per_node: int = Field(default=16, ge=2, le=4096, strict=True)
     """Pods with such an interface that one node takes; NV-IPAM gives every node a block of so many."""
-    gateway: IPv4Address | None = None
+    gateway: Annotated[IPv4Address, BeforeValidator(rules.address)] | None = None
     """A router in the range, for what is beyond it. Default: none, the fabric is one subnet."""
     rails: int = Field(default=1, ge=1, le=16, strict=True)
     """IPoIB networks a pod joins, each on an HCA of its own: net1, net2, …"""
@@ -47,7 +47,7 @@ class UpgradeSettings(Section):
 
     automatic: bool = Field(default=True, strict=True)
     """Whether a changed driver version rolls out by itself. Off, a node gets it when its driver pod is deleted."""
-    drain_timeout_seconds: int = Field(default=300, ge=0, strict=True)
+    drain_timeout_seconds: int = Field(default=300, ge=0, le=86400, strict=True)
     """How long pods may take to leave a node; 0 waits for as long as they need."""
 
 
@@ -58,9 +58,10 @@ class NetworkOperatorSettings(_OperatorSettings):
     """How pods get InfiniBand. rdma-shared: up to 63 pods of a node share all its HCAs. sriov: a pod holds HCAs for
     itself. ipoib: rdma-shared, and a network interface net1 for programs that speak TCP/IP only. driver-only: nothing
     but the driver; pods are privileged and mount /dev/infiniband."""
-    driver: NicDriver = "doca-ofed"
-    """doca-ofed: NVIDIA's driver, in a container on every node. inbox: the one of Ubuntu 24.04's own kernel."""
-    driver_version: Text | None = None
+    driver: NicDriver | None = None
+    """doca-ofed: NVIDIA's driver, in a container on every node. inbox: the one that the node image brings, which is
+    that of Ubuntu 24.04's kernel, and on GB200 and GB300 DOCA-OFED. Default: inbox there, else doca-ofed."""
+    driver_version: Annotated[str, rules.image_tag] | None = None
     """Version of the DOCA driver image. Default: the one that the operator's release was tested with. A change rolls
     through the nodes as `upgrade` says."""
     upgrade: UpgradeSettings = UpgradeSettings()
@@ -68,16 +69,16 @@ class NetworkOperatorSettings(_OperatorSettings):
     node_preparation: bool = Field(default=False, strict=True)
     """A DaemonSet that loads ib_umad and rdma_ucm and lifts the memlock limit of containerd and kubelet, so that pods
     that do not run as root can register memory too."""
-    values_file: str | None = "values/network-operator.yaml"
+    values_file: Text | None = "values/network-operator.yaml"
     """Helm values that all stacks share; a path relative to the project."""
 
 
 class GpuOperatorSettings(_OperatorSettings):
     """NVIDIA GPU Operator; installed only where a pool has NVIDIA GPUs whose driver it or AKS owns."""
 
-    driver_version: Text | None = None
+    driver_version: Annotated[str, rules.image_tag] | None = None
     """Version of the GPU driver image where the operator owns the driver. Default: the chart's."""
-    values_file: str | None = "values/gpu-operator.yaml"
+    values_file: Text | None = "values/gpu-operator.yaml"
     """Helm values that all stacks share; a path relative to the project."""
 
 
@@ -116,9 +117,9 @@ class Readiness(Section):
 class ThresholdSettings(Section):
     """Bounds of one measured figure, in its unit."""
 
-    warn: float | None = Field(default=None, gt=0, strict=True, allow_inf_nan=False)
+    warn: float | None = Field(default=None, gt=0, lt=1e9, strict=True, allow_inf_nan=False)
     """A result worse than this is warned of."""
-    fail: float | None = Field(default=None, gt=0, strict=True, allow_inf_nan=False)
+    fail: float | None = Field(default=None, gt=0, lt=1e9, strict=True, allow_inf_nan=False)
     """A result worse than this fails."""
 
 
@@ -127,7 +128,7 @@ class ValidationSettings(Section):
 
     mode: Literal["enforce", "warn", "off"] = "enforce"
     """enforce: a failed check fails the update; warn: it is reported; off: nothing is checked."""
-    image: Text | None = None
+    image: Annotated[str, rules.image] | None = None
     """Image with Python 3, and PyTorch for pools with GPUs; RDMA tools that it lacks are installed at start. Default:
     by pool, see docs/validation.md."""
     timeout_seconds: Seconds = Field(default=1800, gt=0)

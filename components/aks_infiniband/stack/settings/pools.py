@@ -57,8 +57,8 @@ class PoolSettings(Section):
     taints: tuple[Annotated[str, rules.taint], ...] = ()
     """As key=value:Effect, one for each key and effect. Everything the program runs on the pool tolerates them."""
     os_sku: OsSku | None = None
-    """Ubuntu, Ubuntu2204 or Ubuntu2404. Default: Ubuntu2404 where the size or the inbox driver needs it, else Ubuntu.
-    A change replaces the pool."""
+    """Ubuntu, Ubuntu2204 or Ubuntu2404. Default: Ubuntu; where size or driver needs 24.04, and Kubernetes is older
+    than 1.35, Ubuntu2404. A change replaces the pool."""
     os_disk_size_gb: int | None = Field(default=None, ge=30, le=2048, strict=True)
     """GB of the OS disk. Default: Azure's for the size. A change replaces the pool."""
     os_disk_type: Literal["Managed", "Ephemeral"] | None = None
@@ -82,7 +82,7 @@ class DescribedInfiniband(Section):
     """HCAs of one machine, each with one port."""
     generation: LinkGeneration
     """Of the links."""
-    rate_gbps: int | None = Field(default=None, ge=1, strict=True)
+    rate_gbps: int | None = Field(default=None, ge=1, le=10_000, strict=True)
     """Signalling rate of one port in Gb/s. Default: the generation's."""
     adapter: Literal["ConnectX-5", "ConnectX-6", "ConnectX-7", "ConnectX-8"]
     """The PCI device ID follows from it."""
@@ -95,11 +95,11 @@ class DescribedAccelerator(Section):
 
     vendor: Literal["nvidia", "amd"]
     """Their maker."""
-    model: Text
+    model: Annotated[str, rules.word]
     """Such as B200."""
     count: int = Field(ge=1, le=16, strict=True)
     """GPUs of one machine."""
-    memory_gb: int = Field(ge=1, strict=True)
+    memory_gb: int = Field(ge=1, le=10_000, strict=True)
     """Memory of one GPU, in GB as its vendor states it."""
 
 
@@ -117,11 +117,11 @@ class DescribedSize(Section):
     ```
     """
 
-    vcpus: int = Field(ge=1, strict=True)
+    vcpus: int = Field(ge=1, le=4096, strict=True)
     """Virtual CPUs of one machine."""
-    memory_gib: int = Field(ge=1, strict=True)
+    memory_gib: int = Field(ge=1, le=100_000, strict=True)
     """Memory of one machine, in GiB."""
-    series: Text
+    series: Annotated[str, rules.word]
     """The family whose vCPU quota the size counts against."""
     infiniband: DescribedInfiniband
     """Its InfiniBand adapters."""

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
+from aks_infiniband.facts.azure_names import REGIONS
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.catalog.described import described
 from aks_infiniband.facts.catalog.machine import GpuDriver, MachineSize, Mode, NicDriver, OsSku
-from aks_infiniband.facts.kubernetes import minor_of
+from aks_infiniband.facts.kubernetes import UBUNTU_IS_2404_SINCE, minor_of
 from aks_infiniband.stack.settings.base import Unreadable
 from aks_infiniband.stack.settings.cluster import ClusterSettings
 from aks_infiniband.stack.settings.mistakes import Mistake, Path, wrong
@@ -69,7 +70,8 @@ class PoolReading:
 
     @property
     def nic_driver(self) -> NicDriver:
-        return self.given.nic_driver or self.stack.settings.network_operator.driver
+        """Unreadable where none is given and the size is not known."""
+        return self.given.nic_driver or self.stack.settings.network_operator.driver or self.size.default_nic_driver
 
     @property
     def gpu_driver(self) -> GpuDriver:
@@ -80,7 +82,8 @@ class PoolReading:
     def os_sku(self) -> OsSku:
         if self.given.os_sku is not None:
             return self.given.os_sku
-        return self.size.default_os_sku(self.nic_driver) if self.infiniband else "Ubuntu"
+        newer = self.stack.in_azure and self.stack.kubernetes >= UBUNTU_IS_2404_SINCE
+        return self.size.default_os_sku(self.nic_driver, ubuntu_is_2404=newer) if self.infiniband else "Ubuntu"
 
     @property
     def ipoib_devices(self) -> tuple[str, ...]:
@@ -108,6 +111,11 @@ class Reading:
     def infiniband_pools(self) -> list[PoolReading]:
         """The pools with InfiniBand; a pool whose key `infiniband` cannot be read is left out."""
         return [pool for pool, infiniband in known(self.pools, lambda pool: pool.infiniband) if infiniband]
+
+    @cached_property
+    def regions(self) -> Mapping[str, Sequence[str]]:
+        """The table's and those that the file names, each with its availability zones."""
+        return {**REGIONS, **self.settings.regions}
 
     @cached_property
     def sizes(self) -> Mapping[str, MachineSize]:

@@ -5,21 +5,30 @@ Each rule returns the value it was given, or raises ValueError with a text that 
 
 import re
 from dataclasses import dataclass
-from ipaddress import IPv4Interface, IPv4Network
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 from typing import Any, Final
 
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
+from aks_infiniband.facts.azure_names import NO_SIZE, SYSTEM_CORES, is_size, too_small_for_the_system
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.kubernetes import OLDEST, minor_of
 
 _LABEL_NAME: Final = r"[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?"
-_LABEL_KEY: Final = rf"([a-z0-9]([a-z0-9.-]{{0,251}}[a-z0-9])?/)?{_LABEL_NAME}"
+_DNS_LABEL: Final = r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
+_LABEL_KEY: Final = rf"((?=[^/]{{1,253}}/){_DNS_LABEL}(\.{_DNS_LABEL})*/)?{_LABEL_NAME}"
 _TAINT: Final = rf"{_LABEL_KEY}(={_LABEL_NAME})?:(NoSchedule|PreferNoSchedule|NoExecute)"
 _GUID: Final = r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
 _GROUP: Final = rf"/subscriptions/{_GUID}/resource[Gg]roups/[^/]+/providers/[Mm]icrosoft\."
+
+_HOST: Final = r"[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
+_PORT: Final = r"([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])"
+_REGISTRY: Final = rf"(?=[^/]*[.:]|localhost)(?=[^/]{{1,253}}(/|$)){_HOST}(\.{_HOST})*(:{_PORT})?"
+"""A first part without . and : is no host to a container runtime, but a path on Docker Hub (distribution/reference)."""
+_IMAGE_PATH: Final = r"[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*"
+_TAG: Final = r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}"
 
 _KUBELET_LABELS: Final = ("kubelet.kubernetes.io", "node.kubernetes.io")
 """Where Kubernetes' own domains are open to --node-labels (Kubernetes, "kubelet", --node-labels)."""
@@ -31,6 +40,11 @@ _RESERVED: Final = tuple(
 _RDMA: Final = IPv4Network("172.16.0.0/16")
 """Range in which Azure gives the HCAs of its HPC sizes their addresses (Azure/AKS pull request 5975, README.md of
 distributed-training-rdma; seen as 172.16.1.2/16 in Azure/azure-ipoib-ipam-cni)."""
+_NEVER: Final = tuple(
+    IPv4Network(network)
+    for network in ("0.0.0.0/8", "127.0.0.0/8", "168.63.129.16/32", "224.0.0.0/4", "255.255.255.255/32")
+)
+"""Ranges that no network of Azure has (Azure, "Virtual Network FAQ"), and that of no address (RFC 1122)."""
 _ONLY_THE_CLUSTER: Final = IPv4Network("0.0.0.0/32")
 """Stands for the cluster's own outbound address (Azure, "API server authorized IP ranges")."""
 
@@ -68,16 +82,19 @@ def _resource_id(kind: str, path: str) -> Matching:
     return Matching(_GROUP + path, f"the resource ID of {kind}, /subscriptions/…/resourceGroups/…/providers/…")
 
 
-version = Matching(r"[0-9]+\.[0-9]+(\.[0-9]+)?", 'a quoted version such as "1.35" or "1.35.8"')
+version = Matching(r"[0-9]\.(0|[1-9][0-9]?)(\.(0|[1-9][0-9]{0,2}))?", 'a quoted version such as "1.35" or "1.35.8"')
 pool_name = Matching(r"[a-z][a-z0-9]{0,11}", "1 to 12 lower-case letters and digits, a letter first")
 resource_name = Matching(
     r"[A-Za-z0-9]([A-Za-z0-9_-]{0,61}[A-Za-z0-9])?",
     "1 to 63 letters, digits, - and _, a letter or digit first and last",
 )
 resource_group_name = Matching(r"[\w().-]{0,89}[\w()-]", "1 to 90 letters, digits, _ ( ) - and ., not ending with .")
-vm_size = Matching(r"Standard_[A-Za-z0-9_-]+", "an Azure VM size, such as Standard_D8s_v5")
+vm_size = Matching(r"Standard_[A-Za-z0-9_-]{1,60}", "an Azure VM size, such as Standard_D8s_v5")
 zone = Matching(r"[123]", "an availability zone: '1', '2' or '3'")
-label_key = Matching(_LABEL_KEY, "a Kubernetes label key")
+label_key = Matching(
+    _LABEL_KEY,
+    "a Kubernetes label key: [DNS domain/]NAME, at most 63 letters, digits, - _ and .",
+)
 label_value = Matching(rf"({_LABEL_NAME})?", "a Kubernetes label value: at most 63 letters, digits, - _ and .")
 taint = Matching(_TAINT, "a taint, key=value:NoSchedule (or PreferNoSchedule, NoExecute)")
 namespace = Matching(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?", "a namespace: at most 63 lower-case letters, digits and -")
@@ -88,15 +105,33 @@ interface_name = Matching(
 )
 pci_id = Matching(r"[0-9a-f]{4}", "a PCI device ID, four lower-case hexadecimal digits such as '101e'")
 chart_repository = Matching(
-    r"https?://.+", "the http:// or https:// URL of a chart repository; an oci:// address is given as the chart's name"
+    r"https?://[^\s@]{1,1000}",
+    "the http:// or https:// URL of a chart repository; an oci:// address is given as the chart's name",
 )
 chart_location = Matching(
-    r"(https?|oci)://[^\s]+[^\s/]", "an https:// chart repository or an oci:// registry, without a / at the end"
+    r"(https?|oci)://[^\s@]{1,1000}[^\s/@]",
+    "an https:// chart repository or an oci:// registry, without a / at the end",
 )
 image_registry = Matching(
-    r"[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?(:[0-9]+)?(/[a-z0-9]+([._-]+[a-z0-9]+)*)*",
+    rf"(?=.{{1,200}}$){_REGISTRY}(/{_IMAGE_PATH})*",
     "a registry, HOST[:PORT][/PATH] without https:// and tag, such as mirror.azurecr.io/nvidia",
 )
+image = Matching(
+    rf"(?=.{{1,255}}$)({_REGISTRY}/)?{_IMAGE_PATH}(/{_IMAGE_PATH})*(:{_TAG})?(@sha256:[0-9a-f]{{64}})?",
+    "an image, [HOST[:PORT]/]PATH[:TAG][@sha256:…] in lower-case letters, such as mirror.azurecr.io/tests:1.2",
+)
+image_tag = Matching(_TAG, "an image's tag: at most 128 letters, digits, _ . and -, the first no . or -")
+chart_name = Matching(
+    r"(?=.{1,1000}$)(oci://[^\s@]+|[^\s\x00-\x1f{}$@-][^\x00-\x1f{}$@]*/[^\x00-\x1f{}$@]*|[a-z0-9][a-zA-Z0-9._-]*)",
+    "a chart's name, an oci:// address, or a path, which has a /",
+)
+chart_version = Matching(
+    r"(?=.*[0-9*])[0-9A-Za-z.*^~<>=!|, +-]{1,100}",
+    "a chart's version, such as 26.4.1, or a range of them, such as ~26.4",
+)
+text = Matching(r"[^\x00-\x1f]{1,1000}", "one line of at most 1,000 characters")
+word = Matching(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}", "one word of at most 63 letters, digits, . _ and -")
+region = Matching(r"[a-z][a-z0-9]{2,39}", "an Azure region by its name, such as southcentralus")
 subnet_id = _resource_id("a subnet", r"[Nn]etwork/virtual[Nn]etworks/[^/]+/subnets/[^/]+")
 identity_id = _resource_id("a user-assigned identity", r"[Mm]anaged[Ii]dentity/user[Aa]ssigned[Ii]dentities/[^/]+")
 snapshot_id = _resource_id("a node pool snapshot", r"[Cc]ontainer[Ss]ervice/snapshots/[^/]+")
@@ -134,7 +169,18 @@ def system_size(value: str) -> str:
     """A size for the system pool: any but those with InfiniBand."""
     if value in SIZES:
         raise ValueError("is an InfiniBand size: give it a pool of its own under aks-infiniband:pools")
+    if too_small_for_the_system(value):
+        raise ValueError(
+            f"must have {SYSTEM_CORES} vCPUs or more and not be of the B series: AKS asks it of system pools"
+        )
+    if not is_size(value):
+        raise ValueError(NO_SIZE)
     return value
+
+
+def region_name(value: str) -> str:
+    """A region, by its name or as people read it: West US 3 is westus3."""
+    return region("".join(value.split(" ")).lower())
 
 
 def network(value: object) -> IPv4Network:
@@ -154,6 +200,7 @@ def network(value: object) -> IPv4Network:
 
 def network_range(value: IPv4Network) -> IPv4Network:
     """A range that a cluster may use."""
+    _possible(value)
     for reserved in _RESERVED:
         if value.overlaps(reserved):
             raise ValueError(f"overlaps {reserved}, which AKS keeps for itself")
@@ -162,8 +209,24 @@ def network_range(value: IPv4Network) -> IPv4Network:
     return value
 
 
+def _possible(value: IPv4Network) -> None:
+    for never in _NEVER:
+        if value.overlaps(never):
+            raise ValueError(f"overlaps {never}, which no network of Azure has")
+
+
+def address(value: object) -> object:
+    """An address as text: a number would be one too."""
+    if not isinstance(value, str | IPv4Address):
+        raise ValueError("must be an IPv4 address in quotes, such as '192.168.0.1'")
+    return value
+
+
 def public_range(value: IPv4Network) -> IPv4Network:
     """A range from which somebody may reach a public API server."""
-    if value != _ONLY_THE_CLUSTER and not value.is_global:
+    if value == _ONLY_THE_CLUSTER:
+        return value
+    if not value.is_global:
         raise ValueError("must be public addresses: a public API server never sees private ones")
+    _possible(value)
     return value

@@ -60,15 +60,23 @@ class ApiError(Exception):
 def texts_of(config_map: Mapping[str, Any]) -> dict[str, str]:
     """What the keys of a ConfigMap hold, decompressed; what cannot be read is left out."""
     found = dict(config_map.get("data") or {})
-    for key, value in (config_map.get("binaryData") or {}).items():
-        try:
-            unpacking = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)  # gzip's form
-            text = unpacking.decompress(base64.b64decode(value), _MOST_UNPACKED)
-            if unpacking.eof:
-                found[key] = text.decode()
-        except (ValueError, zlib.error):
-            continue
-    return found
+    unpacked = {key: decompressed(value) for key, value in (config_map.get("binaryData") or {}).items()}
+    return {**found, **{key: text for key, text in unpacked.items() if text is not None}}
+
+
+def compressed(text: str) -> str:
+    """A text by gzip, in base64."""
+    return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
+
+
+def decompressed(value: str) -> str | None:
+    """The text of `compressed`; None where that is not what the value is."""
+    unpacking = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)  # gzip's form
+    try:
+        text = unpacking.decompress(base64.b64decode(value), _MOST_UNPACKED).decode()
+    except (ValueError, zlib.error):
+        return None
+    return text if unpacking.eof else None
 
 
 def packed(texts: Mapping[str, str | None]) -> dict[str, dict[str, str | None]]:
@@ -80,7 +88,7 @@ def packed(texts: Mapping[str, str | None]) -> dict[str, dict[str, str | None]]:
         elif text is None:
             found["binaryData"][key] = None
         else:
-            found["binaryData"][key] = base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
+            found["binaryData"][key] = compressed(text)
     return found
 
 
@@ -150,7 +158,7 @@ class Api:
         """
         path, changes = f"{_config_map(namespace, name)}?fieldManager={FIELD_MANAGER}", packed(data)
         try:
-            self._patiently("PATCH", path, changes)
+            self._patiently("PATCH", path, changes, accept=_METADATA_ALONE)
         except ApiError as error:
             if not error.final:
                 raise
@@ -159,19 +167,31 @@ class Api:
             sizes = f"it would have {size_of(after):,} bytes, the limit is {CONFIG_MAP_BYTES:,}"
             raise ApiError(f"ConfigMap {namespace}/{name}", error.status, f"{sizes} ({error.reason})") from error
 
-    def _patiently(self, method: str, path: str, body: Object | None = None) -> Object:
+    def annotation(self, namespace: str, name: str, key: str) -> str | None:
+        """An annotation of a ConfigMap, which is read without its data. Raises ApiError."""
+        found = self._patiently("GET", _config_map(namespace, name), accept=_METADATA_ALONE)
+        value: str | None = (found.get("metadata", {}).get("annotations") or {}).get(key)
+        return value
+
+    def annotate(self, namespace: str, name: str, key: str, value: str) -> None:
+        """Set an annotation of a ConfigMap. Raises ApiError."""
+        path = f"{_config_map(namespace, name)}?fieldManager={FIELD_MANAGER}"
+        self._patiently("PATCH", path, {"metadata": {"annotations": {key: value}}}, accept=_METADATA_ALONE)
+
+    def _patiently(
+        self, method: str, path: str, body: Object | None = None, *, accept: str = "application/json"
+    ) -> Object:
         for attempt in range(1, self._attempts):
             try:
-                return self._once(method, path, body)
+                return self._once(method, path, body, accept)
             except ApiError as error:
                 if not error.transient:
                     raise
                 print(f"attempt {attempt} of {self._attempts}: {error}", flush=True)
                 self._sleep(min(2.0 ** (attempt - 1), 10.0))
-        return self._once(method, path, body)
+        return self._once(method, path, body, accept)
 
-    def _once(self, method: str, path: str, body: Object | None = None) -> Object:
-        accept = _METADATA_ALONE if method == "PATCH" else "application/json"
+    def _once(self, method: str, path: str, body: Object | None = None, accept: str = "application/json") -> Object:
         headers = {"Accept": accept, "User-Agent": FIELD_MANAGER}
         payload = None
         if body is not None:

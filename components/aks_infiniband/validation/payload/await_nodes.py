@@ -42,6 +42,16 @@ class Patience(NamedTuple):
     timeout_seconds: float
 
 
+_NODES_AT_FULL_PACE = 20
+
+
+def pause_seconds(poll_seconds: float, nodes: int) -> float:
+    """Between two looks of one pod. Each look brings all nodes, and each node has a pod: in a large pool a pod looks
+    less often, so that what the API server sends in a second grows with the nodes and not with their square.
+    """
+    return poll_seconds * max(1.0, nodes / _NODES_AT_FULL_PACE)
+
+
 def quantity(text: str) -> int:
     """A Kubernetes quantity of whole things, such as ``8`` or ``1k`` (what an allocatable 1000 is written as).
 
@@ -153,7 +163,8 @@ def main(argv: Sequence[str], environment: Mapping[str, str]) -> int:
     arguments = _arguments(argv)
     resources = {name: int(least) for name, least in arguments.resource}
     promise = Promise(arguments.pool, arguments.nodes, resources, dict(arguments.label))
-    patience = Patience(arguments.poll_seconds, arguments.stable_seconds, arguments.timeout_seconds)
+    pause = pause_seconds(arguments.poll_seconds, arguments.nodes)
+    patience = Patience(pause, arguments.stable_seconds, arguments.timeout_seconds)
     try:
         api = Api(arguments.api or in_cluster_url(environment), token=arguments.token, ca=arguments.ca)
     except (ApiError, OSError) as error:

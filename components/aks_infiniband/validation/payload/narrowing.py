@@ -7,6 +7,7 @@ a pair's ends are both suspect or both cleared, each is measured again with an e
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -111,11 +112,14 @@ def _median(values: Sequence[float]) -> float:
 def blames(bad: Collection[Pair], good: Collection[Pair]) -> list[Blame]:
     """Who is at fault, of every pair that falls short, as far as the others tell."""
     cleared = {end for pair in good for end in pair}
+    peers: dict[End, set[str]] = {}
+    for pair in bad:
+        peers.setdefault(pair.client, set()).add(pair.server.node)
+        peers.setdefault(pair.server, set()).add(pair.client.node)
     found = []
     for pair in bad:
         guilty = tuple(end for end in pair if end not in cleared)
-        peers = sorted({_other(other, end).node for end in guilty for other in bad if end in other})
-        found.append(Blame(pair, guilty, tuple(peers) if len(guilty) == 1 else ()))
+        found.append(Blame(pair, guilty, tuple(sorted(peers[guilty[0]])) if len(guilty) == 1 else ()))
     return found
 
 
@@ -125,43 +129,49 @@ def further_pairs(bad: Collection[Pair], good: Collection[Pair], rails: Rails) -
     Each doubtful end, in the part that it had, with an HCA of another node that is known to be good: one of the same
     rail before any other.
     """
-    cleared = sorted({end for pair in good for end in pair} - {end for pair in bad for end in pair})
+    cleared = deque(sorted({end for pair in good for end in pair} - {end for pair in bad for end in pair}))
+    of_rail: dict[str, deque[End]] = {}
+    for end in cleared:
+        of_rail.setdefault(_rail(end, rails), deque()).append(end)
     measured = {*bad, *good}
-    found: list[Pair] = []
+    found: dict[Pair, None] = {}
     for blame in blames(bad, good):
         if len(blame.guilty) == 1:
             continue
         for end in blame.pair:
-            partners = [other for other in cleared if other.node != end.node]
-            partners.sort(key=lambda other: (_rail(other, rails) != _rail(end, rails), _uses(other, found)))
-            if not partners:
+            partner = _next(of_rail.get(_rail(end, rails), cleared), end) or _next(cleared, end)
+            if partner is None:
                 continue
-            further = Pair(end, partners[0]) if end == blame.pair.client else Pair(partners[0], end)
-            if further not in measured and further not in found:
-                found.append(further)
-    return found
+            further = Pair(end, partner) if end == blame.pair.client else Pair(partner, end)
+            if further not in measured:
+                found[further] = None
+    return list(found)
+
+
+def _next(ends: deque[End], end: End) -> End | None:
+    """Of the ends on other nodes the one that has not been taken for longest."""
+    for _ in range(len(ends)):
+        ends.rotate(-1)
+        if ends[-1].node != end.node:
+            return ends[-1]
+    return None
 
 
 def _rail(end: End, rails: Rails) -> str:
     return rails[end.node][end.device]
 
 
-def _uses(end: End, pairs: Collection[Pair]) -> int:
-    return sum(end in pair for pair in pairs)
-
-
-def _other(pair: Pair, end: End) -> End:
-    return pair.server if end == pair.client else pair.client
-
-
 def rounds(pairs: Sequence[Pair]) -> list[list[Pair]]:
-    """The pairs in rounds, in each of which every HCA has at most one part."""
+    """The pairs in rounds, in each of which every HCA has at most one part; each in the first where both are free."""
     found: list[list[Pair]] = []
+    taken: dict[End, int] = {}
+    """The rounds in which an HCA has a part, a bit for each: many pairs of one HCA take as many rounds."""
     for pair in pairs:
-        free = (together for together in found if not {end for taken in together for end in taken} & set(pair))
-        target = next(free, None)
-        if target is None:
-            found.append([pair])
-        else:
-            target.append(pair)
+        either = taken.get(pair.client, 0) | taken.get(pair.server, 0)
+        free = ~either & (either + 1)
+        for end in pair:
+            taken[end] = taken.get(end, 0) | free
+        number = free.bit_length() - 1
+        found += [[]] if number == len(found) else []
+        found[number].append(pair)
     return found

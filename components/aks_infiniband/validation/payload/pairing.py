@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import time
 from collections.abc import Callable, Collection, Sequence
@@ -61,6 +62,13 @@ def tasks_of(step: Step, nodes: Sequence[str], rails: Rails) -> list[Task]:
     return [Task(kind, pair, number) for number, (kind, pairs) in enumerate(groups) for pair in pairs]
 
 
+def port_of(task: Task, members: Members) -> int:
+    """Where the server of a task listens: on its node no other of the same round does, nor one of the round before."""
+    server = task.pair.server
+    devices = list(members[server.node]["devices"])
+    return int(members[server.node]["port"]) + (task.round * len(devices) + devices.index(server.device)) % PORTS
+
+
 CpusOf = Callable[[str], Collection[int]]
 """The CPUs on which the tools that use an HCA of this node are to run; empty: anywhere."""
 
@@ -82,21 +90,20 @@ def _one_round(
     tasks: Sequence[tuple[int, Task]], node: str, members: Members, limits: Limits, cpus_of: CpusOf
 ) -> list[Answer]:
     """Start all servers of the round, then ask as client, one after the other, then see how the servers ended."""
+    level = os.environ.get("NCCL_IB_SL", "")  # of the pool's workload settings: what its fabric asks for
 
-    def start(number: int, task: Task, device: str, host: str | None = None) -> Running:
-        port = int(members[task.pair.server.node]["port"]) + number % PORTS
-        return Running(perftest.command(task.kind, device, port, host), cpus=cpus_of(device))
+    def start(task: Task, device: str, host: str = "") -> Running:
+        port = port_of(task, members)
+        return Running(perftest.command(task.kind, device, port, host, level), cpus=cpus_of(device))
 
     ends_by = time.monotonic() + limits.connect_seconds + limits.tool_seconds
-    servers = {
-        number: start(number, task, task.pair.server.device) for number, task in tasks if task.pair.server.node == node
-    }
+    servers = {number: start(task, task.pair.server.device) for number, task in tasks if task.pair.server.node == node}
     results: list[Answer] = []
     try:
         for number, task in tasks:
             if task.pair.client.node == node:
                 host = str(members[task.pair.server.node]["address"])
-                client = partial(start, number, task, task.pair.client.device, host)
+                client = partial(start, task, task.pair.client.device, host)
                 results.append({"task": number, **_ask(task.kind, client, limits)})
     finally:
         ended = {number: server.wait(until(ends_by)) for number, server in servers.items()}

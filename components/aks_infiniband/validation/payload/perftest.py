@@ -18,11 +18,12 @@ LATENCY_BYTES = 2
 
 
 class Tool(NamedTuple):
-    """One kind of measurement: the program, its arguments on both sides, and the figures that it gives."""
+    """One kind of measurement: program, arguments on both sides, figures, and the option for a service level."""
 
     program: str
     arguments: tuple[str, ...]
     figures: tuple[str, ...]
+    service_level: str = "-S"
 
 
 _BANDWIDTH = ("-s", str(BANDWIDTH_BYTES), "-n", "5000", "-q", "1", "-F", "--report_gbits")
@@ -30,7 +31,7 @@ _LATENCY = ("-s", str(LATENCY_BYTES), "-n", "1000", "-F")
 
 KINDS: Mapping[str, Tool] = {
     "read-latency": Tool("ib_read_lat", _LATENCY, ("rdma-read-latency",)),
-    "ping-pong": Tool("ibv_rc_pingpong", (), ("rdma-ping-pong-latency", "rdma-ping-pong-throughput")),
+    "ping-pong": Tool("ibv_rc_pingpong", (), ("rdma-ping-pong-latency", "rdma-ping-pong-throughput"), "-l"),
     "write-bandwidth": Tool("ib_write_bw", _BANDWIDTH, ("rdma-write-bandwidth",)),
     "read-bandwidth": Tool("ib_read_bw", _BANDWIDTH, ("rdma-read-bandwidth",)),
 }
@@ -40,10 +41,11 @@ NOT_LISTENING = re.compile(r"Couldn't connect to|Unable to (open file descriptor
 """What a client says whose server does not listen (yet)."""
 
 
-def command(kind: str, device: str, port: int, host: str | None = None) -> list[str]:
-    """The command line of the client, or without a host of the server."""
+def command(kind: str, device: str, port: int, host: str = "", service_level: str = "") -> list[str]:
+    """The command line of the client, or without a host of the server. service_level: by default the tool's own, 0."""
     tool = KINDS[kind]
-    return [tool.program, "-d", device, "-p", str(port), *tool.arguments, *([host] if host else [])]
+    level = [tool.service_level, service_level] if service_level else []
+    return [tool.program, "-d", device, "-p", str(port), *tool.arguments, *level, *([host] if host else [])]
 
 
 def figures_of(kind: str, output: str) -> dict[str, float]:

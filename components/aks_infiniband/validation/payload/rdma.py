@@ -39,9 +39,10 @@ class PairTry(TypedDict):
 class Measured:
     """Everything that was measured, by kind and pair, each with all its tries."""
 
-    def __init__(self, thresholds: Thresholds) -> None:
+    def __init__(self, thresholds: Thresholds, rails: Rails) -> None:
         """``thresholds`` by figure."""
         self._thresholds = thresholds
+        self.rails = rails
         self.tries: dict[str, dict[Pair, list[PairTry]]] = {kind: {} for kind in KINDS}
         self.further: dict[str, set[Pair]] = {kind: set() for kind in KINDS}
 
@@ -101,7 +102,7 @@ def measure(
     Then, where nothing tells yet which end of a pair is at fault, with other ends. Outliers are narrowed down likewise.
     What a tool was killed at, since it hung, is tried once more and not twice: each time takes as long as the limit.
     """
-    measured = Measured(thresholds)
+    measured = Measured(thresholds, rails)
 
     def do(step: Step) -> None:
         if not time_is_up():
@@ -116,7 +117,7 @@ def measure(
             ]
             if again:
                 do(_step(again))
-        further = [(kind, pair) for kind in kinds for pair in _telling(measured, kind, rails)]
+        further = [(kind, pair) for kind in kinds for pair in _telling(measured, kind)]
         for kind, pair in further:
             measured.further[kind].add(pair)
         if further:
@@ -124,11 +125,12 @@ def measure(
     return measured
 
 
-def _telling(measured: Measured, kind: str, rails: Rails) -> list[Pair]:
+def _telling(measured: Measured, kind: str) -> list[Pair]:
     """The pairs that would tell who is at fault for what falls short, and for the outliers."""
     far = {pair for pairs in measured.outliers(kind).values() for pair in pairs}
     bad = [*(pair for pair in measured.short(kind) if measured.owner(kind, pair) is None), *sorted(far)]
-    return further_pairs(bad, [pair for pair in measured.good(kind) if pair not in far], rails) if bad else []
+    good = [pair for pair in measured.good(kind) if pair not in far]
+    return further_pairs(bad, good, measured.rails) if bad else []
 
 
 def _step(wanted: Sequence[tuple[str, Pair]]) -> Step:
@@ -174,6 +176,7 @@ def rows(measured: Measured) -> list[Row]:
             "figure": figure,
             "node": pair.client.node,
             "device": pair.client.device,
+            "rail": measured.rails[pair.client.node][pair.client.device],
             "peer": pair.server.node,
             "peer_device": pair.server.device,
             "value": (tries[-1]["values"] or {}).get(figure),

@@ -119,7 +119,7 @@ class _Figure(NamedTuple):
 
     def _outliers(self) -> list[Check]:
         further = self.measured.further[self.kind]
-        far = [pair for pair in self.measured.outliers(self.kind).get(self.name, []) if pair not in further]
+        far = {pair: None for pair in self.measured.outliers(self.kind).get(self.name, []) if pair not in further}
         good = [pair for pair in self.measured.good(self.kind) if pair not in far]
         cause = "far from what the pool's other HCAs show (median absolute deviation), though above the limit"
         checks: dict[End, Check] = {}

@@ -13,7 +13,8 @@ from typing import Any, TypedDict
 
 from .expectations import CollectivePlan
 
-PLAN_KEY = "plan.json.gz"
+PLAN_ANNOTATION = "aks-infiniband/plan"
+"""In which the plan lies, compressed: read without the data, so that a pod is not sent the results of all others."""
 
 Results = Any
 """What a pod did in a step, as JSON-able data; whoever asks for the step knows its form."""
@@ -85,16 +86,23 @@ class Board:
         run: str,
         read: Callable[[], Mapping[str, str]],
         write: Callable[[Mapping[str, str | None]], None],
+        *,
+        read_plan: Callable[[], str | None],
+        write_plan: Callable[[str], None],
     ) -> None:
-        """``read`` gives the data of the ConfigMap, ``write`` merges keys into it."""
+        """``read`` gives the data of the ConfigMap, ``write`` merges keys into it; the plan has a place apart."""
         self._run, self._read, self._write = run, read, write
+        self._read_plan, self._write_plan = read_plan, write_plan
 
-    def look(self) -> tuple[dict[int, Entry], Plan | None]:
-        """The entries of this run by index, and its plan; what belongs to another run or cannot be read, left out."""
-        data = self._read()
-        found = [self._own(text) for key, text in data.items() if key.startswith("rank-")]
-        entries = {int(entry["rank"]): entry for entry in found if entry and "rank" in entry}
-        return entries, self._own(data.get(PLAN_KEY))
+    def entries(self) -> dict[int, Entry]:
+        """The entries of this run by index; what belongs to another run or cannot be read, left out."""
+        found = [self._own(text) for key, text in self._read().items() if key.startswith("rank-")]
+        return {int(entry["rank"]): entry for entry in found if entry and "rank" in entry}
+
+    def planned(self) -> Plan | None:
+        """What index 0 of this run has said last."""
+        plan: Plan | None = self._own(self._read_plan())
+        return plan
 
     def enter(self, entry: Entry) -> None:
         """Leave a pod's own entry."""
@@ -102,11 +110,11 @@ class Board:
 
     def plan(self, plan: Plan) -> None:
         """Tell the pods the next step."""
-        self._write({PLAN_KEY: json.dumps({**plan, "run": self._run})})
+        self._write_plan(json.dumps({**plan, "run": self._run}))
 
     def clear_others(self, node_count: int) -> None:
         """Remove the entries of indices that this run does not have."""
-        ours = {PLAN_KEY, *(entry_key(rank) for rank in range(node_count))}
+        ours = {entry_key(rank) for rank in range(node_count)}
         stale = [key for key in self._read() if key not in ours]
         if stale:
             self._write(dict.fromkeys(stale))
@@ -127,19 +135,12 @@ _RESTARTS = 3
 """How often a step is begun again because a pod of the run was replaced meanwhile."""
 
 
-def follow(
-    board: Board,
-    me: Entry,
-    carry: Carry,
-    *,
-    poll_seconds: float,
-    timeout_seconds: float,
-) -> bool:
+def follow(board: Board, me: Entry, carry: Carry, *, poll_seconds: float, timeout_seconds: float) -> bool:
     """Follow the plans of index 0 until the last (True) or until time is up (False)."""
     give_up = time.monotonic() + timeout_seconds
     board.enter(me)
     while time.monotonic() < give_up:
-        _, plan = board.look()
+        plan = board.planned()
         if plan is not None and "end" in plan["step"]:
             return True  # whoever took part: where the facts forbid a measurement, nobody did
         if plan is None or plan["id"] == me.get("done") or not _takes_part(me, plan):
@@ -160,14 +161,7 @@ class Lead:
     """Index 0: it has the others do one step after another."""
 
     def __init__(
-        self,
-        board: Board,
-        me: Entry,
-        carry: Carry,
-        *,
-        node_count: int,
-        poll_seconds: float,
-        timeout_seconds: float,
+        self, board: Board, me: Entry, carry: Carry, *, node_count: int, poll_seconds: float, timeout_seconds: float
     ) -> None:
         """``timeout_seconds`` is for all steps together, from now on."""
         self._board, self._me, self._carry, self._node_count = board, me, carry, node_count
@@ -186,7 +180,7 @@ class Lead:
     def assemble(self) -> bool:
         """Wait until every pod of the run has an entry; whether they all have."""
         while not self.time_is_up:
-            entries, _ = self._board.look()
+            entries = self._board.entries()
             if len(entries) >= self._node_count:
                 self.members = _members(entries)
                 return True
@@ -224,7 +218,7 @@ class Lead:
         """What the others have answered; None when one of them has been replaced."""
         others = self.members.keys() - {self._me["node"]}
         while True:
-            entries, _ = self._board.look()
+            entries = self._board.entries()
             if len(entries) >= self._node_count and self._replaced(entries):
                 self.members = _members(entries)
                 return None

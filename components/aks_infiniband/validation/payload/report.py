@@ -27,6 +27,7 @@ class Row(TypedDict, total=False):
     figure: str
     node: str
     device: str
+    rail: str
     peer: str
     peer_device: str
     network: str

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 
 from . import measuring
-from .api import Api, ApiError, in_cluster_url
+from .api import Api, ApiError, compressed, decompressed, in_cluster_url
 from .checks import Check
 from .expectations import Expectations
 from .facts import Facts, FactsByNode, entry_key, gather, look, stale_keys
@@ -22,7 +22,7 @@ from .measuring import Outcome, Setting, Worker
 from .pairing import free_ports
 from .pod import EXIT_DONE, EXIT_RETRY, EXIT_VERDICT, Me, finish, parse, who_am_i
 from .process import Limits
-from .rendezvous import Board, Entry, Lead, follow
+from .rendezvous import PLAN_ANNOTATION, Board, Entry, Lead, follow
 from .report import (
     ACCEPTED_KEY,
     PLAIN_REPORT_KEY,
@@ -59,10 +59,13 @@ class Validation:
         self.me: Me = who_am_i(environment)
         self.expected: Expectations = json.loads(arguments.expectations.read_text(encoding="utf-8"))
         self.api = Api(arguments.api or in_cluster_url(environment), token=arguments.token, ca=arguments.ca)
+        api, where = self.api, (arguments.namespace, arguments.rendezvous)
         self.board = Board(
             self.me.run,
-            lambda: self.api.config_map_data(arguments.namespace, arguments.rendezvous),
-            lambda data: self.api.merge_config_map_data(arguments.namespace, arguments.rendezvous, data),
+            lambda: api.config_map_data(*where),
+            lambda data: api.merge_config_map_data(*where, data),
+            read_plan=lambda: decompressed(api.annotation(*where, PLAN_ANNOTATION) or ""),
+            write_plan=lambda text: api.annotate(*where, PLAN_ANNOTATION, compressed(text)),
         )
         self.poll_seconds = min(arguments.poll_seconds, _STEP_SECONDS)
 
@@ -94,7 +97,7 @@ class Validation:
         """What the others have to know of this pod. Raises NotYetError where its networks were not attached."""
         interfaces = facts["interfaces"]
         networks = {name: found["addresses"][0] for name, found in interfaces.items() if found["addresses"]}
-        entries, _ = self.board.look()
+        entries = self.board.entries()
         before = entries.get(self.me.rank)
         replaced = before is not None and before["pod"] != self.me.pod
         entry: Entry = {

@@ -15,11 +15,11 @@ name = given["pool"]
 pool = Pool(
     name=name,
     size=SIZES["Standard_ND96isr_H100_v5"],
-    node_count=2,
+    node_count=given["nodes"],
     node_selector={"agentpool": name},
     mode="rdma-shared",
     nic_driver="doca-ofed",
-    gpu_driver="operator",
+    gpu_driver=given["gpu_driver"],
 )
 provider = k8s.Provider("cluster", kubeconfig=given["kubeconfig"], enable_config_map_mutable=True)
 inside = pulumi.ResourceOptions(provider=provider)
@@ -31,7 +31,7 @@ validation = Validation(
     args=ValidationArgs(
         pool=pool,
         options=ValidationOptions(mode=given["mode"], timeout_seconds=given["timeout"]),
-        waits=Waits(poll_seconds=0.2, stable_seconds=0.5, timeout_seconds=given["timeout"]),
+        waits=Waits(poll_seconds=given["poll"], stable_seconds=0.5, timeout_seconds=given["timeout"]),
         namespace=name,
         kubeconfig=pulumi.Output.secret(given["kubeconfig"]),
     ),

@@ -1,15 +1,20 @@
 """The cluster: made or existing, its version, its names, and who reaches and administers it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, date, datetime
 from typing import Final
 
+from aks_infiniband.facts.azure_names import REGIONS_OF
 from aks_infiniband.facts.kubernetes import RELEASES, supported
-from aks_infiniband.stack.settings.mistakes import Mistake, wrong
-from aks_infiniband.stack.settings.reading import Reading
+from aks_infiniband.stack.settings.mistakes import Mistake, Path, did_you_mean, wrong
+from aks_infiniband.stack.settings.reading import Reading, known
 
 _LONGEST_GROUP: Final = 80
 """Characters of a node resource group's name (Azure, "Troubleshoot common AKS problems": MC_group_cluster_region)."""
+
+
+_DAYS_TO_A_MINOR: Final = 100
+"""Kubernetes makes three minor versions a year (Kubernetes, "Releases"), and AKS offers each a few months later."""
 
 
 def today() -> date:
@@ -33,9 +38,36 @@ def _location(reading: Reading) -> Iterator[Mistake]:
     location, made = reading.settings.location, reading.settings.cluster is not None
     if made and reading.in_azure and location is None:
         yield wrong(("location",), None, "is missing; it must name an Azure region, such as southcentralus")
+    if made and location is not None and location not in reading.regions:
+        hint = did_you_mean(location, list(reading.regions))
+        reason = (
+            f"is no region of Azure's that is known ({REGIONS_OF}); {hint}a new one, or one of another cloud, is named "
+            f"under aks-infiniband:regions: {{{location}: ['1', '2', '3']}}, with its availability zones"
+        )
+        yield wrong(("location",), location, reason)
     if not made and not reading.in_azure and location is not None:
         reason = "is Azure's, and an existing cluster has no Azure resource: remove it"
         yield wrong(("location",), location, reason)
+
+
+def _zones(reading: Reading) -> Iterator[Mistake]:
+    """Machines stand in zones that the region has."""
+    there = reading.regions.get(reading.settings.location or "")
+    pools = [(pool.path("zones"), zones) for pool, zones in known(reading.pools, lambda pool: pool.given.zones)]
+    system = known([reading], lambda reading: reading.cluster.system_pool.zones)
+    own: list[tuple[Path, Sequence[str]]] = [(("cluster", "systemPool", "zones"), zones) for _, zones in system]
+    for path, zones in [*own, *pools] if there is not None else ():
+        if missing := sorted(set(zones) - set(there or ())):
+            has = f"has {', '.join(there)}" if there else "has none: leave it out"
+            yield wrong(path, list(zones), f"must be zones of {reading.settings.location}, which {has}; no {missing}")
+
+
+def _exists(reading: Reading) -> Iterator[Mistake]:
+    version, newest = reading.kubernetes, max(RELEASES)
+    coming = newest[1] + 1 + max(0, (today() - RELEASES[newest].available).days) // _DAYS_TO_A_MINOR
+    if version > (newest[0], coming):
+        reason = f"is no version of Kubernetes: AKS has {'.'.join(map(str, newest))}, and {newest[0]}.{coming} may come"
+        yield wrong(("cluster", "kubernetesVersion"), reading.cluster.kubernetes_version, reason)
 
 
 def _supported(reading: Reading) -> Iterator[Mistake]:
@@ -98,7 +130,7 @@ def _entra_id_only(reading: Reading) -> Iterator[Mistake]:
 
 
 STACK = (
-    *(_one_cluster, _location, _supported, _node_group, _default_node_group),
+    *(_one_cluster, _location, _zones, _exists, _supported, _node_group, _default_node_group),
     *(_api_server, _local_accounts, _entra_id_only),
 )
 POOL = ()

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from aks_infiniband.facts.azure_names import NO_SIZE, has_rdma, is_size
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.catalog.machine import GpuSoftware
 from aks_infiniband.facts.kubernetes import UBUNTU_2204_UNTIL, UBUNTU_2404, UBUNTU_IS_2404_SINCE
@@ -24,8 +25,11 @@ _NAMED: Final = {"amd64": "amd64", "x86_64": "amd64", "x86-64": "amd64", "arm64"
 
 def _described(reading: Reading) -> Iterator[Mistake]:
     for name in reading.settings.sizes:
-        if name in SIZES:
+        if name.lower() in map(str.lower, SIZES):
             yield wrong(("sizes", name), None, "is in the catalogue already, and cannot be described anew")
+        elif not has_rdma(name):
+            reason = "is a size without InfiniBand: one that has it carries an r, for RDMA, behind its number"
+            yield wrong(("sizes", name), None, reason)
 
 
 def _system_pool(reading: Reading) -> Iterator[Mistake]:
@@ -45,6 +49,8 @@ def _fits(pool: PoolReading) -> Iterator[Mistake]:
             "has InfiniBand, and the pool has infiniband: false: leave that out, or choose a size without InfiniBand"
         )
         yield wrong(pool.path("vmSize"), name, reason)
+    elif not pool.infiniband and not is_size(name):
+        yield wrong(pool.path("vmSize"), name, NO_SIZE)
 
 
 def _unknown(name: str, sizes: list[str]) -> str:
@@ -155,7 +161,7 @@ def _os_sku(pool: PoolReading) -> Iterator[Mistake]:
         yield wrong(path, sku, f"must be Ubuntu2404 or Ubuntu with Kubernetes {written}")
     elif not pool.infiniband:
         return
-    elif pool.size.architecture == "arm64" and sku != "Ubuntu2404":
+    elif pool.size.architecture == "arm64" and not _is_2404(sku, version):
         yield wrong(path, sku, f"must be Ubuntu2404 for {pool.given.vm_size}: its drivers are built for no other")
     elif pool.nic_driver == "inbox" and not _is_2404(sku, version):
         is_2204 = f"Ubuntu is 22.04 with Kubernetes {written}" if sku == "Ubuntu" else "Ubuntu2204 is older"

@@ -177,8 +177,12 @@ def _ipoib(reading: Reading) -> Iterator[Mistake]:
         yield wrong(path, written, f"is too small to be split among {len(nodes)} networks")
         return
     for _, gateway in known([ipoib], lambda ipoib: ipoib.gateway):
-        if gateway is not None and not any(gateway in part for part in ranges.values()):
-            reason = f"must lie in the part of range that a network has: {', '.join(map(str, ranges.values()))}"
+        ends = {end for part in ranges.values() for end in (part.network_address, part.broadcast_address)}
+        if gateway is not None and (gateway in ends or not any(gateway in part for part in ranges.values())):
+            reason = (
+                f"must lie in the part of range that a network has, {', '.join(map(str, ranges.values()))}, and be "
+                "neither its first address nor its last"
+            )
             yield wrong((*_IPOIB, "gateway"), str(gateway), reason)
     fullest = max(nodes, key=lambda device: nodes[device])
     needed, room = nodes[fullest] * ipoib.addresses_per_node, max(0, ranges[fullest].num_addresses - 2)

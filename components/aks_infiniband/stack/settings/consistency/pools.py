@@ -5,7 +5,7 @@ from itertools import combinations
 from typing import Final
 
 from aks_infiniband.facts.catalog.machine import GPU_OPERATOR_OFF, keeps_gpu_operator_off
-from aks_infiniband.facts.pool import LARGEST_POOL
+from aks_infiniband.facts.pool import LARGEST_POOL, MOST_NODES_OF_ALL, MOST_POOLS
 from aks_infiniband.stack.settings.mistakes import Mistake, wrong
 from aks_infiniband.stack.settings.reading import PoolReading, Reading, known, listed_once
 
@@ -27,6 +27,21 @@ _ACROSS: Final = (
 def _some_infiniband(reading: Reading) -> Iterator[Mistake]:
     if reading.pools and not any(pool.infiniband for pool in reading.pools):
         yield wrong(("pools",), None, "must hold at least one pool with InfiniBand")
+
+
+def _most(reading: Reading) -> Iterator[Mistake]:
+    """Of a cluster; the system pool is one of its pools."""
+    own = known([reading], lambda reading: reading.cluster.system_pool.count if reading.in_azure else 0)
+    pools = len(reading.pools) + (1 if reading.in_azure else 0)
+    if pools > MOST_POOLS:
+        reason = (
+            f"must hold {MOST_POOLS - 1} pools at most, beside the system pool: AKS takes {MOST_POOLS} in a cluster"
+        )
+        yield wrong(("pools",), None, reason)
+    nodes = sum(count for _, count in own) + sum(most for _, most in known(reading.pools, lambda pool: pool.most_nodes))
+    if nodes > MOST_NODES_OF_ALL:
+        reason = f"come to {nodes} nodes with the system pool's, and a cluster takes {MOST_NODES_OF_ALL}"
+        yield wrong(("pools",), None, reason)
 
 
 def _unique_names(reading: Reading) -> Iterator[Mistake]:
@@ -179,7 +194,7 @@ def _apart(first: Mapping[str, str], second: Mapping[str, str]) -> bool:
     return any(key in second and second[key] != value for key, value in first.items())
 
 
-STACK = (_some_infiniband, _unique_names, _selectors)
+STACK = (_most, _some_infiniband, _unique_names, _selectors)
 POOL = (
     *(_system, _taints, _reserved_taints, _bounds, _lonely, _lonely_at_times, _one_group, _one_group_at_most),
     *(_zones, _spot, _ordinary, _listed, _node_selector, _azure_only, _kept_off),

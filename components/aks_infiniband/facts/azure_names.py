@@ -1,0 +1,65 @@
+"""Azure's regions with their zones, and what names of machine sizes without InfiniBand can be.
+
+Regions: MicrosoftDocs/reliability-docs 01021ab, regions-list.md of 2025-09-23, the public cloud. A stack file names
+later ones, and those of other clouds, under aks-infiniband:regions.
+Sizes: Azure, "Azure virtual machine sizes naming conventions" and the size pages of the D, E and F families up to v5;
+MicrosoftDocs/azure-aks-docs fb060ab (2026-08-21), use-system-pools.md.
+"""
+
+import re
+from typing import Final
+
+REGIONS_OF: Final = "2025-09-23"
+_WITH_ZONES: Final = (
+    "australiaeast austriaeast belgiumcentral brazilsouth canadacentral centralindia centralus chilecentral "
+    "denmarkeast eastasia eastus eastus2 francecentral germanywestcentral indonesiacentral israelcentral italynorth "
+    "japaneast japanwest koreacentral malaysiawest mexicocentral newzealandnorth northeurope norwayeast polandcentral "
+    "qatarcentral southafricanorth southcentralus southeastasia spaincentral swedencentral switzerlandnorth uaenorth "
+    "uksouth westeurope westus2 westus3"
+)
+_WITHOUT: Final = (
+    "australiacentral australiacentral2 australiasoutheast brazilsoutheast canadaeast francesouth germanynorth "
+    "koreasouth northcentralus norwaywest southafricawest southindia switzerlandwest uaecentral ukwest westcentralus "
+    "westindia westus"
+)
+REGIONS: Final[dict[str, tuple[str, ...]]] = {
+    **dict.fromkeys(_WITH_ZONES.split(), ("1", "2", "3")),
+    **dict.fromkeys(_WITHOUT.split(), ()),
+}
+"""By region, its availability zones."""
+
+_NAME: Final = re.compile(r"Standard_([A-Z]{1,3})([0-9]{1,3})(-[0-9]{1,3})?([a-z]*)((?:_[A-Za-z0-9]+)*)")
+_GENERATION: Final = re.compile(r".*_v([1-9])(_Promo)?")
+_CORES: Final = {2, 4, 8, 16, 20, 32, 48, 64, 72, 80, 96, 104, 112}
+"""vCPUs that sizes of the D, E and F families have up to v5."""
+_DV2_CORES: Final = {"1": 1, "2": 2, "3": 4, "4": 8, "5": 16, "11": 2, "12": 4, "13": 8, "14": 16, "15": 20}
+"""vCPUs of D and DS v2, whose names count otherwise."""
+NO_SIZE: Final = "is no size of Azure's: a name is as Standard_D8s_v5, and families have certain numbers of vCPUs"
+SYSTEM_CORES: Final = 4
+"""Least vCPUs of a system pool's machines."""
+
+
+def is_size(name: str) -> bool:
+    """Whether Azure can have a size without InfiniBand of this name."""
+    found, generation = _NAME.fullmatch(name), _GENERATION.fullmatch(name)
+    if found is None or ("_v" in name and generation is None):
+        return False
+    if found[1] not in ("D", "E", "F") or generation is None or int(generation[1]) not in (3, 4, 5):
+        return True
+    return int(found[2]) in _CORES
+
+
+def has_rdma(name: str) -> bool:
+    """Whether a size's name carries the r of those with InfiniBand, behind its number."""
+    found = _NAME.fullmatch(name)
+    return found is None or "r" in found[4]
+
+
+def too_small_for_the_system(name: str) -> bool:
+    """Whether a size is one that AKS takes no system pool of: below 4 vCPUs, or burstable."""
+    found = _NAME.fullmatch(name)
+    if found is None or "r" in found[4]:
+        return False
+    old = found[1] == "DS" or (found[1] == "D" and found[5].startswith("_v2"))
+    cores = _DV2_CORES.get(found[2], SYSTEM_CORES) if old else int(found[2])
+    return found[1] == "B" or cores < SYSTEM_CORES
