@@ -1,50 +1,73 @@
-"""Documents of DaemonSets and Deployments, and when a cluster's are ready."""
+"""Documents of DaemonSets and Deployments with what belongs to them, and when a cluster's are ready."""
 
 from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final
+
+import yaml
 
 from rehearsal.operators.plan import Document, Snapshot, labels_of
+
+_TABLE: Final = Path(__file__).with_name("operands.yaml")
+_SCRIPT: Final = "#!/bin/sh\n"
+"""Stands for the operand's own script, which nobody runs here."""
+ON_DELETE: Final = {"updateStrategy": {"type": "OnDelete"}}
+"""Pods are replaced only when someone deletes them, as drivers' are."""
 
 REQUESTS: Document = {"requests": {"cpu": "10m", "memory": "32Mi"}}
 """What an operand asks for when its policy says nothing: the stand-in's own figure, small beside any node."""
 
 
-def daemon_set(
-    name: str,
-    *,
-    selector: Mapping[str, str],
-    pod: Document,
-    pod_labels: Mapping[str, str] | None = None,
-    labels: Mapping[str, str] | None = None,
-    on_delete: bool = False,
-) -> Document:
-    """A DaemonSet whose pods carry the selector's labels and more.
+@cache
+def _operands() -> Mapping[str, Document]:
+    """What the real operators name and mount, by the name of the workload; braces are filled in."""
+    found: Mapping[str, Document] = yaml.safe_load(_TABLE.read_text())
+    return found
 
-    on_delete: pods are replaced only when someone deletes them, as drivers' are.
+
+def _filled(value: Any, fields: Mapping[str, str]) -> Any:
+    if isinstance(value, dict):
+        return {key: _filled(item, fields) for key, item in value.items()}
+    return value.format_map(fields) if isinstance(value, str) else value
+
+
+def workload(
+    name: str, *, pod: Document, fields: Mapping[str, str] = MappingProxyType({}), **spec: object
+) -> list[Document]:
+    """A DaemonSet of the table (operands.yaml), last, behind its service account and ConfigMap.
+
+    spec: further fields; with replicas it is a Deployment.
+
+    name: its key in the table; fields: what is filled in. The pod's own volumes stand before the table's.
     """
-    return {
+    row = _filled(_operands()[name], fields)
+    account, config = row.get("serviceAccount"), row.get("config")
+    volumes = [{"name": key, "hostPath": {"path": path}} for key, path in (row.get("hostPaths") or {}).items()]
+    if config:
+        volumes.append({"name": config["volume"], "configMap": {"name": config["name"]}})
+    whole = {
+        **({"serviceAccountName": account} if account else {}),
+        **pod,
+        **({"volumes": all_volumes} if (all_volumes := [*(pod.get("volumes") or []), *volumes]) else {}),
+    }
+    made = {
         "apiVersion": "apps/v1",
-        "kind": "DaemonSet",
-        "metadata": {"name": name, "labels": {**selector, **(labels or {})}},
+        "kind": "Deployment" if "replicas" in spec else "DaemonSet",
+        "metadata": {"name": name.format_map(fields), "labels": row.get("labels") or {}},
         "spec": {
-            "selector": {"matchLabels": dict(selector)},
-            "updateStrategy": {"type": "OnDelete" if on_delete else "RollingUpdate"},
-            "template": {"metadata": {"labels": {**selector, **(pod_labels or {})}}, "spec": pod},
+            "selector": {"matchLabels": row["selector"]},
+            "template": {"metadata": {"labels": row["podLabels"]}, "spec": whole},
+            **({} if "replicas" in spec else {"updateStrategy": {"type": "RollingUpdate"}}),
+            **spec,
         },
     }
-
-
-def deployment(name: str, *, selector: Mapping[str, str], pod: Document) -> Document:
-    """A Deployment of one pod."""
-    return {
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
-        "metadata": {"name": name, "labels": dict(selector)},
-        "spec": {
-            "replicas": 1,
-            "selector": {"matchLabels": dict(selector)},
-            "template": {"metadata": {"labels": dict(selector)}, "spec": pod},
-        },
-    }
+    return [
+        *([{"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": account}}] if account else []),
+        *([config_map(config["name"], {config["key"]: _SCRIPT})] if config else []),
+        made,
+    ]
 
 
 def config_map(name: str, data: Mapping[str, str]) -> Document:

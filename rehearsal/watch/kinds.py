@@ -16,6 +16,7 @@ DEFINITION: Final = "CustomResourceDefinition"
 _BUILT_IN_NAMESPACED: Final = {
     "Pod": ("", "v1", "pods"),
     "ConfigMap": ("", "v1", "configmaps"),
+    "ServiceAccount": ("", "v1", "serviceaccounts"),
     "DaemonSet": ("apps", "v1", "daemonsets"),
     "Deployment": ("apps", "v1", "deployments"),
     "ControllerRevision": ("apps", "v1", "controllerrevisions"),

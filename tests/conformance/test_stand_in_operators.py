@@ -11,6 +11,7 @@ from tests.conformance.facts import facts
 REAL = facts("operator-behaviour.md")
 IMAGE = {"image": "thing", "repository": "registry/x", "version": "v1"}
 NOW = "2026-01-01T00:00:00Z"
+KERNEL = "6.8.0-1025-azure"
 NODE = {
     "kind": "Node",
     "metadata": {
@@ -21,7 +22,7 @@ NODE = {
             "feature.node.kubernetes.io/pci-10de.present": "true",
             "feature.node.kubernetes.io/system-os_release.ID": "ubuntu",
             "feature.node.kubernetes.io/system-os_release.VERSION_ID": "24.04",
-            "feature.node.kubernetes.io/kernel-version.full": "6.8.0-1025-azure",
+            "feature.node.kubernetes.io/kernel-version.full": KERNEL,
         },
     },
     "spec": {},

@@ -30,11 +30,20 @@ def has_gpu(node: Document) -> bool:
     return runtime.startswith("containerd:") and any(labels_of(node).get(label) == "true" for label in _PCI_LABELS)
 
 
-def label_nodes(plan: Plan, snapshot: Snapshot, *, with_mig_manager: bool) -> list[Document]:
+def _can_be_split(labels: dict[str, str]) -> bool:
+    """HasMIGCapableGPU of state_manager.go: feature discovery's word, else the product's name."""
+    said = labels.get("nvidia.com/mig.capable")
+    if said is not None:
+        return said == "true"
+    return any(model in labels.get("nvidia.com/gpu.product", "").lower() for model in ("h100", "a100", "a30"))
+
+
+def label_nodes(plan: Plan, snapshot: Snapshot) -> list[Document]:
     """Label the nodes that have GPUs, and take the labels from those that have none any more; returns the former.
 
     A label that is there already is honoured, whatever its value: "false" keeps that operand off the node
     (addGPUStateLabels in the operator's state_manager.go). `nvidia.com/gpu.deploy.operands=false` keeps off all.
+    GPUs that can be split get the MIG manager's label whether there is a MIG manager or not.
     """
     nodes = []
     for node in snapshot.of("Node"):
@@ -52,7 +61,9 @@ def label_nodes(plan: Plan, snapshot: Snapshot, *, with_mig_manager: bool) -> li
             plan.label(node, deployed)
             continue
         plan.label(node, {key: "true" for name in _ALWAYS if (key := DEPLOY_PREFIX + name) not in has})
-        mig = with_mig_manager and has.get("nvidia.com/mig.capable") == "true"
         key = DEPLOY_PREFIX + _MIG_MANAGER
-        plan.label(node, {} if mig and key in has else {key: "true" if mig else None})
+        if not _can_be_split(has):
+            plan.label(node, {key: None})
+        elif key not in has:
+            plan.label(node, {key: "true"})
     return nodes

@@ -10,23 +10,40 @@ _OS_LABEL: Final = "feature.node.kubernetes.io/system-os_release.ID"
 _OS_VERSION_LABEL: Final = "feature.node.kubernetes.io/system-os_release.VERSION_ID"
 
 
+_ONE_DRIVER_A_NODE: Final = {
+    "requiredDuringSchedulingIgnoredDuringExecution": [
+        {
+            "labelSelector": {
+                "matchExpressions": [
+                    {"key": "app.kubernetes.io/component", "operator": "In", "values": ["nvidia-driver"]}
+                ]
+            },
+            "topologyKey": "kubernetes.io/hostname",
+        }
+    ]
+}
+
+
 def operands(context: Context) -> list[Document]:
-    """All DaemonSets of the policy, in the order in which the operator applies them."""
+    """All DaemonSets of the policy and what belongs to them, each once, in the order in which the operator applies
+    them.
+    """
     made = [
-        driver(context) if context.enabled("driver") else None,
-        toolkit(context) if context.enabled("toolkit") else None,
+        driver(context) if context.enabled("driver") else [],
+        toolkit(context) if context.enabled("toolkit") else [],
         validator(context),
-        device_plugin(context) if context.enabled("devicePlugin") else None,
-        mps_control(context) if context.enabled("devicePlugin") else None,
-        dcgm(context) if context.section("dcgm").get("enabled") else None,
+        device_plugin(context) if context.enabled("devicePlugin") else [],
+        mps_control(context) if context.enabled("devicePlugin") else [],
+        dcgm(context) if context.section("dcgm").get("enabled") else [],
         _exporting(context, "nvidia-dcgm-exporter", "dcgmExporter", "dcgm-exporter"),
         _exporting(context, "gpu-feature-discovery", "gfd", "gpu-feature-discovery"),
-        mig_manager(context) if context.enabled("migManager") else None,
+        mig_manager(context) if context.enabled("migManager") else [],
     ]
-    return [document for document in made if document is not None]
+    documents = {(one["kind"], one["metadata"]["name"]): one for part in made for one in part}
+    return list(documents.values())
 
 
-def driver(context: Context) -> Document:
+def driver(context: Context) -> list[Document]:
     """DaemonSet `nvidia-driver-daemonset`; with RDMA a second container keeps nvidia-peermem loaded."""
     section = context.section("driver")
     manager = section.get("manager") or {}
@@ -48,11 +65,12 @@ def driver(context: Context) -> Document:
         section,
         containers,
         hostPID=True,
+        affinity={"podAntiAffinity": _ONE_DRIVER_A_NODE},
         initContainers=[
             container("k8s-driver-manager", {**manager, "env": [*(manager.get("env") or []), *env]}, image(manager))
         ],
     )
-    return operand(context, "nvidia-driver-daemonset", pod, on_delete=True, component="nvidia-driver")
+    return operand(context, "nvidia-driver-daemonset", pod, on_delete=True)
 
 
 def _startup(section: Document) -> Document:
@@ -66,7 +84,7 @@ def _system_suffix(nodes: Sequence[Document]) -> str:
     return f"-{system}{version}" if system and version else ""
 
 
-def toolkit(context: Context) -> Document:
+def toolkit(context: Context) -> list[Document]:
     """DaemonSet `nvidia-container-toolkit-daemonset`."""
     section = context.section("toolkit")
     pod = pod_of(
@@ -80,7 +98,7 @@ def toolkit(context: Context) -> Document:
     return operand(context, "nvidia-container-toolkit-daemonset", pod)
 
 
-def device_plugin(context: Context) -> Document:
+def device_plugin(context: Context) -> list[Document]:
     """DaemonSet `nvidia-device-plugin-daemonset`."""
     section = context.section("devicePlugin")
     pod = pod_of(
@@ -94,16 +112,18 @@ def device_plugin(context: Context) -> Document:
     return operand(context, "nvidia-device-plugin-daemonset", pod)
 
 
-def mps_control(context: Context) -> Document:
+def mps_control(context: Context) -> list[Document]:
     """DaemonSet `nvidia-device-plugin-mps-control-daemon`, which runs only where MPS is asked for by a node label."""
     section = context.section("devicePlugin")
     containers = [container("mps-control-daemon-ctr", section, image(section))]
-    pod = pod_of(context, "device-plugin", section, containers, initContainers=validation(context, "toolkit"))
+    mounts = container("mps-control-daemon-mounts", {}, image(section), args=["mount-shm"])
+    init = [*validation(context, "toolkit"), mounts]
+    pod = pod_of(context, "device-plugin", section, containers, hostPID=True, initContainers=init)
     pod["nodeSelector"]["nvidia.com/mps.capable"] = "true"
     return operand(context, "nvidia-device-plugin-mps-control-daemon", pod)
 
 
-def validator(context: Context) -> Document:
+def validator(context: Context) -> list[Document]:
     """DaemonSet `nvidia-operator-validator`: its init containers go through driver, toolkit, CUDA and plugin."""
     section = context.section("validator")
     pod = pod_of(
@@ -117,7 +137,7 @@ def validator(context: Context) -> Document:
     return operand(context, "nvidia-operator-validator", pod)
 
 
-def dcgm(context: Context) -> Document:
+def dcgm(context: Context) -> list[Document]:
     """DaemonSet `nvidia-dcgm`, the host engine that stands alone."""
     section = context.section("dcgm")
     containers = [container("nvidia-dcgm-ctr", section, image(section))]
@@ -128,7 +148,7 @@ def dcgm(context: Context) -> Document:
     )
 
 
-def mig_manager(context: Context) -> Document:
+def mig_manager(context: Context) -> list[Document]:
     """DaemonSet `nvidia-mig-manager`; the operator labels only nodes whose GPUs can be split."""
     section = context.section("migManager")
     containers = [container("nvidia-mig-manager", section, image(section))]
@@ -138,10 +158,10 @@ def mig_manager(context: Context) -> Document:
     return operand(context, "nvidia-mig-manager", pod)
 
 
-def _exporting(context: Context, name: str, section_name: str, deploy: str) -> Document | None:
+def _exporting(context: Context, name: str, section_name: str, deploy: str) -> list[Document]:
     """An operand of one container that waits for the toolkit and then reads the GPUs."""
     if not context.enabled(section_name):
-        return None
+        return []
     section = context.section(section_name)
     pod = pod_of(
         context,

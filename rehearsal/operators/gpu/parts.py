@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from rehearsal.operators.gpu.nodes import DEPLOY_PREFIX
 from rehearsal.operators.plan import Document, without_empty
-from rehearsal.operators.workloads import REQUESTS, daemon_set
+from rehearsal.operators.workloads import ON_DELETE, REQUESTS, workload
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,23 +54,19 @@ def pod_of(context: Context, deploy: str, section: Document, containers: list[Do
     )
 
 
-def operand(context: Context, name: str, pod: Document, *, on_delete: bool = False, component: str = "") -> Document:
-    """The DaemonSet of an operand. on_delete: whether the operator itself replaces its pods, one node at a time."""
+def operand(context: Context, name: str, pod: Document, *, on_delete: bool = False) -> list[Document]:
+    """The DaemonSet of an operand, behind what belongs to it.
+
+    on_delete: whether the operator itself replaces its pods, one node at a time.
+    """
     common = context.section("daemonsets")
-    document = daemon_set(
-        name,
-        selector={"app": name},
-        pod_labels={
-            **(common.get("labels") or {}),
-            **({"app.kubernetes.io/component": component} if component else {}),
-        },
-        pod=pod,
-        on_delete=on_delete or common.get("updateStrategy") == "OnDelete",
-    )
-    annotations = common.get("annotations")
-    if annotations:
-        document["spec"]["template"]["metadata"]["annotations"] = annotations
-    return document
+    waits = on_delete or common.get("updateStrategy") == "OnDelete"
+    *others, document = workload(name, pod=pod, **(ON_DELETE if waits else {}))
+    metadata = document["spec"]["template"]["metadata"]
+    metadata["labels"] = {**(common.get("labels") or {}), **metadata["labels"]}
+    if annotations := common.get("annotations"):
+        metadata["annotations"] = annotations
+    return [*others, document]
 
 
 def container(name: str, section: Document, reference: str, **more: object) -> Document:

@@ -19,6 +19,8 @@ _MANAGER: Final = "gpu-operator"
 WATCHED: Final = (
     "Node",
     "Pod",
+    "ConfigMap",
+    "ServiceAccount",
     "DaemonSet",
     "Deployment",
     "ControllerRevision",
@@ -44,8 +46,7 @@ def reconcile(snapshot: Snapshot, *, now: str) -> Plan:
     for other in others:
         plan.set_status(other, {"state": "ignored"})
     spec = policy.get("spec") or {}
-    mig_manager = bool((spec.get("migManager") or {}).get("enabled", True))
-    nodes = label_nodes(plan, snapshot, with_mig_manager=mig_manager)
+    nodes = label_nodes(plan, snapshot)
     namespace = operator["metadata"]["namespace"]
     context = Context(spec=spec, nodes=nodes, version=_version(operator))
     daemon_sets = _make(plan, snapshot, context, policy, namespace)
@@ -66,8 +67,9 @@ def _make(plan: Plan, snapshot: Snapshot, context: Context, policy: Document, na
     mine = {OPERAND_LABEL: _MANAGER}
     plan.include([owned(runtime_class, policy, labels=mine)], snapshot)
     made = operands(context) if context.nodes else []
-    daemon_sets = [owned(document, policy, namespace=namespace, labels=mine) for document in made]
-    plan.include(daemon_sets, snapshot)
+    documents = [owned(document, policy, namespace=namespace, labels=mine) for document in made]
+    plan.include(documents, snapshot)
+    daemon_sets = [document for document in documents if document["kind"] == "DaemonSet"]
     names = {document["metadata"]["name"] for document in daemon_sets}
     plan.deletions.extend(
         item

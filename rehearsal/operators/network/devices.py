@@ -1,17 +1,18 @@
 """The device plugins' and the telemetry's DaemonSets: what runs where the OFED driver is in place."""
 
-from rehearsal.operators.network.parts import AFTER_OFED, OWNER_LABEL, Context, config_volume, host_path, resources
+import json
+
+from rehearsal.operators.network.parts import AFTER_OFED, Context, config_volume, resources
 from rehearsal.operators.plan import Document, without_empty
-from rehearsal.operators.workloads import config_map, daemon_set
+from rehearsal.operators.workloads import config_map, workload
 
 _TELEMETRY_CONFIG = "doca-telemetry-service"
 
 
 def rdma_shared_device_plugin(section: Document, context: Context) -> list[Document]:
     """ConfigMap `rdma-devices`, when the policy has its content, and DaemonSet `rdma-shared-dp-ds`."""
-    name, app = f"rdma-devices{context.suffix}", f"rdma-shared-dp{context.suffix}"
+    name = f"rdma-devices{context.suffix}"
     config, config_mount = config_volume("config", name, "config.json", "/k8s-rdma-shared-dev-plugin")
-    plugins, plugins_mount = host_path("device-plugin", "/var/lib/kubelet/device-plugins")
     container = without_empty(
         {
             "name": "rdma-shared-dp",
@@ -20,30 +21,17 @@ def rdma_shared_device_plugin(section: Document, context: Context) -> list[Docum
             # Registers devices with the kubelet.
             "securityContext": {"privileged": True},
             "resources": resources(section, "rdma-shared-dp"),
-            "volumeMounts": [plugins_mount, config_mount],
+            "volumeMounts": [config_mount],
         }
     )
-    pod = {
-        **context.on_nodes(section, selector=AFTER_OFED),
-        "containers": [container],
-        "volumes": [plugins, config],
-    }
-    workload = daemon_set(
-        f"rdma-shared-dp-ds{context.suffix}",
-        selector={"app": app},
-        labels={OWNER_LABEL: context.owner},
-        pod_labels={OWNER_LABEL: context.owner},
-        pod=pod,
-    )
-    return [*_given(name, section), workload]
+    pod = {**context.on_nodes(section, selector=AFTER_OFED), "containers": [container], "volumes": [config]}
+    return [*_given(name, section), *workload("rdma-shared-dp-ds{suffix}", pod=pod, fields=context.fields)]
 
 
 def sriov_device_plugin(section: Document, context: Context) -> list[Document]:
     """ConfigMap `network-operator-sriovdp-config`, when the policy has its content, and the plugin's DaemonSet."""
-    name = f"network-operator-sriov-device-plugin{context.suffix}"
-    config_name = f"network-operator-sriovdp-config{context.suffix}"
-    config, config_mount = config_volume("config-volume", config_name, "config.json", "/etc/pcidp")
-    plugins, plugins_mount = host_path("devicesock", "/var/lib/kubelet/device-plugins")
+    name = f"network-operator-sriovdp-config{context.suffix}"
+    config, config_mount = config_volume("config-volume", name, "config.json", "/etc/pcidp")
     container = without_empty(
         {
             "name": "kube-sriovdp",
@@ -52,32 +40,30 @@ def sriov_device_plugin(section: Document, context: Context) -> list[Document]:
             # Registers devices with the kubelet.
             "securityContext": {"privileged": True},
             "resources": resources(section, "kube-sriovdp"),
-            "volumeMounts": [plugins_mount, config_mount],
+            "volumeMounts": [config_mount],
         }
     )
-    pod = {
-        **context.on_nodes(section, selector=AFTER_OFED),
-        "containers": [container],
-        "volumes": [plugins, config],
-    }
-    workload = daemon_set(
-        name,
-        selector={"name": name},
-        labels={"app": "sriovdp", OWNER_LABEL: context.owner},
-        pod_labels={"app": "sriovdp", OWNER_LABEL: context.owner},
-        pod=pod,
-    )
-    return [*_given(config_name, section), workload]
+    pod = {**context.on_nodes(section, selector=AFTER_OFED), "containers": [container], "volumes": [config]}
+    made = workload("network-operator-sriov-device-plugin{suffix}", pod=pod, fields=context.fields)
+    return [*_given(name, section), *made]
 
 
 def _given(name: str, section: Document) -> list[Document]:
-    return [config_map(name, {"config.json": section["config"]})] if section.get("config") else []
+    """The ConfigMap with the policy's own text, which the operator writes compact where it is JSON."""
+    if not section.get("config"):
+        return []
+    try:
+        text = json.dumps(json.loads(section["config"]), separators=(",", ":"))
+    except json.JSONDecodeError:
+        text = section["config"]
+    return [config_map(name, {"config.json": text})]
 
 
 def doca_telemetry_service(section: Document, context: Context) -> list[Document]:
     """DaemonSet `doca-telemetry-service`, and a ConfigMap of the same name unless the policy names another."""
     named = (section.get("config") or {}).get("fromConfigMap")
-    config, config_mount = config_volume("config", named or _TELEMETRY_CONFIG, "dts_config.ini", "/config")
+    volume, key = "doca-telemetry-service-configmap", "dts_config_map.ini"
+    config, config_mount = config_volume(volume, named or _TELEMETRY_CONFIG, key, "/config")
     container = {
         "name": "doca-telemetry-service",
         "image": context.image("docaTelemetryService", section),
@@ -86,11 +72,6 @@ def doca_telemetry_service(section: Document, context: Context) -> list[Document
         "resources": resources(section, "doca-telemetry-service"),
         "volumeMounts": [config_mount],
     }
-    pod = {
-        **context.on_nodes(section, selector=AFTER_OFED),
-        "containers": [container],
-        "volumes": [config],
-    }
-    own_config = [] if named else [config_map(_TELEMETRY_CONFIG, {"dts_config.ini": "enable-provider=sysfs\n"})]
-    selector = {"app.kubernetes.io/name": "doca-telemetry"}
-    return [*own_config, daemon_set("doca-telemetry-service", selector=selector, pod=pod)]
+    pod = {**context.on_nodes(section, selector=AFTER_OFED), "containers": [container], "volumes": [config]}
+    own_config = [] if named else [config_map(_TELEMETRY_CONFIG, {key: "enable-provider=sysfs\n"})]
+    return [*own_config, *workload("doca-telemetry-service", pod=pod)]

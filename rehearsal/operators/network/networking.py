@@ -6,12 +6,11 @@ from typing import Final
 
 import yaml
 
-from rehearsal.operators.network.parts import Context, config_volume, host_path, resources
+from rehearsal.operators.network.parts import Context, config_volume, resources
 from rehearsal.operators.plan import Document, without_empty
-from rehearsal.operators.workloads import config_map, daemon_set, deployment
+from rehearsal.operators.workloads import config_map, workload
 
 _NV_IPAM_DEFINITIONS: Final = Path(__file__).parent.parent / "crds" / "nv-ipam.yaml"
-_LINUX: Final = {"kubernetes.io/os": "linux"}
 
 
 def cni_part(
@@ -20,10 +19,9 @@ def cni_part(
     """A part that is one DaemonSet, which puts binaries into the node's CNI folder."""
 
     def part(section: Document, context: Context) -> list[Document]:
-        binaries, mount = host_path(
-            "cnibin", context.operator_env.get("CNI_BIN_DIR", "/opt/cni/bin"), "/host/opt/cni/bin"
-        )
-        volumes, mounts, documents = [binaries], [mount], []
+        mounts: list[Document] = [{"name": "cnibin", "mountPath": "/host/opt/cni/bin"}]
+        volumes: list[Document] = []
+        documents: list[Document] = []
         if section.get("config"):
             config, config_mount = config_volume("config", f"{app}-cni-config", "cni-conf.json", "/tmp/config")  # noqa: S108 - Multus's own path
             documents.append(config_map(f"{app}-cni-config", {"cni-conf.json": section["config"]}))
@@ -31,13 +29,13 @@ def cni_part(
         image = context.image(app, section)
         base = {"image": image, "resources": resources(section, container), "volumeMounts": mounts}
         pod = {
-            **context.on_nodes(section, selector=_LINUX),
+            **context.on_nodes(section),
             "initContainers": [{"name": init, **base}] if init else None,
             # Writes into the node's CNI folders.
             "containers": [{"name": container, **base, "securityContext": {"privileged": True}}],
             "volumes": volumes,
         }
-        return [*documents, daemon_set(name, selector={"app": app}, pod=without_empty(pod))]
+        return [*documents, *workload(name, pod=without_empty(pod), fields=context.fields)]
 
     return part
 
@@ -57,9 +55,8 @@ def nv_ipam(section: Document, context: Context) -> list[Document]:
             ],
         }
     )
-    binaries, mount = host_path("cnibin", context.operator_env.get("CNI_BIN_DIR", "/opt/cni/bin"), "/opt/cni/bin")
     agent = {
-        **context.on_nodes(section, selector=_LINUX),
+        **context.on_nodes(section),
         "containers": [
             {
                 "name": "nv-ipam-node",
@@ -67,20 +64,15 @@ def nv_ipam(section: Document, context: Context) -> list[Document]:
                 "resources": resources(section, "nv-ipam-node"),
                 # Writes into the node's CNI folders.
                 "securityContext": {"privileged": True},
-                "volumeMounts": [mount],
+                "volumeMounts": [{"name": "cnibin", "mountPath": "/opt/cni/bin"}],
             }
         ],
-        "volumes": [binaries],
     }
     return [
         *definitions,
-        deployment("nv-ipam-controller", selector=_named("nv-ipam-controller"), pod=controller),
-        daemon_set("nv-ipam-node", selector=_named("nv-ipam-node"), pod=agent),
+        *workload("nv-ipam-controller", pod=controller, replicas=2),
+        *workload("nv-ipam-node", pod=agent, fields=context.fields),
     ]
-
-
-def _named(name: str) -> dict[str, str]:
-    return {"app": "nv-ipam", "component": name, "name": name}
 
 
 def nic_feature_discovery(section: Document, context: Context) -> list[Document]:
@@ -90,5 +82,4 @@ def nic_feature_discovery(section: Document, context: Context) -> list[Document]
         "image": context.image("nicFeatureDiscovery", section),
         "resources": resources(section, "nic-feature-discovery"),
     }
-    pod = {**context.on_nodes(section, selector=_LINUX), "containers": [container]}
-    return [daemon_set("nic-feature-discovery-ds", selector={"app": "nic-feature-discovery"}, pod=pod)]
+    return workload("nic-feature-discovery-ds", pod={**context.on_nodes(section), "containers": [container]})

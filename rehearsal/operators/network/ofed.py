@@ -9,14 +9,11 @@ from rehearsal.operators.network.parts import (
     NIC_LABEL,
     OS_LABEL,
     OS_VERSION_LABEL,
-    OWNER_LABEL,
     Context,
-    config_volume,
-    host_path,
     resources,
 )
 from rehearsal.operators.plan import Document, labels_of, without_empty
-from rehearsal.operators.workloads import REQUESTS, config_map, daemon_set
+from rehearsal.operators.workloads import ON_DELETE, REQUESTS, config_map, workload
 
 OFED_LABEL: Final = "nvidia.com/ofed-driver"
 _INIT_CONFIG: Final = "ofed-init-container-config"
@@ -43,9 +40,12 @@ def ofed_driver(section: Document, context: Context) -> list[Document]:
         return []
     safe_load = (section.get("upgradePolicy") or {}).get("safeLoad", False)
     annotation = "nvidia.com/ofed-driver-upgrade.driver-wait-for-safe-load"
-    init_config = {"safeDriverLoad": {"enable": safe_load, "annotation": annotation}}
+    init_config = {
+        "safeDriverLoad": {"enable": safe_load, "annotation": annotation},
+        "moduleDependencyCheck": {"modules": [], "hostProcPath": "/host/proc", "hostSysPath": "/host/sys"},
+    }
     config = config_map(_INIT_CONFIG, {"config.json": json.dumps(init_config)})
-    return [config, *(_daemon_set(section, context, *platform) for platform in platforms)]
+    return [config, *(made for platform in platforms for made in _driver(section, context, *platform))]
 
 
 def _platforms(nodes: Iterable[Document]) -> set[tuple[str, str, str, str]]:
@@ -55,14 +55,11 @@ def _platforms(nodes: Iterable[Document]) -> set[tuple[str, str, str, str]]:
     return {(a, b, c, d) for a, b, c, d in found if all((a, b, c, d))}
 
 
-def _daemon_set(
+def _driver(
     section: Document, context: Context, system: str, version: str, kernel: str, architecture: str
-) -> Document:
-    app = f"mofed-{system}{version}-{kernel_hash(kernel)}{context.suffix}"
+) -> list[Document]:
+    fields = {"system": system, "version": version, "kernel": kernel, "hash": kernel_hash(kernel)}
     image = context.image("ofedDriver", section, suffix=f"-{system}{version}-{architecture}")
-    run_volume, run_mount = host_path("run-mlnx-ofed", "/run/mellanox/drivers")
-    host_volume, host_mount = host_path("host-etc", "/etc", "/host/etc")
-    config, config_mount = config_volume("init-container-config", _INIT_CONFIG, "config.json", "/config")
     selector = {NIC_LABEL: "true", OS_LABEL: system, OS_VERSION_LABEL: version, KERNEL_LABEL: kernel}
     container = without_empty(
         {
@@ -72,7 +69,10 @@ def _daemon_set(
             "securityContext": {"privileged": True},
             "env": section.get("env"),
             "resources": resources(section, "mofed-container"),
-            "volumeMounts": [run_mount, host_mount],
+            "volumeMounts": [
+                {"name": "run-mlnx-ofed", "mountPath": "/run/mellanox/drivers"},
+                {"name": "host-etc", "mountPath": "/host/etc"},
+            ],
             **{probe: _probe(section[probe]) for probe in _PROBES if probe in section},
         }
     )
@@ -80,19 +80,12 @@ def _daemon_set(
     pod = {
         **place,
         "affinity": {**(place.get("affinity") or {}), "podAntiAffinity": _ONE_DRIVER_A_NODE},
-        "initContainers": _init_containers(context, config_mount),
+        "initContainers": _init_containers(context),
         "containers": [container],
-        "volumes": [run_volume, host_volume, config],
         "terminationGracePeriodSeconds": section.get("terminationGracePeriodSeconds", 300),
     }
-    return daemon_set(
-        f"{app}-ds",
-        selector={"app": app},
-        labels={OFED_LABEL: "", OWNER_LABEL: context.owner},
-        pod_labels={OFED_LABEL: "", "kernel": kernel, OWNER_LABEL: context.owner},
-        pod=without_empty(pod),
-        on_delete=True,
-    )
+    name = "mofed-{system}{version}-{hash}{suffix}-ds"
+    return workload(name, pod=without_empty(pod), fields={**context.fields, **fields}, **ON_DELETE)
 
 
 _ONE_DRIVER_A_NODE: Final = {
@@ -111,7 +104,7 @@ def _probe(settings: Document) -> Document:
     return {"exec": {"command": ["sh", "-c", "ls /run/mellanox/drivers/.driver-ready"]}, **settings}
 
 
-def _init_containers(context: Context, config_mount: Document) -> list[Document]:
+def _init_containers(context: Context) -> list[Document]:
     image = context.operator_env.get("OFED_INIT_CONTAINER_IMAGE")
     if not image:
         return []
@@ -119,9 +112,14 @@ def _init_containers(context: Context, config_mount: Document) -> list[Document]
         {
             "name": "network-operator-init-container",
             "image": image,
-            "args": ["--node_name", "$(NODE_NAME)", "--config", "/config/config.json"],
-            "env": [{"name": "NODE_NAME", "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}}],
+            "args": [
+                *("--node-name", "$(NODE_NAME)", "--configmap-name", _INIT_CONFIG),
+                *("--configmap-namespace", "$(NAMESPACE)", "--configmap-key", "config.json"),
+            ],
+            "env": [
+                {"name": "NODE_NAME", "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}},
+                {"name": "NAMESPACE", "valueFrom": {"fieldRef": {"fieldPath": "metadata.namespace"}}},
+            ],
             "resources": REQUESTS,
-            "volumeMounts": [config_mount],
         }
     ]

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final
 
 from rehearsal.operators.plan import Document, labels_of, without_empty
@@ -55,6 +56,16 @@ class Context:
     """Behind the name of everything that is made: a dash and the NicNodePolicy's name."""
 
     @property
+    def fields(self) -> dict[str, str]:
+        """What the table of workloads leaves open."""
+        return {
+            "suffix": self.suffix,
+            "owner": self.owner,
+            "binaries": self.operator_env.get("CNI_BIN_DIR", "/opt/cni/bin"),
+            "networks": self.operator_env.get("CNI_NETWORK_DIR", "/etc/cni/net.d"),
+        }
+
+    @property
     def nodes_with_nic(self) -> list[Document]:
         """Nodes that feature discovery has seen an NVIDIA network adapter in."""
         return [node for node in self.nodes if labels_of(node).get(NIC_LABEL) == "true"]
@@ -81,7 +92,7 @@ class Context:
         names = section.get("imagePullSecrets") or (self.spec.get("global") or {}).get("imagePullSecrets") or []
         return [{"name": name} for name in names]
 
-    def on_nodes(self, section: Document, *, selector: Mapping[str, str]) -> Document:
+    def on_nodes(self, section: Document, *, selector: Mapping[str, str] = MappingProxyType({})) -> Document:
         """The fields of a DaemonSet's pod that say where it runs."""
         affinity = self.spec.get("nodeAffinity")
         return without_empty(
@@ -115,11 +126,6 @@ def resources(section: Document, container: str) -> Document:
         if entry["name"] == container:
             return without_empty({"requests": entry.get("requests"), "limits": entry.get("limits")})
     return REQUESTS
-
-
-def host_path(name: str, path: str, mount: str | None = None) -> tuple[Document, Document]:
-    """A volume of the node's own folder, and its mount."""
-    return {"name": name, "hostPath": {"path": path}}, {"name": name, "mountPath": mount or path}
 
 
 def config_volume(name: str, config_map_name: str, key: str, mount: str) -> tuple[Document, Document]:

@@ -39,7 +39,7 @@ CLUSTER_PARTS: Final = (
     Part(
         state="state-ipoib-cni",
         section=("secondaryNetwork", "ipoib"),
-        documents=cni_part("kube-ipoib-cni-ds", app="ipoib-cni", container="kube-ipoib-cni"),
+        documents=cni_part("kube-ipoib-cni-ds", app="ipoib-cni", container="ipoib-cni"),
     ),
     Part(state="state-OFED", section=("ofedDriver",), documents=ofed_driver),
     Part(state="state-SRIOV-device-plugin", section=("sriovDevicePlugin",), documents=sriov_device_plugin),

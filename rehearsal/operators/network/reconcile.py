@@ -25,6 +25,7 @@ WATCHED: Final = (
     "Node",
     "Pod",
     "ConfigMap",
+    "ServiceAccount",
     "DaemonSet",
     "Deployment",
     "ControllerRevision",
@@ -182,7 +183,7 @@ def _left_behind(
     wanted = {(document["kind"], document["metadata"]["name"]) for document in documents}
     return [
         item
-        for kind in ("DaemonSet", "Deployment", "ConfigMap")
+        for kind in ("DaemonSet", "Deployment", "ConfigMap", "ServiceAccount")
         for item in snapshot.of(kind, namespace=namespace, labels={STATE_LABEL: state})
         if (kind, item["metadata"]["name"]) not in wanted
         and any(owner["uid"] == policy["metadata"]["uid"] for owner in item["metadata"].get("ownerReferences") or ())

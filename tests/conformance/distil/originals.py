@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from tests.conformance.distil import charts, definitions, observations, topologies
+from tests.conformance.distil import charts, definitions, manifests, observations, topologies
 from tests.conformance.facts import GPU, NETWORK
 
 Facts = dict[str, Any]
@@ -53,6 +53,32 @@ def _gpu(file: str, path: str, facts: Callable[[str], Facts] = definitions.disti
     return Original(file=f"{GPU}/{file}", source=_GPU_OPERATOR, path=f"deployments/gpu-operator/{path}", facts=facts)
 
 
+_NETWORK_OPERANDS = (
+    *("state-container-networking-plugins/0010-container-networking-plugins-ds.yml",),
+    *("state-doca-telemetry-service/0010-doca-telemetry-service.yaml", "state-ipoib-cni/0050-ipoib-cni-ds.yml"),
+    *("state-multus-cni/0050-multus-ds.yml", "state-nic-feature-discovery/030-nic-feature-discovery-ds.yaml"),
+    *("state-nv-ipam-cni/040-nv-ipam-controller.yaml", "state-nv-ipam-cni/040-nv-ipam-node.yaml"),
+    *("state-ofed-driver/0040_ofed_init_container_config-configmap.yaml", "state-ofed-driver/0050_ofed-driver-ds.yaml"),
+    "state-rdma-shared-device-plugin/0060_rdma-shared-dev-plugin-ds.yaml",
+    "state-sriov-device-plugin/0030-sriov-dp-daemonset.yaml",
+)
+_GPU_OPERANDS = (
+    *("gpu-feature-discovery/0500_daemonset.yaml", "state-container-toolkit/0400_configmap.yaml"),
+    *("state-container-toolkit/0500_daemonset.yaml", "state-dcgm-exporter/0800_daemonset.yaml"),
+    *("state-device-plugin/0400_configmap.yaml", "state-device-plugin/0500_daemonset.yaml"),
+    *("state-driver/0400_configmap.yaml", "state-driver/0500_daemonset.yaml"),
+    *("state-mps-control-daemon/0400_daemonset.yaml", "state-operator-validation/0500_daemonset.yaml"),
+)
+
+
+def _operands(release: str, source: Publication, folder: str, paths: tuple[str, ...]) -> list[Original]:
+    """The manifests of operands, by release and path."""
+    return [
+        Original(file=f"operands/{release}/{path}", source=source, path=f"{folder}/{path}", facts=manifests.operands)
+        for path in paths
+    ]
+
+
 _CHART = "deployment/network-operator"
 _ADDRESSES = "manifests/state-nv-ipam-cni/005-nv-ipam.nvidia.com_"
 
@@ -74,6 +100,8 @@ ORIGINALS: Final = (
         _gpu(f"nvidia.com_{kinds}.yaml", f"crds/nvidia.com_{kinds}.yaml")
         for kinds in ("clusterpolicies", "nvidiadrivers")
     ),
+    *_operands(NETWORK, _NETWORK_OPERATOR, "manifests", _NETWORK_OPERANDS),
+    *_operands(GPU, _GPU_OPERATOR, "assets", _GPU_OPERANDS),
     *(
         Original(file=f"nccl-topology/{name}.xml", source=_IMAGES, path=f"topology/{name}.xml", facts=topologies.distil)
         for name in ("ndv2-topo", "ndv4-topo", "ndv5-topo")

@@ -136,7 +136,8 @@ def gpu_daemon_sets(one: Pool) -> dict[str, Any]:
     values = gpu_operator_values([one])
     spec = {key: section for key, section in values.items() if isinstance(section, dict)}
     node = {"metadata": {"name": "n", "labels": {}}}
-    return {made["metadata"]["name"]: made for made in operands(Context(spec=spec, nodes=[node], version="v1"))}
+    made = operands(Context(spec=spec, nodes=[node], version="v1"))
+    return {document["metadata"]["name"]: document for document in made if document["kind"] == "DaemonSet"}
 
 
 @pytest.mark.field_report("A4", "B4")

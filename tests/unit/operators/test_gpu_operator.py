@@ -30,7 +30,7 @@ OPERANDS = {
     "nvidia-operator-validator": ["driver-validation", "toolkit-validation", "cuda-validation", "plugin-validation"],
     "nvidia-dcgm-exporter": ["toolkit-validation"],
     "gpu-feature-discovery": ["toolkit-validation"],
-    "nvidia-device-plugin-mps-control-daemon": ["toolkit-validation"],
+    "nvidia-device-plugin-mps-control-daemon": ["toolkit-validation", "mps-control-daemon-mounts"],
 }
 
 
@@ -222,7 +222,7 @@ def test_operands_tolerate_and_select_as_the_policy_says(running: Any) -> None:
     apply_policy(running)
     for name, document in daemon_sets(running).items():
         pod = document["spec"]["template"]["spec"]
-        assert document["spec"]["selector"]["matchLabels"] == {"app": name}
+        assert document["spec"]["selector"]["matchLabels"]["app"] == name
         assert pod["tolerations"] == [TOLERATION]
         assert all(key.startswith("nvidia.com/") for key in pod["nodeSelector"])
 
@@ -297,10 +297,27 @@ def test_only_the_oldest_policy_counts(running: Any, settle: Any) -> None:
     assert other["status"] == {"state": "ignored"}
 
 
+@pytest.mark.parametrize(
+    ("labels", "expected"),
+    [
+        ({"nvidia.com/gpu.product": "NVIDIA-H100-80GB"}, "true"),
+        ({"nvidia.com/gpu.product": "NVIDIA-H100-80GB", "nvidia.com/mig.capable": "false"}, None),
+        ({"nvidia.com/gpu.product": "NVIDIA-V100-32GB"}, None),
+    ],
+)
+def test_gpus_that_can_be_split_are_labelled_for_a_mig_manager_also_where_it_is_off(
+    running: Any, labels: dict[str, str], expected: str | None
+) -> None:
+    apply_policy(running)
+    running.objects["Node"]["gpu-0"]["metadata"]["labels"].update(labels)
+    asked = reconcile(running.snapshot(), now=NOW).node_labels["gpu-0"]
+    assert asked.get("nvidia.com/gpu.deploy.mig-manager") == expected
+
+
 def test_everything_goes_with_the_policy_that_owns_it(running: Any) -> None:
     policy = apply_policy(running)
     objects = reconcile(running.snapshot(), now=NOW).objects
-    assert {d["kind"] for d in objects} == {"RuntimeClass", "DaemonSet"}
+    assert {d["kind"] for d in objects} == {"RuntimeClass", "ServiceAccount", "ConfigMap", "DaemonSet"}
     for document in objects:
         [owner] = document["metadata"]["ownerReferences"]
         assert owner["uid"] == policy["metadata"]["uid"]

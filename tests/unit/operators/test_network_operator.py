@@ -129,6 +129,11 @@ def test_device_plugin_mounts_the_config_map_with_the_policy_s_own_text(running:
     assert volume["configMap"]["name"] == "rdma-devices"
 
 
+def test_a_device_plugin_s_configuration_is_written_compact_where_it_is_json(running: Any) -> None:
+    running.policy({"rdmaSharedDevicePlugin": {**SHARED, "config": '{\n  "configList": []\n}'}})
+    assert made(running, "ConfigMap")["rdma-devices"]["data"] == {"config.json": '{"configList":[]}'}
+
+
 def test_everything_goes_with_the_policy_that_owns_it(running: Any) -> None:
     policy = running.policy({"ofedDriver": IMAGE, "rdmaSharedDevicePlugin": SHARED})
     for document in plan_of(running).objects:
@@ -233,7 +238,7 @@ def test_second_network_is_not_held_back_by_the_driver(running: Any) -> None:
     daemon_sets = made(running)
     assert sorted(daemon_sets) == ["cni-plugins-ds", "kube-ipoib-cni-ds", "kube-multus-ds"]
     for document in daemon_sets.values():
-        assert document["spec"]["template"]["spec"]["nodeSelector"] == {"kubernetes.io/os": "linux"}
+        assert "nodeSelector" not in document["spec"]["template"]["spec"]
     multus = daemon_sets["kube-multus-ds"]["spec"]["template"]["spec"]
     assert [c["name"] for c in multus["initContainers"]] == ["install-multus-binary"]
 
