@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-import yaml
-
 from rehearsal.azure.plugin import make_kubelogin, make_plugin_folder
 from rehearsal.azure.subscription import SUBSCRIPTION_VARIABLE, load
 from rehearsal.control_plane import (
@@ -86,7 +84,7 @@ class Rehearsal:
             kubeconfig=self.run.kubeconfig,
             context=CLUSTER_NAME,
         )
-        engine.stack_file.write_text(yaml.safe_dump(copy))
+        engine.stack_file.write_text(stack_file.written(copy), encoding="utf-8")
         engine.set_secrets(stack_file.secrets(document))
         return engine
 

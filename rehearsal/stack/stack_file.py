@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+import yaml
 from aks_infiniband.handwritten import HandwrittenError
 from aks_infiniband.handwritten import opened as open_json
 from aks_infiniband.handwritten import read as read_yaml
@@ -139,6 +140,18 @@ def rehearsed(
         named = {"context": context} if existing.get("context") else {}
         _set(config, "existingCluster", {"kubeconfig": str(kubeconfig), **named})
     return {**plain, "config": config, "encryptionsalt": salt}
+
+
+class _Quoted(yaml.SafeDumper):
+    """Text in quotes: PyYAML knows YAML 1.1, in which other words than the engine's are text without them."""
+
+
+_Quoted.add_representer(str, lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", text, style='"'))
+
+
+def written(document: Any) -> str:
+    """A document as the engine reads it."""
+    return yaml.dump(document, Dumper=_Quoted, allow_unicode=True, sort_keys=False)
 
 
 def section(config: Mapping[str, Any], setting: str) -> dict[str, Any] | None:

@@ -95,7 +95,7 @@ class Section(BaseModel):
     def given(self, *names: str) -> Iterator[tuple[str, Any]]:
         """Key and value, as written, of those fields that the stack file gives."""
         for name in names:
-            if name in self.model_fields_set and self.__dict__[name] is not _HOLE:
+            if name in self.model_fields_set and _is_whole(self.__dict__[name]):
                 ((key, value),) = self.model_dump(mode="json", by_alias=True, include={name}).items()
                 yield key, value
 
@@ -106,6 +106,13 @@ class Section(BaseModel):
             if isinstance(value, Section):
                 value.whole()
         return self.model_dump(by_alias=True)
+
+
+def _is_whole(value: Any) -> bool:
+    try:
+        return value is not _HOLE and (not isinstance(value, Section) or bool(value.whole()))
+    except Unreadable:
+        return False
 
 
 def plain(kind: type[Plain], *sources: object, **more: Any) -> Plain:
