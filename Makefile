@@ -32,8 +32,9 @@ rehearse: tools ## bring a stack up on this machine: STACK=dev KEEP=1 SPEED=60 C
 rehearse-down: setup ## stop what a rehearsal left running: STACK=dev, or every stack with STACK=all
 	@$(BIN)/python -m rehearsal down $(call quoted,$(STACK))
 
-# Two workers, a module to one of them. Rehearsals begin, for they are long: what is short fills the gaps at the end.
-PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder --durations 20
+# Three workers, for rehearsals wait a third of their time, and a module to one of them. What is long begins, and what
+# is short fills the gaps at the end: tests/conftest.py.
+PYTEST := $(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder --durations 20
 
 unit: setup ## unit and conformance tests: what needs no cluster
 	@$(PYTEST) tests/unit tests/conformance

@@ -1,101 +1,14 @@
 """`python -m rehearsal.azure --run DIR --speed F`: the simulated subscription of one rehearsal, until it is stopped."""
 
-import argparse
-import json
-import logging
-import os
-import signal
+import gc
 import sys
-import threading
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Final
 
-import grpc
-from pulumi.runtime.proto import provider_pb2_grpc
+gc.disable()  # the SDK's classes are loaded a fifth sooner: none of them is garbage
 
-from rehearsal.azure.clock import Clock
-from rehearsal.azure.cloud import Cloud
-from rehearsal.azure.cluster_api import ClusterApi
-from rehearsal.azure.neighbours import OwnProcessesOnly
-from rehearsal.azure.operations import Operations
-from rehearsal.azure.provider import AzureNative
-from rehearsal.azure.resources import KINDS
-from rehearsal.azure.store import Store
-from rehearsal.azure.subscription import DEFAULT_FILE, SUBSCRIPTION_VARIABLE, load
-from rehearsal.run.folder import RunFolder, write_atomically
-from rehearsal.run.sizes import known_sizes
+from rehearsal.azure.server import main  # noqa: E402
 
-_WORKERS: Final = 64
-"""Calls that can wait at once: the engine runs 16 operations side by side, and more engines may run."""
-_MESSAGE_BYTES: Final = 400 * 1024 * 1024
-"""What the engine's own plugins accept (sdk/go/common/util/rpcutil)."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Server:
-    """A simulator that is serving. port: on loopback."""
-
-    grpc_server: grpc.Server
-    cloud: Cloud
-    port: int
-
-    def stop(self) -> None:
-        """End every call and wait; operations under way carry on at the next start."""
-        self.cloud.clock.stop()
-        self.grpc_server.stop(grace=1).wait()
-
-
-def serve(run: Path, speed: float, subscription: Path = DEFAULT_FILE) -> Server:
-    """Serve the subscription of a run folder. Raises ValueError for a subscription file or a speed that is wrong."""
-    folder, clock = RunFolder.at(run), Clock(speed)
-    cloud = Cloud(
-        subscription=load(subscription),
-        store=Store(folder.azure / "state.json", clock.changed),
-        clock=clock,
-        cluster_api=ClusterApi(own=folder.part_kubeconfig("azure"), handed_out=folder.kubeconfig, clock=clock),
-        infiniband=lambda: known_sizes(folder.root),
-    )
-    operations = Operations(cloud, KINDS)
-    options = [("grpc.max_receive_message_length", _MESSAGE_BYTES), ("grpc.max_send_message_length", _MESSAGE_BYTES)]
-    grpc_server = grpc.server(ThreadPoolExecutor(_WORKERS), interceptors=[OwnProcessesOnly()], options=options)
-    provider_pb2_grpc.add_ResourceProviderServicer_to_server(AzureNative(operations), grpc_server)
-    port = grpc_server.add_insecure_port("127.0.0.1:0")
-    grpc_server.start()
-    operations.resume()
-    return Server(grpc_server=grpc_server, cloud=cloud, port=port)
-
-
-def announce(run: Path, port: int) -> None:
-    """Say that the simulator serves, and where."""
-    write_atomically(RunFolder.at(run).ready_file("azure"), json.dumps({"port": port}))
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Serve until SIGTERM or SIGINT."""
-    parser = argparse.ArgumentParser(prog="python -m rehearsal.azure", description=__doc__)
-    parser.add_argument("--run", type=Path, required=True, help="the run folder")
-    parser.add_argument("--speed", type=float, required=True, help="simulated seconds in a real second")
-    default = Path(os.environ.get(SUBSCRIPTION_VARIABLE, DEFAULT_FILE))
-    parser.add_argument("--subscription", type=Path, default=default, help="what the subscription offers (YAML)")
-    options = parser.parse_args(arguments)
-    logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
-    logging.getLogger("httpx2").setLevel(logging.WARNING)
-    stopping = threading.Event()
-    for sign in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(sign, lambda *_: stopping.set())
-    try:
-        server = serve(options.run, options.speed, options.subscription)
-    except ValueError as error:
-        parser.error(str(error))
-    announce(options.run, server.port)
-    logging.getLogger(__name__).info("the simulated subscription serves on port %d", server.port)
-    stopping.wait()
-    server.stop()
-    return 0
-
+gc.freeze()
+gc.enable()
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -18,8 +18,8 @@ ALL_PARTS = (*CONTROL_PLANE, "kwok", *SIMULATORS)
 
 PORTS = ("etcd", "etcd-peer", "kube-apiserver", "kube-controller-manager", "kube-scheduler")
 
-TIME_LIMIT_S = 60.0
-"""The parts are ready after one to three seconds; a machine that is busy with other work gets a minute."""
+TIME_LIMIT_S = 180.0
+"""The parts are ready after one to three seconds; a machine that is busy with other work gets its time."""
 NODE_GRACE_PERIOD = "5m"
 """How long a node may be silent before it is treated as lost. kwok renews each lease within 40 s, but on two busy cores
 it may be late, and a lost node would evict the very pods that a rehearsal waits for."""

@@ -22,6 +22,10 @@ from rehearsal.tools.paths import PROJECT
 LAST_LINES = 15
 """How much of a part's log an error shows."""
 
+FEWER_COLLECTIONS = {"GOGC": "400"}
+"""For programs in Go: they look for garbage when there is four times what they use, not twice. The API server takes
+a tenth less of the processor's time so, and 110 MB more memory."""
+
 _PR_SET_PDEATHSIG = 1  # linux/prctl.h
 _PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
 _LIBC = ctypes.CDLL(None, use_errno=True)
@@ -112,7 +116,7 @@ class RunningPart:
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 cwd=PROJECT,
-                env=inherited | {ENVIRONMENT_VARIABLE: str(run.root)},
+                env=inherited | {ENVIRONMENT_VARIABLE: str(run.root), **FEWER_COLLECTIONS},
                 preexec_fn=dies_with_parent(),  # noqa: PLW1509  the supervisor has one thread
             )
         return cls(part, process, log)

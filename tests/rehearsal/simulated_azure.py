@@ -10,10 +10,10 @@ from typing import Any
 
 import yaml
 
-from rehearsal.azure.__main__ import announce, serve
 from rehearsal.azure.clock import Clock
 from rehearsal.azure.emptying import empty
 from rehearsal.azure.plugin import make_kubelogin, make_plugin_folder
+from rehearsal.azure.server import announce, serve
 from rehearsal.control_plane import ENVIRONMENT_VARIABLE, WITH_KWOK, ControlPlane, RunFolder
 from rehearsal.engine.pulumi import Engine
 from rehearsal.tools.paths import BIN, PLUGINS

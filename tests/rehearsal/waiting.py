@@ -9,7 +9,7 @@ def _nothing() -> None:
     return None
 
 
-def eventually(question: Callable[[], Any], *, seconds: float = 30, check: Callable[[], object] = _nothing) -> Any:
+def eventually(question: Callable[[], Any], *, seconds: float = 120, check: Callable[[], object] = _nothing) -> Any:
     """The first true answer to a question.
 
     seconds: real ones, after which the test fails. check: raises where waiting on makes no sense.

@@ -50,7 +50,7 @@ def ready_pods(client: Client) -> list[Pod]:
 
 
 def wait_for_pods(client: Client, count: int) -> list[Pod]:
-    pods: list[Pod] = eventually(lambda: found if len(found := ready_pods(client)) >= count else [], seconds=60)
+    pods: list[Pod] = eventually(lambda: found if len(found := ready_pods(client)) >= count else [])
     return pods
 
 

@@ -94,7 +94,7 @@ def test_a_gpu_that_is_missing_is_named_and_the_others_do_not_wait_for_ever(mach
     run = machines.all_reduce([GIB], gpus=2)
     own = [failure for failure in run["failures"] if "invalid device ordinal" in (failure["output"] or "")]
     assert [(failure["node"], failure["gpu"]) for failure in own] == [("aks-p-0", 1), ("aks-p-1", 1)]
-    assert time.monotonic() - started < 25
+    assert time.monotonic() - started < 150, "less than a start may take"
 
 
 def test_a_port_in_use_is_said(machines: Machines, monkeypatch: pytest.MonkeyPatch) -> None:

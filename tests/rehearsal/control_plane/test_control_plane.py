@@ -91,7 +91,7 @@ def test_it_is_ready_in_time_and_its_controllers_work(folder: Path) -> None:
         account = _eventually(lambda: client.get(ServiceAccount, "default", namespace="made-by-a-test"))
         assert account.metadata is not None
         control_plane.check()
-    assert _gone(folder, within_s=0.5)
+    assert _gone(folder, within_s=10)
 
 
 def test_run_json_says_what_runs_and_where_its_logs_are(shared: ControlPlane) -> None:
@@ -180,14 +180,14 @@ def test_a_folder_with_somebodys_files_is_refused(folder: Path) -> None:
 def test_a_command_that_is_ended_leaves_no_process(folder: Path, number: signal.Signals) -> None:
     child = _child(folder)
     child.send_signal(number)
-    child.wait(timeout=30)
-    assert _gone(folder, within_s=15)
+    child.wait(timeout=60)
+    assert _gone(folder, within_s=60)
 
 
 def test_a_supervisor_that_is_killed_takes_its_parts_with_it(folder: Path) -> None:
     child = _child(folder)
     psutil.Process(json.loads((folder / "run.json").read_text())["supervisor"]).kill()
-    assert _gone(folder, within_s=5)
+    assert _gone(folder, within_s=60)
     child.kill()
     child.wait()
 
@@ -197,7 +197,7 @@ def test_other_processes_of_the_run_end_with_it(folder: Path) -> None:
     environment = os.environ | dict(control_plane.environment)
     engine = subprocess.Popen(["sleep", "600"], env=environment, start_new_session=True)
     control_plane.stop()
-    assert engine.wait(timeout=10) == -signal.SIGTERM
+    assert engine.wait(timeout=60) == -signal.SIGTERM
 
 
 def test_a_kept_one_holds_nothing_of_its_command_open(folder: Path) -> None:
@@ -217,7 +217,7 @@ def test_a_kept_one_outlives_its_command_until_down(folder: Path) -> None:
     assert json.loads((folder / "run.json").read_text())["kept"] is True
     ended = down(folder)
     assert "etcd" in ended
-    assert _gone(folder, within_s=0.5)
+    assert _gone(folder, within_s=10)
     assert down(folder) == []
 
 
@@ -239,7 +239,7 @@ def test_a_part_that_fails_at_start_is_reported_with_its_last_lines_and_leaves_n
         ControlPlane.start(folder, parts=CONTROL_PLANE_ONLY)
     assert "etcd ended with exit status 1 before it was ready" in str(failure.value)
     assert f"The last lines of {RunFolder.at(folder).log('etcd')}" in str(failure.value)
-    assert _gone(folder, within_s=1)
+    assert _gone(folder, within_s=10)
 
 
 def _ask(control_plane: ControlPlane, part: str, context: ssl.SSLContext) -> bytes:
@@ -252,7 +252,7 @@ def _ask(control_plane: ControlPlane, part: str, context: ssl.SSLContext) -> byt
         return channel.recv(4096)
 
 
-def _eventually(action: Callable[[], Result], *, within_s: float = 15.0) -> Result:
+def _eventually(action: Callable[[], Result], *, within_s: float = 60.0) -> Result:
     """The action's result, as soon as the API server no longer objects."""
     deadline = time.monotonic() + within_s
     while True:
@@ -264,7 +264,7 @@ def _eventually(action: Callable[[], Result], *, within_s: float = 15.0) -> Resu
         time.sleep(0.1)
 
 
-def _failure_of(control_plane: ControlPlane, *, within_s: float = 15.0) -> str:
+def _failure_of(control_plane: ControlPlane, *, within_s: float = 60.0) -> str:
     """What `check` complains of, as soon as it does."""
     deadline = time.monotonic() + within_s
     while time.monotonic() < deadline:

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import yaml
 
-from rehearsal.azure.__main__ import announce, serve
 from rehearsal.azure.plugin import make_plugin_folder
+from rehearsal.azure.server import announce, serve
 from rehearsal.control_plane import ENVIRONMENT_VARIABLE, RunFolder, the_only_command
 from rehearsal.engine.pulumi import Engine
 from rehearsal.session import Rehearsal

@@ -100,7 +100,7 @@ class Rehearsed:
             self.client.deletecollection(kind, namespace=self.namespace, cascade=CascadeType.BACKGROUND)
         self.eventually(lambda: not self.pods())
 
-    def eventually(self, question: Callable[[], Any], *, seconds: float = 40) -> Any:
+    def eventually(self, question: Callable[[], Any], *, seconds: float = 120) -> Any:
         """The first true answer to a question about the cluster."""
         return eventually(question, seconds=seconds, check=self.control_plane.check)
 

@@ -169,7 +169,7 @@ def test_deleting_a_pod_ends_all_its_processes(cluster: Rehearsed) -> None:
     assert psutil.pid_exists(grandchild)
     cluster.client.delete(Job, "long", namespace=cluster.namespace, cascade=CascadeType.BACKGROUND)
     cluster.eventually(lambda: not cluster.pods())
-    cluster.eventually(lambda: not psutil.pid_exists(grandchild), seconds=5)
+    cluster.eventually(lambda: not psutil.pid_exists(grandchild))
 
 
 def test_a_pod_past_its_deadline_is_failed(cluster: Rehearsed) -> None:
@@ -211,7 +211,7 @@ def test_a_deleted_pods_files_are_removed(cluster: Rehearsed) -> None:
     folder = Path(cluster.run.machines / "pods" / finished(cluster)["metadata"]["uid"])
     assert folder.is_dir()
     cluster.client.deletecollection(Pod, namespace=cluster.namespace)
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while folder.exists() and time.monotonic() < deadline:
         time.sleep(0.1)
     assert not folder.exists()

@@ -64,7 +64,7 @@ class Machine:
             "UNLIMITED": UNLIMITED,
         }
         return subprocess.run(
-            ["sh", "-c", script], env={**own, **environment}, capture_output=True, text=True, timeout=20, check=False
+            ["sh", "-c", script], env={**own, **environment}, capture_output=True, text=True, timeout=120, check=False
         )
 
     def did(self, what: str) -> list[str]:

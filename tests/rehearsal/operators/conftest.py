@@ -77,7 +77,7 @@ class Installed:
         """Names of objects."""
         return {item["metadata"]["name"] for item in self.get(*arguments) or ()}
 
-    def eventually(self, question: Callable[[], Any], *, seconds: float = 60) -> Any:
+    def eventually(self, question: Callable[[], Any], *, seconds: float = 120) -> Any:
         """The first true answer to a question about the cluster."""
         return eventually(question, seconds=seconds, check=self.control_plane.check)
 

@@ -204,7 +204,7 @@ def test_new_driver_version_drains_one_node_after_the_other_and_leaves_none_cord
     installed.eventually(lambda: policy_state(installed) == "ready")
     (after,) = installed.eventually(lambda: training(installed))
     assert after != before, "it had to leave its node, and was started again"
-    installed.kubectl("delete", "deployment", "training", "--timeout=20s")
+    installed.kubectl("delete", "deployment", "training", "--timeout=120s")
 
 
 def attached_pod() -> dict[str, Any]:
@@ -266,7 +266,7 @@ def test_ipoib_part_makes_the_second_network(installed: Any) -> None:
         )
     )
     assert [one["interface"] for one in json.loads(attached)[1:]] == ["net1"]
-    installed.kubectl("delete", "pod", "attached", "--timeout=20s")
+    installed.kubectl("delete", "pod", "attached", "--timeout=120s")
 
 
 def test_part_that_leaves_the_policy_leaves_the_cluster(installed: Any) -> None:
@@ -317,7 +317,7 @@ def test_a_node_policy_brings_its_own_nodes_what_the_cluster_policy_leaves_out(i
     installed.apply(overlapping)
     installed.eventually(lambda: states() == {"error"})
     assert resources() == [("63", None), ("0", "8")], "nothing is changed while they overlap"
-    installed.kubectl("delete", "nicnodepolicies", "--all", "--timeout=20s")
+    installed.kubectl("delete", "nicnodepolicies", "--all", "--timeout=120s")
     installed.eventually(lambda: resources() == [("0", None), ("0", "0")])
 
 
@@ -333,7 +333,7 @@ def test_operator_that_is_gone_leaves_the_policy_alone_and_takes_its_own_along(i
 
 
 def test_deleted_policy_takes_its_daemon_sets_along_and_nothing_hangs(installed: Any) -> None:
-    installed.kubectl("delete", "nicclusterpolicies", POLICY_NAME, "--timeout=20s")
+    installed.kubectl("delete", "nicclusterpolicies", POLICY_NAME, "--timeout=120s")
     installed.eventually(
         lambda: (
             installed.names("daemonsets", "-n", "network-operator")

@@ -164,7 +164,7 @@ def test_the_commands_of_the_workloads_page_run_the_sample_and_a_job_on_the_pool
     try:
         shown = shell(stack.rehearsal, sample, folder=tmp_path)
         assert shown.count("4: ACTIVE, 400 Gb/sec (4X NDR)") == 2 * 8
-        done = "kubectl wait --for=condition=complete job/train --namespace aks-infiniband --timeout=90s"
+        done = "kubectl wait --for=condition=complete job/train --namespace aks-infiniband --timeout=150s"
         pods = "kubectl get pods --selector job-name=train --namespace aks-infiniband --output json > pods.json"
         shell(stack.rehearsal, f"{submit}\n{done}\n{pods}", folder=tmp_path)
         ran = json.loads((tmp_path / "pods.json").read_text())["items"]

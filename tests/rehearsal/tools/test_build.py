@@ -122,7 +122,7 @@ def test_an_interrupted_build_ends_its_processes_and_is_not_taken_for_done(works
     begun = time.monotonic()
     threading.Thread(target=interrupt, daemon=True).start()
     assert build_module.main() == 130
-    assert time.monotonic() - begun < 30
+    assert time.monotonic() - begun < 120
     assert not workshop.tools.exists()
 
 
@@ -187,8 +187,8 @@ def test_a_checkout_waits_for_another_that_builds_the_same_and_then_has_it(
         (workshop.tools / recipe.outputs[0]).write_text("theirs")
     workshop.tools.chmod(0o700)
     cache.write_manifest(workshop.tools, go="go")
-    holder.communicate(b"\n", timeout=10)
-    waiting.join(timeout=10)
+    holder.communicate(b"\n", timeout=60)
+    waiting.join(timeout=60)
     assert not waiting.is_alive()
     assert "another build is going on; waiting for it" in capsys.readouterr().out
     assert (workshop.tools / "bin" / "pulumi").read_text() == "theirs"

@@ -141,7 +141,7 @@ class Pods:
         """Wait for the pods, the first of which is index 0."""
         try:
             for process in processes:
-                process.wait(120)
+                process.wait(180)
         finally:
             for process in processes:
                 with contextlib.suppress(ProcessLookupError):

@@ -269,7 +269,7 @@ def test_a_pod_that_is_killed_half_way_and_started_again_comes_to_the_same_repor
     made = pods(HB, measure_seconds=60.0)
     made.prepare()
     processes = [made.start(rank) for rank in made.ranks]
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 60
     while not made.api.annotations.get("rendezvous") and time.monotonic() < deadline:
         time.sleep(0.02)
     processes[1].send_signal(signal.SIGKILL)

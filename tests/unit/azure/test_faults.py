@@ -111,7 +111,7 @@ def in_thread(azure: Azure, name: str, cluster: Properties, ended: list[str]) ->
 
     thread = threading.Thread(target=make)
     thread.start()
-    limit = time.monotonic() + 5
+    limit = time.monotonic() + 60
     while not ended and azure.cloud.store.get(f"{cluster['id']}/agentPools/{name}") is None:
         assert time.monotonic() < limit
         time.sleep(0.01)

@@ -20,7 +20,7 @@ def feature_state(azure: Azure) -> str:
 
 
 def wait_until_registered(azure: Azure) -> None:
-    limit = time.monotonic() + 10
+    limit = time.monotonic() + 60
     while feature_state(azure) != "Registered":
         assert time.monotonic() < limit
         time.sleep(0.05)
