@@ -75,6 +75,14 @@ def test_a_container_writes_in_its_pod_and_reads_nothing_of_the_persons(place: P
     assert (place.run / "faults.json").read_text() == "[]"
 
 
+@needs_landlock
+@pytest.mark.parametrize("module", ["rehearsal.machines.rdma_tools.perftest", "torch.distributed"])
+def test_the_programs_of_a_machine_run_confined(place: Place, module: str) -> None:
+    paths = [str(PROJECT), str(PROJECT / "rehearsal/machines/lib")]
+    program = f"import sys; sys.path[:0] = {paths}; import {module}; print(1)".replace('"', "'")
+    assert place.run_confined(f'{sys.executable} -I -S -c "{program}"; cat {PROJECT}/Pulumi.yaml') == "1\n"
+
+
 @pytest.mark.skipif(landlock.version() < 4, reason="this kernel's Landlock knows nothing of TCP")
 def test_a_container_reaches_the_api_server_and_no_other_port(place: Place) -> None:
     program = 'import socket; socket.create_connection((\\"127.0.0.1\\", int(\\"%d\\"))); print(\\"reached\\")'
