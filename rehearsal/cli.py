@@ -30,6 +30,7 @@ from rehearsal.outcome.failure import print_failure
 from rehearsal.outcome.progress import Progress
 from rehearsal.outcome.result import Status, result
 from rehearsal.outcome.tables import print_summary
+from rehearsal.outcome.timeline import draw
 from rehearsal.run.folder import write_atomically
 from rehearsal.run.make import make_above, was_interrupted
 from rehearsal.session import DEFAULT_SPEED, STAND_IN_CHARTS, Rehearsal, pulumi
@@ -191,6 +192,8 @@ def _bring_up(rehearsal: Rehearsal, progress: Progress, check: Callable[[], None
     write_atomically(run.result, json.dumps(document, indent=2) + "\n")
     if done:
         print_summary(progress.console, progress.steps, outputs, every=every)
+    if progress.steps:
+        draw(progress.console, result=run.result, state=engine.state_file, folder=run.root)
     return made
 
 

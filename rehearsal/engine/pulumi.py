@@ -119,6 +119,12 @@ class Engine:
         return self.folder / f"Pulumi.{self.stack}.yaml"
 
     @property
+    def state_file(self) -> Path:
+        """Where the backend keeps the stack's state."""
+        project: str = yaml.safe_load((self.project / "Pulumi.yaml").read_text())["name"]
+        return self.folder / "backend" / ".pulumi" / "stacks" / project / f"{self.stack}.json"
+
+    @property
     def plugins(self) -> Path:
         """Where the engine looks for providers."""
         return self.folder / "home" / "plugins"

@@ -5,9 +5,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from lightkube import Client, KubeConfig
-from lightkube.resources.core_v1 import ConfigMap
-
 from aks_infiniband.resources.metadata import labels
 from aks_infiniband.validation.reports import SCHEMA_VERSION, report_in
 
@@ -40,6 +37,9 @@ def from_outputs(text: str) -> Reports:
 
 def from_cluster(kubeconfig: Path, context: str | None = None) -> Reports:
     """The reports in the ConfigMaps of a cluster, of all namespaces. Raises NoReportsError."""
+    from lightkube import Client, KubeConfig  # noqa: PLC0415 a second of start-up that only a cluster is worth
+    from lightkube.resources.core_v1 import ConfigMap  # noqa: PLC0415
+
     config = KubeConfig.from_file(kubeconfig).get(context_name=context)
     client = Client(config=config)
     found: Reports = {}

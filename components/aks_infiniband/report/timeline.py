@@ -1,0 +1,127 @@
+"""What an update did when, what each resource waited for, and the chain that made the update as long as it was."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+_QUIET = frozenset({"same", "read", "refresh", "read-discard", "discard"})
+
+
+class NoTimelineError(Exception):
+    """A file holds no update that changed something."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Span:
+    """One resource's operation. Times are seconds from the update's start."""
+
+    urn: str
+    start: float
+    end: float
+    waits_for: frozenset[str] = field(default_factory=frozenset)
+    """URNs of what had to be there first: dependencies, the parent's own resource left out, and the provider."""
+
+    @property
+    def name(self) -> str:
+        """Kind and name, as a person calls it: ManagedCluster rdma."""
+        kind, name = self.urn.rsplit("::", 2)[-2:]
+        return f"{kind.rsplit(':', 1)[-1]} {name}"
+
+    @property
+    def seconds(self) -> float:
+        """How long the operation took."""
+        return self.end - self.start
+
+
+@dataclass(frozen=True, kw_only=True)
+class Link:
+    """One link of the longest chain: an operation, or the wait before it.
+
+    name: of the resource. waited: whether this is the time between what it waited for and its start, in which the
+    program or the engine was at work.
+    """
+
+    name: str
+    start: float
+    end: float
+    waited: bool
+
+    @property
+    def seconds(self) -> float:
+        """Its length."""
+        return self.end - self.start
+
+
+def from_result(document: Mapping[str, Any], state: Mapping[str, Any]) -> list[Span]:
+    """Of a rehearsal's `result.json` and the engine's state. Raises NoTimelineError."""
+    rows = [row for row in document.get("resources", []) if row["status"] not in _QUIET]
+    return _spans({row["urn"]: (row["start_s"], row["end_s"]) for row in rows}, state)
+
+
+def from_engine(events: Iterable[str], state: Mapping[str, Any]) -> list[Span]:
+    """Of the engine's event log, one JSON document a line, and of what `pulumi stack export` prints.
+
+    The engine's times have whole seconds. Raises NoTimelineError.
+    """
+    begun: dict[str, float] = {}
+    times: dict[str, tuple[float, float]] = {}
+    for line in filter(str.strip, events):
+        event = json.loads(line)
+        for kind in ("resourcePreEvent", "resOutputsEvent", "resOpFailedEvent"):
+            metadata = event.get(kind, {}).get("metadata")
+            if metadata is None or metadata["op"] in _QUIET:
+                continue
+            if kind == "resourcePreEvent":
+                begun[metadata["urn"]] = event["timestamp"]
+            elif metadata["urn"] in begun:
+                times[metadata["urn"]] = (begun[metadata["urn"]], event["timestamp"])
+    first = min((start for start, _ in times.values()), default=0.0)
+    return _spans({urn: (start - first, end - first) for urn, (start, end) in times.items()}, state)
+
+
+def _spans(times: Mapping[str, tuple[float, float]], state: Mapping[str, Any]) -> list[Span]:
+    """What a provider made; a component's time is that of its children."""
+    stored = state.get("deployment") or state.get("checkpoint", state).get("latest") or {}
+    found = []
+    for resource in stored.get("resources", []):
+        if resource.get("custom") and resource["urn"] in times:
+            # A provider is named by its URN and its ID.
+            provider = {resource["provider"].rsplit("::", 1)[0]} if resource.get("provider") else set()
+            start, end = times[resource["urn"]]
+            waits = frozenset({*resource.get("dependencies", []), *provider})
+            found.append(Span(urn=resource["urn"], start=start, end=end, waits_for=waits))
+    if not found:
+        raise NoTimelineError("no resource of this state was made or changed")
+    return sorted(found, key=lambda span: (span.start, span.end, span.urn))
+
+
+def longest_chain(spans: Sequence[Span]) -> list[Link]:
+    """From the update's start to its last end: at each step back, what was waited for and ended last."""
+    by_urn = {span.urn: span for span in spans}
+    span: Span | None = max(spans, key=lambda span: span.end)
+    links: list[Link] = []
+    while span is not None:
+        links.append(Link(name=span.name, start=span.start, end=span.end, waited=False))
+        before = [by_urn[urn] for urn in span.waits_for if urn in by_urn and by_urn[urn].end <= span.start]
+        previous = max(before, key=lambda other: other.end, default=None)
+        ended = previous.end if previous else 0.0
+        if span.start > ended:
+            links.append(Link(name=span.name, start=ended, end=span.start, waited=True))
+        span = previous
+    return links[::-1]
+
+
+def table(spans: Sequence[Span], longest: int = 5) -> str:
+    """The longest links of the chain, the total, and what the sum one after the other would have been."""
+    links = sorted(longest_chain(spans), key=lambda link: -link.seconds)[:longest]
+    total, sequence = max(span.end for span in spans), sum(span.seconds for span in spans)
+    rows = [(clock(link.seconds), f"{'before ' if link.waited else ''}{link.name}") for link in links]
+    rows += [(clock(total), "in all"), (clock(sequence), "one after the other")]
+    return "\n".join(f"{time:>8}  {name}" for time, name in rows)
+
+
+def clock(seconds: float) -> str:
+    """Minutes and seconds; below ten seconds, tenths."""
+    return f"{seconds:.1f} s" if seconds < 10 else str(timedelta(seconds=round(seconds)))

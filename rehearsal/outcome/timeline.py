@@ -1,0 +1,22 @@
+"""The timeline of a rehearsal's update, drawn by the components' own command."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from rich.console import Console
+
+
+def draw(console: Console, *, result: Path, state: Path, folder: Path) -> None:
+    """Make timeline.html and timeline.png, and print the longest links of the chain.
+
+    result: the rehearsal's result file; state: the engine's; folder: where the files go.
+    """
+    command = [str(Path(sys.executable).with_name("aks-infiniband")), "timeline"]
+    files = ["--result", str(result), "--state", str(state), "--out", str(folder)]
+    drawn = subprocess.run([*command, *files], capture_output=True, text=True, check=False)
+    if drawn.returncode:
+        console.print(drawn.stderr.strip(), style="yellow", markup=False, highlight=False)
+    else:
+        console.print("What made the update as long as it was:", style="bold")
+        console.print(drawn.stdout.rstrip(), markup=False, highlight=False)
