@@ -37,7 +37,7 @@ _TO_INSTALL: Final = ("CHOWN", "DAC_OVERRIDE", "FOWNER")
 its image lacks."""
 _COLLECTIVE_RESOURCES: Final = {"requests": {"cpu": "8", "memory": "32Gi"}}
 """One PyTorch process for each GPU takes 2 to 4 GiB; without a limit, since what NCCL has in /dev/shm counts too."""
-_METADATA: Final = "http://169.254.169.254/metadata/instance/compute?api-version=2021-02-01"
+METADATA: Final = "http://169.254.169.254/metadata/instance/compute?api-version=2021-02-01"
 """Where a machine finds what Azure says of it (Azure Instance Metadata Service). Pods reach it unless the cluster's
 podLinkLocalAccess is None, which is a preview, or a network policy is in the way."""
 _ATTACHMENTS: Final = "/etc/podinfo/network-status"
@@ -137,7 +137,7 @@ def _arguments(pool: Pool, options: ValidationOptions, waits: Waits, namespace: 
         *_waiting(options, waits),
         *("--scratch", "/tmp"),  # noqa: S108 the container's own
         *("--sys", "/sys", "--dev", "/dev", "--proc", "/proc", "--shm", "/dev/shm"),  # noqa: S108 not a file of ours
-        *("--metadata", _METADATA),
+        *("--metadata", METADATA),
         *("--limits", LIMITS),
         *(("--attachments", _ATTACHMENTS) if pool.mode == "ipoib" else ()),
     ]

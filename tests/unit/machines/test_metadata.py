@@ -1,0 +1,36 @@
+"""What Azure's instance metadata service says of a simulated machine, and that nobody asks the real one."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from aks_infiniband.validation.payload.facts import read_placement
+from aks_infiniband.validation.validation_job import METADATA
+
+from rehearsal.machines.hardware.metadata import metadata_files, with_metadata_of
+from rehearsal.machines.hardware.sysfs import write_files
+
+SIZE = "Standard_ND96isr_H100_v5"
+MACHINES = [f"aks-ndh100-33735988-vmss{number:06d}" for number in range(3)]
+
+
+def group_of(machine: str, *faults: dict[str, Any]) -> Any:
+    (text,) = metadata_files(size=SIZE, machine=machine, faults=list(faults)).values()
+    return json.loads(text)["placementGroupId"]
+
+
+def test_the_machines_of_a_pool_are_in_one_placement_group_but_for_one_with_the_fault() -> None:
+    fault = {"fault": "placement-group", "node": MACHINES[1]}
+    assert len({group_of(machine) for machine in MACHINES}) == 1
+    assert group_of(MACHINES[0], fault) == group_of(MACHINES[2], fault) != group_of(MACHINES[1], fault)
+    assert group_of("aks-other-33735988-vmss000000") != group_of(MACHINES[0])
+
+
+def test_the_address_that_a_pod_is_given_leads_to_the_machines_own_files(tmp_path: Path) -> None:
+    address = with_metadata_of(tmp_path, METADATA)
+    assert address.startswith("file:")
+    assert read_placement(address)["said"] is not None, "a machine whose metadata service does not answer"
+    write_files(tmp_path, metadata_files(size=SIZE, machine=MACHINES[0], faults=[]))
+    found = read_placement(address)
+    assert (found["group"], found["scale_set"]) == (group_of(MACHINES[0]), "aks-ndh100-33735988-vmss")
+    assert with_metadata_of(tmp_path, "--poll-seconds") == "--poll-seconds"
