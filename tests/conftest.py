@@ -4,10 +4,15 @@ import gc
 
 gc.disable()  # collecting imports the whole of the SDKs, and none of it is garbage: see `pytest_collection_finish`
 
+import signal  # noqa: E402
 from typing import Any  # noqa: E402
 
 import pytest  # noqa: E402
 from xdist.scheduler import LoadFileScheduling  # noqa: E402
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A shell makes what it starts in the background deaf to Ctrl-C, and what tests start and end would inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SHARING = ("tests/rehearsal/machines/",)
 LONGEST = (

@@ -15,7 +15,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 
 import psutil
@@ -120,7 +120,15 @@ class Supervisor:
         _say(event="part-ready", part=part.name, after_s=running.ready_after_s)
 
     def _reap(self) -> None:
-        """Collects every child that has ended: parts, and orphans of parts."""
+        """Collect every child that has ended: parts, and orphans of parts."""
+        died = [running for running in self._ended() if running.ready_after_s is not None]
+        if died and not self._stopping:
+            # Of several that are found dead at once, those that started later died of the first one's end.
+            running = min(died, key=lambda running: self.names.index(running.part.name))
+            ended = f"{running.part.name} {running.how_it_ended()}"
+            self._fail("part-died", f"{ended} while the rehearsal ran.{running.tail()}")
+
+    def _ended(self) -> Iterator[RunningPart]:
         by_pid = {running.process.pid: running for running in self._running.values()}
         while True:
             try:
@@ -129,13 +137,9 @@ class Supervisor:
                 return
             if pid == 0:
                 return
-            running = by_pid.get(pid)
-            if running is None:
-                continue
-            running.has_ended(os.waitstatus_to_exitcode(status))
-            if running.ready_after_s is not None and not self._stopping:
-                part = running.part.name
-                self._fail("part-died", f"{part} {running.how_it_ended()} while the rehearsal ran.{running.tail()}")
+            if pid in by_pid:
+                by_pid[pid].has_ended(os.waitstatus_to_exitcode(status))
+                yield by_pid[pid]
 
     def _read_input(self) -> None:
         data = os.read(sys.stdin.fileno(), 4096)

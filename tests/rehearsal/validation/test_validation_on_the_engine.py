@@ -162,13 +162,14 @@ def rows(said: str) -> list[tuple[str, str, str]]:
     for line in lines[head + 1 :]:
         if "next: " in line:
             break
-        if line[check : check + 2].strip():
-            found.append((line[check:where].strip(), "", ""))
+        if line[check : check + 2].strip() and (not found or found[-1][2]):
+            found.append(("", "", ""))
         name, place, cause = found.pop()
         if cause or "likely cause: " in line:
             found.append((name, place, f"{cause} {line.strip()}".strip()))
         else:
-            found.append((name, place + line[where:expected].strip().replace(" ", ""), cause))
+            place += line[where:expected].strip().replace(" ", "")
+            found.append((name + line[check:where].strip(), place, cause))
     return found
 
 
