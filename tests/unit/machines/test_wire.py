@@ -20,7 +20,14 @@ def run(tmp_path: Path) -> str:
     return str(folder)
 
 
+def listening() -> set[int]:
+    """The ports on which this process listens: other tests of it have left some."""
+    entries = psutil.Process().net_connections("inet")
+    return {entry.laddr.port for entry in entries if entry.status == psutil.CONN_LISTEN}
+
+
 def test_a_client_reaches_a_server_by_its_pods_address_and_nothing_listens_on_a_port(run: str) -> None:
+    of_others = listening()
     server = wire.Listener(run, ADDRESS, PORT)
     heard: list[dict[str, str]] = []
     waiting = threading.Thread(target=lambda: heard.append(server.accept().hear()))
@@ -28,8 +35,7 @@ def test_a_client_reaches_a_server_by_its_pods_address_and_nothing_listens_on_a_
     wire.connect(run, ADDRESS, PORT).say(size=8, mode="read")
     waiting.join(60)
     assert heard == [{"size": "8", "mode": "read"}]
-    ports = [entry for entry in psutil.Process().net_connections("inet") if entry.status == psutil.CONN_LISTEN]
-    assert ports == []
+    assert listening() <= of_others
     assert [path.name for path in Path(run, "machines/wire").iterdir()] == [f"{ADDRESS}_{PORT}"]
     server.close()
     with pytest.raises(wire.NobodyError):
