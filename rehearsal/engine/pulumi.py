@@ -121,8 +121,7 @@ class Engine:
     @property
     def state_file(self) -> Path:
         """Where the backend keeps the stack's state."""
-        project: str = yaml.safe_load((self.project / "Pulumi.yaml").read_text())["name"]
-        return self.folder / "backend" / ".pulumi" / "stacks" / project / f"{self.stack}.json"
+        return self.folder / "backend" / ".pulumi" / "stacks" / self._project_name() / f"{self.stack}.json"
 
     @property
     def plugins(self) -> Path:
@@ -199,10 +198,10 @@ class Engine:
 
     def deployment(self) -> dict[str, Any]:
         """The stack's state, as the backend keeps it."""
-        for file in (self.folder / "backend").glob(f".pulumi/stacks/*/{self.stack}.json"):
-            deployment: dict[str, Any] = json.loads(file.read_text())["checkpoint"].get("latest") or {}
-            return deployment
-        return {}
+        if not self.state_file.exists():
+            return {}
+        deployment: dict[str, Any] = json.loads(self.state_file.read_text())["checkpoint"].get("latest") or {}
+        return deployment
 
     def set_deployment(self, deployment: Mapping[str, Any]) -> None:
         """Replace the stack's state. deployment: as `deployment` gives it."""
