@@ -120,13 +120,14 @@ class Supervisor:
         _say(event="part-ready", part=part.name, after_s=running.ready_after_s)
 
     def _reap(self) -> None:
-        """Collect every child that has ended: parts, and orphans of parts."""
+        """Collect every child that has ended: parts, and orphans of parts. Name the part that the others died of."""
         died = [running for running in self._ended() if running.ready_after_s is not None]
-        if died and not self._stopping:
-            # Of several that are found dead at once, those that started later died of the first one's end.
-            running = min(died, key=lambda running: self.names.index(running.part.name))
-            ended = f"{running.part.name} {running.how_it_ended()}"
-            self._fail("part-died", f"{ended} while the rehearsal ran.{running.tail()}")
+        if not died or self._stopping:
+            return
+        dead = [running for running in self._running.values() if running.exit_status is not None]
+        # A part takes those that need it with it, and they may be collected before it: it is the first to start.
+        first = min(dead, key=lambda running: self.names.index(running.part.name))
+        self._fail("part-died", f"{first.part.name} {first.how_it_ended()} while the rehearsal ran.{first.tail()}")
 
     def _ended(self) -> Iterator[RunningPart]:
         by_pid = {running.process.pid: running for running in self._running.values()}
