@@ -7,7 +7,7 @@ from typing import Final
 import grimp
 
 CONTRIBUTING: Final = Path(__file__).parents[1] / "CONTRIBUTING.md"
-PACKAGES: Final = ("aks_infiniband", "rehearsal")
+PACKAGES: Final = ("aks_infiniband", "aks_infiniband_cli", "rehearsal")
 
 Imports = Mapping[str, frozenset[str]]
 """By room, the rooms that it imports."""

@@ -1,4 +1,4 @@
-"""The timeline of a rehearsal's update, drawn by the components' own command."""
+"""The timeline of a rehearsal's update, drawn by the command line."""
 
 import subprocess
 import sys

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.pool import Pool
-from aks_infiniband.report.command import write
+from aks_infiniband_cli.report.files import write
 
 from rehearsal.machines.hardware.sysfs import write_files
 from tests.rehearsal.collective.conftest import LIBRARIES

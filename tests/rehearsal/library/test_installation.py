@@ -1,4 +1,7 @@
-"""`pip install ./components` gives a program of somebody else's all that it needs, and nothing of this checkout."""
+"""`pip install ./components` gives a program of somebody else's all that it needs, and nothing of this checkout.
+
+`./command_line` beside it gives the command.
+"""
 
 import os
 import re
@@ -16,8 +19,9 @@ from packaging.requirements import Requirement
 
 from rehearsal.tools.paths import PROJECT
 
-COMPONENTS = PROJECT / "components"
+COMPONENTS, COMMAND_LINE = PROJECT / "components", PROJECT / "command_line"
 PACKAGING: dict[str, Any] = tomllib.loads((COMPONENTS / "pyproject.toml").read_text())
+COMMAND: dict[str, Any] = tomllib.loads((COMMAND_LINE / "pyproject.toml").read_text())
 
 
 def run(*command: str, cwd: Path) -> subprocess.CompletedProcess[str]:
@@ -27,9 +31,9 @@ def run(*command: str, cwd: Path) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture(scope="module")
 def python(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The interpreter of a new environment with the library in it, built from a copy as pip builds it.
+    """The interpreter of a new environment with library and command line in it, built from a copy as pip builds them.
 
-    What the library depends on is this environment's: whether it suits is a test of its own.
+    What they depend on is this environment's: whether it suits is a test of its own.
     """
     folder = tmp_path_factory.mktemp("library")
     (backend,) = PACKAGING["build-system"]["requires"]
@@ -37,14 +41,18 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> str:
     reached = run(*pip, "download", "--no-deps", "--dest", "backend", "--retries", "1", backend, cwd=folder)
     if reached.returncode != 0:
         pytest.skip(f"no package registry is in reach: {reached.stderr.strip().splitlines()[-1]}")
-    shutil.copytree(COMPONENTS, folder / "source", ignore=shutil.ignore_patterns("build", "*.egg-info", "__pycache__"))
-    built = run(*pip, "wheel", "--no-deps", "--wheel-dir", "wheels", "./source", cwd=folder)
+    left = shutil.ignore_patterns("build", "*.egg-info", "__pycache__")
+    for source in (COMPONENTS, COMMAND_LINE):
+        shutil.copytree(source, folder / source.name, ignore=left)
+    sources = (f"./{COMPONENTS.name}", f"./{COMMAND_LINE.name}")
+    built = run(*pip, "wheel", "--no-deps", "--wheel-dir", "wheels", *sources, cwd=folder)
     assert built.returncode == 0, built.stderr
-    (wheel,) = (folder / "wheels").glob("*.whl")
+    wheels = [str(wheel) for wheel in (folder / "wheels").glob("*.whl")]
+    assert len(wheels) == len(sources)
     made = run(sys.executable, "-m", "venv", "fresh", cwd=folder)
     assert made.returncode == 0, made.stderr
     fresh = str(folder / "fresh/bin/python")
-    installed = run(fresh, "-m", "pip", "install", "--no-deps", "--no-index", str(wheel), cwd=folder)
+    installed = run(fresh, "-m", "pip", "install", "--no-deps", "--no-index", *wheels, cwd=folder)
     assert installed.returncode == 0, installed.stderr
     (packages,) = (folder / "fresh/lib").glob("python*/site-packages")
     # A folder that is added so lends its packages, but not its own .pth files: the checkout stays out of it.
@@ -79,23 +87,31 @@ def test_what_is_read_at_run_time_is_installed_too(python: str, tmp_path: Path) 
 
 
 def test_the_command_is_installed_and_starts(python: str, tmp_path: Path) -> None:
-    (command,) = PACKAGING["project"]["scripts"]
+    (command,) = COMMAND["project"]["scripts"]
     started = run(str(Path(python).with_name(command)), "--help", cwd=tmp_path)
     assert started.returncode == 0, started.stderr
     assert command in started.stdout
 
 
-def test_the_installed_library_brings_nothing_but_itself_and_its_command(python: str, tmp_path: Path) -> None:
+def test_the_command_line_asks_for_the_library_of_its_own_version(python: str, tmp_path: Path) -> None:
+    program = (
+        "from importlib.metadata import requires, version\n"
+        "print(version('aks-infiniband-cli'), *requires('aks-infiniband-cli'))"
+    )
+    version, *asked = said(python, program, tmp_path).split()
+    assert version == PACKAGING["project"]["version"]
+    assert f"aks-infiniband=={version}" in asked
+
+
+def test_the_installed_library_brings_nothing_but_itself(python: str, tmp_path: Path) -> None:
     program = "from importlib.metadata import files; print({str(f).split('/')[0] for f in files('aks-infiniband')})"
     found = re.findall(r"'([^']+)'", said(python, program, tmp_path))
-    assert set(found) - {".."} == {"aks_infiniband", f"aks_infiniband-{PACKAGING['project']['version']}.dist-info"}
+    assert set(found) == {"aks_infiniband", f"aks_infiniband-{PACKAGING['project']['version']}.dist-info"}
 
 
-def test_what_is_installed_here_suits_what_the_library_asks_for() -> None:
-    extras = PACKAGING["project"]["optional-dependencies"].values()
+def test_what_is_installed_here_suits_what_library_and_command_line_ask_for() -> None:
+    asked = PACKAGING["project"]["dependencies"] + (metadata.requires("aks-infiniband-cli") or [])
     unsuited = [
-        text
-        for text in [*PACKAGING["project"]["dependencies"], *(requirement for extra in extras for requirement in extra)]
-        if not Requirement(text).specifier.contains(metadata.version(Requirement(text).name))
+        text for text in asked if not Requirement(text).specifier.contains(metadata.version(Requirement(text).name))
     ]
     assert unsuited == []

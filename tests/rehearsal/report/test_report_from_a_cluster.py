@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from aks_infiniband.report.command import main
-from aks_infiniband.report.sources import NoReportsError, from_cluster
 from aks_infiniband.resources.metadata import labels
 from aks_infiniband.validation.payload.api import packed
 from aks_infiniband.validation.payload.report import SCHEMA_VERSION
+from aks_infiniband_cli.main import main
+from aks_infiniband_cli.report.sources import NoReportsError, from_cluster
 from lightkube import Client, KubeConfig
 from lightkube.models.meta_v1 import ObjectMeta
 from lightkube.resources.core_v1 import ConfigMap, Namespace

@@ -1,16 +1,17 @@
-"""What the library imports is what its package asks for."""
+"""What the library and the command line import is what each of their packages asks for."""
 
 import ast
 import sys
-import tomllib
-from importlib.metadata import packages_distributions
+from importlib.metadata import packages_distributions, requires
 from pathlib import Path
 
 import aks_infiniband
+import aks_infiniband_cli
+import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-PACKAGE = Path(aks_infiniband.__file__).parent
+PACKAGES = {"aks-infiniband": aks_infiniband, "aks-infiniband-cli": aks_infiniband_cli}
 IN_PODS_ONLY = {"torch"}
 """What the sample's image has, and the library itself never imports."""
 PART_OF_ANOTHER = {"pydantic_core", "markupsafe"}
@@ -25,18 +26,16 @@ def imported(path: Path) -> set[str]:
     return {name.partition(".")[0] for name in names}
 
 
-def test_every_third_party_import_is_a_declared_dependency_and_the_other_way_round() -> None:
-    project = tomllib.loads((PACKAGE.parent / "pyproject.toml").read_text())["project"]
-    asked = [
-        *project["dependencies"],
-        *(requirement for extra in project["optional-dependencies"].values() for requirement in extra),
-    ]
-    declared = {Requirement(text).name for text in asked}
-    found = set().union(*map(imported, PACKAGE.rglob("*.py"))) - set(sys.stdlib_module_names)
+@pytest.mark.parametrize("distribution", PACKAGES)
+def test_every_third_party_import_is_a_declared_dependency_and_the_other_way_round(distribution: str) -> None:
+    package = PACKAGES[distribution]
+    declared = {Requirement(text).name for text in requires(distribution) or []}
+    modules = Path(str(package.__file__)).parent.rglob("*.py")
+    found = set().union(*map(imported, modules)) - set(sys.stdlib_module_names)
     owners = packages_distributions()
     asked_for = {
         name: declared & {canonicalize_name(owner) for owner in owners[name]}
-        for name in found - {"aks_infiniband"} - IN_PODS_ONLY - PART_OF_ANOTHER
+        for name in found - {package.__name__} - IN_PODS_ONLY - PART_OF_ANOTHER
     }
     assert [name for name, by in asked_for.items() if not by] == [], "imported, not declared"
     assert declared - set().union(*asked_for.values()) == set(), "declared, not imported"

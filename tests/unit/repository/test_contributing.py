@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[3]
-FOLDERS = ("components", "docs", "examples", "rehearsal", "tests", "values")
+FOLDERS = ("command_line", "components", "docs", "examples", "rehearsal", "tests", "values")
 
 
 @pytest.mark.parametrize("page", ["CONTRIBUTING.md", "SECURITY.md", "README.md"])

@@ -1,4 +1,4 @@
-"""The rooms of both packages: few, drawn in CONTRIBUTING.md, and every import between them points one way."""
+"""The rooms of every package: few, drawn in CONTRIBUTING.md, and every import between them points one way."""
 
 import pytest
 

@@ -7,8 +7,8 @@ from markupsafe import Markup
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from aks_infiniband.report import plots
-from aks_infiniband.report.timeline import Link, Span, clock, longest_chain
+from aks_infiniband_cli.report import plots
+from aks_infiniband_cli.report.timeline import Link, Span, clock, longest_chain
 
 _OPERATION, _CHAIN, _WAITED = "#9db7cf", "#d9480f", "#444444"
 
@@ -45,7 +45,7 @@ def html(spans: Sequence[Span], title: str) -> tuple[str, bytes]:
     """The page, and its picture as PNG."""
     chain = longest_chain(spans)
     figure = picture(spans, chain, title)
-    environment = Environment(loader=PackageLoader("aks_infiniband.report", "."), autoescape=True, trim_blocks=True)
+    environment = Environment(loader=PackageLoader("aks_infiniband_cli.report", "."), autoescape=True, trim_blocks=True)
     environment.filters |= {"clock": clock}
     drawing = Markup(plots.inline_svg(figure, "timeline"))  # noqa: S704 our own drawing
     page = environment.get_template("timeline.html.j2").render(

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from aks_infiniband.report.command import main
-from aks_infiniband.report.page import plots_of
-from aks_infiniband.report.sources import NoReportsError, from_outputs
 from aks_infiniband.validation.payload.checks import Threshold, make_check
 from aks_infiniband.validation.payload.report import SCHEMA_VERSION
+from aks_infiniband_cli.main import main
+from aks_infiniband_cli.report.page import plots_of
+from aks_infiniband_cli.report.sources import NoReportsError, from_outputs
 
 GIB = 1 << 30
 NODES = ("aks-a", "aks-b")

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from aks_infiniband.report.command import main
-from aks_infiniband.report.timeline import from_engine, from_result, longest_chain, table
+from aks_infiniband_cli.main import main
+from aks_infiniband_cli.report.timeline import from_engine, from_result, longest_chain, table
 
 PREFIX = "urn:pulumi:dev::aks-infiniband::"
 PROVIDER, CLUSTER, POOL, RELEASE, JOB, COMPONENT = (

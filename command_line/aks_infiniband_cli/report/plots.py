@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import matplotlib as mpl
-from matplotlib.figure import Figure
-
 from aks_infiniband.validation.reports import shown_bytes
+from matplotlib.figure import Figure
 
 _NAMES: Final = {"ring": "ring (judged)", "nccl": "NCCL's own choice"}
 _COLOURS: Final = {"ring": "#0b6bcb", "nccl": "#8a5cb8"}

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
+from aks_infiniband.validation.reports import as_text, measured_text, severity, shown_bytes
 from jinja2 import Environment, PackageLoader
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
-from aks_infiniband.report import plots
-from aks_infiniband.validation.reports import as_text, measured_text, severity, shown_bytes
+from aks_infiniband_cli.report import plots
 
 _MAPPED: Final = ("rdma-write-bandwidth", "rdma-read-bandwidth", "rdma-read-latency")
 """Figures that are drawn as a heat map."""
@@ -50,7 +50,7 @@ def plots_of(report: Mapping[str, Any]) -> list[Plot]:
 def html(reports: Mapping[str, Mapping[str, Any]], plots_by_pool: Mapping[str, Sequence[Plot]]) -> str:
     """The page: one section for each pool."""
     # Node names and causes come from a cluster, so they are escaped; the plots are made here.
-    environment = Environment(loader=PackageLoader("aks_infiniband.report", "."), autoescape=True, trim_blocks=True)
+    environment = Environment(loader=PackageLoader("aks_infiniband_cli.report", "."), autoescape=True, trim_blocks=True)
     environment.filters |= {"size": shown_bytes, "measured": measured_text, "text": as_text}
     drawn = {
         pool: [(plot, Markup(plots.inline_svg(plot.figure, plot.name))) for plot in found]  # noqa: S704 our own drawing

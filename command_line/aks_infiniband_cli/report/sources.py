@@ -8,6 +8,8 @@ from typing import Any, Final
 from aks_infiniband.resources.metadata import labels
 from aks_infiniband.validation.reports import SCHEMA_VERSION, report_in
 
+from aks_infiniband_cli.console import CommandError
+
 Reports = dict[str, dict[str, Any]]
 """The report of each pool, by the pool's name."""
 
@@ -16,7 +18,7 @@ _LABELS: Final[dict[str, Any]] = {
 }
 
 
-class NoReportsError(Exception):
+class NoReportsError(CommandError):
     """There is no report to make a page of; the text says where it was looked for and what to do."""
 
 

@@ -6,10 +6,12 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
+from aks_infiniband_cli.console import CommandError
+
 _QUIET = frozenset({"same", "read", "refresh", "read-discard", "discard"})
 
 
-class NoTimelineError(Exception):
+class NoTimelineError(CommandError):
     """A file holds no update that changed something."""
 
 

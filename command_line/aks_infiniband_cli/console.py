@@ -1,0 +1,73 @@
+"""What a command is, and how what it has to say reaches a terminal, a pipe or a program."""
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from rich.console import Console, RenderableType
+
+FINE: Final = 0
+FOUND: Final = 1
+WRONG_USE: Final = 2
+
+Output = Literal["text", "json"]
+
+
+class CommandError(Exception):
+    """A command cannot do what it was asked for; the text says why and what to do."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """What a command has to say.
+
+    document: for `--output json`. text: for a pipe, with no decoration. shown: for a terminal; None: the text.
+    exit_code: FINE, or FOUND where something is not as it should be.
+    """
+
+    document: Mapping[str, Any]
+    text: str
+    shown: RenderableType | None = None
+    exit_code: int = FINE
+
+
+@dataclass(frozen=True, kw_only=True)
+class Command:
+    """One command of `aks-infiniband`.
+
+    help: one line; description: what it does; example: a command line. declare: adds its flags. run: does it, and
+    raises CommandError, OSError or ValueError where it cannot. extra: of this distribution, which it needs; None: none.
+    """
+
+    name: str
+    help: str
+    description: str
+    example: str
+    declare: Callable[[argparse.ArgumentParser], None]
+    run: Callable[[argparse.Namespace], Answer]
+    extra: str | None = None
+
+
+def show(answer: Answer, output: Output) -> None:
+    """Write an answer to standard output."""
+    if output == "json":
+        print(json.dumps(answer.document, indent=2, ensure_ascii=False))
+    elif answer.shown is not None and sys.stdout.isatty():
+        Console(highlight=False).print(answer.shown)
+    else:
+        print(answer.text)
+
+
+@contextmanager
+def at_work(doing: str) -> Iterator[None]:
+    """Say on a terminal what takes a while: on standard error, so that no pipe has it."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield
+        return
+    with console.status(doing):
+        yield

@@ -1,0 +1,45 @@
+"""The front door of `aks-infiniband`: it knows its commands, and turns what they answer into an exit code."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from typing import Final
+
+from aks_infiniband_cli.console import WRONG_USE, Command, CommandError, show
+from aks_infiniband_cli.report.command import REPORT, TIMELINE
+
+COMMANDS: Final[tuple[Command, ...]] = (REPORT, TIMELINE)
+EXIT_CODES: Final = "exit codes: 0 fine, 1 something is not as it should be, 2 wrong use, or no answer could be given"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command line, without its first word; returns the exit code. Raises SystemExit for flags that are none."""
+    given = _parser().parse_args(arguments)
+    command: Command = given.command
+    try:
+        answer = command.run(given)
+    except ModuleNotFoundError as error:
+        if command.extra is None:
+            raise
+        return _refused(command, f"{error}: pip install 'aks-infiniband-cli[{command.extra}]'")
+    except (CommandError, OSError, ValueError) as error:
+        return _refused(command, str(error))
+    show(answer, given.output)
+    return answer.exit_code
+
+
+def _refused(command: Command, why: str) -> int:
+    print(f"aks-infiniband {command.name}: {why}", file=sys.stderr)
+    return WRONG_USE
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="aks-infiniband", epilog=EXIT_CODES)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    for command in COMMANDS:
+        epilog = f"example: {command.example} | {EXIT_CODES}"
+        its = commands.add_parser(command.name, help=command.help, description=command.description, epilog=epilog)
+        command.declare(its)
+        its.add_argument("--output", choices=("text", "json"), default="text", help="default: text")
+        its.set_defaults(command=command)
+    return parser

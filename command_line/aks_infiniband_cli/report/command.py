@@ -1,0 +1,105 @@
+"""The commands report and timeline.
+
+What they import takes seconds, or is an extra: it is imported when they run.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from aks_infiniband_cli.console import FINE, FOUND, Answer, Command, at_work
+
+
+def declare_report(report: argparse.ArgumentParser) -> None:
+    """Add the flags of `report`."""
+    source = report.add_mutually_exclusive_group(required=True)
+    source.add_argument("--outputs", metavar="FILE", help="what `pulumi stack output --json` prints; - is stdin")
+    source.add_argument("--kubeconfig", type=Path, metavar="FILE", help="a cluster whose ConfigMaps have the reports")
+    report.add_argument("--context", help="of the kubeconfig; default: its current one")
+    report.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="where the files go")
+
+
+def report(given: argparse.Namespace) -> Answer:
+    """Make the page of reports. The exit code is FOUND where a pool does not pass."""
+    from aks_infiniband_cli.report import sources  # noqa: PLC0415
+    from aks_infiniband_cli.report.files import write  # noqa: PLC0415
+
+    with at_work("Reading the reports and drawing"):
+        if given.kubeconfig is not None:
+            found = sources.from_cluster(given.kubeconfig, given.context)
+        else:
+            found = sources.from_outputs(_text(given.outputs))
+        files = [str(path) for path in write(found, given.out)]
+    verdicts = {name: pool["verdict"] for name, pool in found.items()}
+    return Answer(
+        document={"verdicts": verdicts, "files": files},
+        text="\n".join(files),
+        exit_code=FINE if set(verdicts.values()) == {"pass"} else FOUND,
+    )
+
+
+def declare_timeline(timeline: argparse.ArgumentParser) -> None:
+    """Add the flags of `timeline`."""
+    source = timeline.add_mutually_exclusive_group(required=True)
+    source.add_argument("--events", type=Path, metavar="FILE", help="what `pulumi up --event-log FILE` wrote")
+    source.add_argument("--result", type=Path, metavar="FILE", help="the result.json of a rehearsal")
+    timeline.add_argument("--state", type=Path, required=True, metavar="FILE", help="what `pulumi stack export` prints")
+    timeline.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="where the files go")
+
+
+def timeline(given: argparse.Namespace) -> Answer:
+    """Draw an update."""
+    from aks_infiniband_cli.report import timeline, timeline_page  # noqa: PLC0415
+
+    with at_work("Drawing"):
+        state = _json(given.state)
+        if given.result is not None:
+            spans = timeline.from_result(_json(given.result), state)
+        else:
+            spans = timeline.from_engine(given.events.read_text(encoding="utf-8").splitlines(), state)
+        page, png = timeline_page.html(spans, "What the update did when")
+        given.out.mkdir(parents=True, exist_ok=True)
+        files = [given.out / "timeline.html", given.out / "timeline.png"]
+        files[0].write_text(page, encoding="utf-8")
+        files[1].write_bytes(png)
+    names = [str(path) for path in files]
+    chain = [
+        {"name": link.name, "start_s": link.start, "end_s": link.end, "waited": link.waited}
+        for link in timeline.longest_chain(spans)
+    ]
+    return Answer(
+        document={"chain": chain, "seconds": max(span.end for span in spans), "files": names},
+        text="\n".join([timeline.table(spans), *names]),
+    )
+
+
+def _text(name: str) -> str:
+    return sys.stdin.read() if name == "-" else Path(name).read_text(encoding="utf-8")
+
+
+def _json(path: Path) -> Mapping[str, Any]:
+    document: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return document
+
+
+REPORT: Final = Command(
+    name="report",
+    help="make a page of what the validations measured",
+    description="Makes report.html, and each plot as PNG, of the reports of a stack's pools.",
+    example="pulumi stack output --json | aks-infiniband report --outputs - --out report",
+    declare=declare_report,
+    run=report,
+    extra="report",
+)
+TIMELINE: Final = Command(
+    name="timeline",
+    help="draw what an update did when, and the chain that made it as long as it was",
+    description="Makes timeline.html and timeline.png of an update, and prints the longest links of its chain.",
+    example="pulumi stack export > state.json; aks-infiniband timeline --events up.jsonl --state state.json --out .",
+    declare=declare_timeline,
+    run=timeline,
+    extra="report",
+)

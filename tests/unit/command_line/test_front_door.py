@@ -1,0 +1,75 @@
+"""The front door of `aks-infiniband`: what a command answers reaches the terminal, a pipe or a program."""
+
+import argparse
+import json
+import re
+from pathlib import Path
+
+import pytest
+from aks_infiniband_cli import main as door
+from aks_infiniband_cli.console import FOUND, Answer, Command, CommandError
+
+PAGE = Path(__file__).parents[3] / "docs" / "command-line.md"
+
+
+def command(answer: Answer | Exception) -> Command:
+    def run(given: argparse.Namespace) -> Answer:
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    def declare(parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("--pool", required=True)
+
+    return Command(name="look", help="h", description="d", example="e", declare=declare, run=run, extra="glasses")
+
+
+def run(monkeypatch: pytest.MonkeyPatch, answer: Answer | Exception, *flags: str) -> int:
+    monkeypatch.setattr(door, "COMMANDS", (command(answer),))
+    return door.main(["look", "--pool", "ndh100", *flags])
+
+
+ANSWER = Answer(document={"pools": ["ndh100"]}, text="pool ndh100", shown="[bold]pool[/] ndh100", exit_code=FOUND)
+
+
+def test_a_pipe_gets_plain_text_and_the_exit_code_says_what_was_found(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(monkeypatch, ANSWER) == 1
+    assert capsys.readouterr() == ("pool ndh100\n", "")
+
+
+def test_a_program_gets_one_json_document(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(monkeypatch, ANSWER, "--output", "json") == 1
+    assert json.loads(capsys.readouterr().out) == {"pools": ["ndh100"]}
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (CommandError("there is no cluster"), "there is no cluster"),
+        (FileNotFoundError(2, "No such file", "x"), "[Errno 2] No such file: 'x'"),
+        (ModuleNotFoundError("No module named 'lens'"), "pip install 'aks-infiniband-cli[glasses]'"),
+    ],
+)
+def test_where_there_is_no_answer_standard_error_says_why(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], error: Exception, said: str
+) -> None:
+    assert run(monkeypatch, error, "--output", "json") == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("aks-infiniband look: ")
+    assert said in err
+
+
+def test_flags_that_are_none_are_wrong_use(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(door, "COMMANDS", (command(ANSWER),))
+    with pytest.raises(SystemExit) as left:
+        door.main(["look", "--pol"])
+    assert left.value.code == 2
+
+
+def test_every_command_has_its_row_and_its_document_on_the_page() -> None:
+    names = re.findall(r"^\| \[?`([a-z]+)`", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    for command in door.COMMANDS:
+        assert names.count(command.name) == 2, f"{command.name}: once among the commands, once among the documents"
