@@ -1,10 +1,12 @@
 """Draws docs/rehearsal.svg, the end of a rehearsal of the stack `dev`, from what `make rehearse` has left of it."""
 
 import json
+import re
 from io import StringIO
 from pathlib import Path
 from typing import Final
 
+from rich._export_format import CONSOLE_SVG_FORMAT
 from rich.console import Console
 
 from rehearsal.engine.events import Step
@@ -14,6 +16,14 @@ from rehearsal.outcome.tables import print_summary
 _PROJECT: Final = Path(__file__).parents[2]
 _WIDTH: Final = 100
 """Columns of the terminal in the picture."""
+_FONTS: Final = "ui-monospace, Menlo, Consolas, monospace"
+
+
+def svg_format() -> str:
+    """Rich's form of a picture without its web fonts: a picture in our README loads nothing from elsewhere."""
+    without_web_fonts = re.sub(r"@font-face \{\{.*?\}\}\s*", "", CONSOLE_SVG_FORMAT, flags=re.DOTALL)
+    return without_web_fonts.replace("Fira Code, monospace", _FONTS)
+
 
 if __name__ == "__main__":
     result = json.loads((_PROJECT / ".rehearsal" / "dev" / "result.json").read_text(encoding="utf-8"))
@@ -31,4 +41,4 @@ if __name__ == "__main__":
         )
     console = Console(record=True, width=_WIDTH, file=StringIO())
     print_summary(console, seen.steps, result["outputs"])
-    console.save_svg(str(_PROJECT / "docs" / "rehearsal.svg"), title="make rehearse")
+    console.save_svg(str(_PROJECT / "docs" / "rehearsal.svg"), title="make rehearse", code_format=svg_format())
