@@ -3,10 +3,9 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib import resources
 from typing import Final
 
-import yaml
+from aks_infiniband.facts.tables import table
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -25,7 +24,7 @@ def _known(section: str) -> tuple[Known, ...]:
     return tuple(Known(**entry) for entry in _TABLE[section])
 
 
-_TABLE: Final = yaml.safe_load((resources.files(__package__) / "known_messages.yaml").read_text(encoding="utf-8"))
+_TABLE: Final = table(__package__, "known_messages.yaml")
 LOG_LINES: Final = _known("log_lines")
 SANDBOX: Final = _known("sandbox")
 REFUSALS: Final = _known("refusals")

@@ -1,22 +1,32 @@
-"""A machine size that the catalogue does not know, from a stack file's description of it."""
+"""A machine size from a description in a stack file's keys, that of the catalogue or of a stack file itself."""
 
 from collections.abc import Mapping
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Final
 
-from aks_infiniband.facts.catalog.machine import (
-    Accelerator,
-    Infiniband,
-    MachineSize,
-    Slots,
-    counted_up,
-)
-from aks_infiniband.facts.catalog.slots import FIRST_GPU, FIRST_HCA
+from aks_infiniband.facts.catalog.machine import Accelerator, Infiniband, MachineSize, PciSlot, Processor, Slots
+
+_RATE_GBPS: Final = {"EDR": 100, "HDR": 200, "NDR": 400, "XDR": 800}
+"""Signalling rate of one port by generation, in Gb/s (InfiniBand Trade Association, roadmap; four lanes)."""
+_VF_DEVICE_ID: Final = {"ConnectX-5": "1018", "ConnectX-6": "101c", "ConnectX-7": "101e", "ConnectX-8": "101e"}
+"""PCI device ID of the virtual function that Azure passes into the machine, by adapter (PCI ID Repository)."""
+_FIRST_HCA: Final = 0x0101
+"""PCI domain of the first HCA, 257, on every size where it is known."""
+_FIRST_GPU: Final = 0x0001
+"""PCI domain of the first GPU on every amd64 size where it is known."""
 
 
-def described(name: str, description: Mapping[str, Any]) -> MachineSize:
-    """The size that the stack file describes under aks-infiniband:sizes.
+def described(
+    name: str,
+    description: Mapping[str, Any],
+    *,
+    layout: Mapping[str, Any] = MappingProxyType({"source": "assumed"}),
+    quota_vcpus: int | None = None,
+) -> MachineSize:
+    """The size of this description, which is well-formed, defaults left out or not (settings.DescribedSize).
 
-    description: well-formed, with the stack file's keys, defaults left out or not (settings.DescribedSize).
+    layout: where its adapters and GPUs sit, as `sizes.yaml` has it.
+    quota_vcpus: what one machine counts against the quota; by default all vCPUs.
     """
     infiniband, accelerator = description["infiniband"], description.get("accelerator")
     architecture = description.get("architecture", "amd64")
@@ -26,12 +36,14 @@ def described(name: str, description: Mapping[str, Any]) -> MachineSize:
         name=name,
         series=description["series"],
         vcpus=description["vcpus"],
-        quota_vcpus=description["vcpus"],
+        quota_vcpus=quota_vcpus or description["vcpus"],
         memory_gib=description["memoryGib"],
-        infiniband=Infiniband.of(
-            *(infiniband["hcaCount"], infiniband["generation"], infiniband["adapter"]),
-            rate_gbps=infiniband.get("rateGbps") or 0,
-            vf_device_id=infiniband.get("vfDeviceId") or "",
+        infiniband=Infiniband(
+            hca_count=infiniband["hcaCount"],
+            generation=infiniband["generation"],
+            rate_gbps=infiniband.get("rateGbps") or _RATE_GBPS[infiniband["generation"]],
+            adapter=infiniband["adapter"],
+            vf_device_id=infiniband.get("vfDeviceId") or _VF_DEVICE_ID[infiniband["adapter"]],
             service_level=1 if grace_blackwell else 0,
         ),
         accelerator=accelerator
@@ -46,8 +58,16 @@ def described(name: str, description: Mapping[str, Any]) -> MachineSize:
         image_has_ofed=grace_blackwell,
         placement_feature=description.get("placementFeature", True),
         slots=Slots(
-            hcas=counted_up(FIRST_HCA, infiniband["hcaCount"]),
-            gpus=counted_up(FIRST_GPU, accelerator["count"] if accelerator else 0),
-            source="assumed",
+            hcas=_slots(layout.get("hcas"), _FIRST_HCA, infiniband["hcaCount"]),
+            gpus=_slots(layout.get("gpus"), _FIRST_GPU, accelerator["count"] if accelerator else 0),
+            source=layout["source"],
+            processor=Processor(**layout["processor"]) if "processor" in layout else None,
         ),
     )
+
+
+def _slots(known: list[dict[str, int]] | None, first_domain: int, count: int) -> tuple[PciSlot, ...]:
+    """Where nothing is known: consecutive domains, spread evenly over two NUMA nodes."""
+    if known is not None:
+        return tuple(PciSlot(**slot) for slot in known)
+    return tuple(PciSlot(domain=first_domain + n, numa_node=n * 2 // count) for n in range(count))

@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass
-from typing import Final, Literal, Self
+from typing import Final, Literal
 
 Architecture = Literal["amd64", "arm64"]
 LinkGeneration = Literal["EDR", "HDR", "NDR", "XDR"]
@@ -23,10 +23,6 @@ looked at; assumed: they are not published, so they are counted up from the firs
 GPU_OPERATOR_OFF: Final = "nvidia.com/gpu.deploy.operands"
 """Node label that, false, keeps every DaemonSet of the GPU Operator off a node (NVIDIA, GPU Operator, "Preventing
 Installation of Operands on Some Nodes")."""
-RATE_GBPS: Final[dict[LinkGeneration, int]] = {"EDR": 100, "HDR": 200, "NDR": 400, "XDR": 800}
-"""Signalling rate of one port by generation, in Gb/s (InfiniBand Trade Association, roadmap; four lanes)."""
-VF_DEVICE_ID: Final = {"ConnectX-5": "1018", "ConnectX-6": "101c", "ConnectX-7": "101e", "ConnectX-8": "101e"}
-"""PCI device ID of the virtual function by adapter (PCI ID Repository)."""
 INFINIBAND_CLASS: Final = "0207"
 """PCI class and subclass of an HCA, physical or virtual; of an Ethernet function they are 0200 (PCI ID Repository)."""
 
@@ -69,27 +65,6 @@ class Infiniband:
     service_level: int = 0
     """Service level that traffic has to ask for: 1 on the fabric of GB200 and GB300 (Azure/ai-infrastructure-on-azure
     a01b073, examples/inferenceX/aks and skills/slurm/nccl_allreduce_test)."""
-
-    @classmethod
-    def of(
-        cls,
-        hca_count: int,
-        generation: LinkGeneration,
-        adapter: str,
-        *,
-        rate_gbps: int = 0,
-        vf_device_id: str = "",
-        service_level: int = 0,
-    ) -> Self:
-        """Adapters whose rate and device ID follow from generation and adapter where they are not given."""
-        return cls(
-            hca_count=hca_count,
-            generation=generation,
-            rate_gbps=rate_gbps or RATE_GBPS[generation],
-            adapter=adapter,
-            vf_device_id=vf_device_id or VF_DEVICE_ID[adapter],
-            service_level=service_level,
-        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -215,8 +190,3 @@ def keeps_gpu_operator_off(owner: GpuDriver, size: MachineSize | None, vm_size: 
     if size is not None:
         return size.accelerator is not None and size.accelerator.vendor == "nvidia"
     return re.match(r"Standard_N", vm_size) is not None and not re.search(r"MI\d|_V710|NV\d+as_v4", vm_size)
-
-
-def counted_up(first_domain: int, count: int) -> tuple[PciSlot, ...]:
-    """Slots where nothing is known: consecutive domains, spread evenly over two NUMA nodes."""
-    return tuple(PciSlot(domain=first_domain + n, numa_node=n * 2 // count) for n in range(count))
