@@ -88,7 +88,7 @@ class Supervisor:
         self._ports = free_ports(part_table.PORTS)
         write_credentials(self.run, api_server_port=self._ports["kube-apiserver"])
         if "kwok" in self.names:
-            write_atomically(self.run.kwok_config, stages.render(self.speed))
+            write_atomically(self.run.kwok_config, stages.render(self.speed, pods="machines" not in self.names))
         table = part_table.table(self.run, ports=self._ports, speed=self.speed, names=self.names)
         self._enter("starting")
         ready = {part.name: asyncio.Event() for part in table}

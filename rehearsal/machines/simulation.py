@@ -10,10 +10,10 @@ from lightkube.core.async_client import AsyncClient
 
 from rehearsal.machines.hardware.inventory import Inventory
 from rehearsal.machines.kubelet import behaviour_pods, job_pods
+from rehearsal.machines.kubelet.images import Images
 from rehearsal.machines.kubelet.kubelet import Kubelet
 from rehearsal.machines.kubelet.log_server import LogServer
 from rehearsal.machines.network.address_controller import AddressController
-from rehearsal.machines.network.networks import NETWORKS_ANNOTATION
 from rehearsal.machines.network.sandbox import Sandboxes
 from rehearsal.machines.nodes.upkeep import Machines
 from rehearsal.machines.pods.behaviours import ORDINARY, behaviour_of, is_job_pod
@@ -48,8 +48,9 @@ class Simulation:
         logs = LogServer.start(folder, is_running=lambda namespace, name: _is_running(cluster, namespace, name))
         machines = Machines(cluster, effects, Inventory(folder.root), logs.port)
         sandboxes = Sandboxes(cluster=cluster, effects=effects)
-        stage = behaviour_pods.Stage(effects=effects, sandboxes=sandboxes, latencies=latencies)
-        return cls(cluster, machines, Kubelet.of(machines, sandboxes, folder, latencies), stage, logs)
+        images = Images(latencies=latencies)
+        stage = behaviour_pods.Stage(effects=effects, sandboxes=sandboxes, images=images, latencies=latencies)
+        return cls(cluster, machines, Kubelet.of(machines, sandboxes, images, folder), stage, logs)
 
     async def run(self, announce: Callable[[], None]) -> None:
         """Simulate until cancelled; announce is called once nodes and pods have been read and are acted on."""
@@ -69,6 +70,7 @@ class Simulation:
             self._hear_pod(document, gone=gone)
         elif kind == "Node" and gone:
             self.stage.effects.forget(document["metadata"]["name"])
+            self.stage.images.forget(document["metadata"]["name"])
             for pod in self._pods.values():  # the machine is gone, and with it what ran there
                 if pod.spec["nodeName"] == document["metadata"]["name"]:
                     pod.seen(pod.document, gone=True)
@@ -88,20 +90,14 @@ class Simulation:
             self._tasks.create_task(self._play(pod, part(pod)))
 
     def _part(self, document: Document) -> Callable[[RunningPod], Coroutine[Any, Any, None]] | None:
-        """The part that simulates a pod; None for a pod that has no machine yet, or that kwok simulates."""
+        """The part that simulates a pod; None for a pod that has no machine yet, or that has ended."""
         node = self.cluster.of("Node").get(("", document["spec"].get("nodeName") or ""))
         machine = None if node is None else self.machines.inventory.machine(node)
-        if machine is None:
+        if machine is None or (is_finished(document) and not document["metadata"].get("deletionTimestamp")):
             return None
         if is_job_pod(document):
-            if is_finished(document) and not document["metadata"].get("deletionTimestamp"):
-                return None
             return lambda pod: job_pods.run(pod, machine, self.kubelet)
-        behaviour = behaviour_of(document)
-        if behaviour is None and NETWORKS_ANNOTATION in (document["metadata"].get("annotations") or {}):
-            behaviour = ORDINARY
-        if behaviour is None:
-            return None
+        behaviour = behaviour_of(document) or ORDINARY
         return lambda pod: behaviour_pods.drive(pod, behaviour, machine, self.stage)
 
     async def _play(self, pod: RunningPod, part: Coroutine[Any, Any, None]) -> None:

@@ -1,7 +1,7 @@
-"""The configuration of kwok 0.8.0: what it does to the simulated nodes, and to the pods that nothing else drives.
+"""The configuration of kwok 0.8.0: what it does to the simulated nodes, and to pods where no machines process runs.
 
-kwok keeps conditions, addresses and leases of the nodes, and lets ordinary pods run; pods of behaviours.yaml and pods
-of Jobs are left to the machines process, by the same table. Stage selectors are jq, templates Go's.
+kwok keeps conditions, addresses and leases of the nodes. Pods are the machines process's; in a data centre without it
+kwok lets the ordinary ones run, and no pod of behaviours.yaml or of a Job. Stage selectors are jq, templates Go's.
 """
 
 import json
@@ -121,10 +121,17 @@ _NOT_BROKEN = {"key": f'.metadata.annotations["{BROKEN_ANNOTATION}"]', "operator
 """Holds for a node whose container runtime is up: the machines process says of the others that they are not ready."""
 
 
-def render(speed: float) -> str:
-    """The configuration file for a rehearsal at this speed (simulated seconds per real second)."""
-    start_milliseconds = round(Latencies(speed=speed).seconds("containerStart") * 1000)
-    documents = [
+def render(speed: float, *, pods: bool) -> str:
+    """The configuration file for a rehearsal at this speed (simulated seconds per real second).
+
+    pods: whether kwok lets ordinary pods run.
+    """
+    documents = _node_stages() + (_pod_stages(speed) if pods else [])
+    return yaml.safe_dump_all(documents, sort_keys=False)
+
+
+def _node_stages() -> list[dict[str, Any]]:
+    return [
         _stage("node-initialise", "Node", [_node_ready("NotIn"), _NOT_BROKEN], {"statusTemplate": _NODE_INITIALISED}),
         _stage(
             "node-heartbeat",
@@ -133,6 +140,12 @@ def render(speed: float) -> str:
             {"statusTemplate": _NODE_CONDITIONS},
             milliseconds=_HEARTBEAT_MILLISECONDS,
         ),
+    ]
+
+
+def _pod_stages(speed: float) -> list[dict[str, Any]]:
+    start_milliseconds = round(Latencies(speed=speed).seconds("containerStart") * 1000)
+    return [
         _stage(
             "pod-ready",
             "Pod",
@@ -157,7 +170,6 @@ def render(speed: float) -> str:
             {"delete": True},
         ),
     ]
-    return yaml.safe_dump_all(documents, sort_keys=False)
 
 
 def _stage(

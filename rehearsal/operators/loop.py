@@ -13,12 +13,13 @@ from rehearsal.operators.carrying_out import carry_out
 from rehearsal.operators.gpu import reconcile as gpu
 from rehearsal.operators.network import reconcile as network
 from rehearsal.operators.plan import Plan, Snapshot
+from rehearsal.run.latency import Latencies
 from rehearsal.watch.cluster import Cluster
 
 log = logging.getLogger(__name__)
 
 _SETTLE_SECONDS: Final = 0.1
-"""From a change to the look at it: changes come in bursts."""
+"""From a change to the look at it, at least: changes come in bursts."""
 _RETRY_SECONDS: Final = 1.0
 """Pause after a plan in which something failed, before the next."""
 
@@ -39,18 +40,18 @@ OPERATORS: Final = (
 _WATCHED: Final = sorted({kind for operator in OPERATORS for kind in operator.watched})
 
 
-async def run(client: AsyncClient) -> None:
+async def run(client: AsyncClient, latencies: Latencies) -> None:
     """Run the operators until cancelled."""
     cluster = Cluster(client, _WATCHED)
     async with asyncio.TaskGroup() as tasks:
         tasks.create_task(cluster.watch())
         await cluster.wait_listed()
-        await _loop(cluster)
+        await _loop(cluster, settle=max(_SETTLE_SECONDS, latencies.seconds("operatorRequeue")))
 
 
-async def _loop(cluster: Cluster) -> None:
+async def _loop(cluster: Cluster, *, settle: float) -> None:
     while True:
-        await asyncio.sleep(_SETTLE_SECONDS)
+        await asyncio.sleep(settle)
         seen = cluster.version
         if await _step(cluster):
             await cluster.changed_since(seen)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from rehearsal.machines.hardware.inventory import Machine
 from rehearsal.machines.hardware.kernel_modules import lifts_memlock
+from rehearsal.machines.kubelet.images import Images
 from rehearsal.machines.network.sandbox import Sandboxes
 from rehearsal.machines.pods.behaviours import (
     Behaviour,
@@ -35,6 +36,7 @@ class Stage:
 
     effects: Effects
     sandboxes: Sandboxes
+    images: Images
     latencies: Latencies
 
 
@@ -70,6 +72,7 @@ class _Life:
         if is_ready(pod.document):  # from before this process was started
             _show_ready(pod)
             self.stage.sandboxes.remember(pod.document)
+            self.stage.images.remember(pod)
         else:
             await self._become_ready()
             if self.behaviour.effect_latency is not None:
@@ -102,6 +105,7 @@ class _Life:
         await self.stage.sandboxes.attach(pod, self.machine)
         for view in pod.init:
             step = behaviour.init_containers.get(view.name, InitContainerBehaviour())
+            await self.stage.images.pull(pod, [view])
             began = now()
             view.state = running(began)
             await pod.report()
@@ -111,14 +115,16 @@ class _Life:
         for view in pod.containers:
             view.state = waiting("ContainerCreating")
         await pod.report()
+        await self.stage.images.pull(pod, pod.containers)
         latency = self.stage.latencies.seconds(behaviour.latency)
         await asyncio.sleep(min(start, latency))
         await self._crash_where_it_must()
         for view in pod.containers:
             view.state = running(now())
-        await pod.report()
-        await self._wait(behaviour.waits_for)
-        await asyncio.sleep(max(0.0, latency - start))
+        if behaviour.waits_for is not None or latency > start:
+            await pod.report()
+            await self._wait(behaviour.waits_for)
+            await asyncio.sleep(latency - start)
         for view in pod.containers:
             view.ready = view.started = True
         await pod.report()

@@ -62,6 +62,7 @@ class Execution:
         sidecars: list[asyncio.Task[int]] = []
         try:
             for container, view in zip(spec.get("initContainers") or [], pod.init, strict=True):
+                await self.kubelet.images.pull(pod, [view])
                 if view.sidecar:
                     sidecars.append(asyncio.create_task(self._until_done(container, view, "Always")))
                     await pod.cluster.wait_until(lambda view=view: view.started)  # type: ignore[misc]
@@ -70,6 +71,7 @@ class Execution:
                 view.ready = True
             for view in pod.containers:
                 view.state = waiting("ContainerCreating")
+            await self.kubelet.images.pull(pod, pod.containers)
             async with asyncio.TaskGroup() as tasks:
                 for container, view in zip(spec["containers"], pod.containers, strict=True):
                     tasks.create_task(self._until_done(container, view, spec["restartPolicy"]))

@@ -20,6 +20,7 @@ from rehearsal.machines.kubelet.container_start import MachineView
 from rehearsal.machines.kubelet.containers import Confinement, Programs
 from rehearsal.machines.kubelet.device_manager import DeviceManager
 from rehearsal.machines.kubelet.environment import References
+from rehearsal.machines.kubelet.images import Images
 from rehearsal.machines.network.sandbox import Sandboxes
 from rehearsal.machines.nodes.upkeep import Machines
 from rehearsal.machines.pods.running import RunningPod
@@ -40,6 +41,7 @@ class Kubelet:
     cluster: Cluster
     machines: Machines
     sandboxes: Sandboxes
+    images: Images
     latencies: Latencies
     programs: Programs
     run_folder: RunFolder
@@ -48,14 +50,15 @@ class Kubelet:
     """Machine -> what its own file system holds, as written last."""
 
     @classmethod
-    def of(cls, machines: Machines, sandboxes: Sandboxes, folder: RunFolder, latencies: Latencies) -> "Kubelet":
+    def of(cls, machines: Machines, sandboxes: Sandboxes, images: Images, folder: RunFolder) -> "Kubelet":
         """A kubelet for all machines of a run folder."""
         programs = Programs.prepared(folder.machines / "bin")
         return cls(
             cluster=machines.cluster,
             machines=machines,
             sandboxes=sandboxes,
-            latencies=latencies,
+            images=images,
+            latencies=images.latencies,
             programs=programs,
             run_folder=folder,
         )

@@ -1,14 +1,12 @@
 """A pod's sandbox: its second networks, attached before any container starts, or the reason why they cannot be."""
 
 import asyncio
-import hashlib
 import json
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from lightkube import codecs
 from lightkube.resources.core_v1 import Pod
 from lightkube.types import PatchType
 
@@ -26,7 +24,7 @@ from rehearsal.machines.network.networks import (
     selections,
 )
 from rehearsal.machines.pods.effects import Effects
-from rehearsal.machines.pods.running import RunningPod, now
+from rehearsal.machines.pods.running import RunningPod
 from rehearsal.watch.cluster import Cluster
 from rehearsal.watch.requests import insist
 
@@ -165,28 +163,4 @@ class Sandboxes:
             return
         self._said[pod.uid] = reason
         log.warning("pod %s/%s: %s", pod.namespace, pod.name, reason)
-        digest = hashlib.sha256(f"{pod.uid}/{message}".encode()).hexdigest()[:16]
-        moment = now()
-        event = {
-            "apiVersion": "v1",
-            "kind": "Event",
-            "metadata": {"name": f"{pod.name}.{digest}", "namespace": pod.namespace},
-            "type": "Warning",
-            "reason": "FailedCreatePodSandBox",
-            "message": message,
-            "involvedObject": {
-                "apiVersion": "v1",
-                "kind": "Pod",
-                "name": pod.name,
-                "namespace": pod.namespace,
-                "uid": pod.uid,
-            },
-            "source": {"component": "kubelet", "host": pod.spec["nodeName"]},
-            "firstTimestamp": moment,
-            "lastTimestamp": moment,
-            "count": 1,
-        }
-        await insist(
-            lambda: self.cluster.client.create(codecs.from_dict(event)),
-            what=f"event of pod {pod.namespace}/{pod.name}",
-        )
+        await pod.tell("FailedCreatePodSandBox", message, warning=True)

@@ -1,6 +1,7 @@
 """One pod in the cluster: its status written, its deletion carried out, its address."""
 
 import asyncio
+import hashlib
 import ipaddress
 import logging
 from collections.abc import Iterable, Mapping
@@ -8,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+from lightkube import codecs
 from lightkube.resources.core_v1 import Pod
 from lightkube.types import PatchType
 
@@ -119,6 +121,34 @@ class RunningPod:
             if patched is not None:
                 self._written = status
                 self.document = patched.to_dict()
+
+    async def tell(self, reason: str, message: str, *, warning: bool = False) -> None:
+        """Say in an event, as the kubelet does, what becomes of the pod."""
+        digest = hashlib.sha256(f"{self.uid}/{message}".encode()).hexdigest()[:16]
+        moment = now()
+        event = {
+            "apiVersion": "v1",
+            "kind": "Event",
+            "metadata": {"name": f"{self.name}.{digest}", "namespace": self.namespace},
+            "type": "Warning" if warning else "Normal",
+            "reason": reason,
+            "message": message,
+            "involvedObject": {
+                "apiVersion": "v1",
+                "kind": "Pod",
+                "name": self.name,
+                "namespace": self.namespace,
+                "uid": self.uid,
+            },
+            "source": {"component": "kubelet", "host": self.spec["nodeName"]},
+            "firstTimestamp": moment,
+            "lastTimestamp": moment,
+            "count": 1,
+        }
+        await insist(
+            lambda: self.cluster.client.create(codecs.from_dict(event)),
+            what=f"event of pod {self.namespace}/{self.name}",
+        )
 
     async def volumes_mountable(self) -> None:
         """Until every ConfigMap that the pod's volumes need is there."""

@@ -7,8 +7,8 @@ from rehearsal.machines.pods.behaviours import behaviours
 from rehearsal.machines.stages import render
 
 
-def stages(speed: float = 1) -> dict[str, dict[str, Any]]:
-    return {document["metadata"]["name"]: document for document in yaml.safe_load_all(render(speed))}
+def stages(speed: float = 1, *, pods: bool = True) -> dict[str, dict[str, Any]]:
+    return {document["metadata"]["name"]: document for document in yaml.safe_load_all(render(speed, pods=pods))}
 
 
 def keys(stage: dict[str, Any]) -> list[str]:
@@ -31,7 +31,11 @@ def test_pods_that_the_machines_drive_are_left_alone(name: str) -> None:
 
 def test_containers_start_faster_at_a_higher_speed() -> None:
     delays = [stages(speed)["pod-ready"]["spec"]["delay"]["durationMilliseconds"] for speed in (1, 10)]
-    assert delays == [5000, 500]
+    assert delays == [2000, 200]
+
+
+def test_pods_are_the_machines_process_where_it_runs() -> None:
+    assert {stage["spec"]["resourceRef"]["kind"] for stage in stages(pods=False).values()} == {"Node"}
 
 
 @pytest.mark.parametrize("name", ["node-initialise", "node-heartbeat"])

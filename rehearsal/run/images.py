@@ -1,0 +1,43 @@
+"""What pulling an image takes on the real thing: its compressed size, and a node's rates (images.yaml)."""
+
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+
+_TABLE: Final = Path(__file__).with_name("images.yaml")
+_MEGABYTE: Final = 1_000_000
+
+
+@cache
+def _table() -> dict[str, Any]:
+    table: dict[str, Any] = yaml.safe_load(_TABLE.read_text())
+    return table
+
+
+def image_bytes(image: str) -> int:
+    """Compressed size in bytes; 0 for what AKS's node images have already."""
+    repository = _repository(image)
+    if any(_lies_below(repository, cached) for cached in _table()["cached"]):
+        return 0
+    rows: dict[str, float] = _table()["megabytes"]
+    below = [row for row in rows if f"/{row}/" in f"/{repository}/"]
+    megabytes = rows[max(below, key=len)] if below else _table()["otherMegabytes"]
+    return int(megabytes * _MEGABYTE)
+
+
+def pull_seconds(image: str) -> float:
+    """Seconds from the request to an image that containers can be made of, on a real node that does not have it."""
+    rates: list[float] = [_table()[f"{step}MegabytesPerSecond"] for step in ("download", "unpack")]
+    return sum(image_bytes(image) / _MEGABYTE / rate for rate in rates)
+
+
+def _repository(image: str) -> str:
+    """Without digest and tag; a colon before the last slash is a port's."""
+    path, _, name = image.split("@", maxsplit=1)[0].rpartition("/")
+    return f"{path}/{name.split(':')[0]}"
+
+
+def _lies_below(repository: str, folder: str) -> bool:
+    return f"{repository}/".startswith(f"{folder}/")
