@@ -8,4 +8,7 @@ from setuptools import setup
 _LIBRARY = Path(__file__).resolve().parents[1] / "components" / "pyproject.toml"
 _VERSION = tomllib.loads(_LIBRARY.read_text(encoding="utf-8"))["project"]["version"]
 
-setup(version=_VERSION, install_requires=[f"aks-infiniband=={_VERSION}", "lightkube>=1.0,<2", "rich>=14,<16"])
+setup(
+    version=_VERSION,
+    install_requires=[f"aks-infiniband=={_VERSION}", "lightkube>=1.0,<2", "pyyaml>=6,<7", "rich>=14,<16"],
+)

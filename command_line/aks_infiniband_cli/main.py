@@ -1,14 +1,16 @@
 """The front door of `aks-infiniband`: it knows its commands, and turns what they answer into an exit code."""
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from typing import Final
 
+from aks_infiniband_cli.choose.command import INIT
 from aks_infiniband_cli.console import WRONG_USE, Command, CommandError, show
 from aks_infiniband_cli.report.command import REPORT, TIMELINE
 
-COMMANDS: Final[tuple[Command, ...]] = (REPORT, TIMELINE)
+COMMANDS: Final[tuple[Command, ...]] = (INIT, REPORT, TIMELINE)
 EXIT_CODES: Final = "exit codes: 0 fine, 1 something is not as it should be, 2 wrong use, or no answer could be given"
 
 
@@ -24,7 +26,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _refused(command, f"{error}: pip install 'aks-infiniband-cli[{command.extra}]'")
     except (CommandError, OSError, ValueError) as error:
         return _refused(command, str(error))
-    show(answer, given.output)
+    try:
+        show(answer, given.output)
+        sys.stdout.flush()
+    except BrokenPipeError:  # who reads has enough; nothing is written at the end either
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return answer.exit_code
 
 
@@ -43,3 +49,7 @@ def _parser() -> argparse.ArgumentParser:
         its.add_argument("--output", choices=("text", "json"), default="text", help="default: text")
         its.set_defaults(command=command)
     return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -3,6 +3,8 @@
 import argparse
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -67,6 +69,16 @@ def test_flags_that_are_none_are_wrong_use(monkeypatch: pytest.MonkeyPatch) -> N
     with pytest.raises(SystemExit) as left:
         door.main(["look", "--pol"])
     assert left.value.code == 2
+
+
+def test_who_reads_the_beginning_alone_gets_no_traceback() -> None:
+    command = [sys.executable, "-m", "aks_infiniband_cli.main", "init", "--workload", "inference"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as started:
+        assert started.stdout is not None
+        started.stdout.close()
+        assert started.stderr is not None
+        assert started.stderr.read() == ""
+    assert started.returncode == 1
 
 
 def test_every_command_has_its_row_and_its_document_on_the_page() -> None:

@@ -1,0 +1,136 @@
+"""The command init: flags, questions for what no flag says, and what is printed."""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Final, get_args
+
+from aks_infiniband.facts.azure_names import REGIONS
+from aks_infiniband.facts.catalog.machine import GpuDriver
+from rich.console import Group
+from rich.prompt import Confirm, IntPrompt, Prompt
+
+from aks_infiniband_cli.choose.answers import Answers, Fabric, Workload
+from aks_infiniband_cli.choose.decision import decide
+from aks_infiniband_cli.choose.page import document_of, shown, text_of
+from aks_infiniband_cli.choose.stack_file import stack_file
+from aks_infiniband_cli.console import FINE, FOUND, Answer, Command, CommandError, at_work
+
+_UNKNOWN: Final = "I do not know"
+_NOTHING_WRITTEN: Final = "No stack file is written; where the machines have InfiniBand, --with-infiniband writes one."
+
+
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Add the flags of `init`."""
+    parser.add_argument("--workload", choices=get_args(Workload), help="what will run; tcp-ip: programs without RDMA")
+    parser.add_argument("--size", metavar="NAME", help="machine size, such as Standard_ND96isr_H100_v5")
+    parser.add_argument("--gpus", type=_positive, help="GPUs wanted, of all machines together")
+    parser.add_argument("--nodes", type=_positive, help="machines wanted; default: what the GPUs need, or 2")
+    parser.add_argument(
+        "--verbs", action=argparse.BooleanOptionalAction, help="the programs use verbs, as NCCL and UCX"
+    )
+    parser.add_argument("--gpu-driver", choices=get_args(GpuDriver), help="who installs it; default: as the size needs")
+    parser.add_argument("--cluster", choices=("new", "existing"), help="default: new")
+    parser.add_argument("--fabric", choices=get_args(Fabric), default="infiniband", help="of an existing cluster")
+    parser.add_argument("--region", choices=sorted(REGIONS), metavar="REGION", help="of a new cluster")
+    parser.add_argument("--with-infiniband", action="store_true", help="even where it is not worth its price")
+    parser.add_argument(
+        "--stack", default="infiniband", metavar="NAME", help="writes Pulumi.NAME.yaml; default: infiniband"
+    )
+    parser.add_argument("--folder", type=Path, default=Path(), help="where it is written; default: here")
+    parser.add_argument("--explain", type=Path, metavar="STACKFILE", help="only explain this stack file")
+
+
+def run(given: argparse.Namespace) -> Answer:
+    """Decide and write, or explain. The exit code is FOUND where InfiniBand is not worth its price."""
+    if given.explain is not None:
+        return _explained(given.explain)
+    if sys.stdin.isatty() and given.output == "text":
+        _ask(given)
+    answers = _answers(given)
+    decision = decide(answers, with_infiniband=given.with_infiniband)
+    file = None
+    if decision.mode is not None:
+        file = given.folder / f"Pulumi.{given.stack}.yaml"
+        _write(file, stack_file(decision, answers))
+    document = {**document_of(decision, answers.region), "file": str(file) if file else None}
+    next_step = f"Written: {file}. Rehearse it: make rehearse STACK={given.stack}" if file else _NOTHING_WRITTEN
+    return Answer(
+        document=document,
+        text=f"{text_of(document)}\n\n{next_step}",
+        shown=Group(shown(document), "", next_step),
+        exit_code=FINE if decision.mode is not None else FOUND,
+    )
+
+
+def _explained(path: Path) -> Answer:
+    from aks_infiniband_cli.choose.explain import explain  # noqa: PLC0415 seconds that a decision does not need
+
+    with at_work("Reading the stack file"):
+        found, region = explain(path)
+    pools = [{"pool": name, **document_of(decision, region)} for name, decision in found.items()]
+    text = "\n\n".join(f"Pool {pool['pool']}\n{text_of(pool)}" for pool in pools)
+    pages = [part for pool in pools for part in (f"Pool {pool['pool']}", shown(pool))]
+    return Answer(document={"pools": pools}, text=text, shown=Group(*pages))
+
+
+def _answers(given: argparse.Namespace) -> Answers:
+    if given.workload is None:
+        raise CommandError(f"say --workload: {', '.join(get_args(Workload))}; on a terminal it is asked")
+    return Answers(
+        workload=given.workload,
+        vm_size=given.size,
+        gpus=given.gpus,
+        nodes=given.nodes,
+        verbs=given.verbs,
+        gpu_driver=given.gpu_driver,
+        existing=given.cluster == "existing",
+        fabric=given.fabric,
+        region=given.region or Answers.region,
+    )
+
+
+def _ask(given: argparse.Namespace) -> None:
+    """Ask for what no flag says; an empty answer leaves it to the program."""
+    if given.workload is None:
+        given.workload = Prompt.ask("What will run?", choices=list(get_args(Workload)), default="training")
+    if given.size is None:
+        size = Prompt.ask("Machine size (Azure's name)", default=_UNKNOWN)
+        given.size = None if size == _UNKNOWN else size
+    if given.gpus is None and given.nodes is None:
+        given.nodes = IntPrompt.ask("How many machines?", default=2)
+    if given.verbs is None:
+        given.verbs = Confirm.ask("Do the programs use RDMA (verbs, NCCL, UCX)?", default=given.workload != "tcp-ip")
+    if given.gpu_driver is None:
+        drivers = [*get_args(GpuDriver), _UNKNOWN]
+        driver = Prompt.ask("Who installs the GPUs' driver?", choices=drivers, default=_UNKNOWN)
+        given.gpu_driver = None if driver == _UNKNOWN else driver
+    if given.cluster is None:
+        given.cluster = Prompt.ask("Which cluster?", choices=["new", "existing"], default="new")
+    if given.region is None and given.cluster == "new":
+        given.region = Prompt.ask("Region", choices=sorted(REGIONS), default=Answers.region, show_choices=False)
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{number} is less than 1")
+    return number
+
+
+def _write(file: Path, text: str) -> None:
+    try:
+        with file.open("x", encoding="utf-8") as opened:
+            opened.write(text)
+    except FileExistsError as error:
+        raise CommandError(f"{file} is there already: name another --stack, or move it away") from error
+
+
+INIT: Final = Command(
+    name="init",
+    help="choose the way to InfiniBand that fits, and write the stack file",
+    description="Says which way to InfiniBand fits a workload, why, and at what price; writes a stack file for it.",
+    example="aks-infiniband init --workload training --gpus 32",
+    declare=declare,
+    run=run,
+)

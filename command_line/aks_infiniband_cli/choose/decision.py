@@ -1,0 +1,202 @@
+"""From answers to a decision: which transport, on what machines, and why."""
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+from math import ceil
+from typing import Final, Literal
+
+from aks_infiniband.facts.azure_names import has_rdma
+from aks_infiniband.facts.catalog import SIZES
+from aks_infiniband.facts.catalog.machine import GpuDriver, MachineSize, Mode
+from aks_infiniband.facts.pool import LARGEST_POOL
+
+from aks_infiniband_cli.choose.answers import Answers, Workload
+from aks_infiniband_cli.choose.figures import ETHERNET, MODES, SPLIT_INFERENCE, Reason, ipoib, ports, rdma
+from aks_infiniband_cli.console import CommandError
+
+Transport = Literal["RDMA shared", "RDMA exclusive", "IPoIB", "InfiniBand without a plugin", "RoCE v2", "TCP"]
+TRANSPORTS: Final[dict[Mode, Transport]] = {
+    "rdma-shared": "RDMA shared",
+    "sriov": "RDMA exclusive",
+    "ipoib": "IPoIB",
+    "driver-only": "InfiniBand without a plugin",
+}
+LEAST_GPUS: Final = 16
+"""Below two machines of eight GPUs nothing, or next to nothing, crosses between machines."""
+_USUAL: Final[dict[Workload, str]] = {
+    "training": "Standard_ND96isr_H100_v5",
+    "fine-tuning": "Standard_ND96isr_H100_v5",
+    "inference": "Standard_ND96isr_H100_v5",
+    "mpi": "Standard_HB176rs_v4",
+    "tcp-ip": "Standard_HB176rs_v4",
+}
+"""For who does not know a size: the sizes of the project's own stacks."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decision:
+    """What was chosen.
+
+    size, count: the machines; size is None where they are none of Azure's InfiniBand sizes. gpu_driver: None for what
+    follows from the size. worth_it: whether InfiniBand is worth its price. reasons: why, the weightiest first.
+    """
+
+    transport: Transport
+    mode: Mode | None
+    size: MachineSize | None
+    count: int
+    gpu_driver: GpuDriver | None
+    worth_it: bool
+    reasons: tuple[Reason, ...]
+
+
+def decide(answers: Answers, *, with_infiniband: bool = False) -> Decision:
+    """The decision that follows from the answers.
+
+    with_infiniband: choose a way to InfiniBand even where it is not worth its price. Raises CommandError for answers
+    that do not go together.
+    """
+    if answers.fabric != "infiniband":
+        return _without_infiniband(answers)
+    if answers.vm_size is not None and answers.vm_size not in SIZES and not has_rdma(answers.vm_size):
+        text = f"{answers.vm_size} has no InfiniBand: sizes that have it carry an r behind their number"
+        return _tcp(answers, None, answers.nodes or 1, [Reason(text=text)])
+    size, named = _size(answers)
+    count = _count(answers, size)
+    against = _not_worth_it(answers, size, count)
+    if against and not with_infiniband:
+        return _tcp(answers, size, count, against)
+    mode, why = _mode(answers, size)
+    least = max(count, 2)
+    return Decision(
+        transport=TRANSPORTS[mode],
+        mode=mode,
+        size=size,
+        count=least,
+        gpu_driver=_gpu_driver(answers, size),
+        worth_it=not against,
+        reasons=(*against, *named, *why, *reasons_for(mode, size, least)),
+    )
+
+
+def reasons_for(mode: Mode, size: MachineSize, count: int) -> list[Reason]:
+    """What a mode gives on machines of a size, in figures."""
+    found = [ports(size), *(ipoib(size) if mode == "ipoib" else rdma(size))]
+    if size.accelerator is not None and size.accelerator.count * count >= LEAST_GPUS and mode != "ipoib":
+        found.append(ETHERNET)
+    return found
+
+
+def _without_infiniband(answers: Answers) -> Decision:
+    text = "the machines' network is Ethernet: there is no InfiniBand to hand out"
+    if answers.fabric == "ethernet":
+        return _tcp(answers, None, answers.nodes or 1, [Reason(text=text)])
+    text = (
+        "RDMA over Ethernet needs a network without loss, and NCCL the settings of version 2: GID index 3 and traffic "
+        "class 106, which `aks_infiniband.nccl_environment` has; this program's operators are for InfiniBand"
+    )
+    return Decision(
+        transport="RoCE v2",
+        mode=None,
+        size=None,
+        count=answers.nodes or 1,
+        gpu_driver=None,
+        worth_it=False,
+        reasons=(Reason(text=text, source="docs/workloads.md"),),
+    )
+
+
+def _tcp(answers: Answers, size: MachineSize | None, count: int, reasons: list[Reason]) -> Decision:
+    more = [SPLIT_INFERENCE] if answers.workload == "inference" else []
+    return Decision(
+        transport="TCP",
+        mode=None,
+        size=size,
+        count=count,
+        gpu_driver=None,
+        worth_it=False,
+        reasons=(*reasons, *more),
+    )
+
+
+def _size(answers: Answers) -> tuple[MachineSize, list[Reason]]:
+    if answers.vm_size is None:
+        kind: Workload = answers.workload
+        if answers.gpus and kind in ("mpi", "tcp-ip"):
+            kind = "training"
+        text = f"you named no size: {_USUAL[kind]} is what the project's own stacks have for this; --size takes others"
+        return SIZES[_USUAL[kind]], [Reason(text=text)]
+    if answers.vm_size not in SIZES:
+        (nearest, *_) = [*get_close_matches(answers.vm_size, SIZES, n=1, cutoff=0), ""]
+        raise CommandError(f"--size {answers.vm_size} is not in the catalogue; the nearest is {nearest}")
+    return SIZES[answers.vm_size], []
+
+
+def _count(answers: Answers, size: MachineSize) -> int:
+    """How many machines; those that the GPUs need, or two."""
+    gpus = size.accelerator.count if size.accelerator else 0
+    if answers.gpus and not gpus:
+        raise CommandError(f"--gpus {answers.gpus}: {size.name} has none; leave that out, or name another --size")
+    needed = ceil(answers.gpus / gpus) if answers.gpus else None
+    if needed is not None and answers.nodes is not None and answers.nodes != needed:
+        raise CommandError(f"--gpus {answers.gpus} are {needed} machines of {gpus}, not --nodes {answers.nodes}")
+    count = answers.nodes or needed or 2
+    if count > LARGEST_POOL:
+        raise CommandError(f"{count} machines: one fabric takes {LARGEST_POOL} at most; plan several pools")
+    return count
+
+
+def _not_worth_it(answers: Answers, size: MachineSize, count: int) -> list[Reason]:
+    """Why InfiniBand would be paid for and not used; nothing where it is used."""
+    gpus = size.accelerator.count if size.accelerator else 0
+    wanted = answers.gpus or gpus * count
+    if answers.workload == "inference":
+        text = (
+            "inference alone keeps a replica within one machine, and requests come over TCP: smaller GPU machines cost "
+            "less; where a model does not fit into one machine, ask again with --with-infiniband"
+        )
+        return [Reason(text=text)]
+    if gpus and wanted < LEAST_GPUS:
+        text = (
+            f"{wanted} GPUs are fewer than {LEAST_GPUS}, two machines of eight: most of the traffic stays on NVLink "
+            "within a machine; one machine, or a smaller GPU size without InfiniBand, costs less"
+        )
+        return [Reason(text=text)]
+    if count < 2:
+        return [Reason(text="one machine talks to nobody: InfiniBand is between machines, of which it takes two")]
+    return []
+
+
+def _mode(answers: Answers, size: MachineSize) -> tuple[Mode, list[Reason]]:
+    uses_verbs = answers.workload != "tcp-ip" if answers.verbs is None else answers.verbs
+    if not uses_verbs:
+        if not size.ipoib_devices:
+            raise CommandError(
+                f"programs without verbs take an IPoIB interface, whose name on {size.name} nobody has published: name "
+                "another --size, or set ipoibDevices in the stack file once you have looked at a machine with `ip link`"
+            )
+        text = "the programs use no verbs: they bind to net1, an interface with an address on InfiniBand"
+        return "ipoib", [Reason(text=text, source=MODES)]
+    if answers.workload == "training" and size.infiniband.hca_count > 1:
+        text = (
+            "a training takes whole machines: each pod holds its adapters alone, one for each GPU, which is fastest; "
+            "where several jobs are to share a machine, take networkOperator.mode rdma-shared"
+        )
+        return "sriov", [Reason(text=text, source=MODES)]
+    text = "up to 63 pods of a machine share every adapter, so that several jobs fit; it is the guide's default"
+    return "rdma-shared", [Reason(text=text, source=MODES)]
+
+
+def _gpu_driver(answers: Answers, size: MachineSize) -> GpuDriver | None:
+    """As answered, where that is not what follows from the size. Raises CommandError for what cannot be."""
+    wanted, usual = answers.gpu_driver, size.default_gpu_driver
+    if wanted is None or wanted == usual:
+        return None
+    if usual == "none":
+        why = (
+            "has no GPUs"
+            if size.accelerator is None
+            else f"has GPUs of {size.accelerator.vendor} that need other software"
+        )
+        raise CommandError(f"--gpu-driver {wanted}: {size.name} {why}; leave it out")
+    return wanted

@@ -1,0 +1,80 @@
+"""The figures behind a decision, each with its source: those of the library's own table, and what that has not."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from aks_infiniband.facts.baselines import FIGURES, Baseline
+from aks_infiniband.facts.baselines.choice import baselines_of
+from aks_infiniband.facts.catalog.machine import MachineSize
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reason:
+    """One sentence of why, and where its figures come from; None where it follows from what was said."""
+
+    text: str
+    source: str | None = None
+
+
+ETHERNET: Final = Reason(
+    text="training over plain Ethernet ran 26 to 57 times slower: FSDP of three models on 2 to 8 ND H100 v5",
+    source="J. Zhang, InfiniBand vs Ethernet for Multi-Node LLM Fine-Tuning (read 2026-11-22; an earlier version of "
+    "the page saw little difference for the smallest model)",
+)
+SPLIT_INFERENCE: Final = Reason(
+    text="inference split into prefill and decode on different machines is the exception: the first token took about "
+    "98 s over TCP, and 0.2 to 0.5 s over RDMA",
+    source="NVIDIA Dynamo, RDMA / InfiniBand on AKS (read 2026-11-22)",
+)
+MODES: Final = "Azure/aks-rdma-infiniband 700dabb (2026-07-16)"
+"""The AKS InfiniBand guide: which mode is for whom."""
+
+
+def ports(size: MachineSize) -> Reason:
+    """What a machine of a size has."""
+    has, gpus = size.infiniband, size.accelerator
+    carries = f"{gpus.count} × {gpus.model}, " if gpus else ""
+    text = (
+        f"{size.name} has {carries}{has.hca_count} × {has.generation} InfiniBand of {has.rate_gbps} Gb/s: "
+        f"{has.hca_count * has.rate_gbps / 8:g} GB/s between machines"
+    )
+    return Reason(text=text, source="components/aks_infiniband/facts/catalog")
+
+
+def rdma(size: MachineSize) -> list[Reason]:
+    """What RDMA reaches on a size."""
+    found = [_said(size, "rdma-write-bandwidth", "one adapter writes into another machine's memory with")]
+    if size.accelerator is not None:
+        found.append(_said(size, "all-reduce", "an all-reduce over machines has a bus bandwidth of"))
+    return [reason for reason in found if reason is not None]
+
+
+def ipoib(size: MachineSize) -> list[Reason]:
+    """What a TCP connection reaches over InfiniBand, and on the pods' network."""
+    found = [
+        _said(size, "ipoib-throughput", "one TCP connection over InfiniBand carries"),
+        _said(size, "pod-network-throughput", "the same on the pods' ordinary network carries"),
+        _said(size, "ipoib-latency", "a round trip over InfiniBand takes"),
+        _said(size, "pod-network-latency", "the same on the pods' ordinary network takes"),
+    ]
+    return [reason for reason in found if reason is not None]
+
+
+def _said(size: MachineSize, figure: str, words: str) -> Reason | None:
+    row = next((row for row in baselines_of(size) if row.figure == figure), None)
+    if row is None:
+        return None
+    value, kind = _value(row)
+    if value is None:
+        return None
+    on = "" if not row.tuning or row.vm_sizes else f" ({row.tuning.partition(';')[0]})"
+    text = f"{words} {kind}{value:g} {FIGURES[figure].unit}{on}"
+    return Reason(text=text, source=f"{row.basis}: {row.source}")
+
+
+def _value(row: Baseline) -> tuple[float | None, str]:
+    """The expected value, or else the bound that healthy machines keep."""
+    if row.expected is not None:
+        return row.expected, ""
+    kept = row.warn if row.warn is not None else row.fail
+    return kept, "at least " if FIGURES[row.figure].better == "higher" else "at most "

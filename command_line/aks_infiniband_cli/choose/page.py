@@ -1,0 +1,69 @@
+"""A decision as a document, as plain text and for a terminal."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from aks_infiniband_cli.choose.decision import Decision
+from aks_infiniband_cli.choose.prices import PRICES, price_command
+
+
+def document_of(decision: Decision, region: str) -> dict[str, Any]:
+    """For `--output json`; region: for which the price is asked."""
+    size = decision.size
+    return {
+        "transport": decision.transport,
+        "mode": decision.mode,
+        "vm_size": size.name if size else None,
+        "count": decision.count,
+        "gpu_driver": decision.gpu_driver or (size.default_gpu_driver if size else None),
+        "worth_its_price": decision.worth_it,
+        "reasons": [{"text": reason.text, "source": reason.source} for reason in decision.reasons],
+        "price": _price(size.name, decision.count, region) if size else None,
+    }
+
+
+def _price(vm_size: str, count: int, region: str) -> dict[str, Any]:
+    price = PRICES.get(vm_size)
+    known: Mapping[str, Any] = {"usd_per_hour": None, "region": region, "read": None}
+    if price is not None:
+        known = {"usd_per_hour": round(price.usd_per_hour * count, 2), "region": price.region, "read": price.read}
+    return {"of": f"{count} × {vm_size}", **known, "ask": price_command(vm_size, region)}
+
+
+def text_of(document: Mapping[str, Any]) -> str:
+    """For a pipe."""
+    lines = [_headline(document), ""]
+    for reason in document["reasons"]:
+        lines.append(f"- {reason['text']}")
+        if reason["source"]:
+            lines.append(f"  [{reason['source']}]")
+    return "\n".join([*lines, *_price_lines(document["price"])])
+
+
+def shown(document: Mapping[str, Any]) -> RenderableType:
+    """For a terminal: the choice, why, the sources in a column of their own, and the price."""
+    reasons = Table("why", "source", show_edge=False)
+    for reason in document["reasons"]:
+        reasons.add_row(Text(reason["text"]), Text(reason["source"] or "", style="dim"))
+    price = Text("\n".join(_price_lines(document["price"])), style="dim")
+    return Group(Text(_headline(document), style="bold green" if document["mode"] else "bold yellow"), reasons, price)
+
+
+def _headline(document: Mapping[str, Any]) -> str:
+    machines = f" on {document['count']} × {document['vm_size']}" if document["mode"] else ""
+    verdict = "" if document["worth_its_price"] else ": InfiniBand is not worth its price"
+    return f"{document['transport']}{machines}{verdict}"
+
+
+def _price_lines(price: Mapping[str, Any] | None) -> Sequence[str]:
+    if price is None:
+        return ()
+    said = "not known here"
+    if price["usd_per_hour"] is not None:
+        said = f"{price['usd_per_hour']:.2f} USD an hour in {price['region']} (read {price['read']})"
+    told = f"Price of {price['of']}, pay as you go, without system pool, disks and traffic: {said}."
+    return ("", f"{told} Today's, of one:", f"  {price['ask']}")

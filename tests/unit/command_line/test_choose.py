@@ -1,0 +1,210 @@
+"""`aks-infiniband init`: answers become a decision with its reasons, and a stack file that the program takes."""
+
+import json
+import re
+import sys
+from itertools import product
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+import yaml
+from aks_infiniband import SIZES, load
+from aks_infiniband.facts.catalog.machine import GpuDriver
+from aks_infiniband_cli.choose import command as command_room
+from aks_infiniband_cli.choose.answers import Answers, Fabric, Workload
+from aks_infiniband_cli.choose.decision import decide
+from aks_infiniband_cli.choose.prices import PRICES, price_command
+from aks_infiniband_cli.choose.stack_file import KUBERNETES, pool_name, stack_file
+from aks_infiniband_cli.console import CommandError
+from aks_infiniband_cli.main import main
+
+from tests.unit.components.test_stack_files import KUBECONFIG
+
+ROOT = Path(__file__).parents[3]
+H100, HBV4, A100 = "Standard_ND96isr_H100_v5", "Standard_HB176rs_v4", "Standard_ND96amsr_A100_v4"
+
+
+@pytest.fixture
+def _kubeconfig(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / ".kube").mkdir()
+    (tmp_path / ".kube" / "config").write_text(KUBECONFIG)
+
+
+@pytest.mark.parametrize(
+    ("answers", "transport", "count", "word"),
+    [
+        (Answers(workload="training", gpus=32), "RDMA exclusive", 4, "each pod holds its adapters alone"),
+        (Answers(workload="fine-tuning", gpus=16), "RDMA shared", 2, "up to 63 pods"),
+        (Answers(workload="mpi", nodes=8), "RDMA shared", 8, "1 × NDR InfiniBand of 400 Gb/s"),
+        (Answers(workload="training", vm_size=HBV4), "RDMA shared", 2, "up to 63 pods"),
+        (Answers(workload="tcp-ip", nodes=4), "IPoIB", 4, "6664.13 Mb/s"),
+        (Answers(workload="training", vm_size=A100, verbs=False), "IPoIB", 2, "use no verbs"),
+        (Answers(workload="training", vm_size=A100), "RDMA exclusive", 2, "bus bandwidth of 187.22 GB/s"),
+        (Answers(workload="training", gpus=8), "TCP", 1, "fewer than 16"),
+        (Answers(workload="training", gpus=15), "TCP", 2, "15 GPUs are fewer than 16"),
+        (Answers(workload="inference", gpus=64), "TCP", 8, "inference alone"),
+        (Answers(workload="mpi", nodes=1), "TCP", 1, "one machine talks to nobody"),
+        (Answers(workload="inference", vm_size="Standard_NC24ads_A100_v4"), "TCP", 1, "has no InfiniBand"),
+        (Answers(workload="training", existing=True, fabric="roce"), "RoCE v2", 1, "GID index 3"),
+        (Answers(workload="training", existing=True, fabric="ethernet"), "TCP", 1, "Ethernet"),
+    ],
+)
+def test_the_way_follows_from_the_workload_and_says_why(
+    answers: Answers, transport: str, count: int, word: str
+) -> None:
+    decision = decide(answers)
+    assert (decision.transport, decision.count) == (transport, count)
+    assert word in " ".join(reason.text for reason in decision.reasons)
+
+
+def test_every_figure_has_its_source() -> None:
+    for reason in decide(Answers(workload="training", gpus=32)).reasons:
+        assert reason.source or not any(unit in reason.text for unit in ("GB/s", "Gb/s", "times slower")), reason.text
+
+
+@pytest.mark.parametrize(
+    ("answers", "word"),
+    [
+        (Answers(workload="mpi", vm_size=HBV4, gpus=16), "has none"),
+        (Answers(workload="training", gpus=32, nodes=2), "4 machines of 8"),
+        (Answers(workload="training", nodes=101), "100 at most"),
+        (Answers(workload="training", vm_size="Standard_ND96isr_H10_v5"), H100),
+        (Answers(workload="mpi", vm_size=HBV4, gpu_driver="operator"), "has no GPUs"),
+        (Answers(workload="tcp-ip", vm_size="Standard_HC44rs"), "ipoibDevices"),
+    ],
+)
+def test_answers_that_do_not_go_together_are_refused(answers: Answers, word: str) -> None:
+    with pytest.raises(CommandError, match=word):
+        decide(answers)
+
+
+@pytest.mark.usefixtures("_kubeconfig")
+def test_every_stack_file_that_it_can_write_is_one_that_the_program_takes() -> None:
+    drivers: tuple[GpuDriver | None, ...] = (None, *get_args(GpuDriver))
+    texts: set[str] = set()
+    given = product(get_args(Workload), (None, *SIZES), (None, True, False), drivers, (True, False))
+    for workload, vm_size, verbs, driver, existing in given:
+        answers = Answers(workload=workload, vm_size=vm_size, verbs=verbs, gpu_driver=driver, existing=existing)
+        try:
+            texts.add(stack_file(decide(answers, with_infiniband=True), answers))
+        except CommandError:
+            continue
+    assert len(texts) > 200
+    for text in texts:
+        (pool,) = load(yaml.safe_load(text)["config"]).pools
+        assert f"vmSize: {pool.size.name}" in text
+
+
+def test_only_other_networks_and_sizes_without_infiniband_have_no_stack_file() -> None:
+    for fabric in get_args(Fabric):
+        decision = decide(Answers(workload="training", existing=True, fabric=fabric), with_infiniband=True)
+        assert (decision.mode is None) == (fabric != "infiniband")
+
+
+def test_new_clusters_have_the_kubernetes_version_of_the_projects_own_stacks() -> None:
+    stack = yaml.safe_load((ROOT / "Pulumi.dev.yaml").read_text())
+    assert stack["config"]["aks-infiniband:cluster"] == KUBERNETES
+
+
+def test_pools_of_every_family_have_names_that_aks_takes() -> None:
+    for size in SIZES.values():
+        assert 1 <= len(pool_name(size.series)) <= 12
+
+
+def test_the_price_is_that_of_all_machines_or_the_command_that_asks(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = ["--folder", str(tmp_path), "--output", "json"]
+    assert main(["init", "--workload", "training", "--gpus", "32", *folder]) == 0
+    price = json.loads(capsys.readouterr().out)["price"]
+    assert price["usd_per_hour"] == pytest.approx(4 * PRICES[H100].usd_per_hour)
+    assert (price["region"], price["read"]) == ("eastus", PRICES[H100].read)
+    assert main(["init", "--workload", "mpi", "--stack", "mpi", *folder]) == 0
+    price = json.loads(capsys.readouterr().out)["price"]
+    assert price["usd_per_hour"] is None
+    assert price["ask"] == price_command(HBV4, "southcentralus")
+    assert "armSkuName eq 'Standard_HB176rs_v4'" in price["ask"]
+
+
+def test_a_file_is_written_once_and_never_over_another(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    flags = ["init", "--workload", "training", "--gpus", "16", "--folder", str(tmp_path), "--stack", "lab"]
+    assert main(flags) == 0
+    assert "make rehearse STACK=lab" in capsys.readouterr().out
+    assert main(flags) == 2
+    assert "is there already" in capsys.readouterr().err
+
+
+def test_where_it_is_not_worth_its_price_no_file_is_written_unless_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    flags = ["init", "--workload", "inference", "--folder", str(tmp_path)]
+    assert main(flags) == 1
+    assert "not worth its price" in capsys.readouterr().out
+    assert list(tmp_path.iterdir()) == []
+    assert main([*flags, "--with-infiniband"]) == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["Pulumi.infiniband.yaml"]
+
+
+def test_without_a_terminal_the_workload_must_be_a_flag(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["init"]) == 2
+    assert "--workload" in capsys.readouterr().err
+
+
+def test_on_a_terminal_it_asks_for_what_no_flag_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked: list[str] = []
+    said: dict[str, Any] = {"What will run?": "mpi", "How many machines?": 3, "Region": "westeurope"}
+
+    def ask(prompt: str, **more: Any) -> Any:
+        asked.append(prompt)
+        return said.get(prompt, more.get("default"))
+
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
+    for kind in ("Prompt", "IntPrompt", "Confirm"):
+        monkeypatch.setattr(getattr(command_room, kind), "ask", ask)
+    assert main(["init", "--size", HBV4, "--folder", str(tmp_path)]) == 0
+    assert asked == [
+        "What will run?",
+        "How many machines?",
+        "Do the programs use RDMA (verbs, NCCL, UCX)?",
+        "Who installs the GPUs' driver?",
+        "Which cluster?",
+        "Region",
+    ]
+    config = yaml.safe_load((tmp_path / "Pulumi.infiniband.yaml").read_text())["config"]
+    assert config["azure-native:location"] == "westeurope"
+    assert config["aks-infiniband:pools"] == [{"name": "hbv4", "vmSize": HBV4, "count": 3}]
+
+
+def test_the_decision_of_a_stack_file_is_explained_for_each_pool(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["init", "--explain", str(ROOT / "Pulumi.mixed.yaml"), "--output", "json"]) == 0
+    pools = {pool["pool"]: pool for pool in json.loads(capsys.readouterr().out)["pools"]}
+    assert {name: pool["transport"] for name, pool in pools.items()} == {"ndh100": "RDMA exclusive", "hbv3": "IPoIB"}
+    assert all(pool["reasons"] for pool in pools.values())
+
+
+def test_a_stack_file_that_the_program_refuses_is_refused_with_its_mistakes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "Pulumi.bad.yaml"
+    file.write_text("config:\n  aks-infiniband:pools: []\n")
+    assert main(["init", "--explain", str(file)]) == 2
+    assert "aks-infiniband:pools" in capsys.readouterr().err
+
+
+def test_the_transcripts_of_the_page_are_what_the_command_prints(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    page = (ROOT / "docs" / "init.md").read_text(encoding="utf-8")
+    parts = re.findall(r"^\$ (aks-infiniband|cat) (.+)\n((?:(?!\$ |```).*\n)+)", page, flags=re.MULTILINE)
+    assert [program for program, _, _ in parts] == ["aks-infiniband", "cat", "aks-infiniband"]
+    for program, words, said in parts:
+        if program == "cat":
+            assert Path(words).read_text(encoding="utf-8").rstrip() == said.rstrip()
+        else:
+            main(words.split())
+            assert capsys.readouterr().out.rstrip() == said.rstrip()
