@@ -6,6 +6,7 @@ import datetime
 import fcntl
 import os
 import signal
+import socket
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -13,6 +14,7 @@ from typing import TextIO
 
 import psutil
 
+from rehearsal.control_plane.credentials import LOOPBACK
 from rehearsal.control_plane.processes import end, processes_of_run
 from rehearsal.run.folder import RunFolder
 
@@ -20,6 +22,8 @@ ENGINE = "pulumi"
 ENGINE_GRACE_S = 10.0
 SUPERVISOR_GRACE_S = 40.0
 """More than a supervisor takes to end all parts."""
+ANSWER_LIMIT_S = 120.0
+"""Twice what an API server that was told to end gives the requests under way (kube-apiserver, --request-timeout)."""
 _LOOK_EVERY_S = 0.1
 
 
@@ -56,7 +60,7 @@ def _who_holds(run: RunFolder, holder: TextIO) -> str:
 
 
 def end_leftovers(run: RunFolder) -> None:
-    """Ends engines that nobody waits for, and waits for the end of a data centre that is not kept."""
+    """Ends engines that nobody waits for, and waits for the end of a data centre that is not kept, or is ending."""
     for chosen in (_is_engine, lambda _: True):
         found = [process for process in _beside_the_data_centre(run) if chosen(process)]
         for process in found:
@@ -67,6 +71,21 @@ def end_leftovers(run: RunFolder) -> None:
     deadline = time.monotonic() + SUPERVISOR_GRACE_S
     while is_supervised(run) and not _is_left_up(run) and time.monotonic() < deadline:
         time.sleep(_LOOK_EVERY_S)
+    deadline = time.monotonic() + ANSWER_LIMIT_S
+    while is_supervised(run) and _refuses(run) and time.monotonic() < deadline:
+        time.sleep(_LOOK_EVERY_S)
+
+
+def _refuses(run: RunFolder) -> bool:
+    """Whether a data centre that says it is ready has an API server that takes no connections: it is about to end."""
+    content = run.read_run_json()
+    port = (content.get("ports") or {}).get("kube-apiserver")
+    if content.get("state") != "ready" or port is None:
+        return False
+    with suppress(TimeoutError), socket.socket() as client:
+        client.settimeout(ANSWER_LIMIT_S)
+        return client.connect_ex((LOOPBACK, port)) != 0
+    return False
 
 
 def _is_left_up(run: RunFolder) -> bool:

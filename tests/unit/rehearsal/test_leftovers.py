@@ -2,8 +2,10 @@
 
 import json
 import os
+import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -63,6 +65,53 @@ def test_what_a_killed_command_has_left_is_ended_the_data_centre_is_not(run: Run
     finally:
         supervisor.kill()
         supervisor.wait()
+
+
+ENDS = """
+import fcntl, json, os, sys, time
+lock, facts = open(sys.argv[1], "a"), json.loads(sys.stdin.readline())
+fcntl.flock(lock, fcntl.LOCK_EX)
+print("supervises", flush=True)
+sys.stdin.readline()
+draft = sys.argv[2] + ".draft"
+open(draft, "w").write(json.dumps(facts | {"state": "failed"}))
+os.replace(draft, sys.argv[2])
+sys.stdin.readline()
+"""
+"""A supervisor whose API server takes no connections any more, and that notices its end at the first line."""
+
+
+def test_a_kept_data_centre_whose_api_server_is_ending_has_ended_when_the_next_command_begins(run: RunFolder) -> None:
+    run.claim()
+    command = [sys.executable, "-c", ENDS, str(run.lock), str(run.run_json)]
+    with (
+        socket.socket() as silent,  # bound, and nobody listens
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as supervisor,
+    ):
+        silent.bind(("127.0.0.1", 0))
+        port = silent.getsockname()[1]
+        assert supervisor.stdin is not None
+        assert supervisor.stdout is not None
+        facts = json.dumps({"kept": True, "state": "ready", "ports": {"kube-apiserver": port}})
+        run.run_json.write_text(facts)
+        supervisor.stdin.write(f"{facts}\n")
+        supervisor.stdin.flush()
+        assert supervisor.stdout.readline() == "supervises\n"
+        begun = threading.Event()
+
+        def begin() -> None:
+            with the_only_command(run):
+                begun.set()
+
+        command_thread = threading.Thread(target=begin)
+        command_thread.start()
+        assert not begun.wait(1.0), "it carries on with a data centre that is ending"
+        supervisor.stdin.write("notice\n")
+        supervisor.stdin.flush()
+        command_thread.join(60)
+        assert begun.is_set()
+        assert run.read_run_json()["state"] == "failed"
+        supervisor.stdin.close()
 
 
 def test_a_folder_of_somebodys_own_is_not_taken_although_it_looks_like_one_of_ours(run: RunFolder) -> None:
