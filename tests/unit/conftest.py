@@ -7,6 +7,7 @@ from typing import Any
 
 import pulumi
 import pytest
+from aks_infiniband.access import api_server
 from aks_infiniband.stack.settings.consistency import cluster as cluster_rules
 from pulumi.runtime import stack
 from pulumi.runtime.settings import SETTINGS
@@ -21,7 +22,7 @@ def _the_day(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def deploy() -> Iterator[Deploy]:
+def deploy(monkeypatch: pytest.MonkeyPatch) -> Iterator[Deploy]:
     """Runs a program against the mocks and gives what it registered. Its exceptions come through.
 
     preview: whether nothing is created, so that what Azure would answer is unknown.
@@ -54,6 +55,10 @@ def deploy() -> Iterator[Deploy]:
         asyncio.get_event_loop().run_until_complete(whole())
         return deployment
 
+    async def answers(*_: object) -> None:
+        """The API servers of mocked clusters: each takes connections."""
+
+    monkeypatch.setattr(api_server, "_refusal", answers)
     # The SDK keeps one event loop per thread.
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)

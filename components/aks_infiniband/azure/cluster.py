@@ -7,7 +7,7 @@ import pulumi
 from pulumi_azure_native import containerservice, resources
 
 from aks_infiniband import diagnosis
-from aks_infiniband.access import kubeconfig
+from aks_infiniband.access import api_server, kubeconfig
 from aks_infiniband.azure import profiles
 from aks_infiniband.azure.arguments import Access, ApiServer, ClusterNetwork, SystemPool
 from aks_infiniband.azure.identity import Identity, make_identity
@@ -57,7 +57,8 @@ class AksCluster(pulumi.ComponentResource):
     Only the system pool is an inline profile, and later changes of it are left alone, with a warning: an update of
     inline profiles goes through one request for the whole cluster, and sets every pool to Scaling.
 
-    Raises KubeconfigError where the cluster is to have Microsoft Entra ID and kubelogin is not there to log in with.
+    Raises KubeconfigError where the cluster is to have Microsoft Entra ID and kubelogin is not there to log in with,
+    ApiServerError where the cluster that was made cannot be reached.
     """
 
     managed_cluster: containerservice.ManagedCluster
@@ -73,7 +74,8 @@ class AksCluster(pulumi.ComponentResource):
     oidc_issuer_url: pulumi.Output[str | None]
     """For federated credentials of workload identity."""
     kubeconfig: pulumi.Output[str]
-    """YAML, secret: with a certificate, or with kubelogin where Entra ID is on. It asks no person."""
+    """YAML, secret: with a certificate, or with kubelogin where Entra ID is on. It asks no person. Known once the API
+    server takes connections."""
 
     def __init__(self, name: str, *, args: AksClusterArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("aks-infiniband:index:AksCluster", name, None, opts)
@@ -139,7 +141,7 @@ class AksCluster(pulumi.ComponentResource):
             encoded = found.kubeconfigs[0].value
             return kubeconfig.with_kubelogin(encoded, access.login) if access.entra_id else kubeconfig.decode(encoded)
 
-        return pulumi.Output.secret(credentials.apply(usable))
+        return pulumi.Output.secret(credentials.apply(usable).apply(api_server.reachable))
 
 
 def _cluster_arguments(args: AksClusterArgs, subnets: Subnets, identity: Identity) -> dict[str, Any]:

@@ -25,7 +25,7 @@ _V1: Final = "client.authentication.k8s.io/v1"
 _V1BETA1: Final = "client.authentication.k8s.io/v1beta1"
 
 _OURS: Final[dict[str, Any]] = {"app.kubernetes.io/part-of": "aks-infiniband"}
-_TELLING: Final = ("FailedScheduling", "Scheduled", "FailedCreatePodSandBox")
+_TELLING: Final = ("FailedScheduling", "Scheduled", "FailedCreatePodSandBox", "FailedCreate")
 """Reasons of the events that are read."""
 _HELM: Final[dict[str, Any]] = {"owner": "helm"}
 _POLICIES: Final = (

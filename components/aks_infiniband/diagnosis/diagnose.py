@@ -38,18 +38,7 @@ def diagnose(wait: Wait, view: View, pools: Sequence[Pool], explain: Explain = j
 
     explain: what the maker of a Job knows of its failure.
     """
-    if wait.waiting_for == "release":
-        pods = pod_findings(in_namespace(view.pods, wait.namespace), view)
-        return [*release_findings(view, wait.name, wait.namespace), *pods, *node_findings(view, [])]
-    if wait.waiting_for in _POLICIES:
-        kind, namespace, label = _POLICIES[wait.waiting_for]
-        return [*_refused(wait), *doubled_section_findings(view), *_operator(view, kind, namespace, label)]
-    if wait.waiting_for in ("ip-pool", "ipoib-network"):
-        operator = _operator(view, "NicClusterPolicy", NETWORK_OPERATOR_NAMESPACE, NIC_LABEL)
-        return [*_refused(wait), *network_findings(view, wait.name), *operator]
-    if wait.waiting_for == "daemon-set":
-        return _daemon_set(wait, view, pools)
-    return _job(view, pools, explain(wait, view))
+    return [*_refused(wait), *_shown(wait, view, pools, explain)]
 
 
 def _refused(wait: Wait) -> list[Finding]:
@@ -57,6 +46,22 @@ def _refused(wait: Wait) -> list[Finding]:
     newest = wait.errors[0] if wait.errors else ""
     cause = cause_in(newest, REFUSALS)
     return [Finding(what=newest.strip(), cause=cause)] if cause else []
+
+
+def _shown(wait: Wait, view: View, pools: Sequence[Pool], explain: Explain) -> list[Finding]:
+    """What the cluster shows."""
+    if wait.waiting_for == "release":
+        pods = pod_findings(in_namespace(view.pods, wait.namespace), view)
+        return [*release_findings(view, wait.name, wait.namespace), *pods, *node_findings(view, [])]
+    if wait.waiting_for in _POLICIES:
+        kind, namespace, label = _POLICIES[wait.waiting_for]
+        return [*doubled_section_findings(view), *_operator(view, kind, namespace, label)]
+    if wait.waiting_for in ("ip-pool", "ipoib-network"):
+        operator = _operator(view, "NicClusterPolicy", NETWORK_OPERATOR_NAMESPACE, NIC_LABEL)
+        return [*network_findings(view, wait.name), *operator]
+    if wait.waiting_for == "daemon-set":
+        return _daemon_set(wait, view, pools)
+    return _job(view, pools, explain(wait, view))
 
 
 def _daemon_set(wait: Wait, view: View, pools: Sequence[Pool]) -> list[Finding]:

@@ -27,6 +27,7 @@ def _known(section: str) -> tuple[Known, ...]:
 _TABLE: Final = table(__package__, "known_messages.yaml")
 LOG_LINES: Final = _known("log_lines")
 SANDBOX: Final = _known("sandbox")
+ADMISSION: Final = _known("admission")
 REFUSALS: Final = _known("refusals")
 AZURE_LASTING: Final = _known("azure_lasting")
 AZURE_PASSING: Final = _known("azure_passing")

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from aks_infiniband.diagnosis.known_messages import ADMISSION, cause_in
 from aks_infiniband.diagnosis.view import (
     Finding,
     Object,
@@ -13,6 +14,7 @@ from aks_infiniband.diagnosis.view import (
     labelled,
     name_of,
     pairs,
+    why_not_made,
 )
 
 NIC_LABEL: Final = "feature.node.kubernetes.io/pci-15b3.present"
@@ -46,7 +48,10 @@ def daemon_set_findings(view: View, namespace: str, name: str | None = None) -> 
             what = f"DaemonSet {name_of(daemon_set)} wants 0 pods: it does not match a single node"
             yield Finding(what=what, cause=_why_no_node(daemon_set, view), command=command)
         elif ready < desired:
-            yield Finding(what=f"DaemonSet {name_of(daemon_set)}: {ready} of {desired} ready", command=command)
+            lacks_pods = status.get("currentNumberScheduled", 0) < desired
+            refused = why_not_made("DaemonSet", daemon_set, view) if lacks_pods else ""
+            what = f"DaemonSet {name_of(daemon_set)}: {ready} of {desired} ready{refused and f'; {refused}'}"
+            yield Finding(what=what, cause=cause_in(refused, ADMISSION), command=command)
 
 
 def _selector(daemon_set: Object) -> Mapping[str, str]:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from aks_infiniband.diagnosis.known_messages import SANDBOX, cause_in
+from aks_infiniband.diagnosis.known_messages import ADMISSION, SANDBOX, cause_in
 from aks_infiniband.diagnosis.nodes import lacking
 from aks_infiniband.diagnosis.view import (
     Finding,
@@ -18,6 +18,8 @@ from aks_infiniband.diagnosis.view import (
     labelled,
     name_of,
     pairs,
+    seen,
+    why_not_made,
 )
 
 _WAITING_CAUSES = {
@@ -154,8 +156,9 @@ def job_findings(wait: Wait, view: View, *, leave_out: Callable[[Object], bool] 
     findings += pod_findings([pod for pod in pods if not leave_out(pod)], view)
     if failed:
         findings += pod_findings(_never_scheduled(job, view), view)
-    elif not pods:
-        findings.append(Finding(what=f"Job {name_of(job)} has no pod", command=describe("job", job)))
+    if not pods and ((refused := why_not_made("Job", job, view)) or not failed):
+        what = f"Job {name_of(job)} has no pod{refused and f': {refused}'}"
+        findings.append(Finding(what=what, cause=cause_in(refused, ADMISSION), command=describe("job", job)))
     return findings
 
 
@@ -168,7 +171,7 @@ def _never_scheduled(job: Object, view: View) -> list[Object]:
     namespace = str(job["metadata"].get("namespace"))
     present = {pod["metadata"]["name"] for pod in in_namespace(view.pods, namespace)}
     last: dict[str, Object] = {}
-    for event in sorted(in_namespace(view.events, namespace), key=_seen):
+    for event in sorted(in_namespace(view.events, namespace), key=seen):
         about = event["involvedObject"]
         if about.get("kind") == "Pod" and str(about.get("name")).startswith(f"{job['metadata']['name']}-"):
             last[str(about["name"])] = event
@@ -181,13 +184,6 @@ def _never_scheduled(job: Object, view: View) -> list[Object]:
         for name, event in sorted(last.items())
         if name not in present and event.get("reason") == "FailedScheduling"
     ]
-
-
-def _seen(event: Object) -> str:
-    """When an event happened last, in ISO 8601."""
-    series = event.get("series") or {}
-    times = (series.get("lastObservedTime"), event.get("lastTimestamp"), event.get("eventTime"))
-    return str(next(filter(None, times), ""))
 
 
 def _never_placed(event: Object) -> Object:

@@ -67,7 +67,7 @@ class View:
     release_secrets: list[Object] = field(default_factory=list)
     """Metadata of Helm's release Secrets; never their data."""
     events: list[Object] = field(default_factory=list)
-    """What the scheduler said of pods, which outlives them, and what kept the kubelet from starting one."""
+    """What the scheduler said of pods, which outlives them, and what kept pods from being made or started."""
     logs: dict[str, str] = field(default_factory=dict)
     """The end of the log of pods that have something to say, by namespace/name."""
     unread: list[str] = field(default_factory=list)
@@ -116,6 +116,22 @@ def condition(item: Object, kind: str) -> Mapping[str, Any]:
     """An object's status condition; empty when it has none of that type."""
     conditions: Sequence[Mapping[str, Any]] = item.get("status", {}).get("conditions") or []
     return next((entry for entry in conditions if entry.get("type") == kind), {})
+
+
+def why_not_made(kind: str, owner: Object, view: View) -> str:
+    """The last word of whoever refused to make pods of a DaemonSet or Job; empty where nobody did."""
+    about = {"kind": kind, "name": owner["metadata"]["name"]}
+    events = in_namespace(view.events, str(owner["metadata"].get("namespace")))
+    said = [event for event in events if event.get("reason") == "FailedCreate"]
+    ours = [event for event in said if about.items() <= event["involvedObject"].items()]
+    return str(max(ours, key=seen).get("message")) if ours else ""
+
+
+def seen(event: Object) -> str:
+    """When an event happened last, in ISO 8601."""
+    series = event.get("series") or {}
+    times = (series.get("lastObservedTime"), event.get("lastTimestamp"), event.get("eventTime"))
+    return str(next(filter(None, times), ""))
 
 
 def is_unready(pod: Object, status: Mapping[str, Any]) -> bool:

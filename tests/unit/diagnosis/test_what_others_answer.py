@@ -1,0 +1,122 @@
+"""Words of registries, policies, logins and node images: each gets a cause and a next command."""
+
+from typing import Any
+
+import pytest
+from aks_infiniband.diagnosis.view import View, Wait
+
+from rehearsal.machines.pods.behaviours import behaviours
+from tests.unit.diagnosis.views import HEALTHY, JOB, NIC_POLICY, bare, daemon_set, job, node, pod, policy, said
+
+SPACE = "aks-infiniband"
+RELEASE = Wait(waiting_for="release", name="network-operator", namespace="network-operator")
+GATEKEEPER = (
+    'Error creating: admission webhook "validation.gatekeeper.sh" denied the request: '
+    "[azurepolicy-k8sazurev2noprivilege-da2c940f21133e02a3d1] Privileged container is not allowed: mofed-container"
+)
+POD_SECURITY = (
+    'Error creating: pods "mofed-x" is forbidden: violates PodSecurity "baseline:latest": privileged (container '
+    '"mofed-container" must not set securityContext.privileged=true)'
+)
+
+
+def failed_create(message: str, kind: str, name: str, namespace: str, at: str = "2026-11-22T10:00:00Z") -> Any:
+    about = {"kind": kind, "namespace": namespace, "name": name}
+    metadata = {"name": f"{name}.{at}", "namespace": namespace}
+    return {
+        "metadata": metadata, "involvedObject": about, "reason": "FailedCreate", "message": message, "lastTimestamp": at
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("message", "cause"),
+    [(GATEKEEPER, "exempt the namespaces network-operator"), (POD_SECURITY, "enforce=privileged")],
+)
+def test_a_daemon_set_whose_pods_a_policy_refuses_shows_the_policys_last_word(message: str, cause: str) -> None:
+    events = [
+        failed_create("an earlier word", "DaemonSet", "mofed-ds", "network-operator", "2026-11-22T09:00:00Z"),
+        failed_create(message, "DaemonSet", "mofed-ds", "network-operator"),
+        failed_create("of another", "DaemonSet", "other-ds", "network-operator", "2026-11-22T11:00:00Z"),
+    ]
+    refused = daemon_set("mofed-ds", ready=0)
+    view = View(nodes=HEALTHY, daemon_sets=[refused], policies=[policy(state="notReady")], events=events)
+    text = said(NIC_POLICY, view)
+    assert f"DaemonSet network-operator/mofed-ds: 0 of 2 ready; {message}" in text
+    assert cause in text
+    assert "next: kubectl -n network-operator describe daemonset mofed-ds" in text
+
+
+def test_what_was_refused_once_is_not_said_of_a_daemon_set_that_has_its_pods() -> None:
+    unready = daemon_set("mofed-ds", ready=1)
+    unready["status"]["currentNumberScheduled"] = 2
+    events = [failed_create(GATEKEEPER, "DaemonSet", "mofed-ds", "network-operator")]
+    view = View(nodes=HEALTHY, daemon_sets=[unready], policies=[policy(state="notReady")], events=events)
+    assert "gatekeeper" not in said(NIC_POLICY, view)
+
+
+@pytest.mark.parametrize("status", [{}, {"conditions": [{"type": "Failed", "status": "True", "reason": "r"}]}])
+def test_a_validation_whose_pods_a_policy_refuses_says_so(status: Any) -> None:
+    refused = job(**status)
+    refused["spec"] = {"template": {"spec": {"containers": []}}}
+    view = View(
+        nodes=HEALTHY, jobs=[refused], events=[failed_create(GATEKEEPER, "Job", "validate-1", "aks-infiniband")]
+    )
+    text = said(JOB, view)
+    assert f"Job aks-infiniband/validate-1 has no pod: {GATEKEEPER}" in text
+    assert "exempt the namespaces" in text
+
+
+PULL = 'failed to pull and unpack image "nvcr.io/nvidia/x:1": failed to resolve reference "nvcr.io/nvidia/x:1": '
+
+
+@pytest.mark.parametrize(
+    ("answer", "cause"),
+    [
+        (
+            "failed to authorize: failed to fetch anonymous token: unexpected status: 401 Unauthorized",
+            "registryCredent",
+        ),
+        (
+            "failed to authorize: … unexpected status from GET request to https://…/token: 403 Forbidden",
+            "registryCredent",
+        ),
+        ("pull access denied, … server message: insufficient_scope: authorization failed", "registryCredentials"),
+        ("unexpected status code …: 429 Too Many Requests - Server message: toomanyrequests: …", "mirror the images"),
+        ("nvcr.io/nvidia/x:1: not found", "does registry.images mirror it?"),
+        ("dial tcp: lookup nvcr.io: no such host", "its registry cannot be reached"),
+    ],
+)
+def test_a_pull_that_fails_gets_the_cause_that_the_registrys_words_name(answer: str, cause: str) -> None:
+    state = {"waiting": {"reason": "ImagePullBackOff", "message": f'Back-off pulling image "x": {PULL}{answer}'}}
+    waiting = pod("mofed-x", "network-operator", phase="Pending", containerStatuses=[{"name": "c", "state": state}])
+    text = said(NIC_POLICY, View(nodes=HEALTHY, pods=[waiting], policies=[policy(state="notReady")]))
+    assert answer in text
+    assert cause in text
+    assert "next: kubectl -n network-operator" in text
+
+
+@pytest.mark.parametrize("row", ["gpuDriver", "ofedDriver"])
+def test_a_driver_beside_the_node_images_own_names_both_settings(row: str) -> None:
+    """In the words with which a rehearsal's driver pod ends there, and its node with it."""
+    clash = behaviours()[row].breaks_node
+    assert clash
+    ended = {"terminated": {"exitCode": 1, "message": clash.message}}
+    crashed = {"name": "driver", "state": {"waiting": {"reason": "CrashLoopBackOff"}}, "lastState": ended}
+    view = View(
+        nodes=[node("n0", ready="False"), node("n1")],
+        pods=[pod("driver-x", "gpu-operator", containerStatuses=[crashed])],
+        policies=[policy("ClusterPolicy", state="notReady")],
+    )
+    text = said(Wait(waiting_for="cluster-policy", name="cluster-policy"), view)
+    assert f"pod gpu-operator/driver-x on n0, container driver: CrashLoopBackOff {clash.message}" in text
+    assert "gpuDriver aks or operator" in text
+    assert "node n0 is not Ready" in text
+
+
+@pytest.mark.parametrize("wait", [RELEASE, JOB, NIC_POLICY], ids=lambda wait: wait.waiting_for)
+def test_a_login_that_expired_during_the_update_is_named_whatever_was_waited_for(wait: Wait) -> None:
+    answer = "the server has asked for the client to provide credentials"
+    expired = Wait(waiting_for=wait.waiting_for, name=wait.name, namespace=wait.namespace, errors=(answer,))
+    text = said(expired, View(nodes=[bare("n0")], unread=["nodes: 401 Unauthorized"]))
+    assert "no longer takes the login of this run" in text
+    assert "az login" in text
