@@ -4,11 +4,13 @@ import base64
 import json
 from collections.abc import Mapping
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 import yaml
 
 from rehearsal.azure.cloud import Cloud
 from rehearsal.azure.errors import bad_request
+from rehearsal.azure.late_door import late_door
 from rehearsal.azure.naming import last_part
 from rehearsal.azure.store import Record
 
@@ -29,15 +31,15 @@ def user_credentials(cloud: Cloud, cluster: Record) -> dict[str, Any]:
     """
     if not cluster.outputs.get("aadProfile"):
         _require_local_accounts(cluster)
-        return _credentials("clusterUser", cloud.cluster_api.kubeconfig())
+        return _credentials("clusterUser", _kubeconfig(cloud, cluster))
     group, name = cluster.id.split("/")[4], last_part(cluster.id)
-    return _credentials("clusterUser", _with_kubelogin(cloud, f"clusterUser_{group}_{name}"))
+    return _credentials("clusterUser", _with_kubelogin(cloud, cluster, f"clusterUser_{group}_{name}"))
 
 
 def admin_credentials(cloud: Cloud, cluster: Record) -> dict[str, Any]:
     """What listClusterAdminCredential answers. Raises AzureError where local accounts are off."""
     _require_local_accounts(cluster)
-    return _credentials("clusterAdmin", cloud.cluster_api.kubeconfig())
+    return _credentials("clusterAdmin", _kubeconfig(cloud, cluster))
 
 
 def _require_local_accounts(cluster: Record) -> None:
@@ -49,12 +51,25 @@ def _require_local_accounts(cluster: Record) -> None:
         )
 
 
+def _kubeconfig(cloud: Cloud, cluster: Record) -> str:
+    """The kubeconfig with a certificate; of a cluster that is hard to reach, by way of a door that opens late."""
+    text = cloud.cluster_api.kubeconfig()
+    if not cluster.details.get("unreachable"):
+        return text
+    document = yaml.safe_load(text)
+    for entry in document["clusters"]:
+        if cluster.id not in cloud.doors:
+            cloud.doors[cluster.id] = late_door(int(urlsplit(entry["cluster"]["server"]).port or 443))
+        entry["cluster"]["server"] = f"https://127.0.0.1:{cloud.doors[cluster.id]}"
+    return yaml.safe_dump(document, sort_keys=False)
+
+
 def _credentials(name: str, kubeconfig: str) -> dict[str, Any]:
     return {"kubeconfigs": [{"name": name, "value": base64.b64encode(kubeconfig.encode()).decode()}]}
 
 
-def _with_kubelogin(cloud: Cloud, user: str) -> str:
-    document = yaml.safe_load(cloud.cluster_api.kubeconfig())
+def _with_kubelogin(cloud: Cloud, cluster: Record, user: str) -> str:
+    document = yaml.safe_load(_kubeconfig(cloud, cluster))
     login = {
         "apiVersion": "client.authentication.k8s.io/v1beta1",
         "command": "kubelogin",

@@ -10,7 +10,7 @@ from aks_infiniband.facts.catalog.machine import MachineSize
 from rehearsal.azure.clock import Clock
 from rehearsal.azure.cluster_api import ClusterApi
 from rehearsal.azure.store import Operation, OperationKind, Record, Store
-from rehearsal.azure.subscription import Series, Size, Subscription
+from rehearsal.azure.subscription import Fault, Series, Size, Subscription
 
 
 class OperationFailedError(Exception):
@@ -41,6 +41,8 @@ class Cloud:
     start: Callable[[Record], None] = _nobody
     met: dict[int, int] = field(default_factory=dict)
     """How many requests each fault, by its index, has met."""
+    doors: dict[str, int] = field(default_factory=dict)
+    """By the ID of a cluster that was not reachable at first, the port that leads to it."""
 
     def size(self, name: str) -> Size | MachineSize | None:
         """A size by its Azure name."""
@@ -60,9 +62,10 @@ class Cloud:
         """The sizes a region offers."""
         return sorted(name for name in {*self.subscription.sizes, *self.infiniband()} if self.offers(name, region))
 
-    def begin(self, record: Record, operation: OperationKind, fault: str | None = None) -> None:
-        """Start an operation that has been accepted. fault: the error it is to end with."""
-        record.operation = Operation(kind=operation, started=time.time(), fault=fault)
+    def begin(self, record: Record, operation: OperationKind, fault: Fault | None = None) -> None:
+        """Start an operation that has been accepted. fault: with which it is to end."""
+        code, late = (fault.code, fault.late) if fault else (None, False)
+        record.operation = Operation(kind=operation, started=time.time(), fault=code, late=late)
         record.failure = None
         self.start(record)
 

@@ -46,6 +46,12 @@ _REFUSED_AT_ONCE: Final = {
         "it does not have permission to perform action 'Microsoft.Network/virtualNetworks/subnets/join/action' on the "
         "linked scope(s) '/subscriptions/…/virtualNetworks/…/subnets/…' or the linked scope(s) are invalid.",
     ),
+    # hashicorp/terraform-provider-azurerm issue 20867.
+    "ExpiredAuthenticationToken": (
+        HTTPStatus.UNAUTHORIZED,
+        "The access token expiry UTC time '11/22/2026 8:55:46 AM' is earlier than current UTC time '11/22/2026 8:59:27 "
+        "AM'.",
+    ),
     # Azure, "Resolve errors for SKU not available".
     "SkuNotAvailable": (
         HTTPStatus.CONFLICT,
@@ -56,8 +62,12 @@ _REFUSED_AT_ONCE: Final = {
 }
 
 
-def meet(cloud: Cloud, pulumi_type: str, resource: str, operation: OperationKind) -> str | None:
-    """The code of the fault with which an accepted request will fail; None when no fault meets the request.
+_ACCEPTED: Final = ("AllocationFailed", "VMExtensionProvisioningError", "ApiServerUnreachable")
+"""What shows only after Azure has accepted the request."""
+
+
+def meet(cloud: Cloud, pulumi_type: str, resource: str, operation: OperationKind) -> Fault | None:
+    """The fault with which an accepted request will end; None when no fault meets the request.
 
     Raises AzureError when it is refused.
     """
@@ -68,8 +78,8 @@ def meet(cloud: Cloud, pulumi_type: str, resource: str, operation: OperationKind
         if fault.first and cloud.met.get(index, 0) >= fault.first:
             continue
         cloud.met[index] = cloud.met.get(index, 0) + 1
-        if fault.code == "AllocationFailed":
-            return fault.code
+        if fault.code in _ACCEPTED:
+            return fault
         if fault.code == "Canceled":
             for other in others:
                 assert other.operation
@@ -113,13 +123,26 @@ def _refusal(cloud: Cloud, fault: Fault, resource: str, others: list[Record]) ->
 
 def fail_early(cloud: Cloud, record: Record, operation: Operation) -> None:
     """Fail an operation before it changes anything, where a fault asks for that. Raises AzureError."""
-    if operation.fault == "AllocationFailed":
+    if operation.fault == "AllocationFailed" and not operation.late:
         cloud.clock.pause_until(operation.started + cloud.clock.latencies.seconds("poolUpdate"))
         raise allocation_failed(record)
 
 
-def fail_late(operation: Operation) -> None:
-    """Fail an operation at its end, where a later request has cancelled it. Raises AzureError."""
+def fail_late(record: Record, operation: Operation) -> None:
+    """Fail an operation at its end, where a fault or a later request asks for that. Raises AzureError."""
+    if operation.fault == "AllocationFailed":
+        raise allocation_failed(record)
+    if operation.fault == "ApiServerUnreachable":
+        record.details["unreachable"] = True
+    if operation.fault == "VMExtensionProvisioningError":
+        # Azure/AKS issue 2830, shortened.
+        raise AzureError(
+            HTTPStatus.CONFLICT,
+            "VMExtensionProvisioningError",
+            "VM has reported a failure when processing extension 'vmssCSE'. Error message: \"Enable failed: failed to "
+            "execute command: command terminated with exit status=50 [stdout] [stderr] curl: (35) OpenSSL SSL_connect: "
+            'SSL_ERROR_SYSCALL in connection to mcr.microsoft.com:443"',
+        )
     if operation.fault == "Canceled":
         # Azure/AKS issue 1913, hashicorp/terraform-provider-azurerm issue 8260; the spelling is Azure's.
         raise AzureError(

@@ -12,11 +12,15 @@ OperationKind = Literal["create", "update", "delete"]
 
 @dataclass(kw_only=True)
 class Operation:
-    """What Azure is doing to a resource. started: seconds since the epoch; fault: the error it is to end with."""
+    """What Azure is doing to a resource.
+
+    started: seconds since the epoch; fault: the error it is to end with; late: when all is done that can be done.
+    """
 
     kind: OperationKind
     started: float
     fault: str | None = None
+    late: bool = False
 
 
 @dataclass(kw_only=True)

@@ -22,8 +22,11 @@ FaultCode = Literal[
     "AnotherOperationInProgress",
     "LinkedAuthorizationFailed",
     "SkuNotAvailable",
+    "ExpiredAuthenticationToken",
     "AllocationFailed",
+    "VMExtensionProvisioningError",
     "Canceled",
+    "ApiServerUnreachable",
 ]
 
 
@@ -101,7 +104,8 @@ class Fault(_Data):
 
     code: the error; type: the resource's type without its namespace; name: which resources, with * and ?; operations:
     which requests; first: how many it meets, 0 for all; side_by_side: only a request that comes while another one on a
-    resource of the type and in the same cluster is under way.
+    resource of the type and in the same cluster is under way; late: AllocationFailed only when the other machines have
+    joined, instead of after a minute.
     """
 
     code: FaultCode
@@ -110,6 +114,7 @@ class Fault(_Data):
     operations: tuple[Literal["create", "update", "delete"], ...] = ("create", "update", "delete")
     first: int = Field(default=1, ge=0)
     side_by_side: bool = False
+    late: bool = False
 
 
 class Subscription(_Data):

@@ -55,7 +55,11 @@ def _missing(entry: "dict[Any, Any]", fault: "MachineFault | None") -> "Iterator
 
 
 def _is_allowed(key: str, value: "Any") -> bool:
-    if key in ("node", "device"):
+    if key == "answer":
+        from rehearsal.faults.registries import ANSWERS  # noqa: PLC0415 not for every tool of a machine
+
+        return isinstance(value, str) and value in ANSWERS
+    if key in ("node", "device", "pod", "message"):
         return isinstance(value, str) and value != ""
     if isinstance(value, bool):  # in Python a number too
         return False

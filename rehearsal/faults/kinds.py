@@ -12,6 +12,9 @@ KEYS: "Final[Mapping[str, str]]" = {
     "gpu": "the index of a GPU, a whole number from 0",
     "factor": "a number above 0",
     "times": "a whole number from 1: how often the fault happens before it is gone",
+    "pod": "a pattern of pod names",
+    "answer": "what a registry answers: unauthorized, denied, not-found, throttled or unreachable",
+    "message": "the last line of a container's log",
 }
 """Every key that an entry may have, and what its value must be. `node` and `device` left out mean all."""
 
@@ -66,6 +69,12 @@ _ALL: "Final" = (
     MachineFault(
         "no-provider", "the container's libibverbs has no provider for mlx5, and sees no device", allows=("times",)
     ),
+    # Of pods: until somebody changes the file, and then its kubelet gets on with the pod.
+    MachineFault("image-pull", "the images of a pod cannot be pulled; `answer` says why", requires=("pod", "answer")),
+    MachineFault(
+        "crash", "the containers of an operator's pod crash; `message` is their last line", requires=("pod", "message")
+    ),
+    MachineFault("lost", "the machine stops answering as soon as a Job's container starts on it"),
     MachineFault("slow-ipoib", "IPoIB is `factor` times as fast as it is", requires=("factor",), allows=("times",)),
 )
 FAULTS: "Final[Mapping[str, MachineFault]]" = {fault.name: fault for fault in _ALL}

@@ -33,9 +33,9 @@ def read(run_folder: "os.PathLike[str] | str") -> "list[dict[str, Any]]":
 
 
 def concerning(
-    faults: "list[dict[str, Any]]", name: str, node: str, device: "str | None" = None
+    faults: "list[dict[str, Any]]", name: str, node: str, device: "str | None" = None, pod: "str | None" = None
 ) -> "dict[str, Any] | None":
-    """The first fault of a name that concerns a node, and the device where one is given.
+    """The first fault of a name that concerns a node, and the device or pod where one is given.
 
     Raises KeyError for a name that is not in `FAULTS`.
     """
@@ -46,8 +46,8 @@ def concerning(
     from fnmatch import fnmatch  # noqa: PLC0415
 
     for entry in entries:
-        concerns_device = device is None or fnmatch(device, entry.get("device") or "*")
-        if concerns_device and fnmatch(node, entry.get("node") or "*"):
+        about = (("node", node), ("device", device), ("pod", pod))
+        if all(part is None or fnmatch(part, entry.get(key) or "*") for key, part in about):
             return entry
     return None
 

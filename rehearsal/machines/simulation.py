@@ -48,7 +48,7 @@ class Simulation:
         logs = LogServer.start(folder, is_running=lambda namespace, name: _is_running(cluster, namespace, name))
         machines = Machines(cluster, effects, Inventory(folder.root), logs.port)
         sandboxes = Sandboxes(cluster=cluster, effects=effects)
-        images = Images(latencies=latencies)
+        images = Images(latencies=latencies, run_folder=folder.root)
         stage = behaviour_pods.Stage(effects=effects, sandboxes=sandboxes, images=images, latencies=latencies)
         return cls(cluster, machines, Kubelet.of(machines, sandboxes, images, folder), stage, logs)
 

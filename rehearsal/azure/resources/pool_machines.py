@@ -80,12 +80,16 @@ def _system(outputs: Mapping[str, Any]) -> list[Any]:
 
 
 def grow(cloud: Cloud, record: Record, *, end: float) -> None:
-    """Let the machines join that are missing, the last one at a moment (or later, when there are many)."""
+    """Let the machines join that are missing, the last one at a moment (or later, when there are many).
+
+    Where Azure is to run out of machines late, the last one does not join.
+    """
     pool = facts(cloud, record)
     machines: list[dict[str, int]] = record.details["machines"]
     for machine in machines:
         cloud.cluster_api.join(node(pool, machine["instance"], machine["address"]))
-    missing = int(record.outputs["count"]) - len(machines)
+    runs_out = record.operation is not None and record.operation.fault == "AllocationFailed"
+    missing = int(record.outputs["count"]) - len(machines) - runs_out
     step, start = cloud.clock.latencies.seconds("nodeJoin"), time.time()
     for left in range(missing - 1, -1, -1):
         cloud.clock.pause_until(max(end, start + missing * step) - left * step)

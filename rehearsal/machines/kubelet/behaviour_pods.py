@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from dataclasses import dataclass
+from typing import Any
 
 from rehearsal.machines.hardware.inventory import Machine
 from rehearsal.machines.hardware.kernel_modules import lifts_memlock
@@ -18,6 +19,7 @@ from rehearsal.machines.pods.behaviours import (
     needs_ofed,
 )
 from rehearsal.machines.pods.effects import Effects, InForce
+from rehearsal.machines.pods.faulty import while_faulty
 from rehearsal.machines.pods.running import RunningPod, now
 from rehearsal.machines.pods.status import ContainerView, is_ready, running, terminated, waiting
 from rehearsal.run.latency import Latencies
@@ -141,6 +143,11 @@ class _Life:
             self.stage.effects.broken[self.machine.name] = clash.message
             self.pod.cluster.touch()
             await _crash(self.pod, clash.message)
+        await while_faulty(self.pod, "crash", self.stage.images.run_folder, self._show_crash)
+
+    def _show_crash(self, fault: dict[str, Any]) -> None:
+        for view in self.pod.containers:
+            _show_crashed(view, str(fault["message"]))
 
     async def _wait(self, condition: Condition | None) -> None:
         if condition is None or (

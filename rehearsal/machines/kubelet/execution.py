@@ -18,6 +18,8 @@ from rehearsal.machines.kubelet.environment import (
 from rehearsal.machines.kubelet.kubelet import Kubelet
 from rehearsal.machines.kubelet.log_server import log_file
 from rehearsal.machines.kubelet.volumes import write_volume
+from rehearsal.machines.nodes.patches import LOST
+from rehearsal.machines.pods.faulty import while_faulty
 from rehearsal.machines.pods.running import RunningPod, now
 from rehearsal.machines.pods.status import ContainerView, running, terminated, waiting
 from rehearsal.run.folder import ENVIRONMENT_VARIABLE
@@ -72,6 +74,7 @@ class Execution:
             for view in pod.containers:
                 view.state = waiting("ContainerCreating")
             await self.kubelet.images.pull(pod, pod.containers)
+            await self._while_lost()
             async with asyncio.TaskGroup() as tasks:
                 for container, view in zip(spec["containers"], pod.containers, strict=True):
                     tasks.create_task(self._until_done(container, view, spec["restartPolicy"]))
@@ -88,6 +91,21 @@ class Execution:
         """Kill every container that still runs, without waiting."""
         for process in self._processes.values():
             process.kill()
+
+    async def _while_lost(self) -> None:
+        """Where the machine is to be lost now: its node is NotReady until the fault is gone, or the pod."""
+        broken, node = self.kubelet.machines.effects.broken, self.machine.name
+
+        def stop_answering(_: object) -> None:
+            broken[node] = LOST
+            self.pod.cluster.touch()
+
+        try:
+            await while_faulty(self.pod, "lost", self.kubelet.run_folder.root, stop_answering)
+        finally:
+            if broken.get(node) == LOST:
+                del broken[node]
+                self.pod.cluster.touch()
 
     def _lost(self) -> bool:
         """Whether the pod ran before this process was started and must not run again: its processes are gone."""

@@ -4,7 +4,9 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from pathlib import Path
 
+from rehearsal.machines.pods.faulty import image_pulled
 from rehearsal.machines.pods.running import RunningPod
 from rehearsal.machines.pods.status import ContainerView
 from rehearsal.run.images import image_bytes, pull_seconds
@@ -16,6 +18,7 @@ class Images:
     """The images of all machines."""
 
     latencies: Latencies
+    run_folder: Path
     _there: dict[str, dict[str, float]] = field(default_factory=lambda: defaultdict(dict))
     """Machine -> image -> when it is there, on the event loop's clock."""
 
@@ -25,6 +28,7 @@ class Images:
         Pods that want an image at the same time share its pull, and what is there costs nothing.
         """
         for view in containers:
+            await image_pulled(pod, view, self.run_folder)
             await self._pull(pod, view.image)
 
     def remember(self, pod: RunningPod) -> None:

@@ -7,6 +7,8 @@ from rehearsal.machines.nodes.feature_rules import LABEL_NAMESPACE
 from rehearsal.watch.cluster import Document
 
 RESOURCES_ANNOTATION: Final = "rehearsal.aks-infiniband/device-plugin-resources"
+LOST: Final = "Kubelet stopped posting node status."
+"""Why a node is broken whose machine does not answer; the words are the node lifecycle controller's."""
 # NFD's master keeps its own record here, by the same name.
 _LABELS_ANNOTATION: Final = "nfd.node.kubernetes.io/feature-labels"
 
@@ -25,7 +27,7 @@ def endpoint_patch(node: Mapping[str, Any], port: int) -> Document:
 def broken_patch(node: Mapping[str, Any], why: str | None, moment: str) -> Document:
     """The strategic merge patch that makes a broken node NotReady; empty where it is, or nothing is broken.
 
-    why: why its container runtime is down, None where it is not. moment: the time, RFC 3339.
+    why: why its container runtime is down, or LOST; None where nothing is wrong. moment: the time, RFC 3339.
     """
     status = node.get("status") or {}
     is_ready = any(
@@ -33,11 +35,12 @@ def broken_patch(node: Mapping[str, Any], why: str | None, moment: str) -> Docum
     )
     if why is None or not is_ready:
         return {}
+    is_lost = why == LOST
     condition = {
         "type": "Ready",
-        "status": "False",
-        "reason": "KubeletNotReady",
-        "message": f"container runtime is down: {why}",
+        "status": "Unknown" if is_lost else "False",
+        "reason": "NodeStatusUnknown" if is_lost else "KubeletNotReady",
+        "message": LOST if is_lost else f"container runtime is down: {why}",
         "lastTransitionTime": moment,
         "lastHeartbeatTime": moment,
     }

@@ -22,6 +22,7 @@ from rehearsal.machines.hardware.inventory import BROKEN_ANNOTATION, Inventory, 
 from rehearsal.machines.nodes.feature_discovery import WORKER_CONFIG_KEY, built_in_labels, features_of, gpu_labels
 from rehearsal.machines.nodes.feature_rules import labels_of_rules
 from rehearsal.machines.nodes.patches import (
+    LOST,
     RESOURCES_ANNOTATION,
     broken_patch,
     endpoint_patch,
@@ -92,21 +93,27 @@ class Machines:
             await asyncio.sleep(_SETTLE_SECONDS)  # what changes together is answered together
 
     async def _keep_broken(self, node: Document) -> None:
-        """Tell of a node whose container runtime is down: NotReady, for good."""
+        """Tell of a node that does not answer, or whose container runtime is down: NotReady, that one for good."""
         name = node["metadata"]["name"]
+        marked = (node["metadata"].get("annotations") or {}).get(BROKEN_ANNOTATION)
+        if marked == LOST and name not in self.effects.broken:  # it answers again: the rest is kwok's
+            await self._mark(name, None)
         patch = broken_patch(node, self.effects.broken.get(name), now())
         if not patch:
             return
-        mark = {"metadata": {"annotations": {BROKEN_ANNOTATION: self.effects.broken[name]}}}
-        await insist(
-            lambda: self.cluster.client.patch(Node, name, mark, patch_type=PatchType.MERGE),
-            what=f"annotations of node {name}",
-        )
+        await self._mark(name, self.effects.broken[name])
         await insist(
             lambda: self.cluster.client.patch(Node.Status, name, patch, patch_type=PatchType.STRATEGIC),
             what=f"conditions of node {name}",
         )
         log.error("node %s is NotReady: %s", name, self.effects.broken[name])
+
+    async def _mark(self, node: str, why: str | None) -> None:
+        mark = {"metadata": {"annotations": {BROKEN_ANNOTATION: why}}}
+        await insist(
+            lambda: self.cluster.client.patch(Node, node, mark, patch_type=PatchType.MERGE),
+            what=f"annotations of node {node}",
+        )
 
     async def _keep_node(self, node: Document, machine: Machine) -> None:
         name = node["metadata"]["name"]

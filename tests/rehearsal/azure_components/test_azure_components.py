@@ -70,13 +70,37 @@ def test_a_change_that_a_later_operation_cancels_is_made_again(start: StartStack
 
 
 @pytest.mark.field_report("A3", "A3b")
-def test_missing_capacity_is_explained_and_not_tried_again(start: StartStack) -> None:
-    stack = start([{**POOL, "code": "AllocationFailed", "name": "hb", "operations": ["create"], "first": 0}])
-    failed = stack.run("up", pools={"hb": HB})
+def test_what_no_retry_mends_is_explained_pool_by_pool_and_the_next_run_repairs_it_all(start: StartStack) -> None:
+    """Capacity that is missing at once or after minutes, a machine that fails late, a login that expires meanwhile."""
+    create = {**POOL, "operations": ["create"]}
+    stack = start(
+        [
+            {**create, "code": "AllocationFailed", "name": "hb"},
+            {**create, "code": "AllocationFailed", "name": "hx", "late": True},
+            {**create, "code": "VMExtensionProvisioningError", "name": "web"},
+            {**create, "code": "ExpiredAuthenticationToken", "name": "more"},
+        ]
+    )
+    pools = {"hb": HB, "hx": HX, "web": WEB, "more": WEB}
+    failed = stack.run("up", pools=pools)
     assert not failed.succeeded
-    assert "Azure did not create hb." in failed.errors
-    assert "no capacity for the size in this region" in failed.errors
     assert "retry" not in failed.said
+    for pool in pools:
+        assert f"Azure did not create {pool}." in failed.errors
+    for words in (
+        *("no capacity for the size in this region", "pulumi up, once there is capacity"),
+        *("exit status=50", "aka.ms/aks/outbound"),
+        *("ExpiredAuthenticationToken", "next: az login"),
+    ):
+        assert words in failed.errors, words
+    assert {name: pool["provisioningState"] for name, pool in stack.pools().items()} == dict.fromkeys(
+        ("hb", "hx", "web"), "Failed"
+    ), "nothing is left of what was refused"
+
+    repaired = stack.run("up", pools=pools)
+    assert repaired.succeeded, repaired.errors
+    assert {pool["provisioningState"] for pool in stack.pools().values()} == {"Succeeded"}
+    assert repaired.operations == {"more": ["create"], **{name: ["update"] for name in ("hb", "hx", "web")}}
 
 
 @pytest.mark.field_report("D2b")
@@ -119,8 +143,10 @@ def test_pools_are_made_one_at_a_time_by_setting(start: StartStack) -> None:
 
 
 @pytest.mark.field_report("D6", "D7")
-def test_a_cluster_without_local_accounts_in_existing_subnets_is_reached_with_kubelogin(start: StartStack) -> None:
-    stack = start()
+def test_a_cluster_without_local_accounts_in_existing_subnets_is_reached_with_kubelogin_once_its_api_server_answers(
+    start: StartStack,
+) -> None:
+    stack = start([{"type": "ManagedCluster", "code": "ApiServerUnreachable"}])
     subscription = yaml.safe_load(DEFAULT_FILE.read_text())
     settings: dict[str, Any] = {
         "access": {"entraId": True, "localAccounts": False},
@@ -131,6 +157,7 @@ def test_a_cluster_without_local_accounts_in_existing_subnets_is_reached_with_ku
     up = stack.run("up", pools={"web": WEB}, **settings)
     assert up.succeeded, up.errors
     assert up.done["mine"] == "create"
+    assert "waiting for the API server 127.0.0.1:" in up.said
     scaled = stack.run("up", pools={"web": {**WEB, "count": 2}}, **settings)
     assert scaled.operations == {"web": ["update"]}, "nothing inside the cluster changes with a pool"
     assert stack.run("destroy", pools={}, **settings).succeeded

@@ -81,11 +81,18 @@ class Installed:
         """The first true answer to a question about the cluster."""
         return eventually(question, seconds=seconds, check=self.control_plane.check)
 
-    def engine(self, stack: str, releases: dict[str, dict[str, Any]]) -> Engine:
-        """The engine on a stack with these releases and their values; a release is named "chart" or "name=chart"."""
+    def engine(self, stack: str, releases: dict[str, dict[str, Any]], *, repository: str = str(CHARTS)) -> Engine:
+        """The engine on a stack with these releases and their values; a release is named "chart" or "name=chart".
+
+        repository: folder of the charts, or address of a chart repository (https) or registry (oci).
+        """
         given = self.folder / f"{stack}.json"
         charts = {
-            name.partition("=")[0]: {"path": str(CHARTS / name.rpartition("=")[2]), "values": values}
+            name.partition("=")[0]: {
+                "path": name if repository.startswith("https:") else f"{repository}/{name.rpartition('=')[2]}",
+                "repository": repository if repository.startswith("https:") else None,
+                "values": values,
+            }
             for name, values in releases.items()
         }
         given.write_text(json.dumps({"kubeconfig": self.control_plane.kubeconfig.read_text(), "releases": charts}))

@@ -7,6 +7,8 @@ import json
 from copy import deepcopy
 from typing import Any
 
+import pytest
+
 from rehearsal.operators.plan import labels_of
 from tests.rehearsal.simulated_nodes import GPU_NODES
 
@@ -129,6 +131,18 @@ def test_value_that_the_real_chart_lacks_fails_the_release_by_its_name(installed
     assert not succeeded
     assert "enabld" in output
     assert installed.names("deployments", "-n", "typo") == set()
+
+
+@pytest.mark.parametrize("repository", ["https://127.0.0.1:1/charts", "oci://127.0.0.1:1/charts"])
+def test_chart_repository_that_is_down_is_named_by_the_provider_with_its_address_and_what_to_check(
+    installed: Any, repository: str
+) -> None:
+    """Port 1, on which nobody listens. The provider asks before it installs anything, and no hook is called."""
+    engine = installed.engine(repository.partition(":")[0], {"down": {}}, repository=repository)
+    succeeded, output = installed.pulumi(engine, "up", "--yes", "--skip-preview")
+    assert not succeeded
+    for words in ("Release resource 'down'", repository, "connection refused", "check the chart name and repository"):
+        assert words in output
 
 
 def test_field_that_a_policy_cannot_have_is_refused_by_its_name(installed: Any) -> None:

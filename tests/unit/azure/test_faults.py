@@ -1,12 +1,17 @@
 """Requests that Azure refuses, or accepts and does not carry out, although nothing is wrong with them."""
 
+import base64
+import socket
 import threading
 import time
 from typing import Any, Final
 
 import pytest
+import yaml
 from aks_infiniband.diagnosis.azure_hook import pause_before_retry
 
+from rehearsal.azure import access
+from rehearsal.azure.late_door import CLOSED, late_door
 from rehearsal.azure.subscription import Fault
 from rehearsal.azure.wire import Properties
 from tests.unit.azure.asking import Azure, MakeAzure, RefusedError, cluster_inputs, pool_inputs
@@ -29,6 +34,7 @@ def cluster_on(azure: Azure) -> Properties:
         ("EtagMismatch", r'Status=409 Code="EtagMismatch" Message="\{ "code": "EtagMismatch".*Etag mismatched'),
         ("OperationNotAllowed", r"Status=409.*Another agentpool operation \(system - Creating\) is in progress"),
         ("SkuNotAvailable", "Status=409.*Capacity Restrictions.*not available in location 'southcentralus'"),
+        ("ExpiredAuthenticationToken", "Status=401.*access token expiry UTC time .* is earlier than current UTC time"),
     ],
 )
 def test_the_first_requests_are_refused_in_azures_words_and_leave_nothing(
@@ -90,6 +96,57 @@ def test_capacity_that_comes_late_fails_the_first_pools_and_the_next_put_makes_t
     inputs, _ = azure.check(POOL, "ndh100", wanted)
     made = azure.update(POOL, "ndh100", {"id": f"{cluster['id']}/agentPools/ndh100", "__inputs": inputs})
     assert made["provisioningState"] == "Succeeded"
+
+
+@pytest.mark.parametrize(
+    ("code", "words", "joined"),
+    [("AllocationFailed", "sufficient capacity", 1), ("VMExtensionProvisioningError", "vmssCSE.*exit status=50", 2)],
+)
+def test_what_fails_late_leaves_the_machines_that_joined_and_the_next_put_makes_the_others(
+    make_azure: MakeAzure, code: str, words: str, joined: int
+) -> None:
+    azure = make_azure(faults=(fault(code=code, late=True),))
+    cluster = cluster_on(azure)
+    wanted = pool_inputs(cluster, count=2)
+    with pytest.raises(RefusedError, match=words):
+        azure.create(POOL, "ndh100", **wanted)
+    record = azure.cloud.store.get(f"{cluster['id']}/agentPools/ndh100")
+    assert record is not None
+    assert len(record.details["machines"]) == joined
+    assert record.outputs["provisioningState"] == "Failed"
+    inputs, _ = azure.check(POOL, "ndh100", wanted)
+    azure.update(POOL, "ndh100", {"id": f"{cluster['id']}/agentPools/ndh100", "__inputs": inputs})
+    assert len(record.details["machines"]) == 2
+
+
+def test_the_door_to_an_api_server_that_is_late_closes_two_connections_and_carries_the_others() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as inside:
+        door = late_door(inside.getsockname()[1])
+        for _ in range(CLOSED):
+            with socket.create_connection(("127.0.0.1", door), timeout=60) as refused:
+                assert refused.recv(1) == b""
+        with socket.create_connection(("127.0.0.1", door), timeout=60) as visitor:
+            server, _ = inside.accept()
+            with server:
+                visitor.sendall(b"hello")
+                assert server.recv(5) == b"hello"
+                server.sendall(b"there")
+                assert visitor.recv(5) == b"there"
+
+
+def test_a_cluster_whose_api_server_is_late_hands_out_a_kubeconfig_that_leads_to_its_door(
+    make_azure: MakeAzure, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    azure = make_azure(faults=(fault(code="ApiServerUnreachable", type="ManagedCluster"),))
+    record = azure.cloud.store.get(cluster_on(azure)["id"])
+    assert record is not None
+    assert record.outputs["provisioningState"] == "Succeeded"
+    given = yaml.safe_dump({"clusters": [{"name": "aks", "cluster": {"server": "https://127.0.0.1:6443"}}]})
+    monkeypatch.setattr(type(azure.cloud.cluster_api), "kubeconfig", lambda _: given)
+    first, again = (access.user_credentials(azure.cloud, record)["kubeconfigs"][0]["value"] for _ in range(2))
+    assert first == again
+    (cluster,) = yaml.safe_load(base64.b64decode(first))["clusters"]
+    assert cluster["cluster"]["server"] == f"https://127.0.0.1:{azure.cloud.doors[record.id]}"
 
 
 def test_what_exists_though_it_failed_cannot_be_created_again(make_azure: MakeAzure) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Coroutine
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -36,6 +37,7 @@ class Pod:
     """As much of a running pod as its images need."""
 
     machine: str = "node-0"
+    name: str = "pod-0"
     image: str = PYTORCH
     said: list[tuple[float, str, str]] = field(default_factory=list)
     init: tuple[ContainerView, ...] = ()
@@ -65,7 +67,7 @@ def run(coroutine: Coroutine[Any, Any, list[float]]) -> list[float]:
 
 
 async def together(*pods: Pod, after: tuple[float, ...], speed: float = 1) -> list[float]:
-    images = Images(latencies=Latencies(speed=speed))
+    images = Images(latencies=Latencies(speed=speed), run_folder=Path("without faults"))
     pulls = (pull(images, pod, after=seconds) for pod, seconds in zip(pods, after, strict=True))
     return list(await asyncio.gather(*pulls))
 
@@ -112,7 +114,7 @@ def test_a_pull_is_told_in_events_with_its_real_duration_and_size() -> None:
 
 def test_a_machine_that_is_gone_takes_its_images_along() -> None:
     async def twice() -> list[float]:
-        images = Images(latencies=Latencies(speed=1))
+        images = Images(latencies=Latencies(speed=1), run_folder=Path("without faults"))
         first = await pull(images, Pod())
         images.forget("node-0")
         return [first, await pull(images, Pod())]
@@ -122,7 +124,7 @@ def test_a_machine_that_is_gone_takes_its_images_along() -> None:
 
 def test_the_images_of_a_pod_from_before_this_process_are_there() -> None:
     async def remembered() -> list[float]:
-        images = Images(latencies=Latencies(speed=1))
+        images = Images(latencies=Latencies(speed=1), run_folder=Path("without faults"))
         images.remember(cast("RunningPod", Pod()))
         return [await pull(images, Pod())]
 

@@ -15,6 +15,7 @@ for name, chart in given["releases"].items():
         name,
         name=name,
         chart=chart["path"],
+        repository_opts={"repo": chart["repository"]} if chart["repository"] else None,
         namespace=namespace.metadata["name"],
         values=chart["values"],
         atomic=True,

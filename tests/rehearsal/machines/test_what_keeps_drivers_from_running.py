@@ -1,0 +1,191 @@
+"""What keeps drivers and validations from running in the field happens here, and the diagnosis names node and cause."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from aks_infiniband.diagnosis.collect import collect
+from aks_infiniband.diagnosis.diagnose import diagnose, render
+from aks_infiniband.diagnosis.view import Wait, WaitingFor
+from lightkube import ApiError, codecs
+from lightkube.resources.admissionregistration_v1 import ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding
+from lightkube.resources.core_v1 import Node, Pod
+
+from rehearsal.azure.machines import node, node_name
+from rehearsal.faults.machine_faults import FILE
+from tests.rehearsal.simulated_nodes import GPU_NODES, H100, pool_facts
+
+from .conftest import Rehearsed
+
+OFED = {"app.kubernetes.io/name": "mofed", "nvidia.com/ofed-driver": ""}
+
+
+@pytest.fixture(autouse=True)
+def _no_faults_are_left(cluster: Rehearsed) -> Iterator[None]:
+    yield
+    faults(cluster)
+
+
+def faults(cluster: Rehearsed, *entries: dict[str, Any]) -> None:
+    """What is wrong from now on."""
+    draft = cluster.run.root / f"{FILE}.draft"
+    draft.write_text(json.dumps(entries))
+    draft.replace(cluster.run.root / FILE)
+
+
+def said(cluster: Rehearsed, waiting_for: WaitingFor = "daemon-set", name: str = "mofed") -> str:
+    """What a person reads when a wait for an object of the test's namespace fails now."""
+    view = collect(cluster.control_plane.kubeconfig.read_text(), [cluster.namespace], limit_seconds=60)
+    wait = Wait(waiting_for=waiting_for, name=name, namespace=cluster.namespace)
+    return render(wait, diagnose(wait, view, []), view.unread)
+
+
+def are_ready(cluster: Rehearsed, nodes: tuple[str, ...] = GPU_NODES) -> bool:
+    conditions = [
+        (pod["spec"]["nodeName"], condition["type"], condition["status"])
+        for pod in cluster.pods(**OFED)
+        for condition in pod.get("status", {}).get("conditions", [])
+    ]
+    return {(name, "Ready", "True") for name in nodes} <= set(conditions)
+
+
+def test_a_driver_that_comes_up_on_one_node_of_two_is_named_with_that_node_and_what_its_log_means(
+    cluster: Rehearsed,
+) -> None:
+    good, bad = GPU_NODES
+    message = "Failed loading kernel module mlx5_ib"
+    faults(cluster, {"fault": "crash", "pod": "mofed-*", "node": bad, "message": message})
+    cluster.daemon_set("mofed", OFED)
+    text = cluster.eventually(lambda: "1 of 2 ready" in (text := said(cluster)) and message in text and text)
+    assert f"on {bad}, container main: CrashLoopBackOff {message}" in text
+    assert "set OFED_BLACKLIST_MODULES_FILE" in text
+    assert f"on {good}" not in text
+    faults(cluster)
+    cluster.eventually(lambda: are_ready(cluster))
+
+
+def test_a_pull_that_a_registry_refuses_is_told_in_the_registrys_words_and_goes_on_once_it_is_mended(
+    cluster: Rehearsed,
+) -> None:
+    faults(cluster, {"fault": "image-pull", "pod": "mofed-*", "node": GPU_NODES[0], "answer": "unauthorized"})
+    cluster.daemon_set("mofed", OFED)
+    text = cluster.eventually(lambda: "401 Unauthorized" in (text := said(cluster)) and text)
+    assert 'ImagePullBackOff Back-off pulling image "registry.invalid/main": ErrImagePull' in text
+    assert "pulumi config set --secret aks-infiniband:registryCredentials" in text
+    faults(cluster)
+    cluster.eventually(lambda: are_ready(cluster))
+
+
+def test_a_job_waits_for_its_image_as_well(cluster: Rehearsed) -> None:
+    faults(cluster, {"fault": "image-pull", "pod": "pulls-*", "answer": "not-found"})
+    cluster.job("pulls", {"command": ["python3", "-c", ""]}, nodeSelector={"kubernetes.io/hostname": GPU_NODES[0]})
+    text = cluster.eventually(lambda: "ImagePullBackOff" in (text := said(cluster, "job", "pulls")) and text)
+    assert "does registry.images mirror it?" in text
+    faults(cluster)
+    cluster.eventually(lambda: cluster.pods()[0]["status"]["phase"] == "Succeeded")
+
+
+def without_privileges(namespace: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """A policy that refuses privileged pods in a namespace, as a cluster's owner would set it."""
+    name, group = f"no-privileges-{namespace}", "admissionregistration.k8s.io/v1"
+    rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}
+    selector = {"matchLabels": {"kubernetes.io/metadata.name": namespace}}
+    expression = "!object.spec.containers.exists(c, c.?securityContext.?privileged.orValue(false))"
+    policy = {
+        "apiVersion": group,
+        "kind": "ValidatingAdmissionPolicy",
+        "metadata": {"name": name},
+        "spec": {
+            "matchConstraints": {"namespaceSelector": selector, "resourceRules": [rule]},
+            "validations": [{"expression": expression, "message": "privileged containers are not allowed"}],
+        },
+    }
+    binding = {
+        "apiVersion": group,
+        "kind": "ValidatingAdmissionPolicyBinding",
+        "metadata": {"name": name},
+        "spec": {"policyName": name, "validationActions": ["Deny"]},
+    }
+    return policy, binding
+
+
+@pytest.fixture
+def policy(cluster: Rehearsed) -> Iterator[None]:
+    """In force."""
+    documents = without_privileges(cluster.namespace)
+    for document in documents:
+        cluster.client.create(codecs.from_dict(document))
+    container = {"name": "main", "image": "registry.invalid/main", "securityContext": {"privileged": True}}
+    probe = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "probe"}, "spec": {"containers": [container]}}
+
+    def refused() -> bool:
+        try:
+            cluster.create(probe)
+        except ApiError as error:
+            return "denied request" in str(error)
+        cluster.client.delete(Pod, "probe", namespace=cluster.namespace, grace_period=0)
+        return False
+
+    cluster.eventually(refused)
+    yield
+    cluster.client.delete(ValidatingAdmissionPolicyBinding, documents[1]["metadata"]["name"])
+    cluster.client.delete(ValidatingAdmissionPolicy, documents[0]["metadata"]["name"])
+
+
+@pytest.mark.usefixtures("policy")
+def test_a_policy_that_refuses_privileged_pods_is_quoted_and_the_namespaces_to_exempt_are_named(
+    cluster: Rehearsed,
+) -> None:
+    container = {"name": "main", "image": "registry.invalid/main", "securityContext": {"privileged": True}}
+    cluster.daemon_set("mofed", OFED, containers=[container])
+    text = cluster.eventually(lambda: "denied request" in (text := said(cluster)) and text)
+    assert "DaemonSet " in text
+    assert "/mofed: 0 of 2 ready; Error creating: " in text
+    assert "privileged containers are not allowed" in text
+    assert "exempt the namespaces network-operator, gpu-operator and aks-infiniband" in text
+
+
+def test_the_operators_driver_beside_azures_own_takes_the_node_down_and_both_settings_are_named(
+    cluster: Rehearsed,
+) -> None:
+    pool = pool_facts("both", H100, gpu_driver="Install")
+    name = node_name(pool, 0)
+    cluster.client.create(codecs.from_dict(node(pool, 0, 7)))
+    labels = {"app": "nvidia-driver-daemonset", "app.kubernetes.io/name": "driver"}
+    try:
+        cluster.daemon_set("driver", labels, nodeSelector={"agentpool": "both"})
+        text = cluster.eventually(
+            lambda: f"node {name} is not Ready" in (text := said(cluster, name="driver")) and "Crash" in text and text
+        )
+    finally:
+        cluster.clear()
+        cluster.client.delete(Node, name)
+    assert "Could not unload NVIDIA driver kernel modules" in text
+    assert "the pool's gpuDriver aks or operator" in text
+
+
+def test_a_machine_that_is_lost_while_a_job_runs_on_it_is_named_and_comes_back_once_it_is_mended(
+    cluster: Rehearsed, own_machine: str
+) -> None:
+    faults(cluster, {"fault": "lost", "node": own_machine})
+    cluster.job("measures", {"command": ["python3", "-c", ""]}, nodeSelector={"kubernetes.io/hostname": own_machine})
+    text = cluster.eventually(
+        lambda: f"node {own_machine} is not Ready" in (text := said(cluster, "job", "measures")) and text
+    )
+    assert "(NodeStatusUnknown: Kubelet stopped posting node status.)" in text
+    assert f"kubectl describe node {own_machine}" in text
+    faults(cluster)
+    cluster.eventually(lambda: cluster.pods()[0]["status"]["phase"] == "Succeeded")
+    cluster.eventually(lambda: f"node {own_machine} is not Ready" not in said(cluster, "job", "measures"))
+
+
+def test_two_feature_discoveries_are_named_when_the_operator_is_waited_for(cluster: Rehearsed) -> None:
+    for operator in ("network-operator", "gpu-operator"):
+        name = f"{operator}-node-feature-discovery-worker"
+        cluster.daemon_set(
+            name, {"app.kubernetes.io/name": "node-feature-discovery", "app.kubernetes.io/instance": name}
+        )
+    text = said(cluster, "nic-cluster-policy", "nic-cluster-policy")
+    assert "2 node feature discoveries run: " in text
+    assert "set nfd.enabled=false in all but one" in text
