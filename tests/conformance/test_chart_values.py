@@ -7,12 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
-from aks_infiniband.operators.chart_images import (
-    GPU_OPERATOR_IMAGES,
-    NETWORK_OPERATOR_IMAGES,
-    gpu_operator_images,
-    network_operator_images,
-)
+from aks_infiniband.operators.chart_images import IMAGES, gpu_operator_images, network_operator_images
 from aks_infiniband.operators.gpu_operator import gpu_operator_values
 from aks_infiniband.operators.network_operator import network_operator_values
 from aks_infiniband.resources.registry import Registry
@@ -122,13 +117,13 @@ def test_every_image_of_the_network_operators_chart_is_in_our_table_with_its_sou
         assert defaults[switch]["enabled"] is False
         assert switch not in network_operator_values([pool()])
     found = {path: source for path, source in repositories(defaults) if path[0] not in SWITCHED_OFF}
-    assert found == NETWORK_OPERATOR_IMAGES
+    assert found == dict(repositories(IMAGES["network-operator"]))
 
 
 @pytest.mark.field_report("C11")
 def test_every_image_of_the_gpu_operators_chart_is_in_our_table_with_its_source() -> None:
     found = {path: source for path, source in repositories(chart_values(GPU)) if source}
-    assert found == GPU_OPERATOR_IMAGES
+    assert found == dict(repositories(IMAGES["gpu-operator"]))
 
 
 @pytest.mark.parametrize("images", [network_operator_images, gpu_operator_images], ids=["network", "gpu"])
@@ -151,6 +146,6 @@ def pull_secret_takers() -> set[str]:
 def test_every_part_of_the_gpu_operators_chart_that_takes_a_pull_secret_gets_it() -> None:
     defaults = chart_values(GPU)
     takers = pull_secret_takers() | {part for part in defaults if "imagePullSecrets" in (defaults[part] or {})}
-    with_image = {path[0] for path in GPU_OPERATOR_IMAGES if len(path) == 2}
+    with_image = {part for part, values in IMAGES["gpu-operator"].items() if "repository" in values}
     ours = gpu_operator_images(MIRROR)
     assert takers & with_image == {key for key, value in ours.items() if "imagePullSecrets" in value}

@@ -1,7 +1,6 @@
 """Azure's regions with their zones, and what names of machine sizes without InfiniBand can be.
 
-Regions: MicrosoftDocs/reliability-docs 01021ab, regions-list.md of 2025-09-23, the public cloud. A stack file names
-later ones, and those of other clouds, under aks-infiniband:regions.
+Regions: the table `regions.yaml`.
 Sizes: Azure, "Azure virtual machine sizes naming conventions" and the size pages of the D, E and F families up to v5;
 MicrosoftDocs/azure-aks-docs fb060ab (2026-08-21), use-system-pools.md.
 """
@@ -9,22 +8,13 @@ MicrosoftDocs/azure-aks-docs fb060ab (2026-08-21), use-system-pools.md.
 import re
 from typing import Final
 
+from aks_infiniband.facts.tables import table
+
 REGIONS_OF: Final = "2025-09-23"
-_WITH_ZONES: Final = (
-    "australiaeast austriaeast belgiumcentral brazilsouth canadacentral centralindia centralus chilecentral "
-    "denmarkeast eastasia eastus eastus2 francecentral germanywestcentral indonesiacentral israelcentral italynorth "
-    "japaneast japanwest koreacentral malaysiawest mexicocentral newzealandnorth northeurope norwayeast polandcentral "
-    "qatarcentral southafricanorth southcentralus southeastasia spaincentral swedencentral switzerlandnorth uaenorth "
-    "uksouth westeurope westus2 westus3"
-)
-_WITHOUT: Final = (
-    "australiacentral australiacentral2 australiasoutheast brazilsoutheast canadaeast francesouth germanynorth "
-    "koreasouth northcentralus norwaywest southafricawest southindia switzerlandwest uaecentral ukwest westcentralus "
-    "westindia westus"
-)
+_REGIONS: Final = table(__package__, "regions.yaml")
 REGIONS: Final[dict[str, tuple[str, ...]]] = {
-    **dict.fromkeys(_WITH_ZONES.split(), ("1", "2", "3")),
-    **dict.fromkeys(_WITHOUT.split(), ()),
+    **dict.fromkeys(_REGIONS["with_zones"], ("1", "2", "3")),
+    **dict.fromkeys(_REGIONS["without"], ()),
 }
 """By region, its availability zones."""
 

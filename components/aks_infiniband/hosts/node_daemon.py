@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib import resources
 from typing import Any, Final
 
 import pulumi
@@ -14,13 +15,20 @@ from aks_infiniband.resources import metadata
 from aks_infiniband.resources.options import WaitArgs, timeout_annotation
 from aks_infiniband.resources.registry import SOURCES, Registry
 
-ON_THE_HOST: Final = "nsenter -t 1 -m -u -i -n -p --"
-"""Runs a program of the machine in the machine's own namespaces: its modprobe knows its kernel's modules."""
 _RESOURCES: Final = {
     "requests": {"cpu": "10m", "memory": "32Mi"},
     "limits": {"cpu": "200m", "memory": "128Mi"},
 }
 """A shell that sleeps, and now and then the machine's modprobe and systemctl."""
+
+
+def script(name: str) -> str:
+    """A shell script of this room.
+
+    With nsenter it runs the machine's own programs in the machine's namespaces: only that modprobe knows the kernel's
+    modules.
+    """
+    return (resources.files(__package__) / name).read_text(encoding="utf-8")
 
 
 @dataclass(frozen=True, kw_only=True)

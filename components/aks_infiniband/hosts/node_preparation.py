@@ -7,7 +7,7 @@ from typing import Final
 import pulumi
 
 from aks_infiniband.facts.pool import Pool
-from aks_infiniband.hosts.node_daemon import ON_THE_HOST, HostProgram, NodeDaemonArgs
+from aks_infiniband.hosts.node_daemon import HostProgram, NodeDaemonArgs, script
 
 NAME: Final = "node-preparation"
 
@@ -17,45 +17,21 @@ _INBOX_MODULES: Final = ("ib_ipoib",)
 """With OFED, openibd loads it. Without it the HCAs of an AKS node have no network interface (kubernetes-sigs/dranet
 pull request 77), and so neither a link type for the device plugins' selectors nor a parent for IPoIB."""
 
-_MEMLOCK: Final = """
-for unit in containerd kubelet; do
-  folder=/etc/systemd/system/$unit.service.d
-  file=$folder/90-aks-infiniband.conf
-  wanted=$(printf '[Service]\\nLimitMEMLOCK=infinity')
-  if [ "$(cat "$file" 2>/dev/null)" != "$wanted" ]; then
-    mkdir -p "$folder"
-    printf '%s\\n' "$wanted" >"$file"
-  fi
-  pid=$(systemctl show --property MainPID --value "$unit")
-  grep -q '^Max locked memory *unlimited' "/proc/$pid/limits" && continue
-  systemctl daemon-reload
-  if [ "$(systemctl show --property LimitMEMLOCK --value "$unit")" != infinity ]; then
-    echo "$unit: another drop-in sets its memlock limit" >&2
-    exit 1
-  fi
-  systemctl restart "$unit"
-  echo "$unit: restarted with an unlimited memlock limit"
-done"""
+_LIFT_MEMLOCK: Final = script("lift_memlock.sh")
 """A pod's limit is that of containerd's; IPC_LOCK lifts it for root alone (nvidia-container-toolkit issue 2037). A unit
 is restarted only while it runs with the old limit, so once: a kubelet that restarts takes the RDMA devices from its
 pods (k8s-rdma-shared-dev-plugin issue 118)."""
 
+_ONCE: Final = script("prepare_once.sh")
 _DONE: Final = "/tmp/prepared"  # noqa: S108  in the container
-_ONCE: Final = f"""until {ON_THE_HOST} sh -c "$1"; do
-  echo "the machine could not be prepared; trying again in 30 s" >&2
-  sleep 30
-done
-touch {_DONE}
-while true; do sleep 3600; done
-"""
-"""The container is ready when the node is prepared. That happens once: an OFED driver that reloads later loads its own
-modules, and the kernel's must not be in its way."""
+"""The script makes this file when the node is prepared, and the container is ready. That happens once: an OFED driver
+that reloads later loads its own modules, and the kernel's must not be in its way."""
 
 
 def host_script(modules: Sequence[str], *, memlock: bool) -> str:
     """The script that runs in the machine's own shell."""
     load = f"set -eu\nfor module in {' '.join(modules)}; do modprobe $module; done"
-    return load + _MEMLOCK if memlock else load
+    return f"{load}\n{_LIFT_MEMLOCK}".rstrip() if memlock else load
 
 
 def node_preparation(pools: Sequence[Pool], *, memlock: bool) -> HostProgram:

@@ -7,25 +7,13 @@ from typing import Final
 import pulumi
 
 from aks_infiniband.facts.pool import Pool
-from aks_infiniband.hosts.node_daemon import ON_THE_HOST, HostProgram, NodeDaemonArgs
+from aks_infiniband.hosts.node_daemon import HostProgram, NodeDaemonArgs, script
 
-_LOAD: Final = """[ -e /run/mellanox/drivers/.driver-ready ] || { echo OFED is not ready; exit 1; }
-modprobe nvidia-peermem"""
+_LOAD: Final = script("load_peermem.sh").rstrip()
 """The OFED container keeps that file while its driver is loaded; the GPU Operator waits for it too. A module that is
 loaded in the middle of a reload makes the reload fail (Mellanox/doca-driver-build pull request 481)."""
 
-_AGAIN_AND_AGAIN: Final = f"""state=
-while true; do
-  if why=$({ON_THE_HOST} sh -c "$1" 2>&1); then
-    now="is loaded"
-  else
-    now="is not loaded, GPUDirect RDMA needs DMA-BUF: $why"
-  fi
-  [ "$now" = "$state" ] || echo "nvidia-peermem $now"
-  state=$now
-  sleep 30
-done
-"""
+_AGAIN_AND_AGAIN: Final = script("keep_peermem.sh")
 """It tries every 30 s: the module needs the GPU driver and OFED, and OFED unloads it whenever OFED reloads.
 
 A module that does not load is no failure of the node: on AKS's node images it may be a stub that always refuses, beside
