@@ -49,7 +49,7 @@ class ClusterApi:
         return str(self.get("/version")["gitVersion"])
 
     def get(self, path: str) -> dict[str, Any]:
-        """An API path's answer, for what is found by discovery."""
+        """The answer to a GET of an API path."""
         answer: dict[str, Any] = self.request("GET", path).raise_for_status().json()
         return answer
 
@@ -129,7 +129,7 @@ class ClusterApi:
         return True
 
     def remove(self, name: str) -> None:
-        """The machine is gone: so are its node and what ran on it."""
+        """Delete the node of a machine that is gone, and the pods that ran on it."""
         for pod in self._pods(name):
             assert pod.metadata
             self._delete(f"/api/v1/namespaces/{pod.metadata.namespace}/pods/{pod.metadata.name}")

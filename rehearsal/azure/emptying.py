@@ -1,7 +1,7 @@
-"""What is left in the control plane when its cluster is deleted: nothing, so that the next cluster starts empty.
+"""Empties the control plane when its cluster is deleted, so that the next cluster starts empty.
 
-AKS throws the cluster's etcd away. Here the control plane stays, so everything in it goes that the control plane itself
-did not make; finalizers go first, because no controller is left to honour them.
+AKS throws the cluster's etcd away. Here the control plane stays, so every object is deleted that the control plane
+did not make itself. Finalizers are removed first, because no controller is left to honour them.
 """
 
 import logging

@@ -38,7 +38,8 @@ Removal = Callable[[Cloud, Record], None]
 Rendering = Callable[[Cloud, Request], dict[str, Any]]
 """The outputs that a read shows once Azure has accepted the request."""
 Work = Callable[[Cloud, Record], None]
-"""What Azure does once it has accepted: takes its time, changes machines. Runs from its start after a restart."""
+"""What Azure does once it has accepted the request: it takes its time and changes machines. A simulator that is
+restarted runs it from the beginning."""
 
 
 def nothing_refused(_cloud: Cloud, _subject: Any) -> None:

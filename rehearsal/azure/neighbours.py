@@ -40,11 +40,11 @@ class OwnProcessesOnly(grpc.ServerInterceptor):
         """The handler of a call, with the question who calls before it."""
         handler = continuation(handler_call_details)
         if handler is None or handler.unary_unary is None:
-            return None  # no call of the protocol that is answered here streams
+            return None  # the simulator answers no call of the protocol that streams
         answer = handler.unary_unary
 
         def answer_own(request: Any, context: grpc.ServicerContext) -> Any:
-            # At every call: a port that one connection has left may be another user's next.
+            # Asked at every call: once a connection is closed, another user may get its port.
             if self._owner(context.peer()) != os.geteuid():
                 _LOG.warning("refused a call of another user")
                 context.abort(grpc.StatusCode.PERMISSION_DENIED, _REFUSED)

@@ -11,7 +11,9 @@ from rehearsal.azure.subscription import Size, version_key
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NodeSystem:
-    """An operating system of nodes. effective: its OS SKU without any choice left; oldest: Kubernetes it runs."""
+    """An operating system of nodes. effective: the OS SKU that names it alone; oldest: the first Kubernetes that it
+    runs.
+    """
 
     image: str
     effective: str

@@ -144,7 +144,9 @@ class Subscription(_Data):
         return infiniband.get(name) or self.sizes.get(name)
 
     def series_of(self, size: Size | MachineSize) -> Series:
-        """The family of a size; one that is not named here, as of a size that a stack describes, has no own limit."""
+        """The family of a size; one that is not named here, as of a size that a stack describes, has no limit of its
+        own.
+        """
         unknown = Series(family=f"standard{size.series}Family", vcpus=self.regional_vcpus)
         return self.series.get(size.series, unknown)
 

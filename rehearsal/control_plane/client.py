@@ -131,7 +131,7 @@ class ControlPlane:
         except subprocess.TimeoutExpired:
             self._supervisor.kill()  # the kernel kills its children with it
             self._supervisor.wait()
-        if not self._refused:  # else they are another's
+        if not self._refused:  # else the processes are another command's
             end(processes_of_run(self.run.root), grace_s=1.0)
 
     def __enter__(self) -> Self:

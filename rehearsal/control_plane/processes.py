@@ -1,4 +1,4 @@
-"""A part's process, that dies with its parent; and finding and ending what a run has left behind."""
+"""Starts the process of a part so that it dies with its parent; finds and ends what a run has left behind."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ LAST_LINES = 15
 """How much of a part's log an error shows."""
 
 FEWER_COLLECTIONS = {"GOGC": "400"}
-"""For programs in Go: they look for garbage when there is four times what they use, not twice. The API server takes
-a tenth less of the processor's time so, and 110 MB more memory."""
+"""For programs in Go: they collect garbage when their memory has grown to four times what they use, not to twice. So
+the API server takes a tenth less processor time, and 110 MB more memory."""
 
 _PR_SET_PDEATHSIG = 1  # linux/prctl.h
 _PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h

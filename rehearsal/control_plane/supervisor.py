@@ -125,7 +125,7 @@ class Supervisor:
         if not died or self._stopping:
             return
         dead = [running for running in self._running.values() if running.exit_status is not None]
-        # A part takes those that need it with it, and they may be collected before it: it is the first to start.
+        # When a part dies, those that need it die too, and they may be collected before it. It was started before them.
         first = min(dead, key=lambda running: self.names.index(running.part.name))
         self._fail("part-died", f"{first.part.name} {first.how_it_ended()} while the rehearsal ran.{first.tail()}")
 

@@ -20,14 +20,14 @@ from rehearsal.run.folder import write_atomically
 from rehearsal.run.loopback import reaching_loopback
 
 _DROPPED_ENVIRONMENT: Final = ("ARM_", "AZURE_", "PULUMI_", "KUBECONFIG", "HELM_", "PYTHONUNBUFFERED")
-"""Prefixes of variables that would lead the engine to the user's own account, cluster or backend. The last makes Python
-write what a program says in scraps, which the engine passes on as messages of their own."""
+"""Prefixes of variables that would lead the engine to the user's own account, cluster or backend. The last makes
+Python write a program's output in small pieces, and the engine would pass on each as a message."""
 _ERROR: Final = re.compile(r"^error: (.*(?:\n[ \t]+.*)*)", re.MULTILINE)
-"""What the engine prints of its own accord: from the margin, and what is indented below."""
+"""An error that the engine itself prints: a line that begins at the margin, and the indented lines below it."""
 _STATE_VERSION: Final = 3
 _GRACE_SECONDS: Final = 10.0
 _THRIFT: Final = {
-    # Which packages bring a provider is answered by pip.py there: pip itself takes more than half a second.
+    # pip.py in that folder tells which packages bring a provider: pip itself takes more than half a second.
     "PYTHONPATH": str(Path(__file__).with_name("python_path")),
     # Go looks for garbage less often: an engine and its providers live for seconds.
     "GOGC": "400",
@@ -192,7 +192,7 @@ class Engine:
             self._check_output(["config", "set-all", "--path", *secret, *where])
 
     def cancel_ended_update(self) -> None:
-        """Free the stack from an update whose engine was killed. Only for who knows that no engine works on it."""
+        """Free the stack from an update whose engine was killed. Call it only when no engine works on the stack."""
         if any((self.folder / "backend").glob(".pulumi/locks/**/*.json")):
             self._check_output(["cancel", self.stack, "--yes"])
 

@@ -47,7 +47,7 @@ _ALL: "Final" = (
     MachineFault("placement-group", "the machine is in another placement group, which has no path to this one"),
     MachineFault("no-metadata", "the machine's instance metadata service does not answer"),
     MachineFault("no-peermem", "nvidia-peermem cannot be loaded"),
-    # How the devices are named, which is no fault: whoever tells them apart by name goes wrong.
+    # These rename devices. They break nothing; they show who tells devices apart by their names.
     MachineFault("ethernet-first", "the Ethernet device is mlx5_0, and the HCAs are mlx5_1 and on"),
     MachineFault("hpc-image-names", "the HCAs are mlx5_ib0 and on, the Ethernet device mlx5_an0"),
     # Met by a program that uses the hardware: each of these can happen a number of `times`.

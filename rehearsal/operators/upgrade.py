@@ -36,8 +36,8 @@ def roll(
     policy: `upgradePolicy` of the driver's section with autoUpgrade, as the definition's defaults leave it.
     now: the time, RFC 3339.
 
-    Nothing is done while a DaemonSet lacks a pod, as between an old driver's end and the new one's start: its node
-    could not be seen to be under way, and another would start beside it (BuildState in upgrade_state.go).
+    Nothing is done while a DaemonSet lacks a pod, as between the end of an old driver and the start of the new one:
+    its node would not count as being upgraded, and one node too many would start (BuildState in upgrade_state.go).
     """
     if any(_lacks_pods(daemon_set, snapshot) for daemon_set in daemon_sets):
         return

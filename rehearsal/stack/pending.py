@@ -1,8 +1,9 @@
-"""What a killed engine had asked for and could not note any more.
+"""Completes the state of an engine that was killed before it could record what it had asked Azure for.
 
-Azure has it, or makes it now; the engine would ask again, and be refused or get a second one. A person whose engine was
-killed edits the state by hand: `pulumi stack export`, then `import`. What is taken in so, the next command updates, as
-after an interruption that the engine could note.
+Azure has the resource, or is making it. Without this the next engine would ask again, and Azure would refuse, or
+make a second one. A person whose engine was killed edits the state by hand: `pulumi stack export`, then `import`.
+The next command updates the resources that are taken in here, as it does after an interruption that the engine could
+record.
 """
 
 import json
@@ -14,7 +15,7 @@ from typing import Any, Final
 _NOTE: Final = "the engine was killed while this was being made"
 _LOOK_EVERY_S: Final = 0.1
 _LIMIT_S: Final = 120.0
-"""More than Azure takes for a cluster at the speeds of a rehearsal; at others, what comes later is updated later."""
+"""More than Azure takes for a cluster at the usual speeds. At slower ones the next command updates what comes later."""
 
 
 def pending_creates(deployment: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
@@ -24,7 +25,7 @@ def pending_creates(deployment: Mapping[str, Any]) -> Sequence[Mapping[str, Any]
 
 
 def settled(deployment: Mapping[str, Any], azure: Path) -> dict[str, Any]:
-    """The state with what Azure has, and with nothing pending: what only the cluster may have is applied anew.
+    """The state with what Azure has, and with nothing pending. Objects that only the cluster may have are applied anew.
 
     deployment: the stack's state, as the engine keeps it; azure: file of what the simulated subscription holds.
     """
@@ -39,7 +40,7 @@ def settled(deployment: Mapping[str, Any], azure: Path) -> dict[str, Any]:
 
 
 def await_azure(azure: Path) -> None:
-    """Wait until the simulated Azure carries out nothing more."""
+    """Wait until no operation is under way in the simulated Azure."""
     deadline = time.monotonic() + _LIMIT_S
     while any(record["operation"] for record in _held(azure)) and time.monotonic() < deadline:
         time.sleep(_LOOK_EVERY_S)

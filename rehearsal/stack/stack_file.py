@@ -1,8 +1,8 @@
 """The stack file of a rehearsal: a person's own, plus settings that an air-gapped user has as well.
 
-Nothing is written to the person's file. What a rehearsal changes is where charts come from, which cluster an existing
-one is, and how often states are polled (a simulated second is shorter than a real one); what it cannot know is the
-value of a secret, so every secret gets one of its own, and stays a secret.
+Nothing is written to the person's file. A rehearsal changes where charts come from, which cluster an existing one
+is, and how often states are polled, because a simulated second is shorter than a real one. It cannot know the value
+of a secret, so every secret gets another value, and stays a secret.
 """
 
 import base64
@@ -22,7 +22,7 @@ CHARTS: Final = {"networkOperator": "network-operator", "gpuOperator": "gpu-oper
 POLLING: Final = {"pollSeconds": 0.25, "stableSeconds": 0.75}
 """Real seconds. A rehearsal's minutes pass in a second, so states are looked at that much more often."""
 LIMITS: Final = {"readiness": (7200, 120), "validation": (3600, 240)}
-"""What a wait may take: simulated seconds, and the least in real ones, because this machine has other work too."""
+"""Limits of waits: in simulated seconds, and the least number of real seconds, because this machine may be busy."""
 STAND_IN: Final = "secret-not-known-to-a-rehearsal"
 _ENGINE_KEYS: Final = ("encryptionsalt", "secretsprovider", "encryptedkey")
 
@@ -143,7 +143,9 @@ def rehearsed(
 
 
 class _Quoted(yaml.SafeDumper):
-    """Text in quotes: PyYAML knows YAML 1.1, in which other words than the engine's are text without them."""
+    """Writes all text in quotes: PyYAML would leave them out by the rules of YAML 1.1, and the engine reads YAML
+    1.2.
+    """
 
 
 _Quoted.add_representer(str, lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", text, style='"'))
@@ -157,7 +159,8 @@ def written(document: Any) -> str:
 def section(config: Mapping[str, Any], setting: str) -> dict[str, Any] | None:
     """A section of the settings, empty where it is not given; None for what is no mapping.
 
-    It may be JSON text: the engine hands a program no other, so that the program cannot tell them apart.
+    A section may be JSON text: the engine hands every section to a program as such, so the program sees no
+    difference.
     """
     found = opened(config.get(f"{NAMESPACE}:{setting}", {}))
     return found if isinstance(found, dict) else None

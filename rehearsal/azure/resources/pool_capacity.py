@@ -80,7 +80,7 @@ def require_capacity(cloud: Cloud, record: Record) -> None:
     group_id = str(record.outputs.get("capacityReservationGroupID") or "")
     group = by_id(cloud.subscription.capacity_reservation_groups, group_id)
     if group:
-        # What is reserved is there, whatever else is short; beyond it, the group's machines are used up.
+        # The group has the machines that it has reserved, whatever else is short, and no others.
         if _placed(cloud, record, group_id) + wanted > group.machines.get(size, 0):
             raise allocation_failed(record)
     elif (

@@ -20,8 +20,8 @@ IMMUTABLE: Final[tuple[str, ...]] = (
     "hostGroupID", "capacityReservationGroupID", "gpuInstanceProfile", "gpuProfile", "kubeletConfig",
     "linuxOSConfig", "messageOfTheDay", "workloadRuntime", "gatewayProfile", "windowsProfile",
 )  # fmt: skip
-"""What AKS refuses to change on a pool that exists: all that a PUT takes, and neither `az aks nodepool update` nor
-`az aks nodepool upgrade` (which takes a snapshot) can set."""
+"""Properties that AKS refuses to change on a pool that exists: those that a PUT takes and that neither `az aks
+nodepool update` nor `az aks nodepool upgrade` (which takes a snapshot) can set."""
 
 KEPT: Final = (*IMMUTABLE, "count", "orchestratorVersion")
 """What a PUT that leaves it out does not change (the count: Azure/AKS issue 1627; of the version: AKS REST API,

@@ -80,7 +80,7 @@ def _system(outputs: Mapping[str, Any]) -> list[Any]:
 
 
 def grow(cloud: Cloud, record: Record, *, end: float) -> None:
-    """Let the machines join that are missing, the last one at a moment (or later, when there are many).
+    """Let the missing machines join, one after the other; the last joins at `end`, or later when there are many.
 
     Where Azure is to run out of machines late, the last one does not join.
     """
@@ -103,7 +103,7 @@ def grow(cloud: Cloud, record: Record, *, end: float) -> None:
 
 
 def _next_instance(record: Record) -> int:
-    """Scale sets never give a number twice."""
+    """The number of the next machine: scale sets never give a number twice."""
     instance = int(record.details.get("nextInstance", 0))
     record.details["nextInstance"] = instance + 1
     return instance

@@ -20,12 +20,12 @@ _OF_THIS_COMPUTER: Final = (
     *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc", "/nix/store"),
     *(f"/proc/{name}" for name in ("cpuinfo", "filesystems", "loadavg", "meminfo", "self", "stat", "sys", "uptime")),
 )
-"""What a program needs that comes with the operating system: no files of a person's, no other process."""
+"""What a program needs of the operating system. No person's files are among it, and no other process."""
 _DEVICES: Final = tuple(f"/dev/{name}" for name in ("null", "zero", "full", "random", "urandom"))
 _MESSAGE_BYTES: Final = 4096  # of a termination message, and what a kubelet falls back to of the log:
 _LOG_BYTES: Final = 2048
 _LOG_LINES: Final = 80
-# An image's own paths; what a program of the machine starts in turn is found there.
+# PATH of an ordinary image, so that what the machine's programs start in turn is found.
 _IMAGE_PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 

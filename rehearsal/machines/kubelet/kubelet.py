@@ -83,7 +83,7 @@ class Kubelet:
     def confinement(self, machine: Machine, pod: Path) -> Confinement:
         """What a container on a machine may reach. pod: its pod's folder."""
         ours = self.run_folder.machines
-        shared = [ours / name for name in ("wire", "faults")]  # where simulated tools meet, and count
+        shared = [ours / name for name in ("wire", "faults")]  # where simulated tools meet each other, and count faults
         for folder in shared:
             folder.mkdir(exist_ok=True)
         port = int(self.server()["KUBERNETES_SERVICE_PORT"])

@@ -1,9 +1,9 @@
 """Confines a process by Landlock, the kernel's sandbox for ordinary persons (Linux, Documentation/userspace-api).
 
-For good, and everything that it starts: it reads and writes only where it may, connects only to the ports that it may,
-and signals nothing outside. What a kernel does not know yet, it leaves open; `version` says what it knows.
-The one library on PyPI, landlock, is a draft of 2023 (1.0.0.dev5) that knows files only. The shim of every container
-imports this module, hence what it does without.
+The process, and everything that it starts, then reads and writes only where it may, connects only to the ports that
+it may, and signals nothing outside. Nothing takes that back. An older kernel leaves open what it does not know yet:
+`version` says what it knows. The one library on PyPI, landlock, is a draft of 2023 (1.0.0.dev5) that knows files
+only. The shim of every container imports this module, so it does without modules that take long to import.
 """
 
 import ctypes

@@ -31,7 +31,7 @@ from rehearsal.watch.requests import insist
 log = logging.getLogger(__name__)
 
 _RETRY_SECONDS: Final = 0.5
-"""A kubelet tries again within seconds; here conditions are looked at anew as soon as something changes, too."""
+"""A kubelet tries again within seconds. Here it also tries again as soon as something changes."""
 _PLUGINS: Final = "/opt/cni/bin"
 
 

@@ -90,7 +90,7 @@ class Machines:
                     except ApiError as error:  # a label that Kubernetes refuses, from somebody's rule
                         log.error("node %s is not kept in step: %s", node["metadata"]["name"], error)
             await self.cluster.changed_since(version)
-            await asyncio.sleep(_SETTLE_SECONDS)  # what changes together is answered together
+            await asyncio.sleep(_SETTLE_SECONDS)  # changes that come together are answered once
 
     async def _keep_broken(self, node: Document) -> None:
         """Tell of a node that does not answer, or whose container runtime is down: NotReady, that one for good."""

@@ -31,7 +31,7 @@ class Port:
         self.adapter_guid = read_text(f"{folder}/sys_image_guid")
         self.port_guid = read_text(f"{port}/gids/0")[-len(self.guid) :]
         self.partition = int(read_text(f"{port}/pkeys/0") or "0", 16) & 0x7FFF
-        """The partition in slot 0, which a tool uses that is not told another, without the bit of full members."""
+        """The partition in slot 0, without the bit of full members. A tool uses it when it is told no other."""
 
 
 class Machine:

@@ -1,8 +1,9 @@
-"""The labels by which the Network Operator tells other pods how far a node is.
+"""The labels by which the Network Operator tells other pods whether a node's driver is ready.
 
 controllers/mofed_wait_labels.go and nicclusterpolicy_controller.go of Network Operator 26.4.1: where the cluster's
-policy asks for the driver, only nodes with a driver pod are labelled; else every node with an adapter is free at once,
-but for those that a NicNodePolicy with the driver selects: there the label follows that policy's pod.
+policy asks for the driver, only nodes with a driver pod are labelled. Where it does not, every node with an adapter
+is labelled ready at once, but for nodes that a NicNodePolicy with the driver selects: there the label follows the
+pod of that policy.
 """
 
 from collections.abc import Sequence
@@ -55,7 +56,9 @@ def _follow_pods(plan: Plan, snapshot: Snapshot, owner: str) -> None:
 
 
 def _free(plan: Plan, nodes: Sequence[Document], snapshot: Snapshot) -> None:
-    """No driver is asked for: who has an adapter need not wait, unless a pod of an earlier driver is still there."""
+    """Where no driver is asked for, a node with an adapter is ready, unless a pod of an earlier driver is still
+    there.
+    """
     left_over = {pod["spec"].get("nodeName") for pod in snapshot.of("Pod", labels={OFED_LABEL: ""})}
     for node in nodes:
         has_nic = labels_of(node).get(NIC_LABEL) == "true"

@@ -32,8 +32,8 @@ _DRIVER_TOLERATIONS: Final = (
         for key in ("disk-pressure", "memory-pressure", "pid-pressure", "unschedulable", "network-unavailable")
     ),
 )
-"""What it takes for tolerated when it looks for the nodes that need a driver (pkg/state/state_ofed.go of 26.4.1,
-addDefaultDaemonSetTolerations): a node that is tainted not-ready:NoSchedule is not among them."""
+"""Taints that the operator counts as tolerated when it looks for nodes that need a driver (pkg/state/state_ofed.go
+of 26.4.1, addDefaultDaemonSetTolerations): a node that is tainted not-ready:NoSchedule is not among them."""
 
 
 class PolicyError(ValueError):

@@ -1,6 +1,6 @@
 """Tensors of one dimension that are as long as they say and hold their first numbers only.
 
-A message of 16 GiB fits no test machine; what is checked of its sum is as wrong in the first numbers as in the others.
+A message of 16 GiB fits no test machine, and a sum that is wrong is wrong in its first numbers too.
 """
 
 from collections.abc import Callable, Sequence
