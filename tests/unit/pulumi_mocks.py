@@ -78,7 +78,7 @@ class Deployment:
     calls: list[str] = field(default_factory=list)
 
     def all(self, type_: str) -> list[Registration]:
-        return [one for one in self.registrations if one.type == type_]
+        return [made for made in self.registrations if made.type == type_]
 
     def one(self, type_: str) -> Registration:
         (found,) = self.all(type_)

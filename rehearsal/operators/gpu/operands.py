@@ -39,7 +39,7 @@ def operands(context: Context) -> list[Document]:
         _exporting(context, "gpu-feature-discovery", "gfd", "gpu-feature-discovery"),
         mig_manager(context) if context.enabled("migManager") else [],
     ]
-    documents = {(one["kind"], one["metadata"]["name"]): one for part in made for one in part}
+    documents = {(document["kind"], document["metadata"]["name"]): document for part in made for document in part}
     return list(documents.values())
 
 

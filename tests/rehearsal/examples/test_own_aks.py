@@ -52,7 +52,7 @@ def test_a_component_is_renamed_with_an_alias_and_nothing_is_made_anew(example: 
 
 def test_a_transform_reaches_what_the_component_makes(example: Stack, brought_up: Outcome) -> None:
     held = json.loads((example.rehearsal.run.azure / "state.json").read_text())["resources"]
-    (pool,) = [one for one in held if one["id"].endswith("/agentPools/hb")]
+    (pool,) = [record for record in held if record["id"].endswith("/agentPools/hb")]
     assert pool["inputs"]["tags"] == {"cost-centre": "research"}
 
 

@@ -35,7 +35,7 @@ def finished(cluster: Rehearsed) -> dict[str, Any]:
 
 def ended(pod: dict[str, Any], name: str = "main") -> dict[str, Any]:
     statuses = pod["status"]["containerStatuses"] + pod["status"].get("initContainerStatuses", [])
-    return next(one["state"]["terminated"] for one in statuses if one["name"] == name)
+    return next(status["state"]["terminated"] for status in statuses if status["name"] == name)
 
 
 def output(cluster: Rehearsed, pod: dict[str, Any], name: str = "main") -> str:
@@ -229,6 +229,6 @@ def test_logs_are_read_through_the_api_server(cluster: Rehearsed) -> None:
 
 def test_the_log_of_a_simulated_container_says_that_there_is_none(cluster: Rehearsed) -> None:
     cluster.daemon_set("cni", {"app": "cni-plugins"})
-    cluster.eventually(lambda: [one["status"]["phase"] for one in cluster.pods()] == ["Running"] * 2)
+    cluster.eventually(lambda: [pod["status"]["phase"] for pod in cluster.pods()] == ["Running"] * 2)
     lines = "".join(cluster.client.log(only_pod(cluster)["metadata"]["name"], namespace=cluster.namespace))
     assert "has no log" in lines

@@ -111,10 +111,10 @@ def test_charts_bring_their_operators_and_one_feature_discovery(installed: Any) 
 
 def test_charts_take_images_and_pull_secrets_from_their_values(installed: Any) -> None:
     for kind in ("deployments", "daemonsets"):
-        for one in installed.get(kind, "-n", "network-operator"):
-            pod = one["spec"]["template"]["spec"]
-            assert pod["imagePullSecrets"] == [{"name": "mirror"}], one["metadata"]["name"]
-            assert pod["containers"][0]["image"].startswith("mirror.invalid/"), one["metadata"]["name"]
+        for workload in installed.get(kind, "-n", "network-operator"):
+            pod = workload["spec"]["template"]["spec"]
+            assert pod["imagePullSecrets"] == [{"name": "mirror"}], workload["metadata"]["name"]
+            assert pod["containers"][0]["image"].startswith("mirror.invalid/"), workload["metadata"]["name"]
 
 
 def test_chart_makes_the_cluster_policy_from_its_values(installed: Any) -> None:
@@ -270,7 +270,7 @@ def test_ipoib_part_makes_the_second_network(installed: Any) -> None:
     installed.apply(pool)
     installed.eventually(lambda: installed.get("ippools", "ib", "-n", "network-operator").get("status"))
     blocks = installed.get("ippools", "ib", "-n", "network-operator")["status"]["allocations"]
-    assert {one["nodeName"] for one in blocks} >= set(GPU_NODES)
+    assert {block["nodeName"] for block in blocks} >= set(GPU_NODES)
     installed.apply(attached_pod())
     attached = installed.eventually(
         lambda: (
@@ -279,7 +279,7 @@ def test_ipoib_part_makes_the_second_network(installed: Any) -> None:
             .get("k8s.v1.cni.cncf.io/network-status")
         )
     )
-    assert [one["interface"] for one in json.loads(attached)[1:]] == ["net1"]
+    assert [network["interface"] for network in json.loads(attached)[1:]] == ["net1"]
     installed.kubectl("delete", "pod", "attached", "--timeout=120s")
 
 
@@ -318,12 +318,12 @@ def test_a_node_policy_brings_its_own_nodes_what_the_cluster_policy_leaves_out(i
 
     def resources() -> list[tuple[str | None, str | None]]:
         found = [installed.get("node", name)["status"]["allocatable"] for name in GPU_NODES]
-        return [(one.get("rdma/shared_ib"), one.get("rdma/ib")) for one in found]
+        return [(offered.get("rdma/shared_ib"), offered.get("rdma/ib")) for offered in found]
 
     installed.eventually(lambda: resources() == [("63", None), ("0", "8")])
 
     def states() -> set[str]:
-        return {(one.get("status") or {}).get("state", "") for one in installed.get("nicnodepolicies")}
+        return {(policy.get("status") or {}).get("state", "") for policy in installed.get("nicnodepolicies")}
 
     installed.eventually(lambda: states() == {"ready"})
     overlapping = deepcopy(policies[1])

@@ -43,7 +43,7 @@ def test_a_kept_cluster_is_named_by_one_line_for_kubectl_and_goes_with_rehearse_
     assert up.wait(LIMIT_SECONDS) == 0, printed(checkout)
     result = json.loads((checkout / RUNS / "one" / "result.json").read_text())
     assert (result["stack"], result["status"]) == ("one", "succeeded")
-    assert {one["status"] for one in result["resources"]} == {"create"}
+    assert {resource["status"] for resource in result["resources"]} == {"create"}
     found = re.search(r"^export KUBECONFIG=(\S+)$", printed(checkout), re.MULTILINE)
     assert found, printed(checkout)
     kubectl = [str(Path(sys.executable).with_name("kubectl")), "--kubeconfig", found[1]]
@@ -53,7 +53,7 @@ def test_a_kept_cluster_is_named_by_one_line_for_kubectl_and_goes_with_rehearse_
     assert again.wait(LIMIT_SECONDS) == 0, printed(checkout)
     assert "nothing: everything is as the program says" in printed(checkout)
     again_result = json.loads((checkout / RUNS / "one" / "result.json").read_text())
-    assert {one["status"] for one in again_result["resources"]} == {"same"}
+    assert {resource["status"] for resource in again_result["resources"]} == {"same"}
 
     assert rehearse(checkout, "down", "one").wait(LIMIT_SECONDS) == 0
     assert processes_of(checkout) == []

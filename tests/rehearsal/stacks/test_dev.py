@@ -68,8 +68,10 @@ def test_what_the_command_prints_names_what_was_made_each_pools_verdict_and_a_li
     result = json.loads(stack.rehearsal.run.result.read_text())
     assert (result["stack"], result["status"], "kubeconfig" in result["outputs"]) == ("dev", "succeeded", False)
     assert result["validation"]["ndh100"]["verdict"] == "pass"
-    assert all(0 <= one["start_s"] <= one["end_s"] <= result["makespan_s"] for one in result["resources"])
-    assert {one["status"] for one in result["resources"]} <= {"create", "read"}
+    assert all(
+        0 <= resource["start_s"] <= resource["end_s"] <= result["makespan_s"] for resource in result["resources"]
+    )
+    assert {resource["status"] for resource in result["resources"]} <= {"create", "read"}
     found = re.search(r"^export KUBECONFIG=(\S+)$", brought_up, re.MULTILINE)
     assert found, brought_up
     listing = subprocess.run(

@@ -157,4 +157,6 @@ class Pods:
 
 def failures(report: Mapping[str, Any]) -> list[tuple[str, str | None, str | None]]:
     """Check, node and device of everything that failed."""
-    return [(one["check"], one["node"], one["device"]) for one in report["checks"] if one["verdict"] == "fail"]
+    return [
+        (check["check"], check["node"], check["device"]) for check in report["checks"] if check["verdict"] == "fail"
+    ]

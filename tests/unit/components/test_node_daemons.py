@@ -55,8 +55,8 @@ def test_a_node_is_prepared_when_the_work_is_done_and_not_before() -> None:
 
 def test_all_pools_are_prepared_where_that_is_asked_for_and_else_those_without_ofed() -> None:
     pools = [pool(), pool(HBV4, "hb", nic_driver="inbox")]
-    assert [one.name for one in to_prepare(pools, asked_for=True)] == ["ndh100", "hb"]
-    assert [one.name for one in to_prepare(pools, asked_for=False)] == ["hb"]
+    assert [prepared.name for prepared in to_prepare(pools, asked_for=True)] == ["ndh100", "hb"]
+    assert [prepared.name for prepared in to_prepare(pools, asked_for=False)] == ["hb"]
     assert to_prepare([pool()], asked_for=False) == []
 
 
@@ -68,7 +68,7 @@ def test_peermem_is_kept_loaded_where_aks_owns_the_gpu_driver_beside_ofed() -> N
         pool(name="operator"),
         pool(HBV4, "hb"),
     ]
-    assert [one.name for one in peermem_pools(pools)] == ["aks"]
+    assert [loaded.name for loaded in peermem_pools(pools)] == ["aks"]
     assert "modprobe nvidia-peermem" in script(peermem(pools[:1]).spec())
 
 

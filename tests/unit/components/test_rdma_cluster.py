@@ -46,7 +46,7 @@ def program(**more: Any) -> Any:
 
 
 def test_every_component_carries_the_projects_type_token(deploy: Deploy) -> None:
-    types = {one.type for one in deploy(program()).registrations if not one.request.get("custom")}
+    types = {made.type for made in deploy(program()).registrations if not made.request.get("custom")}
     assert all(type_.startswith("aks-infiniband:index:") for type_ in types)
     assert types >= {
         f"aks-infiniband:index:{name}"
@@ -67,9 +67,9 @@ def test_every_component_carries_the_projects_type_token(deploy: Deploy) -> None
 
 
 def test_every_resource_has_a_component_as_its_parent(deploy: Deploy) -> None:
-    for one in deploy(program()).registrations:
-        if one.type != "aks-infiniband:index:RdmaCluster":
-            assert "::aks-infiniband:index:" in one.request["parent"].replace("$", "::"), one.urn
+    for made in deploy(program()).registrations:
+        if made.type != "aks-infiniband:index:RdmaCluster":
+            assert "::aks-infiniband:index:" in made.request["parent"].replace("$", "::"), made.urn
 
 
 def test_the_operators_wait_for_the_cluster_and_not_for_the_pools(deploy: Deploy) -> None:
@@ -98,7 +98,7 @@ def test_pools_do_not_wait_for_each_other(deploy: Deploy) -> None:
 @pytest.mark.field_report("D8")
 def test_the_policy_waits_for_the_release_that_brings_its_definition(deploy: Deploy) -> None:
     deployment = deploy(program())
-    (release,) = [one for one in deployment.all(RELEASE) if one.name == "rdma-network-operator"]
+    (release,) = [release for release in deployment.all(RELEASE) if release.name == "rdma-network-operator"]
     assert release.urn in deployment.one(POLICY).request["dependencies"]
 
 
@@ -117,7 +117,7 @@ def test_a_validation_waits_for_its_pool_the_policy_and_the_gpu_operator(deploy:
 def test_a_validation_does_not_wait_for_another_pool(deploy: Deploy) -> None:
     two = (("ndh100", "Standard_ND96isr_H100_v5"), ("hx", "Standard_HX176rs"))
     deployment = deploy(program(pools=two))
-    pools = {one.inputs["agentPoolName"]: one.urn for one in deployment.all(POOL)}
+    pools = {agent_pool.inputs["agentPoolName"]: agent_pool.urn for agent_pool in deployment.all(POOL)}
     for job in deployment.all(JOB):
         mine, other = ("hx", "ndh100") if "rdma-hx" in job.request["parent"] else ("ndh100", "hx")
         assert pools[mine] in job.request["dependencies"]
@@ -138,11 +138,11 @@ def test_no_change_of_settings_gives_policy_or_feature_rule_another_identity(dep
     """Kubernetes' provider replaces an object for another kind, group, name or namespace, and for nothing else."""
 
     def identities(**more: Any) -> Any:
-        found = [one for one in deploy(program(**more)).registrations if one.type in (POLICY, RULE)]
-        for one in found:
-            assert not one.request.get("replaceOnChanges")
-            assert not one.request.get("deleteBeforeReplace")
-        return sorted((one.urn, one.inputs["apiVersion"], one.inputs["metadata"]["name"]) for one in found)
+        found = [custom for custom in deploy(program(**more)).registrations if custom.type in (POLICY, RULE)]
+        for custom in found:
+            assert not custom.request.get("replaceOnChanges")
+            assert not custom.request.get("deleteBeforeReplace")
+        return sorted((custom.urn, custom.inputs["apiVersion"], custom.inputs["metadata"]["name"]) for custom in found)
 
     first = identities()
     assert len(first) == 2
@@ -167,10 +167,10 @@ def test_a_cluster_name_that_azure_refuses_is_found_even_where_it_is_made_of_pro
 def test_all_that_lives_inside_the_cluster_goes_with_it(deploy: Deploy) -> None:
     deployment = deploy(program())
     cluster = deployment.one(CLUSTER)
-    inside = [one for one in deployment.registrations if one.type.startswith("kubernetes:")]
+    inside = [resource for resource in deployment.registrations if resource.type.startswith("kubernetes:")]
     assert len(inside) > 5
-    for one in [*inside, *deployment.all(POOL)]:
-        assert one.request.get("deletedWith") == cluster.urn, one.urn
+    for resource in [*inside, *deployment.all(POOL)]:
+        assert resource.request.get("deletedWith") == cluster.urn, resource.urn
 
 
 @pytest.mark.field_report("D7")
@@ -183,7 +183,7 @@ def test_the_provider_is_known_by_the_cluster_and_its_kubeconfig_is_secret(deplo
 
 def test_a_stack_without_nvidia_gpus_has_no_gpu_operator(deploy: Deploy) -> None:
     deployment = deploy(program(pools=(("hx", "Standard_HX176rs"),)))
-    assert [one.name for one in deployment.all(RELEASE)] == ["rdma-network-operator"]
+    assert [release.name for release in deployment.all(RELEASE)] == ["rdma-network-operator"]
 
 
 def test_the_outputs_say_for_each_pool_what_a_workload_needs(deploy: Deploy) -> None:
@@ -217,8 +217,8 @@ def test_both_operators_mistaken_values_are_told_at_once(deploy: Deploy) -> None
 
 @pytest.mark.field_report("D8")
 def test_a_preview_without_a_cluster_registers_the_same_resources(deploy: Deploy) -> None:
-    real = [(one.type, one.name) for one in deploy(program()).registrations]
-    previewed = [(one.type, one.name) for one in deploy(program(), preview=True).registrations]
+    real = [(resource.type, resource.name) for resource in deploy(program()).registrations]
+    previewed = [(resource.type, resource.name) for resource in deploy(program(), preview=True).registrations]
     assert sorted(previewed) == sorted(real)
 
 
@@ -231,7 +231,7 @@ def test_a_stack_of_machines_without_infiniband_beside_them_makes_their_pool_and
     def names(given: Any) -> set[str]:
         loaded = load(configuration(given))
         made = deploy(lambda: RdmaCluster("rdma", args=RdmaClusterArgs(stack=loaded)).cluster_name)
-        return {f"{one.type} {one.name}" for one in made.registrations}
+        return {f"{resource.type} {resource.name}" for resource in made.registrations}
 
     assert names(pools) - names(pools[:1]) == {
         "aks-infiniband:index:OrdinaryNodePool rdma-web",
@@ -262,11 +262,11 @@ def test_modes_that_differ_between_pools_split_the_policy(deploy: Deploy) -> Non
     policy = deployment.one(POLICY)
     nodes = deployment.all("kubernetes:mellanox.com/v1alpha1:NicNodePolicy")
     assert len(nodes) == 2
-    for one in nodes:
-        assert policy.urn in one.request["dependencies"]
-        assert not set(one.inputs["spec"]) & {"ofedDriver"}
+    for node_policy in nodes:
+        assert policy.urn in node_policy.request["dependencies"]
+        assert not set(node_policy.inputs["spec"]) & {"ofedDriver"}
     jobs = deployment.all(JOB)
-    assert all({one.urn for one in nodes} <= set(job.request["dependencies"]) for job in jobs)
+    assert all({node_policy.urn for node_policy in nodes} <= set(job.request["dependencies"]) for job in jobs)
 
 
 def test_registry_credentials_are_a_secret_wherever_our_pods_run(deploy: Deploy) -> None:
@@ -278,10 +278,10 @@ def test_registry_credentials_are_a_secret_wherever_our_pods_run(deploy: Deploy)
         return RdmaCluster("rdma", args=args).cluster_name
 
     secrets = deploy(stack).all("kubernetes:core/v1:Secret")
-    namespaces = {one.inputs["metadata"]["namespace"] for one in secrets}
+    namespaces = {secret.inputs["metadata"]["namespace"] for secret in secrets}
     assert namespaces == {"aks-infiniband", "network-operator", "gpu-operator"}
-    for one in secrets:
-        assert one.is_secret("stringData") or one.is_secret("data")
+    for secret in secrets:
+        assert secret.is_secret("stringData") or secret.is_secret("data")
 
 
 EXISTING_KUBECONFIG = """
@@ -312,8 +312,8 @@ def test_an_existing_cluster_gets_no_azure_resource_and_is_cleared_piece_by_piec
 
     deployment = deploy(stack)
     assert deployment.result == "admin@theirs"
-    assert not [one for one in deployment.registrations if one.type.startswith("azure-native")]
+    assert not [resource for resource in deployment.registrations if resource.type.startswith("azure-native")]
     assert deployment.one(PROVIDER).is_secret("kubeconfig")
-    assert not [one for one in deployment.registrations if one.request.get("deletedWith")]
+    assert not [resource for resource in deployment.registrations if resource.request.get("deletedWith")]
     for job in deployment.all(JOB):
         assert job.inputs["spec"]["template"]["spec"]["nodeSelector"] == {"example.com/fabric": "a"}

@@ -56,9 +56,9 @@ def pool(
     )
 
 
-def machine_of(one: Pool, name: str = "node-0") -> Machine:
-    hardware = hardware_of(size=one.size.name, machine=name, fabric="one")
-    return Machine(name=name, hardware=hardware, host_gpu_driver=one.gpu_driver == "aks")
+def machine_of(a_pool: Pool, name: str = "node-0") -> Machine:
+    hardware = hardware_of(size=a_pool.size.name, machine=name, fabric="one")
+    return Machine(name=name, hardware=hardware, host_gpu_driver=a_pool.gpu_driver == "aks")
 
 
 def started(machine: Machine, *pods: dict[str, Any]) -> Effects:
@@ -72,15 +72,15 @@ def started(machine: Machine, *pods: dict[str, Any]) -> Effects:
     return effects
 
 
-def modules_of(one: Pool) -> frozenset[str]:
+def modules_of(a_pool: Pool) -> frozenset[str]:
     """What a machine of the pool has loaded when everything that the components put on it runs."""
-    machine, pods = machine_of(one), []
-    if one.nic_driver == "doca-ofed":
+    machine, pods = machine_of(a_pool), []
+    if a_pool.nic_driver == "doca-ofed":
         pods.append({"metadata": {"labels": {"nvidia.com/ofed-driver": ""}}, "spec": {"containers": []}})
-    if to_prepare([one], asked_for=False):
-        pods.append(node_preparation([one], memlock=True).spec()["template"])
-    if peermem_pools([one]):
-        pods.append(peermem([one]).spec()["template"])
+    if to_prepare([a_pool], asked_for=False):
+        pods.append(node_preparation([a_pool], memlock=True).spec()["template"])
+    if peermem_pools([a_pool]):
+        pods.append(peermem([a_pool]).spec()["template"])
     return started(machine, *pods).modules(machine)
 
 
@@ -105,16 +105,16 @@ def test_only_machines_with_infiniband_get_the_label_by_which_the_operator_knows
 @pytest.mark.parametrize("nic_driver", ["doca-ofed", "inbox"])
 @pytest.mark.parametrize("mode", ["rdma-shared", "sriov", "ipoib"])
 def test_device_plugins_offer_every_hca_and_only_those(size: str, nic_driver: NicDriver, mode: Mode) -> None:
-    one = pool(size, mode=mode, nic_driver=nic_driver)
-    hardware, modules = machine_of(one).hardware, modules_of(one)
-    policy = nic_policy_specs([one]).cluster
+    a_pool = pool(size, mode=mode, nic_driver=nic_driver)
+    hardware, modules = machine_of(a_pool).hardware, modules_of(a_pool)
+    policy = nic_policy_specs([a_pool]).cluster
     if mode == "sriov":
         (offer,) = sriov(policy["sriovDevicePlugin"]["config"], hardware, modules)
-        assert offer.count == one.rdma_quantity == one.size.infiniband.hca_count
+        assert offer.count == a_pool.rdma_quantity == a_pool.size.infiniband.hca_count
     else:
         (offer,) = shared_rdma(policy["rdmaSharedDevicePlugin"]["config"], hardware, modules)
         assert offer.count == 63
-    assert offer.name == one.rdma_resource
+    assert offer.name == a_pool.rdma_resource
     assert offer.rdma_devices == hardware.hcas
 
 
@@ -126,14 +126,14 @@ def test_prepared_nodes_let_pods_lock_all_the_memory_they_like() -> None:
 
 @pytest.mark.field_report("B3")
 def test_peermem_is_loaded_beside_azures_driver() -> None:
-    one = pool(gpu_driver="aks")
-    machine = machine_of(one)
-    assert "nvidia_peermem" in modules_of(one)
+    a_pool = pool(gpu_driver="aks")
+    machine = machine_of(a_pool)
+    assert "nvidia_peermem" in modules_of(a_pool)
     assert "nvidia_peermem" not in Effects().modules(machine), "Azure's driver alone does not bring it"
 
 
-def gpu_daemon_sets(one: Pool) -> dict[str, Any]:
-    values = gpu_operator_values([one])
+def gpu_daemon_sets(a_pool: Pool) -> dict[str, Any]:
+    values = gpu_operator_values([a_pool])
     spec = {key: section for key, section in values.items() if isinstance(section, dict)}
     node = {"metadata": {"name": "n", "labels": {}}}
     made = operands(Context(spec=spec, nodes=[node], version="v1"))
@@ -143,9 +143,9 @@ def gpu_daemon_sets(one: Pool) -> dict[str, Any]:
 @pytest.mark.field_report("A4", "B4")
 @pytest.mark.parametrize("owner", ["operator", "aks"])
 def test_no_operand_of_the_gpu_operator_breaks_a_node_whoever_owns_the_driver(owner: str) -> None:
-    one = pool(gpu_driver=owner)
-    machine = machine_of(one)
-    made = gpu_daemon_sets(one)
+    a_pool = pool(gpu_driver=owner)
+    machine = machine_of(a_pool)
+    made = gpu_daemon_sets(a_pool)
     assert ("nvidia-driver-daemonset" in made) == (owner == "operator")
     checked = []
     for name, document in made.items():
@@ -162,13 +162,13 @@ def test_no_operand_of_the_gpu_operator_breaks_a_node_whoever_owns_the_driver(ow
 def test_every_node_of_an_ipoib_pool_has_a_parent_device_and_a_block_of_addresses(
     size: str, nic_driver: NicDriver
 ) -> None:
-    one = pool(size, mode="ipoib", nic_driver=nic_driver)
-    (network,) = ipoib_networks([one], IPv4Network("192.168.0.0/24"), per_node=8)
+    a_pool = pool(size, mode="ipoib", nic_driver=nic_driver)
+    (network,) = ipoib_networks([a_pool], IPv4Network("192.168.0.0/24"), per_node=8)
     spec = ipoib_network_spec(network, namespace="aks-infiniband")
     metadata = {"name": network.name, "uid": "u"}
     made = attachment({"apiVersion": "v1", "kind": "IPoIBNetwork", "metadata": metadata, "spec": spec})
     assert made["metadata"]["namespace"] == "aks-infiniband"
-    assert parent_device({"master": spec["master"]}, machine_of(one).hardware, modules_of(one)).name == "mlx5_0"
+    assert parent_device({"master": spec["master"]}, machine_of(a_pool).hardware, modules_of(a_pool)).name == "mlx5_0"
     nodes = [
         {"metadata": {"name": f"{name}-{n}", "labels": {"agentpool": name}}} for name in ("nd", "other") for n in (0, 1)
     ]

@@ -50,7 +50,9 @@ def pod(annotation: str) -> dict[str, Any]:
     ],
 )
 def test_an_annotation_names_networks_in_multus_own_ways(annotation: str, expected: list[tuple[str, str, str]]) -> None:
-    assert [(one.namespace, one.name, one.interface) for one in selections(pod(annotation))] == expected
+    assert [
+        (selection.namespace, selection.name, selection.interface) for selection in selections(pod(annotation))
+    ] == expected
 
 
 def test_an_annotation_that_is_no_json_is_refused() -> None:
@@ -83,24 +85,24 @@ def test_every_node_gets_a_block_in_order_of_name_and_keeps_it() -> None:
         {"nodeName": "b", "startIP": "192.168.0.9", "endIP": "192.168.0.16"},
     ]
     later = allocations(pool(first), [node("0-new"), node("b")])
-    assert {one["nodeName"]: one["startIP"] for one in later} == {"0-new": "192.168.0.1", "b": "192.168.0.9"}
+    assert {block["nodeName"]: block["startIP"] for block in later} == {"0-new": "192.168.0.1", "b": "192.168.0.9"}
 
 
 def test_a_changed_block_size_gives_every_node_a_new_block() -> None:
     first = allocations(pool(), [node("a"), node("b")])
     again = allocations(pool(first, perNodeBlockSize=4), [node("a"), node("b")])
-    assert [one["endIP"] for one in again] == ["192.168.0.4", "192.168.0.8"]
+    assert [block["endIP"] for block in again] == ["192.168.0.4", "192.168.0.8"]
 
 
 def test_only_the_nodes_that_the_pool_selects_get_a_block() -> None:
     terms = [{"matchExpressions": [{"key": "agentpool", "operator": "In", "values": ["hb"]}]}]
     made = allocations(pool(nodeSelector={"nodeSelectorTerms": terms}), [node("a", agentpool="hb"), node("b")])
-    assert [one["nodeName"] for one in made] == ["a"]
+    assert [block["nodeName"] for block in made] == ["a"]
 
 
 def test_a_subnet_that_is_too_small_leaves_the_last_nodes_without_a_block() -> None:
     made = allocations(pool(subnet="192.168.0.0/28"), [node("a"), node("b")])
-    assert [one["nodeName"] for one in made] == ["a"], "8 of the 14 addresses, and 6 make no block"
+    assert [block["nodeName"] for block in made] == ["a"], "8 of the 14 addresses, and 6 make no block"
 
 
 def test_addresses_are_given_once_and_the_gateways_never() -> None:

@@ -162,12 +162,12 @@ def test_exclusive_devices_are_held_by_one_pod_at_a_time_and_shared_ones_by_many
     def held(uid: str, **asks: int) -> tuple[set[str], set[int]]:
         asking = pod(uid, asks={name.replace("_", "/", 1): count for name, count in asks.items()})
         devices = manager.allocate(asking, asking["spec"]["containers"][0], H100, [shared, exclusive, graphics])
-        return {one.name for one in devices.rdma_devices}, {one.index for one in devices.gpus}
+        return {device.name for device in devices.rdma_devices}, {device.index for device in devices.gpus}
 
     assert (
         held("1", **{"rdma_shared_ib": 1})
         == held("2", **{"rdma_shared_ib": 1})
-        == ({one.name for one in H100.hcas}, set())
+        == ({device.name for device in H100.hcas}, set())
     )
     assert held("3", **{"rdma_ib": 2, "nvidia.com_gpu": 2}) == ({"mlx5_0", "mlx5_1"}, {0, 1})
     assert held("4", **{"rdma_ib": 1}) == ({"mlx5_2"}, set())
@@ -254,7 +254,7 @@ def test_a_container_sees_only_the_devices_that_it_holds() -> None:
     assert {"infiniband/uverbs0", "infiniband/rdma_cm", "nvidia3", "nvidiactl"} <= set(nodes)
     assert "infiniband/uverbs1" not in nodes
     inbox = dev_files(rdma=H100.hcas[:1], gpus=[], modules=INBOX)
-    assert [one for one in inbox if one.startswith("infiniband")] == ["infiniband/uverbs0"]
+    assert [path for path in inbox if path.startswith("infiniband")] == ["infiniband/uverbs0"]
 
 
 def test_ipc_lock_is_effective_for_root_alone() -> None:

@@ -30,7 +30,10 @@ def known(deployment: dict[str, Any], azure: Path) -> list[tuple[str, str, bool]
     """Name, ID and whether it is to be deleted of all resources in the settled state."""
     state = settled(deployment, azure)
     assert not state.get("pending_operations")
-    return [(one["urn"].rpartition("::")[2], one["id"], one.get("delete", False)) for one in state["resources"]]
+    return [
+        (resource["urn"].rpartition("::")[2], resource["id"], resource.get("delete", False))
+        for resource in state["resources"]
+    ]
 
 
 def test_what_azure_has_is_taken_by_its_type_and_name(tmp_path: Path) -> None:

@@ -111,10 +111,10 @@ def test_the_payload_is_mounted_read_only_with_its_expectations(validation: Any)
     (volume,) = [volume for volume in validation["template"]["spec"]["volumes"] if volume["name"] == "payload"]
     paths = {item["path"] for item in volume["configMap"]["items"]}
     assert {"payload/__init__.py", "payload/await_nodes.py", "payload/validate.py", "expectations.json"} <= paths
-    for one in (init_container(validation), container(validation)):
-        (mount,) = [mount for mount in one["volumeMounts"] if mount["name"] == "payload"]
+    for spec in (init_container(validation), container(validation)):
+        (mount,) = [mount for mount in spec["volumeMounts"] if mount["name"] == "payload"]
         assert mount["readOnly"] is True
-        assert {"name": "PYTHONPATH", "value": mount["mountPath"]} in one["env"]
+        assert {"name": "PYTHONPATH", "value": mount["mountPath"]} in spec["env"]
     assert argument(validation, "--expectations") == f"{mount['mountPath']}/expectations.json"
 
 

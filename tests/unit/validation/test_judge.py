@@ -68,7 +68,7 @@ def test_a_port_that_is_not_as_promised_is_named_by_node_and_device(
     facts["hcas"][5][key] = value
 
     assert bad(judge_node("n1", facts, expected)) == [(check, "n1", "mlx5_ib5")]
-    failed = next(one for one in judge_node("n1", facts, expected) if one["verdict"] == "fail")
+    failed = next(check for check in judge_node("n1", facts, expected) if check["verdict"] == "fail")
     assert failed["measured"] == value
 
 

@@ -152,10 +152,10 @@ def test_on_prepared_nodes_users_other_than_root_may_lock_memory_too(
 def test_the_container_that_is_not_root_leaves_its_limit_for_the_one_that_judges(pool: Any) -> None:
     template = spec_of(pool)
     awaits, validates = containers(template)
-    files = {one["args"][one["args"].index("--limits") + 1] for one in (awaits, validates)}
+    files = {spec["args"][spec["args"].index("--limits") + 1] for spec in (awaits, validates)}
     assert len(files) == 1
     assert awaits["securityContext"]["runAsUser"] != 0
     (file,) = files
-    for one in (awaits, validates):
-        (mount,) = [mount for mount in one["volumeMounts"] if mount["name"] == "shared"]
+    for spec in (awaits, validates):
+        (mount,) = [mount for mount in spec["volumeMounts"] if mount["name"] == "shared"]
         assert file.startswith(f"{mount['mountPath']}/")

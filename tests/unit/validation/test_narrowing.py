@@ -128,7 +128,7 @@ def test_among_few_values_or_equal_ones_nothing_is_an_outlier_by_chance() -> Non
 def test_in_a_round_every_hca_has_one_part_at_most(count: int) -> None:
     pairs = [pair("good", f"n{n}") for n in range(count)] + [pair("x", "y")]
     found = rounds(pairs)
-    assert sorted(one for together in found for one in together) == sorted(pairs)
+    assert sorted(pair for together in found for pair in together) == sorted(pairs)
     for together in found:
-        ends = [end for one in together for end in one]
+        ends = [end for pair in together for end in pair]
         assert len(ends) == len(set(ends))

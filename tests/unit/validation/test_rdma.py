@@ -48,7 +48,11 @@ def thresholds(expected: Any) -> Any:
 
 
 def bad_ones(checks: Any) -> list[tuple[str, str, str | None, str | None]]:
-    return [(one["verdict"], one["check"], one["node"], one["device"]) for one in checks if one["verdict"] != "pass"]
+    return [
+        (check["verdict"], check["check"], check["node"], check["device"])
+        for check in checks
+        if check["verdict"] != "pass"
+    ]
 
 
 def slow(end: End, figure: str = "rdma-write-bandwidth", value: float = 187.0) -> Callable[[Task, int], Any]:
@@ -128,7 +132,7 @@ def test_what_passes_at_a_later_try_is_a_warning_that_shows_every_try(thresholds
     _, checks = fabric.judge(thresholds)
     warned = [check for check in checks if check["verdict"] == "warn"]
     assert {check["check"] for check in warned} == {"rdma-read-latency"}
-    assert [one["value"] for one in warned[0]["tries"]] == [12.0, 13.0, 5.5]
+    assert [attempt["value"] for attempt in warned[0]["tries"]] == [12.0, 13.0, 5.5]
     assert "it took 3 tries" in warned[0]["cause"]
     assert not [check for check in checks if check["verdict"] == "fail"]
 

@@ -166,8 +166,8 @@ def test_a_link_that_goes_down_while_it_is_measured_fails_by_its_counter() -> No
 
 
 def test_counters_that_stand_still_pass_and_none_at_all_are_not_measured() -> None:
-    assert [one["verdict"] for one in judge_counters({"n0": {"mlx5_ib0": {"symbol_error": 0}}})] == ["pass"]
-    assert [one["verdict"] for one in judge_counters({"n0": {}})] == ["not measured"]
+    assert [check["verdict"] for check in judge_counters({"n0": {"mlx5_ib0": {"symbol_error": 0}}})] == ["pass"]
+    assert [check["verdict"] for check in judge_counters({"n0": {}})] == ["not measured"]
 
 
 def test_every_baseline_says_what_it_is_of_and_where_it_is_from() -> None:
@@ -185,10 +185,10 @@ def test_every_baseline_says_what_it_is_of_and_where_it_is_from() -> None:
 def test_every_size_has_an_rdma_floor_that_its_links_can_reach(size: str) -> None:
     found = thresholds(SIZES[size], ["rdma-write-bandwidth", "rdma-read-bandwidth"])
     rate = SIZES[size].infiniband.rate_gbps
-    for one in found.values():
+    for bounds in found.values():
         least = 0.78 if size == "Standard_ND40rs_v2" else 0.9
-        assert least * rate <= one["fail"] < one["warn"] <= 0.95 * rate
-        assert one["basis"] in ("measured", "quoted", "computed")
+        assert least * rate <= bounds["fail"] < bounds["warn"] <= 0.95 * rate
+        assert bounds["basis"] in ("measured", "quoted", "computed")
 
 
 def test_a_floor_that_nobody_published_is_labelled_as_computed() -> None:
