@@ -1,6 +1,5 @@
 """Waits for policies of one pool, IPoIB networks and DaemonSets of ours: who is to blame and what to do next."""
 
-import json
 from dataclasses import replace
 from typing import Any
 
@@ -9,24 +8,12 @@ from aks_infiniband.diagnosis.error_hook import wait_of
 from aks_infiniband.diagnosis.view import View, Wait
 from pulumi import ErrorHookArgs
 
-from tests.unit.diagnosis.views import HEALTHY, JOB, NIC_POLICY, POOL, bare, daemon_set, job, node, pod, policy, said
+from tests.unit.diagnosis.views import HEALTHY, JOB, NIC_POLICY, bare, daemon_set, job, pod, policy, said
 
 NODE_POLICY = Wait(waiting_for="nic-node-policy", name="ndh100")
 NETWORK = Wait(waiting_for="ipoib-network", name="aks-infiniband")
 ADDRESSES = Wait(waiting_for="ip-pool", name="aks-infiniband", namespace="network-operator")
 PREPARATION = Wait(waiting_for="daemon-set", name="node-preparation", namespace="aks-infiniband")
-
-
-def device_plugin(log: str, name: str = "rdma-shared-dp-ds-x", app: str = "rdma-shared-dp") -> dict[str, Any]:
-    """A device plugin that runs on n0, and what it says."""
-    running = pod(name, "network-operator", containerStatuses=[{"name": "c", "ready": True, "state": {"running": {}}}])
-    running["metadata"]["labels"] = {"app": app}
-    return {"pods": [running], "logs": {f"network-operator/{name}": log}}
-
-
-def config_map(name: str, entries: str, *resources: Any) -> Any:
-    data = {"config.json": json.dumps({entries: list(resources)})}
-    return {"metadata": {"name": name, "namespace": "network-operator"}, "data": data}
 
 
 @pytest.mark.field_report("B9")
@@ -172,42 +159,6 @@ def test_a_driver_that_is_still_not_ready_shows_the_end_of_its_log() -> None:
     assert "Building kernel modules" in text
 
 
-@pytest.mark.field_report("B13")
-@pytest.mark.parametrize(
-    "log",
-    [
-        r'error creating new device: "missing RDMA device spec for device 0001:00:00.0, RDMA device \"issm\" not found',
-        'exposing "0" devices',
-    ],
-)
-def test_a_device_plugin_without_devices_is_blamed_on_the_modules_that_its_log_misses(log: str) -> None:
-    view = View(
-        nodes=[node("n0", **{"rdma/shared_ib": "0"}), node("n1")],
-        jobs=[job()],
-        daemon_sets=[daemon_set("rdma-shared-dp-ds")],
-        config_maps=[config_map("rdma-devices", "configList", {"resourceName": "shared_ib"})],
-        **device_plugin(log),
-    )
-    text = said(JOB, view)
-    assert "offers no rdma/shared_ib on n0" in text
-    assert "nodePreparation: true" in text
-
-
-@pytest.mark.field_report("B14")
-def test_the_sriov_device_plugin_of_a_pools_own_policy_is_found_under_the_pools_name() -> None:
-    name = "network-operator-sriov-device-plugin-ndh100"
-    entry = {"resourcePrefix": "rdma", "resourceName": "ib", "selectors": {"vendors": ["1234"]}}
-    view = View(
-        nodes=[node("n0", **{"rdma/ib": "0"}), node("n1", **{"rdma/ib": "8"})],
-        jobs=[job()],
-        daemon_sets=[daemon_set(name)],
-        config_maps=[config_map("network-operator-sriovdp-config-ndh100", "resourceList", entry)],
-    )
-    text = said(JOB, view, [replace(POOL, mode="sriov")])
-    assert 'offers no rdma/ib on n0: its selectors are {"vendors": ["1234"]}' in text
-    assert f"daemonset/{name}" in text
-
-
 @pytest.mark.field_report("C11")
 @pytest.mark.parametrize(
     ("message", "cause"),
@@ -222,10 +173,6 @@ def test_an_image_that_is_refused_points_at_the_setting_that_helps(message: Any,
     waiting = pod("mofed-x", "network-operator", phase="Pending", containerStatuses=[{"name": "c", "state": state}])
     view = View(nodes=HEALTHY, pods=[waiting], policies=[policy(state="notReady")])
     assert cause in said(NIC_POLICY, view)
-
-
-def test_a_pool_without_a_device_plugin_is_not_asked_for_one() -> None:
-    assert "device plugin" not in said(JOB, View(nodes=[bare("n0")], jobs=[job()]), [replace(POOL, mode="driver-only")])
 
 
 @pytest.mark.field_report("C2")

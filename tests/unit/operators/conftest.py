@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from rehearsal.operators.gpu.reconcile import OPERATOR_LABELS
 from rehearsal.operators.plan import Plan, Snapshot
 from rehearsal.operators.workloads import pods_of
 
@@ -171,3 +172,12 @@ def settle() -> Callable[[Cluster, Callable[..., Plan]], Plan]:
         raise AssertionError(f"the operator does not come to rest; it still wants {plan}")
 
     return until_quiet
+
+
+@pytest.fixture
+def with_gpus(cluster: Cluster) -> Cluster:
+    """A cluster with the GPU Operator, a node with GPUs and one without any."""
+    cluster.operator("gpu-operator", OPERATOR_LABELS)
+    cluster.node("gpu-0", gpu=True)
+    cluster.node("system-0", nic=False)
+    return cluster

@@ -6,23 +6,8 @@ import pytest
 
 from rehearsal.operators.gpu.reconcile import OPERATOR_LABELS, reconcile
 from rehearsal.operators.plan import Plan, labels_of
+from tests.unit.operators.gpu_policies import IMAGE, NOW, SPEC, TOLERATION, apply_policy
 
-NOW = "2026-01-01T01:00:00Z"
-IMAGE = {"repository": "registry/x", "image": "thing", "version": "v1"}
-TOLERATION = {"key": "sku", "operator": "Exists", "effect": "NoSchedule"}
-SPEC: dict[str, Any] = {
-    "operator": {"runtimeClass": "nvidia"},
-    "daemonsets": {"tolerations": [TOLERATION], "priorityClassName": "system-node-critical"},
-    "driver": {**IMAGE, "enabled": True, "rdma": {"enabled": True, "useHostMofed": False}, "manager": IMAGE},
-    "toolkit": {**IMAGE, "enabled": True, "env": [{"name": "RUNTIME_CONFIG_SOURCE", "value": "file"}]},
-    "devicePlugin": {**IMAGE, "enabled": True},
-    "dcgm": {**IMAGE, "enabled": False},
-    "dcgmExporter": {**IMAGE, "enabled": True},
-    "gfd": {**IMAGE, "enabled": True},
-    "migManager": {**IMAGE, "enabled": False},
-    "nodeStatusExporter": {"enabled": False},
-    "validator": {"repository": "registry/x", "image": "validator"},
-}
 OPERANDS = {
     "nvidia-driver-daemonset": ["k8s-driver-manager"],
     "nvidia-container-toolkit-daemonset": ["driver-validation"],
@@ -32,18 +17,6 @@ OPERANDS = {
     "gpu-feature-discovery": ["toolkit-validation"],
     "nvidia-device-plugin-mps-control-daemon": ["toolkit-validation", "mps-control-daemon-mounts"],
 }
-
-
-@pytest.fixture
-def running(cluster: Any) -> Any:
-    cluster.operator("gpu-operator", OPERATOR_LABELS)
-    cluster.node("gpu-0", gpu=True)
-    cluster.node("system-0", nic=False)
-    return cluster
-
-
-def apply_policy(cluster: Any, **changes: Any) -> Any:
-    return cluster.policy({**SPEC, **changes}, kind="ClusterPolicy", name="cluster-policy")
 
 
 def daemon_sets(cluster: Any) -> dict[str, Any]:
@@ -62,10 +35,10 @@ def test_does_nothing_while_its_own_deployment_is_not_available(cluster: Any) ->
     assert reconcile(cluster.snapshot(), now=NOW) == Plan()
 
 
-def test_nodes_with_gpus_get_the_labels_that_its_pods_select(running: Any, settle: Any) -> None:
-    apply_policy(running)
-    settle(running, reconcile)
-    labels = labels_of(running.objects["Node"]["gpu-0"])
+def test_nodes_with_gpus_get_the_labels_that_its_pods_select(with_gpus: Any, settle: Any) -> None:
+    apply_policy(with_gpus)
+    settle(with_gpus, reconcile)
+    labels = labels_of(with_gpus.objects["Node"]["gpu-0"])
     assert labels["nvidia.com/gpu.present"] == "true"
     assert sorted(label.rpartition(".")[2] for label in labels if label.startswith("nvidia.com/gpu.deploy.")) == [
         "container-toolkit",
@@ -77,150 +50,82 @@ def test_nodes_with_gpus_get_the_labels_that_its_pods_select(running: Any, settl
         "node-status-exporter",
         "operator-validator",
     ]
-    assert not any(label.startswith("nvidia.com/") for label in labels_of(running.objects["Node"]["system-0"]))
+    assert not any(label.startswith("nvidia.com/") for label in labels_of(with_gpus.objects["Node"]["system-0"]))
 
 
-def test_node_without_a_containerd_version_is_not_labelled(running: Any) -> None:
-    running.objects["Node"]["gpu-0"]["status"]["nodeInfo"]["containerRuntimeVersion"] = ""
-    apply_policy(running)
-    assert "gpu-0" not in reconcile(running.snapshot(), now=NOW).node_labels
+def test_node_without_a_containerd_version_is_not_labelled(with_gpus: Any) -> None:
+    with_gpus.objects["Node"]["gpu-0"]["status"]["nodeInfo"]["containerRuntimeVersion"] = ""
+    apply_policy(with_gpus)
+    assert "gpu-0" not in reconcile(with_gpus.snapshot(), now=NOW).node_labels
 
 
-def test_node_that_lost_its_gpu_loses_its_labels(running: Any, settle: Any) -> None:
-    apply_policy(running)
-    settle(running, reconcile)
-    del running.objects["Node"]["gpu-0"]["metadata"]["labels"]["feature.node.kubernetes.io/pci-10de.present"]
-    settle(running, reconcile)
-    labels = labels_of(running.objects["Node"]["gpu-0"])
+def test_node_that_lost_its_gpu_loses_its_labels(with_gpus: Any, settle: Any) -> None:
+    apply_policy(with_gpus)
+    settle(with_gpus, reconcile)
+    del with_gpus.objects["Node"]["gpu-0"]["metadata"]["labels"]["feature.node.kubernetes.io/pci-10de.present"]
+    settle(with_gpus, reconcile)
+    labels = labels_of(with_gpus.objects["Node"]["gpu-0"])
     assert not any(label.startswith("nvidia.com/gpu.deploy.") for label in labels)
     assert labels["nvidia.com/gpu.present"] == "false"
 
 
-def test_a_label_that_somebody_has_set_keeps_that_operand_off_the_node(running: Any, settle: Any) -> None:
+def test_a_label_that_somebody_has_set_keeps_that_operand_off_the_node(with_gpus: Any, settle: Any) -> None:
     key = "nvidia.com/gpu.deploy.driver"
-    running.objects["Node"]["gpu-0"]["metadata"]["labels"][key] = "false"
-    apply_policy(running)
-    settle(running, reconcile)
-    labels = labels_of(running.objects["Node"]["gpu-0"])
+    with_gpus.objects["Node"]["gpu-0"]["metadata"]["labels"][key] = "false"
+    apply_policy(with_gpus)
+    settle(with_gpus, reconcile)
+    labels = labels_of(with_gpus.objects["Node"]["gpu-0"])
     assert (labels[key], labels["nvidia.com/gpu.deploy.device-plugin"]) == ("false", "true")
 
 
 def test_a_node_with_operands_switched_off_gets_no_operand_and_loses_those_that_it_had(
-    running: Any, settle: Any
+    with_gpus: Any, settle: Any
 ) -> None:
-    apply_policy(running)
-    settle(running, reconcile)
-    running.objects["Node"]["gpu-0"]["metadata"]["labels"]["nvidia.com/gpu.deploy.operands"] = "false"
-    settle(running, reconcile)
-    labels = labels_of(running.objects["Node"]["gpu-0"])
+    apply_policy(with_gpus)
+    settle(with_gpus, reconcile)
+    with_gpus.objects["Node"]["gpu-0"]["metadata"]["labels"]["nvidia.com/gpu.deploy.operands"] = "false"
+    settle(with_gpus, reconcile)
+    labels = labels_of(with_gpus.objects["Node"]["gpu-0"])
     assert [key for key in labels if key.startswith("nvidia.com/gpu.deploy.")] == ["nvidia.com/gpu.deploy.operands"]
     assert labels["nvidia.com/gpu.present"] == "true", "it has GPUs all the same"
 
 
 def test_with_azures_driver_the_operator_brings_neither_driver_nor_toolkit_and_uses_azures_runtime_class(
-    running: Any,
+    with_gpus: Any,
 ) -> None:
     off = {**IMAGE, "enabled": False}
-    apply_policy(running, driver=off, toolkit=off, operator={"runtimeClass": "nvidia-container-runtime"})
-    made = daemon_sets(running)
+    apply_policy(with_gpus, driver=off, toolkit=off, operator={"runtimeClass": "nvidia-container-runtime"})
+    made = daemon_sets(with_gpus)
     assert not {"nvidia-driver-daemonset", "nvidia-container-toolkit-daemonset"} & set(made)
     plugin = made["nvidia-device-plugin-daemonset"]["spec"]["template"]["spec"]
     assert plugin["runtimeClassName"] == "nvidia-container-runtime"
-    classes = [d for d in reconcile(running.snapshot(), now=NOW).objects if d["kind"] == "RuntimeClass"]
+    classes = [d for d in reconcile(with_gpus.snapshot(), now=NOW).objects if d["kind"] == "RuntimeClass"]
     assert [(item["metadata"]["name"], item["handler"]) for item in classes] == [("nvidia-container-runtime",) * 2]
 
 
-def test_images_and_pull_secrets_are_those_of_the_policy(running: Any) -> None:
+def test_images_and_pull_secrets_are_those_of_the_policy(with_gpus: Any) -> None:
     mirror = {"repository": "mirror.example/nvidia", "image": "thing", "version": "v1", "imagePullSecrets": ["mine"]}
     parts = ("driver", "toolkit", "devicePlugin", "dcgmExporter", "gfd", "validator")
-    apply_policy(running, **{part: {**mirror, "enabled": True, "manager": mirror} for part in parts})
-    for name, document in daemon_sets(running).items():
+    apply_policy(with_gpus, **{part: {**mirror, "enabled": True, "manager": mirror} for part in parts})
+    for name, document in daemon_sets(with_gpus).items():
         pod = document["spec"]["template"]["spec"]
         images = [c["image"] for c in (*pod["containers"], *pod.get("initContainers", ()))]
         assert all(image.startswith("mirror.example/nvidia/thing:") for image in images), name
         assert pod["imagePullSecrets"] == [{"name": "mine"}], name
 
 
-DRIVER = "nvidia-driver-daemonset"
-UPGRADE = "nvidia.com/gpu-driver-upgrade-state"
-
-
-@pytest.fixture
-def upgrading(running: Any, settle: Any) -> Any:
-    """Two nodes whose driver's template has just changed, under the chart's own rules."""
-    rules = {
-        "autoUpgrade": True,
-        "maxParallelUpgrades": 1,
-        "maxUnavailable": "25%",
-        "podDeletion": {"force": False, "timeoutSeconds": 300, "deleteEmptyDir": True},
-        "drain": {"enable": False},
-    }
-    running.node("gpu-1", gpu=True)
-    apply_policy(running, driver={**SPEC["driver"], "upgradePolicy": rules})
-    running.obey(reconcile(running.snapshot(), now=NOW))
-    running.revision(DRIVER, 1)
-    for name in ("gpu-0", "gpu-1"):
-        running.pod(DRIVER, name, ready=True)
-        running.pod("nvidia-operator-validator", name, ready=name == "gpu-1")
-    settle(running, reconcile)
-    running.revision(DRIVER, 2)
-    return running
-
-
-def through(cluster: Any, steps: int = 12) -> list[str]:
-    """States that gpu-0 goes through."""
-    seen: list[str] = []
-    for _ in range(steps):
-        plan = reconcile(cluster.snapshot(), now=NOW)
-        cluster.obey(plan)
-        for pod in plan.deletions:
-            cluster.pod(DRIVER, pod["spec"]["nodeName"], ready=True, revision="hash-2")
-        state = labels_of(cluster.objects["Node"]["gpu-0"])[UPGRADE]
-        if not seen or seen[-1] != state:
-            seen.append(state)
-    return seen
-
-
-def test_a_driver_upgrade_deletes_pods_that_hold_gpus_and_waits_for_the_validator(upgrading: Any) -> None:
-    gpus = {"resources": {"limits": {"nvidia.com/gpu": 8}}}
-    upgrading.workload("training", "gpu-0", container=gpus, volumes=[{"name": "dshm", "emptyDir": {}}])
-    upgrading.workload("exporter", "gpu-0")
-    assert through(upgrading) == [
-        "upgrade-required",
-        "cordon-required",
-        "wait-for-jobs-required",
-        "pod-deletion-required",
-        "drain-required",
-        "pod-restart-required",
-        "validation-required",
-    ]
-    assert "training" not in upgrading.objects["Pod"]
-    assert "exporter" in upgrading.objects["Pod"], "the chart drains no node"
-    assert labels_of(upgrading.objects["Node"]["gpu-1"])[UPGRADE] == "upgrade-required", "one node at a time"
-    upgrading.pod("nvidia-operator-validator", "gpu-0", ready=True)
-    assert through(upgrading)[:2] == ["uncordon-required", "upgrade-done"]
-    assert not upgrading.objects["Node"]["gpu-0"]["spec"].get("unschedulable")
-
-
-def test_a_pod_that_cannot_be_deleted_fails_the_upgrade_where_no_drain_follows(upgrading: Any) -> None:
-    gpus = {"resources": {"limits": {"nvidia.com/gpu": 8}}}
-    upgrading.workload("alone", "gpu-0", controlled=False, container=gpus)
-    assert through(upgrading)[-1] == "upgrade-failed"
-    assert "alone" in upgrading.objects["Pod"]
-
-
-def test_operands_are_the_real_ones_with_their_init_containers(running: Any) -> None:
-    apply_policy(running)
+def test_operands_are_the_real_ones_with_their_init_containers(with_gpus: Any) -> None:
+    apply_policy(with_gpus)
     found = {
         name: [c["name"] for c in document["spec"]["template"]["spec"].get("initContainers", ())]
-        for name, document in daemon_sets(running).items()
+        for name, document in daemon_sets(with_gpus).items()
     }
     assert found == OPERANDS
 
 
-def test_operands_tolerate_and_select_as_the_policy_says(running: Any) -> None:
-    apply_policy(running)
-    for name, document in daemon_sets(running).items():
+def test_operands_tolerate_and_select_as_the_policy_says(with_gpus: Any) -> None:
+    apply_policy(with_gpus)
+    for name, document in daemon_sets(with_gpus).items():
         pod = document["spec"]["template"]["spec"]
         assert document["spec"]["selector"]["matchLabels"]["app"] == name
         assert pod["tolerations"] == [TOLERATION]
@@ -242,58 +147,60 @@ def test_no_daemon_set_is_made_while_no_node_has_a_gpu_and_the_policy_is_ready_a
 @pytest.mark.parametrize(
     ("rdma", "containers"), [(True, ["nvidia-driver-ctr", "nvidia-peermem-ctr"]), (False, ["nvidia-driver-ctr"])]
 )
-def test_peermem_is_kept_loaded_when_the_policy_asks_for_rdma(running: Any, rdma: bool, containers: list[str]) -> None:
-    apply_policy(running, driver={**SPEC["driver"], "rdma": {"enabled": rdma}})
-    driver = daemon_sets(running)["nvidia-driver-daemonset"]["spec"]["template"]["spec"]
+def test_peermem_is_kept_loaded_when_the_policy_asks_for_rdma(
+    with_gpus: Any, rdma: bool, containers: list[str]
+) -> None:
+    apply_policy(with_gpus, driver={**SPEC["driver"], "rdma": {"enabled": rdma}})
+    driver = daemon_sets(with_gpus)["nvidia-driver-daemonset"]["spec"]["template"]["spec"]
     assert [c["name"] for c in driver["containers"]] == containers
     assert driver["containers"][0]["image"] == "registry/x/thing:v1-ubuntu24.04"
 
 
-def test_toolkit_environment_reaches_the_toolkit(running: Any) -> None:
-    apply_policy(running)
-    [container] = daemon_sets(running)["nvidia-container-toolkit-daemonset"]["spec"]["template"]["spec"]["containers"]
+def test_toolkit_environment_reaches_the_toolkit(with_gpus: Any) -> None:
+    apply_policy(with_gpus)
+    [container] = daemon_sets(with_gpus)["nvidia-container-toolkit-daemonset"]["spec"]["template"]["spec"]["containers"]
     assert {"name": "RUNTIME_CONFIG_SOURCE", "value": "file"} in container["env"]
 
 
-def test_operand_that_is_switched_off_leaves_the_cluster(running: Any, settle: Any) -> None:
-    policy = apply_policy(running)
-    settle(running, reconcile)
+def test_operand_that_is_switched_off_leaves_the_cluster(with_gpus: Any, settle: Any) -> None:
+    policy = apply_policy(with_gpus)
+    settle(with_gpus, reconcile)
     policy["spec"] = {**SPEC, "driver": {**SPEC["driver"], "enabled": False}}
-    settle(running, reconcile)
-    assert "nvidia-driver-daemonset" not in running.objects["DaemonSet"]
+    settle(with_gpus, reconcile)
+    assert "nvidia-driver-daemonset" not in with_gpus.objects["DaemonSet"]
 
 
-def test_policy_is_ready_when_every_operand_is_and_none_desired_counts_as_ready(running: Any, settle: Any) -> None:
-    policy = apply_policy(running)
-    settle(running, reconcile)
+def test_policy_is_ready_when_every_operand_is_and_none_desired_counts_as_ready(with_gpus: Any, settle: Any) -> None:
+    policy = apply_policy(with_gpus)
+    settle(with_gpus, reconcile)
     assert policy["status"]["state"] == "notReady"
     assert conditions(policy) == {"Ready": ("False", "Error"), "Error": ("True", "OperandNotReady")}
-    running.revision("nvidia-driver-daemonset", 1)
-    for name in running.objects["DaemonSet"]:
-        running.scheduled(name, 0 if name.endswith("mps-control-daemon") else 1)
-    settle(running, reconcile)
+    with_gpus.revision("nvidia-driver-daemonset", 1)
+    for name in with_gpus.objects["DaemonSet"]:
+        with_gpus.scheduled(name, 0 if name.endswith("mps-control-daemon") else 1)
+    settle(with_gpus, reconcile)
     assert policy["status"]["state"] == "notReady", "the driver's pod is not there"
-    running.pod("nvidia-driver-daemonset", "gpu-0", ready=True)
-    settle(running, reconcile)
+    with_gpus.pod("nvidia-driver-daemonset", "gpu-0", ready=True)
+    settle(with_gpus, reconcile)
     assert policy["status"]["state"] == "ready"
     assert conditions(policy) == {"Ready": ("True", "Reconciled"), "Error": ("False", "Ready")}
 
 
-def test_condition_keeps_the_time_of_its_last_change(running: Any, settle: Any) -> None:
-    policy = apply_policy(running)
+def test_condition_keeps_the_time_of_its_last_change(with_gpus: Any, settle: Any) -> None:
+    policy = apply_policy(with_gpus)
     policy["status"] = {
         "state": "notReady",
         "conditions": [{"type": "Error", "status": "True", "lastTransitionTime": "2020-01-01T00:00:00Z"}],
     }
-    settle(running, reconcile)
+    settle(with_gpus, reconcile)
     times = {c["type"]: c["lastTransitionTime"] for c in policy["status"]["conditions"]}
     assert times == {"Error": "2020-01-01T00:00:00Z", "Ready": NOW}
 
 
-def test_only_the_oldest_policy_counts(running: Any, settle: Any) -> None:
-    apply_policy(running)
-    other = running.policy(SPEC, kind="ClusterPolicy", name="another")
-    settle(running, reconcile)
+def test_only_the_oldest_policy_counts(with_gpus: Any, settle: Any) -> None:
+    apply_policy(with_gpus)
+    other = with_gpus.policy(SPEC, kind="ClusterPolicy", name="another")
+    settle(with_gpus, reconcile)
     assert other["status"] == {"state": "ignored"}
 
 
@@ -306,17 +213,17 @@ def test_only_the_oldest_policy_counts(running: Any, settle: Any) -> None:
     ],
 )
 def test_gpus_that_can_be_split_are_labelled_for_a_mig_manager_also_where_it_is_off(
-    running: Any, labels: dict[str, str], expected: str | None
+    with_gpus: Any, labels: dict[str, str], expected: str | None
 ) -> None:
-    apply_policy(running)
-    running.objects["Node"]["gpu-0"]["metadata"]["labels"].update(labels)
-    asked = reconcile(running.snapshot(), now=NOW).node_labels["gpu-0"]
+    apply_policy(with_gpus)
+    with_gpus.objects["Node"]["gpu-0"]["metadata"]["labels"].update(labels)
+    asked = reconcile(with_gpus.snapshot(), now=NOW).node_labels["gpu-0"]
     assert asked.get("nvidia.com/gpu.deploy.mig-manager") == expected
 
 
-def test_everything_goes_with_the_policy_that_owns_it(running: Any) -> None:
-    policy = apply_policy(running)
-    objects = reconcile(running.snapshot(), now=NOW).objects
+def test_everything_goes_with_the_policy_that_owns_it(with_gpus: Any) -> None:
+    policy = apply_policy(with_gpus)
+    objects = reconcile(with_gpus.snapshot(), now=NOW).objects
     assert {d["kind"] for d in objects} == {"RuntimeClass", "ServiceAccount", "ConfigMap", "DaemonSet"}
     for document in objects:
         [owner] = document["metadata"]["ownerReferences"]

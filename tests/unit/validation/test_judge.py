@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.validation.expectations import expectations
-from aks_infiniband.validation.payload.hcas import selects
 from aks_infiniband.validation.payload.judge import judge_node, judge_pool
 
 
@@ -193,65 +192,6 @@ def test_shared_memory_of_the_default_size_is_too_small(healthy: Any, expected: 
     assert next(c["verdict"] for c in judge_node("n0", facts, expected) if c["check"] == "shm") == verdict
 
 
-@pytest.mark.field_report("C9")
-@pytest.mark.parametrize("hca_filter", ["mlx5_ib1", "=mlx5_ib0,mlx5_ib1", "", "mlx5", "^mlx5_ib", "mlx5_9", "^mlx5_8"])
-def test_a_filter_that_does_not_choose_exactly_the_infiniband_devices_fails(
-    healthy: Any, expected: Any, bad: Any, hca_filter: Any
-) -> None:
-    facts = healthy()
-    facts["uverbs"].append("uverbs8")
-    facts["environment"]["NCCL_IB_HCA"] = hca_filter
-    expected["environment"]["NCCL_IB_HCA"] = hca_filter
-
-    assert bad(judge_node("n0", facts, expected)) == [("nccl-hca-filter", "n0", None)]
-
-
-@pytest.mark.parametrize(("hca_filter", "chosen"), [("nothing", "none"), ("=mlx5_ib3,mlx5_ib4", "mlx5_ib3, mlx5_ib4")])
-def test_what_the_filter_should_choose_and_chooses_is_listed(
-    healthy: Any, expected: Any, hca_filter: Any, chosen: Any
-) -> None:
-    facts = healthy()
-    facts["environment"]["NCCL_IB_HCA"] = hca_filter
-    check = next(c for c in judge_node("n0", facts, expected) if c["check"] == "nccl-hca-filter")
-    assert check["expected"] == ", ".join(f"mlx5_ib{index}" for index in range(8))
-    assert check["measured"] == chosen
-
-
-@pytest.mark.field_report("R6")
-def test_without_a_filter_of_its_own_a_pod_that_sees_the_ethernet_device_is_told_the_others(
-    healthy: Any, expected: Any, bad: Any
-) -> None:
-    facts = healthy()
-    facts["uverbs"].append("uverbs8")
-    assert "NCCL_IB_HCA" not in facts["environment"]
-    assert bad(judge_node("n0", facts, expected)) == []
-
-
-def test_an_ethernet_device_that_the_pod_cannot_open_needs_no_filter(healthy: Any, expected: Any, bad: Any) -> None:
-    facts = healthy()
-    facts["environment"]["NCCL_IB_HCA"] = expected["environment"]["NCCL_IB_HCA"] = "mlx5"
-
-    assert bad(judge_node("n0", facts, expected)) == []
-
-
-@pytest.mark.parametrize(
-    ("hca_filter", "device", "chosen"),
-    [
-        ("mlx5_ib", "mlx5_ib0", True),
-        ("mlx5_ib", "mlx5_an0", False),
-        ("mlx5_1", "mlx5_10", True),
-        ("=mlx5_1", "mlx5_10", False),
-        ("=mlx5_1:1", "mlx5_1", True),
-        ("^mlx5_an", "mlx5_an0", False),
-        ("^mlx5_an", "mlx5_0", True),
-        ("^=mlx5_1", "mlx5_10", True),
-        ("", "anything", True),
-    ],
-)
-def test_the_filter_is_read_as_nccl_reads_it(hca_filter: Any, device: Any, chosen: Any) -> None:
-    assert selects(hca_filter, device) is chosen
-
-
 @pytest.mark.field_report("C6")
 def test_a_node_that_did_not_report_fails_the_pool(healthy: Any, expected: Any, bad: Any) -> None:
     checks = judge_pool({"n0": healthy()}, expected)
@@ -259,52 +199,3 @@ def test_a_node_that_did_not_report_fails_the_pool(healthy: Any, expected: Any, 
     assert bad(checks) == [("nodes-reported", None, None)]
     assert (checks[0]["expected"], checks[0]["measured"]) == (2, 1)
     assert "n0" in str(checks[0]["cause"])
-
-
-@pytest.mark.field_report("A2")
-def test_nodes_on_different_partitions_are_named_with_the_cause(healthy: Any, expected: Any, bad: Any) -> None:
-    other = healthy()
-    for hca in other["hcas"]:
-        hca["partition_keys"] = ["0x8013", "0xffff"]
-
-    checks = judge_pool({"n0": healthy(), "n1": other}, expected)
-    assert bad(checks) == [("partition-keys", None, None)]
-    cause = next(str(check["cause"]) for check in checks if check["verdict"] == "fail")
-    assert "n0, n1 are on different partitions" in cause
-    assert "AKSInfinibandSupport was not registered" in cause
-
-
-def test_full_and_limited_membership_are_the_same_partition(healthy: Any, expected: Any, bad: Any) -> None:
-    limited = healthy()
-    for hca in limited["hcas"]:
-        hca["partition_keys"] = ["0x0012", "0x7fff"]
-
-    assert bad(judge_pool({"n0": healthy(), "n1": limited}, expected)) == []
-
-
-def test_a_default_key_more_or_less_does_not_make_another_fabric(healthy: Any, expected: Any, bad: Any) -> None:
-    without = healthy()
-    for hca in without["hcas"]:
-        hca["partition_keys"] = ["0x8012"]
-
-    checks = judge_pool({"n0": healthy(), "n1": without}, expected)
-    assert bad(checks) == []
-    assert next(check["measured"] for check in checks if check["check"] == "partition-keys") == "0x0012"
-
-
-def test_a_node_on_the_default_partition_only_is_on_another_fabric(healthy: Any, expected: Any, bad: Any) -> None:
-    lost = healthy()
-    for hca in lost["hcas"]:
-        hca["partition_keys"] = ["0xffff"]
-
-    checks = judge_pool({"n0": healthy(), "n1": lost}, expected)
-    assert bad(checks) == [("partition-keys", None, None)]
-    causes = [str(check["cause"]) for check in checks if check["verdict"] == "fail"]
-    assert "n1 on only the default" in causes[0]
-
-
-def test_one_hca_on_another_partition_is_named(healthy: Any, expected: Any, bad: Any) -> None:
-    facts = healthy()
-    facts["hcas"][4]["partition_keys"] = ["0x8099", "0xffff"]
-
-    assert bad(judge_pool({"n0": healthy(), "n1": facts}, expected)) == [("partition-keys", "n1", "mlx5_ib4")]

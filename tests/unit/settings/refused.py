@@ -1,0 +1,250 @@
+"""Stack files that are well-formed and cannot be, with the mistake that each holds."""
+
+from typing import Any
+
+from tests.unit.components.stack_files import changed, cluster, existing, pool
+
+OWN = {
+    "vcpus": 200,
+    "memoryGib": 3000,
+    "series": "ND_B300_v7",
+    "infiniband": {"hcaCount": 8, "generation": "XDR", "adapter": "ConnectX-8"},
+}
+WEB = {"name": "web", "vmSize": "Standard_D8s_v5", "count": 1, "infiniband": False}
+
+
+def network(**more: Any) -> Any:
+    return changed(cluster=cluster(network=more))
+
+
+def of_system(**more: Any) -> Any:
+    return changed(cluster=cluster(systemPool=more))
+
+
+def with_ipoib(**more: Any) -> Any:
+    return changed(networkOperator={"mode": "ipoib", "ipoib": more})
+
+
+def in_region(region: Any, **sections: Any) -> Any:
+    return {**changed(**sections), "azure-native:location": region}
+
+
+NEVER = ("127.0.0.0/16", "224.0.0.0/16", "255.255.0.0/16", "168.63.0.0/16", "0.0.0.0/8")
+CASES: dict[str, tuple[Any, str, str]] = {
+    # Address ranges.
+    **{
+        f"{key} {never}": (network(**{key: never}), f"cluster.network.{key}", "which no network of Azure has")
+        for key in ("addressSpace", "podCidr")
+        for never in NEVER
+    },
+    **{
+        f"IPoIB in {never}": (with_ipoib(range=never), "networkOperator.ipoib.range", "which no network of Azure has")
+        for never in NEVER
+    },
+    "Azure's own address": (
+        changed(cluster=cluster(apiServer={"authorizedIpRanges": ["168.63.129.16/32"]})),
+        "cluster.apiServer.authorizedIpRanges[0]",
+        "overlaps 168.63.129.16/32",
+    ),
+    **{
+        f"gateway {gateway}": (
+            with_ipoib(range="192.168.0.0/20", gateway=gateway),
+            "networkOperator.ipoib.gateway",
+            "neither its first address nor its last",
+        )
+        for gateway in ("192.168.0.0", "192.168.15.255", "10.0.0.1")
+    },
+    "a gateway that is a number": (with_ipoib(gateway=3232235521), "networkOperator.ipoib.gateway", "in quotes"),
+    # Versions.
+    **{
+        f"Kubernetes {version}": (
+            changed(cluster=cluster(kubernetesVersion=version)),
+            "cluster.kubernetesVersion",
+            "is no version of Kubernetes",
+        )
+        for version in ("1.99", "9.0", "2.1", "1.50.3")
+    },
+    **{
+        f"Kubernetes {version}": (
+            changed(cluster=cluster(kubernetesVersion=version)),
+            "cluster.kubernetesVersion",
+            "must be a quoted version",
+        )
+        for version in ("1.034", "01.35", "1.35.08", "1.35.9999", "v1.35", "1.35-rc1", "1")
+    },
+    # Regions and zones.
+    **{
+        f"region {region!r}": (in_region(region), "azure-native:location", "is no region of Azure's that is known")
+        for region in ("southcentralus2", "westerneurope", "useast", "atlantis")
+    },
+    **{
+        f"region {region!r}": (in_region(region), "azure-native:location", "must be")
+        for region in ("us-east-1", '["westeurope"]', ["westeurope"], "", "x" * 50, "west\neurope", 7)
+    },
+    "a zone in a region without": (
+        in_region("westus", pools=[pool(zones=["1"])]),
+        "pools[0].zones",
+        "must be zones of westus, which has none",
+    ),
+    "a zone of the system pool's": (
+        in_region("northcentralus", cluster=cluster(systemPool={"zones": ["2"]})),
+        "cluster.systemPool.zones",
+        "must be zones of northcentralus",
+    ),
+    "a zone that a new region has not": (
+        in_region("moonbase", regions={"moonbase": ["1", "2"]}, pools=[pool(zones=["3"])]),
+        "pools[0].zones",
+        "which has 1, 2",
+    ),
+    # Labels, taints, selectors.
+    **{
+        f"label {key!r}": (changed(pools=[pool(labels={key: "x"})]), f"pools[0].labels.{key}", "must be a Kubernetes")
+        for key in (
+            "a..b/x",
+            "a.-b/x",
+            "-a/x",
+            "a-/x",
+            "A.com/x",
+            "/x",
+            "a/b/x",
+            f"{'a' * 64}.com/x",
+            "x/",
+            "_x",
+            "x" * 64,
+        )
+    },
+    **{
+        f"label {key!r}": (changed(pools=[pool(labels={key: "x"})]), f"pools[0].labels.{key}", "must not be in")
+        for key in ("kubernetes.azure.com/mode", "x.kubernetes.azure.com/y", "kubernetes.io/os", "x.k8s.io/y")
+    },
+    **{
+        f"taint {taint!r}": (changed(pools=[pool(taints=[taint])]), "pools[0].taints[0]", "must")
+        for taint in ("a..b/x=y:NoSchedule", "x=y:Never", "x=y", "=y:NoSchedule", "kubernetes.azure.com/x=y:NoExecute")
+    },
+    "a selector's key": (
+        existing(pool(nodeSelector={"a..b/x": "y"})),
+        "pools[0].nodeSelector.a..b/x",
+        "must be a Kubernetes label key",
+    ),
+    # Numbers.
+    "100 pools": (
+        changed(pools=[pool(), *({**WEB, "name": f"web{n}"} for n in range(99))]),
+        "pools",
+        "must hold 99 pools at most",
+    ),
+    "6,000 nodes": (
+        changed(pools=[pool(), *({**WEB, "name": f"web{n}", "count": 1000} for n in range(6))]),
+        "pools",
+        "come to 6004 nodes with the system pool's, and a cluster takes 5000",
+    ),
+    **{
+        f"{section}.{key} {number}": (changed(**{section: {key: number}}), f"{section}.{key}", "less than or equal to")
+        for section, key in (("readiness", "timeoutSeconds"), ("validation", "timeoutSeconds"))
+        for number in (2**31, 1e300)
+    },
+    **{
+        f"a described size's {key}": (
+            changed(sizes={"Standard_ND1r": {**OWN, key: 2**31}}),
+            f"sizes.Standard_ND1r.{key}",
+            "less than or equal to",
+        )
+        for key in ("vcpus", "memoryGib")
+    },
+    # Machine sizes.
+    **{
+        f"system pool of {size}": (of_system(vmSize=size), "cluster.systemPool.vmSize", "must have 4 vCPUs or more")
+        for size in (
+            "Standard_D2s_v5",
+            "Standard_B4ms",
+            "Standard_B2s",
+            "Standard_DS2_v2",
+            "Standard_D2_v2",
+            "Standard_A2_v2",
+        )
+    },
+    **{
+        f"system pool of {size}": (of_system(vmSize=size), "cluster.systemPool.vmSize", "is no size of Azure's")
+        for size in ("Standard_D7s_v5", "Standard_D999s_v5", "Standard_D8s_v99", "Standard_8D_v5", "Standard_D8S_v5x")
+    },
+    **{
+        f"an ordinary pool of {size}": (
+            changed(pools=[pool(), {**WEB, "vmSize": size}]),
+            "pools[1].vmSize",
+            "is no size of Azure's",
+        )
+        for size in ("Standard_E6s_v5", "Standard_F9s_v3", "Standard_QQQQ8s_v5", "Standard_D8s_v0")
+    },
+    **{
+        f"a description of {size}": (
+            changed(sizes={size: OWN}),
+            f"sizes.{size}",
+            "is a size without InfiniBand",
+        )
+        for size in ("Standard_D8s_v5", "Standard_NC24ads_A100_v4")
+    },
+    **{
+        f"a description of {size}": (changed(sizes={size: OWN}), f"sizes.{size}", "is in the catalogue already")
+        for size in ("Standard_HB176rs_v4", "Standard_hb176rs_v4")
+    },
+    # Images, tags, ports, registries, charts.
+    **{
+        f"image {image!r}": (changed(validation={"image": image}), "validation.image", "must be an image")
+        for image in (
+            *(
+                "example.com/Tests:1",
+                "example.com/tests:",
+                "example.com:0/tests",
+                "example.com:99999/tests",
+                "tests:a b",
+            ),
+            *("https://example.com/tests", "example.com//tests", "example.com/tests@sha256:12", ":1", f"a:{'x' * 129}"),
+        )
+    },
+    **{
+        f"{operator} driver {tag!r}": (
+            changed(**{operator: {"driverVersion": tag}}),
+            f"{operator}.driverVersion",
+            "must be an image's tag",
+        )
+        for operator in ("networkOperator", "gpuOperator")
+        for tag in ("-1", "a/b", "a:b", "x" * 129, "a b", ".1")
+    },
+    **{
+        f"registry {registry!r}": (changed(registry={"images": registry}), "registry.images", "must be a registry")
+        for registry in (
+            *("mirror", "mirror/nvidia", "mirror.io:0", "mirror.io:99999", "mirror.io:", "-mirror.io", "mirror..io"),
+            *("mirror.io/Nvidia", "mirror.io/nvidia:1", f"{'m' * 64}.io", "me:s3cret@mirror.io", "mirror.io/nvidia/"),
+        )
+    },
+    **{
+        f"chart {key} {value!r}": (
+            changed(networkOperator={"chart": {key: value}}),
+            f"networkOperator.chart.{key}",
+            "must be",
+        )
+        for key, value in (
+            *(("version", "latest release"), ("version", "stable"), ("version", "{}")),
+            *(("name", "Network Operator"), ("name", "-x"), ("name", "oci://me:s3cret@x/y"), ("name", "x\ny/z")),
+            *(("repository", "ftp://x"), ("repository", "https://me:s3cret@x"), ("repository", "https://")),
+        )
+    },
+    # The engine's configuration.
+    **{
+        f"namespace {namespace}": (
+            {**changed(), f"{namespace}:validation": {"mode": "off"}},
+            f"{namespace}:validation",
+            "is of a namespace that nobody reads; did you mean aks-infiniband:validation?",
+        )
+        for namespace in ("aks-infinband", "aks-infiniban", "aksinfiniband", "aks_infiniband", "Aks-infiniband")
+    },
+    "a key twice in JSON text": (
+        {**changed(), "aks-infiniband:validation": '{"mode": "off", "mode": "warn"}'},
+        "aks-infiniband:validation",
+        "has the key 'mode' twice in one mapping",
+    ),
+    "infinity in JSON text": (
+        {**changed(), "aks-infiniband:readiness": '{"pollSeconds": Infinity}'},
+        "aks-infiniband:readiness",
+        "has Infinity, which no JSON has",
+    ),
+}

@@ -1,0 +1,92 @@
+"""Runs of the all-reduce that failed: which rank is to blame, and what its last words mean."""
+
+from typing import Any
+
+import pytest
+from aks_infiniband.validation.payload.rank_failures import (
+    CAUSE,
+    FOLLOWED,
+    STOPPED,
+    WAITED,
+    likely_cause,
+)
+
+from tests.unit.validation.collective_runs import NODES, failure, judged, run
+
+
+def test_a_dead_rank_is_named_and_not_those_that_followed_it() -> None:
+    # The others' words: NCCL 2.28.9 on four H200s, one rank killed (docs/measurements.md).
+    gone = "NCCL 2.28.9\nncclRemoteError: A call failed possibly due to a network error or a remote process exiting"
+    failures = [
+        failure(f"remote process exited or there was a network error, {gone}", node="aks-a", gpu=0, rank=0),
+        failure(None, reason="ended by signal SIGKILL"),
+        failure(None, gpu=4, rank=12, own=False, reason="stopped, because rank 11 of the same node had failed"),
+    ]
+    checks = [check for check in judged(run(failures=failures, sizes=[]))["collective"] if check["verdict"] == "fail"]
+    assert [(check["node"], check["device"]) for check in checks] == [("aks-b", "GPU 3")]
+    assert "SIGKILL" in checks[0]["measured"]
+    assert "killed" in checks[0]["cause"]
+
+
+def test_where_all_only_waited_every_node_is_named_once() -> None:
+    late = "still running at the time limit: stopped"
+    failures = [failure(None, node=node, gpu=gpu, own=False, reason=late) for node in NODES for gpu in range(8)]
+    checks = [check for check in judged(run(failures=failures, sizes=[]))["collective"] if check["verdict"] == "fail"]
+    assert [(check["node"], check["device"]) for check in checks] == [
+        (node, "GPU 0, 1, 2, 3, 4, 5, 6, 7") for node in NODES
+    ]
+
+
+@pytest.mark.parametrize(
+    ("output", "word"),
+    [
+        ("ModuleNotFoundError: No module named 'torch'", "no PyTorch"),
+        ("The server socket has failed to listen … errno: 98 - Address already in use", "port"),
+        ("NCCL WARN Error while creating shared memory segment … No space left on device", "/dev/shm"),
+        ("NCCL WARN Call to ibv_reg_mr failed with error Cannot allocate memory", "IPC_LOCK"),
+        ("torch.AcceleratorError: CUDA error: invalid device ordinal", "GPU is not there"),
+        ("CUDA error: no kernel image is available for execution on the device", "no code for this GPU"),
+        ("CUDA error: uncorrectable ECC error encountered", "xid"),
+        ("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 8.00 GiB", "free memory"),
+        ("NET/IB : Got completion from peer with status=12 opcode=0 len=0 vendor err 129", "peer does not answer"),
+        ("NCCL error in: NCCLUtils.cpp:93, invalid usage (run with NCCL_DEBUG=WARN for details)", "NCCL_*"),
+    ],
+)
+def test_what_a_rank_says_last_leads_to_a_cause(output: str, word: str) -> None:
+    cause = likely_cause("ended with exit code 1", output)
+    assert cause is not None
+    assert word in cause
+    assert failure(output)["part"] == CAUSE
+
+
+@pytest.mark.parametrize(
+    ("changes", "part"),
+    [
+        # NCCL 2.28.9 and PyTorch 2.11 on four H200s, one rank killed or missing (docs/measurements.md).
+        ({"output": "nccl error, remote process exited or there was a network error, NCCL version 2.28.9"}, FOLLOWED),
+        (
+            {"output": "TCPStore.cpp:125 recvValue failed … Connection was likely closed. Did it crash?"},
+            FOLLOWED,
+        ),
+        ({"output": "[PG ID 0 Rank 2] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=4, …"}, WAITED),
+        ({"output": None, "own": False, "reason": "still running at the time limit: stopped"}, STOPPED),
+        ({"output": "RuntimeError: something else"}, CAUSE),
+    ],
+)
+def test_who_only_followed_another_is_told_from_who_has_a_cause_of_its_own(changes: dict[str, Any], part: str) -> None:
+    assert failure(**changes)["part"] == part
+
+
+def test_a_rank_that_had_to_be_ended_while_all_others_waited_is_the_one_that_hangs() -> None:
+    waiting = "Watchdog caught collective operation timeout: WorkNCCL(SeqNum=4, OpType=ALLREDUCE"
+    failures = [failure(waiting, node="aks-a", gpu=gpu) for gpu in range(8)]
+    failures.append(failure(None, own=False, reason="stopped, because rank 8 of the same node had failed"))
+    checks = [check for check in judged(run(failures=failures))["collective"] if check["verdict"] == "fail"]
+    assert [(check["node"], check["device"]) for check in checks] == [("aks-b", "GPU 3")]
+    assert "no longer answers" in checks[0]["cause"]
+
+
+def test_a_rank_that_says_something_unknown_is_quoted() -> None:
+    failures = [failure("Traceback …\nRuntimeError: the moon is in the way")]
+    checks = [check for check in judged(run(failures=failures))["collective"] if check["verdict"] == "fail"]
+    assert checks[0]["cause"] == "its last words: RuntimeError: the moon is in the way"
