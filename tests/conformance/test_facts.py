@@ -1,4 +1,4 @@
-"""The facts are of the releases that the program installs, say where they are from, and are found out when they age."""
+"""The facts are of the releases that the program installs, say where they are from, and fail a test when they age."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What the conformance tests hold documents against would find each kind of mistake in each of them."""
+"""The checks of the conformance tests find each kind of mistake in each kind of document."""
 
 from collections.abc import Iterator
 from copy import deepcopy

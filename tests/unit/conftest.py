@@ -17,7 +17,7 @@ from tests.unit.pulumi_mocks import AzureAndKubernetes, Deploy, Deployment, Reco
 
 @pytest.fixture(autouse=True)
 def _the_day(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On which settings are judged: support of Kubernetes versions ends, and no test with it."""
+    """Judge settings on one fixed day, so that no test fails when the support of a Kubernetes version ends."""
     monkeypatch.setattr(cluster_rules, "today", lambda: date(2026, 11, 22))
 
 

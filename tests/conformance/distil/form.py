@@ -8,7 +8,7 @@ _WIDTH = 120
 _LINE = 80
 """A mapping of leaves stands on one line where it is no longer than this."""
 _SHORT = 60
-"""What is longer than this, and said twice in a file, is said once and referred to."""
+"""A part that is longer than this and stands twice in a file is written once and referred to."""
 
 
 class _Dumper(yaml.CSafeDumper):

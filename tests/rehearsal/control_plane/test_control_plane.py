@@ -33,7 +33,7 @@ from rehearsal.tools.paths import PROJECT
 
 Result = TypeVar("Result")
 IN_TIME_S = 5.0
-"""The promise, for a machine that does nothing else. Tests may share theirs, so they count the processor's seconds."""
+"""Promised for a machine that does nothing else. The tests' machine may be busy, so they count processor seconds."""
 CHILD = """
 import sys, time
 from rehearsal.control_plane import CONTROL_PLANE_ONLY, ControlPlane

@@ -18,7 +18,7 @@ EXAMPLE, STACK = "own-aks", "hpc"
 
 @pytest.fixture(scope="module")
 def brought_up(example: Stack) -> Outcome:
-    """Brought up as the program was last spring, when it called the pool mpi."""
+    """Brought up by an older version of the program, which called the pool mpi."""
     today = program(example).read_text()
     older = today.replace('"hb",\n    args=rdma.Inf', '"mpi",\n    args=rdma.Inf')
     last_spring = older.replace('[pulumi.Alias(name="mpi")]', "[]")

@@ -1,6 +1,6 @@
-"""The scripts of node preparation and peermem in a real shell, on a machine whose programs are told to be what they do.
+"""The scripts of node preparation and peermem in a real shell, with stand-ins for the machine's programs.
 
-Only the paths of the machine are other ones: a folder takes the place of its root.
+A folder takes the place of the machine's root, so its paths are other ones. All else is as on a machine.
 """
 
 import os

@@ -1,7 +1,7 @@
 """Operators that are not the rehearsal's: they act on the real custom resources with the real objects' names.
 
-They stand for NVIDIA's own, which can be run beside a rehearsal; what they have in common with the stand-ins is
-nothing but the API server. Written down from what Network Operator 26.4.1 and GPU Operator 26.3.3 create.
+They stand for NVIDIA's own, which can be run beside a rehearsal; they share nothing with the stand-ins but the API
+server. Written down from what Network Operator 26.4.1 and GPU Operator 26.3.3 create.
 """
 
 import threading

@@ -54,7 +54,7 @@ def another_user_gets_nothing(rehearsal: Rehearsal) -> None:
     }
     assert neighbour.call(azure) != "PERMISSION_DENIED", "its owner is answered"
     if os.geteuid() != 0:
-        return  # nobody else can be had here; what the simulated Azure makes of them is a unit test
+        return  # only root can act as another user; a unit test shows what Azure answers one
     command = [sys.executable, "-m", "tests.rehearsal.neighbour", str(azure), *map(str, sorted(ports))]
     done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -85,7 +85,7 @@ def test_a_part_of_a_kept_one_that_has_died_is_named_with_its_log(rehearsal: Reh
         etcd = psutil.Process(rehearsal.run.read_run_json()["parts"]["etcd"]["pid"])
     try:
         etcd.kill()
-        # The controller manager may be collected first, which etcd took with it.
+        # The controller manager dies with etcd, and may be collected before it.
         eventually(lambda: "etcd was ended by SIGKILL" in (rehearsal.how_the_kept_ended or ""))
         reason = rehearsal.how_the_kept_ended or ""
         assert not rehearsal.is_kept, "the next command starts anew"

@@ -120,7 +120,7 @@ def _trimmed(exported: Any, kubeconfig: str) -> Any:
 
 
 def _exchanged(value: Any, old: str, new: str) -> Any:
-    """A state with another secret in place of one."""
+    """A state in which one secret takes the place of another."""
     if isinstance(value, dict):
         if _SECRET_KEY in value and value.get("plaintext") == json.dumps(old):
             return {**value, "plaintext": json.dumps(new)}
@@ -169,7 +169,7 @@ def _documents(entries: Iterable[Stored], run: RunFolder) -> Iterator[tuple[Stor
 
 
 def _owned(document: Any) -> Any:
-    """An object that says which fields are the program's, and no more of who has which."""
+    """An object whose list of managers holds the program's entries alone."""
     metadata = document["metadata"]
     managers = [entry for entry in metadata.pop("managedFields", []) if entry["manager"].startswith(_MANAGER)]
     return {**document, "metadata": {**metadata, **({"managedFields": managers} if managers else {})}}

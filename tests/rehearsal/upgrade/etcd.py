@@ -12,7 +12,7 @@ import httpx2
 from rehearsal.control_plane import RunFolder
 
 _PROTOBUF: Final = b"k8s\x00"
-"""Before an object in protobuf stands this (kubernetes/apimachinery, runtime/serializer/protobuf)."""
+"""What precedes an object in protobuf (kubernetes/apimachinery, runtime/serializer/protobuf)."""
 _OPERATIONS: Final = 100
 """In one transaction; etcd takes 128."""
 _SECONDS: Final = 30.0

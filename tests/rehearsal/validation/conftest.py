@@ -104,7 +104,7 @@ class Validated:
         return [str(pod.metadata.name) for pod in self.client.list(Pod, namespace=namespace) if pod.metadata]
 
     def pass_deadline(self, namespace: str) -> None:
-        """Have the deadline of a namespace's Jobs pass, and wait until it has deleted their pods."""
+        """Let the deadline of a namespace's Jobs pass, and wait until their pods are deleted."""
         for job in self.client.list(Job, namespace=namespace):
             if job.metadata:
                 spec = {"spec": {"activeDeadlineSeconds": 1}}

@@ -16,7 +16,7 @@ from tests.rehearsal.validation.conftest import SPEED, Validated, driver
 
 NODES = 100
 LIMIT_SECONDS = 7200
-"""Of every wait: a machine on which much else runs takes its time."""
+"""Limit of every wait: a machine on which much else runs takes its time."""
 FACTS = pool_facts("large", H100, fabric="one")
 
 

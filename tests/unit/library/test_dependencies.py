@@ -13,9 +13,9 @@ from packaging.utils import canonicalize_name
 
 PACKAGES = {"aks-infiniband": aks_infiniband, "aks-infiniband-cli": aks_infiniband_cli}
 IN_PODS_ONLY = {"torch"}
-"""What the sample's image has, and the library itself never imports."""
+"""Packages that the sample's image has. The library itself never imports them."""
 PART_OF_ANOTHER = {"pydantic_core", "markupsafe"}
-"""Which pydantic and jinja2 bring, in the versions that they work with."""
+"""Packages that pydantic and jinja2 bring, in the versions that they work with."""
 
 
 def imported(path: Path) -> set[str]:

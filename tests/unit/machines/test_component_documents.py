@@ -1,4 +1,4 @@
-"""What the components write, carried out by the stand-ins on simulated machines: the field's failures stay away."""
+"""The components' documents, carried out by the stand-ins on simulated machines: what failed for users works."""
 
 from dataclasses import replace
 from ipaddress import IPv4Network

@@ -1,7 +1,7 @@
 """Every key of the settings with every kind of value that cannot be right, made from the models.
 
-A kind is a family of values. What a key's own type takes is left out by the published schema, so that a new key brings
-its cases along.
+A kind is a family of values. The published schema says which values a key's own type takes, and those are left out,
+so a new key brings its cases along.
 """
 
 import copy

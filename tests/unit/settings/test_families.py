@@ -14,7 +14,7 @@ from tests.unit.settings.families import FAMILIES, SECRET, Key, home, keys, take
 KEYS = list(keys())
 MOST_BYTES = 2048
 MOST_SECONDS = 2.0
-"""Of the processor's time, so that a busy machine fails nobody."""
+"""Of processor time, so that no test fails because the machine is busy."""
 
 
 def answer(configuration: Any) -> str | None:
@@ -34,7 +34,7 @@ TOLD_AT = {
     "readiness.timeoutSeconds": "must be less than timeoutSeconds",
     "validation.thresholds.rdma-write-bandwidth.fail": "must give warn or fail",
 }
-"""Keys whose mistakes are told at another one, which they do not go together with."""
+"""Keys whose mistakes are told at another key, with which they do not go together."""
 
 
 def names(key: Key, told: str) -> bool:

@@ -16,7 +16,7 @@ from aks_infiniband.validation.payload.report import build_report, worst_values
 from tests.unit.validation.test_rdma import Fabric
 
 TWICE = 2.5
-"""What twice the nodes may take of what they take once: twice, and what sorting adds."""
+"""How many times the work twice the nodes may take: two, and what sorting adds."""
 
 
 class Name(str):

@@ -50,7 +50,7 @@ class Image:
     """An image with apt-get, as it was seen to behave (apt 2.6.1, Debian 12, 2026-11-22), and what the image holds."""
 
     def __init__(self, *, needs: str = "", holds: str = "ibverbs-providers") -> None:
-        """needs: a package that perftest needs newer than it is; holds: one of which there is a newer one."""
+        """needs: a package that perftest needs in a newer version; holds: one that apt does not replace by a newer."""
         self.programs, self.needs, self.holds = {"apt-get"}, needs, holds
 
     def which(self, name: str) -> str | None:
