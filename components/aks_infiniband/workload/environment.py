@@ -1,48 +1,18 @@
 """The environment in which NCCL and RCCL, which reads the same variables, find the network they are to use.
 
 Sources: NCCL's documentation ("Environment Variables"), the AKS InfiniBand guide (Azure/aks-rdma-infiniband) and what
-its users report. The reason of each value stands beside it.
+its users report. The reason of each value stands beside it in `environment.yaml`.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Final, Literal
 
+from aks_infiniband.facts.tables import table
+
 Transport = Literal["infiniband", "ipoib", "roce", "tcp"]
 """What NCCL's data goes over between machines."""
 
-# Rendezvous over the pod network; without it NCCL may choose an IPoIB interface (NCCL, NCCL_SOCKET_IFNAME).
-_RENDEZVOUS: Final = {"NCCL_SOCKET_IFNAME": "eth0"}
-
-_VERBS: Final[Mapping[str, str]] = {
-    # RDMA only: with a network's name given, NCCL fails instead of silently falling back on sockets.
-    # An external plugin that is to be used instead is named in the container's own environment (NCCL, NCCL_NET).
-    "NCCL_NET": "IB",
-    # A leftover of an image or of /etc/nccl.conf must not switch InfiniBand off (AKS guide,
-    # tests/scenarios/k8s/values.yaml).
-    "NCCL_IB_DISABLE": "0",
-    # A virtual machine hides the PCI tree, so every GPU looks far from every HCA (AKS guide; NVIDIA/nccl issue 513).
-    "NCCL_NET_GDR_LEVEL": "SYS",
-    # Without it PCI writes of GPU and HCA wait for one another (AKS guide, pull request 36).
-    "NCCL_IB_PCI_RELAXED_ORDERING": "1",
-    **_RENDEZVOUS,
-}
-
-_OF_TRANSPORT: Final[Mapping[Transport, Mapping[str, str]]] = {
-    # Which devices is nothing that can be said here: see LIST_HCAS.
-    "infiniband": _VERBS,
-    "roce": {
-        **_VERBS,
-        # The GID of RoCE v2 over IPv4; index 0 is RoCE v1 (NCCL, NCCL_IB_GID_INDEX).
-        "NCCL_IB_GID_INDEX": "3",
-        # DSCP 26 with the ECN-capable bits: the class that NVIDIA's lossless RoCE configuration puts RDMA traffic in.
-        "NCCL_IB_TC": "106",
-    },
-    # Plain TCP/IP on IPoIB interfaces, for comparison and for programs without verbs; about 60 times slower than
-    # InfiniBand itself (AKS guide, expected-output.md). The interfaces are those of the pod: see nccl_environment.
-    "ipoib": {"NCCL_NET": "Socket", "NCCL_IB_DISABLE": "1"},
-    # Plain TCP/IP on the pod network.
-    "tcp": {"NCCL_NET": "Socket", "NCCL_IB_DISABLE": "1", **_RENDEZVOUS},
-}
+_OF_TRANSPORT: Final[Mapping[Transport, Mapping[str, str]]] = table(__package__, "environment.yaml")
 
 LIST_HCAS: Final = (
     'export NCCL_IB_HCA="=$(grep -lx InfiniBand /sys/class/infiniband/*/ports/1/link_layer'

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from aks_infiniband.facts.tables import table
+
 Better = Literal["higher", "lower"]
 Basis = Literal["measured", "quoted", "computed", "given"]
 """measured: somebody published the measurement; quoted: somebody published the limit; computed: from ports and line
@@ -24,19 +26,7 @@ class Figure:
 
 
 FIGURES: Final[Mapping[str, Figure]] = {
-    "rdma-write-bandwidth": Figure(unit="Gb/s", better="higher"),
-    "rdma-read-bandwidth": Figure(unit="Gb/s", better="higher"),
-    "rdma-read-latency": Figure(unit="us", better="lower"),
-    "rdma-ping-pong-latency": Figure(unit="us", better="lower"),
-    "rdma-ping-pong-throughput": Figure(unit="Mb/s", better="higher"),
-    "ipoib-latency": Figure(unit="us", better="lower"),
-    "ipoib-message-rate": Figure(unit="messages/s", better="higher"),
-    "ipoib-throughput": Figure(unit="Mb/s", better="higher"),
-    "pod-network-latency": Figure(unit="us", better="lower"),
-    "pod-network-message-rate": Figure(unit="messages/s", better="higher"),
-    "pod-network-throughput": Figure(unit="Mb/s", better="higher"),
-    "all-reduce": Figure(unit="GB/s", better="higher"),
-    "all-reduce-small": Figure(unit="s", better="lower"),
+    name: Figure(**figure) for name, figure in table(__package__, "figures.yaml").items()
 }
 """Every figure that a validation measures; all-reduce is its bus bandwidth."""
 
