@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -44,39 +45,76 @@ def collect(kubeconfig: str, namespaces: Sequence[str], *, limit_seconds: float)
     everywhere.
     """
     view = View()
-    deadline = time.monotonic() + limit_seconds
     try:
-        client = _client(kubeconfig)
+        reader = Reader(client=connect(kubeconfig), deadline=time.monotonic() + limit_seconds, unread=view.unread)
     except Exception as error:  # whatever a broken kubeconfig brings: the engine's own error must not be hidden by ours
         view.unread.append(f"the kubeconfig: {type(error).__name__}: {error}")
         return view
-
-    def read(what: str, into: list[Object], kind: Any, **chosen: Any) -> None:
-        if time.monotonic() > deadline:
-            view.unread.append(f"{what}: no time left")
-            return
-        try:
-            into.extend(item.to_dict() for item in client.list(kind, **chosen))
-        except Exception as error:
-            absent = isinstance(error, httpx2.HTTPStatusError) and error.response.status_code == httpx2.codes.NOT_FOUND
-            if not absent:  # else the resource definition is not installed, and there are no such objects
-                view.unread.append(f"{what}: {type(error).__name__}: {error}")
-
-    read("nodes", view.nodes, Node)
-    read("DaemonSets", view.daemon_sets, DaemonSet, namespace="*")
-    for policy in _POLICIES:
-        read(policy.__name__, view.policies, policy)
-    read("IPoIBNetworks", view.networks, _IPOIB_NETWORK)
-    read("IPPools", view.networks, _IP_POOL, namespace=NETWORK_OPERATOR_NAMESPACE)
+    reader.cluster(view)
     configuration = "the device plugins' configuration"
-    read(configuration, view.config_maps, ConfigMap, namespace=NETWORK_OPERATOR_NAMESPACE)
+    reader.read(configuration, view.config_maps, ConfigMap, namespace=NETWORK_OPERATOR_NAMESPACE)
     for namespace in namespaces:
-        _read_namespace(namespace, view, read)
-    _read_logs(client, view, deadline)
+        _read_namespace(namespace, view, reader.read)
+    reader.logs(view)
     return view
 
 
-def _read_namespace(namespace: str, view: View, read: Callable[..., None]) -> None:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reader:
+    """Reads until a moment, and notes what it could not read."""
+
+    client: Client
+    deadline: float
+    """As time.monotonic tells it."""
+    unread: list[str]
+
+    def read(self, what: str, into: list[Object], kind: Any, **chosen: Any) -> bool:
+        """List the objects of a kind. Returns whether the API server knows the kind, as far as that was seen."""
+        if time.monotonic() > self.deadline:
+            self.unread.append(f"{what}: no time left")
+            return True
+        try:
+            into.extend(item.to_dict() for item in self.client.list(kind, **chosen))
+        except Exception as error:
+            absent = isinstance(error, httpx2.HTTPStatusError) and error.response.status_code == httpx2.codes.NOT_FOUND
+            if absent:
+                return False
+            self.unread.append(f"{what}: {type(error).__name__}: {error}")
+        return True
+
+    def cluster(self, view: View) -> None:
+        """Read what matters in every namespace: nodes, DaemonSets, policies and networks."""
+        self.read("nodes", view.nodes, Node)
+        self.read("DaemonSets", view.daemon_sets, DaemonSet, namespace="*")
+        for policy in _POLICIES:
+            self.read(policy.__name__, view.policies, policy)
+        self.read("IPoIBNetworks", view.networks, _IPOIB_NETWORK)
+        self.read("IPPools", view.networks, _IP_POOL, namespace="*")
+
+    def logs(self, view: View, *, lines: int = _LOG_LINES, most: int = _MOST_LOGS) -> None:
+        """Read logs: first of pods that ended badly, then of those that are not ready, then of device plugins.
+
+        most: logs in all.
+        """
+        telling: dict[str, tuple[Object, str]] = {}
+        # A device plugin runs and is ready even when it has nothing to offer.
+        for look in (_failed_container, _unready_container, _device_plugin):
+            for pod in view.pods:
+                if container := look(pod):
+                    telling.setdefault(name_of(pod), (pod, container))
+        for pod, container in list(telling.values())[:most]:
+            if time.monotonic() > self.deadline:
+                self.unread.append("the other logs: no time left")
+                return
+            name, namespace = pod["metadata"]["name"], pod["metadata"]["namespace"]
+            try:
+                said = self.client.log(name, namespace=namespace, container=container, tail_lines=lines)
+                view.logs[name_of(pod)] = "".join(said).rstrip()
+            except Exception as error:
+                self.unread.append(f"the log of pod {name_of(pod)}: {type(error).__name__}: {error}")
+
+
+def _read_namespace(namespace: str, view: View, read: Callable[..., bool]) -> None:
     read(f"pods in {namespace}", view.pods, Pod, namespace=namespace)
     read(f"Deployments in {namespace}", view.deployments, Deployment, namespace=namespace)
     read(f"Jobs in {namespace}", view.jobs, Job, namespace=namespace)
@@ -87,27 +125,6 @@ def _read_namespace(namespace: str, view: View, read: Callable[..., None]) -> No
     secrets: list[Object] = []
     read(f"releases in {namespace}", secrets, Secret, namespace=namespace, labels=_HELM)
     view.release_secrets += [{"metadata": secret["metadata"]} for secret in secrets]
-
-
-def _read_logs(client: Client, view: View, deadline: float) -> None:
-    """Read logs: first of pods that ended badly, then of pods that run but are not ready, then of device plugins."""
-    telling: dict[str, tuple[Object, str]] = {}
-    # A device plugin runs and is ready even when it has nothing to offer.
-    for look in (_failed_container, _unready_container, _device_plugin):
-        for pod in view.pods:
-            if container := look(pod):
-                telling.setdefault(name_of(pod), (pod, container))
-    for pod, container in list(telling.values())[:_MOST_LOGS]:
-        if time.monotonic() > deadline:
-            return
-        metadata = pod["metadata"]
-        try:
-            lines = client.log(
-                metadata["name"], namespace=metadata["namespace"], container=container, tail_lines=_LOG_LINES
-            )
-            view.logs[name_of(pod)] = "".join(lines).rstrip()
-        except Exception as error:
-            view.unread.append(f"the log of pod {name_of(pod)}: {type(error).__name__}: {error}")
 
 
 def _failed_container(pod: Object) -> str | None:
@@ -127,7 +144,8 @@ def _device_plugin(pod: Object) -> str | None:
     return str(pod["spec"]["containers"][0]["name"]) if is_device_plugin(pod) else None
 
 
-def _client(kubeconfig: str) -> Client:
+def connect(kubeconfig: str) -> Client:
+    """A client of the cluster, as the Kubernetes provider reaches it: its login never asks a person."""
     config = yaml.safe_load(kubeconfig)
     for user in config.get("users") or []:
         _as_lightkube_takes_it((user.get("user") or {}).get("exec"))

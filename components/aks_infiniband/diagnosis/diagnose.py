@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from aks_infiniband.diagnosis.known_messages import REFUSALS, cause_in
+from aks_infiniband.diagnosis.known_messages import REFUSALS, message_in
 from aks_infiniband.diagnosis.nodes import device_plugin_findings, missing_node_findings, node_findings
 from aks_infiniband.diagnosis.operators import (
     GPU_LABEL,
@@ -44,8 +44,8 @@ def diagnose(wait: Wait, view: View, pools: Sequence[Pool], explain: Explain = j
 def _refused(wait: Wait) -> list[Finding]:
     """The API server's own answer, where it names the cause."""
     newest = wait.errors[0] if wait.errors else ""
-    cause = cause_in(newest, REFUSALS)
-    return [Finding(what=newest.strip(), cause=cause)] if cause else []
+    message = message_in(newest, REFUSALS)
+    return [Finding(what=newest.strip(), cause=str(message))] if message else []
 
 
 def _shown(wait: Wait, view: View, pools: Sequence[Pool], explain: Explain) -> list[Finding]:

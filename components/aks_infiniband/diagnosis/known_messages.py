@@ -16,8 +16,15 @@ class Known:
     """Regular expression."""
     cause: str
     """The likely cause."""
+    id: str = ""
+    """Its name in the doctor's catalogue."""
+    fix: str = ""
+    """What helps."""
     command: str | None = None
     """The next thing to run."""
+
+    def __str__(self) -> str:
+        return f"{self.cause}: {self.fix}" if self.fix else self.cause
 
 
 def _known(section: str) -> tuple[Known, ...]:
@@ -33,6 +40,6 @@ AZURE_LASTING: Final = _known("azure_lasting")
 AZURE_PASSING: Final = _known("azure_passing")
 
 
-def cause_in(text: str, messages: Sequence[Known] = LOG_LINES) -> str | None:
-    """The likely cause, where the text holds a message that we know."""
-    return next((known.cause for known in messages if re.search(known.pattern, text)), None)
+def message_in(text: str, messages: Sequence[Known] = LOG_LINES) -> Known | None:
+    """The message that a text holds, where it is one that we know."""
+    return next((known for known in messages if re.search(known.pattern, text)), None)

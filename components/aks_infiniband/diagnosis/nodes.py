@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from lightkube.utils.quantity import parse_quantity
 
-from aks_infiniband.diagnosis.known_messages import cause_in
+from aks_infiniband.diagnosis.known_messages import message_in
 from aks_infiniband.diagnosis.view import (
     Finding,
     Object,
@@ -92,12 +92,16 @@ def _out_of_service(node: Object) -> Finding | None:
     if ready.get("status") != "True":
         reason = f"{ready.get('reason', 'no Ready condition')}: {ready.get('message', '')}".rstrip(": ")
         return Finding(
+            symptom="node-not-ready",
+            about=f"node {name_of(node)}",
             what=f"node {name_of(node)} is not Ready ({reason})",
             cause="a driver container that reloads the network or restarts containerd takes its node down",
             command=describe("node", node),
         )
     if node.get("spec", {}).get("unschedulable"):
         return Finding(
+            symptom="node-cordoned",
+            about=f"node {name_of(node)}",
             what=f"node {name_of(node)} is cordoned: nothing new is scheduled on it",
             cause="an operator drains it for a driver upgrade, or a person does",
             command=f"kubectl uncordon {name_of(node)}",
@@ -144,8 +148,8 @@ def _finding(
 def _cause_in_logs(view: View, nodes: Sequence[str]) -> str | None:
     """What the log of a device plugin on one of the nodes says."""
     plugins = [pod for pod in in_namespace(view.pods, NETWORK_OPERATOR_NAMESPACE) if is_device_plugin(pod)]
-    causes = [cause_in(view.logs.get(name_of(pod), "")) for pod in plugins if pod["spec"].get("nodeName") in nodes]
-    return next(filter(None, causes), None)
+    logs = [view.logs.get(name_of(pod), "") for pod in plugins if pod["spec"].get("nodeName") in nodes]
+    return next((str(message) for message in map(message_in, logs) if message), None)
 
 
 def _is_running(view: View, daemon_set: str) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from aks_infiniband.diagnosis.known_messages import ADMISSION, cause_in
+from aks_infiniband.diagnosis.known_messages import ADMISSION, message_in
 from aks_infiniband.diagnosis.view import (
     Finding,
     Object,
@@ -26,6 +26,7 @@ _LABEL_HINTS: Final = {
     "network.nvidia.com/operator.mofed.wait": "no node's OFED driver pod is ready",
 }
 """Why no node carries a label."""
+_LABEL_SYMPTOMS: Final = {NIC_LABEL: "nic-label-missing", GPU_LABEL: "gpu-label-missing"}
 _EMPTY_BY_DESIGN: Final = ("nvidia.com/mps.capable", "nvidia.com/gpu.deploy.mig-manager", "nvidia.com/mig.capable")
 """Labels that none of our nodes carries. It is right that a DaemonSet which selects such nodes has no pod."""
 _MOVING: Final = frozenset(("ofedDriver", "rdmaSharedDevicePlugin", "sriovDevicePlugin"))
@@ -43,15 +44,19 @@ def daemon_set_findings(view: View, namespace: str, name: str | None = None) -> 
             continue
         status = daemon_set.get("status") or {}
         desired, ready = status.get("desiredNumberScheduled", 0), status.get("numberReady", 0)
-        command = describe("daemonset", daemon_set)
+        command, about = describe("daemonset", daemon_set), f"DaemonSet {name_of(daemon_set)}"
         if desired == 0 and not any(label in _selector(daemon_set) for label in _EMPTY_BY_DESIGN):
             what = f"DaemonSet {name_of(daemon_set)} wants 0 pods: it does not match a single node"
-            yield Finding(what=what, cause=_why_no_node(daemon_set, view), command=command)
+            cause = _why_no_node(daemon_set, view)
+            yield Finding(symptom="daemon-set-without-node", about=about, what=what, cause=cause, command=command)
         elif ready < desired:
             lacks_pods = status.get("currentNumberScheduled", 0) < desired
             refused = why_not_made("DaemonSet", daemon_set, view) if lacks_pods else ""
             what = f"DaemonSet {name_of(daemon_set)}: {ready} of {desired} ready{refused and f'; {refused}'}"
-            yield Finding(what=what, cause=cause_in(refused, ADMISSION), command=command)
+            known = message_in(refused, ADMISSION)
+            symptom = known.id if known else "daemon-set-not-ready"
+            told = str(known) if known else None
+            yield Finding(symptom=symptom, about=about, what=what, cause=told, command=command)
 
 
 def _selector(daemon_set: Object) -> Mapping[str, str]:
@@ -86,10 +91,15 @@ def feature_discovery_findings(view: View, label: str) -> Iterator[Finding]:
     """No node has the label of the operator, or two node feature discoveries overwrite each other's labels."""
     if not labelled(view.nodes, {label: "true"}):
         what = f"no node carries the label {label}=true, without which the operator ignores it"
-        yield Finding(what=what, cause=_LABEL_HINTS[label], command=f"kubectl get nodes -L {label}")
+        command = f"kubectl get nodes -L {label}"
+        yield Finding(
+            symptom=_LABEL_SYMPTOMS[label], about="nodes", what=what, cause=_LABEL_HINTS[label], command=command
+        )
     workers = [item for item in view.daemon_sets if _is_feature_discovery(item)]
     if len(workers) > 1:
         yield Finding(
+            symptom="two-feature-discoveries",
+            about=f"DaemonSet {name_of(workers[-1])}",
             what=f"{len(workers)} node feature discoveries run: {', '.join(name_of(item) for item in workers)}",
             cause="both operators' charts bring one: set nfd.enabled=false in all but one",
             command="kubectl get daemonsets -A -l app.kubernetes.io/name=node-feature-discovery",
@@ -110,13 +120,17 @@ def release_findings(view: View, name: str, namespace: str) -> Iterator[Finding]
         available = condition(deployment, "Available")
         if available.get("status") != "True":
             what = f"Deployment {name_of(deployment)} is not available: {available.get('message', 'no status yet')}"
-            yield Finding(what=what, command=describe("deployment", deployment))
+            about = f"Deployment {name_of(deployment)}"
+            command = describe("deployment", deployment)
+            yield Finding(symptom="deployment-unavailable", about=about, what=what, command=command)
     ours = labelled(view.release_secrets, {"name": name})
     newest = max(ours, key=lambda item: int(item["metadata"]["labels"].get("version", "0")), default=None)
     state = newest["metadata"]["labels"].get("status", "") if newest else ""
     if state == "failed" or state.startswith("pending"):
         mend = "uninstall" if state in ("failed", "pending-install") else "rollback"
         yield Finding(
+            symptom="release-stuck",
+            about=f"Helm release {namespace}/{name}",
             what=f"Helm release {namespace}/{name} is recorded as {state}",
             cause="an install or upgrade was cut off; Helm refuses the name until it is cleaned up",
             command=f"helm -n {namespace} history {name}; helm -n {namespace} {mend} {name}",
@@ -127,23 +141,28 @@ def policy_findings(view: View, kind: str) -> list[Finding]:
     """The state of a NicClusterPolicy or ClusterPolicy, and which of its parts are not ready."""
     policies = [policy for policy in view.policies if policy.get("kind") == kind]
     if not policies:
-        return [Finding(what=f"there is no {kind} in the cluster", command=f"kubectl get {kind.lower()}s")]
+        what, command = f"there is no {kind} in the cluster", f"kubectl get {kind.lower()}s"
+        return [Finding(symptom="policy-absent", about=kind, what=what, command=command)]
     return [_policy(policy) for policy in policies if policy.get("status", {}).get("state") != "ready"]
 
 
 def _policy(policy: Object) -> Finding:
     status = policy.get("status") or {}
     kind = policy["kind"]
-    state = status.get("state")
-    if state == "ignore":
+    state, about = status.get("state"), f"{kind} {name_of(policy)}"
+    if state in ("ignore", "ignored"):
         return Finding(
-            what=f"{kind} {name_of(policy)}: state ignore ({status.get('reason') or 'no reason given'})",
+            symptom="policy-ignored",
+            about=about,
+            what=f"{about}: state {state} ({status.get('reason') or 'no reason given'})",
             cause="somebody else made it" + _ONLY_NAME.get(kind, "") + ", and its leftovers may be in the way of ours",
             command=f"kubectl delete {kind.lower()} {name_of(policy)} (once nobody needs it)",
         )
     if not state:
         return Finding(
-            what=f"{kind} {name_of(policy)} has no status yet",
+            symptom="policy-not-seen",
+            about=about,
+            what=f"{about} has no status yet",
             cause="its operator is not running" + _ONLY_NAME.get(kind, ""),
             command=describe(kind.lower(), policy),
         )
@@ -160,7 +179,9 @@ def _policy(policy: Object) -> Finding:
     reason = str(status.get("reason") or "")
     detail = "; ".join(text for text in (*parts, *conditions, reason) if text)
     return Finding(
-        what=f"{kind} {name_of(policy)}: state {state}" + (f" ({detail})" if detail else ""),
+        symptom="policy-not-ready",
+        about=about,
+        what=f"{about}: state {state}" + (f" ({detail})" if detail else ""),
         command=f"kubectl get {kind.lower()} {name_of(policy)} -o yaml",
     )
 
@@ -181,9 +202,9 @@ def doubled_section_findings(view: View) -> Iterator[Finding]:
                 "are to run both"
             )
             cause = "the pools agree by now, and the NicNodePolicy has to go first"
-            yield Finding(
-                what=what, cause=cause, command=f"kubectl delete nicnodepolicy {name_of(policy)}, then pulumi up"
-            )
+            about = f"NicNodePolicy {name_of(policy)}"
+            command = f"kubectl delete nicnodepolicy {name_of(policy)}, then pulumi up"
+            yield Finding(symptom="policies-overlap", about=about, what=what, cause=cause, command=command)
 
 
 def network_findings(view: View, name: str) -> Iterator[Finding]:
@@ -195,8 +216,10 @@ def network_findings(view: View, name: str) -> Iterator[Finding]:
         if network.get("kind") == "IPoIBNetwork" and status.get("state") != "ready":
             what = f"IPoIBNetwork {name}: state {status.get('state') or 'none'} {status.get('reason') or ''}".rstrip()
             cause = None if status else "the Network Operator has not looked at it: is it running?"
-            yield Finding(what=what, cause=cause, command=describe("ipoibnetwork", network))
+            about, command = f"IPoIBNetwork {name}", describe("ipoibnetwork", network)
+            yield Finding(symptom="ipoib-network-not-ready", about=about, what=what, cause=cause, command=command)
         if network.get("kind") == "IPPool" and not status.get("allocations"):
             what = f"IPPool {name_of(network)} has given no node a block of addresses"
             cause = "NV-IPAM's controller is not running, or the pool's node selector matches no node"
-            yield Finding(what=what, cause=cause, command=describe("ippool", network))
+            about, command = f"IPPool {name_of(network)}", describe("ippool", network)
+            yield Finding(symptom="ip-pool-without-blocks", about=about, what=what, cause=cause, command=command)

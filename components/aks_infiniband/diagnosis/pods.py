@@ -1,9 +1,10 @@
 """Findings about pods, why they are Pending, cannot start or failed; and about a Job: how it ended, and its pods."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from aks_infiniband.diagnosis.known_messages import ADMISSION, SANDBOX, cause_in
+from aks_infiniband.diagnosis.known_messages import ADMISSION, SANDBOX, message_in
 from aks_infiniband.diagnosis.nodes import lacking
 from aks_infiniband.diagnosis.view import (
     Finding,
@@ -22,20 +23,26 @@ from aks_infiniband.diagnosis.view import (
     why_not_made,
 )
 
-_WAITING_CAUSES = {
-    "ErrImagePull": "the image or its registry cannot be reached, or pulls are throttled",
-    "ImagePullBackOff": "the image or its registry cannot be reached, or pulls are throttled",
-    "InvalidImageName": "the image setting is not a valid image reference",
-    "CreateContainerConfigError": "a ConfigMap or Secret that the pod refers to does not exist",
-    "CreateContainerError": "the container runtime refused the container",
-    "RunContainerError": "the container runtime refused the container",
-    "CrashLoopBackOff": None,
+_PULL = ("image-not-pulled", "the image or its registry cannot be reached, or pulls are throttled")
+_REFUSED = ("container-refused", "the container runtime refused the container")
+_WAITING = {
+    "ErrImagePull": _PULL,
+    "ImagePullBackOff": _PULL,
+    "InvalidImageName": ("image-name", "the image setting is not a valid image reference"),
+    "CreateContainerConfigError": ("config-missing", "a ConfigMap or Secret that the pod refers to does not exist"),
+    "CreateContainerError": _REFUSED,
+    "RunContainerError": _REFUSED,
+    "CrashLoopBackOff": ("container-fails", None),
 }
+"""Symptom and likely cause, by why a container waits."""
+_FAILED = {"UnexpectedAdmissionError": "admission"}
+"""Symptom, by why a pod failed without a container."""
 
 
 def pod_findings(pods: Sequence[Object], view: View) -> list[Finding]:
     """One finding for every pod that is not doing what it should."""
-    return [finding for pod in pods if (finding := _finding(pod, view)) is not None]
+    found = ((pod, _finding(pod, view)) for pod in pods)
+    return [replace(finding, about=f"pod {name_of(pod)}") for pod, finding in found if finding is not None]
 
 
 def _finding(pod: Object, view: View) -> Finding | None:
@@ -53,7 +60,8 @@ def _finding(pod: Object, view: View) -> Finding | None:
         return _no_sandbox(pod, view)
     if phase == "Failed":
         reason = pod["status"].get("reason") or "no reason given"
-        return Finding(what=f"pod {name_of(pod)} failed: {reason} {pod['status'].get('message', '')}".rstrip())
+        what = f"pod {name_of(pod)} failed: {reason} {pod['status'].get('message', '')}".rstrip()
+        return Finding(symptom=_FAILED.get(reason, "pod-failed"), what=what)
     return None
 
 
@@ -63,7 +71,7 @@ def _unscheduled(pod: Object, scheduled: Mapping[str, Any], view: View) -> Findi
     candidates = labelled(view.nodes, selector)
     if selector and not candidates:
         cause = f"no node carries all of the labels {pairs(selector)}"
-        return Finding(what=what, cause=cause, command=describe("pod", pod))
+        return Finding(symptom="pending-no-such-node", what=what, cause=cause, command=describe("pod", pod))
     missing, taken = [], []
     for resource, amount in sorted(_extended_requests(pod).items()):
         names = lacking(candidates, resource, amount)
@@ -71,7 +79,10 @@ def _unscheduled(pod: Object, scheduled: Mapping[str, Any], view: View) -> Findi
             missing.append(f"{resource} (asks for {amount}) is missing on {', '.join(names)}")
         elif f"Insufficient {resource}" in what:
             taken.append(f"{resource} (asks for {amount}) is held by other pods")
-    return Finding(what=what, cause="; ".join([*missing, *taken]) or None, command=describe("pod", pod))
+    otherwise = "pending-taint" if "untolerated taint" in what else "pending"
+    symptom = "pending-resource-missing" if missing else "pending-resource-taken" if taken else otherwise
+    told = "; ".join([*missing, *taken]) or None
+    return Finding(symptom=symptom, what=what, cause=told, command=describe("pod", pod))
 
 
 def _no_sandbox(pod: Object, view: View) -> Finding | None:
@@ -85,7 +96,13 @@ def _no_sandbox(pod: Object, view: View) -> Finding | None:
     if not said:
         return None
     what = f"pod {name_of(pod)}{_on_node(pod)} gets no network: {said[-1]}"
-    return Finding(what=what, cause=cause_in(said[-1], SANDBOX), command=describe("pod", pod))
+    message = message_in(said[-1], SANDBOX)
+    return Finding(
+        symptom=message.id if message else "pod-without-sandbox",
+        what=what,
+        cause=str(message) if message else None,
+        command=describe("pod", pod),
+    )
 
 
 def _extended_requests(pod: Object) -> dict[str, int]:
@@ -105,13 +122,14 @@ def _container(pod: Object, status: Mapping[str, Any], view: View) -> Finding | 
     where = f"pod {name_of(pod)}{_on_node(pod)}, container {status.get('name')}"
     log = view.logs.get(name_of(pod), "")
     tail = f"\nlast lines of its log:\n{log}" if log else ""
-    cause = None
-    if waiting.get("reason") in _WAITING_CAUSES:
+    cause, symptom = None, "container-not-ready"
+    if waiting.get("reason") in _WAITING:
         reason = waiting["reason"]
         message = (ended.get("message") if reason == "CrashLoopBackOff" else None) or waiting.get("message") or ""
-        what, cause = f"{where}: {reason} {message}".rstrip() + tail, _WAITING_CAUSES[reason]
+        what = f"{where}: {reason} {message}".rstrip() + tail
+        symptom, cause = _WAITING[reason]
     elif (state.get("terminated") or {}).get("exitCode", 0) != 0:
-        message = ended.get("message") or ended.get("reason") or ""
+        symptom, message = "container-fails", ended.get("message") or ended.get("reason") or ""
         tail = "" if ended.get("message") else tail
         what = f"{where}: exit code {ended['exitCode']}: {message}".rstrip(": ") + tail
     elif is_unready(pod, status):
@@ -119,7 +137,9 @@ def _container(pod: Object, status: Mapping[str, Any], view: View) -> Finding | 
     else:
         return None
     command = f"kubectl -n {pod['metadata'].get('namespace')} logs {pod['metadata']['name']} -c {status.get('name')}"
-    return Finding(what=what, cause=cause_in(f"{message}\n{log}") or cause, command=f"{command} --tail=50")
+    if known := message_in(f"{message}\n{log}"):
+        symptom, cause = known.id, str(known)
+    return Finding(symptom=symptom, what=what, cause=cause, command=f"{command} --tail=50")
 
 
 def _on_node(pod: Object) -> str:
@@ -158,7 +178,8 @@ def job_findings(wait: Wait, view: View, *, leave_out: Callable[[Object], bool] 
         findings += pod_findings(_never_scheduled(job, view), view)
     if not pods and ((refused := why_not_made("Job", job, view)) or not failed):
         what = f"Job {name_of(job)} has no pod{refused and f': {refused}'}"
-        findings.append(Finding(what=what, cause=cause_in(refused, ADMISSION), command=describe("job", job)))
+        known = message_in(refused, ADMISSION)
+        findings.append(Finding(what=what, cause=str(known) if known else None, command=describe("job", job)))
     return findings
 
 

@@ -40,6 +40,10 @@ class Finding:
     """The likely cause."""
     command: str | None = None
     """The next thing to run."""
+    symptom: str = ""
+    """Its id in the doctor's catalogue; empty where no operator or node is to blame."""
+    about: str = ""
+    """Kind and name of the object that shows it, such as pod network-operator/mofed-x."""
 
     def lines(self) -> Iterator[str]:
         """The finding as an entry of a list in a terminal."""

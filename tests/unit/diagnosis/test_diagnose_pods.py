@@ -122,7 +122,8 @@ def test_a_crashing_driver_is_blamed_by_what_its_log_says() -> None:
 
     text = said(NIC_POLICY, view)
     assert "pod network-operator/mofed-x on n0, container mofed-container: CrashLoopBackOff back-off 5m0s" in text
-    assert "likely cause: set OFED_BLACKLIST_MODULES_FILE" in text
+    assert "likely cause: the OFED driver cannot load mlx5_ib" in text
+    assert "set OFED_BLACKLIST_MODULES_FILE=" in text
 
 
 @pytest.mark.field_report("C11")
