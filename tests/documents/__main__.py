@@ -1,4 +1,4 @@
-"""Writes docs/settings.md and docs/settings.schema.json anew, from the settings' models: `make docs`."""
+"""Writes anew what is generated of docs/: the settings' reference and schema, the doctor's catalogue: `make docs`."""
 
 import json
 from pathlib import Path
@@ -6,6 +6,7 @@ from typing import Final
 
 from tests.documents.reference import reference
 from tests.documents.schema import stack_file_schema
+from tests.documents.symptoms import doctor_page
 
 DOCS: Final = Path(__file__).parents[2] / "docs"
 
@@ -13,7 +14,7 @@ DOCS: Final = Path(__file__).parents[2] / "docs"
 def documents() -> dict[str, str]:
     """The content of each file, by its name in docs."""
     schema = json.dumps(stack_file_schema(), indent=2, ensure_ascii=False)
-    return {"settings.schema.json": f"{schema}\n", "settings.md": reference()}
+    return {"settings.schema.json": f"{schema}\n", "settings.md": reference(), "doctor.md": doctor_page()}
 
 
 if __name__ == "__main__":

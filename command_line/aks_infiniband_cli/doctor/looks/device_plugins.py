@@ -1,0 +1,134 @@
+"""What the RDMA device plugins are told to offer, what they say of it, and which nodes offer it."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from aks_infiniband.diagnosis.known_messages import message_in
+from aks_infiniband.diagnosis.nodes import lacking
+from aks_infiniband.diagnosis.view import Finding, Object, View, condition, is_device_plugin, name_of
+
+from aks_infiniband_cli.doctor.looks.operands import daemon_sets_with, infiniband_nodes
+from aks_infiniband_cli.doctor.snapshot import Snapshot
+
+_PLUGINS: Final = ("k8s-rdma-shared-dev-plugin", "sriov-network-device-plugin")
+_SHARED: Final = "configList"
+_LISTS: Final = (_SHARED, "resourceList")
+"""Keys of the entries: of the shared device plugin, and of SR-IOV's."""
+_MELLANOX: Final = "15b3"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Entry:
+    """A resource that a device plugin is told to offer."""
+
+    config_map: str
+    resource: str
+    """Such as rdma/shared_ib."""
+    exclusive: bool
+    """Whether each device is one of the resource; else it is a number of sharers."""
+    selectors: Mapping[str, Any]
+    """Which devices are meant; all that are given have to match."""
+
+    @property
+    def finds_no_nvidia_adapter(self) -> bool:
+        """Whether no HCA of NVIDIA can match."""
+        vendors, links = self.selectors.get("vendors") or [], self.selectors.get("linkTypes") or []
+        foreign = bool(vendors) and _MELLANOX not in vendors
+        return foreign or (bool(links) and not {"infiniband", "IB"} & set(links))
+
+    @property
+    def finds_ethernet(self) -> bool:
+        """Whether the Ethernet device of accelerated networking matches, which has NVIDIA's vendor and drivers too."""
+        precise = ("linkTypes", "ifNames", "pfNames", "rootDevices", "pciAddresses", "deviceIDs", "devices")
+        return not self.finds_no_nvidia_adapter and not any(self.selectors.get(key) for key in precise)
+
+
+def entries_of(snapshot: Snapshot) -> list[Entry]:
+    """What every device plugin of the cluster is told to offer; configuration that is no JSON has no entry."""
+    found: list[Entry] = []
+    for config_map in snapshot.view.config_maps:
+        try:
+            config = json.loads((config_map.get("data") or {}).get("config.json") or "{}")
+        except ValueError:
+            continue
+        for key in _LISTS:
+            found += [_entry(config_map, given, shared=key == _SHARED) for given in config.get(key) or []]
+    return found
+
+
+def _entry(config_map: Object, given: Mapping[str, Any], *, shared: bool) -> Entry:
+    selectors = given.get("selectors") or {}
+    default = "rdma" if shared else "intel.com"
+    return Entry(
+        config_map=name_of(config_map),
+        resource=f"{given.get('resourcePrefix') or default}/{given.get('resourceName')}",
+        exclusive=not shared,
+        selectors=selectors[0] if isinstance(selectors, list) and selectors else selectors or {},
+    )
+
+
+def configuration(snapshot: Snapshot) -> Iterator[Finding]:
+    """Selectors that match no HCA, or the Ethernet device as well; resources that nobody offers."""
+    for entry in entries_of(snapshot):
+        about, selectors = f"ConfigMap {entry.config_map}", json.dumps(entry.selectors)
+        if entry.finds_no_nvidia_adapter:
+            what = f"{entry.resource} is offered for devices that match {selectors}"
+            yield Finding(symptom="device-plugin-selectors", about=about, what=what)
+        if entry.finds_ethernet:
+            what = f"{entry.resource} is offered for every device that matches {selectors}"
+            yield Finding(symptom="device-plugin-ethernet", about=about, what=what)
+    yield from _asked_for_in_vain(snapshot)
+
+
+def _asked_for_in_vain(snapshot: Snapshot) -> Iterator[Finding]:
+    """Pending pods that ask for an RDMA resource by a name that no device plugin offers."""
+    offered = {entry.resource for entry in entries_of(snapshot)}
+    for pod in snapshot.view.pods if offered else ():
+        unknown = {name for name in requests(pod) if name.startswith("rdma/")} - offered
+        if unknown and condition(pod, "PodScheduled").get("status") == "False":
+            what = f"pod {name_of(pod)} asks for {', '.join(sorted(unknown))}; offered is {', '.join(sorted(offered))}"
+            yield Finding(symptom="resource-name", about=f"pod {name_of(pod)}", what=what)
+
+
+def requests(pod: Object) -> dict[str, int]:
+    """The extended resources that a pod asks for, limits included."""
+    total: dict[str, int] = {}
+    for container in pod["spec"].get("containers") or []:
+        asked = container.get("resources") or {}
+        for name, amount in {**(asked.get("requests") or {}), **(asked.get("limits") or {})}.items():
+            if "/" in name and str(amount).isdecimal():
+                total[name] = total.get(name, 0) + int(amount)
+    return total
+
+
+def logs(snapshot: Snapshot) -> Iterator[Finding]:
+    """What device plugins say that run and are ready."""
+    for pod in snapshot.view.pods:
+        log = snapshot.view.logs.get(name_of(pod), "")
+        message = message_in(log) if is_device_plugin(pod) else None
+        if message:
+            what = _line_with(message.pattern, log)
+            command = f"kubectl -n {pod['metadata']['namespace']} logs {pod['metadata']['name']} --tail=50"
+            yield Finding(symptom=message.id, about=f"pod {name_of(pod)}", what=what, command=command)
+
+
+def _line_with(pattern: str, log: str) -> str:
+    return next((line.strip() for line in log.splitlines() if re.search(pattern, line)), log.strip()[-200:])
+
+
+def offered(snapshot: Snapshot) -> Iterator[Finding]:
+    """Nodes with InfiniBand that offer none of what a device plugin of the cluster is to offer."""
+    view = snapshot.view
+    names = {entry.resource for entry in entries_of(snapshot)}
+    for node in infiniband_nodes(view) if names and _plugin_runs(view) else ():
+        if all(lacking([node], name, 1) for name in names):
+            what = f"node {name_of(node)} offers none of {', '.join(sorted(names))}"
+            command = f"kubectl describe node {name_of(node)}"
+            yield Finding(symptom="rdma-not-offered", about=f"node {name_of(node)}", what=what, command=command)
+
+
+def _plugin_runs(view: View) -> bool:
+    return bool(daemon_sets_with(view, *_PLUGINS))

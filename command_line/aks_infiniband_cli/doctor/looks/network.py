@@ -1,0 +1,153 @@
+"""What the Network Operator shows: its policies, where their parts run, and the networks."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from aks_infiniband.diagnosis.operators import (
+    NIC_LABEL,
+    daemon_set_findings,
+    doubled_section_findings,
+    network_findings,
+    policy_findings,
+)
+from aks_infiniband.diagnosis.view import Finding, Object, labelled, name_of
+
+from aks_infiniband_cli.doctor.looks.operands import (
+    infiniband_nodes,
+    ofed_sets,
+    operator_namespaces,
+    operator_version,
+    runs,
+    size_of,
+)
+from aks_infiniband_cli.doctor.snapshot import Snapshot
+
+_WHEREABOUTS_GONE_SINCE: Final = (25, 10)
+"""The NicClusterPolicy has no part for it from here on (ari pull request 120)."""
+
+
+def policies(snapshot: Snapshot) -> Iterator[Finding]:
+    """Policies that are not there, ignored, in each other's way or not ready, of both operators."""
+    view = snapshot.view
+    for kind, operator in (("NicClusterPolicy", "network-operator"), ("ClusterPolicy", "gpu-operator")):
+        node_policies = any(policy.get("kind") == "NicNodePolicy" for policy in view.policies)
+        wanted = runs(view, operator) and not (kind == "NicClusterPolicy" and node_policies)
+        for finding in policy_findings(view, kind):
+            if finding.symptom != "policy-absent":
+                yield finding
+            elif wanted:
+                yield replace(finding, symptom=f"no-{'nic' if kind == 'NicClusterPolicy' else 'gpu'}-policy")
+    for policy in view.policies:
+        reason = str((policy.get("status") or {}).get("reason") or "")
+        if policy.get("kind") == "NicNodePolicy" and (policy.get("status") or {}).get("state") not in ("ready", None):
+            symptom = "node-policies-overlap" if "overlap" in reason or "selected by" in reason else "policy-not-ready"
+            about = f"NicNodePolicy {name_of(policy)}"
+            yield Finding(
+                symptom=symptom, about=about, what=f"{about}: state {policy['status']['state']} {reason}".rstrip()
+            )
+    yield from doubled_section_findings(view)
+
+
+def daemon_sets(snapshot: Snapshot) -> Iterator[Finding]:
+    """DaemonSets of the operators without a node, or not ready."""
+    for namespace in sorted(operator_namespaces(snapshot)):
+        yield from daemon_set_findings(snapshot.view, namespace)
+
+
+def placement(snapshot: Snapshot) -> Iterator[Finding]:
+    """Labelled InfiniBand nodes that the OFED driver's affinity or tolerations leave out."""
+    view = snapshot.view
+    sets = ofed_sets(view)
+    nodes = labelled(infiniband_nodes(view), {NIC_LABEL: "true"})
+    for node in nodes if sets else ():
+        about = f"node {name_of(node)}"
+        if not any(_affine(_pod_spec(item), node) for item in sets):
+            required = [_terms(_pod_spec(item)) for item in sets]
+            what = f"{about} is not among the nodes that the OFED driver's affinity asks for: {json.dumps(required[0])}"
+            yield Finding(symptom="affinity-leaves-node-out", about=about, what=what)
+            continue
+        hindering = [_intolerable(_pod_spec(item), node) for item in sets]
+        if all(hindering):
+            taints = ", ".join(sorted(hindering[0]))
+            what = f"{about} has the taint {taints}, which the OFED driver does not tolerate"
+            yield Finding(symptom="taint-not-tolerated", about=about, what=what)
+
+
+def _pod_spec(item: Object) -> Mapping[str, Any]:
+    spec: Mapping[str, Any] = item["spec"]["template"]["spec"]
+    return spec
+
+
+def _terms(spec: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    affinity = (spec.get("affinity") or {}).get("nodeAffinity") or {}
+    terms: Sequence[Mapping[str, Any]] = (affinity.get("requiredDuringSchedulingIgnoredDuringExecution") or {}).get(
+        "nodeSelectorTerms"
+    ) or []
+    return terms
+
+
+def _affine(spec: Mapping[str, Any], node: Object) -> bool:
+    terms = _terms(spec)
+    return not terms or any(
+        all(_matches(wanted, node) for wanted in term.get("matchExpressions") or []) for term in terms
+    )
+
+
+def _matches(wanted: Mapping[str, Any], node: Object) -> bool:
+    value = (node["metadata"].get("labels") or {}).get(wanted["key"])
+    values, operator = list(wanted.get("values") or []), str(wanted["operator"])
+    if operator in ("In", "NotIn"):
+        return (value in values) == (operator == "In")
+    return (value is not None) == (operator == "Exists")
+
+
+def _intolerable(spec: Mapping[str, Any], node: Object) -> set[str]:
+    """The node's taints that keep the pods off, as key=value:effect."""
+    tolerated = spec.get("tolerations") or []
+    return {
+        f"{taint['key']}={taint.get('value') or ''}:{taint['effect']}"
+        for taint in node["spec"].get("taints") or []
+        if taint["effect"] != "PreferNoSchedule"
+        and not taint["key"].startswith("node.kubernetes.io/")
+        and not any(_tolerates(toleration, taint) for toleration in tolerated)
+    }
+
+
+def _tolerates(toleration: Mapping[str, Any], taint: Mapping[str, Any]) -> bool:
+    return (
+        toleration.get("key") in (None, "", taint["key"])
+        and toleration.get("effect") in (None, "", taint["effect"])
+        and (toleration.get("operator") == "Exists" or (toleration.get("value") or "") == (taint.get("value") or ""))
+    )
+
+
+def second_driver(snapshot: Snapshot) -> Iterator[Finding]:
+    """An OFED container on nodes whose image has DOCA-OFED already."""
+    for node in infiniband_nodes(snapshot.view):
+        size = size_of(node)
+        placed = [
+            pod
+            for pod in snapshot.view.pods
+            if "nvidia.com/ofed-driver" in (pod["metadata"].get("labels") or {})
+            and pod["spec"].get("nodeName") == name_of(node)
+        ]
+        if size is not None and size.image_has_ofed and placed:
+            what = f"pod {name_of(placed[0])} runs on node {name_of(node)} of size {size.name}"
+            yield Finding(symptom="ofed-on-image-with-ofed", about=f"node {name_of(node)}", what=what)
+
+
+def networks(snapshot: Snapshot) -> Iterator[Finding]:
+    """IPoIB networks and their addresses; whereabouts, where the operator has none any more."""
+    view = snapshot.view
+    for name in dict.fromkeys(str(network["metadata"]["name"]) for network in view.networks):
+        yield from network_findings(view, name)
+    version = operator_version(view, "network-operator")
+    if version is None or tuple(map(int, version.split(".")[:2])) < _WHEREABOUTS_GONE_SINCE:
+        return
+    for attachment in snapshot.of_kind("NetworkAttachmentDefinition"):
+        if '"whereabouts"' in str((attachment.get("spec") or {}).get("config")):
+            about = f"NetworkAttachmentDefinition {name_of(attachment)}"
+            what = f"{about} takes its addresses from whereabouts; the Network Operator is {version}"
+            yield Finding(symptom="whereabouts-gone", about=about, what=what)

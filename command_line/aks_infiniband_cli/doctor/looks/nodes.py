@@ -1,0 +1,115 @@
+"""What nodes show: whether they serve, what they are labelled, what they run and what they offer."""
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+from aks_infiniband.diagnosis.nodes import lacking, missing_node_findings
+from aks_infiniband.diagnosis.operators import GPU_LABEL, NIC_LABEL, feature_discovery_findings
+from aks_infiniband.diagnosis.view import Finding, Object, labelled, name_of
+
+from aks_infiniband_cli.doctor.looks.device_plugins import entries_of
+from aks_infiniband_cli.doctor.looks.operands import infiniband_nodes, ofed_sets, pools, runs, size_of
+from aks_infiniband_cli.doctor.snapshot import Snapshot, labels_of
+
+_UPGRADES: Final = {
+    "nvidia.com/ofed-driver-upgrade-state": "ofed-upgrade-failed",
+    "nvidia.com/gpu-driver-upgrade-state": "gpu-upgrade-failed",
+}
+"""Symptom, by the node label in which an operator keeps how far a driver's upgrade is."""
+_IMAGE: Final = "kubernetes.azure.com/node-image-version"
+_GPUS: Final = ("nvidia.com/gpu", "amd.com/gpu")
+
+
+def service(snapshot: Snapshot) -> Iterator[Finding]:
+    """Nodes that are not Ready or are cordoned, and upgrades of drivers that failed."""
+    yield from missing_node_findings(snapshot.view, [])
+    for node in snapshot.view.nodes:
+        for label, symptom in _UPGRADES.items():
+            if labels_of(node).get(label) == "upgrade-failed":
+                what = f"node {name_of(node)} has the label {label}=upgrade-failed"
+                yield Finding(symptom=symptom, about=f"node {name_of(node)}", what=what)
+
+
+def feature_labels(snapshot: Snapshot) -> Iterator[Finding]:
+    """Labels of Node Feature Discovery: missing everywhere, missing on some nodes, or on nodes without InfiniBand."""
+    view = snapshot.view
+    gpus = [node for node in infiniband_nodes(view) if _has_nvidia_gpus(node)]
+    for label, operator, nodes in (
+        (NIC_LABEL, "network-operator", infiniband_nodes(view)),
+        (GPU_LABEL, "gpu-operator", gpus),
+    ):
+        found = list(feature_discovery_findings(view, label))
+        yield from (finding for finding in found if finding.symptom == "two-feature-discoveries")
+        if nodes and runs(view, operator):
+            yield from (finding for finding in found if finding.symptom != "two-feature-discoveries")
+            if labelled(view.nodes, {label: "true"}):
+                yield from (_unlabelled(node, label) for node in nodes if labels_of(node).get(label) != "true")
+    wanted = {name_of(node) for node in labelled(view.nodes, {NIC_LABEL: "true"})}
+    for node in view.nodes:
+        if name_of(node) in wanted and _is_ordinary(node) and ofed_sets(view):
+            size = labels_of(node).get("node.kubernetes.io/instance-type")
+            what = f"node {name_of(node)} of size {size} has no InfiniBand and carries {NIC_LABEL}=true"
+            yield Finding(symptom="ordinary-node-labelled", about=f"node {name_of(node)}", what=what)
+
+
+def _has_nvidia_gpus(node: Object) -> bool:
+    size = size_of(node)
+    accelerator = size.accelerator if size else None
+    return accelerator is not None and accelerator.software == "gpu-operator"
+
+
+def _is_ordinary(node: Object) -> bool:
+    """Whether the node's size is one of Azure's without r, which stands for RDMA, among its features."""
+    size = labels_of(node).get("node.kubernetes.io/instance-type", "")
+    found = re.match(r"Standard_[A-Z]+[\d-]+([a-z]*)(_|$)", size)
+    return found is not None and "r" not in found[1]
+
+
+def _unlabelled(node: Object, label: str) -> Finding:
+    symptom = "nic-label-on-some" if label == NIC_LABEL else "gpu-label-on-some"
+    what = f"node {name_of(node)} lacks the label {label}=true, which its neighbours carry"
+    return Finding(symptom=symptom, about=f"node {name_of(node)}", what=what, command=f"kubectl get nodes -L {label}")
+
+
+def images(snapshot: Snapshot) -> Iterator[Finding]:
+    """Pools of different node images, and systems for which there is no OFED driver."""
+    for pool, nodes in pools(snapshot.view).items():
+        found: dict[str, list[str]] = {}
+        for node in nodes:
+            info = node["status"].get("nodeInfo") or {}
+            image = f"{labels_of(node).get(_IMAGE, 'image unknown')}, kernel {info.get('kernelVersion')}"
+            found.setdefault(image, []).append(name_of(node))
+        if len(found) > 1:
+            what = "; ".join(f"{', '.join(names)}: {image}" for image, names in sorted(found.items()))
+            yield Finding(symptom="mixed-node-images", about=f"pool {pool}", what=what)
+        for node in nodes:
+            system = str((node["status"].get("nodeInfo") or {}).get("osImage"))
+            if ofed_sets(snapshot.view) and not system.startswith("Ubuntu"):
+                what = f"node {name_of(node)} runs {system}"
+                yield Finding(symptom="ofed-unsupported-system", about=f"node {name_of(node)}", what=what)
+
+
+def hardware(snapshot: Snapshot) -> Iterator[Finding]:
+    """Nodes that offer fewer GPUs or HCAs than their size has."""
+    for node in infiniband_nodes(snapshot.view):
+        size, offered = size_of(node), node["status"].get("allocatable") or {}
+        if size is None:
+            continue
+        expected: dict[str, Any] = {name: size.accelerator.count for name in _GPUS if size.accelerator}
+        for name, count in expected.items():
+            if int(offered.get(name, 0)) and lacking([node], name, count):
+                yield _short("gpu-count-short", node, name, count)
+        for name in {entry.resource for entry in entries_of(snapshot) if entry.exclusive}:
+            if int(offered.get(name, 0)) and lacking([node], name, size.infiniband.hca_count):
+                yield _short("hca-count-short", node, name, size.infiniband.hca_count)
+
+
+def _short(symptom: str, node: Object, resource: str, count: int) -> Finding:
+    what = f"node {name_of(node)} offers {node['status']['allocatable'][resource]} of {resource}, its size has {count}"
+    return Finding(
+        symptom=symptom,
+        about=f"node {name_of(node)}",
+        what=what,
+        command=f"kubectl describe node {name_of(node)}",
+    )

@@ -1,0 +1,122 @@
+"""What pods show: those of the operators, and those that ask for InfiniBand or GPUs."""
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+from aks_infiniband.diagnosis.known_messages import ADMISSION, message_in
+from aks_infiniband.diagnosis.pods import pod_findings
+from aks_infiniband.diagnosis.view import Finding, Object, labelled, name_of
+from aks_infiniband.validation.reports import report_in
+
+from aks_infiniband_cli.doctor.looks.device_plugins import requests
+from aks_infiniband_cli.doctor.looks.operands import operator_namespaces, size_of
+from aks_infiniband_cli.doctor.snapshot import Snapshot, labels_of
+
+_GPU: Final = "nvidia.com/gpu"
+_OURS: Final = {"app.kubernetes.io/part-of": "aks-infiniband"}
+_ENFORCE: Final = "pod-security.kubernetes.io/enforce"
+
+
+def states(snapshot: Snapshot) -> Iterator[Finding]:
+    """Pods that are Pending, cannot start or fail: the operators', ours, and those that ask for RDMA or GPUs."""
+    namespaces = operator_namespaces(snapshot)
+    chosen = [
+        pod
+        for pod in snapshot.view.pods
+        if pod["metadata"].get("namespace") in namespaces or labelled([pod], _OURS) or _asks(pod)
+    ]
+    yield from pod_findings(chosen, snapshot.view)
+
+
+def _asks(pod: Object) -> bool:
+    return any(name.startswith("rdma/") or name == _GPU for name in requests(pod))
+
+
+def locked_memory(snapshot: Snapshot) -> Iterator[Finding]:
+    """Pods that ask for RDMA and may not lock memory, where nothing has lifted the nodes' limit."""
+    if any("node-preparation" in item["metadata"]["name"] for item in snapshot.view.daemon_sets):
+        return
+    for pod in _running(snapshot):
+        for container in pod["spec"].get("containers") or []:
+            if _asks_rdma(container) and not _may_lock(pod, container):
+                what = f"container {container['name']} of pod {name_of(pod)} asks for RDMA and may not lock memory"
+                yield Finding(symptom="no-ipc-lock", about=f"pod {name_of(pod)}", what=what)
+
+
+def _running(snapshot: Snapshot) -> list[Object]:
+    return [pod for pod in snapshot.view.pods if (pod.get("status") or {}).get("phase") in ("Running", "Pending")]
+
+
+def _asks_rdma(container: Any) -> bool:
+    return any(name.startswith("rdma/") for name in requests({"spec": {"containers": [container]}}))
+
+
+def _may_lock(pod: Object, container: Any) -> bool:
+    """Whether the container is root's and has IPC_LOCK, or is privileged; the capability is of no use to others."""
+    context = container.get("securityContext") or {}
+    added = (context.get("capabilities") or {}).get("add") or []
+    user = context.get("runAsUser", (pod["spec"].get("securityContext") or {}).get("runAsUser", 0))
+    return bool(context.get("privileged")) or (not user and {"IPC_LOCK", "ALL"} & set(added) != set())
+
+
+def transport(snapshot: Snapshot) -> Iterator[Finding]:
+    """Pods that take a whole machine's GPUs without InfiniBand, or whose environment turns it off."""
+    sizes = {name_of(node): size_of(node) for node in snapshot.view.nodes}
+    for pod in _running(snapshot):
+        asked, size = requests(pod), sizes.get(pod["spec"].get("nodeName"))
+        rdma = any(name.startswith("rdma/") for name in asked)
+        gpus = size.accelerator.count if size and size.accelerator else 0
+        if gpus and asked.get(_GPU, 0) >= gpus and not rdma and not _sees_devices(pod):
+            what = f"pod {name_of(pod)} takes all {gpus} GPUs of its node, and no InfiniBand"
+            yield Finding(symptom="gpus-without-rdma", about=f"pod {name_of(pod)}", what=what)
+        for name, value in _environment(pod):
+            if rdma and name == "NCCL_IB_DISABLE" and value == "1" and not _attached(pod):
+                what = f"pod {name_of(pod)} asks for RDMA and sets NCCL_IB_DISABLE=1"
+                yield Finding(symptom="nccl-ib-disabled", about=f"pod {name_of(pod)}", what=what)
+            if name == "NCCL_IB_HCA" and re.search(r"mlx5_(an|ib)?\d|\^mlx5_an", value) and rdma:
+                what = f"pod {name_of(pod)} sets NCCL_IB_HCA={value}"
+                yield Finding(symptom="nccl-hca-by-name", about=f"pod {name_of(pod)}", what=what)
+
+
+def _sees_devices(pod: Object) -> bool:
+    """Whether the pod has the host's InfiniBand devices by other means than a device plugin."""
+    paths = [str((volume.get("hostPath") or {}).get("path")) for volume in pod["spec"].get("volumes") or []]
+    return any(path.startswith("/dev") for path in paths)
+
+
+def _attached(pod: Object) -> bool:
+    """Whether the pod is on an IPoIB network: NCCL over net1 is without verbs by intention."""
+    return "k8s.v1.cni.cncf.io/networks" in (pod["metadata"].get("annotations") or {})
+
+
+def _environment(pod: Object) -> Iterator[tuple[str, str]]:
+    for container in pod["spec"].get("containers") or []:
+        for variable in container.get("env") or []:
+            yield variable["name"], str(variable.get("value") or "")
+
+
+def admission(snapshot: Snapshot) -> Iterator[Finding]:
+    """Namespaces of the operators that refuse their pods, and refusals elsewhere."""
+    for namespace in snapshot.of_kind("Namespace"):
+        level = labels_of(namespace).get(_ENFORCE)
+        if namespace["metadata"]["name"] in operator_namespaces(snapshot) and level in ("baseline", "restricted"):
+            what = f"namespace {name_of(namespace)} has the label {_ENFORCE}={level}"
+            yield Finding(symptom="namespace-not-privileged", about=f"namespace {name_of(namespace)}", what=what)
+    for event in snapshot.view.events:
+        about = event["involvedObject"]
+        refused = message_in(str(event.get("message")), ADMISSION) if event.get("reason") == "FailedCreate" else None
+        if refused:
+            name = f"{about.get('kind')} {about.get('namespace')}/{about.get('name')}"
+            yield Finding(symptom=refused.id, about=name, what=f"{name}: {event['message']}")
+
+
+def validation(snapshot: Snapshot) -> Iterator[Finding]:
+    """Pools whose last validation failed."""
+    for config_map in snapshot.view.config_maps:
+        report = report_in(config_map) if labelled([config_map], _OURS) else None
+        if report is not None and report.get("verdict") == "fail":
+            failed = [check for check in report.get("checks") or [] if check.get("verdict") == "fail"]
+            told = "; ".join(f"{check['check']} of {check.get('subject')}" for check in failed[:3])
+            what = f"pool {report.get('pool')}: the validation failed: {told}"
+            yield Finding(symptom="validation-failed", about=f"ConfigMap {name_of(config_map)}", what=what)

@@ -1,0 +1,175 @@
+"""The doctor reads a cluster with requests that change nothing, and with no others than its page says."""
+
+import copy
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+import yaml
+from aks_infiniband_cli import main as door
+from aks_infiniband_cli.console import CommandError
+from aks_infiniband_cli.doctor.examine import examine
+from aks_infiniband_cli.doctor.read import read
+
+from tests.snippets import snippets
+from tests.unit.command_line.doctor.sick_clusters import healthy, sick
+
+
+class Cluster:
+    """An API server on loopback that has a recorded cluster, and notes what it is asked for."""
+
+    def __init__(self, snapshot: Any, refused: str = "") -> None:
+        self.objects = [dict(item) for item in snapshot.objects()]
+        self.logs, self.undefined = snapshot.view.logs, snapshot.undefined
+        self.refused = refused
+        self.asked: list[tuple[str, str]] = []
+        cluster = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def answer(self) -> None:
+                cluster.asked.append((self.command, self.path))
+                status, body = cluster.answer(self.path)
+                self.send_response(status)
+                kind = "text/plain" if cluster.is_log(self.path) else "application/json"
+                self.send_header("Content-Type", kind)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_: Any) -> None:
+                """Not on the terminal."""
+
+        for method in ("GET", "POST", "PUT", "PATCH", "DELETE"):
+            setattr(Handler, f"do_{method}", Handler.answer)
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def is_log(self, path: str) -> bool:
+        return urlsplit(path).path.endswith("/log")
+
+    def answer(self, path: str) -> tuple[int, bytes]:
+        url = urlsplit(path)
+        parts = url.path.strip("/").split("/")
+        namespace = parts[parts.index("namespaces") + 1] if "namespaces" in parts[:-1] else None
+        if parts[-1] == self.refused:
+            return 403, json.dumps({"kind": "Status", "message": f"{self.refused} is forbidden"}).encode()
+        if self.is_log(path):
+            return 200, self.logs.get(f"{namespace}/{parts[-2]}", "").encode()
+        found = [item for item in self.objects if plural(item["kind"]) == parts[-1]]
+        if namespace:
+            found = [item for item in found if item["metadata"].get("namespace") == namespace]
+        wanted = dict(pair.split("=") for pair in parse_qs(url.query).get("labelSelector", [""])[0].split(",") if pair)
+        found = [item for item in found if wanted.items() <= (item["metadata"].get("labels") or {}).items()]
+        if any(plural(kind) == parts[-1] for kind in self.undefined):
+            return 404, b'{"kind": "Status"}'
+        items = [whole(item) for item in found]
+        return 200, json.dumps({"kind": "List", "apiVersion": "v1", "metadata": {}, "items": items}).encode()
+
+    @property
+    def kubeconfig(self) -> str:
+        server = f"http://127.0.0.1:{self.server.server_port}"
+        return json.dumps(
+            {
+                "clusters": [{"name": "c", "cluster": {"server": server}}],
+                "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
+                "users": [{"name": "u", "user": {"token": "t"}}],
+                "current-context": "c",
+            }
+        )
+
+
+NODE_INFO = ("architecture", "bootID", "kubeProxyVersion", "machineID", "operatingSystem", "systemUUID")
+
+
+def whole(recorded: dict[str, Any]) -> dict[str, Any]:
+    """A recorded object with what the API says is always there, and the recording has left out."""
+    item = copy.deepcopy(recorded)
+    status = item.get("status") or {}
+    if item["kind"] == "Node":
+        status["nodeInfo"] = dict.fromkeys(NODE_INFO, "") | status["nodeInfo"]
+    if item["kind"] in ("DaemonSet", "Deployment"):
+        item["spec"]["selector"] = {}
+    if item["kind"] == "DaemonSet":
+        item["status"] = {"currentNumberScheduled": 0, "numberMisscheduled": 0, "numberReady": 0} | status
+    for name in ("initContainerStatuses", "containerStatuses"):
+        for container in status.get(name) or []:
+            container |= {"image": "", "imageID": "", "restartCount": 0}
+    return item
+
+
+def plural(kind: str) -> str:
+    """As a path of the API writes a kind."""
+    if kind == "NetworkAttachmentDefinition":
+        return "network-attachment-definitions"
+    lower = kind.lower()
+    return f"{lower[:-1]}ies" if lower.endswith("y") else f"{lower}s"
+
+
+@pytest.fixture
+def cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
+    made = request.param()
+    yield made
+    made.server.shutdown()
+    made.server.server_close()
+
+
+def asked_for(path: str) -> tuple[str, str]:
+    """API group and resource of a request's path."""
+    parts = urlsplit(path).path.strip("/").split("/")
+    group = "" if parts[0] == "api" else parts[1]
+    return group, "pods/log" if parts[-1] == "log" else parts[-1]
+
+
+@pytest.mark.parametrize("cluster", [lambda: Cluster(healthy("mixed"))], indirect=True, ids=["healthy"])
+def test_it_asks_for_nothing_but_what_its_page_grants_and_changes_nothing(cluster: Cluster) -> None:
+    snapshot = read(cluster.kubeconfig)
+
+    [role] = [document for text in snippets("doctor.md", "yaml") for document in yaml.safe_load_all(text)]
+    assert {verb for rule in role["rules"] for verb in rule["verbs"]} == {"get", "list"}
+    granted = {
+        (group, resource) for rule in role["rules"] for group in rule["apiGroups"] for resource in rule["resources"]
+    }
+    assert {method for method, _ in cluster.asked} == {"GET"}
+    assert {asked_for(path) for _, path in cluster.asked} - {("", "secrets")} == granted
+    assert [path for _, path in cluster.asked if path.endswith("/secrets") and "/namespaces/" not in path] == []
+    assert (examine(snapshot), snapshot.view.unread) == ([], [])
+
+
+@pytest.mark.parametrize("cluster", [lambda: Cluster(sick("ofed-storage-modules"))], indirect=True, ids=["sick"])
+def test_what_it_reads_is_what_it_examines(cluster: Cluster) -> None:
+    assert {diagnosis.symptom.id for diagnosis in examine(read(cluster.kubeconfig))} == {"ofed-storage-modules"}
+
+
+@pytest.mark.parametrize("cluster", [lambda: Cluster(sick("definitions-stale"))], indirect=True, ids=["stale"])
+def test_a_kind_that_the_api_server_does_not_know_is_no_failure(cluster: Cluster) -> None:
+    snapshot = read(cluster.kubeconfig)
+    assert snapshot.view.unread == []
+    assert {diagnosis.symptom.id for diagnosis in examine(snapshot)} == {"definitions-stale"}
+
+
+@pytest.mark.parametrize(
+    "cluster", [lambda: Cluster(healthy("dev"), refused="secrets")], indirect=True, ids=["no-secrets"]
+)
+def test_what_may_not_be_read_is_named_and_the_rest_is_looked_at(cluster: Cluster) -> None:
+    snapshot = read(cluster.kubeconfig)
+    assert len(snapshot.view.unread) == 2
+    assert snapshot.view.unread[0].startswith("Helm's records in gpu-operator: ")
+    assert examine(snapshot) == []
+
+
+@pytest.mark.parametrize("cluster", [lambda: Cluster(healthy("dev"), refused="nodes")], indirect=True, ids=["no-nodes"])
+def test_a_cluster_that_gives_no_nodes_is_no_answer(cluster: Cluster) -> None:
+    with pytest.raises(CommandError, match=r"no node could be read: nodes: .*forbidden"):
+        read(cluster.kubeconfig)
+
+
+def test_a_kubeconfig_that_is_not_there_is_wrong_use(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert door.main(["doctor", "--kubeconfig", str(tmp_path / "none")]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.startswith("aks-infiniband doctor: the kubeconfig ")

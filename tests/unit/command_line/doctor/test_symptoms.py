@@ -1,0 +1,80 @@
+"""The doctor names what a recorded cluster shows and nothing else, and of a healthy one nothing at all."""
+
+import io
+from dataclasses import replace
+
+import pytest
+from aks_infiniband_cli.doctor import rendering
+from aks_infiniband_cli.doctor.catalogue import catalogue
+from aks_infiniband_cli.doctor.examine import examine
+from rich.console import Console
+
+from tests.unit.command_line.doctor.sick_clusters import HEALTHY, healthy, sick, symptoms_with_a_cluster
+
+
+@pytest.mark.parametrize("name", HEALTHY)
+def test_a_healthy_cluster_yields_no_finding(name: str) -> None:
+    assert [(found.symptom.id, found.evidence) for found in examine(healthy(name))] == []
+
+
+@pytest.mark.parametrize("symptom", catalogue())
+def test_a_cluster_that_shows_a_symptom_is_told_that_one_and_nothing_that_follows_from_it(symptom: str) -> None:
+    found = examine(sick(symptom))
+    assert {(diagnosis.symptom.id) for diagnosis in found} == {symptom}, [(d.symptom.id, d.evidence) for d in found]
+    assert all(diagnosis.about and diagnosis.evidence and diagnosis.cause and diagnosis.fix for diagnosis in found)
+
+
+def test_every_symptom_has_a_cluster_and_a_dated_source() -> None:
+    assert symptoms_with_a_cluster() == set(catalogue())
+    assert len(catalogue()) >= 40
+    for symptom in catalogue().values():
+        assert symptom.sources, symptom.id
+        assert symptom.read.startswith("20"), symptom.id
+
+
+def test_what_a_symptom_brings_with_it_is_in_the_catalogue_and_never_brings_it_back() -> None:
+    known = catalogue()
+    for symptom in known.values():
+        assert set(symptom.brings) <= set(known), symptom.id
+        assert [other for other in symptom.brings if symptom.id in known[other].brings] == [], symptom.id
+
+
+@pytest.mark.parametrize("symptom", ["ofed-storage-modules", "gpu-driver-kernel", "node-not-ready", "no-nic-policy"])
+def test_a_fault_that_has_nothing_to_do_with_another_is_told_beside_it(symptom: str) -> None:
+    unrelated = {"release-stuck", "kubelet-too-old", "nccl-hca-by-name"}
+    found = examine(sick(symptom, *sorted(unrelated)))
+    assert {diagnosis.symptom.id for diagnosis in found} == {symptom, *unrelated}
+
+
+def test_what_follows_on_one_node_is_told_on_another() -> None:
+    """A symptom hides what it brings on its own nodes alone."""
+    cluster = sick("node-not-ready")
+    healthy_node = next(
+        node for node in cluster.view.nodes if node["metadata"]["name"].endswith("ndh100-34826709-vmss000000")
+    )
+    cordoned = {**healthy_node, "spec": {"unschedulable": True}}
+    cluster.view.nodes[cluster.view.nodes.index(healthy_node)] = cordoned
+    assert [diagnosis.symptom.id for diagnosis in examine(cluster)] == ["node-not-ready", "node-cordoned"]
+
+
+def test_a_hundred_objects_of_one_kind_are_shortened_in_text_and_whole_in_the_document() -> None:
+    [one] = examine(sick("gpus-without-rdma"))
+    found = [replace(one, about=f"pod apps/train-{number}") for number in range(100)]
+    assert "and 95 more of the kind" in rendering.text(found, [])
+    assert "train-5" not in rendering.text(found, [])
+    assert len(rendering.document(found, [])["findings"]) == 100
+
+
+def test_text_and_terminal_say_object_evidence_cause_and_fix() -> None:
+    found = examine(sick("memlock"))
+    console = Console(width=200, record=True, file=io.StringIO())
+    console.print(rendering.shown(found, ["nodes: forbidden"]))
+    for text in (rendering.text(found, ["nodes: forbidden"]), console.export_text()):
+        for part in (
+            "pod apps/train-0",
+            "ibv_reg_mr failed",
+            "memory could not be locked",
+            "LimitMEMLOCK",
+            "not looked at: nodes",
+        ):
+            assert part in text
