@@ -9,9 +9,10 @@ from typing import Final
 from aks_infiniband_cli.choose.command import INIT
 from aks_infiniband_cli.console import WRONG_USE, Command, CommandError, show
 from aks_infiniband_cli.doctor.command import DOCTOR
+from aks_infiniband_cli.preflight.command import PREFLIGHT
 from aks_infiniband_cli.report.command import REPORT, TIMELINE
 
-COMMANDS: Final[tuple[Command, ...]] = (INIT, DOCTOR, REPORT, TIMELINE)
+COMMANDS: Final[tuple[Command, ...]] = (INIT, PREFLIGHT, DOCTOR, REPORT, TIMELINE)
 EXIT_CODES: Final = "exit codes: 0 fine, 1 something is not as it should be, 2 wrong use, or no answer could be given"
 
 

@@ -35,7 +35,7 @@ _TEMPLATE: Final = {
         }
     ],
 }
-_ABSENT: Final = ("NotRegistered", "Unregistered", "NotSpecified")
+ABSENT: Final = ("NotRegistered", "Unregistered", "NotSpecified")
 """States in which AKS behaves as without the feature (Azure, "Set up preview features", registration states)."""
 _FAILED_LOOKS: Final = 3
 """The wait ends after this number of failed looks in a row."""
@@ -115,7 +115,7 @@ class FeatureRegistration(pulumi.ComponentResource):
                 said = f"feature {FEATURE_NAME} of subscription {subscription}: {state} after {waited} s"
                 pulumi.log.info(said, self._deployment)
             if state != "Registered":
-                absent = absent + 1 if state in _ABSENT else 0
+                absent = absent + 1 if state in ABSENT else 0
                 if absent == _ABSENT_LOOKS or time.monotonic() >= deadline:
                     raise FeatureRegistrationError(_late(subscription, state, waited))
                 await asyncio.sleep(self._args.poll_seconds)
@@ -141,8 +141,8 @@ class FeatureAbsence(pulumi.ComponentResource):
 
     async def _look(self) -> pulumi.Resource:
         subscription, state = feature_state(self)
-        if state not in _ABSENT:
-            raise FeaturePresentError(_present(subscription, state))
+        if state not in ABSENT:
+            raise FeaturePresentError(unwanted(subscription, state))
         return self
 
 
@@ -175,7 +175,8 @@ def _late(subscription: str, state: str, waited: int) -> str:
     )
 
 
-def _present(subscription: str, state: str) -> str:
+def unwanted(subscription: str, state: str) -> str:
+    """What to do where the feature is registered and must not be."""
     command = f"--subscription {subscription} --namespace {PROVIDER_NAMESPACE}"
     return (
         f"feature {PROVIDER_NAMESPACE}/{FEATURE_NAME} of subscription {subscription} is {state}; it must not be "

@@ -15,9 +15,9 @@ SMALLEST_SERVICES: Final = 27
 """Prefix of the least range of services: 30 addresses, of which the tenth is the cluster's DNS."""
 _RESERVED_IN_SUBNET: Final = 5
 """Addresses that Azure keeps in every subnet (Azure, "Virtual Network FAQ")."""
-_SYSTEM_SURGE: Final = 1
+SYSTEM_SURGE: Final = 1
 """Nodes that AKS adds to the system pool while it upgrades it; the InfiniBand pools add none."""
-_ORDINARY_SURGE: Final = 0.1
+ORDINARY_SURGE: Final = 0.1
 """Part of an ordinary pool's nodes that AKS adds to it (Azure, "Upgrade an AKS cluster": max surge)."""
 _NETWORK: Final = ("cluster", "network")
 _IPOIB: Final = ("networkOperator", "ipoib")
@@ -99,8 +99,8 @@ def _nodes(reading: Reading) -> tuple[int, int]:
     """Nodes, and further ones during an upgrade; a pool whose count is not well-formed is left out."""
     system = sum(count for _, count in known([reading.cluster], lambda cluster: cluster.system_pool.count))
     most = known(reading.pools, lambda pool: pool.most_nodes)
-    ordinary = known(most, lambda found: 0 if found[0].infiniband else ceil(found[1] * _ORDINARY_SURGE))
-    return system + sum(nodes for _, nodes in most), _SYSTEM_SURGE + sum(surge for _, surge in ordinary)
+    ordinary = known(most, lambda found: 0 if found[0].infiniband else ceil(found[1] * ORDINARY_SURGE))
+    return system + sum(nodes for _, nodes in most), SYSTEM_SURGE + sum(surge for _, surge in ordinary)
 
 
 def _own_subnet(reading: Reading) -> Iterator[Mistake]:

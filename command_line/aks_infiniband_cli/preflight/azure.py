@@ -1,0 +1,127 @@
+"""Reads Azure Resource Manager through its maintained clients; only reads."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from ipaddress import IPv4Network
+from typing import Any
+
+from azure.core.credentials import TokenCredential
+from azure.identity import DefaultAzureCredential
+from azure.mgmt.compute import ComputeManagementClient
+from azure.mgmt.containerservice import ContainerServiceClient
+from azure.mgmt.network import NetworkManagementClient
+from azure.mgmt.resource.features import FeatureClient
+from azure.mgmt.resource.resources import ResourceManagementClient
+from azure.mgmt.resource.subscriptions import SubscriptionClient
+
+from aks_infiniband_cli.preflight.facts import Network, Offer, Subnet, Subscription, Usage
+
+
+def login() -> TokenCredential:
+    """Whoever `az login`, environment or managed identity says; nobody is asked."""
+    return DefaultAzureCredential(exclude_interactive_browser_credential=True)
+
+
+class Azure:
+    """One subscription.
+
+    endpoint: of Resource Manager, such as https://management.azure.com. Methods raise AzureError.
+    """
+
+    def __init__(self, credential: TokenCredential, endpoint: str, subscription_id: str) -> None:
+        self._id = subscription_id
+        self._of_all: dict[str, Any] = {
+            "credential": credential,
+            "base_url": endpoint,
+            "credential_scopes": [f"{endpoint}/.default"],
+        }
+        self._given: dict[str, Any] = {**self._of_all, "subscription_id": subscription_id}
+
+    @cached_property
+    def _compute(self) -> ComputeManagementClient:
+        return ComputeManagementClient(**self._given)
+
+    def subscription(self) -> Subscription:
+        """The subscription itself: the first thing that needs a login."""
+        found = SubscriptionClient(**self._of_all).subscriptions.get(self._id)
+        return Subscription(
+            id=self._id,
+            name=str(found.display_name),
+            tenant=str(found.tenant_id),
+            state=str(getattr(found.state, "value", found.state)),
+        )
+
+    def providers(self) -> Mapping[str, str]:
+        """The registration state of each resource provider."""
+        listed = ResourceManagementClient(**self._given).providers.list()
+        return {str(provider.namespace): str(provider.registration_state) for provider in listed}
+
+    def feature(self, namespace: str, name: str) -> str:
+        """The state of a preview feature."""
+        found = FeatureClient(**self._given).features.get(namespace, name)
+        return str(found.properties.state) if found.properties else "NotSpecified"
+
+    def offers(self, region: str) -> Mapping[str, Offer]:
+        """The machine sizes that a region has, by name."""
+        listed = self._compute.resource_skus.list(filter=f"location eq '{region}'")
+        machines = (sku for sku in listed if sku.resource_type == "virtualMachines")
+        return {str(sku.name): _offer(sku, region) for sku in machines}
+
+    def usages(self, region: str) -> Mapping[str, Usage]:
+        """The quotas of a region, by Azure's name."""
+        listed = self._compute.usage.list(region)
+        return {str(usage.name.value): Usage(current=usage.current_value, limit=usage.limit) for usage in listed}
+
+    def kubernetes_versions(self, region: str) -> Mapping[str, Sequence[str]]:
+        """The support plans of each version of Kubernetes that a region offers, minor versions and patches."""
+        found: dict[str, Sequence[str]] = {}
+        listed = ContainerServiceClient(**self._given).managed_clusters.list_kubernetes_versions(region)
+        for version in listed.values_property or ():
+            plans = _values(version.capabilities.support_plan if version.capabilities else None)
+            for name in (str(version.version), *(version.patch_versions or {})):
+                found[name] = plans
+        return found
+
+    def networks(self) -> Sequence[Network]:
+        """The subscription's virtual networks."""
+        listed = NetworkManagementClient(**self._given).virtual_networks.list_all()
+        return [Network(id=str(found.id), prefixes=_prefixes(found.address_space)) for found in listed]
+
+    def subnet(self, subnet_id: str) -> Subnet:
+        """A subnet, by its resource ID."""
+        parts = subnet_id.strip("/").split("/")
+        found = NetworkManagementClient(**{**self._given, "subscription_id": parts[1]}).subnets.get(
+            parts[3], parts[7], parts[9]
+        )
+        (prefix, *_) = _ranges([found.address_prefix] if found.address_prefix else found.address_prefixes)
+        return Subnet(id=subnet_id, prefix=prefix, used=len(found.ip_configurations or ()))
+
+
+def _offer(sku: Any, region: str) -> Offer:
+    capabilities = {str(each.name): str(each.value) for each in sku.capabilities or ()}
+    zones = [zone for each in sku.location_info or () if each.location.lower() == region for zone in each.zones or ()]
+    refused, refused_zones = None, set[str]()
+    for restriction in sku.restrictions or ():
+        if str(getattr(restriction.type, "value", restriction.type)) == "Zone":
+            refused_zones |= set(restriction.restriction_info.zones or ())
+        else:
+            refused = str(getattr(restriction.reason_code, "value", restriction.reason_code))
+    return Offer(
+        family=str(sku.family),
+        vcpus=int(capabilities.get("vCPUs", 0)),
+        zones=frozenset(map(str, zones)),
+        refused=refused,
+        refused_zones=frozenset(map(str, refused_zones)),
+    )
+
+
+def _values(given: Iterable[Any] | None) -> tuple[str, ...]:
+    return tuple(str(getattr(each, "value", each)) for each in given or ())
+
+
+def _prefixes(address_space: Any) -> tuple[IPv4Network, ...]:
+    return _ranges(address_space.address_prefixes) if address_space else ()
+
+
+def _ranges(given: Iterable[str] | None) -> tuple[IPv4Network, ...]:
+    return tuple(IPv4Network(each) for each in given or () if ":" not in each)

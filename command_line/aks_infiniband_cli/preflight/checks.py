@@ -1,0 +1,144 @@
+"""Each check: from what a stack needs and what Azure says to a line. Pure functions."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from aks_infiniband.azure.feature import ABSENT, FEATURE_NAME, PROVIDER_NAMESPACE, unwanted
+
+from aks_infiniband_cli.preflight.facts import Network, Offer, Subnet, Subscription, Usage
+from aks_infiniband_cli.preflight.needs import Needs
+
+State = Literal["pass", "fail", "not checked"]
+REGIONAL: Final = "cores"
+"""Azure's name of the quota over all families of a region."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """One line of the answer. found: what was found; remedy: what to do, None where there is nothing."""
+
+    check: str
+    state: State
+    found: str
+    remedy: str | None = None
+
+
+def subscription(found: Subscription) -> Line:
+    """Whether the subscription takes new machines."""
+    text = f"{found.name} ({found.id}), tenant {found.tenant}: {found.state}"
+    if found.state == "Enabled":
+        return Line(check="subscription", state="pass", found=text)
+    remedy = "a subscription that is not Enabled takes no new resources: see its overview in the Azure portal"
+    return Line(check="subscription", state="fail", found=text, remedy=remedy)
+
+
+def providers(states: Mapping[str, str], wanted: Iterable[str], subscription_id: str) -> Line:
+    """Whether the resource providers are registered. states: by namespace."""
+    missing = [name for name in wanted if states.get(name) != "Registered"]
+    if not missing:
+        return Line(check="providers", state="pass", found="all are registered")
+    commands = [f"az provider register --subscription {subscription_id} --namespace {name}" for name in missing]
+    found = ", ".join(f"{name} is {states.get(name, 'not known')}" for name in missing)
+    return Line(check="providers", state="fail", found=found, remedy="; ".join(commands))
+
+
+def feature(needs: Needs, subscription_id: str, state: str) -> Line:
+    """Whether the feature that puts InfiniBand machines on one fabric is as the sizes need it."""
+    found = f"{FEATURE_NAME} is {state}"
+    if not needs.feature:
+        if state in ABSENT:
+            return Line(check="feature", state="pass", found=f"{found}, as GB200 and GB300 need it")
+        return Line(check="feature", state="fail", found=found, remedy=unwanted(subscription_id, state))
+    if state == "Pending":
+        remedy = "Microsoft has to approve it: ask in the Azure portal, Preview features"
+        return Line(check="feature", state="fail", found=found, remedy=remedy)
+    if state == "Registered":
+        return Line(check="feature", state="pass", found=found)
+    command = f"az feature register --subscription {subscription_id} --namespace {PROVIDER_NAMESPACE}"
+    remedy = f"nothing: `pulumi up` registers it and waits, about 10 minutes; sooner: {command} --name {FEATURE_NAME}"
+    return Line(check="feature", state="pass", found=found, remedy=remedy)
+
+
+def sizes(needs: Needs, offers: Mapping[str, Offer]) -> list[Line]:
+    """Whether the region offers each pool's size to the subscription, in the pool's zones. offers: by size."""
+    return [_size(needed.pool, needed.vm_size, needed.zones, needs.region, offers) for needed in needs.machines]
+
+
+def _size(pool: str, vm_size: str, zones: Sequence[str], region: str, offers: Mapping[str, Offer]) -> Line:
+    check, offer = f"size of {pool}", offers.get(vm_size)
+    other = f"az vm list-skus --size {vm_size} --all --query '[].[locations[0], restrictions]' lists all regions"
+    if offer is None:
+        return Line(check=check, state="fail", found=f"{region} has no {vm_size}", remedy=other)
+    if offer.refused is not None:
+        remedy = f"ask for access: Azure portal, Help + support, Service and subscription limits (quotas); {other}"
+        return Line(check=check, state="fail", found=f"{vm_size} in {region}: {offer.refused}", remedy=remedy)
+    missing = [zone for zone in zones if zone not in offer.zones or zone in offer.refused_zones]
+    if missing:
+        left = ", ".join(sorted(offer.zones - offer.refused_zones)) or "none"
+        found = f"{vm_size} is not offered in zone {', '.join(missing)} of {region}"
+        return Line(check=check, state="fail", found=found, remedy=f"zones that offer it: {left}")
+    return Line(check=check, state="pass", found=f"{region} offers {vm_size}")
+
+
+def quota(needs: Needs, offers: Mapping[str, Offer], usages: Mapping[str, Usage], subscription_id: str) -> list[Line]:
+    """VCPUs × (count + surge) against each family's quota and the region's. usages: by Azure's name of the quota."""
+    wanted: dict[str, int] = {}
+    for needed in needs.machines:
+        if offer := offers.get(needed.vm_size):
+            vcpus = offer.vcpus * (needed.count + needed.surge)
+            for name in (offer.family, REGIONAL):
+                wanted[name] = wanted.get(name, 0) + vcpus
+    return [_quota(name, vcpus, needs.region, usages, subscription_id) for name, vcpus in sorted(wanted.items())]
+
+
+def _quota(name: str, vcpus: int, region: str, usages: Mapping[str, Usage], subscription_id: str) -> Line:
+    check = f"quota {name}"
+    usage = next((usage for known, usage in usages.items() if known.lower() == name.lower()), None)
+    if usage is None:
+        return Line(check=check, state="not checked", found=f"Azure names no quota {name} in {region}")
+    found = f"{vcpus} vCPUs wanted, {usage.current} of {usage.limit} in use in {region}"
+    short = usage.current + vcpus - usage.limit
+    if short <= 0:
+        return Line(check=check, state="pass", found=found)
+    scope = f"/subscriptions/{subscription_id}/providers/Microsoft.Compute/locations/{region}"
+    request = (
+        f"ask for {usage.current + vcpus}: az quota update --resource-name {name} --scope {scope} "
+        f"--limit-object value={usage.current + vcpus} --resource-type dedicated"
+    )
+    return Line(check=check, state="fail", found=f"{found}: {short} short", remedy=request)
+
+
+def kubernetes(needs: Needs, offered: Mapping[str, Sequence[str]]) -> Line:
+    """Whether AKS makes clusters of the version with the plan. offered: support plans by version, patches included."""
+    version, plan = needs.kubernetes_version, needs.support_plan
+    if plan in offered.get(version, ()):
+        return Line(check="Kubernetes", state="pass", found=f"{needs.region} offers {version} with {plan}")
+    others = ", ".join(known for known, plans in offered.items() if plan in plans) or "none"
+    found = f"{needs.region} does not offer {version} with {plan}"
+    return Line(check="Kubernetes", state="fail", found=found, remedy=f"kubernetesVersion with this plan: {others}")
+
+
+def networks(needs: Needs, found: Sequence[Network]) -> Line:
+    """Whether the network that is made can be peered with those that are there."""
+    assert needs.network is not None
+    clashing = [known.id for known in found for prefix in known.prefixes if prefix.overlaps(needs.network)]
+    if not clashing:
+        text = f"{needs.network} overlaps no network of the subscription"
+        return Line(check="addresses", state="pass", found=text)
+    text = f"{needs.network} overlaps {', '.join(clashing)}"
+    remedy = "nothing, unless the networks are to be peered: then set cluster.network.addressSpace and subnet"
+    return Line(check="addresses", state="pass", found=text, remedy=remedy)
+
+
+def subnet(needs: Needs, found: Subnet) -> Line:
+    """Whether an existing subnet has room for the machines, and overlaps neither pods nor services."""
+    check, nodes = f"subnet {found.id.rsplit('/', 1)[-1]}", sum(each.count + each.surge for each in needs.machines)
+    overlapping = [str(given) for given in needs.ranges if given.overlaps(found.prefix)]
+    if overlapping:
+        text = f"{found.prefix} overlaps {', '.join(overlapping)}"
+        return Line(check=check, state="fail", found=text, remedy="set cluster.network.podCidr or serviceCidr")
+    text = f"{found.prefix} has {found.free} free addresses; the stack's machines take {nodes} with those of upgrades"
+    if found.free < nodes:
+        return Line(check=check, state="fail", found=text, remedy="name a larger subnet, or free addresses")
+    return Line(check=check, state="pass", found=text)

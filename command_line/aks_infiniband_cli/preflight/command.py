@@ -1,0 +1,67 @@
+"""The command preflight: its flags, and its lines for a pipe and a terminal."""
+
+import argparse
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from rich.table import Table
+from rich.text import Text
+
+from aks_infiniband_cli.console import FINE, FOUND, Answer, Command, at_work
+
+if TYPE_CHECKING:  # importing it takes a second, and the Azure clients are an extra
+    from aks_infiniband_cli.preflight.checks import Line
+
+ENDPOINT: Final = "https://management.azure.com"
+_STYLES: Final = {"pass": "green", "fail": "bold red", "not checked": "yellow"}
+
+
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Add the flags of `preflight`."""
+    parser.add_argument("-s", "--stack", required=True, metavar="NAME", help="reads Pulumi.NAME.yaml")
+    parser.add_argument("--folder", type=Path, default=Path(), help="where the stack file is; default: here")
+    parser.add_argument("--subscription", metavar="ID", help="default: the stack's, or $ARM_SUBSCRIPTION_ID")
+    parser.add_argument("--endpoint", default=ENDPOINT, metavar="URL", help="of Azure Resource Manager in other clouds")
+
+
+def run(given: argparse.Namespace) -> Answer:
+    """Check; the exit code is FOUND where a line fails."""
+    from aks_infiniband_cli.preflight.looking import look  # noqa: PLC0415
+
+    with at_work("Asking Azure"):
+        lines = look(given.folder / f"Pulumi.{given.stack}.yaml", given.subscription, given.endpoint.rstrip("/"))
+    return Answer(
+        document={"stack": given.stack, "checks": [vars(line) for line in lines]},
+        text="\n".join(_plain(lines)),
+        shown=_table(lines),
+        exit_code=FOUND if any(line.state == "fail" for line in lines) else FINE,
+    )
+
+
+def _plain(lines: "Sequence[Line]") -> Iterator[str]:
+    """One line for each check, and what to do below it."""
+    for line in lines:
+        yield f"{line.state:<11}  {line.check}: {line.found}"
+        if line.remedy:
+            yield f"{'':<11}  do: {line.remedy}"
+
+
+def _table(lines: "Sequence[Line]") -> Table:
+    table = Table("", "check", "found", "what to do", show_edge=False)
+    for line in lines:
+        state = Text(line.state, style=_STYLES[line.state])
+        table.add_row(state, Text(line.check), Text(line.found), Text(line.remedy or ""))
+    return table
+
+
+PREFLIGHT: Final = Command(
+    name="preflight",
+    help="check what Azure would refuse, before any money is spent",
+    description="Checks a stack file, and what it needs of Azure: login, providers, feature, sizes, quota, versions, "
+    "addresses. It changes nothing.",
+    example="aks-infiniband preflight -s dev",
+    declare=declare,
+    run=run,
+    extra="azure",
+)

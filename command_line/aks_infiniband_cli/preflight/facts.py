@@ -1,0 +1,63 @@
+"""What Azure says of a subscription and a region, as plain data."""
+
+from dataclasses import dataclass
+from ipaddress import IPv4Network
+from typing import Final
+
+RESERVED_IN_SUBNET: Final = 5
+"""Addresses that Azure keeps in every subnet (Azure, "Virtual Network FAQ")."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Subscription:
+    """The subscription. state: such as Enabled, Warned or Disabled."""
+
+    id: str
+    name: str
+    tenant: str
+    state: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Offer:
+    """A machine size in a region.
+
+    vcpus: what one machine counts against the quota. zones: that have it. refused: why the subscription gets none at
+    all; None where it does. refused_zones: zones in which it gets none.
+    """
+
+    family: str
+    vcpus: int
+    zones: frozenset[str] = frozenset()
+    refused: str | None = None
+    refused_zones: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Usage:
+    """vCPUs in use, and how many there may be."""
+
+    current: int
+    limit: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Network:
+    """A virtual network that is there already."""
+
+    id: str
+    prefixes: tuple[IPv4Network, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Subnet:
+    """A subnet that is there already. used: addresses that are taken."""
+
+    id: str
+    prefix: IPv4Network
+    used: int
+
+    @property
+    def free(self) -> int:
+        """Addresses that are left."""
+        return self.prefix.num_addresses - RESERVED_IN_SUBNET - self.used

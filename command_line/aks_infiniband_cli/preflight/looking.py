@@ -1,0 +1,128 @@
+"""Looks at a stack file and at Azure, and gives a line for each check."""
+
+import os
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from aks_infiniband.azure.feature import FEATURE_NAME, PROVIDER_NAMESPACE
+from aks_infiniband.handwritten import HandwrittenError, read
+from aks_infiniband.stack.load import load
+from aks_infiniband.stack.settings.mistakes import SettingsError
+from aks_infiniband.stack.stack import Stack
+from azure.core.exceptions import AzureError
+
+from aks_infiniband_cli.console import CommandError
+from aks_infiniband_cli.preflight import checks
+from aks_infiniband_cli.preflight.azure import Azure, login
+from aks_infiniband_cli.preflight.checks import Line
+from aks_infiniband_cli.preflight.needs import PROVIDERS, Needs, needs_of
+
+_VARIABLES: Final = ("ARM_SUBSCRIPTION_ID", "AZURE_SUBSCRIPTION_ID")
+_CONFIGURED: Final = "azure-native:subscriptionId"
+_LOGIN: Final = "az login, or the environment variables of a service principal; then again"
+_MAY_READ: Final = "the role Reader on the subscription lets you read this"
+_LEFT: Final = (
+    ("capacity", "quota is not capacity: Azure tells it only when machines are asked for", None),
+    ("roles", "not asked for yet", "Contributor and Role Based Access Control Administrator, or Owner"),
+    ("charts and images", "not looked at yet", "let the nodes reach nvcr.io and mcr.microsoft.com"),
+    ("price", "not asked for yet", "aks-infiniband init --explain STACKFILE prints the command that reads it"),
+)
+_Found = TypeVar("_Found")
+
+
+def look(file: Path, subscription_id: str | None, endpoint: str) -> list[Line]:
+    """A line for each check of a stack file. Raises CommandError where there is no file, or no subscription is named.
+
+    endpoint: of Azure Resource Manager.
+    """
+    configuration, stack, settings = _settings(file)
+    needs = needs_of(stack) if stack is not None else None
+    if needs is None:
+        if stack is None:
+            return [settings]
+        found = "the cluster is there already, and the stack makes nothing in Azure"
+        return [settings, Line(check="Azure", state="not checked", found=found)]
+    chosen = _subscription(subscription_id or configuration.get(_CONFIGURED))
+    return [settings, *_kubelogin(needs), *_of_azure(needs, Azure(login(), endpoint, chosen), chosen)]
+
+
+def _settings(file: Path) -> tuple[Mapping[str, Any], Stack | None, Line]:
+    """By the program's own loader."""
+    try:
+        configuration = (read(file) or {}).get("config") or {}
+    except (AttributeError, HandwrittenError) as error:
+        raise CommandError(f"{file}: {error}") from error
+    try:
+        stack = load(configuration)
+    except SettingsError as error:
+        return configuration, None, Line(check="settings", state="fail", found=str(error), remedy=f"mend {file}")
+    return configuration, stack, Line(check="settings", state="pass", found=f"{file} has no mistakes")
+
+
+def _subscription(given: str | None) -> str:
+    found = given or next((os.environ[name] for name in _VARIABLES if os.environ.get(name)), None)
+    if found is None:
+        raise CommandError(
+            f"which subscription? Say --subscription, ${_VARIABLES[0]} or {_CONFIGURED}: `az account show --query id`"
+        )
+    return found
+
+
+def _kubelogin(needs: Needs) -> Iterator[Line]:
+    if needs.login:
+        there = shutil.which("kubelogin")
+        remedy = None if there else "install it: https://azure.github.io/kubelogin, or `az aks install-cli`"
+        found = there or "is not on the PATH, and the cluster's login needs it"
+        yield Line(check="kubelogin", state="pass" if there else "fail", found=found, remedy=remedy)
+
+
+def _of_azure(needs: Needs, azure: Azure, subscription_id: str) -> Iterator[Line]:
+    """Every check that asks Azure; without a login, none of them."""
+    try:
+        yield checks.subscription(azure.subscription())
+    except AzureError as error:
+        yield Line(check="subscription", state="fail", found=_first_line(error), remedy=_LOGIN)
+        yield Line(check="all else in Azure", state="not checked", found="the subscription cannot be read")
+        return
+    region = needs.region
+    yield from _asked(
+        "providers", azure.providers, lambda states: [checks.providers(states, PROVIDERS, subscription_id)]
+    )
+    yield from _asked(
+        "feature",
+        lambda: azure.feature(PROVIDER_NAMESPACE, FEATURE_NAME),
+        lambda state: [checks.feature(needs, subscription_id, state)],
+    )
+    yield from _asked(
+        "sizes and quota",
+        lambda: (azure.offers(region), azure.usages(region)),
+        lambda found: [*checks.sizes(needs, found[0]), *checks.quota(needs, *found, subscription_id)],
+    )
+    yield from _asked(
+        "Kubernetes", lambda: azure.kubernetes_versions(region), lambda offered: [checks.kubernetes(needs, offered)]
+    )
+    if needs.network is not None:
+        yield from _asked("addresses", azure.networks, lambda found: [checks.networks(needs, found)])
+    for subnet_id in needs.subnets:
+        yield from _subnet(needs, azure, subnet_id)
+    for check, found, remedy in _LEFT:
+        yield Line(check=check, state="not checked", found=found, remedy=remedy)
+
+
+def _subnet(needs: Needs, azure: Azure, subnet_id: str) -> Iterator[Line]:
+    return _asked("subnet", lambda: azure.subnet(subnet_id), lambda found: [checks.subnet(needs, found)])
+
+
+def _asked(check: str, ask: Callable[[], _Found], judge: Callable[[_Found], Iterable[Line]]) -> Iterator[Line]:
+    try:
+        found = ask()
+    except AzureError as error:
+        yield Line(check=check, state="not checked", found=_first_line(error), remedy=_MAY_READ)
+    else:
+        yield from judge(found)
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0]

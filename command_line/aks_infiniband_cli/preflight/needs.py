@@ -1,0 +1,95 @@
+"""What a stack needs of Azure, as plain data."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from ipaddress import IPv4Network
+from math import ceil
+from typing import Final
+
+from aks_infiniband.azure.arguments import Machines, OrdinaryPool
+from aks_infiniband.facts.kubernetes import SupportPlan
+from aks_infiniband.facts.pool import Pool
+from aks_infiniband.stack.azure_cluster import AzureClusterArgs
+from aks_infiniband.stack.settings.consistency.networks import ORDINARY_SURGE, SYSTEM_SURGE
+from aks_infiniband.stack.stack import Stack
+
+PROVIDERS: Final = (
+    "Microsoft.Authorization",
+    "Microsoft.Compute",
+    "Microsoft.ContainerService",
+    "Microsoft.Features",
+    "Microsoft.ManagedIdentity",
+    "Microsoft.Network",
+    "Microsoft.Resources",
+)
+"""Namespaces of what the program makes itself (components/aks_infiniband/azure) and of what AKS makes for it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MachinesNeeded:
+    """The machines of one pool. count: at most; surge: further ones during an upgrade."""
+
+    pool: str
+    vm_size: str
+    count: int
+    surge: int
+    zones: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Needs:
+    """What a stack needs of Azure.
+
+    feature: whether AKSInfinibandSupport must be registered (True) or must not be (False). network: the range that is
+    made; None where subnets, IDs of which are given, are there already. ranges: of pods and services, which no existing
+    subnet may overlap. login: whether kubelogin logs in.
+    """
+
+    region: str
+    machines: Sequence[MachinesNeeded]
+    kubernetes_version: str
+    support_plan: SupportPlan
+    feature: bool
+    network: IPv4Network | None
+    subnets: tuple[str, ...]
+    ranges: tuple[IPv4Network, ...]
+    login: bool
+
+
+def needs_of(stack: Stack) -> Needs | None:
+    """What a stack needs of Azure; None where its cluster is there already."""
+    if not isinstance(stack.cluster, AzureClusterArgs):
+        return None
+    cluster = stack.cluster.cluster
+    own, network = cluster.system_pool, cluster.network
+    system = MachinesNeeded(
+        pool="system",
+        vm_size=own.vm_size,
+        count=own.count,
+        surge=SYSTEM_SURGE,
+        zones=tuple(own.zones),
+    )
+    subnets = [subnet for subnet in (network.node_subnet_id, network.pod_subnet_id) if subnet]
+    ranges = [network.service_cidr, *(() if network.pod_subnet_id else (network.pod_cidr,))]
+    return Needs(
+        region=cluster.location,
+        machines=[system, *(_needed(pool, machines) for pool, machines in stack.cluster.pools)],
+        kubernetes_version=cluster.kubernetes_version,
+        support_plan=cluster.support_plan,
+        feature=stack.cluster.feature is not None,
+        network=None if network.node_subnet_id else network.address_space,
+        subnets=tuple(subnets),
+        ranges=tuple(ranges),
+        login=cluster.access.entra_id,
+    )
+
+
+def _needed(pool: Pool | OrdinaryPool, machines: Machines) -> MachinesNeeded:
+    count = machines.autoscale.max_count if machines.autoscale else pool.node_count
+    return MachinesNeeded(
+        pool=pool.name,
+        vm_size=pool.size.name if isinstance(pool, Pool) else pool.vm_size,
+        count=count,
+        surge=0 if isinstance(pool, Pool) else ceil(count * ORDINARY_SURGE),
+        zones=tuple(machines.zones),
+    )

@@ -1,0 +1,186 @@
+"""A loopback server that answers as Azure Resource Manager does, for the rehearsal's simulated subscription.
+
+Bodies have the shapes of Azure's REST reference: Compute 2021-07-01 (Resource SKUs), 2025-04-01 (Usage), Container
+Service (List Kubernetes Versions), Features 2021-07-01, Resources (Providers, Subscriptions) and Network.
+"""
+
+import datetime
+import ipaddress
+import json
+import re
+import ssl
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from aks_infiniband import SIZES
+from aks_infiniband_cli.preflight.needs import PROVIDERS
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+from rehearsal.azure.subscription import Subscription, load
+
+
+@dataclass
+class Arm:
+    """What is answered. used: vCPUs in use by quota; refused: paths, as a pattern, that the caller may not read."""
+
+    subscription: Subscription = field(default_factory=load)
+    state: str = "Enabled"
+    providers: dict[str, str] = field(default_factory=lambda: dict.fromkeys(PROVIDERS, "Registered"))
+    feature: str = "Registered"
+    used: dict[str, int] = field(default_factory=dict)
+    restrictions: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    without: tuple[str, ...] = ()
+    networks: dict[str, str] = field(default_factory=dict)
+    refused: str = "^$"
+    asked: list[str] = field(default_factory=list)
+    filter: str = ""
+
+    def answer(self, path: str, query: str) -> tuple[int, Any]:
+        """Status and body of a GET."""
+        self.filter = "".join(parse_qs(query).get("$filter", []))
+        self.asked.append(path)
+        if re.search(self.refused, path):
+            text = "The client does not have authorization to perform action over scope."
+            return 403, {"error": {"code": "AuthorizationFailed", "message": text}}
+        for pattern, body in self._routes().items():
+            if found := re.fullmatch(f"/subscriptions/{self.subscription.subscription_id}{pattern}", path):
+                return 200, body(*found.groups())
+        return 404, {"error": {"code": "NotFound", "message": path}}
+
+    def _routes(self) -> dict[str, Any]:
+        compute, aks = "/providers/Microsoft.Compute", "/providers/Microsoft.ContainerService"
+        return {
+            "": self._subscription,
+            "/providers": self._providers,
+            "/providers/Microsoft.Features/providers/(.+)/features/(.+)": self._feature,
+            f"{compute}/skus": self._skus,
+            f"{compute}/locations/(.+)/usages": self._usages,
+            f"{aks}/locations/(.+)/kubernetesVersions": self._versions,
+            "/providers/Microsoft.Network/virtualNetworks": self._networks,
+            "(/resourceGroups/.+/subnets/.+)": self._subnet,
+        }
+
+    def _subscription(self) -> Any:
+        own = self.subscription
+        name = {"displayName": "rehearsal", "tenantId": own.tenant_id, "state": self.state}
+        return {"id": f"/subscriptions/{own.subscription_id}", "subscriptionId": own.subscription_id, **name}
+
+    def _providers(self) -> Any:
+        return {"value": [{"namespace": name, "registrationState": state} for name, state in self.providers.items()]}
+
+    def _feature(self, namespace: str, name: str) -> Any:
+        return {"name": f"{namespace}/{name}", "properties": {"state": self.feature}}
+
+    def _skus(self) -> Any:
+        names = (set(SIZES) | set(self.subscription.sizes)) - set(self.without)
+        regions = [region for region in self.subscription.regions if self.filter in ("", f"location eq '{region}'")]
+        return {"value": [self._sku(name, region) for name in sorted(names) for region in regions]}
+
+    def _sku(self, name: str, region: str) -> Any:
+        size = self.subscription.size(name)
+        assert size is not None
+        vcpus = SIZES[name].quota_vcpus if name in SIZES else size.vcpus
+        return {
+            "resourceType": "virtualMachines",
+            "name": name,
+            "family": self.subscription.series_of(size).family,
+            "locations": [region],
+            "locationInfo": [{"location": region, "zones": list(self.subscription.regions[region])}],
+            "capabilities": [{"name": "vCPUs", "value": str(vcpus)}, {"name": "RdmaEnabled", "value": "True"}],
+            "restrictions": self.restrictions.get(name, []),
+        }
+
+    def _usages(self, region: str) -> Any:
+        assert region in self.subscription.regions
+        limits = {series.family: series.vcpus for series in self.subscription.series.values()}
+        limits["cores"] = self.subscription.regional_vcpus
+        return {
+            "value": [
+                {"unit": "Count", "limit": limit, "currentValue": self.used.get(name, 0), "name": {"value": name}}
+                for name, limit in limits.items()
+            ]
+        }
+
+    def _versions(self, region: str) -> Any:
+        assert region in self.subscription.regions
+        both, long = ["KubernetesOfficial", "AKSLongTermSupport"], ["AKSLongTermSupport"]
+        plans = dict.fromkeys(self.subscription.kubernetes_versions, both)
+        plans |= dict.fromkeys(self.subscription.long_term_support_versions, long)
+        return {
+            "values": [
+                {
+                    "version": patch.rpartition(".")[0],
+                    "capabilities": {"supportPlan": support},
+                    "patchVersions": {patch: {"upgrades": []}},
+                }
+                for patch, support in plans.items()
+            ]
+        }
+
+    def _networks(self) -> Any:
+        return {
+            "value": [
+                {"id": name, "properties": {"addressSpace": {"addressPrefixes": [prefix]}}}
+                for name, prefix in self.networks.items()
+            ]
+        }
+
+    def _subnet(self, path: str) -> Any:
+        known = self.subscription.existing_subnets[f"/subscriptions/{self.subscription.subscription_id}{path}"]
+        used = [{"id": f"nic-{number}"} for number in range(self.used.get("addresses", 0))]
+        return {"id": path, "properties": {"addressPrefix": known.address_prefix, "ipConfigurations": used}}
+
+
+@contextmanager
+def served(arm: Arm, folder: Path) -> Iterator[tuple[str, Path]]:
+    """Serve it with TLS, as Azure's clients demand; yields its URL and the certificate that vouches for it."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            status, body = arm.answer(urlsplit(self.path).path, urlsplit(self.path).query)
+            text = json.dumps(body).encode()
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(text)))
+            self.end_headers()
+            self.wfile.write(text)
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(_certificate(folder))
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    try:
+        yield f"https://127.0.0.1:{server.server_port}", folder / "arm.pem"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def _certificate(folder: Path) -> Path:
+    """A key and a certificate of its own, for the loopback address."""
+    key, name = ec.generate_private_key(ec.SECP256R1()), x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "arm")])
+    now = datetime.datetime.now(datetime.UTC)
+    address = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
+    builder = x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+    day = datetime.timedelta(days=1)
+    builder = builder.not_valid_before(now - day).not_valid_after(now + day)
+    signed = builder.add_extension(address, critical=False).sign(key, hashes.SHA256())
+    private = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    file = folder / "arm.pem"
+    file.write_bytes(private + signed.public_bytes(serialization.Encoding.PEM))
+    return file
