@@ -22,8 +22,8 @@ ENGINE = "pulumi"
 ENGINE_GRACE_S = 10.0
 SUPERVISOR_GRACE_S = 40.0
 """More than a supervisor takes to end all parts."""
-ANSWER_LIMIT_S = 120.0
-"""Twice what an API server that was told to end gives the requests under way (kube-apiserver, --request-timeout)."""
+NOTICE_LIMIT_S = 60.0
+"""More than a supervisor takes to notice that a part has ended."""
 _LOOK_EVERY_S = 0.1
 
 
@@ -71,21 +71,26 @@ def end_leftovers(run: RunFolder) -> None:
     deadline = time.monotonic() + SUPERVISOR_GRACE_S
     while is_supervised(run) and not _is_left_up(run) and time.monotonic() < deadline:
         time.sleep(_LOOK_EVERY_S)
-    deadline = time.monotonic() + ANSWER_LIMIT_S
-    while is_supervised(run) and _refuses(run) and time.monotonic() < deadline:
-        time.sleep(_LOOK_EVERY_S)
+    if is_supervised(run) and _refuses(run):
+        content = run.read_run_json()
+        pid = content["parts"]["kube-apiserver"]["pid"]
+        end([process for process in processes_of_run(run.root) if process.pid == pid], grace_s=1.0)
+        deadline = time.monotonic() + NOTICE_LIMIT_S
+        while is_supervised(run) and _refuses(run) and time.monotonic() < deadline:
+            time.sleep(_LOOK_EVERY_S)
 
 
 def _refuses(run: RunFolder) -> bool:
-    """Whether a data centre that says it is ready has an API server that takes no connections: it is about to end."""
+    """Whether a data centre that says it is ready has an API server that listens no more.
+
+    One that was told to end gives its watchers a minute and more, in which the supervisor sees a process that runs.
+    """
     content = run.read_run_json()
     port = (content.get("ports") or {}).get("kube-apiserver")
     if content.get("state") != "ready" or port is None:
         return False
-    with suppress(TimeoutError), socket.socket() as client:
-        client.settimeout(ANSWER_LIMIT_S)
+    with socket.socket() as client:
         return client.connect_ex((LOOPBACK, port)) != 0
-    return False
 
 
 def _is_left_up(run: RunFolder) -> bool:

@@ -5,13 +5,13 @@ import os
 import socket
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from rehearsal.control_plane import ENVIRONMENT_VARIABLE, BusyError, RunFolder, RunFolderError, the_only_command
+from tests.rehearsal.waiting import eventually
 
 HOLDS = """
 import sys
@@ -67,51 +67,40 @@ def test_what_a_killed_command_has_left_is_ended_the_data_centre_is_not(run: Run
         supervisor.wait()
 
 
-ENDS = """
-import fcntl, json, os, sys, time
-lock, facts = open(sys.argv[1], "a"), json.loads(sys.stdin.readline())
+SUPERVISES = """
+import fcntl, json, os, subprocess, sys
+lock, file = open(sys.argv[1], "a"), sys.argv[2]
 fcntl.flock(lock, fcntl.LOCK_EX)
-print("supervises", flush=True)
-sys.stdin.readline()
-draft = sys.argv[2] + ".draft"
-open(draft, "w").write(json.dumps(facts | {"state": "failed"}))
-os.replace(draft, sys.argv[2])
+server = subprocess.Popen(["sh", "-c", "trap '' TERM; echo supervises; while :; do sleep 1; done"])
+facts = {"kept": True, "state": "ready", "supervisor": os.getpid(), "ports": {"kube-apiserver": int(sys.argv[3])}}
+def save(**changes):
+    with open(file + ".draft", "w") as draft:
+        json.dump(facts | {"parts": {"kube-apiserver": {"pid": server.pid}}} | changes, draft)
+    os.replace(file + ".draft", file)
+save()
+server.wait()
+save(state="failed")
 sys.stdin.readline()
 """
-"""A supervisor whose API server takes no connections any more, and that notices its end at the first line."""
+"""A supervisor of an API server that was told to end, takes its time, and listens no more."""
 
 
 def test_a_kept_data_centre_whose_api_server_is_ending_has_ended_when_the_next_command_begins(run: RunFolder) -> None:
     run.claim()
-    command = [sys.executable, "-c", ENDS, str(run.lock), str(run.run_json)]
-    with (
-        socket.socket() as silent,  # bound, and nobody listens
-        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as supervisor,
-    ):
+    environment = {**os.environ, ENVIRONMENT_VARIABLE: str(run.root)}
+    with socket.socket() as silent:  # bound, and nobody listens
         silent.bind(("127.0.0.1", 0))
-        port = silent.getsockname()[1]
-        assert supervisor.stdin is not None
-        assert supervisor.stdout is not None
-        facts = json.dumps({"kept": True, "state": "ready", "ports": {"kube-apiserver": port}})
-        run.run_json.write_text(facts)
-        supervisor.stdin.write(f"{facts}\n")
-        supervisor.stdin.flush()
-        assert supervisor.stdout.readline() == "supervises\n"
-        begun = threading.Event()
-
-        def begin() -> None:
+        port = str(silent.getsockname()[1])
+        command = [sys.executable, "-c", SUPERVISES, str(run.lock), str(run.run_json), port]
+        pipe = subprocess.PIPE
+        with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=environment) as supervisor:
+            assert supervisor.stdin is not None
+            assert supervisor.stdout is not None
+            assert supervisor.stdout.readline() == "supervises\n"
+            eventually(lambda: run.read_run_json().get("state") == "ready", seconds=60)
             with the_only_command(run):
-                begun.set()
-
-        command_thread = threading.Thread(target=begin)
-        command_thread.start()
-        assert not begun.wait(1.0), "it carries on with a data centre that is ending"
-        supervisor.stdin.write("notice\n")
-        supervisor.stdin.flush()
-        command_thread.join(60)
-        assert begun.is_set()
-        assert run.read_run_json()["state"] == "failed"
-        supervisor.stdin.close()
+                assert run.read_run_json()["state"] == "failed"
+            supervisor.stdin.close()
 
 
 def test_a_folder_of_somebodys_own_is_not_taken_although_it_looks_like_one_of_ours(run: RunFolder) -> None:
