@@ -193,10 +193,11 @@ def test_machines_that_must_not_have_the_feature_are_not_made_where_it_is_regist
 def test_an_existing_identity_gets_its_role_in_our_network_and_a_cluster_becomes_private_by_replacement(
     start: StartStack,
 ) -> None:
-    stack = start()
+    stack = start([{"type": "ManagedCluster", "code": "LinkedAuthorizationFailed", "operations": ["create"]}])
     identity = next(iter(yaml.safe_load(DEFAULT_FILE.read_text())["existingIdentities"]))
     up = stack.run("up", pools={}, identityId=identity)
     assert up.succeeded, up.errors
+    assert "rdma: Azure refuses to create it now: Status=403" in up.said, "the role is not seen everywhere at once"
     assert "RoleAssignment rdma" in up.changed
     assert "UserAssignedIdentity rdma" not in up.changed
     preview = stack.run("preview", pools={}, identityId=identity, apiServer={"private": True})

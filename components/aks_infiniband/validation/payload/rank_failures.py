@@ -35,7 +35,11 @@ _CAUSES = (
         r"address already in use|EADDRINUSE",
         "another process took the port at which the ranks meet, between its being chosen and being used: measure again",
     ),
-    (r"No space left on device", "shared memory is too small for NCCL: mount a memory-backed emptyDir at /dev/shm"),
+    (
+        r"(shared memory|posix_fallocate|/dev/shm).*No space left on device",
+        "shared memory is too small for NCCL: mount a memory-backed emptyDir at /dev/shm",
+    ),
+    (r"No space left on device", "a disk is full: the node's, or in a rehearsal this computer's"),
     (
         r"ibv_(reg_mr|reg_dmabuf_mr|create_cq|create_qp)\w*.*(Cannot allocate memory|failed)|Cannot allocate memory",
         "memory cannot be registered with the HCA: the pod lacks IPC_LOCK, or does not run as root",
