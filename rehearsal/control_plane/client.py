@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import queue
+import shutil
 import subprocess
 import sys
 import threading
@@ -28,6 +29,8 @@ KEEP_LIMIT_S = 30.0
 """Longer than any part may take: three stand one after another."""
 STOP_LIMIT_S = 40.0
 """More than the grace periods of all parts together."""
+ROOM_MB = 300
+"""What a run folder takes, and as much again: 141 MB for the stack dev, of which etcd's log is 64 (2026-11-22)."""
 
 CONTROL_PLANE_ONLY = CONTROL_PLANE
 WITH_KWOK = (*CONTROL_PLANE, "kwok")
@@ -74,6 +77,10 @@ class ControlPlane:
             run.claim()
         except RunFolderError as error:
             raise ControlPlaneError(str(error)) from error
+        if (room := free_mb(run.root)) < ROOM_MB:
+            raise ControlPlaneError(
+                f"the disk of {run.root} has {room} MB left, and a rehearsal takes up to {ROOM_MB}: make room there"
+            )
         options = ["--run", str(run.root), "--speed", str(speed), "--parts", ",".join(names)]
         with run.supervisor_log.open("ab") as log:
             supervisor = subprocess.Popen(
@@ -157,6 +164,8 @@ class ControlPlane:
         elif event["event"] in {"failed", "part-died", "refused"}:
             self._refused = event["event"] == "refused"
             self._failure = self._failure or event["error"]
+        if self._failure is not None and not free_mb(self.run.root):
+            self._failure = f"the disk of {self.run.root} is full: make room there. {self._failure}"
 
     def _await_ready(self, on_part_ready: Callable[[str, float], None] | None) -> None:
         for event in self._until(time.monotonic() + START_LIMIT_S):
@@ -180,6 +189,12 @@ class ControlPlane:
             if event is None:
                 raise ControlPlaneError(self._failure)
             yield event
+
+
+def free_mb(folder: Path) -> int:
+    """Megabytes that are left where a folder is, or would be."""
+    there = next(place for place in (folder, *folder.parents) if place.exists())
+    return shutil.disk_usage(there).free >> 20
 
 
 def down(folder: Path | str) -> list[str]:

@@ -137,6 +137,8 @@ class Engine:
             **_THRIFT,
             **self.environment,
             "PATH": path,
+            # The provider writes kubeconfigs there: neither a small /tmp nor its other users are to matter.
+            "TMPDIR": str(self.folder / "tmp"),
             "PULUMI_HOME": str(self.folder / "home"),
             "PULUMI_BACKEND_URL": f"file://{self.folder / 'backend'}",
             "PULUMI_CONFIG_PASSPHRASE_FILE": str(self.folder / "passphrase"),
@@ -154,6 +156,7 @@ class Engine:
 
         The stack is made beside the project, because the engine writes its salt into the stack file it finds.
         """
+        (self.folder / "tmp").mkdir(parents=True, exist_ok=True)
         init = self.folder / "init"
         salted = init / f"Pulumi.{self.stack}.yaml"
         if not salted.exists():
