@@ -25,8 +25,11 @@ def doctor(given: argparse.Namespace) -> Answer:
     from aks_infiniband_cli.doctor.examine import examine  # noqa: PLC0415
     from aks_infiniband_cli.doctor.read import read  # noqa: PLC0415
 
+    path = _path(given.kubeconfig)
+    if not Path(path).expanduser().is_file():
+        raise CommandError(f"there is no kubeconfig {path}: --kubeconfig says where it is")
     try:
-        file = read_kubeconfig(_path(given.kubeconfig), context=given.context)
+        file = read_kubeconfig(path, context=given.context)
     except KubeconfigError as error:
         raise CommandError(str(error)) from error
     with at_work(f"Reading the cluster of context {file.context}"):

@@ -86,6 +86,18 @@ def labels_of(item: Object) -> Mapping[str, str]:
     return labels
 
 
+def info_of(node: Object) -> Mapping[str, Any]:
+    """What a node says of its system."""
+    info: Mapping[str, Any] = (node.get("status") or {}).get("nodeInfo") or {}
+    return info
+
+
+def offered_by(node: Object) -> Mapping[str, Any]:
+    """What a node offers to pods."""
+    offered: Mapping[str, Any] = (node.get("status") or {}).get("allocatable") or {}
+    return offered
+
+
 def images_of(workload: Object) -> list[str]:
     """The images of a pod, or of what makes pods, without their registry."""
     spec = workload["spec"].get("template", workload)["spec"]

@@ -8,7 +8,7 @@ from aks_infiniband.diagnosis.operators import GPU_LABEL
 from aks_infiniband.diagnosis.view import Finding, Object, condition, container_statuses, labelled, name_of
 
 from aks_infiniband_cli.doctor.looks.operands import daemon_sets_with, infiniband_nodes, ofed_sets
-from aks_infiniband_cli.doctor.snapshot import Snapshot, labels_of
+from aks_infiniband_cli.doctor.snapshot import Snapshot, info_of, labels_of
 
 _DRIVER_LABEL: Final = "nvidia.com/gpu.deploy.driver"
 _DMA_BUF_KERNEL: Final = (5, 12)
@@ -85,7 +85,7 @@ def _no_dma_buf(snapshot: Snapshot, driver: Mapping[str, Any]) -> str:
     if driver.get("kernelModuleType") == "proprietary":
         return "driver.kernelModuleType is proprietary, which has no DMA-BUF"
     for node in labelled(snapshot.view.nodes, {GPU_LABEL: "true"}):
-        kernel = str((node["status"].get("nodeInfo") or {}).get("kernelVersion"))
+        kernel = str(info_of(node).get("kernelVersion"))
         found = re.match(r"(\d+)\.(\d+)", kernel)
         if found and (int(found[1]), int(found[2])) < _DMA_BUF_KERNEL:
             return f"kernel {kernel} of node {name_of(node)} has no DMA-BUF for HCAs"

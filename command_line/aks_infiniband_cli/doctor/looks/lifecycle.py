@@ -1,5 +1,6 @@
 """What is left half-way or behind: releases, objects that cannot go, definitions, and versions out of support."""
 
+import re
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Final
@@ -9,7 +10,7 @@ from aks_infiniband.diagnosis.view import Finding, condition, name_of
 from aks_infiniband.facts.kubernetes import OLDEST, RELEASES, Minor, minor_of
 
 from aks_infiniband_cli.doctor.looks.operands import operator_namespaces, operator_version
-from aks_infiniband_cli.doctor.snapshot import Snapshot
+from aks_infiniband_cli.doctor.snapshot import Snapshot, info_of, labels_of
 
 _PATIENCE: Final = timedelta(minutes=10)
 """After that, what is to be deleted waits for somebody who is gone."""
@@ -27,7 +28,7 @@ def releases(snapshot: Snapshot) -> Iterator[Finding]:
     view = snapshot.view
     for namespace in sorted(operator_namespaces(snapshot)):
         names = [
-            secret["metadata"]["labels"].get("name", "")
+            labels_of(secret).get("name", "")
             for secret in view.release_secrets
             if secret["metadata"].get("namespace") == namespace
         ]
@@ -68,11 +69,9 @@ def definitions(snapshot: Snapshot) -> Iterator[Finding]:
 
 def versions(snapshot: Snapshot) -> Iterator[Finding]:
     """Kubernetes and operators that get no more fixes, and kubelets too old for their API server."""
-    kubelets: dict[str, Minor] = {
-        name_of(node): minor_of(str(node["status"]["nodeInfo"]["kubeletVersion"]).lstrip("v"))
-        for node in snapshot.view.nodes
-        if (node["status"].get("nodeInfo") or {}).get("kubeletVersion")
-    }
+    told = {name_of(node): str(info_of(node).get("kubeletVersion")) for node in snapshot.view.nodes}
+    found = {name: re.match(r"v(\d+)\.(\d+)", version) for name, version in told.items()}
+    kubelets: dict[str, Minor] = {name: (int(match[1]), int(match[2])) for name, match in found.items() if match}
     newest = max(kubelets.values(), default=OLDEST)
     release = RELEASES.get(newest)
     if newest < OLDEST or (release and release.long_term_end < snapshot.read_at.date()):

@@ -108,7 +108,7 @@ def _intolerable(spec: Mapping[str, Any], node: Object) -> set[str]:
     tolerated = spec.get("tolerations") or []
     return {
         f"{taint['key']}={taint.get('value') or ''}:{taint['effect']}"
-        for taint in node["spec"].get("taints") or []
+        for taint in (node.get("spec") or {}).get("taints") or []
         if taint["effect"] != "PreferNoSchedule"
         and not taint["key"].startswith("node.kubernetes.io/")
         and not any(_tolerates(toleration, taint) for toleration in tolerated)

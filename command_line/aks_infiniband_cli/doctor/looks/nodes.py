@@ -10,7 +10,7 @@ from aks_infiniband.diagnosis.view import Finding, Object, labelled, name_of
 
 from aks_infiniband_cli.doctor.looks.device_plugins import entries_of
 from aks_infiniband_cli.doctor.looks.operands import infiniband_nodes, ofed_sets, pools, runs, size_of
-from aks_infiniband_cli.doctor.snapshot import Snapshot, labels_of
+from aks_infiniband_cli.doctor.snapshot import Snapshot, info_of, labels_of, offered_by
 
 _UPGRADES: Final = {
     "nvidia.com/ofed-driver-upgrade-state": "ofed-upgrade-failed",
@@ -77,14 +77,13 @@ def images(snapshot: Snapshot) -> Iterator[Finding]:
     for pool, nodes in pools(snapshot.view).items():
         found: dict[str, list[str]] = {}
         for node in nodes:
-            info = node["status"].get("nodeInfo") or {}
-            image = f"{labels_of(node).get(_IMAGE, 'image unknown')}, kernel {info.get('kernelVersion')}"
+            image = f"{labels_of(node).get(_IMAGE, 'image unknown')}, kernel {info_of(node).get('kernelVersion')}"
             found.setdefault(image, []).append(name_of(node))
         if len(found) > 1:
             what = "; ".join(f"{', '.join(names)}: {image}" for image, names in sorted(found.items()))
             yield Finding(symptom="mixed-node-images", about=f"pool {pool}", what=what)
         for node in nodes:
-            system = str((node["status"].get("nodeInfo") or {}).get("osImage"))
+            system = str(info_of(node).get("osImage"))
             if ofed_sets(snapshot.view) and not system.startswith("Ubuntu"):
                 what = f"node {name_of(node)} runs {system}"
                 yield Finding(symptom="ofed-unsupported-system", about=f"node {name_of(node)}", what=what)
@@ -93,20 +92,20 @@ def images(snapshot: Snapshot) -> Iterator[Finding]:
 def hardware(snapshot: Snapshot) -> Iterator[Finding]:
     """Nodes that offer fewer GPUs or HCAs than their size has."""
     for node in infiniband_nodes(snapshot.view):
-        size, offered = size_of(node), node["status"].get("allocatable") or {}
+        size = size_of(node)
         if size is None:
             continue
         expected: dict[str, Any] = {name: size.accelerator.count for name in _GPUS if size.accelerator}
         for name, count in expected.items():
-            if int(offered.get(name, 0)) and lacking([node], name, count):
+            if not lacking([node], name, 1) and lacking([node], name, count):
                 yield _short("gpu-count-short", node, name, count)
         for name in {entry.resource for entry in entries_of(snapshot) if entry.exclusive}:
-            if int(offered.get(name, 0)) and lacking([node], name, size.infiniband.hca_count):
+            if not lacking([node], name, 1) and lacking([node], name, size.infiniband.hca_count):
                 yield _short("hca-count-short", node, name, size.infiniband.hca_count)
 
 
 def _short(symptom: str, node: Object, resource: str, count: int) -> Finding:
-    what = f"node {name_of(node)} offers {node['status']['allocatable'][resource]} of {resource}, its size has {count}"
+    what = f"node {name_of(node)} offers {offered_by(node)[resource]} of {resource}, its size has {count}"
     return Finding(
         symptom=symptom,
         about=f"node {name_of(node)}",

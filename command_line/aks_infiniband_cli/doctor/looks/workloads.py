@@ -98,9 +98,10 @@ def _environment(pod: Object) -> Iterator[tuple[str, str]]:
 
 def admission(snapshot: Snapshot) -> Iterator[Finding]:
     """Namespaces of the operators that refuse their pods, and refusals elsewhere."""
+    namespaces = operator_namespaces(snapshot)
     for namespace in snapshot.of_kind("Namespace"):
         level = labels_of(namespace).get(_ENFORCE)
-        if namespace["metadata"]["name"] in operator_namespaces(snapshot) and level in ("baseline", "restricted"):
+        if namespace["metadata"]["name"] in namespaces and level in ("baseline", "restricted"):
             what = f"namespace {name_of(namespace)} has the label {_ENFORCE}={level}"
             yield Finding(symptom="namespace-not-privileged", about=f"namespace {name_of(namespace)}", what=what)
     for event in snapshot.view.events:

@@ -18,7 +18,7 @@ HEALTHY: Final = ("dev", "mixed")
 
 def healthy(name: str) -> Snapshot:
     """The recorded cluster of a stack."""
-    return Snapshot.of(_recorded(name))
+    return Snapshot.of(copy.deepcopy(_recorded(name)))
 
 
 def sick(*symptoms: str) -> Snapshot:

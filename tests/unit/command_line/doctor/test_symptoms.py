@@ -2,6 +2,7 @@
 
 import io
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from aks_infiniband_cli.doctor import rendering
@@ -78,3 +79,14 @@ def test_text_and_terminal_say_object_evidence_cause_and_fix() -> None:
             "not looked at: nodes",
         ):
             assert part in text
+
+
+@pytest.mark.parametrize("name", HEALTHY)
+@pytest.mark.parametrize("part", ["status", "labels"])
+def test_an_object_without_a_part_that_may_be_missing_is_no_traceback(name: str, part: str) -> None:
+    """A cluster that somebody else built, or that is being built, has objects without a status or a label."""
+    for number, _ in enumerate(healthy(name).objects()):
+        cluster = healthy(name)
+        item: Any = list(cluster.objects())[number]
+        (item if part == "status" else item["metadata"]).pop(part, None)
+        assert isinstance(examine(cluster), list)
