@@ -1,12 +1,16 @@
 """Reads Azure Resource Manager through its maintained clients; only reads."""
 
+import base64
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from ipaddress import IPv4Network
 from typing import Any
 
 from azure.core.credentials import TokenCredential
+from azure.core.exceptions import ClientAuthenticationError
 from azure.identity import DefaultAzureCredential
+from azure.mgmt.authorization import AuthorizationManagementClient
 from azure.mgmt.compute import ComputeManagementClient
 from azure.mgmt.containerservice import ContainerServiceClient
 from azure.mgmt.network import NetworkManagementClient
@@ -14,7 +18,7 @@ from azure.mgmt.resource.features import FeatureClient
 from azure.mgmt.resource.resources import ResourceManagementClient
 from azure.mgmt.resource.subscriptions import SubscriptionClient
 
-from aks_infiniband_cli.preflight.facts import Network, Offer, Subnet, Subscription, Usage
+from aks_infiniband_cli.preflight.facts import Network, Offer, Permission, Role, Subnet, Subscription, Usage
 
 
 def login() -> TokenCredential:
@@ -61,6 +65,15 @@ class Azure:
         found = FeatureClient(**self._given).features.get(namespace, name)
         return str(found.properties.state) if found.properties else "NotSpecified"
 
+    def roles(self) -> Sequence[Role]:
+        """The roles that the caller has on the whole subscription, through groups too."""
+        caller = _object_id(self._of_all["credential"].get_token(*self._of_all["credential_scopes"]).token)
+        client, scope = AuthorizationManagementClient(**self._given), f"/subscriptions/{self._id}"
+        known = {definition.id: definition for definition in client.role_definitions.list(scope)}
+        assigned = client.role_assignments.list_for_subscription(filter=f"assignedTo('{caller}')")
+        above = [each.role_definition_id for each in assigned if not f"{each.scope}/".startswith(f"{scope}/resource")]
+        return [_role(known[name]) for name in above if name in known]
+
     def offers(self, region: str) -> Mapping[str, Offer]:
         """The machine sizes that a region has, by name."""
         listed = self._compute.resource_skus.list(filter=f"location eq '{region}'")
@@ -95,6 +108,25 @@ class Azure:
         )
         (prefix, *_) = _ranges([found.address_prefix] if found.address_prefix else found.address_prefixes)
         return Subnet(id=subnet_id, prefix=prefix, used=len(found.ip_configurations or ()))
+
+
+def _object_id(token: str) -> str:
+    """The caller's ID in Entra ID, which the token names."""
+    try:
+        payload = token.split(".")[1]
+        return str(json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))["oid"])
+    except (IndexError, KeyError, ValueError) as error:
+        raise ClientAuthenticationError("the token of this login does not say whose it is") from error
+
+
+def _role(definition: Any) -> Role:
+    return Role(
+        name=str(definition.role_name),
+        permissions=tuple(
+            Permission(actions=tuple(each.actions or ()), exceptions=tuple(each.not_actions or ()))
+            for each in definition.permissions or ()
+        ),
+    )
 
 
 def _offer(sku: Any, region: str) -> Offer:

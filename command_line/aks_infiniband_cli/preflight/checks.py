@@ -142,3 +142,15 @@ def subnet(needs: Needs, found: Subnet) -> Line:
     if found.free < nodes:
         return Line(check=check, state="fail", found=text, remedy="name a larger subnet, or free addresses")
     return Line(check=check, state="pass", found=text)
+
+
+def price(needs: Needs, prices: Mapping[str, float]) -> Line:
+    """What the machines cost an hour. prices: USD of one machine, by size."""
+    unknown = sorted({needed.vm_size for needed in needs.machines} - set(prices))
+    if unknown:
+        found = f"Azure's retail prices have no {', '.join(unknown)} in {needs.region}"
+        return Line(check="price", state="not checked", found=found, remedy="ask for an offer")
+    parts = [f"{each.count} × {each.vm_size} {prices[each.vm_size]:g}" for each in needs.machines]
+    total = sum(each.count * prices[each.vm_size] for each in needs.machines)
+    text = f"{total:.2f} USD an hour, pay as you go, without disks and traffic: {', '.join(parts)}"
+    return Line(check="price", state="pass", found=text)

@@ -19,6 +19,22 @@ class Subscription:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Permission:
+    """Operations, with * for any part: what is permitted, and the exceptions from it."""
+
+    actions: tuple[str, ...]
+    exceptions: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Role:
+    """A role that somebody has."""
+
+    name: str
+    permissions: tuple[Permission, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Offer:
     """A machine size in a region.
 

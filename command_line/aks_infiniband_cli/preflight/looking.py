@@ -14,20 +14,19 @@ from aks_infiniband.stack.stack import Stack
 from azure.core.exceptions import AzureError
 
 from aks_infiniband_cli.console import CommandError
-from aks_infiniband_cli.preflight import checks
+from aks_infiniband_cli.preflight import checks, prices
 from aks_infiniband_cli.preflight.azure import Azure, login
 from aks_infiniband_cli.preflight.checks import Line
 from aks_infiniband_cli.preflight.needs import PROVIDERS, Needs, needs_of
+from aks_infiniband_cli.preflight.roles import roles
 
 _VARIABLES: Final = ("ARM_SUBSCRIPTION_ID", "AZURE_SUBSCRIPTION_ID")
 _CONFIGURED: Final = "azure-native:subscriptionId"
 _LOGIN: Final = "az login, or the environment variables of a service principal; then again"
-_MAY_READ: Final = "the role Reader on the subscription lets you read this"
+_MAY_READ: Final = "the role Reader on the subscription lets you read this; a proxy or firewall may be in the way"
 _LEFT: Final = (
     ("capacity", "quota is not capacity: Azure tells it only when machines are asked for", None),
-    ("roles", "not asked for yet", "Contributor and Role Based Access Control Administrator, or Owner"),
     ("charts and images", "not looked at yet", "let the nodes reach nvcr.io and mcr.microsoft.com"),
-    ("price", "not asked for yet", "aks-infiniband init --explain STACKFILE prints the command that reads it"),
 )
 _Found = TypeVar("_Found")
 
@@ -90,6 +89,7 @@ def _of_azure(needs: Needs, azure: Azure, subscription_id: str) -> Iterator[Line
     yield from _asked(
         "providers", azure.providers, lambda states: [checks.providers(states, PROVIDERS, subscription_id)]
     )
+    yield from _asked("roles", azure.roles, lambda granted: [roles(needs, granted, subscription_id)])
     yield from _asked(
         "feature",
         lambda: azure.feature(PROVIDER_NAMESPACE, FEATURE_NAME),
@@ -107,6 +107,8 @@ def _of_azure(needs: Needs, azure: Azure, subscription_id: str) -> Iterator[Line
         yield from _asked("addresses", azure.networks, lambda found: [checks.networks(needs, found)])
     for subnet_id in needs.subnets:
         yield from _subnet(needs, azure, subnet_id)
+    sizes = sorted({needed.vm_size for needed in needs.machines})
+    yield from _asked("price", lambda: prices.prices(sizes, region), lambda found: [checks.price(needs, found)])
     for check, found, remedy in _LEFT:
         yield Line(check=check, state="not checked", found=found, remedy=remedy)
 

@@ -42,7 +42,7 @@ class Needs:
 
     feature: whether AKSInfinibandSupport must be registered (True) or must not be (False). network: the range that is
     made; None where subnets, IDs of which are given, are there already. ranges: of pods and services, which no existing
-    subnet may overlap. login: whether kubelogin logs in.
+    subnet may overlap. login: whether kubelogin logs in. new_identity: whether the cluster's identity is made.
     """
 
     region: str
@@ -54,6 +54,7 @@ class Needs:
     subnets: tuple[str, ...]
     ranges: tuple[IPv4Network, ...]
     login: bool
+    new_identity: bool
 
 
 def needs_of(stack: Stack) -> Needs | None:
@@ -81,6 +82,7 @@ def needs_of(stack: Stack) -> Needs | None:
         subnets=tuple(subnets),
         ranges=tuple(ranges),
         login=cluster.access.entra_id,
+        new_identity=cluster.identity_id is None,
     )
 
 

@@ -27,6 +27,10 @@ from cryptography.x509.oid import NameOID
 
 from rehearsal.azure.subscription import Subscription, load
 
+CALLER = "77777777-8888-4999-8aaa-bbbbbbbbbbbb"
+"""Who is logged in, by the ID in Entra ID."""
+PRICES = {"Standard_D8s_v5": 0.461, "Standard_ND96isr_H100_v5": 98.32}
+
 
 @dataclass
 class Arm:
@@ -40,6 +44,10 @@ class Arm:
     restrictions: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     without: tuple[str, ...] = ()
     networks: dict[str, str] = field(default_factory=dict)
+    roles: tuple[str, ...] = ("Owner",)
+    prices: dict[str, float] = field(
+        default_factory=lambda: {"Standard_D8s_v5": 0.461, "Standard_ND96isr_H100_v5": 98.32}
+    )
     refused: str = "^$"
     asked: list[str] = field(default_factory=list)
     filter: str = ""
@@ -51,6 +59,8 @@ class Arm:
         if re.search(self.refused, path):
             text = "The client does not have authorization to perform action over scope."
             return 403, {"error": {"code": "AuthorizationFailed", "message": text}}
+        if path == "/api/retail/prices":
+            return 200, self._prices()
         for pattern, body in self._routes().items():
             if found := re.fullmatch(f"/subscriptions/{self.subscription.subscription_id}{pattern}", path):
                 return 200, body(*found.groups())
@@ -61,6 +71,8 @@ class Arm:
         return {
             "": self._subscription,
             "/providers": self._providers,
+            "/providers/Microsoft.Authorization/roleDefinitions": self._role_definitions,
+            "/providers/Microsoft.Authorization/roleAssignments": self._role_assignments,
             "/providers/Microsoft.Features/providers/(.+)/features/(.+)": self._feature,
             f"{compute}/skus": self._skus,
             f"{compute}/locations/(.+)/usages": self._usages,
@@ -79,6 +91,46 @@ class Arm:
 
     def _feature(self, namespace: str, name: str) -> Any:
         return {"name": f"{namespace}/{name}", "properties": {"state": self.feature}}
+
+    def _role_definitions(self) -> Any:
+        """Three built-in roles, as Azure's page of them has them in part."""
+        everything, roles = ["*"], ["Microsoft.Authorization/roleAssignments/*", "*/read"]
+        exceptions = ["Microsoft.Authorization/*/Write", "Microsoft.Authorization/*/Delete"]
+        known = {
+            "Owner": {"actions": everything, "notActions": []},
+            "Contributor": {"actions": everything, "notActions": exceptions},
+            "Role Based Access Control Administrator": {"actions": roles, "notActions": []},
+        }
+        return {
+            "value": [
+                {"id": f"/roles/{name}", "properties": {"roleName": name, "permissions": [permission]}}
+                for name, permission in known.items()
+            ]
+        }
+
+    def _role_assignments(self) -> Any:
+        """Those of the caller, and one on a resource group alone."""
+        assert self.filter == f"assignedTo('{CALLER}')"
+        own = f"/subscriptions/{self.subscription.subscription_id}"
+        scopes = [(own, role) for role in self.roles] + [(f"{own}/resourceGroups/other", "Owner")]
+        return {
+            "value": [
+                {"id": f"/assignments/{number}", "properties": {"scope": scope, "roleDefinitionId": f"/roles/{role}"}}
+                for number, (scope, role) in enumerate(scopes)
+            ]
+        }
+
+    def _prices(self) -> Any:
+        """As Azure's retail prices are: Linux and Windows share a meter, and Spot is a meter of its own."""
+        name = self.filter.partition("armSkuName eq '")[2].partition("'")[0]
+        price = self.prices.get(name)
+        rows = [(99.0, "Series Windows", ""), (0.1, "Series", " Spot"), (price, "Series", "")] if price else []
+        return {
+            "Items": [
+                {"retailPrice": value, "productName": product, "meterName": f"{name}{meter}", "currencyCode": "USD"}
+                for value, product, meter in rows
+            ]
+        }
 
     def _skus(self) -> Any:
         names = (set(SIZES) | set(self.subscription.sizes)) - set(self.without)

@@ -1,5 +1,6 @@
 """`aks-infiniband preflight`: what Azure would refuse is said before any money is spent, against a loopback ARM."""
 
+import base64
 import json
 import re
 import time
@@ -10,11 +11,11 @@ from typing import Any
 import pytest
 import yaml
 from aks_infiniband_cli.main import main
-from aks_infiniband_cli.preflight import looking
+from aks_infiniband_cli.preflight import looking, prices
 from azure.core.credentials import AccessToken
 from azure.core.exceptions import ClientAuthenticationError
 
-from tests.unit.command_line.arm import Arm, served
+from tests.unit.command_line.arm import CALLER, Arm, served
 from tests.unit.components.test_stack_files import KUBECONFIG
 
 ROOT = Path(__file__).parents[3]
@@ -32,7 +33,8 @@ class Credential:
     def get_token(self, *_scopes: str, **_more: Any) -> AccessToken:
         if self._error is not None:
             raise self._error
-        return AccessToken("t0ken", int(time.time()) + 3600)
+        payload = base64.urlsafe_b64encode(json.dumps({"oid": CALLER}).encode()).decode().rstrip("=")
+        return AccessToken(f"head.{payload}.signature", int(time.time()) + 3600)
 
 
 @pytest.fixture
@@ -49,6 +51,7 @@ def flags(arm: Arm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     with served(arm, tmp_path) as (url, certificate):
         monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(certificate))
+        monkeypatch.setattr(prices, "ENDPOINT", url)
         yield ["preflight", "--endpoint", url]
 
 
@@ -80,15 +83,15 @@ def test_where_nothing_is_wrong_no_line_fails(checked: Checked, arm: Arm) -> Non
     assert code == 0
     passed = [name for name, line in lines.items() if line["state"] == "pass"]
     assert passed == [
-        *("settings", "subscription", "providers", "feature", "size of system", "size of ndh100"),
-        *("quota cores", "quota standardDSv5Family", f"quota {FAMILY}", "Kubernetes", "addresses"),
+        *("settings", "subscription", "providers", "roles", "feature", "size of system", "size of ndh100"),
+        *("quota cores", "quota standardDSv5Family", f"quota {FAMILY}", "Kubernetes", "addresses", "price"),
     ]
     assert {line["state"] for name, line in lines.items() if name not in passed} == {"not checked"}
 
 
 def test_it_only_reads(checked: Checked, arm: Arm) -> None:
     checked("-s", "dev")
-    assert len(arm.asked) == 7  # the server answers nothing but GET
+    assert len(arm.asked) == 11  # the server answers nothing but GET
 
 
 def test_the_shortfall_of_a_quota_is_exact_and_comes_with_the_request(checked: Checked, arm: Arm) -> None:
@@ -107,6 +110,8 @@ def test_the_shortfall_of_a_quota_is_exact_and_comes_with_the_request(checked: C
     [
         ({"state": "Disabled"}, "subscription", "Disabled"),
         ({"feature": "Pending"}, "feature", "Preview features"),
+        ({"roles": ("Contributor",)}, "roles", "--role 'Role Based Access Control Administrator'"),
+        ({"roles": ()}, "roles", "--role 'Contributor'"),
         ({"without": (H100,)}, "size of ndh100", "has no Standard_ND96isr_H100_v5"),
         ({"providers": {"Microsoft.Compute": "Registered"}}, "providers", "--namespace Microsoft.ContainerService"),
         (
@@ -151,6 +156,22 @@ def test_a_feature_that_the_program_registers_itself_is_no_failure(checked: Chec
     code, lines = checked("-s", "dev")
     assert code == 0
     assert "`pulumi up` registers it" in lines["feature"]["remedy"]
+
+
+def test_contributor_and_administrator_of_roles_are_enough(checked: Checked, arm: Arm) -> None:
+    arm.roles = ("Contributor", "Role Based Access Control Administrator")
+    _, lines = checked("-s", "dev")
+    assert lines["roles"]["state"] == "pass"
+
+
+def test_the_price_is_that_of_linux_machines_of_all_pools(checked: Checked, arm: Arm) -> None:
+    _, lines = checked("-s", "dev")
+    assert lines["price"]["found"].startswith("197.56 USD an hour")  # 2 × 98.32 + 2 × 0.461
+    arm.prices.pop(H100)
+    code, lines = checked("-s", "dev")
+    assert code == 0
+    assert lines["price"]["state"] == "not checked"
+    assert H100 in lines["price"]["found"]
 
 
 def test_networks_that_overlap_are_named_but_are_no_failure(checked: Checked, arm: Arm) -> None:

@@ -1,0 +1,58 @@
+"""Whether the roles of whoever is logged in permit what the program does."""
+
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
+from typing import Final
+
+from aks_infiniband_cli.preflight.checks import Line
+from aks_infiniband_cli.preflight.facts import Role
+from aks_infiniband_cli.preflight.needs import Needs
+
+_ALWAYS: Final = (
+    "Microsoft.Resources/subscriptions/resourceGroups/write",
+    "Microsoft.ContainerService/managedClusters/write",
+    "Microsoft.ContainerService/managedClusters/agentPools/write",
+)
+_FEATURE: Final = (
+    "Microsoft.Resources/deployments/write",
+    "Microsoft.Features/featureProviders/subscriptionFeatureRegistrations/write",
+)
+_NETWORK: Final = "Microsoft.Network/virtualNetworks/write"
+_IDENTITY: Final = "Microsoft.ManagedIdentity/userAssignedIdentities/write"
+_ASSIGNMENT: Final = "Microsoft.Authorization/roleAssignments/write"
+"""Azure's names of the operations (Azure, "Azure permissions"), for what components/aks_infiniband/azure makes."""
+
+
+def roles(needs: Needs, granted: Sequence[Role], subscription_id: str) -> Line:
+    """Whether every operation is permitted on the whole subscription. granted: the caller's roles there."""
+    missing = [action for action in _actions(needs) if not any(_permits(role, action) for role in granted)]
+    names = ", ".join(sorted({role.name for role in granted})) or "none"
+    if not missing:
+        return Line(check="roles", state="pass", found=f"{names} permit what the program does")
+    scope = f"--assignee <you> --scope /subscriptions/{subscription_id}"
+    wanted = [] if missing == [_ASSIGNMENT] else ["Contributor"]
+    wanted += ["Role Based Access Control Administrator"] if _ASSIGNMENT in missing else []
+    remedy = "; ".join(f"az role assignment create {scope} --role '{role}'" for role in wanted)
+    found = f"your roles on the subscription ({names}) do not permit {', '.join(missing)}"
+    return Line(check="roles", state="fail", found=found, remedy=f"somebody who may gives them: {remedy}")
+
+
+def _actions(needs: Needs) -> Iterator[str]:
+    yield from _ALWAYS
+    if needs.feature:
+        yield from _FEATURE
+    if needs.network is not None:
+        yield _NETWORK
+    if needs.new_identity:
+        yield _IDENTITY
+    if needs.new_identity or needs.network is not None:
+        yield _ASSIGNMENT
+
+
+def _permits(role: Role, action: str) -> bool:
+    """A role permits what one of its actions names, and none of its exceptions; Azure compares without case."""
+
+    def named(patterns: Sequence[str]) -> bool:
+        return any(fnmatchcase(action.lower(), pattern.lower()) for pattern in patterns)
+
+    return any(named(each.actions) and not named(each.exceptions) for each in role.permissions)
