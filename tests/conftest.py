@@ -19,6 +19,7 @@ LONGEST = (
     "tests/rehearsal/validation/test_validation_on_the_engine.py",
     "tests/rehearsal/stacks/test_dev.py",
     "tests/rehearsal/validation/test_measuring.py",
+    "tests/rehearsal/validation/test_measuring_faulty_hcas.py",
     "tests/rehearsal/stacks/test_what_goes_wrong.py",
     "tests/rehearsal/operators/",
     "tests/rehearsal/machines/",

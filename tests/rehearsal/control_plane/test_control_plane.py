@@ -3,14 +3,12 @@
 import json
 import os
 import signal
-import socket
 import ssl
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TypeVar
 
 import psutil
 import pytest
@@ -30,8 +28,8 @@ from rehearsal.control_plane import (
 from rehearsal.control_plane.pki import Authority
 from rehearsal.control_plane.processes import processes_of_run
 from rehearsal.tools.paths import PROJECT
+from tests.rehearsal.control_plane.asking import ask, client_of, eventually, failure_of, gone
 
-Result = TypeVar("Result")
 IN_TIME_S = 5.0
 """Promised for a machine that does nothing else. The tests' machine may be busy, so they count processor seconds."""
 CHILD = """
@@ -56,19 +54,6 @@ def _shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
         yield control_plane
 
 
-def _client(control_plane: ControlPlane) -> Client:
-    return Client(KubeConfig.from_file(str(control_plane.kubeconfig)))
-
-
-def _gone(folder: Path, *, within_s: float) -> bool:
-    deadline = time.monotonic() + within_s
-    while processes_of_run(folder.resolve()):
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.1)
-    return True
-
-
 def _child(folder: Path) -> subprocess.Popen[str]:
     child = subprocess.Popen([sys.executable, "-c", CHILD, str(folder)], cwd=PROJECT, stdout=subprocess.PIPE, text=True)
     assert child.stdout is not None
@@ -86,12 +71,12 @@ def test_it_is_ready_in_time_and_its_controllers_work(folder: Path) -> None:
         load = os.getloadavg()[0] / (os.cpu_count() or 1)
         assert took < IN_TIME_S * max(1.0, load * 2), f"{took:.1f} s at a load of {load:.1f} per core: {seen}"
         assert set(seen) == set(WITH_KWOK)
-        client = _client(control_plane)
+        client = client_of(control_plane)
         client.create(Namespace(metadata=ObjectMeta(name="made-by-a-test")))
-        account = _eventually(lambda: client.get(ServiceAccount, "default", namespace="made-by-a-test"))
+        account = eventually(lambda: client.get(ServiceAccount, "default", namespace="made-by-a-test"))
         assert account.metadata is not None
         control_plane.check()
-    assert _gone(folder, within_s=10)
+    assert gone(folder, within_s=10)
 
 
 def test_run_json_says_what_runs_and_where_its_logs_are(shared: ControlPlane) -> None:
@@ -117,7 +102,7 @@ def test_every_port_is_a_loopback_port(shared: ControlPlane) -> None:
 
 def test_the_api_server_answers_nobody_without_a_certificate(shared: ControlPlane) -> None:
     context = ssl.create_default_context(cafile=shared.run.pki / "ca.crt")
-    assert _ask(shared, "kube-apiserver", context).split()[1] == b"401"
+    assert ask(shared, "kube-apiserver", context).split()[1] == b"401"
 
 
 def test_the_api_server_does_not_take_another_authoritys_certificate(shared: ControlPlane, tmp_path: Path) -> None:
@@ -125,21 +110,21 @@ def test_the_api_server_does_not_take_another_authoritys_certificate(shared: Con
     stranger = Authority.new("rehearsal-ca").issue("rehearsal:admin", organizations=("system:masters",), client=True)
     stranger.write(tmp_path, "stranger")
     context.load_cert_chain(tmp_path / "stranger.crt", tmp_path / "stranger.key")
-    assert _ask(shared, "kube-apiserver", context).split()[1] == b"401"
+    assert ask(shared, "kube-apiserver", context).split()[1] == b"401"
 
 
 def test_etcd_does_not_even_talk_to_a_client_of_the_cluster(shared: ControlPlane) -> None:
     context = ssl.create_default_context(cafile=shared.run.pki / "etcd-ca.crt")
     context.load_cert_chain(shared.run.pki / "admin.crt", shared.run.pki / "admin.key")
     with pytest.raises((ssl.SSLError, ConnectionResetError)):
-        _ask(shared, "etcd", context)
+        ask(shared, "etcd", context)
 
 
 def test_a_client_with_another_authority_does_not_trust_the_server(shared: ControlPlane, tmp_path: Path) -> None:
     (tmp_path / "other.crt").write_bytes(Authority.new("rehearsal-ca").pem)
     context = ssl.create_default_context(cafile=tmp_path / "other.crt")
     with pytest.raises(ssl.SSLCertVerificationError):
-        _ask(shared, "kube-apiserver", context)
+        ask(shared, "kube-apiserver", context)
 
 
 def test_the_scheduler_may_not_do_what_an_administrator_may(shared: ControlPlane) -> None:
@@ -151,13 +136,13 @@ def test_the_scheduler_may_not_do_what_an_administrator_may(shared: ControlPlane
 
 def test_two_run_side_by_side_and_know_nothing_of_each_other(shared: ControlPlane, folder: Path) -> None:
     with ControlPlane.start(folder, parts=CONTROL_PLANE_ONLY) as other:
-        _client(other).create(Namespace(metadata=ObjectMeta(name="only-here")))
+        client_of(other).create(Namespace(metadata=ObjectMeta(name="only-here")))
         with pytest.raises(ApiError):
-            _client(shared).get(Namespace, "only-here")
+            client_of(shared).get(Namespace, "only-here")
         assert not {process.pid for process in processes_of_run(other.run.root)} & {
             process.pid for process in processes_of_run(shared.run.root)
         }
-    _client(shared).get(Namespace, "default")
+    client_of(shared).get(Namespace, "default")
 
 
 def test_a_second_start_on_the_same_folder_is_refused_and_harms_nothing(shared: ControlPlane) -> None:
@@ -165,7 +150,7 @@ def test_a_second_start_on_the_same_folder_is_refused_and_harms_nothing(shared: 
     with pytest.raises(ControlPlaneError, match=rf"in use by process {supervisor}:.*make rehearse-down"):
         ControlPlane.start(shared.run.root, parts=CONTROL_PLANE_ONLY)
     shared.check()
-    _client(shared).get(Namespace, "default")
+    client_of(shared).get(Namespace, "default")
 
 
 def test_a_folder_with_somebodys_files_is_refused(folder: Path) -> None:
@@ -181,13 +166,13 @@ def test_a_command_that_is_ended_leaves_no_process(folder: Path, number: signal.
     child = _child(folder)
     child.send_signal(number)
     child.wait(timeout=60)
-    assert _gone(folder, within_s=60)
+    assert gone(folder, within_s=60)
 
 
 def test_a_supervisor_that_is_killed_takes_its_parts_with_it(folder: Path) -> None:
     child = _child(folder)
     psutil.Process(json.loads((folder / "run.json").read_text())["supervisor"]).kill()
-    assert _gone(folder, within_s=60)
+    assert gone(folder, within_s=60)
     child.kill()
     child.wait()
 
@@ -213,11 +198,11 @@ def test_a_kept_one_holds_nothing_of_its_command_open(folder: Path) -> None:
 def test_a_kept_one_outlives_its_command_until_down(folder: Path) -> None:
     with ControlPlane.start(folder, parts=CONTROL_PLANE_ONLY) as control_plane:
         control_plane.keep()
-    _client(control_plane).get(Namespace, "default")
+    client_of(control_plane).get(Namespace, "default")
     assert json.loads((folder / "run.json").read_text())["kept"] is True
     ended = down(folder)
     assert "etcd" in ended
-    assert _gone(folder, within_s=10)
+    assert gone(folder, within_s=10)
     assert down(folder) == []
 
 
@@ -225,7 +210,7 @@ def test_a_part_that_ends_is_reported_with_its_log(folder: Path) -> None:
     with ControlPlane.start(folder, parts=CONTROL_PLANE_ONLY) as control_plane:
         parts = json.loads(control_plane.run.run_json.read_text())["parts"]
         psutil.Process(parts["kube-scheduler"]["pid"]).kill()
-        failure = _failure_of(control_plane)
+        failure = failure_of(control_plane)
     assert "kube-scheduler was ended by SIGKILL while the rehearsal ran" in failure
     assert str(RunFolder.at(folder).log("kube-scheduler")) in failure
 
@@ -239,38 +224,4 @@ def test_a_part_that_fails_at_start_is_reported_with_its_last_lines_and_leaves_n
         ControlPlane.start(folder, parts=CONTROL_PLANE_ONLY)
     assert "etcd ended with exit status 1 before it was ready" in str(failure.value)
     assert f"The last lines of {RunFolder.at(folder).log('etcd')}" in str(failure.value)
-    assert _gone(folder, within_s=10)
-
-
-def _ask(control_plane: ControlPlane, part: str, context: ssl.SSLContext) -> bytes:
-    port = json.loads(control_plane.run.run_json.read_text())["ports"][part]
-    with (
-        socket.create_connection(("127.0.0.1", port)) as connection,
-        context.wrap_socket(connection, server_hostname="127.0.0.1") as channel,
-    ):
-        channel.sendall(b"GET /version HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
-        return channel.recv(4096)
-
-
-def _eventually(action: Callable[[], Result], *, within_s: float = 60.0) -> Result:
-    """The action's result, as soon as the API server no longer objects."""
-    deadline = time.monotonic() + within_s
-    while True:
-        try:
-            return action()
-        except ApiError:
-            if time.monotonic() > deadline:
-                raise
-        time.sleep(0.1)
-
-
-def _failure_of(control_plane: ControlPlane, *, within_s: float = 60.0) -> str:
-    """What `check` complains of, as soon as it does."""
-    deadline = time.monotonic() + within_s
-    while time.monotonic() < deadline:
-        try:
-            control_plane.check()
-        except ControlPlaneError as error:
-            return str(error)
-        time.sleep(0.1)
-    raise AssertionError("nothing was reported")
+    assert gone(folder, within_s=10)

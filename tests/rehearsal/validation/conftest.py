@@ -18,7 +18,10 @@ from rehearsal.control_plane import WITH_KWOK, ControlPlane
 from rehearsal.engine.pulumi import Engine
 from tests.rehearsal.engine_runs import Outcome, engine_on, run
 from tests.rehearsal.simulated_nodes import H100, SYSTEM_POOL, pool_facts
+from tests.rehearsal.validation.measured import Make
+from tests.rehearsal.validation.pods import Pods
 from tests.rehearsal.waiting import eventually
+from tests.unit.validation.fake_api import FakeApi
 
 SPEED = 60.0
 PROGRAM = Path(__file__).with_name("program")
@@ -156,3 +159,10 @@ def validated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Validated]:
         cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "network-operator"}})
         cluster.apply(node(SYSTEM_POOL, 0, 0))
         yield cluster
+
+
+@pytest.fixture
+def pods(tmp_path: Path) -> Iterator[Make]:
+    """Makes the pods of a pool."""
+    with FakeApi() as api:
+        yield lambda pool, *faults, **others: Pods(tmp_path, pool, api, faults=list(faults), **others)
