@@ -29,7 +29,7 @@ def test_the_silent_fall_back_to_tcp_is_called_by_its_name() -> None:
     assert (evidence["ranks"], evidence["nodes"], evidence["library"]) == (2, 2, "NCCL 2.28.9+cuda13.0")
 
 
-def test_nvlink_is_not_taken_for_sockets_though_that_is_the_network_it_would_use() -> None:
+def test_nvlink_is_not_taken_for_sockets_although_nccl_names_sockets_as_its_network() -> None:
     evidence = read(NVLINK)
     assert evidence["network"] == "Socket"
     assert nccl_log.transport_name(evidence) == nccl_log.PEER_TO_PEER

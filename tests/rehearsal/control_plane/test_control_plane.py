@@ -134,7 +134,7 @@ def test_the_scheduler_may_not_do_what_an_administrator_may(shared: ControlPlane
     assert refusal.value.status.code == 403
 
 
-def test_two_run_side_by_side_and_know_nothing_of_each_other(shared: ControlPlane, folder: Path) -> None:
+def test_two_control_planes_run_side_by_side_and_know_nothing_of_each_other(shared: ControlPlane, folder: Path) -> None:
     with ControlPlane.start(folder, parts=CONTROL_PLANE_ONLY) as other:
         client_of(other).create(Namespace(metadata=ObjectMeta(name="only-here")))
         with pytest.raises(ApiError):
@@ -185,7 +185,7 @@ def test_other_processes_of_the_run_end_with_it(folder: Path) -> None:
     assert engine.wait(timeout=60) == -signal.SIGTERM
 
 
-def test_a_kept_one_holds_nothing_of_its_command_open(folder: Path) -> None:
+def test_a_kept_control_plane_holds_nothing_of_its_command_open(folder: Path) -> None:
     command = [sys.executable, "-m", "rehearsal.control_plane", "up", "--run", str(folder), "--keep"]
     options = ["--parts", ",".join(CONTROL_PLANE_ONLY)]
     result = subprocess.run(  # returns when everybody has closed the two pipes
@@ -195,7 +195,7 @@ def test_a_kept_one_holds_nothing_of_its_command_open(folder: Path) -> None:
     assert processes_of_run(folder.resolve())
 
 
-def test_a_kept_one_outlives_its_command_until_down(folder: Path) -> None:
+def test_a_kept_control_plane_outlives_its_command_until_down(folder: Path) -> None:
     with ControlPlane.start(folder, parts=CONTROL_PLANE_ONLY) as control_plane:
         control_plane.keep()
     client_of(control_plane).get(Namespace, "default")

@@ -57,7 +57,7 @@ def is_ready(pod: dict[str, Any]) -> bool:
     )
 
 
-def test_locked_memory_is_8_mib_until_the_nodes_are_prepared_and_root_or_not_makes_no_difference(
+def test_locked_memory_is_8_mib_for_root_and_others_until_the_nodes_are_prepared(
     cluster: Rehearsed,
 ) -> None:
     assert printed(cluster, LIMIT) == str(8 * 2**20)

@@ -64,7 +64,7 @@ def another_user_gets_nothing(rehearsal: Rehearsal) -> None:
     assert set(said["answers"].values()) <= {400, 401, 403, 404}, said["answers"]
 
 
-def test_one_that_was_kept_listens_on_loopback_alone_is_carried_on_with_and_ends_when_that_is_interrupted(
+def test_a_kept_data_centre_listens_on_loopback_alone_is_used_again_and_ends_when_its_command_is_interrupted(
     rehearsal: Rehearsal,
 ) -> None:
     with rehearsal.data_centre(keep=True):
@@ -80,7 +80,7 @@ def test_one_that_was_kept_listens_on_loopback_alone_is_carried_on_with_and_ends
     assert processes_of_run(rehearsal.run.root) == []
 
 
-def test_a_part_of_a_kept_one_that_has_died_is_named_with_its_log(rehearsal: Rehearsal) -> None:
+def test_a_part_of_a_kept_data_centre_that_has_died_is_named_with_its_log(rehearsal: Rehearsal) -> None:
     with rehearsal.data_centre(keep=True):
         etcd = psutil.Process(rehearsal.run.read_run_json()["parts"]["etcd"]["pid"])
     try:

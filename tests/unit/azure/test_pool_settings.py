@@ -225,7 +225,7 @@ def test_a_reservation_is_for_clusters_whose_identity_may_use_it(azure: Azure) -
     assert azure.create(POOL, "nd", **wanted)["provisioningState"] == "Succeeded"
 
 
-def test_reserved_machines_are_there_when_others_are_not_and_no_more_of_them(make_azure: MakeAzure) -> None:
+def test_a_group_has_its_reserved_machines_when_others_are_short_and_no_more_than_those(make_azure: MakeAzure) -> None:
     group = CapacityReservationGroup(region="southcentralus", zones=("1",), machines={"Standard_ND96isr_H100_v5": 2})
     azure = make_azure(capacity={"Standard_ND96isr_H100_v5": 0}, capacity_reservation_groups={RESERVED: group})
     cluster = cluster_on(azure, identity=THEIRS)

@@ -65,7 +65,7 @@ def test_no_definition_of_a_chart_is_made_beside_the_chart(made: Deployment) -> 
 
 
 @pytest.mark.field_report("D12")
-def test_nothing_of_anybody_elses_is_changed_but_an_annotation_and_nothing_is_forced(made: Deployment) -> None:
+def test_nobody_elses_object_is_changed_but_for_an_annotation_and_nothing_is_forced(made: Deployment) -> None:
     patches = [resource for resource in made.registrations if resource.type.endswith("Patch")]
     assert [resource.type for resource in patches] == ["kubernetes:nvidia.com/v1:ClusterPolicyPatch"], (
         "it is waited for"

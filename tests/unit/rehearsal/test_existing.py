@@ -35,7 +35,7 @@ def machine(node: dict[str, Any]) -> dict[str, str]:
     return found
 
 
-def test_each_pool_has_its_nodes_with_its_labels_and_taints_and_nothing_of_aks() -> None:
+def test_each_pool_has_its_nodes_with_its_labels_and_taints_and_no_label_of_aks() -> None:
     made = nodes(POOL)
     assert list(made) == ["system-0", "system-1", "ndh100-0", "ndh100-1"]
     node = made["ndh100-1"]

@@ -119,7 +119,7 @@ def test_the_payload_is_mounted_read_only_with_its_expectations(validation: Any)
 
 
 @pytest.mark.field_report("C6b")
-def test_a_verdict_ends_the_job_at_once_and_what_is_no_verdict_does_not_count(validation: Any) -> None:
+def test_a_verdict_ends_the_job_at_once_and_any_other_end_does_not_count(validation: Any) -> None:
     assert validation["backoffLimit"] == 0
     assert validation["template"]["spec"]["restartPolicy"] == "Never"
     ignored = [rule for rule in validation["podFailurePolicy"]["rules"] if rule["action"] == "Ignore"]

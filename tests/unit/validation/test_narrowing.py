@@ -74,7 +74,7 @@ def test_an_hca_whose_port_is_down_has_no_pair_and_shifts_no_other() -> None:
     assert rails_of(members) == {"a": {"mlx5_1": "1"}, "b": {"mlx5_0": "0", "mlx5_1": "1"}}
 
 
-def test_an_hca_that_falls_short_with_both_neighbours_is_at_fault_and_not_they() -> None:
+def test_an_hca_that_falls_short_with_both_neighbours_is_at_fault_and_they_are_not() -> None:
     bad = [pair("a", "b"), pair("b", "c")]
     good = [pair("c", "d"), pair("d", "a")]
     for blame in blames(bad, good):

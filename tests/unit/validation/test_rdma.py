@@ -94,7 +94,7 @@ def test_of_two_nodes_the_slow_hca_is_found_by_measuring_it_with_another_one(thr
     assert bad_ones(checks) == [("fail", "rdma-write-bandwidth", "n1", "ib3")]
 
 
-def test_of_two_nodes_with_one_hca_both_are_named_and_that_nothing_tells_them_apart(thresholds: Any) -> None:
+def test_of_two_nodes_with_one_hca_both_are_named_because_nothing_tells_them_apart(thresholds: Any) -> None:
     fabric = Fabric(2, 1)
     fabric.wrong = slow(End("n1", "ib0"))
     _, checks = fabric.judge(thresholds)
