@@ -37,9 +37,8 @@ def _sections() -> Iterator[str]:
 
 
 def _entry(symptom: Symptom) -> str:
-    follows = f"<br>Followed by: {', '.join(symptom.brings)}." if symptom.brings else ""
     told = (
         f"- **{symptom.id}**: {symptom.title}.<br>Shown by: {symptom.evidence}.<br>Cause: {symptom.cause}."
-        f"<br>Fix: {symptom.fix}.{follows}<br>Source: {'; '.join(symptom.sources)} (read {symptom.read})."
+        f"<br>Fix: {symptom.fix}.<br>Source: {'; '.join(symptom.sources)} (read {symptom.read})."
     )
     return told.replace("..", ".")

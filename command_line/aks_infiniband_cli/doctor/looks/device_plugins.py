@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -18,6 +18,8 @@ _SHARED: Final = "configList"
 _LISTS: Final = (_SHARED, "resourceList")
 """Keys of the entries: of the shared device plugin, and of SR-IOV's."""
 _MELLANOX: Final = "15b3"
+_PRECISE: Final = ("linkTypes", "ifNames", "pfNames", "rootDevices", "pciAddresses", "deviceIDs", "devices")
+"""What tells an HCA from the Ethernet device of accelerated networking, which has its vendor and its drivers."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -29,21 +31,26 @@ class Entry:
     """Such as rdma/shared_ib."""
     exclusive: bool
     """Whether each device is one of the resource; else it is a number of sharers."""
-    selectors: Mapping[str, Any]
-    """Which devices are meant; all that are given have to match."""
+    selectors: Sequence[Mapping[str, Any]]
+    """Which devices are meant: those that match everything in one of them."""
 
     @property
-    def finds_no_nvidia_adapter(self) -> bool:
-        """Whether no HCA of NVIDIA can match."""
-        vendors, links = self.selectors.get("vendors") or [], self.selectors.get("linkTypes") or []
-        foreign = bool(vendors) and _MELLANOX not in vendors
-        return foreign or (bool(links) and not {"infiniband", "IB"} & set(links))
+    def finds_infiniband(self) -> bool:
+        """Whether an HCA of NVIDIA can match."""
+        return any(map(_finds_infiniband, self.selectors))
 
     @property
     def finds_ethernet(self) -> bool:
-        """Whether the Ethernet device of accelerated networking matches, which has NVIDIA's vendor and drivers too."""
-        precise = ("linkTypes", "ifNames", "pfNames", "rootDevices", "pciAddresses", "deviceIDs", "devices")
-        return not self.finds_no_nvidia_adapter and not any(self.selectors.get(key) for key in precise)
+        """Whether the Ethernet device of accelerated networking matches as well."""
+        return any(
+            _finds_infiniband(selector) and not any(selector.get(key) for key in _PRECISE)
+            for selector in self.selectors
+        )
+
+
+def _finds_infiniband(selector: Mapping[str, Any]) -> bool:
+    vendors, links = selector.get("vendors") or [_MELLANOX], selector.get("linkTypes") or ["infiniband"]
+    return _MELLANOX in vendors and bool({"infiniband", "IB"} & set(links))
 
 
 def entries_of(snapshot: Snapshot) -> list[Entry]:
@@ -66,15 +73,17 @@ def _entry(config_map: Object, given: Mapping[str, Any], *, shared: bool) -> Ent
         config_map=name_of(config_map),
         resource=f"{given.get('resourcePrefix') or default}/{given.get('resourceName')}",
         exclusive=not shared,
-        selectors=selectors[0] if isinstance(selectors, list) and selectors else selectors or {},
+        selectors=selectors if isinstance(selectors, list) else [selectors],
     )
 
 
 def configuration(snapshot: Snapshot) -> Iterator[Finding]:
     """Selectors that match no HCA, or the Ethernet device as well; resources that nobody offers."""
-    for entry in entries_of(snapshot):
-        about, selectors = f"ConfigMap {entry.config_map}", json.dumps(entry.selectors)
-        if entry.finds_no_nvidia_adapter:
+    entries = entries_of(snapshot)
+    useful = {entry.config_map for entry in entries if entry.finds_infiniband}
+    for entry in entries:
+        about, selectors = f"ConfigMap {entry.config_map}", " or ".join(map(json.dumps, entry.selectors))
+        if entry.config_map not in useful:
             what = f"{entry.resource} is offered for devices that match {selectors}"
             yield Finding(symptom="device-plugin-selectors", about=about, what=what)
         if entry.finds_ethernet:
@@ -105,10 +114,15 @@ def requests(pod: Object) -> dict[str, int]:
 
 
 def logs(snapshot: Snapshot) -> Iterator[Finding]:
-    """What device plugins say that run and are ready."""
-    for pod in snapshot.view.pods:
+    """What device plugins say that run and are ready, on nodes that offer nothing.
+
+    Where pools differ, one plugin is told of every pool's devices, and rightly has none for some of the entries.
+    """
+    names = {entry.resource for entry in entries_of(snapshot)}
+    idle = {name_of(node) for node in snapshot.view.nodes if all(lacking([node], name, 1) for name in names)}
+    for pod in filter(is_device_plugin, snapshot.view.pods):
         log = snapshot.view.logs.get(name_of(pod), "")
-        message = message_in(log) if is_device_plugin(pod) else None
+        message = message_in(log) if pod["spec"].get("nodeName") in idle else None
         if message:
             what = _line_with(message.pattern, log)
             command = f"kubectl -n {pod['metadata']['namespace']} logs {pod['metadata']['name']} --tail=50"

@@ -7,8 +7,8 @@ from typing import Any, Final
 from aks_infiniband.diagnosis.operators import GPU_LABEL
 from aks_infiniband.diagnosis.view import Finding, Object, condition, container_statuses, labelled, name_of
 
-from aks_infiniband_cli.doctor.looks.operands import daemon_sets_with, infiniband_nodes, ofed_sets
-from aks_infiniband_cli.doctor.snapshot import Snapshot, info_of, labels_of
+from aks_infiniband_cli.doctor.looks.operands import infiniband_nodes, ofed_sets
+from aks_infiniband_cli.doctor.snapshot import Snapshot, images_of, info_of, labels_of
 
 _DRIVER_LABEL: Final = "nvidia.com/gpu.deploy.driver"
 _DMA_BUF_KERNEL: Final = (5, 12)
@@ -27,15 +27,19 @@ def owners(snapshot: Snapshot) -> Iterator[Finding]:
                 yield Finding(symptom="gpu-driver-two-owners", about=f"node {name_of(node)}", what=what)
         if not enabled:
             yield from _without_driver(snapshot, about)
-    plugins = [
-        item
-        for item in daemon_sets_with(view, "k8s-device-plugin")
-        if (item.get("status") or {}).get("desiredNumberScheduled", 0)
-        and any("device-plugin" in container["name"] for container in item["spec"]["template"]["spec"]["containers"])
-    ]
-    if len(plugins) > 1:
-        what = f"{len(plugins)} device plugins offer GPUs: {', '.join(map(name_of, plugins))}"
-        yield Finding(symptom="two-gpu-device-plugins", about=f"DaemonSet {name_of(plugins[-1])}", what=what)
+    for node in view.nodes:
+        there = [pod for pod in view.pods if pod["spec"].get("nodeName") == name_of(node) and _offers_gpus(pod)]
+        if len(there) > 1:
+            what = (
+                f"{len(there)} device plugins offer the GPUs of node {name_of(node)}: {', '.join(map(name_of, there))}"
+            )
+            yield Finding(symptom="two-gpu-device-plugins", about=f"node {name_of(node)}", what=what)
+
+
+def _offers_gpus(pod: Object) -> bool:
+    """Whether the pod is NVIDIA's device plugin; its image has GPU feature discovery and the MPS daemon too."""
+    names = [container["name"] for container in pod["spec"].get("containers") or []]
+    return "k8s-device-plugin" in "".join(images_of(pod)) and any("device-plugin" in name for name in names)
 
 
 def _policies(snapshot: Snapshot) -> list[Object]:

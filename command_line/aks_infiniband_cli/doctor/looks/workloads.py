@@ -15,6 +15,7 @@ from aks_infiniband_cli.doctor.snapshot import Snapshot, labels_of
 
 _GPU: Final = "nvidia.com/gpu"
 _OURS: Final = {"app.kubernetes.io/part-of": "aks-infiniband"}
+_REPLICAS: Final = ("ReplicaSet", "StatefulSet", "DaemonSet", "Node")
 _ENFORCE: Final = "pod-security.kubernetes.io/enforce"
 
 
@@ -67,8 +68,9 @@ def transport(snapshot: Snapshot) -> Iterator[Finding]:
         asked, size = requests(pod), sizes.get(pod["spec"].get("nodeName"))
         rdma = any(name.startswith("rdma/") for name in asked)
         gpus = size.accelerator.count if size and size.accelerator else 0
-        if gpus and asked.get(_GPU, 0) >= gpus and not rdma and not _sees_devices(pod):
-            what = f"pod {name_of(pod)} takes all {gpus} GPUs of its node, and no InfiniBand"
+        whole = gpus and asked.get(_GPU, 0) >= gpus
+        if whole and not rdma and not _sees_devices(pod) and _nodes_of_job(pod, snapshot) > 1:
+            what = f"pod {name_of(pod)}, one of a job over several nodes, takes all {gpus} GPUs and no InfiniBand"
             yield Finding(symptom="gpus-without-rdma", about=f"pod {name_of(pod)}", what=what)
         for name, value in _environment(pod):
             if rdma and name == "NCCL_IB_DISABLE" and value == "1" and not _attached(pod):
@@ -77,6 +79,13 @@ def transport(snapshot: Snapshot) -> Iterator[Finding]:
             if name == "NCCL_IB_HCA" and re.search(r"mlx5_(an|ib)?\d|\^mlx5_an", value) and rdma:
                 what = f"pod {name_of(pod)} sets NCCL_IB_HCA={value}"
                 yield Finding(symptom="nccl-hca-by-name", about=f"pod {name_of(pod)}", what=what)
+
+
+def _nodes_of_job(pod: Object, snapshot: Snapshot) -> int:
+    """On how many nodes the pod's job runs; 0 for a pod of none. Replicas of a service have no need of each other."""
+    owners = [owner for owner in pod["metadata"].get("ownerReferences") or [] if owner.get("kind") not in _REPLICAS]
+    mates = [mate for mate in snapshot.view.pods if (mate["metadata"].get("ownerReferences") or [])[:1] == owners[:1]]
+    return len({mate["spec"].get("nodeName") for mate in mates}) if owners else 0
 
 
 def _sees_devices(pod: Object) -> bool:

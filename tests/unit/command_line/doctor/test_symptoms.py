@@ -1,10 +1,12 @@
 """The doctor names what a recorded cluster shows and nothing else, and of a healthy one nothing at all."""
 
 import io
+import json
 from dataclasses import replace
 from typing import Any
 
 import pytest
+from aks_infiniband.diagnosis.view import name_of
 from aks_infiniband_cli.doctor import rendering
 from aks_infiniband_cli.doctor.catalogue import catalogue
 from aks_infiniband_cli.doctor.examine import examine
@@ -59,8 +61,8 @@ def test_what_follows_on_one_node_is_told_on_another() -> None:
 
 
 def test_a_hundred_objects_of_one_kind_are_shortened_in_text_and_whole_in_the_document() -> None:
-    [one] = examine(sick("gpus-without-rdma"))
-    found = [replace(one, about=f"pod apps/train-{number}") for number in range(100)]
+    [first, _] = examine(sick("gpus-without-rdma"))
+    found = [replace(first, about=f"pod apps/train-{number}") for number in range(100)]
     assert "and 95 more of the kind" in rendering.text(found, [])
     assert "train-5" not in rendering.text(found, [])
     assert len(rendering.document(found, [])["findings"]) == 100
@@ -90,3 +92,27 @@ def test_an_object_without_a_part_that_may_be_missing_is_no_traceback(name: str,
         item: Any = list(cluster.objects())[number]
         (item if part == "status" else item["metadata"]).pop(part, None)
         assert isinstance(examine(cluster), list)
+
+
+def test_replicas_of_a_service_that_take_whole_machines_without_infiniband_are_left_alone() -> None:
+    cluster = sick("gpus-without-rdma")
+    for pod in cluster.view.pods:
+        for owner in pod["metadata"].get("ownerReferences") or []:
+            owner["kind"] = "ReplicaSet"
+    assert examine(cluster) == []
+
+
+def test_a_device_plugin_that_has_nothing_for_one_of_several_entries_is_left_alone() -> None:
+    cluster = healthy("dev")
+    for pod in cluster.view.pods:
+        cluster.view.logs[name_of(pod)] = 'exposing "0" devices'
+    assert examine(cluster) == []
+
+
+def test_entries_for_other_adapters_beside_those_for_infiniband_are_left_alone() -> None:
+    cluster = healthy("dev")
+    [devices] = [item for item in cluster.view.config_maps if item["metadata"]["name"] == "rdma-devices"]
+    config = json.loads(devices["data"]["config.json"])
+    config["configList"].append({"resourceName": "intel", "selectors": {"vendors": ["8086"]}})
+    devices["data"]["config.json"] = json.dumps(config)
+    assert examine(cluster) == []
