@@ -11,8 +11,9 @@ from aks_infiniband_cli.console import WRONG_USE, Command, CommandError, show
 from aks_infiniband_cli.doctor.command import DOCTOR
 from aks_infiniband_cli.preflight.command import PREFLIGHT
 from aks_infiniband_cli.report.command import REPORT, TIMELINE
+from aks_infiniband_cli.teardown.command import TEARDOWN
 
-COMMANDS: Final[tuple[Command, ...]] = (INIT, PREFLIGHT, DOCTOR, REPORT, TIMELINE)
+COMMANDS: Final[tuple[Command, ...]] = (INIT, PREFLIGHT, DOCTOR, REPORT, TIMELINE, TEARDOWN)
 EXIT_CODES: Final = "exit codes: 0 fine, 1 something is not as it should be, 2 wrong use, or no answer could be given"
 
 

@@ -17,8 +17,8 @@ ENDPOINT: Final = "https://management.azure.com"
 _STYLES: Final = {"pass": "green", "fail": "bold red", "not checked": "yellow"}
 
 
-def declare(parser: argparse.ArgumentParser) -> None:
-    """Add the flags of `preflight`."""
+def declare_stack(parser: argparse.ArgumentParser) -> None:
+    """Add the flags that name a stack and its subscription."""
     parser.add_argument("-s", "--stack", required=True, metavar="NAME", help="reads Pulumi.NAME.yaml")
     parser.add_argument("--folder", type=Path, default=Path(), help="where the stack file is; default: here")
     parser.add_argument("--subscription", metavar="ID", help="default: the stack's, or $ARM_SUBSCRIPTION_ID")
@@ -61,7 +61,7 @@ PREFLIGHT: Final = Command(
     description="Checks a stack file, and what it needs of Azure: login, providers, feature, sizes, quota, versions, "
     "addresses. It changes nothing.",
     example="aks-infiniband preflight -s dev",
-    declare=declare,
+    declare=declare_stack,
     run=run,
     extra="azure",
 )

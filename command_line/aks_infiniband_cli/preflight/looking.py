@@ -1,27 +1,20 @@
 """Looks at a stack file and at Azure, and gives a line for each check."""
 
-import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from aks_infiniband.azure.feature import FEATURE_NAME, PROVIDER_NAMESPACE
-from aks_infiniband.handwritten import HandwrittenError, read
-from aks_infiniband.stack.load import load
-from aks_infiniband.stack.settings.mistakes import SettingsError
-from aks_infiniband.stack.stack import Stack
 from azure.core.exceptions import AzureError
 
-from aks_infiniband_cli.console import CommandError
 from aks_infiniband_cli.preflight import checks, prices
 from aks_infiniband_cli.preflight.azure import Azure, login
 from aks_infiniband_cli.preflight.checks import Line
 from aks_infiniband_cli.preflight.needs import PROVIDERS, Needs, needs_of
 from aks_infiniband_cli.preflight.roles import roles
+from aks_infiniband_cli.preflight.stack_file import settings_of, subscription_of
 
-_VARIABLES: Final = ("ARM_SUBSCRIPTION_ID", "AZURE_SUBSCRIPTION_ID")
-_CONFIGURED: Final = "azure-native:subscriptionId"
 _LOGIN: Final = "az login, or the environment variables of a service principal; then again"
 _MAY_READ: Final = "the role Reader on the subscription lets you read this; a proxy or firewall may be in the way"
 _LEFT: Final = (
@@ -36,37 +29,15 @@ def look(file: Path, subscription_id: str | None, endpoint: str) -> list[Line]:
 
     endpoint: of Azure Resource Manager.
     """
-    configuration, stack, settings = _settings(file)
+    configuration, stack, settings = settings_of(file)
     needs = needs_of(stack) if stack is not None else None
     if needs is None:
         if stack is None:
             return [settings]
         found = "the cluster is there already, and the stack makes nothing in Azure"
         return [settings, Line(check="Azure", state="not checked", found=found)]
-    chosen = _subscription(subscription_id or configuration.get(_CONFIGURED))
+    chosen = subscription_of(subscription_id, configuration)
     return [settings, *_kubelogin(needs), *_of_azure(needs, Azure(login(), endpoint, chosen), chosen)]
-
-
-def _settings(file: Path) -> tuple[Mapping[str, Any], Stack | None, Line]:
-    """By the program's own loader."""
-    try:
-        configuration = (read(file) or {}).get("config") or {}
-    except (AttributeError, HandwrittenError) as error:
-        raise CommandError(f"{file}: {error}") from error
-    try:
-        stack = load(configuration)
-    except SettingsError as error:
-        return configuration, None, Line(check="settings", state="fail", found=str(error), remedy=f"mend {file}")
-    return configuration, stack, Line(check="settings", state="pass", found=f"{file} has no mistakes")
-
-
-def _subscription(given: str | None) -> str:
-    found = given or next((os.environ[name] for name in _VARIABLES if os.environ.get(name)), None)
-    if found is None:
-        raise CommandError(
-            f"which subscription? Say --subscription, ${_VARIABLES[0]} or {_CONFIGURED}: `az account show --query id`"
-        )
-    return found
 
 
 def _kubelogin(needs: Needs) -> Iterator[Line]:

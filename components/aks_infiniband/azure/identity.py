@@ -66,6 +66,11 @@ def _assignments(principal_id: pulumi.Output[str], subnets: Subnets, place: Plac
     return made
 
 
+def assignment_name(subnet_id: str, principal_id: str, role_id: str) -> str:
+    """The name of the role assignment that gives an identity the role on a subnet."""
+    return str(uuid.uuid5(uuid.NAMESPACE_URL, f"{subnet_id}|{principal_id}|{role_id}"))
+
+
 def _assignment(
     name: str, principal_id: pulumi.Output[str], subnet: pulumi.Input[str], opts: pulumi.ResourceOptions
 ) -> authorization.RoleAssignment:
@@ -80,7 +85,7 @@ def _assignment(
     return authorization.RoleAssignment(
         name,
         role_assignment_name=pulumi.Output.all(subnet_id, principal_id, role).apply(
-            lambda facts: str(uuid.uuid5(uuid.NAMESPACE_URL, "|".join(facts)))
+            lambda facts: assignment_name(*facts)
         ),
         scope=subnet_id,
         role_definition_id=role,

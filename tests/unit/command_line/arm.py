@@ -48,6 +48,9 @@ class Arm:
     prices: dict[str, float] = field(
         default_factory=lambda: {"Standard_D8s_v5": 0.461, "Standard_ND96isr_H100_v5": 98.32}
     )
+    groups: dict[str, list[str]] = field(default_factory=dict)
+    identities: tuple[str, ...] = ()
+    subnet_roles: list[dict[str, str]] = field(default_factory=list)
     refused: str = "^$"
     asked: list[str] = field(default_factory=list)
     filter: str = ""
@@ -73,6 +76,11 @@ class Arm:
             "/providers": self._providers,
             "/providers/Microsoft.Authorization/roleDefinitions": self._role_definitions,
             "/providers/Microsoft.Authorization/roleAssignments": self._role_assignments,
+            "/resourcegroups": self._groups,
+            "/resourcegroups/([^/]+)/resources": self._resources,
+            "/resources": self._identities,
+            "/identities/(.+)": lambda principal: {"id": principal, "properties": {"principalId": principal}},
+            ".*/subnets/[^/]+/providers/Microsoft.Authorization/roleAssignments": self._subnet_roles,
             "/providers/Microsoft.Features/providers/(.+)/features/(.+)": self._feature,
             f"{compute}/skus": self._skus,
             f"{compute}/locations/(.+)/usages": self._usages,
@@ -117,6 +125,26 @@ class Arm:
             "value": [
                 {"id": f"/assignments/{number}", "properties": {"scope": scope, "roleDefinitionId": f"/roles/{role}"}}
                 for number, (scope, role) in enumerate(scopes)
+            ]
+        }
+
+    def _groups(self) -> Any:
+        """ManagedBy tells the groups that AKS keeps."""
+        return {"value": [{"name": name, "location": "southcentralus"} for name in self.groups]}
+
+    def _resources(self, group: str) -> Any:
+        return {"value": [{"id": resource} for resource in self.groups[group]]}
+
+    def _identities(self) -> Any:
+        assert self.filter == "resourceType eq 'Microsoft.ManagedIdentity/userAssignedIdentities'"
+        own = f"/subscriptions/{self.subscription.subscription_id}"
+        return {"value": [{"id": f"{own}/identities/{principal}"} for principal in self.identities]}
+
+    def _subnet_roles(self) -> Any:
+        return {
+            "value": [
+                {"id": f"/assignments/{each['name']}", "name": each["name"], "properties": each}
+                for each in self.subnet_roles
             ]
         }
 

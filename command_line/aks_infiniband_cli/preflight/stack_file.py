@@ -1,0 +1,54 @@
+"""A stack file as the program reads it, and the subscription that it is for."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from aks_infiniband.handwritten import HandwrittenError, read
+from aks_infiniband.stack.load import load
+from aks_infiniband.stack.settings.mistakes import SettingsError
+from aks_infiniband.stack.stack import Stack
+
+from aks_infiniband_cli.console import CommandError
+from aks_infiniband_cli.preflight.checks import Line
+
+_VARIABLES: Final = ("ARM_SUBSCRIPTION_ID", "AZURE_SUBSCRIPTION_ID")
+_CONFIGURED: Final = "azure-native:subscriptionId"
+_CLUSTER: Final = "aks-infiniband:cluster"
+
+
+def settings_of(file: Path) -> tuple[Mapping[str, Any], Stack | None, Line]:
+    """The configuration, the stack that the program's own loader makes of it, or None, and what is to be said of it.
+
+    Raises CommandError for what is no stack file.
+    """
+    try:
+        configuration = (read(file) or {}).get("config") or {}
+    except (AttributeError, HandwrittenError) as error:
+        raise CommandError(f"{file}: {error}") from error
+    try:
+        stack = load(_named(configuration, file))
+    except SettingsError as error:
+        return configuration, None, Line(check="settings", state="fail", found=str(error), remedy=f"mend {file}")
+    return configuration, stack, Line(check="settings", state="pass", found=f"{file} has no mistakes")
+
+
+def _named(configuration: Mapping[str, Any], file: Path) -> Mapping[str, Any]:
+    """With the cluster's default name, after project and stack, which the program asks the engine for."""
+    project, cluster = file.parent / "Pulumi.yaml", configuration.get(_CLUSTER)
+    if not isinstance(cluster, dict) or cluster.get("name") or not project.is_file():
+        return configuration
+    stack = file.name.removeprefix("Pulumi.").removesuffix(".yaml")
+    return {**configuration, _CLUSTER: {**cluster, "name": f"{read(project)['name']}-{stack}"}}
+
+
+def subscription_of(given: str | None, configuration: Mapping[str, Any]) -> str:
+    """The ID of the subscription: as given, of the stack, or of the environment. Raises CommandError without one."""
+    named = next((os.environ[name] for name in _VARIABLES if os.environ.get(name)), None)
+    found = given or configuration.get(_CONFIGURED) or named
+    if not found:
+        raise CommandError(
+            f"which subscription? Say --subscription, ${_VARIABLES[0]} or {_CONFIGURED}: `az account show --query id`"
+        )
+    return str(found)

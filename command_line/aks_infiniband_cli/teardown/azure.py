@@ -1,0 +1,60 @@
+"""Reads what is left in Azure, through its maintained clients."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from azure.core.credentials import TokenCredential
+from azure.mgmt.authorization import AuthorizationManagementClient
+from azure.mgmt.resource.resources import ResourceManagementClient
+
+from aks_infiniband_cli.teardown.left import Assignment, Group
+
+_IDENTITY: Final = "Microsoft.ManagedIdentity/userAssignedIdentities"
+_IDENTITY_VERSION: Final = "2023-01-31"
+"""Of the API of managed identities, whose answer names the principal."""
+
+
+class Azure:
+    """One subscription. endpoint: of Resource Manager. Methods raise AzureError."""
+
+    def __init__(self, credential: TokenCredential, endpoint: str, subscription_id: str) -> None:
+        given: dict[str, Any] = {
+            "credential": credential,
+            "base_url": endpoint,
+            "credential_scopes": [f"{endpoint}/.default"],
+            "subscription_id": subscription_id,
+        }
+        self._resources = ResourceManagementClient(**given)
+        self._authorization = AuthorizationManagementClient(**given)
+
+    def groups(self) -> Sequence[Group]:
+        """The subscription's resource groups, without what is in them."""
+        listed = self._resources.resource_groups.list()
+        return [Group(name=str(group.name), managed_by=str(group.managed_by or "")) for group in listed]
+
+    def filled(self, group: Group) -> Group:
+        """A resource group with what is in it."""
+        listed = self._resources.resources.list_by_resource_group(group.name)
+        ids = tuple(str(resource.id) for resource in listed)
+        return Group(name=group.name, managed_by=group.managed_by, resources=ids)
+
+    def assignments(self, subnet_id: str) -> Sequence[Assignment]:
+        """The role assignments on a subnet itself."""
+        listed = self._authorization.role_assignments.list_for_scope(subnet_id, filter="atScope()")
+        return [
+            Assignment(
+                id=str(found.id),
+                name=str(found.name),
+                scope=subnet_id,
+                principal=str(found.principal_id),
+                role=str(found.role_definition_id),
+            )
+            for found in listed
+            if str(found.scope).lower() == subnet_id.lower()
+        ]
+
+    def principals(self) -> frozenset[str]:
+        """Of the subscription's user-assigned identities."""
+        listed = self._resources.resources.list(filter=f"resourceType eq '{_IDENTITY}'")
+        found = [self._resources.resources.get_by_id(str(each.id), api_version=_IDENTITY_VERSION) for each in listed]
+        return frozenset(str(identity.properties["principalId"]) for identity in found if identity.properties)

@@ -1,0 +1,35 @@
+"""Reads what is left in a cluster that somebody else owns."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from aks_infiniband.diagnosis.collect import connect
+from lightkube import Client
+from lightkube.generic_resource import create_global_resource, create_namespaced_resource
+from lightkube.resources.apiextensions_v1 import CustomResourceDefinition
+from lightkube.resources.core_v1 import Namespace, Node
+
+from aks_infiniband_cli.teardown.left import GROUPS, Object, Orphan, in_cluster
+
+
+def left_in(kubeconfig: str, kept: Iterable[str]) -> list[Orphan]:
+    """What is left; kept: keys of labels by which the cluster's owner knows the nodes. Raises what lightkube raises."""
+    client = connect(kubeconfig)
+    listed = [found.to_dict() for found in client.list(CustomResourceDefinition)]
+    definitions = [found for found in listed if found["spec"]["group"] in GROUPS]
+    customs = [custom for definition in definitions for custom in _customs(client, definition)]
+    namespaces = [found.to_dict() for found in client.list(Namespace)]
+    nodes = [found.to_dict() for found in client.list(Node)]
+    return list(in_cluster(namespaces, nodes, definitions, customs, frozenset(kept)))
+
+
+def _customs(client: Client, definition: Object) -> list[Object]:
+    """The objects of a definition, in all namespaces."""
+    spec, names = definition["spec"], definition["spec"]["names"]
+    version = next(each["name"] for each in spec["versions"] if each["served"])
+    namespaced = spec["scope"] == "Namespaced"
+    create: Any = create_namespaced_resource if namespaced else create_global_resource
+    kind = create(spec["group"], version, names["kind"], names["plural"])
+    found = client.list(kind, namespace="*") if namespaced else client.list(kind)
+    named = {"apiVersion": f"{spec['group']}/{version}", "kind": names["kind"]}
+    return [{**each.to_dict(), **named} for each in found]

@@ -1,0 +1,42 @@
+"""The command teardown: its flags, and what it prints."""
+
+import argparse
+from pathlib import Path
+from typing import Final
+
+from rich.table import Table
+from rich.text import Text
+
+from aks_infiniband_cli.console import FINE, FOUND, Answer, Command, at_work
+from aks_infiniband_cli.preflight.command import declare_stack
+
+
+def run(given: argparse.Namespace) -> Answer:
+    """Look for what is left. The exit code is FOUND where something is."""
+    from aks_infiniband_cli.teardown.looking import look  # noqa: PLC0415 it imports an extra, and takes a second
+
+    with at_work("Looking for what is left"):
+        file: Path = given.folder / f"Pulumi.{given.stack}.yaml"
+        where, orphans = look(file, given.subscription, given.endpoint.rstrip("/"))
+    table = Table("left", "removed by", show_edge=False)
+    for orphan in orphans:
+        table.add_row(Text(orphan.what), Text(orphan.remedy))
+    clean = f"Nothing of stack {given.stack} is left in {where}."
+    lines = [line for orphan in orphans for line in (f"left  {orphan.what}", f"      remove: {orphan.remedy}")]
+    return Answer(
+        document={"stack": given.stack, "where": where, "left": [vars(orphan) for orphan in orphans]},
+        text="\n".join(lines) if orphans else clean,
+        shown=table if orphans else Text(clean, style="green"),
+        exit_code=FOUND if orphans else FINE,
+    )
+
+
+TEARDOWN: Final = Command(
+    name="teardown",
+    help="after destroy, name what is left of a stack and the command that removes it",
+    description="Looks in Azure, or in the existing cluster, for what a destroyed stack has left. It changes nothing.",
+    example="aks-infiniband teardown -s dev",
+    declare=declare_stack,
+    run=run,
+    extra="azure",
+)

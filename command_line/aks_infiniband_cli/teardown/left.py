@@ -1,0 +1,140 @@
+"""What is left, and the command that removes each: pure functions over what was read."""
+
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from aks_infiniband.azure.identity import assignment_name
+from aks_infiniband.resources.metadata import GPU_OPERATOR_NAMESPACE, NETWORK_OPERATOR_NAMESPACE
+from aks_infiniband.workload.pods import NAMESPACE
+
+NAMESPACES: Final = (NETWORK_OPERATOR_NAMESPACE, GPU_OPERATOR_NAMESPACE, NAMESPACE)
+GROUPS: Final = frozenset({"mellanox.com", "nvidia.com", "nv-ipam.nvidia.com", "nfd.k8s-sigs.io", "k8s.cni.cncf.io"})
+"""API groups of the definitions that network-operator 26.4.1 and gpu-operator 26.3.3 bring. Helm leaves definitions in
+place when it removes a release."""
+_LABELS: Final = ("feature.node.kubernetes.io/", "nvidia.com/", "network.nvidia.com/")
+"""How the labels begin that Node Feature Discovery and both operators put on nodes."""
+_TAINTS: Final = ("nvidia.com/", "mellanox.com/")
+_SHARED: Final = "; leave it where something else in the cluster uses it"
+Object = Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Orphan:
+    """Something that is left. remedy: the command that removes it."""
+
+    what: str
+    remedy: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Group:
+    """A resource group that is there. resources: IDs of what is in it."""
+
+    name: str
+    managed_by: str
+    resources: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Assignment:
+    """A role assignment on a subnet."""
+
+    id: str
+    name: str
+    scope: str
+    principal: str
+    role: str
+
+
+def groups_of(groups: Sequence[Group], *, group: str, node_group: str | None, cluster: str) -> list[Group]:
+    """Those of a stack: the cluster's own, and the one in which AKS keeps the machines.
+
+    node_group: its name where the stack gives one; AKS's own is MC_GROUP_CLUSTER_REGION (AKS, "FAQ").
+    """
+    owner = f"/resourcegroups/{group}/providers/microsoft.containerservice/managedclusters/{cluster}".lower()
+    names = {group.lower(), (node_group or "").lower()}
+    return [
+        found
+        for found in groups
+        if found.name.lower() in names
+        or found.managed_by.lower().endswith(owner)
+        or found.name.lower().startswith(f"mc_{group}_{cluster}_".lower())
+    ]
+
+
+def in_azure(groups: Sequence[Group], subscription_id: str) -> Iterator[Orphan]:
+    """Resources, each with its command, and then their group."""
+    for group in groups:
+        for resource in group.resources:
+            kind = "/".join(resource.split("/providers/")[-1].split("/")[:2])
+            what = f"{kind} {resource.rsplit('/', 1)[-1]} in resource group {group.name}"
+            yield Orphan(what=what, remedy=f"az resource delete --ids {resource}")
+        command = f"az group delete --subscription {subscription_id} --name {group.name}"
+        yield Orphan(what=f"resource group {group.name}", remedy=command)
+
+
+def orphaned(assignments: Sequence[Assignment], principals: Collection[str]) -> Iterator[Orphan]:
+    """Role assignments that this program has made, by their names, for identities that are no more.
+
+    principals: of the identities that are there.
+    """
+    for found in assignments:
+        role = f"/subscriptions/{found.scope.split('/')[2]}/providers/{found.role.split('/providers/')[-1]}"
+        ours = found.name == assignment_name(found.scope, found.principal, role)
+        if ours and found.principal not in principals:
+            what = f"role assignment {found.name} on {found.scope}, for an identity that is no more"
+            yield Orphan(what=what, remedy=f"az role assignment delete --ids {found.id}")
+
+
+def in_cluster(
+    namespaces: Sequence[Object],
+    nodes: Sequence[Object],
+    definitions: Sequence[Object],
+    customs: Sequence[Object],
+    kept: Collection[str],
+) -> Iterator[Orphan]:
+    """What is left in a cluster that somebody else owns.
+
+    customs: objects of the definitions. kept: keys of labels by which the cluster's owner knows the nodes.
+    """
+    for custom in customs:
+        yield from _custom(custom)
+    for namespace in namespaces:
+        name = namespace["metadata"]["name"]
+        if name in NAMESPACES:
+            hangs = ", and hangs" if namespace["metadata"].get("deletionTimestamp") else ""
+            yield Orphan(what=f"namespace {name}{hangs}", remedy=f"kubectl delete namespace {name}")
+    for definition in definitions:
+        name = definition["metadata"]["name"]
+        yield Orphan(what=f"definition {name}", remedy=f"kubectl delete crd {name}{_SHARED}")
+    for node in nodes:
+        yield from _node(node, kept)
+
+
+def _custom(custom: Object) -> Iterator[Orphan]:
+    metadata = custom["metadata"]
+    group = custom["apiVersion"].partition("/")[0]
+    where = f" --namespace {metadata['namespace']}" if metadata.get("namespace") else ""
+    target = f"{custom['kind']}.{group} {metadata['name']}"
+    finalizers = metadata.get("finalizers") or []
+    if metadata.get("deletionTimestamp") and finalizers:
+        patch = json.dumps({"metadata": {"finalizers": None}})
+        what = f"{target}, which the finalizers {', '.join(finalizers)} hold: their operator is gone"
+        yield Orphan(what=what, remedy=f"kubectl patch {target}{where} --type merge --patch '{patch}'")
+    else:
+        yield Orphan(what=target, remedy=f"kubectl delete {target}{where}{_SHARED}")
+
+
+def _node(node: Object, kept: Collection[str]) -> Iterator[Orphan]:
+    name = node["metadata"]["name"]
+    labels = [key for key in node["metadata"].get("labels") or {} if key.startswith(_LABELS) and key not in kept]
+    if labels:
+        keys = " ".join(f"{key}-" for key in sorted(labels))
+        what = f"{len(labels)} labels of the operators on node {name}"
+        yield Orphan(what=what, remedy=f"kubectl label node {name} {keys}{_SHARED}")
+    for taint in (node.get("spec") or {}).get("taints") or []:
+        if taint["key"].startswith(_TAINTS):
+            what = f"taint {taint['key']}:{taint['effect']} on node {name}"
+            yield Orphan(what=what, remedy=f"kubectl taint node {name} {taint['key']}:{taint['effect']}-")

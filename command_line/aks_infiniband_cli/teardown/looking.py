@@ -1,0 +1,59 @@
+"""Where a stack was, and what is left there."""
+
+from pathlib import Path
+
+from aks_infiniband.azure.arguments import ClusterNetwork
+from aks_infiniband.stack.azure_cluster import AzureClusterArgs
+from aks_infiniband.stack.stack import Stack
+from azure.core.exceptions import AzureError
+from lightkube import ApiError
+
+from aks_infiniband_cli.console import CommandError
+from aks_infiniband_cli.preflight.azure import login
+from aks_infiniband_cli.preflight.stack_file import settings_of, subscription_of
+from aks_infiniband_cli.teardown.azure import Azure
+from aks_infiniband_cli.teardown.cluster import left_in
+from aks_infiniband_cli.teardown.left import Orphan, groups_of, in_azure, orphaned
+
+
+def look(file: Path, subscription_id: str | None, endpoint: str) -> tuple[str, list[Orphan]]:
+    """Where was looked, and what is left there. Raises CommandError where that cannot be read."""
+    configuration, stack, settings = settings_of(file)
+    if stack is None:
+        raise CommandError(settings.found)
+    if stack.existing is not None:
+        return f"the cluster {stack.existing.server}", _in_cluster(stack, stack.existing.kubeconfig)
+    assert isinstance(stack.cluster, AzureClusterArgs)
+    if not (file.parent / "Pulumi.yaml").is_file():
+        raise CommandError(f"{file.parent / 'Pulumi.yaml'} is not there: the cluster is named after its project")
+    chosen = subscription_of(subscription_id, configuration)
+    try:
+        return f"subscription {chosen}", _in_azure(stack.cluster, Azure(login(), endpoint, chosen), chosen)
+    except AzureError as error:
+        why = str(error).strip().partition("\n")[0]
+        raise CommandError(f"subscription {chosen} cannot be read: {why}") from error
+
+
+def _in_cluster(stack: Stack, kubeconfig: str) -> list[Orphan]:
+    try:
+        return left_in(kubeconfig, {key for pool in stack.pools for key in pool.node_selector})
+    except (ApiError, OSError) as error:
+        raise CommandError(f"the cluster cannot be read: {error}") from error
+
+
+def _in_azure(args: AzureClusterArgs, azure: Azure, subscription_id: str) -> list[Orphan]:
+    cluster = args.cluster
+    ours = groups_of(
+        azure.groups(),
+        group=cluster.resource_group_name,
+        node_group=cluster.node_resource_group_name,
+        cluster=cluster.cluster_name,
+    )
+    found = list(in_azure([azure.filled(group) for group in ours], subscription_id))
+    assignments = [each for subnet in _subnets(cluster.network) for each in azure.assignments(subnet)]
+    return [*found, *(orphaned(assignments, azure.principals()) if assignments else ())]
+
+
+def _subnets(network: ClusterNetwork) -> list[str]:
+    """Those that were there before."""
+    return [subnet for subnet in (network.node_subnet_id, network.pod_subnet_id) if subnet]

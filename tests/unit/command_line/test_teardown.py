@@ -1,0 +1,221 @@
+"""`aks-infiniband teardown`: what a destroyed stack has left is named with the command that removes it."""
+
+import json
+import re
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from aks_infiniband.azure.identity import assignment_name
+from aks_infiniband_cli.main import main
+from aks_infiniband_cli.preflight import stack_file
+from aks_infiniband_cli.teardown import looking
+from aks_infiniband_cli.teardown.cluster import left_in
+from aks_infiniband_cli.teardown.left import Group, groups_of, in_cluster
+
+from tests.unit.command_line.arm import Arm, served
+from tests.unit.command_line.test_preflight import HUB, ROOT, SUBSCRIPTION, Credential
+
+SUBNET = f"{HUB}/subnets/nodes"
+ROLE = (
+    f"/subscriptions/{SUBSCRIPTION}/providers/Microsoft.Authorization/roleDefinitions/"
+    "4d97b98b-1d4f-4787-a291-c67834d212e7"
+)
+
+
+@pytest.fixture
+def arm() -> Arm:
+    return Arm()
+
+
+@pytest.fixture
+def flags(arm: Arm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    monkeypatch.setattr(looking, "login", Credential)
+    monkeypatch.setenv("ARM_SUBSCRIPTION_ID", SUBSCRIPTION)
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    with served(arm, tmp_path) as (url, certificate):
+        monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(certificate))
+        yield ["teardown", "--endpoint", url, "--output", "json"]
+
+
+def left(capsys: pytest.CaptureFixture[str]) -> dict[str, str]:
+    return {orphan["what"]: orphan["remedy"] for orphan in json.loads(capsys.readouterr().out)["left"]}
+
+
+def test_where_nothing_is_left_it_says_so(flags: list[str], arm: Arm, capsys: pytest.CaptureFixture[str]) -> None:
+    arm.groups = {"somebody-elses": [f"/subscriptions/{SUBSCRIPTION}/resourceGroups/somebody-elses/providers/A/b/c"]}
+    assert main([*flags, "-s", "dev", "--folder", str(ROOT)]) == 0
+    assert left(capsys) == {}
+    assert main([*flags, "-s", "dev", "--folder", str(ROOT), "--output", "text"]) == 0
+    assert capsys.readouterr().out == f"Nothing of stack dev is left in subscription {SUBSCRIPTION}.\n"
+
+
+def test_machines_disks_and_interfaces_of_the_stack_are_named_each_with_its_command(
+    flags: list[str], arm: Arm, capsys: pytest.CaptureFixture[str]
+) -> None:
+    group = "MC_aks-infiniband-dev_aks-infiniband-dev_southcentralus"
+    machines = "Microsoft.Compute/virtualMachineScaleSets/ib"
+    scale_set = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/{group}/providers/{machines}"
+    arm.groups = {"aks-infiniband-dev": [], group: [scale_set]}
+    assert main([*flags, "-s", "dev", "--folder", str(ROOT)]) == 1
+    assert left(capsys) == {
+        "resource group aks-infiniband-dev": f"az group delete --subscription {SUBSCRIPTION} --name aks-infiniband-dev",
+        f"Microsoft.Compute/virtualMachineScaleSets ib in resource group {group}": (
+            f"az resource delete --ids {scale_set}"
+        ),
+        f"resource group {group}": f"az group delete --subscription {SUBSCRIPTION} --name {group}",
+    }
+
+
+def test_the_group_of_the_machines_is_known_by_its_name_or_by_its_cluster() -> None:
+    cluster = "/subscriptions/s/resourcegroups/g/providers/Microsoft.ContainerService/managedClusters/c"
+    groups = [
+        Group(name="G", managed_by=""),
+        Group(name="mc_g_c_eastus", managed_by=""),
+        Group(name="machines", managed_by=cluster),
+        Group(name="given", managed_by=""),
+        Group(name="mc_g_c2_eastus", managed_by=f"{cluster}2"),
+    ]
+    found = groups_of(groups, group="g", node_group="given", cluster="c")
+    assert [group.name for group in found] == ["G", "mc_g_c_eastus", "machines", "given"]
+
+
+def test_role_assignments_of_an_identity_that_is_gone_are_named_and_others_are_not(
+    flags: list[str], arm: Arm, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    document = yaml.safe_load((ROOT / "Pulumi.dev.yaml").read_text())
+    document["config"]["aks-infiniband:cluster"]["network"] = {"nodeSubnetId": SUBNET}
+    (tmp_path / "Pulumi.dev.yaml").write_text(yaml.safe_dump(document))
+    (tmp_path / "Pulumi.yaml").write_text("name: lab\n")
+    gone, there, else_ = ("gone", "there", "somebody")
+    names = {gone: assignment_name(SUBNET, gone, ROLE), there: assignment_name(SUBNET, there, ROLE), else_: "by-hand"}
+    arm.subnet_roles = [
+        {"name": name, "scope": SUBNET, "principalId": principal, "roleDefinitionId": ROLE}
+        for principal, name in names.items()
+    ]
+    arm.identities = (there,)
+    assert main([*flags, "-s", "dev", "--folder", str(tmp_path)]) == 1
+    (remedy,) = left(capsys).values()
+    assert remedy == f"az role assignment delete --ids /assignments/{names[gone]}"
+
+
+def test_without_the_project_nobody_knows_the_clusters_name(
+    flags: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "Pulumi.dev.yaml").write_text((ROOT / "Pulumi.dev.yaml").read_text())
+    assert main([*flags, "-s", "dev", "--folder", str(tmp_path)]) == 2
+    assert "Pulumi.yaml" in capsys.readouterr().err
+
+
+def test_what_cannot_be_read_is_no_clean_bill(flags: list[str], arm: Arm, capsys: pytest.CaptureFixture[str]) -> None:
+    arm.refused = "resourcegroups$"
+    assert main([*flags, "-s", "dev", "--folder", str(ROOT)]) == 2
+    assert "AuthorizationFailed" in capsys.readouterr().err
+
+
+def named(name: str, **more: Any) -> dict[str, Any]:
+    return {"metadata": {"name": name, **more}}
+
+
+POLICY = {"apiVersion": "mellanox.com/v1alpha1", "kind": "NicClusterPolicy"}
+DEFINITION = {
+    **named("nicclusterpolicies.mellanox.com"),
+    "spec": {
+        "group": "mellanox.com",
+        "scope": "Cluster",
+        "names": {"kind": "NicClusterPolicy", "plural": "nicclusterpolicies"},
+        "versions": [{"name": "v1alpha1", "served": True, "storage": True}],
+    },
+}
+OTHERS = {**named("widgets.example.com"), "spec": {**DEFINITION["spec"], "group": "example.com"}}
+NODE = {
+    **named("n0", labels={"feature.node.kubernetes.io/pci-15b3.present": "true", "example.com/fabric": "a"}),
+    "spec": {"taints": [{"key": "nvidia.com/gpu", "effect": "NoSchedule"}, {"key": "sku", "effect": "NoSchedule"}]},
+}
+
+
+def test_a_finalizer_whose_operator_is_gone_comes_with_the_patch() -> None:
+    held = {**POLICY, **named("nic-cluster-policy", deletionTimestamp="2026-11-22T10:00:00Z", finalizers=["f"])}
+    (orphan,) = in_cluster([], [], [], [held], ())
+    assert "finalizers f hold" in orphan.what
+    assert orphan.remedy == (
+        "kubectl patch NicClusterPolicy.mellanox.com nic-cluster-policy --type merge "
+        '--patch \'{"metadata": {"finalizers": null}}\''
+    )
+
+
+@pytest.fixture
+def api() -> Iterator[str]:
+    """The kubeconfig of an API server that has what a careless destroy leaves."""
+    lists = {
+        "/apis/apiextensions.k8s.io/v1/customresourcedefinitions": [DEFINITION, OTHERS],
+        "/apis/mellanox.com/v1alpha1/nicclusterpolicies": [named("nic-cluster-policy")],
+        "/api/v1/namespaces": [named("network-operator", deletionTimestamp="2026-11-22T10:00:00Z"), named("default")],
+        "/api/v1/nodes": [NODE],
+    }
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            text = json.dumps({"metadata": {}, "items": lists[self.path.partition("?")[0]]}).encode()
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(text)))
+            self.end_headers()
+            self.wfile.write(text)
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    url = f"http://127.0.0.1:{server.server_port}"
+    yield yaml.safe_dump(
+        {
+            "current-context": "c",
+            "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
+            "clusters": [{"name": "c", "cluster": {"server": url}}],
+            "users": [{"name": "u", "user": {}}],
+        }
+    )
+    server.shutdown()
+    server.server_close()
+
+
+def test_in_somebody_elses_cluster_what_the_operators_left_is_named_and_nothing_else(api: str) -> None:
+    found = {orphan.what: orphan.remedy for orphan in left_in(api, kept={"example.com/fabric"})}
+    shared = "; leave it where something else in the cluster uses it"
+    assert found == {
+        "NicClusterPolicy.mellanox.com nic-cluster-policy": (
+            f"kubectl delete NicClusterPolicy.mellanox.com nic-cluster-policy{shared}"
+        ),
+        "namespace network-operator, and hangs": "kubectl delete namespace network-operator",
+        "definition nicclusterpolicies.mellanox.com": f"kubectl delete crd nicclusterpolicies.mellanox.com{shared}",
+        "1 labels of the operators on node n0": (
+            f"kubectl label node n0 feature.node.kubernetes.io/pci-15b3.present-{shared}"
+        ),
+        "taint nvidia.com/gpu:NoSchedule on node n0": "kubectl taint node n0 nvidia.com/gpu:NoSchedule-",
+    }
+
+
+def test_the_transcripts_of_the_page_are_what_the_command_prints(
+    flags: list[str], arm: Arm, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    page = (ROOT / "docs" / "teardown.md").read_text(encoding="utf-8")
+    said = re.findall(r"^\$ aks-infiniband teardown -s dev\n((?:.*\n)+?)```", page, flags=re.MULTILINE)
+    group = "MC_aks-infiniband-dev_aks-infiniband-dev_southcentralus"
+    disk = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/{group}/providers/Microsoft.Compute/disks/os-0"
+    for number, groups in enumerate(({}, {group: [disk]})):
+        arm.groups = groups
+        assert main([*flags, "-s", "dev", "--output", "text"]) == number
+        assert capsys.readouterr().out.rstrip() == said[number].rstrip()
+
+
+def test_the_clusters_default_name_is_after_project_and_stack() -> None:
+    _, stack, _ = stack_file.settings_of(ROOT / "Pulumi.dev.yaml")
+    assert stack is not None
+    assert getattr(stack.cluster, "cluster").cluster_name == "aks-infiniband-dev"  # noqa: B009
