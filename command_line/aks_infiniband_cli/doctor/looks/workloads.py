@@ -1,7 +1,7 @@
 """What pods show: those of the operators, and those that ask for InfiniBand or GPUs."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from aks_infiniband.diagnosis.known_messages import ADMISSION, message_in
@@ -127,6 +127,12 @@ def validation(snapshot: Snapshot) -> Iterator[Finding]:
         report = report_in(config_map) if labelled([config_map], _OURS) else None
         if report is not None and report.get("verdict") == "fail":
             failed = [check for check in report.get("checks") or [] if check.get("verdict") == "fail"]
-            told = "; ".join(f"{check['check']} of {check.get('subject')}" for check in failed[:3])
-            what = f"pool {report.get('pool')}: the validation failed: {told}"
-            yield Finding(symptom="validation-failed", about=f"ConfigMap {name_of(config_map)}", what=what)
+            what = f"pool {report.get('pool')}: the validation failed: {'; '.join(map(_told, failed[:3]))}"
+            cause = next((str(check["cause"]) for check in failed if check.get("cause")), None)
+            yield Finding(symptom="validation-failed", about=f"ConfigMap {name_of(config_map)}", what=what, cause=cause)
+
+
+def _told(check: Mapping[str, Any]) -> str:
+    """A failed check in a few words."""
+    where = " ".join(str(check[key]) for key in ("node", "device") if check.get(key))
+    return f"{check['check']} {where or 'of the pool'}: {check.get('measured')} instead of {check.get('expected')}"

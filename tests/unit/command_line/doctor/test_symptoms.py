@@ -116,3 +116,9 @@ def test_entries_for_other_adapters_beside_those_for_infiniband_are_left_alone()
     config["configList"].append({"resourceName": "intel", "selectors": {"vendors": ["8086"]}})
     devices["data"]["config.json"] = json.dumps(config)
     assert examine(cluster) == []
+
+
+def test_a_validation_that_failed_is_told_with_node_device_and_what_was_measured() -> None:
+    [found] = examine(sick("validation-failed"))
+    assert found.evidence.endswith("hca-state aks-ndh100-34826709-vmss000001 mlx5_3: DOWN instead of ACTIVE")
+    assert found.cause == "the link is down"
