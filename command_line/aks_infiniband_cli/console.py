@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from rich.console import Console, RenderableType
+from rich.text import Text
 
 FINE: Final = 0
 FOUND: Final = 1
@@ -57,9 +58,17 @@ def show(answer: Answer, output: Output) -> None:
     if output == "json":
         print(json.dumps(answer.document, indent=2, ensure_ascii=False))
     elif answer.shown is not None and sys.stdout.isatty():
-        Console(highlight=False).print(answer.shown)
+        Console(highlight=False).print(answer.shown, crop=False)
     else:
         print(answer.text)
+
+
+def uncut(*parts: str | tuple[str, str]) -> Text:
+    """Text whose lines the terminal wraps itself, so that a command that is copied stays whole.
+
+    parts: text, or text and its style.
+    """
+    return Text.assemble(*parts, no_wrap=True, overflow="ignore")
 
 
 @contextmanager

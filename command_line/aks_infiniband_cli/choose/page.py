@@ -3,12 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rich.console import Group, RenderableType
+from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
 from aks_infiniband_cli.choose.decision import Decision
 from aks_infiniband_cli.choose.prices import PRICES, price_command
+from aks_infiniband_cli.console import uncut
 
 
 def document_of(decision: Decision, region: str) -> dict[str, Any]:
@@ -44,12 +45,12 @@ def text_of(document: Mapping[str, Any]) -> str:
     return "\n".join([*lines, *_price_lines(document["price"])])
 
 
-def shown(document: Mapping[str, Any]) -> RenderableType:
+def shown(document: Mapping[str, Any]) -> Group:
     """For a terminal: the choice, why, the sources in a column of their own, and the price."""
     reasons = Table("why", "source", show_edge=False)
     for reason in document["reasons"]:
         reasons.add_row(Text(reason["text"]), Text(reason["source"] or "", style="dim"))
-    price = Text("\n".join(_price_lines(document["price"])), style="dim")
+    price = uncut(("\n".join(_price_lines(document["price"])), "dim"))
     return Group(Text(_headline(document), style="bold green" if document["mode"] else "bold yellow"), reasons, price)
 
 

@@ -5,10 +5,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from rich.table import Table
-from rich.text import Text
+from rich.console import Group
 
-from aks_infiniband_cli.console import FINE, FOUND, Answer, Command, at_work
+from aks_infiniband_cli.console import FINE, FOUND, Answer, Command, at_work, uncut
 
 if TYPE_CHECKING:  # importing it takes a second, and the Azure clients are an extra
     from aks_infiniband_cli.preflight.checks import Line
@@ -34,7 +33,7 @@ def run(given: argparse.Namespace) -> Answer:
     return Answer(
         document={"stack": given.stack, "checks": [vars(line) for line in lines]},
         text="\n".join(_plain(lines)),
-        shown=_table(lines),
+        shown=shown(lines),
         exit_code=FOUND if any(line.state == "fail" for line in lines) else FINE,
     )
 
@@ -47,12 +46,16 @@ def _plain(lines: "Sequence[Line]") -> Iterator[str]:
             yield f"{'':<11}  do: {line.remedy}"
 
 
-def _table(lines: "Sequence[Line]") -> Table:
-    table = Table("", "check", "found", "what to do", show_edge=False)
+def shown(lines: "Sequence[Line]") -> Group:
+    """For a terminal: the same, with the state in colour."""
+    width = max(map(len, _STYLES))
+    parts = []
     for line in lines:
-        state = Text(line.state, style=_STYLES[line.state])
-        table.add_row(state, Text(line.check), Text(line.found), Text(line.remedy or ""))
-    return table
+        state = (f"{line.state:<{width}}", _STYLES[line.state])
+        parts.append(uncut(state, "  ", (line.check, "bold"), f": {line.found}"))
+        if line.remedy:
+            parts.append(uncut(" " * width, "  do: ", (line.remedy, "italic")))
+    return Group(*parts)
 
 
 PREFLIGHT: Final = Command(

@@ -4,10 +4,9 @@ import argparse
 from pathlib import Path
 from typing import Final
 
-from rich.table import Table
-from rich.text import Text
+from rich.console import Group
 
-from aks_infiniband_cli.console import FINE, FOUND, Answer, Command, at_work
+from aks_infiniband_cli.console import FINE, FOUND, Answer, Command, at_work, uncut
 from aks_infiniband_cli.preflight.command import declare_stack
 
 
@@ -18,15 +17,13 @@ def run(given: argparse.Namespace) -> Answer:
     with at_work("Looking for what is left"):
         file: Path = given.folder / f"Pulumi.{given.stack}.yaml"
         where, orphans = look(file, given.subscription, given.endpoint.rstrip("/"))
-    table = Table("left", "removed by", show_edge=False)
-    for orphan in orphans:
-        table.add_row(Text(orphan.what), Text(orphan.remedy))
     clean = f"Nothing of stack {given.stack} is left in {where}."
+    shown = [uncut(("left  ", "bold red"), orphan.what, "\n      remove: ", orphan.remedy) for orphan in orphans]
     lines = [line for orphan in orphans for line in (f"left  {orphan.what}", f"      remove: {orphan.remedy}")]
     return Answer(
         document={"stack": given.stack, "where": where, "left": [vars(orphan) for orphan in orphans]},
         text="\n".join(lines) if orphans else clean,
-        shown=table if orphans else Text(clean, style="green"),
+        shown=Group(*shown) if orphans else uncut((clean, "green")),
         exit_code=FOUND if orphans else FINE,
     )
 

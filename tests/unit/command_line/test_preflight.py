@@ -3,6 +3,7 @@
 import base64
 import json
 import re
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -103,6 +104,17 @@ def test_the_shortfall_of_a_quota_is_exact_and_comes_with_the_request(checked: C
     assert "az quota update" in line["remedy"]
     assert "value=480" in line["remedy"]
     assert lines["quota cores"]["found"].startswith("216 vCPUs wanted")  # 2 × 96, and 8 × (2 + 1) of the system pool
+
+
+def test_on_a_narrow_terminal_a_command_stays_whole(
+    flags: list[str], arm: Arm, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arm.used = {FAMILY: 288}
+    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    assert main([*flags, "-s", "dev"]) == 1
+    scope = f"--scope /subscriptions/{SUBSCRIPTION}/providers/Microsoft.Compute/locations/southcentralus --limit-object"
+    assert scope in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
