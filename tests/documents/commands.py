@@ -12,7 +12,7 @@ from unittest import mock
 from aks_infiniband_cli.choose.answers import Answers
 from aks_infiniband_cli.choose.decision import decide
 from aks_infiniband_cli.choose.page import document_of, shown
-from aks_infiniband_cli.preflight import looking, prices
+from aks_infiniband_cli.preflight import charts, looking, prices
 from aks_infiniband_cli.preflight.command import shown as shown_lines
 from rich.console import Console, Group
 from rich.text import Text
@@ -45,6 +45,7 @@ def _azure() -> Iterator[str]:
             mock.patch.dict(os.environ, environment),
             mock.patch.object(looking, "login", Credential),
             mock.patch.object(prices, "ENDPOINT", url),
+            mock.patch.object(charts, "index_of", return_value=f"{url}/charts/index.yaml"),
         ):
             yield url
 

@@ -1,5 +1,6 @@
 """The decision that a stack file has taken already."""
 
+from contextlib import chdir
 from pathlib import Path
 
 from aks_infiniband.facts.pool import Pool
@@ -21,7 +22,8 @@ def explain(path: Path) -> tuple[dict[str, Decision], str]:
     try:
         document = read(path)
         configuration = (document or {}).get("config") or {}
-        stack = load(configuration)
+        with chdir(path.parent):  # files that it names are relative to it, as for the engine
+            stack = load(configuration)
     except (AttributeError, HandwrittenError) as error:
         raise CommandError(f"{path}: {error}") from error
     except SettingsError as error:

@@ -10,6 +10,7 @@ from azure.core.exceptions import AzureError
 
 from aks_infiniband_cli.preflight import checks, prices
 from aks_infiniband_cli.preflight.azure import Azure, login
+from aks_infiniband_cli.preflight.charts import charts
 from aks_infiniband_cli.preflight.checks import Line
 from aks_infiniband_cli.preflight.needs import PROVIDERS, Needs, needs_of
 from aks_infiniband_cli.preflight.roles import roles
@@ -19,7 +20,7 @@ _LOGIN: Final = "az login, or the environment variables of a service principal; 
 _MAY_READ: Final = "the role Reader on the subscription lets you read this; a proxy or firewall may be in the way"
 _LEFT: Final = (
     ("capacity", "quota is not capacity: Azure tells it only when machines are asked for", None),
-    ("charts and images", "not looked at yet", "let the nodes reach nvcr.io and mcr.microsoft.com"),
+    ("images", "what the nodes reach is not looked at", "let them reach nvcr.io and mcr.microsoft.com, or a mirror"),
 )
 _Found = TypeVar("_Found")
 
@@ -30,14 +31,15 @@ def look(file: Path, subscription_id: str | None, endpoint: str) -> list[Line]:
     endpoint: of Azure Resource Manager.
     """
     configuration, stack, settings = settings_of(file)
-    needs = needs_of(stack) if stack is not None else None
+    if stack is None:
+        return [settings]
+    here = [settings, *charts(stack, file.parent)]
+    needs = needs_of(stack)
     if needs is None:
-        if stack is None:
-            return [settings]
         found = "the cluster is there already, and the stack makes nothing in Azure"
-        return [settings, Line(check="Azure", state="not checked", found=found)]
+        return [*here, Line(check="Azure", state="not checked", found=found)]
     chosen = subscription_of(subscription_id, configuration)
-    return [settings, *_kubelogin(needs), *_of_azure(needs, Azure(login(), endpoint, chosen), chosen)]
+    return [*here, *_kubelogin(needs), *_of_azure(needs, Azure(login(), endpoint, chosen), chosen)]
 
 
 def _kubelogin(needs: Needs) -> Iterator[Line]:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from contextlib import chdir
 from pathlib import Path
 from typing import Any, Final
 
@@ -28,7 +29,9 @@ def settings_of(file: Path) -> tuple[Mapping[str, Any], Stack | None, Line]:
     except (AttributeError, HandwrittenError) as error:
         raise CommandError(f"{file}: {error}") from error
     try:
-        stack = load(_named(configuration, file))
+        named = _named(configuration, file)
+        with chdir(file.parent):  # files that it names are relative to it, as for the engine
+            stack = load(named)
     except SettingsError as error:
         return configuration, None, Line(check="settings", state="fail", found=str(error), remedy=f"mend {file}")
     return configuration, stack, Line(check="settings", state="pass", found=f"{file} has no mistakes")

@@ -186,6 +186,14 @@ def test_the_decision_of_a_stack_file_is_explained_for_each_pool(capsys: pytest.
     assert all(pool["reasons"] for pool in pools.values())
 
 
+def test_files_that_a_stack_file_names_are_relative_to_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["init", "--explain", str(ROOT / "Pulumi.dev.yaml")]) == 0
+    assert "RDMA shared" in capsys.readouterr().out
+
+
 def test_a_stack_file_that_the_program_refuses_is_refused_with_its_mistakes(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 from aks_infiniband_cli.main import main
-from aks_infiniband_cli.preflight import looking, prices
+from aks_infiniband_cli.preflight import charts, looking, prices
 from azure.core.credentials import AccessToken
 from azure.core.exceptions import ClientAuthenticationError
 
@@ -53,6 +53,7 @@ def flags(arm: Arm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator
     with served(arm, tmp_path) as (url, certificate):
         monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(certificate))
         monkeypatch.setattr(prices, "ENDPOINT", url)
+        monkeypatch.setattr(charts, "index_of", lambda repository: f"{url}/charts/index.yaml")
         yield ["preflight", "--endpoint", url]
 
 
@@ -75,7 +76,10 @@ def stack(folder: Path, **changes: Any) -> list[str]:
     document = yaml.safe_load((ROOT / "Pulumi.dev.yaml").read_text())
     document["config"]["aks-infiniband:cluster"] |= changes.get("cluster", {})
     document["config"]["aks-infiniband:pools"][0] |= changes.get("pool", {})
+    document["config"] |= {key: value for key, value in changes.items() if ":" in key}
     (folder / "Pulumi.other.yaml").write_text(yaml.safe_dump(document))
+    if not (folder / "values").exists():
+        (folder / "values").symlink_to(ROOT / "values")
     return ["-s", "other", "--folder", str(folder)]
 
 
@@ -84,7 +88,8 @@ def test_where_nothing_is_wrong_no_line_fails(checked: Checked, arm: Arm) -> Non
     assert code == 0
     passed = [name for name, line in lines.items() if line["state"] == "pass"]
     assert passed == [
-        *("settings", "subscription", "providers", "roles", "feature", "size of system", "size of ndh100"),
+        *("settings", "chart of the Network Operator", "chart of the GPU Operator", "subscription", "providers"),
+        *("roles", "feature", "size of system", "size of ndh100"),
         *("quota cores", "quota standardDSv5Family", f"quota {FAMILY}", "Kubernetes", "addresses", "price"),
     ]
     assert {line["state"] for name, line in lines.items() if name not in passed} == {"not checked"}
@@ -92,7 +97,7 @@ def test_where_nothing_is_wrong_no_line_fails(checked: Checked, arm: Arm) -> Non
 
 def test_it_only_reads(checked: Checked, arm: Arm) -> None:
     checked("-s", "dev")
-    assert len(arm.asked) == 11  # the server answers nothing but GET
+    assert len(arm.asked) == 13  # the server answers nothing but GET
 
 
 def test_the_shortfall_of_a_quota_is_exact_and_comes_with_the_request(checked: Checked, arm: Arm) -> None:
@@ -170,6 +175,28 @@ def test_a_feature_that_the_program_registers_itself_is_no_failure(checked: Chec
     assert "`pulumi up` registers it" in lines["feature"]["remedy"]
 
 
+def test_a_chart_repository_that_does_not_answer_fails(checked: Checked, arm: Arm) -> None:
+    arm.refused = "index.yaml$"
+    code, lines = checked("-s", "dev")
+    assert code == 1
+    assert lines["chart of the GPU Operator"]["found"] == "https://helm.ngc.nvidia.com/nvidia: it answers 403"
+    assert "registry.charts" in lines["chart of the GPU Operator"]["remedy"]
+
+
+def test_charts_in_a_registry_are_not_checked_and_paths_are_those_of_the_stack_files_folder(
+    checked: Checked, tmp_path: Path
+) -> None:
+    (tmp_path / "network-operator").mkdir()
+    charts = {
+        "aks-infiniband:gpuOperator": {"chart": {"name": "oci://registry.example.com/gpu-operator"}},
+        "aks-infiniband:networkOperator": {"mode": "rdma-shared", "chart": {"name": "./network-operator"}},
+    }
+    _, lines = checked(*stack(tmp_path, **charts))
+    assert lines["chart of the GPU Operator"]["state"] == "not checked"
+    assert "helm show chart oci://" in lines["chart of the GPU Operator"]["remedy"]
+    assert lines["chart of the Network Operator"]["state"] == "pass"
+
+
 def test_contributor_and_administrator_of_roles_are_enough(checked: Checked, arm: Arm) -> None:
     arm.roles = ("Contributor", "Role Based Access Control Administrator")
     _, lines = checked("-s", "dev")
@@ -221,7 +248,7 @@ def test_without_a_login_one_line_says_so(checked: Checked, monkeypatch: pytest.
     assert lines["subscription"]["state"] == "fail"
     assert "az login" in lines["subscription"]["remedy"]
     assert lines["all else in Azure"]["state"] == "not checked"
-    assert arm.asked == []
+    assert set(arm.asked) == {"/charts/index.yaml"}
 
 
 def test_kubelogin_is_looked_for_where_the_login_needs_it(
@@ -252,7 +279,7 @@ def test_a_cluster_that_is_there_already_needs_nothing_of_azure(
     code, lines = checked("-s", "existing")
     assert code == 0
     assert lines["Azure"]["state"] == "not checked"
-    assert arm.asked == []
+    assert set(arm.asked) == {"/charts/index.yaml"}
 
 
 def test_grace_blackwell_needs_the_feature_absent(checked: Checked, arm: Arm, tmp_path: Path) -> None:

@@ -91,6 +91,7 @@ def test_role_assignments_of_an_identity_that_is_gone_are_named_and_others_are_n
     document["config"]["aks-infiniband:cluster"]["network"] = {"nodeSubnetId": SUBNET}
     (tmp_path / "Pulumi.dev.yaml").write_text(yaml.safe_dump(document))
     (tmp_path / "Pulumi.yaml").write_text("name: lab\n")
+    (tmp_path / "values").symlink_to(ROOT / "values")
     gone, there, else_ = ("gone", "there", "somebody")
     names = {gone: assignment_name(SUBNET, gone, ROLE), there: assignment_name(SUBNET, there, ROLE), else_: "by-hand"}
     arm.subnet_roles = [
@@ -107,6 +108,7 @@ def test_without_the_project_nobody_knows_the_clusters_name(
     flags: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "Pulumi.dev.yaml").write_text((ROOT / "Pulumi.dev.yaml").read_text())
+    (tmp_path / "values").symlink_to(ROOT / "values")
     assert main([*flags, "-s", "dev", "--folder", str(tmp_path)]) == 2
     assert "Pulumi.yaml" in capsys.readouterr().err
 
