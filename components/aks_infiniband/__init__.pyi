@@ -53,11 +53,15 @@ from .stack.rdma_cluster import RdmaClusterArgs as RdmaClusterArgs
 from .stack.settings import SettingsError as SettingsError
 from .stack.stack import Stack as Stack
 from .validation import Validation as Validation
+from .validation import ValidationAccess as ValidationAccess
+from .validation import ValidationAccessArgs as ValidationAccessArgs
 from .validation import ValidationArgs as ValidationArgs
 from .validation import ValidationOptions as ValidationOptions
 from .validation import Waits as Waits
 from .workload.environment import LIST_HCAS as LIST_HCAS
 from .workload.environment import nccl_environment as nccl_environment
+from .workload.guard import WorkloadGuard as WorkloadGuard
+from .workload.guard import WorkloadGuardArgs as WorkloadGuardArgs
 from .workload.pods import pod_template_fragment as pod_template_fragment
 from .workload.sample_job import sample_job as sample_job
 from .workload.settings import WorkloadSettings as WorkloadSettings

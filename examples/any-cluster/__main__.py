@@ -10,6 +10,8 @@ from aks_infiniband import (
     NetworkOperator,
     NicClusterPolicy,
     Validation,
+    ValidationAccess,
+    WorkloadGuard,
     WorkloadSettings,
     load,
     sample_job,
@@ -52,22 +54,26 @@ gpus = stack.gpu_operator(kubeconfig)
 assert gpus is not None, "this program is for machines with GPUs"
 gpu_operator = GpuOperator("gpu-operator", args=gpus, opts=after(policy))
 
+# Pods that may lock memory need this level; of all that it admits, the guard leaves them no more than that.
+privileged = {"pod-security.kubernetes.io/enforce": "privileged"}
 namespace = kubernetes.core.v1.Namespace(
-    "aks-infiniband",
-    metadata={
-        "name": stack.namespaces[0],
-        # Pods that may lock memory need this level; see docs/workloads.md.
-        "labels": {"pod-security.kubernetes.io/enforce": "privileged"},
-    },
-    opts=inside,
+    "aks-infiniband", metadata={"name": stack.namespaces[0], "labels": privileged}, opts=inside
 )
-workload_settings = WorkloadSettings("workload", args=stack.workload_settings(), opts=after(namespace))
+guard = stack.workload_guard()
+if guard is not None:
+    WorkloadGuard("workload", args=guard, opts=inside)
+WorkloadSettings("workload", args=stack.workload_settings(), opts=after(namespace))
+
+# Pools are validated where no workload runs.
+shared = stack.validation_access()
+system = kubernetes.core.v1.Namespace("system", metadata={"name": shared.namespace, "labels": privileged}, opts=inside)
+access = ValidationAccess("validation", args=shared, opts=after(system))
 
 for pool in stack.pools:
     validation = Validation(
         f"validation-{pool.name}",
-        args=stack.validation_of(pool, kubeconfig),
-        opts=after(policy, gpu_operator, workload_settings),
+        args=stack.validation_of(pool, kubeconfig, access=access),
+        opts=after(policy, gpu_operator),
     )
     pulumi.export(f"validation-{pool.name}", validation.report)
     pulumi.export(f"sampleJob-{pool.name}", sample_job(pool))

@@ -120,6 +120,10 @@ class AzureAndKubernetes(mocks.Mocks):
         state = {"name": args.inputs.get("resourceName", args.name), **args.inputs, **shape, "principalId": "principal"}
         if args.typ == "azure-native:containerservice:AgentPool":
             state["provisioningState"] = "Succeeded"
+        if args.typ == "kubernetes:batch/v1:Job":
+            state["metadata"] = {**args.inputs["metadata"], "uid": f"uid-of-{args.name}"}
+        if args.typ == "pulumi:index:Stash":
+            state["output"] = args.inputs["input"]
         return identifier, {**state, **self.outputs.get(args.typ, {})}
 
     def call(self, args: mocks.MockCallArgs) -> dict[str, Any]:  # type: ignore[override]  # the SDK takes both

@@ -114,6 +114,15 @@ class Reader:
                 self.unread.append(f"the log of pod {name_of(pod)}: {type(error).__name__}: {error}")
 
 
+def pods_of_run(kubeconfig: str, namespace: str, run: str) -> list[Object]:
+    """The pods of a Job, by its uid; none where they cannot be read."""
+    try:
+        pods = connect(kubeconfig).list(Pod, namespace=namespace, labels={"batch.kubernetes.io/controller-uid": run})
+        return [pod.to_dict() for pod in pods]
+    except Exception:  # as above: a look must not end an update
+        return []
+
+
 def _read_namespace(namespace: str, view: View, read: Callable[..., bool]) -> None:
     read(f"pods in {namespace}", view.pods, Pod, namespace=namespace)
     read(f"Deployments in {namespace}", view.deployments, Deployment, namespace=namespace)

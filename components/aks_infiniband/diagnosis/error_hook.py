@@ -3,19 +3,20 @@
 import asyncio
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import pulumi
 
 from aks_infiniband.diagnosis.diagnose import Explain, diagnose, render
 from aks_infiniband.diagnosis.pods import job_findings
-from aks_infiniband.diagnosis.view import View, Wait, WaitingFor
+from aks_infiniband.diagnosis.view import Object, View, Wait, WaitingFor
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.resources.metadata import GPU_OPERATOR_NAMESPACE, NETWORK_OPERATOR_NAMESPACE
 from aks_infiniband.resources.options import WaitArgs, child_options
 
+_T = TypeVar("_T")
 LIMIT_SECONDS: Final = 20.0
 """How long a look at the cluster may take."""
 
@@ -88,17 +89,33 @@ async def _look(kubeconfig: str | None, wait: Wait) -> View:
     if kubeconfig is None:
         return View(unread=["the cluster: its kubeconfig is not known"])
     namespaces = list(dict.fromkeys(filter(None, (wait.namespace, NETWORK_OPERATOR_NAMESPACE, GPU_OPERATOR_NAMESPACE))))
-    seen: list[View] = []
 
-    def look() -> None:
+    def look() -> View:
         # Imported here: a client of the API server takes long to load, and waits seldom fail.
         from aks_infiniband.diagnosis.collect import collect  # noqa: PLC0415
 
-        seen.append(collect(kubeconfig, namespaces, limit_seconds=LIMIT_SECONDS))
+        return collect(kubeconfig, namespaces, limit_seconds=LIMIT_SECONDS)
 
-    thread = threading.Thread(target=look, name="diagnosis", daemon=True)
+    return await _within_limit(look) or View(unread=[f"the cluster: no answer within {LIMIT_SECONDS:g} s"])
+
+
+async def job_pods(kubeconfig: str, namespace: str, run: str) -> list[Object]:
+    """The pods of a Job, by its uid; none where they cannot be read in time."""
+
+    def look() -> list[Object]:
+        from aks_infiniband.diagnosis.collect import pods_of_run  # noqa: PLC0415  as above
+
+        return pods_of_run(kubeconfig, namespace, run)
+
+    return await _within_limit(look) or []
+
+
+async def _within_limit(look: Callable[[], _T]) -> _T | None:
+    """What a look finds; None after the limit."""
+    seen: list[_T] = []
+    thread = threading.Thread(target=lambda: seen.append(look()), name="diagnosis", daemon=True)
     thread.start()
     deadline = time.monotonic() + LIMIT_SECONDS
     while thread.is_alive() and time.monotonic() < deadline:
         await asyncio.sleep(0.1)
-    return seen[0] if seen else View(unread=[f"the cluster: no answer within {LIMIT_SECONDS:g} s"])
+    return seen[0] if seen else None

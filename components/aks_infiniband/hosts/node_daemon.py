@@ -1,6 +1,6 @@
 """A DaemonSet of ours that reaches into the machines of some pools."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import resources
 from typing import Any, Final
@@ -15,6 +15,16 @@ from aks_infiniband.resources import metadata
 from aks_infiniband.resources.options import WaitArgs, timeout_annotation
 from aks_infiniband.resources.registry import SOURCES, Registry
 
+_HOST_PROC: Final = "/host/proc"
+"""Where the container finds the machine's namespaces; hostPID would be the whole pod's, for good."""
+_IDLE: Final = {
+    "runAsNonRoot": True,
+    "runAsUser": 65534,
+    "allowPrivilegeEscalation": False,
+    "capabilities": {"drop": ["ALL"]},
+    "readOnlyRootFilesystem": True,
+    "seccompProfile": {"type": "RuntimeDefault"},
+}
 _RESOURCES: Final = {
     "requests": {"cpu": "10m", "memory": "32Mi"},
     "limits": {"cpu": "200m", "memory": "128Mi"},
@@ -55,8 +65,8 @@ class HostProgram:
     script: str
     argument: str
     """The script's $1."""
-    readiness: Mapping[str, Any] | None = None
-    """The probe that tells when the script has done its work; None: at once."""
+    once: bool
+    """Whether the script ends. Then it is an init container's, and what stays has no privileges."""
 
     @property
     def labels(self) -> dict[str, str]:
@@ -72,17 +82,23 @@ class HostProgram:
             "args": [self.argument],
             "resources": _RESOURCES,
             # It loads kernel modules and speaks to systemd through the machine's namespaces, which only a privileged
-            # container that sees the machine's processes may enter.
+            # container may enter.
             "securityContext": {"privileged": True},
-            **({"readinessProbe": dict(self.readiness)} if self.readiness else {}),
+            "volumeMounts": [{"name": "proc", "mountPath": _HOST_PROC, "readOnly": True}],
+        }
+        idle = {
+            **{key: container[key] for key in ("image", "resources")},
+            "name": "idle",
+            "command": ["sh", "-c", "while true; do sleep 3600; done"],
+            "securityContext": _IDLE,
         }
         pod: dict[str, Any] = {
-            "hostPID": True,
             "automountServiceAccountToken": False,
             "priorityClassName": "system-node-critical",
             "affinity": {"nodeAffinity": node_affinity(self.pools)},
             "tolerations": tolerations(self.pools),
-            "containers": [container],
+            **({"initContainers": [container], "containers": [idle]} if self.once else {"containers": [container]}),
+            "volumes": [{"name": "proc", "hostPath": {"path": "/proc", "type": "Directory"}}],
             **({"imagePullSecrets": registry.pull_secrets()} if registry.pull_secret else {}),
         }
         return {

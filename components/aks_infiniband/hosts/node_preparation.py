@@ -23,9 +23,8 @@ is restarted only while it runs with the old limit, so once: a kubelet that rest
 pods (k8s-rdma-shared-dev-plugin issue 118)."""
 
 _ONCE: Final = script("prepare_once.sh")
-_DONE: Final = "/tmp/prepared"  # noqa: S108  in the container
-"""The script makes this file when the node is prepared, and the container is ready. That happens once: an OFED driver
-that reloads later loads its own modules, and the kernel's must not be in its way."""
+"""It ends when the node is prepared. That happens once: an OFED driver that reloads later loads its own modules, and
+the kernel's must not be in its way."""
 
 
 def host_script(modules: Sequence[str], *, memlock: bool) -> str:
@@ -46,7 +45,7 @@ def node_preparation(pools: Sequence[Pool], *, memlock: bool) -> HostProgram:
         pools=pools,
         script=_ONCE,
         argument=host_script((*_MODULES, *(_INBOX_MODULES if inbox else ())), memlock=memlock),
-        readiness={"exec": {"command": ["test", "-f", _DONE]}, "periodSeconds": 5},
+        once=True,
     )
 
 

@@ -29,7 +29,9 @@ def peermem_pools(pools: Sequence[Pool]) -> list[Pool]:
 
 def peermem(pools: Sequence[Pool]) -> HostProgram:
     """The program that keeps the module loaded on these pools' nodes."""
-    return HostProgram(name="nvidia-peermem", component="driver", pools=pools, script=_AGAIN_AND_AGAIN, argument=_LOAD)
+    return HostProgram(
+        name="nvidia-peermem", component="driver", pools=pools, script=_AGAIN_AND_AGAIN, argument=_LOAD, once=False
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

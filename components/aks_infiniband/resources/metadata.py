@@ -4,6 +4,9 @@ from typing import Final
 
 NETWORK_OPERATOR_NAMESPACE: Final = "network-operator"
 GPU_OPERATOR_NAMESPACE: Final = "gpu-operator"
+SYSTEM_NAMESPACE: Final = "aks-infiniband-system"
+"""Namespace of validation, node preparation and the pull secret. No workload belongs there: whoever may run pods there
+is an administrator of every node."""
 
 PRIVILEGED: Final = {"pod-security.kubernetes.io/enforce": "privileged"}
 """Label of a namespace that admits what the lower Pod Security levels refuse: the operators' driver containers, which

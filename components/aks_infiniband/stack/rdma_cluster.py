@@ -64,4 +64,4 @@ class RdmaCluster(pulumi.ComponentResource):
         )
         self.pools = software.pools
         self.sample_jobs = software.sample_jobs
-        self.register_outputs({"clusterName": self.cluster_name, "kubeconfig": self.kubeconfig, "pools": self.pools})
+        self.register_outputs({"clusterName": self.cluster_name, "kubeconfig": self.kubeconfig})

@@ -18,8 +18,9 @@ from aks_infiniband.resources import metadata
 from aks_infiniband.resources.options import child_options
 from aks_infiniband.resources.registry import RegistryCredentials, RegistryCredentialsArgs
 from aks_infiniband.stack.stack import Stack
-from aks_infiniband.validation import Validation
+from aks_infiniband.validation import Validation, ValidationAccess
 from aks_infiniband.workload import pods
+from aks_infiniband.workload.guard import WorkloadGuard
 from aks_infiniband.workload.sample_job import sample_job
 from aks_infiniband.workload.settings import WorkloadSettings
 
@@ -47,18 +48,22 @@ class RdmaSoftware(pulumi.ComponentResource):
     def __init__(self, name: str, *, args: RdmaSoftwareArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("aks-infiniband:index:RdmaSoftware", name, None, opts)
         self._name, self._args, self._opts = name, args, child_options(self, opts)
-        ground = self._ground()
-        prepared = self._node_preparation(ground)
-        infiniband = self._infiniband(ground, prepared)
-        gpus = self._gpus(ground, prepared)
+        workloads, system = self._workloads(), self._system()
+        prepared = self._node_preparation(system)
+        infiniband = self._infiniband(workloads, prepared)
+        gpus = self._gpus(system, prepared)
         workload_settings = WorkloadSettings(
-            f"{name}-workload", args=args.stack.workload_settings(), opts=self._after(*ground)
+            f"{name}-workload", args=args.stack.workload_settings(), opts=self._after(*workloads)
         )
-        ready = [*ground, *prepared, *infiniband, *gpus, workload_settings]
+        ready = [*system, *prepared, *infiniband, *gpus]
         pools = args.stack.pools
+        self._access: ValidationAccess | None = None
+        if args.stack.validation.mode != "off":
+            shared = args.stack.validation_access()
+            self._access = ValidationAccess(f"{name}-validation", args=shared, opts=self._after(*system))
         self.pools = {pool.name: self._pool_outputs(pool, self._validation(pool, ready)) for pool in pools}
         self.sample_jobs = {pool.name: self._sample_job(pool, workload_settings) for pool in pools}
-        self.register_outputs({"pools": self.pools})
+        self.register_outputs({})  # the pools are outputs of the stack: their reports are long
 
     def _after(self, *others: pulumi.Input[pulumi.Resource]) -> pulumi.ResourceOptions:
         return pulumi.ResourceOptions.merge(self._opts, pulumi.ResourceOptions(depends_on=list(others)))
@@ -68,28 +73,43 @@ class RdmaSoftware(pulumi.ComponentResource):
         ready = self._args.pools_ready
         return [ready[pool.name] for pool in pools if pool.name in ready]
 
-    def _ground(self) -> list[pulumi.Resource]:
-        """Our namespace, and in every namespace with workloads the credentials of the registry."""
-        namespace = kubernetes.core.v1.Namespace(
-            f"{self._name}-workload",
+    def _namespace(self, name: str, place: str, part: str) -> kubernetes.core.v1.Namespace:
+        return kubernetes.core.v1.Namespace(
+            f"{self._name}-{name}",
+            # Of the Pod Security levels only this admits IPC_LOCK.
             metadata=kubernetes.meta.v1.ObjectMetaArgs(
-                name=pods.NAMESPACE,
-                # The validation's pods add IPC_LOCK, which the level baseline refuses; node preparation is privileged.
-                labels={**metadata.labels("aks-infiniband", "workload"), **metadata.PRIVILEGED},
+                name=place, labels={**metadata.labels("aks-infiniband", part), **metadata.PRIVILEGED}
             ),
             opts=self._opts,
         )
+
+    def _credentials(self, *places: str, after: pulumi.Resource) -> list[pulumi.Resource]:
         credentials = self._args.stack.registry_credentials
         if credentials is None:
-            return [namespace]
-        return [namespace] + [
+            return []
+        return [
             RegistryCredentials(
                 f"{self._name}-{place}",
                 args=RegistryCredentialsArgs(namespace=place, docker_config=credentials),
-                opts=self._after(namespace),
+                opts=self._after(after),
             )
-            for place in self._args.stack.namespaces
+            for place in places
         ]
+
+    def _workloads(self) -> list[pulumi.Resource]:
+        """The namespace of workloads, where they may lock memory and have nothing of the machines' or of ours."""
+        stack, name = self._args.stack, f"{self._name}-workload"
+        namespace = self._namespace("workload", pods.NAMESPACE, "workload")
+        guard = stack.workload_guard()
+        if guard is not None:
+            WorkloadGuard(name, args=guard, opts=self._opts)
+        places = stack.namespaces if stack.workloads_pull else ()
+        return [namespace, *self._credentials(*places, after=namespace)]
+
+    def _system(self) -> list[pulumi.Resource]:
+        """Our own namespace, and what it takes to pull images there."""
+        namespace = self._namespace("system", metadata.SYSTEM_NAMESPACE, "system")
+        return [namespace, *self._credentials(metadata.SYSTEM_NAMESPACE, after=namespace)]
 
     def _node_preparation(self, ground: Sequence[pulumi.Resource]) -> list[pulumi.Resource]:
         """It restarts the kubelet, so it comes before every device plugin and every pod that holds a device."""
@@ -134,7 +154,7 @@ class RdmaSoftware(pulumi.ComponentResource):
     def _validation(self, pool: Pool, ready: Sequence[pulumi.Resource]) -> Validation:
         return Validation(
             f"{self._name}-{pool.name}",
-            args=self._args.stack.validation_of(pool, self._args.kubeconfig),
+            args=self._args.stack.validation_of(pool, self._args.kubeconfig, access=self._access),
             opts=self._after(*ready, *self._machines([pool])),
         )
 
@@ -146,12 +166,13 @@ class RdmaSoftware(pulumi.ComponentResource):
             "mode": pool.mode,
             "rdmaResource": pool.rdma_resource,
             "podTemplate": pods.pod_template_fragment(
-                pool, topology=stack.topologies.get(pool.name), pull_secret=stack.registry.pull_secret
+                pool, topology=stack.topologies.get(pool.name), pull_secret=stack.workload_registry.pull_secret
             ),
             "validation": validation.report,
         }
 
     def _sample_job(self, pool: Pool, settings: WorkloadSettings) -> pulumi.Output[dict[str, Any]]:
         """The output is known once the ConfigMaps exist to which the Job refers."""
-        job = sample_job(pool, registry=self._args.stack.registry, topology=self._args.stack.topologies.get(pool.name))
+        stack = self._args.stack
+        job = sample_job(pool, registry=stack.workload_registry, topology=stack.topologies.get(pool.name))
         return settings.config_maps[pool.name].apply(lambda _: job)

@@ -68,6 +68,7 @@ class Resolution:
             networks=self.networks,
             topologies=self.topologies,
             namespaces=(NAMESPACE, *settings.workload.namespaces),
+            workloads_pull=settings.workload.registry_credentials and self._credentials is not None,
             memlock=settings.network_operator.node_preparation,
             waits=plain(Waits, settings.readiness),
             validation=self._validation(),

@@ -1,7 +1,7 @@
 """A stack whose settings are all resolved, and the arguments of every component that follow from them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pulumi
@@ -16,9 +16,11 @@ from aks_infiniband.operators.ipoib import IpoibNetworkArgs, Network
 from aks_infiniband.operators.network_operator import NetworkOperatorArgs
 from aks_infiniband.operators.nic_policy import NicClusterPolicyArgs, NicNodePolicyArgs
 from aks_infiniband.operators.nic_policy_spec import NicPolicySpecs
+from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE
 from aks_infiniband.resources.registry import Registry
 from aks_infiniband.stack.azure_cluster import AzureClusterArgs
-from aks_infiniband.validation import ValidationArgs, ValidationOptions, Waits
+from aks_infiniband.validation import ValidationAccess, ValidationAccessArgs, ValidationArgs, ValidationOptions, Waits
+from aks_infiniband.workload.guard import WorkloadGuardArgs
 from aks_infiniband.workload.pods import NAMESPACE
 from aks_infiniband.workload.settings import WorkloadSettingsArgs
 
@@ -63,6 +65,8 @@ class Stack:
     """By pool, the content of an NCCL topology file that takes the place of the generated one."""
     namespaces: Sequence[str]
     """Where workloads find their settings; the first is made."""
+    workloads_pull: bool
+    """Whether those namespaces get the registry's credentials."""
     memlock: bool
     """Whether all nodes are prepared, and the memlock limit of their pods is lifted."""
     waits: Waits
@@ -124,15 +128,31 @@ class Stack:
         return PeermemLoaderArgs(**self._daemon(pools, kubeconfig)) if pools else None
 
     def _daemon(self, pools: Sequence[Pool], kubeconfig: Kubeconfig) -> dict[str, Any]:
-        return {"pools": pools, "namespace": NAMESPACE, "registry": self.registry, **self._wait(kubeconfig)}
+        return {"pools": pools, "namespace": SYSTEM_NAMESPACE, "registry": self.registry, **self._wait(kubeconfig)}
+
+    def workload_guard(self) -> WorkloadGuardArgs | None:
+        """For a WorkloadGuard; None where pods are privileged, as those of a pool in mode driver-only."""
+        return None if any(pool.mode == "driver-only" for pool in self.pools) else WorkloadGuardArgs()
 
     def workload_settings(self) -> WorkloadSettingsArgs:
         """For WorkloadSettings."""
         return WorkloadSettingsArgs(pools=self.pools, namespaces=self.namespaces, topologies=self.topologies)
 
-    def validation_of(self, pool: Pool, kubeconfig: Kubeconfig) -> ValidationArgs:
-        """For the Validation of a pool."""
+    @property
+    def workload_registry(self) -> Registry:
+        """Where workloads' images come from, with the Secret only where their namespaces have it."""
+        return replace(self.registry, pull_secret=self.registry.pull_secret if self.workloads_pull else None)
+
+    def validation_access(self) -> ValidationAccessArgs:
+        """For the ValidationAccess of all validations."""
+        return ValidationAccessArgs(pools=self.pools)
+
+    def validation_of(
+        self, pool: Pool, kubeconfig: Kubeconfig, *, access: ValidationAccess | None = None
+    ) -> ValidationArgs:
+        """For the Validation of a pool; access is what all of them share."""
         return ValidationArgs(
+            access=access,
             pool=pool,
             options=self.validation,
             waits=self.waits,

@@ -3,7 +3,8 @@
 What runs inside the pods is `payload`, which imports nothing of the rest. How a report becomes a page is not here.
 """
 
+from aks_infiniband.validation.access import ValidationAccess, ValidationAccessArgs
 from aks_infiniband.validation.component import Validation, ValidationArgs
 from aks_infiniband.validation.options import ValidationOptions, Waits
 
-__all__ = ["Validation", "ValidationArgs", "ValidationOptions", "Waits"]
+__all__ = ["Validation", "ValidationAccess", "ValidationAccessArgs", "ValidationArgs", "ValidationOptions", "Waits"]

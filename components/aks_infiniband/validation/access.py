@@ -1,46 +1,74 @@
-"""Who may do what: the service account of the validation's pods, with the least they need."""
+"""What the validations of a namespace's pools share: their program, and who may do what while it runs."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 import pulumi
 import pulumi_kubernetes as k8s
 
 from aks_infiniband.facts.pool import Pool
+from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE, labels
 from aks_infiniband.resources.options import child_options
-from aks_infiniband.validation.job import pool_labels, rendezvous_name, report_name, validation_name
+from aks_infiniband.validation.job import rendezvous_name, report_name
+from aks_infiniband.validation.payload_files import payload_files
 
 _RBAC: Final = "rbac.authorization.k8s.io"
 
 
-class ValidationAccess(pulumi.ComponentResource):
-    """The pods may read nodes, and may read and patch two ConfigMaps alone: the report, and the one they meet in."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ValidationAccessArgs:
+    """What a ValidationAccess takes."""
 
-    def __init__(self, name: str, *, pool: Pool, namespace: str, opts: pulumi.ResourceOptions | None = None) -> None:
-        """Create account, roles and bindings for one pool."""
+    pools: Sequence[Pool]
+    """The pools whose validations use it."""
+    namespace: str = SYSTEM_NAMESPACE
+    """Namespace of those validations; it has to exist."""
+    name: str = "validation"
+    """Name, in the namespace, of the account, the role and the ConfigMap with the program."""
+
+
+class ValidationAccess(pulumi.ComponentResource):
+    """The program of the validation's pods, and an account with which they read nodes, and get and patch the ConfigMaps
+    in which they meet and report; nothing else.
+
+    Once in a namespace, for all its validations: hand it to each as ValidationArgs.access.
+    """
+
+    account: str
+    """Name of the account, and of the ConfigMap with the program."""
+    namespace: str
+    """Where they are."""
+
+    def __init__(self, name: str, *, args: ValidationAccessArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("aks-infiniband:index:ValidationAccess", name, None, opts)
-        opts = child_options(self, opts)
-        labels = pool_labels(pool, "validate")
-        own: Any = {"name": validation_name(pool), "namespace": namespace, "labels": labels}
-        # Roles that reach beyond the namespace carry its name: two stacks may share a cluster.
-        of_cluster: Any = {"name": f"{namespace}-{validation_name(pool)}", "labels": labels}
+        self.account, self.namespace = args.name, args.namespace
+        options = child_options(self, opts)
+        described = labels("validation", "validate")
+        own: Any = {"name": args.name, "namespace": args.namespace, "labels": described}
+        k8s.core.v1.ConfigMap(f"{name}-payload", metadata=own, data=payload_files(), opts=options)
+        k8s.core.v1.ServiceAccount(
+            f"{name}-validate", metadata=own, automount_service_account_token=False, opts=options
+        )
         config_maps: Any = {
             "api_groups": [""],
             "resources": ["configmaps"],
-            "resource_names": [report_name(pool), rendezvous_name(pool)],
+            "resource_names": [named(pool) for pool in args.pools for named in (report_name, rendezvous_name)],
             "verbs": ["get", "patch"],
         }
         nodes: Any = {"api_groups": [""], "resources": ["nodes"], "verbs": ["get", "list"]}
-        k8s.core.v1.ServiceAccount(f"{name}-validate", metadata=own, opts=opts)
+        # Roles that reach beyond the namespace carry its name: two stacks may share a cluster.
+        of_cluster: Any = {"name": f"{args.namespace}-{args.name}", "labels": described}
         for role, binding, metadata, rule in (
             (k8s.rbac.v1.Role, k8s.rbac.v1.RoleBinding, own, config_maps),
             (k8s.rbac.v1.ClusterRole, k8s.rbac.v1.ClusterRoleBinding, of_cluster, nodes),
         ):
-            role(f"{name}-validate", metadata=metadata, rules=[rule], opts=opts)
+            role(f"{name}-validate", metadata=metadata, rules=[rule], opts=options)
             binding(
                 f"{name}-validate",
                 metadata=metadata,
                 role_ref={"api_group": _RBAC, "kind": role.__name__, "name": metadata["name"]},
-                subjects=[{"kind": "ServiceAccount", "name": own["name"], "namespace": namespace}],
-                opts=opts,
+                subjects=[{"kind": "ServiceAccount", "name": args.name, "namespace": args.namespace}],
+                opts=options,
             )
         self.register_outputs({})

@@ -1,6 +1,5 @@
 """The component that validates one pool, and what it leaves in the stack's outputs."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,13 +9,14 @@ import pulumi_kubernetes as k8s
 
 from aks_infiniband import diagnosis
 from aks_infiniband.facts.pool import Pool
+from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE
 from aks_infiniband.resources.options import child_options
 from aks_infiniband.resources.registry import Registry
-from aks_infiniband.validation.access import ValidationAccess
+from aks_infiniband.validation.access import ValidationAccess, ValidationAccessArgs
+from aks_infiniband.validation.evidence import evidence
 from aks_infiniband.validation.expectations import expectations
 from aks_infiniband.validation.explanation import explain
 from aks_infiniband.validation.job import (
-    EXPECTATIONS_KEY,
     named_job,
     pool_labels,
     rendezvous_name,
@@ -25,10 +25,9 @@ from aks_infiniband.validation.job import (
 )
 from aks_infiniband.validation.options import ValidationOptions, Waits
 from aks_infiniband.validation.payload.expectations import Expectations
-from aks_infiniband.validation.payload.report import message_of, report_in, unmeasured_report
+from aks_infiniband.validation.payload.report import evidence_of, message_of, report_in, unmeasured_report
 from aks_infiniband.validation.payload_files import payload_files
 from aks_infiniband.validation.validation_job import validation_spec
-from aks_infiniband.workload.pods import NAMESPACE
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -41,16 +40,18 @@ class ValidationArgs:
     """What is checked, with which image, for how long at most, and whether a failure fails the update."""
     waits: Waits = Waits()  # noqa: RUF009 frozen
     """How long the nodes are awaited first, and how often they are looked at."""
-    namespace: str = NAMESPACE
-    """Namespace of everything the validation makes, with the pool's workload ConfigMap; it has to exist."""
+    access: ValidationAccess | None = None
+    """Program and account that the validations of a namespace share, and that namespace; None: its own."""
+    namespace: str = SYSTEM_NAMESPACE
+    """Without access, the namespace of all that the validation makes; it has to exist. No workload belongs there."""
     registry: Registry = Registry()  # noqa: RUF009 frozen
     """Where images come from, and with which credentials."""
     topology: str | None = None
     """Content of a given NCCL topology file, as the pool's workloads have it; by default the one of the size."""
     node_preparation: bool = False
     """Whether the nodes are prepared for pods that do not run as root: their memlock limit has to be lifted then."""
-    kubeconfig: pulumi.Input[str] | None = None
-    """With which a failed wait is explained; without it the engine's bare message stands."""
+    kubeconfig: pulumi.Input[str]
+    """With which a failed wait is explained, and the Job's pods are asked for the report's digest."""
     revalidate_when: Mapping[str, Any] = field(default_factory=dict)
     """JSON-able facts beside the pool on which the result depends, such as driver versions: when one changes, the
     validation runs again."""
@@ -60,7 +61,9 @@ class Validation(pulumi.ComponentResource):
     """Proves that every node of a pool does what its size promises; in mode enforce a failure fails the update.
 
     One pod per node awaits all nodes and then looks at its own, and the pods' verdict is left in a ConfigMap and in
-    `report`. Nothing runs at preview, and nothing runs again while nothing it depends on has changed.
+    `report`. A report counts if it has the Job's uid, and the digest that the Job's pods have left in their termination
+    message; the stack keeps the digest. Nothing runs at preview, and nothing runs again while nothing it depends on has
+    changed.
     """
 
     report: pulumi.Output[dict[str, Any]]
@@ -77,11 +80,16 @@ class Validation(pulumi.ComponentResource):
         """
         super().__init__("aks-infiniband:index:Validation", name, None, opts)
         self._name, self._args, self._opts = name, args, opts
+        self._namespace = args.namespace if args.access is None else args.access.namespace
+        self._left: dict[str, str] = {}  # by the Job's uid
+        # Known before any Job is; taken so, because what is made of a secret would be one.
+        self._kubeconfig: list[str] = []
+        pulumi.Output.from_input(args.kubeconfig).apply(self._kubeconfig.append)
         if args.options.mode == "off":
             self.report = pulumi.Output.from_input(dict(unmeasured_report(self._expected(), mode="off")))
         else:
             self.report = self._validated_report()
-        self.register_outputs({"report": self.report})
+        self.register_outputs({})  # the report is in the stack's state already, as its ConfigMap
 
     def _expected(self) -> Expectations:
         args = self._args
@@ -95,64 +103,96 @@ class Validation(pulumi.ComponentResource):
 
     def _validated_report(self) -> pulumi.Output[dict[str, Any]]:
         args, name = self._args, self._name
-        files = {**payload_files(), EXPECTATIONS_KEY: json.dumps(self._expected(), indent=1)}
-        payload = self._config_map("payload", validation_name(args.pool), "validate", files)
-        report = self._config_map("report", report_name(args.pool), "report", None)
-        rendezvous = self._config_map("rendezvous", rendezvous_name(args.pool), "rendezvous", None)
-        access = ValidationAccess(
-            f"{name}-access", pool=args.pool, namespace=args.namespace, opts=child_options(self, self._opts)
+        report = self._config_map("report", report_name(args.pool))
+        rendezvous = self._config_map("rendezvous", rendezvous_name(args.pool))
+        access = args.access or self._access()
+        job = self._job(access, depends_on=[report, rendezvous, access])
+        run = job.metadata.apply(lambda metadata: str(metadata.uid))
+        # Pods go with their nodes, so the line that they leave is kept. What is given for another Job takes its place.
+        kept = pulumi.Stash(
+            f"{name}-evidence",
+            input=run.apply(lambda uid: self._left.get(uid, "")),
+            opts=child_options(self, self._opts, ignore_changes=["input"], replacement_trigger=run),
         )
-        validation = self._job(files, depends_on=[payload, report, rendezvous, access])
         # The id depends on the Job, so that the report is read when it is there, and is unknown at preview till then.
-        report_id = validation.id.apply(lambda _: f"{args.namespace}/{report_name(args.pool)}")
+        report_id = job.id.apply(lambda _: f"{self._namespace}/{report_name(args.pool)}")
         read = k8s.core.v1.ConfigMap.get(
-            f"{name}-result", id=report_id, opts=child_options(self, self._opts, depends_on=[validation])
+            f"{name}-result", id=report_id, opts=child_options(self, self._opts, depends_on=[job])
         )
-        return pulumi.Output.all(data=read.data, binaryData=read.binary_data).apply(self._parsed)
+        found = pulumi.Output.all(read.data, read.binary_data, run, kept.output)
+        return found.apply(lambda all_: self._believed(*all_))
 
-    def _parsed(self, config_map: Mapping[str, Any]) -> dict[str, Any]:
-        report = report_in(config_map)
+    def _access(self) -> ValidationAccess:
+        args = ValidationAccessArgs(
+            pools=[self._args.pool], namespace=self._namespace, name=validation_name(self._args.pool)
+        )
+        return ValidationAccess(f"{self._name}-access", args=args, opts=child_options(self, self._opts))
+
+    async def _said(self, run: str) -> str:
+        """The line that the pods of a Job, given by its uid, have left of their report; empty without one."""
+        return evidence(await diagnosis.job_pods(self._kubeconfig[-1], self._namespace, run), run) or ""
+
+    async def _believed(self, data: Any, binary_data: Any, run: str, kept: str | None) -> dict[str, Any]:
+        """The report, where it is the Job's own."""
+        report = report_in({"data": data, "binaryData": binary_data})
         if report is None:
             return dict(unmeasured_report(self._expected(), mode=self._args.options.mode))
-        if report["verdict"] != "pass" and not pulumi.runtime.is_dry_run():
-            pulumi.log.warn(f"validation of {message_of(report)}", resource=self)
+        # Nothing is kept where the update of the Job was interrupted.
+        if report["run"] != run or evidence_of(report) != (kept or await self._said(run)):
+            pool, namespace = self._args.pool, self._namespace
+            self._warn(
+                f"pool {pool.name}: the report in ConfigMap {namespace}/{report_name(pool)} is not what its Job's pods "
+                "have left, and does not count. To have the pool measured again, delete the Job and refresh: "
+                f"kubectl -n {namespace} delete jobs -l app.kubernetes.io/instance={pool.name} && pulumi up --refresh"
+            )
+            return dict(unmeasured_report(self._expected(), mode=self._args.options.mode))
+        if report["verdict"] != "pass":
+            self._warn(f"validation of {message_of(report)}")
         return dict(report)
 
-    def _config_map(
-        self, suffix: str, name: str, component: str, data: Mapping[str, str] | None
-    ) -> k8s.core.v1.ConfigMap:
+    def _warn(self, text: str) -> None:
+        if not pulumi.runtime.is_dry_run():
+            pulumi.log.warn(text, resource=self)
+
+    def _config_map(self, part: str, name: str) -> k8s.core.v1.ConfigMap:
+        """An empty one, which the pods fill."""
+        labels = pool_labels(self._args.pool, part)
         return k8s.core.v1.ConfigMap(
-            f"{self._name}-{suffix}",
-            metadata={
-                "name": name,
-                "namespace": self._args.namespace,
-                "labels": pool_labels(self._args.pool, component),
-            },
-            data=data,
-            opts=child_options(self, self._opts, **({} if data else {"ignore_changes": ["data", "binaryData"]})),
+            f"{self._name}-{part}",
+            metadata={"name": name, "namespace": self._namespace, "labels": labels},
+            opts=child_options(self, self._opts, ignore_changes=["data", "binaryData"]),
         )
 
-    def _job(self, files: Mapping[str, str], *, depends_on: list[pulumi.Resource]) -> k8s.batch.v1.Job:
+    def _job(self, access: ValidationAccess, *, depends_on: list[pulumi.Resource]) -> k8s.batch.v1.Job:
         args = self._args
         spec = validation_spec(
             args.pool,
             options=args.options,
             waits=args.waits,
-            namespace=args.namespace,
+            namespace=self._namespace,
+            access=access.account,
+            expected=self._expected(),
             registry=args.registry,
             topology=args.topology,
         )
-        job: dict[str, Any] = named_job(args.pool, spec, args.revalidate_when, files)
-        hooks = None
-        if args.kubeconfig is not None:
-            hooks = diagnosis.on_error(
-                f"{self._name}-validate",
-                waiting_for="job",
-                kubeconfig=args.kubeconfig,
-                pools=[args.pool],
-                explain=explain,
-            )
-        metadata: Any = {**job["metadata"], "namespace": args.namespace}
+        job: dict[str, Any] = named_job(args.pool, spec, args.revalidate_when, payload_files())
+        explained = diagnosis.on_error(
+            f"{self._name}-validate",
+            waiting_for="job",
+            kubeconfig=args.kubeconfig,
+            pools=[args.pool],
+            explain=explain,
+        )
+
+        async def ask(made: pulumi.ResourceHookArgs) -> None:
+            """Ask the pods once, when the Job has ended."""
+            run = str((made.new_outputs or {})["metadata"]["uid"])
+            self._left[run] = await self._said(run)
+
+        hooks = pulumi.ResourceHookBinding(
+            on_error=explained.on_error, after_create=[pulumi.ResourceHook(f"{self._name}-evidence", ask)]
+        )
+        metadata: Any = {**job["metadata"], "namespace": self._namespace}
         spec_: Any = job["spec"]
         return k8s.batch.v1.Job(
             f"{self._name}-validate",

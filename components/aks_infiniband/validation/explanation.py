@@ -5,19 +5,24 @@ from typing import Final
 
 from aks_infiniband.diagnosis.pods import find_job, job_findings
 from aks_infiniband.diagnosis.view import Finding, Object, View, Wait, in_namespace, name_of
+from aks_infiniband.validation.evidence import evidence
 from aks_infiniband.validation.payload.pod import EXIT_VERDICT
 from aks_infiniband.validation.payload.rendering import passed, table
-from aks_infiniband.validation.payload.report import REPORT_KEY, Report, headline, report_in
+from aks_infiniband.validation.payload.report import REPORT_KEY, Report, evidence_of, headline, report_in
 
 _MOST_ROWS: Final = 20
 
 
 def explain(wait: Wait, view: View) -> list[Finding]:
-    """What the report of this Job says, how the Job ended, and its pods; an earlier Job's report is left out."""
+    """What the report of this Job says, how the Job ended, and its pods.
+
+    Left out is an earlier Job's report, and one that is not what the pods say they have left.
+    """
     job = find_job(view, wait)
     uid = str(job["metadata"].get("uid")) if job else ""
     found = _report_of_run(in_namespace(view.config_maps, wait.namespace), uid)
-    if found is None:
+    left = evidence(view.pods, uid)
+    if found is None or (left and left != evidence_of(found[1])):
         return job_findings(wait, view)
     # What a pod with a verdict has to say is in the report.
     return [*_report_findings(*found), *job_findings(wait, view, leave_out=_gave_verdict)]

@@ -21,8 +21,8 @@ HOME: Final = "/opt/aks-infiniband"
 """Where the payload's ConfigMap is mounted."""
 LIMITS: Final = "/var/lib/aks-infiniband/limits.json"
 """File in which the init container leaves its limits, for the container."""
-EXPECTATIONS_KEY: Final = "expectations.json"
-"""Key of the payload's ConfigMap, and name of the file, that holds the expectations."""
+PODINFO: Final = "/etc/podinfo"
+"""Folder in which a pod finds its own annotations as files."""
 
 _NOBODY: Final = 65534
 _TERMINATION_LOG: Final = "/dev/termination-log"
@@ -34,7 +34,7 @@ deadline does not; where it comes first, what the scheduler said of the pods is 
 
 
 def validation_name(pool: Pool) -> str:
-    """Name of what belongs to a pool's validation; its Job's name has a hash behind it."""
+    """Stem of the Job's name; it has a hash behind it."""
     return f"{pool.name}-validate"
 
 
@@ -148,11 +148,22 @@ def shared_mount() -> dict[str, Any]:
     return {"name": "shared", "mountPath": str(PurePosixPath(LIMITS).parent)}
 
 
-def payload_volume(pool: Pool) -> dict[str, Any]:
-    """Volume with the payload and the expectations."""
-    modules = [{"key": name, "path": f"{PACKAGE}/{name}"} for name in payload_files()]
-    items = [*modules, {"key": EXPECTATIONS_KEY, "path": EXPECTATIONS_KEY}]
-    return {"name": "payload", "configMap": {"name": validation_name(pool), "items": items}}
+def payload_volume(access: str) -> dict[str, Any]:
+    """Volume with the payload, which lies in the ConfigMap of a ValidationAccess."""
+    items = [{"key": name, "path": f"{PACKAGE}/{name}"} for name in payload_files()]
+    return {"name": "payload", "configMap": {"name": access, "items": items}}
+
+
+def annotation_volume(name: str, files: Mapping[str, str]) -> dict[str, Any]:
+    """Volume with annotations of the pod.
+
+    files: file name to the annotation's key.
+    """
+    items = [
+        {"path": path, "fieldRef": {"apiVersion": "v1", "fieldPath": f"metadata.annotations['{key}']"}}
+        for path, key in files.items()
+    ]
+    return {"name": name, "downwardAPI": {"items": items}}
 
 
 def await_nodes_container(pool: Pool, *, waits: Waits, image: str) -> dict[str, Any]:

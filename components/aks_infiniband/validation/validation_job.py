@@ -1,16 +1,16 @@
 """The validation as a plain document: an indexed Job with one pod on every node of a pool."""
 
+import json
 from collections.abc import Mapping, Sequence
-from pathlib import PurePosixPath
 from typing import Any, Final
 
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.facts.versions import VALIDATION_IMAGE, collective_image
 from aks_infiniband.resources.registry import Registry
 from aks_infiniband.validation.job import (
-    EXPECTATIONS_KEY,
-    HOME,
     LIMITS,
+    PODINFO,
+    annotation_volume,
     api_arguments,
     await_nodes_container,
     container,
@@ -24,10 +24,16 @@ from aks_infiniband.validation.job import (
     report_name,
     shared_mount,
     shared_volume,
-    validation_name,
 )
 from aks_infiniband.validation.options import ValidationOptions, Waits
-from aks_infiniband.workload.pods import one_pod_a_machine, pod_template_fragment
+from aks_infiniband.validation.payload.expectations import Expectations
+from aks_infiniband.workload.pods import (
+    TOPOLOGY_KEY,
+    config_map_name,
+    config_maps,
+    one_pod_a_machine,
+    pod_template_fragment,
+)
 
 _LINGER_SECONDS: Final = 30
 _REPORT_SECONDS: Final = 60
@@ -40,8 +46,13 @@ _COLLECTIVE_RESOURCES: Final = {"requests": {"cpu": "8", "memory": "32Gi"}}
 METADATA: Final = "http://169.254.169.254/metadata/instance/compute?api-version=2021-02-01"
 """Where a machine finds what Azure says of it (Azure Instance Metadata Service). Pods reach it unless the cluster's
 podLinkLocalAccess is None, which is a preview, or a network policy is in the way."""
-_ATTACHMENTS: Final = "/etc/podinfo/network-status"
+_EXPECTATIONS: Final = "expectations.json"
+"""File with what the pool promises, by which the pods judge."""
+_ATTACHMENTS: Final = "network-status"
 """File in which a pod of mode ipoib finds what networks it has joined."""
+_ANNOTATION: Final = "aks-infiniband/"
+"""What is a pool's own travels in its pods' annotations: in a namespace where no workload runs, there are no workload
+settings, and the program is that of all pools."""
 
 
 def validation_spec(
@@ -50,6 +61,8 @@ def validation_spec(
     options: ValidationOptions,
     waits: Waits,
     namespace: str,
+    access: str,
+    expected: Expectations,
     registry: Registry = Registry(),  # noqa: B008 frozen
     topology: str | None = None,
 ) -> dict[str, Any]:
@@ -57,24 +70,32 @@ def validation_spec(
 
     The Job is waited for as long as the nodes may take to be ready and the validation may take then. Where the nodes
     never offer a resource, the pods stay Pending until then, and show it.
+    access: name of the account, and of the ConfigMap with the program (ValidationAccess).
+    expected: what the pool promises.
     registry: where images come from.
     topology: content of a given NCCL topology file; by default the one of the size.
     """
     fragment = pod_template_fragment(pool, topology=topology, pull_secret=registry.pull_secret, container="validate")
     image = registry.image(options.image or default_image(pool))
     common = fragment["spec"]
+    settings = config_maps(pool, topology=topology)
     spec = {
         **common,
-        "serviceAccountName": validation_name(pool),
+        "serviceAccountName": access,
+        "automountServiceAccountToken": True,
         "restartPolicy": "Never",
         "securityContext": {"seccompProfile": {"type": "RuntimeDefault"}},
         "affinity": {**common.get("affinity", {}), "podAntiAffinity": one_pod_a_machine(pool_labels(pool, "validate"))},
         "initContainers": [await_nodes_container(pool, waits=waits, image=image)],
         "containers": [_container(pool, common["containers"][0], image, _arguments(pool, options, waits, namespace))],
-        "volumes": [*common["volumes"], payload_volume(pool), shared_volume(), *_attachments_volume(pool)],
+        "volumes": [*map(_own, common["volumes"]), payload_volume(access), shared_volume(), _podinfo(pool)],
     }
-    annotations = fragment.get("metadata", {}).get("annotations", {})
-    metadata = {"labels": pool_labels(pool, "validate"), **({"annotations": annotations} if annotations else {})}
+    files = {_EXPECTATIONS: json.dumps(expected), **settings.get(config_map_name(pool.name, "-topology"), {})}
+    annotations = {
+        **fragment.get("metadata", {}).get("annotations", {}),
+        **{f"{_ANNOTATION}{name}": text for name, text in files.items()},
+    }
+    metadata = {"labels": pool_labels(pool, "validate"), "annotations": annotations}
     return {
         **job_limits(waits.timeout_seconds + options.timeout_seconds),
         "completionMode": "Indexed",
@@ -93,12 +114,14 @@ def default_image(pool: Pool) -> str:
 def _container(pool: Pool, common: Mapping[str, Any], image: str, arguments: Sequence[str]) -> dict[str, Any]:
     """The container of a workload on the pool, which runs the validation."""
     own = container("validate", image)
+    settings = config_maps(pool)[config_map_name(pool.name)]
     resources = own["resources"] if pool.gpu_resource is None else _COLLECTIVE_RESOURCES
     return {
-        **common,
+        **{key: value for key, value in common.items() if key != "envFrom"},
         **own,
         "args": [*arguments, *api_arguments()],
         "env": [
+            *({"name": name, "value": value} for name, value in settings.items()),
             *common["env"],
             *python_environment(),
             from_field("NODE_NAME", "spec.nodeName"),
@@ -110,7 +133,7 @@ def _container(pool: Pool, common: Mapping[str, Any], image: str, arguments: Seq
             kind: {**resources.get(kind, {}), **common["resources"][kind]} for kind in ("requests", "limits")
         },
         "securityContext": _security_context(common["securityContext"]),
-        "volumeMounts": [*common["volumeMounts"], payload_mount(), shared_mount(), *_attachments_mount(pool)],
+        "volumeMounts": [*common["volumeMounts"], payload_mount(), shared_mount(), _PODINFO_MOUNT],
     }
 
 
@@ -131,7 +154,7 @@ def _arguments(pool: Pool, options: ValidationOptions, waits: Waits, namespace: 
         *("--namespace", namespace),
         *("--report", report_name(pool)),
         *("--rendezvous", rendezvous_name(pool)),
-        *("--expectations", f"{HOME}/{EXPECTATIONS_KEY}"),
+        *("--expectations", f"{PODINFO}/{_EXPECTATIONS}"),
         *("--mode", options.mode),
         *("--poll-seconds", f"{waits.poll_seconds:g}"),
         *_waiting(options, waits),
@@ -139,24 +162,28 @@ def _arguments(pool: Pool, options: ValidationOptions, waits: Waits, namespace: 
         *("--sys", "/sys", "--dev", "/dev", "--proc", "/proc", "--shm", "/dev/shm"),  # noqa: S108 not a file of ours
         *("--metadata", METADATA),
         *("--limits", LIMITS),
-        *(("--attachments", _ATTACHMENTS) if pool.mode == "ipoib" else ()),
+        *(("--attachments", f"{PODINFO}/{_ATTACHMENTS}") if pool.mode == "ipoib" else ()),
     ]
 
 
-def _attachments_volume(pool: Pool) -> list[dict[str, Any]]:
-    """What Multus notes on the pod about its networks. A volume, not a variable: the kubelet may start a container
-    before it has seen the annotation, and brings a volume up to date later.
+_PODINFO_MOUNT: Final = {"name": "podinfo", "mountPath": PODINFO, "readOnly": True}
+
+
+def _podinfo(pool: Pool) -> dict[str, Any]:
+    """What the pool promises, and what Multus notes on the pod about its networks.
+
+    A volume, not a variable: the kubelet may start a container before it has seen Multus' annotation, and brings a
+    volume up to date later.
     """
-    if pool.mode != "ipoib":
-        return []
-    path = "metadata.annotations['k8s.v1.cni.cncf.io/network-status']"
-    item = {"path": PurePosixPath(_ATTACHMENTS).name, "fieldRef": {"apiVersion": "v1", "fieldPath": path}}
-    return [{"name": "attachments", "downwardAPI": {"items": [item]}}]
+    networks = {_ATTACHMENTS: "k8s.v1.cni.cncf.io/network-status"} if pool.mode == "ipoib" else {}
+    return annotation_volume("podinfo", {_EXPECTATIONS: f"{_ANNOTATION}{_EXPECTATIONS}", **networks})
 
 
-def _attachments_mount(pool: Pool) -> list[dict[str, Any]]:
-    folder = str(PurePosixPath(_ATTACHMENTS).parent)
-    return [{"name": "attachments", "mountPath": folder, "readOnly": True}] if pool.mode == "ipoib" else []
+def _own(volume: Mapping[str, Any]) -> dict[str, Any]:
+    """A workload's volume; the topology comes from the pod's annotation instead of the workload's ConfigMap."""
+    if volume["name"] != "topology":
+        return dict(volume)
+    return annotation_volume("topology", {TOPOLOGY_KEY: f"{_ANNOTATION}{TOPOLOGY_KEY}"})
 
 
 def _waiting(options: ValidationOptions, waits: Waits) -> list[str]:

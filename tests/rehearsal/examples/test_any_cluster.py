@@ -43,8 +43,9 @@ def test_a_transform_reaches_every_object_that_the_components_make(example: Stac
         if namespace.metadata
     }
     assert {namespaces[name].get("team") for name in ("network-operator", "gpu-operator", "aks-infiniband")} == {"lab"}
-    for name in ("workload-h100", "workload-h100-topology", "h100-validate"):
-        metadata = cluster.get(ConfigMap, name, namespace="aks-infiniband").metadata
+    for name in ("workload-h100", "workload-h100-topology", "validation"):
+        place = "aks-infiniband-system" if name == "validation" else "aks-infiniband"
+        metadata = cluster.get(ConfigMap, name, namespace=place).metadata
         assert metadata is not None
         assert (metadata.labels or {})["team"] == "lab", name
 
@@ -83,4 +84,4 @@ def test_destroy_takes_what_the_program_made_and_leaves_the_cluster(example: Sta
     assert destroyed.succeeded, destroyed.said
     assert {node["metadata"]["name"] for node in example.nodes()} == machines
     left = {str(namespace.to_dict()["metadata"]["name"]) for namespace in example.cluster().list(Namespace)}
-    assert not left & {"network-operator", "gpu-operator", "aks-infiniband"}
+    assert not left & {"network-operator", "gpu-operator", "aks-infiniband", "aks-infiniband-system"}

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 import yaml
+from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE
 from lightkube import Client, KubeConfig
-from lightkube.resources.core_v1 import Node
+from lightkube.resources.core_v1 import Node, Pod
 
 from rehearsal.control_plane import RunFolder
 from rehearsal.engine.pulumi import Engine
@@ -62,6 +63,17 @@ class Stack:
         """The nodes with these labels (`__` stands for a slash), as plain documents."""
         wanted: dict[str, Any] = {key.replace("__", "/"): value for key, value in labels.items()}
         return [node.to_dict() for node in self.cluster().list(Node, labels=wanted)]
+
+    def privileged(self) -> list[tuple[str, str]]:
+        """Name and state of every privileged container in our own namespace."""
+        found = list[tuple[str, str]]()
+        for pod in (pod.to_dict() for pod in self.cluster().list(Pod, namespace=SYSTEM_NAMESPACE)):
+            containers = (*pod["spec"].get("initContainers", []), *pod["spec"]["containers"])
+            privileged = {box["name"] for box in containers if box.get("securityContext", {}).get("privileged")}
+            statuses = (*pod["status"].get("initContainerStatuses", []), *pod["status"]["containerStatuses"])
+            states = {status["name"]: state for status in statuses for state in status["state"]}
+            found += [(name, states[name]) for name in sorted(privileged)]
+        return found
 
 
 def copy_of_project(folder: Path) -> Path:

@@ -44,4 +44,4 @@ def test_destroy_takes_custom_resources_before_their_operator_and_leaves_the_clu
     assert policy < release
     assert {node["metadata"]["name"] for node in stack.nodes()} == nodes, "they are somebody else's"
     left = {str(namespace.to_dict()["metadata"]["name"]) for namespace in stack.cluster().list(Namespace)}
-    assert not left & {"network-operator", "gpu-operator", "aks-infiniband"}
+    assert not left & {"network-operator", "gpu-operator", "aks-infiniband", "aks-infiniband-system"}

@@ -1,6 +1,7 @@
 """Ubuntu's own driver, on GPUs whose software comes later and on a size that only the stack file knows."""
 
 import pytest
+from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE
 from lightkube.resources.core_v1 import Pod
 
 from tests.rehearsal.engine_runs import Outcome
@@ -54,3 +55,9 @@ def test_the_kernels_own_driver_serves_every_mode_without_an_ofed_container(stac
 def test_gpus_that_nobody_drives_are_not_asked_for(stack: Stack, brought_up: Outcome) -> None:
     pool = stack.outputs()["pools"]["mi300x"]
     assert pool["podTemplate"]["spec"]["containers"][0]["resources"]["limits"] == {"rdma/ib": "8"}
+
+
+def test_node_preparation_gives_up_its_privileges_when_a_node_is_prepared(stack: Stack, brought_up: Outcome) -> None:
+    assert stack.privileged() == [("node-preparation", "terminated")] * 6
+    idle = stack.cluster().list(Pod, namespace=SYSTEM_NAMESPACE, labels={"app.kubernetes.io/name": "node-preparation"})
+    assert [pod.to_dict()["status"]["phase"] for pod in idle] == ["Running"] * 6

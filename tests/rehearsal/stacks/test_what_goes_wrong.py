@@ -94,7 +94,7 @@ def test_a_wrong_selector_leaves_pods_pending_and_the_failed_wait_names_pods_nod
     assert len(nodes) == 2, outcome.said
     for node in nodes:
         assert node["metadata"]["name"] in outcome.said
-    pending = re.findall(r"pod aks-infiniband/(ndh100-validate-\S+) is Pending: .*rdma/shared_ib", outcome.said)
+    pending = re.findall(r"pod aks-infiniband-system/(ndh100-validate-\S+) is Pending: .*rdma/shared_ib", outcome.said)
     assert len(set(pending)) == 2, outcome.said
     assert "rdma/shared_ib (asks for 1) is missing on " in outcome.said
 

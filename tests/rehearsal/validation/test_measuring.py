@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from aks_infiniband.facts.catalog import SIZES
+from aks_infiniband.validation.payload.report import evidence_of
 
 from tests.rehearsal.validation.measured import HB, Make, checks_of
 from tests.rehearsal.validation.pods import failures
@@ -20,7 +21,7 @@ def test_a_sound_pool_is_measured_whole_and_every_figure_has_its_provenance(pods
     code, message, report = pods(HB).all()
 
     assert (code, report["verdict"]) == (0, "pass"), message
-    assert message == "pool hb: pass (3 of 3 nodes, 3 of 3 HCAs)"
+    assert message == f"{evidence_of(report)}\npool hb: pass (3 of 3 nodes, 3 of 3 HCAs)"
     rows = report["rdma"]
     assert {(row["figure"], row["node"], row["peer"]) for row in rows} == {
         (figure, f"node-{n}", f"node-{(n + 1) % 3}") for figure in report["thresholds"] for n in range(3)

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from aks_infiniband.diagnosis.pods import job_findings
 from aks_infiniband.diagnosis.view import Wait
-from lightkube.resources.core_v1 import Node
+from aks_infiniband.validation.payload.api import packed
+from lightkube.resources.core_v1 import ConfigMap, Node, Pod
 
 from rehearsal.faults.machine_faults import FILE
 from tests.rehearsal.validation.conftest import Validated
@@ -33,10 +34,17 @@ def test_a_sound_pool_passes_once_and_a_second_update_changes_nothing(validated:
     figures = {"rdma-write-bandwidth", "rdma-read-latency", "rdma-ping-pong-latency", "all-reduce", "error-counters"}
     assert facts | figures <= {check["check"] for check in report["checks"] if check["verdict"] == "pass"}
 
+    validated.client.deletecollection(Pod, namespace="sound")
     second = validated.run("up", "sound")
     assert second.succeeded, second.said
     assert set(second.done.values()) <= {"same", "read"}
-    assert validated.report("sound") == report
+    assert validated.report("sound") == report, "what proves it outlives the pods, which go with their nodes"
+
+    forged = packed({"report.json.gz": json.dumps({**report, "checks": []})})
+    validated.client.patch(ConfigMap, "sound-validation-report", forged, namespace="sound")
+    third = validated.run("up", "sound")
+    assert "the report in ConfigMap sound/sound-validation-report is not what its Job's pods have left" in third.said
+    assert validated.report("sound")["verdict"] == "not measured"
 
     assert validated.run("destroy", "sound").succeeded
 

@@ -23,7 +23,7 @@ def pod(spec: Any) -> Any:
 
 
 def script(spec: Any) -> str:
-    (container,) = pod(spec)["containers"]
+    (container,) = pod(spec).get("initContainers") or pod(spec)["containers"]
     return "\n".join([*container["command"], *container.get("args", [])])
 
 
@@ -45,12 +45,17 @@ def test_the_memlock_limit_is_lifted_where_asked_for_and_containerd_and_kubelet_
     assert not any(word in other for word in ("LimitMEMLOCK", "systemctl", "kubelet", "containerd"))
 
 
-def test_a_node_is_prepared_when_the_work_is_done_and_not_before() -> None:
-    (container,) = pod(node_preparation([pool()], memlock=True).spec())["containers"]
-    done = container["readinessProbe"]["exec"]["command"][-1]
-    before, touch, _ = container["command"][2].partition(f"touch {done}")
-    assert touch
-    assert before.startswith("until nsenter")
+def test_a_node_is_prepared_when_the_work_is_done_and_from_then_on_nothing_of_the_machine_is_left_to_the_pod() -> None:
+    spec = pod(node_preparation([pool()], memlock=True).spec())
+    (works,), (idles,) = spec["initContainers"], spec["containers"]
+    assert works["command"][2].startswith("until nsenter --mount=/host/proc/1/ns/mnt")
+    assert works["command"][2].rstrip().endswith("done")
+    assert works["securityContext"] == {"privileged": True}
+    assert [mount["mountPath"] for mount in works["volumeMounts"]] == ["/host/proc"]
+    assert not {"volumeMounts", "args", "env"} & idles.keys()
+    security = idles["securityContext"]
+    assert (security["runAsNonRoot"], security["capabilities"]) == (True, {"drop": ["ALL"]})
+    assert not {"hostPID", "hostNetwork", "hostIPC"} & spec.keys()
 
 
 def test_all_pools_are_prepared_where_that_is_asked_for_and_else_those_without_ofed() -> None:

@@ -269,19 +269,51 @@ def test_modes_that_differ_between_pools_split_the_policy(deploy: Deploy) -> Non
     assert all({node_policy.urn for node_policy in nodes} <= set(job.request["dependencies"]) for job in jobs)
 
 
-def test_registry_credentials_are_a_secret_wherever_our_pods_run(deploy: Deploy) -> None:
+def test_a_pool_beside_others_makes_nine_resources_and_all_pools_share_what_validates_them(deploy: Deploy) -> None:
+    def made(*names: str) -> list[str]:
+        pools = [(name, "Standard_ND96isr_H100_v5") for name in names]
+        return [f"{one.type.rpartition(':')[2]} {one.name}" for one in deploy(program(pools=pools)).registrations]
+
+    assert sorted(set(made("one", "two")) - set(made("one"))) == [
+        "AgentPool rdma-two",
+        "ConfigMap rdma-two-rendezvous",
+        "ConfigMap rdma-two-report",
+        "ConfigMap rdma-workload-two",
+        "ConfigMap rdma-workload-two-topology",
+        "InfinibandNodePool rdma-two",
+        "Job rdma-two-validate",
+        "Stash rdma-two-evidence",
+        "Validation rdma-two",
+    ]
+
+
+@pytest.mark.parametrize(("mode", "guarded"), [("rdma-shared", True), ("driver-only", False)])
+def test_workloads_are_kept_from_the_machines_but_where_a_pools_mode_makes_them_privileged(
+    deploy: Deploy, mode: str, guarded: bool
+) -> None:
+    pools = [{"name": "hx", "vmSize": "Standard_HX176rs", "count": 2, "mode": mode}]
+    made = deploy(program(pools=pools)).all("aks-infiniband:index:WorkloadGuard")
+    assert bool(made) is guarded
+
+
+def test_registry_credentials_are_a_secret_where_our_pods_run_and_where_workloads_do_only_if_asked_for(
+    deploy: Deploy,
+) -> None:
     credentials = '{"auths": {"mirror.example.com": {"auth": "aGVsbG86d29ybGQ="}}}'
 
-    def stack() -> Any:
-        given = configuration(registry={"images": "mirror.example.com/aks"})
+    def stack(**more: Any) -> Any:
+        given = configuration(registry={"images": "mirror.example.com/aks"}, **more)
         args = RdmaClusterArgs(stack=load(given, credentials=pulumi.Output.secret(credentials)))
         return RdmaCluster("rdma", args=args).cluster_name
 
     secrets = deploy(stack).all("kubernetes:core/v1:Secret")
     namespaces = {secret.inputs["metadata"]["namespace"] for secret in secrets}
-    assert namespaces == {"aks-infiniband", "network-operator", "gpu-operator"}
+    assert namespaces == {"aks-infiniband-system", "network-operator", "gpu-operator"}
     for secret in secrets:
         assert secret.is_secret("stringData") or secret.is_secret("data")
+    asked = {"registryCredentials": True, "namespaces": ["training"]}
+    more = deploy(lambda: stack(workload=asked)).all("kubernetes:core/v1:Secret")
+    assert {secret.inputs["metadata"]["namespace"] for secret in more} == namespaces | {"aks-infiniband", "training"}
 
 
 EXISTING_KUBECONFIG = """

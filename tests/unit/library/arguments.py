@@ -67,6 +67,8 @@ _GIVEN: Mapping[str, Callable[[], dict[str, Any]]] = {
         "pool": pool(),
         "kubeconfig": "kubeconfig",
     },
+    "ValidationAccess": lambda: {"pools": [pool()]},
+    "WorkloadGuard": dict,
     "WorkloadSettings": lambda: {"pools": [pool(), pool(name="hb", mode="ipoib")], "namespaces": ("jobs", "tests")},
 }
 

@@ -2,15 +2,25 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pulumi
 import pulumi_kubernetes as k8s
 import pytest
-from aks_infiniband.validation import Validation, ValidationArgs, ValidationOptions, Waits
+from aks_infiniband import diagnosis
+from aks_infiniband.validation import (
+    Validation,
+    ValidationAccess,
+    ValidationAccessArgs,
+    ValidationArgs,
+    ValidationOptions,
+    Waits,
+)
+from aks_infiniband.validation.evidence import evidence
 from aks_infiniband.validation.payload.api import packed
 from aks_infiniband.validation.payload.checks import make_check
-from aks_infiniband.validation.payload.report import build_report
+from aks_infiniband.validation.payload.report import build_report, evidence_of
 
 from tests.unit.pulumi_mocks import KUBECONFIG, AzureAndKubernetes, Deploy, Deployment, Registration
 
@@ -34,22 +44,38 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 PASSED = make_check("x", "pass", expected=1, measured=1)
+RUN = "uid-of-ndh100-validate"
+
+
+def pod_that_said(message: str, run: str = RUN) -> Any:
+    """A pod of a Job, with its termination message."""
+    owner = {"kind": "Job", "uid": run, "controller": True}
+    state = {"terminated": {"exitCode": 0, "message": message}}
+    return {"metadata": {"ownerReferences": [owner]}, "status": {"containerStatuses": [{"state": state}]}}
+
+
+async def answer(pods: Any) -> Any:
+    return pods
 
 
 @pytest.fixture
-def validated(deploy: Deploy, pool: Any, expected: Any) -> Callable[..., Deployment]:
+def validated(deploy: Deploy, pool: Any, expected: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Deployment]:
     """Run a program with one Validation; its result is the report."""
 
     def run(
         mode: Any = "enforce",
         *,
         report: Any = "passing",
+        said: Any = None,
         preview: bool = False,
         key: str = "report.json.gz",
         **changes: Any,
     ) -> Deployment:
         if report == "passing":
-            report = build_report({}, [PASSED], expected, run="1", mode=mode, finished="t", parts={})
+            report = build_report({}, [PASSED], expected, run=RUN, mode=mode, finished="t", parts={})
+        # The hook that asks the pods is the engine's to call; here the program asks when nothing is kept.
+        line = evidence_of(report or {}) if said is None else said
+        monkeypatch.setattr(diagnosis, "job_pods", lambda *_: answer([pod_that_said(line)]))
 
         def program() -> Any:
             cluster = k8s.core.v1.Namespace("cluster")
@@ -59,8 +85,8 @@ def validated(deploy: Deploy, pool: Any, expected: Any) -> Callable[..., Deploym
             options = pulumi.ResourceOptions(depends_on=[pool_ready], deleted_with=cluster)
             return Validation("ndh100", args=ValidationArgs(pool=pool, **given), opts=options).report
 
-        left = packed({} if report is None else {key: json.dumps(report)})
-        return deploy(program, preview=preview, outputs={CONFIG_MAP: left})
+        stored = packed({} if report is None else {key: json.dumps(report)})
+        return deploy(program, preview=preview, outputs={CONFIG_MAP: stored})
 
     return run
 
@@ -90,7 +116,7 @@ def test_one_job_is_made_whose_name_ends_in_a_hash(validated: Any) -> None:
 
 def test_the_job_waits_for_its_access_its_files_and_all_that_makes_nodes_ready(validated: Any) -> None:
     (job,) = validated().all(JOB)
-    needed = {"pool-ready", "ndh100-report", "ndh100-payload", "ndh100-access-validate"}
+    needed = {"pool-ready", "ndh100-report", "ndh100-access-payload", "ndh100-access-validate"}
     assert needed <= job.dependencies
 
 
@@ -103,8 +129,6 @@ def test_everything_goes_with_the_cluster_and_waits_for_what_the_component_waits
 def test_a_failed_wait_for_the_job_is_explained(validated: Any) -> None:
     for job in validated().all(JOB):
         assert job.request["hooks"]["onError"] == [f"{job.name}-diagnosis"]
-    for job in validated(kubeconfig=None).all(JOB):
-        assert "onError" not in job.request.get("hooks", {})
 
 
 def test_at_preview_the_report_is_unknown_and_so_is_where_it_will_be(validated: Any, read: list[str]) -> None:
@@ -129,7 +153,52 @@ def test_another_polling_rhythm_is_another_validation(validated: Any) -> None:
 
 def test_the_report_is_read_from_the_pools_config_map(validated: Any, read: list[str]) -> None:
     assert validated().result["verdict"] == "pass"
-    assert read == ["aks-infiniband/ndh100-validation-report"]
+    assert read == ["aks-infiniband-system/ndh100-validation-report"]
+
+
+@pytest.mark.parametrize(
+    ("run", "left"),
+    [("another-job", None), (RUN, "report sha256:0"), (RUN, "pool ndh100: pass"), (RUN, "")],
+)
+def test_a_report_that_its_jobs_pods_do_not_prove_does_not_count(
+    validated: Any, expected: Any, monkeypatch: Any, run: str, left: Any
+) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(pulumi.log, "warn", lambda text, **_: said.append(text))
+    forged = build_report({}, [PASSED], expected, run=run, mode="enforce", finished="t", parts={})
+    assert validated(report=forged, said=left).result["verdict"] == "not measured"
+    assert "is not what its Job's pods have left" in said[0]
+
+
+def test_the_digest_is_kept_in_the_stack_for_as_long_as_the_job_is_the_same(validated: Any) -> None:
+    kept = validated().one("pulumi:index:Stash").request
+    assert kept["ignoreChanges"] == ["input"]
+    assert kept["replacementTrigger"] == RUN
+
+
+def test_a_pod_that_another_job_controls_or_that_contradicts_another_proves_nothing() -> None:
+    line = evidence_of({})
+    assert evidence([pod_that_said(f"{line}\npool: pass"), pod_that_said("pool: waiting")], RUN) == line
+    assert evidence([pod_that_said(line, run="another")], RUN) is None
+    assert evidence([pod_that_said(line), pod_that_said(evidence_of({"verdict": "pass"}))], RUN) is None
+
+
+def test_validations_of_a_namespace_share_program_account_and_roles(deploy: Deploy, pool: Any) -> None:
+    pools = [pool, replace(pool, name="other")]
+
+    def program() -> Any:
+        access = ValidationAccess("shared", args=ValidationAccessArgs(pools=pools, namespace="ours"))
+        for one in pools:
+            Validation(one.name, args=ValidationArgs(pool=one, kubeconfig=KUBECONFIG, access=access))
+
+    deployment = deploy(program)
+    of_pool = [one.name for one in inside(deployment) if one.name.startswith("other")]
+    assert sorted(of_pool) == ["other-rendezvous", "other-report", "other-validate"]
+    assert {inputs["metadata"]["namespace"] for inputs in of(deployment, CONFIG_MAP).values()} == {"ours"}
+    jobs = [job["spec"]["template"]["spec"] for job in of(deployment, JOB).values()]
+    assert [job["serviceAccountName"] for job in jobs] == ["validation"] * 2
+    (role,) = of(deployment, "kubernetes:rbac.authorization.k8s.io/v1:Role").values()
+    assert [name.split("-")[0] for name in role["rules"][0]["resourceNames"]] == ["ndh100"] * 2 + ["other"] * 2
 
 
 @pytest.mark.field_report("C5")
@@ -156,7 +225,7 @@ def test_in_mode_warn_a_failed_report_is_a_warning_and_an_output(
     failed = make_check(
         "hca-state", "fail", node="n0", device="mlx5_ib3", expected="ACTIVE", measured="DOWN", cause="c"
     )
-    report = build_report({}, [failed], expected, run="1", mode="warn", finished="t", parts={})
+    report = build_report({}, [failed], expected, run=RUN, mode="warn", finished="t", parts={})
 
     assert validated("warn", report=report).result["verdict"] == "fail"
     assert len(said) == 1
@@ -212,4 +281,4 @@ def test_everything_carries_the_recommended_labels(validated: Any) -> None:
     for one in inside(validated()):
         labels = one.inputs["metadata"]["labels"]
         assert labels["app.kubernetes.io/part-of"] == "aks-infiniband", one.name
-        assert labels["app.kubernetes.io/instance"] == "ndh100", one.name
+        assert labels["app.kubernetes.io/name"] == "validation", one.name

@@ -1,5 +1,6 @@
 """The Job as a document: who runs where, asks for what, ends how, and is made anew when."""
 
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -11,15 +12,22 @@ from aks_infiniband.validation.options import ValidationOptions, Waits
 from aks_infiniband.validation.payload.pod import EXIT_RETRY, EXIT_VERDICT
 from aks_infiniband.validation.validation_job import validation_spec
 from aks_infiniband.workload.environment import nccl_environment
-from aks_infiniband.workload.pods import config_map_name
+from aks_infiniband.workload.pods import config_map_name, config_maps
 
 WAITS = Waits(poll_seconds=10, stable_seconds=30, timeout_seconds=2700)
 OPTIONS = ValidationOptions(mode="enforce", image="example.com/python:3", timeout_seconds=1800)
 
 
+def spec_of(pool: Any, options: Any = OPTIONS) -> Any:
+    expected = expectations(pool)
+    return validation_spec(
+        pool, options=options, waits=WAITS, namespace="system", access="validation", expected=expected
+    )
+
+
 @pytest.fixture
 def validation(pool: Any) -> Any:
-    return validation_spec(pool, options=OPTIONS, waits=WAITS, namespace="aks-infiniband")
+    return spec_of(pool)
 
 
 def container(spec: Any) -> Any:
@@ -98,8 +106,14 @@ def test_a_validation_pod_takes_the_whole_node_and_states_its_own_needs(validati
 
 
 def test_a_validation_pod_is_what_a_workload_pod_would_be(pool: Any, validation: Any) -> None:
+    """But for the ConfigMaps, which its namespace does not have: it takes what is in them from the Job."""
     only = container(validation)
-    assert only["envFrom"] == [{"configMapRef": {"name": config_map_name(pool.name)}}]
+    settings = config_maps(pool)
+    environment = {variable["name"]: variable.get("value") for variable in only["env"]}
+    assert environment.items() >= settings[config_map_name(pool.name)].items()
+    (topology,) = [volume for volume in validation["template"]["spec"]["volumes"] if volume["name"] == "topology"]
+    assert from_annotations(validation, topology) == settings[config_map_name(pool.name, "-topology")]
+    assert not {"envFrom"} & only.keys()
     assert "IPC_LOCK" in only["securityContext"]["capabilities"]["add"]
     assert only["securityContext"]["runAsUser"] == 0
     mounts = {mount["mountPath"]: mount["name"] for mount in only["volumeMounts"]}
@@ -107,15 +121,26 @@ def test_a_validation_pod_is_what_a_workload_pod_would_be(pool: Any, validation:
     assert volumes[mounts["/dev/shm"]]["emptyDir"]["medium"] == "Memory"
 
 
-def test_the_payload_is_mounted_read_only_with_its_expectations(validation: Any) -> None:
+def from_annotations(validation: Any, volume: Any) -> dict[str, str]:
+    """The files of a volume of the downward API, with what the pod's annotations have for them."""
+    annotations = validation["template"]["metadata"]["annotations"]
+    keys = {item["path"]: item["fieldRef"]["fieldPath"] for item in volume["downwardAPI"]["items"]}
+    return {path: annotations[key.partition("'")[2].rstrip("']")] for path, key in keys.items()}
+
+
+def test_the_payload_is_mounted_read_only_and_the_expectations_are_the_pools_own(pool: Any, validation: Any) -> None:
     (volume,) = [volume for volume in validation["template"]["spec"]["volumes"] if volume["name"] == "payload"]
     paths = {item["path"] for item in volume["configMap"]["items"]}
-    assert {"payload/__init__.py", "payload/await_nodes.py", "payload/validate.py", "expectations.json"} <= paths
+    assert {"payload/__init__.py", "payload/await_nodes.py", "payload/validate.py"} <= paths
     for spec in (init_container(validation), container(validation)):
         (mount,) = [mount for mount in spec["volumeMounts"] if mount["name"] == "payload"]
         assert mount["readOnly"] is True
         assert {"name": "PYTHONPATH", "value": mount["mountPath"]} in spec["env"]
-    assert argument(validation, "--expectations") == f"{mount['mountPath']}/expectations.json"
+    (own,) = [volume for volume in validation["template"]["spec"]["volumes"] if volume["name"] == "podinfo"]
+    (mount,) = [mount for mount in container(validation)["volumeMounts"] if mount["name"] == "podinfo"]
+    ((file, text),) = from_annotations(validation, own).items()
+    assert argument(validation, "--expectations") == f"{mount['mountPath']}/{file}"
+    assert json.loads(text) == expectations(pool)
 
 
 @pytest.mark.field_report("C6b")
@@ -154,7 +179,7 @@ def test_the_report_is_left_before_the_provider_gives_up_and_the_verdict_is_give
 
 def test_in_mode_warn_nobody_lingers(pool: Any) -> None:
     options = replace(OPTIONS, mode="warn")
-    spec = validation_spec(pool, options=options, waits=WAITS, namespace="x")
+    spec = spec_of(pool, options)
     assert argument(spec, "--linger-seconds") == "0"
 
 
@@ -168,7 +193,7 @@ def test_the_same_inputs_give_the_same_name_and_any_change_gives_another(pool: A
 
     def spec(pool: Any = pool, **changes: Any) -> Any:
         options = replace(OPTIONS, **changes)
-        return validation_spec(pool, options=options, waits=WAITS, namespace="aks-infiniband")
+        return spec_of(pool, options)
 
     usual = name(validation, {"driver": 1}, {"file": "text"})
     assert usual == name(spec(), {"driver": 1}, {"file": "text"})
@@ -224,7 +249,7 @@ def test_a_size_without_gpus_promises_rdma_alone(pool: Any) -> None:
     assert expectations(cpu)["accelerators"] is None
     assert expectations(cpu)["collective"] is None
     assert expectations(cpu)["not_measured"] == []
-    spec = validation_spec(cpu, options=OPTIONS, waits=WAITS, namespace="x")
+    spec = spec_of(cpu)
     assert "nvidia.com/gpu" not in container(spec)["resources"]["limits"]
 
 

@@ -15,9 +15,8 @@ MOFED_READY = "network.nvidia.com/operator.mofed.wait=false"
 
 
 def spec_of(pool: Any, **arguments: Any) -> Any:
-    document = validation_spec(
-        pool, options=ValidationOptions(), waits=Waits(), namespace="aks-infiniband", **arguments
-    )
+    own: Any = {"access": "validation", "expected": expectations(pool)}
+    document = validation_spec(pool, options=ValidationOptions(), waits=Waits(), namespace="system", **own, **arguments)
     return document["template"]
 
 
@@ -65,8 +64,8 @@ def test_ipoib_pods_join_every_network_and_read_what_multus_notes(ipoib: Any) ->
     _, validates = containers(template)
     joined = template["metadata"]["annotations"]["k8s.v1.cni.cncf.io/networks"]
     assert joined == "aks-infiniband/aks-infiniband, aks-infiniband/other"
-    (volume,) = [volume for volume in template["spec"]["volumes"] if "downwardAPI" in volume]
-    (item,) = volume["downwardAPI"]["items"]
+    (volume,) = [volume for volume in template["spec"]["volumes"] if volume["name"] == "podinfo"]
+    _, item = volume["downwardAPI"]["items"]
     assert item["fieldRef"]["fieldPath"] == "metadata.annotations['k8s.v1.cni.cncf.io/network-status']"
     (mount,) = [mount for mount in validates["volumeMounts"] if mount["name"] == volume["name"]]
     arguments = validates["args"]
@@ -75,7 +74,7 @@ def test_ipoib_pods_join_every_network_and_read_what_multus_notes(ipoib: Any) ->
 
 
 def test_pods_of_another_mode_join_no_network(pool: Any) -> None:
-    assert "annotations" not in spec_of(pool)["metadata"]
+    assert "k8s.v1.cni.cncf.io/networks" not in spec_of(pool)["metadata"]["annotations"]
     assert expectations(pool)["interfaces"] == []
 
 

@@ -9,6 +9,7 @@ from aks_infiniband.validation.payload import await_nodes
 from aks_infiniband.validation.payload.api import compressed
 from aks_infiniband.validation.payload.pod import EXIT_DONE, EXIT_RETRY, EXIT_VERDICT, finish, shorten
 from aks_infiniband.validation.payload.rendezvous import PLAN_ANNOTATION
+from aks_infiniband.validation.payload.report import evidence_of
 
 from tests.unit.validation.one_pod import entry, member, report_of
 
@@ -20,7 +21,8 @@ def test_two_pods_report_and_index_0_leaves_a_passing_report(fake: Any, run_pod:
     other.join()
 
     assert (code, report_of(fake)["verdict"]) == (EXIT_DONE, "pass")
-    assert message == "pool ndh100: pass (2 of 2 nodes, 16 of 16 HCAs)"
+    line = evidence_of(report_of(fake))
+    assert message == f"{line}\npool ndh100: pass (2 of 2 nodes, 16 of 16 HCAs)"
     assert set(fake.config_maps["report"]) == {"node.n0.json.gz", "node.n1.json.gz", "report.json.gz"}
     assert sorted(report_of(fake)["nodes"]) == ["n0", "n1"]
     assert (report_of(fake)["run"], report_of(fake)["mode"]) == ("uid-1", "enforce")
@@ -100,8 +102,10 @@ def test_any_other_index_reports_its_node_and_judges_nothing(fake: Any, run_pod:
 def test_a_pod_restarted_half_way_comes_to_the_same_report(fake: Any, run_pod: Any, healthy: Any) -> None:
     fake.put("report", {"node.n1.json.gz": entry("n1", "uid-1", healthy())})
     fake.put("rendezvous", {"rank-1.json.gz": member("n1", "uid-1")})
-    first = run_pod(0, "n0")
-    assert run_pod(0, "n0") == first
+    (code, said), before = run_pod(0, "n0"), report_of(fake)
+    again = run_pod(0, "n0")
+    assert (again[0], again[1].splitlines()[1:]) == (code, said.splitlines()[1:])
+    assert {**report_of(fake), "finished": ""} == {**before, "finished": ""}
 
 
 @pytest.mark.field_report("C6b")

@@ -100,6 +100,9 @@ class WorkloadNamespaces(Section):
 
     namespaces: tuple[Annotated[str, rules.namespace], ...] = ()
     """Existing namespaces that get the ConfigMaps too, beside aks-infiniband, which the program makes."""
+    registry_credentials: bool = Field(default=False, strict=True)
+    """Whether all of these get the registry's credentials too, with which their pods pull. Whoever may edit workloads
+    there can read them."""
 
 
 class Readiness(Section):

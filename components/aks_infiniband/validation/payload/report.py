@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
@@ -19,6 +20,13 @@ REPORT_KEY = "report.json.gz"
 """Key of the report in its ConfigMap."""
 PLAIN_REPORT_KEY = "report.json"
 """Key of the report that versions up to 0.2 have left, which did not compress it."""
+EVIDENCE = "report sha256:"
+"""How the first line of the termination message of the pod that has left the report begins."""
+
+
+def evidence_of(report: Mapping[str, Any]) -> str:
+    """The line that proves a report: whoever may patch the ConfigMap cannot change what the kubelet says of a pod."""
+    return EVIDENCE + hashlib.sha256(json.dumps(report, sort_keys=True).encode()).hexdigest()
 
 
 class Row(TypedDict, total=False):

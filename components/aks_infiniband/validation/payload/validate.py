@@ -32,6 +32,7 @@ from .report import (
     accepted_of,
     build_report,
     compare,
+    evidence_of,
     headline,
     message_of,
     worst_values,
@@ -67,6 +68,7 @@ class Validation:
             read_plan=lambda: decompressed(api.annotation(*where, PLAN_ANNOTATION) or ""),
             write_plan=lambda text: api.annotate(*where, PLAN_ANNOTATION, compressed(text)),
         )
+        self.evidence = ""
         self.poll_seconds = min(arguments.poll_seconds, _STEP_SECONDS)
 
     def run(self) -> tuple[int, str]:
@@ -161,10 +163,9 @@ class Validation:
             outcome = measuring.skipped(checks, self.expected)
         report = self.leave_report(found, checks, outcome)
         lead.end()
-        if report["verdict"] == "pass":
-            return EXIT_DONE, headline(report)
-        failed = report["verdict"] != "warn" and arguments.mode == "enforce"
-        return (EXIT_VERDICT if failed else EXIT_DONE), message_of(report)
+        failed = report["verdict"] not in ("pass", "warn") and arguments.mode == "enforce"
+        said = headline(report) if report["verdict"] == "pass" else message_of(report)
+        return (EXIT_VERDICT if failed else EXIT_DONE), f"{self.evidence}\n{said}"
 
     def gather(self, timeout_seconds: float) -> dict[str, Facts]:
         """The facts of all nodes, or of those that are there when time is up."""
@@ -193,6 +194,7 @@ class Validation:
             finished=now,
             parts={**parts, "accepted": accepted},
         )
+        self.evidence = evidence_of(report)
         changes: dict[str, str | None] = {REPORT_KEY: json.dumps(report)}
         if values and report["verdict"] == "pass":
             changes[ACCEPTED_KEY] = json.dumps({"finished": now, "values": values})
