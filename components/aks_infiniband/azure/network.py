@@ -1,9 +1,11 @@
 """Where a cluster's nodes and pods get their addresses: a virtual network of our own, or subnets that exist."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib import metadata
+from typing import Any
 
 import pulumi
-from pulumi_azure_native import network
 
 from aks_infiniband.azure.arguments import ClusterNetwork
 
@@ -36,21 +38,47 @@ def make_subnets(wanted: ClusterNetwork, place: Place) -> Subnets:
     """The existing subnets that are named, or a virtual network with one for the nodes."""
     if wanted.node_subnet_id is not None:
         return Subnets(nodes=wanted.node_subnet_id, pods=wanted.pod_subnet_id, ours=False)
-    virtual_network = network.VirtualNetwork(
-        place.name,
-        resource_group_name=place.resource_group_name,
-        location=place.location,
-        virtual_network_name=f"{place.cluster_name}-network",
-        address_space=network.AddressSpaceArgs(address_prefixes=[str(wanted.address_space)]),
+    virtual_network = _Declared(
+        "VirtualNetwork",
+        place,
+        {
+            "location": place.location,
+            "virtualNetworkName": f"{place.cluster_name}-network",
+            "addressSpace": {"addressPrefixes": [str(wanted.address_space)]},
+            "enableDdosProtection": False,
+            "enableVmProtection": False,
+        },
         # The subnet is a resource of its own; Azure reports it among the network's properties too.
-        opts=pulumi.ResourceOptions.merge(place.opts, pulumi.ResourceOptions(ignore_changes=["subnets"])),
+        ignore_changes=["subnets"],
     )
-    subnet = network.Subnet(
-        place.name,
-        resource_group_name=place.resource_group_name,
-        virtual_network_name=virtual_network.name,
-        subnet_name="nodes",
-        address_prefix=str(wanted.subnet),
-        opts=place.opts,
+    subnet = _Declared(
+        "Subnet",
+        place,
+        {
+            "virtualNetworkName": virtual_network.name,
+            "subnetName": "nodes",
+            "addressPrefix": str(wanted.subnet),
+            "privateEndpointNetworkPolicies": "Disabled",
+            "privateLinkServiceNetworkPolicies": "Enabled",
+        },
     )
     return Subnets(nodes=subnet.id, pods=None, ours=True)
+
+
+class _Declared(pulumi.CustomResource):
+    """A resource of the SDK's package `network`, with the SDK's defaults and the properties' own names.
+
+    Without that package, which takes more of the processor's time to load, and more memory, than all else that a
+    program loads.
+    """
+
+    name: pulumi.Output[str]
+
+    def __init__(self, kind: str, place: Place, properties: Mapping[str, Any], **options: Any) -> None:
+        version = pulumi.ResourceOptions(version=metadata.version("pulumi_azure_native"), **options)
+        super().__init__(
+            f"azure-native:network:{kind}",
+            place.name,
+            {"resourceGroupName": place.resource_group_name, **properties, "name": None},
+            pulumi.ResourceOptions.merge(place.opts, version),
+        )

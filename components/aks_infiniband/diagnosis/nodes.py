@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
 
-from lightkube.utils.quantity import parse_quantity
-
 from aks_infiniband.diagnosis.known_messages import message_in
 from aks_infiniband.diagnosis.view import (
     Finding,
@@ -83,6 +81,9 @@ def lacking(nodes: Sequence[Object], resource: str, least: int) -> list[str]:
 
 
 def _offered(node: Object, resource: str) -> Decimal:
+    # Imported here, as a client of the API server is: it takes long to load, and nodes are looked at when a wait fails.
+    from lightkube.utils.quantity import parse_quantity  # noqa: PLC0415
+
     allocatable = node.get("status", {}).get("allocatable") or {}
     return parse_quantity(str(allocatable.get(resource, "0"))) or Decimal(0)
 

@@ -6,6 +6,7 @@ import sys
 import aks_infiniband
 import pytest
 
+from benchmark.program import PROJECT
 from tests.unit.library.public import NAMES, named
 
 
@@ -97,3 +98,12 @@ def test_the_catalogue_is_read_without_loading_pulumi() -> None:
     code = "import sys, aks_infiniband.facts.catalog; print('pulumi' in sys.modules)"
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert printed.strip() == "False"
+
+
+def test_a_program_does_not_load_what_costs_more_than_the_rest_of_it() -> None:
+    """A client of the API server, which only a failed wait needs, and all of Azure's networking."""
+    code = "import sys; from benchmark.program import cost; cost(1); print(*sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", code], cwd=PROJECT, capture_output=True, text=True, check=True)
+    loaded = set(ran.stdout.split())
+    assert "pulumi_azure_native.containerservice.managed_cluster" in loaded
+    assert not {"lightkube", "pulumi_azure_native.network.subnet"} & loaded
