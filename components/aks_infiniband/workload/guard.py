@@ -32,12 +32,15 @@ def _each(condition: str) -> str:
 
 
 def policy_spec() -> dict[str, Any]:
-    """The spec of a ValidatingAdmissionPolicy (Kubernetes 1.30 and later)."""
+    """The spec of a ValidatingAdmissionPolicy (Kubernetes 1.30 and later), with the rules of `baseline` in 1.34."""
     spec, shared = "object.spec", ("hostNetwork", "hostPID", "hostIPC")
     rules = {
         "the machine's namespaces": " && ".join(f"!{spec}.?{field}.orValue(false)" for field in shared),
         "host paths": f"!{spec}.?volumes.orValue([]).exists(v, has(v.hostPath))",
         "host ports": "variables.containers.all(c, c.?ports.orValue([]).all(p, p.?hostPort.orValue(0) == 0))",
+        "probes and lifecycle hooks of other hosts": "variables.containers.all(c, "
+        "[c.?livenessProbe, c.?readinessProbe, c.?startupProbe, c.?lifecycle.?postStart, c.?lifecycle.?preStop]"
+        ".all(h, h.?httpGet.?host.orValue('') == '' && h.?tcpSocket.?host.orValue('') == ''))",
         "privileged containers": _each("!s.?privileged.orValue(false)"),
         "host processes": _each("!s.?windowsOptions.?hostProcess.orValue(false)"),
         f"capabilities other than {', '.join(_CAPABILITIES)}": _each(

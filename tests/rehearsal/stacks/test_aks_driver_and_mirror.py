@@ -168,6 +168,11 @@ REFUSED: list[tuple[str, dict[str, Any]]] = [
     ("the machine's namespaces", {"hostNetwork": True, "containers": [{}]}),
     ("host paths", {"volumes": [{"name": "root", "hostPath": {"path": "/"}}], "containers": [{}]}),
     ("host ports", {"containers": [{"ports": [{"containerPort": 80, "hostPort": 80}]}]}),
+    ("probes and lifecycle hooks", {"containers": [{"livenessProbe": {"httpGet": {"host": "other", "port": 80}}}]}),
+    (
+        "probes and lifecycle hooks",
+        {"containers": [{"lifecycle": {"preStop": {"tcpSocket": {"host": "other", "port": 80}}}}]},
+    ),
     ("unconfined seccomp", {"securityContext": {"seccompProfile": {"type": "Unconfined"}}, "containers": [{}]}),
     ("unsafe sysctls", {"securityContext": {"sysctls": [{"name": "kernel.msgmax", "value": "1"}]}, "containers": [{}]}),
 ]
