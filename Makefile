@@ -19,7 +19,7 @@ quoted = '$(subst ','\'',$(1))'
 option = $(if $(2),--$(1) $(call quoted,$(2)))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup tools rehearse rehearse-down unit test test-all check fix docs facts facts-check recordings lock
+.PHONY: help setup tools rehearse rehearse-down unit test test-all check fix docs facts facts-check recordings bench lock
 
 help: ## show what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -66,6 +66,9 @@ tools: setup ## build the pinned engine, provider and control plane, once a mach
 
 recordings: setup ## write down anew what every stack and example declares: tests/recordings/README.md
 	@$(BIN)/python -m tests.recordings
+
+bench: setup ## compute how long deployments take at least, ours and the public guides': docs/benchmark.md
+	@$(BIN)/python -m benchmark.makespan
 
 setup: $(VENV)/.installed ## the Python environment, from requirements-dev.txt
 

@@ -1,0 +1,174 @@
+"""The least that a deployment can take: the longest chain of the latency table, over what a stack declares.
+
+Resources and their dependencies are those of `tests/recordings`, or recorded likewise. Program and engine take no time,
+so that a resource is made as soon as the last one is there that it depends on; what happens on machines follows from
+`machines`. What the validation measures takes no time either, as no table has a figure for it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+import yaml
+from aks_infiniband.facts.catalog import SIZES
+from aks_infiniband_cli.report.timeline import Span
+
+from benchmark.makespan.deployments import Case, project
+from benchmark.makespan.machines import MachineModel, gpu_pods, network_pods, pod_seconds, seconds
+from rehearsal.operators.plan import Document
+from rehearsal.run.images import pull_seconds
+from rehearsal.tools.paths import PROJECT
+from tests.recordings.program import run
+from tests.recordings.recording import document
+
+_RECORDINGS: Final = PROJECT / "tests" / "recordings" / "declared"
+_CHARTS: Final = PROJECT / "rehearsal" / "charts"
+_STEPS: Final = {
+    "ManagedCluster": "cluster",
+    **dict.fromkeys(
+        ("ResourceGroup", "VirtualNetwork", "Subnet", "UserAssignedIdentity", "RoleAssignment"), "resource"
+    ),
+}
+
+
+def lower_bound(case: Case) -> list[Span]:
+    """What a deployment consists of, each part as early as can be, in seconds of the real thing."""
+    resources = _recorded(case.stack) if not case.guides and not case.inbox else _declared(case)
+    return Bound(resources=resources, first=case.first).spans()
+
+
+@cache
+def _recorded(stack: str) -> dict[str, Document]:
+    return _made_by_providers(yaml.safe_load((_RECORDINGS / f"{stack}.yaml").read_text()))
+
+
+@cache
+def _declared(case: Case) -> dict[str, Document]:
+    """Of what is not recorded: the guides' order, and variants. The program is run as for a recording."""
+    with TemporaryDirectory(prefix="declared-") as folder:
+        return _made_by_providers(document(run(project(case, Path(folder) / "project"), case.stack)))
+
+
+def _made_by_providers(recording: Mapping[str, Any]) -> dict[str, Document]:
+    """By type and name."""
+    rows = {_label(row["urn"]): row for row in recording["resources"]}
+    return {label: row for label, row in rows.items() if ":index:" not in label}
+
+
+def _label(urn: str) -> str:
+    types, _, name = urn.rpartition("::")
+    return f"{types.rpartition('$')[2]}::{name}"
+
+
+def _chart_values(chart: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    values = yaml.safe_load((_CHARTS / chart / "values.yaml").read_text())
+    return _merged(values, given)
+
+
+def _merged(values: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    both = {
+        key: _merged(values[key], given[key]) for key in values.keys() & given.keys() if _are_maps(values, given, key)
+    }
+    return {**values, **given, **both}
+
+
+def _are_maps(values: Mapping[str, Any], given: Mapping[str, Any], key: str) -> bool:
+    return isinstance(values[key], dict) and isinstance(given[key], dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bound:
+    """The resources of one stack, by type and name, as recorded."""
+
+    resources: Mapping[str, Document]
+    first: bool
+
+    def spans(self) -> list[Span]:
+        """Every resource, from its last dependency's end to its own."""
+        return [
+            Span(urn=label, start=self._start(label), end=self._end(label), waits_for=frozenset(self._waits_for(label)))
+            for label in self.resources
+        ]
+
+    def _waits_for(self, label: str) -> list[str]:
+        row = self.resources[label]
+        named = [*row.get("dependencies", ()), *filter(None, [row.get("provider")])]
+        return [name for name in named if name in self.resources]
+
+    def _start(self, label: str) -> float:
+        return max((self._end(other) for other in self._waits_for(label)), default=0.0)
+
+    @cached_property
+    def _ends(self) -> dict[str, float]:
+        return {}
+
+    def _end(self, label: str) -> float:
+        if label not in self._ends:
+            start = self._start(label)
+            self._ends[label] = max(start, self._made(label, start))
+        return self._ends[label]
+
+    def _made(self, label: str, start: float) -> float:
+        """When a resource is there that is asked for at a moment."""
+        kind, inputs = label.split("::", maxsplit=1)[0].rsplit(":", 1)[-1], self.resources[label]["inputs"]
+        match kind:
+            case "NicClusterPolicy" | "NicNodePolicy":
+                return self._policy_ready([label], network_pods(inputs["spec"]))
+            case "ClusterPolicyPatch":
+                return self._policy_ready([*self._of("NicClusterPolicy"), *self._of("NicNodePolicy")], self._gpu_pods)
+            case "Release":
+                longest = max(pull_seconds(image) for image in self._operator_images(label))
+                return start + longest + seconds("containerStart")
+            case "DaemonSet" | "Job":
+                return start + pod_seconds(inputs["spec"]["template"])
+        return start + sum(seconds(step) for step in self._steps(kind, inputs))
+
+    def _steps(self, kind: str, inputs: Mapping[str, Any]) -> list[str]:
+        """Of the latency table, those of an Azure resource; none for what a cluster takes at once."""
+        if kind == "DeploymentAtSubscriptionScope":
+            return ["resource", *(["featureRegistration"] if self.first else [])]
+        if kind == "AgentPool":
+            return ["infinibandPool" if inputs["vmSize"] in SIZES else "pool"]
+        return [_STEPS[kind]] if kind in _STEPS else []
+
+    def _of(self, kind: str) -> list[str]:
+        return [label for label in self.resources if label.split("::")[0].endswith(f":{kind}")]
+
+    def _operator_images(self, label: str) -> list[str]:
+        chart = self.resources[label]["inputs"]["chart"]
+        values = _chart_values(chart, self.resources[label]["inputs"]["values"])
+        images = [f"{values['operator']['repository']}/{values['operator']['image']}"]
+        return [*images, *([self._feature_discovery] if chart == "network-operator" else [])]
+
+    @property
+    def _feature_discovery(self) -> str:
+        values = _chart_values("network-operator", {})
+        return str(values["node-feature-discovery"]["image"]["repository"])
+
+    @cached_property
+    def _gpu_pods(self) -> list[Document]:
+        releases = [self.resources[label]["inputs"] for label in self._of("Release")]
+        given = [inputs["values"] for inputs in releases if inputs["chart"] == "gpu-operator"]
+        return gpu_pods(_chart_values("gpu-operator", given[0])) if given else []
+
+    @cached_property
+    def _labelled(self) -> float:
+        """When feature discovery has looked at the machines of the last pool."""
+        joined = max((self._end(pool) for pool in self._of("AgentPool")), default=0.0)
+        discovery = max(self._end(label) for label in self._of("Release") if "network-operator" in label)
+        worker = joined + pull_seconds(self._feature_discovery) + seconds("containerStart")
+        return max(worker, discovery) + seconds("featureDiscovery")
+
+    def _policy_ready(self, network: list[str], wanted: list[Document]) -> float:
+        """When an operator says so of the pods that it makes, on the machines of the last pool."""
+        look = seconds("operatorRequeue")
+        pods = [
+            (pod, max(self._start(label), self._labelled) + look)
+            for label in network
+            for pod in network_pods(self.resources[label]["inputs"]["spec"])
+        ]
+        others = [(pod, self._labelled + look) for pod in wanted if pod not in [made for made, _ in pods]]
+        return MachineModel(pods=[*pods, *others]).ready(wanted) + look

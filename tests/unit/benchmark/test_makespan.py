@@ -1,0 +1,89 @@
+"""The least that a deployment can take, and the page about it."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from benchmark.makespan.bound import Bound, lower_bound
+from benchmark.makespan.deployments import STACKS, Case
+from benchmark.makespan.machines import MachineModel, gpu_pods, network_pods, seconds
+from benchmark.makespan.report import Row, rendered
+from rehearsal.run.images import pull_seconds
+
+OFED = {"ofedDriver": {"repository": "nvcr.io/nvidia/mellanox", "image": "doca-driver", "version": "any"}}
+AZURE = ("cluster", "infinibandPool")
+
+
+def least(case: Case) -> float:
+    return max(span.end for span in lower_bound(case))
+
+
+def bound(*resources: tuple[str, list[str]], first: bool = False) -> dict[str, tuple[float, float]]:
+    """Begin and end of each resource, given as type and name with what it depends on."""
+    declared: dict[str, dict[str, Any]] = {
+        label: {"dependencies": others, "inputs": {"vmSize": "Standard_HB120rs_v3"}} for label, others in resources
+    }
+    return {span.urn: (span.start, span.end) for span in Bound(resources=declared, first=first).spans()}
+
+
+def test_a_resource_is_made_when_the_last_one_is_there_that_it_depends_on() -> None:
+    group, cluster, feature, pool = (
+        f"azure-native:x:{kind}::rdma"
+        for kind in ("ResourceGroup", "ManagedCluster", "DeploymentAtSubscriptionScope", "AgentPool")
+    )
+    declared = [(group, []), (cluster, [group]), (feature, []), (pool, [cluster, feature])]
+    later, first = bound(*declared), bound(*declared, first=True)
+    assert later[cluster] == (seconds("resource"), seconds("resource") + seconds("cluster"))
+    assert later[pool][0] == later[cluster][1]
+    assert first[pool][0] == first[feature][1] == seconds("resource") + seconds("featureRegistration")
+    assert first[pool][1] == first[pool][0] + seconds("infinibandPool")
+
+
+@pytest.mark.parametrize("stack", STACKS)
+def test_the_first_deployment_waits_for_the_feature_beside_the_cluster_and_not_after_it(stack: str) -> None:
+    later, first = (least(Case(stack=stack, first=first)) for first in (False, True))
+    assert 0 < first - later < seconds("featureRegistration")
+    assert later > sum(seconds(step) for step in (*AZURE, "ofedDriver"))
+
+
+def test_a_stack_with_gpus_takes_longer_by_their_driver_and_its_images() -> None:
+    assert least(Case(stack="dev", first=False)) - least(Case(stack="ipoib", first=False)) > seconds("gpuDriver")
+
+
+def test_the_gpu_driver_waits_for_ofed_only_with_nvidia_peermem() -> None:
+    ofed = network_pods(OFED)
+    values = {"driver": {"repository": "nvcr.io/nvidia", "image": "driver"}}
+    ready = {}
+    for rdma in (True, False):
+        driver, *_ = gpu_pods({**values, "driver": {**values["driver"], "rdma": {"enabled": rdma}}})
+        model = MachineModel(pods=[(pod, 0.0) for pod in (*ofed, driver)])
+        ready[rdma] = model.ready([driver])
+    assert ready[True] > model.ready(ofed)
+    assert ready[False] < seconds("ofedDriver") + seconds("gpuDriver")
+
+
+def test_pods_share_an_image_that_one_of_them_asks_for_first() -> None:
+    def pod(image: str, *init: str) -> dict[str, Any]:
+        containers = [{"name": "main", "image": image}]
+        spec = {"initContainers": [{"name": name, "image": name} for name in init], "containers": containers}
+        return {"metadata": {"labels": {}}, "spec": spec}
+
+    first, second = pod("nvidia/pytorch"), pod("nvidia/pytorch", "nvidia/driver")
+    together = MachineModel(pods=[(first, 0.0), (second, 0.0)]).ready([first, second])
+    assert together == pytest.approx(pull_seconds("nvidia/pytorch") + seconds("containerStart"))
+
+
+def test_our_order_beats_the_guides_where_the_feature_is_to_be_registered() -> None:
+    first = Case(stack="dev", first=True)
+    assert least(replace(first, guides=True)) > 1.1 * least(first)
+
+
+def test_the_page_has_both_times_and_their_ratio() -> None:
+    page = rendered(
+        "before\n<!-- least -->\nold\n<!-- end least -->\nafter", [Row(stack="dev | first", ours=600, guides=900)]
+    )
+    assert "\n| dev | first | 0:10:00 | 0:15:00 | 1.50 |\n" in page
+    assert "old" not in page
+    assert page.startswith("before")
+    assert page.endswith("after")
