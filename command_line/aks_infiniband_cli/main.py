@@ -14,6 +14,8 @@ from aks_infiniband_cli.report.command import REPORT, TIMELINE
 from aks_infiniband_cli.teardown.command import TEARDOWN
 
 COMMANDS: Final[tuple[Command, ...]] = (INIT, PREFLIGHT, DOCTOR, REPORT, TIMELINE, TEARDOWN)
+_INTERRUPTED: Final = 130
+"""What shells report for a program that Ctrl-C ended."""
 EXIT_CODES: Final = "exit codes: 0 fine, 1 something is not as it should be, 2 wrong use, or no answer could be given"
 
 
@@ -29,6 +31,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _refused(command, f"{error}: pip install 'aks-infiniband-cli[{command.extra}]'")
     except (CommandError, OSError, ValueError) as error:
         return _refused(command, str(error))
+    except (EOFError, KeyboardInterrupt) as given_up:
+        _refused(command, "stopped")
+        return WRONG_USE if isinstance(given_up, EOFError) else _INTERRUPTED
     try:
         show(answer, given.output)
         sys.stdout.flush()

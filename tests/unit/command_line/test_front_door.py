@@ -14,9 +14,9 @@ from aks_infiniband_cli.console import FOUND, Answer, Command, CommandError
 PAGE = Path(__file__).parents[3] / "docs" / "command-line.md"
 
 
-def command(answer: Answer | Exception) -> Command:
+def command(answer: Answer | BaseException) -> Command:
     def run(given: argparse.Namespace) -> Answer:
-        if isinstance(answer, Exception):
+        if isinstance(answer, BaseException):
             raise answer
         return answer
 
@@ -26,7 +26,7 @@ def command(answer: Answer | Exception) -> Command:
     return Command(name="look", help="h", description="d", example="e", declare=declare, run=run, extra="glasses")
 
 
-def run(monkeypatch: pytest.MonkeyPatch, answer: Answer | Exception, *flags: str) -> int:
+def run(monkeypatch: pytest.MonkeyPatch, answer: Answer | BaseException, *flags: str) -> int:
     monkeypatch.setattr(door, "COMMANDS", (command(answer),))
     return door.main(["look", "--pool", "ndh100", *flags])
 
@@ -62,6 +62,14 @@ def test_where_there_is_no_answer_standard_error_says_why(
     assert out == ""
     assert err.startswith("aks-infiniband look: ")
     assert said in err
+
+
+@pytest.mark.parametrize(("given_up", "code"), [(EOFError(), 2), (KeyboardInterrupt(), 130)])
+def test_who_gives_up_at_a_question_gets_no_traceback(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], given_up: BaseException, code: int
+) -> None:
+    assert run(monkeypatch, given_up) == code
+    assert capsys.readouterr().err == "aks-infiniband look: stopped\n"
 
 
 def test_flags_that_are_none_are_wrong_use(monkeypatch: pytest.MonkeyPatch) -> None:
