@@ -72,7 +72,7 @@ def validated(deploy: Deploy, pool: Any, expected: Any, monkeypatch: pytest.Monk
         **changes: Any,
     ) -> Deployment:
         if report == "passing":
-            report = build_report({}, [PASSED], expected, run=RUN, mode=mode, finished="t", parts={})
+            report = build_report({"run": RUN, "mode": mode, "finished": "t"}, {}, [PASSED], expected, {})
         # The hook that asks the pods is the engine's to call; here the program asks when nothing is kept.
         line = evidence_of(report or {}) if said is None else said
         monkeypatch.setattr(diagnosis, "job_pods", lambda *_: answer([pod_that_said(line)]))
@@ -165,7 +165,7 @@ def test_a_report_that_its_jobs_pods_do_not_prove_does_not_count(
 ) -> None:
     said: list[str] = []
     monkeypatch.setattr(pulumi.log, "warn", lambda text, **_: said.append(text))
-    forged = build_report({}, [PASSED], expected, run=run, mode="enforce", finished="t", parts={})
+    forged = build_report({"run": run, "mode": "enforce", "finished": "t"}, {}, [PASSED], expected, {})
     assert validated(report=forged, said=left).result["verdict"] == "not measured"
     assert "is not what its Job's pods have left" in said[0]
 
@@ -225,7 +225,7 @@ def test_in_mode_warn_a_failed_report_is_a_warning_and_an_output(
     failed = make_check(
         "hca-state", "fail", node="n0", device="mlx5_ib3", expected="ACTIVE", measured="DOWN", cause="c"
     )
-    report = build_report({}, [failed], expected, run=RUN, mode="warn", finished="t", parts={})
+    report = build_report({"run": RUN, "mode": "warn", "finished": "t"}, {}, [failed], expected, {})
 
     assert validated("warn", report=report).result["verdict"] == "fail"
     assert len(said) == 1

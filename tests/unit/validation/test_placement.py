@@ -95,6 +95,6 @@ def test_where_the_metadata_cannot_be_asked_the_reason_is_told_and_the_pool_pass
         "not measured",
         "n1: the metadata service does not answer (timed out)",
     )
-    report = build_report(found, checks, expected, run="uid", mode="enforce", finished="now", parts={})
+    report = build_report({"run": "uid", "mode": "enforce", "finished": "now"}, found, checks, expected, {})
     assert report["verdict"] == "pass"
     assert report["coverage"]["summary"].endswith("; placement-group: not measured")

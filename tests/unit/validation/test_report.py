@@ -17,7 +17,7 @@ from aks_infiniband.validation.payload.report import (
 
 def report_of(facts: Any, expected: Any) -> Any:
     checks = judge_pool(facts, expected)
-    return build_report(facts, checks, expected, run="uid", mode="enforce", finished="now", parts={})
+    return build_report({"run": "uid", "mode": "enforce", "finished": "now"}, facts, checks, expected, {})
 
 
 def test_a_healthy_pool_passes_and_its_coverage_names_what_was_not_measured(healthy: Any, expected: Any) -> None:
@@ -63,7 +63,7 @@ def test_the_worst_verdict_counts_and_what_could_not_be_measured_is_worse_than_a
 
 def test_a_figure_that_nothing_is_there_to_judge_by_is_told_in_the_coverage(healthy: Any, expected: Any) -> None:
     checks = [make_check("all-reduce", "not judged", expected=None, measured=99.0, unit="GB/s")]
-    report = build_report({}, checks, expected, run="uid", mode="enforce", finished="now", parts={})
+    report = build_report({"run": "uid", "mode": "enforce", "finished": "now"}, {}, checks, expected, {})
     assert report["coverage"]["summary"].endswith("; all-reduce: measured, not judged")
 
 

@@ -100,7 +100,7 @@ def test_twice_the_nodes_take_twice_the_work_to_look_at(broken: bool, healthy: A
 
         def judged() -> None:
             checks = judge_pool(found, expected)
-            build_report(found, checks, expected, run="uid", mode="enforce", finished="now", parts={})
+            build_report({"run": "uid", "mode": "enforce", "finished": "now"}, found, checks, expected, {})
             lines_of(checks)
 
         return lines_of_code(judged)

@@ -71,15 +71,20 @@ class Coverage(TypedDict):
     summary: str
 
 
-class Report(Parts):
-    """The report of one run; `run` is the Job's uid, `finished` a time in ISO 8601."""
+class Run(TypedDict):
+    """Which run of a validation a report is of: the Job's uid, its mode, and when it ended, in ISO 8601."""
+
+    run: str
+    mode: str
+    finished: str
+
+
+class Report(Parts, Run):
+    """The report of one run."""
 
     schema_version: int
     pool: str
     vm_size: str
-    run: str
-    mode: str
-    finished: str
     verdict: str
     coverage: Coverage
     checks: list[Check]
@@ -109,23 +114,16 @@ def verdict_of(checks: Sequence[Check]) -> str:
 
 
 def build_report(
-    facts_by_node: FactsByNode,
-    checks: Sequence[Check],
-    expected: Expectations,
-    *,
-    run: str,
-    mode: str,
-    finished: str,
-    parts: Parts,
+    run: Run, facts_by_node: FactsByNode, checks: Sequence[Check], expected: Expectations, parts: Parts
 ) -> Report:
-    """The report of one run: ``run`` is the Job's uid, ``finished`` a time in ISO 8601, ``parts`` what was measured."""
+    """The report of a run: ``parts`` is what was measured."""
     return {
         "schema_version": SCHEMA_VERSION,
         "pool": expected["pool"],
         "vm_size": expected["vm_size"],
-        "run": run,
-        "mode": mode,
-        "finished": finished,
+        "run": run["run"],
+        "mode": run["mode"],
+        "finished": run["finished"],
         "verdict": verdict_of(checks),
         "coverage": coverage(facts_by_node, checks, expected),
         "checks": list(checks),
@@ -164,7 +162,7 @@ def _named(checks: Sequence[Check], verdict: str) -> list[str]:
 
 def unmeasured_report(expected: Expectations, *, mode: str) -> Report:
     """The report of a pool that was not looked at: everything is ``not measured``."""
-    report = build_report({}, [], expected, run="", mode=mode, finished="", parts={})
+    report = build_report({"run": "", "mode": mode, "finished": ""}, {}, [], expected, {})
     everything = ["nodes", "HCAs", *expected["figures"], *expected["not_measured"]]
     report["coverage"]["not_measured"] = everything
     report["coverage"]["summary"] += f"; {', '.join(everything)}: not measured"

@@ -29,6 +29,7 @@ from .report import (
     REPORT_KEY,
     Parts,
     Report,
+    Run,
     accepted_of,
     build_report,
     compare,
@@ -185,15 +186,9 @@ class Validation:
         parts: Parts = outcome.parts if outcome else {}
         values = worst_values(parts, every, thresholds) if outcome else {}
         accepted = accepted_of(data.get(ACCEPTED_KEY))
-        report = build_report(
-            found,
-            [*every, *compare(accepted, values, thresholds)],
-            self.expected,
-            run=self.me.run,
-            mode=self.arguments.mode,
-            finished=now,
-            parts={**parts, "accepted": accepted},
-        )
+        run: Run = {"run": self.me.run, "mode": self.arguments.mode, "finished": now}
+        every += compare(accepted, values, thresholds)
+        report = build_report(run, found, every, self.expected, {**parts, "accepted": accepted})
         self.evidence = evidence_of(report)
         changes: dict[str, str | None] = {REPORT_KEY: json.dumps(report)}
         if values and report["verdict"] == "pass":
