@@ -1,48 +1,26 @@
-"""The composition: who waits for whom, what goes with the cluster, and what comes out."""
+"""The composition: what is made, what goes with the cluster, and what comes out."""
 
 from pathlib import Path
 from typing import Any
 
 import pulumi
 import pytest
-from aks_infiniband import RdmaCluster, RdmaClusterArgs, SettingsError, Stack, load
+from aks_infiniband import RdmaCluster, RdmaClusterArgs, SettingsError, load
 
+from tests.unit.components.rdma_programs import (
+    CLUSTER,
+    IN_AZURE,
+    JOB,
+    POLICY,
+    POOL,
+    PROVIDER,
+    RELEASE,
+    RULE,
+    configuration,
+    program,
+    stack_of,
+)
 from tests.unit.pulumi_mocks import Deploy
-
-POOL = "azure-native:containerservice:AgentPool"
-CLUSTER = "azure-native:containerservice:ManagedCluster"
-RELEASE = "kubernetes:helm.sh/v3:Release"
-PROVIDER = "pulumi:providers:kubernetes"
-POLICY = "kubernetes:mellanox.com/v1alpha1:NicClusterPolicy"
-RULE = "kubernetes:nfd.k8s-sigs.io/v1alpha1:NodeFeatureRule"
-JOB = "kubernetes:batch/v1:Job"
-FEATURE = "azure-native:resources:DeploymentAtSubscriptionScope"
-
-
-IN_AZURE = ("azure-native:location", "aks-infiniband:cluster")
-
-
-def configuration(pools: Any = (("ndh100", "Standard_ND96isr_H100_v5"),), **more: Any) -> dict[str, Any]:
-    """A stack's configuration. pools: each as in a stack file, or a name and a size."""
-    return {
-        "azure-native:location": "southcentralus",
-        "aks-infiniband:cluster": {"kubernetesVersion": "1.35"},
-        "aks-infiniband:pools": [
-            pool if isinstance(pool, dict) else {"name": pool[0], "vmSize": pool[1], "count": 2} for pool in pools
-        ],
-        "aks-infiniband:networkOperator": {"valuesFile": None},
-        "aks-infiniband:gpuOperator": {"valuesFile": None},
-        **{f"aks-infiniband:{key}": value for key, value in more.items()},
-    }
-
-
-def stack_of(pools: Any = (("ndh100", "Standard_ND96isr_H100_v5"),), **more: Any) -> Stack:
-    return load(configuration(pools, **more))
-
-
-def program(**more: Any) -> Any:
-    given = stack_of(**more)
-    return lambda: RdmaCluster("rdma", args=RdmaClusterArgs(stack=given)).cluster_name
 
 
 def test_every_component_carries_the_projects_type_token(deploy: Deploy) -> None:
@@ -70,58 +48,6 @@ def test_every_resource_has_a_component_as_its_parent(deploy: Deploy) -> None:
     for made in deploy(program()).registrations:
         if made.type != "aks-infiniband:index:RdmaCluster":
             assert "::aks-infiniband:index:" in made.request["parent"].replace("$", "::"), made.urn
-
-
-def test_the_operators_wait_for_the_cluster_and_not_for_the_pools(deploy: Deploy) -> None:
-    deployment = deploy(program())
-    pool_urn = deployment.one(POOL).urn
-    for release in deployment.all(RELEASE):
-        assert pool_urn not in release.request.get("dependencies", [])
-    assert pool_urn not in deployment.one(POLICY).request["dependencies"]
-
-
-def test_the_cluster_does_not_wait_for_the_feature_and_the_pools_do(deploy: Deploy) -> None:
-    deployment = deploy(program())
-    feature = deployment.one(FEATURE).urn
-    assert feature not in deployment.one(CLUSTER).request["dependencies"]
-    assert feature in deployment.one(POOL).request["dependencies"]
-
-
-def test_pools_do_not_wait_for_each_other(deploy: Deploy) -> None:
-    two = (("ndh100", "Standard_ND96isr_H100_v5"), ("hx", "Standard_HX176rs"))
-    pools = deploy(program(pools=two)).all(POOL)
-    urns = {pool.urn for pool in pools}
-    assert len(urns) == 2
-    assert not any(urns & set(pool.request["dependencies"]) for pool in pools)
-
-
-@pytest.mark.field_report("D8")
-def test_the_policy_waits_for_the_release_that_brings_its_definition(deploy: Deploy) -> None:
-    deployment = deploy(program())
-    (release,) = [release for release in deployment.all(RELEASE) if release.name == "rdma-network-operator"]
-    assert release.urn in deployment.one(POLICY).request["dependencies"]
-
-
-@pytest.mark.field_report("D8b")
-def test_a_validation_waits_for_its_pool_the_policy_and_the_gpu_operator(deploy: Deploy) -> None:
-    deployment = deploy(program())
-    jobs = deployment.all(JOB)
-    assert jobs
-    for job in jobs:
-        waits = set(job.request["dependencies"])
-        assert deployment.one(POOL).urn in waits
-        assert deployment.one(POLICY).urn in waits
-        assert deployment.one("kubernetes:nvidia.com/v1:ClusterPolicyPatch").urn in waits
-
-
-def test_a_validation_does_not_wait_for_another_pool(deploy: Deploy) -> None:
-    two = (("ndh100", "Standard_ND96isr_H100_v5"), ("hx", "Standard_HX176rs"))
-    deployment = deploy(program(pools=two))
-    pools = {agent_pool.inputs["agentPoolName"]: agent_pool.urn for agent_pool in deployment.all(POOL)}
-    for job in deployment.all(JOB):
-        mine, other = ("hx", "ndh100") if "rdma-hx" in job.request["parent"] else ("ndh100", "hx")
-        assert pools[mine] in job.request["dependencies"]
-        assert pools[other] not in job.request["dependencies"]
 
 
 @pytest.mark.parametrize("operator", ["networkOperator", "gpuOperator"])
@@ -239,19 +165,6 @@ def test_a_stack_of_machines_without_infiniband_beside_them_makes_their_pool_and
     }
 
 
-def test_pools_wait_for_one_another_where_the_stack_says_serial(deploy: Deploy) -> None:
-    two = (("ndh100", "Standard_ND96isr_H100_v5"), ("hx", "Standard_HX176rs"))
-    serial = {"kubernetesVersion": "1.35", "poolOperations": "serial"}
-    first, second = deploy(program(pools=two, cluster=serial)).all(POOL)
-    assert first.urn in second.request["dependencies"]
-
-
-def test_sizes_that_must_not_have_the_feature_wait_for_its_absence(deploy: Deploy) -> None:
-    deployment = deploy(program(pools=(("gb300", "Standard_ND128isr_GB300_v6"),)), feature_states=["NotRegistered"])
-    assert deployment.all(FEATURE) == []
-    assert deployment.one("aks-infiniband:index:FeatureAbsence")
-
-
 def test_modes_that_differ_between_pools_split_the_policy(deploy: Deploy) -> None:
     pools = [
         {"name": "ndh100", "vmSize": "Standard_ND96isr_H100_v5", "count": 2, "mode": "sriov"},
@@ -272,7 +185,10 @@ def test_modes_that_differ_between_pools_split_the_policy(deploy: Deploy) -> Non
 def test_a_pool_beside_others_makes_nine_resources_and_all_pools_share_what_validates_them(deploy: Deploy) -> None:
     def made(*names: str) -> list[str]:
         pools = [(name, "Standard_ND96isr_H100_v5") for name in names]
-        return [f"{one.type.rpartition(':')[2]} {one.name}" for one in deploy(program(pools=pools)).registrations]
+        return [
+            f"{resource.type.rpartition(':')[2]} {resource.name}"
+            for resource in deploy(program(pools=pools)).registrations
+        ]
 
     assert sorted(set(made("one", "two")) - set(made("one"))) == [
         "AgentPool rdma-two",

@@ -94,12 +94,14 @@ def validated(deploy: Deploy, pool: Any, expected: Any, monkeypatch: pytest.Monk
 def inside(deployment: Deployment) -> list[Registration]:
     """What the component made in the cluster."""
     helpers = ("cluster", "pool-ready")
-    return [one for one in deployment.registrations if one.type.startswith("kubernetes:") and one.name not in helpers]
+    return [
+        made for made in deployment.registrations if made.type.startswith("kubernetes:") and made.name not in helpers
+    ]
 
 
 def of(deployment: Deployment, kind: str) -> dict[str, Any]:
     """Inputs of everything of one type, by name."""
-    return {one.name: one.inputs for one in deployment.all(kind)}
+    return {made.name: made.inputs for made in deployment.all(kind)}
 
 
 def names(resources: Any) -> Any:
@@ -121,9 +123,9 @@ def test_the_job_waits_for_its_access_its_files_and_all_that_makes_nodes_ready(v
 
 
 def test_everything_goes_with_the_cluster_and_waits_for_what_the_component_waits_for(validated: Any) -> None:
-    for one in inside(validated()):
-        assert one.deleted_with == "cluster", one.name
-        assert "pool-ready" in one.dependencies, one.name
+    for made in inside(validated()):
+        assert made.deleted_with == "cluster", made.name
+        assert "pool-ready" in made.dependencies, made.name
 
 
 def test_a_failed_wait_for_the_job_is_explained(validated: Any) -> None:
@@ -188,11 +190,13 @@ def test_validations_of_a_namespace_share_program_account_and_roles(deploy: Depl
 
     def program() -> Any:
         access = ValidationAccess("shared", args=ValidationAccessArgs(pools=pools, namespace="ours"))
-        for one in pools:
-            Validation(one.name, args=ValidationArgs(pool=one, kubeconfig=KUBECONFIG, access=access))
+        for validated_pool in pools:
+            Validation(
+                validated_pool.name, args=ValidationArgs(pool=validated_pool, kubeconfig=KUBECONFIG, access=access)
+            )
 
     deployment = deploy(program)
-    of_pool = [one.name for one in inside(deployment) if one.name.startswith("other")]
+    of_pool = [made.name for made in inside(deployment) if made.name.startswith("other")]
     assert sorted(of_pool) == ["other-rendezvous", "other-report", "other-validate"]
     assert {inputs["metadata"]["namespace"] for inputs in of(deployment, CONFIG_MAP).values()} == {"ours"}
     jobs = [job["spec"]["template"]["spec"] for job in of(deployment, JOB).values()]
@@ -271,14 +275,14 @@ def test_the_job_mounts_a_config_map_that_has_every_key_they_name(validated: Any
     cluster = validated()
     maps = {inputs["metadata"]["name"]: inputs.get("data") or {} for inputs in of(cluster, CONFIG_MAP).values()}
     for job in of(cluster, JOB).values():
-        (volume,) = [one for one in job["spec"]["template"]["spec"]["volumes"] if one["name"] == "payload"]
+        (volume,) = [volume for volume in job["spec"]["template"]["spec"]["volumes"] if volume["name"] == "payload"]
         keys = {item["key"] for item in volume["configMap"]["items"]}
         assert keys == set(maps[volume["configMap"]["name"]])
     assert "ndh100-validation-report" in maps
 
 
 def test_everything_carries_the_recommended_labels(validated: Any) -> None:
-    for one in inside(validated()):
-        labels = one.inputs["metadata"]["labels"]
-        assert labels["app.kubernetes.io/part-of"] == "aks-infiniband", one.name
-        assert labels["app.kubernetes.io/name"] == "validation", one.name
+    for made in inside(validated()):
+        labels = made.inputs["metadata"]["labels"]
+        assert labels["app.kubernetes.io/part-of"] == "aks-infiniband", made.name
+        assert labels["app.kubernetes.io/name"] == "validation", made.name
