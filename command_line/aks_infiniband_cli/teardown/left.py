@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from aks_infiniband.azure.identity import assignment_name
-from aks_infiniband.resources.metadata import GPU_OPERATOR_NAMESPACE, NETWORK_OPERATOR_NAMESPACE
+from aks_infiniband.resources.metadata import GPU_OPERATOR_NAMESPACE, NETWORK_OPERATOR_NAMESPACE, SYSTEM_NAMESPACE
 from aks_infiniband.workload.pods import NAMESPACE
 
-NAMESPACES: Final = (NETWORK_OPERATOR_NAMESPACE, GPU_OPERATOR_NAMESPACE, NAMESPACE)
+NAMESPACES: Final = (NETWORK_OPERATOR_NAMESPACE, GPU_OPERATOR_NAMESPACE, SYSTEM_NAMESPACE, NAMESPACE)
 GROUPS: Final = frozenset({"mellanox.com", "nvidia.com", "nv-ipam.nvidia.com", "nfd.k8s-sigs.io", "k8s.cni.cncf.io"})
 """API groups of the definitions that network-operator 26.4.1 and gpu-operator 26.3.3 bring. Helm leaves definitions in
 place when it removes a release."""

@@ -156,7 +156,11 @@ def api() -> Iterator[str]:
     lists = {
         "/apis/apiextensions.k8s.io/v1/customresourcedefinitions": [DEFINITION, OTHERS],
         "/apis/mellanox.com/v1alpha1/nicclusterpolicies": [named("nic-cluster-policy")],
-        "/api/v1/namespaces": [named("network-operator", deletionTimestamp="2026-11-22T10:00:00Z"), named("default")],
+        "/api/v1/namespaces": [
+            named("network-operator", deletionTimestamp="2026-11-22T10:00:00Z"),
+            named("aks-infiniband-system"),
+            named("default"),
+        ],
         "/api/v1/nodes": [NODE],
     }
 
@@ -195,6 +199,7 @@ def test_in_somebody_elses_cluster_what_the_operators_left_is_named_and_nothing_
             f"kubectl delete NicClusterPolicy.mellanox.com nic-cluster-policy{shared}"
         ),
         "namespace network-operator, and hangs": "kubectl delete namespace network-operator",
+        "namespace aks-infiniband-system": "kubectl delete namespace aks-infiniband-system",
         "definition nicclusterpolicies.mellanox.com": f"kubectl delete crd nicclusterpolicies.mellanox.com{shared}",
         "1 labels of the operators on node n0": (
             f"kubectl label node n0 feature.node.kubernetes.io/pci-15b3.present-{shared}"

@@ -105,6 +105,7 @@ def test_the_error_says_that_nothing_was_created() -> None:
         ({"workload": {"namespaces": ["Team_A"]}}, "workload.namespaces[0]", "must be a namespace: at most 63"),
         ({"workload": {"namespaces": ["a", "a"]}}, "workload.namespaces[1]", "must be listed once"),
         ({"workload": {"namespaces": ["aks-infiniband"]}}, "workload.namespaces[0]", "has the settings anyway"),
+        ({"workload": {"namespaces": ["aks-infiniband-system"]}}, "workload.namespaces[0]", "is where no workload"),
         ({"location": "westeurope"}, "location", "the region is azure-native:location"),
         (
             {"validation": {"thresholds": {"rdma-write-bandwith": {"fail": 300}}}},

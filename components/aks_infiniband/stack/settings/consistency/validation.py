@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from aks_infiniband.facts.baselines import FIGURES
+from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE
 from aks_infiniband.stack.settings.base import Unreadable
 from aks_infiniband.stack.settings.mistakes import Mistake, Path, did_you_mean, wrong
 from aks_infiniband.stack.settings.operators import ThresholdSettings
@@ -47,6 +48,10 @@ def _namespaces(reading: Reading) -> Iterator[Mistake]:
         if namespace == NAMESPACE:
             reason = "has the settings anyway: the program makes it; list other namespaces"
             yield wrong((*path, place), namespace, reason)
+        elif namespace == SYSTEM_NAMESPACE:
+            yield wrong(
+                (*path, place), namespace, "is where no workload belongs: the validations and the Secret are there"
+            )
         elif namespace in given[:place]:
             yield wrong((*path, place), namespace, "must be listed once")
 
