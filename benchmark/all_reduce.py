@@ -1,10 +1,12 @@
-"""Run the collective payload on this host's GPUs as a validation pod would, and hold it against a plain loop.
+"""Run the collective payload on this host's GPUs as a validation pod would, and hold it against nccl-tests.
 
-    python3 benchmark/all_reduce.py --gpus 2 --out results.json
+    python3 benchmark/all_reduce.py --gpus 2 --nccl-tests nccl-tests/build/all_reduce_perf --out results.json
 
-Needs PyTorch with CUDA or ROCm and nothing else. Payload and loop take turns, several times each, because a host's
-bandwidth drifts by more than the two differ; then the payload is run with every fast path closed, and with one GPU
-more than there is. `python3 -m benchmark.tables results.json` makes the tables of docs/measurements.md.
+Needs NCCL and PyTorch with CUDA, and NVIDIA's nccl-tests, built for the same NCCL. The payload through NCCL, the
+payload through PyTorch and nccl-tests take turns, several times each, because a host's bandwidth drifts by more than
+they differ; then the payload is run with every fast path closed, with one GPU more than there is, and with a rank that
+is killed, and checks a message in which two elements are changed. `python3 -m benchmark.tables results.json` makes the
+tables of docs/measurements.md.
 """
 
 import argparse
@@ -26,11 +28,11 @@ from typing import Any
 _VALIDATION = Path(__file__).resolve().parent.parent / "components" / "aks_infiniband" / "validation"
 sys.path.insert(0, str(_VALIDATION))
 
-from payload import collective, collective_judge  # noqa: E402 as the pods import it
+from payload import collective, collective_judge, gpu, nccl, pattern  # noqa: E402 as the pods import it
 
 GIB = 1 << 30
-COMPARED = [GIB, 2 * GIB, 4 * GIB, 8 * GIB]
-SWEEP = [8, 1 << 10, 32 << 10, 1 << 20, 8 << 20, 64 << 20, 512 << 20, *COMPARED, 16 * GIB]
+COMPARED = [1 << 20, 64 << 20, GIB, 2 * GIB, 4 * GIB, 8 * GIB]
+SWEEP = sorted({*COMPARED, 8, 1 << 10, 32 << 10, 8 << 20, 512 << 20, 16 * GIB})
 SOCKET_SIZES = [8 << 20, 64 << 20, 512 << 20]
 CLOSED = {"NCCL_P2P_DISABLE": "1", "NCCL_SHM_DISABLE": "1", "NCCL_IB_DISABLE": "1"}
 """What is left to NCCL then is TCP."""
@@ -42,19 +44,20 @@ def payload_run(
     sizes: list[int],
     *,
     tuning: str = "nccl",
+    through: str = "nccl",
     processes: int | None = None,
     folder: Path | None = None,
     environment: Mapping[str, str] = MappingProxyType({}),
 ) -> dict[str, Any]:
     """One run of the payload, all nodes being this one."""
-    place = collective.Place("this-host", 0, 1, processes or gpus, "127.0.0.1", collective.free_port())
+    meeting = collective.meeting_point(through, "127.0.0.1")
+    place = collective.Place("this-host", 0, 1, processes or gpus, meeting, ())
+    plan = {**PLAN, "through": through, "sizes": sizes}
     given = {**os.environ, "PYTHONPATH": str(_VALIDATION), **environment}
     with tempfile.TemporaryDirectory() as scratch:
-        entry = collective.measure(
-            place, tuning=tuning, plan={**PLAN, "sizes": sizes}, folder=folder or Path(scratch), environment=given
-        )
+        entry = collective.measure(place, tuning=tuning, plan=plan, folder=folder or Path(scratch), environment=given)
     run: dict[str, Any] = collective.merged([entry], tuning=tuning, ranks_per_node=place.ranks_per_node)
-    said = f"payload {tuning} {dict(environment) or ''}: {run['transport']}, {run['seconds']} s"
+    said = f"payload through {through}, {tuning} {dict(environment) or ''}: {run['transport']}, {run['seconds']} s"
     print(f"{time.strftime('%X')} {said}", flush=True)
     for failure in run["failures"]:
         print(f"  rank {failure['rank']}: {failure['reason']}\n{failure['output']}", flush=True)
@@ -87,46 +90,53 @@ def _kill_rank(rank: int, scratch: Path) -> None:
                 os.kill(int(environment.parent.name), signal.SIGKILL)
 
 
-def loop_run(gpus: int, *, tuning: str) -> list[dict[str, Any]]:
-    """One run of the plain loop."""
-    port = str(collective.free_port())
-    command = [sys.executable, str(Path(__file__).with_name("reference_loop.py")), *map(str, COMPARED)]
-    shared = {**os.environ, **collective.TUNINGS[tuning], "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
-    ranks = [
-        subprocess.Popen(
-            command,
-            env={**shared, "RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": str(gpus)},
-            stdout=subprocess.PIPE if rank == 0 else subprocess.DEVNULL,
-            text=True,
-        )
-        for rank in range(gpus)
-    ]
-    output = ranks[0].communicate(timeout=120)[0]
-    codes = [rank.wait(timeout=30) for rank in ranks]
-    if any(codes):
-        raise RuntimeError(f"the reference loop ended with exit codes {codes}")
-    print(f"{time.strftime('%X')} loop {tuning}", flush=True)
-    return [json.loads(line) for line in output.splitlines() if line.startswith("{")]
+def nccl_tests_run(program: Path, gpus: int, *, tuning: str) -> dict[int, float]:
+    """One run of nccl-tests, a thread for each GPU: bus bandwidth by size, in place, as the payload reduces."""
+    command = [str(program), "-t", str(gpus), "-g", "1", "-b", str(COMPARED[0]), "-e", str(COMPARED[-1]), "-f", "2"]
+    command += ["-n", str(PLAN["iterations"]), "-w", str(PLAN["warmup"]), "-c", "0"]
+    given = {**os.environ, **collective.TUNINGS[tuning]}
+    said = subprocess.run(command, env=given, capture_output=True, text=True, check=True, timeout=120).stdout
+    rows = [line.split() for line in said.splitlines() if line.strip() and not line.startswith("#")]
+    print(f"{time.strftime('%X')} nccl-tests {tuning}", flush=True)
+    return {int(row[0]): float(row[-2]) for row in rows if row[0].isdigit()}
 
 
-def compared(gpus: int, tuning: str, turns: int) -> dict[str, Any]:
-    """Payload and loop by turns, and what each measured at each size."""
-    runs = [(payload_run(gpus, COMPARED, tuning=tuning), loop_run(gpus, tuning=tuning)) for _ in range(turns)]
+def compared(gpus: int, tuning: str, program: Path, turns: int) -> dict[str, Any]:
+    """All three by turns, and what each measured at each size."""
+    found: dict[str, list[dict[int, float]]] = {"nccl": [], "pytorch": [], "nccl_tests": []}
+    for _ in range(turns):
+        for through in ("nccl", "pytorch"):
+            run = payload_run(gpus, COMPARED, tuning=tuning, through=through)
+            found[through].append({size["bytes"]: size["bus_gb_per_s"] for size in run["sizes"]})
+        found["nccl_tests"].append(nccl_tests_run(program, gpus, tuning=tuning))
     rows = []
-    for index, size in enumerate(COMPARED):
-        payload = [run["sizes"][index]["bus_gb_per_s"] for run, _ in runs]
-        loop = [found[index]["bus_gb_per_s"] for _, found in runs]
-        events = [measured["events"] for measured in loop]
-        rows.append(
-            {
-                "bytes": size,
-                "payload": payload,
-                "loop": events,
-                "loop_wall_clock": [measured["wall_clock"] for measured in loop],
-                "difference_percent": 100 * (statistics.median(payload) / statistics.median(events) - 1),
-            }
-        )
+    for size in COMPARED:
+        values = {name: [run[size] for run in runs] for name, runs in found.items()}
+        asked = statistics.median(values["nccl_tests"])
+        off = {name: 100 * (statistics.median(values[name]) / asked - 1) for name in ("nccl", "pytorch")}
+        rows.append({"bytes": size, **values, "difference_percent": off})
     return {"tuning": tuning, "turns": turns, "rows": rows}
+
+
+def changed_message(size: int) -> dict[str, Any]:
+    """What the check says of a sum, and of the same with one element changed in its midst and one at its end."""
+    device = gpu.Gpu(gpu.VENDORS[0], 0)
+    expected = nccl.repeated(pattern.expected_sum, 1)
+    message = device.allocate(size)
+    device.fill(message, size, expected)
+    device.differing(message, 4, expected)  # once, so that the program is there
+    began = time.perf_counter()
+    right = device.differing(message, size, expected)
+    seconds = time.perf_counter() - began
+    for place in (size // 8 * 4, size - 4):
+        device.write(message + place, b"\x01\x02\x03\x04")
+    found = {"bytes": size, "seconds": seconds, "right": right, "changed": 2}
+    found["found"] = device.differing(message, size, expected)
+    began = time.perf_counter()
+    found["found_here"] = device.differing_here(message, size, expected)
+    found["seconds_here"] = time.perf_counter() - began
+    device.free(message)
+    return found
 
 
 def machine() -> dict[str, Any]:
@@ -152,7 +162,8 @@ def main() -> None:
     """Measure, and leave everything in one JSON file."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--gpus", required=True, type=int, help="how many GPUs of this host take part")
-    parser.add_argument("--turns", type=int, default=3, help="how often payload and loop take turns")
+    parser.add_argument("--turns", type=int, default=3, help="how often all three take turns")
+    parser.add_argument("--nccl-tests", required=True, type=Path, help="all_reduce_perf of nccl-tests")
     parser.add_argument("--out", required=True, type=Path, help="where the figures go, as JSON")
     arguments = parser.parse_args()
     gpus: int = arguments.gpus
@@ -162,14 +173,16 @@ def main() -> None:
         found[name] = value
         arguments.out.write_text(json.dumps(found, indent=1), encoding="utf-8")
 
+    keep("changed", changed_message(16 * GIB))
     keep("sweeps", [payload_run(gpus, SWEEP, tuning=tuning) for tuning in ("ring", "nccl")])
     keep("sockets", payload_run(gpus, SOCKET_SIZES, environment=CLOSED))
     keep("one_too_many", blamed(payload_run(gpus, [8 << 20], processes=gpus + 1)))
     keep("killed", blamed(killed_run(gpus)))
-    keep("comparison", [compared(gpus, tuning, arguments.turns) for tuning in ("ring", "nccl")])
+    keep("comparison", [compared(gpus, tuning, arguments.nccl_tests, arguments.turns) for tuning in ("ring", "nccl")])
     for comparison in found["comparison"]:
         for row in comparison["rows"]:
-            print(f"{comparison['tuning']} {row['bytes'] >> 30} GiB: {row['difference_percent']:+.2f} %", flush=True)
+            off = ", ".join(f"{name} {percent:+.2f} %" for name, percent in row["difference_percent"].items())
+            print(f"{comparison['tuning']} {row['bytes'] >> 20} MiB: {off}", flush=True)
 
 
 if __name__ == "__main__":

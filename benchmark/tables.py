@@ -47,12 +47,13 @@ def _machine(found: Mapping[str, Any]) -> list[str]:
 
 
 def _comparison(found: Mapping[str, Any]) -> list[str]:
-    lines = ["| algorithm | message | payload | loop, events | loop, wall clock | difference |", _rule(6)]
+    lines = ["| algorithm | message | nccl-tests | through NCCL | off by | through PyTorch | off by |", _rule(7)]
     for comparison in found["comparison"]:
         for row in comparison["rows"]:
-            cells = [_algorithm(comparison["tuning"]), _size(row["bytes"])]
-            cells += [_span(row[name]) for name in ("payload", "loop", "loop_wall_clock")]
-            lines.append(f"| {' | '.join(cells)} | {row['difference_percent']:+.2f} % |")
+            cells = [_algorithm(comparison["tuning"]), _size(row["bytes"]), _span(row["nccl_tests"])]
+            for through in ("nccl", "pytorch"):
+                cells += [_span(row[through]), f"{row['difference_percent'][through]:+.2f} %"]
+            lines.append(f"| {' | '.join(cells)} |")
     return lines
 
 
@@ -72,7 +73,11 @@ def _sweep(found: Mapping[str, Any]) -> list[str]:
             cells += [_time(size["seconds"]), f"{size['bus_gb_per_s']:.4g}"]
         lines.append(f"| {' | '.join(cells)} |")
     small = " and ".join(f"{run['small']['seconds'] * 1e3:.2f} ms ({_algorithm(run['tuning'])})" for run in (ring, own))
-    return [*lines, "", f"Transport: {ring['transport']}. Wrong elements: none. Ten all-reduces of 4 MiB: {small}."]
+    changed = found["changed"]
+    check = f"To check a sum of {_size(changed['bytes'])} takes {changed['seconds'] * 1e3:.0f} ms, and"
+    check += f" {changed['seconds_here']:.1f} s where it is read back."
+    facts = f"Transport: {ring['transport']}. Wrong elements: none. Ten all-reduces of 4 MiB: {small}. {check}"
+    return [*lines, "", facts]
 
 
 def _faults(found: Mapping[str, Any]) -> list[str]:
@@ -82,6 +87,8 @@ def _faults(found: Mapping[str, Any]) -> list[str]:
     told = [(closed, f"{sockets['transport']}; {rates} GB/s")]
     for what, key in (("one rank more than there are GPUs", "one_too_many"), ("rank 1 killed in mid-run", "killed")):
         told += [(what, f"{said['device']}: {said['measured']} – {said['cause']}") for said in found[key]]
+    changed = found["changed"]
+    told.append((f"two elements of a sum of {_size(changed['bytes'])} changed", f"{changed['found']} wrong"))
     lines = ["| what was done | what the payload says |", _rule(2)]
     return [*lines, *(f"| {what} | {said.replace('|', chr(92) + '|')} |" for what, said in told)]
 

@@ -98,6 +98,7 @@ class Validation(pulumi.ComponentResource):
             given=args.options.thresholds,
             tries=args.options.tries,
             sweep=args.options.sweep,
+            through=args.options.all_reduce,
             node_preparation=args.node_preparation,
         )
 

@@ -8,7 +8,7 @@ from aks_infiniband.facts.baselines import FIGURES, Baseline, GivenThreshold
 from aks_infiniband.facts.baselines.choice import baselines_of, thresholds
 from aks_infiniband.facts.catalog.machine import MachineSize
 from aks_infiniband.facts.pool import Pool
-from aks_infiniband.validation.options import Sweep
+from aks_infiniband.validation.options import Sweep, Through
 from aks_infiniband.validation.payload.expectations import Expectations
 from aks_infiniband.validation.payload.nccl_log import INFINIBAND_DIRECT
 from aks_infiniband.workload.environment import nccl_environment
@@ -29,6 +29,7 @@ def expectations(
     given: Mapping[str, GivenThreshold] | None = None,
     tries: int = 3,
     sweep: Sweep = "short",
+    through: Through = "nccl",
     node_preparation: bool = False,
 ) -> Expectations:
     """What is expected of every node of the pool and of the pool as a whole, as JSON-able data.
@@ -38,10 +39,11 @@ def expectations(
     given: thresholds of the stack file, by figure.
     tries: how often what falls short is measured in all.
     sweep: which message sizes all-reduce is measured with.
+    through: what all-reduce is measured through.
     node_preparation: whether the memlock limit is lifted for every user.
     """
     figures = _figures(pool)
-    collective = collective_expectations(pool, given, sweep)
+    collective = collective_expectations(pool, given, sweep, through)
     found = {
         "pool": pool.name,
         "vm_size": pool.size.name,
@@ -103,7 +105,10 @@ _RING_WARN: Final = 0.9
 
 
 def collective_expectations(
-    pool: Pool, given: Mapping[str, GivenThreshold] | None = None, sweep: Sweep = "short"
+    pool: Pool,
+    given: Mapping[str, GivenThreshold] | None = None,
+    sweep: Sweep = "short",
+    through: Through = "nccl",
 ) -> dict[str, Any] | None:
     """The plan and the thresholds of a pool; None without GPUs that a device plugin offers.
 
@@ -115,6 +120,7 @@ def collective_expectations(
     bounds = {name: _threshold(pool, "all-reduce", name, given) for name in ("infiniband", "nvlink")}
     judged = (bounds["infiniband" if pool.node_count > 1 else "nvlink"] or {}).get("message_bytes") or _LARGEST
     return {
+        "through": through,
         "sizes": sorted({*(_SHORT if sweep == "short" else _FULL), judged}),
         "iterations": 20,  # nccl-tests' own numbers
         "warmup": 5,

@@ -7,6 +7,7 @@ from typing import Literal
 from aks_infiniband.facts.baselines import GivenThreshold
 
 Sweep = Literal["short", "full"]
+Through = Literal["nccl", "pytorch"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -16,14 +17,17 @@ class ValidationOptions:
     mode: Literal["enforce", "warn", "off"] = "enforce"
     """enforce: a failed check fails the update; warn: it is reported; off: nothing is checked."""
     image: str | None = None
-    """Image with Python 3, and PyTorch for pools with GPUs; RDMA tools that it lacks are installed at start. Default:
-    by pool, see docs/validation.md."""
+    """Image with Python 3, and for pools with GPUs NCCL and the CUDA runtime, or PyTorch; RDMA tools that it lacks are
+    installed at start. Default: by pool, see docs/validation.md."""
     timeout_seconds: float = 1800
     """Limit of one pool's check once its nodes are ready."""
     tries: int = 3
     """How often a measurement that fails is made in all, 1 to 3."""
     sweep: Sweep = "short"
     """Message sizes of the all-reduce. short: five, up to the one that is judged; full: 8 B to 16 GiB by twos."""
+    all_reduce: Through = "nccl"
+    """What all-reduce is measured through. nccl: NCCL itself (on AMD GPUs RCCL); pytorch: PyTorch's distributed
+    package over it, with what a training job adds to small messages."""
     thresholds: Mapping[str, GivenThreshold] = field(default_factory=dict)
     """Bounds that replace the catalogue's, by figure, such as rdma-write-bandwidth."""
 

@@ -3,6 +3,7 @@
 import importlib
 import json
 import os
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -72,19 +73,26 @@ class Machines:
         }
 
     def all_reduce(
-        self, sizes: list[int], *, gpus: int = 2, tuning: str = "ring", late_seconds: float = 0.0
+        self,
+        sizes: list[int],
+        *,
+        gpus: int = 2,
+        tuning: str = "ring",
+        through: str = "nccl",
+        meeting: str | None = None,
+        late_seconds: float = 0.0,
     ) -> dict[str, Any]:
         """One run over both machines; late_seconds: how much later the second pod comes to it."""
         collective = importlib.import_module("payload.collective")
-        port = collective.free_port()
+        where = self.meeting_point(through) if meeting is None else meeting
 
         def measure(rank: int) -> Any:
             name = self.names[rank]
             time.sleep(late_seconds * rank)
             return collective.measure(
-                collective.Place(name, rank, len(self.names), gpus, "127.0.0.1", port, self.hcas(name)),
+                collective.Place(name, rank, len(self.names), gpus, where, self.hcas(name)),
                 tuning=tuning,
-                plan={**PLAN, "sizes": sizes},
+                plan={**PLAN, "through": through, "sizes": sizes},
                 folder=self.run / name / "scratch",
                 environment=self.environment(name),
             )
@@ -94,11 +102,18 @@ class Machines:
         run: dict[str, Any] = collective.merged(entries, tuning=tuning, ranks_per_node=gpus)
         return run
 
+    def meeting_point(self, through: str) -> str:
+        """Where the pod of the first machine has the ranks meet."""
+        script = f"from payload.collective import meeting_point; print(meeting_point({through!r}, '127.0.0.1'))"
+        command = [sys.executable, "-c", script]
+        environment = self.environment(self.names[0])
+        return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout.strip()
+
 
 @pytest.fixture
 def machines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Machines]:
     monkeypatch.syspath_prepend(str(PAYLOAD))
-    monkeypatch.setattr(importlib.import_module("payload.collective"), "GRACE_SECONDS", 2.0)
+    monkeypatch.setattr(importlib.import_module("payload.collective"), "GRACE_SECONDS", 5.0)
     yield Machines(tmp_path)
     for name in [name for name in sys.modules if name.partition(".")[0] == "payload"]:
         del sys.modules[name]

@@ -1,4 +1,4 @@
-"""The collective payload as pods run it, one real process per GPU, over the simulated machines' PyTorch."""
+"""The collective payload as pods run it, one real process per GPU, over the simulated machines' libraries."""
 
 import importlib
 import os
@@ -97,11 +97,20 @@ def test_a_gpu_that_is_missing_is_named_and_the_others_do_not_wait_for_ever(mach
     assert time.monotonic() - started < 150, "less than a start may take"
 
 
-def test_a_port_in_use_is_said(machines: Machines, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pytorch_measures_the_same_machines_and_says_its_version(machines: Machines) -> None:
+    machines.make(gpus=2)
+    through = {name: machines.all_reduce([8, GIB], through=name) for name in ("nccl", "pytorch")}
+    assert through["pytorch"]["torch"].startswith("2.")
+    assert through["nccl"]["torch"] is None
+    for run in through.values():
+        assert (run["failures"], run["wrong"], run["transport"]) == ([], [], DIRECT)
+    assert bandwidth(through["nccl"]) == pytest.approx(bandwidth(through["pytorch"]))
+
+
+def test_pytorch_says_a_port_in_use(machines: Machines) -> None:
     machines.make(gpus=1)
     taken = Listener(str(machines.run), "127.0.0.1", 29500)
-    monkeypatch.setattr(importlib.import_module("payload.collective"), "free_port", lambda: 29500)
-    run = machines.all_reduce([8], gpus=1)
+    run = machines.all_reduce([8], gpus=1, through="pytorch", meeting="127.0.0.1:29500")
     taken.close()
     first = run["failures"][0]
     assert (first["node"], first["gpu"]) == ("aks-p-0", 0)

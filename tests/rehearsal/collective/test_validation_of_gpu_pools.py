@@ -38,16 +38,16 @@ POOL = Pool(
 
 @dataclass
 class GpuPods(Pods):
-    """Pods on machines with a GPU driver, and with the simulated PyTorch in their image."""
+    """Pods on machines with a GPU driver, and with the simulated libraries of a GPU in their image."""
 
     without_peermem: tuple[int, ...] = ()
     """The nodes on which nvidia-peermem is not loaded."""
-    torch: bool = True
+    libraries: bool = True
 
     def prepare(self) -> None:
         super().prepare()
-        if self.torch:
-            (self.folder / "torch").symlink_to(LIBRARIES / "torch")
+        if self.libraries:
+            (self.folder / "sitecustomize.py").symlink_to(LIBRARIES / "sitecustomize.py")
         for rank in set(self.ranks) - set(self.without_peermem):
             write_files(self.folder / self.node(rank) / "sys", {"module/nvidia_peermem/version": "580.105.08"})
 
@@ -122,8 +122,9 @@ def test_one_node_on_sockets_is_named_where_the_ranks_cannot_connect(pods: Make)
     assert ("node-1", "TCP sockets") in wrong
 
 
-def test_an_image_without_pytorch_is_no_pass_and_says_what_to_set(pods: Make) -> None:
-    code, message, _ = pods(torch=False).all()
+def test_an_image_without_nccl_is_no_pass_and_says_what_to_set(pods: Make) -> None:
+    code, message, _ = pods(libraries=False).all()
 
     assert code == 1
+    assert "the image has no NCCL" in message
     assert "validation.image" in message

@@ -4,7 +4,7 @@ import re
 
 from aks_infiniband.validation.payload import nccl_log
 
-from rehearsal.machines.lib.torch import nccl_log as nccl_words
+from rehearsal.machines.gpu_libraries import nccl_log as nccl_words
 from tests.unit.field_recordings.recordings import excerpt
 
 

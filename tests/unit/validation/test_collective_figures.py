@@ -2,14 +2,8 @@
 
 import numpy
 import pytest
-from aks_infiniband.validation.payload.collective_rank import (
-    PERIOD,
-    bus_bandwidth,
-    elements,
-    expected_sum,
-    foreseen_seconds,
-    repeats,
-)
+from aks_infiniband.validation.payload.collective_rank import bus_bandwidth, elements, foreseen_seconds, repeats
+from aks_infiniband.validation.payload.pattern import PERIOD, expected_sum
 
 BUDGET = 10.0
 
@@ -39,17 +33,21 @@ def test_a_block_in_anothers_place_changes_the_expected_sum() -> None:
 
 
 def test_a_fast_size_gets_all_its_iterations() -> None:
-    assert repeats(1e-4, iterations=20, warmup=5, budget_seconds=BUDGET) == (5, 20)
+    assert repeats(0.1, iterations=20, warmup=5, budget_seconds=BUDGET) == (5, 20, 1)
+
+
+def test_a_short_size_is_timed_in_rounds_of_which_the_median_counts() -> None:
+    assert repeats(1e-4, iterations=20, warmup=5, budget_seconds=BUDGET) == (5, 20, 5)
 
 
 def test_a_slow_size_gets_fewer_within_its_budget() -> None:
-    warm, iterations = repeats(1.0, iterations=20, warmup=5, budget_seconds=BUDGET)
-    assert (warm, iterations) == (2, 8)
-    assert (warm + iterations) * 1.0 <= BUDGET
+    found = repeats(1.0, iterations=20, warmup=5, budget_seconds=BUDGET)
+    assert found == (2, 8, 1)
+    assert (found.warmup + found.iterations) * 1.0 <= BUDGET
 
 
 def test_a_very_slow_size_is_still_timed_three_times() -> None:
-    assert repeats(60.0, iterations=20, warmup=5, budget_seconds=BUDGET) == (1, 3)
+    assert repeats(60.0, iterations=20, warmup=5, budget_seconds=BUDGET) == (1, 3, 1)
 
 
 def test_a_larger_message_is_foreseen_to_take_longer_in_proportion() -> None:

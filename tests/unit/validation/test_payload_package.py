@@ -19,8 +19,8 @@ def test_every_module_travels_and_nothing_else() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(payload_files()))
-def test_a_module_is_python_3_9_and_needs_the_standard_library_only_but_for_the_gpus_ranks(name: Any) -> None:
-    allowed = {*sys.stdlib_module_names, *(["torch"] if name == "collective_rank.py" else [])}
+def test_a_module_is_python_3_9_and_needs_the_standard_library_only(name: Any) -> None:
+    allowed = sys.stdlib_module_names
     tree = ast.parse(payload_files()[name], feature_version=(3, 9))
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):

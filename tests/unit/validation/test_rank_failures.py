@@ -41,6 +41,9 @@ def test_where_all_only_waited_every_node_is_named_once() -> None:
     ("output", "word"),
     [
         ("ModuleNotFoundError: No module named 'torch'", "no PyTorch"),
+        ("OSError: the image has no libnccl.so.2 and no librccl.so.1", "no NCCL"),
+        ("OSError: libcudart.so.13: cannot open shared object file: No such file or directory", "no CUDA runtime"),
+        ("OSError: libcuda.so.1: cannot open shared object file: No such file or directory", "no GPU driver"),
         ("The server socket has failed to listen … errno: 98 - Address already in use", "port"),
         ("NCCL WARN Error while creating shared memory segment … No space left on device", "/dev/shm"),
         ("NCCL WARN Call to ibv_reg_mr failed with error Cannot allocate memory", "IPC_LOCK"),
@@ -69,6 +72,8 @@ def test_what_a_rank_says_last_leads_to_a_cause(output: str, word: str) -> None:
             FOLLOWED,
         ),
         ({"output": "[PG ID 0 Rank 2] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=4, …"}, WAITED),
+        ({"output": "collective operation timeout: ncclCommInitRank did not end within 120 s"}, WAITED),
+        ({"output": "RuntimeError: NCCL error: remote process exited or there was a network error"}, FOLLOWED),
         ({"output": None, "own": False, "reason": "still running at the time limit: stopped"}, STOPPED),
         ({"output": "RuntimeError: something else"}, CAUSE),
     ],

@@ -132,8 +132,8 @@ class ValidationSettings(Section):
     mode: Literal["enforce", "warn", "off"] = "enforce"
     """enforce: a failed check fails the update; warn: it is reported; off: nothing is checked."""
     image: Annotated[str, rules.image] | None = None
-    """Image with Python 3, and PyTorch for pools with GPUs; RDMA tools that it lacks are installed at start. Default:
-    by pool, see docs/validation.md."""
+    """Image with Python 3, and for pools with GPUs NCCL and the CUDA runtime, or PyTorch; RDMA tools that it lacks are
+    installed at start. Default: by pool, see docs/validation.md."""
     timeout_seconds: Seconds = Field(default=1800, gt=0)
     """Limit of one pool's check once its nodes are ready; the Job, which first awaits them for up to
     readiness.timeoutSeconds, is waited for as long as both together."""
@@ -142,5 +142,8 @@ class ValidationSettings(Section):
     sweep: Literal["short", "full"] = "short"
     """Message sizes of the all-reduce. short: five, up to the one that is judged; full: 8 B to 16 GiB by twos, a few
     minutes more."""
+    all_reduce: Literal["nccl", "pytorch"] = "nccl"
+    """What all-reduce is measured through. nccl: NCCL itself (on AMD GPUs RCCL); pytorch: PyTorch's distributed package
+    over it, with what a training job adds to small messages."""
     thresholds: dict[Text, ThresholdSettings] = Field(default_factory=dict)
     """Bounds that replace the catalogue's for every pool of the stack, by figure, such as rdma-write-bandwidth."""

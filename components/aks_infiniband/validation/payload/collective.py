@@ -12,6 +12,7 @@ import json
 import signal
 import socket
 import sys
+import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -19,10 +20,11 @@ from typing import NamedTuple
 
 from .collective_run import NodeRun, Rank, merged, node_entry
 from .expectations import CollectivePlan
+from .nccl import unique_id
 from .process import Ended, Running
 from .rank_failures import explained
 
-__all__ = ["TUNINGS", "Place", "free_port", "measure", "merged", "rank_environment"]
+__all__ = ["TUNINGS", "Place", "measure", "meeting_point", "merged", "rank_environment"]
 
 TUNINGS: Mapping[str, Mapping[str, str]] = {
     # By the ring algorithm every byte crosses the network 2(n-1)/n times, as bus bandwidth assumes. Trees and SHARP
@@ -37,7 +39,7 @@ _DROPPED = ("NCCL_ALGO", "NCCL_NET", "NCCL_DEBUG", "NCCL_DEBUG_FILE", "NCCL_DEBU
 would be an error without a reason, instead of a transport that the check can name."""
 
 START_SECONDS = 180.0
-"""For importing PyTorch, meeting and connecting: what a rank has beside the plan's seconds."""
+"""For loading libraries, meeting and connecting: what a rank has beside the plan's seconds."""
 
 
 class Place(NamedTuple):
@@ -47,20 +49,26 @@ class Place(NamedTuple):
     node_rank: int
     node_count: int
     ranks_per_node: int
-    master: str
-    """Address or name of the pod of node rank 0."""
-    port: int
-    """A free port there: see free_port."""
+    meeting: str
+    """Where the ranks of the run meet: see meeting_point."""
     hcas: tuple[str, ...]
     """The names of this node's InfiniBand devices, the only ones that NCCL is to use."""
 
 
-def free_port() -> int:
-    """A port that is free at this moment; node rank 0 tells it to the others."""
+def meeting_point(through: str, address: str) -> str:
+    """Where the ranks of one run meet: node rank 0 makes it and tells the others.
+
+    For PyTorch the address of node rank 0's pod and a port that is free at this moment; for NCCL its own unique id, for
+    which this process listens. Empty where NCCL gives none: then no rank finds it either, and each says why.
+    """
+    if through == "nccl":
+        try:
+            return unique_id()
+        except (OSError, RuntimeError):
+            return ""
     with socket.socket() as probe:
         probe.bind(("", 0))
-        port: int = probe.getsockname()[1]
-        return port
+        return f"{address}:{probe.getsockname()[1]}"
 
 
 def measure(
@@ -68,11 +76,12 @@ def measure(
 ) -> NodeRun:
     """Run this node's ranks to their end; returns what they found, with one entry for each rank, failed or not.
 
-    tuning: a key of TUNINGS. plan: sizes (bytes), iterations, warmup, seconds (limit of the sweep), size_seconds
-    (limit of one size), operation_seconds (how long one all-reduce may take). folder: for scratch files.
+    tuning: a key of TUNINGS. plan: through (nccl or pytorch), sizes (bytes), iterations, warmup, seconds (limit of the
+    sweep), size_seconds (limit of one size), operation_seconds (how long one all-reduce may take). folder: for scratch
+    files.
     """
-    work = folder / f"collective-{tuning}-{place.port}"
-    work.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    work = Path(tempfile.mkdtemp(prefix=f"collective-{tuning}-", dir=folder))
     plan_file = work / "plan.json"
     plan_file.write_text(json.dumps(plan), encoding="utf-8")
     started = time.monotonic()
@@ -80,7 +89,7 @@ def measure(
     try:
         for gpu in range(place.ranks_per_node):
             own = rank_environment(place, gpu, tuning, environment)
-            ranks.append(start(gpu, work / f"gpu{gpu}", plan_file, own))
+            ranks.append(start(gpu, work / f"gpu{gpu}", plan_file, place.meeting, own))
         stopped = watch(ranks, started + START_SECONDS + plan["seconds"])
     finally:
         ended = [rank.process.kill() if rank.process.running else rank.process.wait(0) for rank in ranks]
@@ -95,7 +104,7 @@ def measure(
 
 
 def rank_environment(place: Place, gpu: int, tuning: str, environment: Mapping[str, str]) -> dict[str, str]:
-    """The pod's environment with what one rank needs: PyTorch's rendezvous, the tuning, and NCCL's words in a file."""
+    """The pod's environment with what one rank needs: who it is, the tuning, and NCCL's words in a file."""
     kept = {name: value for name, value in environment.items() if name not in _DROPPED}
     return {
         **kept,
@@ -103,8 +112,6 @@ def rank_environment(place: Place, gpu: int, tuning: str, environment: Mapping[s
         "WORLD_SIZE": str(place.node_count * place.ranks_per_node),
         "LOCAL_RANK": str(gpu),
         "LOCAL_WORLD_SIZE": str(place.ranks_per_node),
-        "MASTER_ADDR": place.master,
-        "MASTER_PORT": str(place.port),
         "NCCL_IB_HCA": f"={','.join(place.hcas)}",
         "NCCL_DEBUG": "INFO",
         "NCCL_DEBUG_SUBSYS": "INIT,ENV,NET,P2P,SHM,NVLS",
@@ -134,11 +141,11 @@ class Started(NamedTuple):
         return ""
 
 
-def start(gpu: int, folder: Path, plan: Path, environment: Mapping[str, str]) -> Started:
+def start(gpu: int, folder: Path, plan: Path, meeting: str, environment: Mapping[str, str]) -> Started:
     """Start the rank of one GPU."""
     folder.mkdir(exist_ok=True)
     command = [sys.executable, "-m", f"{__package__}.collective_rank", "--plan", str(plan)]
-    command += ["--result", str(folder / "result.json")]
+    command += ["--meeting", meeting, "--result", str(folder / "result.json")]
     process = Running(command, {**environment, "NCCL_DEBUG_FILE": str(folder / "nccl.log")})
     return Started(process, gpu, int(environment["RANK"]), folder)
 

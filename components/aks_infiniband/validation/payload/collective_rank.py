@@ -1,4 +1,4 @@
-"""One rank of the all-reduce: one process, one GPU, PyTorch distributed with NCCL (on AMD GPUs the same, with RCCL).
+"""One rank of the all-reduce: one process, one GPU; NCCL called directly, or PyTorch over it.
 
 Time is taken by events on the GPU's stream around all iterations of a size, and the slowest rank's counts: an
 all-reduce is over when it is over everywhere. Events leave out what the host does before the first and after the last
@@ -11,43 +11,64 @@ InfiniBand nor an adder minds; so the sum is checked first, at every size, on fr
 from __future__ import annotations
 
 import argparse
-import importlib
 import json
 import os
 import sys
 import time
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
-from datetime import timedelta
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple, Protocol
 
 from .collective_run import Rank as RankResult
 from .expectations import CollectivePlan
-
-_CHUNK = 1 << 26
-"""Elements filled or checked at once, so that a 16 GiB message needs little memory beside itself."""
-
-Torch = Any
-"""The module torch, which only the machines' image has, or one of its."""
-Tensor = Any
-"""A tensor of it."""
-Positions = Any
-"""A number, or a tensor of numbers."""
+from .nccl import NcclRanks
+from .pytorch import TorchRanks
 
 ELEMENT_BYTES = 4
 """Of float32, in which sums are made."""
-
-PERIOD = 1021
-"""Period of the test pattern in elements: a prime, so that a block that lands in another's place is seen."""
 
 _TELLING_BYTES = 1 << 20
 _POOR_RATE = 1e8
 """Bytes a second: TCP over 1 Gb/s."""
 
+_SHORT_SECONDS = 0.2
+_ROUNDS = 5
+"""Of a size whose all-reduces, all together, take less than that."""
+
 SMALL_BYTES = 4 << 20
 SMALL_REPEATS = 10
 """1 Mi floats, ten times: the AKS InfiniBand guide tells InfiniBand from IPoIB by it (tests/expected-output.md)."""
+
+
+class Ranks(Protocol):
+    """All ranks of a run as one of them sees them; each does the same, in the same order."""
+
+    @property
+    def torch(self) -> str | None:
+        """PyTorch's version; None where there is none in between."""
+
+    def allocate(self, count: int) -> None:
+        """Room for a message of that many float32, in place of the last one's."""
+
+    def fill(self) -> None:
+        """Put this rank's numbers into the message."""
+
+    def wrong(self) -> int:
+        """How many elements of the message are not the sum."""
+
+    def timed(self, iterations: int) -> float:
+        """Seconds of some all-reduces of the message in a row, on this rank, all ranks having begun together."""
+
+    def largest(self, *numbers: float) -> Sequence[float]:
+        """The largest that any rank says, of each number."""
+
+    def close(self) -> None:
+        """Part."""
+
+
+THROUGH: Mapping[str, Callable[..., Ranks]] = {"nccl": NcclRanks, "pytorch": TorchRanks}
+"""What a rank may reduce through."""
 
 
 def elements(size_bytes: int) -> int:
@@ -65,27 +86,24 @@ def bus_bandwidth(size_bytes: int, seconds: float, ranks: int) -> float:
     return algorithm_bandwidth(size_bytes, seconds) * 2 * (ranks - 1) / ranks
 
 
-def own_value(position: Positions, rank: int) -> Positions:
-    """What a rank holds at a position, or at each position of a tensor."""
-    return position % PERIOD + rank
+class Repeats(NamedTuple):
+    """All-reduces of one size: some to warm up, then rounds of so many that are timed together."""
+
+    warmup: int
+    iterations: int
+    rounds: int
 
 
-def expected_sum(position: Positions, ranks: int) -> Positions:
-    """The sum of own_value over all ranks.
+def repeats(once_seconds: float, *, iterations: int, warmup: int, budget_seconds: float) -> Repeats:
+    """How often one size is reduced: fewer times where one takes so long that the budget would be passed.
 
-    A whole number below 2**24 for up to 4096 ranks, so float32 holds it exactly whatever the order of the additions.
-    """
-    return position % PERIOD * ranks + ranks * (ranks - 1) // 2
-
-
-def repeats(once_seconds: float, *, iterations: int, warmup: int, budget_seconds: float) -> tuple[int, int]:
-    """Warm-up and timed iterations of one size: fewer where one takes so long that the budget would be passed.
-
-    At the least one to warm up and three to time.
+    At the least one to warm up and three to time. A round of short ones lasts no longer than a moment in which the host
+    does something else; so there are several, and their median counts.
     """
     affordable = int(budget_seconds / once_seconds) if once_seconds > 0 else iterations + warmup
     warm = max(1, min(warmup, affordable // 4))
-    return warm, max(3, min(iterations, affordable - warm))
+    timed = max(3, min(iterations, affordable - warm))
+    return Repeats(warm, timed, _ROUNDS if timed * once_seconds < _SHORT_SECONDS else 1)
 
 
 def foreseen_seconds(size_bytes: int, last_bytes: int, last_seconds: float) -> float:
@@ -100,16 +118,15 @@ def foreseen_seconds(size_bytes: int, last_bytes: int, last_seconds: float) -> f
 class Rank:
     """What one process measures; every rank does the same steps, and rank 0 decides how many."""
 
-    def __init__(self, torch: Torch, plan: CollectivePlan, environment: Mapping[str, str], result: Path) -> None:
-        """``torch`` is the module, with its distributed package initialised; ``result`` is rewritten as it goes."""
-        self._torch, self._dist, self._plan, self._result = torch, torch.distributed, plan, result
+    def __init__(self, ranks: Ranks, plan: CollectivePlan, environment: Mapping[str, str], result: Path) -> None:
+        """``result`` is rewritten as it goes."""
+        self._all, self._plan, self._result = ranks, plan, result
         self._rank, self._ranks = int(environment["RANK"]), int(environment["WORLD_SIZE"])
-        self._device = torch.device("cuda", int(environment["LOCAL_RANK"]))
         self._deadline = time.monotonic() + plan["seconds"]
         self.found: RankResult = {
             "rank": self._rank,
             "gpu": int(environment["LOCAL_RANK"]),
-            "torch": str(torch.__version__),
+            "torch": ranks.torch,
             "reached_bytes": 0,
             "wrong": 0,
             "sizes": [],
@@ -147,15 +164,16 @@ class Rank:
 
     def _measure_size(self, size: int) -> float:
         """Check and time one size; returns the seconds of one all-reduce."""
-        buffer = self._torch.empty(elements(size), dtype=self._torch.float32, device=self._device)
-        self._fill(buffer)
-        once = self._timed(buffer, 1)
-        wrong = self._wrong(buffer)
+        self._all.allocate(elements(size))
+        self._all.fill()
+        once = self._all.timed(1)
+        wrong = self._all.wrong()
         self.found["wrong"] = wrong + (self.found["wrong"] or 0)
         most, warmup, budget = self._plan["iterations"], self._plan["warmup"], self._plan["size_seconds"]
-        warm, iterations = self._agreed(*repeats(once, iterations=most, warmup=warmup, budget_seconds=budget))
-        self._timed(buffer, warm)
-        seconds = self._slowest(self._timed(buffer, iterations)) / iterations
+        asked = repeats(once, iterations=most, warmup=warmup, budget_seconds=budget)
+        warm, iterations, rounds = self._agreed(*asked)
+        self._all.timed(warm)
+        seconds = sorted(self._slowest(iterations) for _ in range(rounds))[rounds // 2] / iterations
         self.found["sizes"].append(
             {
                 "bytes": size,
@@ -169,75 +187,47 @@ class Rank:
         return seconds
 
     def _measure_small(self) -> None:
-        buffer = self._torch.empty(elements(SMALL_BYTES), dtype=self._torch.float32, device=self._device)
-        self._fill(buffer)
-        self._timed(buffer, SMALL_REPEATS)
-        seconds = self._slowest(self._timed(buffer, SMALL_REPEATS))
+        self._all.allocate(elements(SMALL_BYTES))
+        self._all.fill()
+        self._all.timed(SMALL_REPEATS)
+        seconds = self._slowest(SMALL_REPEATS)
         self.found["small"] = {"bytes": SMALL_BYTES, "repeats": SMALL_REPEATS, "seconds": seconds}
 
-    def _timed(self, buffer: Tensor, iterations: int) -> float:
-        """Seconds of some all-reduces in a row, on this rank, all ranks having begun together."""
-        cuda = self._torch.cuda
-        begin, end = cuda.Event(enable_timing=True), cuda.Event(enable_timing=True)
-        self._dist.barrier(device_ids=[self._device.index])
-        begin.record()
-        for _ in range(iterations):
-            self._dist.all_reduce(buffer)
-        end.record()
-        end.synchronize()
-        milliseconds: float = begin.elapsed_time(end)
-        return milliseconds / 1e3
-
-    def _fill(self, buffer: Tensor) -> None:
-        for part, positions in self._chunks(buffer):
-            part.copy_(own_value(positions, self._rank))
-
-    def _wrong(self, buffer: Tensor) -> int:
-        """How many elements are not the sum on this rank."""
-        chunks = self._chunks(buffer)
-        return sum(int((part != expected_sum(positions, self._ranks)).sum().item()) for part, positions in chunks)
-
-    def _chunks(self, buffer: Tensor) -> Iterator[tuple[Tensor, Tensor]]:
-        """The buffer piece by piece, each with its positions."""
-        for start in range(0, len(buffer), _CHUNK):
-            part = buffer[start : start + _CHUNK]
-            yield part, self._torch.arange(start, start + len(part), device=self._device)
-
     def _agreed(self, *numbers: int) -> list[int]:
-        """Rank 0's numbers, on every rank."""
-        values = self._torch.tensor(list(numbers), dtype=self._torch.int64, device=self._device)
-        self._dist.broadcast(values, src=0)
-        return [int(number) for number in values.tolist()]
+        """Rank 0's numbers, none below zero, on every rank."""
+        mine = numbers if self._rank == 0 else [0] * len(numbers)
+        return [int(number) for number in self._all.largest(*mine)]
 
-    def _slowest(self, seconds: float) -> float:
-        values = self._torch.tensor([seconds], dtype=self._torch.float64, device=self._device)
-        self._dist.all_reduce(values, op=self._dist.ReduceOp.MAX)
-        return float(values.tolist()[0])
+    def _slowest(self, iterations: int) -> float:
+        """Seconds of some all-reduces on the rank that took longest."""
+        return self._all.largest(self._all.timed(iterations))[0]
 
 
-def run(plan: CollectivePlan, environment: Mapping[str, str], result: Path) -> None:
-    """Join the others, measure, part. Raises whatever PyTorch raises."""
-    torch: Torch = importlib.import_module("torch")  # only here: everything else of the payload does without
-    dist: Torch = importlib.import_module("torch.distributed")
-
-    torch.cuda.set_device(int(environment["LOCAL_RANK"]))
-    limit = timedelta(seconds=plan["operation_seconds"])  # after which NCCL's watchdog ends a rank that waits in vain
-    dist.init_process_group("nccl", init_method="env://", timeout=limit)
-    rank = Rank(torch, plan, environment, result)
+def run(plan: CollectivePlan, environment: Mapping[str, str], *, meeting: str, result: Path) -> None:
+    """Join the others, measure, part. Raises whatever the library raises."""
+    ranks = THROUGH[plan["through"]](
+        rank=int(environment["RANK"]),
+        ranks=int(environment["WORLD_SIZE"]),
+        gpu=int(environment["LOCAL_RANK"]),
+        meeting=meeting,
+        limit_seconds=plan["operation_seconds"],
+    )
+    rank = Rank(ranks, plan, environment, result)
     rank.save()
     rank.measure()
-    dist.destroy_process_group()
+    ranks.close()
 
 
 def main(argv: Sequence[str], environment: Mapping[str, str]) -> int:
     """Run with the command line's arguments; returns the exit code."""
     parser = argparse.ArgumentParser(prog="collective_rank", description=__doc__)
     parser.add_argument("--plan", required=True, type=Path, help="JSON: sizes, iterations, warmup and time limits")
+    parser.add_argument("--meeting", required=True, help="where the ranks meet, as node rank 0 says")
     parser.add_argument("--result", required=True, type=Path, help="where the figures are left, as JSON")
     arguments = parser.parse_args(argv)
     plan = json.loads(arguments.plan.read_text(encoding="utf-8"))
     try:
-        run(plan, environment, arguments.result)
+        run(plan, environment, meeting=arguments.meeting, result=arguments.result)
     except Exception:
         traceback.print_exc()
         return 1
@@ -245,4 +235,6 @@ def main(argv: Sequence[str], environment: Mapping[str, str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:], os.environ))
+    code = main(sys.argv[1:], os.environ)
+    sys.stdout.flush()
+    os._exit(code)  # a library's own farewell would wait for ranks that have gone

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypedDict
+from typing import Literal, TypedDict
 
 from .checks import Threshold, Thresholds
 
@@ -25,6 +25,7 @@ class Ports(TypedDict):
 class CollectivePlan(TypedDict):
     """How the all-reduce is measured, and what it is held against. Times are in seconds, thresholds by transport."""
 
+    through: Literal["nccl", "pytorch"]
     sizes: list[int]
     iterations: int
     warmup: int

@@ -100,12 +100,14 @@ def _counters(lead: Lead, facts: FactsByNode) -> dict[str, Counters]:
 
 
 def _collective(lead: Lead, plan: CollectivePlan, tries: int) -> Collective:
-    """One run for each tuning: the last of its tries, each on a port of its own, with what all of them gave."""
+    """One run for each tuning: the last of its tries, each with a meeting of its own, with what all of them gave."""
+    address = next(iter(lead.members.values()))["address"]
     runs: list[Run] = []
     for tuning in collective.TUNINGS:
         made = []
         for _ in range(tries):
-            step: Step = {"collective": tuning, "plan": plan, "port": collective.free_port()}
+            meeting = collective.meeting_point(plan["through"], address)
+            step: Step = {"collective": tuning, "plan": plan, "meeting": meeting}
             entries = [entry for entry in lead.step(step).values() if entry]
             made.append(collective.merged(entries, tuning=tuning, ranks_per_node=plan["ranks_per_node"]))
             again = made[-1]["failures"] or (tuning == JUDGED and falls_short(made[-1], plan))
@@ -182,8 +184,7 @@ class Worker:
             node_rank=names.index(self._setting.node),
             node_count=len(names),
             ranks_per_node=plan["ranks_per_node"],
-            master=str(members[names[0]]["address"]),
-            port=step["port"],
+            meeting=step["meeting"],
             hcas=tuple(members[self._setting.node]["devices"]),
         )
         setting = self._setting

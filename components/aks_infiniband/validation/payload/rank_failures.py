@@ -32,6 +32,14 @@ class PlacedFailure(Failure):
 _CAUSES = (
     (r"No module named 'torch'", "the image has no PyTorch: name one that has in validation.image"),
     (
+        r"the image has no libnccl|lib(cudart|amdhip64)\S*: cannot open shared object",
+        "the image has no NCCL, or no CUDA runtime for it: name one that has in validation.image",
+    ),
+    (
+        r"libcuda\S*: cannot open shared object",
+        "the pod has no GPU driver: look at the GPUs' device plugin",
+    ),
+    (
         r"address already in use|EADDRINUSE",
         "another process took the port at which the ranks meet, between its being chosen and being used: measure again",
     ),

@@ -59,7 +59,8 @@ class Step(TypedDict, total=False):
     collective: str
     """A tuning of the all-reduce."""
     plan: CollectivePlan
-    port: int
+    meeting: str
+    """Where the ranks meet (collective.meeting_point)."""
     counters: bool
     end: bool
 

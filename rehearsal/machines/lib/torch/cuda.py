@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from . import machine, simulation
+from rehearsal.machines.gpu_libraries import machine, simulation
 
 
 def device_count() -> int:

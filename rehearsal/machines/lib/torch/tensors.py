@@ -11,7 +11,7 @@ KEPT = 64
 
 Number = int | float
 
-float32, float64, int64 = "float32", "float64", "int64"
+float32, float64 = "float32", "float64"
 
 
 @dataclass(frozen=True)
@@ -89,6 +89,11 @@ class Tensor:
 def empty(count: int, *, dtype: str = float32, device: object = None) -> Tensor:
     """Room for numbers, with something else in it."""
     return Tensor(count, [float("nan")] * min(count, KEPT))
+
+
+def zeros(count: int, *, device: object = None) -> Tensor:
+    """As many zeros."""
+    return Tensor(count, [0.0] * min(count, KEPT))
 
 
 def arange(start: int, end: int, *, device: object = None) -> Tensor:

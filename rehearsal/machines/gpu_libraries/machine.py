@@ -2,13 +2,9 @@
 
 import os
 import re
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-
-# A container's Python knows this folder alone; the machine's tools are beside it.
-sys.path.append(str(Path(__file__).resolve().parents[4]))
 
 from rehearsal.machines.rdma_tools import wire
 from rehearsal.machines.rdma_tools.machine import Machine, Port

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from .simulation import Fabric
+from rehearsal.machines.gpu_libraries.simulation import Fabric
 
 VERSION = "2.28.9"
 

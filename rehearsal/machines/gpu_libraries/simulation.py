@@ -6,9 +6,8 @@ over TCP (AKS InfiniBand guide, tests/expected-output.md); without GPUDirect RDM
 """
 
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 _RING_SHARE = 187 / 200
 _STAGED_SHARE = 4 / 186
@@ -20,18 +19,37 @@ _CHOICE_GAIN = 1.05
 Facts = Mapping[str, Any]
 
 
-@dataclass
 class Clock:
     """Simulated seconds since the process began."""
 
-    seconds: float = 0.0
+    seconds = 0.0
 
 
 clock = Clock()
 
 
-@dataclass(frozen=True)
-class Fabric:
+class Stream:
+    """What was queued on the GPU and is not done yet."""
+
+    def __init__(self) -> None:
+        """Nothing yet."""
+        self._queued: list[Callable[[], bool]] = []
+
+    def queue(self, work: Callable[[], bool]) -> None:
+        """Have something done after everything before; it says whether it came to its end."""
+        self._queued.append(work)
+
+    def finish(self) -> bool:
+        """Do everything; whether all came to its end. What did not is never done."""
+        while self._queued and self._queued[0]():
+            self._queued.pop(0)
+        return not self._queued
+
+
+stream = Stream()
+
+
+class Fabric(NamedTuple):
     """What connects the ranks of one job."""
 
     transport: str

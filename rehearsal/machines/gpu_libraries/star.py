@@ -2,12 +2,13 @@
 
 import contextlib
 import json
+import math
 import socket
 import struct
 import time
 from typing import Any
 
-from ..machine import Machine, wire
+from rehearsal.machines.gpu_libraries.machine import Machine, wire
 
 _RETRY_SECONDS = 0.05
 _LENGTH = struct.Struct("!I")
@@ -20,26 +21,30 @@ class StarError(Exception):
 class Star:
     """One end of the exchange."""
 
-    def __init__(self, rank: int, size: int, meeting: tuple[str, int], timeout: float) -> None:
-        """Meet at an address and port: rank 0 listens, the others come when they can. Raises OSError, TimeoutError."""
+    def __init__(self, rank: int, size: int, meeting: tuple[str, int], timeout: float | None) -> None:
+        """Meet at an address and port: rank 0 listens, the others come when they can.
+
+        Without a timeout everybody is waited for without end. Raises OSError, TimeoutError.
+        """
         self._rank, self._size = rank, size
         if rank == 0:
             self._links = self._gather(meeting, timeout)
         else:
             self._links = {0: self._join(meeting, timeout)}
 
-    def _gather(self, meeting: tuple[str, int], timeout: float) -> dict[int, socket.socket]:
+    def _gather(self, meeting: tuple[str, int], timeout: float | None) -> dict[int, socket.socket]:
         links: dict[int, socket.socket] = {}
         with contextlib.closing(wire.Listener(Machine().run, *meeting, backlog=self._size)) as server:
-            server.settimeout(timeout)
+            if timeout is not None:
+                server.settimeout(timeout)
             while len(links) < self._size - 1:
                 link = socket.socket(fileno=server.descriptor())
                 link.settimeout(timeout)
                 links[_receive(link)] = link
         return links
 
-    def _join(self, meeting: tuple[str, int], timeout: float) -> socket.socket:
-        deadline = time.monotonic() + timeout
+    def _join(self, meeting: tuple[str, int], timeout: float | None) -> socket.socket:
+        deadline = math.inf if timeout is None else time.monotonic() + timeout
         while True:
             try:
                 link = socket.socket(fileno=wire.dial(Machine().run, *meeting))

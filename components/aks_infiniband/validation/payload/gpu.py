@@ -1,0 +1,228 @@
+"""One GPU through its vendor's runtime library, by Python's ctypes: memory, copies, events, and what differs in memory.
+
+CUDA and HIP have the same functions, but for their first letters. Errors are RuntimeError, in the library's words.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import operator
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+Library = Any
+"""A shared library, as ctypes opens it."""
+
+
+class Vendor(NamedTuple):
+    """The names of a vendor's libraries, newest first, and how the runtime's functions begin."""
+
+    name: str
+    prefix: str
+    runtime: tuple[str, ...]
+    collectives: str
+
+
+VENDORS = (
+    Vendor("CUDA", "cuda", ("libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0"), "libnccl.so.2"),
+    Vendor("HIP", "hip", ("libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5"), "librccl.so.1"),
+)
+
+_NOT_READY = 600
+"""cudaErrorNotReady, and hipErrorNotReady."""
+_TO_GPU, _FROM_GPU, _WITHIN_GPU = 1, 2, 3
+"""cudaMemcpyKind, and hipMemcpyKind."""
+_CHUNK = 1 << 22
+"""Bytes read back at once."""
+
+_COUNT_DIFFERING = b"""
+.version 6.0
+.target sm_70
+.address_size 64
+// differing += how many of the count words at data are not the pattern's, which repeats after period words
+.visible .entry count_differing(.param .u64 data, .param .u64 count, .param .u64 pattern, .param .u64 period,
+                                .param .u64 differing)
+{
+  .reg .pred %p<3>;
+  .reg .b32 %r<7>;
+  .reg .b64 %d<13>;
+  ld.param.u64 %d1, [data];
+  ld.param.u64 %d2, [count];
+  ld.param.u64 %d3, [pattern];
+  ld.param.u64 %d4, [period];
+  ld.param.u64 %d5, [differing];
+  mov.u32 %r1, %ctaid.x;
+  mov.u32 %r2, %ntid.x;
+  mov.u32 %r3, %tid.x;
+  mov.u32 %r4, %nctaid.x;
+  mul.wide.u32 %d6, %r1, %r2;
+  cvt.u64.u32 %d7, %r3;
+  add.u64 %d6, %d6, %d7;
+  mul.wide.u32 %d8, %r2, %r4;
+  mov.u64 %d12, 1;
+NEXT:
+  setp.ge.u64 %p1, %d6, %d2;
+  @%p1 bra END;
+  shl.b64 %d9, %d6, 2;
+  add.u64 %d9, %d9, %d1;
+  ld.global.u32 %r5, [%d9];
+  rem.u64 %d10, %d6, %d4;
+  shl.b64 %d10, %d10, 2;
+  add.u64 %d10, %d10, %d3;
+  ld.global.u32 %r6, [%d10];
+  setp.ne.u32 %p2, %r5, %r6;
+  @%p2 red.global.add.u64 [%d5], %d12;
+  add.u64 %d6, %d6, %d8;
+  bra NEXT;
+END:
+  ret;
+}
+\0"""
+"""PTX, which NVIDIA's driver translates for any GPU from Volta on."""
+_BLOCKS, _THREADS = 1024, 256
+
+
+def opened(names: Iterable[str]) -> Library:
+    """The first library that is there. Raises OSError, in the loader's words about the first, where there is none."""
+    problems: list[OSError] = []
+    for name in names:
+        try:
+            return ctypes.CDLL(name)
+        except OSError as error:
+            problems.append(error)
+    raise problems[0]
+
+
+def collectives() -> tuple[Vendor, Library]:
+    """Whose collectives the image has, and their library. Raises OSError where it has none."""
+    for maker in VENDORS:
+        with contextlib.suppress(OSError):
+            return maker, opened([maker.collectives])
+    raise OSError(f"the image has no {' and no '.join(maker.collectives for maker in VENDORS)}")
+
+
+class Gpu:
+    """The GPU of a number. What is queued on its stream is done in order."""
+
+    def __init__(self, maker: Vendor, number: int) -> None:
+        """Raises OSError where the image lacks the runtime library."""
+        self._maker, self._library = maker, opened(maker.runtime)
+        self._function("GetErrorString").restype = ctypes.c_char_p
+        pointer, size = ctypes.c_void_p, ctypes.c_size_t
+        self._function("Malloc").argtypes = [ctypes.POINTER(pointer), size]
+        self._function("Memcpy").argtypes = [pointer, pointer, size, ctypes.c_int]
+        self._function("EventRecord").argtypes = [pointer, pointer]
+        self._function("EventElapsedTime").argtypes = [ctypes.POINTER(ctypes.c_float), pointer, pointer]
+        for name in ("Free", "EventQuery"):
+            self._function(name).argtypes = [pointer]
+        self._call("SetDevice", number)
+        self.stream = self._made("StreamCreate")
+        self._program = _program() if maker.prefix == "cuda" else None
+
+    def allocate(self, size: int) -> int:
+        """Room for some bytes; its address."""
+        return self._made("Malloc", size)
+
+    def free(self, address: int) -> None:
+        """Give memory back."""
+        self._call("Free", address)
+
+    def write(self, address: int, data: bytes) -> None:
+        """Put bytes into its memory."""
+        self._call("Memcpy", address, data, len(data), _TO_GPU)
+
+    def read(self, address: int, size: int) -> bytes:
+        """Bytes from its memory."""
+        found = ctypes.create_string_buffer(size)
+        self._call("Memcpy", found, address, size, _FROM_GPU)
+        return found.raw
+
+    def fill(self, address: int, size: int, pattern: bytes) -> None:
+        """Write a pattern again and again: once from here, then by copies that double what is there."""
+        held = min(size, len(pattern))
+        self.write(address, pattern[:held])
+        while held < size:
+            part = min(held, size - held)
+            self._call("Memcpy", address + held, address, part, _WITHIN_GPU)
+            held += part
+
+    def differing(self, address: int, size: int, pattern: bytes) -> int:
+        """How many words of 4 bytes are not those of the pattern that is written again and again.
+
+        The GPU counts; one that cannot, AMD's, or NVIDIA's whose driver translates no program, is read back whole.
+        """
+        if self._program is None:
+            return self.differing_here(address, size, pattern)
+        theirs, found = self.allocate(len(pattern)), self.allocate(8)
+        self.write(theirs, pattern)
+        self.write(found, bytes(8))
+        values = [ctypes.c_uint64(value) for value in (address, size // 4, theirs, len(pattern) // 4, found)]
+        parameters = (ctypes.c_void_p * len(values))(*(ctypes.addressof(value) for value in values))
+        launch, function = self._program
+        code = launch(function, _BLOCKS, 1, 1, _THREADS, 1, 1, 0, None, parameters, None)
+        if code:
+            raise RuntimeError(f"CUDA error: cuLaunchKernel returned {code}")
+        count = int.from_bytes(self.read(found, 8), "little")
+        self.free(theirs)
+        self.free(found)
+        return count
+
+    def event(self) -> int:
+        """An event, to be recorded."""
+        return self._made("EventCreate")
+
+    def record(self, event: int) -> None:
+        """Have the time noted when the stream comes to here."""
+        self._call("EventRecord", event, self.stream)
+
+    def reached(self, event: int) -> bool:
+        """Whether the stream has come to an event."""
+        code: int = self._function("EventQuery")(event)
+        if code != _NOT_READY:
+            self._check(code)
+        return code != _NOT_READY
+
+    def seconds(self, begin: int, end: int) -> float:
+        """The time between two events that were reached."""
+        milliseconds = ctypes.c_float()
+        self._call("EventElapsedTime", ctypes.byref(milliseconds), begin, end)
+        return milliseconds.value / 1e3
+
+    def differing_here(self, address: int, size: int, pattern: bytes) -> int:
+        """The same as differing, counted by this process."""
+        expected = pattern * max(1, _CHUNK // len(pattern))
+        count = 0
+        for start in range(0, size, len(expected)):
+            part = self.read(address + start, min(len(expected), size - start))
+            asked = expected[: len(part)]
+            if part != asked:
+                count += sum(map(operator.ne, memoryview(part).cast("I"), memoryview(asked).cast("I")))
+        return count
+
+    def _function(self, name: str) -> Any:
+        return getattr(self._library, self._maker.prefix + name)
+
+    def _made(self, name: str, *arguments: Any) -> int:
+        found = ctypes.c_void_p()
+        self._call(name, ctypes.byref(found), *arguments)
+        return found.value or 0
+
+    def _call(self, name: str, *arguments: Any) -> None:
+        self._check(self._function(name)(*arguments))
+
+    def _check(self, code: int) -> None:
+        if code:
+            raise RuntimeError(f"{self._maker.name} error: {self._function('GetErrorString')(code).decode()}")
+
+
+def _program() -> tuple[Any, int] | None:
+    """What starts a program on the GPU that is set, and the program; None where the driver has no translator."""
+    driver = opened(["libcuda.so.1"])
+    module, function = ctypes.c_void_p(), ctypes.c_void_p()
+    if driver.cuModuleLoadData(ctypes.byref(module), _COUNT_DIFFERING):
+        return None
+    if driver.cuModuleGetFunction(ctypes.byref(function), module, b"count_differing"):
+        return None
+    driver.cuLaunchKernel.argtypes = [ctypes.c_void_p, *[ctypes.c_uint] * 7, *[ctypes.c_void_p] * 3]
+    return driver.cuLaunchKernel, function.value or 0

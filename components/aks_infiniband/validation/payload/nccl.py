@@ -1,0 +1,172 @@
+"""NCCL, or RCCL on AMD GPUs, through its C interface: what a rank of an all-reduce needs of it.
+
+RCCL has NCCL's functions, by the same names (rccl.h). PyTorch calls the same library; without it, what is timed is the
+library and the network, not the framework's launches.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+import threading
+import time
+from array import array
+from collections.abc import Sequence
+from typing import Any
+
+from .gpu import Gpu, Library, collectives
+from .pattern import PERIOD, expected_sum, own_value
+
+_FLOAT, _DOUBLE = 7, 8
+_SUM, _MAX = 0, 2
+"""ncclDataType_t and ncclRedOp_t (nccl.h)."""
+_POLL_SECONDS = 0.0002
+_FAREWELL_SECONDS = 3.0
+"""So much later than its word a rank goes, so that those that wait as long have had theirs, and say nothing of this."""
+_NUMBERS = 8
+"""The most numbers that the ranks compare at once."""
+
+
+class UniqueId(ctypes.Structure):
+    """ncclUniqueId: where the ranks meet, in 128 bytes of NCCL's own."""
+
+    _fields_ = (("internal", ctypes.c_ubyte * 128),)
+
+
+def unique_id() -> str:
+    """A meeting point for the ranks of one run, in hexadecimal; this process keeps it until all ranks have come.
+
+    Raises OSError where there is no library, RuntimeError in the library's words.
+    """
+    found = UniqueId()
+    library = collectives()[1]
+    _check(library, library.ncclGetUniqueId(ctypes.byref(found)))
+    return bytes(found.internal).hex()
+
+
+class NcclRanks:
+    """All ranks of a run as one of them sees them (collective_rank.Ranks), one GPU each."""
+
+    torch = None
+
+    def __init__(self, *, rank: int, ranks: int, gpu: int, meeting: str, limit_seconds: float) -> None:
+        """``meeting`` is a unique_id of node rank 0; nothing takes longer than the limit, or this process ends."""
+        self._rank, self._ranks, self._limit = rank, ranks, limit_seconds
+        maker, self._library = collectives()
+        self._gpu = Gpu(maker, gpu)
+        self._comm = ctypes.c_void_p()
+        self._declare()
+        if not meeting:
+            unique_id()  # says why node rank 0 could not make one
+            raise RuntimeError("node rank 0 has no unique id for the ranks to meet by")
+        identity = UniqueId.from_buffer_copy(bytes.fromhex(meeting))
+        with _Limit(limit_seconds, "ncclCommInitRank"):
+            self._call(self._library.ncclCommInitRank(ctypes.byref(self._comm), ranks, identity, rank))
+        self._begin, self._end = self._gpu.event(), self._gpu.event()
+        self._numbers = self._gpu.allocate(_NUMBERS * 8)
+        self._message, self._count = 0, 0
+
+    def allocate(self, count: int) -> None:
+        """Room for a message of that many float32, in place of the last one's."""
+        if self._message:
+            self._gpu.free(self._message)
+        self._message, self._count = self._gpu.allocate(count * 4), count
+
+    def fill(self) -> None:
+        """Put this rank's numbers into the message."""
+        self._gpu.fill(self._message, self._count * 4, repeated(own_value, self._rank))
+
+    def wrong(self) -> int:
+        """How many elements of the message are not the sum."""
+        return self._gpu.differing(self._message, self._count * 4, repeated(expected_sum, self._ranks))
+
+    def timed(self, iterations: int) -> float:
+        """Seconds of some all-reduces of the message in a row, on this rank, all ranks having begun together."""
+        # On the GPU: the ranks' processes come out of a wait at different moments.
+        self._queue(self._numbers, 1, _DOUBLE, _MAX)
+        self._gpu.record(self._begin)
+        self._queue(self._message, self._count, _FLOAT, _SUM, times=iterations)
+        self._await(f"{iterations} all-reduces of {self._count * 4} bytes")
+        return self._gpu.seconds(self._begin, self._end)
+
+    def largest(self, *numbers: float) -> Sequence[float]:
+        """The largest that any rank says, of each number."""
+        self._gpu.write(self._numbers, array("d", numbers).tobytes())
+        self._queue(self._numbers, len(numbers), _DOUBLE, _MAX)
+        self._await("a comparison of numbers")
+        return array("d", self._gpu.read(self._numbers, len(numbers) * 8))
+
+    def close(self) -> None:
+        """Part."""
+        self._call(self._library.ncclCommDestroy(self._comm))
+
+    def _queue(self, address: int, count: int, kind: int, operation: int, *, times: int = 1) -> None:
+        """Have numbers reduced in place, as soon as what was queued before is done."""
+        all_reduce = self._library.ncclAllReduce
+        place, stream = ctypes.c_void_p(address), ctypes.c_void_p(self._gpu.stream)
+        for _ in range(times):
+            code = all_reduce(place, place, count, kind, operation, self._comm, stream)
+            if code:
+                self._call(code)
+
+    def _await(self, what: str) -> None:
+        """Wait until everything that was queued is done. Raises RuntimeError when another rank has gone."""
+        self._gpu.record(self._end)
+        state, began = ctypes.c_int(), time.monotonic()
+        with _Limit(self._limit, what):
+            while not self._gpu.reached(self._end):
+                self._call(self._library.ncclCommGetAsyncError(self._comm, ctypes.byref(state)))
+                if state.value and time.monotonic() - began > self._limit / 2:
+                    # Another rank has waited in vain, and went a moment earlier.
+                    print(_Limit.word(what, self._limit / 2), file=sys.stderr)
+                self._call(state.value)
+                time.sleep(_POLL_SECONDS)
+
+    def _declare(self) -> None:
+        pointer, number = ctypes.c_void_p, ctypes.c_int
+        library = self._library
+        library.ncclCommInitRank.argtypes = [ctypes.POINTER(pointer), number, UniqueId, number]
+        library.ncclAllReduce.argtypes = [pointer, pointer, ctypes.c_size_t, number, number, pointer, pointer]
+        library.ncclCommGetAsyncError.argtypes = [pointer, ctypes.POINTER(number)]
+        library.ncclCommDestroy.argtypes = [pointer]
+
+    def _call(self, code: int) -> None:
+        _check(self._library, code, self._comm)
+
+
+def repeated(value: Any, number: int) -> bytes:
+    return array("f", [value(position, number) for position in range(PERIOD)]).tobytes()
+
+
+def _check(library: Library, code: int, comm: ctypes.c_void_p | None = None) -> None:
+    if code:
+        for name in ("ncclGetErrorString", "ncclGetLastError"):
+            getattr(library, name).restype = ctypes.c_char_p
+        said = (library.ncclGetErrorString(code), library.ncclGetLastError(comm))
+        error, last = (text.decode(errors="replace") for text in said)
+        raise RuntimeError(f"NCCL error: {error}\nLast error:\n{last}")
+
+
+class _Limit:
+    """Ends this process, with a word, when what is done within takes too long: the library itself waits for ever."""
+
+    def __init__(self, seconds: float, what: str) -> None:
+        self._timer = threading.Timer(seconds, self._end, (seconds, what))
+        self._timer.daemon = True
+
+    def __enter__(self) -> None:
+        self._timer.start()
+
+    def __exit__(self, *_: object) -> None:
+        self._timer.cancel()
+
+    @staticmethod
+    def word(what: str, seconds: float) -> str:
+        """What is said of it."""
+        return f"collective operation timeout: {what} did not end within {seconds:g} s"
+
+    def _end(self, seconds: float, what: str) -> None:
+        print(self.word(what, seconds), file=sys.stderr, flush=True)
+        time.sleep(_FAREWELL_SECONDS)
+        os._exit(1)

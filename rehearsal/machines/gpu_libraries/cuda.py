@@ -1,0 +1,143 @@
+"""CUDA's runtime and driver (libcudart, libcuda) as far as measuring programs use them, with C's names and signatures.
+
+Memory is as long as it says and holds its first bytes only: a message of 16 GiB fits no test machine, and what is
+checked of its sum is as wrong in the first numbers as in the others. Of a program for the GPU only the name is known,
+and done is what programs of this name do.
+"""
+
+import ctypes
+import itertools
+from typing import Any, NamedTuple
+
+from rehearsal.machines.gpu_libraries import machine, simulation
+
+KEPT = 256
+"""How many leading bytes of an allocation are held."""
+_WORD = 4
+
+_SUCCESS, _INVALID_VALUE, _INVALID_DEVICE, _NOT_FOUND, _NOT_READY = 0, 1, 101, 500, 600
+"""cudaError_t."""
+_WORDS = {_INVALID_VALUE: b"invalid argument", _INVALID_DEVICE: b"invalid device ordinal"}
+
+
+class Memory(NamedTuple):
+    """An allocation."""
+
+    address: int
+    kept: bytearray
+
+
+_allocations: dict[int, Memory] = {}
+_addresses = itertools.count(1 << 40, 1 << 40)
+_events: dict[int, float] = {}
+_numbers = itertools.count(1)
+
+
+def memory_at(address: int) -> tuple[Memory, int]:
+    """The allocation in which an address lies, and how far from its start. Raises KeyError."""
+    start = address >> 40 << 40
+    return _allocations[start], address - start
+
+
+def set_reference(reference: Any, value: Any) -> int:
+    """Give the variable behind a ctypes.byref a value; returns success."""
+    reference._obj.value = value
+    return _SUCCESS
+
+
+def cudaGetErrorString(code: int) -> bytes:  # noqa: N802 CUDA's names, all of them
+    """What an error is called."""
+    return _WORDS.get(code, b"unrecognized error code")
+
+
+def cudaSetDevice(index: int) -> int:  # noqa: N802
+    """Choose a GPU."""
+    return _SUCCESS if index < machine.gpus() else _INVALID_DEVICE
+
+
+def cudaMalloc(address: Any, size: int) -> int:  # noqa: N802
+    """Room for some bytes, with something else in it."""
+    start = next(_addresses)
+    _allocations[start] = Memory(start, bytearray(b"\xff" * min(size, KEPT)))
+    return set_reference(address, start)
+
+
+def cudaFree(address: int) -> int:  # noqa: N802
+    """Give memory back."""
+    simulation.stream.finish()
+    return _SUCCESS if _allocations.pop(address, None) else _INVALID_VALUE
+
+
+def cudaMemcpy(target: Any, source: Any, size: int, kind: int) -> int:  # noqa: N802
+    """Copy to the GPU (kind 1), from it (2) or within it (3)."""
+    simulation.stream.finish()
+    if kind == 1:
+        _write(target, source[:size])
+    elif kind == 2:
+        ctypes.memmove(target, _read(source, size), size)
+    else:
+        memory, offset = memory_at(source)
+        _write(target, bytes(memory.kept[offset : offset + size]))
+    return _SUCCESS
+
+
+def _write(address: int, data: bytes) -> None:
+    memory, offset = memory_at(address)
+    held = data[: max(0, len(memory.kept) - offset)]
+    memory.kept[offset : offset + len(held)] = held
+
+
+def _read(address: int, size: int) -> bytes:
+    memory, offset = memory_at(address)
+    if offset + size > len(memory.kept):
+        raise NotImplementedError(f"a simulated GPU holds {KEPT} bytes of an allocation, not {offset + size}")
+    return bytes(memory.kept[offset : offset + size])
+
+
+def cudaStreamCreate(stream: Any) -> int:  # noqa: N802
+    """There is one stream."""
+    return set_reference(stream, 1)
+
+
+def cudaEventCreate(event: Any) -> int:  # noqa: N802
+    """A moment on the stream."""
+    return set_reference(event, next(_numbers))
+
+
+def cudaEventRecord(event: int, stream: int) -> int:  # noqa: N802
+    """When everything is done that was queued before."""
+    _events[event] = simulation.clock.seconds
+    return _SUCCESS
+
+
+def cudaEventQuery(event: int) -> int:  # noqa: N802
+    """Whether it is done."""
+    return _SUCCESS if simulation.stream.finish() else _NOT_READY
+
+
+def cudaEventElapsedTime(milliseconds: Any, begin: int, end: int) -> int:  # noqa: N802
+    """The time between two events."""
+    return set_reference(milliseconds, (_events[end] - _events[begin]) * 1e3)
+
+
+def cuModuleLoadData(module: Any, image: bytes) -> int:  # noqa: N802
+    """Take a program as PTX."""
+    return set_reference(module, 1) if b".visible .entry count_differing(" in image else _NOT_FOUND
+
+
+def cuModuleGetFunction(function: Any, module: Any, name: bytes) -> int:  # noqa: N802
+    """The function of a name."""
+    return set_reference(function, 1) if name == b"count_differing" else _NOT_FOUND
+
+
+def cuLaunchKernel(function: int, *arguments: Any) -> int:  # noqa: N802
+    """Run it: (data, count, pattern, period, differing) are its parameters."""
+    simulation.stream.finish()
+    parameters = arguments[-2]
+    data, count, pattern, period, differing = (ctypes.c_uint64.from_address(place).value for place in parameters)
+    held = min(count * _WORD, KEPT)
+    mine, theirs = _read(data, held), _read(pattern, min(period * _WORD, KEPT))
+    words = range(0, held, _WORD)
+    wrong = sum(1 for place in words if mine[place : place + _WORD] != theirs[place : place + _WORD])
+    _write(differing, (int.from_bytes(_read(differing, 8), "little") + wrong).to_bytes(8, "little"))
+    return _SUCCESS

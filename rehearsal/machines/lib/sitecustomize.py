@@ -1,0 +1,59 @@
+"""On a simulated machine ctypes opens simulated GPU libraries: there is no driver that real ones could speak to.
+
+Python imports this module when it starts. It waits for ctypes to be imported, which few programs do.
+"""
+
+import os
+import sys
+from importlib import import_module
+from importlib.machinery import PathFinder
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # takes long to import
+    from importlib.machinery import ModuleSpec
+    from types import ModuleType
+    from typing import Any
+
+_LIBRARIES = {"libcudart.so.13": "cuda", "libcuda.so.1": "cuda", "libnccl.so.2": "nccl"}
+
+
+class _WaitForCtypes:
+    """A finder that is asked for every module and has something to add to one."""
+
+    @staticmethod
+    def find_spec(name: str, path: "Any" = None, target: "Any" = None) -> "ModuleSpec | None":
+        """Find ctypes where it is, and change it once it is there."""
+        if name != "ctypes":
+            return None
+        spec = PathFinder.find_spec(name)
+        assert spec is not None
+        assert spec.loader is not None
+        execute = spec.loader.exec_module
+
+        def exec_module(module: "ModuleType") -> None:
+            execute(module)
+            _simulate(module)
+
+        spec.loader.exec_module = exec_module  # type: ignore[method-assign]
+        return spec
+
+
+def _simulate(ctypes: "Any") -> None:
+    class CDLL(ctypes.CDLL):  # type: ignore[misc]
+        """A library of the image, or a simulated one."""
+
+        def __new__(cls, name: "str | None" = None, *_: "Any", **__: "Any") -> "Any":
+            return _simulated(_LIBRARIES[name]) if name in _LIBRARIES else super().__new__(cls)
+
+    ctypes.CDLL = CDLL
+
+
+def _simulated(name: str) -> "ModuleType":
+    # A container's Python knows this folder alone; the machine's tools are beside it.
+    root = os.path.realpath(__file__).rsplit("/", 4)[0]  # pathlib takes long to import
+    if root not in sys.path:
+        sys.path.append(root)
+    return import_module(f"rehearsal.machines.gpu_libraries.{name}")
+
+
+sys.meta_path.insert(0, _WaitForCtypes)
