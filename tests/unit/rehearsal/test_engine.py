@@ -66,3 +66,4 @@ def test_the_engine_asks_no_proxy_for_loopback_and_takes_what_a_program_says_in_
     assert (environment["no_proxy"], environment["NO_PROXY"]) == ("127.0.0.1,localhost", "127.0.0.1,localhost")
     assert environment["https_proxy"] == "http://proxy.example:3128"
     assert "PYTHONUNBUFFERED" not in environment
+    assert environment["TMPDIR"] == str(tmp_path / "tmp"), "whoever else is on this machine, and however small its /tmp"

@@ -46,6 +46,8 @@ def test_where_all_only_waited_every_node_is_named_once() -> None:
         ("OSError: libcuda.so.1: cannot open shared object file: No such file or directory", "no GPU driver"),
         ("The server socket has failed to listen … errno: 98 - Address already in use", "port"),
         ("NCCL WARN Error while creating shared memory segment … No space left on device", "/dev/shm"),
+        ("failed to extend /dev/shm/nccl-6Qz to 9637892 bytes, error: No space left on device (28)", "/dev/shm"),
+        ("OSError: [Errno 28] No space left on device: '/workspace/ranks.json'", "a disk is full"),
         ("NCCL WARN Call to ibv_reg_mr failed with error Cannot allocate memory", "IPC_LOCK"),
         ("torch.AcceleratorError: CUDA error: invalid device ordinal", "GPU is not there"),
         ("CUDA error: no kernel image is available for execution on the device", "no code for this GPU"),
