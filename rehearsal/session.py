@@ -92,10 +92,12 @@ class Rehearsal:
         """Bring the stack to where an engine goes on, if the last one was killed. Only under `the_only_command`."""
         engine.cancel_ended_update()
         deployment = engine.deployment()
-        if pending.pending_creates(deployment):
-            azure = self.run.azure / "state.json"
+        azure, deletes = self.run.azure / "state.json", pending.pending_deletes(deployment)
+        if pending.pending_creates(deployment) or deletes:
             pending.await_azure(azure)
             engine.set_deployment(pending.settled(deployment, azure))
+        if deletes:
+            engine.refresh(deletes)
 
     def _prepare_world(self, config: Mapping[str, Any]) -> None:
         describe_sizes(self.run.root, stack_file.section(config, "sizes") or {})

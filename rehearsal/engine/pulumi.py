@@ -213,6 +213,12 @@ class Engine:
         self._check_output(["stack", "import", "--stack", self.stack, "--file", str(file)])
         file.unlink()
 
+    def refresh(self, urns: Sequence[str]) -> None:
+        """Ask the providers whether some resources are still there, and forget those that are not."""
+        targets = [word for urn in urns for word in ("--target", urn)]
+        where = ["--stack", self.stack, "--config-file", str(self.stack_file)]
+        self._check_output(["refresh", "--yes", "--skip-preview", *where, *targets])
+
     def run(self, command: str, *arguments: str) -> Run:
         """Start `preview`, `up` or `destroy` of the stack."""
         event_log = self.folder / f"{command}.events.jsonl"

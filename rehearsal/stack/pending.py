@@ -24,6 +24,17 @@ def pending_creates(deployment: Mapping[str, Any]) -> Sequence[Mapping[str, Any]
     return [operation["resource"] for operation in pending if operation["type"] == "creating"]
 
 
+def pending_deletes(deployment: Mapping[str, Any]) -> Sequence[str]:
+    """The URNs of the resources that an engine was deleting when it was killed: they may be gone, or there.
+
+    For most it makes no difference, but a Helm release that is gone cannot be uninstalled again.
+    """
+    pending = deployment.get("pending_operations") or []
+    known = {resource["urn"] for resource in deployment.get("resources") or []}
+    urns = [operation["resource"]["urn"] for operation in pending if operation["type"] == "deleting"]
+    return [urn for urn in urns if urn in known]
+
+
 def settled(deployment: Mapping[str, Any], azure: Path) -> dict[str, Any]:
     """The state with what Azure has, and with nothing pending. Objects that only the cluster may have are applied anew.
 

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from rehearsal.stack.pending import pending_creates, settled
+from rehearsal.stack.pending import pending_creates, pending_deletes, settled
 
 GROUP, POOL = "azure-native:resources:ResourceGroup", "azure-native:containerservice:AgentPool"
 AKS = "/subscriptions/s/resourceGroups/group1a2b3c4d/providers/Microsoft.ContainerService/managedClusters/aks"
@@ -62,3 +62,13 @@ def test_what_the_engine_knows_already_is_not_taken_again(tmp_path: Path) -> Non
 def test_a_stack_without_a_state_has_nothing_pending(tmp_path: Path) -> None:
     assert list(pending_creates({})) == []
     assert settled({}, tmp_path / "state.json") == {"resources": []}
+
+
+def test_what_was_being_deleted_is_asked_for_again_if_the_state_has_it_still() -> None:
+    here, gone = ({"urn": f"urn:pulumi:dev::p::kubernetes:helm.sh/v3:Release::{name}"} for name in ("here", "gone"))
+    operations = [
+        creating("h100", POOL, agentPoolName="h100"),
+        *({"type": "deleting", "resource": resource} for resource in (here, gone)),
+    ]
+    assert pending_deletes({"resources": [here], "pending_operations": operations}) == [here["urn"]]
+    assert list(pending_deletes({})) == []
