@@ -8,6 +8,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -90,10 +91,8 @@ class Run:
             if self.process.poll() is not None:
                 return
             os.killpg(self.process.pid, sign)
-            try:
+            with suppress(subprocess.TimeoutExpired):
                 self.process.wait(_GRACE_SECONDS)
-            except subprocess.TimeoutExpired:
-                continue
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -203,8 +202,7 @@ class Engine:
         """The stack's state, as the backend keeps it."""
         if not self.state_file.exists():
             return {}
-        deployment: dict[str, Any] = json.loads(self.state_file.read_text())["checkpoint"].get("latest") or {}
-        return deployment
+        return dict(json.loads(self.state_file.read_text())["checkpoint"].get("latest") or {})
 
     def set_deployment(self, deployment: Mapping[str, Any]) -> None:
         """Replace the stack's state. deployment: as `deployment` gives it."""
@@ -240,9 +238,7 @@ class Engine:
 
     def outputs(self) -> dict[str, Any]:
         """The stack's outputs; secrets stay hidden."""
-        text = self._check_output(["stack", "output", "--json", "--stack", self.stack])
-        outputs: dict[str, Any] = json.loads(text)
-        return outputs
+        return dict(json.loads(self._check_output(["stack", "output", "--json", "--stack", self.stack])))
 
     def _check_output(self, arguments: list[str]) -> str:
         done = subprocess.run(
