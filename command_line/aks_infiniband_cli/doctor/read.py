@@ -17,6 +17,7 @@ from aks_infiniband_cli.doctor.snapshot import Snapshot
 
 LIMIT_SECONDS: Final = 120.0
 """How long the reading may take; what is not read by then is named."""
+_REQUEST_SECONDS: Final = 30.0
 _LOG_LINES: Final = 60
 _MOST_LOGS: Final = 40
 _CONFIGURATIONS: Final = ("rdma-devices", "network-operator-sriovdp-config")
@@ -36,9 +37,10 @@ def read(kubeconfig: str, *, limit_seconds: float = LIMIT_SECONDS) -> Snapshot:
     view = View()
     snapshot = Snapshot(read_at=datetime.now(tz=UTC), view=view)
     try:
-        reader = Reader(client=connect(kubeconfig), deadline=time.monotonic() + limit_seconds, unread=view.unread)
+        client = connect(kubeconfig, request_seconds=_REQUEST_SECONDS)
     except Exception as error:  # whatever a broken kubeconfig brings
         raise CommandError(f"the kubeconfig cannot be used: {type(error).__name__}: {error}") from error
+    reader = Reader(client=client, deadline=time.monotonic() + limit_seconds, unread=view.unread)
     reader.cluster(view)
     if not view.nodes:
         raise CommandError(f"no node could be read: {'; '.join(view.unread[:1]) or 'the cluster has none'}")

@@ -153,13 +153,13 @@ def _device_plugin(pod: Object) -> str | None:
     return str(pod["spec"]["containers"][0]["name"]) if is_device_plugin(pod) else None
 
 
-def connect(kubeconfig: str) -> Client:
+def connect(kubeconfig: str, *, request_seconds: float = _REQUEST_SECONDS) -> Client:
     """A client of the cluster, as the Kubernetes provider reaches it: its login never asks a person."""
     config = yaml.safe_load(kubeconfig)
     for user in config.get("users") or []:
         _as_lightkube_takes_it((user.get("user") or {}).get("exec"))
     loopback = any(urlsplit(entry["cluster"]["server"]).hostname in _LOOPBACK for entry in config["clusters"])
-    timeout = httpx2.Timeout(_REQUEST_SECONDS)
+    timeout = httpx2.Timeout(request_seconds)
     return Client(KubeConfig.from_dict(config), timeout=timeout, trust_env=not loopback)
 
 

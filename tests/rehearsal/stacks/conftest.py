@@ -1,6 +1,9 @@
 """A data centre per module, and programs that differ from the project's own in one thing."""
 
+import json
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -74,6 +77,16 @@ class Stack:
             states = {status["name"]: state for status in statuses for state in status["state"]}
             found += [(name, states[name]) for name in sorted(privileged)]
         return found
+
+
+def doctor(kubeconfig: Path) -> dict[str, Any]:
+    """What `aks-infiniband doctor` says of a cluster, as JSON; its exit code fits."""
+    command = [str(Path(sys.executable).with_name("aks-infiniband")), "doctor", "--kubeconfig", str(kubeconfig)]
+    done = subprocess.run([*command, "--output", "json"], check=False, capture_output=True, text=True, timeout=180)
+    assert done.returncode in (0, 1), done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    assert bool(found["findings"]) == (done.returncode == 1)
+    return found
 
 
 def copy_of_project(folder: Path) -> Path:

@@ -21,9 +21,20 @@ from tests.rehearsal.shell import shell
 from tests.snippets import snippets
 
 from .commands import LIMIT_SECONDS, UP, printed, processes_of, rehearse
-from .conftest import SPEED, Stack, copy_of_project
+from .conftest import SPEED, Stack, copy_of_project, doctor
 
 STACK = "dev"
+LESS_THAN_AN_ADMINISTRATOR = """
+kubectl apply --filename role.yaml
+kubectl create serviceaccount doctor --namespace default
+kubectl create clusterrolebinding doctor --clusterrole aks-infiniband-doctor --serviceaccount default:doctor
+kubectl config view --raw --flatten > doctor.yaml
+chmod 600 doctor.yaml
+token=$(kubectl create token doctor --namespace default)
+kubectl config --kubeconfig doctor.yaml set-credentials doctor --token "$token"
+kubectl config --kubeconfig doctor.yaml set-context --current --user doctor
+"""
+"""A kubeconfig of an account that has the role of a page and no other."""
 BUILT_IN_NAMESPACES = {"default", "kube-node-lease", "kube-public", "kube-system"}
 
 
@@ -86,6 +97,18 @@ def test_what_the_command_prints_names_what_was_made_each_pools_verdict_and_a_li
 def test_one_up_gives_a_cluster_whose_nodes_offer_gpus_and_the_rdma_resource(stack: Stack, brought_up: str) -> None:
     offered = [node["status"]["allocatable"] for node in stack.nodes(agentpool="ndh100")]
     assert [(node["rdma/shared_ib"], node["nvidia.com/gpu"]) for node in offered] == [("63", "8")] * 2
+
+
+def test_the_doctor_finds_nothing_wrong_and_needs_no_more_than_its_pages_role(
+    stack: Stack, brought_up: str, tmp_path: Path
+) -> None:
+    [role] = snippets("doctor.md", "yaml")
+    (tmp_path / "role.yaml").write_text(role)
+    shell(stack.rehearsal, LESS_THAN_AN_ADMINISTRATOR, folder=tmp_path)
+    found = doctor(tmp_path / "doctor.yaml")
+    assert found["findings"] == []
+    refused = [why for why in found["unread"] if "forbidden" in why]
+    assert {why.partition(" in ")[0] for why in refused} == {"Helm's records"}
 
 
 @pytest.mark.field_report("B16", "C9")
