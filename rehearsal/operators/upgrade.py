@@ -38,6 +38,8 @@ def roll(
 
     Nothing is done while a DaemonSet lacks a pod, as between the end of an old driver and the start of the new one:
     its node would not count as being upgraded, and one node too many would start (BuildState in upgrade_state.go).
+    The library passes over a pod that is bound to no node yet, and can start one too many in that moment; here such a
+    pod counts as lacking, so that a rehearsal does not depend on how fast the scheduler is.
     """
     if any(_lacks_pods(daemon_set, snapshot) for daemon_set in daemon_sets):
         return
@@ -55,7 +57,8 @@ def roll(
 
 def _lacks_pods(daemon_set: Document, snapshot: Snapshot) -> bool:
     desired = (daemon_set.get("status") or {}).get("desiredNumberScheduled", 0)
-    return bool(desired != len(pods_of(daemon_set, snapshot)))
+    bound = [pod for pod in pods_of(daemon_set, snapshot) if pod["spec"].get("nodeName")]
+    return bool(desired != len(bound))
 
 
 def _drivers(snapshot: Snapshot, daemon_sets: Sequence[Document], kind: DriverKind) -> list[NodeDriver]:

@@ -110,6 +110,17 @@ def test_no_other_node_starts_while_a_driver_pod_is_gone_and_the_new_one_is_not_
     until(cluster, "upgrade-done")
 
 
+def test_no_other_node_starts_while_the_new_driver_pod_is_on_no_node_yet(upgrading: Any) -> None:
+    cluster = upgrading(autoUpgrade=True, maxParallelUpgrades=1)
+    until(cluster, "pod-restart-required")
+    cluster.obey(reconcile(cluster.snapshot(), now=NOW))
+    cluster.pod(OFED, "ib-0", ready=False, revision="hash-2")["spec"].pop("nodeName")
+    before = states(cluster)
+    for _ in range(8):
+        assert step(cluster) == []
+    assert (states(cluster), cordoned(cluster)) == (before, ["ib-0"])
+
+
 def test_a_node_goes_through_the_states_of_nvidias_library_in_their_order(upgrading: Any) -> None:
     cluster = upgrading(autoUpgrade=True, maxParallelUpgrades=1, drain=DRAIN)
     seen = until(cluster, "pod-restart-required")
