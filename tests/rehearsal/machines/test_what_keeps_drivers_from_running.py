@@ -143,7 +143,7 @@ def test_a_policy_that_refuses_privileged_pods_is_quoted_and_the_namespaces_to_e
     assert "DaemonSet " in text
     assert "/mofed: 0 of 2 ready; Error creating: " in text
     assert "privileged containers are not allowed" in text
-    assert "exempt the namespaces network-operator, gpu-operator and aks-infiniband" in text
+    assert "exempt the namespaces network-operator, gpu-operator and aks-infiniband-system" in text
 
 
 def test_the_operators_driver_beside_azures_own_takes_the_node_down_and_both_settings_are_named(
