@@ -41,6 +41,16 @@ def said(cluster: Rehearsed, waiting_for: WaitingFor = "daemon-set", name: str =
     return render(wait, diagnose(wait, view, []), view.unread)
 
 
+def told(cluster: Rehearsed, *words: str, waiting_for: WaitingFor = "daemon-set", name: str = "mofed") -> str:
+    """What a person reads when such a wait fails, once all these words stand in it."""
+
+    def whole() -> str | None:
+        text = said(cluster, waiting_for, name)
+        return text if all(word in text for word in words) else None
+
+    return str(cluster.eventually(whole))
+
+
 def are_ready(cluster: Rehearsed, nodes: tuple[str, ...] = GPU_NODES) -> bool:
     conditions = [
         (pod["spec"]["nodeName"], condition["type"], condition["status"])
@@ -57,8 +67,7 @@ def test_a_driver_that_comes_up_on_one_node_of_two_is_named_with_that_node_and_w
     message = "Failed loading kernel module mlx5_ib"
     faults(cluster, {"fault": "crash", "pod": "mofed-*", "node": bad, "message": message})
     cluster.daemon_set("mofed", OFED)
-    text = cluster.eventually(lambda: "1 of 2 ready" in (text := said(cluster)) and message in text and text)
-    assert f"on {bad}, container main: CrashLoopBackOff {message}" in text
+    text = told(cluster, "1 of 2 ready", f"on {bad}, container main: CrashLoopBackOff {message}")
     assert "set OFED_BLACKLIST_MODULES_FILE" in text
     assert f"on {good}" not in text
     faults(cluster)
@@ -70,8 +79,8 @@ def test_a_pull_that_a_registry_refuses_is_told_in_the_registrys_words_and_goes_
 ) -> None:
     faults(cluster, {"fault": "image-pull", "pod": "mofed-*", "node": GPU_NODES[0], "answer": "unauthorized"})
     cluster.daemon_set("mofed", OFED)
-    text = cluster.eventually(lambda: "401 Unauthorized" in (text := said(cluster)) and text)
-    assert 'ImagePullBackOff Back-off pulling image "registry.invalid/main": ErrImagePull' in text
+    why = 'ImagePullBackOff Back-off pulling image "registry.invalid/main": ErrImagePull'
+    text = told(cluster, "401 Unauthorized", why)
     assert "pulumi config set --secret aks-infiniband:registryCredentials" in text
     faults(cluster)
     cluster.eventually(lambda: are_ready(cluster))
@@ -80,7 +89,7 @@ def test_a_pull_that_a_registry_refuses_is_told_in_the_registrys_words_and_goes_
 def test_a_job_waits_for_its_image_as_well(cluster: Rehearsed) -> None:
     faults(cluster, {"fault": "image-pull", "pod": "pulls-*", "answer": "not-found"})
     cluster.job("pulls", {"command": ["python3", "-c", ""]}, nodeSelector={"kubernetes.io/hostname": GPU_NODES[0]})
-    text = cluster.eventually(lambda: "ImagePullBackOff" in (text := said(cluster, "job", "pulls")) and text)
+    text = told(cluster, "ImagePullBackOff", waiting_for="job", name="pulls")
     assert "does registry.images mirror it?" in text
     faults(cluster)
     cluster.eventually(lambda: cluster.pods()[0]["status"]["phase"] == "Succeeded")
@@ -139,9 +148,8 @@ def test_a_policy_that_refuses_privileged_pods_is_quoted_and_the_namespaces_to_e
 ) -> None:
     container = {"name": "main", "image": "registry.invalid/main", "securityContext": {"privileged": True}}
     cluster.daemon_set("mofed", OFED, containers=[container])
-    text = cluster.eventually(lambda: "denied request" in (text := said(cluster)) and text)
+    text = told(cluster, "denied request", "/mofed: 0 of 2 ready; Error creating: ")
     assert "DaemonSet " in text
-    assert "/mofed: 0 of 2 ready; Error creating: " in text
     assert "privileged containers are not allowed" in text
     assert "exempt the namespaces network-operator, gpu-operator and aks-infiniband-system" in text
 
@@ -155,13 +163,11 @@ def test_the_operators_driver_beside_azures_own_takes_the_node_down_and_both_set
     labels = {"app": "nvidia-driver-daemonset", "app.kubernetes.io/name": "driver"}
     try:
         cluster.daemon_set("driver", labels, nodeSelector={"agentpool": "both"})
-        text = cluster.eventually(
-            lambda: f"node {name} is not Ready" in (text := said(cluster, name="driver")) and "Crash" in text and text
-        )
+        crash = "Could not unload NVIDIA driver kernel modules"
+        text = told(cluster, f"node {name} is not Ready", crash, name="driver")
     finally:
         cluster.clear()
         cluster.client.delete(Node, name)
-    assert "Could not unload NVIDIA driver kernel modules" in text
     assert "the pool's gpuDriver aks or operator" in text
 
 
@@ -170,10 +176,8 @@ def test_a_machine_that_is_lost_while_a_job_runs_on_it_is_named_and_comes_back_o
 ) -> None:
     faults(cluster, {"fault": "lost", "node": own_machine})
     cluster.job("measures", {"command": ["python3", "-c", ""]}, nodeSelector={"kubernetes.io/hostname": own_machine})
-    text = cluster.eventually(
-        lambda: f"node {own_machine} is not Ready" in (text := said(cluster, "job", "measures")) and text
-    )
-    assert "(NodeStatusUnknown: Kubelet stopped posting node status.)" in text
+    lost = f"node {own_machine} is not Ready (NodeStatusUnknown: Kubelet stopped posting node status.)"
+    text = told(cluster, lost, waiting_for="job", name="measures")
     assert f"kubectl describe node {own_machine}" in text
     faults(cluster)
     cluster.eventually(lambda: cluster.pods()[0]["status"]["phase"] == "Succeeded")

@@ -48,7 +48,7 @@ def test_the_memlock_limit_is_lifted_where_asked_for_and_containerd_and_kubelet_
 def test_a_node_is_prepared_when_the_work_is_done_and_from_then_on_nothing_of_the_machine_is_left_to_the_pod() -> None:
     spec = pod(node_preparation([pool()], memlock=True).spec())
     (works,), (idles,) = spec["initContainers"], spec["containers"]
-    assert works["command"][2].startswith("until nsenter --mount=/host/proc/1/ns/mnt")
+    assert works["command"][2].startswith("ns=/host/proc/1/ns\nuntil nsenter --mount=$ns/mnt ")
     assert works["command"][2].rstrip().endswith("done")
     assert works["securityContext"] == {"privileged": True}
     assert [mount["mountPath"] for mount in works["volumeMounts"]] == ["/host/proc"]
