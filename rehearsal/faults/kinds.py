@@ -10,6 +10,7 @@ KEYS: "Final[Mapping[str, str]]" = {
     "node": "a pattern of node names",
     "device": "a pattern of RDMA device names, such as mlx5_3",
     "gpu": "the index of a GPU, a whole number from 0",
+    "place": "a whole number from 0: how many HCAs come before the Ethernet device in the kernel's order",
     "factor": "a number above 0",
     "times": "a whole number from 1: how often the fault happens before it is gone",
     "pod": "a pattern of pod names",
@@ -48,7 +49,9 @@ _ALL: "Final" = (
     MachineFault("no-metadata", "the machine's instance metadata service does not answer"),
     MachineFault("no-peermem", "nvidia-peermem cannot be loaded"),
     # These rename devices. They break nothing; they show who tells devices apart by their names.
-    MachineFault("ethernet-first", "the Ethernet device is mlx5_0, and the HCAs are mlx5_1 and on"),
+    MachineFault(
+        "ethernet", "the Ethernet device stands at `place` among the HCAs, and not behind them", requires=("place",)
+    ),
     MachineFault("hpc-image-names", "the HCAs are mlx5_ib0 and on, the Ethernet device mlx5_an0"),
     # Met by a program that uses the hardware: each of these can happen a number of `times`.
     MachineFault(

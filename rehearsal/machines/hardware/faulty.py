@@ -4,6 +4,7 @@ import hashlib
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 from rehearsal.faults import machine_faults
 from rehearsal.machines.hardware.model import Hardware, RdmaDevice
@@ -21,15 +22,22 @@ def faulty(hardware: Hardware, node: str, run_folder: Path) -> Hardware:
         return hardware
     missing = {entry.get("gpu") for entry in entries if machine_faults.concerning([entry], "missing-gpu", node)}
     persistent = machine_faults.concerning(entries, "hpc-image-names", node) is not None
-    order = list(hardware.rdma_devices)
-    if machine_faults.concerning(entries, "ethernet-first", node):
-        order.sort(key=lambda device: device.link_layer != "Ethernet")
+    order = _order(hardware, machine_faults.concerning(entries, "ethernet", node))
     devices = (_device(device, node, entries) for device in _named(order, persistent=persistent))
     return replace(
         hardware,
         rdma_devices=tuple(_named([device for device in devices if device is not None], persistent=persistent)),
         gpus=tuple(gpu for gpu in hardware.gpus if gpu.index not in missing),
     )
+
+
+def _order(hardware: Hardware, elsewhere: dict[str, Any] | None) -> list[RdmaDevice]:
+    """The devices in the kernel's order: the Ethernet one stands last, or where a fault puts it."""
+    if elsewhere is None:
+        return list(hardware.rdma_devices)
+    ethernet = [device for device in hardware.rdma_devices if device.link_layer == "Ethernet"]
+    place: int = elsewhere["place"]
+    return [*hardware.hcas[:place], *ethernet, *hardware.hcas[place:]]
 
 
 def _named(order: list[RdmaDevice], *, persistent: bool) -> list[RdmaDevice]:

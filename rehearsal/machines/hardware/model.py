@@ -2,7 +2,7 @@
 
 PCI addresses and NUMA nodes are the catalogue's, which says where each is known from. Device names are the kernel's, as
 AKS's node images leave them: mlx5_0 to mlx5_7 for eight HCAs, mlx5_8 for the Ethernet device; the faults
-`ethernet-first` and `hpc-image-names` change them (tests/field_recordings/devices.yaml). PCI device IDs are from the
+`ethernet` and `hpc-image-names` change them (tests/field_recordings/devices.yaml). PCI device IDs are from the
 PCI ID Repository.
 """
 

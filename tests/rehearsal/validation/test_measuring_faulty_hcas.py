@@ -32,12 +32,16 @@ def test_of_two_nodes_one_slow_hca_among_eight_is_named(pods: Make) -> None:
 
 @pytest.mark.field_report("R5")
 def test_hcas_meet_on_their_rail_whatever_the_kernel_or_an_image_calls_them(pods: Make) -> None:
-    names = [{"fault": "ethernet-first", "node": "node-0"}, {"fault": "hpc-image-names", "node": "node-2"}]
+    names = [
+        {"fault": "ethernet", "place": 0, "node": "node-0"},
+        {"fault": "ethernet", "place": 3, "node": "node-1"},
+        {"fault": "hpc-image-names", "node": "node-2"},
+    ]
     last = {"fault": "slow", "node": "node-0", "device": "mlx5_8", "factor": 0.5}
     pool = replace(ND, node_count=3)
     code, message, report = pods(pool, *names, last, measure_seconds=90.0).all()
 
-    assert code == 1, "mlx5_8 is the last HCA of this node, and the Ethernet device of another"
+    assert code == 1, "mlx5_8 is the last HCA of this node; the Ethernet device is mlx5_0 here, and mlx5_3 on another"
     assert {(node, device) for _, node, device in failures(report)} == {("node-0", "mlx5_8")}, message
     rail = {(node, hca["device"]): hca["pci_address"] for node, seen in report["nodes"].items() for hca in seen["hcas"]}
     assert len(rail) == 24

@@ -64,9 +64,13 @@ def test_an_interface_is_named_by_a_slot_number_of_its_machine_and_has_its_addre
     assert here.interface != there.interface
 
 
-def names(folder: Path, *faults: str, missing: str | None = None) -> list[tuple[str, str, str]]:
+def names(
+    folder: Path, *faults: str, ethernet: int | None = None, missing: str | None = None
+) -> list[tuple[str, str, str]]:
     """Name, address and link layer of the devices, in the order of the kernel's numbers."""
-    entries = [{"fault": fault} for fault in faults] + ([{"fault": "missing", "device": missing}] if missing else [])
+    entries: list[dict[str, object]] = [{"fault": fault} for fault in faults]
+    entries += [{"fault": "missing", "device": missing}] if missing else []
+    entries += [{"fault": "ethernet", "place": ethernet}] if ethernet is not None else []
     (folder / "faults.json").write_text(json.dumps(entries))
     devices = faulty(machine("Standard_ND128isr_GB300_v6"), "node-0", folder).rdma_devices
     assert [device.index for device in devices] == list(range(len(devices)))
@@ -76,10 +80,14 @@ def names(folder: Path, *faults: str, missing: str | None = None) -> list[tuple[
 def test_devices_have_the_names_that_the_kernel_or_an_image_gives_them(tmp_path: Path) -> None:
     hcas = ["0101", "0102", "0103", "0104"]
     assert [name for name, _, _ in names(tmp_path)] == [f"mlx5_{number}" for number in range(5)]
-    shifted = names(tmp_path, "ethernet-first")
+    shifted = names(tmp_path, ethernet=0)
     assert (shifted[0][0], shifted[0][2]) == ("mlx5_0", "Ethernet")
     assert [device[:2] for device in shifted[1:]] == [(f"mlx5_{n}", at) for n, at in enumerate(hcas, start=1)]
-    renamed = names(tmp_path, "ethernet-first", "hpc-image-names")
+    amid = names(tmp_path, ethernet=2)
+    assert [device[0] for device in amid] == [f"mlx5_{number}" for number in range(5)]
+    assert [device[1] for device in amid if device[2] == "InfiniBand"] == hcas
+    assert amid[2][2] == "Ethernet"
+    renamed = names(tmp_path, "hpc-image-names", ethernet=0)
     assert renamed[0][0] == "mlx5_an0"
     assert [device[:2] for device in renamed[1:]] == [(f"mlx5_ib{n}", at) for n, at in enumerate(hcas)]
 

@@ -33,11 +33,14 @@ def test_nccl_that_finds_no_rdma_fails_and_does_not_fall_back_on_sockets(transpo
 
 
 @pytest.mark.field_report("C9", "R6")
-@pytest.mark.parametrize("faults", [[], ["ethernet-first"], ["hpc-image-names"]])
+@pytest.mark.parametrize(
+    "faults",
+    [[], [{"fault": "ethernet", "place": 0}], [{"fault": "ethernet", "place": 3}], [{"fault": "hpc-image-names"}]],
+)
 def test_a_line_of_shell_lists_the_infiniband_devices_whatever_they_are_called(
-    tmp_path: Path, faults: list[str]
+    tmp_path: Path, faults: list[dict[str, object]]
 ) -> None:
-    (tmp_path / "faults.json").write_text(json.dumps([{"fault": fault} for fault in faults]))
+    (tmp_path / "faults.json").write_text(json.dumps(faults))
     whole = hardware_of(size="Standard_ND96isr_H100_v5", machine="node-0", fabric="one")
     hardware = faulty(whole, "node-0", tmp_path)
     write_files(tmp_path / "sys", sys_files(hardware, ()))
