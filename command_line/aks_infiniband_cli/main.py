@@ -20,7 +20,7 @@ EXIT_CODES: Final = "exit codes: 0 fine, 1 something is not as it should be, 2 w
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command line, without its first word; returns the exit code. Raises SystemExit for flags that are none."""
+    """Run a command line, without its first word; returns the exit code. Raises SystemExit for unknown flags."""
     given = _parser().parse_args(arguments)
     command: Command = given.command
     try:

@@ -2,10 +2,8 @@
 
 from dataclasses import dataclass
 from ipaddress import IPv4Network
-from typing import Final
 
-RESERVED_IN_SUBNET: Final = 5
-"""Addresses that Azure keeps in every subnet (Azure, "Virtual Network FAQ")."""
+from aks_infiniband.stack.settings.consistency.networks import RESERVED_IN_SUBNET
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,7 +20,8 @@ _FEATURE: Final = (
 _NETWORK: Final = "Microsoft.Network/virtualNetworks/write"
 _IDENTITY: Final = "Microsoft.ManagedIdentity/userAssignedIdentities/write"
 _ASSIGNMENT: Final = "Microsoft.Authorization/roleAssignments/write"
-"""Azure's names of the operations (Azure, "Azure permissions"), for what components/aks_infiniband/azure makes."""
+"""Azure's names of the operations (Azure, "Azure permissions", read 2026-11-22), for what
+components/aks_infiniband/azure makes."""
 
 
 def roles(needs: Needs, granted: Sequence[Role], subscription_id: str) -> Line:

@@ -11,7 +11,7 @@ import pulumi
 import yaml
 
 LIMIT_SECONDS: Final = 900.0
-"""Users waited 5 to 10 minutes (Azure/AKS issue 882)."""
+"""Users waited 5 to 10 minutes (Azure/AKS issue 882, 2019-03-27)."""
 _PAUSE_SECONDS: Final = 2.0
 _DIAL_SECONDS: Final = 10.0
 

@@ -82,7 +82,8 @@ class Validation(pulumi.ComponentResource):
         self._name, self._args, self._opts = name, args, opts
         self._namespace = args.namespace if args.access is None else args.access.namespace
         self._left: dict[str, str] = {}  # by the Job's uid
-        # Known before any Job is; taken so, because what is made of a secret would be one.
+        # Kept in a list, because an output that is made of this secret would be secret, too. It is filled before any
+        # Job is made.
         self._kubeconfig: list[str] = []
         pulumi.Output.from_input(args.kubeconfig).apply(self._kubeconfig.append)
         if args.options.mode == "off":

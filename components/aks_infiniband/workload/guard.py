@@ -16,7 +16,8 @@ _CAPABILITIES: Final = (
     *("AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "MKNOD", "NET_BIND_SERVICE"),
     *("SETFCAP", "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT", "IPC_LOCK"),
 )
-"""Those of the level baseline (Kubernetes, "Pod Security Standards"), and the one with which a pod registers memory."""
+"""Those of the level baseline (Kubernetes, "Pod Security Standards", read 2026-11-22), and the one with which a pod
+registers memory."""
 _SYSCTLS: Final = (
     *("kernel.shm_rmid_forced", "net.ipv4.ip_local_port_range", "net.ipv4.ip_unprivileged_port_start"),
     *("net.ipv4.tcp_syncookies", "net.ipv4.ping_group_range", "net.ipv4.ip_local_reserved_ports"),

@@ -212,26 +212,6 @@ def test_workloads_are_kept_from_the_machines_but_where_a_pools_mode_makes_them_
     assert bool(made) is guarded
 
 
-def test_registry_credentials_are_a_secret_where_our_pods_run_and_where_workloads_do_only_if_asked_for(
-    deploy: Deploy,
-) -> None:
-    credentials = '{"auths": {"mirror.example.com": {"auth": "aGVsbG86d29ybGQ="}}}'
-
-    def stack(**more: Any) -> Any:
-        given = configuration(registry={"images": "mirror.example.com/aks"}, **more)
-        args = RdmaClusterArgs(stack=load(given, credentials=pulumi.Output.secret(credentials)))
-        return RdmaCluster("rdma", args=args).cluster_name
-
-    secrets = deploy(stack).all("kubernetes:core/v1:Secret")
-    namespaces = {secret.inputs["metadata"]["namespace"] for secret in secrets}
-    assert namespaces == {"aks-infiniband-system", "network-operator", "gpu-operator"}
-    for secret in secrets:
-        assert secret.is_secret("stringData") or secret.is_secret("data")
-    asked = {"registryCredentials": True, "namespaces": ["training"]}
-    more = deploy(lambda: stack(workload=asked)).all("kubernetes:core/v1:Secret")
-    assert {secret.inputs["metadata"]["namespace"] for secret in more} == namespaces | {"aks-infiniband", "training"}
-
-
 EXISTING_KUBECONFIG = """
 apiVersion: v1
 kind: Config

@@ -3,11 +3,14 @@
 import json
 from typing import Any
 
+import pulumi
 import pytest
+from aks_infiniband import RdmaCluster, RdmaClusterArgs, load
 from aks_infiniband.facts.versions import Image
 from aks_infiniband.operators.chart_images import gpu_operator_images, network_operator_images
 from aks_infiniband.resources.registry import Registry, RegistryCredentials, RegistryCredentialsArgs
 
+from tests.unit.components.rdma_programs import configuration
 from tests.unit.pulumi_mocks import Deploy
 
 MIRROR = Registry(images="acr.example:5000/mirror", pull_secret="aks-infiniband-registry")
@@ -80,3 +83,23 @@ def test_the_secret_is_one_that_pods_pull_with_and_the_engine_keeps_its_content(
     assert secret.inputs["metadata"]["namespace"] == "apps"
     assert secret.inputs["stringData"] == {".dockerconfigjson": content}
     assert secret.is_secret("stringData")
+
+
+def test_registry_credentials_are_a_secret_where_our_pods_run_and_where_workloads_do_only_if_asked_for(
+    deploy: Deploy,
+) -> None:
+    credentials = '{"auths": {"mirror.example.com": {"auth": "aGVsbG86d29ybGQ="}}}'
+
+    def stack(**more: Any) -> Any:
+        given = configuration(registry={"images": "mirror.example.com/aks"}, **more)
+        args = RdmaClusterArgs(stack=load(given, credentials=pulumi.Output.secret(credentials)))
+        return RdmaCluster("rdma", args=args).cluster_name
+
+    secrets = deploy(stack).all("kubernetes:core/v1:Secret")
+    namespaces = {secret.inputs["metadata"]["namespace"] for secret in secrets}
+    assert namespaces == {"aks-infiniband-system", "network-operator", "gpu-operator"}
+    for secret in secrets:
+        assert secret.is_secret("stringData") or secret.is_secret("data")
+    asked = {"registryCredentials": True, "namespaces": ["training"]}
+    more = deploy(lambda: stack(workload=asked)).all("kubernetes:core/v1:Secret")
+    assert {secret.inputs["metadata"]["namespace"] for secret in more} == namespaces | {"aks-infiniband", "training"}

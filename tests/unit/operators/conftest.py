@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from rehearsal.operators.gpu.reconcile import OPERATOR_LABELS
+from rehearsal.operators.gpu import reconcile as gpu
+from rehearsal.operators.network import reconcile as network
 from rehearsal.operators.plan import Plan, Snapshot
 from rehearsal.operators.workloads import pods_of
 
@@ -175,9 +176,19 @@ def settle() -> Callable[[Cluster, Callable[..., Plan]], Plan]:
 
 
 @pytest.fixture
+def running(cluster: Cluster) -> Cluster:
+    """A cluster with the Network Operator, two nodes with HCAs and one without any."""
+    cluster.operator("network-operator", network.OPERATOR_LABELS)
+    cluster.node("ib-0")
+    cluster.node("ib-1")
+    cluster.node("system-0", nic=False)
+    return cluster
+
+
+@pytest.fixture
 def with_gpus(cluster: Cluster) -> Cluster:
     """A cluster with the GPU Operator, a node with GPUs and one without any."""
-    cluster.operator("gpu-operator", OPERATOR_LABELS)
+    cluster.operator("gpu-operator", gpu.OPERATOR_LABELS)
     cluster.node("gpu-0", gpu=True)
     cluster.node("system-0", nic=False)
     return cluster

@@ -10,15 +10,6 @@ from rehearsal.operators.plan import Plan, labels_of
 from tests.unit.operators.network_policies import AFFINITY, IMAGE, OFED, SHARED, WAIT, made, plan_of, states, whole
 
 
-@pytest.fixture
-def running(cluster: Any) -> Any:
-    cluster.operator("network-operator", OPERATOR_LABELS)
-    cluster.node("ib-0")
-    cluster.node("ib-1")
-    cluster.node("system-0", nic=False)
-    return cluster
-
-
 def test_does_nothing_while_its_own_deployment_is_not_available(cluster: Any) -> None:
     cluster.operator("network-operator", OPERATOR_LABELS, available=False)
     cluster.node("ib-0")

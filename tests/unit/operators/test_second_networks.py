@@ -3,19 +3,8 @@
 import json
 from typing import Any
 
-import pytest
-
-from rehearsal.operators.network.reconcile import OPERATOR_LABELS, reconcile
+from rehearsal.operators.network.reconcile import reconcile
 from tests.unit.operators.network_policies import IMAGE, SHARED, made
-
-
-@pytest.fixture
-def running(cluster: Any) -> Any:
-    cluster.operator("network-operator", OPERATOR_LABELS)
-    cluster.node("ib-0")
-    cluster.node("ib-1")
-    cluster.node("system-0", nic=False)
-    return cluster
 
 
 def test_second_network_is_not_held_back_by_the_driver(running: Any) -> None:

@@ -15,7 +15,9 @@ from aks_infiniband.validation.payload.node_facts import Roots
 from aks_infiniband.validation.payload.tools import Tools
 from aks_infiniband.workload.environment import nccl_environment
 
+from tests.unit.pulumi_mocks import Deploy, Deployment
 from tests.unit.validation.fake_api import FakeApi
+from tests.unit.validation.one_validation import validated_by
 
 IN_ONE_GROUP = {"placementGroupId": "f5a4", "vmScaleSetName": "aks-ndh100-33735988-vmss", "vmSize": "any"}
 
@@ -37,6 +39,12 @@ def pool() -> Pool:
 @pytest.fixture
 def expected(pool: Pool) -> Any:
     return expectations(pool)
+
+
+@pytest.fixture
+def validated(deploy: Deploy, pool: Pool, expected: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Deployment]:
+    """Run a program with one Validation; its result is the report."""
+    return validated_by(deploy, pool, expected, monkeypatch)
 
 
 @pytest.fixture

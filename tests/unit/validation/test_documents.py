@@ -11,7 +11,6 @@ from aks_infiniband.validation.job import named_job
 from aks_infiniband.validation.options import ValidationOptions, Waits
 from aks_infiniband.validation.payload.pod import EXIT_RETRY, EXIT_VERDICT
 from aks_infiniband.validation.validation_job import validation_spec
-from aks_infiniband.workload.environment import nccl_environment
 from aks_infiniband.workload.pods import config_map_name, config_maps
 
 WAITS = Waits(poll_seconds=10, stable_seconds=30, timeout_seconds=2700)
@@ -103,6 +102,11 @@ def test_a_validation_pod_takes_the_whole_node_and_states_its_own_needs(validati
     assert devices.items() <= resources["limits"].items()
     assert devices.items() <= resources["requests"].items()
     assert {"cpu", "memory"} <= set(resources["requests"])
+
+
+def test_a_validation_pod_of_a_size_without_gpus_asks_for_none(pool: Any) -> None:
+    cpu = replace(pool, size=SIZES["Standard_HB120rs_v3"], gpu_driver="none")
+    assert "nvidia.com/gpu" not in container(spec_of(cpu))["resources"]["limits"]
 
 
 def test_a_validation_pod_is_what_a_workload_pod_would_be(pool: Any, validation: Any) -> None:
@@ -211,49 +215,3 @@ def test_a_name_is_short_enough_for_the_pods_host_names(validation: Any, pool: A
     longest = replace(pool, name="abcdefghijkl")
     name = named_job(longest, validation)["metadata"]["name"]
     assert len(name) <= 52
-
-
-def test_expectations_follow_the_catalogue(pool: Any) -> None:
-    expected: Any = expectations(pool)
-    thresholds, collective = expected.pop("thresholds"), expected.pop("collective")
-    assert expected == {
-        "pool": "ndh100",
-        "vm_size": "Standard_ND96isr_H100_v5",
-        "mode": "rdma-shared",
-        "node_count": 2,
-        "hcas": {"count": 8, "rate_gbps": 400},
-        "accelerators": {"resource": "nvidia.com/gpu", "count": 8, "device_pattern": r"nvidia\d+"},
-        "rdma_resource": "rdma/shared_ib",
-        "interfaces": [],
-        "environment": nccl_environment(),
-        "shm_bytes": 1 << 30,
-        "memlock_for_all": False,
-        "figures": [
-            "rdma-write-bandwidth",
-            "rdma-read-bandwidth",
-            "rdma-read-latency",
-            "rdma-ping-pong-latency",
-            "rdma-ping-pong-throughput",
-        ],
-        "tries": 3,
-        "not_measured": [],
-    }
-    assert set(thresholds) == set(expected["figures"])
-    assert thresholds["rdma-write-bandwidth"]["fail"] == 360
-    assert collective["ranks_per_node"] == 8
-
-
-def test_a_size_without_gpus_promises_rdma_alone(pool: Any) -> None:
-    cpu = replace(pool, size=SIZES["Standard_HB120rs_v3"], gpu_driver="none")
-    assert cpu.promised_resources == {"rdma/shared_ib": 1}
-    assert expectations(cpu)["accelerators"] is None
-    assert expectations(cpu)["collective"] is None
-    assert expectations(cpu)["not_measured"] == []
-    spec = spec_of(cpu)
-    assert "nvidia.com/gpu" not in container(spec)["resources"]["limits"]
-
-
-@pytest.mark.parametrize("size", sorted(SIZES))
-def test_every_size_of_the_catalogue_has_expectations(pool: Any, size: Any) -> None:
-    expected: Any = expectations(replace(pool, size=SIZES[size]))
-    assert expected["hcas"]["count"] == SIZES[size].infiniband.hca_count

@@ -12,7 +12,8 @@ from aks_infiniband_cli.doctor.snapshot import Snapshot, images_of, info_of, lab
 
 _DRIVER_LABEL: Final = "nvidia.com/gpu.deploy.driver"
 _DMA_BUF_KERNEL: Final = (5, 12)
-"""From here on a kernel hands GPUs' memory to HCAs itself (NVIDIA, GPU Operator, "GPUDirect RDMA": prerequisites)."""
+"""The least kernel that hands GPUs' memory to HCAs itself (NVIDIA/cloud-native-docs 52dcb7b, 2026-08-21,
+gpu-operator-rdma.rst: prerequisites of DMA-BUF)."""
 
 
 def owners(snapshot: Snapshot) -> Iterator[Finding]:

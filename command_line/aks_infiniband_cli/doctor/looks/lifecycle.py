@@ -20,7 +20,8 @@ _OUT_OF_SUPPORT: Final = {"network-operator": (26, 1), "gpu-operator": (25, 10)}
 _NODE_POLICIES_SINCE: Final = (26, 4)
 """The first Network Operator with NicNodePolicies (Mellanox/network-operator v26.4.1, deployment chart)."""
 _MOST_SKEW: Final = 3
-"""Minor versions by which a kubelet may be older than the API server (Kubernetes, "Version Skew Policy")."""
+"""Minor versions by which a kubelet may be older than the API server (Kubernetes, "Version Skew Policy",
+read 2026-11-22)."""
 
 
 def releases(snapshot: Snapshot) -> Iterator[Finding]:
@@ -76,7 +77,7 @@ def versions(snapshot: Snapshot) -> Iterator[Finding]:
     release = RELEASES.get(newest)
     if newest < OLDEST or (release and release.long_term_end < snapshot.read_at.date()):
         end = f", with long-term support until {release.long_term_end}" if release else ""
-        what = f"the newest node runs Kubernetes {newest[0]}.{newest[1]}, which AKS supported no longer{end}"
+        what = f"the newest node runs Kubernetes {newest[0]}.{newest[1]}, which AKS no longer supports{end}"
         yield Finding(symptom="kubernetes-out-of-support", about="nodes", what=what)
     for name, minor in kubelets.items():
         if minor[0] == newest[0] and newest[1] - minor[1] > _MOST_SKEW:

@@ -25,7 +25,8 @@ from aks_infiniband_cli.doctor.looks.operands import (
 from aks_infiniband_cli.doctor.snapshot import Snapshot
 
 _WHEREABOUTS_GONE_SINCE: Final = (25, 10)
-"""The NicClusterPolicy has no part for it from here on (ari pull request 120)."""
+"""The first Network Operator whose NicClusterPolicy has no part for it (Azure/aks-rdma-infiniband pull request 120,
+2026-01-14)."""
 
 
 def policies(snapshot: Snapshot) -> Iterator[Finding]:

@@ -16,7 +16,11 @@ Library = Any
 
 
 class Vendor(NamedTuple):
-    """The names of a vendor's libraries, newest first, and how the runtime's functions begin."""
+    """The names of a vendor's libraries, newest first, and how the runtime's functions begin.
+
+    The runtime's name has CUDA's or ROCm's major version (users' images and error messages, read 2026-11-22); that of
+    the collectives keeps its number (assumed).
+    """
 
     name: str
     prefix: str

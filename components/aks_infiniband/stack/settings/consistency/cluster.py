@@ -10,7 +10,8 @@ from aks_infiniband.stack.settings.mistakes import Mistake, Path, did_you_mean, 
 from aks_infiniband.stack.settings.reading import Reading, known
 
 _LONGEST_GROUP: Final = 80
-"""Characters of a node resource group's name (Azure, "Troubleshoot common AKS problems": MC_group_cluster_region)."""
+"""Characters of a node resource group's name (MicrosoftDocs/SupportArticles-docs, aks-common-issues-faq.yml,
+2023-11-14). By default it is MC_group_cluster_region (MicrosoftDocs/azure-aks-docs 0382c94, 2026-09-15, faq.yml)."""
 
 
 _DAYS_TO_A_MINOR: Final = 100

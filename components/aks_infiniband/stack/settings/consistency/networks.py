@@ -13,8 +13,9 @@ from aks_infiniband.stack.settings.reading import PoolReading, Reading, known, l
 
 SMALLEST_SERVICES: Final = 27
 """Prefix of the least range of services: 30 addresses, of which the tenth is the cluster's DNS."""
-_RESERVED_IN_SUBNET: Final = 5
-"""Addresses that Azure keeps in every subnet (Azure, "Virtual Network FAQ")."""
+RESERVED_IN_SUBNET: Final = 5
+"""Addresses that Azure keeps in every subnet: the first four and the last (Azure, "Virtual Network FAQ",
+read 2026-11-22)."""
 SYSTEM_SURGE: Final = 1
 """Nodes that AKS adds to the system pool while it upgrades it; the InfiniBand pools add none."""
 ORDINARY_SURGE: Final = 0.1
@@ -106,7 +107,7 @@ def _nodes(reading: Reading) -> tuple[int, int]:
 def _own_subnet(reading: Reading) -> Iterator[Mistake]:
     """With the overlay every node takes one address of the subnet (Azure, "Azure CNI Overlay")."""
     network, (nodes, surge) = reading.cluster.network, _nodes(reading)
-    addresses = max(0, network.subnet.num_addresses - _RESERVED_IN_SUBNET)
+    addresses = max(0, network.subnet.num_addresses - RESERVED_IN_SUBNET)
     if network.node_subnet_id is None and nodes + surge > addresses:
         reason = f"has {addresses} addresses for nodes; the stack has {nodes}, and an upgrade takes {surge} more"
         yield wrong((*_NETWORK, "subnet"), str(network.subnet), reason)

@@ -1,0 +1,73 @@
+"""A program with one Validation, whose Job has ended and has left a report."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pulumi
+import pulumi_kubernetes as k8s
+import pytest
+from aks_infiniband import diagnosis
+from aks_infiniband.validation import Validation, ValidationArgs, ValidationOptions
+from aks_infiniband.validation.payload.api import packed
+from aks_infiniband.validation.payload.checks import make_check
+from aks_infiniband.validation.payload.report import build_report, evidence_of
+
+from tests.unit.pulumi_mocks import KUBECONFIG, Deploy, Deployment, Registration
+
+CONFIG_MAP = "kubernetes:core/v1:ConfigMap"
+PASSED = make_check("x", "pass", expected=1, measured=1)
+RUN = "uid-of-ndh100-validate"
+
+
+def pod_that_said(message: str, run: str = RUN) -> Any:
+    """A pod of a Job, with its termination message."""
+    owner = {"kind": "Job", "uid": run, "controller": True}
+    state = {"terminated": {"exitCode": 0, "message": message}}
+    return {"metadata": {"ownerReferences": [owner]}, "status": {"containerStatuses": [{"state": state}]}}
+
+
+async def _answer(pods: Any) -> Any:
+    return pods
+
+
+def validated_by(
+    deploy: Deploy, pool: Any, expected: Any, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., Deployment]:
+    """Run a program with one Validation; its result is the report."""
+
+    def run(
+        mode: Any = "enforce",
+        *,
+        report: Any = "passing",
+        said: Any = None,
+        preview: bool = False,
+        key: str = "report.json.gz",
+        **changes: Any,
+    ) -> Deployment:
+        if report == "passing":
+            report = build_report({"run": RUN, "mode": mode, "finished": "t"}, {}, [PASSED], expected, {})
+        # The hook that asks the pods is the engine's to call; here the program asks when nothing is kept.
+        line = evidence_of(report or {}) if said is None else said
+        monkeypatch.setattr(diagnosis, "job_pods", lambda *_: _answer([pod_that_said(line)]))
+
+        def program() -> Any:
+            cluster = k8s.core.v1.Namespace("cluster")
+            pool_ready = k8s.core.v1.Namespace("pool-ready")
+            validation = ValidationOptions(mode=mode, image="image:1", timeout_seconds=600)
+            given: dict[str, Any] = {"options": validation, "kubeconfig": KUBECONFIG} | changes
+            options = pulumi.ResourceOptions(depends_on=[pool_ready], deleted_with=cluster)
+            return Validation("ndh100", args=ValidationArgs(pool=pool, **given), opts=options).report
+
+        stored = packed({} if report is None else {key: json.dumps(report)})
+        return deploy(program, preview=preview, outputs={CONFIG_MAP: stored})
+
+    return run
+
+
+def inside(deployment: Deployment) -> list[Registration]:
+    """What the component made in the cluster."""
+    helpers = ("cluster", "pool-ready")
+    return [
+        made for made in deployment.registrations if made.type.startswith("kubernetes:") and made.name not in helpers
+    ]

@@ -1,0 +1,53 @@
+"""What is expected of a pool, from its size and the stack file, but for its all-reduce."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from aks_infiniband.facts.catalog import SIZES
+from aks_infiniband.validation.expectations import expectations
+from aks_infiniband.workload.environment import nccl_environment
+
+
+def test_expectations_follow_the_catalogue(pool: Any) -> None:
+    expected: Any = expectations(pool)
+    thresholds, collective = expected.pop("thresholds"), expected.pop("collective")
+    assert expected == {
+        "pool": "ndh100",
+        "vm_size": "Standard_ND96isr_H100_v5",
+        "mode": "rdma-shared",
+        "node_count": 2,
+        "hcas": {"count": 8, "rate_gbps": 400},
+        "accelerators": {"resource": "nvidia.com/gpu", "count": 8, "device_pattern": r"nvidia\d+"},
+        "rdma_resource": "rdma/shared_ib",
+        "interfaces": [],
+        "environment": nccl_environment(),
+        "shm_bytes": 1 << 30,
+        "memlock_for_all": False,
+        "figures": [
+            "rdma-write-bandwidth",
+            "rdma-read-bandwidth",
+            "rdma-read-latency",
+            "rdma-ping-pong-latency",
+            "rdma-ping-pong-throughput",
+        ],
+        "tries": 3,
+        "not_measured": [],
+    }
+    assert set(thresholds) == set(expected["figures"])
+    assert thresholds["rdma-write-bandwidth"]["fail"] == 360
+    assert collective["ranks_per_node"] == 8
+
+
+def test_a_size_without_gpus_promises_rdma_alone(pool: Any) -> None:
+    cpu = replace(pool, size=SIZES["Standard_HB120rs_v3"], gpu_driver="none")
+    assert cpu.promised_resources == {"rdma/shared_ib": 1}
+    assert expectations(cpu)["accelerators"] is None
+    assert expectations(cpu)["collective"] is None
+    assert expectations(cpu)["not_measured"] == []
+
+
+@pytest.mark.parametrize("size", sorted(SIZES))
+def test_every_size_of_the_catalogue_has_expectations(pool: Any, size: Any) -> None:
+    expected: Any = expectations(replace(pool, size=SIZES[size]))
+    assert expected["hcas"]["count"] == SIZES[size].infiniband.hca_count
