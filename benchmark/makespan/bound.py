@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import yaml
 from aks_infiniband.facts.catalog import SIZES
+from aks_infiniband.operators.charts import over
 from aks_infiniband_cli.report.timeline import Span
 
 from benchmark.makespan.deployments import Case, project
@@ -65,18 +66,7 @@ def _label(urn: str) -> str:
 
 def _chart_values(chart: str, given: Mapping[str, Any]) -> dict[str, Any]:
     values = yaml.safe_load((_CHARTS / chart / "values.yaml").read_text())
-    return _merged(values, given)
-
-
-def _merged(values: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    both = {
-        key: _merged(values[key], given[key]) for key in values.keys() & given.keys() if _are_maps(values, given, key)
-    }
-    return {**values, **given, **both}
-
-
-def _are_maps(values: Mapping[str, Any], given: Mapping[str, Any], key: str) -> bool:
-    return isinstance(values[key], dict) and isinstance(given[key], dict)
+    return over(values, given)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,7 +22,7 @@ TRANSPORTS: Final[dict[Mode, Transport]] = {
     "driver-only": "InfiniBand without a plugin",
 }
 LEAST_GPUS: Final = 16
-"""Below two machines of eight GPUs nothing, or next to nothing, crosses between machines."""
+"""Assumed: below two machines of eight GPUs nothing, or next to nothing, crosses between machines."""
 _USUAL: Final[dict[Workload, str]] = {
     "training": "Standard_ND96isr_H100_v5",
     "fine-tuning": "Standard_ND96isr_H100_v5",
@@ -127,7 +127,7 @@ def _size(answers: Answers) -> tuple[MachineSize, list[Reason]]:
         text = f"you named no size: {_USUAL[kind]} is what the project's own stacks have for this; --size takes others"
         return SIZES[_USUAL[kind]], [Reason(text=text)]
     if answers.vm_size not in SIZES:
-        (nearest, *_) = [*get_close_matches(answers.vm_size, SIZES, n=1, cutoff=0), ""]
+        (nearest,) = get_close_matches(answers.vm_size, SIZES, n=1, cutoff=0)
         raise CommandError(f"--size {answers.vm_size} is not in the catalogue; the nearest is {nearest}")
     return SIZES[answers.vm_size], []
 
@@ -156,15 +156,22 @@ def _not_worth_it(answers: Answers, size: MachineSize, count: int) -> list[Reaso
             "less; where a model does not fit into one machine, ask again with --with-infiniband"
         )
         return [Reason(text=text)]
-    if gpus and wanted < LEAST_GPUS:
-        text = (
-            f"{wanted} GPUs are fewer than {LEAST_GPUS}, two machines of eight: most of the traffic stays on NVLink "
-            "within a machine; one machine, or a smaller GPU size without InfiniBand, costs less"
-        )
-        return [Reason(text=text)]
+    if against := too_few(wanted if gpus else 0):
+        return against
     if count < 2:
         return [Reason(text="one machine talks to nobody: InfiniBand is between machines, of which it takes two")]
     return []
+
+
+def too_few(gpus: int) -> list[Reason]:
+    """Why a number of GPUs is too small for InfiniBand; nothing for enough of them, and for none."""
+    if gpus >= LEAST_GPUS or not gpus:
+        return []
+    text = (
+        f"{gpus} GPUs are fewer than {LEAST_GPUS}, two machines of eight: most of the traffic stays on NVLink "
+        "within a machine; one machine, or a smaller GPU size without InfiniBand, costs less"
+    )
+    return [Reason(text=text)]
 
 
 def _mode(answers: Answers, size: MachineSize) -> tuple[Mode, list[Reason]]:

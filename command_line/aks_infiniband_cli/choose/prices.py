@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-_API: Final = "https://prices.azure.com/api/retail/prices"
+from aks_infiniband_cli.retail_prices import URL, wanted
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,6 +26,5 @@ repositories have recorded its answers on these days. Regions differ by up to a 
 
 def price_command(vm_size: str, region: str) -> str:
     """The command that reads a size's prices today; it needs no login."""
-    query = f"armRegionName eq '{region}' and armSkuName eq '{vm_size}' and priceType eq 'Consumption'"
     columns = '.Items[] | "\\(.retailPrice) \\(.currencyCode) an hour  \\(.productName), \\(.meterName)"'
-    return f"curl -sG {_API} --data-urlencode \"\\$filter={query}\" | jq -r '{columns}'"
+    return f"curl -sG {URL} --data-urlencode \"\\$filter={wanted(vm_size, region)}\" | jq -r '{columns}'"

@@ -3,6 +3,7 @@
 from typing import Any, Final
 
 import yaml
+from aks_infiniband.facts.kubernetes import RELEASES, minor_of
 from aks_infiniband.facts.pool import agent_pool_label
 
 from aks_infiniband_cli.choose.answers import Answers
@@ -10,7 +11,7 @@ from aks_infiniband_cli.choose.decision import Decision
 from aks_infiniband_cli.console import CommandError
 
 KUBERNETES: Final = {"kubernetesVersion": "1.35", "supportPlan": "AKSLongTermSupport"}
-"""As in the project's own stacks: both operators name it, and AKS supports it until March 2028."""
+"""As in the project's own stacks: both operators name it, and long-term support lasts longer than its own year."""
 _SCHEMA: Final = "# yaml-language-server: $schema=docs/settings.schema.json"
 
 
@@ -36,7 +37,9 @@ def stack_file(decision: Decision, answers: Answers) -> str:
     else:
         config["azure-native:location"] = answers.region
         config["aks-infiniband:cluster"] = dict(KUBERNETES)
-        notes.append("With this plan AKS supports Kubernetes 1.35 until March 2028.")
+        version = KUBERNETES["kubernetesVersion"]
+        until = RELEASES[minor_of(version)].long_term_end
+        notes.append(f"With this plan AKS supports Kubernetes {version} until {until:%B %Y}.")
     config["aks-infiniband:pools"] = [pool]
     config["aks-infiniband:networkOperator"] = operator
     config["aks-infiniband:validation"] = {"mode": "enforce"}

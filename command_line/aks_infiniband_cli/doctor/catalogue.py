@@ -3,11 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import Any, Final
 
-import yaml
 from aks_infiniband.diagnosis.known_messages import ADMISSION, LOG_LINES, SANDBOX, Known
+from aks_infiniband.facts.tables import table
 
 AREAS: Final = ("nodes", "ofed", "device_plugins", "gpus", "workloads", "networks", "lifecycle")
 """The files of the catalogue, in the order in which its page shows them."""
@@ -43,8 +42,7 @@ def catalogue() -> Mapping[str, Symptom]:
 
 
 def _entries(area: str) -> list[dict[str, Any]]:
-    text = files("aks_infiniband_cli.doctor").joinpath("symptoms", f"{area}.yaml").read_text(encoding="utf-8")
-    entries: list[dict[str, Any]] = yaml.safe_load(text)["symptoms"]
+    entries: list[dict[str, Any]] = table("aks_infiniband_cli.doctor", f"symptoms/{area}.yaml")["symptoms"]
     return entries
 
 

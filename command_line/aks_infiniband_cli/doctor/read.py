@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from aks_infiniband.diagnosis.collect import Reader, connect
 from aks_infiniband.diagnosis.view import Object, View
+from aks_infiniband.resources.metadata import PART_OF
 from lightkube.generic_resource import create_global_resource, create_namespaced_resource
 from lightkube.resources.apps_v1 import Deployment
 from lightkube.resources.core_v1 import ConfigMap, Event, Namespace, Pod, Secret
@@ -22,7 +23,6 @@ _LOG_LINES: Final = 60
 _MOST_LOGS: Final = 40
 _CONFIGURATIONS: Final = ("rdma-devices", "network-operator-sriovdp-config")
 """How the names of the device plugins' ConfigMaps begin; where pools differ, the pool's name is behind it."""
-_OURS: Final[dict[str, Any]] = {"app.kubernetes.io/part-of": "aks-infiniband"}
 _HELM: Final[dict[str, Any]] = {"owner": "helm"}
 _TELLING: Final = ("FailedCreatePodSandBox", "FailedCreate")
 """Reasons of the events that are read."""
@@ -68,7 +68,7 @@ def _read_configurations(reader: Reader, snapshot: Snapshot) -> None:
         secrets: list[Object] = []
         reader.read(f"Helm's records in {namespace}", secrets, Secret, namespace=namespace, labels=_HELM)
         view.release_secrets += [{"kind": "Secret", "metadata": secret["metadata"]} for secret in secrets]
-    reader.read("reports of validations", view.config_maps, ConfigMap, namespace="*", labels=_OURS)
+    reader.read("reports of validations", view.config_maps, ConfigMap, namespace="*", labels=PART_OF)
     _name_kinds(snapshot)
 
 

@@ -26,6 +26,11 @@ def login() -> TokenCredential:
     return DefaultAzureCredential(exclude_interactive_browser_credential=True)
 
 
+def of_all(credential: TokenCredential, endpoint: str) -> dict[str, Any]:
+    """What every client of Resource Manager is given; endpoint: its URL."""
+    return {"credential": credential, "base_url": endpoint, "credential_scopes": [f"{endpoint}/.default"]}
+
+
 class Azure:
     """One subscription.
 
@@ -34,12 +39,8 @@ class Azure:
 
     def __init__(self, credential: TokenCredential, endpoint: str, subscription_id: str) -> None:
         self._id = subscription_id
-        self._of_all: dict[str, Any] = {
-            "credential": credential,
-            "base_url": endpoint,
-            "credential_scopes": [f"{endpoint}/.default"],
-        }
-        self._given: dict[str, Any] = {**self._of_all, "subscription_id": subscription_id}
+        self._of_all = of_all(credential, endpoint)
+        self._given = {**self._of_all, "subscription_id": subscription_id}
 
     @cached_property
     def _compute(self) -> ComputeManagementClient:

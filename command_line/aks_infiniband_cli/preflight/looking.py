@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from aks_infiniband.azure.feature import FEATURE_NAME, PROVIDER_NAMESPACE
+from aks_infiniband.stack.settings.mistakes import SettingsError
 from azure.core.exceptions import AzureError
 
 from aks_infiniband_cli.preflight import checks, prices
@@ -14,7 +15,7 @@ from aks_infiniband_cli.preflight.charts import charts
 from aks_infiniband_cli.preflight.checks import Line
 from aks_infiniband_cli.preflight.needs import PROVIDERS, Needs, needs_of
 from aks_infiniband_cli.preflight.roles import roles
-from aks_infiniband_cli.preflight.stack_file import settings_of, subscription_of
+from aks_infiniband_cli.stack_file import configuration_of, stack_of, subscription_of
 
 _LOGIN: Final = "az login, or the environment variables of a service principal; then again"
 _MAY_READ: Final = "the role Reader on the subscription lets you read this; a proxy or firewall may be in the way"
@@ -30,9 +31,12 @@ def look(file: Path, subscription_id: str | None, endpoint: str) -> list[Line]:
 
     endpoint: of Azure Resource Manager.
     """
-    configuration, stack, settings = settings_of(file)
-    if stack is None:
-        return [settings]
+    configuration = configuration_of(file)
+    try:
+        stack = stack_of(file, configuration)
+    except SettingsError as error:
+        return [Line(check="settings", state="fail", found=str(error), remedy=f"mend {file}")]
+    settings = Line(check="settings", state="pass", found=f"{file} has no mistakes")
     here = [settings, *charts(stack, file.parent)]
     needs = needs_of(stack)
     if needs is None:

@@ -6,7 +6,8 @@ from typing import Any, Final
 from azure.core import PipelineClient
 from azure.core.rest import HttpRequest, HttpResponse
 
-ENDPOINT: Final = "https://prices.azure.com"
+from aks_infiniband_cli import retail_prices
+
 _OTHER: Final = ("Spot", "Low Priority")
 """Meters of machines that this program does not ask for."""
 _Client = PipelineClient[HttpRequest, HttpResponse]
@@ -18,7 +19,7 @@ def prices(vm_sizes: Iterable[str], region: str) -> Mapping[str, float]:
     Raises AzureError.
     """
     found = {}
-    client: _Client = PipelineClient(ENDPOINT)
+    client: _Client = PipelineClient(retail_prices.URL)
     with client:
         for vm_size in vm_sizes:
             price = _linux(_items(client, vm_size, region))
@@ -27,11 +28,9 @@ def prices(vm_sizes: Iterable[str], region: str) -> Mapping[str, float]:
     return found
 
 
-def _items(
-    client: "PipelineClient[HttpRequest, HttpResponse]", vm_size: str, region: str
-) -> Iterable[Mapping[str, Any]]:
-    wanted = f"armRegionName eq '{region}' and armSkuName eq '{vm_size}' and priceType eq 'Consumption'"
-    request = HttpRequest("GET", f"{ENDPOINT}/api/retail/prices", params={"$filter": wanted})
+def _items(client: "_Client", vm_size: str, region: str) -> Iterable[Mapping[str, Any]]:
+    wanted = retail_prices.wanted(vm_size, region)
+    request = HttpRequest("GET", retail_prices.URL, params={"$filter": wanted})
     response = client.send_request(request)
     response.raise_for_status()
     items: Iterable[Mapping[str, Any]] = response.json()["Items"]

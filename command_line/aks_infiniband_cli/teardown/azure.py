@@ -1,12 +1,13 @@
 """Reads what is left in Azure, through its maintained clients."""
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from azure.core.credentials import TokenCredential
 from azure.mgmt.authorization import AuthorizationManagementClient
 from azure.mgmt.resource.resources import ResourceManagementClient
 
+from aks_infiniband_cli.preflight.azure import of_all
 from aks_infiniband_cli.teardown.left import Assignment, Group
 
 _IDENTITY: Final = "Microsoft.ManagedIdentity/userAssignedIdentities"
@@ -19,12 +20,7 @@ class Azure:
     """One subscription. endpoint: of Resource Manager. Methods raise AzureError."""
 
     def __init__(self, credential: TokenCredential, endpoint: str, subscription_id: str) -> None:
-        given: dict[str, Any] = {
-            "credential": credential,
-            "base_url": endpoint,
-            "credential_scopes": [f"{endpoint}/.default"],
-            "subscription_id": subscription_id,
-        }
+        given = {**of_all(credential, endpoint), "subscription_id": subscription_id}
         self._resources = ResourceManagementClient(**given)
         self._authorization = AuthorizationManagementClient(**given)
 

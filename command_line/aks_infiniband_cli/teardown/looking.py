@@ -4,13 +4,14 @@ from pathlib import Path
 
 from aks_infiniband.azure.arguments import ClusterNetwork
 from aks_infiniband.stack.azure_cluster import AzureClusterArgs
+from aks_infiniband.stack.settings.mistakes import SettingsError
 from aks_infiniband.stack.stack import Stack
 from azure.core.exceptions import AzureError
 from lightkube import ApiError
 
 from aks_infiniband_cli.console import CommandError
 from aks_infiniband_cli.preflight.azure import login
-from aks_infiniband_cli.preflight.stack_file import settings_of, subscription_of
+from aks_infiniband_cli.stack_file import configuration_of, stack_of, subscription_of
 from aks_infiniband_cli.teardown.azure import Azure
 from aks_infiniband_cli.teardown.cluster import left_in
 from aks_infiniband_cli.teardown.left import Orphan, groups_of, in_azure, orphaned
@@ -18,9 +19,11 @@ from aks_infiniband_cli.teardown.left import Orphan, groups_of, in_azure, orphan
 
 def look(file: Path, subscription_id: str | None, endpoint: str) -> tuple[str, list[Orphan]]:
     """Where was looked, and what is left there. Raises CommandError where that cannot be read."""
-    configuration, stack, settings = settings_of(file)
-    if stack is None:
-        raise CommandError(settings.found)
+    configuration = configuration_of(file)
+    try:
+        stack = stack_of(file, configuration)
+    except SettingsError as error:
+        raise CommandError(str(error)) from error
     if stack.existing is not None:
         return f"the cluster {stack.existing.server}", _in_cluster(stack, stack.existing.kubeconfig)
     assert isinstance(stack.cluster, AzureClusterArgs)

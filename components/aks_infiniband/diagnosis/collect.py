@@ -15,7 +15,7 @@ from lightkube.resources.batch_v1 import Job
 from lightkube.resources.core_v1 import ConfigMap, Event, Node, Pod, Secret
 
 from aks_infiniband.diagnosis.view import Object, View, container_statuses, is_device_plugin, is_unready, name_of
-from aks_infiniband.resources.metadata import NETWORK_OPERATOR_NAMESPACE
+from aks_infiniband.resources.metadata import NETWORK_OPERATOR_NAMESPACE, PART_OF
 
 _REQUEST_SECONDS: Final = 5.0
 _LOG_LINES: Final = 15
@@ -25,7 +25,6 @@ _LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
 _V1: Final = "client.authentication.k8s.io/v1"
 _V1BETA1: Final = "client.authentication.k8s.io/v1beta1"
 
-_OURS: Final[dict[str, Any]] = {"app.kubernetes.io/part-of": "aks-infiniband"}
 _TELLING: Final = ("FailedScheduling", "Scheduled", "FailedCreatePodSandBox", "FailedCreate")
 """Reasons of the events that are read."""
 _HELM: Final[dict[str, Any]] = {"owner": "helm"}
@@ -127,7 +126,7 @@ def _read_namespace(namespace: str, view: View, read: Callable[..., bool]) -> No
     read(f"pods in {namespace}", view.pods, Pod, namespace=namespace)
     read(f"Deployments in {namespace}", view.deployments, Deployment, namespace=namespace)
     read(f"Jobs in {namespace}", view.jobs, Job, namespace=namespace)
-    read(f"ConfigMaps in {namespace}", view.config_maps, ConfigMap, namespace=namespace, labels=_OURS)
+    read(f"ConfigMaps in {namespace}", view.config_maps, ConfigMap, namespace=namespace, labels=PART_OF)
     for reason in _TELLING:
         fields = {"reason": reason}
         read(f"events {reason} in {namespace}", view.events, Event, namespace=namespace, fields=fields)

@@ -13,6 +13,10 @@ PRIVILEGED: Final = {"pod-security.kubernetes.io/enforce": "privileged"}
 load kernel modules, and the capability IPC_LOCK."""
 
 
+PART_OF: Final = {"app.kubernetes.io/part-of": "aks-infiniband"}
+"""Label of everything that we create."""
+
+
 def labels(name: str, component: str) -> dict[str, str]:
     """The recommended labels of Kubernetes.
 
@@ -22,6 +26,6 @@ def labels(name: str, component: str) -> dict[str, str]:
     return {
         "app.kubernetes.io/name": name,
         "app.kubernetes.io/component": component,
-        "app.kubernetes.io/part-of": "aks-infiniband",
+        **PART_OF,
         "app.kubernetes.io/managed-by": "pulumi",
     }

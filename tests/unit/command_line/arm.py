@@ -1,35 +1,21 @@
-"""A loopback server that answers as Azure Resource Manager does, for the rehearsal's simulated subscription.
+"""What Azure Resource Manager answers, for the rehearsal's simulated subscription.
 
 Bodies have the shapes of Azure's REST reference: Compute 2021-07-01 (Resource SKUs), 2025-04-01 (Usage), Container
 Service (List Kubernetes Versions), Features 2021-07-01, Resources (Providers, Subscriptions) and Network.
 """
 
-import datetime
-import ipaddress
-import json
 import re
-import ssl
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
 from aks_infiniband import SIZES
 from aks_infiniband_cli.preflight.needs import PROVIDERS
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 
 from rehearsal.azure.subscription import Subscription, load
 
 CALLER = "77777777-8888-4999-8aaa-bbbbbbbbbbbb"
 """Who is logged in, by the ID in Entra ID."""
-PRICES = {"Standard_D8s_v5": 0.461, "Standard_ND96isr_H100_v5": 98.32}
 
 
 @dataclass
@@ -220,49 +206,3 @@ class Arm:
         known = self.subscription.existing_subnets[f"/subscriptions/{self.subscription.subscription_id}{path}"]
         used = [{"id": f"nic-{number}"} for number in range(self.used.get("addresses", 0))]
         return {"id": path, "properties": {"addressPrefix": known.address_prefix, "ipConfigurations": used}}
-
-
-@contextmanager
-def served(arm: Arm, folder: Path) -> Iterator[tuple[str, Path]]:
-    """Serve it with TLS, as Azure's clients demand; yields its URL and the certificate that vouches for it."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            status, body = arm.answer(urlsplit(self.path).path, urlsplit(self.path).query)
-            text = json.dumps(body).encode()
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(text)))
-            self.end_headers()
-            self.wfile.write(text)
-
-        def log_message(self, *_: Any) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(_certificate(folder))
-    server.socket = context.wrap_socket(server.socket, server_side=True)
-    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-    try:
-        yield f"https://127.0.0.1:{server.server_port}", folder / "arm.pem"
-    finally:
-        server.shutdown()
-        server.server_close()
-
-
-def _certificate(folder: Path) -> Path:
-    """A key and a certificate of its own, for the loopback address."""
-    key, name = ec.generate_private_key(ec.SECP256R1()), x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "arm")])
-    now = datetime.datetime.now(datetime.UTC)
-    address = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
-    builder = x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
-    day = datetime.timedelta(days=1)
-    builder = builder.not_valid_before(now - day).not_valid_after(now + day)
-    signed = builder.add_extension(address, critical=False).sign(key, hashes.SHA256())
-    private = key.private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    )
-    file = folder / "arm.pem"
-    file.write_bytes(private + signed.public_bytes(serialization.Encoding.PEM))
-    return file

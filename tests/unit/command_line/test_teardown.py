@@ -2,23 +2,22 @@
 
 import json
 import re
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 from aks_infiniband.azure.identity import assignment_name
+from aks_infiniband.stack.azure_cluster import AzureClusterArgs
 from aks_infiniband_cli.main import main
-from aks_infiniband_cli.preflight import stack_file
-from aks_infiniband_cli.teardown import looking
+from aks_infiniband_cli.stack_file import configuration_of, stack_of
 from aks_infiniband_cli.teardown.cluster import left_in
 from aks_infiniband_cli.teardown.left import Group, groups_of, in_cluster
 
-from tests.unit.command_line.arm import Arm, served
-from tests.unit.command_line.test_preflight import HUB, ROOT, SUBSCRIPTION, Credential
+from tests.unit.command_line.arm import Arm
+from tests.unit.command_line.logged_in import HUB, ROOT, SUBSCRIPTION
+from tests.unit.command_line.loopback import serving
 
 SUBNET = f"{HUB}/subnets/nodes"
 ROLE = (
@@ -28,18 +27,8 @@ ROLE = (
 
 
 @pytest.fixture
-def arm() -> Arm:
-    return Arm()
-
-
-@pytest.fixture
-def flags(arm: Arm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
-    monkeypatch.setattr(looking, "login", Credential)
-    monkeypatch.setenv("ARM_SUBSCRIPTION_ID", SUBSCRIPTION)
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    with served(arm, tmp_path) as (url, certificate):
-        monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(certificate))
-        yield ["teardown", "--endpoint", url, "--output", "json"]
+def flags(endpoint: str) -> list[str]:
+    return ["teardown", "--endpoint", endpoint, "--output", "json"]
 
 
 def left(capsys: pytest.CaptureFixture[str]) -> dict[str, str]:
@@ -163,32 +152,15 @@ def api() -> Iterator[str]:
         ],
         "/api/v1/nodes": [NODE],
     }
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            text = json.dumps({"metadata": {}, "items": lists[self.path.partition("?")[0]]}).encode()
-            self.send_response(200)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(text)))
-            self.end_headers()
-            self.wfile.write(text)
-
-        def log_message(self, *_: Any) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-    url = f"http://127.0.0.1:{server.server_port}"
-    yield yaml.safe_dump(
-        {
-            "current-context": "c",
-            "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
-            "clusters": [{"name": "c", "cluster": {"server": url}}],
-            "users": [{"name": "u", "user": {}}],
-        }
-    )
-    server.shutdown()
-    server.server_close()
+    with serving(lambda path, _: (200, {"metadata": {}, "items": lists[path]})) as url:
+        yield yaml.safe_dump(
+            {
+                "current-context": "c",
+                "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
+                "clusters": [{"name": "c", "cluster": {"server": url}}],
+                "users": [{"name": "u", "user": {}}],
+            }
+        )
 
 
 def test_in_somebody_elses_cluster_what_the_operators_left_is_named_and_nothing_else(api: str) -> None:
@@ -209,9 +181,8 @@ def test_in_somebody_elses_cluster_what_the_operators_left_is_named_and_nothing_
 
 
 def test_the_transcripts_of_the_page_are_what_the_command_prints(
-    flags: list[str], arm: Arm, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    flags: list[str], arm: Arm, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(ROOT)
     page = (ROOT / "docs" / "teardown.md").read_text(encoding="utf-8")
     said = re.findall(r"^\$ aks-infiniband teardown -s dev\n((?:.*\n)+?)```", page, flags=re.MULTILINE)
     group = "MC_aks-infiniband-dev_aks-infiniband-dev_southcentralus"
@@ -223,6 +194,7 @@ def test_the_transcripts_of_the_page_are_what_the_command_prints(
 
 
 def test_the_clusters_default_name_is_after_project_and_stack() -> None:
-    _, stack, _ = stack_file.settings_of(ROOT / "Pulumi.dev.yaml")
-    assert stack is not None
-    assert getattr(stack.cluster, "cluster").cluster_name == "aks-infiniband-dev"  # noqa: B009
+    file = ROOT / "Pulumi.dev.yaml"
+    cluster = stack_of(file, configuration_of(file)).cluster
+    assert isinstance(cluster, AzureClusterArgs)
+    assert cluster.cluster.cluster_name == "aks-infiniband-dev"

@@ -13,6 +13,7 @@ from aks_infiniband.diagnosis.operators import (
     policy_findings,
 )
 from aks_infiniband.diagnosis.view import Finding, Object, labelled, name_of
+from aks_infiniband.facts.kubernetes import minor_of
 
 from aks_infiniband_cli.doctor.looks.operands import (
     infiniband_nodes,
@@ -145,7 +146,7 @@ def networks(snapshot: Snapshot) -> Iterator[Finding]:
     for name in dict.fromkeys(str(network["metadata"]["name"]) for network in view.networks):
         yield from network_findings(view, name)
     version = operator_version(view, "network-operator")
-    if version is None or tuple(map(int, version.split(".")[:2])) < _WHEREABOUTS_GONE_SINCE:
+    if version is None or minor_of(version) < _WHEREABOUTS_GONE_SINCE:
         return
     for attachment in snapshot.of_kind("NetworkAttachmentDefinition"):
         if '"whereabouts"' in str((attachment.get("spec") or {}).get("config")):

@@ -1,12 +1,12 @@
 """What nodes show: whether they serve, what they are labelled, what they run and what they offer."""
 
-import re
 from collections.abc import Iterator
 from typing import Any, Final
 
 from aks_infiniband.diagnosis.nodes import lacking, missing_node_findings
 from aks_infiniband.diagnosis.operators import GPU_LABEL, NIC_LABEL, feature_discovery_findings
 from aks_infiniband.diagnosis.view import Finding, Object, labelled, name_of
+from aks_infiniband.facts.azure_names import has_rdma
 
 from aks_infiniband_cli.doctor.looks.device_plugins import entries_of
 from aks_infiniband_cli.doctor.looks.operands import infiniband_nodes, ofed_sets, pools, runs, size_of
@@ -47,8 +47,8 @@ def feature_labels(snapshot: Snapshot) -> Iterator[Finding]:
                 yield from (_unlabelled(node, label) for node in nodes if labels_of(node).get(label) != "true")
     wanted = {name_of(node) for node in labelled(view.nodes, {NIC_LABEL: "true"})}
     for node in view.nodes:
-        if name_of(node) in wanted and _is_ordinary(node) and ofed_sets(view):
-            size = labels_of(node).get("node.kubernetes.io/instance-type")
+        size = labels_of(node).get("node.kubernetes.io/instance-type", "")
+        if name_of(node) in wanted and not has_rdma(size) and ofed_sets(view):
             what = f"node {name_of(node)} of size {size} has no InfiniBand and carries {NIC_LABEL}=true"
             yield Finding(symptom="ordinary-node-labelled", about=f"node {name_of(node)}", what=what)
 
@@ -57,13 +57,6 @@ def _has_nvidia_gpus(node: Object) -> bool:
     size = size_of(node)
     accelerator = size.accelerator if size else None
     return accelerator is not None and accelerator.software == "gpu-operator"
-
-
-def _is_ordinary(node: Object) -> bool:
-    """Whether the node's size is one of Azure's without r, which stands for RDMA, among its features."""
-    size = labels_of(node).get("node.kubernetes.io/instance-type", "")
-    found = re.match(r"Standard_[A-Z]+[\d-]+([a-z]*)(_|$)", size)
-    return found is not None and "r" not in found[1]
 
 
 def _unlabelled(node: Object, label: str) -> Finding:

@@ -7,6 +7,7 @@ from typing import Any, Final
 from aks_infiniband.diagnosis.known_messages import ADMISSION, message_in
 from aks_infiniband.diagnosis.pods import pod_findings
 from aks_infiniband.diagnosis.view import Finding, Object, labelled, name_of
+from aks_infiniband.resources.metadata import PART_OF
 from aks_infiniband.validation.reports import report_in
 
 from aks_infiniband_cli.doctor.looks.device_plugins import requests
@@ -14,7 +15,6 @@ from aks_infiniband_cli.doctor.looks.operands import operator_namespaces, size_o
 from aks_infiniband_cli.doctor.snapshot import Snapshot, labels_of
 
 _GPU: Final = "nvidia.com/gpu"
-_OURS: Final = {"app.kubernetes.io/part-of": "aks-infiniband"}
 _REPLICAS: Final = ("ReplicaSet", "StatefulSet", "DaemonSet", "Node")
 _ENFORCE: Final = "pod-security.kubernetes.io/enforce"
 
@@ -25,7 +25,7 @@ def states(snapshot: Snapshot) -> Iterator[Finding]:
     chosen = [
         pod
         for pod in snapshot.view.pods
-        if pod["metadata"].get("namespace") in namespaces or labelled([pod], _OURS) or _asks(pod)
+        if pod["metadata"].get("namespace") in namespaces or labelled([pod], PART_OF) or _asks(pod)
     ]
     yield from pod_findings(chosen, snapshot.view)
 
@@ -124,7 +124,7 @@ def admission(snapshot: Snapshot) -> Iterator[Finding]:
 def validation(snapshot: Snapshot) -> Iterator[Finding]:
     """Pools whose last validation failed."""
     for config_map in snapshot.view.config_maps:
-        report = report_in(config_map) if labelled([config_map], _OURS) else None
+        report = report_in(config_map) if labelled([config_map], PART_OF) else None
         if report is not None and report.get("verdict") == "fail":
             failed = [check for check in report.get("checks") or [] if check.get("verdict") == "fail"]
             what = f"pool {report.get('pool')}: the validation failed: {'; '.join(map(_told, failed[:3]))}"

@@ -8,41 +8,36 @@ from typing import Any, Final
 
 from aks_infiniband.handwritten import HandwrittenError, read
 from aks_infiniband.stack.load import load
-from aks_infiniband.stack.settings.mistakes import SettingsError
 from aks_infiniband.stack.stack import Stack
 
 from aks_infiniband_cli.console import CommandError
-from aks_infiniband_cli.preflight.checks import Line
 
 _VARIABLES: Final = ("ARM_SUBSCRIPTION_ID", "AZURE_SUBSCRIPTION_ID")
 _CONFIGURED: Final = "azure-native:subscriptionId"
 _CLUSTER: Final = "aks-infiniband:cluster"
 
 
-def settings_of(file: Path) -> tuple[Mapping[str, Any], Stack | None, Line]:
-    """The configuration, the stack that the program's own loader makes of it, or None, and what is to be said of it.
-
-    Raises CommandError for what is no stack file.
-    """
+def configuration_of(file: Path) -> Mapping[str, Any]:
+    """What a stack file configures, by key with namespace. Raises CommandError for what is no stack file."""
     try:
-        configuration = (read(file) or {}).get("config") or {}
+        configuration: Mapping[str, Any] = (read(file) or {}).get("config") or {}
     except (AttributeError, HandwrittenError) as error:
         raise CommandError(f"{file}: {error}") from error
-    try:
-        named = _named(configuration, file)
-        with chdir(file.parent):  # files that it names are relative to it, as for the engine
-            stack = load(named)
-    except SettingsError as error:
-        return configuration, None, Line(check="settings", state="fail", found=str(error), remedy=f"mend {file}")
-    return configuration, stack, Line(check="settings", state="pass", found=f"{file} has no mistakes")
+    return configuration
 
 
-def _named(configuration: Mapping[str, Any], file: Path) -> Mapping[str, Any]:
+def stack_of(file: Path, configuration: Mapping[str, Any]) -> Stack:
+    """The stack that the program's own loader makes of a file's configuration. Raises SettingsError as that does."""
+    with chdir(file.parent):  # files that it names are relative to it, as for the engine
+        return load(_named(configuration, file.name))
+
+
+def _named(configuration: Mapping[str, Any], file: str) -> Mapping[str, Any]:
     """With the cluster's default name, after project and stack, which the program asks the engine for."""
-    project, cluster = file.parent / "Pulumi.yaml", configuration.get(_CLUSTER)
+    project, cluster = Path("Pulumi.yaml"), configuration.get(_CLUSTER)
     if not isinstance(cluster, dict) or cluster.get("name") or not project.is_file():
         return configuration
-    stack = file.name.removeprefix("Pulumi.").removesuffix(".yaml")
+    stack = file.removeprefix("Pulumi.").removesuffix(".yaml")
     return {**configuration, _CLUSTER: {**cluster, "name": f"{read(project)['name']}-{stack}"}}
 
 

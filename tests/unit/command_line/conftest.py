@@ -1,0 +1,43 @@
+"""Azure on the loopback address, for the commands that ask it."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aks_infiniband_cli.main import main
+
+from tests.unit.command_line.arm import Arm
+from tests.unit.command_line.logged_in import ROOT, logged_in
+from tests.unit.command_line.preflight_stacks import Checked
+
+
+@pytest.fixture
+def arm() -> Arm:
+    return Arm()
+
+
+@pytest.fixture
+def endpoint(arm: Arm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """Azure's URL, for somebody who is logged in and is in the project's folder."""
+    monkeypatch.chdir(ROOT)
+    with logged_in(arm, tmp_path) as url:
+        yield url
+
+
+@pytest.fixture
+def preflight(endpoint: str) -> list[str]:
+    """The command with its flag."""
+    return ["preflight", "--endpoint", endpoint]
+
+
+@pytest.fixture
+def checked(preflight: list[str], capsys: pytest.CaptureFixture[str]) -> Checked:
+    """Runs a preflight; gives the exit code and the lines by their check."""
+
+    def run(*more: str) -> tuple[int, dict[str, Any]]:
+        code = main([*preflight, "--output", "json", *more])
+        return code, {line["check"]: line for line in json.loads(capsys.readouterr().out)["checks"]}
+
+    return run

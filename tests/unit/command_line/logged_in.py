@@ -1,0 +1,57 @@
+"""Somebody who is logged in to Azure, or nobody, where Azure is `arm` on the loopback address."""
+
+import base64
+import json
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+from aks_infiniband_cli import retail_prices
+from aks_infiniband_cli.preflight import charts
+from aks_infiniband_cli.preflight import looking as before
+from aks_infiniband_cli.teardown import looking as after
+from azure.core.credentials import AccessToken
+
+from tests.unit.command_line.arm import CALLER, Arm
+from tests.unit.command_line.loopback import certified, serving
+
+ROOT = Path(__file__).parents[3]
+SUBSCRIPTION = "11111111-2222-4333-8444-555555555555"
+HUB = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/network/providers/Microsoft.Network/virtualNetworks/hub"
+
+
+class Credential:
+    """Somebody who is logged in, or nobody."""
+
+    def __init__(self, error: Exception | None = None) -> None:
+        self._error = error
+
+    def get_token(self, *_scopes: str, **_more: Any) -> AccessToken:
+        if self._error is not None:
+            raise self._error
+        payload = base64.urlsafe_b64encode(json.dumps({"oid": CALLER}).encode()).decode().rstrip("=")
+        return AccessToken(f"head.{payload}.signature", int(time.time()) + 3600)
+
+
+@contextmanager
+def logged_in(arm: Arm, folder: Path) -> Iterator[str]:
+    """Serve it, with TLS as Azure's clients demand, in place of all that is asked of the world; yields its URL."""
+    certificate = certified(folder)
+    environment = {
+        "ARM_SUBSCRIPTION_ID": SUBSCRIPTION,
+        "NO_PROXY": "127.0.0.1",
+        "REQUESTS_CA_BUNDLE": str(certificate),
+    }
+    with (
+        serving(arm.answer, certificate) as url,
+        mock.patch.dict(os.environ, environment),
+        mock.patch.object(before, "login", Credential),
+        mock.patch.object(after, "login", Credential),
+        mock.patch.object(retail_prices, "URL", f"{url}/api/retail/prices"),
+        mock.patch.object(charts, "index_of", return_value=f"{url}/charts/index.yaml"),
+    ):
+        yield url

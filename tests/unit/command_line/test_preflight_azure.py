@@ -1,0 +1,144 @@
+"""`aks-infiniband preflight`: what Azure would refuse is said before any money is spent."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.unit.command_line.arm import Arm
+from tests.unit.command_line.logged_in import HUB
+from tests.unit.command_line.preflight_stacks import FAMILY, H100, Checked, stack
+
+
+def test_it_only_reads(checked: Checked, arm: Arm) -> None:
+    checked("-s", "dev")
+    assert len(arm.asked) == 13  # the server answers nothing but GET
+
+
+def test_the_shortfall_of_a_quota_is_exact_and_comes_with_the_request(checked: Checked, arm: Arm) -> None:
+    arm.used = {FAMILY: 288, "cores": 288}
+    code, lines = checked("-s", "dev")
+    assert code == 1
+    line = lines[f"quota {FAMILY}"]
+    assert line["found"] == "192 vCPUs wanted, 288 of 384 in use in southcentralus: 96 short"
+    assert "az quota update" in line["remedy"]
+    assert "value=480" in line["remedy"]
+    assert lines["quota cores"]["found"].startswith("216 vCPUs wanted")  # 2 × 96, and 8 × (2 + 1) of the system pool
+
+
+@pytest.mark.parametrize(
+    ("state", "check", "words"),
+    [
+        ({"state": "Disabled"}, "subscription", "Disabled"),
+        ({"feature": "Pending"}, "feature", "Preview features"),
+        ({"roles": ("Contributor",)}, "roles", "--role 'Role Based Access Control Administrator'"),
+        ({"roles": ()}, "roles", "--role 'Contributor'"),
+        ({"without": (H100,)}, "size of ndh100", "has no Standard_ND96isr_H100_v5"),
+        ({"providers": {"Microsoft.Compute": "Registered"}}, "providers", "--namespace Microsoft.ContainerService"),
+        (
+            {"restrictions": {H100: [{"type": "Location", "reasonCode": "NotAvailableForSubscription"}]}},
+            "size of ndh100",
+            "NotAvailableForSubscription",
+        ),
+    ],
+)
+def test_what_azure_would_refuse_fails_with_what_to_do(
+    checked: Checked, arm: Arm, state: dict[str, Any], check: str, words: str
+) -> None:
+    vars(arm).update(state)
+    code, lines = checked("-s", "dev")
+    assert code == 1
+    assert [name for name, line in lines.items() if line["state"] == "fail"] == [check]
+    assert lines[check]["remedy"]
+    assert words in f"{lines[check]['found']} {lines[check]['remedy']}"
+
+
+def test_a_zone_that_has_none_of_the_size_fails_with_those_that_have(
+    checked: Checked, arm: Arm, tmp_path: Path
+) -> None:
+    restriction = {"type": "Zone", "restrictionInfo": {"zones": ["2"]}, "reasonCode": "NotAvailableForSubscription"}
+    arm.restrictions = {H100: [restriction]}
+    _, lines = checked(*stack(tmp_path, pool={"zones": ["2"]}))
+    assert lines["size of ndh100"]["state"] == "fail"
+    assert lines["size of ndh100"]["remedy"] == "zones that offer it: 1, 3"
+    _, lines = checked(*stack(tmp_path, pool={"zones": ["1"]}))
+    assert lines["size of ndh100"]["state"] == "pass"
+
+
+def test_a_version_is_offered_only_with_its_plan(checked: Checked, tmp_path: Path) -> None:
+    lts = {"kubernetesVersion": "1.36.2", "supportPlan": "KubernetesOfficial"}
+    code, lines = checked(*stack(tmp_path, cluster=lts))
+    assert code == 1
+    assert lines["Kubernetes"]["remedy"].startswith("kubernetesVersion with this plan: 1.35, 1.35.7")
+
+
+def test_a_feature_that_the_program_registers_itself_is_no_failure(checked: Checked, arm: Arm) -> None:
+    arm.feature = "NotRegistered"
+    code, lines = checked("-s", "dev")
+    assert code == 0
+    assert "`pulumi up` registers it" in lines["feature"]["remedy"]
+
+
+def test_contributor_and_administrator_of_roles_are_enough(checked: Checked, arm: Arm) -> None:
+    arm.roles = ("Contributor", "Role Based Access Control Administrator")
+    _, lines = checked("-s", "dev")
+    assert lines["roles"]["state"] == "pass"
+
+
+def test_the_price_is_that_of_linux_machines_of_all_pools(checked: Checked, arm: Arm) -> None:
+    _, lines = checked("-s", "dev")
+    assert lines["price"]["found"].startswith("197.56 USD an hour")  # 2 × 98.32 + 2 × 0.461
+    arm.prices.pop(H100)
+    code, lines = checked("-s", "dev")
+    assert code == 0
+    assert lines["price"]["state"] == "not checked"
+    assert H100 in lines["price"]["found"]
+
+
+def test_networks_that_overlap_are_named_but_are_no_failure(checked: Checked, arm: Arm) -> None:
+    arm.networks = {HUB: "10.224.0.0/16"}
+    code, lines = checked("-s", "dev")
+    assert code == 0
+    assert HUB in lines["addresses"]["found"]
+    assert "peered" in lines["addresses"]["remedy"]
+
+
+def test_an_existing_subnet_must_have_room_for_upgrades_too(checked: Checked, arm: Arm, tmp_path: Path) -> None:
+    network = {"network": {"nodeSubnetId": f"{HUB}/subnets/nodes"}}
+    code, lines = checked(*stack(tmp_path, cluster=network))
+    assert code == 0
+    assert "4091 free addresses; the stack's machines take 5" in lines["subnet nodes"]["found"]
+    arm.used = {"addresses": 4087}
+    code, lines = checked(*stack(tmp_path, cluster=network))
+    assert code == 1
+    assert lines["subnet nodes"]["state"] == "fail"
+
+
+def test_what_may_not_be_read_is_not_checked_and_the_rest_is(checked: Checked, arm: Arm) -> None:
+    arm.refused = "usages$"
+    code, lines = checked("-s", "dev")
+    assert code == 0
+    assert lines["sizes and quota"]["state"] == "not checked"
+    assert "AuthorizationFailed" in lines["sizes and quota"]["found"]
+    assert lines["Kubernetes"]["state"] == "pass"
+
+
+def test_kubelogin_is_looked_for_where_the_login_needs_it(
+    checked: Checked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    _, lines = checked(*stack(tmp_path, cluster={"access": {"entraId": True}}))
+    assert lines["kubelogin"]["state"] == "fail"
+    (tmp_path / "kubelogin").touch(mode=0o755)
+    _, lines = checked(*stack(tmp_path, cluster={"access": {"entraId": True}}))
+    assert lines["kubelogin"]["state"] == "pass"
+
+
+def test_grace_blackwell_needs_the_feature_absent(checked: Checked, arm: Arm, tmp_path: Path) -> None:
+    pool = {"vmSize": "Standard_ND128isr_GB300_v6"}
+    code, lines = checked(*stack(tmp_path, pool=pool))
+    assert code == 1
+    assert "az feature unregister" in lines["feature"]["remedy"]
+    arm.feature = "NotRegistered"
+    _, lines = checked(*stack(tmp_path, pool=pool))
+    assert lines["feature"]["state"] == "pass"
