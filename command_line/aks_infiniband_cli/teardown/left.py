@@ -9,14 +9,16 @@ from aks_infiniband.azure.identity import assignment_name
 from aks_infiniband.resources.metadata import GPU_OPERATOR_NAMESPACE, NETWORK_OPERATOR_NAMESPACE, SYSTEM_NAMESPACE
 from aks_infiniband.workload.pods import NAMESPACE
 
-NAMESPACES: Final = (NETWORK_OPERATOR_NAMESPACE, GPU_OPERATOR_NAMESPACE, SYSTEM_NAMESPACE, NAMESPACE)
+_OPERATORS: Final = (NETWORK_OPERATOR_NAMESPACE, GPU_OPERATOR_NAMESPACE)
+NAMESPACES: Final = (*_OPERATORS, SYSTEM_NAMESPACE, NAMESPACE)
 GROUPS: Final = frozenset({"mellanox.com", "nvidia.com", "nv-ipam.nvidia.com", "nfd.k8s-sigs.io", "k8s.cni.cncf.io"})
 """API groups of the definitions that network-operator 26.4.1 and gpu-operator 26.3.3 bring. Helm leaves definitions in
 place when it removes a release."""
 _LABELS: Final = ("feature.node.kubernetes.io/", "nvidia.com/", "network.nvidia.com/")
 """How the labels begin that Node Feature Discovery and both operators put on nodes."""
 _TAINTS: Final = ("nvidia.com/", "mellanox.com/")
-_SHARED: Final = "; leave it where something else in the cluster uses it"
+_UNLESS: Final = ", unless something else in the cluster uses it"
+"""What others may have brought, or need, is theirs to judge."""
 Object = Mapping[str, Any]
 
 
@@ -48,19 +50,20 @@ class Assignment:
     role: str
 
 
-def groups_of(groups: Sequence[Group], *, group: str, node_group: str | None, cluster: str) -> list[Group]:
+def groups_of(groups: Sequence[Group], *, cluster_id: str, location: str, node_group: str | None) -> list[Group]:
     """Those of a stack: the cluster's own, and the one in which AKS keeps the machines.
 
-    node_group: its name where the stack gives one; AKS's own is MC_GROUP_CLUSTER_REGION (AKS, "FAQ").
+    A group that a cluster manages is that cluster's, whatever its name; else the whole name decides.
+
+    cluster_id: resource ID. location: the cluster's region. node_group: its name where the stack gives one; AKS's own
+    is MC_GROUP_CLUSTER_REGION (AKS, "FAQ"), in which the cluster's name may hold underscores too.
     """
-    owner = f"/resourcegroups/{group}/providers/microsoft.containerservice/managedclusters/{cluster}".lower()
-    names = {group.lower(), (node_group or "").lower()}
+    group, cluster = cluster_id.split("/")[4], cluster_id.rsplit("/", 1)[-1]
+    names = {group.lower(), (node_group or f"MC_{group}_{cluster}_{location}").lower()}
     return [
         found
         for found in groups
-        if found.name.lower() in names
-        or found.managed_by.lower().endswith(owner)
-        or found.name.lower().startswith(f"mc_{group}_{cluster}_".lower())
+        if (found.managed_by.lower() == cluster_id.lower() if found.managed_by else found.name.lower() in names)
     ]
 
 
@@ -105,10 +108,11 @@ def in_cluster(
         name = namespace["metadata"]["name"]
         if name in NAMESPACES:
             hangs = ", and hangs" if namespace["metadata"].get("deletionTimestamp") else ""
-            yield Orphan(what=f"namespace {name}{hangs}", remedy=f"kubectl delete namespace {name}")
+            unless = _UNLESS if name in _OPERATORS and not hangs else ""
+            yield Orphan(what=f"namespace {name}{hangs}{unless}", remedy=f"kubectl delete namespace {name}")
     for definition in definitions:
         name = definition["metadata"]["name"]
-        yield Orphan(what=f"definition {name}", remedy=f"kubectl delete crd {name}{_SHARED}")
+        yield Orphan(what=f"definition {name}{_UNLESS}", remedy=f"kubectl delete crd {name}")
     for node in nodes:
         yield from _node(node, kept)
 
@@ -124,7 +128,7 @@ def _custom(custom: Object) -> Iterator[Orphan]:
         what = f"{target}, which the finalizers {', '.join(finalizers)} hold: their operator is gone"
         yield Orphan(what=what, remedy=f"kubectl patch {target}{where} --type merge --patch '{patch}'")
     else:
-        yield Orphan(what=target, remedy=f"kubectl delete {target}{where}{_SHARED}")
+        yield Orphan(what=f"{target}{_UNLESS}", remedy=f"kubectl delete {target}{where}")
 
 
 def _node(node: Object, kept: Collection[str]) -> Iterator[Orphan]:
@@ -132,9 +136,9 @@ def _node(node: Object, kept: Collection[str]) -> Iterator[Orphan]:
     labels = [key for key in node["metadata"].get("labels") or {} if key.startswith(_LABELS) and key not in kept]
     if labels:
         keys = " ".join(f"{key}-" for key in sorted(labels))
-        what = f"{len(labels)} labels of the operators on node {name}"
-        yield Orphan(what=what, remedy=f"kubectl label node {name} {keys}{_SHARED}")
+        what = f"{len(labels)} labels of the operators on node {name}{_UNLESS}"
+        yield Orphan(what=what, remedy=f"kubectl label node {name} {keys}")
     for taint in (node.get("spec") or {}).get("taints") or []:
         if taint["key"].startswith(_TAINTS):
-            what = f"taint {taint['key']}:{taint['effect']} on node {name}"
+            what = f"taint {taint['key']}:{taint['effect']} on node {name}{_UNLESS}"
             yield Orphan(what=what, remedy=f"kubectl taint node {name} {taint['key']}:{taint['effect']}-")

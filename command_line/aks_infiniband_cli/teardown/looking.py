@@ -48,9 +48,10 @@ def _in_azure(args: AzureClusterArgs, azure: Azure, subscription_id: str) -> lis
     cluster = args.cluster
     ours = groups_of(
         azure.groups(),
-        group=cluster.resource_group_name,
+        cluster_id=f"/subscriptions/{subscription_id}/resourceGroups/{cluster.resource_group_name}/providers/"
+        f"Microsoft.ContainerService/managedClusters/{cluster.cluster_name}",
+        location=cluster.location,
         node_group=cluster.node_resource_group_name,
-        cluster=cluster.cluster_name,
     )
     found = list(in_azure([azure.filled(group) for group in ours], subscription_id))
     assignments = [each for subnet in _subnets(cluster.network) for each in azure.assignments(subnet)]

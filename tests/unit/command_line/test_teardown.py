@@ -26,6 +26,9 @@ ROLE = (
 )
 
 
+CLUSTER = "/subscriptions/s/resourceGroups/g/providers/Microsoft.ContainerService/managedClusters/c"
+
+
 @pytest.fixture
 def flags(endpoint: str) -> list[str]:
     return ["teardown", "--endpoint", endpoint, "--output", "json"]
@@ -60,17 +63,29 @@ def test_machines_disks_and_interfaces_of_the_stack_are_named_each_with_its_comm
     }
 
 
-def test_the_group_of_the_machines_is_known_by_its_name_or_by_its_cluster() -> None:
-    cluster = "/subscriptions/s/resourcegroups/g/providers/Microsoft.ContainerService/managedClusters/c"
-    groups = [
-        Group(name="G", managed_by=""),
-        Group(name="mc_g_c_eastus", managed_by=""),
-        Group(name="machines", managed_by=cluster),
-        Group(name="given", managed_by=""),
-        Group(name="mc_g_c2_eastus", managed_by=f"{cluster}2"),
-    ]
-    found = groups_of(groups, group="g", node_group="given", cluster="c")
-    assert [group.name for group in found] == ["G", "mc_g_c_eastus", "machines", "given"]
+@pytest.mark.parametrize(
+    ("name", "managed_by", "ours"),
+    [
+        ("G", "", True),
+        ("given", "", True),
+        ("mc_g_c_eastus", "", True),
+        ("machines", CLUSTER, True),
+        ("machines", CLUSTER.upper(), True),
+        ("mc_g_c_2_eastus", "", False),  # of the cluster c_2
+        ("mc_g_c_2_eastus", f"{CLUSTER}_2", False),
+        ("mc_g_c_eastus", f"{CLUSTER}_2", False),
+        ("mc_g_c_eastus", CLUSTER.replace("/subscriptions/s/", "/subscriptions/other/"), False),
+        ("given", f"{CLUSTER}2", False),
+        ("mc_g_c_westus", "", False),
+        ("mc_g_c", "", False),
+    ],
+)
+def test_a_group_is_known_by_the_cluster_that_manages_it_and_else_by_its_whole_name(
+    name: str, managed_by: str, ours: bool
+) -> None:
+    group = Group(name=name, managed_by=managed_by)
+    found = groups_of([group], cluster_id=CLUSTER, location="eastus", node_group="given" if name == "given" else None)
+    assert found == ([group] if ours else [])
 
 
 def test_role_assignments_of_an_identity_that_is_gone_are_named_and_others_are_not(
@@ -147,6 +162,7 @@ def api() -> Iterator[str]:
         "/apis/mellanox.com/v1alpha1/nicclusterpolicies": [named("nic-cluster-policy")],
         "/api/v1/namespaces": [
             named("network-operator", deletionTimestamp="2026-11-22T10:00:00Z"),
+            named("gpu-operator"),
             named("aks-infiniband-system"),
             named("default"),
         ],
@@ -165,18 +181,19 @@ def api() -> Iterator[str]:
 
 def test_in_somebody_elses_cluster_what_the_operators_left_is_named_and_nothing_else(api: str) -> None:
     found = {orphan.what: orphan.remedy for orphan in left_in(api, kept={"example.com/fabric"})}
-    shared = "; leave it where something else in the cluster uses it"
+    unless = ", unless something else in the cluster uses it"
     assert found == {
-        "NicClusterPolicy.mellanox.com nic-cluster-policy": (
-            f"kubectl delete NicClusterPolicy.mellanox.com nic-cluster-policy{shared}"
+        f"NicClusterPolicy.mellanox.com nic-cluster-policy{unless}": (
+            "kubectl delete NicClusterPolicy.mellanox.com nic-cluster-policy"
         ),
         "namespace network-operator, and hangs": "kubectl delete namespace network-operator",
+        f"namespace gpu-operator{unless}": "kubectl delete namespace gpu-operator",
         "namespace aks-infiniband-system": "kubectl delete namespace aks-infiniband-system",
-        "definition nicclusterpolicies.mellanox.com": f"kubectl delete crd nicclusterpolicies.mellanox.com{shared}",
-        "1 labels of the operators on node n0": (
-            f"kubectl label node n0 feature.node.kubernetes.io/pci-15b3.present-{shared}"
+        f"definition nicclusterpolicies.mellanox.com{unless}": "kubectl delete crd nicclusterpolicies.mellanox.com",
+        f"1 labels of the operators on node n0{unless}": (
+            "kubectl label node n0 feature.node.kubernetes.io/pci-15b3.present-"
         ),
-        "taint nvidia.com/gpu:NoSchedule on node n0": "kubectl taint node n0 nvidia.com/gpu:NoSchedule-",
+        f"taint nvidia.com/gpu:NoSchedule on node n0{unless}": "kubectl taint node n0 nvidia.com/gpu:NoSchedule-",
     }
 
 
