@@ -69,6 +69,11 @@ def _chart_values(chart: str, given: Mapping[str, Any]) -> dict[str, Any]:
     return over(values, given)
 
 
+def _pulls_images(inputs: Document) -> bool:
+    """Whether it is a DaemonSet for nothing but that, which nothing waits for."""
+    return bool(inputs["metadata"]["labels"]["app.kubernetes.io/component"] == "images")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Bound:
     """The resources of one stack, by type and name, as recorded."""
@@ -112,8 +117,10 @@ class Bound:
             case "Release":
                 longest = max(pull_seconds(image) for image in self._operator_images(label))
                 return start + longest + seconds("containerStart")
-            case "DaemonSet" | "Job":
-                return start + pod_seconds(inputs["spec"]["template"])
+            case "DaemonSet":
+                return start if _pulls_images(inputs) else start + pod_seconds(inputs["spec"]["template"])
+            case "Job":
+                return start + pod_seconds(inputs["spec"]["template"], there=self._pulled_before(start))
         return start + sum(seconds(step) for step in self._steps(kind, inputs))
 
     def _steps(self, kind: str, inputs: Mapping[str, Any]) -> list[str]:
@@ -144,12 +151,25 @@ class Bound:
         given = [inputs["values"] for inputs in releases if inputs["chart"] == "gpu-operator"]
         return gpu_pods(_chart_values("gpu-operator", given[0])) if given else []
 
+    def _pulled_before(self, moment: float) -> set[str]:
+        """The images that were pulled for nothing else on the machines of the last pool."""
+        found: set[str] = set()
+        for label in filter(lambda label: _pulls_images(self.resources[label]["inputs"]), self._of("DaemonSet")):
+            pod = self.resources[label]["inputs"]["spec"]["template"]
+            if max(self._start(label), self._joined) + pod_seconds(pod) <= moment:
+                found |= {container["image"] for container in pod["spec"]["initContainers"]}
+        return found
+
+    @cached_property
+    def _joined(self) -> float:
+        """When the machines of the last pool are there."""
+        return max((self._end(pool) for pool in self._of("AgentPool")), default=0.0)
+
     @cached_property
     def _labelled(self) -> float:
-        """When feature discovery has looked at the machines of the last pool."""
-        joined = max((self._end(pool) for pool in self._of("AgentPool")), default=0.0)
+        """When feature discovery has looked at them."""
         discovery = max(self._end(label) for label in self._of("Release") if "network-operator" in label)
-        worker = joined + pull_seconds(self._feature_discovery) + seconds("containerStart")
+        worker = self._joined + pull_seconds(self._feature_discovery) + seconds("containerStart")
         return max(worker, discovery) + seconds("featureDiscovery")
 
     def _policy_ready(self, network: list[str], wanted: list[Document]) -> float:

@@ -56,9 +56,12 @@ def gpu_pods(values: Mapping[str, Any]) -> list[Document]:
     return [pod for pod in _templates(documents) if "nvidia.com/mps.capable" not in pod["spec"].get("nodeSelector", {})]
 
 
-def pod_seconds(pod: Document) -> float:
-    """From a pod's creation to its being ready, where it waits for nothing on its machine."""
-    return MachineModel(pods=[(pod, 0.0)]).ready([pod])
+def pod_seconds(pod: Document, *, there: Collection[str] = ()) -> float:
+    """From a pod's creation to its being ready, where it waits for nothing on its machine.
+
+    there: images that the machine has.
+    """
+    return MachineModel(pods=[(pod, 0.0)], there=there).ready([pod])
 
 
 def _templates(documents: Iterable[Document]) -> list[Document]:
@@ -81,6 +84,8 @@ class MachineModel:
     """The pods of one machine that has InfiniBand and no driver, each with the earliest time of its creation."""
 
     pods: Sequence[tuple[Document, float]]
+    there: Collection[str] = ()
+    """Images that the machine has."""
     _times: dict[int, float] = field(default_factory=dict)
 
     def ready(self, pods: Collection[Document]) -> float:
@@ -128,6 +133,8 @@ class MachineModel:
         return self._after(behaviour.waits_for, running, spec) + max(0.0, latency - start)
 
     def _pulled(self, image: str, asked: float) -> float:
+        if image in self.there:
+            return asked
         return max(asked, min(asked, self._first_asked.get(image, asked)) + pull_seconds(image))
 
     def _after(self, condition: str | None, now: float, spec: Document) -> float:

@@ -1,4 +1,4 @@
-"""Our own DaemonSets that change a node: limits, kernel modules and nvidia-peermem.
+"""Our own DaemonSets that change a node: limits, kernel modules, nvidia-peermem and images.
 
 Only what no operator does belongs here.
 """

@@ -32,6 +32,17 @@ _RESOURCES: Final = {
 """A shell that sleeps, and now and then the machine's modprobe and systemctl."""
 
 
+def idle_container(registry: Registry) -> dict[str, Any]:
+    """A container that does nothing and may do nothing."""
+    return {
+        "name": "idle",
+        "image": registry.image(versions.NODE_TOOLS.reference),
+        "command": ["sh", "-c", "while true; do sleep 3600; done"],
+        "resources": _RESOURCES,
+        "securityContext": _IDLE,
+    }
+
+
 def script(name: str) -> str:
     """A shell script of this room.
 
@@ -86,18 +97,16 @@ class HostProgram:
             "securityContext": {"privileged": True},
             "volumeMounts": [{"name": "proc", "mountPath": _HOST_PROC, "readOnly": True}],
         }
-        idle = {
-            **{key: container[key] for key in ("image", "resources")},
-            "name": "idle",
-            "command": ["sh", "-c", "while true; do sleep 3600; done"],
-            "securityContext": _IDLE,
-        }
         pod: dict[str, Any] = {
             "automountServiceAccountToken": False,
             "priorityClassName": "system-node-critical",
             "affinity": {"nodeAffinity": node_affinity(self.pools)},
             "tolerations": tolerations(self.pools),
-            **({"initContainers": [container], "containers": [idle]} if self.once else {"containers": [container]}),
+            **(
+                {"initContainers": [container], "containers": [idle_container(registry)]}
+                if self.once
+                else {"containers": [container]}
+            ),
             "volumes": [{"name": "proc", "hostPath": {"path": "/proc", "type": "Directory"}}],
             **({"imagePullSecrets": registry.pull_secrets()} if registry.pull_secret else {}),
         }

@@ -51,8 +51,8 @@ class AzureCluster(pulumi.ComponentResource):
     def __init__(self, name: str, *, args: AzureClusterArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("aks-infiniband:index:AzureCluster", name, None, opts)
         self._opts = child_options(self, opts)
+        gate = self._feature(name, args.feature)  # asked for first: it may take longer than the cluster
         self.cluster = AksCluster(name, args=args.cluster, opts=self._opts)
-        gate = self._feature(name, args.feature)
         place = {
             "resource_group_name": self.cluster.resource_group_name,
             "cluster_name": self.cluster.cluster_name,

@@ -52,6 +52,8 @@ class RdmaSoftware(pulumi.ComponentResource):
         prepared = self._node_preparation(system)
         infiniband = self._infiniband(workloads, prepared)
         gpus = self._gpus(system, prepared)
+        for pull in args.stack.image_pulls():  # after the preparation, which may restart containerd
+            pull.run(name, namespace=metadata.SYSTEM_NAMESPACE, opts=self._after(*system, *prepared))
         workload_settings = WorkloadSettings(
             f"{name}-workload", args=args.stack.workload_settings(), opts=self._after(*workloads)
         )

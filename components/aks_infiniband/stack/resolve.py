@@ -69,6 +69,7 @@ class Resolution:
             topologies=self.topologies,
             namespaces=(NAMESPACE, *settings.workload.namespaces),
             workloads_pull=settings.workload.registry_credentials and self._credentials is not None,
+            images={pool.name: pool.given.images for pool in self._reading.infiniband_pools},
             memlock=settings.network_operator.node_preparation,
             waits=plain(Waits, settings.readiness),
             validation=self._validation(),

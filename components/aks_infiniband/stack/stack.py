@@ -8,6 +8,7 @@ import pulumi
 
 from aks_infiniband.access.kubeconfig_file import KubeconfigFile
 from aks_infiniband.facts.pool import Pool
+from aks_infiniband.hosts.image_pull import ImagePull
 from aks_infiniband.hosts.node_preparation import NodePreparationArgs, to_prepare
 from aks_infiniband.hosts.peermem import PeermemLoaderArgs, peermem_pools
 from aks_infiniband.operators.charts import ChartSource
@@ -20,6 +21,7 @@ from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE
 from aks_infiniband.resources.registry import Registry
 from aks_infiniband.stack.azure_cluster import AzureClusterArgs
 from aks_infiniband.validation import ValidationAccess, ValidationAccessArgs, ValidationArgs, ValidationOptions, Waits
+from aks_infiniband.validation.validation_job import image_of
 from aks_infiniband.workload.guard import WorkloadGuardArgs
 from aks_infiniband.workload.pods import NAMESPACE
 from aks_infiniband.workload.settings import WorkloadSettingsArgs
@@ -67,6 +69,8 @@ class Stack:
     """Where workloads find their settings; the first is made."""
     workloads_pull: bool
     """Whether those namespaces get the registry's credentials."""
+    images: Mapping[str, Sequence[str]]
+    """By pool, those of its workloads, to be pulled while drivers are installed."""
     memlock: bool
     """Whether all nodes are prepared, and the memlock limit of their pods is lifted."""
     waits: Waits
@@ -133,6 +137,17 @@ class Stack:
     def workload_guard(self) -> WorkloadGuardArgs | None:
         """For a WorkloadGuard; None where pods are privileged, as those of a pool in mode driver-only."""
         return None if any(pool.mode == "driver-only" for pool in self.pools) else WorkloadGuardArgs()
+
+    def image_pulls(self) -> list[ImagePull]:
+        """For pools that want the same images one; none for a pool whose validation has but a small image."""
+        measured = self.validation.mode != "off"
+        wanted: dict[tuple[str, ...], list[Pool]] = {}
+        for pool in self.pools:
+            first = [image_of(pool, self.validation)] if measured and pool.gpu_resource else []
+            wanted.setdefault(tuple(dict.fromkeys([*first, *self.images[pool.name]])), []).append(pool)
+        return [
+            ImagePull(pools=pools, images=images, registry=self.registry) for images, pools in wanted.items() if images
+        ]
 
     def workload_settings(self) -> WorkloadSettingsArgs:
         """For WorkloadSettings."""

@@ -76,7 +76,7 @@ def validation_spec(
     topology: content of a given NCCL topology file; by default the one of the size.
     """
     fragment = pod_template_fragment(pool, topology=topology, pull_secret=registry.pull_secret, container="validate")
-    image = registry.image(options.image or default_image(pool))
+    image = registry.image(image_of(pool, options))
     common = fragment["spec"]
     settings = config_maps(pool, topology=topology)
     spec = {
@@ -105,8 +105,10 @@ def validation_spec(
     }
 
 
-def default_image(pool: Pool) -> str:
-    """The image with PyTorch where GPUs are measured, else a small one with Python."""
+def image_of(pool: Pool, options: ValidationOptions) -> str:
+    """What is asked for; else an image with PyTorch where GPUs are measured, and a small one with Python elsewhere."""
+    if options.image is not None:
+        return options.image
     accelerator = pool.size.accelerator
     return VALIDATION_IMAGE if accelerator is None or pool.gpu_resource is None else collective_image(accelerator.model)
 

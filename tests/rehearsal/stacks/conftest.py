@@ -13,7 +13,7 @@ import pytest
 import yaml
 from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE
 from lightkube import Client, KubeConfig
-from lightkube.resources.core_v1 import Node, Pod
+from lightkube.resources.core_v1 import Event, Node, Pod
 
 from rehearsal.control_plane import RunFolder
 from rehearsal.engine.pulumi import Engine
@@ -66,6 +66,20 @@ class Stack:
         """The nodes with these labels (`__` stands for a slash), as plain documents."""
         wanted: dict[str, Any] = {key.replace("__", "/"): value for key, value in labels.items()}
         return [node.to_dict() for node in self.cluster().list(Node, labels=wanted)]
+
+    def pulls(self, component: str) -> dict[str, set[str]]:
+        """The images pulled for each pod of ours that plays a part, by the pod's node."""
+        cluster, labels = self.cluster(), dict[str, Any]({"app.kubernetes.io/component": component})
+        pods = [pod.to_dict() for pod in cluster.list(Pod, namespace=SYSTEM_NAMESPACE, labels=labels)]
+        events = [event.to_dict() for event in cluster.list(Event, namespace=SYSTEM_NAMESPACE)]
+        return {
+            pod["spec"]["nodeName"]: {
+                event["message"].split('"')[1]
+                for event in events
+                if event["reason"] == "Pulled" and event["involvedObject"]["uid"] == pod["metadata"]["uid"]
+            }
+            for pod in pods
+        }
 
     def privileged(self) -> list[tuple[str, str]]:
         """Name and state of every privileged container in our own namespace."""

@@ -152,6 +152,15 @@ def test_no_secret_stands_in_the_engines_state_or_in_a_log(stack: Stack, brought
     assert [path for path in readable if key in path.read_text(errors="replace")] == []
 
 
+def test_the_validation_finds_its_image_which_was_pulled_while_drivers_were_installed(
+    stack: Stack, brought_up: str
+) -> None:
+    pulls = {component: stack.pulls(component) for component in ("images", "validate")}
+    [image] = {image for images in pulls["images"].values() for image in images if "/nvidia/pytorch:" in image}
+    assert [image in images for images in pulls["images"].values()] == [True, True], "a machine each"
+    assert [image in images for images in pulls["validate"].values()] == [False, False], "and it was there already"
+
+
 @pytest.mark.field_report("D1")
 def test_a_second_up_changes_nothing(stack: Stack, brought_up: str) -> None:
     again = stack.up()

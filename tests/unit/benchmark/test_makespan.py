@@ -74,6 +74,16 @@ def test_pods_share_an_image_that_one_of_them_asks_for_first() -> None:
     assert together == pytest.approx(pull_seconds("nvidia/pytorch") + seconds("containerStart"))
 
 
+def test_the_validation_of_gpus_does_not_wait_for_its_image_where_drivers_took_longer() -> None:
+    for inbox in (False, True):
+        [took] = [
+            span.end - span.start
+            for span in lower_bound(Case(stack="dev", first=False, inbox=inbox))
+            if ":Job::" in span.urn
+        ]
+        assert took < pull_seconds("nvidia/pytorch")
+
+
 def test_our_order_beats_the_guides_where_the_feature_is_to_be_registered() -> None:
     first = Case(stack="dev", first=True)
     assert least(replace(first, guides=True)) > 1.1 * least(first)

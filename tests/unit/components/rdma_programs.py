@@ -6,6 +6,7 @@ from aks_infiniband import RdmaCluster, RdmaClusterArgs, Stack, load
 
 POOL = "azure-native:containerservice:AgentPool"
 CLUSTER = "azure-native:containerservice:ManagedCluster"
+DAEMON_SET = "kubernetes:apps/v1:DaemonSet"
 RELEASE = "kubernetes:helm.sh/v3:Release"
 PROVIDER = "pulumi:providers:kubernetes"
 POLICY = "kubernetes:mellanox.com/v1alpha1:NicClusterPolicy"

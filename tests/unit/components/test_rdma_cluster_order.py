@@ -1,8 +1,10 @@
 """The composition: which resource waits for which, and which do not wait."""
 
+from typing import Any
+
 import pytest
 
-from tests.unit.components.rdma_programs import CLUSTER, FEATURE, JOB, POLICY, POOL, RELEASE, program
+from tests.unit.components.rdma_programs import CLUSTER, DAEMON_SET, FEATURE, JOB, POLICY, POOL, RELEASE, program
 from tests.unit.pulumi_mocks import Deploy
 
 
@@ -69,3 +71,54 @@ def test_sizes_that_must_not_have_the_feature_wait_for_its_absence(deploy: Deplo
     deployment = deploy(program(pools=(("gb300", "Standard_ND128isr_GB300_v6"),)), feature_states=["NotRegistered"])
     assert deployment.all(FEATURE) == []
     assert deployment.one("aks-infiniband:index:FeatureAbsence")
+
+
+def test_the_feature_is_asked_for_before_the_cluster(deploy: Deploy) -> None:
+    registered = [registration.type for registration in deploy(program()).registrations]
+    assert registered.index(FEATURE) < registered.index(CLUSTER)
+
+
+def test_images_are_pulled_while_drivers_are_installed_and_nothing_waits_for_it(deploy: Deploy) -> None:
+    deployment = deploy(program())
+    pull = deployment.one(DAEMON_SET)
+    assert not {deployment.one(kind).urn for kind in (POOL, POLICY)} & set(pull.request["dependencies"])
+    assert not any(pull.urn in other.request.get("dependencies", ()) for other in deployment.registrations)
+    assert pull.inputs["metadata"]["annotations"] == {"pulumi.com/skipAwait": "true"}
+    validation = deployment.one(JOB).inputs["spec"]["template"]["spec"]["containers"]
+    assert images(pull.inputs) == [container["image"] for container in validation]
+
+
+def test_images_are_pulled_after_a_preparation_of_the_nodes_which_restarts_containerd(deploy: Deploy) -> None:
+    deployment = deploy(program(networkOperator={"nodePreparation": True}))
+    prepares, pull = sorted(deployment.all(DAEMON_SET), key=lambda made: "image-pull" in made.name)
+    assert prepares.urn in pull.request["dependencies"]
+
+
+def test_pools_that_want_the_same_images_share_what_pulls_them_and_a_small_image_is_not_worth_it(
+    deploy: Deploy,
+) -> None:
+    gpus, train = "Standard_ND96isr_H100_v5", ["docker.io/me/train:1"]
+    pools = [
+        *({"name": name, "vmSize": gpus, "count": 2} for name in ("a", "b")),
+        {"name": "c", "vmSize": gpus, "count": 2, "images": train},
+        {"name": "d", "vmSize": "Standard_HB120rs_v3", "count": 2},
+    ]
+    pulls = [pull.inputs for pull in deploy(program(pools=pools)).all(DAEMON_SET)]
+    first = images(pulls[0])
+    assert [(pools_of(pull), images(pull)) for pull in pulls] == [(["a", "b"], first), (["c"], [*first, *train])]
+
+
+def test_workloads_images_are_pulled_where_nothing_is_validated_too(deploy: Deploy) -> None:
+    pool = {"name": "nd", "vmSize": "Standard_ND96isr_H100_v5", "count": 2, "images": ["docker.io/me/train:1"]}
+    pull = deploy(program(pools=[pool], validation={"mode": "off"})).one(DAEMON_SET)
+    assert images(pull.inputs) == ["docker.io/me/train:1"]
+
+
+def images(daemon_set: Any) -> list[str]:
+    return [container["image"] for container in daemon_set["spec"]["template"]["spec"]["initContainers"]]
+
+
+def pools_of(daemon_set: Any) -> list[str]:
+    affinity = daemon_set["spec"]["template"]["spec"]["affinity"]["nodeAffinity"]
+    terms = affinity["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
+    return [expression["values"][0] for term in terms for expression in term["matchExpressions"]]

@@ -63,6 +63,9 @@ class PoolSettings(Section):
     """GB of the OS disk. Default: Azure's for the size. A change replaces the pool."""
     os_disk_type: Literal["Managed", "Ephemeral"] | None = None
     """Default: Azure's for the size. A change replaces the pool."""
+    images: tuple[Annotated[str, rules.image], ...] = ()
+    """Images of the pool's workloads, each with a shell. Nodes pull them while their drivers are installed, after the
+    validation's."""
     node_image_snapshot_id: Annotated[str, rules.snapshot_id] | None = None
     """A node pool snapshot whose node image the pool gets. Default: the newest image of the OS SKU."""
     capacity_reservation_group_id: Annotated[str, rules.capacity_reservation_group_id] | None = None
