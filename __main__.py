@@ -14,7 +14,12 @@ from aks_infiniband import RdmaCluster, RdmaClusterArgs, load  # noqa: E402
 # this exit code the language host knows that the cause has been told (pulumi, pulumi-language-python).
 signal.signal(signal.SIGINT, lambda *_: os._exit(32))
 
-cluster = RdmaCluster("rdma", args=RdmaClusterArgs(stack=load()))
+stack = load()
+if stack.preflight:
+    from aks_infiniband_cli.preflight.at_start import check_first
+
+    check_first(stack)
+cluster = RdmaCluster("rdma", args=RdmaClusterArgs(stack=stack))
 
 pulumi.export("clusterName", cluster.cluster_name)
 pulumi.export("kubeconfig", cluster.kubeconfig)

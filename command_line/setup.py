@@ -10,5 +10,11 @@ _VERSION = tomllib.loads(_LIBRARY.read_text(encoding="utf-8"))["project"]["versi
 
 setup(
     version=_VERSION,
-    install_requires=[f"aks-infiniband=={_VERSION}", "lightkube>=1.0,<2", "pyyaml>=6,<7", "rich>=14,<16"],
+    install_requires=[
+        f"aks-infiniband=={_VERSION}",
+        "lightkube>=1.0,<2",
+        "pulumi>=3.259,<4",
+        "pyyaml>=6,<7",
+        "rich>=14,<16",
+    ],
 )

@@ -2,28 +2,66 @@
 
 import base64
 import json
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from ipaddress import IPv4Network
-from typing import Any
+from typing import Any, Final
 
+from azure.core import AzureClouds
 from azure.core.credentials import TokenCredential
-from azure.core.exceptions import ClientAuthenticationError
-from azure.identity import DefaultAzureCredential
+from azure.core.exceptions import ClientAuthenticationError, ResourceNotFoundError
+from azure.identity import ClientSecretCredential, DefaultAzureCredential
 from azure.mgmt.authorization import AuthorizationManagementClient
 from azure.mgmt.compute import ComputeManagementClient
 from azure.mgmt.containerservice import ContainerServiceClient
+from azure.mgmt.core.tools import get_arm_endpoints
 from azure.mgmt.network import NetworkManagementClient
 from azure.mgmt.resource.features import FeatureClient
 from azure.mgmt.resource.resources import ResourceManagementClient
 from azure.mgmt.resource.subscriptions import SubscriptionClient
 
-from aks_infiniband_cli.preflight.facts import Network, Offer, Permission, Role, Subnet, Subscription, Usage
+from aks_infiniband_cli.console import CommandError
+from aks_infiniband_cli.preflight.facts import (
+    Deployed,
+    Machines,
+    Network,
+    Offer,
+    Permission,
+    Role,
+    Subnet,
+    Subscription,
+    Usage,
+)
+
+_CLOUD: Final = ("azure-native:environment", "ARM_ENVIRONMENT")
+"""What names the cloud to Pulumi: configuration, or else the environment."""
+_CLOUDS: Final = {
+    "public": AzureClouds.AZURE_PUBLIC_CLOUD,
+    "usgovernment": AzureClouds.AZURE_US_GOVERNMENT,
+    "china": AzureClouds.AZURE_CHINA_CLOUD,
+}
+"""By Pulumi's names (pulumi-azure-native 3.12.0, config/vars.d.ts, read 2026-11-22)."""
+_PRINCIPAL: Final = ("ARM_TENANT_ID", "ARM_CLIENT_ID", "ARM_CLIENT_SECRET")
 
 
 def login() -> TokenCredential:
-    """Whoever `az login`, environment or managed identity says; nobody is asked."""
+    """Whoever Pulumi's variables of a service principal, `az login`, environment or managed identity say.
+
+    Nobody is asked.
+    """
+    if all(map(os.environ.get, _PRINCIPAL)):
+        return ClientSecretCredential(*(os.environ[name] for name in _PRINCIPAL))
     return DefaultAzureCredential(exclude_interactive_browser_credential=True)
+
+
+def endpoint_of(configuration: Mapping[str, Any]) -> str:
+    """The URL of Azure Resource Manager in the stack's cloud. Raises CommandError for a cloud that is not known."""
+    configured, variable = _CLOUD
+    cloud = str(configuration.get(configured) or os.environ.get(variable) or "public").lower()
+    if cloud not in _CLOUDS:
+        raise CommandError(f"{configured} is {cloud!r}, and known are {', '.join(_CLOUDS)}: say --endpoint")
+    return str(get_arm_endpoints(_CLOUDS[cloud])["resource_manager"]).rstrip("/")
 
 
 def of_all(credential: TokenCredential, endpoint: str) -> dict[str, Any]:
@@ -95,6 +133,18 @@ class Azure:
             for name in (str(version.version), *(version.patch_versions or {})):
                 found[name] = plans
         return found
+
+    def deployed(self, group: str, name: str) -> Deployed | None:
+        """A cluster, by resource group and name; None where it is not there."""
+        try:
+            found = ContainerServiceClient(**self._given).managed_clusters.get(group, name)
+        except ResourceNotFoundError:
+            return None
+        pools = {
+            str(pool.name): Machines(vm_size=str(pool.vm_size), count=int(pool.count or 0))
+            for pool in found.agent_pool_profiles or ()
+        }
+        return Deployed(version=str(found.current_kubernetes_version), pools=pools)
 
     def networks(self) -> Sequence[Network]:
         """The subscription's virtual networks."""

@@ -1,13 +1,13 @@
 """Each check: from what a stack needs and what Azure says to a line. Pure functions."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
 from aks_infiniband.azure.feature import ABSENT, FEATURE_NAME, PROVIDER_NAMESPACE, unwanted
 
 from aks_infiniband_cli.preflight.facts import Network, Offer, Subnet, Subscription, Usage
-from aks_infiniband_cli.preflight.needs import Needs
+from aks_infiniband_cli.preflight.needs import MachinesNeeded, Needs
 
 State = Literal["pass", "fail", "not checked"]
 REGIONAL: Final = "cores"
@@ -62,11 +62,13 @@ def feature(needs: Needs, subscription_id: str, state: str) -> Line:
 
 def sizes(needs: Needs, offers: Mapping[str, Offer]) -> list[Line]:
     """Whether the region offers each pool's size to the subscription, in the pool's zones. offers: by size."""
-    return [_size(needed.pool, needed.vm_size, needed.zones, needs.region, offers) for needed in needs.machines]
+    return [_size(needed, needs.region, offers.get(needed.vm_size)) for needed in needs.machines]
 
 
-def _size(pool: str, vm_size: str, zones: Sequence[str], region: str, offers: Mapping[str, Offer]) -> Line:
-    check, offer = f"size of {pool}", offers.get(vm_size)
+def _size(needed: MachinesNeeded, region: str, offer: Offer | None) -> Line:
+    check, vm_size, zones = f"size of {needed.pool}", needed.vm_size, needed.zones
+    if needed.there >= needed.count:
+        return Line(check=check, state="pass", found=f"{needed.there} × {vm_size} are there already")
     other = f"az vm list-skus --size {vm_size} --all --query '[].[locations[0], restrictions]' lists all regions"
     if offer is None:
         return Line(check=check, state="fail", found=f"{region} has no {vm_size}", remedy=other)
@@ -82,11 +84,14 @@ def _size(pool: str, vm_size: str, zones: Sequence[str], region: str, offers: Ma
 
 
 def quota(needs: Needs, offers: Mapping[str, Offer], usages: Mapping[str, Usage], subscription_id: str) -> list[Line]:
-    """VCPUs × (count + surge) against each family's quota and the region's. usages: by Azure's name of the quota."""
+    """VCPUs × machines to come, surge included, against each family's quota and the region's.
+
+    usages: by Azure's name of the quota.
+    """
     wanted: dict[str, int] = {}
     for needed in needs.machines:
         if offer := offers.get(needed.vm_size):
-            vcpus = offer.vcpus * (needed.count + needed.surge)
+            vcpus = offer.vcpus * needed.added
             for name in (offer.family, REGIONAL):
                 wanted[name] = wanted.get(name, 0) + vcpus
     return [_quota(name, vcpus, needs.region, usages, subscription_id) for name, vcpus in sorted(wanted.items())]
@@ -112,6 +117,8 @@ def _quota(name: str, vcpus: int, region: str, usages: Mapping[str, Usage], subs
 def kubernetes(needs: Needs, offered: Mapping[str, Sequence[str]]) -> Line:
     """Whether AKS makes clusters of the version with the plan. offered: support plans by version, patches included."""
     version, plan = needs.kubernetes_version, needs.support_plan
+    if needs.version_there and f"{needs.version_there}.".startswith(f"{version}."):
+        return Line(check="Kubernetes", state="pass", found=f"the cluster runs {needs.version_there} already")
     if plan in offered.get(version, ()):
         return Line(check="Kubernetes", state="pass", found=f"{needs.region} offers {version} with {plan}")
     others = ", ".join(known for known, plans in offered.items() if plan in plans) or "none"
@@ -122,7 +129,8 @@ def kubernetes(needs: Needs, offered: Mapping[str, Sequence[str]]) -> Line:
 def networks(needs: Needs, found: Sequence[Network]) -> Line:
     """Whether the network that is made can be peered with those that are there."""
     assert needs.network is not None
-    clashing = [known.id for known in found for prefix in known.prefixes if prefix.overlaps(needs.network)]
+    others = [known for known in found if f"/resourcegroups/{needs.group}/".lower() not in known.id.lower()]
+    clashing = [known.id for known in others for prefix in known.prefixes if prefix.overlaps(needs.network)]
     if not clashing:
         text = f"{needs.network} overlaps no network of the subscription"
         return Line(check="addresses", state="pass", found=text)
@@ -133,24 +141,34 @@ def networks(needs: Needs, found: Sequence[Network]) -> Line:
 
 def subnet(needs: Needs, found: Subnet) -> Line:
     """Whether an existing subnet has room for the machines, and overlaps neither pods nor services."""
-    check, nodes = f"subnet {found.id.rsplit('/', 1)[-1]}", sum(each.count + each.surge for each in needs.machines)
+    check, nodes = f"subnet {found.id.rsplit('/', 1)[-1]}", sum(each.added for each in needs.machines)
     overlapping = [str(given) for given in needs.ranges if given.overlaps(found.prefix)]
     if overlapping:
         text = f"{found.prefix} overlaps {', '.join(overlapping)}"
         return Line(check=check, state="fail", found=text, remedy="set cluster.network.podCidr or serviceCidr")
-    text = f"{found.prefix} has {found.free} free addresses; the stack's machines take {nodes} with those of upgrades"
+    text = f"{found.prefix} has {found.free} free addresses; the machines to come take {nodes}, with those of upgrades"
     if found.free < nodes:
         return Line(check=check, state="fail", found=text, remedy="name a larger subnet, or free addresses")
     return Line(check=check, state="pass", found=text)
 
 
-def price(needs: Needs, prices: Mapping[str, float]) -> Line:
-    """What the machines cost an hour. prices: USD of one machine, by size."""
+def price(needs: Needs, prices: Mapping[str, float]) -> list[Line]:
+    """What the machines cost an hour, and while they are validated once. prices: USD of one machine, by size."""
     unknown = sorted({needed.vm_size for needed in needs.machines} - set(prices))
     if unknown:
         found = f"Azure's retail prices have no {', '.join(unknown)} in {needs.region}"
-        return Line(check="price", state="not checked", found=found, remedy="ask for an offer")
+        return [Line(check="price", state="not checked", found=found, remedy="ask for an offer")]
     parts = [f"{each.count} × {each.vm_size} {prices[each.vm_size]:g}" for each in needs.machines]
     total = sum(each.count * prices[each.vm_size] for each in needs.machines)
     text = f"{total:.2f} USD an hour, pay as you go, without disks and traffic: {', '.join(parts)}"
-    return Line(check="price", state="pass", found=text)
+    return [Line(check="price", state="pass", found=text), *_price_of_validation(needs, prices)]
+
+
+def _price_of_validation(needs: Needs, prices: Mapping[str, float]) -> Iterator[Line]:
+    validated = [each for each in needs.machines if each.validated]
+    if validated:
+        parts = [f"{each.validated} × {each.vm_size}" for each in validated]
+        hourly = sum(each.validated * prices[each.vm_size] for each in validated)
+        most, minutes = hourly * needs.validation_seconds / 3600, needs.validation_seconds / 60
+        found = f"{most:.2f} USD at most: {', '.join(parts)}, {minutes:g} minutes (validation.timeoutSeconds)"
+        yield Line(check="price of one validation", state="pass", found=found)

@@ -12,7 +12,6 @@ from aks_infiniband_cli.console import FINE, FOUND, Answer, Command, at_work, un
 if TYPE_CHECKING:  # importing it takes a second, and the Azure clients are an extra
     from aks_infiniband_cli.preflight.checks import Line
 
-ENDPOINT: Final = "https://management.azure.com"
 _STYLES: Final = {"pass": "green", "fail": "bold red", "not checked": "yellow"}
 
 
@@ -21,7 +20,7 @@ def declare_stack(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-s", "--stack", required=True, metavar="NAME", help="reads Pulumi.NAME.yaml")
     parser.add_argument("--folder", type=Path, default=Path(), help="where the stack file is; default: here")
     parser.add_argument("--subscription", metavar="ID", help="default: the stack's, or $ARM_SUBSCRIPTION_ID")
-    parser.add_argument("--endpoint", default=ENDPOINT, metavar="URL", help="of Azure Resource Manager in other clouds")
+    parser.add_argument("--endpoint", metavar="URL", help="of Azure Resource Manager; default: of the stack's cloud")
 
 
 def run(given: argparse.Namespace) -> Answer:
@@ -29,16 +28,16 @@ def run(given: argparse.Namespace) -> Answer:
     from aks_infiniband_cli.preflight.looking import look  # noqa: PLC0415
 
     with at_work("Asking Azure"):
-        lines = look(given.folder / f"Pulumi.{given.stack}.yaml", given.subscription, given.endpoint.rstrip("/"))
+        lines = look(given.folder / f"Pulumi.{given.stack}.yaml", given.subscription, given.endpoint)
     return Answer(
         document={"stack": given.stack, "checks": [vars(line) for line in lines]},
-        text="\n".join(_plain(lines)),
+        text="\n".join(plain(lines)),
         shown=shown(lines),
         exit_code=FOUND if any(line.state == "fail" for line in lines) else FINE,
     )
 
 
-def _plain(lines: "Sequence[Line]") -> Iterator[str]:
+def plain(lines: "Sequence[Line]") -> Iterator[str]:
     """One line for each check, and what to do below it."""
     for line in lines:
         yield f"{line.state:<11}  {line.check}: {line.found}"

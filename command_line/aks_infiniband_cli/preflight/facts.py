@@ -1,5 +1,6 @@
 """What Azure says of a subscription and a region, as plain data."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Network
 
@@ -53,6 +54,22 @@ class Usage:
 
     current: int
     limit: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Machines:
+    """The machines of a pool that is there already."""
+
+    vm_size: str
+    count: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Deployed:
+    """The cluster of a stack that is deployed already. version: of Kubernetes, with its patch. pools: by name."""
+
+    version: str
+    pools: Mapping[str, Machines]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,16 +1,17 @@
 """Looks at a stack file and at Azure, and gives a line for each check."""
 
 import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from aks_infiniband.azure.feature import FEATURE_NAME, PROVIDER_NAMESPACE
 from aks_infiniband.stack.settings.mistakes import SettingsError
+from aks_infiniband.stack.stack import Stack
 from azure.core.exceptions import AzureError
 
 from aks_infiniband_cli.preflight import checks, prices
-from aks_infiniband_cli.preflight.azure import Azure, login
+from aks_infiniband_cli.preflight.azure import Azure, endpoint_of, login
 from aks_infiniband_cli.preflight.charts import charts
 from aks_infiniband_cli.preflight.checks import Line
 from aks_infiniband_cli.preflight.needs import PROVIDERS, Needs, needs_of
@@ -26,10 +27,10 @@ _LEFT: Final = (
 _Found = TypeVar("_Found")
 
 
-def look(file: Path, subscription_id: str | None, endpoint: str) -> list[Line]:
+def look(file: Path, subscription_id: str | None, endpoint: str | None) -> list[Line]:
     """A line for each check of a stack file. Raises CommandError where there is no file, or no subscription is named.
 
-    endpoint: of Azure Resource Manager.
+    endpoint: of Azure Resource Manager; None for that of the configured cloud.
     """
     configuration = configuration_of(file)
     try:
@@ -37,13 +38,24 @@ def look(file: Path, subscription_id: str | None, endpoint: str) -> list[Line]:
     except SettingsError as error:
         return [Line(check="settings", state="fail", found=str(error), remedy=f"mend {file}")]
     settings = Line(check="settings", state="pass", found=f"{file} has no mistakes")
-    here = [settings, *charts(stack, file.parent)]
+    return [settings, *lines_of(stack, file.parent, configuration, subscription_id, endpoint)]
+
+
+def lines_of(
+    stack: Stack, folder: Path, configuration: Mapping[str, Any], subscription_id: str | None, endpoint: str | None
+) -> list[Line]:
+    """A line for each check of a stack, beside its settings. Raises CommandError where no subscription is named.
+
+    folder: to which paths are relative. endpoint: of Azure Resource Manager; None for that of the configured cloud.
+    """
+    here = list(charts(stack, folder))
     needs = needs_of(stack)
     if needs is None:
         found = "the cluster is there already, and the stack makes nothing in Azure"
         return [*here, Line(check="Azure", state="not checked", found=found)]
     chosen = subscription_of(subscription_id, configuration)
-    return [*here, *_kubelogin(needs), *_of_azure(needs, Azure(login(), endpoint, chosen), chosen)]
+    azure = Azure(login(), endpoint or endpoint_of(configuration), chosen)
+    return [*here, *_kubelogin(needs), *_of_azure(needs, azure, chosen)]
 
 
 def _kubelogin(needs: Needs) -> Iterator[Line]:
@@ -63,6 +75,11 @@ def _of_azure(needs: Needs, azure: Azure, subscription_id: str) -> Iterator[Line
         yield Line(check="all else in Azure", state="not checked", found="the subscription cannot be read")
         return
     region = needs.region
+    try:
+        needs = needs.beyond(azure.deployed(needs.group, needs.cluster))
+    except AzureError as error:
+        found = f"whether it is there already: {_first_line(error)}; all its machines count as new"
+        yield Line(check="cluster", state="not checked", found=found, remedy=_MAY_READ)
     yield from _asked(
         "providers", azure.providers, lambda states: [checks.providers(states, PROVIDERS, subscription_id)]
     )
@@ -85,7 +102,7 @@ def _of_azure(needs: Needs, azure: Azure, subscription_id: str) -> Iterator[Line
     for subnet_id in needs.subnets:
         yield from _subnet(needs, azure, subnet_id)
     sizes = sorted({needed.vm_size for needed in needs.machines})
-    yield from _asked("price", lambda: prices.prices(sizes, region), lambda found: [checks.price(needs, found)])
+    yield from _asked("price", lambda: prices.prices(sizes, region), lambda found: checks.price(needs, found))
     for check, found, remedy in _LEFT:
         yield Line(check=check, state="not checked", found=found, remedy=remedy)
 

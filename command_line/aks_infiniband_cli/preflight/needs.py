@@ -1,17 +1,20 @@
 """What a stack needs of Azure, as plain data."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from ipaddress import IPv4Network
 from math import ceil
 from typing import Final
 
 from aks_infiniband.azure.arguments import Machines, OrdinaryPool
+from aks_infiniband.azure.profiles import SYSTEM_POOL
 from aks_infiniband.facts.kubernetes import SupportPlan
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.stack.azure_cluster import AzureClusterArgs
 from aks_infiniband.stack.settings.consistency.networks import ORDINARY_SURGE, SYSTEM_SURGE
 from aks_infiniband.stack.stack import Stack
+
+from aks_infiniband_cli.preflight.facts import Deployed
 
 PROVIDERS: Final = (
     "Microsoft.Authorization",
@@ -27,13 +30,24 @@ PROVIDERS: Final = (
 
 @dataclass(frozen=True, kw_only=True)
 class MachinesNeeded:
-    """The machines of one pool. count: at most; surge: further ones during an upgrade."""
+    """The machines of one pool.
+
+    count: at most; surge: further ones during an upgrade; there: those that are there already. validated: of how many
+    a validation has the whole machine.
+    """
 
     pool: str
     vm_size: str
     count: int
     surge: int
     zones: tuple[str, ...]
+    there: int = 0
+    validated: int = 0
+
+    @property
+    def added(self) -> int:
+        """Machines that are to come, with those of an upgrade."""
+        return max(self.count + self.surge - self.there, 0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,9 +57,12 @@ class Needs:
     feature: whether AKSInfinibandSupport must be registered (True) or must not be (False). network: the range that is
     made; None where subnets, IDs of which are given, are there already. ranges: of pods and services, which no existing
     subnet may overlap. login: whether kubelogin logs in. new_identity: whether the cluster's identity is made.
+    version_there: of Kubernetes, where the cluster is there already. validation_seconds: how long one may take.
     """
 
     region: str
+    group: str
+    cluster: str
     machines: Sequence[MachinesNeeded]
     kubernetes_version: str
     support_plan: SupportPlan
@@ -55,6 +72,20 @@ class Needs:
     ranges: tuple[IPv4Network, ...]
     login: bool
     new_identity: bool
+    validation_seconds: float
+    version_there: str | None = None
+
+    def beyond(self, there: Deployed | None) -> "Needs":
+        """What is left to be made of a stack that is deployed already."""
+        if there is None:
+            return self
+        machines = [
+            replace(needed, there=known.count)
+            if (known := there.pools.get(needed.pool)) and known.vm_size == needed.vm_size
+            else needed
+            for needed in self.machines
+        ]
+        return replace(self, machines=machines, version_there=there.version)
 
 
 def needs_of(stack: Stack) -> Needs | None:
@@ -64,7 +95,7 @@ def needs_of(stack: Stack) -> Needs | None:
     cluster = stack.cluster.cluster
     own, network = cluster.system_pool, cluster.network
     system = MachinesNeeded(
-        pool="system",
+        pool=SYSTEM_POOL,
         vm_size=own.vm_size,
         count=own.count,
         surge=SYSTEM_SURGE,
@@ -74,7 +105,9 @@ def needs_of(stack: Stack) -> Needs | None:
     ranges = [network.service_cidr, *(() if network.pod_subnet_id else (network.pod_cidr,))]
     return Needs(
         region=cluster.location,
-        machines=[system, *(_needed(pool, machines) for pool, machines in stack.cluster.pools)],
+        group=cluster.resource_group_name,
+        cluster=cluster.cluster_name,
+        machines=[system, *(_needed(pool, machines, stack.validation.mode) for pool, machines in stack.cluster.pools)],
         kubernetes_version=cluster.kubernetes_version,
         support_plan=cluster.support_plan,
         feature=stack.cluster.feature is not None,
@@ -83,15 +116,17 @@ def needs_of(stack: Stack) -> Needs | None:
         ranges=tuple(ranges),
         login=cluster.access.entra_id,
         new_identity=cluster.identity_id is None,
+        validation_seconds=stack.validation.timeout_seconds,
     )
 
 
-def _needed(pool: Pool | OrdinaryPool, machines: Machines) -> MachinesNeeded:
+def _needed(pool: Pool | OrdinaryPool, machines: Machines, validation: str) -> MachinesNeeded:
     count = machines.autoscale.max_count if machines.autoscale else pool.node_count
     return MachinesNeeded(
         pool=pool.name,
         vm_size=pool.size.name if isinstance(pool, Pool) else pool.vm_size,
         count=count,
         surge=0 if isinstance(pool, Pool) else ceil(count * ORDINARY_SURGE),
+        validated=pool.node_count if isinstance(pool, Pool) and validation != "off" else 0,
         zones=tuple(machines.zones),
     )

@@ -16,7 +16,7 @@ def run(given: argparse.Namespace) -> Answer:
 
     with at_work("Looking for what is left"):
         file: Path = given.folder / f"Pulumi.{given.stack}.yaml"
-        where, orphans = look(file, given.subscription, given.endpoint.rstrip("/"))
+        where, orphans = look(file, given.subscription, given.endpoint)
     clean = f"Nothing of stack {given.stack} is left in {where}."
     shown = [uncut(("left  ", "bold red"), orphan.what, "\n      remove: ", orphan.remedy) for orphan in orphans]
     lines = [line for orphan in orphans for line in (f"left  {orphan.what}", f"      remove: {orphan.remedy}")]

@@ -10,14 +10,14 @@ from azure.core.exceptions import AzureError
 from lightkube import ApiError
 
 from aks_infiniband_cli.console import CommandError
-from aks_infiniband_cli.preflight.azure import login
+from aks_infiniband_cli.preflight.azure import endpoint_of, login
 from aks_infiniband_cli.stack_file import configuration_of, stack_of, subscription_of
 from aks_infiniband_cli.teardown.azure import Azure
 from aks_infiniband_cli.teardown.cluster import left_in
 from aks_infiniband_cli.teardown.left import Orphan, groups_of, in_azure, orphaned
 
 
-def look(file: Path, subscription_id: str | None, endpoint: str) -> tuple[str, list[Orphan]]:
+def look(file: Path, subscription_id: str | None, endpoint: str | None) -> tuple[str, list[Orphan]]:
     """Where was looked, and what is left there. Raises CommandError where that cannot be read."""
     configuration = configuration_of(file)
     try:
@@ -31,7 +31,9 @@ def look(file: Path, subscription_id: str | None, endpoint: str) -> tuple[str, l
         raise CommandError(f"{file.parent / 'Pulumi.yaml'} is not there: the cluster is named after its project")
     chosen = subscription_of(subscription_id, configuration)
     try:
-        return f"subscription {chosen}", _in_azure(stack.cluster, Azure(login(), endpoint, chosen), chosen)
+        return f"subscription {chosen}", _in_azure(
+            stack.cluster, Azure(login(), endpoint or endpoint_of(configuration), chosen), chosen
+        )
     except AzureError as error:
         why = str(error).strip().partition("\n")[0]
         raise CommandError(f"subscription {chosen} cannot be read: {why}") from error

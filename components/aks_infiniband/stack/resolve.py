@@ -73,6 +73,7 @@ class Resolution:
             memlock=settings.network_operator.node_preparation,
             waits=plain(Waits, settings.readiness),
             validation=self._validation(),
+            preflight=settings.preflight,
             revalidate_when={
                 pool.name: self._revalidate_when(pool, resolved)
                 for pool, resolved in zip(self._reading.infiniband_pools, self.pools, strict=True)

@@ -77,6 +77,8 @@ class Stack:
     """How long is waited."""
     validation: ValidationOptions
     """How pools are validated."""
+    preflight: bool
+    """Whether the program checks first what Azure would refuse; no component reads it."""
     revalidate_when: Mapping[str, Mapping[str, Any]]
     """By pool, what a validation depends on beside the pool."""
 

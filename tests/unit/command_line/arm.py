@@ -20,7 +20,11 @@ CALLER = "77777777-8888-4999-8aaa-bbbbbbbbbbbb"
 
 @dataclass
 class Arm:
-    """What is answered. used: vCPUs in use by quota; refused: paths, as a pattern, that the caller may not read."""
+    """What is answered.
+
+    used: vCPUs in use by quota; refused: paths, as a pattern, that the caller may not read. cluster: the version of
+    Kubernetes of a cluster that is there, and by pool size and number of its machines.
+    """
 
     subscription: Subscription = field(default_factory=load)
     state: str = "Enabled"
@@ -36,6 +40,7 @@ class Arm:
     )
     groups: dict[str, list[str]] = field(default_factory=dict)
     identities: tuple[str, ...] = ()
+    cluster: tuple[str, dict[str, tuple[str, int]]] | None = None
     subnet_roles: list[dict[str, str]] = field(default_factory=list)
     refused: str = "^$"
     asked: list[str] = field(default_factory=list)
@@ -52,6 +57,8 @@ class Arm:
             return 200, {"entries": {}}
         if path == "/api/retail/prices":
             return 200, self._prices()
+        if self.cluster is None and "/managedClusters/" in path:
+            return 404, {"error": {"code": "ResourceNotFound", "message": path}}
         for pattern, body in self._routes().items():
             if found := re.fullmatch(f"/subscriptions/{self.subscription.subscription_id}{pattern}", path):
                 return 200, body(*found.groups())
@@ -72,6 +79,7 @@ class Arm:
             "/providers/Microsoft.Features/providers/(.+)/features/(.+)": self._feature,
             f"{compute}/skus": self._skus,
             f"{compute}/locations/(.+)/usages": self._usages,
+            f"/resourceGroups/.+{aks}/managedClusters/.+": self._cluster,
             f"{aks}/locations/(.+)/kubernetesVersions": self._versions,
             "/providers/Microsoft.Network/virtualNetworks": self._networks,
             "(/resourceGroups/.+/subnets/.+)": self._subnet,
@@ -193,6 +201,13 @@ class Arm:
                 for patch, support in plans.items()
             ]
         }
+
+    def _cluster(self) -> Any:
+        """Version, and size and number of each pool's machines."""
+        assert self.cluster is not None
+        version, pools = self.cluster
+        profiles = [{"name": name, "vmSize": size, "count": count} for name, (size, count) in pools.items()]
+        return {"properties": {"currentKubernetesVersion": version, "agentPoolProfiles": profiles}}
 
     def _networks(self) -> Any:
         return {

@@ -50,6 +50,7 @@ def logged_in(arm: Arm, folder: Path) -> Iterator[str]:
         serving(arm.answer, certificate) as url,
         mock.patch.dict(os.environ, environment),
         mock.patch.object(before, "login", Credential),
+        mock.patch.object(before, "endpoint_of", return_value=url),
         mock.patch.object(after, "login", Credential),
         mock.patch.object(retail_prices, "URL", f"{url}/api/retail/prices"),
         mock.patch.object(charts, "index_of", return_value=f"{url}/charts/index.yaml"),

@@ -4,6 +4,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from aks_infiniband_cli.console import CommandError
+from aks_infiniband_cli.preflight.azure import endpoint_of, login
+from azure.identity import ClientSecretCredential, DefaultAzureCredential
 
 from tests.unit.command_line.arm import Arm
 from tests.unit.command_line.logged_in import HUB
@@ -12,7 +15,7 @@ from tests.unit.command_line.preflight_stacks import FAMILY, H100, Checked, stac
 
 def test_it_only_reads(checked: Checked, arm: Arm) -> None:
     checked("-s", "dev")
-    assert len(arm.asked) == 13  # the server answers nothing but GET
+    assert len(arm.asked) == 14  # the server answers nothing but GET
 
 
 def test_the_shortfall_of_a_quota_is_exact_and_comes_with_the_request(checked: Checked, arm: Arm) -> None:
@@ -107,7 +110,7 @@ def test_an_existing_subnet_must_have_room_for_upgrades_too(checked: Checked, ar
     network = {"network": {"nodeSubnetId": f"{HUB}/subnets/nodes"}}
     code, lines = checked(*stack(tmp_path, cluster=network))
     assert code == 0
-    assert "4091 free addresses; the stack's machines take 5" in lines["subnet nodes"]["found"]
+    assert "4091 free addresses; the machines to come take 5" in lines["subnet nodes"]["found"]
     arm.used = {"addresses": 4087}
     code, lines = checked(*stack(tmp_path, cluster=network))
     assert code == 1
@@ -142,3 +145,61 @@ def test_grace_blackwell_needs_the_feature_absent(checked: Checked, arm: Arm, tm
     arm.feature = "NotRegistered"
     _, lines = checked(*stack(tmp_path, pool=pool))
     assert lines["feature"]["state"] == "pass"
+
+
+DEPLOYED = ("1.35.2", {"system": ("Standard_D8s_v5", 2), "ndh100": (H100, 2)})
+
+
+def test_machines_that_are_there_already_need_no_quota_once_more(checked: Checked, arm: Arm, tmp_path: Path) -> None:
+    arm.cluster, arm.used = DEPLOYED, {FAMILY: 384, "cores": 3990}
+    code, lines = checked("-s", "dev")
+    assert code == 0
+    assert lines[f"quota {FAMILY}"]["found"].startswith("0 vCPUs wanted")
+    assert lines["quota cores"]["found"].startswith("8 vCPUs wanted")  # the system pool's, during an upgrade
+    _, lines = checked(*stack(tmp_path, pool={"count": 3}))
+    assert lines[f"quota {FAMILY}"]["found"].endswith("96 short")
+
+
+def test_what_is_deployed_stays_though_azure_would_not_make_it_anew(checked: Checked, arm: Arm, tmp_path: Path) -> None:
+    arm.cluster, arm.without = ("1.30.9", DEPLOYED[1]), (H100,)
+    arm.networks = {HUB.replace("/network/", "/aks-infiniband-dev/"): "10.224.0.0/16"}
+    _, lines = checked("-s", "dev")
+    assert lines["size of ndh100"]["found"] == f"2 × {H100} are there already"
+    assert lines["addresses"]["remedy"] is None
+    assert lines["Kubernetes"]["state"] == "pass", "1.35 is to be raised to, and is offered"
+    arm.cluster = ("1.35.2", DEPLOYED[1])
+    arm.subscription = arm.subscription.model_copy(update={"kubernetes_versions": (), "long_term_support_versions": ()})
+    _, lines = checked("-s", "dev")
+    assert lines["Kubernetes"]["found"] == "the cluster runs 1.35.2 already"
+
+
+def test_where_the_cluster_may_not_be_read_all_machines_count_as_new(checked: Checked, arm: Arm) -> None:
+    arm.refused = "/managedClusters/"
+    _, lines = checked("-s", "dev")
+    assert lines["cluster"]["state"] == "not checked"
+    assert lines[f"quota {FAMILY}"]["found"].startswith("192 vCPUs wanted")
+
+
+def test_a_validation_costs_at_most_its_machines_time_until_the_limit(checked: Checked, tmp_path: Path) -> None:
+    _, lines = checked("-s", "dev")
+    assert lines["price of one validation"]["found"].startswith("98.32 USD at most: 2 ×")  # 2 × 98.32 × half an hour
+    limit = {"aks-infiniband:validation": {"mode": "warn", "timeoutSeconds": 900}}
+    _, lines = checked(*stack(tmp_path, **limit))
+    assert lines["price of one validation"]["found"].startswith("49.16 USD at most")
+    _, lines = checked(*stack(tmp_path, **{"aks-infiniband:validation": {"mode": "off"}}))
+    assert "price of one validation" not in lines
+
+
+def test_the_cloud_is_that_of_the_stack() -> None:
+    assert endpoint_of({}) == "https://management.azure.com"
+    assert endpoint_of({"azure-native:environment": "usgovernment"}) == "https://management.usgovcloudapi.net"
+    with pytest.raises(CommandError, match="public, usgovernment, china"):
+        endpoint_of({"azure-native:environment": "moon"})
+
+
+def test_pulumis_variables_of_a_service_principal_log_in_here_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("ARM_TENANT_ID", "ARM_CLIENT_ID", "ARM_CLIENT_SECRET"):
+        monkeypatch.setenv(name, "11111111-2222-4333-8444-555555555555")
+    assert isinstance(login(), ClientSecretCredential)
+    monkeypatch.delenv("ARM_CLIENT_SECRET")
+    assert isinstance(login(), DefaultAzureCredential)

@@ -7,7 +7,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[3]
 CANCELLED = """
 import os, signal
-source = open("__main__.py").read().partition("cluster = ")[0]
+source = open("__main__.py").read().partition("stack = ")[0]
 exec(compile(source, "__main__.py", "exec"))
 os.kill(os.getpid(), signal.SIGINT)
 """

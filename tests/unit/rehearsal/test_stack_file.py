@@ -133,6 +133,10 @@ def test_an_existing_cluster_is_the_rehearsals_own() -> None:
     assert "aks-infiniband:existingCluster" not in rehearsed({"config": {}})["config"]
 
 
+def test_a_rehearsal_asks_azure_nothing() -> None:
+    assert "aks-infiniband:preflight" not in rehearsed({"config": {"aks-infiniband:preflight": True}})["config"]
+
+
 def test_a_registry_of_charts_stays_and_the_path_of_each_chart_wins() -> None:
     registry = {"charts": "oci://registry.example.net/charts", "images": "registry.example.net"}
     config = rehearsed({"config": {"aks-infiniband:registry": registry}})["config"]

@@ -39,3 +39,5 @@ class Settings(Section):
     workload: WorkloadNamespaces = WorkloadNamespaces()
     readiness: Readiness = Readiness()
     validation: ValidationSettings = ValidationSettings()
+    preflight: bool = Field(default=False, strict=True)
+    """Whether `pulumi up` checks first what `aks-infiniband preflight` does, and changes nothing if a check fails."""
