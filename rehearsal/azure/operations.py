@@ -105,6 +105,7 @@ class Operations:
         try:
             request_faults.fail_early(self.cloud, record, operation)
             works[operation.kind](self.cloud, record)
+            request_faults.await_company(self.cloud, record, operation)
             request_faults.fail_late(record, operation)
             failure = None
         except Stopped:

@@ -62,6 +62,9 @@ _REFUSED_AT_ONCE: Final = {
 }
 
 
+_LATER_SECONDS: Final = 0.1
+_LATER_LOOKS: Final = 600
+"""How often, and how many real seconds apart, an operation looks for the request that is to come beside it."""
 _ACCEPTED: Final = ("AllocationFailed", "VMExtensionProvisioningError", "ApiServerUnreachable")
 """What shows only after Azure has accepted the request."""
 
@@ -126,6 +129,16 @@ def fail_early(cloud: Cloud, record: Record, operation: Operation) -> None:
     if operation.fault == "AllocationFailed" and not operation.late:
         cloud.clock.pause_until(operation.started + cloud.clock.latencies.seconds("poolUpdate"))
         raise allocation_failed(record)
+
+
+def await_company(cloud: Cloud, record: Record, operation: Operation) -> None:
+    """Let an operation last until the later request that a fault asks for has come: a busy computer sends it late."""
+    for index, fault in enumerate(cloud.subscription.faults):
+        if fault.side_by_side and _concerns(fault, record.pulumi_type, record.id, operation.kind):
+            for _ in range(_LATER_LOOKS):
+                if cloud.met.get(index, 0) >= fault.first:
+                    break
+                cloud.clock.pause(_LATER_SECONDS)
 
 
 def fail_late(record: Record, operation: Operation) -> None:

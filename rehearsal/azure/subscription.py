@@ -104,8 +104,8 @@ class Fault(_Data):
 
     code: the error; type: the resource's type without its namespace; name: which resources, with * and ?; operations:
     which requests; first: how many it meets, 0 for all; side_by_side: only a request that comes while another one on a
-    resource of the type and in the same cluster is under way; late: AllocationFailed only when the other machines have
-    joined, instead of after a minute.
+    resource of the type and in the same cluster is under way, and that one lasts until then, a minute at most;
+    late: AllocationFailed only when the other machines have joined, instead of after a minute.
     """
 
     code: FaultCode
