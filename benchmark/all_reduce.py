@@ -28,7 +28,7 @@ from typing import Any
 _VALIDATION = Path(__file__).resolve().parent.parent / "components" / "aks_infiniband" / "validation"
 sys.path.insert(0, str(_VALIDATION))
 
-from payload import collective, collective_judge, gpu, nccl, pattern  # noqa: E402 as the pods import it
+from payload import collective, collective_judge, gpu, nccl  # noqa: E402 as the pods import it
 
 GIB = 1 << 30
 COMPARED = [1 << 20, 64 << 20, GIB, 2 * GIB, 4 * GIB, 8 * GIB]
@@ -121,7 +121,7 @@ def compared(gpus: int, tuning: str, program: Path, turns: int) -> dict[str, Any
 def changed_message(size: int) -> dict[str, Any]:
     """What the check says of a sum, and of the same with one element changed in its midst and one at its end."""
     device = gpu.Gpu(gpu.VENDORS[0], 0)
-    expected = nccl.repeated(pattern.expected_sum, 1)
+    expected = nccl.repeated(gpu.expected_sum, 1)
     message = device.allocate(size)
     device.fill(message, size, expected)
     device.differing(message, 4, expected)  # once, so that the program is there

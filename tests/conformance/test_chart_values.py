@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
-from aks_infiniband.operators.chart_images import IMAGES, gpu_operator_images, network_operator_images
+from aks_infiniband.operators.charts import IMAGES, gpu_operator_images, network_operator_images
 from aks_infiniband.operators.gpu_operator import gpu_operator_values
 from aks_infiniband.operators.network_operator import network_operator_values
 from aks_infiniband.resources.registry import Registry

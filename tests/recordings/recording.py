@@ -106,7 +106,7 @@ def _plain(value: Any) -> Any:
         if _SECRET.items() <= value.items():
             return {"<secret>": _plain(value["value"])}
         return {
-            key: SOURCE if key.endswith(".py") and isinstance(item, str) else _plain(item)
+            key: SOURCE if key.endswith((".py", ".ptx")) and isinstance(item, str) else _plain(item)
             for key, item in sorted(value.items())
         }
     if isinstance(value, list):

@@ -18,6 +18,7 @@ from aks_infiniband.diagnosis.view import (
     is_unready,
     labelled,
     name_of,
+    owners_of,
     pairs,
     seen,
     why_not_made,
@@ -165,9 +166,7 @@ def job_findings(wait: Wait, view: View, *, leave_out: Callable[[Object], bool] 
     failed = condition(job, "Failed") or condition(job, "FailureTarget")
     uid = job["metadata"].get("uid")
     pods = [
-        pod
-        for pod in in_namespace(view.pods, namespace)
-        if any(owner.get("uid") == uid for owner in pod["metadata"].get("ownerReferences") or [])
+        pod for pod in in_namespace(view.pods, namespace) if any(owner.get("uid") == uid for owner in owners_of(pod))
     ]
     findings = []
     if failed:

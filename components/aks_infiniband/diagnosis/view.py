@@ -144,6 +144,12 @@ def is_unready(pod: Object, status: Mapping[str, Any]) -> bool:
     return running and not status.get("ready") and condition(pod, "Ready").get("status") == "False"
 
 
+def owners_of(item: Object) -> Sequence[Object]:
+    """The owner references of an object."""
+    found: Sequence[Object] = item["metadata"].get("ownerReferences") or []
+    return found
+
+
 def container_statuses(pod: Object) -> Iterator[Mapping[str, Any]]:
     """The statuses of a pod's containers, init containers first."""
     status = pod.get("status", {})

@@ -13,7 +13,6 @@ from aks_infiniband.facts import versions
 from aks_infiniband.facts.catalog.machine import GpuDriver
 from aks_infiniband.facts.pool import Pool, tolerations
 from aks_infiniband.operators import charts
-from aks_infiniband.operators.chart_images import gpu_operator_images
 from aks_infiniband.operators.release import (
     ONE_BY_ONE,
     SYSTEM_POOL,
@@ -91,7 +90,7 @@ def gpu_operator_values(
         "vfioManager": {"enabled": False},
         "operator": {"affinity": system_node_affinity(system_node_selector, pools)},
     }
-    derived = charts.over(charts.over(values, owned), gpu_operator_images(registry))
+    derived = charts.over(charts.over(values, owned), charts.gpu_operator_images(registry))
     return charts.merge(given, derived, chart=versions.GPU_OPERATOR_CHART.name)
 
 

@@ -12,7 +12,6 @@ from aks_infiniband.facts import versions
 from aks_infiniband.facts.catalog.machine import INFINIBAND_CLASS
 from aks_infiniband.facts.pool import Pool, tolerations
 from aks_infiniband.operators import charts
-from aks_infiniband.operators.chart_images import network_operator_images
 from aks_infiniband.operators.release import SYSTEM_POOL, OperatorArgs, install_operator, system_node_affinity
 from aks_infiniband.resources import metadata
 from aks_infiniband.resources.options import child_options
@@ -91,7 +90,7 @@ def network_operator_values(
         },
         "operator": place,
     }
-    derived = charts.over(values, network_operator_images(registry))
+    derived = charts.over(values, charts.network_operator_images(registry))
     return charts.merge(given, derived, chart=versions.NETWORK_OPERATOR_CHART.name)
 
 

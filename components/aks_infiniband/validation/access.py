@@ -10,8 +10,7 @@ import pulumi_kubernetes as k8s
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE, labels
 from aks_infiniband.resources.options import child_options
-from aks_infiniband.validation.job import rendezvous_name, report_name
-from aks_infiniband.validation.payload_files import payload_files
+from aks_infiniband.validation.job import payload_files, rendezvous_name, report_name
 
 _RBAC: Final = "rbac.authorization.k8s.io"
 

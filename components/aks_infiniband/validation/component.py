@@ -13,11 +13,11 @@ from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE
 from aks_infiniband.resources.options import child_options
 from aks_infiniband.resources.registry import Registry
 from aks_infiniband.validation.access import ValidationAccess, ValidationAccessArgs
-from aks_infiniband.validation.evidence import evidence
 from aks_infiniband.validation.expectations import expectations
-from aks_infiniband.validation.explanation import explain
+from aks_infiniband.validation.explanation import evidence, explain
 from aks_infiniband.validation.job import (
     named_job,
+    payload_files,
     pool_labels,
     rendezvous_name,
     report_name,
@@ -26,7 +26,6 @@ from aks_infiniband.validation.job import (
 from aks_infiniband.validation.options import ValidationOptions, Waits
 from aks_infiniband.validation.payload.expectations import Expectations
 from aks_infiniband.validation.payload.report import evidence_of, message_of, report_in, unmeasured_report
-from aks_infiniband.validation.payload_files import payload_files
 from aks_infiniband.validation.validation_job import validation_spec
 
 

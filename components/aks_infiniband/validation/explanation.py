@@ -1,16 +1,40 @@
-"""Why the wait for a validation's Job failed: what its report says, how the Job ended, and what its pods show."""
+"""What a validation's pods prove of its report, and why the wait for its Job failed: the report, the Job, its pods."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from aks_infiniband.diagnosis.pods import find_job, job_findings
-from aks_infiniband.diagnosis.view import Finding, Object, View, Wait, in_namespace, name_of
-from aks_infiniband.validation.evidence import evidence
+from aks_infiniband.diagnosis.view import (
+    Finding,
+    Object,
+    View,
+    Wait,
+    container_statuses,
+    in_namespace,
+    name_of,
+    owners_of,
+)
 from aks_infiniband.validation.payload.pod import EXIT_VERDICT
 from aks_infiniband.validation.payload.rendering import passed, table
-from aks_infiniband.validation.payload.report import REPORT_KEY, Report, evidence_of, headline, report_in
+from aks_infiniband.validation.payload.report import EVIDENCE, REPORT_KEY, Report, evidence_of, headline, report_in
 
 _MOST_ROWS: Final = 20
+
+
+def evidence(pods: Iterable[Object], run: str) -> str | None:
+    """The line that the pods of a Job, given by its uid, have left of their report.
+
+    None where none has, and where two pods contradict each other: one of them is somebody else's.
+    """
+    lines = {
+        line
+        for pod in pods
+        if any(owner.get("uid") == run and owner.get("controller") for owner in owners_of(pod))
+        for status in container_statuses(pod)
+        for line in str(((status.get("state") or {}).get("terminated") or {}).get("message") or "").splitlines()[:1]
+        if line.startswith(EVIDENCE)
+    }
+    return lines.pop() if len(lines) == 1 else None
 
 
 def explain(wait: Wait, view: View) -> list[Finding]:

@@ -7,6 +7,7 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping
+from importlib import resources
 from pathlib import PurePosixPath
 from typing import Any, Final
 
@@ -15,8 +16,9 @@ from aks_infiniband.resources.metadata import labels
 from aks_infiniband.validation.expectations import promised_labels
 from aks_infiniband.validation.options import Waits
 from aks_infiniband.validation.payload.pod import EXIT_RETRY
-from aks_infiniband.validation.payload_files import PACKAGE, payload_files
 
+PACKAGE: Final = "payload"
+"""Name under which the payload is imported inside the pods."""
 HOME: Final = "/opt/aks-infiniband"
 """Where the payload's ConfigMap is mounted."""
 LIMITS: Final = "/var/lib/aks-infiniband/limits.json"
@@ -96,6 +98,13 @@ def job_limits(seconds: float) -> dict[str, Any]:
             ]
         },
     }
+
+
+def payload_files() -> dict[str, str]:
+    """File name to text of every module of the payload, and of its program for GPUs, as they go into a ConfigMap."""
+    folder = resources.files("aks_infiniband.validation").joinpath(PACKAGE)
+    files = {entry.name: entry for entry in folder.iterdir() if entry.name.endswith((".py", ".ptx"))}
+    return {name: entry.read_text(encoding="utf-8") for name, entry in sorted(files.items())}
 
 
 def container(name: str, image: str) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.validation.expectations import expectations
-from aks_infiniband.validation.payload_files import payload_files
+from aks_infiniband.validation.job import payload_files
 from aks_infiniband.workload.environment import nccl_environment
 
 from rehearsal.faults.machine_faults import FILE

@@ -7,7 +7,7 @@ import pulumi
 import pytest
 from aks_infiniband import RdmaCluster, RdmaClusterArgs, load
 from aks_infiniband.facts.versions import Image
-from aks_infiniband.operators.chart_images import gpu_operator_images, network_operator_images
+from aks_infiniband.operators.charts import gpu_operator_images, network_operator_images
 from aks_infiniband.resources.registry import Registry, RegistryCredentials, RegistryCredentialsArgs
 
 from tests.unit.components.rdma_programs import configuration

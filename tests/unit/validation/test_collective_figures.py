@@ -3,7 +3,7 @@
 import numpy
 import pytest
 from aks_infiniband.validation.payload.collective_rank import bus_bandwidth, elements, foreseen_seconds, repeats
-from aks_infiniband.validation.payload.pattern import PERIOD, expected_sum
+from aks_infiniband.validation.payload.gpu import PERIOD, expected_sum
 
 BUDGET = 10.0
 

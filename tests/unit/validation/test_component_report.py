@@ -4,7 +4,7 @@ from typing import Any
 
 import pulumi
 import pytest
-from aks_infiniband.validation.evidence import evidence
+from aks_infiniband.validation.explanation import evidence
 from aks_infiniband.validation.payload.checks import make_check
 from aks_infiniband.validation.payload.report import build_report, evidence_of
 

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 from aks_infiniband.validation.payload import gpu
-from aks_infiniband.validation.payload.gpu import Gpu
+from aks_infiniband.validation.payload.gpu import PERIOD, Gpu, expected_sum, own_value
 from aks_infiniband.validation.payload.nccl import repeated
-from aks_infiniband.validation.payload.pattern import PERIOD, expected_sum, own_value
 
 WORD = 4
 

@@ -1,6 +1,7 @@
 """One GPU through its vendor's runtime library, by Python's ctypes: memory, copies, events, and what differs in memory.
 
-CUDA and HIP have the same functions, but for their first letters. Errors are RuntimeError, in the library's words.
+CUDA and HIP have the same functions, but for their first letters. Errors are RuntimeError, in the library's words. What
+the ranks of an all-reduce add up is here too: numbers whose sum is known at every position, and is exact.
 """
 
 from __future__ import annotations
@@ -9,10 +10,15 @@ import contextlib
 import ctypes
 import operator
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 Library = Any
 """A shared library, as ctypes opens it."""
+
+
+Positions = Any
+"""A number, or a tensor of numbers."""
 
 
 class Vendor(NamedTuple):
@@ -40,50 +46,7 @@ _TO_GPU, _FROM_GPU, _WITHIN_GPU = 1, 2, 3
 _CHUNK = 1 << 22
 """Bytes read back at once."""
 
-_COUNT_DIFFERING = b"""
-.version 6.0
-.target sm_70
-.address_size 64
-// differing += how many of the count words at data are not the pattern's, which repeats after period words
-.visible .entry count_differing(.param .u64 data, .param .u64 count, .param .u64 pattern, .param .u64 period,
-                                .param .u64 differing)
-{
-  .reg .pred %p<3>;
-  .reg .b32 %r<7>;
-  .reg .b64 %d<13>;
-  ld.param.u64 %d1, [data];
-  ld.param.u64 %d2, [count];
-  ld.param.u64 %d3, [pattern];
-  ld.param.u64 %d4, [period];
-  ld.param.u64 %d5, [differing];
-  mov.u32 %r1, %ctaid.x;
-  mov.u32 %r2, %ntid.x;
-  mov.u32 %r3, %tid.x;
-  mov.u32 %r4, %nctaid.x;
-  mul.wide.u32 %d6, %r1, %r2;
-  cvt.u64.u32 %d7, %r3;
-  add.u64 %d6, %d6, %d7;
-  mul.wide.u32 %d8, %r2, %r4;
-  mov.u64 %d12, 1;
-NEXT:
-  setp.ge.u64 %p1, %d6, %d2;
-  @%p1 bra END;
-  shl.b64 %d9, %d6, 2;
-  add.u64 %d9, %d9, %d1;
-  ld.global.u32 %r5, [%d9];
-  rem.u64 %d10, %d6, %d4;
-  shl.b64 %d10, %d10, 2;
-  add.u64 %d10, %d10, %d3;
-  ld.global.u32 %r6, [%d10];
-  setp.ne.u32 %p2, %r5, %r6;
-  @%p2 red.global.add.u64 [%d5], %d12;
-  add.u64 %d6, %d6, %d8;
-  bra NEXT;
-END:
-  ret;
-}
-\0"""
-"""PTX, which NVIDIA's driver translates for any GPU from Volta on."""
+_COUNT_DIFFERING = Path(__file__).with_name("count_differing.ptx")
 _BLOCKS, _THREADS = 1024, 256
 
 
@@ -224,9 +187,26 @@ def _program() -> tuple[Any, int] | None:
     """What starts a program on the GPU that is set, and the program; None where the driver has no translator."""
     driver = opened(["libcuda.so.1"])
     module, function = ctypes.c_void_p(), ctypes.c_void_p()
-    if driver.cuModuleLoadData(ctypes.byref(module), _COUNT_DIFFERING):
+    if driver.cuModuleLoadData(ctypes.byref(module), _COUNT_DIFFERING.read_bytes() + b"\0"):
         return None
     if driver.cuModuleGetFunction(ctypes.byref(function), module, b"count_differing"):
         return None
     driver.cuLaunchKernel.argtypes = [ctypes.c_void_p, *[ctypes.c_uint] * 7, *[ctypes.c_void_p] * 3]
     return driver.cuLaunchKernel, function.value or 0
+
+
+PERIOD = 1021
+"""Period of the test pattern in elements: a prime, so that a block that lands in another's place is seen."""
+
+
+def own_value(position: Positions, rank: int) -> Positions:
+    """What a rank holds at a position, or at each position of a tensor."""
+    return position % PERIOD + rank
+
+
+def expected_sum(position: Positions, ranks: int) -> Positions:
+    """The sum of own_value over all ranks.
+
+    A whole number below 2**24 for up to 4096 ranks, so float32 holds it exactly whatever the order of the additions.
+    """
+    return position % PERIOD * ranks + ranks * (ranks - 1) // 2

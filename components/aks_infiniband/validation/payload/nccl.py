@@ -15,8 +15,7 @@ from array import array
 from collections.abc import Sequence
 from typing import Any
 
-from .gpu import Gpu, Library, collectives
-from .pattern import PERIOD, expected_sum, own_value
+from .gpu import PERIOD, Gpu, Library, collectives, expected_sum, own_value
 
 _FLOAT, _DOUBLE = 7, 8
 _SUM, _MAX = 0, 2
@@ -68,21 +67,17 @@ class NcclRanks:
         self._message, self._count = 0, 0
 
     def allocate(self, count: int) -> None:
-        """Room for a message of that many float32, in place of the last one's."""
         if self._message:
             self._gpu.free(self._message)
         self._message, self._count = self._gpu.allocate(count * 4), count
 
     def fill(self) -> None:
-        """Put this rank's numbers into the message."""
         self._gpu.fill(self._message, self._count * 4, repeated(own_value, self._rank))
 
     def wrong(self) -> int:
-        """How many elements of the message are not the sum."""
         return self._gpu.differing(self._message, self._count * 4, repeated(expected_sum, self._ranks))
 
     def timed(self, iterations: int) -> float:
-        """Seconds of some all-reduces of the message in a row, on this rank, all ranks having begun together."""
         # On the GPU: the ranks' processes come out of a wait at different moments.
         self._queue(self._numbers, 1, _DOUBLE, _MAX)
         self._gpu.record(self._begin)
@@ -91,14 +86,12 @@ class NcclRanks:
         return self._gpu.seconds(self._begin, self._end)
 
     def largest(self, *numbers: float) -> Sequence[float]:
-        """The largest that any rank says, of each number."""
         self._gpu.write(self._numbers, array("d", numbers).tobytes())
         self._queue(self._numbers, len(numbers), _DOUBLE, _MAX)
         self._await("a comparison of numbers")
         return array("d", self._gpu.read(self._numbers, len(numbers) * 8))
 
     def close(self) -> None:
-        """Part."""
         self._call(self._library.ncclCommDestroy(self._comm))
 
     def _queue(self, address: int, count: int, kind: int, operation: int, *, times: int = 1) -> None:

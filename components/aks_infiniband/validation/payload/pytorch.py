@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from typing import Any
 
-from .pattern import expected_sum, own_value
+from .gpu import expected_sum, own_value
 
 _CHUNK = 1 << 26
 """Elements filled or checked at once, so that a 16 GiB message needs little memory beside itself."""
@@ -35,22 +35,18 @@ class TorchRanks:
         self._message: Any = None
 
     def allocate(self, count: int) -> None:
-        """Room for a message of that many float32, in place of the last one's."""
         self._message = None
         self._message = self._torch.empty(count, dtype=self._torch.float32, device=self._device)
 
     def fill(self) -> None:
-        """Put this rank's numbers into the message."""
         for part, positions in self._chunks():
             part.copy_(own_value(positions, self._rank))
 
     def wrong(self) -> int:
-        """How many elements of the message are not the sum."""
         chunks = self._chunks()
         return sum(int((part != expected_sum(positions, self._ranks)).sum().item()) for part, positions in chunks)
 
     def timed(self, iterations: int) -> float:
-        """Seconds of some all-reduces of the message in a row, on this rank, all ranks having begun together."""
         cuda = self._torch.cuda
         begin, end = cuda.Event(enable_timing=True), cuda.Event(enable_timing=True)
         self._dist.all_reduce(self._start)
@@ -62,14 +58,12 @@ class TorchRanks:
         return float(begin.elapsed_time(end)) / 1e3
 
     def largest(self, *numbers: float) -> Sequence[float]:
-        """The largest that any rank says, of each number."""
         values = self._torch.tensor(list(numbers), dtype=self._torch.float64, device=self._device)
         self._dist.all_reduce(values, op=self._dist.ReduceOp.MAX)
         found: Sequence[float] = values.tolist()
         return found
 
     def close(self) -> None:
-        """Part."""
         self._dist.destroy_process_group()
 
     def _chunks(self) -> Iterator[tuple[Any, Any]]:
