@@ -15,12 +15,12 @@ from aks_infiniband.diagnosis.view import (
     Object,
     View,
     condition,
-    describe,
     in_namespace,
     is_device_plugin,
     labelled,
     name_of,
     pairs,
+    shown_by,
 )
 from aks_infiniband.facts.catalog.machine import Mode
 from aks_infiniband.facts.pool import Pool
@@ -92,21 +92,12 @@ def _out_of_service(node: Object) -> Finding | None:
     ready = condition(node, "Ready")
     if ready.get("status") != "True":
         reason = f"{ready.get('reason', 'no Ready condition')}: {ready.get('message', '')}".rstrip(": ")
-        return Finding(
-            symptom="node-not-ready",
-            about=f"node {name_of(node)}",
-            what=f"node {name_of(node)} is not Ready ({reason})",
-            cause="a driver container that reloads the network or restarts containerd takes its node down",
-            command=describe("node", node),
-        )
+        cause = "a driver container that reloads the network or restarts containerd takes its node down"
+        return shown_by("node", node, "node-not-ready", f" is not Ready ({reason})", cause=cause)
     if node.get("spec", {}).get("unschedulable"):
-        return Finding(
-            symptom="node-cordoned",
-            about=f"node {name_of(node)}",
-            what=f"node {name_of(node)} is cordoned: nothing new is scheduled on it",
-            cause="an operator drains it for a driver upgrade, or a person does",
-            command=f"kubectl uncordon {name_of(node)}",
-        )
+        what, command = " is cordoned: nothing new is scheduled on it", f"kubectl uncordon {name_of(node)}"
+        cause = "an operator drains it for a driver upgrade, or a person does"
+        return shown_by("node", node, "node-cordoned", what, cause=cause, command=command)
     return None
 
 

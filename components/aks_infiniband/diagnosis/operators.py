@@ -14,6 +14,7 @@ from aks_infiniband.diagnosis.view import (
     labelled,
     name_of,
     pairs,
+    shown_by,
     why_not_made,
 )
 
@@ -44,19 +45,16 @@ def daemon_set_findings(view: View, namespace: str, name: str | None = None) -> 
             continue
         status = daemon_set.get("status") or {}
         desired, ready = status.get("desiredNumberScheduled", 0), status.get("numberReady", 0)
-        command, about = describe("daemonset", daemon_set), f"DaemonSet {name_of(daemon_set)}"
         if desired == 0 and not any(label in _selector(daemon_set) for label in _EMPTY_BY_DESIGN):
-            what = f"DaemonSet {name_of(daemon_set)} wants 0 pods: it does not match a single node"
-            cause = _why_no_node(daemon_set, view)
-            yield Finding(symptom="daemon-set-without-node", about=about, what=what, cause=cause, command=command)
+            what, cause = " wants 0 pods: it does not match a single node", _why_no_node(daemon_set, view)
+            yield shown_by("DaemonSet", daemon_set, "daemon-set-without-node", what, cause=cause)
         elif ready < desired:
             lacks_pods = status.get("currentNumberScheduled", 0) < desired
             refused = why_not_made("DaemonSet", daemon_set, view) if lacks_pods else ""
-            what = f"DaemonSet {name_of(daemon_set)}: {ready} of {desired} ready{refused and f'; {refused}'}"
+            what = f": {ready} of {desired} ready{refused and f'; {refused}'}"
             known = message_in(refused, ADMISSION)
-            symptom = known.id if known else "daemon-set-not-ready"
-            told = str(known) if known else None
-            yield Finding(symptom=symptom, about=about, what=what, cause=told, command=command)
+            symptom, told = (known.id, str(known)) if known else ("daemon-set-not-ready", None)
+            yield shown_by("DaemonSet", daemon_set, symptom, what, cause=told)
 
 
 def _selector(daemon_set: Object) -> Mapping[str, str]:
@@ -119,10 +117,8 @@ def release_findings(view: View, name: str, namespace: str) -> Iterator[Finding]
     for deployment in in_namespace(view.deployments, namespace):
         available = condition(deployment, "Available")
         if available.get("status") != "True":
-            what = f"Deployment {name_of(deployment)} is not available: {available.get('message', 'no status yet')}"
-            about = f"Deployment {name_of(deployment)}"
-            command = describe("deployment", deployment)
-            yield Finding(symptom="deployment-unavailable", about=about, what=what, command=command)
+            what = f" is not available: {available.get('message', 'no status yet')}"
+            yield shown_by("Deployment", deployment, "deployment-unavailable", what)
     ours = labelled(view.release_secrets, {"name": name})
     newest = max(ours, key=lambda item: int(item["metadata"]["labels"].get("version", "0")), default=None)
     state = newest["metadata"]["labels"].get("status", "") if newest else ""
@@ -148,24 +144,15 @@ def policy_findings(view: View, kind: str) -> list[Finding]:
 
 def _policy(policy: Object) -> Finding:
     status = policy.get("status") or {}
-    kind = policy["kind"]
-    state, about = status.get("state"), f"{kind} {name_of(policy)}"
+    kind, state = policy["kind"], status.get("state")
     if state in ("ignore", "ignored"):
-        return Finding(
-            symptom="policy-ignored",
-            about=about,
-            what=f"{about}: state {state} ({status.get('reason') or 'no reason given'})",
-            cause="somebody else made it" + _ONLY_NAME.get(kind, "") + ", and its leftovers may be in the way of ours",
-            command=f"kubectl delete {kind.lower()} {name_of(policy)} (once nobody needs it)",
-        )
+        what = f": state {state} ({status.get('reason') or 'no reason given'})"
+        cause = f"somebody else made it{_ONLY_NAME.get(kind, '')}, and its leftovers may be in the way of ours"
+        command = f"kubectl delete {kind.lower()} {name_of(policy)} (once nobody needs it)"
+        return shown_by(kind, policy, "policy-ignored", what, cause=cause, command=command)
     if not state:
-        return Finding(
-            symptom="policy-not-seen",
-            about=about,
-            what=f"{about} has no status yet",
-            cause="its operator is not running" + _ONLY_NAME.get(kind, ""),
-            command=describe(kind.lower(), policy),
-        )
+        cause = f"its operator is not running{_ONLY_NAME.get(kind, '')}"
+        return shown_by(kind, policy, "policy-not-seen", " has no status yet", cause=cause)
     parts = [
         f"{part.get('name')}: {part.get('state')} {part.get('message') or ''}".rstrip()
         for part in status.get("appliedStates") or []
@@ -178,12 +165,8 @@ def _policy(policy: Object) -> Finding:
     ]
     reason = str(status.get("reason") or "")
     detail = "; ".join(text for text in (*parts, *conditions, reason) if text)
-    return Finding(
-        symptom="policy-not-ready",
-        about=about,
-        what=f"{about}: state {state}" + (f" ({detail})" if detail else ""),
-        command=f"kubectl get {kind.lower()} {name_of(policy)} -o yaml",
-    )
+    what, command = f": state {state}", f"kubectl get {kind.lower()} {name_of(policy)} -o yaml"
+    return shown_by(kind, policy, "policy-not-ready", what + (f" ({detail})" if detail else ""), command=command)
 
 
 def doubled_section_findings(view: View) -> Iterator[Finding]:
@@ -197,14 +180,10 @@ def doubled_section_findings(view: View) -> Iterator[Finding]:
     for policy in view.policies:
         own = (policy.get("spec") or {}).keys() & _MOVING if policy.get("kind") == "NicNodePolicy" else ()
         if doubled := sorted(key for key in own if any(key in spec for spec in shared)):
-            what = (
-                f"NicNodePolicy {name_of(policy)} has {', '.join(doubled)}, and so has the NicClusterPolicy: its nodes "
-                "are to run both"
-            )
+            what = f" has {', '.join(doubled)}, and so has the NicClusterPolicy: its nodes are to run both"
             cause = "the pools agree by now, and the NicNodePolicy has to go first"
-            about = f"NicNodePolicy {name_of(policy)}"
             command = f"kubectl delete nicnodepolicy {name_of(policy)}, then pulumi up"
-            yield Finding(symptom="policies-overlap", about=about, what=what, cause=cause, command=command)
+            yield shown_by("NicNodePolicy", policy, "policies-overlap", what, cause=cause, command=command)
 
 
 def network_findings(view: View, name: str) -> Iterator[Finding]:
@@ -214,10 +193,9 @@ def network_findings(view: View, name: str) -> Iterator[Finding]:
             continue
         status = network.get("status") or {}
         if network.get("kind") == "IPoIBNetwork" and status.get("state") != "ready":
-            what = f"IPoIBNetwork {name}: state {status.get('state') or 'none'} {status.get('reason') or ''}".rstrip()
+            what = f": state {status.get('state') or 'none'} {status.get('reason') or ''}".rstrip()
             cause = None if status else "the Network Operator has not looked at it: is it running?"
-            about, command = f"IPoIBNetwork {name}", describe("ipoibnetwork", network)
-            yield Finding(symptom="ipoib-network-not-ready", about=about, what=what, cause=cause, command=command)
+            yield shown_by("IPoIBNetwork", network, "ipoib-network-not-ready", what, cause=cause)
         if network.get("kind") == "IPPool" and not status.get("allocations"):
             what = f"IPPool {name_of(network)} has given no node a block of addresses"
             cause = "NV-IPAM's controller is not running, or the pool's node selector matches no node"

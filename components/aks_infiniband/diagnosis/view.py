@@ -116,6 +116,17 @@ def describe(kind: str, item: Object) -> str:
     return f"kubectl {namespace}describe {kind} {metadata['name']}"
 
 
+def shown_by(
+    kind: str, item: Object, symptom: str, what: str, *, cause: str | None = None, command: str | None = None
+) -> Finding:
+    """A finding that one object shows.
+
+    what: goes on after the object's kind and name. command: by default the one that describes the object.
+    """
+    about, command = f"{kind} {name_of(item)}", command or describe(kind.lower(), item)
+    return Finding(symptom=symptom, about=about, what=f"{about}{what}", cause=cause, command=command)
+
+
 def condition(item: Object, kind: str) -> Mapping[str, Any]:
     """An object's status condition; empty when it has none of that type."""
     conditions: Sequence[Mapping[str, Any]] = item.get("status", {}).get("conditions") or []

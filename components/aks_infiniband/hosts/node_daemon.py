@@ -17,7 +17,7 @@ from aks_infiniband.resources.registry import SOURCES, Registry
 
 _HOST_PROC: Final = "/host/proc"
 """Where the container finds the machine's namespaces; hostPID would be the whole pod's, for good."""
-UNPRIVILEGED: Final = {
+_IDLE: Final = {
     "runAsNonRoot": True,
     "runAsUser": 65534,
     "allowPrivilegeEscalation": False,
@@ -25,7 +25,6 @@ UNPRIVILEGED: Final = {
     "readOnlyRootFilesystem": True,
     "seccompProfile": {"type": "RuntimeDefault"},
 }
-"""Of a container that needs nothing of its machine."""
 _RESOURCES: Final = {
     "requests": {"cpu": "10m", "memory": "32Mi"},
     "limits": {"cpu": "200m", "memory": "128Mi"},
@@ -40,7 +39,7 @@ def idle_container(registry: Registry) -> dict[str, Any]:
         "image": registry.image(versions.NODE_TOOLS.reference),
         "command": ["sh", "-c", "while true; do sleep 3600; done"],
         "resources": _RESOURCES,
-        "securityContext": UNPRIVILEGED,
+        "securityContext": _IDLE,
     }
 
 

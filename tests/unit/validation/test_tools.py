@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 from aks_infiniband.facts.baselines import FIGURES, GivenThreshold
-from aks_infiniband.facts.baselines.choice import baselines_of, thresholds
-from aks_infiniband.facts.baselines.published import BASELINES
+from aks_infiniband.facts.baselines.choice import BASELINES, baselines_of, thresholds
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.validation.payload.counters import growth, judge_counters, read_counters
 from aks_infiniband.validation.payload.facts import PROGRAMS

@@ -1,12 +1,12 @@
-"""The rows that fit a machine size, and what a figure is judged by."""
+"""The figures that somebody has published, those that fit a machine size, and what a figure is judged by."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
 from typing import Any, Final
 
 from aks_infiniband.facts.baselines import FIGURES, Baseline, GivenThreshold
-from aks_infiniband.facts.baselines.published import BASELINES
 from aks_infiniband.facts.catalog.machine import MachineSize
+from aks_infiniband.facts.tables import table
 
 _USUAL_SHARE: Final = 0.95
 """Of the signalling rate, per HCA: what healthy machines have shown (187.78 of 200 to 379.96 of 400 Gb/s with one queue
@@ -17,6 +17,23 @@ Azure/azurehpc-health-checks 0e0a1ac, conf/)."""
 _COLLECTIVE_SHARE: Final = 0.75
 """Of all ports' signalling rate, for the bus bandwidth of all-reduce: what Azure's limits for GB300 (150 of 200 GB/s)
 come to. It was not measured on the sizes that it is computed for, so it only warns."""
+
+
+def _rows(published: dict[str, Any]) -> Iterator[Baseline]:
+    for entry in published["entries"]:
+        shared = {key: value for key, value in entry.items() if key not in ("figures", "elsewhere_warns")}
+        shared["vm_sizes"] = tuple(published["sizes"][entry["vm_sizes"]]) if "vm_sizes" in entry else ()
+        shared["source"] = entry["source"].format_map(published["sources"])
+        for figure, own in entry["figures"].items():
+            row = Baseline(figure=figure, **shared, **own)
+            yield row
+            if entry.get("elsewhere_warns"):
+                tuning, limit = f"{row.tuning}; on another size it only warns", row.warn or row.fail
+                yield replace(row, vm_sizes=(), tuning=tuning, warn=limit, fail=None)
+
+
+BASELINES: Final = tuple(_rows(table(__package__, "published.yaml")))
+"""What is published (`published.yaml`), one row for each figure and circumstance."""
 
 
 def computed_floors(size: MachineSize) -> list[Baseline]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypedDict
+from typing import TypedDict, cast
 
 from .checks import Threshold, Try
 from .nccl_log import NONE, SOCKETS, Evidence, read_log, together, transport_name
@@ -94,6 +94,8 @@ class Collective(TypedDict, total=False):
     thresholds: dict[str, Threshold | None]
 
 
+_OF_RANK = ("rank", "gpu", "wrong", "reached_bytes", "failure")
+"""What a node's part of a run has of each rank: the figures are the same on all of them."""
 _OUTPUTS_KEPT = 2
 """Of one node: what all nodes say has to fit into one ConfigMap."""
 
@@ -101,7 +103,7 @@ _OUTPUTS_KEPT = 2
 def node_entry(
     node: str, node_rank: int, tuning: str, *, ranks: Sequence[Rank], logs: Sequence[str], seconds: float
 ) -> NodeRun:
-    """One node's part of a run, small enough for a ConfigMap: the figures are the same on every rank, so once.
+    """One node's part of a run, small enough for a ConfigMap.
 
     logs: NCCL's, of each rank.
     """
@@ -121,16 +123,7 @@ def node_entry(
         "stopped": best.get("stopped"),
         "seconds": round(seconds, 1),
         "evidence": together([read_log(log) for log in logs]),
-        "ranks": [
-            {
-                "rank": rank["rank"],
-                "gpu": rank["gpu"],
-                "wrong": rank.get("wrong"),
-                "reached_bytes": rank.get("reached_bytes"),
-                "failure": rank["failure"],
-            }
-            for rank in ranks
-        ],
+        "ranks": [cast("Rank", {key: rank.get(key) for key in _OF_RANK}) for rank in ranks],
     }
 
 

@@ -164,7 +164,5 @@ def _value(pattern: str, output: str) -> float:
     plain = re.sub(r"\x1b\[[0-9;]*m", "", output)  # sockperf colours its summary
     match = re.search(rf"^sockperf: Summary: {pattern}", plain, re.MULTILINE)
     if match is None or float(match.group(1)) <= 0:
-        said = [line.strip() for line in plain.splitlines() if line.strip()]
-        what = pattern.partition(" is ")[0]
-        raise OutputError(f"the output has no {what}; it ends with {said[-1] if said else ''!r}")
+        raise OutputError(pattern.partition(" is ")[0], plain)
     return float(match.group(1))

@@ -63,7 +63,7 @@ def _ping_pong(output: str) -> dict[str, float]:
     latency = re.search(r"^\d+ iters in [\d.]+ seconds = ([\d.]+) usec/iter\s*$", output, re.MULTILINE)
     throughput = re.search(r"^\d+ bytes in [\d.]+ seconds = ([\d.]+) Mbit/sec\s*$", output, re.MULTILINE)
     if latency is None or throughput is None:
-        raise OutputError(_nothing("ibv_rc_pingpong", output))
+        raise OutputError("result of ibv_rc_pingpong", output)
     return {
         "rdma-ping-pong-latency": _positive(latency.group(1), output),
         "rdma-ping-pong-throughput": _positive(throughput.group(1), output),
@@ -83,7 +83,7 @@ def _column(output: str, name: str, size: int) -> float:
         if name not in columns or len(fields) != len(columns):
             continue  # a row that was cut short, or mixed up with another line
         return _positive(fields[columns.index(name)], output)
-    raise OutputError(_nothing(f"a row of {size} bytes with {name}", output))
+    raise OutputError(f"result of a row of {size} bytes with {name}", output)
 
 
 def _positive(text: str, output: str) -> float:
@@ -92,10 +92,5 @@ def _positive(text: str, output: str) -> float:
     except ValueError:
         value = 0.0
     if not 0 < value < float("inf"):
-        raise OutputError(_nothing(f"a number above zero ({text!r} is none)", output))
+        raise OutputError(f"result of a number above zero ({text!r} is none)", output)
     return value
-
-
-def _nothing(what: str, output: str) -> str:
-    said = [line.strip() for line in output.splitlines() if line.strip(" -*\t")]
-    return f"the output has no result of {what}" + (f"; it ends with {said[-1]!r}" if said else "; it is empty")

@@ -101,9 +101,14 @@ _TELLING = re.compile(r"couldn't|can`t|cannot|unable|fail|error|not found|no suc
 _LINES = 2
 
 
+def _said(output: str) -> list[str]:
+    """The lines of an output that are more than a rule."""
+    return [line.strip() for line in output.splitlines() if line.strip(" -*\t")]
+
+
 def with_words(error: str, output: str) -> str:
     """An error with what the program said of it: its first complaints, or the last thing that it said at all."""
-    said = [line.strip() for line in output.splitlines() if line.strip(" -*\t")]
+    said = _said(output)
     telling = [line for line in said if _TELLING.search(line)][:_LINES] or said[-1:]
     return f"{error}: {'; '.join(telling)}" if telling else error
 
@@ -131,6 +136,11 @@ class Limits(NamedTuple):
 
 class OutputError(ValueError):
     """A tool ended well and said nothing that can be read."""
+
+    def __init__(self, what: str, output: str) -> None:
+        """``what`` was looked for in the output."""
+        said = _said(output)
+        super().__init__(f"the output has no {what}" + (f"; it ends with {said[-1]!r}" if said else "; it is empty"))
 
 
 class Answer(TypedDict, total=False):
