@@ -1,9 +1,10 @@
-"""Writes anew what is generated of docs/: the settings' reference and schema, the doctor's catalogue: `make docs`."""
+"""Writes anew what is generated of docs/: settings' reference and schema, doctor's catalogue, alerts: `make docs`."""
 
 import json
 from pathlib import Path
 from typing import Final
 
+from tests.documents.observability import observability_page
 from tests.documents.reference import reference
 from tests.documents.schema import stack_file_schema
 from tests.documents.symptoms import doctor_page
@@ -14,7 +15,12 @@ DOCS: Final = Path(__file__).parents[2] / "docs"
 def documents() -> dict[str, str]:
     """The content of each file, by its name in docs."""
     schema = json.dumps(stack_file_schema(), indent=2, ensure_ascii=False)
-    return {"settings.schema.json": f"{schema}\n", "settings.md": reference(), "doctor.md": doctor_page()}
+    return {
+        "settings.schema.json": f"{schema}\n",
+        "settings.md": reference(),
+        "doctor.md": doctor_page(),
+        "observability.md": observability_page(),
+    }
 
 
 if __name__ == "__main__":

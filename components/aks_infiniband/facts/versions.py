@@ -56,6 +56,9 @@ NODE_TOOLS: Final = Image(repository="mcr.microsoft.com/mirror/docker/library", 
 """A shell with nsenter, from Microsoft's registry, as people use it to get onto AKS nodes
 (ioanc/k8s-network-troubleshooting, pod-kubectl-debug-node.sh); Azure Linux's own base images have no nsenter."""
 
+NODE_EXPORTER: Final = Image(repository="quay.io/prometheus", image="node-exporter", version="v1.12.1")
+"""Prometheus' exporter of a machine's counters, of 2026-07-14, for amd64 and arm64."""
+
 VALIDATION_IMAGE: Final = "mcr.microsoft.com/azurelinux/base/python:3.12.9-13-azl3.0.20260706"
 """Azure Linux with Python, from Microsoft's registry: on AKS it is pulled without leaving Azure."""
 

@@ -17,7 +17,7 @@ from aks_infiniband.resources.registry import SOURCES, Registry
 
 _HOST_PROC: Final = "/host/proc"
 """Where the container finds the machine's namespaces; hostPID would be the whole pod's, for good."""
-_IDLE: Final = {
+UNPRIVILEGED: Final = {
     "runAsNonRoot": True,
     "runAsUser": 65534,
     "allowPrivilegeEscalation": False,
@@ -25,6 +25,7 @@ _IDLE: Final = {
     "readOnlyRootFilesystem": True,
     "seccompProfile": {"type": "RuntimeDefault"},
 }
+"""Of a container that needs nothing of its machine."""
 _RESOURCES: Final = {
     "requests": {"cpu": "10m", "memory": "32Mi"},
     "limits": {"cpu": "200m", "memory": "128Mi"},
@@ -39,7 +40,7 @@ def idle_container(registry: Registry) -> dict[str, Any]:
         "image": registry.image(versions.NODE_TOOLS.reference),
         "command": ["sh", "-c", "while true; do sleep 3600; done"],
         "resources": _RESOURCES,
-        "securityContext": _IDLE,
+        "securityContext": UNPRIVILEGED,
     }
 
 

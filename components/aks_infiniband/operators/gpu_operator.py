@@ -55,6 +55,7 @@ def gpu_operator_values(
     given: Mapping[str, Any] = MappingProxyType({}),
     driver_version: str | None = None,
     upgrade: DriverUpgrade = ONE_BY_ONE,
+    metrics: bool = False,
     system_node_selector: Mapping[str, str] = SYSTEM_POOL,
     registry: Registry = SOURCES,
 ) -> dict[str, Any]:
@@ -65,6 +66,7 @@ def gpu_operator_values(
     given: further values.
     driver_version: of the driver image where the operator owns the driver; default is the chart's.
     upgrade: how a changed driver version reaches the nodes.
+    metrics: whether the GPUs' metrics are read, so that DCGM exporter, which the chart starts by default, must stay.
     system_node_selector: labels of the nodes that carry the operator; empty means any node that is of no pool.
 
     Raises charts.ValuesError for pools that one release cannot serve, and for a given value that contradicts what
@@ -90,6 +92,8 @@ def gpu_operator_values(
         "vfioManager": {"enabled": False},
         "operator": {"affinity": system_node_affinity(system_node_selector, pools)},
     }
+    if metrics:
+        values["dcgmExporter"] = {"enabled": True}
     derived = charts.over(charts.over(values, owned), charts.gpu_operator_images(registry))
     return charts.merge(given, derived, chart=versions.GPU_OPERATOR_CHART.name)
 

@@ -1,7 +1,7 @@
 """Everything inside a cluster that makes its machines talk RDMA: operators, policies, networks, validation."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pulumi
@@ -10,6 +10,7 @@ import pulumi_kubernetes as kubernetes
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.hosts.node_preparation import NodePreparation
 from aks_infiniband.hosts.peermem import PeermemLoader
+from aks_infiniband.observability import Observability
 from aks_infiniband.operators.gpu_operator import GpuOperator
 from aks_infiniband.operators.ipoib import IpoibNetwork
 from aks_infiniband.operators.network_operator import NetworkOperator
@@ -54,6 +55,10 @@ class RdmaSoftware(pulumi.ComponentResource):
         gpus = self._gpus(system, prepared)
         for pull in args.stack.image_pulls():  # after the preparation, which may restart containerd
             pull.run(name, namespace=metadata.SYSTEM_NAMESPACE, opts=self._after(*system, *prepared))
+        if args.stack.observability is not None:  # no validation waits for it
+            metrics = replace(args.stack.observability, kubeconfig=args.kubeconfig)
+            after = self._after(*system, *self._machines(args.stack.pools))
+            Observability(f"{name}-observability", args=metrics, opts=after)
         workload_settings = WorkloadSettings(
             f"{name}-workload", args=args.stack.workload_settings(), opts=self._after(*workloads)
         )

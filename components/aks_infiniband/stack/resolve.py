@@ -13,6 +13,7 @@ from aks_infiniband.access.kubeconfig_file import KubeconfigFile, read_kubeconfi
 from aks_infiniband.facts import versions
 from aks_infiniband.facts.baselines import GivenThreshold
 from aks_infiniband.facts.pool import Pool
+from aks_infiniband.observability import ObservabilityArgs
 from aks_infiniband.operators import charts
 from aks_infiniband.operators.gpu_operator import gpu_operator_values, is_gpu_pool
 from aks_infiniband.operators.ipoib import Network, ipoib_networks
@@ -74,6 +75,7 @@ class Resolution:
             waits=plain(Waits, settings.readiness),
             validation=self._validation(),
             preflight=settings.preflight,
+            observability=self._observability(),
             revalidate_when={
                 pool.name: self._revalidate_when(pool, resolved)
                 for pool, resolved in zip(self._reading.infiniband_pools, self.pools, strict=True)
@@ -152,6 +154,7 @@ class Resolution:
                 given=people,
                 driver_version=given.driver_version,
                 upgrade=self.upgrade,
+                metrics=self._settings.observability is not None,
                 **self._everywhere,
             )
         return Operator(chart=self._chart(versions.GPU_OPERATOR_CHART, given.chart), given=people, values=values)
@@ -185,6 +188,19 @@ class Resolution:
         given = self._settings.validation
         thresholds = {figure: plain(GivenThreshold, bounds) for figure, bounds in given.thresholds.items()}
         return plain(ValidationOptions, given, thresholds=thresholds)
+
+    def _observability(self) -> ObservabilityArgs | None:
+        given = self._settings.observability
+        if given is None:
+            return None
+        return ObservabilityArgs(
+            pools=self.pools,
+            prometheus=given.prometheus,
+            labels=given.labels,
+            gpus=self.gpu is not None,
+            registry=self.registry,
+            timeout_seconds=self._settings.readiness.timeout_seconds,
+        )
 
     def _revalidate_when(self, pool: PoolReading, resolved: Pool) -> dict[str, Any]:
         """Facts as JSON; a change of them makes the earlier validation of a pool worthless.

@@ -11,6 +11,7 @@ from aks_infiniband.facts.pool import Pool
 from aks_infiniband.hosts.image_pull import ImagePull
 from aks_infiniband.hosts.node_preparation import NodePreparationArgs, to_prepare
 from aks_infiniband.hosts.peermem import PeermemLoaderArgs, peermem_pools
+from aks_infiniband.observability import ObservabilityArgs
 from aks_infiniband.operators.charts import ChartSource
 from aks_infiniband.operators.gpu_operator import GpuOperatorArgs
 from aks_infiniband.operators.ipoib import IpoibNetworkArgs, Network
@@ -79,6 +80,8 @@ class Stack:
     """How pools are validated."""
     preflight: bool
     """Whether the program checks first what Azure would refuse; no component reads it."""
+    observability: ObservabilityArgs | None
+    """For an Observability, but for the kubeconfig; None where it is not asked for."""
     revalidate_when: Mapping[str, Mapping[str, Any]]
     """By pool, what a validation depends on beside the pool."""
 

@@ -88,7 +88,11 @@ def home(in_existing: bool) -> Any:
         "accelerator": {"vendor": "nvidia", "model": "B300", "count": 8, "memoryGb": 288},
     }
     thresholds = {FIGURE: {"fail": 1}}
-    sections: dict[str, Any] = {"sizes": {OWN_SIZE: size}, "validation": {"thresholds": thresholds}}
+    sections: dict[str, Any] = {
+        "sizes": {OWN_SIZE: size},
+        "validation": {"thresholds": thresholds},
+        "observability": {"prometheus": "azure"},
+    }
     if in_existing:
         return copy.deepcopy(existing(pool(nodeSelector={"pool": "a"}), **sections))
     autoscaled = pool(autoscale={"minCount": 2, "maxCount": 4})

@@ -60,7 +60,9 @@ def test_a_value_that_cannot_be_right_is_refused_by_its_key(key: Key, family: st
         if told is not None:
             assert names(key, told)
         else:
-            assert taken(key, value) or (value is None and key.optional), value
+            # The text null is none for a whole section: the engine hands sections on as JSON.
+            none = value is None or (value == "null" and len(key.path) == 1)
+            assert taken(key, value) or (none and key.optional), value
 
 
 @pytest.fixture(autouse=True)

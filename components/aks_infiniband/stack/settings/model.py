@@ -10,6 +10,7 @@ from aks_infiniband.stack.settings.cluster import ClusterSettings, ExistingClust
 from aks_infiniband.stack.settings.operators import (
     GpuOperatorSettings,
     NetworkOperatorSettings,
+    ObservabilitySettings,
     Readiness,
     RegistrySettings,
     ValidationSettings,
@@ -41,3 +42,5 @@ class Settings(Section):
     validation: ValidationSettings = ValidationSettings()
     preflight: bool = Field(default=False, strict=True)
     """Whether `pulumi up` checks first what `aks-infiniband preflight` does, and changes nothing if a check fails."""
+    observability: ObservabilitySettings | None = None
+    """What shows InfiniBand and GPUs in Prometheus and Grafana. Default: nothing."""

@@ -1,4 +1,4 @@
-"""Settings of the two operators, of where charts and images come from, of the waits, and of the checks."""
+"""Settings of the two operators, of where charts and images come from, of waits, checks and observability."""
 
 from ipaddress import IPv4Address, IPv4Network
 from typing import Annotated, Any, Literal
@@ -6,9 +6,10 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 
 from aks_infiniband.facts.catalog.machine import Mode, NicDriver
+from aks_infiniband.observability.documents import Prometheus
 from aks_infiniband.resources.options import TIMEOUT_SECONDS
 from aks_infiniband.stack.settings import rules
-from aks_infiniband.stack.settings.base import Network, Seconds, Section, Text
+from aks_infiniband.stack.settings.base import Labels, Network, Seconds, Section, Text
 
 
 class ChartSettings(Section):
@@ -115,6 +116,17 @@ class Readiness(Section):
     timeout_seconds: Seconds = Field(default=TIMEOUT_SECONDS, gt=0)
     """Limit of every wait. Default: registering the feature takes about 10 minutes, a pool 6, the driver of a slow
     node 19, one after the other (field reports, B5); and some reserve."""
+
+
+class ObservabilitySettings(Section):
+    """InfiniBand and GPUs in a Prometheus and a Grafana that are there already, see docs/observability.md."""
+
+    prometheus: Prometheus
+    """Whose Prometheus reads the metrics; its definitions must be in the cluster before. kube-prometheus: the
+    Prometheus Operator's. azure: Azure Managed Prometheus, which takes no alerts from a cluster."""
+    labels: Labels = Field(default_factory=dict)
+    """Labels by which that Prometheus selects monitors and rules; of the chart kube-prometheus-stack, `release` with
+    the release's name."""
 
 
 class ThresholdSettings(Section):

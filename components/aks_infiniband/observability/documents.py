@@ -1,0 +1,127 @@
+"""What the component declares, as plain documents: exporter, monitors and rules."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Literal
+
+from aks_infiniband.facts import versions
+from aks_infiniband.facts.pool import Pool, node_affinity
+from aks_infiniband.facts.tables import table
+from aks_infiniband.hosts.node_daemon import UNPRIVILEGED
+from aks_infiniband.resources import metadata
+from aks_infiniband.resources.registry import Registry
+
+Prometheus = Literal["kube-prometheus", "azure"]
+"""Whose Prometheus reads the monitors: the Prometheus Operator's, or Azure Managed Prometheus."""
+GROUPS: Final[Mapping[Prometheus, str]] = {
+    "kube-prometheus": "monitoring.coreos.com/v1",
+    "azure": "azmonitoring.coreos.com/v1",
+}
+"""API of its monitors: the same definitions in another group (MicrosoftDocs/azure-monitor-docs of 2025-08-25,
+prometheus-metrics-scrape-crd.md)."""
+EXPORTER: Final = "infiniband-exporter"
+"""Name of the exporter's pods, and of what goes with them."""
+_POOL: Final = "aks-infiniband/pool"
+_PORT: Final = 9100
+_LIMITS: Final = {"labelLimit": 63, "labelNameLengthLimit": 511, "labelValueLengthLimit": 1023}
+"""Without them Azure's add-on drops metrics (the same page)."""
+_EXPECTED: Final = """\
+# HELP aks_infiniband_expected_hcas HCAs that a machine of this size has.
+# TYPE aks_infiniband_expected_hcas gauge
+aks_infiniband_expected_hcas {hcas}
+# HELP aks_infiniband_expected_rate_bytes_per_second Signalling rate of one of its ports.
+# TYPE aks_infiniband_expected_rate_bytes_per_second gauge
+aks_infiniband_expected_rate_bytes_per_second {rate:g}
+"""
+
+
+def expected(pools: Sequence[Pool]) -> dict[str, str]:
+    """By file, what the machines of each pool ought to show: metrics that the exporter hands on beside its own."""
+    return {
+        f"{pool.name}.prom": _EXPECTED.format(
+            hcas=pool.size.infiniband.hca_count, rate=pool.size.infiniband.rate_gbps * 1e9 / 8
+        )
+        for pool in pools
+    }
+
+
+def exporter_labels(pool: Pool) -> dict[str, str]:
+    """Labels of the exporter's pods on a pool's nodes."""
+    return {**metadata.labels(EXPORTER, "metrics"), _POOL: pool.name}
+
+
+def exporter_spec(pool: Pool, registry: Registry) -> dict[str, Any]:
+    """The spec of the DaemonSet that reads the counters of a pool's HCAs, without privileges, from the machine's sysfs.
+
+    It is node_exporter with the one collector that counts. The DOCA telemetry service, which the NicClusterPolicy
+    starts on amd64, counts too, but no public source says what it calls its metrics.
+    """
+    mounts = {"sys": "/host/sys", "expected": "/expected"}
+    container = {
+        "name": EXPORTER,
+        "image": registry.image(versions.NODE_EXPORTER.reference),
+        "args": [
+            *("--collector.disable-defaults", "--collector.infiniband", "--collector.textfile"),
+            *("--path.sysfs=/host/sys", "--collector.textfile.directory=/expected"),
+            f"--web.listen-address=:{_PORT}",
+        ],
+        "ports": [{"name": "metrics", "containerPort": _PORT}],
+        "readinessProbe": {"httpGet": {"path": "/", "port": "metrics"}},
+        "resources": {"requests": {"cpu": "10m", "memory": "32Mi"}, "limits": {"cpu": "200m", "memory": "128Mi"}},
+        "securityContext": UNPRIVILEGED,
+        "volumeMounts": [{"name": name, "mountPath": path, "readOnly": True} for name, path in mounts.items()],
+    }
+    file = f"{pool.name}.prom"
+    pod = {
+        "automountServiceAccountToken": False,
+        "affinity": {"nodeAffinity": node_affinity([pool])},
+        "tolerations": list(pool.tolerations),
+        "containers": [container],
+        "volumes": [
+            {"name": "sys", "hostPath": {"path": "/sys", "type": "Directory"}},
+            {"name": "expected", "configMap": {"name": EXPORTER, "items": [{"key": file, "path": file}]}},
+        ],
+        **({"imagePullSecrets": registry.pull_secrets()} if registry.pull_secret else {}),
+    }
+    labels = exporter_labels(pool)
+    return {
+        "selector": {"matchLabels": {key: labels[key] for key in ("app.kubernetes.io/name", _POOL)}},
+        "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": "10%"}},
+        "template": {"metadata": {"labels": labels}, "spec": pod},
+    }
+
+
+def monitors(*, gpus: bool) -> dict[str, dict[str, Any]]:
+    """The specs of the PodMonitors, by the part that they watch.
+
+    gpus: whether the GPU Operator is there, whose chart brings DCGM exporter (GPU Operator v26.3.3,
+        assets/state-dcgm-exporter/0800_daemonset.yaml: its label and the port's name).
+    """
+    app, system = "app.kubernetes.io/name", metadata.SYSTEM_NAMESPACE
+    node = {"sourceLabels": ["__meta_kubernetes_pod_node_name"], "targetLabel": "node"}
+    pool = {"sourceLabels": ["__meta_kubernetes_pod_label_aks_infiniband_pool"], "targetLabel": "pool"}
+    found = {
+        "hcas": _monitor("hcas", system, {app: EXPORTER}, node, pool),
+        "light-check": _monitor("light-check", system, {app: "light-check"}),  # it says pool and node itself
+    }
+    if gpus:
+        found["gpus"] = _monitor("gpus", metadata.GPU_OPERATOR_NAMESPACE, {"app": "nvidia-dcgm-exporter"}, node)
+    return found
+
+
+def _monitor(part: str, namespace: str, labels: Mapping[str, str], *relabelings: dict[str, Any]) -> dict[str, Any]:
+    """No replacement has a $: Azure's collector takes that for a variable of its own."""
+    job = {"targetLabel": "job", "replacement": f"aks-infiniband-{part}"}
+    return {
+        "namespaceSelector": {"matchNames": [namespace]},
+        "selector": {"matchLabels": dict(labels)},
+        "podMetricsEndpoints": [
+            {"port": "metrics", "interval": "30s", "honorLabels": True, "relabelings": [*relabelings, job]}
+        ],
+        **_LIMITS,
+    }
+
+
+def rules() -> dict[str, Any]:
+    """The spec of the PrometheusRule."""
+    spec: dict[str, Any] = table(__package__, "alerts.yaml")
+    return spec

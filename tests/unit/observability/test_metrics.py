@@ -1,0 +1,87 @@
+"""Alerts and dashboard use metrics that exist, and say what to do; the dashboard is one that Grafana can lay out."""
+
+import json
+import re
+from collections.abc import Iterator
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from aks_infiniband.facts.tables import table
+from aks_infiniband.observability.dashboard import dashboard
+from aks_infiniband.observability.documents import rules
+
+ROOT = Path(__file__).parents[3]
+TABLE = table("aks_infiniband.observability", "metrics.yaml")
+METRICS = TABLE["metrics"]
+ALERTS = [rule for group in rules()["groups"] for rule in group["rules"]]
+BOARD = json.loads(dashboard())
+PANELS = [panel for panel in BOARD["panels"] if panel["type"] != "row"]
+QUERIES = [target["expr"] for panel in PANELS for target in panel["targets"]]
+VARIABLES = [variable["definition"] for variable in BOARD["templating"]["list"] if "definition" in variable]
+METRIC = re.compile(r"\b(?:up|(?:aks_infiniband|node_infiniband|DCGM|kube)_\w+)\b(?!\")")
+
+
+def used(expressions: list[str]) -> set[str]:
+    """The metrics that expressions name; what stands in quotes is a label's value."""
+    return {name for text in expressions for name in METRIC.findall(re.sub(r'"[^"]*"', '""', text))}
+
+
+def test_every_metric_that_is_used_is_in_the_table_and_every_one_in_the_table_is_used() -> None:
+    assert used([*(rule["expr"] for rule in ALERTS), *QUERIES, *VARIABLES]) == set(METRICS)
+
+
+def test_every_metric_of_the_table_has_a_source_that_is_named() -> None:
+    assert all(metric.keys() == {"source", "labels", "what"} for metric in METRICS.values())
+    assert {metric["source"] for metric in METRICS.values()} == set(TABLE["sources"])
+
+
+@pytest.mark.parametrize("alert", ALERTS, ids=lambda rule: str(rule["alert"]))
+def test_an_alert_says_how_bad_it_is_what_it_is_and_what_to_do_next(alert: Any) -> None:
+    assert alert["labels"]["severity"] in ("warning", "critical")
+    assert {"summary", "description", "runbook"} == alert["annotations"].keys()
+    assert "aks-infiniband doctor" in alert["annotations"]["runbook"] or "kubectl" in alert["annotations"]["runbook"]
+
+
+@pytest.mark.parametrize("alert", ALERTS, ids=lambda rule: str(rule["alert"]))
+def test_an_alert_names_only_labels_that_its_metrics_have(alert: Any) -> None:
+    known = {label for name in used([alert["expr"]]) for label in METRICS[name]["labels"]}
+    named = set(re.findall(r"\$labels\.(\w+)", " ".join(alert["annotations"].values())))
+    assert named <= known
+
+
+def test_prometheus_own_tests_have_every_alert() -> None:
+    tests = (ROOT / "tests/rehearsal/observability/alerts.yaml").read_text(encoding="utf-8")
+    fired = {
+        found[1]
+        for test in yaml.safe_load(tests)["tests"]
+        for case in test["promql_expr_test"]
+        for sample in case["exp_samples"]
+        if (found := re.search(r'alertname="(\w+)"', sample["labels"]))
+    }
+    assert fired == {rule["alert"] for rule in ALERTS}
+
+
+def test_panels_lie_within_the_grid_and_beside_each_other() -> None:
+    def covers(panel: Any) -> set[tuple[int, int]]:
+        at = panel["gridPos"]
+        assert at["x"] + at["w"] <= 24
+        return {(x, y) for x in range(at["x"], at["x"] + at["w"]) for y in range(at["y"], at["y"] + at["h"])}
+
+    assert [(one["title"], other["title"]) for one, other in overlapping(covers)] == []
+    assert len({panel["id"] for panel in BOARD["panels"]}) == len(BOARD["panels"])
+
+
+def overlapping(covers: Any) -> Iterator[tuple[Any, Any]]:
+    for one, other in combinations(BOARD["panels"], 2):
+        if covers(one) & covers(other):
+            yield one, other
+
+
+def test_a_legend_names_only_labels_that_a_panels_metrics_have() -> None:
+    for panel in PANELS:
+        for target in panel["targets"]:
+            known = {label for name in used([target["expr"]]) for label in METRICS[name]["labels"]}
+            assert set(re.findall(r"{{(\w+)}}", target["legendFormat"])) <= known, panel["title"]

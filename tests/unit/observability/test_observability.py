@@ -1,0 +1,152 @@
+"""What watches InfiniBand and GPUs: off by default, and where it is asked for, what is declared."""
+
+import json
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.unit.components.rdma_programs import program, stack_of
+from tests.unit.components.stack_files import changed, mistakes
+from tests.unit.pulumi_mocks import Deploy, Deployment
+
+COMPONENT = "aks-infiniband:index:Observability"
+DAEMON_SET = "kubernetes:apps/v1:DaemonSet"
+CONFIG_MAP = "kubernetes:core/v1:ConfigMap"
+JOB = "kubernetes:batch/v1:Job"
+ND, HB = ("nd", "Standard_ND96isr_H100_v5"), ("hb", "Standard_HB176rs_v4")
+
+
+def watched(deploy: Deploy, *, pools: Any = (ND, HB), prometheus: str = "kube-prometheus", **more: Any) -> Deployment:
+    labels = {"release": "monitoring"}
+    return deploy(program(pools=pools, observability={"prometheus": prometheus, "labels": labels}, **more))
+
+
+def named(deployment: Deployment, type_: str) -> dict[str, Any]:
+    """What is declared of a type, by its name in the cluster."""
+    return {made.inputs["metadata"]["name"]: made.inputs for made in deployment.all(type_)}
+
+
+def exporter(deployment: Deployment, pool: str) -> dict[str, Any]:
+    spec: dict[str, Any] = named(deployment, DAEMON_SET)[f"infiniband-exporter-{pool}"]["spec"]["template"]["spec"]
+    return spec
+
+
+def test_nothing_is_watched_unless_it_is_asked_for(deploy: Deploy) -> None:
+    assert deploy(program()).all(COMPONENT) == []
+
+
+@pytest.mark.parametrize(
+    ("prometheus", "group", "rules"),
+    [("kube-prometheus", "monitoring.coreos.com/v1", 1), ("azure", "azmonitoring.coreos.com/v1", 0)],
+)
+def test_monitors_are_of_the_group_that_the_prometheus_reads_and_only_the_prometheus_operator_takes_rules(
+    deploy: Deploy, prometheus: str, group: str, rules: int
+) -> None:
+    made = watched(deploy, prometheus=prometheus)
+    monitors = named(made, f"kubernetes:{group}:PodMonitor")
+    assert set(monitors) == {"aks-infiniband-hcas", "aks-infiniband-gpus", "aks-infiniband-light-check"}
+    assert len(made.all("kubernetes:monitoring.coreos.com/v1:PrometheusRule")) == rules
+
+
+def test_monitors_and_rules_carry_the_labels_by_which_the_prometheus_selects_them(deploy: Deploy) -> None:
+    made = watched(deploy)
+    for kind in ("PodMonitor", "PrometheusRule"):
+        for declared in named(made, f"kubernetes:monitoring.coreos.com/v1:{kind}").values():
+            assert declared["metadata"]["labels"]["release"] == "monitoring"
+
+
+def test_a_monitor_says_where_a_metric_is_from_by_job_pool_and_node(deploy: Deploy) -> None:
+    monitors = named(watched(deploy), "kubernetes:monitoring.coreos.com/v1:PodMonitor")
+
+    def labels(part: str) -> dict[str, str]:
+        (endpoint,) = monitors[f"aks-infiniband-{part}"]["spec"]["podMetricsEndpoints"]
+        assert endpoint["port"] == "metrics"
+        return {
+            rule["targetLabel"]: rule.get("replacement") or rule["sourceLabels"][0] for rule in endpoint["relabelings"]
+        }
+
+    node = {"node": "__meta_kubernetes_pod_node_name"}
+    pool = {"pool": "__meta_kubernetes_pod_label_aks_infiniband_pool"}
+    assert labels("hcas") == {**node, **pool, "job": "aks-infiniband-hcas"}
+    assert labels("gpus") == {**node, "job": "aks-infiniband-gpus"}
+    assert labels("light-check") == {"job": "aks-infiniband-light-check"}, "its metrics say pool and node themselves"
+
+
+def test_azures_collector_finds_no_dollar_in_a_monitor_and_the_limits_that_it_asks_for(deploy: Deploy) -> None:
+    monitors = named(watched(deploy, prometheus="azure"), "kubernetes:azmonitoring.coreos.com/v1:PodMonitor")
+    for monitor in monitors.values():
+        assert "$" not in json.dumps(monitor["spec"])
+        limits = {key: monitor["spec"][key] for key in ("labelLimit", "labelNameLengthLimit", "labelValueLengthLimit")}
+        assert limits == {"labelLimit": 63, "labelNameLengthLimit": 511, "labelValueLengthLimit": 1023}
+
+
+def test_without_the_gpu_operator_nothing_looks_for_its_exporter(deploy: Deploy) -> None:
+    monitors = named(watched(deploy, pools=(HB,)), "kubernetes:monitoring.coreos.com/v1:PodMonitor")
+    assert "aks-infiniband-gpus" not in monitors
+
+
+def test_where_gpus_are_watched_helm_values_cannot_switch_their_exporter_off() -> None:
+    off = {"valuesFile": None, "values": {"dcgmExporter": {"enabled": False}}}
+    assert stack_of(gpuOperator=off)
+    found = mistakes(changed(gpuOperator=off, observability={"prometheus": "azure"}))
+    assert set(found) == {"gpuOperator.values.dcgmExporter.enabled"}
+
+
+def test_every_pool_has_an_exporter_on_its_nodes_alone(deploy: Deploy) -> None:
+    pools = ({"name": "nd", "vmSize": ND[1], "count": 2, "taints": ["a=b:NoSchedule"]}, HB)
+    made = watched(deploy, pools=pools)
+    exporters = {name for name in named(made, DAEMON_SET) if name.startswith("infiniband-exporter")}
+    assert exporters == {"infiniband-exporter-nd", "infiniband-exporter-hb"}
+    pod = exporter(made, "nd")
+    (term,) = pod["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
+    assert [found["values"] for found in term["matchExpressions"]] == [["nd"]]
+    assert pod["tolerations"] == [{"key": "a", "operator": "Equal", "value": "b", "effect": "NoSchedule"}]
+    labels = named(made, DAEMON_SET)["infiniband-exporter-nd"]["spec"]["template"]["metadata"]["labels"]
+    assert labels["aks-infiniband/pool"] == "nd", "the monitor's label pool"
+
+
+def test_an_exporter_reads_the_machine_and_may_do_nothing_to_it(deploy: Deploy) -> None:
+    pod = exporter(watched(deploy), "nd")
+    (container,) = pod["containers"]
+    assert container["securityContext"]["runAsNonRoot"]
+    assert container["securityContext"]["capabilities"] == {"drop": ["ALL"]}
+    assert all(mount["readOnly"] for mount in container["volumeMounts"])
+    assert not {"hostNetwork", "hostPID", "hostIPC"} & pod.keys()
+    assert pod["automountServiceAccountToken"] is False
+
+
+def test_an_exporter_says_what_a_machine_of_its_pool_ought_to_show(deploy: Deploy) -> None:
+    made = watched(deploy)
+    texts = named(made, CONFIG_MAP)["infiniband-exporter"]["data"]
+    assert "\naks_infiniband_expected_hcas 8\n" in texts["nd.prom"]
+    assert "\naks_infiniband_expected_rate_bytes_per_second 5e+10\n" in texts["nd.prom"], "400 Gb/s"
+    assert "\naks_infiniband_expected_hcas 1\n" in texts["hb.prom"]
+    (volume,) = (volume for volume in exporter(made, "hb")["volumes"] if volume["name"] == "expected")
+    assert [item["key"] for item in volume["configMap"]["items"]] == ["hb.prom"]
+
+
+def test_an_exporters_image_comes_from_the_registry_of_the_stack(deploy: Deploy) -> None:
+    (container,) = exporter(watched(deploy, registry={"images": "acr.example/mirror"}), "nd")["containers"]
+    assert container["image"] == "acr.example/mirror/prometheus/node-exporter:v1.12.1"
+
+
+def test_no_validation_waits_for_it_and_no_pool_is_validated_anew(deploy: Deploy) -> None:
+    """Neither order nor name of a Job changes where watching is switched on."""
+
+    def jobs(deployment: Deployment) -> dict[str, set[str]]:
+        return {job.inputs["metadata"]["name"]: job.dependencies for job in deployment.all(JOB)}
+
+    assert jobs(watched(deploy)) == jobs(deploy(program(pools=(ND, HB))))
+
+
+def test_grafana_finds_the_dashboard_by_its_label(deploy: Deploy) -> None:
+    found = named(watched(deploy), CONFIG_MAP)["aks-infiniband-dashboard"]
+    assert found["metadata"]["labels"]["grafana_dashboard"] == "1"
+    assert json.loads(found["data"]["aks-infiniband.json"])["title"] == "InfiniBand and GPUs"
+
+
+def test_a_prometheus_that_there_is_not_is_refused() -> None:
+    found = mistakes(changed(observability=yaml.safe_load("prometheus: grafana-cloud")))
+    assert set(found) == {"observability.prometheus"}
+    assert set(mistakes(changed(observability={}))) == {"observability.prometheus"}
