@@ -72,11 +72,14 @@ def uncut(*parts: str | tuple[str, str]) -> Text:
 
 
 @contextmanager
-def at_work(doing: str) -> Iterator[None]:
-    """Say on a terminal what takes a while: on standard error, so that no pipe has it."""
+def at_work(doing: str) -> Iterator[Callable[[str], None]]:
+    """Say on a terminal what takes a while: on standard error, so that no pipe has it.
+
+    What it gives says how far the work is.
+    """
     console = Console(stderr=True)
     if not console.is_terminal:
-        yield
+        yield lambda _: None
         return
-    with console.status(doing):
-        yield
+    with console.status(doing) as status:
+        yield status.update

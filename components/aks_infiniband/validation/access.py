@@ -15,6 +15,16 @@ from aks_infiniband.validation.job import payload_files, rendezvous_name, report
 _RBAC: Final = "rbac.authorization.k8s.io"
 
 
+def may_fill(config_maps: Sequence[str]) -> dict[str, list[str]]:
+    """The PolicyRule with which pods meet and report in ConfigMaps of these names."""
+    return {
+        "apiGroups": [""],
+        "resources": ["configmaps"],
+        "resourceNames": list(config_maps),
+        "verbs": ["get", "patch"],
+    }
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ValidationAccessArgs:
     """What a ValidationAccess takes."""
@@ -49,12 +59,7 @@ class ValidationAccess(pulumi.ComponentResource):
         k8s.core.v1.ServiceAccount(
             f"{name}-validate", metadata=own, automount_service_account_token=False, opts=options
         )
-        config_maps: Any = {
-            "api_groups": [""],
-            "resources": ["configmaps"],
-            "resource_names": [named(pool) for pool in args.pools for named in (report_name, rendezvous_name)],
-            "verbs": ["get", "patch"],
-        }
+        config_maps: Any = may_fill([named(pool) for pool in args.pools for named in (report_name, rendezvous_name)])
         nodes: Any = {"api_groups": [""], "resources": ["nodes"], "verbs": ["get", "list"]}
         # Roles that reach beyond the namespace carry its name: two stacks may share a cluster.
         of_cluster: Any = {"name": f"{args.namespace}-{args.name}", "labels": described}

@@ -53,6 +53,8 @@ _ATTACHMENTS: Final = "network-status"
 _ANNOTATION: Final = "aks-infiniband/"
 """What is a pool's own travels in its pods' annotations: in a namespace where no workload runs, there are no workload
 settings, and the program is that of all pools."""
+EXPECTATIONS_ANNOTATION: Final = f"{_ANNOTATION}{_EXPECTATIONS}"
+"""Of a pod: the content of that file."""
 
 
 def validation_spec(
@@ -178,7 +180,7 @@ def _podinfo(pool: Pool) -> dict[str, Any]:
     volume up to date later.
     """
     networks = {_ATTACHMENTS: "k8s.v1.cni.cncf.io/network-status"} if pool.mode == "ipoib" else {}
-    return annotation_volume("podinfo", {_EXPECTATIONS: f"{_ANNOTATION}{_EXPECTATIONS}", **networks})
+    return annotation_volume("podinfo", {_EXPECTATIONS: EXPECTATIONS_ANNOTATION, **networks})
 
 
 def _own(volume: Mapping[str, Any]) -> dict[str, Any]:

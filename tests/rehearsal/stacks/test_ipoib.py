@@ -1,15 +1,33 @@
-"""The stack `ipoib`: CPU machines whose pods get net1, an interface on InfiniBand. The tests follow one another."""
+"""The stack `ipoib`: CPU machines whose pods get net1, an interface on InfiniBand. The tests follow one another.
+
+In its cluster `aks-infiniband validate` measures again.
+"""
 
 import json
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
+from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE
+from lightkube import codecs
 from lightkube.generic_resource import create_namespaced_resource
+from lightkube.resources.batch_v1 import Job
+from lightkube.resources.core_v1 import ConfigMap, Node, Pod
+from lightkube.resources.rbac_authorization_v1 import Role, RoleBinding
 
+from rehearsal.faults.machine_faults import FILE
 from tests.rehearsal.engine_runs import Outcome
+from tests.rehearsal.waiting import eventually
 
 from .conftest import Stack
 
 STACK = "ipoib"
+VALIDATE = (str(Path(sys.executable).with_name("aks-infiniband")), "validate", "--output", "json")
+LIMIT_SECONDS = 300
 NetworkAttachmentDefinition = create_namespaced_resource(
     "k8s.cni.cncf.io", "v1", "NetworkAttachmentDefinition", "network-attachment-definitions"
 )
@@ -36,6 +54,105 @@ def test_every_pod_of_the_validation_had_an_address_of_its_own_on_net1(stack: St
 def test_machines_without_gpus_get_no_gpu_operator(stack: Stack, brought_up: Outcome) -> None:
     assert not [name for name in brought_up.done if "gpu" in name]
     assert all("nvidia.com/gpu" not in node["status"]["allocatable"] for node in stack.nodes(agentpool="hbv4"))
+
+
+def system_objects(stack: Stack) -> set[str]:
+    """Kind, name and version of all that a validation may make, in our own namespace."""
+    kinds: tuple[Any, ...] = (Job, ConfigMap, Role, RoleBinding)
+    found = [(kind, item) for kind in kinds for item in stack.cluster().list(kind, namespace=SYSTEM_NAMESPACE)]
+    return {
+        f"{kind.__name__} {item.metadata.name} {item.metadata.resourceVersion}" for kind, item in found if item.metadata
+    }
+
+
+@pytest.fixture
+def left_behind(stack: Stack, brought_up: Outcome) -> Iterator[None]:
+    """Whatever the command made is gone after it, and what the stack has made is as it was."""
+    before = system_objects(stack)
+    yield
+    eventually(lambda: system_objects(stack) == before)
+
+
+def command(stack: Stack, *flags: str) -> list[str]:
+    return [*VALIDATE, "--kubeconfig", str(stack.rehearsal.run.kubeconfig), *flags]
+
+
+def validate(stack: Stack, *flags: str, code: int) -> dict[str, Any]:
+    """What `aks-infiniband validate` says, and its exit code."""
+    done = subprocess.run(command(stack, *flags), check=False, capture_output=True, text=True, timeout=LIMIT_SECONDS)
+    assert done.returncode == code, done.stdout + done.stderr
+    assert done.stderr == ""
+
+    document: dict[str, Any] = json.loads(done.stdout)
+    return document
+
+
+def machines(stack: Stack) -> list[str]:
+    return sorted(node["metadata"]["name"] for node in stack.nodes(agentpool="hbv4"))
+
+
+def cordoned(stack: Stack) -> set[str]:
+    return {node["metadata"]["name"] for node in stack.nodes() if node["spec"].get("unschedulable")}
+
+
+@pytest.mark.usefixtures("left_behind")
+def test_a_node_that_became_slow_is_named_with_the_figure_that_fell_and_cordoned_until_that_is_undone(
+    stack: Stack,
+) -> None:
+    *sound, slow = machines(stack)
+    faults = stack.rehearsal.run.root / FILE
+    faults.write_text(json.dumps([{"fault": "slow", "node": slow, "factor": 0.5}]))
+    try:
+        document = validate(stack, "--pool", "hbv4", "--cordon", code=1)
+    finally:
+        faults.unlink()
+    found = document["pools"]["hbv4"]
+    assert (found["verdict"], found["nodes"], found["left_out"]) == ("fail", [*sound, slow], [])
+    assert found["compared_with"]["finished"] == stack.outputs()["pools"]["hbv4"]["validation"]["finished"]
+    fallen = {row["figure"]: row["change_percent"] for row in found["compared_with"]["figures"] if row["worse"]}
+    assert fallen["rdma-write-bandwidth"] == pytest.approx(-50, abs=5)
+    assert "rdma-read-latency" not in fallen
+    assert list(document["cordoned"]) == [slow]
+    assert "rdma-write-bandwidth" in document["cordoned"][slow]
+
+    stack.cluster().patch(Node, sound[0], {"spec": {"unschedulable": True}})
+    try:
+        assert cordoned(stack) == {sound[0], slow}
+        assert list(validate(stack, "--uncordon", code=0)["uncordoned"]) == [slow]
+        assert cordoned(stack) == {sound[0]}, "somebody else has cordoned that"
+    finally:
+        stack.cluster().patch(Node, sound[0], {"spec": {"unschedulable": None}})
+
+
+@pytest.mark.usefixtures("left_behind")
+def test_a_busy_node_is_left_out_and_the_others_are_measured_again(stack: Stack) -> None:
+    *free, taken = machines(stack)
+    hog = {"name": "hog", "image": "registry.invalid/hog", "resources": {"limits": {"rdma/shared_ib": "1"}}}
+    spec = {"nodeName": taken, "containers": [hog]}
+    metadata = {"name": "hog", "namespace": "default"}
+    stack.cluster().create(codecs.from_dict({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}))
+    try:
+        found = validate(stack, code=0)["pools"]["hbv4"]
+    finally:
+        stack.cluster().delete(Pod, "hog", namespace="default")
+    assert (found["verdict"], found["nodes"]) == ("pass", free)
+    assert found["left_out"] == [{"node": taken, "why": "busy: pod default/hog has rdma/shared_ib"}]
+    deployed = stack.outputs()["pools"]["hbv4"]["validation"]
+    assert {check["check"] for check in found["report"]["checks"]} == {check["check"] for check in deployed["checks"]}
+
+
+@pytest.mark.usefixtures("left_behind")
+@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
+def test_who_stops_the_measurement_leaves_nothing_in_the_cluster(stack: Stack, sign: signal.Signals) -> None:
+    def jobs() -> int:
+        return len(list(stack.cluster().list(Job, namespace=SYSTEM_NAMESPACE)))
+
+    deployed = jobs()
+    with subprocess.Popen(command(stack), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as started:
+        eventually(lambda: jobs() > deployed)
+        started.send_signal(sign)
+        said, complained = started.communicate(timeout=LIMIT_SECONDS)
+    assert (started.returncode, said, complained) == (130, "", "aks-infiniband validate: stopped\n")
 
 
 def test_a_second_up_changes_nothing(stack: Stack, brought_up: Outcome) -> None:

@@ -1,0 +1,39 @@
+"""The flags with which a command reaches a cluster, and the kubeconfig that they name."""
+
+import argparse
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from aks_infiniband_cli.console import CommandError
+
+if TYPE_CHECKING:  # importing it takes a second
+    from aks_infiniband.access.kubeconfig_file import KubeconfigFile
+
+_DEFAULT: Final = "~/.kube/config"
+
+
+def declare_cluster(parser: argparse.ArgumentParser) -> None:
+    """Add the flags that name a cluster."""
+    parser.add_argument("--kubeconfig", metavar="FILE", help=f"the cluster; default: $KUBECONFIG, else {_DEFAULT}")
+    parser.add_argument("--context", help="of the kubeconfig; default: its current one")
+
+
+def kubeconfig_of(given: argparse.Namespace) -> "KubeconfigFile":
+    """The kubeconfig that was named. Raises CommandError where there is none, or none that can be used."""
+    from aks_infiniband.access.kubeconfig import KubeconfigError  # noqa: PLC0415
+    from aks_infiniband.access.kubeconfig_file import read_kubeconfig  # noqa: PLC0415
+
+    path = _path(given.kubeconfig)
+    if not Path(path).expanduser().is_file():
+        raise CommandError(f"there is no kubeconfig {path}: --kubeconfig says where it is")
+    try:
+        return read_kubeconfig(path, context=given.context)
+    except KubeconfigError as error:
+        raise CommandError(str(error)) from error
+
+
+def _path(given: str | None) -> str:
+    """Of several files in KUBECONFIG the first that exists, as far as one file goes."""
+    several = filter(None, os.environ.get("KUBECONFIG", "").split(os.pathsep))
+    return given or next((path for path in several if Path(path).expanduser().is_file()), _DEFAULT)

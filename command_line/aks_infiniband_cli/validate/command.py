@@ -1,0 +1,92 @@
+"""The command validate. What it imports takes a second, so it is imported when it runs."""
+
+import argparse
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from aks_infiniband_cli.console import FINE, FOUND, Answer, Command, at_work
+from aks_infiniband_cli.kubeconfig import declare_cluster, kubeconfig_of
+
+if TYPE_CHECKING:
+    from aks_infiniband_cli.validate.looking import Wish
+
+
+def _limit(text: str) -> tuple[str, float]:
+    figure, _, value = text.partition("=")
+    try:
+        return figure, float(value)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r}: expected FIGURE=NUMBER") from None
+
+
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Add the flags of `validate`."""
+    declare_cluster(parser)
+    add: Callable[..., object] = parser.add_argument
+    add("--pool", action="append", default=[], metavar="NAME", help="measure this pool; more than once for several")
+    add("--node", action="append", default=[], metavar="NAME", help="measure this node; more than once for several")
+    add("--include-busy", action="store_true", help="measure nodes whose RDMA or GPU resources pods use, too")
+    limit = {"action": "append", "default": [], "type": _limit, "metavar": "FIGURE=NUMBER"}
+    add("--warn", **limit, help="limit of a warning, such as rdma-write-bandwidth=385; default: the stack's")
+    add("--fail", **limit, help="limit of a failure; default: the stack's")
+    earlier = "an earlier report to compare with; - is stdin; default: what the pool was accepted with"
+    add("--against", metavar="FILE", help=earlier)
+    marks = parser.add_mutually_exclusive_group()
+    marks.add_argument("--cordon", action="store_true", help="cordon the nodes that fail")
+    undo = "uncordon the nodes that --cordon has cordoned, and no others; nothing is measured"
+    marks.add_argument("--uncordon", action="store_true", help=undo)
+
+
+def validate(given: argparse.Namespace) -> Answer:
+    """Measure, or uncordon. The exit code is FOUND where a pool does not pass."""
+    from aks_infiniband_cli.validate import rendering  # noqa: PLC0415
+    from aks_infiniband_cli.validate.looking import uncordoned, validated  # noqa: PLC0415
+
+    file = kubeconfig_of(given)
+    with at_work(f"Reading the cluster of context {file.context}") as say:
+        if given.uncordon:
+            found = uncordoned(file.kubeconfig, _wish(given))
+        else:
+            found = validated(file.kubeconfig, _wish(given), say)
+    return Answer(
+        document=rendering.document(found),
+        text=rendering.text(found),
+        shown=rendering.shown(found),
+        exit_code=FINE if all(pool.verdict == "pass" for pool in found.pools) else FOUND,
+    )
+
+
+def _wish(given: argparse.Namespace) -> "Wish":
+    from aks_infiniband_cli.validate.looking import Wish  # noqa: PLC0415
+
+    limits: dict[str, dict[str, float]] = {}
+    for level in ("warn", "fail"):
+        for figure, value in getattr(given, level):
+            limits.setdefault(figure, {})[level] = value
+    return Wish(
+        pools=given.pool,
+        nodes=given.node,
+        include_busy=given.include_busy,
+        limits=limits,
+        against=_text(given.against) if given.against else None,
+        cordon=given.cordon,
+    )
+
+
+def _text(name: str) -> str:
+    return sys.stdin.read() if name == "-" else Path(name).read_text(encoding="utf-8")
+
+
+VALIDATE: Final = Command(
+    name="validate",
+    help="measure a live cluster again, on nodes that are idle",
+    description=(
+        "Has the validation that a stack has deployed measure again: its pools, or some of their nodes, and says what "
+        "is worse than it was. It needs nothing but the cluster, and takes away what it makes there."
+    ),
+    example="aks-infiniband validate --pool ndh100 --cordon",
+    declare=declare,
+    run=validate,
+)

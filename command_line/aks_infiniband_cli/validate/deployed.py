@@ -1,0 +1,101 @@
+"""The validations that stacks have deployed: each pool's Job says how it is measured, and by what it is judged."""
+
+import copy
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from aks_infiniband.facts.baselines import FIGURES
+from aks_infiniband.resources.metadata import labels
+from aks_infiniband.validation.reports import ACCEPTED_KEY, Accepted, accepted_of
+from aks_infiniband.validation.validation_job import EXPECTATIONS_ANNOTATION
+
+Object = Mapping[str, Any]
+Limits = Mapping[str, Mapping[str, float]]
+"""By figure, the levels (warn, fail) that are given in place of the deployed ones."""
+
+LABELS: Final[dict[str, Any]] = labels("validation", "validate")
+"""Of the Jobs that stacks deploy; those of this command have another manager."""
+_POOL: Final = "app.kubernetes.io/instance"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Deployed:
+    """The validation of one pool."""
+
+    pool: str
+    namespace: str
+    job: Object
+    expected: Mapping[str, Any]
+    """What its pods judge by."""
+    accepted: Accepted | None
+    """What the pool was accepted with; None where it never passed."""
+
+    @property
+    def template(self) -> Object:
+        """Of its pods."""
+        found: Object = self.job["spec"]["template"]
+        return found
+
+    @property
+    def node_selector(self) -> Mapping[str, str]:
+        """The labels of the pool's nodes."""
+        found: Mapping[str, str] = self.template["spec"]["nodeSelector"]
+        return found
+
+    @property
+    def resources(self) -> dict[str, str]:
+        """How much of the device plugins' resources each of its pods takes; empty in mode driver-only without GPUs."""
+        limits = self.template["spec"]["containers"][0]["resources"]["limits"]
+        return {name: quantity for name, quantity in limits.items() if "/" in name}
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """Those that its pods await on every node."""
+        flag, (awaiting,) = "--label=", self.template["spec"]["initContainers"]
+        pairs = [
+            argument.removeprefix(flag).partition("=") for argument in awaiting["args"] if argument.startswith(flag)
+        ]
+        return {key: value for key, _, value in pairs}
+
+
+def deployed(jobs: Iterable[Object], config_maps: Iterable[Object]) -> dict[str, Deployed]:
+    """The newest validation of each pool, by the pool's name; those of releases that made them otherwise, left out."""
+    reports = {(found["metadata"]["namespace"], found["metadata"]["name"]): found for found in config_maps}
+    found: dict[str, Deployed] = {}
+    for job in sorted(jobs, key=lambda job: str(job["metadata"].get("creationTimestamp"))):
+        metadata, template = job["metadata"], job["spec"]["template"]
+        expected = (template["metadata"].get("annotations") or {}).get(EXPECTATIONS_ANNOTATION)
+        if expected is None:
+            continue
+        pool, namespace = metadata["labels"][_POOL], metadata["namespace"]
+        arguments = template["spec"]["containers"][0]["args"]
+        report = reports.get((namespace, arguments[arguments.index("--report") + 1]), {})
+        accepted = accepted_of((report.get("data") or {}).get(ACCEPTED_KEY))
+        found[pool] = Deployed(
+            pool=pool, namespace=namespace, job=job, expected=json.loads(expected), accepted=accepted
+        )
+    return dict(sorted(found.items()))
+
+
+def expected_of(validation: Deployed, node_count: int, given: Limits) -> dict[str, Any]:
+    """What so many nodes of the pool are judged by: as deployed, but for the limits that are given."""
+    found = copy.deepcopy(dict(validation.expected))
+    found["node_count"] = node_count
+    for figure, levels in given.items():
+        for bounds, key in _places(found, figure):
+            kind = FIGURES[figure]
+            none = {"unit": kind.unit, "better": kind.better, "warn": None, "fail": None, "message_bytes": None}
+            bounds[key] = {**(bounds.get(key) or none), **levels, "basis": "given", "source": "the command line"}
+    return found
+
+
+def _places(expected: dict[str, Any], figure: str) -> list[tuple[dict[str, Any], str]]:
+    """Where the limits of a figure stand; nowhere where the pool has no such figure."""
+    collective = expected["collective"]
+    if figure == "all-reduce":
+        return [(collective["thresholds"], transport) for transport in collective["thresholds"]] if collective else []
+    if figure == "all-reduce-small":
+        return [(collective, "small")] if collective else []
+    return [(expected["thresholds"], figure)] if figure in expected["figures"] else []

@@ -1,0 +1,162 @@
+"""What a run has in the cluster, as plain documents: the deployed Job on other nodes, and what its pods fill.
+
+The Job owns all the rest, and goes by itself an hour after its end: whatever becomes of this command, nothing stays.
+"""
+
+import copy
+import json
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from aks_infiniband.validation.access import may_fill
+from aks_infiniband.validation.reports import ACCEPTED_KEY, Accepted
+from aks_infiniband.validation.validation_job import EXPECTATIONS_ANNOTATION
+
+from aks_infiniband_cli.validate.deployed import Deployed, Object
+
+MANAGER: Final = "aks-infiniband-validate"
+"""The manager that the labels of everything here name."""
+_HOST: Final = "kubernetes.io/hostname"
+_LEFT_SECONDS: Final = 3600
+_OF_THE_CONTROLLER: Final = tuple(
+    f"{prefix}{name}" for prefix in ("", "batch.kubernetes.io/") for name in ("controller-uid", "job-name")
+)
+"""Labels that the Job controller puts on a Job's template, and refuses on a new one."""
+_KEPT: Final = ("activeDeadlineSeconds", "backoffLimit", "completionMode", "podFailurePolicy")
+_RBAC: Final = "rbac.authorization.k8s.io"
+
+
+def _token() -> str:
+    return secrets.token_hex(4)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Run:
+    """One measurement of some nodes of one pool."""
+
+    validation: Deployed
+    nodes: Sequence[Object]
+    expected: Mapping[str, Any]
+    """What they are judged by."""
+    before: Accepted | None
+    """What the figures are compared with."""
+    token: str = field(default_factory=_token)
+    """Tells it from other runs."""
+
+    @property
+    def name(self) -> str:
+        """Of the Job, and how all other names begin."""
+        return f"{self.validation.pool}-again-{self.token}"
+
+    @property
+    def report(self) -> str:
+        """Of the ConfigMap with the report."""
+        return f"{self.name}-report"
+
+    @property
+    def rendezvous(self) -> str:
+        """Of the ConfigMap in which the pods meet."""
+        return f"{self.name}-rendezvous"
+
+
+def job(run: Run) -> dict[str, Any]:
+    """The Job, suspended: its pods start when all else is there."""
+    deployed = run.validation.job
+    spec = {key: deployed["spec"][key] for key in _KEPT if key in deployed["spec"]}
+    template = copy.deepcopy(dict(run.validation.template))
+    metadata, pod = template["metadata"], template["spec"]
+    template["metadata"] = {
+        # The manager stays: by these labels no two pods of a pool run on one machine.
+        "labels": {key: value for key, value in metadata["labels"].items() if key not in _OF_THE_CONTROLLER},
+        "annotations": {**metadata["annotations"], EXPECTATIONS_ANNOTATION: json.dumps(run.expected)},
+    }
+    pod["affinity"] = {**(pod.get("affinity") or {}), "nodeAffinity": _only(pod.get("affinity") or {}, _hosts(run))}
+    (awaiting,), (validating,) = pod["initContainers"], pod["containers"]
+    # No other node of the pool is waited for. And where one does not report, nobody waits for the sake of an update.
+    hosts = f"{_HOST} in ({','.join(_hosts(run))})"
+    _set(awaiting["args"], {"--selector": hosts, "--nodes": str(len(run.nodes))})
+    names = {"--report": run.report, "--rendezvous": run.rendezvous}
+    _set(validating["args"], {**names, "--mode": "warn", "--linger-seconds": "0"})
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {
+            "name": run.name,
+            "namespace": run.validation.namespace,
+            "labels": _managed(deployed["metadata"]["labels"]),
+        },
+        "spec": {
+            **spec,
+            "suspend": True,
+            "completions": len(run.nodes),
+            "parallelism": len(run.nodes),
+            "ttlSecondsAfterFinished": _LEFT_SECONDS,
+            "template": template,
+        },
+    }
+
+
+def belongings(run: Run, uid: str) -> list[dict[str, Any]]:
+    """What belongs to the Job with this uid: two ConfigMaps, and the right to fill them."""
+    owner = {"apiVersion": "batch/v1", "kind": "Job", "name": run.name, "uid": uid, "blockOwnerDeletion": True}
+
+    def metadata(name: str) -> dict[str, Any]:
+        return {
+            "name": name,
+            "namespace": run.validation.namespace,
+            "labels": _managed(run.validation.job["metadata"]["labels"]),
+            "ownerReferences": [owner],
+        }
+
+    account = {"kind": "ServiceAccount", "name": run.validation.template["spec"]["serviceAccountName"]}
+    before = {ACCEPTED_KEY: json.dumps(run.before)} if run.before else {}
+    rbac = f"{_RBAC}/v1"
+    return [
+        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata(run.report), "data": before},
+        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata(run.rendezvous)},
+        {
+            "apiVersion": rbac,
+            "kind": "Role",
+            "metadata": metadata(run.name),
+            "rules": [may_fill([run.report, run.rendezvous])],
+        },
+        {
+            "apiVersion": rbac,
+            "kind": "RoleBinding",
+            "metadata": metadata(run.name),
+            "roleRef": {"apiGroup": _RBAC, "kind": "Role", "name": run.name},
+            "subjects": [{**account, "namespace": run.validation.namespace}],
+        },
+    ]
+
+
+def _managed(labels: Mapping[str, str]) -> dict[str, str]:
+    return {**labels, "app.kubernetes.io/managed-by": MANAGER}
+
+
+def _hosts(run: Run) -> list[str]:
+    return [str(node["metadata"]["labels"][_HOST]) for node in run.nodes]
+
+
+def _only(affinity: Object, hosts: Sequence[str]) -> dict[str, Any]:
+    """The nodeAffinity of a pod, of these hosts alone."""
+    required = "requiredDuringSchedulingIgnoredDuringExecution"
+    before = affinity.get("nodeAffinity") or {}
+    terms = (before.get(required) or {}).get("nodeSelectorTerms") or [{}]
+    ours = {"key": _HOST, "operator": "In", "values": list(hosts)}
+    return {
+        **before,
+        required: {
+            "nodeSelectorTerms": [
+                {**term, "matchExpressions": [*(term.get("matchExpressions") or []), ours]} for term in terms
+            ]
+        },
+    }
+
+
+def _set(arguments: list[str], values: Mapping[str, str]) -> None:
+    """Give flags of a command line other values."""
+    for flag, value in values.items():
+        arguments[arguments.index(flag) + 1] = value

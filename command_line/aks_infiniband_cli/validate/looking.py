@@ -1,0 +1,144 @@
+"""From what was asked for to what was found: reads the cluster, has the nodes measured, and cordons."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from aks_infiniband.diagnosis.collect import connect
+from aks_infiniband.facts.baselines import FIGURES
+from httpx2 import HTTPError
+from lightkube import Client
+from lightkube.resources.batch_v1 import Job
+from lightkube.resources.core_v1 import ConfigMap, Node, Pod
+
+from aks_infiniband_cli.console import CommandError
+from aks_infiniband_cli.validate import cordon
+from aks_infiniband_cli.validate.comparison import changes, earlier
+from aks_infiniband_cli.validate.deployed import LABELS, Deployed, Limits, Object, deployed, expected_of
+from aks_infiniband_cli.validate.documents import Run
+from aks_infiniband_cli.validate.nodes import LeftOut, choose, name_of, nodes_of
+from aks_infiniband_cli.validate.rendering import Found, Pool
+from aks_infiniband_cli.validate.run import Cluster, Measured, Say, measure
+
+_REQUEST_SECONDS = 30.0
+_REPORTS = {**LABELS, "app.kubernetes.io/component": "report"}
+_NONE = (
+    "no stack has left a validation in this cluster: validation.mode is off, or an older release has deployed it. "
+    "`pulumi up` with this release and mode enforce or warn leaves one"
+)
+_ALL_LEFT_OUT = "every node is left out"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Wish:
+    """What was asked for."""
+
+    pools: Sequence[str] = ()
+    nodes: Sequence[str] = ()
+    """Without both, every pool."""
+    include_busy: bool = False
+    limits: Limits = field(default_factory=dict)
+    against: str | None = None
+    """The text of an earlier report."""
+    cordon: bool = False
+
+
+def validated(kubeconfig: str, wish: Wish, say: Say) -> Found:
+    """Measure. Raises CommandError for a pool, node or figure that there is not, and where the cluster cannot be read.
+
+    say: takes how far it is.
+    """
+    unknown = [figure for figure in wish.limits if figure not in FIGURES]
+    if unknown:
+        raise CommandError(f"no figure is called {', '.join(unknown)}; there are {', '.join(FIGURES)}")
+    before = earlier(wish.against) if wish.against is not None else None
+    cluster = Cluster(client=_connect(kubeconfig), kubeconfig=kubeconfig)
+    validations, nodes, pods = _read(cluster.client)
+    chosen = _pools(validations, nodes, wish)
+    missing = [pool for pool in chosen if before is not None and pool not in before]
+    if missing:
+        raise CommandError(f"the earlier report has no pool {', '.join(missing)}: --pool says which to measure")
+    runs, left_out = dict[str, Run](), dict[str, list[LeftOut]]()
+    for name, validation in chosen.items():
+        idle, left_out[name] = choose(nodes, pods, validation, wanted=wish.nodes, include_busy=wish.include_busy)
+        if idle:
+            runs[name] = Run(
+                validation=validation,
+                nodes=idle,
+                expected=expected_of(validation, len(idle), wish.limits),
+                before=validation.accepted if before is None else before[name],
+            )
+    measured = measure(cluster, list(runs.values()), say)
+    pools = [_pool(name, runs.get(name), measured.get(name), left_out[name]) for name in chosen]
+    failing = _failing(pools) if wish.cordon else {}
+    for node, why in failing.items():
+        cordon.cordon(cluster.client, node, why)
+    return Found(pools=pools, cordoned=failing)
+
+
+def uncordoned(kubeconfig: str, wish: Wish) -> Found:
+    """Uncordon those of the nodes that were asked for, else of all. Raises CommandError as `validated` does."""
+    client = _connect(kubeconfig)
+    validations, nodes, _ = _read(client)
+    if wish.pools or wish.nodes:
+        chosen = _pools(validations, nodes, wish)
+        of_pools = [node for validation in chosen.values() for node in nodes_of(nodes, validation)]
+        nodes = [node for node in of_pools if not wish.nodes or name_of(node) in wish.nodes]
+    marked = cordon.marked(nodes)
+    for node in marked:
+        cordon.uncordon(client, node)
+    return Found(uncordoned=marked)
+
+
+def _connect(kubeconfig: str) -> Client:
+    try:
+        return connect(kubeconfig, request_seconds=_REQUEST_SECONDS)
+    except Exception as error:  # whatever a broken kubeconfig brings
+        raise CommandError(f"the kubeconfig cannot be used: {type(error).__name__}: {error}") from error
+
+
+def _read(client: Client) -> tuple[dict[str, Deployed], Sequence[Object], Sequence[Object]]:
+    """The validations by pool, all nodes and all pods."""
+    try:
+        jobs = [found.to_dict() for found in client.list(Job, namespace="*", labels=LABELS)]
+        reports = [found.to_dict() for found in client.list(ConfigMap, namespace="*", labels=_REPORTS)]
+        nodes = [found.to_dict() for found in client.list(Node)]
+        pods = [found.to_dict() for found in client.list(Pod, namespace="*", chunk_size=500)]
+    except HTTPError as error:
+        raise CommandError(f"the cluster cannot be read: {error}") from error
+    return deployed(jobs, reports), nodes, pods
+
+
+def _pools(validations: Mapping[str, Deployed], nodes: Sequence[Object], wish: Wish) -> dict[str, Deployed]:
+    """The pools that were asked for, or those of the nodes that were."""
+    if not validations:
+        raise CommandError(_NONE)
+    strange = [pool for pool in wish.pools if pool not in validations]
+    if strange:
+        raise CommandError(f"there is no validation of pool {', '.join(strange)}; there are {', '.join(validations)}")
+    chosen = {name: validations[name] for name in wish.pools or validations}
+    if not wish.nodes:
+        return chosen
+    by_pool = {name: set(map(name_of, nodes_of(nodes, validation))) for name, validation in chosen.items()}
+    known = {node for names in by_pool.values() for node in names}
+    absent = [node for node in wish.nodes if node not in known]
+    if absent:
+        raise CommandError(f"{', '.join(absent)}: no such node in {', '.join(chosen)}")
+    return {name: chosen[name] for name, names in by_pool.items() if names.intersection(wish.nodes)}
+
+
+def _pool(name: str, run: Run | None, measured: Measured | None, left_out: Sequence[LeftOut]) -> Pool:
+    if run is None or measured is None:
+        return Pool(name=name, nodes=[], left_out=left_out, report=None, why=[_ALL_LEFT_OUT])
+    return Pool(
+        name=name,
+        nodes=list(map(name_of, run.nodes)),
+        left_out=left_out,
+        report=measured.report,
+        why=measured.why,
+        before=run.before["finished"] if run.before and measured.report else None,
+        changes=changes(run.before, measured.report) if measured.report else (),
+    )
+
+
+def _failing(pools: Sequence[Pool]) -> dict[str, str]:
+    return {node: why for pool in pools if pool.report for node, why in cordon.failing(pool.report).items()}

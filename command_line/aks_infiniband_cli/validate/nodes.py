@@ -1,0 +1,83 @@
+"""Which nodes of a pool are measured: those that nobody uses, and that have what the pool promises."""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from aks_infiniband.validation.reports import Promise, lacks
+
+from aks_infiniband_cli.validate.deployed import Deployed, Object
+
+_DEVICES: Final = "/dev/infiniband"
+_OVER: Final = ("Succeeded", "Failed")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LeftOut:
+    """A node that is not measured."""
+
+    node: str
+    why: str
+
+
+def name_of(node: Object) -> str:
+    """The name of a node."""
+    return str(node["metadata"]["name"])
+
+
+def nodes_of(nodes: Sequence[Object], validation: Deployed) -> list[Object]:
+    """The nodes of the validation's pool."""
+    selector = validation.node_selector.items()
+    return [node for node in nodes if selector <= (node["metadata"].get("labels") or {}).items()]
+
+
+def choose(
+    nodes: Sequence[Object],
+    pods: Sequence[Object],
+    validation: Deployed,
+    *,
+    wanted: Collection[str],
+    include_busy: bool,
+) -> tuple[list[Object], list[LeftOut]]:
+    """The nodes of the pool that are measured, and those that are not.
+
+    pods: of all namespaces. wanted: names of nodes; empty for every node of the pool. include_busy: measure nodes that
+    somebody uses.
+    """
+    resources = {name: int(quantity) for name, quantity in validation.resources.items()}
+    promise = Promise(validation.pool, 0, resources, validation.labels)
+    chosen, left_out = list[Object](), list[LeftOut]()
+    for node in sorted(nodes_of(nodes, validation), key=name_of):
+        if wanted and name_of(node) not in wanted:
+            continue
+        why = ", ".join(lacks(dict(node), promise))
+        if not why and not include_busy:
+            why = _busy(name_of(node), pods, resources)
+        if why:
+            left_out.append(LeftOut(node=name_of(node), why=why))
+        else:
+            chosen.append(node)
+    return chosen, left_out
+
+
+def _busy(node: str, pods: Sequence[Object], resources: Collection[str]) -> str:
+    """Who uses the node's RDMA or GPU resources, in words; empty where nobody does."""
+    for pod in pods:
+        over = (pod.get("status") or {}).get("phase") in _OVER
+        if over or (pod.get("spec") or {}).get("nodeName") != node:
+            continue
+        held = next(_held(pod, resources), None)
+        if held:
+            metadata = pod["metadata"]
+            return f"busy: pod {metadata['namespace']}/{metadata['name']} has {held}"
+    return ""
+
+
+def _held(pod: Object, resources: Collection[str]) -> Iterator[str]:
+    spec = pod["spec"]
+    for container in (*(spec.get("initContainers") or []), *spec["containers"]):
+        requests = (container.get("resources") or {}).get("requests") or {}
+        yield from (name for name in resources if requests.get(name, "0") != "0")
+    if not any(name.startswith("rdma/") for name in resources):  # mode driver-only: pods mount the devices
+        paths = [(volume.get("hostPath") or {}).get("path", "") for volume in spec.get("volumes") or []]
+        yield from (path for path in paths if path.startswith(_DEVICES))

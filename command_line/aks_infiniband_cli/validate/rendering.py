@@ -1,0 +1,129 @@
+"""What was measured, for a terminal, a pipe and a program."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from aks_infiniband.validation.reports import Report, headline, passed, table
+from rich.console import Group
+
+from aks_infiniband_cli.console import uncut
+from aks_infiniband_cli.validate.comparison import Change
+from aks_infiniband_cli.validate.nodes import LeftOut
+
+SCHEMA_VERSION: Final = 1
+"""Of the document; it grows when a reader would have to change."""
+NOT_MEASURED: Final = "not measured"
+_MOST_ROWS: Final = 20
+_STYLES: Final = {"pass": "green", "warn": "yellow", NOT_MEASURED: "yellow"}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Pool:
+    """What came of one pool."""
+
+    name: str
+    nodes: Sequence[str]
+    """That were measured."""
+    left_out: Sequence[LeftOut]
+    report: Report | None
+    why: Sequence[str] = ()
+    """There is no report."""
+    before: str | None = None
+    """When the earlier measurement was made."""
+    changes: Sequence[Change] = ()
+
+    @property
+    def verdict(self) -> str:
+        """The report's."""
+        return self.report["verdict"] if self.report else NOT_MEASURED
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Found:
+    """What the command did."""
+
+    pools: Sequence[Pool] = ()
+    cordoned: Mapping[str, str] = field(default_factory=dict)
+    uncordoned: Mapping[str, str] = field(default_factory=dict)
+
+
+def document(found: Found) -> dict[str, Any]:
+    """For programs."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "pools": {pool.name: _document(pool) for pool in found.pools},
+        "cordoned": dict(found.cordoned),
+        "uncordoned": dict(found.uncordoned),
+    }
+
+
+def _document(pool: Pool) -> dict[str, Any]:
+    compared = {"finished": pool.before, "figures": [_plain(change) for change in pool.changes]}
+    return {
+        "verdict": pool.verdict,
+        "nodes": list(pool.nodes),
+        "left_out": [{"node": left.node, "why": left.why} for left in pool.left_out],
+        "why": list(pool.why),
+        "compared_with": compared if pool.before else None,
+        "report": pool.report,
+    }
+
+
+def _plain(change: Change) -> dict[str, Any]:
+    return {name: getattr(change, name) for name in Change.__dataclass_fields__}
+
+
+def text(found: Found) -> str:
+    """For a pipe."""
+    return "\n".join(line for line, _ in _lines(found))
+
+
+def shown(found: Found) -> Group:
+    """For a terminal: the same, in colours."""
+    return Group(*(uncut((line, style)) for line, style in _lines(found)))
+
+
+def _lines(found: Found) -> Iterator[tuple[str, str]]:
+    """Each line, and its style on a terminal."""
+    for pool in found.pools:
+        yield from _of_pool(pool)
+    for node, why in found.cordoned.items():
+        yield f"cordoned {node}: {why}", "bold red"
+    if found.cordoned:
+        yield f"  undo: aks-infiniband validate --uncordon {_flags(found.cordoned)}", "cyan"
+    for node, why in found.uncordoned.items():
+        yield f"uncordoned {node}, which was cordoned for {why}", "green"
+
+
+def _of_pool(pool: Pool) -> Iterator[tuple[str, str]]:
+    style = _STYLES.get(pool.verdict, "bold red")
+    if pool.report is None:
+        yield f"pool {pool.name}: {NOT_MEASURED}", style
+        for line in pool.why:
+            yield f"  {line}", ""
+    else:
+        yield headline(pool.report), style
+        yield passed(pool.report["checks"]), ""
+        yield from ((line, "") for line in table(pool.report["checks"], most_rows=_MOST_ROWS))
+    if pool.changes:
+        yield f"compared with {pool.before}:", ""
+        yield from _table(pool.changes)
+    for left in pool.left_out:
+        yield f"left out: {left.node}: {left.why}", "yellow"
+
+
+def _table(changes: Sequence[Change]) -> Iterator[tuple[str, str]]:
+    cells = [
+        (c.figure, f"{c.before:g}", f"{c.now:g} {c.unit}", f"{c.change_percent:+g} %", "worse" if c.worse else "")
+        for c in changes
+    ]
+    rows = [("FIGURE", "BEFORE", "NOW", "CHANGE", ""), *cells]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        yield f"  {line}", "bold red" if row[-1] else ""
+
+
+def _flags(nodes: Mapping[str, str]) -> str:
+    return " ".join(f"--node {node}" for node in nodes)

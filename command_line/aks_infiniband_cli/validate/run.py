@@ -1,0 +1,154 @@
+"""Runs measurements in a cluster, waits for what they say, and takes away what they had there."""
+
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any, Final, cast
+
+from aks_infiniband.diagnosis.collect import collect
+from aks_infiniband.diagnosis.view import Finding, Wait, condition
+from aks_infiniband.validation.explanation import evidence, explain
+from aks_infiniband.validation.reports import Report, evidence_of, report_in
+from httpx2 import HTTPError
+from lightkube import ApiError, Client, codecs
+from lightkube.resources.batch_v1 import Job
+from lightkube.resources.core_v1 import ConfigMap, Pod
+from lightkube.types import CascadeType
+
+from aks_infiniband_cli.console import CommandError
+from aks_infiniband_cli.validate.deployed import Object
+from aks_infiniband_cli.validate.documents import Run, belongings, job
+
+_POLL_SECONDS: Final = 2.0
+_SILENT_SECONDS: Final = 120.0
+"""So long the API server may not answer before the wait is given up."""
+_GONE_SECONDS: Final = 60.0
+_LOOK_SECONDS: Final = 20.0
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Measured:
+    """What came of a run: its report, or why there is none."""
+
+    report: Report | None
+    why: Sequence[str] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Cluster:
+    """Where is measured."""
+
+    client: Client
+    kubeconfig: str
+
+
+def measure(cluster: Cluster, runs: Sequence[Run], say: Say) -> dict[str, Measured]:
+    """Measure, all pools at the same time; by pool, what came of it.
+
+    What the runs have in the cluster is gone afterwards, whatever happens meanwhile. Raises CommandError where the
+    API server refuses, or does not answer for two minutes, and KeyboardInterrupt.
+    """
+    try:
+        with _stopped_by_signals():
+            for run in runs:
+                _start(cluster.client, run)
+            ended = _await(cluster.client, runs, say)
+            return {run.validation.pool: _result(cluster, run, ended[run.name]) for run in runs}
+    except (ApiError, HTTPError) as error:
+        raise CommandError(f"the cluster cannot be asked: {error}") from error
+    finally:
+        say("Removing what the measurement had in the cluster")
+        for run in runs:
+            _remove(cluster.client, run)
+
+
+@contextmanager
+def _stopped_by_signals() -> Iterator[None]:
+    """What a pipeline ends is cleared away as what a person ends."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _start(client: Client, run: Run) -> None:
+    made = client.create(cast("Job", Job.from_dict(job(run))))
+    for document in belongings(run, str(made.metadata and made.metadata.uid)):
+        client.create(codecs.from_dict(document))
+    client.patch(Job, run.name, {"spec": {"suspend": False}}, namespace=run.validation.namespace)
+
+
+def _await(client: Client, runs: Sequence[Run], say: Say) -> dict[str, Object]:
+    """The Jobs by name, when all have ended."""
+    ended: dict[str, Object] = {}
+    heard = time.monotonic()
+    while True:
+        try:
+            for run in runs:
+                if run.name not in ended:
+                    found = client.get(Job, run.name, namespace=run.validation.namespace).to_dict()
+                    say(_progress(run, found))
+                    if _is_over(found):
+                        ended[run.name] = found
+            heard = time.monotonic()
+        except HTTPError as error:
+            if _is_refusal(error) or time.monotonic() - heard > _SILENT_SECONDS:
+                raise
+        if len(ended) == len(runs):
+            return ended
+        time.sleep(_POLL_SECONDS)
+
+
+def _is_over(found: Object) -> bool:
+    return any(condition(found, kind).get("status") == "True" for kind in ("Complete", "Failed"))
+
+
+def _is_refusal(error: HTTPError) -> bool:
+    return isinstance(error, ApiError) and (error.status.code or 0) < HTTPStatus.INTERNAL_SERVER_ERROR
+
+
+def _progress(run: Run, found: Object) -> str:
+    status, wanted = found.get("status") or {}, len(run.nodes)
+    working = (status.get("ready") or 0) + (status.get("succeeded") or 0)
+    doing = "measuring" if working == wanted else f"{working} of {wanted} pods run, the others start"
+    return f"Pool {run.validation.pool}: {doing}"
+
+
+def _result(cluster: Cluster, run: Run, ended: Object) -> Measured:
+    """The report, where it is the Job's own; else what the Job and its pods show."""
+    uid, namespace = str(ended["metadata"]["uid"]), run.validation.namespace
+    report = report_in(cluster.client.get(ConfigMap, run.report, namespace=namespace).to_dict())
+    ours: Any = {"batch.kubernetes.io/controller-uid": uid}
+    pods = [pod.to_dict() for pod in cluster.client.list(Pod, namespace=namespace, labels=ours)]
+    if report is not None and report["run"] == uid and evidence_of(report) == evidence(pods, uid):
+        return Measured(report=report)
+    view = collect(cluster.kubeconfig, [namespace], limit_seconds=_LOOK_SECONDS)
+    findings = explain(Wait(waiting_for="job", name=run.name, namespace=namespace), view)
+    return Measured(report=None, why=list(map(_in_words, findings)) or ["no pod has left a report of its own"])
+
+
+def _in_words(finding: Finding) -> str:
+    return f"{finding.what}: {finding.cause}" if finding.cause else finding.what
+
+
+def _remove(client: Client, run: Run) -> None:
+    """Delete the Job, and with it all that it owns; wait until it is gone."""
+    where: Mapping[str, Any] = {"namespace": run.validation.namespace}
+    deadline = time.monotonic() + _GONE_SECONDS
+    try:
+        client.delete(Job, run.name, cascade=CascadeType.FOREGROUND, **where)
+        while time.monotonic() < deadline:
+            client.get(Job, run.name, **where)
+            time.sleep(_POLL_SECONDS / 4)
+    except HTTPError as error:
+        if isinstance(error, ApiError) and error.status.code == HTTPStatus.NOT_FOUND:
+            return
+        left = f"kubectl --namespace {run.validation.namespace} delete job {run.name}"
+        print(f"Job {run.name} could not be removed ({error}): {left}", file=sys.stderr)

@@ -1,0 +1,164 @@
+"""`aks-infiniband validate`: what it compares, cordons, refuses and says."""
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aks_infiniband_cli.console import CommandError
+from aks_infiniband_cli.main import main
+from aks_infiniband_cli.validate import looking, rendering, run
+from aks_infiniband_cli.validate.comparison import Change, changes, earlier
+from aks_infiniband_cli.validate.cordon import failing
+from aks_infiniband_cli.validate.nodes import LeftOut
+from aks_infiniband_cli.validate.rendering import Found, Pool
+from httpx2 import ConnectError
+from rich.console import Console
+
+from tests.unit.command_line.validations import ACCEPTED, RUN, node, pod, validation
+
+PROJECT = Path(__file__).parents[3]
+
+
+def report(value: float, *checks: Any) -> Any:
+    return {
+        "pool": "ndh100",
+        "finished": "2026-11-22T10:00:00+00:00",
+        "verdict": "warn",
+        "coverage": {"summary": "2 of 2 nodes, 16 of 16 HCAs"},
+        "rdma": [{"figure": "rdma-write-bandwidth", "value": value}],
+        "networks": [],
+        "thresholds": {},
+        "checks": list(checks),
+    }
+
+
+def test_an_earlier_measurement_is_taken_in_the_three_forms_in_which_people_have_it() -> None:
+    one = report(390.0)
+    forms = (one, {"pools": {"ndh100": {"report": one}}}, {"pools": {"ndh100": {"validation": one}}, "x": 1})
+    for form in forms:
+        values = {"finished": one["finished"], "values": {"rdma-write-bandwidth": 390.0}}
+        assert earlier(json.dumps(form)) == {"ndh100": values}
+    for text_ in ("{", "[]", "3", '{"pools": 1}', "{}"):
+        with pytest.raises(CommandError, match="pulumi stack output"):
+            earlier(text_)
+
+
+def test_every_figure_stands_beside_what_it_was_and_the_report_says_which_is_worse() -> None:
+    regression = {"check": "regression", "device": "rdma-write-bandwidth", "verdict": "warn", "node": None}
+    accepted: Any = {**ACCEPTED, "values": {**ACCEPTED["values"], "ipoib-latency": 2.0}}
+    (change,) = changes(accepted, report(196.55, regression))
+    assert (change.before, change.now, change.unit, change.worse) == (393.1, 196.55, "Gb/s", True)
+    assert change.change_percent == -50.0
+    assert changes(None, report(1.0)) == []
+
+
+def test_only_nodes_that_a_check_fails_on_are_cordoned() -> None:
+    def check(verdict: str, node: str | None) -> Any:
+        return {"check": f"c-{verdict}", "verdict": verdict, "node": node, "device": None}
+
+    found = report(1.0, check("fail", "a"), check("fail", "a"), check("warn", "b"), check("fail", None))
+    assert failing(found) == {"a": "c-fail"}
+
+
+@pytest.fixture
+def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """A cluster with one idle pool of two nodes, in which nobody measures."""
+    kubeconfig = tmp_path / "kubeconfig"
+    parts = {"contexts": "context: {cluster: c, user: u}", "clusters": "cluster: {server: 'https://x'}"}
+    listed = "".join(f"{key}: [{{name: c, {part}}}]\n" for key, part in parts.items())
+    kubeconfig.write_text(f"current-context: c\n{listed}users: [{{name: u, user: {{token: t}}}}]\n")
+    read: Any = ({"ndh100": validation()}, [node("a"), node("b")], [])
+    monkeypatch.setattr(looking, "_read", lambda _: read)
+    monkeypatch.setattr(looking, "measure", lambda *_: pytest.fail("nobody asked for that"))
+    return ["validate", "--kubeconfig", str(kubeconfig)]
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (["--pool", "hb"], "there is no validation of pool hb; there are ndh100"),
+        (["--node", "x"], "x: no such node in ndh100"),
+        (["--fail", "speed=3"], "no figure is called speed; there are rdma-write-bandwidth"),
+        (["--against", "-"], "the earlier report has no pool ndh100"),
+    ],
+)
+def test_what_there_is_not_is_said_before_anything_is_measured(
+    cluster: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, flags: Any, said: str
+) -> None:
+    monkeypatch.setattr("sys.stdin.read", lambda: json.dumps({**report(1.0), "pool": "hb"}), raising=False)
+    assert main([*cluster, *flags]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_pool_that_nobody_can_measure_does_not_pass(
+    cluster: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    busy = ({"ndh100": validation()}, [node("a")], [pod("p", "a", rdma__shared_ib="1")])
+    monkeypatch.setattr(looking, "_read", lambda _: busy)
+    monkeypatch.setattr(looking, "measure", lambda *_: {})
+    assert main(cluster) == 1
+    assert "pool ndh100: not measured" in capsys.readouterr().out
+
+
+class Silent:
+    """A client that gets no answer a few times, and then a Job that has ended."""
+
+    def __init__(self, times: int) -> None:
+        self.times = times
+
+    def get(self, *_: Any, **__: Any) -> Any:
+        self.times -= 1
+        if self.times >= 0:
+            raise ConnectError("nobody there")
+        return self
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"metadata": {}, "status": {"conditions": [{"type": "Complete", "status": "True"}]}}
+
+
+def test_a_moment_without_an_answer_does_not_end_the_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    client: Any = Silent(3)
+    assert list(run._await(client, [RUN], lambda _: None)) == [RUN.name]
+    monkeypatch.setattr(run, "_SILENT_SECONDS", -1.0)
+    client = Silent(3)
+    with pytest.raises(ConnectError):
+        run._await(client, [RUN], lambda _: None)
+
+
+def found_in(document: Any) -> Found:
+    """What the command found, from what it said to a program."""
+    pools = []
+    for name, pool in document["pools"].items():
+        compared = pool["compared_with"] or {"finished": None, "figures": []}
+        pools.append(
+            Pool(
+                name=name,
+                nodes=pool["nodes"],
+                left_out=[LeftOut(**left) for left in pool["left_out"]],
+                report=pool["report"],
+                why=pool["why"],
+                before=compared["finished"],
+                changes=[Change(**figure) for figure in compared["figures"]],
+            )
+        )
+    return Found(pools=pools, cordoned=document["cordoned"], uncordoned=document["uncordoned"])
+
+
+def test_the_transcripts_of_the_page_are_what_the_command_prints() -> None:
+    """The documents are those of a rehearsal, without what no text shows."""
+    page = (PROJECT / "docs" / "validate.md").read_text(encoding="utf-8")
+    documents = json.loads(Path(__file__).with_name("validated.json").read_text(encoding="utf-8"))
+    for name, said in documents.items():
+        assert f"/kubeconfig --{name}\n{rendering.text(found_in(said))}\n" in page
+        assert rendering.document(found_in(said)) == said
+
+
+def test_a_terminal_shows_the_same_words() -> None:
+    documents = json.loads(Path(__file__).with_name("validated.json").read_text(encoding="utf-8"))
+    found = found_in(documents["cordon"])
+    console = Console(width=200, record=True, file=io.StringIO(), highlight=False)
+    console.print(rendering.shown(found))
+    assert console.export_text().split() == rendering.text(found).split()

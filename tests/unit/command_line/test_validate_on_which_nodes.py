@@ -1,0 +1,114 @@
+"""What `aks-infiniband validate` has run: what is deployed, on nodes that nobody uses, and nothing else."""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+from aks_infiniband.facts.pool import Pool
+from aks_infiniband_cli.validate.deployed import deployed, expected_of
+from aks_infiniband_cli.validate.documents import belongings, job
+from aks_infiniband_cli.validate.nodes import choose
+
+from tests.unit.command_line.validations import ACCEPTED, POOL, RUN, job_of, node, pod, validation
+
+
+def terms_of(template: Any) -> Any:
+    return template["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
+
+
+def arguments(container: Any) -> dict[str, str]:
+    return dict(zip(container["args"], container["args"][1:], strict=False))
+
+
+def test_the_job_is_the_deployed_one_on_the_chosen_nodes_with_a_report_of_its_own() -> None:
+    made, before = job(RUN), job_of()
+    template, was = made["spec"]["template"]["spec"], before["spec"]["template"]["spec"]
+    assert (made["spec"]["completions"], made["spec"]["parallelism"], made["spec"]["suspend"]) == (2, 2, True)
+    (awaiting,), (validating,) = template["initContainers"], template["containers"]
+    asked = arguments(awaiting)
+    assert (asked["--selector"], asked["--nodes"]) == ("kubernetes.io/hostname in (host-a,host-c)", "2")
+    asked = arguments(validating)
+    assert (asked["--report"], asked["--rendezvous"]) == ("ndh100-again-t-report", "ndh100-again-t-rendezvous")
+    assert (asked["--mode"], asked["--linger-seconds"]) == ("warn", "0")
+    (term,) = template["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"][
+        "nodeSelectorTerms"
+    ]
+    assert term["matchExpressions"][-1]["values"] == ["host-a", "host-c"]
+    assert template["affinity"]["podAntiAffinity"] == was["affinity"]["podAntiAffinity"]
+    assert validating["image"] == was["containers"][0]["image"]
+    same = ("nodeSelector", "tolerations", "volumes", "serviceAccountName", "securityContext")
+    assert [template.get(key) for key in same] == [was.get(key) for key in same]
+    labels = made["spec"]["template"]["metadata"]["labels"]
+    assert not [label for label in labels if label.endswith(("controller-uid", "job-name"))]
+    assert made["metadata"]["labels"]["app.kubernetes.io/managed-by"] != before["metadata"]["labels"]
+
+
+def test_a_pool_without_device_plugin_still_waits_for_its_driver() -> None:
+    without = replace(POOL, mode="driver-only", gpu_driver="none")
+    template = job(replace(RUN, validation=validation(without)))["spec"]["template"]["spec"]
+    (term,) = template["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"][
+        "nodeSelectorTerms"
+    ]
+    keys = [expression["key"] for expression in term["matchExpressions"]]
+    assert keys == ["network.nvidia.com/operator.mofed.wait", "agentpool", "kubernetes.io/hostname"]
+
+
+def test_all_that_a_run_makes_belongs_to_its_job_which_goes_by_itself() -> None:
+    assert job(RUN)["spec"]["ttlSecondsAfterFinished"] == 3600
+    made = belongings(RUN, "u-1")
+    assert [document["kind"] for document in made] == ["ConfigMap", "ConfigMap", "Role", "RoleBinding"]
+    assert {document["metadata"]["ownerReferences"][0]["uid"] for document in made} == {"u-1"}
+    assert made[2]["rules"][0]["resourceNames"] == [RUN.report, RUN.rendezvous]
+    assert made[3]["subjects"] == [{"kind": "ServiceAccount", "name": "validation", "namespace": "system"}]
+    assert json.loads(made[0]["data"]["accepted.json"]) == ACCEPTED, "the pods compare with it"
+
+
+def test_the_newest_validation_of_a_pool_counts_and_one_of_an_older_release_does_not() -> None:
+    old, new = job_of(made="2026-10-01T00:00:00Z"), job_of(made="2026-11-01T00:00:00Z")
+    assert deployed([new, old], [])["ndh100"].job is new
+    del new["spec"]["template"]["metadata"]["annotations"]["aks-infiniband/expectations.json"]
+    assert deployed([new], []) == {}
+
+
+def left_out(nodes: Any, pods: Any, pool: Pool = POOL, *, include_busy: bool = False, wanted: Any = ()) -> Any:
+    chosen, left = choose(nodes, pods, validation(pool), wanted=wanted, include_busy=include_busy)
+    return [found["metadata"]["name"] for found in chosen], {found.node: found.why for found in left}
+
+
+def test_nodes_that_are_used_or_cannot_be_used_are_left_out_and_it_is_said_why() -> None:
+    nodes = [node("idle"), node("busy"), node("drained", unschedulable=True), node("down", ready="False")]
+    other = {**node("other"), "metadata": {"name": "other", "labels": {"agentpool": "web"}}}
+    pods = [
+        pod("done", "idle", phase="Succeeded", rdma__shared_ib="1"),
+        pod("plain", "idle", cpu="1"),
+        pod("train-0", "busy", nvidia_com__gpu="1", **{"nvidia.com__gpu": "1"}),
+    ]
+    chosen, left = left_out([*nodes, other], pods)
+    assert chosen == ["idle"]
+    assert left == {
+        "busy": "busy: pod team/train-0 has nvidia.com/gpu",
+        "drained": "cordoned",
+        "down": "not Ready (KubeletDown)",
+    }
+    assert left_out(nodes, pods, include_busy=True)[0] == ["busy", "idle"]
+    assert left_out(nodes, pods, wanted={"busy"}) == ([], {"busy": left["busy"]})
+
+
+def test_without_a_device_plugin_a_pod_that_mounts_the_devices_uses_the_node() -> None:
+    without = replace(POOL, mode="driver-only", gpu_driver="none")
+    ready = node("a")
+    ready["metadata"]["labels"]["network.nvidia.com/operator.mofed.wait"] = "false"
+    assert left_out([ready], [pod("mpi", "a", volume="/var/lib")], without)[0] == ["a"]
+    mounted = left_out([ready], [pod("mpi", "a", volume="/dev/infiniband")], without)
+    assert mounted == ([], {"a": "busy: pod team/mpi has /dev/infiniband"})
+
+
+def test_given_limits_replace_the_deployed_ones_of_their_level_and_nothing_else() -> None:
+    given = {"rdma-write-bandwidth": {"fail": 1.0}, "all-reduce": {"warn": 2.0}, "ipoib-latency": {"warn": 3.0}}
+    before, found = validation().expected, expected_of(validation(), 2, given)
+    was, bound = before["thresholds"]["rdma-write-bandwidth"], found["thresholds"]["rdma-write-bandwidth"]
+    assert (bound["fail"], bound["warn"], bound["source"]) == (1.0, was["warn"], "the command line")
+    assert found["collective"]["thresholds"]["infiniband"]["warn"] == 2.0
+    assert "ipoib-latency" not in found["thresholds"], "the pool has no such figure"
+    assert (found["node_count"], before["node_count"]) == (2, 4)
+    assert expected_of(validation(), 4, {}) == before
