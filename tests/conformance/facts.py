@@ -16,6 +16,8 @@ from tests.conformance.notation import Fields, below, schema_of
 
 NETWORK, GPU = "network-operator-26.4.1", "gpu-operator-26.3.3"
 """The releases that the program installs."""
+PROMETHEUS = "prometheus"
+"""What monitors and rules look like."""
 FOLDER = Path(__file__).parent / "facts"
 
 
@@ -32,14 +34,16 @@ def facts(original: str) -> Any:
 
 @cache
 def definitions() -> dict[str, Any]:
-    """The custom resource definitions of both operators, by name."""
-    files = [file.relative_to(FOLDER) for release in (NETWORK, GPU) for file in sorted((FOLDER / release).iterdir())]
+    """The custom resource definitions of the operators and of both kinds of Prometheus, by name."""
+    folders = (NETWORK, GPU, PROMETHEUS)
+    files = [file.relative_to(FOLDER) for release in folders for file in sorted((FOLDER / release).iterdir())]
     return {name: said for file in files for name, said in facts(str(file)).get("definitions", {}).items()}
 
 
 def fields_of(kind: str) -> Fields:
-    """The fields of a kind's stored version."""
-    (definition,) = [definition for definition in definitions().values() if definition["names"]["kind"] == kind]
+    """The fields of a kind's stored version. kind: or, where two groups have it, the definition's name."""
+    found = definitions().items()
+    (definition,) = [definition for name, definition in found if kind in (name, definition["names"]["kind"])]
     (fields,) = [version["fields"] for version in definition["versions"].values() if version["storage"]]
     return fields
 

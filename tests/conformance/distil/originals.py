@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from tests.conformance.distil import charts, definitions, manifests, observations, topologies
-from tests.conformance.facts import GPU, NETWORK
+from tests.conformance.facts import GPU, NETWORK, PROMETHEUS
 
 Facts = dict[str, Any]
 
@@ -40,6 +40,16 @@ _GPU_OPERATOR = Publication(
 )
 _IMAGES = Publication(
     repository="Azure/azhpc-images", release="main, 2026-07-29", commit="8e9d055fb9e1f7385da734969793861c447958a1"
+)
+_KUBE_PROMETHEUS = Publication(
+    repository="prometheus-operator/kube-prometheus",
+    release="main, 2026-08-10, Prometheus Operator 0.93.0",
+    commit="4d719f1dea8853540b3823ab1fbe6be74a9953b3",
+)
+_AZURE_PROMETHEUS = Publication(
+    repository="Azure/prometheus-collector",
+    release="main, 2026-07-21",
+    commit="39583fd50b2f828f83cc18fc0cece9e3074f56db",
 )
 _TWO_H200 = "NCCL 2.28.9 on one host with two H200 between which is NVLink, without an InfiniBand device"
 _SEEN = "both operators as processes beside a real API server, with simulated nodes"
@@ -99,6 +109,21 @@ ORIGINALS: Final = (
     *(
         _gpu(f"nvidia.com_{kinds}.yaml", f"crds/nvidia.com_{kinds}.yaml")
         for kinds in ("clusterpolicies", "nvidiadrivers")
+    ),
+    *(
+        Original(
+            file=f"{PROMETHEUS}/monitoring.coreos.com_{kind}s.yaml",
+            source=_KUBE_PROMETHEUS,
+            path=f"manifests/setup/0{kind}CustomResourceDefinition.yaml",
+            facts=definitions.distil,
+        )
+        for kind in ("podmonitor", "prometheusrule")
+    ),
+    Original(
+        file=f"{PROMETHEUS}/azmonitoring.coreos.com_podmonitors.yaml",
+        source=_AZURE_PROMETHEUS,
+        path="otelcollector/deploy/addon-chart/azure-monitor-metrics-addon/templates/ama-metrics-podmonitor-crd.yaml",
+        facts=definitions.distil,
     ),
     *_operands(NETWORK, _NETWORK_OPERATOR, "manifests", _NETWORK_OPERANDS),
     *_operands(GPU, _GPU_OPERATOR, "assets", _GPU_OPERANDS),
