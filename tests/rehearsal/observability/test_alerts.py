@@ -1,10 +1,6 @@
-"""The alerts pass Prometheus' own tests, and Prometheus reads every query of the dashboard.
-
-promtool is built from the pinned module beside this file, which takes some three minutes of one core the first time.
-"""
+"""The alerts pass Prometheus' own tests, and Prometheus reads every query of the dashboard."""
 
 import json
-import os
 import subprocess
 from pathlib import Path
 
@@ -12,34 +8,10 @@ import pytest
 import yaml
 from aks_infiniband.observability.dashboard import dashboard
 
-from rehearsal.tools.go import find_go
-
 HERE = Path(__file__).parent
 ALERTS = HERE.parents[2] / "components/aks_infiniband/observability/alerts.yaml"
-TAGS = "remove_all_sd"
-"""Leaves out the discovery of machines in every cloud, and with it most of what would be compiled."""
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(3600)]
-
-
-@pytest.fixture(scope="module")
-def promtool(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    work = tmp_path_factory.mktemp("promtool")
-    built = work / "promtool"
-    command: list[str | Path] = [
-        find_go(work),
-        "build",
-        "-mod=readonly",
-        "-tags",
-        TAGS,
-        "-gcflags=all=-dwarf=false -l",
-        "-o",
-        built,
-    ]
-    environment = os.environ | {"CGO_ENABLED": "0", "GOTOOLCHAIN": "local", "GOFLAGS": "-modcacherw"}
-    package = "github.com/prometheus/prometheus/cmd/promtool"
-    subprocess.run([*command, package], cwd=HERE / "promtool", env=environment, check=True)
-    return built
 
 
 def run(promtool: Path, *arguments: str | Path) -> None:
