@@ -97,12 +97,17 @@ def _sections(pool: Pool, options: PolicyOptions) -> dict[str, Spec]:
     if pool.nic_driver == "doca-ofed":
         sections["ofedDriver"] = _ofed_driver(options)
     if pool.mode in ("rdma-shared", "ipoib"):
+        _, _, name = RDMA_SHARED_RESOURCE.partition("/")
+        shared = {"resourceName": name, "rdmaHcaMax": PODS_PER_NODE, "selectors": _SELECTORS}
         sections["rdmaSharedDevicePlugin"] = _plugin(
-            versions.RDMA_SHARED_DEVICE_PLUGIN, {"configList": [_rdma_shared()]}, options.registry
+            versions.RDMA_SHARED_DEVICE_PLUGIN, {"configList": [shared]}, options.registry
         )
     if pool.mode == "sriov":
+        # No PCI address and no driver's name: they differ by size and by driver (field reports, B14).
+        prefix, _, name = SRIOV_RESOURCE.partition("/")
+        whole = {"resourcePrefix": prefix, "resourceName": name, "selectors": {**_SELECTORS, "isRdma": True}}
         sections["sriovDevicePlugin"] = _plugin(
-            versions.SRIOV_DEVICE_PLUGIN, {"resourceList": [_sriov()]}, options.registry
+            versions.SRIOV_DEVICE_PLUGIN, {"resourceList": [whole]}, options.registry
         )
     return sections
 
@@ -129,17 +134,6 @@ def _ofed_driver(options: PolicyOptions) -> Spec:
 
 def _plugin(image: versions.Image, config: Mapping[str, Any], registry: Registry) -> Spec:
     return {**registry.fields(image), "config": json.dumps(config, indent=2)}
-
-
-def _rdma_shared() -> Spec:
-    _, _, name = RDMA_SHARED_RESOURCE.partition("/")
-    return {"resourceName": name, "rdmaHcaMax": PODS_PER_NODE, "selectors": _SELECTORS}
-
-
-def _sriov() -> Spec:
-    """No PCI address and no driver's name: they differ by size and by driver (field reports, B14)."""
-    prefix, _, name = SRIOV_RESOURCE.partition("/")
-    return {"resourcePrefix": prefix, "resourceName": name, "selectors": {**_SELECTORS, "isRdma": True}}
 
 
 def _secondary_network(registry: Registry) -> Spec:

@@ -36,7 +36,8 @@ def judge_collective(collective: Collective, plan: CollectivePlan) -> list[Check
     checks = [check for run in collective["runs"] for check in (*_ended(run), *_sums(run))]
     judged = runs.get(JUDGED)
     if judged is None or not judged["nodes"]:
-        return [*checks, *_not_measured(plan)]
+        asked = {"collective-transport": plan["transport"], "all-reduce": None, "collective-sum": _NO_WRONG}
+        return [*checks, *(not_measured(name, None, expected=value) for name, value in asked.items())]
     return [*checks, *_transport(judged, plan), *_devices(judged, plan), *judge_bandwidth(judged, plan)]
 
 
@@ -50,11 +51,6 @@ def as_try(run: Run, plan: CollectivePlan) -> Try:
     found = judged_size(run["sizes"], plan["thresholds"].get("infiniband"))
     first = run["failures"][0]["reason"] if run["failures"] else None
     return {"value": found and float(f"{found['bus_gb_per_s']:.4g}"), "error": first or run["stopped"]}
-
-
-def _not_measured(plan: CollectivePlan) -> list[Check]:
-    asked = {"collective-transport": plan["transport"], "all-reduce": None, "collective-sum": _NO_WRONG}
-    return [not_measured(name, None, expected=value) for name, value in asked.items()]
 
 
 def _ended(run: Run) -> list[Check]:

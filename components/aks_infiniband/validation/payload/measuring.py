@@ -78,25 +78,18 @@ def measure(lead: Lead, facts: FactsByNode, expected: Expectations, checks: Sequ
         rows = networks.measure(lead.step, nodes, interfaces, thresholds, tries=tries)
         found.parts["networks"] = rows
         found.checks += networks.judge_networks(rows, thresholds)
-    if expected["collective"] and not _all_gpus(checks):
+    plan = expected["collective"]
+    if plan and any(check["check"] == "accelerator-devices" and check["verdict"] == "fail" for check in checks):
         cause = "not every GPU is there, and the ranks of those that are would wait for it: see accelerator-devices"
         found.checks.append(not_measured("collective", cause))
-    elif expected["collective"]:
-        runs = _collective(lead, expected["collective"], tries)
-        found.parts["collective"] = runs
-        found.checks += judge_collective(runs, expected["collective"])
-    found.parts["counters"] = _counters(lead, facts)
-    found.checks += judge_counters(found.parts["counters"])
-    return found
-
-
-def _all_gpus(checks: Sequence[Check]) -> bool:
-    return not any(check["check"] == "accelerator-devices" and check["verdict"] == "fail" for check in checks)
-
-
-def _counters(lead: Lead, facts: FactsByNode) -> dict[str, Counters]:
+    elif plan:
+        runs = found.parts["collective"] = _collective(lead, plan, tries)
+        found.checks += judge_collective(runs, plan)
     after: Mapping[str, Counters | None] = lead.step({"counters": True})
-    return {node: growth(facts[node]["counters"], answer) for node, answer in after.items() if answer is not None}
+    grown = {node: growth(facts[node]["counters"], answer) for node, answer in after.items() if answer is not None}
+    found.parts["counters"] = grown
+    found.checks += judge_counters(grown)
+    return found
 
 
 def _collective(lead: Lead, plan: CollectivePlan, tries: int) -> Collective:
