@@ -8,8 +8,8 @@ from typing import Any
 import pulumi
 import pulumi_kubernetes as kubernetes
 
-from aks_infiniband.facts.pool import Pool, node_affinity, tolerations
-from aks_infiniband.hosts.node_daemon import idle_container
+from aks_infiniband.facts.pool import Pool
+from aks_infiniband.hosts.node_daemon import daemon_set_spec, idle_container
 from aks_infiniband.resources import metadata
 from aks_infiniband.resources.registry import SOURCES, Registry
 
@@ -49,21 +49,9 @@ class ImagePull:
             }
             for number, image in enumerate(self.images)
         ]
-        pod: dict[str, Any] = {
-            "automountServiceAccountToken": False,
-            "affinity": {"nodeAffinity": node_affinity(self.pools)},
-            "tolerations": tolerations(self.pools),
-            "initContainers": pulled,
-            "containers": [idle],
-            "terminationGracePeriodSeconds": 0,
-            **({"imagePullSecrets": self.registry.pull_secrets()} if self.registry.pull_secret else {}),
-        }
+        pod = {"initContainers": pulled, "containers": [idle], "terminationGracePeriodSeconds": 0}
         labels = metadata.labels(self.name, "images")
-        return {
-            "selector": {"matchLabels": {"app.kubernetes.io/name": self.name}},
-            "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": "100%"}},
-            "template": {"metadata": {"labels": labels}, "spec": pod},
-        }
+        return daemon_set_spec(self.pools, labels, pod, registry=self.registry, max_unavailable="100%")
 
     def run(self, resource: str, *, namespace: str, opts: pulumi.ResourceOptions) -> None:
         """Create the DaemonSet, and do not wait for it.

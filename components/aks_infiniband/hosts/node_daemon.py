@@ -1,6 +1,6 @@
-"""A DaemonSet of ours that reaches into the machines of some pools."""
+"""DaemonSets of ours on the machines of some pools: what all have in common, and those that reach into the machines."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from typing import Any, Final
@@ -26,11 +26,34 @@ UNPRIVILEGED: Final = {
     "seccompProfile": {"type": "RuntimeDefault"},
 }
 """Of a container that needs nothing of its machine."""
-_RESOURCES: Final = {
-    "requests": {"cpu": "10m", "memory": "32Mi"},
-    "limits": {"cpu": "200m", "memory": "128Mi"},
-}
-"""A shell that sleeps, and now and then the machine's modprobe and systemctl."""
+SMALL: Final = {"requests": {"cpu": "10m", "memory": "32Mi"}, "limits": {"cpu": "200m", "memory": "128Mi"}}
+"""Resources of a shell that sleeps, and now and then runs a program; and of an exporter of some counters."""
+
+
+def daemon_set_spec(
+    pools: Sequence[Pool],
+    labels: Mapping[str, str],
+    pod: Mapping[str, Any],
+    *,
+    registry: Registry,
+    max_unavailable: int | str = 1,
+    selected_by: Sequence[str] = ("app.kubernetes.io/name",),
+) -> dict[str, Any]:
+    """The spec of a DaemonSet whose pods run on every node of some pools, and ask nothing of the API server.
+
+    labels: of the pods. pod: their spec, without what all of ours have. selected_by: the labels that tell them.
+    """
+    own = {
+        "automountServiceAccountToken": False,
+        "affinity": {"nodeAffinity": node_affinity(pools)},
+        "tolerations": tolerations(pools),
+        **({"imagePullSecrets": registry.pull_secrets()} if registry.pull_secret else {}),
+    }
+    return {
+        "selector": {"matchLabels": {label: labels[label] for label in selected_by}},
+        "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": max_unavailable}},
+        "template": {"metadata": {"labels": dict(labels)}, "spec": {**own, **pod}},
+    }
 
 
 def idle_container(registry: Registry) -> dict[str, Any]:
@@ -39,7 +62,7 @@ def idle_container(registry: Registry) -> dict[str, Any]:
         "name": "idle",
         "image": registry.image(versions.NODE_TOOLS.reference),
         "command": ["sh", "-c", "while true; do sleep 3600; done"],
-        "resources": _RESOURCES,
+        "resources": SMALL,
         "securityContext": UNPRIVILEGED,
     }
 
@@ -92,30 +115,20 @@ class HostProgram:
             "image": registry.image(versions.NODE_TOOLS.reference),
             "command": ["sh", "-c", self.script, self.name],
             "args": [self.argument],
-            "resources": _RESOURCES,
+            "resources": SMALL,
             # It loads kernel modules and speaks to systemd through the machine's namespaces, which only a privileged
             # container may enter.
             "securityContext": {"privileged": True},
             "volumeMounts": [{"name": "proc", "mountPath": _HOST_PROC, "readOnly": True}],
         }
         pod: dict[str, Any] = {
-            "automountServiceAccountToken": False,
             "priorityClassName": "system-node-critical",
-            "affinity": {"nodeAffinity": node_affinity(self.pools)},
-            "tolerations": tolerations(self.pools),
-            **(
-                {"initContainers": [container], "containers": [idle_container(registry)]}
-                if self.once
-                else {"containers": [container]}
-            ),
+            "containers": [container],
             "volumes": [{"name": "proc", "hostPath": {"path": "/proc", "type": "Directory"}}],
-            **({"imagePullSecrets": registry.pull_secrets()} if registry.pull_secret else {}),
         }
-        return {
-            "selector": {"matchLabels": {"app.kubernetes.io/name": self.name}},
-            "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 1}},
-            "template": {"metadata": {"labels": self.labels}, "spec": pod},
-        }
+        if self.once:
+            pod |= {"initContainers": [container], "containers": [idle_container(registry)]}
+        return daemon_set_spec(self.pools, self.labels, pod, registry=registry)
 
     def run(
         self, resource: str, args: NodeDaemonArgs, *, parent: pulumi.Resource, opts: pulumi.ResourceOptions | None

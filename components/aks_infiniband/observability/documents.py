@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal
 
 from aks_infiniband.facts import versions
-from aks_infiniband.facts.pool import Pool, node_affinity
+from aks_infiniband.facts.pool import Pool
 from aks_infiniband.facts.tables import table
-from aks_infiniband.hosts.node_daemon import UNPRIVILEGED
+from aks_infiniband.hosts.node_daemon import SMALL, UNPRIVILEGED, daemon_set_spec
 from aks_infiniband.resources import metadata
 from aks_infiniband.resources.registry import Registry
 
@@ -66,28 +66,22 @@ def exporter_spec(pool: Pool, registry: Registry) -> dict[str, Any]:
         ],
         "ports": [{"name": "metrics", "containerPort": _PORT}],
         "readinessProbe": {"httpGet": {"path": "/", "port": "metrics"}},
-        "resources": {"requests": {"cpu": "10m", "memory": "32Mi"}, "limits": {"cpu": "200m", "memory": "128Mi"}},
+        "resources": SMALL,
         "securityContext": UNPRIVILEGED,
         "volumeMounts": [{"name": name, "mountPath": path, "readOnly": True} for name, path in mounts.items()],
     }
     file = f"{pool.name}.prom"
     pod = {
-        "automountServiceAccountToken": False,
-        "affinity": {"nodeAffinity": node_affinity([pool])},
-        "tolerations": list(pool.tolerations),
         "containers": [container],
         "volumes": [
             {"name": "sys", "hostPath": {"path": "/sys", "type": "Directory"}},
             {"name": "expected", "configMap": {"name": EXPORTER, "items": [{"key": file, "path": file}]}},
         ],
-        **({"imagePullSecrets": registry.pull_secrets()} if registry.pull_secret else {}),
     }
-    labels = exporter_labels(pool)
-    return {
-        "selector": {"matchLabels": {key: labels[key] for key in ("app.kubernetes.io/name", _POOL)}},
-        "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": "10%"}},
-        "template": {"metadata": {"labels": labels}, "spec": pod},
-    }
+    told = ("app.kubernetes.io/name", _POOL)
+    return daemon_set_spec(
+        [pool], exporter_labels(pool), pod, registry=registry, max_unavailable="10%", selected_by=told
+    )
 
 
 def monitors(*, gpus: bool) -> dict[str, dict[str, Any]]:
