@@ -53,10 +53,12 @@ class Assignment:
 def groups_of(groups: Sequence[Group], *, cluster_id: str, location: str, node_group: str | None) -> list[Group]:
     """Those of a stack: the cluster's own, and the one in which AKS keeps the machines.
 
-    A group that a cluster manages is that cluster's, whatever its name; else the whole name decides.
+    A group that a cluster manages is that cluster's, whatever its name; else the whole name decides. That `managedBy`
+    is the cluster's resource ID is assumed.
 
     cluster_id: resource ID. location: the cluster's region. node_group: its name where the stack gives one; AKS's own
-    is MC_GROUP_CLUSTER_REGION (AKS, "FAQ"), in which the cluster's name may hold underscores too.
+    is MC_GROUP_CLUSTER_REGION (MicrosoftDocs/azure-aks-docs 0382c94, 2026-09-15, faq.yml), in which the cluster's name
+    may hold underscores too.
     """
     group, cluster = cluster_id.split("/")[4], cluster_id.rsplit("/", 1)[-1]
     names = {group.lower(), (node_group or f"MC_{group}_{cluster}_{location}").lower()}

@@ -20,13 +20,7 @@ def dashboard() -> str:
     described = table(__package__, "dashboard.yaml")
     return json.dumps(
         {
-            "title": described["title"],
-            "uid": described["uid"],
-            "tags": ["aks-infiniband"],
-            "schemaVersion": 39,
-            "editable": True,
-            "refresh": "1m",
-            "time": {"from": "now-6h", "to": "now"},
+            **described["dashboard"],
             "templating": {"list": list(_variables())},
             "panels": list(_panels(described["rows"])),
         },
