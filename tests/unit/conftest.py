@@ -44,7 +44,7 @@ def deploy(monkeypatch: pytest.MonkeyPatch) -> Iterator[Deploy]:
         SETTINGS.rpc_manager.clear()
         SETTINGS.outputs.clear()
         pulumi.runtime.set_mocks(mocks, "aks-infiniband", "dev", preview, monitor=monitor)
-        deployment = Deployment(registrations=monitor.registrations, calls=mocks.calls)
+        deployment = Deployment(registrations=monitor.registrations, calls=mocks.calls, reads=monitor.reads)
 
         async def whole() -> None:
             async def body() -> None:

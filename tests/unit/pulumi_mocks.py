@@ -76,6 +76,8 @@ class Deployment:
     """What the program returned, its outputs resolved."""
     registrations: list[Registration] = field(default_factory=list)
     calls: list[str] = field(default_factory=list)
+    reads: list[str] = field(default_factory=list)
+    """Names of what the program reads instead of making it."""
 
     def all(self, type_: str) -> list[Registration]:
         return [made for made in self.registrations if made.type == type_]
@@ -148,6 +150,11 @@ class Recorder(mocks.MockMonitor):
     def __init__(self, answers: AzureAndKubernetes) -> None:
         super().__init__(answers)
         self.registrations: list[Registration] = []
+        self.reads: list[str] = []
+
+    def ReadResource(self, request: Any) -> Any:  # noqa: N802  the engine's name
+        self.reads.append(request.name)
+        return super().ReadResource(request)  # type: ignore[no-untyped-call]
 
     def RegisterResource(self, request: Any) -> Any:  # noqa: N802  the engine's name
         response = super().RegisterResource(request)  # type: ignore[no-untyped-call]

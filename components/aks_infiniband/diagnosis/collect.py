@@ -113,13 +113,14 @@ class Reader:
                 self.unread.append(f"the log of pod {name_of(pod)}: {type(error).__name__}: {error}")
 
 
-def pods_of_run(kubeconfig: str, namespace: str, run: str) -> list[Object]:
-    """The pods of a Job, by its uid; none where they cannot be read."""
+def results_of_run(kubeconfig: str, namespace: str, run: str, config_map: str) -> tuple[list[Object], Object]:
+    """The pods of a Job, by its uid, and the ConfigMap that they fill; both empty where they cannot be read."""
     try:
-        pods = connect(kubeconfig).list(Pod, namespace=namespace, labels={"batch.kubernetes.io/controller-uid": run})
-        return [pod.to_dict() for pod in pods]
+        client = connect(kubeconfig)
+        pods = client.list(Pod, namespace=namespace, labels={"batch.kubernetes.io/controller-uid": run})
+        return [pod.to_dict() for pod in pods], client.get(ConfigMap, config_map, namespace=namespace).to_dict()
     except Exception:  # as above: a look must not end an update
-        return []
+        return [], {}
 
 
 def _read_namespace(namespace: str, view: View, read: Callable[..., bool]) -> None:

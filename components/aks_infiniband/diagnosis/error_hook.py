@@ -99,15 +99,15 @@ async def _look(kubeconfig: str | None, wait: Wait) -> View:
     return await _within_limit(look) or View(unread=[f"the cluster: no answer within {LIMIT_SECONDS:g} s"])
 
 
-async def job_pods(kubeconfig: str, namespace: str, run: str) -> list[Object]:
-    """The pods of a Job, by its uid; none where they cannot be read in time."""
+async def job_results(kubeconfig: str, namespace: str, run: str, config_map: str) -> tuple[list[Object], Object]:
+    """The pods of a Job, by its uid, and the ConfigMap that they fill; both empty where they cannot be read in time."""
 
-    def look() -> list[Object]:
-        from aks_infiniband.diagnosis.collect import pods_of_run  # noqa: PLC0415  as above
+    def look() -> tuple[list[Object], Object]:
+        from aks_infiniband.diagnosis.collect import results_of_run  # noqa: PLC0415  as above
 
-        return pods_of_run(kubeconfig, namespace, run)
+        return results_of_run(kubeconfig, namespace, run, config_map)
 
-    return await _within_limit(look) or []
+    return await _within_limit(look) or ([], {})
 
 
 async def _within_limit(look: Callable[[], _T]) -> _T | None:

@@ -135,15 +135,15 @@ class RdmaSoftware(pulumi.ComponentResource):
             f"{name}-nic-cluster-policy", args=stack.cluster_policy(kubeconfig), opts=self._after(operator, *prepared)
         )
         # After the cluster's policy: a section that moves from one to the other must never be in both.
-        node_policies = [
-            NicNodePolicy(f"{name}-nic-node-policy-{pool}", args=args, opts=self._after(policy))
+        self._node_policies = {
+            pool: NicNodePolicy(f"{name}-nic-node-policy-{pool}", args=args, opts=self._after(policy))
             for pool, args in stack.node_policies(kubeconfig).items()
-        ]
+        }
         networks = [
             IpoibNetwork(f"{name}-{network}", args=args, opts=self._after(policy, *ground))
             for network, args in stack.ipoib_networks(kubeconfig).items()
         ]
-        return [policy, *node_policies, *networks]
+        return [policy, *networks]
 
     def _gpus(self, ground: Sequence[pulumi.Resource], prepared: Sequence[pulumi.Resource]) -> list[pulumi.Resource]:
         stack, kubeconfig = self._args.stack, self._args.kubeconfig
@@ -159,10 +159,11 @@ class RdmaSoftware(pulumi.ComponentResource):
         return ready
 
     def _validation(self, pool: Pool, ready: Sequence[pulumi.Resource]) -> Validation:
+        own = [self._node_policies[pool.name]] if pool.name in self._node_policies else []
         return Validation(
             f"{self._name}-{pool.name}",
             args=self._args.stack.validation_of(pool, self._args.kubeconfig, access=self._access),
-            opts=self._after(*ready, *self._machines([pool])),
+            opts=self._after(*ready, *own, *self._machines([pool])),
         )
 
     def _pool_outputs(self, pool: Pool, validation: Validation) -> dict[str, Any]:

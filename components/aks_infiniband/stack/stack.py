@@ -165,7 +165,7 @@ class Stack:
 
     def validation_access(self) -> ValidationAccessArgs:
         """For the ValidationAccess of all validations."""
-        return ValidationAccessArgs(pools=self.pools)
+        return ValidationAccessArgs(pools=self.pools, topologies=self.topologies)
 
     def validation_of(
         self, pool: Pool, kubeconfig: Kubeconfig, *, access: ValidationAccess | None = None
@@ -177,7 +177,6 @@ class Stack:
             options=self.validation,
             waits=self.waits,
             registry=self.registry,
-            topology=self.topologies.get(pool.name),
             node_preparation=self.memlock,
             kubeconfig=kubeconfig,
             revalidate_when=self.revalidate_when[pool.name],

@@ -1,7 +1,7 @@
 """What the validations of a namespace's pools share: their program, and who may do what while it runs."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import pulumi
@@ -10,7 +10,8 @@ import pulumi_kubernetes as k8s
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE, labels
 from aks_infiniband.resources.options import child_options
-from aks_infiniband.validation.job import payload_files, rendezvous_name, report_name
+from aks_infiniband.validation.job import digest, payload_files, report_name
+from aks_infiniband.workload.pods import config_map_name, config_maps
 
 _RBAC: Final = "rbac.authorization.k8s.io"
 
@@ -35,11 +36,13 @@ class ValidationAccessArgs:
     """Namespace of those validations; it has to exist."""
     name: str = "validation"
     """Name, in the namespace, of the account, the role and the ConfigMap with the program."""
+    topologies: Mapping[str, str] = field(default_factory=dict)
+    """By pool name, the content of an NCCL topology file to be used instead of the size's."""
 
 
 class ValidationAccess(pulumi.ComponentResource):
-    """The program of the validation's pods, and an account with which they read nodes, and get and patch the ConfigMaps
-    in which they meet and report; nothing else.
+    """The program of the validation's pods, and an account with which they read nodes, and get and patch the ConfigMap
+    in which those of a pool meet and report; nothing else.
 
     Once in a namespace, for all its validations: hand it to each as ValidationArgs.access.
     """
@@ -48,6 +51,8 @@ class ValidationAccess(pulumi.ComponentResource):
     """Name of the account, and of the ConfigMap with the program."""
     namespace: str
     """Where they are."""
+    topologies: Mapping[str, str]
+    """By pool name, the key of its NCCL topology in that ConfigMap; pools with the same one share it."""
 
     def __init__(self, name: str, *, args: ValidationAccessArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("aks-infiniband:index:ValidationAccess", name, None, opts)
@@ -55,11 +60,14 @@ class ValidationAccess(pulumi.ComponentResource):
         options = child_options(self, opts)
         described = labels("validation", "validate")
         own: Any = {"name": args.name, "namespace": args.namespace, "labels": described}
-        k8s.core.v1.ConfigMap(f"{name}-payload", metadata=own, data=payload_files(), opts=options)
+        texts = {pool.name: text for pool in args.pools if (text := _topology(pool, args.topologies))}
+        self.topologies = {pool: f"topology-{digest(text)}.xml" for pool, text in texts.items()}
+        files = {key: texts[pool] for pool, key in self.topologies.items()}
+        k8s.core.v1.ConfigMap(f"{name}-payload", metadata=own, data={**payload_files(), **files}, opts=options)
         k8s.core.v1.ServiceAccount(
             f"{name}-validate", metadata=own, automount_service_account_token=False, opts=options
         )
-        config_maps: Any = may_fill([named(pool) for pool in args.pools for named in (report_name, rendezvous_name)])
+        config_maps: Any = may_fill([report_name(pool) for pool in args.pools])
         nodes: Any = {"api_groups": [""], "resources": ["nodes"], "verbs": ["get", "list"]}
         # Roles that reach beyond the namespace carry its name: two stacks may share a cluster.
         of_cluster: Any = {"name": f"{args.namespace}-{args.name}", "labels": described}
@@ -76,3 +84,9 @@ class ValidationAccess(pulumi.ComponentResource):
                 opts=options,
             )
         self.register_outputs({})
+
+
+def _topology(pool: Pool, given: Mapping[str, str]) -> str | None:
+    """What the pool's workloads have."""
+    found = config_maps(pool, topology=given.get(pool.name)).get(config_map_name(pool.name, "-topology"), {})
+    return next(iter(found.values()), None)

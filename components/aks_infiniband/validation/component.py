@@ -19,13 +19,20 @@ from aks_infiniband.validation.job import (
     named_job,
     payload_files,
     pool_labels,
-    rendezvous_name,
     report_name,
     validation_name,
 )
 from aks_infiniband.validation.options import ValidationOptions, Waits
 from aks_infiniband.validation.payload.expectations import Expectations
-from aks_infiniband.validation.payload.report import evidence_of, message_of, report_in, unmeasured_report
+from aks_infiniband.validation.payload.report import (
+    Report,
+    evidence_of,
+    kept_report,
+    message_of,
+    packed_report,
+    report_in,
+    unmeasured_report,
+)
 from aks_infiniband.validation.validation_job import validation_spec
 
 
@@ -45,8 +52,6 @@ class ValidationArgs:
     """Without access, the namespace of all that the validation makes; it has to exist. No workload belongs there."""
     registry: Registry = Registry()  # noqa: RUF009 frozen
     """Where images come from, and with which credentials."""
-    topology: str | None = None
-    """Content of a given NCCL topology file, as the pool's workloads have it; by default the one of the size."""
     node_preparation: bool = False
     """Whether the nodes are prepared for pods that do not run as root: their memlock limit has to be lifted then."""
     kubeconfig: pulumi.Input[str]
@@ -61,7 +66,7 @@ class Validation(pulumi.ComponentResource):
 
     One pod per node awaits all nodes and then looks at its own, and the pods' verdict is left in a ConfigMap and in
     `report`. A report counts if it has the Job's uid, and the digest that the Job's pods have left in their termination
-    message; the stack keeps the digest. Nothing runs at preview, and nothing runs again while nothing it depends on has
+    message; the stack keeps it then. Nothing runs at preview, and nothing runs again while nothing it depends on has
     changed.
     """
 
@@ -80,7 +85,7 @@ class Validation(pulumi.ComponentResource):
         super().__init__("aks-infiniband:index:Validation", name, None, opts)
         self._name, self._args, self._opts = name, args, opts
         self._namespace = args.namespace if args.access is None else args.access.namespace
-        self._left: dict[str, str] = {}  # by the Job's uid
+        self._left: dict[str, Report | None] = {}  # by the Job's uid
         # Kept in a list, because an output that is made of this secret would be secret, too. It is filled before any
         # Job is made.
         self._kubeconfig: list[str] = []
@@ -104,24 +109,17 @@ class Validation(pulumi.ComponentResource):
 
     def _validated_report(self) -> pulumi.Output[dict[str, Any]]:
         args, name = self._args, self._name
-        report = self._config_map("report", report_name(args.pool))
-        rendezvous = self._config_map("rendezvous", rendezvous_name(args.pool))
         access = args.access or self._access()
-        job = self._job(access, depends_on=[report, rendezvous, access])
+        job = self._job(access, depends_on=[self._config_map(), access])
         run = job.metadata.apply(lambda metadata: str(metadata.uid))
-        # Pods go with their nodes, so the line that they leave is kept. What is given for another Job takes its place.
+        # Kept, because pods go with their nodes, and because the engine writes its whole state for each object that it
+        # reads. What is given for another Job takes its place.
         kept = pulumi.Stash(
             f"{name}-evidence",
-            input=run.apply(lambda uid: self._left.get(uid, "")),
+            input=run.apply(lambda uid: packed_report(self._left.get(uid))),
             opts=child_options(self, self._opts, ignore_changes=["input"], replacement_trigger=run),
         )
-        # The id depends on the Job, so that the report is read when it is there, and is unknown at preview till then.
-        report_id = job.id.apply(lambda _: f"{self._namespace}/{report_name(args.pool)}")
-        read = k8s.core.v1.ConfigMap.get(
-            f"{name}-result", id=report_id, opts=child_options(self, self._opts, depends_on=[job])
-        )
-        found = pulumi.Output.all(read.data, read.binary_data, run, kept.output)
-        return found.apply(lambda all_: self._believed(*all_))
+        return pulumi.Output.all(run, kept.output).apply(lambda all_: self._believed(*all_))
 
     def _access(self) -> ValidationAccess:
         args = ValidationAccessArgs(
@@ -129,23 +127,27 @@ class Validation(pulumi.ComponentResource):
         )
         return ValidationAccess(f"{self._name}-access", args=args, opts=child_options(self, self._opts))
 
-    async def _said(self, run: str) -> str:
-        """The line that the pods of a Job, given by its uid, have left of their report; empty without one."""
-        return evidence(await diagnosis.job_pods(self._kubeconfig[-1], self._namespace, run), run) or ""
-
-    async def _believed(self, data: Any, binary_data: Any, run: str, kept: str | None) -> dict[str, Any]:
-        """The report, where it is the Job's own."""
-        report = report_in({"data": data, "binaryData": binary_data})
-        if report is None:
-            return dict(unmeasured_report(self._expected(), mode=self._args.options.mode))
-        # Nothing is kept where the update of the Job was interrupted.
-        if report["run"] != run or evidence_of(report) != (kept or await self._said(run)):
+    async def _proven(self, run: str) -> Report | None:
+        """The report of a Job, given by its uid, where it is what the Job's pods have left."""
+        where = report_name(self._args.pool)
+        pods, config_map = await diagnosis.job_results(self._kubeconfig[-1], self._namespace, run, where)
+        report = report_in(config_map)
+        if report is not None and (report["run"] != run or evidence_of(report) != evidence(pods, run)):
             pool, namespace = self._args.pool, self._namespace
             self._warn(
-                f"pool {pool.name}: the report in ConfigMap {namespace}/{report_name(pool)} is not what its Job's pods "
+                f"pool {pool.name}: the report in ConfigMap {namespace}/{where} is not what its Job's pods "
                 "have left, and does not count. To have the pool measured again, delete the Job and refresh: "
                 f"kubectl -n {namespace} delete jobs -l app.kubernetes.io/instance={pool.name} && pulumi up --refresh"
             )
+            return None
+        return report
+
+    async def _believed(self, run: str, kept: str | None) -> dict[str, Any]:
+        """The report that is kept; where the update of the Job was interrupted and none is, the one in the cluster."""
+        report = kept_report(kept)
+        if report is None:
+            report = self._left[run] if run in self._left else await self._proven(run)
+        if report is None:
             return dict(unmeasured_report(self._expected(), mode=self._args.options.mode))
         if report["verdict"] != "pass":
             self._warn(f"validation of {message_of(report)}")
@@ -155,12 +157,13 @@ class Validation(pulumi.ComponentResource):
         if not pulumi.runtime.is_dry_run():
             pulumi.log.warn(text, resource=self)
 
-    def _config_map(self, part: str, name: str) -> k8s.core.v1.ConfigMap:
+    def _config_map(self) -> k8s.core.v1.ConfigMap:
         """An empty one, which the pods fill."""
-        labels = pool_labels(self._args.pool, part)
+        pool = self._args.pool
+        metadata: Any = {"name": report_name(pool), "namespace": self._namespace, "labels": pool_labels(pool, "report")}
         return k8s.core.v1.ConfigMap(
-            f"{self._name}-{part}",
-            metadata={"name": name, "namespace": self._namespace, "labels": labels},
+            f"{self._name}-report",
+            metadata=metadata,
             opts=child_options(self, self._opts, ignore_changes=["data", "binaryData"]),
         )
 
@@ -174,7 +177,7 @@ class Validation(pulumi.ComponentResource):
             access=access.account,
             expected=self._expected(),
             registry=args.registry,
-            topology=args.topology,
+            topology=access.topologies.get(args.pool.name),
         )
         job: dict[str, Any] = named_job(args.pool, spec, args.revalidate_when, payload_files())
         explained = diagnosis.on_error(
@@ -186,9 +189,9 @@ class Validation(pulumi.ComponentResource):
         )
 
         async def ask(made: pulumi.ResourceHookArgs) -> None:
-            """Ask the pods once, when the Job has ended."""
+            """Ask the pods once, when the Job has ended: they are there then."""
             run = str((made.new_outputs or {})["metadata"]["uid"])
-            self._left[run] = await self._said(run)
+            self._left[run] = await self._proven(run)
 
         hooks = pulumi.ResourceHookBinding(
             on_error=explained.on_error, after_create=[pulumi.ResourceHook(f"{self._name}-evidence", ask)]

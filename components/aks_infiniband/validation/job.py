@@ -19,8 +19,8 @@ from aks_infiniband.validation.payload.pod import EXIT_RETRY
 
 PACKAGE: Final = "payload"
 """Name under which the payload is imported inside the pods."""
-HOME: Final = "/opt/aks-infiniband"
-"""Where the payload's ConfigMap is mounted."""
+HOME: Final = f"/opt/aks-infiniband/{PACKAGE}"
+"""Where the payload's ConfigMap is mounted: its keys are the modules of a package, which is named after the folder."""
 LIMITS: Final = "/var/lib/aks-infiniband/limits.json"
 """File in which the init container leaves its limits, for the container."""
 PODINFO: Final = "/etc/podinfo"
@@ -41,13 +41,8 @@ def validation_name(pool: Pool) -> str:
 
 
 def report_name(pool: Pool) -> str:
-    """Name of the ConfigMap that holds a pool's report."""
+    """Name of the ConfigMap in which a pool's pods meet, and which holds their report."""
     return f"{pool.name}-validation-report"
-
-
-def rendezvous_name(pool: Pool) -> str:
-    """Name of the ConfigMap in which a pool's pods meet."""
-    return f"{pool.name}-validation-rendezvous"
 
 
 def pool_labels(pool: Pool, component: str) -> dict[str, str]:
@@ -122,7 +117,7 @@ def container(name: str, image: str) -> dict[str, Any]:
 def python_environment() -> list[dict[str, Any]]:
     """Environment in which Python finds the payload."""
     return [
-        {"name": "PYTHONPATH", "value": HOME},
+        {"name": "PYTHONPATH", "value": f"{HOME}/.."},
         {"name": "PYTHONDONTWRITEBYTECODE", "value": "1"},
         {"name": "PYTHONUNBUFFERED", "value": "1"},
     ]
@@ -159,8 +154,7 @@ def shared_mount() -> dict[str, Any]:
 
 def payload_volume(access: str) -> dict[str, Any]:
     """Volume with the payload, which lies in the ConfigMap of a ValidationAccess."""
-    items = [{"key": name, "path": f"{PACKAGE}/{name}"} for name in payload_files()]
-    return {"name": "payload", "configMap": {"name": access, "items": items}}
+    return {"name": "payload", "configMap": {"name": access}}
 
 
 def annotation_volume(name: str, files: Mapping[str, str]) -> dict[str, Any]:

@@ -20,7 +20,6 @@ from aks_infiniband.validation.job import (
     payload_volume,
     pool_labels,
     python_environment,
-    rendezvous_name,
     report_name,
     shared_mount,
     shared_volume,
@@ -50,11 +49,8 @@ _EXPECTATIONS: Final = "expectations.json"
 """File with what the pool promises, by which the pods judge."""
 _ATTACHMENTS: Final = "network-status"
 """File in which a pod of mode ipoib finds what networks it has joined."""
-_ANNOTATION: Final = "aks-infiniband/"
-"""What is a pool's own travels in its pods' annotations: in a namespace where no workload runs, there are no workload
-settings, and the program is that of all pools."""
-EXPECTATIONS_ANNOTATION: Final = f"{_ANNOTATION}{_EXPECTATIONS}"
-"""Of a pod: the content of that file."""
+EXPECTATIONS_ANNOTATION: Final = f"aks-infiniband/{_EXPECTATIONS}"
+"""Annotation of the pods with that file: it is a pool's own, and the program is that of all pools."""
 
 
 def validation_spec(
@@ -75,12 +71,14 @@ def validation_spec(
     access: name of the account, and of the ConfigMap with the program (ValidationAccess).
     expected: what the pool promises.
     registry: where images come from.
-    topology: content of a given NCCL topology file; by default the one of the size.
+    topology: key of the NCCL topology in that ConfigMap; None without one.
     """
     fragment = pod_template_fragment(pool, topology=topology, pull_secret=registry.pull_secret, container="validate")
     image = registry.image(image_of(pool, options))
     common = fragment["spec"]
-    settings = config_maps(pool, topology=topology)
+    # A workload's, but for the topology, which comes from the access's ConfigMap.
+    shared = {"configMap": {"name": access, "items": [{"key": topology, "path": TOPOLOGY_KEY}]}}
+    volumes = [{**volume, **(shared if volume["name"] == "topology" else {})} for volume in common["volumes"]]
     spec = {
         **common,
         "serviceAccountName": access,
@@ -90,13 +88,10 @@ def validation_spec(
         "affinity": {**common.get("affinity", {}), "podAntiAffinity": one_pod_a_machine(pool_labels(pool, "validate"))},
         "initContainers": [await_nodes_container(pool, waits=waits, image=image)],
         "containers": [_container(pool, common["containers"][0], image, _arguments(pool, options, waits, namespace))],
-        "volumes": [*map(_own, common["volumes"]), payload_volume(access), shared_volume(), _podinfo(pool)],
+        "volumes": [*volumes, payload_volume(access), shared_volume(), _podinfo(pool)],
     }
-    files = {_EXPECTATIONS: json.dumps(expected), **settings.get(config_map_name(pool.name, "-topology"), {})}
-    annotations = {
-        **fragment.get("metadata", {}).get("annotations", {}),
-        **{f"{_ANNOTATION}{name}": text for name, text in files.items()},
-    }
+    promised = {EXPECTATIONS_ANNOTATION: json.dumps(expected)}
+    annotations = {**fragment.get("metadata", {}).get("annotations", {}), **promised}
     metadata = {"labels": pool_labels(pool, "validate"), "annotations": annotations}
     return {
         **job_limits(waits.timeout_seconds + options.timeout_seconds),
@@ -157,7 +152,6 @@ def _arguments(pool: Pool, options: ValidationOptions, waits: Waits, namespace: 
     return [
         *("--namespace", namespace),
         *("--report", report_name(pool)),
-        *("--rendezvous", rendezvous_name(pool)),
         *("--expectations", f"{PODINFO}/{_EXPECTATIONS}"),
         *("--mode", options.mode),
         *("--poll-seconds", f"{waits.poll_seconds:g}"),
@@ -181,13 +175,6 @@ def _podinfo(pool: Pool) -> dict[str, Any]:
     """
     networks = {_ATTACHMENTS: "k8s.v1.cni.cncf.io/network-status"} if pool.mode == "ipoib" else {}
     return annotation_volume("podinfo", {_EXPECTATIONS: EXPECTATIONS_ANNOTATION, **networks})
-
-
-def _own(volume: Mapping[str, Any]) -> dict[str, Any]:
-    """A workload's volume; the topology comes from the pod's annotation instead of the workload's ConfigMap."""
-    if volume["name"] != "topology":
-        return dict(volume)
-    return annotation_volume("topology", {TOPOLOGY_KEY: f"{_ANNOTATION}{TOPOLOGY_KEY}"})
 
 
 def _waiting(options: ValidationOptions, waits: Waits) -> list[str]:

@@ -63,7 +63,7 @@ class Pods:
         expected = {**expectations(self.pool), **self.changes}
         (self.folder / "expectations.json").write_text(json.dumps(expected))
         (self.folder / FILE).write_text(json.dumps(self.faults))
-        self.api.config_maps = {"report": {}, "rendezvous": {}}
+        self.api.config_maps = {"report": {}}
         self.api.nodes = [{"metadata": {"name": self.node(rank), "labels": {}}, "status": {}} for rank in self.ranks]
         for rank in self.ranks:
             self._machine(rank)
@@ -95,7 +95,6 @@ class Pods:
         arguments = {
             "namespace": "ns",
             "report": "report",
-            "rendezvous": "rendezvous",
             "expectations": self.folder / "expectations.json",
             "mode": "enforce",
             "poll-seconds": 0.05,

@@ -122,7 +122,7 @@ def test_a_pod_that_is_killed_half_way_and_started_again_comes_to_the_same_repor
     made.prepare()
     processes = [made.start(rank) for rank in made.ranks]
     deadline = time.monotonic() + 60
-    while not made.api.annotations.get("rendezvous") and time.monotonic() < deadline:
+    while not made.api.annotations.get("report") and time.monotonic() < deadline:
         time.sleep(0.02)
     processes[1].send_signal(signal.SIGKILL)
     processes[1].wait()

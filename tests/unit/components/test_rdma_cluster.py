@@ -178,11 +178,14 @@ def test_modes_that_differ_between_pools_split_the_policy(deploy: Deploy) -> Non
     for node_policy in nodes:
         assert policy.urn in node_policy.request["dependencies"]
         assert not set(node_policy.inputs["spec"]) & {"ofedDriver"}
-    jobs = deployment.all(JOB)
-    assert all({node_policy.urn for node_policy in nodes} <= set(job.request["dependencies"]) for job in jobs)
+    jobs = {job.name: set(job.request["dependencies"]) for job in deployment.all(JOB)}
+    for node_policy in nodes:
+        pool = node_policy.name.rpartition("-")[2]
+        waiting = {name for name, dependencies in jobs.items() if node_policy.urn in dependencies}
+        assert waiting == {f"rdma-{pool}-validate"}, "a pool waits for no policy of another's nodes"
 
 
-def test_a_pool_beside_others_makes_nine_resources_and_all_pools_share_what_validates_them(deploy: Deploy) -> None:
+def test_a_pool_beside_others_makes_eight_resources_and_all_pools_share_what_validates_them(deploy: Deploy) -> None:
     def made(*names: str) -> list[str]:
         pools = [(name, "Standard_ND96isr_H100_v5") for name in names]
         return [
@@ -192,7 +195,6 @@ def test_a_pool_beside_others_makes_nine_resources_and_all_pools_share_what_vali
 
     assert sorted(set(made("one", "two")) - set(made("one"))) == [
         "AgentPool rdma-two",
-        "ConfigMap rdma-two-rendezvous",
         "ConfigMap rdma-two-report",
         "ConfigMap rdma-workload-two",
         "ConfigMap rdma-workload-two-topology",

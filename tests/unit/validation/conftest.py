@@ -42,9 +42,17 @@ def expected(pool: Pool) -> Any:
 
 
 @pytest.fixture
-def validated(deploy: Deploy, pool: Pool, expected: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Deployment]:
+def asked() -> list[tuple[str, ...]]:
+    """What the cluster was asked for by a program with one Validation."""
+    return []
+
+
+@pytest.fixture
+def validated(
+    deploy: Deploy, pool: Pool, expected: Any, asked: list[tuple[str, ...]], monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., Deployment]:
     """Run a program with one Validation; its result is the report."""
-    return validated_by(deploy, pool, expected, monkeypatch)
+    return validated_by(deploy, pool, expected, asked, monkeypatch)
 
 
 @pytest.fixture
@@ -139,7 +147,7 @@ def bad() -> Callable[[list[Mapping[str, Any]]], list[tuple[str, str | None, str
 @pytest.fixture
 def fake() -> Any:
     with FakeApi() as api:
-        api.config_maps = {"report": {}, "rendezvous": {}}
+        api.config_maps = {"report": {}}
         api.nodes = [{"metadata": {"name": name, "labels": {}}, "status": {}} for name in ("n0", "n1")]
         yield api
 
@@ -177,7 +185,6 @@ def run_pod(fake: Any, machine: Any, expected: Any, tmp_path: Any, nothing_is_me
         arguments = {
             "namespace": "ns",
             "report": "report",
-            "rendezvous": "rendezvous",
             "measure-seconds": 5,
             "scratch": tmp_path,
             "expectations": expectations,

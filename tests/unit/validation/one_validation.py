@@ -27,14 +27,13 @@ def pod_that_said(message: str, run: str = RUN) -> Any:
     return {"metadata": {"ownerReferences": [owner]}, "status": {"containerStatuses": [{"state": state}]}}
 
 
-async def _answer(pods: Any) -> Any:
-    return pods
-
-
 def validated_by(
-    deploy: Deploy, pool: Any, expected: Any, monkeypatch: pytest.MonkeyPatch
+    deploy: Deploy, pool: Any, expected: Any, asked: list[tuple[str, ...]], monkeypatch: pytest.MonkeyPatch
 ) -> Callable[..., Deployment]:
-    """Run a program with one Validation; its result is the report."""
+    """Run a program with one Validation; its result is the report.
+
+    asked: gets what the cluster is asked for: namespace, uid of a Job, name of its ConfigMap.
+    """
 
     def run(
         mode: Any = "enforce",
@@ -43,13 +42,20 @@ def validated_by(
         said: Any = None,
         preview: bool = False,
         key: str = "report.json.gz",
+        kept: str = "",
         **changes: Any,
     ) -> Deployment:
         if report == "passing":
             report = build_report({"run": RUN, "mode": mode, "finished": "t"}, {}, [PASSED], expected, {})
-        # The hook that asks the pods is the engine's to call; here the program asks when nothing is kept.
+        # The hook that asks the cluster is the engine's to call; here the program asks when nothing is kept.
         line = evidence_of(report or {}) if said is None else said
-        monkeypatch.setattr(diagnosis, "job_pods", lambda *_: _answer([pod_that_said(line)]))
+        stored = packed({} if report is None else {key: json.dumps(report)})
+
+        async def job_results(_: str, *which: str) -> Any:
+            asked.append(which)
+            return [pod_that_said(line)], stored
+
+        monkeypatch.setattr(diagnosis, "job_results", job_results)
 
         def program() -> Any:
             cluster = k8s.core.v1.Namespace("cluster")
@@ -59,8 +65,7 @@ def validated_by(
             options = pulumi.ResourceOptions(depends_on=[pool_ready], deleted_with=cluster)
             return Validation("ndh100", args=ValidationArgs(pool=pool, **given), opts=options).report
 
-        stored = packed({} if report is None else {key: json.dumps(report)})
-        return deploy(program, preview=preview, outputs={CONFIG_MAP: stored})
+        return deploy(program, preview=preview, outputs={"pulumi:index:Stash": {"output": kept}} if kept else {})
 
     return run
 

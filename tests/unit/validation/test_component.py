@@ -61,6 +61,21 @@ def test_another_polling_rhythm_is_another_validation(validated: Any) -> None:
     assert names(of(validated(), JOB)) != names(of(slower, JOB))
 
 
+def test_pools_share_a_topology_that_is_the_same(deploy: Deploy, pool: Any) -> None:
+    pools = [replace(pool, name=name) for name in ("one", "two", "given")]
+
+    def program() -> Any:
+        args = ValidationAccessArgs(pools=pools, topologies={"given": "<system/>"})
+        return ValidationAccess("shared", args=args).topologies
+
+    deployment = deploy(program)
+    shared, again, given = (deployment.result[pool.name] for pool in pools)
+    data = deployment.one(CONFIG_MAP).inputs["data"]
+    assert shared == again
+    assert data[given] == "<system/>"
+    assert {key for key in data if key.endswith(".xml")} == {shared, given}
+
+
 def test_validations_of_a_namespace_share_program_account_and_roles(deploy: Deploy, pool: Any) -> None:
     pools = [pool, replace(pool, name="other")]
 
@@ -73,12 +88,12 @@ def test_validations_of_a_namespace_share_program_account_and_roles(deploy: Depl
 
     deployment = deploy(program)
     of_pool = [made.name for made in inside(deployment) if made.name.startswith("other")]
-    assert sorted(of_pool) == ["other-rendezvous", "other-report", "other-validate"]
+    assert sorted(of_pool) == ["other-report", "other-validate"]
     assert {inputs["metadata"]["namespace"] for inputs in of(deployment, CONFIG_MAP).values()} == {"ours"}
     jobs = [job["spec"]["template"]["spec"] for job in of(deployment, JOB).values()]
     assert [job["serviceAccountName"] for job in jobs] == ["validation"] * 2
     (role,) = of(deployment, "kubernetes:rbac.authorization.k8s.io/v1:Role").values()
-    assert [name.split("-")[0] for name in role["rules"][0]["resourceNames"]] == ["ndh100"] * 2 + ["other"] * 2
+    assert [name.split("-")[0] for name in role["rules"][0]["resourceNames"]] == ["ndh100", "other"]
 
 
 def test_the_validation_may_read_nodes_touch_its_report_and_nothing_else(validated: Any) -> None:
@@ -88,7 +103,7 @@ def test_the_validation_may_read_nodes_touch_its_report_and_nothing_else(validat
         {
             "apiGroups": [""],
             "resources": ["configmaps"],
-            "resourceNames": ["ndh100-validation-report", "ndh100-validation-rendezvous"],
+            "resourceNames": ["ndh100-validation-report"],
             "verbs": ["get", "patch"],
         }
     ]
@@ -109,13 +124,15 @@ def test_accounts_and_bindings_belong_together(validated: Any) -> None:
     assert cluster_binding["roleRef"]["name"] == cluster_role["metadata"]["name"]
 
 
-def test_the_job_mounts_a_config_map_that_has_every_key_they_name(validated: Any) -> None:
+def test_the_job_mounts_a_config_map_that_has_its_program_and_every_key_it_names(validated: Any) -> None:
     cluster = validated()
     maps = {inputs["metadata"]["name"]: inputs.get("data") or {} for inputs in of(cluster, CONFIG_MAP).values()}
     for job in of(cluster, JOB).values():
-        (volume,) = [volume for volume in job["spec"]["template"]["spec"]["volumes"] if volume["name"] == "payload"]
-        keys = {item["key"] for item in volume["configMap"]["items"]}
-        assert keys == set(maps[volume["configMap"]["name"]])
+        volumes = {volume["name"]: volume for volume in job["spec"]["template"]["spec"]["volumes"]}
+        there = maps[volumes["payload"]["configMap"]["name"]]
+        assert {"__init__.py", "await_nodes.py", "validate.py"} <= set(there)
+        (topology,) = volumes["topology"]["configMap"]["items"]
+        assert there[topology["key"]].startswith("<system")
     assert "ndh100-validation-report" in maps
 
 

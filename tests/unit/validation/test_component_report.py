@@ -6,35 +6,31 @@ import pulumi
 import pytest
 from aks_infiniband.validation.explanation import evidence
 from aks_infiniband.validation.payload.checks import make_check
-from aks_infiniband.validation.payload.report import build_report, evidence_of
+from aks_infiniband.validation.payload.report import build_report, evidence_of, packed_report
 
-from tests.unit.pulumi_mocks import AzureAndKubernetes
 from tests.unit.validation.one_validation import PASSED, RUN, inside, pod_that_said
 
 
-@pytest.fixture
-def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Ids of the resources that the program reads instead of making."""
-    ids: list[str] = []
-    answer = AzureAndKubernetes.new_resource
-
-    def remember(self: AzureAndKubernetes, args: Any) -> Any:
-        if args.resource_id:
-            ids.append(args.resource_id)
-        return answer(self, args)
-
-    monkeypatch.setattr(AzureAndKubernetes, "new_resource", remember)
-    return ids
-
-
-def test_at_preview_the_report_is_unknown_and_so_is_where_it_will_be(validated: Any, read: list[str]) -> None:
+def test_at_preview_the_report_is_unknown_and_nobody_asks_for_it(validated: Any, asked: list[tuple[str, ...]]) -> None:
     assert validated(preview=True).result is None
-    assert read == [pulumi.runtime.rpc.UNKNOWN]  # which the engine, unlike the mocks, does not go and read
+    assert asked == []
 
 
-def test_the_report_is_read_from_the_pools_config_map(validated: Any, read: list[str]) -> None:
+def test_where_nothing_is_kept_the_report_is_read_from_the_pools_config_map(
+    validated: Any, asked: list[tuple[str, ...]]
+) -> None:
     assert validated().result["verdict"] == "pass"
-    assert read == ["aks-infiniband-system/ndh100-validation-report"]
+    assert asked == [("aks-infiniband-system", RUN, "ndh100-validation-report")]
+
+
+def test_a_report_that_is_kept_is_believed_whatever_has_become_of_the_config_map(
+    validated: Any, expected: Any, asked: list[tuple[str, ...]]
+) -> None:
+    report = build_report({"run": RUN, "mode": "enforce", "finished": "t"}, {}, [PASSED], expected, {})
+    deployment = validated(report=None, kept=packed_report(report))
+    assert deployment.result == report
+    assert asked == []
+    assert deployment.reads == []
 
 
 @pytest.mark.parametrize(
@@ -51,7 +47,11 @@ def test_a_report_that_its_jobs_pods_do_not_prove_does_not_count(
     assert "is not what its Job's pods have left" in said[0]
 
 
-def test_the_digest_is_kept_in_the_stack_for_as_long_as_the_job_is_the_same(validated: Any) -> None:
+def test_what_is_kept_may_be_no_report(validated: Any) -> None:
+    assert validated(kept="report sha256:0").result["verdict"] == "pass", "it is read from the cluster"
+
+
+def test_the_report_is_kept_in_the_stack_for_as_long_as_the_job_is_the_same(validated: Any) -> None:
     kept = validated().one("pulumi:index:Stash").request
     assert kept["ignoreChanges"] == ["input"]
     assert kept["replacementTrigger"] == RUN
@@ -73,10 +73,10 @@ def test_a_job_without_a_report_is_not_measured(validated: Any) -> None:
     assert validated(report=None).result["verdict"] == "not measured"
 
 
-def test_mode_off_makes_nothing_and_says_not_measured(validated: Any, read: list[str]) -> None:
+def test_mode_off_makes_nothing_and_says_not_measured(validated: Any, asked: list[tuple[str, ...]]) -> None:
     deployment = validated("off")
     assert inside(deployment) == []
-    assert read == []
+    assert asked == []
     assert (deployment.result["verdict"], deployment.result["mode"]) == ("not measured", "off")
 
 

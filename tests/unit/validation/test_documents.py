@@ -18,9 +18,14 @@ OPTIONS = ValidationOptions(mode="enforce", image="example.com/python:3", timeou
 
 
 def spec_of(pool: Any, options: Any = OPTIONS) -> Any:
-    expected = expectations(pool)
     return validation_spec(
-        pool, options=options, waits=WAITS, namespace="system", access="validation", expected=expected
+        pool,
+        options=options,
+        waits=WAITS,
+        namespace="system",
+        access="validation",
+        expected=expectations(pool),
+        topology="topology-1.xml",
     )
 
 
@@ -110,13 +115,15 @@ def test_a_validation_pod_of_a_size_without_gpus_asks_for_none(pool: Any) -> Non
 
 
 def test_a_validation_pod_is_what_a_workload_pod_would_be(pool: Any, validation: Any) -> None:
-    """But for the ConfigMaps, which its namespace does not have: it takes what is in them from the Job."""
+    """But for the ConfigMaps, which its namespace does not have: the Job and the shared one have what is in them."""
     only = container(validation)
     settings = config_maps(pool)
     environment = {variable["name"]: variable.get("value") for variable in only["env"]}
     assert environment.items() >= settings[config_map_name(pool.name)].items()
     (topology,) = [volume for volume in validation["template"]["spec"]["volumes"] if volume["name"] == "topology"]
-    assert from_annotations(validation, topology) == settings[config_map_name(pool.name, "-topology")]
+    (file,) = settings[config_map_name(pool.name, "-topology")]
+    shared = {"name": "validation", "items": [{"key": "topology-1.xml", "path": file}]}
+    assert topology == {"name": "topology", "configMap": shared}
     assert not {"envFrom"} & only.keys()
     assert "IPC_LOCK" in only["securityContext"]["capabilities"]["add"]
     assert only["securityContext"]["runAsUser"] == 0
@@ -134,12 +141,12 @@ def from_annotations(validation: Any, volume: Any) -> dict[str, str]:
 
 def test_the_payload_is_mounted_read_only_and_the_expectations_are_the_pools_own(pool: Any, validation: Any) -> None:
     (volume,) = [volume for volume in validation["template"]["spec"]["volumes"] if volume["name"] == "payload"]
-    paths = {item["path"] for item in volume["configMap"]["items"]}
-    assert {"payload/__init__.py", "payload/await_nodes.py", "payload/validate.py"} <= paths
+    assert volume["configMap"] == {"name": "validation"}
     for spec in (init_container(validation), container(validation)):
         (mount,) = [mount for mount in spec["volumeMounts"] if mount["name"] == "payload"]
         assert mount["readOnly"] is True
-        assert {"name": "PYTHONPATH", "value": mount["mountPath"]} in spec["env"]
+        assert {"name": "PYTHONPATH", "value": f"{mount['mountPath']}/.."} in spec["env"]
+        assert spec["command"][-1].startswith(f"{mount['mountPath'].rpartition('/')[2]}.")
     (own,) = [volume for volume in validation["template"]["spec"]["volumes"] if volume["name"] == "podinfo"]
     (mount,) = [mount for mount in container(validation)["volumeMounts"] if mount["name"] == "podinfo"]
     ((file, text),) = from_annotations(validation, own).items()

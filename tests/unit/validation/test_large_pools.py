@@ -38,7 +38,7 @@ def others(fake: Any, healthy: Any) -> None:
         guid = {f"mlx5_ib{hca}": {"symbol_error": chance.randrange(9), "port_rcv_errors": hca} for hca in range(8)}
         facts |= {"counters": guid, "shm_bytes": (64 << 30) + chance.randrange(1 << 20)}
         fake.put("report", {f"node.{name(number)}.json.gz": entry(name(number), "uid-1", facts)})
-        fake.put("rendezvous", {f"rank-{number}.json.gz": member(name(number), "uid-1", number)})
+        fake.put("report", {f"rank-{number}.json.gz": member(name(number), "uid-1", number)})
 
 
 def outcome(wrong: Any = None) -> Outcome:

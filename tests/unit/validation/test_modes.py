@@ -128,10 +128,10 @@ def test_images_come_from_the_mirror_with_its_credentials(pool: Any) -> None:
     assert template["spec"]["imagePullSecrets"] == [{"name": "aks-infiniband-registry"}]
 
 
-def test_a_given_topology_is_mounted_as_workloads_have_it(pool: Any) -> None:
+def test_the_topology_is_mounted_where_workloads_have_it(pool: Any) -> None:
     _, validates = containers(spec_of(replace(pool, size=SIZES["Standard_HB120rs_v3"], gpu_driver="none")))
     assert "NCCL_TOPO_FILE" not in {variable["name"] for variable in validates["env"]}
-    _, validates = containers(spec_of(pool, topology="<system/>"))
+    _, validates = containers(spec_of(pool, topology="topology-1.xml"))
     assert "NCCL_TOPO_FILE" in {variable["name"] for variable in validates["env"]}
 
 

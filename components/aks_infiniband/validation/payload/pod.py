@@ -15,8 +15,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     """The arguments of a pod; ends the program where one is missing or wrong."""
     parser = argparse.ArgumentParser(prog="validate", description=DESCRIPTION)
     parser.add_argument("--namespace", required=True)
-    parser.add_argument("--report", required=True, help="name of the pool's report ConfigMap")
-    parser.add_argument("--rendezvous", required=True, help="the ConfigMap in which the pods meet")
+    parser.add_argument("--report", required=True, help="the ConfigMap in which the pods meet and report")
     parser.add_argument("--mode", required=True, choices=("enforce", "warn"))
     parser.add_argument("--poll-seconds", required=True, type=float)
     parser.add_argument("--timeout-seconds", required=True, type=float, help="how long to wait for the other nodes")

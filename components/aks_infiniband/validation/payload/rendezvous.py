@@ -1,4 +1,4 @@
-"""The ConfigMap in which the pods of a run tell each other who they are, what to do next, and their results.
+"""How the pods of a run tell each other who they are, what to do next, and their results: in the report's ConfigMap.
 
 It needs no name to be resolved and no port to be open: names of pods that have just started are known late
 (Azure/aks-rdma-infiniband issue 115). Index 0 writes the plan, every pod its own entry.
@@ -15,6 +15,9 @@ from .expectations import CollectivePlan
 
 PLAN_ANNOTATION = "aks-infiniband/plan"
 """In which the plan lies, compressed: read without the data, so that a pod is not sent the results of all others."""
+
+_ENTRY = "rank-"
+"""How the keys of the pods' entries begin."""
 
 Results = Any
 """What a pod did in a step, as JSON-able data; whoever asks for the step knows its form."""
@@ -76,7 +79,7 @@ class Plan(TypedDict, total=False):
 
 def entry_key(rank: int) -> str:
     """The key under which the pod of an index has its entry."""
-    return f"rank-{rank}.json.gz"
+    return f"{_ENTRY}{rank}.json.gz"
 
 
 class Board:
@@ -97,7 +100,7 @@ class Board:
 
     def entries(self) -> dict[int, Entry]:
         """The entries of this run by index; what belongs to another run or cannot be read, left out."""
-        found = [self._own(text) for key, text in self._read().items() if key.startswith("rank-")]
+        found = [self._own(text) for key, text in self._read().items() if key.startswith(_ENTRY)]
         return {int(entry["rank"]): entry for entry in found if entry and "rank" in entry}
 
     def planned(self) -> Plan | None:
@@ -116,7 +119,7 @@ class Board:
     def clear_others(self, node_count: int) -> None:
         """Remove the entries of indices that this run does not have."""
         ours = {entry_key(rank) for rank in range(node_count)}
-        stale = [key for key in self._read() if key not in ours]
+        stale = [key for key in self._read() if key.startswith(_ENTRY) and key not in ours]
         if stale:
             self._write(dict.fromkeys(stale))
 

@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
-from .api import texts_of
+from .api import compressed, decompressed, texts_of
 from .checks import Check, Thresholds, Try, is_problem, less_is_better, make_check, severity
 from .collective_run import Collective
 from .counters import Counters
@@ -95,8 +95,22 @@ class Report(Parts, Run):
 def report_in(config_map: Mapping[str, Any]) -> Report | None:
     """The report that a validation has left in a ConfigMap; None where there is none that can be read."""
     texts = texts_of(config_map)
+    return _opened(texts.get(REPORT_KEY) or texts.get(PLAIN_REPORT_KEY))
+
+
+def packed_report(report: Report | None) -> str:
+    """A report as the stack keeps it; empty for none."""
+    return compressed(json.dumps(report)) if report else ""
+
+
+def kept_report(kept: str | None) -> Report | None:
+    """The report that the stack has kept; None without one."""
+    return _opened(decompressed(kept) if kept else None)
+
+
+def _opened(text: str | None) -> Report | None:
     try:
-        report: Report = json.loads(texts.get(REPORT_KEY) or texts.get(PLAIN_REPORT_KEY) or "null")
+        report: Report = json.loads(text or "null")
     except ValueError:
         return None
     return report if isinstance(report, dict) else None

@@ -61,7 +61,7 @@ class Validation:
         self.me: Me = who_am_i(environment)
         self.expected: Expectations = json.loads(arguments.expectations.read_text(encoding="utf-8"))
         self.api = Api(arguments.api or in_cluster_url(environment), token=arguments.token, ca=arguments.ca)
-        api, where = self.api, (arguments.namespace, arguments.rendezvous)
+        api, where = self.api, (arguments.namespace, arguments.report)
         self.board = Board(
             self.me.run,
             lambda: api.config_map_data(*where),
