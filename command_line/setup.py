@@ -12,6 +12,7 @@ setup(
     version=_VERSION,
     install_requires=[
         f"aks-infiniband=={_VERSION}",
+        "httpx2>=2,<3",
         "lightkube>=1.0,<2",
         "pulumi>=3.259,<4",
         "pyyaml>=6,<7",

@@ -6,6 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
+import pytest
 from aks_infiniband_cli.choose.answers import Answers
 from aks_infiniband_cli.choose.decision import decide
 from aks_infiniband_cli.choose.page import document_of, shown
@@ -40,6 +41,10 @@ if __name__ == "__main__":
     chosen = shown(document_of(decide(answers), answers.region))
     draw(_PROJECT / "docs" / "init.svg", chosen, "aks-infiniband init --workload training --gpus 32")
     arm = Arm(used={FAMILY: 288, "cores": 288})  # a quota that is used up
-    with TemporaryDirectory() as folder, logged_in(arm, Path(folder)) as endpoint:
+    with (
+        TemporaryDirectory() as folder,
+        pytest.MonkeyPatch.context() as patch,
+        logged_in(arm, Path(folder), patch) as endpoint,
+    ):
         lines = looking.look(Path("Pulumi.dev.yaml"), SUBSCRIPTION, endpoint)
     draw(_PROJECT / "docs" / "preflight.svg", shown_lines(lines), "aks-infiniband preflight -s dev")

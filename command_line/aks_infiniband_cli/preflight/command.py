@@ -61,7 +61,7 @@ PREFLIGHT: Final = Command(
     name="preflight",
     help="check what Azure would refuse, before any money is spent",
     description="Checks a stack file, and what it needs of Azure: login, providers, feature, sizes, quota, versions, "
-    "addresses. It changes nothing.",
+    "addresses; and of registries of images. It changes nothing.",
     example="aks-infiniband preflight -s dev",
     declare=declare_stack,
     run=run,

@@ -14,16 +14,14 @@ from aks_infiniband_cli.preflight import checks, prices
 from aks_infiniband_cli.preflight.azure import Azure, endpoint_of, login
 from aks_infiniband_cli.preflight.charts import charts
 from aks_infiniband_cli.preflight.checks import Line
+from aks_infiniband_cli.preflight.images import images, images_of
 from aks_infiniband_cli.preflight.needs import PROVIDERS, Needs, needs_of
+from aks_infiniband_cli.preflight.registry import Registries
 from aks_infiniband_cli.preflight.roles import roles
 from aks_infiniband_cli.stack_file import configuration_of, stack_of, subscription_of
 
 _LOGIN: Final = "az login, or the environment variables of a service principal; then again"
 _MAY_READ: Final = "the role Reader on the subscription lets you read this; a proxy or firewall may be in the way"
-_LEFT: Final = (
-    ("capacity", "quota is not capacity: Azure tells it only when machines are asked for", None),
-    ("images", "what the nodes reach is not looked at", "let them reach nvcr.io and mcr.microsoft.com, or a mirror"),
-)
 _Found = TypeVar("_Found")
 
 
@@ -48,7 +46,8 @@ def lines_of(
 
     folder: to which paths are relative. endpoint: of Azure Resource Manager; None for that of the configured cloud.
     """
-    here = list(charts(stack, folder))
+    with Registries() as registries:
+        here = [*charts(stack, folder), *images(images_of(stack), registries.platforms)]
     needs = needs_of(stack)
     if needs is None:
         found = "the cluster is there already, and the stack makes nothing in Azure"
@@ -103,8 +102,8 @@ def _of_azure(needs: Needs, azure: Azure, subscription_id: str) -> Iterator[Line
         yield from _subnet(needs, azure, subnet_id)
     sizes = sorted({needed.vm_size for needed in needs.machines})
     yield from _asked("price", lambda: prices.prices(sizes, region), lambda found: checks.price(needs, found))
-    for check, found, remedy in _LEFT:
-        yield Line(check=check, state="not checked", found=found, remedy=remedy)
+    found = "quota is not capacity: Azure tells it only when machines are asked for"
+    yield Line(check="capacity", state="not checked", found=found)
 
 
 def _subnet(needs: Needs, azure: Azure, subnet_id: str) -> Iterator[Line]:

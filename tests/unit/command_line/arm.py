@@ -5,6 +5,7 @@ Service (List Kubernetes Versions), Features 2021-07-01, Resources (Providers, S
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qs
@@ -13,6 +14,7 @@ from aks_infiniband import SIZES
 from aks_infiniband_cli.preflight.needs import PROVIDERS
 
 from rehearsal.azure.subscription import Subscription, load
+from tests.unit.command_line.registry import Registry, Reply
 
 CALLER = "77777777-8888-4999-8aaa-bbbbbbbbbbbb"
 """Who is logged in, by the ID in Entra ID."""
@@ -42,9 +44,16 @@ class Arm:
     identities: tuple[str, ...] = ()
     cluster: tuple[str, dict[str, tuple[str, int]]] | None = None
     subnet_roles: list[dict[str, str]] = field(default_factory=list)
+    registry: Registry = field(default_factory=Registry)
     refused: str = "^$"
     asked: list[str] = field(default_factory=list)
     filter: str = ""
+
+    def reply(self, path: str, query: str, asked: Mapping[str, str]) -> Reply:
+        """To a GET of Azure, or of the registry of images."""
+        if path.startswith(("/v2/", "/token")):
+            return self.registry.answer(path, query, asked)
+        return *self.answer(path, query), {}
 
     def answer(self, path: str, query: str) -> tuple[int, Any]:
         """Status and body of a GET."""

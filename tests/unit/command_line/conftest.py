@@ -22,7 +22,7 @@ def arm() -> Arm:
 def endpoint(arm: Arm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """Azure's URL, for somebody who is logged in and is in the project's folder."""
     monkeypatch.chdir(ROOT)
-    with logged_in(arm, tmp_path) as url:
+    with logged_in(arm, tmp_path, monkeypatch) as url:
         yield url
 
 

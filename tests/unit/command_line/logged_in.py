@@ -2,16 +2,15 @@
 
 import base64
 import json
-import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
+import pytest
 from aks_infiniband_cli import retail_prices
-from aks_infiniband_cli.preflight import charts
+from aks_infiniband_cli.preflight import charts, registry
 from aks_infiniband_cli.preflight import looking as before
 from aks_infiniband_cli.teardown import looking as after
 from azure.core.credentials import AccessToken
@@ -38,21 +37,18 @@ class Credential:
 
 
 @contextmanager
-def logged_in(arm: Arm, folder: Path) -> Iterator[str]:
+def logged_in(arm: Arm, folder: Path, patch: pytest.MonkeyPatch) -> Iterator[str]:
     """Serve it, with TLS as Azure's clients demand, in place of all that is asked of the world; yields its URL."""
-    certificate = certified(folder)
-    environment = {
-        "ARM_SUBSCRIPTION_ID": SUBSCRIPTION,
-        "NO_PROXY": "127.0.0.1",
-        "REQUESTS_CA_BUNDLE": str(certificate),
-    }
-    with (
-        serving(arm.answer, certificate) as url,
-        mock.patch.dict(os.environ, environment),
-        mock.patch.object(before, "login", Credential),
-        mock.patch.object(before, "endpoint_of", return_value=url),
-        mock.patch.object(after, "login", Credential),
-        mock.patch.object(retail_prices, "URL", f"{url}/api/retail/prices"),
-        mock.patch.object(charts, "index_of", return_value=f"{url}/charts/index.yaml"),
-    ):
+    certificate = str(certified(folder))
+    with serving(arm.reply, Path(certificate)) as url:
+        for name in ("REQUESTS_CA_BUNDLE", "SSL_CERT_FILE"):
+            patch.setenv(name, certificate)
+        patch.setenv("ARM_SUBSCRIPTION_ID", SUBSCRIPTION)
+        patch.setenv("NO_PROXY", "127.0.0.1")
+        for room in (before, after):
+            patch.setattr(room, "login", Credential)
+            patch.setattr(room, "endpoint_of", lambda _: url)
+        patch.setattr(retail_prices, "URL", f"{url}/api/retail/prices")
+        patch.setattr(registry, "url_of", lambda _: url)
+        patch.setattr(charts, "index_of", lambda _: f"{url}/charts/index.yaml")
         yield url

@@ -5,7 +5,7 @@ import ipaddress
 import json
 import ssl
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -16,8 +16,10 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-Answers = Callable[[str, str], tuple[int, Any]]
-"""Status and body, from a path and its query."""
+Asked = Mapping[str, str]
+"""Headers of a request."""
+Answers = Callable[[str, str, Asked], tuple[int, Any, Mapping[str, str]]]
+"""Status, body and headers, from a path, its query, and the request's headers."""
 
 
 @contextmanager
@@ -27,11 +29,13 @@ def serving(answers: Answers, certificate: Path | None = None) -> Iterator[str]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             path, _, query = self.path.partition("?")
-            status, body = answers(path, query)
+            status, body, headers = answers(path, query, dict(self.headers))
             text = json.dumps(body).encode()
             self.send_response(status)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(text)))
+            for name, value in headers.items():
+                self.send_header(name, value)
             self.end_headers()
             self.wfile.write(text)
 

@@ -14,13 +14,23 @@ from tests.unit.command_line.logged_in import ROOT, SUBSCRIPTION, Credential
 from tests.unit.command_line.preflight_stacks import FAMILY, Checked, stack
 from tests.unit.components.test_stack_files import KUBECONFIG
 
+IMAGES = (
+    "nvcr.io/nvidia/mellanox/doca-driver:doca3.4.1-26.04-1.1.0.0-1-ubuntu24.04-amd64",
+    "nvcr.io/nvidia/mellanox/k8s-rdma-shared-dev-plugin:network-operator-v26.4.1",
+    "nvcr.io/nvidia/doca/doca_telemetry:1.25.5-doca3.4.0-host",
+    "nvcr.io/nvidia/pytorch:25.12-py3",
+    "mcr.microsoft.com/mirror/docker/library/busybox:1.35",
+)
+
 
 def test_where_nothing_is_wrong_no_line_fails(checked: Checked, arm: Arm) -> None:
     code, lines = checked("-s", "dev")
     assert code == 0
     passed = [name for name, line in lines.items() if line["state"] == "pass"]
     assert passed == [
-        *("settings", "chart of the Network Operator", "chart of the GPU Operator", "subscription", "providers"),
+        *("settings", "chart of the Network Operator", "chart of the GPU Operator"),
+        *(f"image {image}" for image in IMAGES),
+        *("subscription", "providers"),
         *("roles", "feature", "size of system", "size of ndh100"),
         *("quota cores", "quota standardDSv5Family", f"quota {FAMILY}", "Kubernetes", "addresses", "price"),
         "price of one validation",

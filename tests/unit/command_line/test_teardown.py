@@ -168,7 +168,7 @@ def api() -> Iterator[str]:
         ],
         "/api/v1/nodes": [NODE],
     }
-    with serving(lambda path, _: (200, {"metadata": {}, "items": lists[path]})) as url:
+    with serving(lambda path, *_: (200, {"metadata": {}, "items": lists[path]}, {})) as url:
         yield yaml.safe_dump(
             {
                 "current-context": "c",

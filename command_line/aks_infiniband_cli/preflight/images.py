@@ -1,0 +1,141 @@
+"""The images that a stack's nodes pull, and whether a registry has them for these nodes."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from aks_infiniband.facts.kubernetes import UBUNTU_IS_2404_SINCE, minor_of
+from aks_infiniband.facts.pool import Pool
+from aks_infiniband.facts.versions import NODE_TOOLS
+from aks_infiniband.operators.charts import IMAGES
+from aks_infiniband.stack.azure_cluster import AzureClusterArgs
+from aks_infiniband.stack.stack import Stack
+from aks_infiniband.validation.validation_job import image_of
+
+from aks_infiniband_cli.preflight.checks import Line
+from aks_infiniband_cli.preflight.registry import RegistryError, host_of
+
+_PARTS: Final = frozenset({"repository", "image", "version"})
+"""Keys of an image in NVIDIA's custom resources."""
+_ELSEWHERE: Final = "name another, or copy it to a registry of your own and name that: aks-infiniband:registry.images"
+_FROM_THERE: Final = "let the nodes reach its registry, and look for it from there"
+
+
+@dataclass(frozen=True, kw_only=True)
+class NodeImage:
+    """An image that nodes pull.
+
+    reference: None where its tag depends on a system that is not known here. platform: the nodes', as linux/amd64.
+    """
+
+    name: str
+    reference: str | None
+    platform: str
+
+
+def images_of(stack: Stack) -> list[NodeImage]:
+    """What the nodes of the pools pull, but for what the operators' charts name themselves."""
+    return [*_of_policies(stack), *_gpu_driver(stack), *_of_ours(stack)]
+
+
+def _of_policies(stack: Stack) -> Iterator[NodeImage]:
+    systems = _systems(stack)
+    by_name = {pool.name: pool for pool in stack.pools}
+    given = [(stack.policies.cluster, stack.pools)]
+    given += [(spec, [by_name[name]]) for name, spec in stack.policies.nodes.items()]
+    for spec, pools in given:
+        for section, image in _named(spec):
+            reference = f"{image['repository']}/{image['image']}:{image['version']}"
+            for pool in pools:
+                tagged = _ofed(reference, pool, systems.get(pool.name)) if section == "ofedDriver" else reference
+                yield NodeImage(name=str(image["image"]), reference=tagged, platform=_platform(pool))
+
+
+def _ofed(reference: str, pool: Pool, ubuntu: str | None) -> str | None:
+    """The operator adds what the node runs (Mellanox/network-operator pkg/state/state_ofed.go, read 2026-11-22)."""
+    return f"{reference}-ubuntu{ubuntu}-{pool.size.architecture}" if ubuntu else None
+
+
+def _gpu_driver(stack: Stack) -> Iterator[NodeImage]:
+    """The GPU driver of a given version; tags are as 580.105.08-ubuntu24.04 (nvcr.io/nvidia/driver)."""
+    driver = stack.gpu.values.get("driver") if stack.gpu else None
+    if not isinstance(driver, Mapping) or not driver.get("version"):
+        return
+    source = stack.registry.image(IMAGES["gpu-operator"]["driver"]["repository"])
+    name, systems = f"{driver.get('repository') or source}/{driver.get('image') or 'driver'}", _systems(stack)
+    for pool in stack.pools:
+        if pool.gpu_driver == "operator":
+            ubuntu = systems.get(pool.name)
+            reference = f"{name}:{driver['version']}-ubuntu{ubuntu}" if ubuntu else None
+            yield NodeImage(name=name, reference=reference, platform=_platform(pool))
+
+
+def _platform(pool: Pool) -> str:
+    return f"linux/{pool.size.architecture}"
+
+
+def _systems(stack: Stack) -> Mapping[str, str]:
+    """The version of Ubuntu by pool; nothing of nodes that somebody else makes."""
+    if not isinstance(stack.cluster, AzureClusterArgs):
+        return {}
+    newer = minor_of(stack.cluster.cluster.kubernetes_version) >= UBUNTU_IS_2404_SINCE
+    known = {"Ubuntu": "24.04" if newer else "22.04", "Ubuntu2204": "22.04", "Ubuntu2404": "24.04"}
+    return {pool.name: known[machines.os_sku] for pool, machines in stack.cluster.pools if machines.os_sku in known}
+
+
+def _named(spec: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The images in a policy, each with the key of its section."""
+    for section, value in spec.items():
+        if isinstance(value, Mapping):
+            if value.keys() >= _PARTS:
+                yield section, value
+            else:
+                yield from _named(value)
+
+
+def _of_ours(stack: Stack) -> Iterator[NodeImage]:
+    """Those of validation, node preparation, and what is pulled beforehand."""
+    daemons = [daemon for daemon in (stack.node_preparation(""), stack.peermem("")) if daemon is not None]
+    wanted: list[tuple[str, Iterable[Pool]]] = [(NODE_TOOLS.reference, daemon.pools) for daemon in daemons]
+    if stack.validation.mode != "off":
+        wanted += [(image_of(pool, stack.validation), [pool]) for pool in stack.pools]
+    for pull in stack.image_pulls():
+        wanted += [(image, pull.pools) for image in (*pull.images, NODE_TOOLS.reference)]
+    for image, pools in wanted:
+        reference = stack.registry.image(image)
+        for pool in pools:
+            yield NodeImage(name=reference, reference=reference, platform=_platform(pool))
+
+
+def images(wanted: Iterable[NodeImage], platforms: Callable[[str], frozenset[str]]) -> Iterator[Line]:
+    """A line for each image, and one for those of which nothing is known here.
+
+    platforms: for which there is an image, such as linux/amd64, by reference; raises RegistryError.
+    """
+    needed: dict[tuple[str, str | None], set[str]] = {}
+    for image in wanted:
+        needed.setdefault((image.name, image.reference), set()).add(image.platform)
+    for (name, reference), of_nodes in needed.items():
+        if reference is None:
+            found = "its tag names the nodes' Ubuntu, which is not known here"
+            yield Line(check=f"image {name}", state="not checked", found=found, remedy=_FROM_THERE)
+        else:
+            yield _line(reference, of_nodes, platforms)
+    found = "what the operators' charts name themselves is not looked at"
+    yield Line(check="images of the charts", state="not checked", found=found, remedy=_FROM_THERE)
+
+
+def _line(reference: str, of_nodes: set[str], platforms: Callable[[str], frozenset[str]]) -> Line:
+    check, host = f"image {reference}", host_of(reference)
+    try:
+        there = platforms(reference)
+    except RegistryError as error:
+        if error.absent:
+            return Line(check=check, state="fail", found=str(error), remedy=_ELSEWHERE)
+        remedy = f"{_FROM_THERE}, as `docker manifest inspect` does"
+        return Line(check=check, state="not checked", found=str(error), remedy=remedy)
+    if of_nodes <= there:
+        return Line(check=check, state="pass", found=f"{host} has it for {', '.join(sorted(of_nodes))}")
+    known = ", ".join(sorted(there)) or "no platform"
+    found = f"{host} has it for {known}, not for {', '.join(sorted(of_nodes - there))} of the nodes"
+    return Line(check=check, state="fail", found=found, remedy=_ELSEWHERE)

@@ -1,0 +1,107 @@
+"""Asks registries of images for what they have, as the kubelet's runtime does but without a login.
+
+As in the OCI Distribution Specification 1.1, "Pulling manifests"; a token for everybody as in Docker's "Token
+Authentication Specification" (both read 2026-11-22).
+"""
+
+from types import TracebackType
+from typing import Any, Final
+from urllib.request import parse_http_list, parse_keqv_list
+
+import httpx2
+
+_KINDS: Final = (
+    "application/vnd.oci.image.index.v1+json",
+    "application/vnd.docker.distribution.manifest.list.v2+json",
+    "application/vnd.oci.image.manifest.v1+json",
+    "application/vnd.docker.distribution.manifest.v2+json",
+)
+"""Documents that a tag may lead to: of many platforms, or of one."""
+_DOCKER_HUB: Final = "docker.io"
+_SECONDS: Final = 10.0
+
+
+class RegistryError(Exception):
+    """A registry does not tell; the text says why. absent: whether it says that it has no such image."""
+
+    def __init__(self, text: str, *, absent: bool = False) -> None:
+        super().__init__(text)
+        self.absent = absent
+
+
+def host_of(reference: str) -> str:
+    """The registry of an image; Docker Hub where the reference names none."""
+    return parts_of(reference)[0]
+
+
+def url_of(host: str) -> str:
+    """Where a registry answers."""
+    return f"https://{'registry-1.docker.io' if host == _DOCKER_HUB else host}"
+
+
+class Registries:
+    """Asks whatever registry a reference names; a context, at whose end connections are closed."""
+
+    def __init__(self) -> None:
+        self._client = httpx2.Client(follow_redirects=True, timeout=_SECONDS)
+
+    def __enter__(self) -> "Registries":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._client.close()
+
+    def platforms(self, reference: str) -> frozenset[str]:
+        """The platforms that an image is there for, such as linux/arm64. Raises RegistryError."""
+        host, repository, tag = parts_of(reference)
+        try:
+            return self._platforms(f"{url_of(host)}/v2/{repository}", tag)
+        except httpx2.HTTPStatusError as error:
+            raise _refusal(host, error.response.status_code) from error
+        except httpx2.TransportError as error:
+            raise RegistryError(f"{host} cannot be reached from here: {error or type(error).__name__}") from error
+        except (httpx2.HTTPError, KeyError, TypeError, ValueError) as error:
+            raise RegistryError(f"{host} does not answer as a registry: {type(error).__name__}: {error}") from error
+
+    def _platforms(self, repository: str, tag: str) -> frozenset[str]:
+        manifest = self._get(f"{repository}/manifests/{tag}")
+        if "manifests" in manifest:
+            found = [entry["platform"] for entry in manifest["manifests"] if "platform" in entry]
+        else:
+            found = [self._get(f"{repository}/blobs/{manifest['config']['digest']}")]
+        return frozenset(f"{platform['os']}/{platform['architecture']}" for platform in found)
+
+    def _get(self, url: str) -> Any:
+        headers = {"Accept": ", ".join(_KINDS)}
+        response = self._client.get(url, headers=headers)
+        scheme, _, challenge = response.headers.get("WWW-Authenticate", "").partition(" ")
+        if response.status_code == httpx2.codes.UNAUTHORIZED and scheme.lower() == "bearer":
+            wanted = parse_keqv_list(parse_http_list(challenge))
+            given = self._client.get(wanted.pop("realm"), params=wanted).raise_for_status().json()
+            token = given.get("token") or given["access_token"]
+            response = self._client.get(url, headers={**headers, "Authorization": f"Bearer {token}"})
+        return response.raise_for_status().json()
+
+
+def _refusal(host: str, status: int) -> RegistryError:
+    if status == httpx2.codes.NOT_FOUND:
+        return RegistryError(f"{host} has no such image", absent=True)
+    if status in (httpx2.codes.UNAUTHORIZED, httpx2.codes.FORBIDDEN):
+        return RegistryError(f"{host} asks for a login")
+    return RegistryError(f"{host} answers {status}")
+
+
+def parts_of(reference: str) -> tuple[str, str, str]:
+    """Registry, repository, and tag or digest of an image, as container runtimes read a reference."""
+    name, _, digest = reference.partition("@")
+    path, _, last = name.rpartition("/")
+    last, _, tag = last.partition(":")
+    name = f"{path}/{last}" if path else last
+    first, _, rest = name.partition("/")
+    if rest and ("." in first or ":" in first or first == "localhost"):
+        host, repository = first, rest
+    else:
+        host, repository = _DOCKER_HUB, name
+    if host == _DOCKER_HUB and "/" not in repository:
+        repository = f"library/{repository}"
+    return host, repository, digest or tag or "latest"

@@ -1,0 +1,112 @@
+"""`aks-infiniband preflight`: whether the registries have what the nodes pull, for what the nodes are."""
+
+from pathlib import Path
+
+import pytest
+from aks_infiniband_cli.preflight import registry
+
+from tests.unit.command_line.arm import Arm
+from tests.unit.command_line.preflight_stacks import Checked, stack
+from tests.unit.components.test_stack_files import KUBECONFIG
+
+PYTORCH = "image nvcr.io/nvidia/pytorch:25.12-py3"
+OFED = "nvidia/mellanox/doca-driver:doca3.4.1-26.04-1.1.0.0-1"
+GB300 = "Standard_ND128isr_GB300_v6"
+
+
+def test_an_image_that_is_not_there_fails_with_what_to_do(checked: Checked, arm: Arm) -> None:
+    arm.registry.refusals = {"^nvidia/pytorch:": 404}
+    code, lines = checked("-s", "dev")
+    assert code == 1
+    assert [name for name, line in lines.items() if line["state"] == "fail"] == [PYTORCH]
+    assert lines[PYTORCH]["found"] == "nvcr.io has no such image"
+    assert "aks-infiniband:registry.images" in lines[PYTORCH]["remedy"]
+
+
+def test_an_image_must_be_there_for_the_nodes_architecture(checked: Checked, arm: Arm, tmp_path: Path) -> None:
+    arm.feature, arm.registry.only = "NotRegistered", {"^azurelinux/base/python:": ("amd64",)}
+    code, lines = checked(*stack(tmp_path, pool={"vmSize": GB300}))
+    assert code == 1
+    (failing,) = [line for line in lines.values() if line["state"] == "fail"]
+    assert "azurelinux/base/python" in failing["check"]
+    assert "not for linux/arm64 of the nodes" in failing["found"]
+
+
+def test_the_ofed_driver_is_that_of_the_nodes_system(checked: Checked, arm: Arm, tmp_path: Path) -> None:
+    checked(*stack(tmp_path, pool={"osSku": "Ubuntu2204"}))
+    assert f"{OFED}-ubuntu22.04-amd64" in arm.registry.asked
+
+
+def test_a_gpu_driver_of_a_given_version_must_be_there_for_the_nodes_system(
+    checked: Checked, arm: Arm, tmp_path: Path
+) -> None:
+    given = {"aks-infiniband:gpuOperator": {"driverVersion": "580.105.08"}}
+    arm.registry.refusals = {"nvidia/driver:": 404}
+    _, lines = checked(*stack(tmp_path, **given))
+    assert lines["image nvcr.io/nvidia/driver:580.105.08-ubuntu24.04"]["state"] == "fail"
+
+
+def test_with_a_mirror_the_mirror_is_asked(checked: Checked, arm: Arm, tmp_path: Path) -> None:
+    _, lines = checked(*stack(tmp_path, **{"aks-infiniband:registry": {"images": "mirror.example.com/ib"}}))
+    assert lines["image mirror.example.com/ib/nvidia/pytorch:25.12-py3"]["state"] == "pass"
+    assert all(image.startswith("ib/") for image in arm.registry.asked)
+
+
+@pytest.mark.parametrize(
+    ("status", "found"),
+    [
+        (403, "nvcr.io asks for a login"),
+        (503, "nvcr.io answers 503"),
+        (200, "nvcr.io does not answer as a registry: KeyError: 'config'"),
+    ],
+)
+def test_where_a_registry_does_not_tell_the_image_is_not_checked(
+    checked: Checked, arm: Arm, status: int, found: str
+) -> None:
+    arm.registry.refusals = {"^nvidia/pytorch:": status}
+    code, lines = checked("-s", "dev")
+    assert code == 0
+    assert (lines[PYTORCH]["state"], lines[PYTORCH]["found"]) == ("not checked", found)
+    assert "docker manifest inspect" in lines[PYTORCH]["remedy"]
+
+
+def test_a_registry_that_cannot_be_reached_from_here_may_be_from_the_nodes(
+    checked: Checked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(registry, "url_of", lambda _: "https://127.0.0.1:1")  # nobody may listen there
+    code, lines = checked("-s", "dev")
+    assert code == 0
+    assert lines[PYTORCH]["state"] == "not checked"
+    assert lines[PYTORCH]["found"].startswith("nvcr.io cannot be reached from here: ")
+
+
+def test_of_machines_that_somebody_else_makes_the_system_is_not_known(
+    checked: Checked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / ".kube").mkdir()
+    (tmp_path / ".kube" / "config").write_text(KUBECONFIG)
+    _, lines = checked("-s", "existing")
+    assert lines["image doca-driver"]["state"] == "not checked"
+    assert lines[PYTORCH]["state"] == "pass"
+
+
+@pytest.mark.parametrize(
+    ("reference", "host", "repository", "tag"),
+    [
+        ("nvcr.io/nvidia/pytorch:25.12-py3", "nvcr.io", "nvidia/pytorch", "25.12-py3"),
+        ("127.0.0.1:5000/a/b", "127.0.0.1:5000", "a/b", "latest"),
+        ("localhost/a@sha256:0f", "localhost", "a", "sha256:0f"),
+        ("busybox:1.35", "docker.io", "library/busybox", "1.35"),
+        ("docker.io/busybox", "docker.io", "library/busybox", "latest"),
+        ("somebody/tools:2", "docker.io", "somebody/tools", "2"),
+    ],
+)
+def test_a_reference_is_read_as_container_runtimes_read_it(
+    reference: str, host: str, repository: str, tag: str
+) -> None:
+    assert registry.parts_of(reference) == (host, repository, tag)
+
+
+def test_docker_hub_answers_at_another_host_than_its_name() -> None:
+    assert registry.url_of("docker.io") == "https://registry-1.docker.io"
