@@ -52,13 +52,8 @@ class Run:
 
     @property
     def report(self) -> str:
-        """Of the ConfigMap with the report."""
+        """Of the ConfigMap in which the pods meet and report."""
         return f"{self.name}-report"
-
-    @property
-    def rendezvous(self) -> str:
-        """Of the ConfigMap in which the pods meet."""
-        return f"{self.name}-rendezvous"
 
 
 def job(run: Run) -> dict[str, Any]:
@@ -77,8 +72,7 @@ def job(run: Run) -> dict[str, Any]:
     # No other node of the pool is waited for. And where one does not report, nobody waits for the sake of an update.
     hosts = f"{_HOST} in ({','.join(_hosts(run))})"
     _set(awaiting["args"], {"--selector": hosts, "--nodes": str(len(run.nodes))})
-    names = {"--report": run.report, "--rendezvous": run.rendezvous}
-    _set(validating["args"], {**names, "--mode": "warn", "--linger-seconds": "0"})
+    _set(validating["args"], {"--report": run.report, "--mode": "warn", "--linger-seconds": "0"})
     return {
         "apiVersion": "batch/v1",
         "kind": "Job",
@@ -99,7 +93,7 @@ def job(run: Run) -> dict[str, Any]:
 
 
 def belongings(run: Run, uid: str) -> list[dict[str, Any]]:
-    """What belongs to the Job with this uid: two ConfigMaps, and the right to fill them."""
+    """What belongs to the Job with this uid: the report's ConfigMap, and the right to fill it."""
     owner = {"apiVersion": "batch/v1", "kind": "Job", "name": run.name, "uid": uid, "blockOwnerDeletion": True}
 
     def metadata(name: str) -> dict[str, Any]:
@@ -115,12 +109,11 @@ def belongings(run: Run, uid: str) -> list[dict[str, Any]]:
     rbac = f"{_RBAC}/v1"
     return [
         {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata(run.report), "data": before},
-        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata(run.rendezvous)},
         {
             "apiVersion": rbac,
             "kind": "Role",
             "metadata": metadata(run.name),
-            "rules": [may_fill([run.report, run.rendezvous])],
+            "rules": [may_fill([run.report])],
         },
         {
             "apiVersion": rbac,

@@ -28,8 +28,8 @@ def test_the_job_is_the_deployed_one_on_the_chosen_nodes_with_a_report_of_its_ow
     asked = arguments(awaiting)
     assert (asked["--selector"], asked["--nodes"]) == ("kubernetes.io/hostname in (host-a,host-c)", "2")
     asked = arguments(validating)
-    assert (asked["--report"], asked["--rendezvous"]) == ("ndh100-again-t-report", "ndh100-again-t-rendezvous")
-    assert (asked["--mode"], asked["--linger-seconds"]) == ("warn", "0")
+    said = ("ndh100-again-t-report", "warn", "0")
+    assert (asked["--report"], asked["--mode"], asked["--linger-seconds"]) == said
     (term,) = template["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"][
         "nodeSelectorTerms"
     ]
@@ -56,10 +56,10 @@ def test_a_pool_without_device_plugin_still_waits_for_its_driver() -> None:
 def test_all_that_a_run_makes_belongs_to_its_job_which_goes_by_itself() -> None:
     assert job(RUN)["spec"]["ttlSecondsAfterFinished"] == 3600
     made = belongings(RUN, "u-1")
-    assert [document["kind"] for document in made] == ["ConfigMap", "ConfigMap", "Role", "RoleBinding"]
+    assert [document["kind"] for document in made] == ["ConfigMap", "Role", "RoleBinding"]
     assert {document["metadata"]["ownerReferences"][0]["uid"] for document in made} == {"u-1"}
-    assert made[2]["rules"][0]["resourceNames"] == [RUN.report, RUN.rendezvous]
-    assert made[3]["subjects"] == [{"kind": "ServiceAccount", "name": "validation", "namespace": "system"}]
+    assert made[1]["rules"][0]["resourceNames"] == [RUN.report]
+    assert made[2]["subjects"] == [{"kind": "ServiceAccount", "name": "validation", "namespace": "system"}]
     assert json.loads(made[0]["data"]["accepted.json"]) == ACCEPTED, "the pods compare with it"
 
 
