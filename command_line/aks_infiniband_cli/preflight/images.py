@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from aks_infiniband.facts.kubernetes import UBUNTU_IS_2404_SINCE, minor_of
 from aks_infiniband.facts.pool import Pool
-from aks_infiniband.facts.versions import NODE_TOOLS
+from aks_infiniband.facts.versions import NODE_EXPORTER, NODE_TOOLS
 from aks_infiniband.operators.charts import IMAGES
 from aks_infiniband.stack.azure_cluster import AzureClusterArgs
 from aks_infiniband.stack.stack import Stack
@@ -94,13 +94,15 @@ def _named(spec: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def _of_ours(stack: Stack) -> Iterator[NodeImage]:
-    """Those of validation, node preparation, and what is pulled beforehand."""
+    """Those of validation, node preparation and exporter, and what is pulled beforehand."""
     daemons = [daemon for daemon in (stack.node_preparation(""), stack.peermem("")) if daemon is not None]
     wanted: list[tuple[str, Iterable[Pool]]] = [(NODE_TOOLS.reference, daemon.pools) for daemon in daemons]
     if stack.validation.mode != "off":
         wanted += [(image_of(pool, stack.validation), [pool]) for pool in stack.pools]
     for pull in stack.image_pulls():
         wanted += [(image, pull.pools) for image in (*pull.images, NODE_TOOLS.reference)]
+    if stack.observability is not None:
+        wanted.append((NODE_EXPORTER.reference, stack.pools))
     for image, pools in wanted:
         reference = stack.registry.image(image)
         for pool in pools:

@@ -46,6 +46,11 @@ def test_a_gpu_driver_of_a_given_version_must_be_there_for_the_nodes_system(
     assert lines["image nvcr.io/nvidia/driver:580.105.08-ubuntu24.04"]["state"] == "fail"
 
 
+def test_the_exporter_must_be_there_where_metrics_are_asked_for(checked: Checked, arm: Arm, tmp_path: Path) -> None:
+    _, lines = checked(*stack(tmp_path, **{"aks-infiniband:observability": {"prometheus": "azure"}}))
+    assert lines["image quay.io/prometheus/node-exporter:v1.12.1"]["state"] == "pass"
+
+
 def test_with_a_mirror_the_mirror_is_asked(checked: Checked, arm: Arm, tmp_path: Path) -> None:
     _, lines = checked(*stack(tmp_path, **{"aks-infiniband:registry": {"images": "mirror.example.com/ib"}}))
     assert lines["image mirror.example.com/ib/nvidia/pytorch:25.12-py3"]["state"] == "pass"
