@@ -24,6 +24,8 @@ POLLING: Final = {"pollSeconds": 0.25, "stableSeconds": 0.75}
 LIMITS: Final = {"readiness": (7200, 120), "validation": (3600, 240)}
 """Limits of waits: in simulated seconds, and the least number of real seconds, because this machine may be busy."""
 STAND_IN: Final = "secret-not-known-to-a-rehearsal"
+_PREFLIGHT: Final = f"{NAMESPACE}:preflight"
+"""The setting that asks Azure itself, which no rehearsal does."""
 _ENGINE_KEYS: Final = ("encryptionsalt", "secretsprovider", "encryptedkey")
 
 
@@ -127,7 +129,8 @@ def rehearsed(
     """
     plain = {key: value for key, value in document.items() if key not in _ENGINE_KEYS}
     config: dict[str, Any] = _without_secrets(plain.get("config", {}))
-    config.pop(f"{NAMESPACE}:preflight", None)  # it asks Azure itself, which no rehearsal does
+    if config.get(_PREFLIGHT) in (True, "true"):  # another value the program refuses
+        config[_PREFLIGHT] = False
     for setting, path in charts.items():
         _set(config, setting, {"chart": {"name": str(path)}})
     for setting, (simulated, least) in LIMITS.items():

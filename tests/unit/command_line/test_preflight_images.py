@@ -1,17 +1,54 @@
 """`aks-infiniband preflight`: whether the registries have what the nodes pull, for what the nodes are."""
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 from aks_infiniband_cli.preflight import registry
+from aks_infiniband_cli.preflight.images import images_of
+from aks_infiniband_cli.stack_file import configuration_of, stack_of
 
 from tests.unit.command_line.arm import Arm
+from tests.unit.command_line.logged_in import ROOT
 from tests.unit.command_line.preflight_stacks import Checked, stack
 from tests.unit.components.test_stack_files import KUBECONFIG
 
+DECLARED = ROOT / "tests" / "recordings" / "declared"
 PYTORCH = "image nvcr.io/nvidia/pytorch:25.12-py3"
 OFED = "nvidia/mellanox/doca-driver:doca3.4.1-26.04-1.1.0.0-1"
 GB300 = "Standard_ND128isr_GB300_v6"
+
+
+def recorded(value: Any) -> Iterator[str]:
+    """Every image that a recording names: of containers, and of NVIDIA's custom resources."""
+    if isinstance(value, list):
+        for item in value:
+            yield from recorded(item)
+    elif isinstance(value, dict):
+        if value.keys() >= {"repository", "image", "version"}:
+            yield f"{value['repository']}/{value['image']}:{value['version']}"
+        elif isinstance(value.get("image"), str) and "name" in value:
+            yield value["image"]
+        for item in value.values():
+            yield from recorded(item)
+
+
+@pytest.mark.parametrize("file", sorted(ROOT.glob("Pulumi.*.yaml")), ids=lambda file: file.name)
+def test_every_image_that_a_stack_declares_is_asked_for(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / ".kube").mkdir()
+    (tmp_path / ".kube" / "config").write_text(KUBECONFIG)
+    asked = images_of(stack_of(file, configuration_of(file)))
+    known = {image.reference for image in asked} - {None}
+    unknown = {image.name for image in asked if image.reference is None}
+    declared = yaml.load((DECLARED / file.name.removeprefix("Pulumi.")).read_text(), Loader=yaml.CSafeLoader)
+    for image in recorded(declared["resources"]):
+        ofed = f"{image}-ubuntu24.04-amd64"
+        assert {image, ofed} & known or image.rsplit("/", 1)[-1].partition(":")[0] in unknown, image
 
 
 def test_an_image_that_is_not_there_fails_with_what_to_do(checked: Checked, arm: Arm) -> None:

@@ -11,6 +11,9 @@ from rehearsal.stack import stack_file
 CHARTS = {"networkOperator": Path("/charts/network-operator"), "gpuOperator": Path("/charts/gpu-operator")}
 
 
+PREFLIGHT = "aks-infiniband:preflight"
+
+
 def rehearsed(document: dict[str, Any], speed: float = 60, salt: str = "s") -> dict[str, Any]:
     cluster = {"kubeconfig": Path("/run/kubeconfig"), "context": "rehearsal"}
     return stack_file.rehearsed(document, charts=CHARTS, speed=speed, salt=salt, **cluster)  # type: ignore[arg-type]
@@ -134,7 +137,12 @@ def test_an_existing_cluster_is_the_rehearsals_own() -> None:
 
 
 def test_a_rehearsal_asks_azure_nothing() -> None:
-    assert "aks-infiniband:preflight" not in rehearsed({"config": {"aks-infiniband:preflight": True}})["config"]
+    for asked in (True, "true"):
+        assert rehearsed({"config": {PREFLIGHT: asked}})["config"][PREFLIGHT] is False
+
+
+def test_a_wrong_word_for_the_preflight_is_left_to_the_program() -> None:
+    assert rehearsed({"config": {PREFLIGHT: "yes"}})["config"][PREFLIGHT] == "yes"
 
 
 def test_a_registry_of_charts_stays_and_the_path_of_each_chart_wins() -> None:
