@@ -37,7 +37,8 @@ class Pods:
     fabrics: Mapping[int, str] = field(default_factory=dict)
     changes: dict[str, Any] = field(default_factory=dict)
     """Changes of the expectations."""
-    measure_seconds: float = 30.0
+    measure_seconds: float = 60.0
+    """Far above what it takes on a busy machine. Up to 60 a tool may take 5 s, above that a twelfth."""
     run: str = "job-1"
 
     def node(self, rank: int) -> str:
@@ -98,7 +99,7 @@ class Pods:
             "expectations": self.folder / "expectations.json",
             "mode": "enforce",
             "poll-seconds": 0.05,
-            "timeout-seconds": 20,
+            "timeout-seconds": 60,
             "measure-seconds": self.measure_seconds,
             "scratch": root,
             "termination-log": root / "termination-log",
@@ -140,7 +141,7 @@ class Pods:
         """Wait for the pods, the first of which is index 0."""
         try:
             for process in processes:
-                process.wait(180)
+                process.wait(300)
         finally:
             for process in processes:
                 with contextlib.suppress(ProcessLookupError):

@@ -118,7 +118,7 @@ def test_a_peer_that_starts_late_is_waited_for(pods: Make) -> None:
 
 
 def test_a_pod_that_is_killed_half_way_and_started_again_comes_to_the_same_report(pods: Make) -> None:
-    made = pods(HB, measure_seconds=60.0)
+    made = pods(HB)
     made.prepare()
     processes = [made.start(rank) for rank in made.ranks]
     deadline = time.monotonic() + 60
@@ -134,7 +134,7 @@ def test_a_pod_that_is_killed_half_way_and_started_again_comes_to_the_same_repor
 
 def test_ipoib_is_measured_on_its_own_interface_beside_the_pod_network(pods: Make) -> None:
     pool = replace(HB, mode="ipoib", node_count=2, ipoib_networks=("aks-infiniband",), ipoib_devices=("ibP257p0s0",))
-    code, message, report = pods(pool).all()
+    code, message, report = pods(pool, measure_seconds=180.0).all()
 
     assert (code, report["verdict"]) == (0, "pass"), message
     found = {(row["network"], row["figure"]): row["value"] for row in report["networks"]}
@@ -163,7 +163,8 @@ def test_a_slow_ipoib_interface_is_told_with_its_node_and_interface(
         ipoib_networks=("aks-infiniband",),
         ipoib_devices=("ibP257p0s0",),
     )
-    code, message, report = pods(pool, {"fault": "slow-ipoib", "node": "node-1", "factor": 0.2}).all()
+    fault = {"fault": "slow-ipoib", "node": "node-1", "factor": 0.2}
+    code, message, report = pods(pool, fault, measure_seconds=180.0).all()
 
     assert (code, report["verdict"]) == (exit_code, verdict)
     found = [check for check in report["checks"] if check["verdict"] == verdict and check["check"].startswith("ipoib")]

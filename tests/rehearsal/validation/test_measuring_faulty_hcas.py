@@ -101,7 +101,7 @@ def test_a_machine_in_another_placement_group_is_named_before_anything_is_timed(
 
 @pytest.mark.field_report("C1")
 def test_a_pod_without_a_provider_of_libibverbs_is_named_and_so_is_what_it_lacks(pods: Make) -> None:
-    code, message, report = pods(HB, {"fault": "no-provider", "node": "node-1"}).all()
+    code, message, report = pods(HB, {"fault": "no-provider", "node": "node-1"}, measure_seconds=30.0).all()
 
     assert code == 1
     found = [check for check in report["checks"] if check["check"] == "verbs-devices"]
