@@ -18,7 +18,10 @@ from aks_infiniband.resources.registry import SOURCES, Registry
 
 @dataclass(frozen=True, kw_only=True)
 class ObservabilityArgs(WaitArgs):
-    """What an Observability takes. It waits for the exporter's pods on the nodes that are there, and nothing else."""
+    """What an Observability takes. It waits for the exporter's pods on the nodes that are there, and nothing else.
+
+    All is put into the namespace aks-infiniband-system, which must be there and admit host paths.
+    """
 
     pools: Sequence[Pool]
     """The pools whose HCAs are watched."""

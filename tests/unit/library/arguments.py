@@ -56,6 +56,7 @@ _GIVEN: Mapping[str, Callable[[], dict[str, Any]]] = {
         "policies": nic_policy_specs([pool(mode="sriov"), pool(name="hb")]),
     },
     "NodePreparation": lambda: {"pools": [pool()], "namespace": "jobs", "timeout_seconds": SECONDS},
+    "Observability": lambda: {"pools": [pool()], "prometheus": "kube-prometheus", "timeout_seconds": SECONDS},
     "OrdinaryNodePool": lambda: {
         **PLACE,
         "pool": OrdinaryPool(name="web", vm_size="Standard_D8s_v5", node_count=2),

@@ -43,6 +43,8 @@ def test_the_public_names_are_these() -> None:
         "NicNodePolicyArgs",
         "NodePreparation",
         "NodePreparationArgs",
+        "Observability",
+        "ObservabilityArgs",
         "OrdinaryNodePool",
         "OrdinaryNodePoolArgs",
         "OrdinaryPool",
