@@ -9,14 +9,15 @@ from azure.core import PipelineClient
 from azure.core.exceptions import AzureError
 from azure.core.rest import HttpRequest, HttpResponse
 
-from aks_infiniband_cli.preflight.checks import Line
+from aks_infiniband_cli.preflight.checks import Line, State
+from aks_infiniband_cli.preflight.registry import Registries, RegistryError
 
 
-def charts(stack: Stack, folder: Path) -> Iterator[Line]:
+def charts(stack: Stack, folder: Path, registries: Registries) -> Iterator[Line]:
     """A line for each operator's chart. folder: of the stack file, to which paths are relative."""
-    yield _line("Network Operator", stack.network.chart, folder)
+    yield _line("Network Operator", stack.network.chart, folder, registries)
     if stack.gpu is not None:
-        yield _line("GPU Operator", stack.gpu.chart, folder)
+        yield _line("GPU Operator", stack.gpu.chart, folder, registries)
 
 
 def index_of(repository: str) -> str:
@@ -24,11 +25,10 @@ def index_of(repository: str) -> str:
     return f"{repository.rstrip('/')}/index.yaml"
 
 
-def _line(operator: str, chart: ChartSource, folder: Path) -> Line:
+def _line(operator: str, chart: ChartSource, folder: Path, registries: Registries) -> Line:
     check = f"chart of the {operator}"
     if chart.name.startswith("oci://"):
-        remedy = f"helm show chart {chart.name} --version {chart.version}"
-        return Line(check=check, state="not checked", found=f"{chart.name} is in a registry", remedy=remedy)
+        return _in_registry(check, chart, registries)
     if chart.repository is None:
         if (folder / chart.name).exists():
             return Line(check=check, state="pass", found=f"{chart.name} is there")
@@ -40,6 +40,17 @@ def _line(operator: str, chart: ChartSource, folder: Path) -> Line:
         return Line(check=check, state="pass", found=f"{chart.repository} answers; {chart.name} {chart.version}")
     remedy = "let this machine reach it, or set aks-infiniband:registry.charts to a mirror"
     return Line(check=check, state="fail", found=f"{chart.repository}: {why}", remedy=remedy)
+
+
+def _in_registry(check: str, chart: ChartSource, registries: Registries) -> Line:
+    tag = str(chart.version).replace("+", "_")  # a tag has no + (Helm, "Use OCI-based registries")
+    try:
+        registries.manifest(f"{chart.name.removeprefix('oci://')}:{tag}")
+    except RegistryError as error:
+        remedy = f"helm show chart {chart.name} --version {chart.version}"
+        state: State = "fail" if error.absent else "not checked"
+        return Line(check=check, state=state, found=f"{chart.name} {chart.version}: {error}", remedy=remedy)
+    return Line(check=check, state="pass", found=f"{chart.name} has {chart.version}")
 
 
 def _unreachable(index: str) -> str | None:

@@ -47,7 +47,7 @@ def lines_of(
     folder: to which paths are relative. endpoint: of Azure Resource Manager; None for that of the configured cloud.
     """
     with Registries() as registries:
-        here = [*charts(stack, folder), *images(images_of(stack), registries.platforms)]
+        here = [*charts(stack, folder, registries), *images(images_of(stack), registries.platforms)]
     needs = needs_of(stack)
     if needs is None:
         found = "the cluster is there already, and the stack makes nothing in Azure"

@@ -1,9 +1,11 @@
-"""Asks registries of images for what they have, as the kubelet's runtime does but without a login.
+"""Asks registries for the images and charts that they have, as the kubelet's runtime does but without a login.
 
 As in the OCI Distribution Specification 1.1, "Pulling manifests"; a token for everybody as in Docker's "Token
 Authentication Specification" (both read 2026-11-22).
 """
 
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Final
 from urllib.request import parse_http_list, parse_keqv_list
@@ -18,11 +20,12 @@ _KINDS: Final = (
 )
 """Documents that a tag may lead to: of many platforms, or of one."""
 _DOCKER_HUB: Final = "docker.io"
-_SECONDS: Final = 10.0
+SECONDS: Final = 10.0
+"""How long one answer may take."""
 
 
 class RegistryError(Exception):
-    """A registry does not tell; the text says why. absent: whether it says that it has no such image."""
+    """A registry does not tell; the text says why. absent: whether it says that it has it not."""
 
     def __init__(self, text: str, *, absent: bool = False) -> None:
         super().__init__(text)
@@ -43,7 +46,7 @@ class Registries:
     """Asks whatever registry a reference names; a context, at whose end connections are closed."""
 
     def __init__(self) -> None:
-        self._client = httpx2.Client(follow_redirects=True, timeout=_SECONDS)
+        self._client = httpx2.Client(follow_redirects=True, timeout=SECONDS)
 
     def __enter__(self) -> "Registries":
         return self
@@ -51,25 +54,22 @@ class Registries:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._client.close()
 
+    def manifest(self, reference: str) -> Mapping[str, Any]:
+        """What a registry says of an image or of a chart. Raises RegistryError."""
+        host, repository, tag = parts_of(reference)
+        with _told(host):
+            found: Mapping[str, Any] = self._get(f"{url_of(host)}/v2/{repository}/manifests/{tag}")
+            return found
+
     def platforms(self, reference: str) -> frozenset[str]:
         """The platforms that an image is there for, such as linux/arm64. Raises RegistryError."""
-        host, repository, tag = parts_of(reference)
-        try:
-            return self._platforms(f"{url_of(host)}/v2/{repository}", tag)
-        except httpx2.HTTPStatusError as error:
-            raise _refusal(host, error.response.status_code) from error
-        except httpx2.TransportError as error:
-            raise RegistryError(f"{host} cannot be reached from here: {error or type(error).__name__}") from error
-        except (httpx2.HTTPError, KeyError, TypeError, ValueError) as error:
-            raise RegistryError(f"{host} does not answer as a registry: {type(error).__name__}: {error}") from error
-
-    def _platforms(self, repository: str, tag: str) -> frozenset[str]:
-        manifest = self._get(f"{repository}/manifests/{tag}")
-        if "manifests" in manifest:
-            found = [entry["platform"] for entry in manifest["manifests"] if "platform" in entry]
-        else:
-            found = [self._get(f"{repository}/blobs/{manifest['config']['digest']}")]
-        return frozenset(f"{platform['os']}/{platform['architecture']}" for platform in found)
+        manifest, (host, repository, _) = self.manifest(reference), parts_of(reference)
+        with _told(host):
+            if "manifests" in manifest:
+                found = [entry["platform"] for entry in manifest["manifests"] if "platform" in entry]
+            else:
+                found = [self._get(f"{url_of(host)}/v2/{repository}/blobs/{manifest['config']['digest']}")]
+            return frozenset(f"{platform['os']}/{platform['architecture']}" for platform in found)
 
     def _get(self, url: str) -> Any:
         headers = {"Accept": ", ".join(_KINDS)}
@@ -83,9 +83,21 @@ class Registries:
         return response.raise_for_status().json()
 
 
+@contextmanager
+def _told(host: str) -> Iterator[None]:
+    try:
+        yield
+    except httpx2.HTTPStatusError as error:
+        raise _refusal(host, error.response.status_code) from error
+    except httpx2.TransportError as error:
+        raise RegistryError(f"{host} cannot be reached from here: {error or type(error).__name__}") from error
+    except (httpx2.HTTPError, KeyError, TypeError, ValueError) as error:
+        raise RegistryError(f"{host} does not answer as a registry: {type(error).__name__}: {error}") from error
+
+
 def _refusal(host: str, status: int) -> RegistryError:
     if status == httpx2.codes.NOT_FOUND:
-        return RegistryError(f"{host} has no such image", absent=True)
+        return RegistryError(f"{host} has it not", absent=True)
     if status in (httpx2.codes.UNAUTHORIZED, httpx2.codes.FORBIDDEN):
         return RegistryError(f"{host} asks for a login")
     return RegistryError(f"{host} answers {status}")

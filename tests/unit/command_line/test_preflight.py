@@ -57,17 +57,23 @@ def test_a_chart_repository_that_does_not_answer_fails(checked: Checked, arm: Ar
     assert "registry.charts" in lines["chart of the GPU Operator"]["remedy"]
 
 
-def test_charts_in_a_registry_are_not_checked_and_paths_are_those_of_the_stack_files_folder(
-    checked: Checked, tmp_path: Path
-) -> None:
+def test_a_chart_in_a_registry_must_be_there_in_its_version(checked: Checked, arm: Arm, tmp_path: Path) -> None:
+    chart = {"name": "oci://charts.example.com/ib/gpu-operator", "version": "v26.3.3+ours"}
+    given = stack(tmp_path, **{"aks-infiniband:gpuOperator": {"chart": chart}})
+    _, lines = checked(*given)
+    assert lines["chart of the GPU Operator"]["state"] == "pass"
+    assert "ib/gpu-operator:v26.3.3_ours" in arm.registry.asked
+    for status, state in ((404, "fail"), (403, "not checked")):
+        arm.registry.refusals = {"^ib/gpu-operator:": status}
+        _, lines = checked(*given)
+        assert lines["chart of the GPU Operator"]["state"] == state
+        assert "helm show chart oci://" in lines["chart of the GPU Operator"]["remedy"]
+
+
+def test_paths_of_charts_are_those_of_the_stack_files_folder(checked: Checked, tmp_path: Path) -> None:
     (tmp_path / "network-operator").mkdir()
-    charts = {
-        "aks-infiniband:gpuOperator": {"chart": {"name": "oci://charts.example.com/gpu-operator"}},
-        "aks-infiniband:networkOperator": {"mode": "rdma-shared", "chart": {"name": "./network-operator"}},
-    }
-    _, lines = checked(*stack(tmp_path, **charts))
-    assert lines["chart of the GPU Operator"]["state"] == "not checked"
-    assert "helm show chart oci://" in lines["chart of the GPU Operator"]["remedy"]
+    chart = {"aks-infiniband:networkOperator": {"mode": "rdma-shared", "chart": {"name": "./network-operator"}}}
+    _, lines = checked(*stack(tmp_path, **chart))
     assert lines["chart of the Network Operator"]["state"] == "pass"
 
 

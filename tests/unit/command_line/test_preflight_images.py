@@ -56,7 +56,7 @@ def test_an_image_that_is_not_there_fails_with_what_to_do(checked: Checked, arm:
     code, lines = checked("-s", "dev")
     assert code == 1
     assert [name for name, line in lines.items() if line["state"] == "fail"] == [PYTORCH]
-    assert lines[PYTORCH]["found"] == "nvcr.io has no such image"
+    assert lines[PYTORCH]["found"] == "nvcr.io has it not"
     assert "aks-infiniband:registry.images" in lines[PYTORCH]["remedy"]
 
 
