@@ -19,6 +19,7 @@ from aks_infiniband_cli.report.timeline import Span
 
 from benchmark.makespan.deployments import Case, project
 from benchmark.makespan.machines import MachineModel, gpu_pods, network_pods, pod_seconds, seconds
+from rehearsal.machines.pods.behaviours import ORDINARY, behaviour_of
 from rehearsal.operators.plan import Document
 from rehearsal.run.images import pull_seconds
 from rehearsal.tools.paths import PROJECT
@@ -33,6 +34,8 @@ _STEPS: Final = {
         ("ResourceGroup", "VirtualNetwork", "Subnet", "UserAssignedIdentity", "RoleAssignment"), "resource"
     ),
 }
+_OFFERS: Final = ("sharedRdmaDevices", "sriovDevices", "gpuDevices")
+"""What device plugins provide (rehearsal/machines/pods/behaviours.yaml)."""
 
 
 def lower_bound(case: Case) -> list[Span]:
@@ -111,16 +114,21 @@ class Bound:
         kind, inputs = label.split("::", maxsplit=1)[0].rsplit(":", 1)[-1], self.resources[label]["inputs"]
         match kind:
             case "NicClusterPolicy" | "NicNodePolicy":
-                return self._policy_ready([label], network_pods(inputs["spec"]))
+                pods = self._made_of(label)
+                return MachineModel(pods=pods).ready([pod for pod, _ in pods]) + seconds("operatorRequeue")
             case "ClusterPolicyPatch":
-                return self._policy_ready([*self._of("NicClusterPolicy"), *self._of("NicNodePolicy")], self._gpu_pods)
+                look = seconds("operatorRequeue")
+                # With no GPU in the cluster yet the operator is ready (rehearsal/operators/gpu/reconcile.py).
+                return start + look if start < self._labelled else self._machine.ready(self._gpu_pods) + look
             case "Release":
                 longest = max(pull_seconds(image) for image in self._operator_images(label))
                 return start + longest + seconds("containerStart")
             case "DaemonSet":
                 return start if _pulls_images(inputs) else start + pod_seconds(inputs["spec"]["template"])
             case "Job":
-                return start + pod_seconds(inputs["spec"]["template"], there=self._pulled_before(start))
+                container = seconds("containerStart")
+                awaits = start + pod_seconds(inputs["spec"]["template"], there=self._pulled_before(start)) - container
+                return max(awaits, self._offered) + container
         return start + sum(seconds(step) for step in self._steps(kind, inputs))
 
     def _steps(self, kind: str, inputs: Mapping[str, Any]) -> list[str]:
@@ -172,13 +180,22 @@ class Bound:
         worker = self._joined + pull_seconds(self._feature_discovery) + seconds("containerStart")
         return max(worker, discovery) + seconds("featureDiscovery")
 
-    def _policy_ready(self, network: list[str], wanted: list[Document]) -> float:
-        """When an operator says so of the pods that it makes, on the machines of the last pool."""
-        look = seconds("operatorRequeue")
-        pods = [
-            (pod, max(self._start(label), self._labelled) + look)
-            for label in network
-            for pod in network_pods(self.resources[label]["inputs"]["spec"])
-        ]
-        others = [(pod, self._labelled + look) for pod in wanted if pod not in [made for made, _ in pods]]
-        return MachineModel(pods=[*pods, *others]).ready(wanted) + look
+    def _made_of(self, policy: str) -> list[tuple[Document, float]]:
+        """The pods that the Network Operator makes of a policy on a machine of the last pool, with their creation."""
+        made = max(self._start(policy), self._labelled) + seconds("operatorRequeue")
+        return [(pod, made) for pod in network_pods(self.resources[policy]["inputs"]["spec"])]
+
+    @cached_property
+    def _machine(self) -> MachineModel:
+        """A machine of the last pool, with all its pods."""
+        policies = [*self._of("NicClusterPolicy"), *self._of("NicNodePolicy")]
+        released = [self._end(label) for label in self._of("Release") if "gpu-operator" in label]
+        made = max([self._labelled, *released]) + seconds("operatorRequeue")
+        network = [pod for policy in policies for pod in self._made_of(policy)]
+        return MachineModel(pods=[*network, *((pod, made) for pod in self._gpu_pods)])
+
+    @cached_property
+    def _offered(self) -> float:
+        """When the machines of the last pool offer what pods may ask for; every validation awaits that itself."""
+        plugins = [pod for pod, _ in self._machine.pods if (behaviour_of(pod) or ORDINARY).provides in _OFFERS]
+        return self._machine.ready(plugins)

@@ -86,14 +86,21 @@ def from_engine(events: Iterable[str], state: Mapping[str, Any]) -> list[Span]:
 def _spans(times: Mapping[str, tuple[float, float]], state: Mapping[str, Any]) -> list[Span]:
     """What a provider made; a component's time is that of its children."""
     stored = state.get("deployment") or state.get("checkpoint", state).get("latest") or {}
+    waits: dict[str, set[str]] = {}
+    for resource in stored.get("resources", []):
+        needed = set(resource.get("dependencies", []))
+        waits.setdefault(resource["urn"], set()).update(needed)
+        if resource.get("provider"):
+            provider = resource["provider"].rsplit("::", 1)[0]  # it is named by its URN and its ID
+            waits[resource["urn"]].add(provider)
+            if provider.rpartition("::")[2].startswith("default"):  # the engine makes it for what first needs it
+                waits.setdefault(provider, set()).update(needed)
     found = []
     for resource in stored.get("resources", []):
         if resource.get("custom") and resource["urn"] in times:
-            # A provider is named by its URN and its ID.
-            provider = {resource["provider"].rsplit("::", 1)[0]} if resource.get("provider") else set()
             start, end = times[resource["urn"]]
-            waits = frozenset({*resource.get("dependencies", []), *provider})
-            found.append(Span(urn=resource["urn"], start=start, end=end, waits_for=waits))
+            waits_for = frozenset(waits[resource["urn"]])
+            found.append(Span(urn=resource["urn"], start=start, end=end, waits_for=waits_for))
     if not found:
         raise NoTimelineError("no resource of this state was made or changed")
     return sorted(found, key=lambda span: (span.start, span.end, span.urn))

@@ -52,7 +52,8 @@ class RdmaSoftware(pulumi.ComponentResource):
         workloads, system = self._workloads(), self._system()
         prepared = self._node_preparation(system)
         infiniband = self._infiniband(workloads, prepared)
-        gpus = self._gpus(system, prepared)
+        # A preparation that only loads modules restarts no kubelet, and the GPUs' device plugin needs none of them.
+        gpus = self._gpus(system, prepared if args.stack.memlock else ())
         for pull in args.stack.image_pulls():  # after the preparation, which may restart containerd
             pull.run(name, namespace=metadata.SYSTEM_NAMESPACE, opts=self._after(*system, *prepared))
         if args.stack.observability is not None:  # no validation waits for it

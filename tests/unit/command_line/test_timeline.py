@@ -78,6 +78,22 @@ def test_the_chain_goes_back_from_the_last_end_to_what_was_waited_for_longest() 
     ]
 
 
+def test_a_provider_that_the_engine_makes_late_waits_for_what_its_first_resource_waits_for() -> None:
+    late, kept = f"{PREFIX}pulumi:providers:pulumi::default", f"{PREFIX}pulumi:index:Stash::evidence"
+    made, stored = result(), state()
+    made["resources"] += [
+        {"urn": late, "start_s": 701, "end_s": 702, "status": "create"},
+        {"urn": kept, "start_s": 702, "end_s": 703, "status": "create"},
+    ]
+    stored["deployment"]["resources"] += [
+        {"urn": late, "custom": True},
+        {"urn": kept, "custom": True, "provider": f"{late}::0000-id", "dependencies": [JOB]},
+    ]
+    names = [link.name for link in longest_chain(from_result(made, stored)) if not link.waited]
+    assert names[-3:] == ["Job rdma-ndh100-validate", "pulumi default", "Stash evidence"]
+    assert names[0] == "azure-native default"
+
+
 def test_the_links_of_the_chain_add_up_to_the_whole_update() -> None:
     spans = from_result(result(), state())
     assert sum(link.seconds for link in longest_chain(spans)) == max(span.end for span in spans)

@@ -94,6 +94,17 @@ def test_images_are_pulled_after_a_preparation_of_the_nodes_which_restarts_conta
     assert prepares.urn in pull.request["dependencies"]
 
 
+@pytest.mark.parametrize("memlock", [True, False])
+def test_the_gpu_operator_waits_for_a_preparation_of_the_nodes_only_if_it_restarts_their_kubelets(
+    deploy: Deploy, memlock: bool
+) -> None:
+    deployment = deploy(program(networkOperator={"driver": "inbox", "nodePreparation": memlock}))
+    [prepares] = [made for made in deployment.all(DAEMON_SET) if "image-pull" not in made.name]
+    [release] = [release for release in deployment.all(RELEASE) if release.name == "rdma-gpu-operator"]
+    assert (prepares.urn in release.request["dependencies"]) == memlock
+    assert prepares.urn in deployment.one(POLICY).request["dependencies"], "its device plugin needs the modules"
+
+
 def test_pools_that_want_the_same_images_share_what_pulls_them_and_a_small_image_is_not_worth_it(
     deploy: Deploy,
 ) -> None:
@@ -104,8 +115,9 @@ def test_pools_that_want_the_same_images_share_what_pulls_them_and_a_small_image
         {"name": "d", "vmSize": "Standard_HB120rs_v3", "count": 2},
     ]
     pulls = [pull.inputs for pull in deploy(program(pools=pools)).all(DAEMON_SET)]
-    first = images(pulls[0])
-    assert [(pools_of(pull), images(pull)) for pull in pulls] == [(["a", "b"], first), (["c"], [*first, *train])]
+    pulled = {tuple(pools_of(pull)): images(pull) for pull in pulls}
+    assert len(pulls) == 2
+    assert pulled == {("a", "b"): pulled["a", "b"], ("c",): [*pulled["a", "b"], *train]}
 
 
 def test_workloads_images_are_pulled_where_nothing_is_validated_too(deploy: Deploy) -> None:
