@@ -58,11 +58,11 @@ class Outcome:
         return "\n".join(diagnostic.message for diagnostic in self.diagnostics if diagnostic.severity == "error")
 
 
-def run(engine: Engine, command: str) -> Outcome:
+def run(engine: Engine, command: str, *flags: str) -> Outcome:
     """Run `preview`, `up` or `destroy` to its end; the latter two go ahead without a preview."""
     outcome = Outcome()
     options = () if command == "preview" else ("--yes", "--skip-preview")
-    outcome.succeeded = pulumi(engine, outcome.show, command, *options)
+    outcome.succeeded = pulumi(engine, outcome.show, command, *options, *flags)
     return outcome
 
 

@@ -42,6 +42,8 @@ class Run:
     """What they are judged by."""
     before: Accepted | None
     """What the figures are compared with."""
+    awaited: Sequence[Object] | None = None
+    """Those of the nodes that have to be as the pool promises before anything is measured; None: all."""
     token: str = field(default_factory=_token)
     """Tells it from other runs."""
 
@@ -67,11 +69,12 @@ def job(run: Run) -> dict[str, Any]:
         "labels": {key: value for key, value in metadata["labels"].items() if key not in _OF_THE_CONTROLLER},
         "annotations": {**metadata["annotations"], EXPECTATIONS_ANNOTATION: json.dumps(run.expected)},
     }
-    pod["affinity"] = {**(pod.get("affinity") or {}), "nodeAffinity": _only(pod.get("affinity") or {}, _hosts(run))}
+    affinity = pod.get("affinity") or {}
+    pod["affinity"] = {**affinity, "nodeAffinity": _only(affinity, _hosts(run.nodes))}
     (awaiting,), (validating,) = pod["initContainers"], pod["containers"]
     # No other node of the pool is waited for. And where one does not report, nobody waits for the sake of an update.
-    hosts = f"{_HOST} in ({','.join(_hosts(run))})"
-    _set(awaiting["args"], {"--selector": hosts, "--nodes": str(len(run.nodes))})
+    awaited = run.nodes if run.awaited is None else run.awaited
+    _set(awaiting["args"], {"--selector": f"{_HOST} in ({','.join(_hosts(awaited))})", "--nodes": str(len(awaited))})
     _set(validating["args"], {"--report": run.report, "--mode": "warn", "--linger-seconds": "0"})
     return {
         "apiVersion": "batch/v1",
@@ -129,8 +132,8 @@ def _managed(labels: Mapping[str, str]) -> dict[str, str]:
     return {**labels, "app.kubernetes.io/managed-by": MANAGER}
 
 
-def _hosts(run: Run) -> list[str]:
-    return [str(node["metadata"]["labels"][_HOST]) for node in run.nodes]
+def _hosts(nodes: Sequence[Object]) -> list[str]:
+    return [str(node["metadata"]["labels"][_HOST]) for node in nodes]
 
 
 def _only(affinity: Object, hosts: Sequence[str]) -> dict[str, Any]:

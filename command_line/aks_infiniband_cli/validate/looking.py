@@ -51,8 +51,8 @@ def validated(kubeconfig: str, wish: Wish, say: Say) -> Found:
     if unknown:
         raise CommandError(f"no figure is called {', '.join(unknown)}; there are {', '.join(FIGURES)}")
     before = earlier(wish.against) if wish.against is not None else None
-    cluster = Cluster(client=_connect(kubeconfig), kubeconfig=kubeconfig)
-    validations, nodes, pods = _read(cluster.client)
+    cluster = Cluster(client=connected(kubeconfig), kubeconfig=kubeconfig)
+    validations, nodes, pods = read_cluster(cluster.client)
     chosen = _pools(validations, nodes, wish)
     missing = [pool for pool in chosen if before is not None and pool not in before]
     if missing:
@@ -68,7 +68,7 @@ def validated(kubeconfig: str, wish: Wish, say: Say) -> Found:
                 before=validation.accepted if before is None else before[name],
             )
     measured = measure(cluster, list(runs.values()), say)
-    pools = [_pool(name, runs.get(name), measured.get(name), left_out[name]) for name in chosen]
+    pools = [pool_of(name, runs.get(name), measured.get(name), left_out[name]) for name in chosen]
     failing = _failing(pools) if wish.cordon else {}
     for node, why in failing.items():
         cordon.cordon(cluster.client, node, why)
@@ -77,8 +77,8 @@ def validated(kubeconfig: str, wish: Wish, say: Say) -> Found:
 
 def uncordoned(kubeconfig: str, wish: Wish) -> Found:
     """Uncordon those of the nodes that were asked for, else of all. Raises CommandError as `validated` does."""
-    client = _connect(kubeconfig)
-    validations, nodes, _ = _read(client)
+    client = connected(kubeconfig)
+    validations, nodes, _ = read_cluster(client)
     if wish.pools or wish.nodes:
         chosen = _pools(validations, nodes, wish)
         of_pools = [node for validation in chosen.values() for node in nodes_of(nodes, validation)]
@@ -89,15 +89,16 @@ def uncordoned(kubeconfig: str, wish: Wish) -> Found:
     return Found(uncordoned=marked)
 
 
-def _connect(kubeconfig: str) -> Client:
+def connected(kubeconfig: str) -> Client:
+    """A client of the cluster. Raises CommandError for a kubeconfig that is none."""
     try:
         return connect(kubeconfig, request_seconds=_REQUEST_SECONDS)
     except Exception as error:  # whatever a broken kubeconfig brings
         raise CommandError(f"the kubeconfig cannot be used: {type(error).__name__}: {error}") from error
 
 
-def _read(client: Client) -> tuple[dict[str, Deployed], Sequence[Object], Sequence[Object]]:
-    """The validations by pool, all nodes and all pods."""
+def read_cluster(client: Client) -> tuple[dict[str, Deployed], Sequence[Object], Sequence[Object]]:
+    """The validations by pool, all nodes and all pods. Raises CommandError where they cannot be read."""
     try:
         jobs = [found.to_dict() for found in client.list(Job, namespace="*", labels=LABELS)]
         reports = [found.to_dict() for found in client.list(ConfigMap, namespace="*", labels=_REPORTS)]
@@ -126,7 +127,8 @@ def _pools(validations: Mapping[str, Deployed], nodes: Sequence[Object], wish: W
     return {name: chosen[name] for name, names in by_pool.items() if names.intersection(wish.nodes)}
 
 
-def _pool(name: str, run: Run | None, measured: Measured | None, left_out: Sequence[LeftOut]) -> Pool:
+def pool_of(name: str, run: Run | None, measured: Measured | None, left_out: Sequence[LeftOut] = ()) -> Pool:
+    """What came of a pool, whether or not it was measured."""
     if run is None or measured is None:
         return Pool(name=name, nodes=[], left_out=left_out, report=None, why=[_ALL_LEFT_OUT])
     return Pool(

@@ -52,13 +52,14 @@ def document(found: Found) -> dict[str, Any]:
     """For programs."""
     return {
         "schema_version": SCHEMA_VERSION,
-        "pools": {pool.name: _document(pool) for pool in found.pools},
+        "pools": {pool.name: document_of(pool) for pool in found.pools},
         "cordoned": dict(found.cordoned),
         "uncordoned": dict(found.uncordoned),
     }
 
 
-def _document(pool: Pool) -> dict[str, Any]:
+def document_of(pool: Pool) -> dict[str, Any]:
+    """For programs: one pool."""
     compared = {"finished": pool.before, "figures": [_plain(change) for change in pool.changes]}
     return {
         "verdict": pool.verdict,
@@ -87,16 +88,19 @@ def shown(found: Found) -> Group:
 def _lines(found: Found) -> Iterator[tuple[str, str]]:
     """Each line, and its style on a terminal."""
     for pool in found.pools:
-        yield from _of_pool(pool)
+        yield from lines_of(pool)
     for node, why in found.cordoned.items():
         yield f"cordoned {node}: {why}", "bold red"
     if found.cordoned:
         yield f"  undo: aks-infiniband validate --uncordon {_flags(found.cordoned)}", "cyan"
     for node, why in found.uncordoned.items():
         yield f"uncordoned {node}, which was cordoned for {why}", "green"
+    if not found.pools and not found.uncordoned:
+        yield "no node is cordoned by this command", ""
 
 
-def _of_pool(pool: Pool) -> Iterator[tuple[str, str]]:
+def lines_of(pool: Pool) -> Iterator[tuple[str, str]]:
+    """Each line of a pool, and its style on a terminal."""
     style = _STYLES.get(pool.verdict, "bold red")
     if pool.report is None:
         yield f"pool {pool.name}: {NOT_MEASURED}", style

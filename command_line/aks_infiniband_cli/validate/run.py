@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any, Final, cast
+from typing import Any, Final, TypeVar, cast
 
 from aks_infiniband.diagnosis.collect import collect
 from aks_infiniband.diagnosis.view import Finding, Wait, condition
@@ -30,6 +30,7 @@ _GONE_SECONDS: Final = 60.0
 _LOOK_SECONDS: Final = 20.0
 
 Say = Callable[[str], None]
+_Seen = TypeVar("_Seen")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -88,21 +89,34 @@ def _start(client: Client, run: Run) -> None:
 def _await(client: Client, runs: Sequence[Run], say: Say) -> dict[str, Object]:
     """The Jobs by name, when all have ended."""
     ended: dict[str, Object] = {}
+
+    def look() -> dict[str, Object] | None:
+        for run in runs:
+            if run.name not in ended:
+                found = client.get(Job, run.name, namespace=run.validation.namespace).to_dict()
+                say(_progress(run, found))
+                if _is_over(found):
+                    ended[run.name] = found
+        return ended if len(ended) == len(runs) else None
+
+    return until(look)
+
+
+def until(look: Callable[[], _Seen | None]) -> _Seen:
+    """The first answer of a look at the cluster.
+
+    Raises HTTPError where the API server refuses, or does not answer for two minutes.
+    """
     heard = time.monotonic()
     while True:
         try:
-            for run in runs:
-                if run.name not in ended:
-                    found = client.get(Job, run.name, namespace=run.validation.namespace).to_dict()
-                    say(_progress(run, found))
-                    if _is_over(found):
-                        ended[run.name] = found
+            seen = look()
+            if seen is not None:
+                return seen
             heard = time.monotonic()
         except HTTPError as error:
             if _is_refusal(error) or time.monotonic() - heard > _SILENT_SECONDS:
                 raise
-        if len(ended) == len(runs):
-            return ended
         time.sleep(_POLL_SECONDS)
 
 

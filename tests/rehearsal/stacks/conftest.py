@@ -41,8 +41,8 @@ class Stack:
             document["config"][f"aks-infiniband:{key}"] = value
         self.file.write_text(yaml.safe_dump(document))
 
-    def run(self, command: str) -> Outcome:
-        return run(self.rehearsal.engine(), command)
+    def run(self, command: str, *flags: str) -> Outcome:
+        return run(self.rehearsal.engine(), command, *flags)
 
     def up(self) -> Outcome:
         return self.run("up")

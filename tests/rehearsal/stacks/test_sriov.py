@@ -1,13 +1,19 @@
 """The stack `sriov`: pods that hold HCAs for themselves, and a driver that is changed. The tests follow one another."""
 
+import json
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 from lightkube.resources.core_v1 import Pod
 
+from rehearsal.faults.machine_faults import FILE
 from tests.rehearsal.engine_runs import Outcome
 from tests.rehearsal.samples import completed_sample
+from tests.rehearsal.waiting import eventually
 
 from .conftest import Stack
 
@@ -52,14 +58,52 @@ def test_a_second_up_changes_nothing(stack: Stack, brought_up: Outcome) -> None:
     assert again.changed == {}
 
 
+def rollout(stack: Stack, *flags: str) -> "subprocess.Popen[str]":
+    command = str(Path(sys.executable).with_name("aks-infiniband"))
+    where = ("--kubeconfig", str(stack.rehearsal.run.kubeconfig), "--output", "json")
+    pipe = subprocess.PIPE
+    return subprocess.Popen([command, "rollout", *where, *flags], stdout=pipe, stderr=pipe, text=True)
+
+
+def stops_on_a_slow_first_node(stack: Stack, before: dict[str, str]) -> None:
+    """Another driver makes the first node slow: the other one does not get it until somebody lets it go on."""
+    first, other = sorted(before)
+    faults = stack.rehearsal.run.root / FILE
+    with ThreadPoolExecutor() as pool, rollout(stack, "--first", first) as gate:
+        assert gate.stderr is not None
+        assert gate.stderr.readline().startswith("Held back: 1 of 2 nodes. Now change")
+        faults.write_text(json.dumps([{"fault": "slow", "node": first, "device": "mlx5_3", "factor": 0.5}]))
+        updated = pool.submit(stack.run, "up", "--target", "**rdma-nic-*")
+        try:
+            said, complained = gate.communicate(timeout=400)
+            assert gate.returncode == 1, complained
+            images = driver_images(stack)
+        finally:
+            gate.kill()
+            faults.unlink()
+            with rollout(stack, "--release") as released:
+                let_go = json.loads(released.communicate(timeout=60)[0])["released"]
+            policy = updated.result()
+    assert policy.succeeded, policy.said
+    assert [what.split()[0] for what in policy.changed] == ["NicClusterPolicy"]
+    found = json.loads(said)
+    assert (found["accepted"], found["held"], let_go) == (False, [other], [other])
+    assert any(short.startswith("rdma-write-bandwidth: ") and "-50" in short for short in found["shortfalls"])
+    assert (images[first], images[other]) == (found["driver"]["now"], found["driver"]["before"])
+    eventually(lambda: driver_images(stack) == dict.fromkeys(before, found["driver"]["now"]), seconds=300)
+
+
 @pytest.mark.field_report("B12")
-def test_another_driver_version_is_previewed_in_place_and_reaches_every_node(stack: Stack, brought_up: Outcome) -> None:
+def test_another_driver_version_stops_on_a_slow_first_node_and_reaches_every_node_when_let_go(
+    stack: Stack, brought_up: Outcome
+) -> None:
     before = driver_images(stack)
     stack.settings(networkOperator={"mode": "sriov", "driverVersion": "doca3.5.0-26.07-0.1.0.0-0"})
     planned = stack.preview()
     policy = {how for what, how in planned.changed.items() if what.startswith("NicClusterPolicy")}
     assert policy == {"update"}
     assert not [what for what in planned.changed if what.startswith(("AgentPool", "Release"))]
+    stops_on_a_slow_first_node(stack, before)
     upgraded = stack.up()
     assert upgraded.succeeded, upgraded.said
     after = driver_images(stack)

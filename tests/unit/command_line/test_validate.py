@@ -9,29 +9,14 @@ import pytest
 from aks_infiniband_cli.console import CommandError
 from aks_infiniband_cli.main import main
 from aks_infiniband_cli.validate import looking, rendering, run
-from aks_infiniband_cli.validate.comparison import Change, changes, earlier
+from aks_infiniband_cli.validate.comparison import changes, earlier
 from aks_infiniband_cli.validate.cordon import failing
-from aks_infiniband_cli.validate.nodes import LeftOut
-from aks_infiniband_cli.validate.rendering import Found, Pool
 from httpx2 import ConnectError
 from rich.console import Console
 
-from tests.unit.command_line.validations import ACCEPTED, RUN, node, pod, validation
+from tests.unit.command_line.validations import ACCEPTED, RUN, found_in, kubeconfig_in, node, pod, report, validation
 
 PROJECT = Path(__file__).parents[3]
-
-
-def report(value: float, *checks: Any) -> Any:
-    return {
-        "pool": "ndh100",
-        "finished": "2026-11-22T10:00:00+00:00",
-        "verdict": "warn",
-        "coverage": {"summary": "2 of 2 nodes, 16 of 16 HCAs"},
-        "rdma": [{"figure": "rdma-write-bandwidth", "value": value}],
-        "networks": [],
-        "thresholds": {},
-        "checks": list(checks),
-    }
 
 
 def test_an_earlier_measurement_is_taken_in_the_three_forms_in_which_people_have_it() -> None:
@@ -65,12 +50,9 @@ def test_only_nodes_that_a_check_fails_on_are_cordoned() -> None:
 @pytest.fixture
 def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """A cluster with one idle pool of two nodes, in which nobody measures."""
-    kubeconfig = tmp_path / "kubeconfig"
-    parts = {"contexts": "context: {cluster: c, user: u}", "clusters": "cluster: {server: 'https://x'}"}
-    listed = "".join(f"{key}: [{{name: c, {part}}}]\n" for key, part in parts.items())
-    kubeconfig.write_text(f"current-context: c\n{listed}users: [{{name: u, user: {{token: t}}}}]\n")
+    kubeconfig = kubeconfig_in(tmp_path)
     read: Any = ({"ndh100": validation()}, [node("a"), node("b")], [])
-    monkeypatch.setattr(looking, "_read", lambda _: read)
+    monkeypatch.setattr(looking, "read_cluster", lambda _: read)
     monkeypatch.setattr(looking, "measure", lambda *_: pytest.fail("nobody asked for that"))
     return ["validate", "--kubeconfig", str(kubeconfig)]
 
@@ -96,7 +78,7 @@ def test_a_pool_that_nobody_can_measure_does_not_pass(
     cluster: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     busy = ({"ndh100": validation()}, [node("a")], [pod("p", "a", rdma__shared_ib="1")])
-    monkeypatch.setattr(looking, "_read", lambda _: busy)
+    monkeypatch.setattr(looking, "read_cluster", lambda _: busy)
     monkeypatch.setattr(looking, "measure", lambda *_: {})
     assert main(cluster) == 1
     assert "pool ndh100: not measured" in capsys.readouterr().out
@@ -128,30 +110,12 @@ def test_a_moment_without_an_answer_does_not_end_the_wait(monkeypatch: pytest.Mo
         run._await(client, [RUN], lambda _: None)
 
 
-def found_in(document: Any) -> Found:
-    """What the command found, from what it said to a program."""
-    pools = []
-    for name, pool in document["pools"].items():
-        compared = pool["compared_with"] or {"finished": None, "figures": []}
-        pools.append(
-            Pool(
-                name=name,
-                nodes=pool["nodes"],
-                left_out=[LeftOut(**left) for left in pool["left_out"]],
-                report=pool["report"],
-                why=pool["why"],
-                before=compared["finished"],
-                changes=[Change(**figure) for figure in compared["figures"]],
-            )
-        )
-    return Found(pools=pools, cordoned=document["cordoned"], uncordoned=document["uncordoned"])
-
-
 def test_the_transcripts_of_the_page_are_what_the_command_prints() -> None:
     """The documents are those of a rehearsal, without what no text shows."""
     page = (PROJECT / "docs" / "validate.md").read_text(encoding="utf-8")
     documents = json.loads(Path(__file__).with_name("validated.json").read_text(encoding="utf-8"))
-    for name, said in documents.items():
+    for name in ("cordon", "uncordon"):
+        said = documents[name]
         assert f"/kubeconfig --{name}\n{rendering.text(found_in(said))}\n" in page
         assert rendering.document(found_in(said)) == said
 
@@ -162,3 +126,7 @@ def test_a_terminal_shows_the_same_words() -> None:
     console = Console(width=200, record=True, file=io.StringIO(), highlight=False)
     console.print(rendering.shown(found))
     assert console.export_text().split() == rendering.text(found).split()
+
+
+def test_where_there_is_nothing_to_uncordon_it_says_so() -> None:
+    assert rendering.text(rendering.Found()) == "no node is cordoned by this command"

@@ -1,6 +1,7 @@
 """A deployed validation, nodes and pods, as the API server gives them."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 from aks_infiniband.facts.catalog import SIZES
@@ -9,8 +10,11 @@ from aks_infiniband.validation.expectations import expectations
 from aks_infiniband.validation.job import named_job
 from aks_infiniband.validation.options import ValidationOptions, Waits
 from aks_infiniband.validation.validation_job import validation_spec
+from aks_infiniband_cli.validate import rendering
+from aks_infiniband_cli.validate.comparison import Change
 from aks_infiniband_cli.validate.deployed import Deployed, deployed, expected_of
 from aks_infiniband_cli.validate.documents import Run
+from aks_infiniband_cli.validate.nodes import LeftOut
 
 POOL = Pool(
     name="ndh100",
@@ -71,3 +75,44 @@ RUN = Run(
     before=validation().accepted,
     token="t",
 )
+
+
+def report(value: float, *checks: Any) -> Any:
+    """What a validation of the pool reports."""
+    return {
+        "pool": "ndh100",
+        "finished": "2026-11-22T10:00:00+00:00",
+        "verdict": "warn",
+        "coverage": {"summary": "2 of 2 nodes, 16 of 16 HCAs"},
+        "rdma": [{"figure": "rdma-write-bandwidth", "value": value}],
+        "networks": [],
+        "thresholds": {},
+        "checks": list(checks),
+    }
+
+
+def kubeconfig_in(folder: Path) -> Path:
+    """A kubeconfig that reaches nobody."""
+    parts = {"contexts": "context: {cluster: c, user: u}", "clusters": "cluster: {server: 'https://x'}"}
+    listed = "".join(f"{key}: [{{name: c, {part}}}]\n" for key, part in parts.items())
+    (folder / "kubeconfig").write_text(f"current-context: c\n{listed}users: [{{name: u, user: {{token: t}}}}]\n")
+    return folder / "kubeconfig"
+
+
+def found_in(document: Any) -> rendering.Found:
+    """What the command found, from what it said to a program."""
+    pools = []
+    for name, pool in document["pools"].items():
+        compared = pool["compared_with"] or {"finished": None, "figures": []}
+        pools.append(
+            rendering.Pool(
+                name=name,
+                nodes=pool["nodes"],
+                left_out=[LeftOut(**left) for left in pool["left_out"]],
+                report=pool["report"],
+                why=pool["why"],
+                before=compared["finished"],
+                changes=[Change(**figure) for figure in compared["figures"]],
+            )
+        )
+    return rendering.Found(pools=pools, cordoned=document["cordoned"], uncordoned=document["uncordoned"])

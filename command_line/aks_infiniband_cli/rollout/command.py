@@ -1,0 +1,101 @@
+"""The command rollout. What it imports takes a second, so it is imported when it runs."""
+
+import argparse
+from typing import TYPE_CHECKING, Final
+
+from rich.console import Group
+
+from aks_infiniband_cli.console import FINE, FOUND, Answer, Command, at_work, uncut
+from aks_infiniband_cli.kubeconfig import declare_cluster, kubeconfig_of
+
+if TYPE_CHECKING:
+    from aks_infiniband_cli.rollout.gate import Rollout
+
+_SCHEMA_VERSION: Final = 1
+
+
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Add the flags of `rollout`."""
+    declare_cluster(parser)
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--first", metavar="NODE", help="the node that gets the driver first; default: an idle one")
+    how.add_argument("--release", action="store_true", help="let the nodes that are held go on, whatever was measured")
+    back = "the version went back: let the nodes that are held go on when the first node has its old driver again"
+    how.add_argument("--back", action="store_true", help=back)
+
+
+def rollout(given: argparse.Namespace) -> Answer:
+    """Hold, wait, measure and judge; or let go. The exit code is FOUND where the driver falls short."""
+    from httpx2 import HTTPError  # noqa: PLC0415
+
+    from aks_infiniband_cli.console import CommandError  # noqa: PLC0415
+    from aks_infiniband_cli.rollout import gate  # noqa: PLC0415
+    from aks_infiniband_cli.validate.looking import connected  # noqa: PLC0415
+
+    file = kubeconfig_of(given)
+    with at_work(f"Reading the cluster of context {file.context}") as say:
+        if not given.release and not given.back:
+            return _answer(gate.roll_out(file.kubeconfig, given.first, say))
+        try:
+            let_go = gate.let_go_when_back if given.back else gate.let_go
+            released = let_go(connected(file.kubeconfig))
+        except HTTPError as error:
+            raise CommandError(f"the cluster cannot be asked: {error}") from error
+    said = f"released: {', '.join(released)}" if released else "no node is held"
+    return Answer(document={"schema_version": _SCHEMA_VERSION, "released": released}, text=said)
+
+
+def _answer(found: "Rollout") -> Answer:
+    from aks_infiniband_cli.validate import rendering  # noqa: PLC0415
+
+    measured = rendering.lines_of(found.pool) if found.pool else ()
+    lines = [*measured, *_lines(found)]
+    document = {
+        "schema_version": _SCHEMA_VERSION,
+        "accepted": not found.shortfalls,
+        "first": found.first,
+        "driver": {"before": found.before, "now": found.now},
+        "shortfalls": list(found.shortfalls),
+        "held": list(found.others) if found.shortfalls else [],
+        "released": [] if found.shortfalls else list(found.others),
+        "pools": {found.pool.name: rendering.document_of(found.pool)} if found.pool else {},
+    }
+    return Answer(
+        document=document,
+        text="\n".join(line for line, _ in lines),
+        shown=Group(*(uncut((line, style)) for line, style in lines)),
+        exit_code=FOUND if found.shortfalls else FINE,
+    )
+
+
+def _lines(found: "Rollout") -> list[tuple[str, str]]:
+    """Each line below what was measured, and its style on a terminal."""
+    from aks_infiniband_cli.rollout.gate import UPDATE  # noqa: PLC0415
+
+    others = ", ".join(found.others)
+    if not found.shortfalls:
+        return [
+            (f"accepted on {found.first}: {found.now}", "green"),
+            (f"the others follow, one by one: {others}", ""),
+            ("  then: pulumi up, which measures the whole pool", "cyan"),
+        ]
+    back = f"set networkOperator.driverVersion as it was, run {UPDATE}, and then aks-infiniband rollout --back"
+    return [
+        *((f"short on {found.first}: {shortfall}", "bold red") for shortfall in found.shortfalls),
+        (f"held back, with {found.before}: {others}", "yellow"),
+        (f"  go back: {back}", "cyan"),
+        ("  go on all the same: aks-infiniband rollout --release, and then pulumi up", "cyan"),
+    ]
+
+
+ROLLOUT: Final = Command(
+    name="rollout",
+    help="have another driver on one node first, measured, and on the rest only if it is as good",
+    description=(
+        "Holds every node but one back, waits until an update brings another NIC driver there, and measures it "
+        "against what the stack has accepted. Then the others follow; or it stops, and says what fell by how much."
+    ),
+    example="aks-infiniband rollout",
+    declare=declare,
+    run=rollout,
+)

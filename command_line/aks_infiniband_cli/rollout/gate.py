@@ -1,0 +1,218 @@
+"""Another driver on one node first: measured against what its pool was accepted with, and the rest only if it holds."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from aks_infiniband.validation.reports import Promise, lacks, severity
+from httpx2 import HTTPError
+from lightkube import Client
+from lightkube.generic_resource import create_global_resource
+from lightkube.resources.core_v1 import Node, Pod
+
+from aks_infiniband_cli.console import CommandError
+from aks_infiniband_cli.rollout.hold import FAILED, STATE, held, hold, is_passed_over, labels_of, release
+from aks_infiniband_cli.validate.deployed import Deployed, Object, expected_of
+from aks_infiniband_cli.validate.documents import Run
+from aks_infiniband_cli.validate.looking import connected, pool_of, read_cluster
+from aks_infiniband_cli.validate.nodes import choose, name_of
+from aks_infiniband_cli.validate.rendering import Pool
+from aks_infiniband_cli.validate.run import Cluster, Say, measure, until
+
+UPDATE: Final = "`pulumi up --target '**rdma-nic-*'`"
+"""Updates the policies that hold the driver's version and nothing else. A whole update would measure the pool, too, and
+its pods and those of this command would wait for each other's nodes."""
+_DRIVER: Final = "nvidia.com/ofed-driver"
+"""Label of the driver's pods."""
+_COULD_NOT_BE_MADE: Final = 1
+"""Severity of a check; 0 is a failure, and what is above is a warning or no problem."""
+_POLICIES: Final = (
+    create_global_resource("mellanox.com", "v1alpha1", "NicClusterPolicy", "nicclusterpolicies"),
+    create_global_resource("mellanox.com", "v1alpha1", "NicNodePolicy", "nicnodepolicies"),
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Rollout:
+    """What came of it."""
+
+    first: str
+    before: str
+    """The driver's image that the first node had."""
+    now: str
+    """The image that it has."""
+    others: Sequence[str]
+    """The other nodes that nobody else holds: held back where there are shortfalls, else on their way."""
+    shortfalls: Sequence[str]
+    """What is not as it was accepted."""
+    pool: Pool | None
+    """What was measured; None where the node did not get the driver."""
+
+
+def roll_out(kubeconfig: str, wanted: str | None, say: Say) -> Rollout:
+    """Hold back every node but one, wait until that one has another driver, measure it, and judge.
+
+    wanted: the first node; None: an idle one. Nodes that are held stay so, whatever ends this. Raises CommandError
+    where no driver rolls out by itself, no two nodes of a pool are idle, an earlier rollout holds nodes, or the cluster
+    cannot be asked.
+    """
+    client = connected(kubeconfig)
+    validations, nodes, pods = read_cluster(client)
+    try:
+        _refuse(client, nodes)
+        images = driver_images(pods)
+        validation, first = first_node(validations, nodes, pods, images, wanted)
+        others = [n for n in nodes if name_of(n) in images and name_of(n) != first and not is_passed_over(n)]
+        for node in others:
+            hold(client, node)
+        _tell(first, len(others))
+        say(f"Waiting for another driver on node {first}")
+        now = _await_driver(client, validation, first, images[first])
+        pool, shortfalls = None, [f"the upgrade of the driver has failed on node {first}: aks-infiniband doctor"]
+        if now is not None:
+            pool = _measured(Cluster(client=client, kubeconfig=kubeconfig), validation, first, say)
+            shortfalls = shortfalls_of(pool)
+        if not shortfalls:
+            let_go(client)
+    except HTTPError as error:
+        raise CommandError(f"the cluster cannot be asked: {error}") from error
+    return Rollout(
+        first=first,
+        before=images[first],
+        now=now or images[first],
+        others=list(map(name_of, others)),
+        shortfalls=shortfalls,
+        pool=pool,
+    )
+
+
+def let_go(client: Client) -> list[str]:
+    """Let every node that is held back have its driver; returns their names."""
+    nodes = held([node.to_dict() for node in client.list(Node)])
+    for node in nodes:
+        release(client, node)
+    return list(map(name_of, nodes))
+
+
+def let_go_when_back(client: Client) -> list[str]:
+    """The same, once all nodes have one driver again, as after its version went back."""
+
+    def look() -> bool | None:
+        images = driver_images([pod.to_dict() for pod in client.list(Pod, namespace="*", labels={_DRIVER: ""})])
+        return True if len(set(images.values())) == 1 else None
+
+    until(look)
+    return let_go(client)
+
+
+def driver_images(pods: Sequence[Object]) -> dict[str, str]:
+    """The image of the NIC driver on each node that has one."""
+    return {
+        str(pod["spec"].get("nodeName")): str(pod["spec"]["containers"][0]["image"])
+        for pod in pods
+        if _DRIVER in (pod["metadata"].get("labels") or {}) and "deletionTimestamp" not in pod["metadata"]
+    }
+
+
+def first_node(
+    validations: Mapping[str, Deployed],
+    nodes: Sequence[Object],
+    pods: Sequence[Object],
+    images: Mapping[str, str],
+    wanted: str | None,
+) -> tuple[Deployed, str]:
+    """The first node, and its pool's validation. Raises CommandError where two of its pool are not idle: it takes two
+    to measure.
+    """
+    why = list[str]()
+    for validation in validations.values():
+        idle, left_out = choose(nodes, pods, validation, wanted=(), include_busy=False)
+        names = [name_of(node) for node in idle if name_of(node) in images]
+        if len(names) > 1 and (wanted is None or wanted in names):
+            return validation, wanted or names[0]
+        why += [f"{left.node}: {left.why}" for left in left_out]
+    asked = f"node {wanted}, and another one of its pool," if wanted else "two nodes of a pool"
+    told = "; ".join(why) or "there are none"
+    raise CommandError(f"{asked} must be idle, and have a driver that the Network Operator brings. {told}")
+
+
+def shortfalls_of(pool: Pool) -> list[str]:
+    """What is not as the pool was accepted: figures that are worse, and checks that fail or could not be made.
+
+    Other warnings do not count: while one node has another driver, the check of versions warns of that.
+    """
+    if pool.report is None:
+        return list(pool.why)
+    worse = {
+        change.figure: f"{change.now:g} {change.unit}, it was {change.before:g} ({change.change_percent:+g} %)"
+        for change in pool.changes
+        if change.worse
+    }
+    failed = {
+        check["check"]: check["verdict"] for check in pool.report["checks"] if severity(check) <= _COULD_NOT_BE_MADE
+    }
+    return [f"{name}: {short}" for name, short in {**failed, **worse}.items()]
+
+
+def _refuse(client: Client, nodes: Sequence[Object]) -> None:
+    if names := ", ".join(map(name_of, held(nodes))):
+        raise CommandError(f"an earlier rollout holds {names}: aks-infiniband rollout --release lets them go on")
+    policies: list[Any] = [dict(policy) for kind in _POLICIES for policy in client.list(kind)]
+    drivers = [(policy.get("spec") or {}).get("ofedDriver") or {} for policy in policies]
+    if not any((driver.get("upgradePolicy") or {}).get("autoUpgrade") for driver in drivers):
+        raise CommandError(
+            "no driver rolls out by itself here: networkOperator.upgrade.automatic is false, or the nodes have the "
+            "inbox driver. Delete the driver's pod of one node, and then run aks-infiniband validate"
+        )
+
+
+def _tell(first: str, others: int) -> None:
+    print(
+        f"Held back: {others} of {others + 1} nodes. Now change networkOperator.driverVersion and run {UPDATE}: "
+        f"node {first} gets the driver first and is measured; the others follow if it is as good.",
+        file=sys.stderr,
+        flush=True,
+    )
+
+
+def _await_driver(client: Client, validation: Deployed, first: str, before: str) -> str | None:
+    """The driver's image when the node has another one and is as the pool promises; None where its upgrade fails."""
+    resources = {name: int(quantity) for name, quantity in validation.resources.items()}
+    promise = Promise(validation.pool, 0, resources, validation.labels)
+
+    def look() -> tuple[str | None] | None:
+        node = client.get(Node, first).to_dict()
+        if labels_of(node).get(STATE) == FAILED:
+            return (None,)
+        pods = [pod.to_dict() for pod in client.list(Pod, namespace="*", fields={"spec.nodeName": first})]
+        now = driver_images(pods).get(first, before)
+        return (now,) if now != before and not lacks(node, promise) else None
+
+    (image,) = until(look)
+    return image
+
+
+def _measured(cluster: Cluster, validation: Deployed, first: str, say: Say) -> Pool:
+    """The first node with one that is held. Raises CommandError where they are not idle."""
+    _, nodes, pods = read_cluster(cluster.client)
+    # A node that is held waits for its upgrade for ever; that is no reason against it here.
+    ready = [{**node, "metadata": {**node["metadata"], "labels": _without_state(node)}} for node in nodes]
+    idle, left_out = choose(ready, pods, validation, wanted=(), include_busy=False)
+    mine = [node for node in idle if name_of(node) == first]
+    neighbours = [node for node in idle if name_of(node) != first]
+    if not mine or not neighbours:
+        why = "; ".join(f"{left.node}: {left.why}" for left in left_out)
+        raise CommandError(f"{first} cannot be measured with a neighbour: {why}. The nodes that are held stay so")
+    run = Run(
+        validation=validation,
+        nodes=[*mine, neighbours[0]],
+        awaited=mine,
+        expected=expected_of(validation, 2, {}),
+        before=validation.accepted,
+    )
+    return pool_of(validation.pool, run, measure(cluster, [run], say)[validation.pool])
+
+
+def _without_state(node: Object) -> dict[str, str]:
+    return {key: value for key, value in labels_of(node).items() if key != STATE}
