@@ -26,6 +26,8 @@ from .hosts.node_preparation import NodePreparation as NodePreparation
 from .hosts.node_preparation import NodePreparationArgs as NodePreparationArgs
 from .hosts.peermem import PeermemLoader as PeermemLoader
 from .hosts.peermem import PeermemLoaderArgs as PeermemLoaderArgs
+from .light_check import LightCheck as LightCheck
+from .light_check import LightCheckArgs as LightCheckArgs
 from .observability import Observability as Observability
 from .observability import ObservabilityArgs as ObservabilityArgs
 from .operators.charts import ChartSource as ChartSource

@@ -10,6 +10,7 @@ import pulumi_kubernetes as kubernetes
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.hosts.node_preparation import NodePreparation
 from aks_infiniband.hosts.peermem import PeermemLoader
+from aks_infiniband.light_check import LightCheck
 from aks_infiniband.observability import Observability
 from aks_infiniband.operators.gpu_operator import GpuOperator
 from aks_infiniband.operators.ipoib import IpoibNetwork
@@ -69,7 +70,11 @@ class RdmaSoftware(pulumi.ComponentResource):
         if args.stack.validation.mode != "off":
             shared = args.stack.validation_access()
             self._access = ValidationAccess(f"{name}-validation", args=shared, opts=self._after(*system))
-        self.pools = {pool.name: self._pool_outputs(pool, self._validation(pool, ready)) for pool in pools}
+        validations = {pool.name: self._validation(pool, ready) for pool in pools}
+        check = args.stack.light_check()
+        if check is not None:
+            LightCheck(f"{name}-light-check", args=check, opts=self._after(*validations.values()))
+        self.pools = {pool.name: self._pool_outputs(pool, validations[pool.name]) for pool in pools}
         self.sample_jobs = {pool.name: self._sample_job(pool, workload_settings) for pool in pools}
         self.register_outputs({})  # the pools are outputs of the stack: their reports are long
 

@@ -76,6 +76,7 @@ class Resolution:
             validation=self._validation(),
             preflight=settings.preflight,
             observability=self._observability(),
+            check_schedule=settings.light_check.schedule if settings.light_check else None,
             revalidate_when={
                 pool.name: self._revalidate_when(pool, resolved)
                 for pool, resolved in zip(self._reading.infiniband_pools, self.pools, strict=True)

@@ -11,6 +11,7 @@ from aks_infiniband.facts.pool import Pool
 from aks_infiniband.hosts.image_pull import ImagePull
 from aks_infiniband.hosts.node_preparation import NodePreparationArgs, to_prepare
 from aks_infiniband.hosts.peermem import PeermemLoaderArgs, peermem_pools
+from aks_infiniband.light_check import LightCheckArgs
 from aks_infiniband.observability import ObservabilityArgs
 from aks_infiniband.operators.charts import ChartSource
 from aks_infiniband.operators.gpu_operator import GpuOperatorArgs
@@ -84,6 +85,8 @@ class Stack:
     """For an Observability, but for the kubeconfig; None where it is not asked for."""
     revalidate_when: Mapping[str, Mapping[str, Any]]
     """By pool, what a validation depends on beside the pool."""
+    check_schedule: str | None = None
+    """When idle nodes are checked, in cron's five fields; None: never."""
 
     @property
     def existing(self) -> KubeconfigFile | None:
@@ -166,6 +169,17 @@ class Stack:
     def validation_access(self) -> ValidationAccessArgs:
         """For the ValidationAccess of all validations."""
         return ValidationAccessArgs(pools=self.pools, topologies=self.topologies)
+
+    def light_check(self) -> LightCheckArgs | None:
+        """For a LightCheck; None where it is not asked for."""
+        if self.check_schedule is None:
+            return None
+        return LightCheckArgs(
+            pools=self.pools,
+            schedule=self.check_schedule,
+            thresholds=self.validation.thresholds,
+            registry=self.registry,
+        )
 
     def validation_of(
         self, pool: Pool, kubeconfig: Kubeconfig, *, access: ValidationAccess | None = None

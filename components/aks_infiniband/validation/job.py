@@ -16,6 +16,7 @@ from aks_infiniband.resources.metadata import labels
 from aks_infiniband.validation.expectations import promised_labels
 from aks_infiniband.validation.options import Waits
 from aks_infiniband.validation.payload.pod import EXIT_RETRY
+from aks_infiniband.workload.pods import config_map_name, config_maps
 
 PACKAGE: Final = "payload"
 """Name under which the payload is imported inside the pods."""
@@ -123,7 +124,26 @@ def python_environment() -> list[dict[str, Any]]:
     ]
 
 
-def from_field(name: str, path: str) -> dict[str, Any]:
+def pod_environment(pool: Pool, *more: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Environment of a pod that measures: the pool's workload settings, where the payload is, and who the pod is."""
+    settings = config_maps(pool)[config_map_name(pool.name)]
+    return [
+        *({"name": name, "value": value} for name, value in settings.items()),
+        *map(dict, more),
+        *python_environment(),
+        _from_field("NODE_NAME", "spec.nodeName"),
+        _from_field("POD_UID", "metadata.uid"),
+        _from_field("POD_IP", "status.podIP"),
+        _from_field("JOB_UID", "metadata.labels['batch.kubernetes.io/controller-uid']"),
+    ]
+
+
+def node_selector_text(pool: Pool) -> str:
+    """The pool's nodes as a label selector of the API."""
+    return ",".join(f"{key}={value}" for key, value in sorted(pool.node_selector.items()))
+
+
+def _from_field(name: str, path: str) -> dict[str, Any]:
     """An environment variable that the downward API fills."""
     return {"name": name, "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": path}}}
 
@@ -176,13 +196,12 @@ def await_nodes_container(pool: Pool, *, waits: Waits, image: str) -> dict[str, 
     have offered them for a while. It holds no device: a pod's effective request is the larger of its init containers'
     and its containers'.
     """
-    selector = ",".join(f"{key}={value}" for key, value in sorted(pool.node_selector.items()))
     promised = [f"--resource={name}={least}" for name, least in sorted(pool.promised_resources.items())]
     return {
         **container("await-nodes", image),
         "args": [
             *("--pool", pool.name),
-            *("--selector", selector),
+            *("--selector", node_selector_text(pool)),
             *("--nodes", str(pool.node_count)),
             *promised,
             *(f"--label={name}={value}" for name, value in sorted(promised_labels(pool).items())),

@@ -14,12 +14,11 @@ from aks_infiniband.validation.job import (
     api_arguments,
     await_nodes_container,
     container,
-    from_field,
     job_limits,
     payload_mount,
     payload_volume,
+    pod_environment,
     pool_labels,
-    python_environment,
     report_name,
     shared_mount,
     shared_volume,
@@ -28,8 +27,6 @@ from aks_infiniband.validation.options import ValidationOptions, Waits
 from aks_infiniband.validation.payload.expectations import Expectations
 from aks_infiniband.workload.pods import (
     TOPOLOGY_KEY,
-    config_map_name,
-    config_maps,
     one_pod_a_machine,
     pod_template_fragment,
 )
@@ -113,30 +110,21 @@ def image_of(pool: Pool, options: ValidationOptions) -> str:
 def _container(pool: Pool, common: Mapping[str, Any], image: str, arguments: Sequence[str]) -> dict[str, Any]:
     """The container of a workload on the pool, which runs the validation."""
     own = container("validate", image)
-    settings = config_maps(pool)[config_map_name(pool.name)]
     resources = own["resources"] if pool.gpu_resource is None else _COLLECTIVE_RESOURCES
     return {
         **{key: value for key, value in common.items() if key != "envFrom"},
         **own,
         "args": [*arguments, *api_arguments()],
-        "env": [
-            *({"name": name, "value": value} for name, value in settings.items()),
-            *common["env"],
-            *python_environment(),
-            from_field("NODE_NAME", "spec.nodeName"),
-            from_field("POD_UID", "metadata.uid"),
-            from_field("POD_IP", "status.podIP"),
-            from_field("JOB_UID", "metadata.labels['batch.kubernetes.io/controller-uid']"),
-        ],
+        "env": pod_environment(pool, *common["env"]),
         "resources": {
             kind: {**resources.get(kind, {}), **common["resources"][kind]} for kind in ("requests", "limits")
         },
-        "securityContext": _security_context(common["securityContext"]),
+        "securityContext": security_context(common["securityContext"]),
         "volumeMounts": [*common["volumeMounts"], payload_mount(), shared_mount(), _PODINFO_MOUNT],
     }
 
 
-def _security_context(common: Mapping[str, Any]) -> dict[str, Any]:
+def security_context(common: Mapping[str, Any]) -> dict[str, Any]:
     """What a workload's container may do, as root: for any other user IPC_LOCK does nothing.
 
     A privileged one (mode driver-only, see the workload) has every capability, and the API refuses it without the

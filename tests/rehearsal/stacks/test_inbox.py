@@ -1,12 +1,19 @@
-"""Ubuntu's own driver, on GPUs whose software comes later and on a size that only the stack file knows."""
+"""Ubuntu's own driver, on GPUs whose software comes later and on a size that only the stack file knows, and the check
+that looks at idle nodes. The tests follow one another.
+"""
+
+from typing import Any
 
 import pytest
 from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE
-from lightkube.resources.core_v1 import Pod
+from lightkube import ApiError, codecs
+from lightkube.resources.core_v1 import Node, NodeStatus, Pod, Secret
 
 from tests.rehearsal.engine_runs import Outcome
+from tests.rehearsal.waiting import eventually
 
 from .conftest import Stack
+from .light_checks import checked, condition, events, with_a_token_of, with_faults
 
 STACK = "dev"
 OWN_SIZE = {
@@ -17,10 +24,21 @@ OWN_SIZE = {
 }
 
 
+WORKLOAD: dict[str, Any] = {
+    "apiVersion": "v1",
+    "kind": "Pod",
+    "metadata": {"name": "workload", "namespace": "default"},
+    "spec": {
+        "containers": [{"name": "main", "image": "registry.invalid/x", "resources": {"limits": {"rdma/ib": "1"}}}],
+    },
+}
+
+
 @pytest.fixture(scope="module", autouse=True)
 def changed(stack: Stack) -> None:
     stack.settings(
         networkOperator={"driver": "inbox"},
+        lightCheck={"schedule": "0 0 29 2 *"},
         sizes={"Standard_HB121rs_v3": OWN_SIZE},
         pools=[
             {"name": "mi300x", "vmSize": "Standard_ND96isr_MI300X_v5", "count": 2, "mode": "sriov"},
@@ -61,3 +79,69 @@ def test_node_preparation_gives_up_its_privileges_when_a_node_is_prepared(stack:
     assert stack.privileged() == [("node-preparation", "terminated")] * 6
     idle = stack.cluster().list(Pod, namespace=SYSTEM_NAMESPACE, labels={"app.kubernetes.io/name": "node-preparation"})
     assert [pod.to_dict()["status"]["phase"] for pod in idle] == ["Running"] * 6
+
+
+def test_a_check_names_the_device_whose_link_is_down_and_the_one_that_counts_errors(
+    stack: Stack, brought_up: Outcome
+) -> None:
+    down, flaps = (node["metadata"]["name"] for node in stack.nodes(agentpool="mi300x"))
+    with_faults(
+        stack,
+        {"fault": "link-down", "node": down, "device": "mlx5_3"},
+        {"fault": "flapping", "node": flaps, "device": "mlx5_5"},
+    )
+    report = checked(stack, "mi300x", "faulty")
+    assert {node: state["healthy"] for node, state in report["nodes"].items()} == {down: False, flaps: False}
+    status, reason, message = condition(stack, down)
+    assert (status, reason) == ("False", "HcaState")
+    assert "mlx5_3" in message
+    status, reason, message = condition(stack, flaps)
+    assert (status, reason) == ("False", "ErrorCounters")
+    assert "mlx5_5" in message
+    assert events(stack, down) == events(stack, flaps) == [("Warning", "InfiniBandUnhealthy")]
+    assert set(report["nodes"][down]["bandwidth"]) == {f"mlx5_{index}" for index in (0, 1, 2, 4, 5, 6, 7)}
+
+
+def test_a_node_with_a_workload_keeps_its_condition_and_one_that_is_mended_recovers(
+    stack: Stack, brought_up: Outcome
+) -> None:
+    busy, idle = (node["metadata"]["name"] for node in stack.nodes(agentpool="mi300x"))
+    with_faults(stack)
+    workload = {**WORKLOAD, "spec": {**WORKLOAD["spec"], "nodeSelector": {"kubernetes.io/hostname": busy}}}
+    stack.cluster().apply(codecs.from_dict(workload), field_manager="test")
+    eventually(lambda: stack.cluster().get(Pod, "workload").to_dict().get("status", {}).get("phase") == "Running")
+    before = condition(stack, busy)
+    report = checked(stack, "mi300x", "mended", wait_for_others="1")
+    assert condition(stack, idle)[:2] == ("True", "LightCheckPassed")
+    assert ("Normal", "InfiniBandRecovered") in events(stack, idle)
+    assert condition(stack, busy) == before
+    assert report["nodes"][idle]["bandwidth"] == {}, "no second node was idle"
+    stack.cluster().delete(Pod, "workload")
+
+
+def test_nodes_whose_hcas_are_shared_are_measured_while_nobody_shares_them(stack: Stack, brought_up: Outcome) -> None:
+    report = checked(stack, "own", "idle")
+    states = report["nodes"].values()
+    assert [(state["healthy"], sorted(state["bandwidth"])) for state in states] == [(True, ["mlx5_0"])] * 2
+
+
+def test_the_checks_account_can_change_the_nodes_condition_and_nothing_else(stack: Stack, brought_up: Outcome) -> None:
+    node = stack.nodes(agentpool="own")[0]["metadata"]["name"]
+    thief = with_a_token_of(stack, "light-check")
+
+    def refusal(patch: dict[str, Any], resource: Any = NodeStatus) -> str:
+        with pytest.raises(ApiError) as refused:
+            thief.patch(resource, node, patch)
+        return str(refused.value)
+
+    by_hand = {"type": "InfiniBandHealthy", "status": "True", "reason": "LightCheckPassed", "message": "by hand"}
+    thief.patch(NodeStatus, node, {"status": {"conditions": [by_hand]}})
+    assert condition(stack, node) == ("True", "LightCheckPassed", "by hand")
+    refused = "may not change a node's"
+    assert f"{refused} status" in refusal({"status": {"capacity": {"rdma/ib": "99"}}})
+    assert f"{refused} status" in refusal({"status": {"volumesInUse": ["another"]}})
+    assert f"{refused} other conditions" in refusal({"status": {"conditions": [{"type": "Ready", "status": "False"}]}})
+    assert f"{refused} metadata" in refusal({"metadata": {"labels": {"agentpool": "another"}}})
+    assert "cannot patch resource" in refusal({"spec": {"unschedulable": True}}, Node)
+    with pytest.raises(ApiError, match="cannot list resource"):
+        list(thief.list(Secret, namespace=SYSTEM_NAMESPACE))

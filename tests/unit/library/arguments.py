@@ -49,6 +49,7 @@ _GIVEN: Mapping[str, Callable[[], dict[str, Any]]] = {
     "GpuOperator": lambda: {"pools": [pool()], "timeout_seconds": SECONDS},
     "InfinibandNodePool": lambda: {**PLACE, "pool": pool(HBV4, "hb")},
     "IpoibNetwork": lambda: {"network": _network(), "timeout_seconds": SECONDS, "namespace": "jobs"},
+    "LightCheck": lambda: {"pools": [pool()], "schedule": "17 * * * *"},
     "NetworkOperator": lambda: {"pools": [pool()], "timeout_seconds": SECONDS, "registry_credentials": "{}"},
     "NicClusterPolicy": lambda: {"policies": nic_policy_specs([pool()])},
     "NicNodePolicy": lambda: {

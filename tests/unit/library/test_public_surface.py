@@ -32,6 +32,8 @@ def test_the_public_names_are_these() -> None:
         "IpoibNetwork",
         "IpoibNetworkArgs",
         "LIST_HCAS",
+        "LightCheck",
+        "LightCheckArgs",
         "MachineSize",
         "Machines",
         "NETWORK_OPERATOR_CHART",

@@ -179,13 +179,15 @@ def run_pod(fake: Any, machine: Any, expected: Any, tmp_path: Any, nothing_is_me
         timeout: Any = 0.2,
         linger: Any = 0,
         run: Any = "uid-1",
+        measure: Any = 5,
         environment: Any = None,
+        program: Any = validate,
     ) -> Any:
         log = tmp_path / f"termination-{node}"
         arguments = {
             "namespace": "ns",
             "report": "report",
-            "measure-seconds": 5,
+            "measure-seconds": measure,
             "scratch": tmp_path,
             "expectations": expectations,
             "mode": mode,
@@ -203,6 +205,6 @@ def run_pod(fake: Any, machine: Any, expected: Any, tmp_path: Any, nothing_is_me
         argv = [part for key, value in arguments.items() for part in (f"--{key}", str(value))]
         pod = {"JOB_UID": run, "JOB_COMPLETION_INDEX": str(index), "NODE_NAME": node, **nccl_environment()}
         pod |= {"POD_UID": f"pod-{index}", "POD_IP": f"10.244.0.{index}"}
-        return validate.main(argv, pod | (environment or {})), log.read_text()
+        return program.main(argv, pod | (environment or {})), log.read_text()
 
     return run

@@ -19,6 +19,7 @@ class FakeApi:
         """By name, the values by key, as they are stored: those of binaryData in base64, by the end of their key."""
         self.annotations: dict[str, dict[str, str]] = {}
         """Of ConfigMaps, by name."""
+        self.events: list[dict[str, Any]] = []
         self.requests: list[tuple[str, str, dict[str, str], Any]] = []
         self.refusals: list[int] = []
         """Statuses to answer with before anything else, one for each request."""
@@ -32,6 +33,9 @@ class FakeApi:
 
             def do_PATCH(self) -> Any:
                 fake.answer(self, "PATCH")
+
+            def do_POST(self) -> Any:
+                fake.answer(self, "POST")
 
             def log_message(self, *_: Any) -> Any:
                 pass
@@ -59,20 +63,26 @@ class FakeApi:
     def answer(self, handler: Any, method: Any) -> Any:
         with self._lock:
             length = int(handler.headers.get("Content-Length") or 0)
-            body = json.loads(handler.rfile.read(length)) if length else None
+            body: Any = json.loads(handler.rfile.read(length)) if length else None
             path = urlsplit(handler.path)
             self.requests.append((method, handler.path, dict(handler.headers), body))
             if self.refusals:
                 self.send(handler, self.refusals.pop(0), {"kind": "Status", "message": "not now"})
                 return
             if path.path == "/api/v1/nodes":
-                key, _, value = parse_qs(path.query)["labelSelector"][0].partition("=")
-                items = [node for node in self.nodes if node["metadata"]["labels"].get(key) == value]
+                key, _, value = parse_qs(path.query).get("labelSelector", [""])[0].partition("=")
+                items = [node for node in self.nodes if not key or node["metadata"]["labels"].get(key) == value]
                 self.send(handler, 200, {"items": items})
                 return
-            name = path.path.rpartition("/")[2]
+            if method == "POST":
+                self.events.append(body)
+                self.send(handler, 201, body)
+                return
+            name = path.path.removesuffix("/status").rpartition("/")[2]
             if path.path.startswith("/api/v1/nodes/"):
                 found = next((node for node in self.nodes if node["metadata"]["name"] == name), None)
+                if found and method == "PATCH":
+                    found["status"].setdefault("conditions", []).extend(body["status"]["conditions"])
                 self.send(handler, 200 if found else 404, found or {"kind": "Status", "message": f"no node {name}"})
                 return
             if name not in self.config_maps:

@@ -97,6 +97,18 @@ def test_a_pod_that_comes_late_is_waited_for() -> None:
     first.end()
 
 
+def test_who_comes_after_all_that_were_waited_for_takes_no_part() -> None:
+    shared = Shared()
+    other = start(shared, 1, lambda *_: "other")
+    first = lead(shared, lambda *_: "me")
+    assert first.assemble()
+    shared.board().enter(entry(5))
+    assert first.step(any_step(1)) == {"n0": "me", "n1": "other"}
+    assert list(first.members) == ["n0", "n1"]
+    first.end()
+    other.join(5)
+
+
 def test_a_pod_that_never_comes_is_not_waited_for_for_ever() -> None:
     assert not lead(Shared(), lambda *_: None, timeout=0.1).assemble()
 

@@ -9,6 +9,7 @@ from aks_infiniband.stack.settings.base import Section, Zone
 from aks_infiniband.stack.settings.cluster import ClusterSettings, ExistingClusterSettings
 from aks_infiniband.stack.settings.operators import (
     GpuOperatorSettings,
+    LightCheckSettings,
     NetworkOperatorSettings,
     ObservabilitySettings,
     Readiness,
@@ -44,3 +45,5 @@ class Settings(Section):
     """Whether `pulumi up` checks first what `aks-infiniband preflight` does, and changes nothing if a check fails."""
     observability: ObservabilitySettings | None = None
     """What shows InfiniBand and GPUs in Prometheus and Grafana. Default: nothing."""
+    light_check: LightCheckSettings | None = None
+    """Left out, nothing is checked on a schedule."""

@@ -159,3 +159,12 @@ class ValidationSettings(Section):
     over it, with what a training job adds to small messages."""
     thresholds: dict[Text, ThresholdSettings] = Field(default_factory=dict)
     """Bounds that replace the catalogue's for every pool of the stack, by figure, such as rdma-write-bandwidth."""
+
+
+class LightCheckSettings(Section):
+    """A check of idle nodes on a schedule, for pools of every mode but driver-only: links, error counters, and the
+    bandwidth of RDMA writes. A workload takes a node from it at once.
+    """
+
+    schedule: Annotated[str, rules.schedule]
+    """When it runs, in cron's five fields, by the control plane's clock (UTC on AKS): 17 * * * * is hourly."""

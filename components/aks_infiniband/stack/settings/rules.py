@@ -140,6 +140,19 @@ capacity_reservation_group_id = _resource_id(
 )
 
 
+def _cron_field(number: str) -> str:
+    part = rf"(\*|{number}(-{number})?)(/[1-9][0-9]?)?"
+    return f"{part}(,{part})*"
+
+
+_CRON: Final = ("[0-5]?[0-9]", "([01]?[0-9]|2[0-3])", "([1-9]|[12][0-9]|3[01])", "([1-9]|1[0-2])", "[0-6]")
+schedule = Matching(
+    " ".join(map(_cron_field, _CRON)),
+    "a schedule in cron's five fields of numbers, such as '17 * * * *': minute, hour, day, month, and day of the week "
+    "from 0 (Sunday) to 6",
+)
+
+
 def label(key: str) -> str:
     """A label that a pool may carry: not one of those that AKS sets itself, or that a kubelet refuses."""
     domain = key.split("/", maxsplit=1)[0] if "/" in key else ""

@@ -25,6 +25,11 @@ _FINAL_STATUS = frozenset({413, 422})
 _METADATA_ALONE = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 """An answer in this form has no data: the pods of a large pool would send each other's reports around with theirs."""
 
+_JSON = "application/json"
+_MERGED = "application/merge-patch+json"
+_MERGED_BY_TYPE = "application/strategic-merge-patch+json"
+"""In this form a list of conditions is merged by their type; otherwise it would be replaced."""
+
 CONFIG_MAP_BYTES = 1 << 20
 """What the values of a ConfigMap may have together (Kubernetes, "ConfigMaps")."""
 COMPRESSED = ".gz"
@@ -178,25 +183,36 @@ class Api:
         path = f"{_config_map(namespace, name)}?fieldManager={FIELD_MANAGER}"
         self._patiently("PATCH", path, {"metadata": {"annotations": {key: value}}}, accept=_METADATA_ALONE)
 
-    def _patiently(
-        self, method: str, path: str, body: Object | None = None, *, accept: str = "application/json"
-    ) -> Object:
+    def set_node_condition(self, node: str, condition: Object) -> None:
+        """Set one condition of a node; the others stay. Raises ApiError."""
+        path = f"/api/v1/nodes/{urllib.parse.quote(node)}/status?fieldManager={FIELD_MANAGER}"
+        self._patiently("PATCH", path, {"status": {"conditions": [condition]}}, sent_as=_MERGED_BY_TYPE)
+
+    def create_event(self, event: Object) -> None:
+        """Create an Event in the namespace that it names. Raises ApiError."""
+        namespace = urllib.parse.quote(event["metadata"]["namespace"])
+        self._patiently("POST", f"/api/v1/namespaces/{namespace}/events", event, sent_as=_JSON)
+
+    def _patiently(self, method: str, path: str, body: Object | None = None, **forms: str) -> Object:
+        """forms: those of _once."""
         for attempt in range(1, self._attempts):
             try:
-                return self._once(method, path, body, accept)
+                return self._once(method, path, body, **forms)
             except ApiError as error:
                 if not error.transient:
                     raise
                 print(f"attempt {attempt} of {self._attempts}: {error}", flush=True)
                 self._sleep(min(2.0 ** (attempt - 1), 10.0))
-        return self._once(method, path, body, accept)
+        return self._once(method, path, body, **forms)
 
-    def _once(self, method: str, path: str, body: Object | None = None, accept: str = "application/json") -> Object:
+    def _once(
+        self, method: str, path: str, body: Object | None = None, *, accept: str = _JSON, sent_as: str = _MERGED
+    ) -> Object:
         headers = {"Accept": accept, "User-Agent": FIELD_MANAGER}
         payload = None
         if body is not None:
             payload = json.dumps(body).encode()
-            headers["Content-Type"] = "application/merge-patch+json"
+            headers["Content-Type"] = sent_as
         shown = f"{method} {path}"
         try:
             if self._token is not None:  # read each time: the kubelet rotates it

@@ -31,6 +31,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     for name in ("expectations", "termination-log", "sys", "dev", "proc", "shm"):
         parser.add_argument(f"--{name}", required=True, type=Path)
     parser.add_argument("--metadata", required=True, help="address of what Azure says of this machine")
+    parser.add_argument("--selector", default="", help="label selector of the pool's nodes; for the scheduled check")
     parser.add_argument("--limits", type=Path, help="file with the memlock limit of a user other than root")
     parser.add_argument("--attachments", type=Path, help="file with the pod's annotation network-status")
     parser.add_argument("--token", type=Path)

@@ -96,6 +96,7 @@ def measure(
     *,
     tries: int,
     time_is_up: Callable[[], bool] = lambda: False,
+    groups: Sequence[Sequence[str]] = GROUPS,
 ) -> Measured:
     """Measure every HCA with its two neighbours, and what falls short until it does not, ``tries`` times at most.
 
@@ -108,9 +109,9 @@ def measure(
         if not time_is_up():
             measured.add(tasks_of(step, nodes, rails), do_step(step))
 
-    for kinds in GROUPS:
+    for kinds in groups:
         do({"ring": list(kinds)})
-    for kinds in GROUPS:
+    for kinds in groups:
         for _ in range(tries - 1):
             again = [
                 (kind, pair) for kind in kinds for pair in measured.short(kind) if not measured.hung_twice(kind, pair)

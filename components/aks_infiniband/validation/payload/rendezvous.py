@@ -173,7 +173,6 @@ class Lead:
         self._give_up = time.monotonic() + timeout_seconds
         self._count = 0
         self.members: dict[str, Entry] = {}
-        board.clear_others(node_count)
         board.enter(me)
 
     @property
@@ -223,18 +222,16 @@ class Lead:
         others = self.members.keys() - {self._me["node"]}
         while True:
             entries = self._board.entries()
-            if len(entries) >= self._node_count and self._replaced(entries):
-                self.members = _members(entries)
+            ranks = {member["rank"]: member["pod"] for member in self.members.values()}
+            current = {rank: entry for rank, entry in entries.items() if rank in ranks}  # who comes late is no member
+            if any(entry["pod"] != ranks[rank] for rank, entry in current.items()):
+                self.members = _members(current)
                 return None
             answers = {entry["node"]: entry["results"] for entry in entries.values() if entry.get("done") == plan["id"]}
             answers.pop(self._me["node"], None)
             if set(answers) >= others or self.time_is_up:
                 return answers
             time.sleep(self._poll_seconds)
-
-    def _replaced(self, entries: Mapping[int, Entry]) -> bool:
-        pods = {member["pod"] for member in self.members.values()}
-        return any(entry["pod"] not in pods for entry in entries.values())
 
 
 def _members(entries: Mapping[int, Entry]) -> dict[str, Entry]:

@@ -77,20 +77,18 @@ class Validation:
         facts = self.facts()
         entry = self.entry(facts)
         self.publish(facts)
-        seconds = min(max(self.arguments.measure_seconds / _SHARE, _TOOL_SECONDS[0]), _TOOL_SECONDS[1])
-        worker = Worker(
-            Setting(
-                self.me.node,
-                self.arguments.sys,
-                self.arguments.scratch,
-                self.environment,
-                Limits(connect_seconds=seconds, tool_seconds=seconds),
-            )
-        )
+        worker = self.worker()
         try:
             return self.lead(worker, entry) if self.me.rank == 0 else self.follow(worker, entry)
         finally:
             worker.stop()
+
+    def worker(self) -> Worker:
+        """What carries out this pod's part of the steps."""
+        arguments = self.arguments
+        seconds = min(max(arguments.measure_seconds / _SHARE, _TOOL_SECONDS[0]), _TOOL_SECONDS[1])
+        limits = Limits(connect_seconds=seconds, tool_seconds=seconds)
+        return Worker(Setting(self.me.node, arguments.sys, arguments.scratch, self.environment, limits))
 
     def facts(self) -> Facts:
         """Everything that this pod says of its node."""
@@ -149,6 +147,7 @@ class Validation:
             report = self.leave_report(found, judge_pool(found, self.expected), None)
             print(message_of(report), flush=True)
             found = self.gather(arguments.linger_seconds)
+        self.board.clear_others(node_count)
         lead = Lead(
             self.board,
             entry,

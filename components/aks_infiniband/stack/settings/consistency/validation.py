@@ -8,7 +8,7 @@ from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE
 from aks_infiniband.stack.settings.base import Unreadable
 from aks_infiniband.stack.settings.mistakes import Mistake, Path, did_you_mean, wrong
 from aks_infiniband.stack.settings.operators import ThresholdSettings
-from aks_infiniband.stack.settings.reading import Reading, known
+from aks_infiniband.stack.settings.reading import PoolReading, Reading, known
 from aks_infiniband.workload.pods import NAMESPACE
 
 
@@ -56,5 +56,12 @@ def _namespaces(reading: Reading) -> Iterator[Mistake]:
             yield wrong((*path, place), namespace, "must be listed once")
 
 
+def _idle(pool: PoolReading) -> Iterator[Mistake]:
+    """The scheduler gives the light check idle nodes by a resource."""
+    if pool.infiniband and pool.mode == "driver-only" and pool.stack.settings.light_check is not None:
+        reason = "has no resource that tells idle nodes: leave out aks-infiniband:lightCheck, or take another mode"
+        yield wrong(pool.path("mode"), pool.mode, reason)
+
+
 STACK = (_waits, _thresholds, _namespaces)
-POOL = ()
+POOL = (_idle,)

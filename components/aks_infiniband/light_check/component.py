@@ -1,0 +1,101 @@
+"""The component of the scheduled check, once for all pools of a cluster."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import pulumi
+import pulumi_kubernetes as k8s
+
+from aks_infiniband.facts.baselines import GivenThreshold
+from aks_infiniband.facts.pool import Pool
+from aks_infiniband.light_check.documents import (
+    NAME,
+    PRIORITY,
+    cron_job_spec,
+    exporter_spec,
+    pool_labels,
+    program,
+    report_name,
+)
+from aks_infiniband.light_check.rights import policy_spec, rules
+from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE, labels
+from aks_infiniband.resources.options import child_options
+from aks_infiniband.resources.registry import SOURCES, Registry
+
+_RBAC: Final = "rbac.authorization.k8s.io"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LightCheckArgs:
+    """What a LightCheck takes."""
+
+    pools: Sequence[Pool]
+    """The pools that are checked; none in mode driver-only, where no resource tells which node is idle."""
+    schedule: str
+    """When, in cron's five fields, by the control plane's clock: UTC on AKS."""
+    thresholds: Mapping[str, GivenThreshold] = field(default_factory=dict)
+    """Bounds that replace the catalogue's, by figure; rdma-write-bandwidth is measured."""
+    namespace: str = SYSTEM_NAMESPACE
+    """Namespace of all that the check makes; it has to exist. No workload belongs there."""
+    registry: Registry = SOURCES
+    """Where images come from, and with which credentials."""
+
+
+class LightCheck(pulumi.ComponentResource):
+    """Looks at idle nodes on a schedule: links, error counters, and the bandwidth of RDMA writes between them.
+
+    What it finds is in a ConfigMap for each pool, in the nodes' condition InfiniBandHealthy and their Events, and in
+    the metrics of an exporter. It cordons nothing. A workload takes a node from it at once.
+    """
+
+    def __init__(self, name: str, *, args: LightCheckArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("aks-infiniband:index:LightCheck", name, None, opts)
+        self._name, self._args, self._opts = name, args, opts
+        options = child_options(self, opts)
+        payload = k8s.core.v1.ConfigMap(f"{name}-payload", metadata=self._own("check"), data=program(), opts=options)
+        after = child_options(self, opts, depends_on=[payload, *self._rights()])
+        filled = child_options(self, opts, ignore_changes=["data", "binaryData"])
+        for pool in args.pools:
+            own: Any = {"name": report_name(pool), "namespace": args.namespace, "labels": pool_labels(pool)}
+            spec: Any = cron_job_spec(
+                pool, schedule=args.schedule, namespace=args.namespace, given=args.thresholds, registry=args.registry
+            )
+            k8s.core.v1.ConfigMap(f"{name}-{pool.name}", metadata=own, opts=filled)
+            k8s.batch.v1.CronJob(f"{name}-{pool.name}", metadata=own, spec=spec, opts=after)
+        exporter: Any = exporter_spec(args.pools, args.registry)
+        k8s.apps.v1.Deployment(f"{name}-exporter", metadata=self._own("exporter"), spec=exporter, opts=after)
+        self.register_outputs({})
+
+    def _own(self, component: str) -> Any:
+        return {"name": NAME, "namespace": self._args.namespace, "labels": labels(NAME, component)}
+
+    def _rights(self) -> list[pulumi.Resource]:
+        """The account with its roles, what holds it to its use, and the priority of its pods."""
+        namespace, name, options = self._args.namespace, self._name, child_options(self, self._opts)
+        # What is not in our namespace carries its name: two stacks may share a cluster.
+        elsewhere: Any = {"name": f"{namespace}-{NAME}", "labels": labels(NAME, "check")}
+        account = k8s.core.v1.ServiceAccount(
+            name, metadata=self._own("check"), automount_service_account_token=False, opts=options
+        )
+        priority = k8s.scheduling.v1.PriorityClass(
+            name, metadata=elsewhere, value=PRIORITY, preemption_policy="Never", opts=options
+        )
+        spec: Any = policy_spec(namespace)
+        binding: Any = {"policy_name": elsewhere["name"], "validation_actions": ["Deny"]}
+        admission = k8s.admissionregistration.v1
+        policy = admission.ValidatingAdmissionPolicy(name, metadata=elsewhere, spec=spec, opts=options)
+        bound = admission.ValidatingAdmissionPolicyBinding(name, metadata=elsewhere, spec=binding, opts=options)
+        # The right to patch nodes comes after what limits it, and goes before it.
+        limited = child_options(self, self._opts, depends_on=[policy, bound])
+        made: list[pulumi.Resource] = [account, priority]
+        subject = {"kind": "ServiceAccount", "name": NAME, "namespace": namespace}
+        for where, allowed in rules(self._args.pools, namespace).items():
+            metadata: Any = {**elsewhere, **({"namespace": where} if where else {})}
+            role: Any = k8s.rbac.v1.Role if where else k8s.rbac.v1.ClusterRole
+            binds: Any = k8s.rbac.v1.RoleBinding if where else k8s.rbac.v1.ClusterRoleBinding
+            resource = f"{name}-{where or 'nodes'}"
+            made.append(role(resource, metadata=metadata, rules=allowed, opts=limited))
+            granted = {"api_group": _RBAC, "kind": role.__name__, "name": elsewhere["name"]}
+            made.append(binds(resource, metadata=metadata, role_ref=granted, subjects=[subject], opts=limited))
+        return made

@@ -1,0 +1,197 @@
+"""The scheduled check as plain documents: a CronJob for each pool, and the exporter of the figures."""
+
+import json
+from collections.abc import Mapping, Sequence
+from importlib import resources
+from typing import Any, Final
+
+from aks_infiniband.facts.baselines import GivenThreshold
+from aks_infiniband.facts.pool import RDMA_SHARED_RESOURCE, Pool
+from aks_infiniband.facts.versions import VALIDATION_IMAGE
+from aks_infiniband.operators.nic_policy_spec import PODS_PER_NODE
+from aks_infiniband.resources.metadata import labels
+from aks_infiniband.resources.registry import Registry
+from aks_infiniband.validation.expectations import expectations
+from aks_infiniband.validation.job import (
+    PODINFO,
+    annotation_volume,
+    api_arguments,
+    container,
+    job_limits,
+    node_selector_text,
+    payload_files,
+    payload_mount,
+    pod_environment,
+    python_environment,
+)
+from aks_infiniband.validation.validation_job import METADATA, security_context
+from aks_infiniband.workload.pods import one_pod_a_machine, pod_template_fragment
+
+NAME: Final = "light-check"
+"""Name of the account, of the ConfigMap with the program, of the exporter, and of the objects that are in no namespace,
+which have the namespace's before it."""
+_PACKAGE: Final = "light_check"
+"""Of the payload, what is this check's alone."""
+PORT: Final = 9478
+"""Where the exporter serves /metrics."""
+PRIORITY: Final = -1000
+"""Of the check's pods: a workload, which has 0, takes a node from them at once. Below -10 the cluster autoscaler makes
+no node for a pod that is Pending (kubernetes/autoscaler, FAQ, expendable-pods-priority-cutoff)."""
+_EXPECTATIONS: Final = "expectations.json"
+_ANNOTATION: Final = f"aks-infiniband/{_EXPECTATIONS}"
+_COME_SECONDS: Final = 60
+"""How long the first pods wait for those of other idle nodes."""
+_MEASURE_SECONDS: Final = 240
+_RUN_SECONDS: Final = 840
+"""All of a run, with pulling the image and installing the tools that it lacks."""
+_TRIES: Final = 2
+_KEEP_SECONDS: Final = 600
+"""An ended Job stays for so long: shorter than the 15 minutes after which kubernetes-mixin's KubeJobFailed reports a
+Job that found no idle node."""
+_START_SECONDS: Final = 600
+"""A run that could not begin within this time of its schedule is left out."""
+_REPORTS: Final = "/var/lib/aks-infiniband/reports"
+_NOBODY: Final = 65534
+
+
+def report_name(pool: Pool) -> str:
+    """Name of the ConfigMap in which a run's pods meet, and which holds what the last checks of a pool have found."""
+    return f"{pool.name}-{NAME}"
+
+
+def pool_labels(pool: Pool) -> dict[str, str]:
+    """Labels of what belongs to one pool's check."""
+    return {**labels(NAME, "check"), "app.kubernetes.io/instance": pool.name}
+
+
+def idle_node(pool: Pool) -> dict[str, str]:
+    """The extended resources that only an idle node has left: all GPUs, and all that its RDMA device plugin offers."""
+    shared = {RDMA_SHARED_RESOURCE: PODS_PER_NODE} if pool.rdma_resource == RDMA_SHARED_RESOURCE else {}
+    return {name: str(count) for name, count in {**pool.promised_resources, **shared}.items()}
+
+
+def program() -> dict[str, str]:
+    """The payload with this check's package in it, as the data of a ConfigMap: a key has dots for slashes."""
+    own = resources.files("aks_infiniband.validation.payload").joinpath(_PACKAGE)
+    files = {entry.name: entry.read_text(encoding="utf-8") for entry in own.iterdir() if entry.name.endswith(".py")}
+    return {**payload_files(), **{f"{_PACKAGE}.{name}": text for name, text in sorted(files.items())}}
+
+
+def _program_volume() -> dict[str, Any]:
+    paths = {key: key.replace(f"{_PACKAGE}.", f"{_PACKAGE}/") for key in program()}
+    items = [{"key": key, "path": path} for key, path in paths.items()]
+    return {"name": "payload", "configMap": {"name": NAME, "items": items}}
+
+
+def cron_job_spec(
+    pool: Pool, *, schedule: str, namespace: str, given: Mapping[str, GivenThreshold], registry: Registry
+) -> dict[str, Any]:
+    """CronJobSpec: a run is an indexed Job with a pod for each node, and over as soon as one of them has ended well:
+    those that found no idle node end with it. Needs Kubernetes 1.31 (successPolicy).
+
+    given: thresholds of the stack file, by figure.
+    """
+    template = {"metadata": {"labels": pool_labels(pool)}, "spec": _pod_spec(pool, namespace, registry)}
+    template["metadata"]["annotations"] = {_ANNOTATION: json.dumps(_expected(pool, given))}
+    job = {
+        **job_limits(_RUN_SECONDS),
+        "completionMode": "Indexed",
+        "completions": pool.node_count,
+        "parallelism": pool.node_count,
+        "successPolicy": {"rules": [{"succeededCount": 1}]},
+        "ttlSecondsAfterFinished": _KEEP_SECONDS,
+        "template": template,
+    }
+    return {
+        "schedule": schedule,
+        "concurrencyPolicy": "Forbid",
+        "startingDeadlineSeconds": _START_SECONDS,
+        "successfulJobsHistoryLimit": 1,
+        "failedJobsHistoryLimit": 1,
+        "jobTemplate": {"metadata": {"labels": pool_labels(pool)}, "spec": job},
+    }
+
+
+def _expected(pool: Pool, given: Mapping[str, GivenThreshold]) -> dict[str, Any]:
+    """What the validation expects, without what this check does not look at."""
+    return {**expectations(pool, given=given, tries=_TRIES), "interfaces": [], "collective": None}
+
+
+def _pod_spec(pool: Pool, namespace: str, registry: Registry) -> dict[str, Any]:
+    fragment = pod_template_fragment(pool, pull_secret=registry.pull_secret)["spec"]
+    (common,) = fragment["containers"]
+    own = container(NAME, registry.image(VALIDATION_IMAGE))
+    idle = idle_node(pool)
+    measuring = {
+        **own,
+        "command": ["python3", "-m", f"payload.{_PACKAGE}.check"],
+        "args": [*_arguments(pool, namespace), *api_arguments()],
+        "env": pod_environment(pool),
+        "resources": {kind: {**own["resources"][kind], **idle} for kind in ("requests", "limits")},
+        "securityContext": security_context(common["securityContext"]),
+        "volumeMounts": [payload_mount(), {"name": "podinfo", "mountPath": PODINFO, "readOnly": True}],
+    }
+    return {
+        **{key: value for key, value in fragment.items() if key != "volumes"},
+        "serviceAccountName": NAME,
+        "automountServiceAccountToken": True,
+        "restartPolicy": "Never",
+        "priorityClassName": f"{namespace}-{NAME}",
+        "terminationGracePeriodSeconds": 1,
+        "securityContext": {"seccompProfile": {"type": "RuntimeDefault"}},
+        "affinity": {"podAntiAffinity": one_pod_a_machine(pool_labels(pool))},
+        "containers": [measuring],
+        "volumes": [_program_volume(), annotation_volume("podinfo", {_EXPECTATIONS: _ANNOTATION})],
+    }
+
+
+def _arguments(pool: Pool, namespace: str) -> list[str]:
+    return [
+        *("--namespace", namespace, "--report", report_name(pool)),
+        *("--selector", node_selector_text(pool)),
+        *("--expectations", f"{PODINFO}/{_EXPECTATIONS}", "--mode", "warn", "--poll-seconds", "1"),
+        *("--timeout-seconds", f"{_COME_SECONDS}", "--measure-seconds", f"{_MEASURE_SECONDS}"),
+        *("--scratch", "/tmp", "--sys", "/sys", "--dev", "/dev", "--proc", "/proc", "--shm", "/dev/shm"),  # noqa: S108 not files of ours
+        *("--metadata", METADATA),
+    ]
+
+
+def exporter_spec(pools: Sequence[Pool], registry: Registry) -> dict[str, Any]:
+    """DeploymentSpec of the exporter, which reads mounted reports and may do nothing in the cluster or on its node."""
+    described = labels(NAME, "exporter")
+    mounts = [{"name": report_name(pool), "mountPath": f"{_REPORTS}/{pool.name}", "readOnly": True} for pool in pools]
+    serving = {
+        **container("exporter", registry.image(VALIDATION_IMAGE)),
+        "command": ["python3", "-m", f"payload.{_PACKAGE}.exporter"],
+        "args": ["--reports", _REPORTS, "--port", str(PORT)],
+        "env": python_environment(),
+        "ports": [{"name": "metrics", "containerPort": PORT}],
+        "readinessProbe": {"httpGet": {"path": "/metrics", "port": "metrics"}},
+        "resources": {"requests": {"cpu": "10m", "memory": "32Mi"}, "limits": {"memory": "128Mi"}},
+        "securityContext": {
+            "allowPrivilegeEscalation": False,
+            "capabilities": {"drop": ["ALL"]},
+            "readOnlyRootFilesystem": True,
+        },
+        "volumeMounts": [payload_mount(), *mounts],
+    }
+    pod = {
+        "automountServiceAccountToken": False,
+        "securityContext": {
+            "runAsNonRoot": True,
+            "runAsUser": _NOBODY,
+            "runAsGroup": _NOBODY,
+            "seccompProfile": {"type": "RuntimeDefault"},
+        },
+        "containers": [serving],
+        "volumes": [
+            _program_volume(),
+            *({"name": report_name(pool), "configMap": {"name": report_name(pool)}} for pool in pools),
+        ],
+        **({"imagePullSecrets": registry.pull_secrets()} if registry.pull_secret else {}),
+    }
+    return {
+        "replicas": 1,
+        "selector": {"matchLabels": described},
+        "template": {"metadata": {"labels": described}, "spec": pod},
+    }

@@ -1,0 +1,192 @@
+"""One pod of the scheduled check: it looks at its idle node, and with those on other idle nodes measures RDMA writes.
+
+The scheduler gives it a node of which it can have every RDMA device and GPU, so the node is idle. Of the pods that have
+come, the first leads. None waits for those that found no idle node.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from .. import rdma
+from ..api import ApiError
+from ..checks import Check, not_measured
+from ..counters import Counters, judge_counters
+from ..facts import FactsByNode, entries_of, stale_keys
+from ..hcas import judge_hcas, judge_verbs
+from ..measuring import Worker
+from ..narrowing import rails_of
+from ..pod import EXIT_DONE, EXIT_RETRY, EXIT_VERDICT, finish, parse
+from ..rdma_judge import judge_rdma
+from ..rendezvous import Entry, Lead, Results, Step, follow
+from ..validate import Validation
+from .state import KEY, NodeState, State, condition_of, errors_since, event_of, state_of
+
+_KIND = "write-bandwidth"
+_FIGURE = "rdma-write-bandwidth"
+
+
+class Measured(NamedTuple):
+    """The checks of a run, bandwidth in Gb/s by node and device, and error counters by node at the end."""
+
+    checks: list[Check]
+    bandwidth: Mapping[str, Mapping[str, float]]
+    counters: Mapping[str, Counters | None]
+
+
+class LightCheck:
+    """One pod's part in a run."""
+
+    def __init__(self, arguments: argparse.Namespace, environment: Mapping[str, str]) -> None:
+        """Raises KeyError and ValueError for a pod that is not one of such a Job."""
+        self.arguments = arguments
+        self.pod = Validation(arguments, environment)
+        self.board, self.expected = self.pod.board, self.pod.expected
+
+    def run(self) -> tuple[int, str]:
+        """Do it; returns the exit code and the message."""
+        facts = self.pod.facts()
+        entry = self.pod.entry(facts)
+        self.pod.publish(facts)
+        self.board.enter(entry)
+        worker = self.pod.worker()
+        try:
+            return self.lead(worker, entry) if self._leads() else self._follow(worker, entry)
+        finally:
+            worker.stop()
+
+    def _leads(self) -> bool:
+        """Whether this pod is the first of those that have come, when all are there or the time to come is over."""
+        give_up = time.monotonic() + self.arguments.timeout_seconds
+        while True:
+            come = self.board.entries()
+            if self.board.planned() is not None:
+                return False
+            if len(come) >= self.expected["node_count"] or time.monotonic() >= give_up:
+                return min(come) == self.pod.me.rank
+            time.sleep(self.pod.poll_seconds)
+
+    def _follow(self, worker: Worker, entry: Entry) -> tuple[int, str]:
+        seconds = self.arguments.timeout_seconds + self.arguments.measure_seconds
+        over = follow(self.board, entry, worker.carry, poll_seconds=self.pod.poll_seconds, timeout_seconds=seconds)
+        return (EXIT_DONE, "another pod has judged") if over else (EXIT_VERDICT, "the pod that leads has gone")
+
+    def lead(self, worker: Worker, entry: Entry) -> tuple[int, str]:
+        """Measure, judge, and leave what was found before any pod ends."""
+        come = self.board.entries()
+        lead = Lead(
+            self.board,
+            entry,
+            worker.carry,
+            node_count=len(come),
+            poll_seconds=self.pod.poll_seconds,
+            timeout_seconds=self.arguments.measure_seconds,
+        )
+        lead.assemble()
+        data = self._data()
+        found = entries_of(data, self.pod.me.run)
+        state = self._state(json.loads(data.get(KEY) or "{}").get("nodes", {}), found, self._measure(lead, found))
+        stale = dict.fromkeys(key for key in stale_keys(data, list(found)))
+        self.pod.api.merge_config_map_data(
+            self.arguments.namespace, self.arguments.report, {KEY: json.dumps(state), **stale}
+        )
+        for node in found:
+            self._tell(node, state["nodes"][node])
+        lead.end()
+        bad = [f"{node}: {state['nodes'][node]['message']}" for node in found if not state["nodes"][node]["healthy"]]
+        looked = f"pool {state['pool']}: {len(found)} of {self.expected['node_count']} nodes were idle"
+        return EXIT_DONE, "\n".join([f"{looked}, {len(bad)} of them not healthy", *bad])
+
+    def _data(self) -> Mapping[str, str]:
+        return self.pod.api.config_map_data(self.arguments.namespace, self.arguments.report)
+
+    def _measure(self, lead: Lead, found: FactsByNode) -> Measured:
+        nodes, whole = list(lead.members), True
+
+        def do_step(step: Step) -> Mapping[str, Results]:
+            nonlocal whole
+            answers = lead.step(step)
+            whole = whole and set(answers) == set(nodes)
+            return answers
+
+        checks: list[Check] = []
+        bandwidth: dict[str, dict[str, float]] = {}
+        if len(nodes) > 1:
+            measured = rdma.measure(
+                do_step,
+                nodes,
+                rails_of(lead.members),
+                self.expected["thresholds"],
+                tries=self.expected["tries"],
+                time_is_up=lambda: lead.time_is_up,
+                groups=((_KIND,),),
+            )
+            if whole and list(lead.members) == nodes:
+                every = judge_rdma(measured, self.expected["thresholds"], found)
+                checks = [check for check in every if check["check"] == _FIGURE]
+                for row in rdma.rows(measured):
+                    if row["figure"] == _FIGURE and row["value"] is not None:
+                        bandwidth.setdefault(row["node"], {})[row["device"]] = row["value"]
+            else:
+                checks = [not_measured(_FIGURE, "a workload took one of the nodes, or a pod did not answer in time")]
+        return Measured(checks, bandwidth, lead.step({"counters": True}))
+
+    def _state(self, before: Mapping[str, NodeState], found: FactsByNode, measured: Measured) -> State:
+        """The report of this run, with what earlier runs have said of nodes that are still there."""
+        there = {node["metadata"]["name"] for node in self.pod.api.nodes(self.arguments.selector)}
+        counters = {node: measured.counters.get(node) or facts["counters"] for node, facts in found.items()}
+        errors = {
+            node: errors_since(before[node]["counters"] if node in before else {}, facts["counters"], counters[node])
+            for node, facts in found.items()
+        }
+        checks = [*measured.checks, *judge_counters(errors)]
+        for node, facts in found.items():
+            checks += [*judge_hcas(node, facts, self.expected), judge_verbs(node, facts)]
+        now = time.time()
+        nodes = {
+            node: state_of(
+                node,
+                facts,
+                checks,
+                now=now,
+                counters=(counters[node], errors[node]),
+                bandwidth=measured.bandwidth.get(node, {}),
+            )
+            for node, facts in found.items()
+        }
+        return {
+            "schema_version": 1,
+            "pool": self.expected["pool"],
+            "run": self.pod.me.run,
+            "finished": int(now),
+            "nodes": {**{node: state for node, state in before.items() if node in there}, **nodes},
+            "checks": checks,
+        }
+
+    def _tell(self, name: str, state: NodeState) -> None:
+        """Set the node's condition, and have an Event where it is due."""
+        node = self.pod.api.node(name)
+        event = event_of(node, state)
+        self.pod.api.set_node_condition(name, condition_of(node, state))
+        if event is not None:
+            self.pod.api.create_event(event)
+
+
+def main(argv: Sequence[str], environment: Mapping[str, str]) -> int:
+    """Run with the command line's arguments; returns the exit code."""
+    arguments = parse(argv)
+    try:
+        code, message = LightCheck(arguments, environment).run()
+    except (ApiError, OSError) as error:
+        code, message = EXIT_RETRY, f"the check could not be made: {type(error).__name__}: {error}"
+    return finish(code, message, arguments.termination_log)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:], os.environ))

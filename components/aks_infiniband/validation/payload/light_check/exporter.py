@@ -1,0 +1,111 @@
+"""Serves the figures of the last scheduled checks at /metrics, in Prometheus' text format 0.0.4.
+
+It reads the reports where the kubelet mounts their ConfigMaps and keeps them up to date, and asks the cluster nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import gzip
+import json
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+from .state import KEY, NodeState, State
+
+PREFIX = "aks_infiniband_light_check_"
+METRICS: Mapping[str, str] = {
+    "finished_timestamp_seconds": "When the last run that found an idle node ended.",
+    "node_checked_timestamp_seconds": "When the node was last checked.",
+    "node_healthy": "1 where the last check of the node found nothing, 0 where a check failed.",
+    "link_up": "1 where the port is Active.",
+    "link_rate_bytes_per_second": "Signalling rate of the link.",
+    "write_bandwidth_bytes_per_second": "RDMA writes to the next idle node of the pool; absent where there was none.",
+    "errors": "By how much an error counter of the port had grown since the check before.",
+}
+"""Every metric, a gauge, by its name without the prefix."""
+_BYTES_PER_GBIT = 1e9 / 8
+
+Sample = tuple[str, Mapping[str, str], float]
+"""Name of a metric, labels, and value."""
+
+
+def exposition(reports: Iterable[State]) -> str:
+    """The reports in Prometheus' text format: the samples of a metric stand together."""
+    by_name: dict[str, list[str]] = {name: [] for name in METRICS}
+    for report in reports:
+        for name, labels, value in _samples(report):
+            shown = ",".join(f"{label}={json.dumps(text, ensure_ascii=False)}" for label, text in labels.items())
+            by_name[name].append(f"{PREFIX}{name}{{{shown}}} {value!r}")
+    lines = [
+        line
+        for name, samples in by_name.items()
+        for line in (f"# HELP {PREFIX}{name} {METRICS[name]}", f"# TYPE {PREFIX}{name} gauge", *samples)
+    ]
+    return "\n".join([*lines, ""])
+
+
+def _samples(report: State) -> Iterator[Sample]:
+    pool = {"pool": report["pool"]}
+    yield "finished_timestamp_seconds", pool, report["finished"]
+    for node, state in sorted(report["nodes"].items()):
+        yield from _of_node({**pool, "node": node}, state)
+
+
+def _of_node(node: Mapping[str, str], state: NodeState) -> Iterator[Sample]:
+    yield "node_checked_timestamp_seconds", node, state["checked"]
+    yield "node_healthy", node, int(state["healthy"])
+    for device, link in state["links"].items():
+        port = {**node, "device": device}
+        yield "link_up", port, int(link["up"])
+        if link["rate_gbps"] is not None:
+            yield "link_rate_bytes_per_second", port, link["rate_gbps"] * _BYTES_PER_GBIT
+    for device, gbps in state["bandwidth"].items():
+        yield "write_bandwidth_bytes_per_second", {**node, "device": device}, gbps * _BYTES_PER_GBIT
+    for device, counters in state["errors"].items():
+        for counter, value in counters.items():
+            yield "errors", {**node, "device": device, "counter": counter}, value
+
+
+def reports_in(folder: Path) -> Iterator[State]:
+    """The reports in the folders of a folder, each a mounted ConfigMap; one that is not there yet is left out."""
+    for path in sorted(folder.glob(f"*/{KEY}")):
+        with contextlib.suppress(OSError, ValueError, EOFError):
+            yield json.loads(gzip.decompress(path.read_bytes()))
+
+
+def server(folder: Path, address: tuple[str, int]) -> ThreadingHTTPServer:
+    """What answers at /metrics for the reports in a folder."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            if self.path != "/metrics":
+                self.send_error(404)
+                return
+            text = exposition(reports_in(folder)).encode()
+            self.send_response(200)
+            self.send_header("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+            self.send_header("Content-Length", str(len(text)))
+            self.end_headers()
+            self.wfile.write(text)
+
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    return ThreadingHTTPServer(address, Handler)
+
+
+def main(argv: Sequence[str]) -> None:
+    """Serve until the end."""
+    parser = argparse.ArgumentParser(prog="exporter", description=__doc__)
+    parser.add_argument("--reports", required=True, type=Path)
+    parser.add_argument("--port", required=True, type=int)
+    arguments = parser.parse_args(argv)
+    server(arguments.reports, ("", arguments.port)).serve_forever()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,140 @@
+"""What the scheduled check says of a node, as plain data: in the report, in a condition and in an Event."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, TypedDict
+
+from ..api import Object
+from ..checks import Check, severity
+from ..counters import Counters
+from ..facts import Facts
+from ..pod import shorten
+from ..rendering import lines_of
+
+KEY = "light-check.json.gz"
+"""Key of the report in its ConfigMap."""
+CONDITION = "InfiniBandHealthy"
+"""Type of the condition on each node."""
+EVENTS_OF_NODES = "default"
+"""Namespace in which the API server takes Events of objects that are in none."""
+_MESSAGE_BYTES = 1024
+"""Of an Event (Kubernetes, pkg/apis/core/validation/events.go, NoteLengthLimit)."""
+
+
+class Link(TypedDict):
+    """A port: whether it is Active, and its signalling rate in Gb/s."""
+
+    up: bool
+    rate_gbps: float | None
+
+
+class NodeState(TypedDict):
+    """What the last check of a node has found.
+
+    checked: seconds since 1970. counters: the ports' error counters then, and errors, by how much they have grown since
+    the check before. bandwidth: of RDMA writes to the next idle node, in Gb/s, by device.
+    """
+
+    checked: int
+    healthy: bool
+    reason: str
+    message: str
+    links: dict[str, Link]
+    counters: Counters
+    errors: Counters
+    bandwidth: dict[str, float]
+
+
+class State(TypedDict):
+    """The report: the last state of each node of a pool that was idle at a check, and the checks of the last run."""
+
+    schema_version: int
+    pool: str
+    run: str
+    finished: int
+    nodes: dict[str, NodeState]
+    checks: list[Check]
+
+
+def errors_since(before: Counters, start: Counters, now: Counters) -> Counters:
+    """By how much each counter has grown since the check before, or since this one began where it was reset."""
+    found: Counters = {}
+    for device, values in now.items():
+        bases = [known.get(device, {}) for known in (before, start)]
+        grown = [{name: values[name] - base[name] for name in values if name in base} for base in bases]
+        usable = [growth for growth in grown if growth and min(growth.values()) >= 0]
+        found[device] = usable[0] if usable else {}
+    return found
+
+
+def state_of(
+    node: str, facts: Facts, checks: Sequence[Check], *, now: float, counters: tuple[Counters, Counters], bandwidth: Any
+) -> NodeState:
+    """The state of a node by the checks of a run: those of the node, and failures of all. counters: now, and errors."""
+    failed = sorted(
+        (check for check in checks if check["verdict"] == "fail" and check["node"] in (node, None)), key=severity
+    )
+    rates = {f"{hca['rate_gbps']:g}" for hca in facts["hcas"] if hca["rate_gbps"]}
+    measured = f"writes at {min(bandwidth.values()):g} Gb/s or more" if bandwidth else "bandwidth not measured"
+    good = f"{len(facts['hcas'])} ports Active at {', '.join(sorted(rates))} Gb/s, no error counted, {measured}"
+    return {
+        "checked": int(now),
+        "healthy": not failed,
+        "reason": _camel_case(failed[0]["check"]) if failed else "LightCheckPassed",
+        "message": shorten("; ".join(lines_of(failed)) if failed else good, _MESSAGE_BYTES),
+        "links": {
+            hca["device"]: {"up": hca["state"] == "ACTIVE", "rate_gbps": hca["rate_gbps"]} for hca in facts["hcas"]
+        },
+        "counters": counters[0],
+        "errors": counters[1],
+        "bandwidth": dict(bandwidth),
+    }
+
+
+def _camel_case(name: str) -> str:
+    return "".join(part.capitalize() for part in name.split("-"))
+
+
+def condition_of(node: Object, state: NodeState) -> Object:
+    """The condition of a node, whose object tells since when it is as it is."""
+    status, now = str(state["healthy"]), _timestamp(state["checked"])
+    before = _condition_in(node)
+    return {
+        "type": CONDITION,
+        "status": status,
+        "reason": state["reason"],
+        "message": state["message"],
+        "lastHeartbeatTime": now,
+        "lastTransitionTime": before["lastTransitionTime"] if before.get("status") == status else now,
+    }
+
+
+def event_of(node: Object, state: NodeState) -> Object | None:
+    """An Event for a node that is not healthy, and for one that was not and is again."""
+    if state["healthy"] and _condition_in(node).get("status") != "False":
+        return None
+    metadata, now = node["metadata"], _timestamp(state["checked"])
+    return {
+        "apiVersion": "v1",
+        "kind": "Event",
+        "metadata": {"generateName": f"{metadata['name']}.", "namespace": EVENTS_OF_NODES},
+        "involvedObject": {"apiVersion": "v1", "kind": "Node", "name": metadata["name"], "uid": metadata["uid"]},
+        "type": "Normal" if state["healthy"] else "Warning",
+        "reason": "InfiniBandRecovered" if state["healthy"] else "InfiniBandUnhealthy",
+        "message": state["message"],
+        "source": {"component": "aks-infiniband-light-check", "host": metadata["name"]},
+        "firstTimestamp": now,
+        "lastTimestamp": now,
+        "count": 1,
+    }
+
+
+def _condition_in(node: Object) -> Mapping[str, Any]:
+    conditions = node.get("status", {}).get("conditions") or []
+    return next((condition for condition in conditions if condition["type"] == CONDITION), {})
+
+
+def _timestamp(seconds: float) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))

@@ -1,0 +1,73 @@
+"""A run of the scheduled check, begun by hand, and what it leaves on nodes."""
+
+import json
+from typing import Any
+
+from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE
+from aks_infiniband.validation.payload.api import texts_of
+from aks_infiniband.validation.payload.light_check.state import CONDITION, KEY
+from lightkube import Client, KubeConfig, codecs
+from lightkube.config.models import User
+from lightkube.models.authentication_v1 import TokenRequestSpec
+from lightkube.models.meta_v1 import ObjectMeta
+from lightkube.resources.batch_v1 import CronJob, Job
+from lightkube.resources.core_v1 import ConfigMap, Event, ServiceAccountToken
+
+from rehearsal.faults.machine_faults import FILE
+from tests.rehearsal.waiting import eventually
+
+from .conftest import Stack
+
+
+def with_faults(stack: Stack, *faults: dict[str, Any]) -> None:
+    """What is wrong with the machines from now on."""
+    (stack.rehearsal.run.root / FILE).write_text(json.dumps(faults))
+
+
+def checked(stack: Stack, pool: str, run: str, *, wait_for_others: str = "60") -> dict[str, Any]:
+    """Begin a run as `kubectl create job --from=cronjob/…` does; its report, when the Job is complete.
+
+    wait_for_others: seconds for which the first pods wait for those of other idle nodes.
+    """
+    client, name = stack.cluster(), f"{pool}-light-check"
+    template = client.get(CronJob, name, namespace=SYSTEM_NAMESPACE).to_dict()["spec"]["jobTemplate"]
+    arguments = template["spec"]["template"]["spec"]["containers"][0]["args"]
+    arguments[arguments.index("--timeout-seconds") + 1] = wait_for_others
+    metadata = {"name": f"{name}-{run}", "namespace": SYSTEM_NAMESPACE}
+    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": template["spec"]}
+    client.apply(codecs.from_dict(job), field_manager="test")
+    eventually(lambda: "Complete" in _conditions(stack, f"{name}-{run}"))
+    found = client.get(ConfigMap, name, namespace=SYSTEM_NAMESPACE).to_dict()
+    report: dict[str, Any] = json.loads(texts_of(found)[KEY])
+    return report
+
+
+def _conditions(stack: Stack, job: str) -> list[str]:
+    status = stack.cluster().get(Job, job, namespace=SYSTEM_NAMESPACE).to_dict().get("status", {})
+    found = [condition["type"] for condition in status.get("conditions", []) if condition["status"] == "True"]
+    assert "Failed" not in found, status
+    return found
+
+
+def condition(stack: Stack, node: str) -> tuple[str, str, str]:
+    """Status, reason and message of the check's condition on a node."""
+    (found,) = [machine for machine in stack.nodes() if machine["metadata"]["name"] == node]
+    (said,) = [said for said in found["status"]["conditions"] if said["type"] == CONDITION]
+    return said["status"], said["reason"], said["message"]
+
+
+def events(stack: Stack, node: str) -> list[tuple[str, str]]:
+    """Type and reason of the check's Events of a node, in their order."""
+    every = [event.to_dict() for event in stack.cluster().list(Event, namespace="default")]
+    ours = [event for event in every if event.get("source", {}).get("component") == "aks-infiniband-light-check"]
+    return [(event["type"], event["reason"]) for event in ours if event["involvedObject"]["name"] == node]
+
+
+def with_a_token_of(stack: Stack, account: str) -> Client:
+    """Whoever has stolen a token of an account in our own namespace."""
+    request = ServiceAccountToken(metadata=ObjectMeta(), spec=TokenRequestSpec(audiences=[]))
+    given = stack.cluster().create(request, account, namespace=SYSTEM_NAMESPACE)
+    assert given.status
+    config = KubeConfig.from_file(stack.rehearsal.run.kubeconfig)
+    cluster = next(iter(config.clusters.values()))
+    return Client(config=KubeConfig.from_one(cluster=cluster, user=User(token=given.status.token)), trust_env=False)
