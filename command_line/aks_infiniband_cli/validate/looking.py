@@ -69,10 +69,14 @@ def validated(kubeconfig: str, wish: Wish, say: Say) -> Found:
             )
     measured = measure(cluster, list(runs.values()), say)
     pools = [pool_of(name, runs.get(name), measured.get(name), left_out[name]) for name in chosen]
-    failing = _failing(pools) if wish.cordon else {}
-    for node, why in failing.items():
-        cordon.cordon(cluster.client, node, why)
-    return Found(pools=pools, cordoned=failing)
+    cordoned, refused = dict[str, str](), dict[str, str]()
+    for node, why in _failing(pools).items() if wish.cordon else ():
+        try:
+            cordon.cordon(cluster.client, node, why)
+            cordoned[node] = why
+        except HTTPError as error:  # what was measured is worth more than the cordon
+            refused[node] = str(error)
+    return Found(pools=pools, cordoned=cordoned, not_cordoned=refused)
 
 
 def uncordoned(kubeconfig: str, wish: Wish) -> Found:
@@ -84,8 +88,11 @@ def uncordoned(kubeconfig: str, wish: Wish) -> Found:
         of_pools = [node for validation in chosen.values() for node in nodes_of(nodes, validation)]
         nodes = [node for node in of_pools if not wish.nodes or name_of(node) in wish.nodes]
     marked = cordon.marked(nodes)
-    for node in marked:
-        cordon.uncordon(client, node)
+    try:
+        for node in marked:
+            cordon.uncordon(client, node)
+    except HTTPError as error:
+        raise CommandError(f"a node could not be uncordoned: {error}") from error
     return Found(uncordoned=marked)
 
 

@@ -45,6 +45,8 @@ class Found:
 
     pools: Sequence[Pool] = ()
     cordoned: Mapping[str, str] = field(default_factory=dict)
+    not_cordoned: Mapping[str, str] = field(default_factory=dict)
+    """By node that should have been, what the cluster said."""
     uncordoned: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -54,6 +56,7 @@ def document(found: Found) -> dict[str, Any]:
         "schema_version": SCHEMA_VERSION,
         "pools": {pool.name: document_of(pool) for pool in found.pools},
         "cordoned": dict(found.cordoned),
+        "not_cordoned": dict(found.not_cordoned),
         "uncordoned": dict(found.uncordoned),
     }
 
@@ -93,6 +96,8 @@ def _lines(found: Found) -> Iterator[tuple[str, str]]:
         yield f"cordoned {node}: {why}", "bold red"
     if found.cordoned:
         yield f"  undo: aks-infiniband validate --uncordon {_flags(found.cordoned)}", "cyan"
+    for node, why in found.not_cordoned.items():
+        yield f"could not cordon {node}: {why}", "bold red"
     for node, why in found.uncordoned.items():
         yield f"uncordoned {node}, which was cordoned for {why}", "green"
     if not found.pools and not found.uncordoned:

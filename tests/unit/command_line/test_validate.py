@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 from aks_infiniband_cli.console import CommandError
 from aks_infiniband_cli.main import main
-from aks_infiniband_cli.validate import looking, rendering, run
+from aks_infiniband_cli.validate import cordon, looking, rendering, run
 from aks_infiniband_cli.validate.comparison import changes, earlier
-from aks_infiniband_cli.validate.cordon import failing
-from httpx2 import ConnectError
+from httpx2 import ConnectError, HTTPError
 from rich.console import Console
 
 from tests.unit.command_line.validations import ACCEPTED, RUN, found_in, kubeconfig_in, node, pod, report, validation
@@ -44,7 +43,7 @@ def test_only_nodes_that_a_check_fails_on_are_cordoned() -> None:
         return {"check": f"c-{verdict}", "verdict": verdict, "node": node, "device": None}
 
     found = report(1.0, check("fail", "a"), check("fail", "a"), check("warn", "b"), check("fail", None))
-    assert failing(found) == {"a": "c-fail"}
+    assert cordon.failing(found) == {"a": "c-fail"}
 
 
 @pytest.fixture
@@ -82,6 +81,23 @@ def test_a_pool_that_nobody_can_measure_does_not_pass(
     monkeypatch.setattr(looking, "measure", lambda *_: {})
     assert main(cluster) == 1
     assert "pool ndh100: not measured" in capsys.readouterr().out
+
+
+def test_what_was_measured_is_told_even_where_a_node_must_not_be_cordoned(
+    cluster: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: Any) -> None:
+        raise HTTPError("nodes is forbidden")
+
+    slow: Any = {"check": "hca-rate", "verdict": "fail", "node": "a", "device": None, "expected": 400, "measured": 200}
+    found: Any = {**report(390.0, {**slow, "unit": None, "tries": None, "cause": None}), "verdict": "fail"}
+    monkeypatch.setattr(looking, "measure", lambda *_: {"ndh100": run.Measured(report=found)})
+    monkeypatch.setattr(cordon, "cordon", refuse)
+    assert main([*cluster, "--cordon"]) == 1
+    said = capsys.readouterr().out
+    assert "pool ndh100: fail" in said
+    assert "could not cordon a: nodes is forbidden" in said
+    assert "cordoned a:" not in said
 
 
 class Silent:
