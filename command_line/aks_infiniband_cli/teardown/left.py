@@ -98,11 +98,13 @@ def in_cluster(
     nodes: Sequence[Object],
     definitions: Sequence[Object],
     customs: Sequence[Object],
+    ours: Sequence[Object],
     kept: Collection[str],
 ) -> Iterator[Orphan]:
     """What is left in a cluster that somebody else owns.
 
-    customs: objects of the definitions. kept: keys of labels by which the cluster's owner knows the nodes.
+    customs: objects of the definitions. ours: what has our label and is in no namespace. kept: keys of labels by which
+    the cluster's owner knows the nodes.
     """
     for custom in customs:
         yield from _custom(custom)
@@ -112,6 +114,9 @@ def in_cluster(
             hangs = ", and hangs" if namespace["metadata"].get("deletionTimestamp") else ""
             unless = _UNLESS if name in _OPERATORS and not hangs else ""
             yield Orphan(what=f"namespace {name}{hangs}{unless}", remedy=f"kubectl delete namespace {name}")
+    for found in ours:
+        target = f"{found['kind']} {found['metadata']['name']}"
+        yield Orphan(what=target, remedy=f"kubectl delete {target}")
     for definition in definitions:
         name = definition["metadata"]["name"]
         yield Orphan(what=f"definition {name}{_UNLESS}", remedy=f"kubectl delete crd {name}")

@@ -1,13 +1,46 @@
 """The stack `existing`: a cluster that somebody else made and keeps. The tests follow one another."""
 
+import json
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 from lightkube.resources.core_v1 import Namespace
 
 from tests.rehearsal.engine_runs import Outcome
+from tests.rehearsal.shell import shell
 
 from .conftest import Stack
 
 STACK = "existing"
+BY_DESIGN = ("definition ", "labels of the operators on node ")
+"""What Helm and Node Feature Discovery leave: docs/teardown.md."""
+LEFT_ON_PURPOSE = """
+kubectl create clusterrole aks-infiniband-system-validation --verb list --resource nodes
+kubectl label clusterrole aks-infiniband-system-validation app.kubernetes.io/part-of=aks-infiniband
+kubectl create clusterrole somebody-elses --verb list --resource nodes
+kubectl create --filename - <<END
+apiVersion: mellanox.com/v1alpha1
+kind: NicClusterPolicy
+metadata: {name: nic-cluster-policy, finalizers: [example.com/whose-operator-is-gone]}
+spec: {}
+END
+kubectl delete nicclusterpolicies.mellanox.com nic-cluster-policy --wait=false
+"""
+
+
+def teardown(stack: Stack) -> dict[str, str]:
+    """What `aks-infiniband teardown` finds, each with its command; its exit code fits."""
+    stack.settings(existingCluster={"kubeconfig": str(stack.rehearsal.run.kubeconfig)})
+    command = [str(Path(sys.executable).with_name("aks-infiniband")), "teardown", "-s", STACK, "--output", "json"]
+    done = subprocess.run(
+        command, check=False, capture_output=True, text=True, timeout=180, cwd=stack.rehearsal.project
+    )
+    assert done.returncode in (0, 1), done.stderr
+    found = {orphan["what"]: orphan["remedy"] for orphan in json.loads(done.stdout)["left"]}
+    assert bool(found) == (done.returncode == 1)
+    return found
 
 
 def test_a_preview_where_nothing_is_there_yet_finds_nothing_wrong(stack: Stack) -> None:
@@ -45,3 +78,22 @@ def test_destroy_takes_custom_resources_before_their_operator_and_leaves_the_clu
     assert {node["metadata"]["name"] for node in stack.nodes()} == nodes, "they are somebody else's"
     left = {str(namespace.to_dict()["metadata"]["name"]) for namespace in stack.cluster().list(Namespace)}
     assert not left & {"network-operator", "gpu-operator", "aks-infiniband", "aks-infiniband-system"}
+
+
+def test_what_was_left_on_purpose_is_named_and_the_commands_leave_nothing(
+    stack: Stack, brought_up: Outcome, tmp_path: Path
+) -> None:
+    after_destroy = teardown(stack)
+    assert [what for what in after_destroy if not any(words in what for words in BY_DESIGN)] == []
+    shell(stack.rehearsal, LEFT_ON_PURPOSE, folder=tmp_path)
+    found = teardown(stack)
+    orphans = {what: remedy for what, remedy in found.items() if what not in after_destroy}
+    role = "ClusterRole aks-infiniband-system-validation"
+    held = (
+        "NicClusterPolicy.mellanox.com nic-cluster-policy, which the finalizers example.com/whose-operator-is-gone "
+        "hold: their operator is gone"
+    )
+    assert set(orphans) == {role, held}
+    assert orphans[role] == f"kubectl delete {role}"
+    shell(stack.rehearsal, "\n".join(found.values()), folder=tmp_path)
+    assert teardown(stack) == {}

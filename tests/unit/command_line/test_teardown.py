@@ -5,10 +5,12 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs
 
 import pytest
 import yaml
 from aks_infiniband.azure.identity import assignment_name
+from aks_infiniband.resources.metadata import PART_OF
 from aks_infiniband.stack.azure_cluster import AzureClusterArgs
 from aks_infiniband_cli.main import main
 from aks_infiniband_cli.stack_file import configuration_of, stack_of
@@ -138,6 +140,13 @@ DEFINITION = {
     },
 }
 OTHERS = {**named("widgets.example.com"), "spec": {**DEFINITION["spec"], "group": "example.com"}}
+ADMISSION, RBAC = "/apis/admissionregistration.k8s.io/v1", "/apis/rbac.authorization.k8s.io/v1"
+GUARD = {
+    **named("aks-infiniband-workloads", labels=PART_OF),
+    "spec": {"policyName": "p", "validationActions": ["Deny"]},
+}
+ROLE_OF_OURS = named("aks-infiniband-system-validation", labels=PART_OF)
+BOUND = {"roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "r"}}
 NODE = {
     **named("n0", labels={"feature.node.kubernetes.io/pci-15b3.present": "true", "example.com/fabric": "a"}),
     "spec": {"taints": [{"key": "nvidia.com/gpu", "effect": "NoSchedule"}, {"key": "sku", "effect": "NoSchedule"}]},
@@ -146,7 +155,7 @@ NODE = {
 
 def test_a_finalizer_whose_operator_is_gone_comes_with_the_patch() -> None:
     held = {**POLICY, **named("nic-cluster-policy", deletionTimestamp="2026-11-22T10:00:00Z", finalizers=["f"])}
-    (orphan,) = in_cluster([], [], [], [held], ())
+    (orphan,) = in_cluster([], [], [], [held], [], ())
     assert "finalizers f hold" in orphan.what
     assert orphan.remedy == (
         "kubectl patch NicClusterPolicy.mellanox.com nic-cluster-policy --type merge "
@@ -167,8 +176,18 @@ def api() -> Iterator[str]:
             named("default"),
         ],
         "/api/v1/nodes": [NODE],
+        f"{ADMISSION}/validatingadmissionpolicybindings": [GUARD],
+        f"{ADMISSION}/validatingadmissionpolicies": [GUARD, {**named("somebody-elses"), "spec": {}}],
+        f"{RBAC}/clusterrolebindings": [{**ROLE_OF_OURS, **BOUND}],
+        f"{RBAC}/clusterroles": [ROLE_OF_OURS, named("cluster-admin")],
     }
-    with serving(lambda path, *_: (200, {"metadata": {}, "items": lists[path]}, {})) as url:
+
+    def answer(path: str, query: str, *_: Any) -> tuple[int, Any, dict[str, str]]:
+        wanted = {tuple(label.split("=")) for label in parse_qs(query).get("labelSelector", [])}
+        chosen = [found for found in lists[path] if wanted <= (found["metadata"].get("labels") or {}).items()]
+        return 200, {"metadata": {}, "items": chosen}, {}
+
+    with serving(answer) as url:
         yield yaml.safe_dump(
             {
                 "current-context": "c",
@@ -189,6 +208,15 @@ def test_in_somebody_elses_cluster_what_the_operators_left_is_named_and_nothing_
         "namespace network-operator, and hangs": "kubectl delete namespace network-operator",
         f"namespace gpu-operator{unless}": "kubectl delete namespace gpu-operator",
         "namespace aks-infiniband-system": "kubectl delete namespace aks-infiniband-system",
+        **{
+            f"{kind} {name}": f"kubectl delete {kind} {name}"
+            for kind, name in (
+                ("ValidatingAdmissionPolicyBinding", "aks-infiniband-workloads"),
+                ("ValidatingAdmissionPolicy", "aks-infiniband-workloads"),
+                ("ClusterRoleBinding", "aks-infiniband-system-validation"),
+                ("ClusterRole", "aks-infiniband-system-validation"),
+            )
+        },
         f"definition nicclusterpolicies.mellanox.com{unless}": "kubectl delete crd nicclusterpolicies.mellanox.com",
         f"1 labels of the operators on node n0{unless}": (
             "kubectl label node n0 feature.node.kubernetes.io/pci-15b3.present-"
