@@ -114,13 +114,10 @@ class Reader:
 
 
 def results_of_run(kubeconfig: str, namespace: str, run: str, config_map: str) -> tuple[list[Object], Object]:
-    """The pods of a Job, by its uid, and the ConfigMap that they fill; both empty where they cannot be read."""
-    try:
-        client = connect(kubeconfig)
-        pods = client.list(Pod, namespace=namespace, labels={"batch.kubernetes.io/controller-uid": run})
-        return [pod.to_dict() for pod in pods], client.get(ConfigMap, config_map, namespace=namespace).to_dict()
-    except Exception:  # as above: a look must not end an update
-        return [], {}
+    """The pods of a Job, by its uid, and the ConfigMap that they fill. Raises whatever the API server answers."""
+    client = connect(kubeconfig)
+    pods = client.list(Pod, namespace=namespace, labels={"batch.kubernetes.io/controller-uid": run})
+    return [pod.to_dict() for pod in pods], client.get(ConfigMap, config_map, namespace=namespace).to_dict()
 
 
 def _read_namespace(namespace: str, view: View, read: Callable[..., bool]) -> None:

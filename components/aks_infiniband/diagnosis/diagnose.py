@@ -38,14 +38,13 @@ def diagnose(wait: Wait, view: View, pools: Sequence[Pool], explain: Explain = j
 
     explain: what the maker of a Job knows of its failure.
     """
-    return [*_refused(wait), *_shown(wait, view, pools, explain)]
+    return [*_refused(wait, view), *_shown(wait, view, pools, explain)]
 
 
-def _refused(wait: Wait) -> list[Finding]:
-    """The API server's own answer, where it names the cause."""
-    newest = wait.errors[0] if wait.errors else ""
-    message = message_in(newest, REFUSALS)
-    return [Finding(what=newest.strip(), cause=str(message))] if message else []
+def _refused(wait: Wait, view: View) -> list[Finding]:
+    """The API server's own answer, where it names the cause. A login that expires ends a wait without a word."""
+    refused = ((said, message_in(said, REFUSALS)) for said in (*wait.errors[:1], *view.unread))
+    return [Finding(what=said.strip(), cause=str(message)) for said, message in refused if message][:1]
 
 
 def _shown(wait: Wait, view: View, pools: Sequence[Pool], explain: Explain) -> list[Finding]:
@@ -59,6 +58,8 @@ def _shown(wait: Wait, view: View, pools: Sequence[Pool], explain: Explain) -> l
     if wait.waiting_for in ("ip-pool", "ipoib-network"):
         operator = _operator(view, "NicClusterPolicy", NETWORK_OPERATOR_NAMESPACE, NIC_LABEL)
         return [*network_findings(view, wait.name), *operator]
+    if wait.waiting_for == "namespace":
+        return []
     if wait.waiting_for == "daemon-set":
         return _daemon_set(wait, view, pools)
     return _job(view, pools, explain(wait, view))

@@ -10,8 +10,9 @@ from typing import Any, Final, TypeVar
 import pulumi
 
 from aks_infiniband.diagnosis.diagnose import Explain, diagnose, render
+from aks_infiniband.diagnosis.known_messages import REFUSALS, message_in
 from aks_infiniband.diagnosis.pods import job_findings
-from aks_infiniband.diagnosis.view import Object, View, Wait, WaitingFor
+from aks_infiniband.diagnosis.view import Finding, Object, View, Wait, WaitingFor
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.resources.metadata import GPU_OPERATOR_NAMESPACE, NETWORK_OPERATOR_NAMESPACE
 from aks_infiniband.resources.options import WaitArgs, child_options
@@ -79,7 +80,7 @@ def wait_of(args: pulumi.ErrorHookArgs, waiting_for: WaitingFor) -> Wait:
     metadata = inputs.get("metadata") or inputs
     name = metadata.get("name") or args.name
     # These are cluster-scoped; the provider's inputs name a namespace all the same.
-    cluster_scoped = waiting_for.endswith("-policy") or waiting_for == "ipoib-network"
+    cluster_scoped = waiting_for.endswith("-policy") or waiting_for in ("ipoib-network", "namespace")
     namespace = "" if cluster_scoped else metadata.get("namespace") or ""
     return Wait(waiting_for=waiting_for, name=str(name), namespace=str(namespace), errors=tuple(args.errors))
 
@@ -100,14 +101,27 @@ async def _look(kubeconfig: str | None, wait: Wait) -> View:
 
 
 async def job_results(kubeconfig: str, namespace: str, run: str, config_map: str) -> tuple[list[Object], Object]:
-    """The pods of a Job, by its uid, and the ConfigMap that they fill; both empty where they cannot be read in time."""
+    """The pods of a Job, by its uid, and the ConfigMap that they fill.
+
+    Both are empty where they cannot be read in time; where the cause is known, it is said.
+    """
+    refused: list[str] = []
 
     def look() -> tuple[list[Object], Object]:
         from aks_infiniband.diagnosis.collect import results_of_run  # noqa: PLC0415  as above
 
-        return results_of_run(kubeconfig, namespace, run, config_map)
+        try:
+            return results_of_run(kubeconfig, namespace, run, config_map)
+        except Exception as error:  # whatever it is: a look must not end an update
+            refused.append(f"{type(error).__name__}: {error}".strip())
+            return [], {}
 
-    return await _within_limit(look) or ([], {})
+    found = await _within_limit(look) or ([], {})
+    for reason in refused:
+        if known := message_in(reason, REFUSALS):
+            told = Finding(what=reason, cause=str(known))
+            pulumi.log.warn("\n".join([f"ConfigMap {namespace}/{config_map} could not be read.", *told.lines()]))
+    return found
 
 
 async def _within_limit(look: Callable[[], _T]) -> _T | None:

@@ -45,6 +45,8 @@ _SRIOV: Final = _Plugin(
 )
 _PLUGINS: Final[Mapping[Mode, _Plugin]] = {"rdma-shared": _SHARED, "ipoib": _SHARED, "sriov": _SRIOV}
 _CONFIG_KEY: Final = "config.json"
+_DOWN: Final = "a driver container that reloads the network or restarts containerd takes its node down"
+_SILENT: Final = f"the machine is off, restarts or is cut off; or {_DOWN}"
 _NO_MATCH: Final = (
     "the selectors match no device of these nodes (NVIDIA's HCAs have vendor 15b3 and link type infiniband), "
     "or the plugin has not registered yet"
@@ -92,7 +94,7 @@ def _out_of_service(node: Object) -> Finding | None:
     ready = condition(node, "Ready")
     if ready.get("status") != "True":
         reason = f"{ready.get('reason', 'no Ready condition')}: {ready.get('message', '')}".rstrip(": ")
-        cause = "a driver container that reloads the network or restarts containerd takes its node down"
+        cause = _SILENT if ready.get("status") == "Unknown" else _DOWN
         return shown_by("node", node, "node-not-ready", f" is not Ready ({reason})", cause=cause)
     if node.get("spec", {}).get("unschedulable"):
         what, command = " is cordoned: nothing new is scheduled on it", f"kubectl uncordon {name_of(node)}"

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 WaitingFor = Literal[
+    "namespace",
     "release",
     "nic-cluster-policy",
     "nic-node-policy",

@@ -84,19 +84,19 @@ def install_operator(
     values: all of them.
     parent, opts: the operator's component, and the options that it was given.
     """
+    waiting = diagnosis.Waiting(component=parent, opts=opts, args=args, pools=args.pools)
     namespace = kubernetes.core.v1.Namespace(
         name,
         metadata=kubernetes.meta.v1.ObjectMetaArgs(
             name=operator, labels={**metadata.labels(operator, "operator"), **metadata.PRIVILEGED}
         ),
-        opts=child_options(parent, opts),
+        opts=waiting.child_options(f"{name}-namespace", "namespace"),
     )
     after: list[pulumi.Resource] = []
     if args.registry_credentials is not None:
         given = RegistryCredentialsArgs(namespace=namespace.metadata.name, docker_config=args.registry_credentials)
         after = [RegistryCredentials(f"{name}-registry", args=given, opts=child_options(parent, opts))]
     chart = args.chart
-    waiting = diagnosis.Waiting(component=parent, opts=opts, args=args, pools=args.pools)
     return kubernetes.helm.v3.Release(
         name,
         name=operator,

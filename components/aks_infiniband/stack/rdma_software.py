@@ -7,6 +7,7 @@ from typing import Any
 import pulumi
 import pulumi_kubernetes as kubernetes
 
+from aks_infiniband import diagnosis
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.hosts.node_preparation import NodePreparation
 from aks_infiniband.hosts.peermem import PeermemLoader
@@ -87,13 +88,14 @@ class RdmaSoftware(pulumi.ComponentResource):
         return [ready[pool.name] for pool in pools if pool.name in ready]
 
     def _namespace(self, name: str, place: str, part: str) -> kubernetes.core.v1.Namespace:
+        hooks = diagnosis.on_error(f"{self._name}-{name}", waiting_for="namespace", kubeconfig=self._args.kubeconfig)
         return kubernetes.core.v1.Namespace(
             f"{self._name}-{name}",
             # Of the Pod Security levels only this admits IPC_LOCK.
             metadata=kubernetes.meta.v1.ObjectMetaArgs(
                 name=place, labels={**metadata.labels("aks-infiniband", part), **metadata.PRIVILEGED}
             ),
-            opts=self._opts,
+            opts=pulumi.ResourceOptions.merge(self._opts, pulumi.ResourceOptions(hooks=hooks)),
         )
 
     def _credentials(self, *places: str, after: pulumi.Resource) -> list[pulumi.Resource]:

@@ -144,6 +144,10 @@ class Validated:
         """Run `preview`, `up` or `destroy` to its end."""
         return run(self.engine(pool, mode, timeout), command)
 
+    def log_of_updates(self, pool: str) -> Path:
+        """What the engine tells of a pool's update while it runs; until the next one begins it is the last one's."""
+        return self.folder / pool / "up.events.jsonl"
+
     def report(self, pool: str) -> dict[str, Any]:
         """The stack's output after an update that succeeded."""
         report: dict[str, Any] = self.engine(pool, "enforce", 240).outputs()["report"]

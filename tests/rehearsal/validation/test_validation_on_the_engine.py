@@ -4,7 +4,9 @@ What each fault of a machine leads to is tested where no engine is needed: test_
 """
 
 import json
-import re
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +17,9 @@ from lightkube.resources.core_v1 import ConfigMap, Node, Pod
 
 from rehearsal.faults.machine_faults import FILE
 from tests.rehearsal.validation.conftest import Validated
+from tests.rehearsal.validation.login import EXPIRED, Login
+from tests.rehearsal.validation.table import rows
+from tests.rehearsal.waiting import eventually
 
 
 def test_a_sound_pool_passes_once_and_a_second_update_changes_nothing(validated: Validated) -> None:
@@ -145,6 +150,47 @@ def test_a_node_that_never_gets_ready_fails_the_pods_on_the_others_and_is_named(
     assert f"node {cordoned} is cordoned: nothing new is scheduled on it" in outcome.said
 
 
+def test_a_login_that_expires_during_the_update_is_named_and_after_another_the_next_update_goes_on(
+    validated: Validated, tmp_path: Path
+) -> None:
+    validated.pool("expiring", fabrics=("one", "one"))
+    _, cordoned = validated.machines("expiring")
+    validated.client.patch(Node, cordoned, {"spec": {"unschedulable": True}})
+    login = Login(tmp_path, validated.control_plane)
+    with_login = replace(validated, program={**validated.program, "kubeconfig": login.kubeconfig()})
+    log = validated.log_of_updates("expiring")
+    with ThreadPoolExecutor() as aside:
+        update = aside.submit(with_login.run, "up", "expiring")
+        eventually(lambda: update.done() or (log.exists() and "[await-nodes]" in log.read_text(errors="replace")))
+        login.expire()
+        validated.client.patch(Node, cordoned, {"spec": {"unschedulable": None}})
+        expired = update.result()
+    assert "ConfigMap expiring/expiring-validation-report could not be read" in expired.said
+    assert EXPIRED in expired.said, "the plugin's own words"
+    assert "likely cause: the login of this run has expired" in expired.said
+    assert "log in again (az login, or the kubeconfig's own way), then pulumi up" in expired.said
+    again = validated.run("up", "expiring")
+    assert again.succeeded, again.said
+    assert again.done["expiring-validate"] == "same", "what was measured is not measured again"
+    assert validated.report("expiring")["verdict"] == "pass"
+
+
+def test_a_node_that_is_lost_while_its_pool_is_measured_is_named(validated: Validated) -> None:
+    validated.pool("losing", fabrics=("one", "one"))
+    _, gone = validated.machines("losing")
+    file = validated.folder.parent / "run" / FILE
+    file.write_text(json.dumps([{"fault": "lost", "node": gone}]))
+    try:
+        outcome = validated.run("up", "losing", timeout=12)
+    finally:
+        file.unlink()
+    assert not outcome.succeeded
+    assert "Waited in vain for job losing/losing-validate-" in outcome.said
+    assert f"node {gone} is not Ready (NodeStatusUnknown: Kubelet stopped posting node status.)" in outcome.said
+    assert "likely cause: the machine is off, restarts or is cut off" in outcome.said
+    assert f"next: kubectl describe node {gone}" in outcome.said
+
+
 FAULTS: dict[str, tuple[dict[str, Any], str, str, str]] = {
     "slow": (
         {"device": "mlx5_3", "factor": 0.5},
@@ -155,26 +201,6 @@ FAULTS: dict[str, tuple[dict[str, Any], str, str, str]] = {
     "no-peermem": ({}, "collective-transport", "", "peermem"),
 }
 """By fault: what it needs; check, place and cause that the failed update's table has of it."""
-
-
-def rows(said: str) -> list[tuple[str, str, str]]:
-    """Check, place (without spaces) and cause of each row of the table, put together again from its lines."""
-    lines = said.splitlines()
-    head = next(index for index, line in enumerate(lines) if re.search(r"CHECK +WHERE +EXPECTED +MEASURED", line))
-    check, where, expected = (lines[head].index(name) for name in ("CHECK", "WHERE", "EXPECTED"))
-    found: list[tuple[str, str, str]] = []
-    for line in lines[head + 1 :]:
-        if "next: " in line:
-            break
-        if line[check : check + 2].strip() and (not found or found[-1][2]):
-            found.append(("", "", ""))
-        name, place, cause = found.pop()
-        if cause or "likely cause: " in line:
-            found.append((name, place, f"{cause} {line.strip()}".strip()))
-        else:
-            place += line[where:expected].strip().replace(" ", "")
-            found.append((name + line[check:where].strip(), place, cause))
-    return found
 
 
 @pytest.fixture(scope="module")

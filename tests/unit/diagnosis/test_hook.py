@@ -39,6 +39,11 @@ def test_a_cluster_scoped_policy_has_no_namespace_whatever_the_provider_puts_in_
     assert (wait.name, wait.namespace) == ("cluster-policy", "")
 
 
+def test_a_namespace_is_named_without_the_one_that_the_provider_puts_in_its_inputs() -> None:
+    wait = wait_of(failed({"metadata": {"name": "network-operator", "namespace": "default"}}), "namespace")
+    assert (wait.name, wait.namespace) == ("network-operator", "")
+
+
 def test_a_release_is_named_by_its_inputs() -> None:
     wait = wait_of(failed({"name": "operator", "namespace": "ns"}), "release")
     assert (wait.name, wait.namespace) == ("operator", "ns")

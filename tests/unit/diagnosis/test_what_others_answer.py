@@ -9,6 +9,7 @@ from rehearsal.machines.pods.behaviours import behaviours
 from tests.unit.diagnosis.views import HEALTHY, JOB, NIC_POLICY, bare, daemon_set, job, node, pod, policy, said
 
 SPACE = "aks-infiniband"
+NAMESPACE = Wait(waiting_for="namespace", name="network-operator")
 RELEASE = Wait(waiting_for="release", name="network-operator", namespace="network-operator")
 GATEKEEPER = (
     'Error creating: admission webhook "validation.gatekeeper.sh" denied the request: '
@@ -113,10 +114,22 @@ def test_a_driver_beside_the_node_images_own_names_both_settings(row: str) -> No
     assert "node n0 is not Ready" in text
 
 
-@pytest.mark.parametrize("wait", [RELEASE, JOB, NIC_POLICY], ids=lambda wait: wait.waiting_for)
-def test_a_login_that_expired_during_the_update_is_named_whatever_was_waited_for(wait: Wait) -> None:
-    answer = "the server has asked for the client to provide credentials"
+PLUGIN_FAILED = "ConfigError: Exec kubelogin returned 1: Error: failed to get token: AADSTS70043: The refresh token"
+
+
+@pytest.mark.parametrize("wait", [NAMESPACE, RELEASE, JOB, NIC_POLICY], ids=lambda wait: wait.waiting_for)
+@pytest.mark.parametrize(
+    ("answer", "unread"),
+    [
+        ("the server has asked for the client to provide credentials", "nodes: 401 Unauthorized"),
+        ('Get "https://c": getting credentials: exec: executable kubelogin failed with exit code 1', "nodes: gone"),
+        ("timed out waiting to be Ready", f"nodes: {PLUGIN_FAILED}"),
+    ],
+)
+def test_a_login_that_expired_during_the_update_is_named_whatever_was_waited_for(
+    wait: Wait, answer: str, unread: str
+) -> None:
     expired = Wait(waiting_for=wait.waiting_for, name=wait.name, namespace=wait.namespace, errors=(answer,))
-    text = said(expired, View(nodes=[bare("n0")], unread=["nodes: 401 Unauthorized"]))
-    assert "no longer takes the login of this run" in text
+    text = said(expired, View(nodes=[bare("n0")], unread=[unread]))
+    assert "the login of this run has expired" in text
     assert "az login" in text
