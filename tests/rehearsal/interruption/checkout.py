@@ -2,16 +2,17 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import psutil
 import yaml
@@ -32,12 +33,15 @@ CLOUD = {
     "azure-native:containerservice:ManagedCluster": 1,
     "azure-native:containerservice:AgentPool": 1,
 }
+EVENTS: Final[Mapping[Command, int]] = {"up": 16, "change": 15, "destroy": 13}
+"""How often a resource begins or is done, in the engine's log, until the last step that takes a while is under way."""
+_OF_A_RESOURCE: Final = re.compile('^.*"(?:resourcePreEvent|resOutputsEvent)"', re.MULTILINE)
 _PROGRAMS = {"engine": "pulumi", "language host": "pulumi-language-python", "provider": "pulumi-resource-kubernetes"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Kill:
-    """Who is killed, with what, and when: after so many hundredths of the engine's events."""
+    """Who is killed, with what, and when: once so many hundredths of the command's EVENTS are in the engine's log."""
 
     command: Command
     fresh: bool
@@ -122,39 +126,47 @@ class Checkout:
         shutil.rmtree(self.run.root, ignore_errors=True)
 
     def interrupt(self, kill: Kill) -> bool:
-        """Run the command, kill whom it names when it is time, and wait for the command's end; whether it was hit."""
+        """Run the command, kill whom it names at its moment, and wait for the command's end; whether anybody was hit.
+
+        Nobody is where the command is done before anyone has looked: on a busy machine an event is seen late.
+        """
         events = self.run.pulumi / f"{'destroy' if kill.command == 'destroy' else 'up'}.events.jsonl"
         events.unlink(missing_ok=True)
         command = self.start(kill.command, by_make=kill.victim == "make")
-        steps = {"up": 36, "change": 24, "destroy": 24}[kill.command] * kill.after // 100
+        moment = 1 + (EVENTS[kill.command] - 1) * kill.after // 100
+        hit = False
 
-        def is_time() -> bool:
-            with suppress(OSError):
-                return events.read_bytes().count(b"\n") >= steps
-            return False
+        def is_over() -> bool:
+            nonlocal hit
+            if command.poll() is not None:
+                return True
+            text = events.read_text() if events.exists() else ""
+            if len(_OF_A_RESOURCE.findall(text)) >= moment:
+                with suppress(psutil.Error):
+                    self._victim(kill.victim, command.pid).send_signal(kill.sign)
+                    hit = True
+            return hit
 
-        eventually(lambda: is_time() or command.poll() is not None, seconds=LIMIT_SECONDS)
-        victims = self._victims(kill.victim, command.pid) if command.poll() is None else []
-        for process in victims:
-            with suppress(psutil.Error):
-                process.send_signal(kill.sign)
+        eventually(is_over, seconds=LIMIT_SECONDS)
         command.wait(LIMIT_SECONDS)
         # A command that lost its make goes on by itself.
         eventually(lambda: not self._commands(), seconds=LIMIT_SECONDS)
-        return bool(victims)
+        return hit
 
-    def _victims(self, victim: Victim, command: int) -> Sequence[psutil.Process]:
+    def _victim(self, victim: Victim, command: int) -> psutil.Process:
+        """Raises psutil.NoSuchProcess where it does not run yet."""
         if victim in {"command", "make"}:
-            with suppress(psutil.Error):
-                return [psutil.Process(command)]
-            return []
+            return psutil.Process(command)
         if victim in {"supervisor", "API server"}:
             run = self.run.read_run_json()
-            pid = run.get("supervisor") if victim == "supervisor" else run["parts"]["kube-apiserver"]["pid"]
-            with suppress(psutil.Error):
-                return [psutil.Process(pid)]
-            return []
-        return [process for process in self.processes() if process.name().startswith(_PROGRAMS[victim][:15])][:1]
+            return psutil.Process(
+                run["supervisor"] if victim == "supervisor" else run["parts"]["kube-apiserver"]["pid"]
+            )
+        program = _PROGRAMS[victim][:15]
+        found = next((process for process in self.processes() if process.name().startswith(program)), None)
+        if found is None:
+            raise psutil.NoSuchProcess(0, program)
+        return found
 
     def processes(self) -> list[psutil.Process]:
         """Everything that runs for the run folder."""
