@@ -43,6 +43,15 @@ class Outcome:
         return operations
 
     @property
+    def plan(self) -> dict[str, list[str]]:
+        """All that is done in the world, by URN: a preview's is what the update is to do."""
+        plan: dict[str, list[str]] = {}
+        for step in self.steps:
+            if step.changed and step.custom:
+                plan.setdefault(step.urn, []).append(step.operation)
+        return {urn: sorted(operations) for urn, operations in plan.items()}
+
+    @property
     def done(self) -> dict[str, str]:
         """What was done last to each resource, changed or not, by name."""
         return {step.name: step.operation for step in self.steps}
@@ -59,7 +68,7 @@ class Outcome:
 
 
 def run(engine: Engine, command: str, *flags: str) -> Outcome:
-    """Run `preview`, `up` or `destroy` to its end; the latter two go ahead without a preview."""
+    """Run `preview`, `up`, `refresh` or `destroy` to its end; all but the first go ahead without a preview."""
     outcome = Outcome()
     options = () if command == "preview" else ("--yes", "--skip-preview")
     outcome.succeeded = pulumi(engine, outcome.show, command, *options, *flags)

@@ -64,6 +64,7 @@ class AksCluster(pulumi.ComponentResource):
     managed_cluster: containerservice.ManagedCluster
     """For deleted_with of what lives inside the cluster."""
     cluster_name: pulumi.Output[str]
+    """Known once the cluster is there."""
     resource_group_name: pulumi.Output[str]
     cluster_id: pulumi.Output[str]
     """Azure's resource ID: the cluster_identifier of a Kubernetes provider."""
@@ -111,13 +112,14 @@ class AksCluster(pulumi.ComponentResource):
         )
         cluster.agent_pool_profiles.apply(lambda found: profiles.warn_of_changes(self, args.system_pool, found or ()))
         self.managed_cluster = cluster
-        self.cluster_name = cluster.name
+        # Not the output `name`: at preview of an update it is unknown, and every pool would seem to be replaced.
+        self.cluster_name = cluster.id.apply(lambda _: args.cluster_name)
         self.resource_group_name = group.name
         self.cluster_id = cluster.id
         self.subnet_id = pulumi.Output.from_input(subnets.nodes)
         self.pod_subnet_id = None if subnets.pods is None else pulumi.Output.from_input(subnets.pods)
         self.oidc_issuer_url = cluster.oidc_issuer_profile.apply(lambda found: found and found.issuer_url)
-        self.kubeconfig = self._kubeconfig(args.access, group, cluster)
+        self.kubeconfig = self._kubeconfig(args.access, group)
         self.register_outputs(
             {
                 "clusterName": self.cluster_name,
@@ -127,13 +129,10 @@ class AksCluster(pulumi.ComponentResource):
             }
         )
 
-    def _kubeconfig(
-        self, access: Access, group: resources.ResourceGroup, cluster: containerservice.ManagedCluster
-    ) -> pulumi.Output[str]:
+    def _kubeconfig(self, access: Access, group: resources.ResourceGroup) -> pulumi.Output[str]:
         credentials = containerservice.list_managed_cluster_user_credentials_output(
             resource_group_name=group.name,
-            # Not before the cluster is there: at preview of its creation its ID is unknown, and so is the result.
-            resource_name=pulumi.Output.all(cluster.id, cluster.name).apply(lambda made: made[1]),
+            resource_name=self.cluster_name,
             opts=pulumi.InvokeOutputOptions(parent=self),
         )
 

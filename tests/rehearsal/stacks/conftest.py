@@ -50,6 +50,16 @@ class Stack:
     def preview(self) -> Outcome:
         return self.run("preview")
 
+    def change(self, **changes: Any) -> Outcome:
+        """Change settings under `aks-infiniband:`, and bring the stack up: it does what its preview has said."""
+        self.settings(**changes)
+        planned = self.preview()
+        assert planned.succeeded, planned.said
+        done = self.up()
+        assert done.succeeded, done.said
+        assert done.plan == planned.plan
+        return done
+
     def outputs(self) -> dict[str, Any]:
         engine: Engine = self.rehearsal.engine()
         return engine.outputs()

@@ -114,6 +114,15 @@ def test_a_driver_beside_the_node_images_own_names_both_settings(row: str) -> No
     assert "node n0 is not Ready" in text
 
 
+def test_a_field_that_somebody_changed_by_hand_comes_with_the_way_to_take_it_back() -> None:
+    answer = 'Apply failed with 1 conflict: conflict with "kubectl-patch" using mellanox.com/v1alpha1: .spec.version'
+    text = said(
+        Wait(waiting_for="nic-cluster-policy", name="nic-cluster-policy", errors=(answer,)), View(nodes=HEALTHY)
+    )
+    assert "somebody has changed these fields by hand" in text
+    assert "PULUMI_K8S_ENABLE_PATCH_FORCE=true pulumi up" in text
+
+
 PLUGIN_FAILED = "ConfigError: Exec kubelogin returned 1: Error: failed to get token: AADSTS70043: The refresh token"
 
 
