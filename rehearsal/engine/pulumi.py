@@ -136,6 +136,8 @@ class Engine:
             **_THRIFT,
             **self.environment,
             "PATH": path,
+            # A container runs as users that no passwd knows, and the engine writes down who asked.
+            "USER": inherited.get("USER") or str(os.getuid()),
             # The provider writes kubeconfigs there: neither a small /tmp nor its other users are to matter.
             "TMPDIR": str(self.folder / "tmp"),
             "PULUMI_HOME": str(self.folder / "home"),
@@ -174,8 +176,7 @@ class Engine:
             name = self._project_name()
             (init / "Pulumi.yaml").write_text(yaml.safe_dump({"name": name, "runtime": "python"}))
             self._check_output(["stack", "init", self.stack, "--cwd", str(init)])
-        salt: str = yaml.safe_load(salted.read_text())["encryptionsalt"]
-        return salt
+        return str(yaml.safe_load(salted.read_text())["encryptionsalt"])
 
     def _project_name(self) -> str:
         try:
@@ -225,9 +226,8 @@ class Engine:
             "pulumi", command, "--stack", self.stack, "--config-file", str(self.stack_file),
             "--event-log", str(event_log), "--non-interactive", "--color", "never", *arguments,
         ]  # fmt: skip
-        with self.log.open("ab") as log:
+        with self.log.open("ab", buffering=0) as log:
             log.write(f"$ {' '.join(line)}\n".encode())
-            log.flush()
             log_start = log.tell()
             # A session of its own: a Ctrl-C reaches the engine once, from `stop`, and not twice.
             process = subprocess.Popen(

@@ -1,5 +1,6 @@
 """The engine as a rehearsal starts it: what its environment holds, and that nothing which it says is lost."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -67,3 +68,14 @@ def test_the_engine_asks_no_proxy_for_loopback_and_takes_what_a_program_says_in_
     assert environment["https_proxy"] == "http://proxy.example:3128"
     assert "PYTHONUNBUFFERED" not in environment
     assert environment["TMPDIR"] == str(tmp_path / "tmp"), "whoever else is on this machine, and however small its /tmp"
+
+
+@pytest.mark.parametrize(("given", "expected"), [("somebody", "somebody"), ("", str(os.getuid()))])
+def test_the_engine_knows_who_asks_also_where_no_passwd_has_the_user(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: str, expected: str
+) -> None:
+    monkeypatch.setenv("USER", given)
+    engine = Engine(
+        project=tmp_path, folder=tmp_path, stack="dev", bin_folders=[], environment={}, log=tmp_path / "log"
+    )
+    assert engine.environ()["USER"] == expected
