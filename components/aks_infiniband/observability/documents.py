@@ -95,7 +95,8 @@ def monitors(*, gpus: bool) -> dict[str, dict[str, Any]]:
     pool = {"sourceLabels": ["__meta_kubernetes_pod_label_aks_infiniband_pool"], "targetLabel": "pool"}
     found = {
         "hcas": _monitor("hcas", system, {app: EXPORTER}, node, pool),
-        "light-check": _monitor("light-check", system, {app: "light-check"}),  # it says pool and node itself
+        # Its metrics say pool and node themselves.
+        "light-check": _monitor("light-check", system, {app: "light-check", "app.kubernetes.io/component": "exporter"}),
     }
     if gpus:
         found["gpus"] = _monitor("gpus", metadata.GPU_OPERATOR_NAMESPACE, {"app": "nvidia-dcgm-exporter"}, node)

@@ -12,6 +12,7 @@ import yaml
 from aks_infiniband.facts.tables import table
 from aks_infiniband.observability.dashboard import dashboard
 from aks_infiniband.observability.documents import rules
+from aks_infiniband.validation.payload.light_check import exporter
 
 ROOT = Path(__file__).parents[3]
 TABLE = table("aks_infiniband.observability", "metrics.yaml")
@@ -36,6 +37,11 @@ def test_every_metric_that_is_used_is_in_the_table_and_every_one_in_the_table_is
 def test_every_metric_of_the_table_has_a_source_that_is_named() -> None:
     assert all(metric.keys() == {"source", "labels", "what"} for metric in METRICS.values())
     assert {metric["source"] for metric in METRICS.values()} == set(TABLE["sources"])
+
+
+def test_the_scheduled_check_has_the_metrics_that_the_table_says_are_its() -> None:
+    of_the_check = {name for name, metric in METRICS.items() if metric["source"] == "light-check"}
+    assert of_the_check <= {f"{exporter.PREFIX}{name}" for name in exporter.METRICS}
 
 
 @pytest.mark.parametrize("alert", ALERTS, ids=lambda rule: str(rule["alert"]))

@@ -5,7 +5,11 @@ from typing import Any
 
 import pytest
 import yaml
+from aks_infiniband.light_check.documents import exporter_spec, pool_labels
+from aks_infiniband.observability.documents import monitors
+from aks_infiniband.resources.registry import SOURCES
 
+from tests.some_pools import pool
 from tests.unit.components.rdma_programs import program, stack_of
 from tests.unit.components.stack_files import changed, mistakes
 from tests.unit.pulumi_mocks import Deploy, Deployment
@@ -138,6 +142,17 @@ def test_no_validation_waits_for_it_and_no_pool_is_validated_anew(deploy: Deploy
         return {job.inputs["metadata"]["name"]: job.dependencies for job in deployment.all(JOB)}
 
     assert jobs(watched(deploy)) == jobs(deploy(program(pools=(ND, HB))))
+
+
+def test_the_monitor_of_the_scheduled_check_selects_its_exporter_and_not_the_checks_themselves() -> None:
+    pools = [pool()]
+    template = exporter_spec(pools, SOURCES)["template"]
+    spec = monitors(gpus=False)["light-check"]
+    wanted = spec["selector"]["matchLabels"].items()
+    assert wanted <= template["metadata"]["labels"].items()
+    assert not wanted <= pool_labels(pools[0]).items()
+    (container,) = template["spec"]["containers"]
+    assert [port["name"] for port in container["ports"]] == [spec["podMetricsEndpoints"][0]["port"]]
 
 
 def test_grafana_finds_the_dashboard_by_its_label(deploy: Deploy) -> None:
