@@ -1,10 +1,11 @@
-"""The table and the plot of docs/benchmark.md."""
+"""The tables and the plot of docs/benchmark.md."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from aks_infiniband_cli.report.timeline import clock
 from matplotlib.figure import Figure
@@ -15,9 +16,13 @@ from rehearsal.tools.paths import PROJECT
 
 DOCUMENT: Final = PROJECT / "docs" / "benchmark.md"
 PLOT: Final = PROJECT / "docs" / "benchmark.png"
-_HEAD: Final = """\
+_LEAST: Final = """\
 | stack | deployment | this program | the guides' order | guides ÷ this program |
 |---|---|---|---|---|"""
+_MEASURED: Final = """\
+| stack | deployment | this program | ÷ least | measuring | engine | the guides' order | ÷ least | guides ÷ ours |
+|---|---|---|---|---|---|---|---|---|"""
+_PARTS: Final = ("simulated_s", "measuring_s", "engine_s")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,12 +52,51 @@ def _least(case: Case) -> float:
     return max(span.end for span in lower_bound(case))
 
 
-def rendered(page: str, rows: Iterable[Row]) -> str:
-    """The page with its table made anew."""
+def with_least(page: str, rows: Sequence[Row]) -> str:
+    """The page with the table of what deployments take at least."""
     lines = [[row.stack, clock(row.ours), clock(row.guides), f"{row.guides / row.ours:.2f}"] for row in rows]
-    table = "\n".join([_HEAD, *map(_line, lines)])
-    begin, end = "<!-- least -->", "<!-- end least -->"
-    return re.sub(f"{begin}.*?{end}", lambda _: f"{begin}\n{table}\n{end}", page, flags=re.DOTALL)
+    return _put(page, "least", "\n".join([_LEAST, *map(_line, lines)]))
+
+
+def with_measured(page: str, results: Mapping[str, Any]) -> str:
+    """The page with the medians of what was timed, and where."""
+    timed = [pair for pair in _pairs() if all(_timings(results, case) for case in pair)]
+    lines = [_measured(results, case, guides) for case, guides in timed]
+    machine = (
+        f"Medians of {min(len(_timings(results, case)) for pair in timed for case in pair)}, at {results['speed']:g} "
+        f"simulated seconds in a real one and {results['parallel']} deployments at a time, on {results['processor']}, "
+        f"{results['threads']} threads, with Python {results['python']}; the load average of the last 15 minutes was "
+        f"{results['load']:g}."
+    )
+    if results["load"] > results["threads"]:
+        machine += (
+            " **That is more than the machine has threads: it had other work, and all deployments took longer than "
+            "they need, those with more steps most. How the two orders compare is in the first table.**"
+        )
+    return _put(page, "measured", "\n".join([_MEASURED, *map(_line, lines), "", machine]))
+
+
+def _measured(results: Mapping[str, Any], case: Case, guides: Case) -> list[str]:
+    ours, theirs = (_median(results, timed, *_PARTS) for timed in (case, guides))
+    real = [f"{_median(results, case, part) / ours:.1%}" for part in ("measuring_s", "engine_s")]
+    return [
+        *(_name(case), clock(ours), f"{ours / _least(case):.2f}", *real),
+        *(clock(theirs), f"{theirs / _least(guides):.2f}", f"{theirs / ours:.2f}"),
+    ]
+
+
+def _timings(results: Mapping[str, Any], case: Case) -> list[dict[str, Any]]:
+    return [timing for timing in results["timings"] if timing["case"] == asdict(case)]
+
+
+def _median(results: Mapping[str, Any], case: Case, *parts: str) -> float:
+    sums: list[float] = [sum(timing[part] for part in parts) for timing in _timings(results, case)]
+    return statistics.median(sums)
+
+
+def _put(page: str, name: str, text: str) -> str:
+    begin, end = f"<!-- {name} -->", f"<!-- end {name} -->"
+    return re.sub(f"{begin}.*?{end}", lambda _: f"{begin}\n{text}\n{end}", page, flags=re.DOTALL)
 
 
 def _line(cells: Sequence[str]) -> str:

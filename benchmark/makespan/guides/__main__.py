@@ -22,7 +22,8 @@ IDENTITY = f"{SUBSCRIPTION}/Microsoft.ManagedIdentity/userAssignedIdentities/aks
 MONITORING = ("prometheus/prometheus", "prometheus-operator/prometheus-operator", "grafana/grafana")
 """Images of kube-prometheus-stack, whose chart Helm waits for."""
 # Plain data, as Kubernetes takes it: the SDK's types of nested mappings are more than a type checker can bear.
-PRIVILEGED: Any = {"name": "aks-infiniband", "labels": {"pod-security.kubernetes.io/enforce": "privileged"}}
+PRIVILEGED: Any = {"pod-security.kubernetes.io/enforce": "privileged"}
+NAMESPACES = {"workload": "aks-infiniband", "system": "aks-infiniband-system"}
 
 stack = rdma.load()
 azure = stack.cluster
@@ -84,8 +85,10 @@ gpu_operator = stack.gpu_operator(kubeconfig)
 if gpu_operator is not None:
     done.append(rdma.GpuOperator("gpu-operator", args=gpu_operator, opts=then(provider=provider)))
 
-namespace = kubernetes.core.v1.Namespace("workload", metadata=PRIVILEGED, opts=then(provider=provider))
-done.append(namespace)
+done += [
+    kubernetes.core.v1.Namespace(name, metadata={"name": place, "labels": PRIVILEGED}, opts=then(provider=provider))
+    for name, place in NAMESPACES.items()
+]
 for name, ipoib in stack.ipoib_networks(kubeconfig).items():
     done.append(rdma.IpoibNetwork(name, args=ipoib, opts=then(provider=provider)))
 done.append(rdma.WorkloadSettings("workload", args=stack.workload_settings(), opts=then(provider=provider)))

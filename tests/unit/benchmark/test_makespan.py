@@ -1,14 +1,16 @@
 """The least that a deployment can take, and the page about it."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import pytest
+from aks_infiniband_cli.report.timeline import clock
 
 from benchmark.makespan.bound import Bound, lower_bound
 from benchmark.makespan.deployments import STACKS, Case
 from benchmark.makespan.machines import MachineModel, gpu_pods, network_pods, seconds
-from benchmark.makespan.report import Row, rendered
+from benchmark.makespan.report import Row, with_least, with_measured
+from benchmark.makespan.timing import Timing
 from rehearsal.run.images import pull_seconds
 
 OFED = {"ofedDriver": {"repository": "nvcr.io/nvidia/mellanox", "image": "doca-driver", "version": "any"}}
@@ -108,10 +110,33 @@ def test_our_order_beats_the_guides_where_the_feature_is_to_be_registered() -> N
 
 
 def test_the_page_has_both_times_and_their_ratio() -> None:
-    page = rendered(
+    page = with_least(
         "before\n<!-- least -->\nold\n<!-- end least -->\nafter", [Row(stack="dev | first", ours=600, guides=900)]
     )
     assert "\n| dev | first | 0:10:00 | 0:15:00 | 1.50 |\n" in page
     assert "old" not in page
     assert page.startswith("before")
     assert page.endswith("after")
+
+
+def test_the_page_has_medians_of_what_was_timed_and_says_where() -> None:
+    case = Case(stack="ipoib", first=False)
+    simulated = least(case) - 60
+    timings = [
+        Timing(case=timed, simulated_s=factor * simulated, measuring_s=40, engine_s=engine, chain=[])
+        for timed, factor in ((case, 1), (replace(case, guides=True), 2))
+        for engine in (20, 500, 0)
+    ]
+    results = {
+        "timings": [asdict(timing) for timing in timings],
+        **{"processor": "any", "threads": 2, "python": "3.12", "load": 1.5, "speed": 4, "parallel": 3},
+    }
+    page = with_measured("<!-- measured --><!-- end measured -->", results)
+    [row] = [line for line in page.splitlines() if line.startswith("| ipoib | later")]
+    ours, ratio, *_ = row.split(" | ")[2:]
+    assert (ours, ratio) == (clock(least(case)), "1.00")
+    assert row.endswith(f"| {(2 * simulated + 60) / (simulated + 60):.2f} |")
+    assert "Medians of 3, at 4 simulated seconds in a real one and 3 deployments at a time, on any, 2 threads" in page
+    assert "it had other work" not in page
+    assert "it had other work" in with_measured(page, {**results, "load": 2.5})
+    assert "dev" not in page, "which was not timed"
