@@ -17,6 +17,7 @@ from rehearsal.machines.network.address_controller import AddressController
 from rehearsal.machines.network.sandbox import Sandboxes
 from rehearsal.machines.nodes.upkeep import Machines
 from rehearsal.machines.pods.behaviours import ORDINARY, behaviour_of, is_job_pod
+from rehearsal.machines.pods.by_node import PodsByNode
 from rehearsal.machines.pods.effects import Effects
 from rehearsal.machines.pods.running import RunningPod
 from rehearsal.machines.pods.status import is_finished
@@ -38,6 +39,7 @@ class Simulation:
     kubelet: Kubelet
     stage: behaviour_pods.Stage
     logs: LogServer
+    by_node: PodsByNode
     _pods: dict[str, RunningPod] = field(default_factory=dict)
     _tasks: asyncio.TaskGroup = field(default_factory=asyncio.TaskGroup)
 
@@ -45,12 +47,13 @@ class Simulation:
     def of(cls, client: AsyncClient, folder: RunFolder, latencies: Latencies) -> "Simulation":
         """A simulation that keeps its files in a run folder."""
         cluster, effects = Cluster(client, _WATCHED), Effects()
+        by_node = PodsByNode.of(cluster)
         logs = LogServer.start(folder, is_running=lambda namespace, name: _is_running(cluster, namespace, name))
-        machines = Machines(cluster, effects, Inventory(folder.root), logs.port)
+        machines = Machines(cluster, effects, Inventory(folder.root), logs.port, by_node)
         sandboxes = Sandboxes(cluster=cluster, effects=effects)
         images = Images(latencies=latencies, run_folder=folder.root)
         stage = behaviour_pods.Stage(effects=effects, sandboxes=sandboxes, images=images, latencies=latencies)
-        return cls(cluster, machines, Kubelet.of(machines, sandboxes, images, folder), stage, logs)
+        return cls(cluster, machines, Kubelet.of(machines, sandboxes, images, folder), stage, logs, by_node)
 
     async def run(self, announce: Callable[[], None]) -> None:
         """Simulate until cancelled; announce is called once nodes and pods have been read and are acted on."""
@@ -75,9 +78,8 @@ class Simulation:
                 if pod.spec["nodeName"] == document["metadata"]["name"]:
                     pod.seen(pod.document, gone=True)
         elif kind == "Node":
-            for pod_document in list(self.cluster.of("Pod").values()):
-                if pod_document["spec"].get("nodeName") == document["metadata"]["name"]:
-                    self._hear_pod(pod_document, gone=False)
+            for pod_document in self.by_node.on(document["metadata"]["name"]):
+                self._hear_pod(pod_document, gone=False)
 
     def _hear_pod(self, document: Document, *, gone: bool) -> None:
         uid = document["metadata"]["uid"]

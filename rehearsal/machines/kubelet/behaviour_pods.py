@@ -82,9 +82,9 @@ class _Life:
         self._take_effect()
         while True:
             # The node lifecycle controller may have called the pod unready: a kubelet's next report corrects that.
-            await pod.cluster.wait_until(lambda: not is_ready(pod.document))
+            await pod.wait_until(lambda: not is_ready(pod.document))
             await pod.report()
-            await pod.cluster.wait_until(lambda: is_ready(pod.document))
+            await pod.wait_until(lambda: is_ready(pod.document))
 
     def _take_effect(self) -> None:
         if self.behaviour.provides is None:
@@ -158,7 +158,7 @@ class _Life:
         effects, machine = self.stage.effects, self.machine
         if not effects.provided(machine, wanted):
             log.info("pod %s/%s on %s waits for %s", self.pod.namespace, self.pod.name, machine.name, wanted)
-        await self.pod.cluster.wait_until(lambda: effects.provided(machine, wanted))
+        await effects.wait_provided(machine, wanted)
 
 
 async def _crash(pod: RunningPod, message: str) -> None:

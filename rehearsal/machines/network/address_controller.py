@@ -34,7 +34,7 @@ class AddressController:
     def _namespaces(self) -> set[str]:
         """The namespaces in which a controller runs; it looks at the pools of its own namespace only."""
         running = set(self.effects.pods_anywhere("addressController"))
-        pods = self.cluster.of("Pod").values()
+        pods = self.cluster.of("Pod").values() if running else ()
         return {pod["metadata"]["namespace"] for pod in pods if pod["metadata"]["uid"] in running}
 
     async def _keep_pool(self, pool: Document) -> None:

@@ -31,6 +31,7 @@ from rehearsal.machines.nodes.patches import (
     resource_patch,
 )
 from rehearsal.machines.pods.behaviours import Effect
+from rehearsal.machines.pods.by_node import PodsByNode
 from rehearsal.machines.pods.effects import Effects
 from rehearsal.machines.pods.running import now
 from rehearsal.watch.cluster import Cluster, Document
@@ -64,6 +65,7 @@ class Machines:
     inventory: Inventory
     log_port: int
     """Where the API server reads container logs, on loopback."""
+    by_node: PodsByNode
     _complaints: set[str] = field(default_factory=set)
 
     def offered(self, machine: Machine) -> list[OfferedResource]:
@@ -166,7 +168,7 @@ class Machines:
 
     def _pods(self, node: str, effect: Effect) -> list[Document]:
         wanted = set(self.effects.pods(node, effect))
-        return [pod for pod in self.cluster.of("Pod").values() if pod["metadata"]["uid"] in wanted]
+        return [pod for pod in self.by_node.on(node) if pod["metadata"]["uid"] in wanted]
 
     def _read(self, pod: Document, read: Callable[[str, str], list[OfferedResource]]) -> list[OfferedResource]:
         config = mounted_file(pod, self.cluster.of("ConfigMap"), CONFIG_KEY)

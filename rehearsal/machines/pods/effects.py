@@ -1,5 +1,6 @@
 """The effects of pods on their machines: which effects are in force on which machine."""
 
+import asyncio
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -25,35 +26,60 @@ class InForce:
 
 @dataclass
 class Effects:
-    """The effects of all pods, by pod UID, and what stays on their nodes without them."""
+    """The effects of all pods, by pod UID, and what stays on their nodes without them.
+
+    Nothing here looks at the pods of other nodes: a data centre may have a thousand.
+    """
 
     broken: dict[str, str] = field(default_factory=dict)
     """Node -> why its container runtime is down for good."""
-    _left: list[InForce] = field(default_factory=list)
     _by_pod: dict[str, InForce] = field(default_factory=dict)
+    _by_node: dict[str, dict[str, InForce]] = field(default_factory=dict)
+    _anywhere: dict[Effect, set[str]] = field(default_factory=dict)
+    _left: dict[str, list[InForce]] = field(default_factory=dict)
+    """Node -> what stays there."""
+    _changes: dict[str, asyncio.Event] = field(default_factory=dict)
+    """Node -> what those wait for who wait for a change of its effects."""
 
     def add(self, pod: str, in_force: InForce) -> None:
         """The pod's effect is in force from now on."""
-        self._by_pod[pod] = in_force
+        self._by_pod[pod] = self._by_node.setdefault(in_force.node, {})[pod] = in_force
+        self._anywhere.setdefault(in_force.effect, set()).add(pod)
+        self._tell(in_force.node)
 
     def discard(self, pod: str) -> None:
         """The pod's effect is over."""
         over = self._by_pod.pop(pod, None)
-        if over is not None and over.stays and over not in self._left:
-            self._left.append(over)
+        if over is None:
+            return
+        del self._by_node[over.node][pod]
+        self._anywhere[over.effect].discard(pod)
+        left = self._left.setdefault(over.node, [])
+        if over.stays and over not in left:
+            left.append(over)
+        self._tell(over.node)
 
     def forget(self, node: str) -> None:
         """The machine is gone."""
         self.broken.pop(node, None)
-        self._left = [in_force for in_force in self._left if in_force.node != node]
+        self._left.pop(node, None)
 
     def pods(self, node: str, effect: Effect) -> list[str]:
         """UIDs of the pods that have this effect on a node."""
-        return [uid for uid, in_force in self._by_pod.items() if (in_force.node, in_force.effect) == (node, effect)]
+        return [uid for uid, in_force in self._by_node.get(node, {}).items() if in_force.effect == effect]
 
     def pods_anywhere(self, effect: Effect) -> list[str]:
         """UIDs of the pods that have this effect on any node."""
-        return [uid for uid, in_force in self._by_pod.items() if in_force.effect == effect]
+        return list(self._anywhere.get(effect, ()))
+
+    async def wait_provided(self, machine: Machine, effect: Effect) -> None:
+        """Wait until a machine has what an effect provides."""
+        while not self.provided(machine, effect):
+            await self._changes.setdefault(machine.name, asyncio.Event()).wait()
+
+    def _tell(self, node: str) -> None:
+        if (change := self._changes.pop(node, None)) is not None:
+            change.set()
 
     def holds(self, node: str, effect: Effect) -> bool:
         """Whether an effect is in force on a node."""
@@ -81,4 +107,4 @@ class Effects:
         return any(in_force.lifts_memlock for in_force in self._on(node))
 
     def _on(self, node: str) -> list[InForce]:
-        return [in_force for in_force in (*self._by_pod.values(), *self._left) if in_force.node == node]
+        return [*self._by_node.get(node, {}).values(), *self._left.get(node, ())]

@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 import ipaddress
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -42,6 +42,7 @@ class RunningPod:
     """Set when the pod is being deleted, or is gone."""
     gone: bool = False
     """Whether the object is no longer there."""
+    _changed: asyncio.Event = field(default_factory=asyncio.Event)
     _writing: asyncio.Lock = field(default_factory=asyncio.Lock)
     _written: Document = field(default_factory=dict)
 
@@ -87,10 +88,20 @@ class RunningPod:
     def seen(self, document: Document, *, gone: bool) -> None:
         """Take note of a change of the object, unless what was written here is newer."""
         if _version(document) >= _version(self.document):
-            self.document = document
+            self._take(document)
         self.gone = self.gone or gone
         if gone or document["metadata"].get("deletionTimestamp"):
             self.deleted.set()
+
+    def _take(self, document: Document) -> None:
+        self.document = document
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+    async def wait_until(self, condition: Callable[[], bool]) -> None:
+        """Wait until a condition over the pod's document holds: the changes of all others are none of its business."""
+        while not condition():
+            await self._changed.wait()
 
     async def report(self) -> None:
         """Write the status that the containers' views amount to, if it is another than the one last written."""
@@ -120,7 +131,7 @@ class RunningPod:
             )
             if patched is not None:
                 self._written = status
-                self.document = patched.to_dict()
+                self._take(patched.to_dict())
 
     async def tell(self, reason: str, message: str, *, warning: bool = False) -> None:
         """Say in an event, as the kubelet does, what becomes of the pod."""
