@@ -30,19 +30,23 @@ class Cost(NamedTuple):
     mebibytes: float
 
 
+def project(folder: Path, pools: int) -> Path:
+    """The project in a folder, its stack `dev` with so many pools of two ND96isr_H100_v5."""
+    for name in ("__main__.py", "Pulumi.yaml"):
+        shutil.copy(PROJECT / name, folder)
+    shutil.copytree(PROJECT / "values", folder / "values", dirs_exist_ok=True)
+    stack = yaml.safe_load((PROJECT / "Pulumi.dev.yaml").read_text())
+    stack["config"]["aks-infiniband:pools"] = [
+        {"name": f"pool{number:03}", "vmSize": "Standard_ND96isr_H100_v5", "count": 2} for number in range(pools)
+    ]
+    (folder / "Pulumi.dev.yaml").write_text(yaml.safe_dump(stack))
+    return folder
+
+
 def cost(pools: int) -> Cost:
     """Run the program of the stack `dev`, with so many pools, in this process."""
     with tempfile.TemporaryDirectory() as temporary:
-        folder = Path(temporary)
-        for name in ("__main__.py", "Pulumi.yaml"):
-            shutil.copy(PROJECT / name, folder)
-        shutil.copytree(PROJECT / "values", folder / "values")
-        stack = yaml.safe_load((PROJECT / "Pulumi.dev.yaml").read_text())
-        stack["config"]["aks-infiniband:pools"] = [
-            {"name": f"p{number}", "vmSize": "Standard_ND96isr_H100_v5", "count": 2} for number in range(pools)
-        ]
-        (folder / "Pulumi.many.yaml").write_text(yaml.safe_dump(stack))
-        requests = program.run(folder, "many")
+        requests = program.run(project(Path(temporary), pools), "dev")
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return Cost(pools, len(requests.resources), time.process_time(), peak / 1024)
 

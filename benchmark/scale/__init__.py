@@ -1,0 +1,1 @@
+"""What many pools and many machines cost: the program, the engine, and a rehearsal."""

@@ -1,0 +1,36 @@
+"""`python -m benchmark.scale`: measure what pools and machines cost, and write it into docs/scale.md."""
+
+import argparse
+import multiprocessing
+import tempfile
+from pathlib import Path
+
+from benchmark import program
+from benchmark.scale import engine, machines
+from benchmark.scale.report import DOCUMENT, machine_row, pool_rows, rendered
+
+parser = argparse.ArgumentParser(prog="benchmark.scale", description=__doc__)
+parser.add_argument("--pools", type=int, nargs="*", default=[1, 10, 50], help="none: leave that table as it is")
+parser.add_argument("--machines", type=int, nargs="*", default=[10, 100], help="none: leave that table as it is")
+
+
+def program_costs(pools: list[int]) -> list[program.Cost]:
+    """Each in a process of its own."""
+    found = []
+    for number in pools:
+        with multiprocessing.get_context("spawn").Pool(1) as process:
+            found.append(process.apply(program.cost, (number,)))
+    return found
+
+
+if __name__ == "__main__":
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="scale-") as folder:
+        if arguments.pools:
+            # First: a process begins with the largest memory that the one has had which starts it.
+            alone = program_costs(arguments.pools)
+            rows = pool_rows(alone, list(engine.costs(arguments.pools, Path(folder))))
+            DOCUMENT.write_text(rendered(DOCUMENT.read_text(), "pools", rows))
+        if arguments.machines:
+            rows = [machine_row(cost) for cost in machines.costs(arguments.machines, Path(folder))]
+            DOCUMENT.write_text(rendered(DOCUMENT.read_text(), "machines", rows))
