@@ -81,6 +81,7 @@ def test_node_preparation_gives_up_its_privileges_when_a_node_is_prepared(stack:
     assert [pod.to_dict()["status"]["phase"] for pod in idle] == ["Running"] * 6
 
 
+@pytest.mark.field_report("C12", "R19")
 def test_a_check_names_the_device_whose_link_is_down_and_the_one_that_counts_errors(
     stack: Stack, brought_up: Outcome
 ) -> None:
