@@ -1,4 +1,4 @@
-"""What a rehearsal of many machines costs: from nothing to drivers on every machine, the whole data centre with it.
+"""What a rehearsal of many machines costs: from nothing to the end of `up`, the whole data centre with it.
 
 The validation is not part of it: on simulated machines it is real processes, and `make test-all` measures it with 100.
 """
@@ -60,6 +60,9 @@ def _project(folder: Path, machines: int) -> Path:
     stack["config"]["aks-infiniband:pools"] = [
         {"name": f"pool{number:03}", "vmSize": _SIZE, "count": count} for number, count in enumerate(pools)
     ]
+    # A /24 for each machine.
+    cluster = stack["config"].setdefault("aks-infiniband:cluster", {})
+    cluster.setdefault("network", {})["podCidr"] = "10.128.0.0/12"
     stack["config"]["aks-infiniband:validation"] = {"mode": "off"}
     file.write_text(yaml.safe_dump(stack))
     return folder
