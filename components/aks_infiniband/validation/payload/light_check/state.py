@@ -78,7 +78,8 @@ def state_of(
     )
     rates = {f"{hca['rate_gbps']:g}" for hca in facts["hcas"] if hca["rate_gbps"]}
     measured = f"writes at {min(bandwidth.values()):g} Gb/s or more" if bandwidth else "bandwidth not measured"
-    good = f"{len(facts['hcas'])} ports Active at {', '.join(sorted(rates))} Gb/s, no error counted, {measured}"
+    links = f"{len(facts['hcas'])} ports Active at {', '.join(sorted(rates))} Gb/s"
+    good = f"{links}, error counters within their limits, {measured}"
     return {
         "checked": int(now),
         "healthy": not failed,
