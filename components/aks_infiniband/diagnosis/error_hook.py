@@ -124,10 +124,20 @@ async def job_results(kubeconfig: str, namespace: str, run: str, config_map: str
     return found
 
 
+_ONE_AT_A_TIME: Final = threading.Lock()
+"""A program that read three Jobs' results at once ended with SIGSEGV in msgspec 0.22, with which lightkube reads
+answers (seen 2026-11-22); that threads which first read a type at once are the cause is assumed."""
+
+
 async def _within_limit(look: Callable[[], _T]) -> _T | None:
-    """What a look finds; None after the limit."""
+    """What a look finds; None after the limit, which counts the time for which others look."""
     seen: list[_T] = []
-    thread = threading.Thread(target=lambda: seen.append(look()), name="diagnosis", daemon=True)
+
+    def take_turn() -> None:
+        with _ONE_AT_A_TIME:
+            seen.append(look())
+
+    thread = threading.Thread(target=take_turn, name="diagnosis", daemon=True)
     thread.start()
     deadline = time.monotonic() + LIMIT_SECONDS
     while thread.is_alive() and time.monotonic() < deadline:

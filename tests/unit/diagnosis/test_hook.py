@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+import time
 from typing import Any
 
 import pulumi
@@ -134,3 +135,22 @@ def test_a_credential_plugin_is_asked_in_the_version_that_is_understood(tmp_path
     plugin = f'{{exec: {{apiVersion: client.authentication.k8s.io/v1, command: "{script}"}}}}'
     view = collect(UNREACHABLE.replace("{token: t}", plugin), [], limit_seconds=5)
     assert any("client.authentication.k8s.io/v1beta1" in text for text in view.unread)
+
+
+def test_looks_at_the_cluster_follow_one_another() -> None:
+    """Two threads that read answers for the first time at once would end the program."""
+    looking, most = 0, 0
+
+    def look() -> bool:
+        nonlocal looking, most
+        looking += 1
+        most = max(most, looking)
+        time.sleep(0.05)
+        looking -= 1
+        return True
+
+    async def together() -> list[bool | None]:
+        return await asyncio.gather(*(error_hook._within_limit(look) for _ in range(3)))
+
+    assert asyncio.run(together()) == [True] * 3
+    assert most == 1
