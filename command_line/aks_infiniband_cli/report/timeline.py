@@ -87,14 +87,17 @@ def _spans(times: Mapping[str, tuple[float, float]], state: Mapping[str, Any]) -
     """What a provider made; a component's time is that of its children."""
     stored = state.get("deployment") or state.get("checkpoint", state).get("latest") or {}
     waits: dict[str, set[str]] = {}
+    asked: set[str] = set()
     for resource in stored.get("resources", []):
         needed = set(resource.get("dependencies", []))
         waits.setdefault(resource["urn"], set()).update(needed)
         if resource.get("provider"):
             provider = resource["provider"].rsplit("::", 1)[0]  # it is named by its URN and its ID
             waits[resource["urn"]].add(provider)
-            if provider.rpartition("::")[2].startswith("default"):  # the engine makes it for what first needs it
+            # The engine makes a default provider for the first resource that needs it; later ones may need that one.
+            if provider.rpartition("::")[2].startswith("default") and provider not in asked:
                 waits.setdefault(provider, set()).update(needed)
+            asked.add(provider)
     found = []
     for resource in stored.get("resources", []):
         if resource.get("custom") and resource["urn"] in times:
@@ -112,6 +115,7 @@ def longest_chain(spans: Sequence[Span]) -> list[Link]:
     span: Span | None = max(spans, key=lambda span: span.end)
     links: list[Link] = []
     while span is not None:
+        del by_urn[span.urn]  # nothing stands in a chain twice, whatever a state says
         links.append(Link(name=span.name, start=span.start, end=span.end, waited=False))
         before = [by_urn[urn] for urn in span.waits_for if urn in by_urn and by_urn[urn].end <= span.start]
         previous = max(before, key=lambda other: other.end, default=None)

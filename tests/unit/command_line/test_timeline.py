@@ -94,6 +94,21 @@ def test_a_provider_that_the_engine_makes_late_waits_for_what_its_first_resource
     assert names[0] == "azure-native default"
 
 
+def test_a_provider_does_not_wait_for_what_was_made_through_it_before() -> None:
+    """The engine's times may be the same for a provider and for its first resources; no chain may go round then."""
+    first, second = f"{PREFIX}random:index:Id::first", f"{PREFIX}random:index:Id::second"
+    made, stored = result(), state()
+    made["resources"] = [
+        {"urn": urn, "start_s": 0, "end_s": 0, "status": "create"} for urn in (PROVIDER, first, second)
+    ]
+    stored["deployment"]["resources"] += [
+        {"urn": first, "custom": True, "provider": f"{PROVIDER}::0000-id"},
+        {"urn": second, "custom": True, "provider": f"{PROVIDER}::0000-id", "dependencies": [first]},
+    ]
+    waits_for = {span.urn: span.waits_for for span in from_result(made, stored)}
+    assert waits_for == {PROVIDER: frozenset(), first: {PROVIDER}, second: {PROVIDER, first}}
+
+
 def test_the_links_of_the_chain_add_up_to_the_whole_update() -> None:
     spans = from_result(result(), state())
     assert sum(link.seconds for link in longest_chain(spans)) == max(span.end for span in spans)
