@@ -112,6 +112,7 @@ def _etcd(run: RunFolder, ports: Mapping[str, int]) -> Part:
             f"--listen-peer-urls={peer}",
             f"--initial-advertise-peer-urls={peer}",
             f"--initial-cluster=default={peer}",
+            "--socket-reuse-port",
             "--client-cert-auth",
             f"--trusted-ca-file={authority}",
             f"--cert-file={run.pki / 'etcd.crt'}",
@@ -137,6 +138,7 @@ def _api_server(run: RunFolder, ports: Mapping[str, int]) -> Part:
             # else it looks for the default route's interface, and ends where there is none
             f"--advertise-address={LOOPBACK}",
             f"--secure-port={ports['kube-apiserver']}",
+            "--permit-port-sharing",
             f"--etcd-servers=https://{LOOPBACK}:{ports['etcd']}",
             f"--etcd-cafile={pki / 'etcd-ca.crt'}",
             f"--etcd-certfile={pki / 'etcd-client.crt'}",
@@ -203,6 +205,7 @@ def _component(run: RunFolder, name: str, ports: Mapping[str, int]) -> tuple[str
         f"--authorization-kubeconfig={kubeconfig}",
         f"--bind-address={LOOPBACK}",
         f"--secure-port={ports[name]}",
+        "--permit-port-sharing",
         f"--tls-cert-file={run.pki / name}.crt",
         f"--tls-private-key-file={run.pki / name}.key",
         "--leader-elect=false",

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterable
-from contextlib import ExitStack
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 
 
-def free_ports(names: Iterable[str]) -> dict[str, int]:
-    """One free loopback port per name, all different.
+@contextmanager
+def held_ports(names: Iterable[str]) -> Iterator[Mapping[str, int]]:
+    """One free loopback port per name, all different, which nobody else gets while the context lasts.
 
-    The ports are held while they are chosen and released together: the kernel hands out ports for listening and for
-    outgoing connections from different halves of its range, so another program is unlikely to take one in the moment
-    before its owner listens; if one does, that part fails at start and its log says so.
+    A part listens long after its port was chosen, when others are ready. Until then another program on a busy machine
+    would get the port; so it stays bound here, without a listener. The parts share it (SO_REUSEPORT), which the kernel
+    allows to programs of the same user that all ask for it.
     """
     with ExitStack() as held:
         ports: dict[str, int] = {}
         for name in names:
-            listener = held.enter_context(socket.socket(socket.AF_INET, socket.SOCK_STREAM))
-            listener.bind(("127.0.0.1", 0))
-            ports[name] = listener.getsockname()[1]
-        return ports
+            place = held.enter_context(socket.socket(socket.AF_INET, socket.SOCK_STREAM))
+            place.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+            place.bind(("127.0.0.1", 0))
+            ports[name] = place.getsockname()[1]
+        yield ports

@@ -16,14 +16,14 @@ import os
 import signal
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 
 import psutil
 
 from rehearsal.control_plane import parts as part_table
 from rehearsal.control_plane.credentials import write_credentials
 from rehearsal.control_plane.parts import Part
-from rehearsal.control_plane.ports import free_ports
+from rehearsal.control_plane.ports import held_ports
 from rehearsal.control_plane.processes import RunningPart, adopt_orphans, end, processes_of_run
 from rehearsal.control_plane.readiness import POLL_S, ask
 from rehearsal.machines import stages
@@ -46,6 +46,7 @@ class Supervisor:
         self.names = part_table.select(names)
         self._running: dict[str, RunningPart] = {}
         self._ports: Mapping[str, int] = {}
+        self._held = ExitStack()
         self._state = "starting"
         self._error: str | None = None
         self._kept = False
@@ -82,10 +83,11 @@ class Supervisor:
             with suppress(asyncio.CancelledError, Exception):
                 await starting
             await self._end_all()
+            self._held.close()
 
     async def _start_all(self) -> None:
         self.run.prepare()
-        self._ports = free_ports(part_table.PORTS)
+        self._ports = self._held.enter_context(held_ports(part_table.PORTS))
         write_credentials(self.run, api_server_port=self._ports["kube-apiserver"])
         if "kwok" in self.names:
             write_atomically(self.run.kwok_config, stages.render(self.speed, pods="machines" not in self.names))

@@ -1,6 +1,7 @@
 """The table of parts: what runs, in which order, and on which addresses."""
 
 import re
+import socket
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from rehearsal.control_plane import ALL_PARTS, CONTROL_PLANE_ONLY, SIMULATORS, R
 from rehearsal.control_plane import parts as part_table
 from rehearsal.control_plane.credentials import SERVICE_RANGE
 from rehearsal.control_plane.parts import PORTS, Part, ServesHttps, WritesFile
-from rehearsal.control_plane.ports import free_ports
+from rehearsal.control_plane.ports import held_ports
 
 
 @pytest.fixture(name="table")
@@ -80,7 +81,17 @@ def test_a_selection_without_the_whole_control_plane_is_refused() -> None:
 
 def test_ports_are_free_and_all_different() -> None:
     names = [f"port-{number}" for number in range(50)]
-    ports = free_ports(names)
-    assert list(ports) == names
-    assert len(set(ports.values())) == len(names)
-    assert min(ports.values()) > 1023
+    with held_ports(names) as ports:
+        assert list(ports) == names
+        assert len(set(ports.values())) == len(names)
+        assert min(ports.values()) > 1023
+
+
+def test_nobody_gets_the_port_of_a_part_before_it_listens_and_the_part_does() -> None:
+    with held_ports(["part"]) as ports, socket.socket() as stranger, socket.socket() as part:
+        with pytest.raises(OSError, match="in use"):
+            stranger.bind(("127.0.0.1", ports["part"]))
+        part.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        part.bind(("127.0.0.1", ports["part"]))
+        part.listen()
+        socket.create_connection(("127.0.0.1", ports["part"]), timeout=10).close()
