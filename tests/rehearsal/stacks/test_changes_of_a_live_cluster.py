@@ -4,6 +4,7 @@ Nothing is validated: that a change is followed by a validation is tested with t
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import pairwise, permutations
 from pathlib import Path
 from typing import Final, get_args
@@ -12,12 +13,13 @@ import pytest
 from aks_infiniband.facts.catalog.machine import Mode
 from lightkube.resources.core_v1 import Pod
 
-from tests.rehearsal.engine_runs import Outcome
+from tests.rehearsal.engine_runs import Outcome, run
 from tests.rehearsal.shell import shell
 from tests.rehearsal.waiting import eventually
 
 from .by_hand import change_pool
 from .conftest import Stack
+from .test_mixed import NicClusterPolicy
 
 pytestmark = pytest.mark.long
 STACK = "dev"
@@ -30,6 +32,10 @@ OFFERS: Final[Mapping[str, dict[str, str]]] = {
     "driver-only": {},
 }
 """What a machine with one HCA offers in each mode."""
+PATCH: Final = """
+kubectl patch nicclusterpolicies.mellanox.com nic-cluster-policy --type merge \
+  --patch '{"spec": {"rdmaSharedDevicePlugin": {"version": "by-hand"}}}'
+"""
 
 
 def every_change(modes: tuple[str, ...]) -> Iterator[str]:
@@ -136,4 +142,27 @@ def test_what_somebody_scaled_or_deleted_is_found_by_refresh_and_repaired_by_up(
         "ValidatingAdmissionPolicyBinding rdma-workload": "create",
     }
     assert len(stack.nodes(agentpool="hb")) == 1
+    assert stack.preview().changed == {}
+
+
+def test_a_field_that_somebody_changed_is_named_with_the_command_that_takes_it_back(
+    stack: Stack, brought_up: Outcome, tmp_path: Path
+) -> None:
+    shell(stack.rehearsal, PATCH, folder=tmp_path)
+    assert stack.run("refresh").succeeded
+    refused = stack.preview()
+    assert not refused.succeeded
+    assert (
+        'conflict with "kubectl-patch" using mellanox.com/v1alpha1: .spec.rdmaSharedDevicePlugin.version'
+        in refused.said
+    )
+    assert "PULUMI_K8S_ENABLE_PATCH_FORCE=true pulumi up takes them back" in refused.said
+    engine = stack.rehearsal.engine()
+    forcing = replace(engine, environment={**engine.environment, "PULUMI_K8S_ENABLE_PATCH_FORCE": "true"})
+    planned, forced = run(forcing, "preview"), run(forcing, "up")
+    assert forced.succeeded, forced.said
+    assert forced.plan == planned.plan
+    assert kinds(forced) == {"NicClusterPolicy rdma-nic-cluster-policy": "update"}
+    (policy,) = stack.cluster().list(NicClusterPolicy)
+    assert dict(policy)["spec"]["rdmaSharedDevicePlugin"]["version"] != "by-hand"
     assert stack.preview().changed == {}
