@@ -4,12 +4,15 @@ The validation is not part of it: on simulated machines it is real processes, an
 """
 
 import os
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import yaml
+from lightkube import Client, KubeConfig
+from lightkube.resources.core_v1 import Node
 
 from benchmark.program import project
 from benchmark.scale.engine import run_command
@@ -20,6 +23,8 @@ from rehearsal.session import Rehearsal
 
 _SIZE: Final = "Standard_HB120rs_v3"
 _LARGEST_POOL: Final = 100
+_RESOURCE: Final = "rdma/shared_ib"
+_PAUSE_SECONDS: Final = 2.0
 _TICKS: Final = os.sysconf("SC_CLK_TCK")
 
 
@@ -48,8 +53,21 @@ def _cost(machines: int, folder: Path) -> Cost:
     )
     with measured(whole=True) as usage, rehearsal.data_centre():
         run_command(rehearsal.engine(), "up")
+        _await_drivers(rehearsal.run, machines)
         parts = _parts()
     return Cost(machines=machines, usage=usage, parts=parts)
+
+
+def _await_drivers(run: RunFolder, machines: int) -> None:
+    """Wait until every machine offers RDMA: with the validation off, `up` does not wait for that."""
+    client = Client(config=KubeConfig.from_file(run.kubeconfig), trust_env=False)
+
+    def offers() -> int:
+        nodes = (node.to_dict() for node in client.list(Node))
+        return sum(_RESOURCE in node["status"].get("allocatable", {}) for node in nodes)
+
+    while offers() < machines:
+        time.sleep(_PAUSE_SECONDS)
 
 
 def _project(folder: Path, machines: int) -> Path:
