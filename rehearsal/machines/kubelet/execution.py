@@ -93,7 +93,10 @@ class Execution:
             process.kill()
 
     async def _while_lost(self) -> None:
-        """Where the machine is to be lost now: its node is NotReady until the fault is gone, or the pod."""
+        """Where the machine is to be lost now: wait until it answers again. It stays lost when the pod is deleted."""
+        await asyncio.shield(self._lose())
+
+    async def _lose(self) -> None:
         broken, node = self.kubelet.machines.effects.broken, self.machine.name
 
         def stop_answering(_: object) -> None:

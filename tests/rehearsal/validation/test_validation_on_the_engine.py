@@ -175,6 +175,7 @@ def test_a_login_that_expires_during_the_update_is_named_and_after_another_the_n
     assert validated.report("expiring")["verdict"] == "pass"
 
 
+@pytest.mark.long  # the whole wait for a Job that cannot end
 def test_a_node_that_is_lost_while_its_pool_is_measured_is_named(validated: Validated) -> None:
     validated.pool("losing", fabrics=("one", "one"))
     _, gone = validated.machines("losing")
