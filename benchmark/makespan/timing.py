@@ -84,7 +84,7 @@ def _measuring(rehearsal: Rehearsal) -> dict[str, float]:
     """By the Job of each validation: real seconds from its last node's being ready to its last pod's end."""
     began: dict[str, float] = {}
     ended: dict[str, float] = {}
-    client = Client(config=KubeConfig.from_file(rehearsal.run.kubeconfig))
+    client = Client(config=KubeConfig.from_file(rehearsal.run.kubeconfig), trust_env=False)
     for pod in (pod.to_dict() for pod in client.list(Pod, namespace="*")):
         job, status = pod["metadata"].get("labels", {}).get("batch.kubernetes.io/job-name"), pod["status"]
         if job and status.get("initContainerStatuses"):

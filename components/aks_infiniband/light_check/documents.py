@@ -8,6 +8,7 @@ from typing import Any, Final
 from aks_infiniband.facts.baselines import GivenThreshold
 from aks_infiniband.facts.pool import RDMA_SHARED_RESOURCE, Pool
 from aks_infiniband.facts.versions import VALIDATION_IMAGE
+from aks_infiniband.hosts.node_daemon import SMALL, UNPRIVILEGED
 from aks_infiniband.operators.nic_policy_spec import PODS_PER_NODE
 from aks_infiniband.resources.metadata import labels
 from aks_infiniband.resources.registry import Registry
@@ -51,7 +52,6 @@ Job that found no idle node."""
 _START_SECONDS: Final = 600
 """A run that could not begin within this time of its schedule is left out."""
 _REPORTS: Final = "/var/lib/aks-infiniband/reports"
-_NOBODY: Final = 65534
 
 
 def report_name(pool: Pool) -> str:
@@ -167,22 +167,12 @@ def exporter_spec(pools: Sequence[Pool], registry: Registry) -> dict[str, Any]:
         "env": python_environment(),
         "ports": [{"name": "metrics", "containerPort": PORT}],
         "readinessProbe": {"httpGet": {"path": "/metrics", "port": "metrics"}},
-        "resources": {"requests": {"cpu": "10m", "memory": "32Mi"}, "limits": {"memory": "128Mi"}},
-        "securityContext": {
-            "allowPrivilegeEscalation": False,
-            "capabilities": {"drop": ["ALL"]},
-            "readOnlyRootFilesystem": True,
-        },
+        "resources": SMALL,
+        "securityContext": UNPRIVILEGED,
         "volumeMounts": [payload_mount(), *mounts],
     }
     pod = {
         "automountServiceAccountToken": False,
-        "securityContext": {
-            "runAsNonRoot": True,
-            "runAsUser": _NOBODY,
-            "runAsGroup": _NOBODY,
-            "seccompProfile": {"type": "RuntimeDefault"},
-        },
         "containers": [serving],
         "volumes": [
             _program_volume(),

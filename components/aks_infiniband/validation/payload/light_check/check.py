@@ -92,7 +92,7 @@ class LightCheck:
         data = self._data()
         found = entries_of(data, self.pod.me.run)
         state = self._state(json.loads(data.get(KEY) or "{}").get("nodes", {}), found, self._measure(lead, found))
-        stale = dict.fromkeys(key for key in stale_keys(data, list(found)))
+        stale = dict.fromkeys(stale_keys(data, list(found)))
         self.pod.api.merge_config_map_data(
             self.arguments.namespace, self.arguments.report, {KEY: json.dumps(state), **stale}
         )
