@@ -2,7 +2,7 @@
 
 A terminal's Ctrl-C reaches make and its commands alike. A SIGINT to make alone does not: it waits for its command's
 end, and passes nothing on (GNU make, commands.c, fatal_error_signal). What can be seen of it is that it catches the
-signal no longer.
+signal no longer. A make that a script started in the background never catches it: the shell has it ignore the signal.
 """
 
 import signal
@@ -26,8 +26,6 @@ def make_above() -> int | None:
 def was_interrupted(make: int) -> bool:
     """Whether a make that once ran this command waits for its end after a SIGINT."""
     with suppress(OSError):
-        for line in Path(f"/proc/{make}/status").read_text().splitlines():
-            name, _, value = line.partition(":")
-            if name == "SigCgt":
-                return not int(value, 16) & _BIT
+        lines = (line.partition(":") for line in Path(f"/proc/{make}/status").read_text().splitlines())
+        return not any(int(value, 16) & _BIT for name, _, value in lines if name in {"SigCgt", "SigIgn"})
     return False

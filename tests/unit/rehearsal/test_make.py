@@ -31,6 +31,13 @@ def test_a_command_notices_that_its_make_was_interrupted(tmp_path: Path) -> None
         assert make.stdout.readline() == "ends\n"
 
 
+def test_a_make_that_a_script_started_in_the_background_was_not_interrupted(tmp_path: Path) -> None:
+    program = "from rehearsal.run.make import *; print(was_interrupted(make_above()))"
+    (tmp_path / "Makefile").write_text(f"it:\n\t@PYTHONPATH={PROJECT} {sys.executable} -c '{program}'\n")
+    line = ["sh", "-c", f"make --silent --file {tmp_path}/Makefile it & wait"]
+    assert subprocess.run(line, capture_output=True, text=True, check=True).stdout == "False\n"
+
+
 def test_who_was_started_by_nobodys_make_is_not_stopped(tmp_path: Path) -> None:
     program = "from rehearsal.run.make import make_above; print(make_above())"
     line = ["setsid", "--wait", "sh", "-c", f"sh -c '{sys.executable} -c \"{program}\"; true'; true"]
