@@ -1,1 +1,1 @@
-"""`aks-infiniband rollout`: another NIC driver on one node first, measured, and then on the rest, or not."""
+"""`aks-infiniband rollout`: another driver on one node first, measured, and then on the rest, or not."""

@@ -17,6 +17,8 @@ _SCHEMA_VERSION: Final = 1
 def declare(parser: argparse.ArgumentParser) -> None:
     """Add the flags of `rollout`."""
     declare_cluster(parser)
+    kinds = "whose driver changes, the HCAs' or the GPUs'; default: nic"
+    parser.add_argument("--driver", choices=("nic", "gpu"), default="nic", help=kinds)
     how = parser.add_mutually_exclusive_group()
     how.add_argument("--first", metavar="NODE", help="the node that gets the driver first; default: an idle one")
     how.add_argument("--release", action="store_true", help="let the nodes that are held go on, whatever was measured")
@@ -30,12 +32,13 @@ def rollout(given: argparse.Namespace) -> Answer:
 
     from aks_infiniband_cli.console import CommandError  # noqa: PLC0415
     from aks_infiniband_cli.rollout import gate  # noqa: PLC0415
+    from aks_infiniband_cli.rollout.drivers import DRIVERS  # noqa: PLC0415
     from aks_infiniband_cli.validate.looking import connected  # noqa: PLC0415
 
     file = kubeconfig_of(given)
     with at_work(f"Reading the cluster of context {file.context}") as say:
         if not given.release and not given.back:
-            return _answer(gate.roll_out(file.kubeconfig, given.first, say))
+            return _answer(gate.roll_out(file.kubeconfig, DRIVERS[given.driver], given.first, say))
         try:
             let_go = gate.let_go_when_back if given.back else gate.let_go
             released = let_go(connected(file.kubeconfig))
@@ -54,7 +57,8 @@ def _answer(found: "Rollout") -> Answer:
         "schema_version": _SCHEMA_VERSION,
         "accepted": not found.shortfalls,
         "first": found.first,
-        "driver": {"before": found.before, "now": found.now},
+        "driver": {"name": found.driver.name, "before": found.before, "now": found.now},
+        "not_held": list(found.not_held),
         "shortfalls": list(found.shortfalls),
         "held": list(found.others) if found.shortfalls else [],
         "released": [] if found.shortfalls else list(found.others),
@@ -70,20 +74,23 @@ def _answer(found: "Rollout") -> Answer:
 
 def _lines(found: "Rollout") -> list[tuple[str, str]]:
     """Each line below what was measured, and its style on a terminal."""
-    from aks_infiniband_cli.rollout.gate import UPDATE  # noqa: PLC0415
-
-    others = ", ".join(found.others)
+    others, changed = ", ".join(found.others), ", ".join(found.not_held)
+    everywhere = [(f"not held, the {found.driver.operator} changed them on every node: {changed}", "yellow")]
     if not found.shortfalls:
         return [
             (f"accepted on {found.first}: {found.now}", "green"),
+            *(everywhere if changed else ()),
             (f"the others follow, one by one: {others}", ""),
             ("  then: pulumi up, which measures the whole pool", "cyan"),
         ]
-    back = f"set networkOperator.driverVersion as it was, run {UPDATE}, and then aks-infiniband rollout --back"
+    changes = f"set {found.driver.setting} as it was, run {found.driver.update}"
+    if changed or found.before == found.now:
+        changes = f"set what changed of the {found.driver.operator} as it was, update it as before"
     return [
         *((f"short on {found.first}: {shortfall}", "bold red") for shortfall in found.shortfalls),
+        *(everywhere if changed else ()),
         (f"held back, with {found.before}: {others}", "yellow"),
-        (f"  go back: {back}", "cyan"),
+        (f"  go back: {changes}, and then aks-infiniband rollout --back", "cyan"),
         ("  go on all the same: aks-infiniband rollout --release, and then pulumi up", "cyan"),
     ]
 
@@ -92,7 +99,7 @@ ROLLOUT: Final = Command(
     name="rollout",
     help="have another driver on one node first, measured, and on the rest only if it is as good",
     description=(
-        "Holds every node but one back, waits until an update brings another NIC driver there, and measures it "
+        "Holds every node but one back, waits until an update brings another driver there, and measures it "
         "against what the stack has accepted. Then the others follow; or it stops, and says what fell by how much."
     ),
     example="aks-infiniband rollout",

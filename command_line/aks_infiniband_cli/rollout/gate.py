@@ -3,16 +3,17 @@
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from aks_infiniband.validation.reports import Promise, lacks, severity
 from httpx2 import HTTPError
 from lightkube import Client
-from lightkube.generic_resource import create_global_resource
+from lightkube.resources.apps_v1 import DaemonSet
 from lightkube.resources.core_v1 import Node, Pod
 
 from aks_infiniband_cli.console import CommandError
-from aks_infiniband_cli.rollout.hold import FAILED, STATE, held, hold, is_passed_over, labels_of, release
+from aks_infiniband_cli.rollout.drivers import Driver, Loaded
+from aks_infiniband_cli.rollout.hold import FAILED, held, hold, is_passed_over, labels_of, release
 from aks_infiniband_cli.validate.deployed import Deployed, Object, expected_of
 from aks_infiniband_cli.validate.documents import Run
 from aks_infiniband_cli.validate.looking import connected, pool_of, read_cluster
@@ -20,37 +21,31 @@ from aks_infiniband_cli.validate.nodes import choose, name_of
 from aks_infiniband_cli.validate.rendering import Pool
 from aks_infiniband_cli.validate.run import Cluster, Say, measure, until
 
-UPDATE: Final = "`pulumi up --target '**rdma-nic-*'`"
-"""Updates the policies that hold the driver's version and nothing else. A whole update would measure the pool, too, and
-its pods and those of this command would wait for each other's nodes."""
-_DRIVER: Final = "nvidia.com/ofed-driver"
-"""Label of the driver's pods."""
 _COULD_NOT_BE_MADE: Final = 1
 """Severity of a check; 0 is a failure, and what is above is a warning or no problem."""
-_POLICIES: Final = (
-    create_global_resource("mellanox.com", "v1alpha1", "NicClusterPolicy", "nicclusterpolicies"),
-    create_global_resource("mellanox.com", "v1alpha1", "NicNodePolicy", "nicnodepolicies"),
-)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Rollout:
     """What came of it."""
 
+    driver: Driver
     first: str
     before: str
     """The driver's image that the first node had."""
     now: str
-    """The image that it has."""
+    """The image that it has; the same where an operator of another version puts something else around it."""
     others: Sequence[str]
     """The other nodes that nobody else holds: held back where there are shortfalls, else on their way."""
+    not_held: Sequence[str]
+    """DaemonSets of the same operator that changed meanwhile, and that Kubernetes replaces on every node."""
     shortfalls: Sequence[str]
     """What is not as it was accepted."""
     pool: Pool | None
     """What was measured; None where the node did not get the driver."""
 
 
-def roll_out(kubeconfig: str, wanted: str | None, say: Say) -> Rollout:
+def roll_out(kubeconfig: str, driver: Driver, wanted: str | None, say: Say) -> Rollout:
     """Hold back every node but one, wait until that one has another driver, measure it, and judge.
 
     wanted: the first node; None: an idle one. Nodes that are held stay so, whatever ends this. Raises CommandError
@@ -60,28 +55,32 @@ def roll_out(kubeconfig: str, wanted: str | None, say: Say) -> Rollout:
     client = connected(kubeconfig)
     validations, nodes, pods = read_cluster(client)
     try:
-        _refuse(client, nodes)
-        images = driver_images(pods)
-        validation, first = first_node(validations, nodes, pods, images, wanted)
-        others = [n for n in nodes if name_of(n) in images and name_of(n) != first and not is_passed_over(n)]
+        _refuse(client, nodes, driver)
+        loaded = driver.loaded(pods)
+        validation, first = first_node(validations, nodes, pods, driver, wanted)
+        others = [n for n in nodes if name_of(n) in loaded and name_of(n) != first and not is_passed_over(n, driver)]
+        beside = _generations(client, driver, pods)
         for node in others:
-            hold(client, node)
-        _tell(first, len(others))
+            hold(client, node, driver, first)
+        _tell(driver, first, len(others))
         say(f"Waiting for another driver on node {first}")
-        now = _await_driver(client, validation, first, images[first])
+        now = _await_driver(client, validation, driver, first, loaded[first])
         pool, shortfalls = None, [f"the upgrade of the driver has failed on node {first}: aks-infiniband doctor"]
         if now is not None:
-            pool = _measured(Cluster(client=client, kubeconfig=kubeconfig), validation, first, say)
+            pool = _measured(Cluster(client=client, kubeconfig=kubeconfig), validation, driver, first, say)
             shortfalls = shortfalls_of(pool)
+        changed = _generations(client, driver, pods).items() - beside.items()
         if not shortfalls:
             let_go(client)
     except HTTPError as error:
         raise CommandError(f"the cluster cannot be asked: {error}") from error
     return Rollout(
+        driver=driver,
         first=first,
-        before=images[first],
-        now=now or images[first],
+        before=loaded[first].image,
+        now=(now or loaded[first]).image,
         others=list(map(name_of, others)),
+        not_held=sorted(name for name, _ in changed),
         shortfalls=shortfalls,
         pool=pool,
     )
@@ -89,52 +88,48 @@ def roll_out(kubeconfig: str, wanted: str | None, say: Say) -> Rollout:
 
 def let_go(client: Client) -> list[str]:
     """Let every node that is held back have its driver; returns their names."""
-    nodes = held([node.to_dict() for node in client.list(Node)])
+    nodes = held(node.to_dict() for node in client.list(Node))
     for node in nodes:
         release(client, node)
-    return list(map(name_of, nodes))
+    return [name_of(node.node) for node in nodes]
 
 
 def let_go_when_back(client: Client) -> list[str]:
-    """The same, once all nodes have one driver again, as after its version went back."""
+    """The same, once the first node has a driver of theirs again, as after its version went back."""
+    nodes = held(node.to_dict() for node in client.list(Node))
 
     def look() -> bool | None:
-        images = driver_images([pod.to_dict() for pod in client.list(Pod, namespace="*", labels={_DRIVER: ""})])
-        return True if len(set(images.values())) == 1 else None
+        driver = nodes[0].driver
+        pods = client.list(Pod, namespace="*", labels=dict([driver.pods]))
+        loaded = driver.loaded(pod.to_dict() for pod in pods)
+        theirs = {loaded.get(name_of(node.node)) for node in nodes}
+        return True if loaded.get(nodes[0].first) in theirs - {None} else None
 
-    until(look)
+    if nodes:
+        until(look)
     return let_go(client)
-
-
-def driver_images(pods: Sequence[Object]) -> dict[str, str]:
-    """The image of the NIC driver on each node that has one."""
-    return {
-        str(pod["spec"].get("nodeName")): str(pod["spec"]["containers"][0]["image"])
-        for pod in pods
-        if _DRIVER in (pod["metadata"].get("labels") or {}) and "deletionTimestamp" not in pod["metadata"]
-    }
 
 
 def first_node(
     validations: Mapping[str, Deployed],
     nodes: Sequence[Object],
     pods: Sequence[Object],
-    images: Mapping[str, str],
+    driver: Driver,
     wanted: str | None,
 ) -> tuple[Deployed, str]:
     """The first node, and its pool's validation. Raises CommandError where two of its pool are not idle: it takes two
     to measure.
     """
-    why = list[str]()
+    why, loaded = list[str](), driver.loaded(pods)
     for validation in validations.values():
         idle, left_out = choose(nodes, pods, validation, wanted=(), include_busy=False)
-        names = [name_of(node) for node in idle if name_of(node) in images]
+        names = [name_of(node) for node in idle if name_of(node) in loaded]
         if len(names) > 1 and (wanted is None or wanted in names):
             return validation, wanted or names[0]
         why += [f"{left.node}: {left.why}" for left in left_out]
     asked = f"node {wanted}, and another one of its pool," if wanted else "two nodes of a pool"
     told = "; ".join(why) or "there are none"
-    raise CommandError(f"{asked} must be idle, and have a driver that the Network Operator brings. {told}")
+    raise CommandError(f"{asked} must be idle, and have a driver that the {driver.operator} brings. {told}")
 
 
 def shortfalls_of(pool: Pool) -> list[str]:
@@ -155,49 +150,56 @@ def shortfalls_of(pool: Pool) -> list[str]:
     return [f"{name}: {short}" for name, short in {**failed, **worse}.items()]
 
 
-def _refuse(client: Client, nodes: Sequence[Object]) -> None:
-    if names := ", ".join(map(name_of, held(nodes))):
+def _refuse(client: Client, nodes: Sequence[Object], driver: Driver) -> None:
+    if names := ", ".join(name_of(node.node) for node in held(nodes)):
         raise CommandError(f"an earlier rollout holds {names}: aks-infiniband rollout --release lets them go on")
-    policies: list[Any] = [dict(policy) for kind in _POLICIES for policy in client.list(kind)]
-    drivers = [(policy.get("spec") or {}).get("ofedDriver") or {} for policy in policies]
-    if not any((driver.get("upgradePolicy") or {}).get("autoUpgrade") for driver in drivers):
+    if not driver.rolls_by_itself(client):
         raise CommandError(
-            "no driver rolls out by itself here: networkOperator.upgrade.automatic is false, or the nodes have the "
-            "inbox driver. Delete the driver's pod of one node, and then run aks-infiniband validate"
+            f"no driver of the {driver.operator} rolls out by itself here: networkOperator.upgrade.automatic is false, "
+            f"or {driver.other}. Where it is off, delete the driver's pod of one node, and then run "
+            "aks-infiniband validate"
         )
 
 
-def _tell(first: str, others: int) -> None:
+def _generations(client: Client, driver: Driver, pods: Sequence[Object]) -> dict[str, int]:
+    """By name, the generation of the DaemonSets beside the driver's that replace their pods by themselves."""
+    namespace = next(str(pod["metadata"]["namespace"]) for pod in pods if driver.loaded([pod]))
+    found = [daemon_set.to_dict() for daemon_set in client.list(DaemonSet, namespace=namespace)]
+    rolling = [item for item in found if item["spec"].get("updateStrategy", {}).get("type") != "OnDelete"]
+    return {str(item["metadata"]["name"]): int(item["metadata"]["generation"]) for item in rolling}
+
+
+def _tell(driver: Driver, first: str, others: int) -> None:
     print(
-        f"Held back: {others} of {others + 1} nodes. Now change networkOperator.driverVersion and run {UPDATE}: "
+        f"Held back: {others} of {others + 1} nodes. Now change {driver.setting} and run {driver.update}: "
         f"node {first} gets the driver first and is measured; the others follow if it is as good.",
         file=sys.stderr,
         flush=True,
     )
 
 
-def _await_driver(client: Client, validation: Deployed, first: str, before: str) -> str | None:
-    """The driver's image when the node has another one and is as the pool promises; None where its upgrade fails."""
+def _await_driver(client: Client, validation: Deployed, driver: Driver, first: str, before: Loaded) -> Loaded | None:
+    """The driver when the node has another one and is as the pool promises; None where its upgrade fails."""
     resources = {name: int(quantity) for name, quantity in validation.resources.items()}
     promise = Promise(validation.pool, 0, resources, validation.labels)
 
-    def look() -> tuple[str | None] | None:
+    def look() -> tuple[Loaded | None] | None:
         node = client.get(Node, first).to_dict()
-        if labels_of(node).get(STATE) == FAILED:
+        if labels_of(node).get(driver.state) == FAILED:
             return (None,)
         pods = [pod.to_dict() for pod in client.list(Pod, namespace="*", fields={"spec.nodeName": first})]
-        now = driver_images(pods).get(first, before)
+        now = driver.loaded(pods).get(first, before)
         return (now,) if now != before and not lacks(node, promise) else None
 
-    (image,) = until(look)
-    return image
+    (loaded,) = until(look)
+    return loaded
 
 
-def _measured(cluster: Cluster, validation: Deployed, first: str, say: Say) -> Pool:
+def _measured(cluster: Cluster, validation: Deployed, driver: Driver, first: str, say: Say) -> Pool:
     """The first node with one that is held. Raises CommandError where they are not idle."""
     _, nodes, pods = read_cluster(cluster.client)
     # A node that is held waits for its upgrade for ever; that is no reason against it here.
-    ready = [{**node, "metadata": {**node["metadata"], "labels": _without_state(node)}} for node in nodes]
+    ready = [{**node, "metadata": {**node["metadata"], "labels": _without(driver.state, node)}} for node in nodes]
     idle, left_out = choose(ready, pods, validation, wanted=(), include_busy=False)
     mine = [node for node in idle if name_of(node) == first]
     neighbours = [node for node in idle if name_of(node) != first]
@@ -214,5 +216,5 @@ def _measured(cluster: Cluster, validation: Deployed, first: str, say: Say) -> P
     return pool_of(validation.pool, run, measure(cluster, [run], say)[validation.pool])
 
 
-def _without_state(node: Object) -> dict[str, str]:
-    return {key: value for key, value in labels_of(node).items() if key != STATE}
+def _without(label: str, node: Object) -> dict[str, str]:
+    return {key: value for key, value in labels_of(node).items() if key != label}

@@ -1,22 +1,31 @@
 """Nodes that keep their driver while one has got another: the label with which NVIDIA's operators pass a node over."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Final
 
 from lightkube import Client
 from lightkube.resources.core_v1 import Node
 
+from aks_infiniband_cli.rollout.drivers import DRIVERS, Driver
 from aks_infiniband_cli.validate.deployed import Object
 from aks_infiniband_cli.validate.nodes import name_of
 
-SKIP: Final = "nvidia.com/ofed-driver-upgrade.skip"
-STATE: Final = "nvidia.com/ofed-driver-upgrade-state"
-"""Labels of a node (k8s-operator-libs, pkg/upgrade/consts.go, which the Network Operator 26.4.1 uses): whether it is
-passed over, and how far its upgrade is."""
 FAILED: Final = "upgrade-failed"
 _REQUIRED: Final = "upgrade-required"
+"""States of a node's upgrade (k8s-operator-libs, pkg/upgrade/consts.go)."""
 MARK: Final = "aks-infiniband/held-by-rollout"
-"""Annotation of a node that this command holds back, so that it releases no other."""
+"""Annotation of a node that this command holds back, so that it releases no other: the driver, and the first node."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Held:
+    """A node that this command holds back."""
+
+    node: Object
+    driver: Driver
+    first: str
+    """The node that the driver was tried on."""
 
 
 def labels_of(node: Object) -> dict[str, str]:
@@ -24,26 +33,35 @@ def labels_of(node: Object) -> dict[str, str]:
     return dict(node["metadata"].get("labels") or {})
 
 
-def is_passed_over(node: Object) -> bool:
+def is_passed_over(node: Object, driver: Driver) -> bool:
     """Whether somebody has the operator pass the node over."""
-    return labels_of(node).get(SKIP) == "true"
+    return labels_of(node).get(driver.skip) == "true"
 
 
-def held(nodes: Iterable[Object]) -> list[Object]:
+def held(nodes: Iterable[Object]) -> list[Held]:
     """The nodes that this command holds back."""
-    return [node for node in nodes if MARK in (node["metadata"].get("annotations") or {})]
+    found = list[Held]()
+    for node in nodes:
+        driver, _, first = str((node["metadata"].get("annotations") or {}).get(MARK, "")).partition(" ")
+        if first:
+            found.append(Held(node=node, driver=DRIVERS[driver], first=first))
+    return found
 
 
-def hold(client: Client, node: Object) -> None:
+def hold(client: Client, node: Object, driver: Driver, first: str) -> None:
     """Hold a node back that nobody else does."""
-    client.patch(Node, name_of(node), {"metadata": {"labels": {SKIP: "true"}, "annotations": {MARK: "true"}}})
+    change = {"labels": {driver.skip: "true"}, "annotations": {MARK: f"{driver.name} {first}"}}
+    client.patch(Node, name_of(node), {"metadata": change})
 
 
-def release(client: Client, node: Object) -> None:
-    """Let a node have the driver of the policy.
+def release(client: Client, held: Held) -> None:
+    """Let a node have the driver that its operator has for it.
 
     One that waits for an upgrade is asked anew whether it needs it: where the version went back, it has the driver
-    already, and would be drained for nothing.
+    already, and would be drained for nothing. It also wakes the GPU Operator, which looks at a node's state and not at
+    this label, and else every two minutes (26.3.3, controllers/upgrade_controller.go).
     """
-    waits = {STATE: None} if labels_of(node).get(STATE) == _REQUIRED else {}
-    client.patch(Node, name_of(node), {"metadata": {"labels": {SKIP: None, **waits}, "annotations": {MARK: None}}})
+    state = held.driver.state
+    waits = {state: None} if labels_of(held.node).get(state) == _REQUIRED else {}
+    change = {"labels": {held.driver.skip: None, **waits}, "annotations": {MARK: None}}
+    client.patch(Node, name_of(held.node), {"metadata": change})

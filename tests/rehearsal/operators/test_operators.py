@@ -8,6 +8,10 @@ from copy import deepcopy
 from typing import Any
 
 import pytest
+from aks_infiniband_cli.rollout.drivers import DRIVERS
+from aks_infiniband_cli.rollout.gate import let_go_when_back
+from aks_infiniband_cli.rollout.hold import hold
+from lightkube import Client, KubeConfig
 
 from rehearsal.operators.plan import labels_of
 from tests.rehearsal.operators.documents import (
@@ -121,6 +125,41 @@ def test_new_driver_version_drains_one_node_after_the_other_and_leaves_none_cord
     (after,) = installed.eventually(lambda: training(installed))
     assert after != before, "it had to leave its node, and was started again"
     installed.kubectl("delete", "deployment", "training", "--timeout=120s")
+
+
+def test_a_gpu_driver_stays_on_a_held_node_and_goes_back_on_the_first_before_the_other_is_released(
+    installed: Any,
+) -> None:
+    gpu, (first, other) = DRIVERS["gpu"], sorted(GPU_NODES)
+    client: Any = Client(KubeConfig.from_file(str(installed.control_plane.kubeconfig)))
+
+    def loaded() -> Any:
+        return gpu.loaded(installed.get("pods", "-n", "gpu-operator"))
+
+    def states() -> list[str | None]:
+        return [labels_of(installed.get("node", name)).get(gpu.state) for name in (first, other)]
+
+    def change(version: str) -> None:
+        patch = json.dumps({"spec": {"driver": {"version": version}}})
+        installed.kubectl("patch", "clusterpolicies", "cluster-policy", "--type=merge", "--patch", patch)
+
+    assert gpu.rolls_by_itself(client)
+    before, (settled,) = loaded(), {installed.get("clusterpolicies", "cluster-policy")["spec"]["driver"]["version"]}
+    assert set(before) == {first, other}
+    hold(client, installed.get("node", other), gpu, first)
+    change("595.91.07")
+    installed.eventually(
+        lambda: states() == ["upgrade-done", "upgrade-required"] and loaded().get(first) not in {None, before[first]}
+    )
+    now = loaded()
+    assert "595.91.07" in now[first].image
+    assert now[other] == before[other]
+    pods = {pod["metadata"]["uid"] for pod in installed.get("pods", "-n", "gpu-operator") if gpu.loaded([pod])}
+    change(settled)
+    assert let_go_when_back(client) == [other]
+    installed.eventually(lambda: states() == ["upgrade-done", "upgrade-done"] and loaded() == before)
+    stayed = {pod["metadata"]["uid"] for pod in installed.get("pods", "-n", "gpu-operator") if gpu.loaded([pod])}
+    assert len(pods & stayed) == 1, "the other node's driver was never replaced"
 
 
 def test_ipoib_part_makes_the_second_network(installed: Any) -> None:

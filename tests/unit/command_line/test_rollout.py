@@ -2,6 +2,7 @@
 
 import copy
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,18 +10,30 @@ import pytest
 from aks_infiniband_cli.console import CommandError
 from aks_infiniband_cli.main import main
 from aks_infiniband_cli.rollout import command, gate
-from aks_infiniband_cli.rollout.hold import MARK, SKIP, STATE
+from aks_infiniband_cli.rollout.drivers import DRIVERS, Driver
+from aks_infiniband_cli.rollout.hold import MARK
 from aks_infiniband_cli.validate.run import Measured
-from lightkube.resources.core_v1 import Node, Pod
+from lightkube.resources.apps_v1 import DaemonSet
+from lightkube.resources.core_v1 import Node
 
+from tests.unit.command_line.logged_in import ROOT
 from tests.unit.command_line.validations import found_in, kubeconfig_in, node, pod, report, validation
 
-OLD, NEW = "nvcr.io/nvidia/mellanox/doca-driver:old", "nvcr.io/nvidia/mellanox/doca-driver:new"
+OLD, NEW = "nvcr.io/nvidia/driver:old", "nvcr.io/nvidia/driver:new"
+SECTIONS = {"nic": "ofedDriver", "gpu": "driver"}
+"""Where the upgrade policy stands: `.spec` of NicClusterPolicy and of ClusterPolicy."""
 
 
-def driver(on: str, image: str) -> dict[str, Any]:
-    metadata = {"name": f"mofed-{on}", "namespace": "network-operator", "labels": {"nvidia.com/ofed-driver": ""}}
+def driver_pod(driver: Driver, on: str, image: str, revision: str) -> dict[str, Any]:
+    key, value = driver.pods
+    labels = {key: value, "controller-revision-hash": revision}
+    metadata = {"name": f"driver-{on}", "namespace": "an-operator", "labels": labels}
     return {"metadata": metadata, "spec": {"nodeName": on, "containers": [{"image": image}]}}
+
+
+def daemon_set(name: str, generation: int, strategy: str = "RollingUpdate") -> dict[str, Any]:
+    metadata = {"name": name, "namespace": "an-operator", "generation": generation}
+    return {"metadata": metadata, "spec": {"updateStrategy": {"type": strategy}}}
 
 
 class Item:
@@ -36,38 +49,44 @@ class Item:
 class Cluster:
     """Nodes, pods and one policy. Once nodes are held, the operator gives every other node the new driver."""
 
-    def __init__(self, *nodes: Any, automatic: bool = True, fails: bool = False) -> None:
+    def __init__(self, *nodes: Any, driver: str = "nic", automatic: bool = True, fails: bool = False) -> None:
+        self.driver = DRIVERS[driver]
         self.nodes = {item["metadata"]["name"]: item for item in nodes}
-        self.drivers = dict.fromkeys(self.nodes, OLD)
+        self.drivers = dict.fromkeys(self.nodes, (OLD, "template-1"))
+        self.new = (NEW, "template-2")
         self.others: list[Any] = []
         self.later: list[Any] = []
         """Pods that come when the driver has changed."""
-        self.policy = {"spec": {"ofedDriver": {"upgradePolicy": {"autoUpgrade": automatic}}}}
+        self.daemon_sets = [daemon_set("driver", 1, "OnDelete"), daemon_set("device-plugin", 1)]
+        self.daemon_sets_later = [daemon_set("driver", 2, "OnDelete"), daemon_set("device-plugin", 1)]
+        self.policy = {"spec": {SECTIONS[driver]: {"upgradePolicy": {"autoUpgrade": automatic}}}}
         self.fails = fails
 
     def pods(self) -> list[Any]:
-        return [*self.others, *(driver(name, image) for name, image in self.drivers.items())]
+        return [*self.others, *(driver_pod(self.driver, name, *has) for name, has in self.drivers.items())]
 
     def list(self, kind: Any, **_: Any) -> Any:
-        if kind is Node:
-            return [Item(item) for item in self.nodes.values()]
-        return [Item(item) for item in self.pods()] if kind is Pod else [self.policy]
+        if kind in self.driver.policies:
+            return [self.policy]
+        if kind is DaemonSet:
+            return list(map(Item, self.daemon_sets))
+        return list(map(Item, self.nodes.values() if kind is Node else self.pods()))
 
     def get(self, _: Any, name: str) -> Item:
         """Who looks at a node has waited: the operator has gone on."""
         if self.fails:
-            self.nodes[name]["metadata"]["labels"][STATE] = "upgrade-failed"
+            self.nodes[name]["metadata"]["labels"][self.driver.state] = "upgrade-failed"
         else:
             self.roll()
         return Item(self.nodes[name])
 
     def roll(self) -> None:
-        self.others = self.later
+        self.others, self.daemon_sets = self.later, self.daemon_sets_later
         for name, item in self.nodes.items():
-            if item["metadata"]["labels"].get(SKIP) == "true":
-                item["metadata"]["labels"][STATE] = "upgrade-required"
+            if item["metadata"]["labels"].get(self.driver.skip) == "true":
+                item["metadata"]["labels"][self.driver.state] = "upgrade-required"
             else:
-                self.drivers[name] = NEW
+                self.drivers[name] = self.new
 
     def patch(self, _: Any, name: str, change: Any) -> None:
         metadata = self.nodes[name].setdefault("metadata", {})
@@ -76,7 +95,9 @@ class Cluster:
             metadata[part] = {key: value for key, value in merged.items() if value is not None}
 
     def held(self) -> set[str]:
-        return {name for name, item in self.nodes.items() if item["metadata"]["labels"].get(SKIP) == "true"}
+        """The nodes that the operator passes over."""
+        labels = {name: item["metadata"]["labels"] for name, item in self.nodes.items()}
+        return {name for name, has in labels.items() if has.get(f"{self.driver.prefix}.skip") == "true"}
 
 
 def warned(check: str, device: str | None = None) -> dict[str, Any]:
@@ -108,52 +129,77 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
         monkeypatch.setattr(gate, "read_cluster", read)
         monkeypatch.setattr(gate, "measure", measure)
         monkeypatch.setattr("time.sleep", lambda _: None)
-        flags_ = ["rollout", "--kubeconfig", str(kubeconfig_in(tmp_path)), "--output", "json", *flags]
-        assert main(flags_) == code
+        where = ("--kubeconfig", str(kubeconfig_in(tmp_path)), "--output", "json")
+        assert main(["rollout", *where, "--driver", cluster.driver.name, *flags]) == code
         said: dict[str, Any] = json.loads(capsys.readouterr().out or "{}")
         return said
 
     return run
 
 
-def test_a_driver_that_is_as_good_is_let_go_on_to_every_node(run: Any) -> None:
-    cluster = Cluster(node("a"), node("b"), node("c"))
+@pytest.mark.parametrize("driver", DRIVERS)
+def test_a_driver_that_is_as_good_is_let_go_on_to_every_node(run: Any, driver: str) -> None:
+    cluster = Cluster(node("a"), node("b"), node("c"), driver=driver)
     found = run(cluster, code=0, measured=report(393.0, MIXED))
     assert (found["accepted"], found["first"], found["released"]) == (True, "a", ["b", "c"])
-    assert found["driver"] == {"before": OLD, "now": NEW}
+    assert found["driver"] == {"name": driver, "before": OLD, "now": NEW}
+    assert found["not_held"] == []
     assert cluster.held() == set()
     for item in cluster.nodes.values():
-        assert not {STATE, SKIP} & set(item["metadata"]["labels"])
+        assert not [label for label in item["metadata"]["labels"] if "driver-upgrade" in label]
         assert MARK not in item["metadata"].get("annotations", {})
 
 
-def test_a_figure_that_fell_stops_it_and_the_others_keep_their_driver(run: Any) -> None:
-    cluster = Cluster(node("a"), node("b"), node("c"))
+@pytest.mark.parametrize("driver", DRIVERS)
+def test_a_figure_that_fell_stops_it_and_the_others_keep_their_driver(run: Any, driver: str) -> None:
+    cluster = Cluster(node("a"), node("b"), node("c"), driver=driver)
     found = run(cluster, "--first", "b", code=1, measured=report(196.55, *FALLEN))
     assert (found["accepted"], found["held"]) == (False, ["a", "c"])
     assert found["shortfalls"] == ["rdma-write-bandwidth: 196.55 Gb/s, it was 393.1 (-50 %)"]
     assert cluster.held() == {"a", "c"}
-    assert cluster.drivers == {"a": OLD, "b": NEW, "c": OLD}
+    assert {name: image for name, (image, _) in cluster.drivers.items()} == {"a": OLD, "b": NEW, "c": OLD}
     assert run(cluster, code=2) == {}, "nobody begins another one now"
     assert run(cluster, "--release", code=0)["released"] == ["a", "c"]
     assert cluster.held() == set()
 
 
-def test_back_waits_for_the_old_driver_on_the_first_node_and_drains_no_other(run: Any) -> None:
-    cluster = Cluster(node("a"), node("b"))
+@pytest.mark.parametrize("driver", DRIVERS)
+def test_back_waits_for_the_old_driver_on_the_first_node_and_drains_no_other(run: Any, driver: str) -> None:
+    """A pool of another operating system has another driver's image for good: it is not waited for."""
+    cluster = Cluster(node("a"), node("b"), node("elsewhere"), driver=driver)
+    cluster.drivers["elsewhere"] = (f"{OLD}-of-another-system", "template-9")
     run(cluster, code=1, measured=report(196.55, *FALLEN))
     looks = []
 
     def pods() -> Any:
         looks.append(cluster.held())
+        if len(looks) == 2:
+            del cluster.drivers["a"]  # deleted, and not there anew
         if len(looks) > 2:
-            cluster.drivers["a"] = OLD
-        return [driver(name, image) for name, image in cluster.drivers.items()]
+            cluster.drivers["a"] = (OLD, "template-1")
+        return [driver_pod(cluster.driver, name, *has) for name, has in cluster.drivers.items()]
 
     cluster.pods = pods  # type: ignore[method-assign]
-    assert run(cluster, "--back", code=0)["released"] == ["b"]
-    assert looks == [{"b"}] * 3, "it was held for as long as the first node had the new driver"
-    assert STATE not in cluster.nodes["b"]["metadata"]["labels"], "the operator looks anew whether it needs a driver"
+    assert run(cluster, "--back", code=0)["released"] == ["b", "elsewhere"]
+    assert looks == [{"b", "elsewhere"}] * 3, "they were held for as long as the first node had the new driver"
+    state = cluster.driver.state
+    assert state not in cluster.nodes["b"]["metadata"]["labels"], "the operator looks anew whether it needs a driver"
+
+
+def test_where_no_node_is_held_nothing_is_waited_for(run: Any) -> None:
+    assert run(Cluster(node("a")), "--back", code=0)["released"] == []
+
+
+def test_another_operator_is_measured_where_it_changes_the_drivers_pod_and_says_what_it_changed_elsewhere(
+    run: Any,
+) -> None:
+    """The same driver, and another driver manager in its pod; the device plugin is replaced on every node."""
+    cluster = Cluster(node("a"), node("b"), driver="gpu")
+    cluster.new = (OLD, "template-2")
+    cluster.daemon_sets_later = [daemon_set("driver", 2, "OnDelete"), daemon_set("device-plugin", 2)]
+    found = run(cluster, code=1, measured=report(196.55, *FALLEN))
+    assert (found["driver"]["before"], found["driver"]["now"]) == (OLD, OLD)
+    assert (found["not_held"], found["held"]) == (["device-plugin"], ["b"])
 
 
 def test_an_upgrade_that_fails_stops_it(run: Any) -> None:
@@ -172,27 +218,45 @@ def test_nodes_that_are_taken_when_they_are_to_be_measured_stay_held(run: Any) -
 
 def test_a_label_that_somebody_else_has_put_on_a_node_stays(run: Any) -> None:
     others = node("c")
-    others["metadata"]["labels"][SKIP] = "true"
     cluster = Cluster(node("a"), node("b"), others)
+    others["metadata"]["labels"][cluster.driver.skip] = "true"
     assert run(cluster, code=0, measured=report(393.0))["released"] == ["b"]
     assert cluster.held() == {"c"}
 
 
 @pytest.mark.parametrize("wanted", [None, "b"])
 def test_it_takes_two_idle_nodes_of_a_pool(wanted: str | None) -> None:
-    nodes, images = [node("a"), node("b")], {"a": OLD, "b": OLD}
-    busy = [pod("train", "b", rdma__shared_ib="1")]
-    assert gate.first_node({"ndh100": validation()}, nodes, [], images, wanted)[1] == (wanted or "a")
+    nic, nodes = DRIVERS["nic"], [node("a"), node("b")]
+    drivers = [driver_pod(nic, name, OLD, "template-1") for name in ("a", "b")]
+    busy = [*drivers, pod("train", "b", rdma__shared_ib="1")]
+    assert gate.first_node({"ndh100": validation()}, nodes, drivers, nic, wanted)[1] == (wanted or "a")
     with pytest.raises(CommandError, match="b: busy: pod team/train has rdma/shared_ib"):
-        gate.first_node({"ndh100": validation()}, nodes, busy, images, wanted)
-    with pytest.raises(CommandError, match="the Network Operator brings"):
-        gate.first_node({"ndh100": validation()}, nodes, [], {}, wanted)
+        gate.first_node({"ndh100": validation()}, nodes, busy, nic, wanted)
+    with pytest.raises(CommandError, match="the GPU Operator brings"):
+        gate.first_node({"ndh100": validation()}, nodes, drivers, DRIVERS["gpu"], wanted)
 
 
-def test_where_no_driver_rolls_out_by_itself_nothing_is_held(run: Any) -> None:
-    cluster = Cluster(node("a"), node("b"), automatic=False)
+@pytest.mark.parametrize("driver", DRIVERS)
+def test_where_no_driver_rolls_out_by_itself_nothing_is_held(run: Any, driver: str) -> None:
+    cluster = Cluster(node("a"), node("b"), driver=driver, automatic=False)
     run(cluster, code=2)
     assert cluster.held() == set()
+
+
+@pytest.mark.parametrize(
+    ("driver", "updated"),
+    [
+        ("nic", {"aks-infiniband:index:NicClusterPolicy", "kubernetes:mellanox.com/v1alpha1:NicClusterPolicy"}),
+        ("gpu", {"kubernetes:helm.sh/v3:Release"}),
+    ],
+)
+def test_the_update_that_it_asks_for_is_of_what_holds_the_version_alone(driver: str, updated: set[str]) -> None:
+    """In a target, two stars stand for anything (Pulumi, "pulumi up", --target)."""
+    (target,) = re.findall("--target '(.*)'", DRIVERS[driver].update)
+    pattern = re.compile(re.escape(target).replace(r"\*\*", ".*").replace(r"\*", "[^:]*"))
+    declared = (ROOT / "tests" / "recordings" / "declared" / "sriov.yaml").read_text(encoding="utf-8")
+    urns = [line.removeprefix("- urn: ") for line in declared.splitlines() if line.startswith("- urn: ")]
+    assert {re.split(r"\$|::", urn)[-2] for urn in urns if pattern.fullmatch(urn)} == updated
 
 
 def test_the_transcript_of_the_page_is_what_the_command_prints() -> None:
@@ -200,14 +264,16 @@ def test_the_transcript_of_the_page_is_what_the_command_prints() -> None:
     said = json.loads(Path(__file__).with_name("validated.json").read_text(encoding="utf-8"))["rollout"]
     (pool,) = found_in({"pools": said["pools"], "cordoned": {}, "uncordoned": {}}).pools
     rollout = gate.Rollout(
+        driver=DRIVERS[said["driver"]["name"]],
         first=said["first"],
         before=said["driver"]["before"],
         now=said["driver"]["now"],
         others=said["held"],
+        not_held=said["not_held"],
         shortfalls=said["shortfalls"],
         pool=pool,
     )
     answer = command._answer(rollout)
     assert answer.document == said
-    page = (Path(__file__).parents[3] / "docs" / "rollout.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "rollout.md").read_text(encoding="utf-8")
     assert f"/kubeconfig\n{answer.text}\n" in page

@@ -1,0 +1,112 @@
+"""The drivers that NVIDIA's two operators take from node to node, and how each is recognised, held back and changed."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any, Final, NamedTuple
+
+from lightkube import ApiError, Client
+from lightkube.generic_resource import GenericGlobalResource, create_global_resource
+
+from aks_infiniband_cli.validate.deployed import Object
+
+_REVISION: Final = "controller-revision-hash"
+"""Label of a DaemonSet's pod, by which NVIDIA's library sees, too, that a template has changed: the driver, or what an
+operator puts around it."""
+
+
+class Loaded(NamedTuple):
+    """What brought the driver that a node has."""
+
+    image: str
+    revision: str
+    """Of the DaemonSet's template."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Driver:
+    """A driver in a container. Both operators roll it out with the same library of NVIDIA's, k8s-operator-libs."""
+
+    name: str
+    operator: str
+    pods: tuple[str, str]
+    """Label of its pods."""
+    prefix: str
+    """Of the node labels that the library reads and writes."""
+    policies: Sequence[type[GenericGlobalResource]]
+    section: str
+    """Of a policy's spec, in which the driver's upgrade policy stands."""
+    setting: str
+    """The stack's setting that names its version."""
+    update: str
+    """Updates what holds the version, and nothing else. A whole update would measure the pool, too, and its pods and
+    those of this command would wait for each other's nodes."""
+    other: str
+    """What it is where no operator brings it."""
+
+    @property
+    def skip(self) -> str:
+        """Node label: `true` has the operator pass the node over."""
+        return f"{self.prefix}.skip"
+
+    @property
+    def state(self) -> str:
+        """Node label: how far the node's upgrade is."""
+        return f"{self.prefix}-state"
+
+    def loaded(self, pods: Iterable[Object]) -> dict[str, Loaded]:
+        """By node, what brought its driver."""
+        label, value = self.pods
+        found = {}
+        for pod in pods:
+            labels = pod["metadata"].get("labels") or {}
+            if labels.get(label) == value and "deletionTimestamp" not in pod["metadata"]:
+                image = str(pod["spec"]["containers"][0]["image"])
+                found[str(pod["spec"].get("nodeName"))] = Loaded(image, str(labels.get(_REVISION)))
+        return found
+
+    def rolls_by_itself(self, client: Client) -> bool:
+        """Whether a policy in the cluster says that the operator takes a changed driver from node to node."""
+        policies = [dict(policy) for kind in self.policies for policy in _listed(client, kind)]
+        drivers = [(policy.get("spec") or {}).get(self.section) or {} for policy in policies]
+        return any((driver.get("upgradePolicy") or {}).get("autoUpgrade") for driver in drivers)
+
+
+def _listed(client: Client, kind: type[GenericGlobalResource]) -> list[Any]:
+    """None where the cluster does not know the kind: another release's, or another operator's."""
+    try:
+        return list(client.list(kind))
+    except ApiError as error:
+        if error.status.code == HTTPStatus.NOT_FOUND:
+            return []
+        raise
+
+
+_NIC: Final = Driver(
+    name="nic",
+    operator="Network Operator",
+    pods=("nvidia.com/ofed-driver", ""),
+    prefix="nvidia.com/ofed-driver-upgrade",
+    policies=(
+        create_global_resource("mellanox.com", "v1alpha1", "NicClusterPolicy", "nicclusterpolicies"),
+        create_global_resource("mellanox.com", "v1alpha1", "NicNodePolicy", "nicnodepolicies"),
+    ),
+    section="ofedDriver",
+    setting="networkOperator.driverVersion",
+    update="`pulumi up --target '**rdma-nic-*'`",
+    other="the nodes have the inbox driver",
+)
+_GPU: Final = Driver(
+    name="gpu",
+    operator="GPU Operator",
+    pods=("app.kubernetes.io/component", "nvidia-driver"),
+    prefix="nvidia.com/gpu-driver-upgrade",
+    policies=(create_global_resource("nvidia.com", "v1", "ClusterPolicy", "clusterpolicies"),),
+    section="driver",
+    setting="gpuOperator.driverVersion",
+    update="`pulumi up --target '**:Release::rdma-gpu-operator'`",
+    other="AKS or the node image brings the GPUs' driver",
+)
+DRIVERS: Final[Mapping[str, Driver]] = {driver.name: driver for driver in (_NIC, _GPU)}
+"""Labels of nodes: k8s-operator-libs, pkg/upgrade/consts.go; of pods: Network Operator 26.4.1, and GPU Operator
+26.3.3, assets/state-driver/0500_daemonset.yaml, whose own name for the library is `gpu` (cmd/gpu-operator/main.go)."""
