@@ -141,7 +141,8 @@ def _up_alone(chosen: argparse.Namespace, rehearsal: Rehearsal, progress: Progre
         console.print(line, markup=False, highlight=False)
         console.print(f"Stop it with: make rehearse-down STACK={chosen.stack}", highlight=False)
     if not made:
-        print_failure(console, progress.errors, logs=rehearsal.run.logs, command=_keeping(chosen))
+        slept, command = progress.slept_seconds, _keeping(chosen)
+        print_failure(console, progress.errors, logs=rehearsal.run.logs, command=command, slept_seconds=slept)
     return 0 if made else 1
 
 
@@ -167,10 +168,10 @@ def _bring_up(rehearsal: Rehearsal, progress: Progress, check: Callable[[], None
     run.result.unlink(missing_ok=True)  # of an earlier command on a data centre that was kept
 
     def plan(event: Event) -> None:
+        progress.show(event)  # first: where a part ended because the machine slept, that has been said
         check()
         if make is not None and was_interrupted(make):
             raise StoppedBySignalError("SIGINT of make")
-        progress.show(event)
 
     def work(event: Event) -> None:
         plan(event)

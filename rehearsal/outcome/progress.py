@@ -1,13 +1,14 @@
 """What a person sees while a rehearsal goes on."""
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
 from rich.console import Console
 
 from rehearsal.engine.events import Diagnostic, Event, Started, Step
-from rehearsal.outcome.words import done, kind
+from rehearsal.outcome.words import done, kind, slept
 
 _WORTH_A_LINE_SECONDS: Final = 1.0
 """Faster steps are counted, not listed, while the work goes on."""
@@ -15,21 +16,30 @@ _ALIVE_SECONDS: Final = 10.0
 """At least this often the screen says what is being waited for."""
 _NAMES: Final = 6
 """Of resources that are waited for, in one line."""
+_ASLEEP_SECONDS: Final = 300.0
+"""Events, or None, come about five times a second. Where the time of day jumps so far, the machine slept."""
 
 
 @dataclass(kw_only=True)
 class Progress:
-    """Prints events as they come; `steps` keeps what was done, `errors` what went wrong."""
+    """Prints events as they come; `steps` keeps what was done, `errors` what went wrong.
+
+    clock: the time of day in seconds, which goes on while the machine sleeps; the other clocks may stand still.
+    """
 
     console: Console
     begun: float = field(default_factory=time.monotonic)
     steps: list[Step] = field(default_factory=list)
     errors: list[Diagnostic] = field(default_factory=list)
+    clock: Callable[[], float] = time.time
+    slept_seconds: float = 0.0
+    _seen: float | None = None
     _under_way: dict[str, float] = field(default_factory=dict)
     _spoke: float = field(default_factory=time.monotonic)
 
     def show(self, event: Event) -> None:
         """Take one event; None only lets time pass."""
+        self._notice_sleep()
         match event:
             case Started():
                 self._under_way[event.urn] = time.monotonic()
@@ -39,6 +49,14 @@ class Progress:
                 self._say_diagnostic(event)
             case None:
                 self._say_waiting()
+
+    def _notice_sleep(self) -> None:
+        now = self.clock()
+        pause = now - (now if self._seen is None else self._seen)
+        self._seen = now
+        if pause >= _ASLEEP_SECONDS:
+            self.slept_seconds += pause
+            self.say(f"[yellow]{slept(pause)}[/yellow]")
 
     def forget_plan(self) -> None:
         """Forget the steps of a preview: they have not been done."""

@@ -22,3 +22,8 @@ def kind(type_token: str) -> str:
 def done(step: Step) -> str:
     """What a step did."""
     return "failed" if step.failed else _DONE.get(step.operation, step.operation)
+
+
+def slept(seconds: float) -> str:
+    """What it can mean that the machine slept."""
+    return f"This machine slept for {round(seconds / 60)} min, so a wait, a login or a Job's time may have run out"

@@ -102,20 +102,22 @@ def _await(client: Client, runs: Sequence[Run], say: Say) -> dict[str, Object]:
     return until(look)
 
 
-def until(look: Callable[[], _Seen | None]) -> _Seen:
+def until(look: Callable[[], _Seen | None], *, clock: Callable[[], float] = time.monotonic) -> _Seen:
     """The first answer of a look at the cluster.
 
-    Raises HTTPError where the API server refuses, or does not answer for two minutes.
+    Raises HTTPError where the API server refuses, or does not answer for two minutes. They begin with the first look
+    that fails: before it this computer may have slept.
     """
-    heard = time.monotonic()
+    silent_since = None
     while True:
         try:
             seen = look()
             if seen is not None:
                 return seen
-            heard = time.monotonic()
+            silent_since = None
         except HTTPError as error:
-            if _is_refusal(error) or time.monotonic() - heard > _SILENT_SECONDS:
+            silent_since = clock() if silent_since is None else silent_since
+            if _is_refusal(error) or clock() - silent_since > _SILENT_SECONDS:
                 raise
         time.sleep(_POLL_SECONDS)
 

@@ -126,6 +126,21 @@ def test_a_moment_without_an_answer_does_not_end_the_wait(monkeypatch: pytest.Mo
         run._await(client, [RUN], lambda _: None)
 
 
+def test_an_hour_asleep_between_two_looks_is_no_hour_without_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    now, passes = [0.0], iter([2.0, 3600.0, 5.0, 2.0])
+
+    def look() -> str | None:
+        """Nothing yet; after the sleep no answer twice, as the connection of before is gone; then what was awaited."""
+        seconds = next(passes)
+        now[0] += seconds
+        if seconds > 2:
+            raise ConnectError("nobody there")
+        return "seen" if now[0] > 3600 else None
+
+    assert run.until(look, clock=lambda: now[0]) == "seen"
+
+
 def test_the_transcripts_of_the_page_are_what_the_command_prints() -> None:
     """The documents are those of a rehearsal, without what no text shows."""
     page = (PROJECT / "docs" / "validate.md").read_text(encoding="utf-8")

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from aks_infiniband.diagnosis.azure import azure_findings
 from aks_infiniband.diagnosis.view import View, Wait
 
 from rehearsal.machines.pods.behaviours import behaviours
@@ -142,3 +143,29 @@ def test_a_login_that_expired_during_the_update_is_named_whatever_was_waited_for
     text = said(expired, View(nodes=[bare("n0")], unread=[unread]))
     assert "the login of this run has expired" in text
     assert "az login" in text
+
+
+@pytest.mark.parametrize(
+    "silence",
+    [
+        "dial tcp: lookup {host}: no such host",
+        "dial tcp 20.0.0.1:443: i/o timeout",
+        "read tcp 10.0.0.4:50412->20.0.0.1:443: read: connection reset by peer",
+        "http2: client connection lost",
+        "net/http: TLS handshake timeout",
+    ],
+)
+def test_a_network_that_is_gone_as_after_a_sleep_is_named_for_azure_and_for_the_cluster(silence: str) -> None:
+    cluster, azure = "aks-1.hcp.eastus.azmk8s.io", "management.azure.com"
+    answer = f'Get "https://{cluster}:443/api/v1": {silence.format(host=cluster)}'
+    text = said(Wait(waiting_for="job", name="j", namespace="n", errors=(answer,)), View(nodes=HEALTHY))
+    assert "this machine lost its way to the API server, as after a sleep" in text
+    [finding] = azure_findings(f'Put "https://{azure}/subscriptions/x": {silence.format(host=azure)}', {})
+    assert "this machine lost its way to Azure, as after a sleep" in str(finding.cause)
+    assert finding.command == "pulumi up, which goes on from there"
+
+
+def test_a_chart_repository_that_is_down_is_not_the_clusters_network() -> None:
+    answer = 'cannot be reached: Get "https://helm.ngc.nvidia.com/index.yaml": dial tcp: no such host'
+    release = Wait(waiting_for="release", name="r", namespace="n", errors=(answer,))
+    assert "lost its way" not in said(release, View(nodes=HEALTHY))

@@ -107,6 +107,28 @@ def test_a_failure_ends_with_its_cause_and_the_next_command() -> None:
     ]
 
 
+def test_a_machine_that_sleeps_for_an_hour_is_noticed_by_the_time_of_day_and_named_beside_the_failure() -> None:
+    console = Console(width=200, record=True, file=StringIO())
+    day = iter([1000.0, 1000.2, 1001.0, 4600.0, 4600.2])  # the other clock stands still, as it does in a sleep
+    progress = Progress(console=console, clock=lambda: next(day))
+    for _ in range(5):
+        progress.show(None)
+    slept = "This machine slept for 60 min, so a wait, a login or a Job's time may have run out"
+    assert console.export_text(clear=False).count(slept) == 1
+    print_failure(console, [], logs=Path("/run"), command=["x"], slept_seconds=progress.slept_seconds)
+    assert f"{slept}; the command below may be all it takes" in console.export_text()
+
+
+def test_a_machine_that_is_merely_busy_has_not_slept() -> None:
+    console = Console(width=200, record=True, file=StringIO())
+    day = iter([1000.0, 1060.0, 1180.0])
+    progress = Progress(console=console, clock=lambda: next(day))
+    for _ in range(3):
+        progress.show(None)
+    print_failure(console, [], logs=Path("/run"), command=["x"], slept_seconds=progress.slept_seconds)
+    assert "slept" not in console.export_text()
+
+
 def test_what_the_program_explains_comes_after_what_a_provider_says() -> None:
     console = Console(width=80, soft_wrap=True, record=True, file=StringIO())
     explained = Diagnostic(severity="error", message="the link is down; next: look at it")
