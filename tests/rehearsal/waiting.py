@@ -1,8 +1,14 @@
 """Waiting for a cluster to become what a test expects of it."""
 
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
+
+import pytest
+
+from rehearsal.azure.clock import Clock
 
 
 def _nothing() -> None:
@@ -20,3 +26,20 @@ def eventually(question: Callable[[], Any], *, seconds: float = 120, check: Call
         assert time.monotonic() < end, f"not within {seconds:g} s: {question}; the last answer is {answer!r}"
         time.sleep(0.1)
     return answer
+
+
+@contextmanager
+def standing_still(clock: Clock) -> Iterator[None]:
+    """What a simulated Azure has accepted stays under way until the block ends, and takes its time from then on."""
+    goes_on, pause = threading.Event(), clock.pause
+
+    def wait(seconds: float) -> None:
+        goes_on.wait()
+        pause(seconds)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(clock, "pause", wait)
+        try:
+            yield
+        finally:
+            goes_on.set()

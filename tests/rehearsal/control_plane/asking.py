@@ -16,6 +16,8 @@ from rehearsal.control_plane import (
 )
 from rehearsal.control_plane.processes import processes_of_run
 
+LIMIT_S = 240.0
+"""For what takes a second or two, on a machine that may be very busy."""
 Result = TypeVar("Result")
 
 
@@ -23,8 +25,8 @@ def client_of(control_plane: ControlPlane) -> Client:
     return Client(KubeConfig.from_file(str(control_plane.kubeconfig)))
 
 
-def gone(folder: Path, *, within_s: float) -> bool:
-    deadline = time.monotonic() + within_s
+def gone(folder: Path) -> bool:
+    deadline = time.monotonic() + LIMIT_S
     while processes_of_run(folder.resolve()):
         if time.monotonic() > deadline:
             return False
@@ -42,9 +44,9 @@ def ask(control_plane: ControlPlane, part: str, context: ssl.SSLContext) -> byte
         return channel.recv(4096)
 
 
-def eventually(action: Callable[[], Result], *, within_s: float = 60.0) -> Result:
+def eventually(action: Callable[[], Result]) -> Result:
     """The action's result, as soon as the API server no longer objects."""
-    deadline = time.monotonic() + within_s
+    deadline = time.monotonic() + LIMIT_S
     while True:
         try:
             return action()
@@ -54,9 +56,9 @@ def eventually(action: Callable[[], Result], *, within_s: float = 60.0) -> Resul
         time.sleep(0.1)
 
 
-def failure_of(control_plane: ControlPlane, *, within_s: float = 60.0) -> str:
+def failure_of(control_plane: ControlPlane) -> str:
     """What `check` complains of, as soon as it does."""
-    deadline = time.monotonic() + within_s
+    deadline = time.monotonic() + LIMIT_S
     while time.monotonic() < deadline:
         try:
             control_plane.check()

@@ -6,7 +6,6 @@ import signal
 import ssl
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -28,10 +27,10 @@ from rehearsal.control_plane import (
 from rehearsal.control_plane.pki import Authority
 from rehearsal.control_plane.processes import processes_of_run
 from rehearsal.tools.paths import PROJECT
-from tests.rehearsal.control_plane.asking import ask, client_of, eventually, failure_of, gone
+from tests.rehearsal.control_plane.asking import LIMIT_S, ask, client_of, eventually, failure_of, gone
 
-IN_TIME_S = 5.0
-"""Promised for a machine that does nothing else. The tests' machine may be busy, so they count processor seconds."""
+PROCESSOR_SECONDS = 8.0
+"""Three times what a start takes of the processors (2.7 s, 2026-11-22); how long it lasts depends on who else works."""
 CHILD = """
 import sys, time
 from rehearsal.control_plane import CONTROL_PLANE_ONLY, ControlPlane
@@ -63,20 +62,18 @@ def _child(folder: Path) -> subprocess.Popen[str]:
     return child
 
 
-def test_it_is_ready_in_time_and_its_controllers_work(folder: Path) -> None:
+def test_it_starts_with_little_work_and_its_controllers_work(folder: Path) -> None:
     seen: dict[str, float] = {}
-    begun = time.monotonic()
     with ControlPlane.start(folder, parts=WITH_KWOK, on_part_ready=seen.__setitem__) as control_plane:
-        took = time.monotonic() - begun
-        load = os.getloadavg()[0] / (os.cpu_count() or 1)
-        assert took < IN_TIME_S * max(1.0, load * 2), f"{took:.1f} s at a load of {load:.1f} per core: {seen}"
+        took = {process.name(): sum(process.cpu_times()[:2]) for process in processes_of_run(control_plane.run.root)}
+        assert sum(took.values()) < PROCESSOR_SECONDS, took
         assert set(seen) == set(WITH_KWOK)
         client = client_of(control_plane)
         client.create(Namespace(metadata=ObjectMeta(name="made-by-a-test")))
         account = eventually(lambda: client.get(ServiceAccount, "default", namespace="made-by-a-test"))
         assert account.metadata is not None
         control_plane.check()
-    assert gone(folder, within_s=10)
+    assert gone(folder)
 
 
 def test_run_json_says_what_runs_and_where_its_logs_are(shared: ControlPlane) -> None:
@@ -165,14 +162,14 @@ def test_a_folder_with_somebodys_files_is_refused(folder: Path) -> None:
 def test_a_command_that_is_ended_leaves_no_process(folder: Path, number: signal.Signals) -> None:
     child = _child(folder)
     child.send_signal(number)
-    child.wait(timeout=60)
-    assert gone(folder, within_s=60)
+    child.wait(timeout=LIMIT_S)
+    assert gone(folder)
 
 
 def test_a_supervisor_that_is_killed_takes_its_parts_with_it(folder: Path) -> None:
     child = _child(folder)
     psutil.Process(json.loads((folder / "run.json").read_text())["supervisor"]).kill()
-    assert gone(folder, within_s=60)
+    assert gone(folder)
     child.kill()
     child.wait()
 
@@ -182,14 +179,14 @@ def test_other_processes_of_the_run_end_with_it(folder: Path) -> None:
     environment = os.environ | dict(control_plane.environment)
     engine = subprocess.Popen(["sleep", "600"], env=environment, start_new_session=True)
     control_plane.stop()
-    assert engine.wait(timeout=60) == -signal.SIGTERM
+    assert engine.wait(timeout=LIMIT_S) == -signal.SIGTERM
 
 
 def test_a_kept_control_plane_holds_nothing_of_its_command_open(folder: Path) -> None:
     command = [sys.executable, "-m", "rehearsal.control_plane", "up", "--run", str(folder), "--keep"]
     options = ["--parts", ",".join(CONTROL_PLANE_ONLY)]
     result = subprocess.run(  # returns when everybody has closed the two pipes
-        [*command, *options], cwd=PROJECT, capture_output=True, text=True, timeout=60, check=True
+        [*command, *options], cwd=PROJECT, capture_output=True, text=True, timeout=LIMIT_S, check=True
     )
     assert f"export KUBECONFIG={RunFolder.at(folder).kubeconfig}" in result.stdout
     assert processes_of_run(folder.resolve())
@@ -202,7 +199,7 @@ def test_a_kept_control_plane_outlives_its_command_until_down(folder: Path) -> N
     assert json.loads((folder / "run.json").read_text())["kept"] is True
     ended = down(folder)
     assert "etcd" in ended
-    assert gone(folder, within_s=10)
+    assert gone(folder)
     assert down(folder) == []
 
 
@@ -224,4 +221,4 @@ def test_a_part_that_fails_at_start_is_reported_with_its_last_lines_and_leaves_n
         ControlPlane.start(folder, parts=CONTROL_PLANE_ONLY)
     assert "etcd ended with exit status 1 before it was ready" in str(failure.value)
     assert f"The last lines of {RunFolder.at(folder).log('etcd')}" in str(failure.value)
-    assert gone(folder, within_s=10)
+    assert gone(folder)

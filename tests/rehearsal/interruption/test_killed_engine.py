@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
+from rehearsal.azure.clock import Clock
 from rehearsal.azure.plugin import make_plugin_folder
 from rehearsal.azure.server import announce, serve
 from rehearsal.control_plane import ENVIRONMENT_VARIABLE, RunFolder, the_only_command
@@ -17,7 +18,7 @@ from rehearsal.engine.pulumi import Engine
 from rehearsal.session import Rehearsal
 from rehearsal.tools.paths import BIN, PLUGINS
 from tests.rehearsal.engine_runs import run
-from tests.rehearsal.waiting import eventually
+from tests.rehearsal.waiting import eventually, standing_still
 
 PROGRAM = Path(__file__).with_name("azure_program")
 STACK = "test"
@@ -29,6 +30,8 @@ class Place:
 
     folder: RunFolder
     engine: Engine
+    clock: Clock
+    """Azure's."""
 
     def held(self) -> list[dict[str, Any]]:
         """What Azure holds."""
@@ -40,11 +43,12 @@ class Place:
         return sorted(record["pulumi_type"].rpartition(":")[2] for record in self.held())
 
     def kill_the_engine(self, command: str, *, at: str) -> None:
-        """Start a command, and kill its engine as soon as Azure carries out an operation of a kind."""
-        under_way = self.engine.run(command, "--yes", "--skip-preview")
-        eventually(lambda: at in [(record["operation"] or {}).get("kind") for record in self.held()], seconds=120)
-        under_way.process.kill()
-        under_way.process.wait()
+        """Start a command, and kill its engine while Azure carries out an operation of a kind."""
+        with standing_still(self.clock):
+            under_way = self.engine.run(command, "--yes", "--skip-preview")
+            eventually(lambda: at in [(record["operation"] or {}).get("kind") for record in self.held()])
+            under_way.process.kill()
+            under_way.process.wait()
 
     def next_command(self, command: str) -> None:
         """Run a command as `make rehearse` does after another was killed; it must succeed."""
@@ -72,7 +76,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     make_plugin_folder(engine.plugins)
     config = {"azure-native:location": "southcentralus"}
     engine.stack_file.write_text(yaml.safe_dump({"encryptionsalt": salt, "config": config}))
-    yield Place(folder, engine)
+    yield Place(folder, engine, server.cloud.clock)
     server.stop()
 
 

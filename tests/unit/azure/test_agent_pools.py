@@ -2,13 +2,15 @@
 
 import json
 import threading
-import time
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from rehearsal.azure.node_parts import MACHINE_ANNOTATION
+from rehearsal.azure.resources import features
 from rehearsal.azure.wire import Properties
+from tests.rehearsal.waiting import eventually, standing_still
 from tests.unit.azure.asking import Azure, MakeAzure, RefusedError, cluster_inputs, deployment_inputs, pool_inputs
 from tests.unit.azure.pools import CLUSTER, POOL, machines
 
@@ -62,12 +64,11 @@ def test_with_the_feature_registered_the_machines_of_a_pool_share_a_fabric_and_p
     assert fabrics(azure, "one") != fabrics(azure, "two")
 
 
-def test_a_feature_that_is_still_registering_does_not_help(make_azure: MakeAzure) -> None:
-    azure = make_azure(speed=1e5)
-    cluster = azure.create(CLUSTER, "aks", **cluster_inputs(azure.create("resources:ResourceGroup", "rg")))
-    azure.cloud.clock.latencies = type(azure.cloud.clock.latencies)(speed=20)  # it registers for half a minute
+def test_a_feature_that_is_still_registering_does_not_help(
+    azure: Azure, cluster: Properties, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(features, "time", SimpleNamespace(time=lambda: 0.0))  # the time of day before it is effective
     azure.create("resources:DeploymentAtSubscriptionScope", "f", **deployment_inputs())
-    azure.cloud.clock.latencies = type(azure.cloud.clock.latencies)(speed=1e5)
     azure.create(POOL, "one", **pool_inputs(cluster, vmSize="Standard_HB120rs_v3"))
     assert len(fabrics(azure, "one")) == 2
 
@@ -198,30 +199,31 @@ def test_a_pool_that_cannot_reach_the_cluster_fails_and_says_why(azure: Azure, c
         azure.create(POOL, "ndh100", **pool_inputs(cluster))
 
 
+def under_way(azure: Azure) -> list[str]:
+    """The pools that Azure is working on."""
+    return [record.id for record in azure.cloud.store.all(f"azure-native:{POOL}") if record.operation is not None]
+
+
 def test_pools_are_made_side_by_side_but_not_while_the_cluster_is_being_made(make_azure: MakeAzure) -> None:
-    azure = make_azure(speed=500)  # a cluster in about half a second
+    azure = make_azure()
     group = azure.create("resources:ResourceGroup", "rg")
     wanted = cluster_inputs(group, resourceName="aks")
     making = threading.Thread(target=azure.create, args=(CLUSTER, "aks"), kwargs=wanted)
-    making.start()
-    limit = time.monotonic() + 60
-    while not list(azure.cloud.store.all(f"azure-native:{CLUSTER}")):
-        assert time.monotonic() < limit
-        time.sleep(0.01)
     cluster = {"name": "aks", "__inputs": wanted}
-    with pytest.raises(RefusedError, match=r'Code="OperationNotAllowed".*in progress create managed cluster'):
-        azure.create(POOL, "one", **pool_inputs(cluster))
+    with standing_still(azure.cloud.clock):
+        making.start()
+        eventually(lambda: azure.cloud.store.all(f"azure-native:{CLUSTER}"))
+        with pytest.raises(RefusedError, match=r'Code="OperationNotAllowed".*in progress create managed cluster'):
+            azure.create(POOL, "one", **pool_inputs(cluster))
     making.join()
     pools = [
         threading.Thread(target=azure.create, args=(POOL, name), kwargs=pool_inputs(cluster, count=1))
         for name in ("one", "two")
     ]
-    for pool in pools:
-        pool.start()
-    limit = time.monotonic() + 60
-    while sum(record.operation is not None for record in azure.cloud.store.all(f"azure-native:{POOL}")) < 2:
-        assert time.monotonic() < limit, "the second pool waited for the first"
-        time.sleep(0.01)
+    with standing_still(azure.cloud.clock):
+        for pool in pools:
+            pool.start()
+        eventually(lambda: len(under_way(azure)) == 2)
     for pool in pools:
         pool.join()
     assert len(machines(azure, "one")) == len(machines(azure, "two")) == 1
