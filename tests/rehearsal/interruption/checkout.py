@@ -128,22 +128,26 @@ class Checkout:
     def interrupt(self, kill: Kill) -> bool:
         """Run the command, kill whom it names at its moment, and wait for the command's end; whether anybody was hit.
 
-        Nobody is where the command is done before anyone has looked: on a busy machine an event is seen late.
+        Nobody is where the command is done before anyone has looked: on a busy machine an event is seen late. To look
+        for the victim takes a while there, and so that is done ahead.
         """
         events = self.run.pulumi / f"{'destroy' if kill.command == 'destroy' else 'up'}.events.jsonl"
         events.unlink(missing_ok=True)
         command = self.start(kill.command, by_make=kill.victim == "make")
         moment = 1 + (EVENTS[kill.command] - 1) * kill.after // 100
+        victim: psutil.Process | None = None
         hit = False
 
         def is_over() -> bool:
-            nonlocal hit
+            nonlocal victim, hit
             if command.poll() is not None:
                 return True
-            text = events.read_text() if events.exists() else ""
-            if len(_OF_A_RESOURCE.findall(text)) >= moment:
-                with suppress(psutil.Error):
-                    self._victim(kill.victim, command.pid).send_signal(kill.sign)
+            with suppress(psutil.Error):
+                if victim is None or not victim.is_running():
+                    victim = self._victim(kill.victim, command.pid)
+                text = events.read_text() if events.exists() else ""
+                if len(_OF_A_RESOURCE.findall(text)) >= moment:
+                    victim.send_signal(kill.sign)
                     hit = True
             return hit
 
