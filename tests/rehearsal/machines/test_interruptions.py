@@ -7,7 +7,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -129,12 +128,23 @@ def phase_is(pod: Callable[[], Any], phase: str) -> Callable[[], bool]:
     return lambda: (found := pod()) is not None and found.status.phase == phase
 
 
+UNTIL_TOLD = """
+import os, time
+while not os.path.exists(os.environ["AKS_INFINIBAND_REHEARSAL"] + "/logs/ends"):
+    time.sleep(0.1)
+"""
+
+
 @pytest.mark.usefixtures("machines")
-def test_what_happens_while_the_api_server_is_away_is_caught_up_with(server: ControlPlane, relay: Relay) -> None:
-    running = job(server, "running", "import time; time.sleep(1)")
+def test_what_happens_while_the_api_server_is_away_is_caught_up_with(
+    server: ControlPlane, relay: Relay, tmp_path: Path
+) -> None:
+    running = job(server, "running", UNTIL_TOLD)
     eventually(phase_is(running, "Running"))
+    eventually(lambda: sleepers(tmp_path))
     relay.cut()
-    time.sleep(2)
+    (tmp_path / "logs" / "ends").touch()
+    eventually(lambda: not sleepers(tmp_path))
     later = job(server, "later", "print('made while nobody was watching')")
     assert running().status.phase == "Running", "its end cannot be told yet"
     relay.mend()

@@ -22,7 +22,6 @@ from .commands import LIMIT_SECONDS, UP, printed, processes_of, rehearse, wait_u
 from .conftest import copy_of_project
 
 PROGRAM = Path(__file__).with_name("program")
-GONE_WITHIN_SECONDS = 60.0
 
 
 @pytest.fixture
@@ -62,7 +61,7 @@ def test_a_kept_cluster_is_named_by_one_line_for_kubectl_and_goes_with_rehearse_
 def stop(up: "subprocess.Popen[bytes]", checkout: Path, sign: signal.Signals) -> None:
     """Interrupt a command: it says by what, and leaves no process behind."""
     up.send_signal(sign)
-    assert up.wait(GONE_WITHIN_SECONDS) == EXIT_STOPPED, printed(checkout)
+    assert up.wait(LIMIT_SECONDS) == EXIT_STOPPED, printed(checkout)
     assert sign.name in printed(checkout)
     assert "Traceback" not in printed(checkout)
     assert processes_of(checkout) == []
@@ -95,8 +94,8 @@ def test_what_is_killed_in_the_middle_of_an_up_takes_everything_with_it(checkout
     wait_until(lambda: waits_in_up(checkout) or up.poll() is not None, "the object that never gets ready")
     assert processes_of(checkout)
     up.kill()
-    up.wait(GONE_WITHIN_SECONDS)
-    wait_until(lambda: not processes_of(checkout), "the end of every process", GONE_WITHIN_SECONDS)
+    up.wait(LIMIT_SECONDS)
+    wait_until(lambda: not processes_of(checkout), "the end of every process")
 
 
 def test_two_stacks_are_rehearsed_at_once(checkout: Path) -> None:

@@ -50,7 +50,6 @@ def others(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Stack, Ou
 
     with rehearsal.data_centre(), foreign_operators.running(connect):
         stack = Stack(rehearsal)
-        stack.settings(readiness={"timeoutSeconds": 60})
         yield stack, stack.up()
 
 

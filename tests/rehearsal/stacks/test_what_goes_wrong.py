@@ -14,13 +14,11 @@ from rehearsal.session import Rehearsal
 
 from .conftest import SPEED, Stack, copy_of_project
 
-READINESS = {"timeoutSeconds": 25}
-"""Real seconds: long enough for a cluster at this speed, short enough to wait for what never comes."""
-BRIEF = {"timeoutSeconds": 5}
-"""Likewise, for a validation whose pods never start."""
-
 WRONG_VENDOR = '''
-"""The project's program, with a device plugin that looks for another vendor's adapters."""
+"""The project's program, with a device plugin that looks for another vendor's adapters.
+
+Its Job is given up 20 s after the last thing that happened to its pods: they never start.
+"""
 
 import json
 
@@ -28,6 +26,9 @@ import pulumi
 
 
 def wrong_vendor(args: pulumi.ResourceTransformArgs) -> pulumi.ResourceTransformResult | None:
+    if args.type_ == "kubernetes:batch/v1:Job":
+        args.props["metadata"]["annotations"]["pulumi.com/timeoutSeconds"] = "20"
+        return pulumi.ResourceTransformResult(props=args.props, opts=args.opts)
     if args.type_ != "kubernetes:mellanox.com/v1alpha1:NicClusterPolicy":
         return None
     plugin = args.props["spec"]["rdmaSharedDevicePlugin"]
@@ -83,7 +84,6 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
 
 @pytest.mark.field_report("B5")
 def test_a_wrong_selector_leaves_pods_pending_and_the_failed_wait_names_pods_nodes_and_resource(stack: Stack) -> None:
-    stack.settings(readiness=READINESS, validation=BRIEF)
     program = stack.rehearsal.project / "__main__.py"
     sound = program.read_text()
     put_before_program(stack, WRONG_VENDOR)
