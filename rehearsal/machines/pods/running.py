@@ -13,7 +13,15 @@ from lightkube import codecs
 from lightkube.resources.core_v1 import Pod
 from lightkube.types import PatchType
 
-from rehearsal.machines.pods.status import ContainerView, PodView, Verdict, pod_status, views_of, waiting
+from rehearsal.machines.pods.status import (
+    ContainerView,
+    PodView,
+    Verdict,
+    is_ready,
+    pod_status,
+    views_of,
+    waiting,
+)
 from rehearsal.watch.cluster import Cluster, Document
 from rehearsal.watch.requests import insist
 
@@ -45,6 +53,7 @@ class RunningPod:
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
     _writing: asyncio.Lock = field(default_factory=asyncio.Lock)
     _written: Document = field(default_factory=dict)
+    _repair: "asyncio.Task[None] | None" = None
 
     def __post_init__(self) -> None:
         init = self.spec.get("initContainers") or []
@@ -92,6 +101,17 @@ class RunningPod:
         self.gone = self.gone or gone
         if gone or document["metadata"].get("deletionTimestamp"):
             self.deleted.set()
+        elif self._is_called_unready():
+            self._written = {}
+            self._repair = asyncio.create_task(self.report())
+
+    def _is_called_unready(self) -> bool:
+        """Whether somebody else calls the pod unready though its machine answers.
+
+        The node lifecycle controller does so for every pod of a node that was silent, as when this computer slept. A
+        kubelet that is back says how its pods are.
+        """
+        return is_ready({"status": self._written}) and not is_ready(self.document) and is_ready(self.node or {})
 
     def _take(self, document: Document) -> None:
         self.document = document

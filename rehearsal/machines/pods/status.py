@@ -141,11 +141,11 @@ def pod_status(pod: Mapping[str, Any], view: PodView, *, now: str) -> Document:
     return status
 
 
-def is_ready(pod: Mapping[str, Any]) -> bool:
-    """Whether the pod's condition Ready is True."""
+def is_ready(document: Mapping[str, Any]) -> bool:
+    """Whether the condition Ready of a pod or a node is True."""
     return any(
         condition["type"] == "Ready" and condition["status"] == "True"
-        for condition in (pod.get("status") or {}).get("conditions") or []
+        for condition in (document.get("status") or {}).get("conditions") or []
     )
 
 

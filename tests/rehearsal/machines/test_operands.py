@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 from lightkube import codecs
 from lightkube.resources.apps_v1 import DaemonSet
-from lightkube.resources.core_v1 import Node
+from lightkube.resources.core_v1 import Node, Pod
 from lightkube.types import CascadeType, PatchType
 
 from rehearsal.azure.machines import node, node_name
+from rehearsal.machines.pods.status import is_ready
 from rehearsal.watch.kinds import RESOURCES
 from tests.rehearsal.simulated_nodes import GPU_NODES, H100, SYSTEM_NODE, pool_facts
 
@@ -203,13 +204,6 @@ def test_other_pods_run_by_themselves(cluster: Rehearsed) -> None:
     cluster.eventually(lambda: len(cluster.pods()) == 2 and all(is_ready(pod) for pod in cluster.pods()))
 
 
-def is_ready(pod: dict[str, Any]) -> bool:
-    return any(
-        condition["type"] == "Ready" and condition["status"] == "True"
-        for condition in pod["status"].get("conditions", [])
-    )
-
-
 def phase(pod: dict[str, Any]) -> str:
     return str(pod["status"]["phase"])
 
@@ -223,3 +217,14 @@ def reason(pod: dict[str, Any]) -> str | None:
     statuses = pod["status"].get("containerStatuses") or [{}]
     found: str | None = statuses[0].get("state", {}).get("waiting", {}).get("reason")
     return found
+
+
+def test_a_pod_that_the_node_lifecycle_controller_called_unready_is_ready_again(cluster: Rehearsed) -> None:
+    """As it does where the machines, or this computer, were silent for longer than a node may be."""
+    cluster.daemon_set("cni", {"app": "cni-plugins"})
+    cluster.eventually(lambda: list(map(is_ready, cluster.pods())) == [True] * 2)
+    called = {"status": {"conditions": [{"type": "Ready", "status": "False"}]}}
+    name = cluster.pods()[0]["metadata"]["name"]
+    unready = cluster.client.patch(Pod.Status, name, called, namespace=cluster.namespace)
+    assert not is_ready(unready.to_dict())
+    cluster.eventually(lambda: list(map(is_ready, cluster.pods())) == [True] * 2)
