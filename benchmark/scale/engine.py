@@ -60,10 +60,10 @@ def costs(pools: Sequence[int], folder: Path) -> Iterator[Cost]:
         new = {number: run_command(engine(number), "preview") for number in pools}
         first = engine(1)
         run_command(first, "up")
-        one = first.deployment()
+        deployment = first.deployment()
         for number in pools:
             many = engine(number)
-            many.set_deployment(copied(one, number, _job_names(many, folder / f"declared{number}")))
+            many.set_deployment(copied(deployment, number, _job_names(many, folder / f"declared{number}")))
             run_command(many, "up")
             preview, up = (run_command(many, command, unchanged=True) for command in ("preview", "up"))
             yield Cost(

@@ -25,10 +25,6 @@ class Image:
     image: str
     version: str
 
-    def as_fields(self) -> dict[str, str]:
-        """The fields of a custom resource's image spec."""
-        return {"repository": self.repository, "image": self.image, "version": self.version}
-
     @property
     def reference(self) -> str:
         """The image as a container names it."""

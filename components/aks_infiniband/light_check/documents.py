@@ -14,16 +14,17 @@ from aks_infiniband.resources.metadata import labels
 from aks_infiniband.resources.registry import Registry
 from aks_infiniband.validation.expectations import expectations
 from aks_infiniband.validation.job import (
+    API_ARGUMENTS,
+    PAYLOAD_MOUNT,
     PODINFO,
-    annotation_volume,
-    api_arguments,
+    PODINFO_MOUNT,
+    PYTHON_ENVIRONMENT,
     container,
-    job_limits,
+    indexed_job,
     node_selector_text,
     payload_files,
-    payload_mount,
     pod_environment,
-    python_environment,
+    podinfo_volume,
 )
 from aks_infiniband.validation.validation_job import METADATA, security_context
 from aks_infiniband.workload.pods import one_pod_a_machine, pod_template_fragment
@@ -94,13 +95,9 @@ def cron_job_spec(
     template = {"metadata": {"labels": pool_labels(pool)}, "spec": _pod_spec(pool, namespace, registry)}
     template["metadata"]["annotations"] = {_ANNOTATION: json.dumps(_expected(pool, given))}
     job = {
-        **job_limits(_RUN_SECONDS),
-        "completionMode": "Indexed",
-        "completions": pool.node_count,
-        "parallelism": pool.node_count,
+        **indexed_job(pool, template, seconds=_RUN_SECONDS),
         "successPolicy": {"rules": [{"succeededCount": 1}]},
         "ttlSecondsAfterFinished": _KEEP_SECONDS,
-        "template": template,
     }
     return {
         "schedule": schedule,
@@ -125,11 +122,11 @@ def _pod_spec(pool: Pool, namespace: str, registry: Registry) -> dict[str, Any]:
     measuring = {
         **own,
         "command": ["python3", "-m", f"payload.{_PACKAGE}.check"],
-        "args": [*_arguments(pool, namespace), *api_arguments()],
+        "args": [*_arguments(pool, namespace), *API_ARGUMENTS],
         "env": pod_environment(pool),
         "resources": {kind: {**own["resources"][kind], **idle} for kind in ("requests", "limits")},
         "securityContext": security_context(common["securityContext"]),
-        "volumeMounts": [payload_mount(), {"name": "podinfo", "mountPath": PODINFO, "readOnly": True}],
+        "volumeMounts": [PAYLOAD_MOUNT, PODINFO_MOUNT],
     }
     return {
         **{key: value for key, value in fragment.items() if key != "volumes"},
@@ -141,7 +138,7 @@ def _pod_spec(pool: Pool, namespace: str, registry: Registry) -> dict[str, Any]:
         "securityContext": {"seccompProfile": {"type": "RuntimeDefault"}},
         "affinity": {"podAntiAffinity": one_pod_a_machine(pool_labels(pool))},
         "containers": [measuring],
-        "volumes": [_program_volume(), annotation_volume("podinfo", {_EXPECTATIONS: _ANNOTATION})],
+        "volumes": [_program_volume(), podinfo_volume({_EXPECTATIONS: _ANNOTATION})],
     }
 
 
@@ -164,12 +161,12 @@ def exporter_spec(pools: Sequence[Pool], registry: Registry) -> dict[str, Any]:
         **container("exporter", registry.image(VALIDATION_IMAGE)),
         "command": ["python3", "-m", f"payload.{_PACKAGE}.exporter"],
         "args": ["--reports", _REPORTS, "--port", str(PORT)],
-        "env": python_environment(),
+        "env": PYTHON_ENVIRONMENT,
         "ports": [{"name": "metrics", "containerPort": PORT}],
         "readinessProbe": {"httpGet": {"path": "/metrics", "port": "metrics"}},
         "resources": SMALL,
         "securityContext": UNPRIVILEGED,
-        "volumeMounts": [payload_mount(), *mounts],
+        "volumeMounts": [PAYLOAD_MOUNT, *mounts],
     }
     pod = {
         "automountServiceAccountToken": False,

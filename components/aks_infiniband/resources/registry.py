@@ -1,6 +1,6 @@
 """Where images come from instead of the internet, and the Secret with which they are pulled."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 import pulumi
@@ -32,7 +32,7 @@ class Registry:
 
     def fields(self, image: Image) -> dict[str, Any]:
         """The image spec of NVIDIA's custom resources: image, and what it is pulled with."""
-        fields: dict[str, Any] = {**image.as_fields(), "repository": self.image(image.repository)}
+        fields: dict[str, Any] = {**asdict(image), "repository": self.image(image.repository)}
         if self.pull_secret:
             fields["imagePullSecrets"] = [self.pull_secret]
         return fields

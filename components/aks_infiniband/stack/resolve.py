@@ -58,23 +58,18 @@ class Resolution:
     def stack(self) -> Stack:
         """The whole. Raises SettingsError."""
         settings = self._settings
-        return Stack(
+        return plain(
+            Stack,
+            self,
+            settings,
             cluster=self.existing or azure_cluster_args(self._reading, self.pools, self.cluster_name),
-            pools=self.pools,
-            registry=self.registry,
             registry_credentials=self._credentials,
-            network=self.network,
-            gpu=self.gpu,
-            policies=self.policies,
-            networks=self.networks,
-            topologies=self.topologies,
             namespaces=(NAMESPACE, *settings.workload.namespaces),
             workloads_pull=settings.workload.registry_credentials and self._credentials is not None,
             images={pool.name: pool.given.images for pool in self._reading.infiniband_pools},
             memlock=settings.network_operator.node_preparation,
             waits=plain(Waits, settings.readiness),
             validation=self._validation(),
-            preflight=settings.preflight,
             observability=self._observability(),
             check_schedule=settings.light_check.schedule if settings.light_check else None,
             revalidate_when={

@@ -67,7 +67,7 @@ class Validation(pulumi.ComponentResource):
     One pod per node awaits all nodes and then looks at its own, and the pods' verdict is left in a ConfigMap and in
     `report`. A report counts if it has the Job's uid, and the digest that the Job's pods have left in their termination
     message; the stack keeps it then. Nothing runs at preview, and nothing runs again while nothing it depends on has
-    changed.
+    changed. Its depends_on should name all that makes the nodes ready: pool, policy, operators, workload settings.
     """
 
     report: pulumi.Output[dict[str, Any]]
@@ -75,13 +75,6 @@ class Validation(pulumi.ComponentResource):
     made, and "not measured" in mode off."""
 
     def __init__(self, name: str, *, args: ValidationArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        """Create the Job of one pool, and what it needs.
-
-        name: name of the component.
-        args: its arguments.
-        opts: resource options; depends_on should name all that makes the nodes ready: pool, policy, operators, workload
-            settings.
-        """
         super().__init__("aks-infiniband:index:Validation", name, None, opts)
         self._name, self._args, self._opts = name, args, opts
         self._namespace = args.namespace if args.access is None else args.access.namespace

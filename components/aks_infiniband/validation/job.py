@@ -8,7 +8,6 @@ import json
 import math
 from collections.abc import Mapping
 from importlib import resources
-from pathlib import PurePosixPath
 from typing import Any, Final
 
 from aks_infiniband.facts.pool import Pool
@@ -22,14 +21,36 @@ PACKAGE: Final = "payload"
 """Name under which the payload is imported inside the pods."""
 HOME: Final = f"/opt/aks-infiniband/{PACKAGE}"
 """Where the payload's ConfigMap is mounted: its keys are the modules of a package, which is named after the folder."""
-LIMITS: Final = "/var/lib/aks-infiniband/limits.json"
+PAYLOAD_MOUNT: Final = {"name": "payload", "mountPath": HOME, "readOnly": True}
+PYTHON_ENVIRONMENT: Final = (
+    {"name": "PYTHONPATH", "value": f"{HOME}/.."},
+    {"name": "PYTHONDONTWRITEBYTECODE", "value": "1"},
+    {"name": "PYTHONUNBUFFERED", "value": "1"},
+)
+"""In which Python finds the payload."""
+_SHARED: Final = "/var/lib/aks-infiniband"
+LIMITS: Final = f"{_SHARED}/limits.json"
 """File in which the init container leaves its limits, for the container."""
+SHARED_MOUNT: Final = {"name": "shared", "mountPath": _SHARED}
 PODINFO: Final = "/etc/podinfo"
 """Folder in which a pod finds its own annotations as files."""
+PODINFO_MOUNT: Final = {"name": "podinfo", "mountPath": PODINFO, "readOnly": True}
 
 _NOBODY: Final = 65534
 _TERMINATION_LOG: Final = "/dev/termination-log"
 _ACCOUNT: Final = "/var/run/secrets/kubernetes.io/serviceaccount"
+API_ARGUMENTS: Final = (
+    *("--termination-log", _TERMINATION_LOG),
+    *("--token", f"{_ACCOUNT}/token", "--ca", f"{_ACCOUNT}/ca.crt"),
+)
+"""Where the kubelet looks for the termination message, and leaves the service account's credentials."""
+_IDENTITY: Final = {
+    "NODE_NAME": "spec.nodeName",
+    "POD_UID": "metadata.uid",
+    "POD_IP": "status.podIP",
+    "JOB_UID": "metadata.labels['batch.kubernetes.io/controller-uid']",
+}
+"""Variables that tell a pod who it is, by field."""
 _MARGIN_SECONDS: Final = 60
 """How much later than the provider the Job itself gives up: its deadline deletes the pods, and the diagnosis of
 a failed wait is to see them first. The provider's time-out starts again with everything that happens to the pods, the
@@ -75,8 +96,8 @@ def named_job(pool: Pool, spec: Mapping[str, Any], *depends_on: object) -> dict[
     }
 
 
-def job_limits(seconds: float) -> dict[str, Any]:
-    """How long the Job is waited for, in seconds, and which failures end it at once.
+def indexed_job(pool: Pool, template: Mapping[str, Any], *, seconds: float) -> dict[str, Any]:
+    """JobSpec with a pod for each node of the pool. It is waited for this number of seconds.
 
     The first failure that counts ends the Job: a verdict is not asked for twice. What does not count is a pod that
     could not do its work, or was evicted. (The other way round, a backoff limit and the action FailJob for a verdict,
@@ -86,6 +107,10 @@ def job_limits(seconds: float) -> dict[str, Any]:
     retried = {"operator": "In", "values": [EXIT_RETRY]}  # of either container
     return {
         "activeDeadlineSeconds": math.ceil(seconds) + _MARGIN_SECONDS,
+        "completionMode": "Indexed",
+        "completions": pool.node_count,
+        "parallelism": pool.node_count,
+        "template": template,
         "backoffLimit": 0,
         "podFailurePolicy": {
             "rules": [
@@ -115,26 +140,14 @@ def container(name: str, image: str) -> dict[str, Any]:
     }
 
 
-def python_environment() -> list[dict[str, Any]]:
-    """Environment in which Python finds the payload."""
-    return [
-        {"name": "PYTHONPATH", "value": f"{HOME}/.."},
-        {"name": "PYTHONDONTWRITEBYTECODE", "value": "1"},
-        {"name": "PYTHONUNBUFFERED", "value": "1"},
-    ]
-
-
 def pod_environment(pool: Pool, *more: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Environment of a pod that measures: the pool's workload settings, where the payload is, and who the pod is."""
     settings = config_maps(pool)[config_map_name(pool.name)]
     return [
         *({"name": name, "value": value} for name, value in settings.items()),
         *map(dict, more),
-        *python_environment(),
-        _from_field("NODE_NAME", "spec.nodeName"),
-        _from_field("POD_UID", "metadata.uid"),
-        _from_field("POD_IP", "status.podIP"),
-        _from_field("JOB_UID", "metadata.labels['batch.kubernetes.io/controller-uid']"),
+        *PYTHON_ENVIRONMENT,
+        *({"name": name, "valueFrom": {"fieldRef": _field(path)}} for name, path in _IDENTITY.items()),
     ]
 
 
@@ -143,50 +156,18 @@ def node_selector_text(pool: Pool) -> str:
     return ",".join(f"{key}={value}" for key, value in sorted(pool.node_selector.items()))
 
 
-def _from_field(name: str, path: str) -> dict[str, Any]:
-    """An environment variable that the downward API fills."""
-    return {"name": name, "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": path}}}
+def _field(path: str) -> dict[str, str]:
+    """A field of the pod, for the downward API."""
+    return {"apiVersion": "v1", "fieldPath": path}
 
 
-def api_arguments() -> list[str]:
-    """Where the kubelet leaves the service account's credentials and looks for the termination message."""
-    return [
-        *("--termination-log", _TERMINATION_LOG),
-        *("--token", f"{_ACCOUNT}/token"),
-        *("--ca", f"{_ACCOUNT}/ca.crt"),
-    ]
-
-
-def payload_mount() -> dict[str, Any]:
-    """Mount of the payload's volume."""
-    return {"name": "payload", "mountPath": HOME, "readOnly": True}
-
-
-def shared_volume() -> dict[str, Any]:
-    """Volume in which the init container leaves what the container reads."""
-    return {"name": "shared", "emptyDir": {"sizeLimit": "1Mi"}}
-
-
-def shared_mount() -> dict[str, Any]:
-    """Mount of the shared volume."""
-    return {"name": "shared", "mountPath": str(PurePosixPath(LIMITS).parent)}
-
-
-def payload_volume(access: str) -> dict[str, Any]:
-    """Volume with the payload, which lies in the ConfigMap of a ValidationAccess."""
-    return {"name": "payload", "configMap": {"name": access}}
-
-
-def annotation_volume(name: str, files: Mapping[str, str]) -> dict[str, Any]:
+def podinfo_volume(files: Mapping[str, str]) -> dict[str, Any]:
     """Volume with annotations of the pod.
 
     files: file name to the annotation's key.
     """
-    items = [
-        {"path": path, "fieldRef": {"apiVersion": "v1", "fieldPath": f"metadata.annotations['{key}']"}}
-        for path, key in files.items()
-    ]
-    return {"name": name, "downwardAPI": {"items": items}}
+    items = [{"path": path, "fieldRef": _field(f"metadata.annotations['{key}']")} for path, key in files.items()]
+    return {"name": "podinfo", "downwardAPI": {"items": items}}
 
 
 def await_nodes_container(pool: Pool, *, waits: Waits, image: str) -> dict[str, Any]:
@@ -209,9 +190,9 @@ def await_nodes_container(pool: Pool, *, waits: Waits, image: str) -> dict[str, 
             *("--stable-seconds", f"{waits.stable_seconds:g}"),
             *("--timeout-seconds", f"{waits.timeout_seconds:g}"),
             *("--proc", "/proc", "--limits", LIMITS),
-            *api_arguments(),
+            *API_ARGUMENTS,
         ],
-        "env": python_environment(),
+        "env": PYTHON_ENVIRONMENT,
         "securityContext": {
             "runAsNonRoot": True,
             "runAsUser": _NOBODY,
@@ -220,5 +201,5 @@ def await_nodes_container(pool: Pool, *, waits: Waits, image: str) -> dict[str, 
             "capabilities": {"drop": ["ALL"]},
             "readOnlyRootFilesystem": True,
         },
-        "volumeMounts": [payload_mount(), shared_mount()],
+        "volumeMounts": [PAYLOAD_MOUNT, SHARED_MOUNT],
     }

@@ -8,20 +8,19 @@ from aks_infiniband.facts.pool import Pool
 from aks_infiniband.facts.versions import VALIDATION_IMAGE, collective_image
 from aks_infiniband.resources.registry import Registry
 from aks_infiniband.validation.job import (
+    API_ARGUMENTS,
     LIMITS,
+    PAYLOAD_MOUNT,
     PODINFO,
-    annotation_volume,
-    api_arguments,
+    PODINFO_MOUNT,
+    SHARED_MOUNT,
     await_nodes_container,
     container,
-    job_limits,
-    payload_mount,
-    payload_volume,
+    indexed_job,
     pod_environment,
+    podinfo_volume,
     pool_labels,
     report_name,
-    shared_mount,
-    shared_volume,
 )
 from aks_infiniband.validation.options import ValidationOptions, Waits
 from aks_infiniband.validation.payload.expectations import Expectations
@@ -31,6 +30,8 @@ from aks_infiniband.workload.pods import (
     pod_template_fragment,
 )
 
+_SHARED_VOLUME: Final = {"name": "shared", "emptyDir": {"sizeLimit": "1Mi"}}
+"""In which the init container leaves what the container reads."""
 _LINGER_SECONDS: Final = 30
 _REPORT_SECONDS: Final = 60
 """What is left at the end for judging, and for writing the report."""
@@ -85,18 +86,13 @@ def validation_spec(
         "affinity": {**common.get("affinity", {}), "podAntiAffinity": one_pod_a_machine(pool_labels(pool, "validate"))},
         "initContainers": [await_nodes_container(pool, waits=waits, image=image)],
         "containers": [_container(pool, common["containers"][0], image, _arguments(pool, options, waits, namespace))],
-        "volumes": [*volumes, payload_volume(access), shared_volume(), _podinfo(pool)],
+        "volumes": [*volumes, {"name": "payload", "configMap": {"name": access}}, _SHARED_VOLUME, _podinfo(pool)],
     }
     promised = {EXPECTATIONS_ANNOTATION: json.dumps(expected)}
     annotations = {**fragment.get("metadata", {}).get("annotations", {}), **promised}
     metadata = {"labels": pool_labels(pool, "validate"), "annotations": annotations}
-    return {
-        **job_limits(waits.timeout_seconds + options.timeout_seconds),
-        "completionMode": "Indexed",
-        "completions": pool.node_count,
-        "parallelism": pool.node_count,
-        "template": {"metadata": metadata, "spec": spec},
-    }
+    template = {"metadata": metadata, "spec": spec}
+    return indexed_job(pool, template, seconds=waits.timeout_seconds + options.timeout_seconds)
 
 
 def image_of(pool: Pool, options: ValidationOptions) -> str:
@@ -114,13 +110,13 @@ def _container(pool: Pool, common: Mapping[str, Any], image: str, arguments: Seq
     return {
         **{key: value for key, value in common.items() if key != "envFrom"},
         **own,
-        "args": [*arguments, *api_arguments()],
+        "args": [*arguments, *API_ARGUMENTS],
         "env": pod_environment(pool, *common["env"]),
         "resources": {
             kind: {**resources.get(kind, {}), **common["resources"][kind]} for kind in ("requests", "limits")
         },
         "securityContext": security_context(common["securityContext"]),
-        "volumeMounts": [*common["volumeMounts"], payload_mount(), shared_mount(), _PODINFO_MOUNT],
+        "volumeMounts": [*common["volumeMounts"], PAYLOAD_MOUNT, SHARED_MOUNT, PODINFO_MOUNT],
     }
 
 
@@ -152,9 +148,6 @@ def _arguments(pool: Pool, options: ValidationOptions, waits: Waits, namespace: 
     ]
 
 
-_PODINFO_MOUNT: Final = {"name": "podinfo", "mountPath": PODINFO, "readOnly": True}
-
-
 def _podinfo(pool: Pool) -> dict[str, Any]:
     """What the pool promises, and what Multus notes on the pod about its networks.
 
@@ -162,7 +155,7 @@ def _podinfo(pool: Pool) -> dict[str, Any]:
     volume up to date later.
     """
     networks = {_ATTACHMENTS: "k8s.v1.cni.cncf.io/network-status"} if pool.mode == "ipoib" else {}
-    return annotation_volume("podinfo", {_EXPECTATIONS: EXPECTATIONS_ANNOTATION, **networks})
+    return podinfo_volume({_EXPECTATIONS: EXPECTATIONS_ANNOTATION, **networks})
 
 
 def _waiting(options: ValidationOptions, waits: Waits) -> list[str]:

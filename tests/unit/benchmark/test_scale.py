@@ -42,8 +42,8 @@ def test_the_state_of_a_further_pool_is_what_it_adds() -> None:
         )
         for pools in (1, 11)
     ]
-    one, eleven = pool_rows([ProgramCost(1, 45, 1.4, 124), ProgramCost(11, 125, 1.9, 152)], costs)
-    assert one == ["1", "48", "–", "1.4", "124", "3 (2)", "3 (2)", "3 (2)"]
+    alone, eleven = pool_rows([ProgramCost(1, 45, 1.4, 124), ProgramCost(11, 125, 1.9, 152)], costs)
+    assert alone == ["1", "48", "–", "1.4", "124", "3 (2)", "3 (2)", "3 (2)"]
     assert eleven[:3] == ["11", "128", "100"]
 
 

@@ -19,10 +19,10 @@ PROJECT = Path(__file__).parents[3]
 
 
 def test_an_earlier_measurement_is_taken_in_the_three_forms_in_which_people_have_it() -> None:
-    one = report(390.0)
-    forms = (one, {"pools": {"ndh100": {"report": one}}}, {"pools": {"ndh100": {"validation": one}}, "x": 1})
+    made = report(390.0)
+    forms = (made, {"pools": {"ndh100": {"report": made}}}, {"pools": {"ndh100": {"validation": made}}, "x": 1})
     for form in forms:
-        values = {"finished": one["finished"], "values": {"rdma-write-bandwidth": 390.0}}
+        values = {"finished": made["finished"], "values": {"rdma-write-bandwidth": 390.0}}
         assert earlier(json.dumps(form)) == {"ndh100": values}
     for text_ in ("{", "[]", "3", '{"pools": 1}', "{}"):
         with pytest.raises(CommandError, match="pulumi stack output"):

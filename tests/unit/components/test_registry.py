@@ -1,6 +1,7 @@
 """A registry of one's own: where every image is pulled from, and with which Secret."""
 
 import json
+from dataclasses import asdict
 from typing import Any
 
 import pulumi
@@ -43,7 +44,7 @@ def test_custom_resources_and_pods_name_the_pull_secret_each_in_their_way() -> N
         "imagePullSecrets": ["aks-infiniband-registry"],
     }
     assert MIRROR.pull_secrets() == [{"name": "aks-infiniband-registry"}]
-    assert Registry().fields(image) == image.as_fields()
+    assert Registry().fields(image) == asdict(image)
     assert Registry().pull_secrets() == []
 
 

@@ -76,14 +76,14 @@ def test_panels_lie_within_the_grid_and_beside_each_other() -> None:
         assert at["x"] + at["w"] <= 24
         return {(x, y) for x in range(at["x"], at["x"] + at["w"]) for y in range(at["y"], at["y"] + at["h"])}
 
-    assert [(one["title"], other["title"]) for one, other in overlapping(covers)] == []
+    assert [(panel["title"], other["title"]) for panel, other in overlapping(covers)] == []
     assert len({panel["id"] for panel in BOARD["panels"]}) == len(BOARD["panels"])
 
 
 def overlapping(covers: Any) -> Iterator[tuple[Any, Any]]:
-    for one, other in combinations(BOARD["panels"], 2):
-        if covers(one) & covers(other):
-            yield one, other
+    for panel, other in combinations(BOARD["panels"], 2):
+        if covers(panel) & covers(other):
+            yield panel, other
 
 
 def test_a_legend_names_only_labels_that_a_panels_metrics_have() -> None:

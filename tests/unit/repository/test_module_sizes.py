@@ -47,7 +47,7 @@ def test_what_runs_in_the_pods_is_typed() -> None:
     payload = ROOT / "components/aks_infiniband/validation/payload"
     names = [
         node
-        for path in payload.glob("*.py")
+        for path in payload.rglob("*.py")
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.Name) and node.id == "Any"
     ]

@@ -62,6 +62,15 @@ class ApiError(Exception):
         return self.status in _FINAL_STATUS
 
 
+def object_in(text: str | None) -> Any:
+    """The JSON object that a text holds; None where it holds none."""
+    try:
+        found = json.loads(text or "null")
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None
+
+
 def texts_of(config_map: Mapping[str, Any]) -> dict[str, str]:
     """What the keys of a ConfigMap hold, decompressed; what cannot be read is left out."""
     found = dict(config_map.get("data") or {})
@@ -86,15 +95,9 @@ def decompressed(value: str) -> str | None:
 
 def packed(texts: Mapping[str, str | None]) -> dict[str, dict[str, str | None]]:
     """The data and binaryData of a ConfigMap with these texts: compressed where a key says so, None stays None."""
-    found: dict[str, dict[str, str | None]] = {"data": {}, "binaryData": {}}
-    for key, text in texts.items():
-        if not key.endswith(COMPRESSED):
-            found["data"][key] = text
-        elif text is None:
-            found["binaryData"][key] = None
-        else:
-            found["binaryData"][key] = compressed(text)
-    return found
+    to_compress = {key: text for key, text in texts.items() if key.endswith(COMPRESSED)}
+    binary = {key: None if text is None else compressed(text) for key, text in to_compress.items()}
+    return {"data": {key: text for key, text in texts.items() if key not in binary}, "binaryData": binary}
 
 
 def size_of(config_map: Mapping[str, Any]) -> int:
@@ -168,7 +171,8 @@ class Api:
             if not error.final:
                 raise
             before = self._patiently("GET", _config_map(namespace, name))
-            after = {kind: _merged(before.get(kind), change) for kind, change in changes.items()}
+            merged = {kind: {**(before.get(kind) or {}), **change}.items() for kind, change in changes.items()}
+            after = {kind: {key: value for key, value in found if value is not None} for kind, found in merged.items()}
             sizes = f"it would have {size_of(after):,} bytes, the limit is {CONFIG_MAP_BYTES:,}"
             raise ApiError(f"ConfigMap {namespace}/{name}", error.status, f"{sizes} ({error.reason})") from error
 
@@ -233,11 +237,6 @@ class Api:
 
 def _config_map(namespace: str, name: str) -> str:
     return f"/api/v1/namespaces/{urllib.parse.quote(namespace)}/configmaps/{urllib.parse.quote(name)}"
-
-
-def _merged(before: Mapping[str, str] | None, changes: Mapping[str, str | None]) -> dict[str, str]:
-    after = {**(before or {}), **changes}
-    return {key: value for key, value in after.items() if value is not None}
 
 
 def _message_of(error: urllib.error.HTTPError) -> str:

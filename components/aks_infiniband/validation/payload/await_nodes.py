@@ -17,7 +17,7 @@ from typing import Callable, NamedTuple
 
 from .api import Api, ApiError, Object, in_cluster_url
 from .node_facts import read_memlock
-from .pod import EXIT_DONE, EXIT_RETRY, EXIT_VERDICT, finish
+from .pod import EXIT_DONE, EXIT_RETRY, EXIT_VERDICT, add_api_arguments, finish
 
 _UPGRADE_STATES = ("nvidia.com/ofed-driver-upgrade-state", "nvidia.com/gpu-driver-upgrade-state")
 _UPGRADED = "upgrade-done"
@@ -146,15 +146,11 @@ def _arguments(argv: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--nodes", required=True, type=int)
     parser.add_argument("--resource", action="append", default=[], type=_pair, metavar="NAME=LEAST")
     parser.add_argument("--label", action="append", default=[], type=_pair, metavar="NAME=VALUE")
-    parser.add_argument("--poll-seconds", required=True, type=float)
-    parser.add_argument("--stable-seconds", required=True, type=float)
-    parser.add_argument("--timeout-seconds", required=True, type=float)
+    for name in ("poll", "stable", "timeout"):
+        parser.add_argument(f"--{name}-seconds", required=True, type=float)
     parser.add_argument("--proc", type=Path, help="where the kernel tells a process its limits")
     parser.add_argument("--limits", type=Path, help="file in which to leave this user's limit on locked memory")
-    parser.add_argument("--termination-log", required=True, type=Path)
-    parser.add_argument("--token", type=Path)
-    parser.add_argument("--ca", type=Path)
-    parser.add_argument("--api", help="address of the API server; default: what the kubelet says")
+    add_api_arguments(parser)
     return parser.parse_args(argv)
 
 

@@ -22,8 +22,7 @@ from typing import NamedTuple, Protocol
 
 from .collective_run import Rank as RankResult
 from .expectations import CollectivePlan
-from .nccl import NcclRanks
-from .pytorch import TorchRanks
+from .nccl import NcclRanks, TorchRanks
 
 ELEMENT_BYTES = 4
 """Of float32, in which sums are made."""

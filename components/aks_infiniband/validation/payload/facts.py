@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TypedDict
 
 from . import tools
-from .api import ApiError, Object
+from .api import ApiError, Object, object_in
 from .counters import Counters, read_counters
 from .expectations import Expectations
 from .hcas import Libibverbs, ask_libibverbs
@@ -122,17 +122,8 @@ def entry_key(node: str) -> str:
 
 def entries_of(data: Mapping[str, str], run: str) -> dict[str, Facts]:
     """The facts that the nodes of this run have left; those of other runs, and what cannot be read, left out."""
-    found = {}
-    for key, text in data.items():
-        if not key.startswith("node."):
-            continue
-        try:
-            entry = json.loads(text)
-            if entry["run"] == run:
-                found[str(entry["node"])] = entry["facts"]
-        except (ValueError, KeyError, TypeError):
-            continue
-    return found
+    entries = [object_in(text) for key, text in data.items() if key.startswith("node.")]
+    return {str(entry["node"]): entry["facts"] for entry in entries if entry and entry.get("run") == run}
 
 
 def stale_keys(data: Mapping[str, str], nodes: Sequence[str]) -> list[str]:

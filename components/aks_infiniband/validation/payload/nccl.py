@@ -1,21 +1,23 @@
-"""NCCL, or RCCL on AMD GPUs, through its C interface: what a rank of an all-reduce needs of it.
+"""NCCL, or RCCL on AMD GPUs, as the ranks of an all-reduce use it: through its C interface, or through PyTorch.
 
-RCCL has NCCL's functions, by the same names (rccl.h). PyTorch calls the same library; without it, what is timed is the
-library and the network, not the framework's launches.
+RCCL has NCCL's functions, by the same names (rccl.h). Without PyTorch, which calls the same library, what is timed is
+the library and the network, not the framework's launches; with it, what a job sees.
 """
 
 from __future__ import annotations
 
 import ctypes
+import importlib
 import os
 import sys
 import threading
 import time
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from datetime import timedelta
 from typing import Any
 
-from .gpu import PERIOD, Gpu, Library, collectives, expected_sum, own_value
+from .gpu import PERIOD, Gpu, Library, Positions, collectives, expected_sum, own_value
 
 _FLOAT, _DOUBLE = 7, 8
 _SUM, _MAX = 0, 2
@@ -128,7 +130,7 @@ class NcclRanks:
         _check(self._library, code, self._comm)
 
 
-def repeated(value: Any, number: int) -> bytes:
+def repeated(value: Callable[[Positions, int], Positions], number: int) -> bytes:
     return array("f", [value(position, number) for position in range(PERIOD)]).tobytes()
 
 
@@ -163,3 +165,67 @@ class _Limit:
         print(self.word(what, seconds), file=sys.stderr, flush=True)
         time.sleep(_FAREWELL_SECONDS)
         os._exit(1)
+
+
+_CHUNK = 1 << 26
+"""Elements filled or checked at once, so that a 16 GiB message needs little memory beside itself."""
+
+
+class TorchRanks:
+    """The same through PyTorch's distributed package; raises whatever PyTorch raises."""
+
+    def __init__(self, *, rank: int, ranks: int, gpu: int, meeting: str, limit_seconds: float) -> None:
+        """``meeting`` is an address and a port of node rank 0; NCCL's watchdog ends a rank after the limit."""
+        self._rank, self._ranks = rank, ranks
+        self._torch: Any = importlib.import_module("torch")  # only here: everything else of the payload does without
+        self._dist: Any = importlib.import_module("torch.distributed")
+        self._torch.cuda.set_device(gpu)
+        self._device = self._torch.device("cuda", gpu)
+        self.torch = str(self._torch.__version__)
+        self._dist.init_process_group(
+            "nccl",
+            init_method=f"tcp://{meeting}",
+            timeout=timedelta(seconds=limit_seconds),
+            rank=rank,
+            world_size=ranks,
+        )
+        self._start = self._torch.zeros(1, device=self._device)
+        self._message: Any = None
+
+    def allocate(self, count: int) -> None:
+        self._message = None
+        self._message = self._torch.empty(count, dtype=self._torch.float32, device=self._device)
+
+    def fill(self) -> None:
+        for part, positions in self._chunks():
+            part.copy_(own_value(positions, self._rank))
+
+    def wrong(self) -> int:
+        chunks = self._chunks()
+        return sum(int((part != expected_sum(positions, self._ranks)).sum().item()) for part, positions in chunks)
+
+    def timed(self, iterations: int) -> float:
+        cuda = self._torch.cuda
+        begin, end = cuda.Event(enable_timing=True), cuda.Event(enable_timing=True)
+        self._dist.all_reduce(self._start)
+        begin.record()
+        for _ in range(iterations):
+            self._dist.all_reduce(self._message)
+        end.record()
+        end.synchronize()
+        return float(begin.elapsed_time(end)) / 1e3
+
+    def largest(self, *numbers: float) -> Sequence[float]:
+        values = self._torch.tensor(list(numbers), dtype=self._torch.float64, device=self._device)
+        self._dist.all_reduce(values, op=self._dist.ReduceOp.MAX)
+        found: Sequence[float] = values.tolist()
+        return found
+
+    def close(self) -> None:
+        self._dist.destroy_process_group()
+
+    def _chunks(self) -> Iterator[tuple[Any, Any]]:
+        """The message piece by piece, each with its positions."""
+        for start in range(0, len(self._message), _CHUNK):
+            part = self._message[start : start + _CHUNK]
+            yield part, self._torch.arange(start, start + len(part), device=self._device)

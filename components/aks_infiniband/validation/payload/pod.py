@@ -28,16 +28,22 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     )
     parser.add_argument("--measure-seconds", required=True, type=float, help="limit of all measurements together")
     parser.add_argument("--scratch", required=True, type=Path, help="folder for files that nobody needs afterwards")
-    for name in ("expectations", "termination-log", "sys", "dev", "proc", "shm"):
+    for name in ("expectations", "sys", "dev", "proc", "shm"):
         parser.add_argument(f"--{name}", required=True, type=Path)
     parser.add_argument("--metadata", required=True, help="address of what Azure says of this machine")
     parser.add_argument("--selector", default="", help="label selector of the pool's nodes; for the scheduled check")
     parser.add_argument("--limits", type=Path, help="file with the memlock limit of a user other than root")
     parser.add_argument("--attachments", type=Path, help="file with the pod's annotation network-status")
+    add_api_arguments(parser)
+    return parser.parse_args(argv)
+
+
+def add_api_arguments(parser: argparse.ArgumentParser) -> None:
+    """How a pod reaches the API server, and where the kubelet looks for its last words."""
+    parser.add_argument("--termination-log", required=True, type=Path)
     parser.add_argument("--token", type=Path)
     parser.add_argument("--ca", type=Path)
     parser.add_argument("--api", help="address of the API server; default: what the kubelet says")
-    return parser.parse_args(argv)
 
 
 class Me(NamedTuple):

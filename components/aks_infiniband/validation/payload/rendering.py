@@ -56,12 +56,9 @@ def lines_of(checks: Sequence[Check]) -> list[str]:
     return lines
 
 
-def table(checks: Sequence[Check], *, verbose: bool = False, most_rows: int | None = None) -> list[str]:
-    """What did not go well as a table, each row followed by its cause.
-
-    verbose: has a row for every check. most_rows: more of them are counted, not shown.
-    """
-    rows = rows_of([check for check in checks if verbose or is_problem(check)])
+def table(checks: Sequence[Check], *, most_rows: int | None = None) -> list[str]:
+    """What did not go well as a table, each row followed by its cause; rows beyond the most are counted, not shown."""
+    rows = rows_of([check for check in checks if is_problem(check)])
     shown = rows[:most_rows]
     cells = [_HEAD, *(_cells(row) for row in shown)]
     widths = _widths(cells)

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any, TypedDict
 
+from .api import object_in
 from .expectations import CollectivePlan
 
 PLAN_ANNOTATION = "aks-infiniband/plan"
@@ -124,11 +125,8 @@ class Board:
             self._write(dict.fromkeys(stale))
 
     def _own(self, text: str | None) -> Any:
-        try:
-            found = json.loads(text or "")
-        except ValueError:
-            return None
-        return found if isinstance(found, dict) and found.get("run") == self._run else None
+        found = object_in(text)
+        return found if found and found.get("run") == self._run else None
 
 
 Carry = Callable[[Step, Members], Results]

@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
-from .api import compressed, decompressed, texts_of
+from .api import compressed, decompressed, object_in, texts_of
 from .checks import Check, Thresholds, Try, is_problem, less_is_better, make_check, severity
 from .collective_run import Collective
 from .counters import Counters
@@ -24,7 +24,7 @@ EVIDENCE = "report sha256:"
 """How the first line of the termination message of the pod that has left the report begins."""
 
 
-def evidence_of(report: Mapping[str, Any]) -> str:
+def evidence_of(report: Mapping[str, object]) -> str:
     """The line that proves a report: whoever may patch the ConfigMap cannot change what the kubelet says of a pod."""
     return EVIDENCE + hashlib.sha256(json.dumps(report, sort_keys=True).encode()).hexdigest()
 
@@ -95,7 +95,8 @@ class Report(Parts, Run):
 def report_in(config_map: Mapping[str, Any]) -> Report | None:
     """The report that a validation has left in a ConfigMap; None where there is none that can be read."""
     texts = texts_of(config_map)
-    return _opened(texts.get(REPORT_KEY) or texts.get(PLAIN_REPORT_KEY))
+    report: Report | None = object_in(texts.get(REPORT_KEY) or texts.get(PLAIN_REPORT_KEY))
+    return report
 
 
 def packed_report(report: Report | None) -> str:
@@ -105,15 +106,8 @@ def packed_report(report: Report | None) -> str:
 
 def kept_report(kept: str | None) -> Report | None:
     """The report that the stack has kept; None without one."""
-    return _opened(decompressed(kept) if kept else None)
-
-
-def _opened(text: str | None) -> Report | None:
-    try:
-        report: Report = json.loads(text or "null")
-    except ValueError:
-        return None
-    return report if isinstance(report, dict) else None
+    report: Report | None = object_in(decompressed(kept) if kept else None)
+    return report
 
 
 def verdict_of(checks: Sequence[Check]) -> str:
@@ -131,22 +125,17 @@ def build_report(
     run: Run, facts_by_node: FactsByNode, checks: Sequence[Check], expected: Expectations, parts: Parts
 ) -> Report:
     """The report of a run: ``parts`` is what was measured."""
+    found: Parts = {"rdma": [], "networks": [], "collective": None, "counters": {}, "accepted": None, **parts}
     return {
         "schema_version": SCHEMA_VERSION,
         "pool": expected["pool"],
         "vm_size": expected["vm_size"],
-        "run": run["run"],
-        "mode": run["mode"],
-        "finished": run["finished"],
+        **run,
         "verdict": verdict_of(checks),
         "coverage": coverage(facts_by_node, checks, expected),
         "checks": list(checks),
         "thresholds": expected["thresholds"],
-        "rdma": parts.get("rdma", []),
-        "networks": parts.get("networks", []),
-        "collective": parts.get("collective"),
-        "counters": parts.get("counters", {}),
-        "accepted": parts.get("accepted"),
+        **found,
         "nodes": {node: facts_by_node[node] for node in sorted(facts_by_node)},
     }
 
@@ -235,10 +224,7 @@ def compare(accepted: Accepted | None, values: Mapping[str, float], thresholds: 
 
 def accepted_of(text: str | None) -> Accepted | None:
     """What was accepted before, or None where that cannot be read."""
-    try:
-        found = json.loads(text or "")
-    except ValueError:
-        return None
-    if not isinstance(found, dict) or not isinstance(found.get("values"), dict):
+    found = object_in(text)
+    if found is None or not isinstance(found.get("values"), dict):
         return None
     return {"finished": found["finished"], "values": found["values"]}

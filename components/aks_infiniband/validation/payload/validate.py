@@ -11,6 +11,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
+from functools import partial
 
 from . import measuring
 from .api import Api, ApiError, compressed, decompressed, in_cluster_url
@@ -62,10 +63,12 @@ class Validation:
         self.expected: Expectations = json.loads(arguments.expectations.read_text(encoding="utf-8"))
         self.api = Api(arguments.api or in_cluster_url(environment), token=arguments.token, ca=arguments.ca)
         api, where = self.api, (arguments.namespace, arguments.report)
+        self.read = partial(api.config_map_data, *where)
+        self.merge = partial(api.merge_config_map_data, *where)
         self.board = Board(
             self.me.run,
-            lambda: api.config_map_data(*where),
-            lambda data: api.merge_config_map_data(*where, data),
+            self.read,
+            self.merge,
             read_plan=lambda: decompressed(api.annotation(*where, PLAN_ANNOTATION) or ""),
             write_plan=lambda text: api.annotate(*where, PLAN_ANNOTATION, compressed(text)),
         )
@@ -123,7 +126,7 @@ class Validation:
     def publish(self, facts: Facts) -> None:
         """Leave the facts where index 0 finds them."""
         entry = {"run": self.me.run, "node": self.me.node, "index": self.me.rank, "facts": facts}
-        self._merge({entry_key(self.me.node): json.dumps(entry)})
+        self.merge({entry_key(self.me.node): json.dumps(entry)})
 
     def follow(self, worker: Worker, entry: Entry) -> tuple[int, str]:
         """Do what index 0 says."""
@@ -148,14 +151,7 @@ class Validation:
             print(message_of(report), flush=True)
             found = self.gather(arguments.linger_seconds)
         self.board.clear_others(node_count)
-        lead = Lead(
-            self.board,
-            entry,
-            worker.carry,
-            node_count=node_count,
-            poll_seconds=self.poll_seconds,
-            timeout_seconds=arguments.measure_seconds,
-        )
+        lead = self.leading(worker, entry, node_count)
         checks = judge_pool(found, self.expected)
         if measuring.obstacle(checks, node_count) is None and lead.assemble():
             outcome = measuring.measure(lead, found, self.expected, checks)
@@ -167,10 +163,21 @@ class Validation:
         said = headline(report) if report["verdict"] == "pass" else message_of(report)
         return (EXIT_VERDICT if failed else EXIT_DONE), f"{self.evidence}\n{said}"
 
+    def leading(self, worker: Worker, entry: Entry, node_count: int) -> Lead:
+        """What has this number of pods measure."""
+        return Lead(
+            self.board,
+            entry,
+            worker.carry,
+            node_count=node_count,
+            poll_seconds=self.poll_seconds,
+            timeout_seconds=self.arguments.measure_seconds,
+        )
+
     def gather(self, timeout_seconds: float) -> dict[str, Facts]:
         """The facts of all nodes, or of those that are there when time is up."""
         return gather(
-            lambda: self.api.config_map_data(self.arguments.namespace, self.arguments.report),
+            self.read,
             self.me.run,
             self.expected["node_count"],
             poll_seconds=self.arguments.poll_seconds,
@@ -179,7 +186,7 @@ class Validation:
 
     def leave_report(self, found: FactsByNode, checks: Sequence[Check], outcome: Outcome | None) -> Report:
         """Write the report, and clear away the entries of nodes that have no part in it."""
-        data = self.api.config_map_data(self.arguments.namespace, self.arguments.report)
+        data = self.read()
         thresholds, now = self.expected["thresholds"], datetime.now(timezone.utc).isoformat(timespec="seconds")
         every: list[Check] = [*checks, *(outcome.checks if outcome else [])]
         parts: Parts = outcome.parts if outcome else {}
@@ -194,11 +201,8 @@ class Validation:
             changes[ACCEPTED_KEY] = json.dumps({"finished": now, "values": values})
         stale = [*stale_keys(data, list(report["nodes"])), PLAIN_REPORT_KEY]
         changes.update(dict.fromkeys(key for key in stale if key in data))
-        self._merge(changes)
+        self.merge(changes)
         return report
-
-    def _merge(self, changes: Mapping[str, str | None]) -> None:
-        self.api.merge_config_map_data(self.arguments.namespace, self.arguments.report, changes)
 
 
 def main(argv: Sequence[str], environment: Mapping[str, str]) -> int:

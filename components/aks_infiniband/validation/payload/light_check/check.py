@@ -79,32 +79,19 @@ class LightCheck:
 
     def lead(self, worker: Worker, entry: Entry) -> tuple[int, str]:
         """Measure, judge, and leave what was found before any pod ends."""
-        come = self.board.entries()
-        lead = Lead(
-            self.board,
-            entry,
-            worker.carry,
-            node_count=len(come),
-            poll_seconds=self.pod.poll_seconds,
-            timeout_seconds=self.arguments.measure_seconds,
-        )
+        lead = self.pod.leading(worker, entry, len(self.board.entries()))
         lead.assemble()
-        data = self._data()
+        data = self.pod.read()
         found = entries_of(data, self.pod.me.run)
         state = self._state(json.loads(data.get(KEY) or "{}").get("nodes", {}), found, self._measure(lead, found))
         stale = dict.fromkeys(stale_keys(data, list(found)))
-        self.pod.api.merge_config_map_data(
-            self.arguments.namespace, self.arguments.report, {KEY: json.dumps(state), **stale}
-        )
+        self.pod.merge({KEY: json.dumps(state), **stale})
         for node in found:
             self._tell(node, state["nodes"][node])
         lead.end()
         bad = [f"{node}: {state['nodes'][node]['message']}" for node in found if not state["nodes"][node]["healthy"]]
         looked = f"pool {state['pool']}: {len(found)} of {self.expected['node_count']} nodes were idle"
         return EXIT_DONE, "\n".join([f"{looked}, {len(bad)} of them not healthy", *bad])
-
-    def _data(self) -> Mapping[str, str]:
-        return self.pod.api.config_map_data(self.arguments.namespace, self.arguments.report)
 
     def _measure(self, lead: Lead, found: FactsByNode) -> Measured:
         nodes, whole = list(lead.members), True

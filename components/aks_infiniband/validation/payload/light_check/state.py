@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, TypedDict
 
 from ..api import Object
@@ -132,8 +132,8 @@ def event_of(node: Object, state: NodeState) -> Object | None:
     }
 
 
-def _condition_in(node: Object) -> Mapping[str, Any]:
-    conditions = node.get("status", {}).get("conditions") or []
+def _condition_in(node: Object) -> Object:
+    conditions: list[Object] = node.get("status", {}).get("conditions") or []
     return next((condition for condition in conditions if condition["type"] == CONDITION), {})
 
 
