@@ -39,6 +39,8 @@ class Cloud:
     cluster_api: ClusterApi
     infiniband: Callable[[], Mapping[str, MachineSize]] = lambda: SIZES
     start: Callable[[Record], None] = _nobody
+    token: str = ""
+    """What a login gets for Azure Resource Manager; who serves that sets it."""
     met: dict[int, int] = field(default_factory=dict)
     """How many requests each fault, by its index, has met."""
     doors: dict[str, int] = field(default_factory=dict)

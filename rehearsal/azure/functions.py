@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from rehearsal.azure import access, naming
 from rehearsal.azure.cloud import Cloud
-from rehearsal.azure.errors import not_found
+from rehearsal.azure.errors import NotSimulatedError, not_found
 from rehearsal.azure.kinds import Kind
 from rehearsal.azure.resources import KINDS, features
 from rehearsal.azure.resources.autoscaling import AUTOSCALE, autoscale
@@ -58,6 +58,12 @@ def _client_config(cloud: Cloud, _arguments: Mapping[str, Any]) -> dict[str, Any
     }
 
 
+def _client_token(cloud: Cloud, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    if arguments.get("endpoint"):
+        raise NotSimulatedError("This rehearsal gives tokens for Azure Resource Manager alone: leave out `endpoint`.")
+    return {"token": cloud.token}
+
+
 def _feature(cloud: Cloud, arguments: Mapping[str, Any]) -> dict[str, Any]:
     found = features.look(cloud, {key: str(arguments[key]) for key in FEATURE_REGISTRATION.parameters})
     return {**found.outputs, "id": found.id}
@@ -91,6 +97,7 @@ def _identity(cloud: Cloud, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 FUNCTIONS: Final[dict[str, Function]] = {
     "azure-native:authorization:getClientConfig": _client_config,
+    "azure-native:authorization:getClientToken": _client_token,
     "azure-native:features:getSubscriptionFeatureRegistration": _feature,
     "azure-native:containerservice:listManagedClusterUserCredentials": _user_credentials,
     "azure-native:containerservice:listManagedClusterAdminCredentials": _admin_credentials,

@@ -46,6 +46,13 @@ _REFUSED_AT_ONCE: Final = {
         "it does not have permission to perform action 'Microsoft.Network/virtualNetworks/subnets/join/action' on the "
         "linked scope(s) '/subscriptions/…/virtualNetworks/…/subnets/…' or the linked scope(s) are invalid.",
     ),
+    # hashicorp/terraform-provider-azurerm issue 4799: whoever runs this may not register resource providers.
+    "AuthorizationFailed": (
+        HTTPStatus.FORBIDDEN,
+        "The client '33333333-4444-4555-8666-777777777777' with object id '33333333-4444-4555-8666-777777777777' does "
+        "not have authorization to perform action '{name}/register/action' over scope '{parent}' or the scope is "
+        "invalid. If access was recently granted, please refresh your credentials.",
+    ),
     # hashicorp/terraform-provider-azurerm issue 20867.
     "ExpiredAuthenticationToken": (
         HTTPStatus.UNAUTHORIZED,
@@ -117,6 +124,8 @@ def _refusal(cloud: Cloud, fault: Fault, resource: str, others: list[Record]) ->
         message.format(
             other=last_part(others[0].id) if others else "system",
             scope=resource,
+            name=last_part(resource),
+            parent=resource.partition("/providers/")[0],
             size="the requested size",
             region=cluster.outputs["location"] if cluster else "the requested location",
         ),

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import Final
 
@@ -22,6 +23,7 @@ from rehearsal.azure.cluster_api import ClusterApi
 from rehearsal.azure.neighbours import OwnProcessesOnly
 from rehearsal.azure.operations import Operations
 from rehearsal.azure.provider import AzureNative
+from rehearsal.azure.resource_manager import serve_resource_manager
 from rehearsal.azure.resources import KINDS
 from rehearsal.azure.store import Store
 from rehearsal.azure.subscription import DEFAULT_FILE, SUBSCRIPTION_VARIABLE, load
@@ -39,6 +41,7 @@ class Server:
     """A simulator that is serving. port: on loopback."""
 
     grpc_server: grpc.Server
+    resource_manager: ThreadingHTTPServer
     cloud: Cloud
     port: int
 
@@ -46,6 +49,8 @@ class Server:
         """End every call and wait; operations under way carry on at the next start."""
         self.cloud.clock.stop()
         self.grpc_server.stop(grace=1).wait()
+        self.resource_manager.shutdown()
+        self.resource_manager.server_close()
 
 
 def serve(run: Path, speed: float, subscription: Path = DEFAULT_FILE) -> Server:
@@ -63,9 +68,10 @@ def serve(run: Path, speed: float, subscription: Path = DEFAULT_FILE) -> Server:
     grpc_server = grpc.server(ThreadPoolExecutor(_WORKERS), interceptors=[OwnProcessesOnly()], options=options)
     provider_pb2_grpc.add_ResourceProviderServicer_to_server(AzureNative(operations), grpc_server)
     port = grpc_server.add_insecure_port("127.0.0.1:0")
+    manager = serve_resource_manager(cloud)
     grpc_server.start()
     operations.resume()
-    return Server(grpc_server=grpc_server, cloud=cloud, port=port)
+    return Server(grpc_server=grpc_server, resource_manager=manager, cloud=cloud, port=port)
 
 
 def announce(run: Path, port: int) -> None:

@@ -21,6 +21,7 @@ FaultCode = Literal[
     "EtagMismatch",
     "AnotherOperationInProgress",
     "LinkedAuthorizationFailed",
+    "AuthorizationFailed",
     "SkuNotAvailable",
     "ExpiredAuthenticationToken",
     "AllocationFailed",

@@ -78,6 +78,7 @@ def make_agent_pool(
     *,
     parent: pulumi.Resource,
     opts: pulumi.ResourceOptions | None,
+    before_create: Sequence[pulumi.ResourceHook] = (),
     **more: Any,
 ) -> containerservice.AgentPool:
     """An AgentPool resource, never an inline profile of the cluster: all inline profiles go through one request.
@@ -86,6 +87,7 @@ def make_agent_pool(
     pools at once.
 
     parent, opts: the component, and its options.
+    before_create: hooks that run before Azure makes the pool.
     more: further arguments of the AgentPool, and node_labels and node_taints in place of the pool's.
     """
     arguments = {**_arguments(pool, args, parent), **more}
@@ -100,7 +102,7 @@ def make_agent_pool(
             replace_on_changes=list(REPLACED_BY),
             delete_before_replace=True,
             custom_timeouts=_TIMEOUTS,
-            hooks=diagnosis.azure_operation(),
+            hooks=diagnosis.azure_operation(*before_create),
         ),
         **arguments,
     )

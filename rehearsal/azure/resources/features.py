@@ -1,4 +1,8 @@
-"""Preview features of the subscription: a registration is accepted at once and becomes effective minutes later."""
+"""Preview features of the subscription: a registration is accepted at once and becomes effective minutes later.
+
+The resource provider goes by what it was told when it was last registered itself: `az feature register` says that
+`az provider register` is required "to get the change propagated".
+"""
 
 import time
 from http import HTTPStatus
@@ -35,6 +39,21 @@ def state(cloud: Cloud, feature: str) -> str:
         return known[feature.casefold()]
     effective = float(record.details["registeredAt"])
     return "Registered" if time.time() >= effective else "Registering"
+
+
+def in_effect(cloud: Cloud, feature: str) -> bool:
+    """Whether the feature's resource provider goes by it. A registration that the subscription began with counts."""
+    record = _registration(cloud, feature)
+    told = record is None or float(record.details.get("toldProviderAt", 0)) >= float(record.details["registeredAt"])
+    return told and state(cloud, feature) == "Registered"
+
+
+def tell_provider(cloud: Cloud, provider_namespace: str) -> None:
+    """What a registration of the resource provider does to its features: those that are Registered take effect."""
+    for record in cloud.store.all(FEATURE_REGISTRATION.pulumi_type):
+        if record.inputs["providerNamespace"] == provider_namespace:
+            record.details["toldProviderAt"] = time.time()
+    cloud.store.save()
 
 
 def register(cloud: Cloud, feature: str, started: float) -> str:

@@ -72,7 +72,7 @@ def shares_fabric(cloud: Cloud, outputs: Mapping[str, Any]) -> bool:
     size = cloud.size(str(outputs["vmSize"]))
     if not isinstance(size, MachineSize):
         return False
-    return (features.state(cloud, PLACEMENT_FEATURE) == "Registered") == size.placement_feature
+    return features.in_effect(cloud, PLACEMENT_FEATURE) == size.placement_feature
 
 
 def _system(outputs: Mapping[str, Any]) -> list[Any]:

@@ -15,10 +15,12 @@ WEB = {"vm_size": "Standard_D8s_v5", "count": 1}
 POOL = {"type": "AgentPool"}
 
 
-@pytest.mark.field_report("D3", "D4")
+@pytest.mark.field_report("D3", "D4", "R16")
 def test_conflicts_of_pools_made_side_by_side_are_waited_out_and_told(start: StartStack) -> None:
+    """The provider is registered again before each InfiniBand pool; that a login may not stops none."""
     stack = start(
         [
+            {"type": "Provider", "code": "AuthorizationFailed", "first": 1},
             {**POOL, "code": "OperationNotAllowed", "name": "hb", "operations": ["create"], "first": 2},
             {**POOL, "code": "EtagMismatch", "name": "hx", "operations": ["create"], "first": 1},
             {**POOL, "code": "OperationNotAllowed", "name": "web", "operations": ["delete"], "first": 1},
@@ -30,9 +32,13 @@ def test_conflicts_of_pools_made_side_by_side_are_waited_out_and_told(start: Sta
     assert "hb: Azure refuses to create it now: Status=409" in up.said
     assert "retry 2 of at most 20" in up.said
     assert "EtagMismatch" in up.said
+    assert up.said.count("could not be registered again: 403") == 1
+    assert up.said.count("is registered again, so that AKS knows its features") == 1
+    assert "web: Microsoft.ContainerService" not in up.said
 
     again = stack.run("up", pools={"hb": HB, "hx": HX, "web": WEB})
     assert (again.succeeded, again.operations) == (True, {}), again.operations
+    assert "registered again" not in again.said
 
     fewer = stack.run("up", pools={"hb": HB, "hx": HX})
     assert fewer.succeeded, fewer.errors

@@ -1,7 +1,9 @@
 """What tests of agent pools ask of a simulated Azure."""
 
+import json
 from typing import Any
 
+from rehearsal.azure.node_parts import MACHINE_ANNOTATION
 from tests.unit.azure.asking import Azure
 
 POOL = "containerservice:AgentPool"
@@ -10,3 +12,9 @@ CLUSTER = "containerservice:ManagedCluster"
 
 def machines(azure: Azure, pool: str) -> list[dict[str, Any]]:
     return [node for name, node in azure.machines.nodes.items() if name.startswith(f"aks-{pool}-")]
+
+
+def fabrics(azure: Azure, pool: str) -> set[str]:
+    """The fabrics that a pool's machines are on."""
+    annotations = [node["metadata"]["annotations"][MACHINE_ANNOTATION] for node in machines(azure, pool)]
+    return {json.loads(annotation)["fabric"] for annotation in annotations}

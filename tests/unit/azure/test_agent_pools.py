@@ -1,23 +1,16 @@
 """What the simulated Azure asks of an agent pool, and the machines it makes of one."""
 
-import json
 import threading
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from rehearsal.azure.node_parts import MACHINE_ANNOTATION
 from rehearsal.azure.resources import features
 from rehearsal.azure.wire import Properties
 from tests.rehearsal.waiting import eventually, standing_still
 from tests.unit.azure.asking import Azure, MakeAzure, RefusedError, cluster_inputs, deployment_inputs, pool_inputs
-from tests.unit.azure.pools import CLUSTER, POOL, machines
-
-
-def fabrics(azure: Azure, pool: str) -> set[str]:
-    annotations = [node["metadata"]["annotations"][MACHINE_ANNOTATION] for node in machines(azure, pool)]
-    return {json.loads(annotation)["fabric"] for annotation in annotations}
+from tests.unit.azure.pools import CLUSTER, POOL, fabrics, machines
 
 
 def test_a_pool_is_one_node_per_machine(azure: Azure, cluster: Properties) -> None:
@@ -58,6 +51,7 @@ def test_with_the_feature_registered_the_machines_of_a_pool_share_a_fabric_and_p
     azure: Azure, cluster: Properties
 ) -> None:
     azure.create("resources:DeploymentAtSubscriptionScope", "f", **deployment_inputs())
+    features.tell_provider(azure.cloud, "Microsoft.ContainerService")
     azure.create(POOL, "one", **pool_inputs(cluster, vmSize="Standard_HB120rs_v3"))
     azure.create(POOL, "two", **pool_inputs(cluster, vmSize="Standard_HB120rs_v3"))
     assert len(fabrics(azure, "one")) == len(fabrics(azure, "two")) == 1
@@ -69,6 +63,7 @@ def test_a_feature_that_is_still_registering_does_not_help(
 ) -> None:
     monkeypatch.setattr(features, "time", SimpleNamespace(time=lambda: 0.0))  # the time of day before it is effective
     azure.create("resources:DeploymentAtSubscriptionScope", "f", **deployment_inputs())
+    features.tell_provider(azure.cloud, "Microsoft.ContainerService")
     azure.create(POOL, "one", **pool_inputs(cluster, vmSize="Standard_HB120rs_v3"))
     assert len(fabrics(azure, "one")) == 2
 
@@ -77,6 +72,7 @@ def test_a_gb300_pool_shares_a_fabric_only_without_the_feature(azure: Azure, clu
     wanted = pool_inputs(cluster, vmSize="Standard_ND128isr_GB300_v6", count=1)
     azure.create(POOL, "before", **{**wanted, "count": 2})
     azure.create("resources:DeploymentAtSubscriptionScope", "f", **deployment_inputs())
+    features.tell_provider(azure.cloud, "Microsoft.ContainerService")
     azure.create(POOL, "after", **{**wanted, "count": 2})
     assert (len(fabrics(azure, "before")), len(fabrics(azure, "after"))) == (1, 2)
     assert machines(azure, "after")[0]["metadata"]["labels"]["kubernetes.io/arch"] == "arm64"

@@ -157,8 +157,8 @@ def _across(hcas_by_node: Mapping[str, Sequence[Hca]]) -> Check:
     sides = "; ".join(f"{', '.join(nodes)} on {numbers}" for numbers, nodes in groups.items())
     cause = (
         f"nodes {', '.join(sorted(measured))} are on different partitions ({sides}): different fabrics, with no path "
-        "between them. AKSInfinibandSupport was not registered when the pool was created: register it, then recreate "
-        "the pool"
+        "between them. AKSInfinibandSupport was not registered when the pool was created, or the provider "
+        "Microsoft.ContainerService not again since: register both, then recreate the pool"
     )
     return fails("partition-keys", _ASKED, measured, cause)
 
