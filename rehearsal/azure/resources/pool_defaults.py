@@ -50,7 +50,7 @@ def defaults(cloud: Cloud, pool: Mapping[str, Any], cluster: Mapping[str, Any]) 
         "scaleDownMode": "Delete",
         "enableFIPS": False,
         **({"scaleSetEvictionPolicy": "Delete", "spotMaxPrice": -1} if spot else {"upgradeSettings": _UPGRADE}),
-        "securityProfile": {"enableSecureBoot": False, "enableVTPM": False},
+        "securityProfile": {"enableSecureBoot": False, "enableVTPM": False, "sshAccess": "LocalUser"},
         "powerState": {"code": "Running"},
         **({"gpuProfile": {"driver": "Install"}} if size and has_nvidia_gpus(size) else {}),
         **pool,

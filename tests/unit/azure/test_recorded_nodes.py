@@ -1,5 +1,6 @@
 """A simulated node says of itself what a recorded one of AKS did, in the same form."""
 
+import json
 import re
 from typing import Any
 
@@ -51,3 +52,17 @@ def test_the_node_image_has_the_recorded_form_and_stands_at_node_and_pool_alike(
     version = node_of(azure)["metadata"]["labels"]["kubernetes.azure.com/node-image-version"]
     assert re.fullmatch(form(excerpt("node-image").strip()), version)
     assert pool["nodeImageVersion"] == version
+
+
+def test_a_pool_shows_the_recorded_fields_and_what_aks_chose_for_them(pool: dict[str, Any]) -> None:
+    recorded = {**json.loads(excerpt("pool-of-a-cluster")), **json.loads(excerpt("pool"))}
+    known = {field.casefold(): value for field, value in recorded.items()}
+    ours = {"id", "azureapiversion", *(field.casefold() for field in (*pool["__inputs"], "__inputs"))}
+    shown = {field.casefold(): value for field, value in pool.items() if field.casefold() not in ours}
+    assert set(shown) - set(known) == {"maxpods", "kubeletdisktype"}, "neither is in what was recorded of a pool"
+    for chosen in ("upgradesettings", "securityprofile", "powerstate"):
+        lower = {field.casefold(): value for field, value in known[chosen].items() if value is not None}
+        assert {field.casefold(): value for field, value in shown[chosen].items()} == lower, chosen
+    for chosen in ("scaledownmode", "provisioningstate"):
+        assert shown[chosen] == known[chosen]
+    assert shown["type"] == known["typepropertiestype"]
