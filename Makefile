@@ -10,6 +10,10 @@ FAULTS ?=
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# setuptools warns of every editable installation.
+INSTALL := PYTHONWARNINGS="ignore:Editable installation" $(BIN)/pip install --quiet --no-compile --disable-pip-version-check
+# The pip that comes with Python 3.11 takes three times as long to find the packages.
+NEWER_PIP := pip==26.3
 
 # A rehearsal starts Python ten times over: from cached bytecode each start is seconds sooner.
 unexport PYTHONDONTWRITEBYTECODE
@@ -32,9 +36,9 @@ rehearse: tools ## bring a stack up on this machine: STACK=dev KEEP=1 SPEED=60 C
 rehearse-down: setup ## stop what a rehearsal left running: STACK=dev, or every stack with STACK=all
 	@$(BIN)/python -m rehearsal down $(call quoted,$(STACK))
 
-# Three workers, for rehearsals wait a third of their time, and a module to one of them. What is long begins, and what
-# is short fills the gaps at the end: tests/conftest.py.
-PYTEST := $(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder --durations 20
+# Four workers on two cores, for rehearsals wait much of their time, and a module to one of them. What is long begins,
+# and what is short fills the gaps at the end: tests/conftest.py.
+PYTEST := $(BIN)/python -m pytest --numprocesses 4 --dist loadfile --no-loadscope-reorder --durations 20
 
 unit: setup ## unit and conformance tests: what needs no cluster
 	@$(PYTEST) tests/unit tests/conformance
@@ -78,7 +82,8 @@ $(VENV)/.installed: requirements.txt requirements-dev.txt components/pyproject.t
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "This needs Python 3.11 or later; $(PYTHON) is $$($(PYTHON) --version). Say which: make PYTHON=/path/to/python3.11"; exit 1; }
 	@echo "Installing the Python packages into $(VENV) (about half a minute)"
 	@test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV) || { echo "Python cannot make a virtual environment. On Debian and Ubuntu: apt-get install python3-venv"; exit 1; }
-	@$(BIN)/pip install --quiet --no-compile --disable-pip-version-check -r requirements-dev.txt
+	@$(INSTALL) $(NEWER_PIP)
+	@$(INSTALL) -r requirements-dev.txt
 	@touch $@
 
 lock: setup ## resolve the requirements files anew from pyproject.toml

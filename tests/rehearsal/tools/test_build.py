@@ -1,6 +1,7 @@
 """The build, with a stand-in for Go: what is done when it succeeds, fails, is interrupted, or is done twice at once."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -132,12 +133,16 @@ def test_the_build_says_how_many_minutes_are_left(
     (workshop.folder / "slow").touch()
     monkeypatch.setattr(build_module, "PROGRESS_EVERY_S", 0.1)
     said = ""
-    builder = threading.Timer(1, lambda: os.kill(os.getpid(), signal.SIGINT))
-    builder.start()
-    assert build_module.main() == 130
-    said = capsys.readouterr().out
-    assert "tools: kubernetes, 1 of 2 packages; " in said
-    assert "left\n" in said
+
+    def interrupt() -> None:
+        nonlocal said
+        while not re.search(r"tools: kubernetes, 1 of 2 packages; .*left\n", said):
+            time.sleep(0.05)
+            said += capsys.readouterr().out
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=interrupt, daemon=True).start()
+    assert build_module.main() == 130, "it was interrupted once it had said so"
 
 
 def test_a_cache_that_was_changed_is_built_anew(workshop: Workshop, capsys: pytest.CaptureFixture[str]) -> None:

@@ -43,7 +43,7 @@ _SOURCE: Final = "# <source>\n"
 """In place of every Python module: an older release had another text."""
 _MANAGER: Final = "pulumi-kubernetes"
 """How the names begin under which the provider owns fields for the program."""
-_READY_SECONDS: Final = 60.0
+_READY_SECONDS: Final = 180.0
 
 
 def take(run: RunFolder, engine: Engine, *, given: frozenset[str]) -> None:

@@ -15,7 +15,7 @@ _PROTOBUF: Final = b"k8s\x00"
 """What precedes an object in protobuf (kubernetes/apimachinery, runtime/serializer/protobuf)."""
 _OPERATIONS: Final = 100
 """In one transaction; etcd takes 128."""
-_SECONDS: Final = 30.0
+_SECONDS: Final = 120.0
 
 
 @dataclass(frozen=True)

@@ -116,7 +116,7 @@ class Validated:
 
     def look(self, namespace: str) -> View:
         """What a diagnosis sees."""
-        return collect(self.control_plane.kubeconfig.read_text(), [namespace], limit_seconds=20)
+        return collect(self.control_plane.kubeconfig.read_text(), [namespace], limit_seconds=60)
 
     def rdma_plugin(self, pool: str, vendor: str) -> None:
         """The RDMA device plugin of a pool, as the Network Operator would configure it for a vendor."""

@@ -56,7 +56,7 @@ def test_a_tool_that_hangs_is_killed_and_its_node_is_named(pods: Make) -> None:
     began = time.monotonic()
     code, message, report = pods(HB, {"fault": "hang", "node": "node-1"}, measure_seconds=24.0).all()
 
-    assert time.monotonic() - began < 90
+    assert time.monotonic() - began < 240, "a pod may take 300"
     assert code == 1
     assert ("rdma-read-latency", "node-1", "mlx5_0") in failures(report)
     assert "was killed" in message

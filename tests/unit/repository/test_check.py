@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[3]
 @pytest.fixture
 def tools(tmp_path: Path) -> Path:
     """Stand-ins for the checkers: all of them pass."""
-    for name in ("ruff", "mypy", "lint-imports"):
+    for name in ("ruff", "mypy", "lint-imports", "python"):
         tool(tmp_path, name, exit_status=0)
     return tmp_path
 
@@ -51,3 +51,14 @@ def test_a_failing_check_stops_no_other_and_all_failures_are_listed_at_the_end(t
         "  format (make fix mends it)",
         "  layers",
     ]
+
+
+def test_what_runs_beside_the_other_checks_is_shown_and_listed_too(tools: Path) -> None:
+    tool(tools, "mypy", exit_status=1)
+    tool(tools, "python", exit_status=1)
+
+    done = check(tools)
+
+    assert done.returncode == 1
+    assert {"ok      layers", "mypy has spoken", "python has spoken"} <= set(done.stdout.splitlines())
+    assert {"  types", "  tests can be collected"} <= set(done.stdout.split("checks failed:")[1].splitlines())

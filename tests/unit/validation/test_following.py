@@ -46,7 +46,7 @@ def entry(rank: int, pod: str | None = None) -> Any:
     return {"rank": rank, "node": f"n{rank}", "pod": pod or f"pod-{rank}", "address": f"10.0.0.{rank}"}
 
 
-def lead(shared: Shared, carry: Any, *, count: int = 2, timeout: float = 10) -> Lead:
+def lead(shared: Shared, carry: Any, *, count: int = 2, timeout: float = 60) -> Lead:
     return Lead(
         shared.board(), entry(0), carry, node_count=count, poll_seconds=0.01, timeout_seconds=timeout
     )  # fmt: skip
@@ -54,7 +54,7 @@ def lead(shared: Shared, carry: Any, *, count: int = 2, timeout: float = 10) -> 
 
 def start(shared: Shared, rank: int, carry: Any, *, pod: str | None = None, over: Any = None) -> threading.Thread:
     def body() -> None:
-        ended = follow(shared.board(), entry(rank, pod), carry, poll_seconds=0.01, timeout_seconds=10)
+        ended = follow(shared.board(), entry(rank, pod), carry, poll_seconds=0.01, timeout_seconds=60)
         if over is not None:
             over.append((pod or f"pod-{rank}", ended))
 
@@ -74,7 +74,7 @@ def test_every_pod_does_every_step_and_goes_when_it_is_over() -> None:
     assert first.step(any_step(2)) == {"n0": ["me", 2], "n1": [1, 2], "n2": [2, 2]}
     first.end()
     for other in others:
-        other.join(5)
+        other.join(60)
     assert sorted(over) == [("pod-1", True), ("pod-2", True)]
 
 
@@ -83,7 +83,7 @@ def test_where_nothing_can_be_measured_the_others_go_without_having_taken_part()
     over: list[Any] = []
     other = start(shared, 1, lambda *_: "never", over=over)
     lead(shared, lambda *_: "never").end()
-    other.join(5)
+    other.join(60)
     assert over == [("pod-1", True)]
 
 
@@ -106,7 +106,7 @@ def test_who_comes_after_all_that_were_waited_for_takes_no_part() -> None:
     assert first.step(any_step(1)) == {"n0": "me", "n1": "other"}
     assert list(first.members) == ["n0", "n1"]
     first.end()
-    other.join(5)
+    other.join(60)
 
 
 def test_a_pod_that_never_comes_is_not_waited_for_for_ever() -> None:
@@ -116,7 +116,7 @@ def test_a_pod_that_never_comes_is_not_waited_for_for_ever() -> None:
 def test_a_pod_that_does_not_answer_is_missing_from_what_came_of_the_step() -> None:
     shared = Shared()
     shared.board().enter(entry(1))
-    first = lead(shared, lambda *_: "me", timeout=0.3)
+    first = lead(shared, lambda *_: "me", timeout=1)
     assert first.assemble()
     assert first.step(any_step(1)) == {"n0": "me"}
     assert first.time_is_up
@@ -153,7 +153,7 @@ def test_a_replaced_leader_starts_over_with_the_pods_that_still_wait() -> None:
     assert after.assemble()
     assert after.step(any_step(2)) == {"n0": None, "n1": 2}
     after.end()
-    other.join(5)
+    other.join(60)
     assert over == [("pod-1", True)]
 
 
