@@ -40,7 +40,8 @@ _OFFERS: Final = ("sharedRdmaDevices", "sriovDevices", "gpuDevices")
 
 def lower_bound(case: Case) -> list[Span]:
     """What a deployment consists of, each part as early as can be, in seconds of the real thing."""
-    resources = _recorded(case.stack) if not case.guides and not case.inbox else _declared(case)
+    as_recorded = case == Case(stack=case.stack, first=case.first)
+    resources = _recorded(case.stack) if as_recorded else _declared(case)
     return Bound(resources=resources, first=case.first).spans()
 
 

@@ -26,6 +26,8 @@ class Case:
     """Whether it is done in the guides' order, and not by our program."""
     inbox: bool = False
     """Whether the kernel's own InfiniBand driver takes OFED's place."""
+    dma_buf: bool = False
+    """Whether HCAs reach GPUs by DMA-BUF beside OFED."""
 
 
 def project(case: Case, folder: Path) -> Path:
@@ -37,6 +39,9 @@ def project(case: Case, folder: Path) -> Path:
     stack = yaml.safe_load((PROJECT / f"Pulumi.{case.stack}.yaml").read_text())
     if case.inbox:
         stack["config"].setdefault("aks-infiniband:networkOperator", {})["driver"] = "inbox"
+    if case.dma_buf:
+        for pool in stack["config"]["aks-infiniband:pools"]:
+            pool["gpuDirect"] = "auto"
     shutil.copytree(PROJECT / "values", folder / "values")
     (folder / f"Pulumi.{case.stack}.yaml").write_text(yaml.safe_dump(stack))
     return folder
@@ -49,4 +54,5 @@ def cases() -> Iterator[Case]:
             yield Case(stack=stack, first=first)
             yield Case(stack=stack, first=first, guides=True)
             if stack == "dev":
+                yield Case(stack=stack, first=first, dma_buf=True)
                 yield Case(stack=stack, first=first, inbox=True)

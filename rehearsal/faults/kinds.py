@@ -48,6 +48,7 @@ _ALL: "Final" = (
     MachineFault("placement-group", "the machine is in another placement group, which has no path to this one"),
     MachineFault("no-metadata", "the machine's instance metadata service does not answer"),
     MachineFault("no-peermem", "nvidia-peermem cannot be loaded"),
+    MachineFault("closed-kernel-modules", "NVIDIA's kernel modules are the closed ones, and have no DMA-BUF"),
     # These rename devices. They break nothing; they show who tells devices apart by their names.
     MachineFault(
         "ethernet", "the Ethernet device stands at `place` among the HCAs, and not behind them", requires=("place",)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final, Literal, NotRequired, TypedDict
 
-from aks_infiniband.facts.catalog.machine import GpuDriver, MachineSize, Mode, NicDriver
+from aks_infiniband.facts.catalog.machine import GpuDirect, GpuDriver, MachineSize, Mode, NicDriver, by_dma_buf
 
 MOST_NODES: Final = 1000
 """Nodes that AKS takes in one pool (Azure, "Quotas, virtual machine size restrictions, and region availability")."""
@@ -65,6 +65,8 @@ class Pool:
     """How pods get InfiniBand."""
     nic_driver: NicDriver = "doca-ofed"
     """Whose mlx5 driver the nodes run."""
+    gpu_direct: GpuDirect | None = None
+    """How HCAs reach GPUs' memory, where it is asked for. Default: nvidia-peermem beside doca-ofed, else DMA-BUF."""
     taints: tuple[str, ...] = ()
     """As key=value:Effect. Everything that is put on the pool tolerates them."""
     node_selector: Mapping[str, str] = field(default_factory=dict)
@@ -84,6 +86,11 @@ class Pool:
         object.__setattr__(self, "node_selector", self.node_selector or agent_pool_label(self.name))
         object.__setattr__(self, "ipoib_devices", devices)
         object.__setattr__(self, "ipoib_networks", self.ipoib_networks or tuple(map(network_name, devices)))
+
+    @property
+    def dma_buf(self) -> bool:
+        """Whether HCAs reach GPUs' memory by DMA-BUF, so that nobody loads nvidia-peermem."""
+        return by_dma_buf(self.gpu_direct, self.nic_driver)
 
     @property
     def tolerations(self) -> tuple[Toleration, ...]:

@@ -23,8 +23,8 @@ the validation measures GPUDirect RDMA.
 
 
 def peermem_pools(pools: Sequence[Pool]) -> list[Pool]:
-    """The pools that need it: AKS's GPU driver beside OFED. With the kernel's own mlx5 only DMA-BUF works."""
-    return [pool for pool in pools if pool.gpu_driver == "aks" and pool.nic_driver == "doca-ofed"]
+    """The pools that need it: AKS's GPU driver beside OFED, where HCAs do not reach GPUs by DMA-BUF."""
+    return [pool for pool in pools if pool.gpu_driver == "aks" and not pool.dma_buf]
 
 
 def peermem(pools: Sequence[Pool]) -> HostProgram:

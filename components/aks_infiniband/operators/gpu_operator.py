@@ -99,7 +99,7 @@ def gpu_operator_values(
 
 
 def _owned_by_operator(pools: Sequence[Pool], version: str | None, upgrade: DriverUpgrade) -> dict[str, Any]:
-    driver: dict[str, Any] = {"enabled": True, "rdma": _rdma(pools), "upgradePolicy": upgrade.policy()}
+    driver: dict[str, Any] = {"enabled": True, **_gpu_direct(pools), "upgradePolicy": upgrade.policy()}
     if version is not None:
         driver["version"] = version
     return {
@@ -110,24 +110,23 @@ def _owned_by_operator(pools: Sequence[Pool], version: str | None, upgrade: Driv
     }
 
 
-def _rdma(pools: Sequence[Pool]) -> dict[str, bool]:
-    """GPUDirect RDMA by the driver's own nvidia-peermem, or by DMA-BUF.
+def _gpu_direct(pools: Sequence[Pool]) -> dict[str, Any]:
+    """GPUDirect RDMA by DMA-BUF, which NVIDIA recommends, or by the driver's own nvidia-peermem.
 
     OFED in the Network Operator's container is not the host's: nvidia-peermem builds against the container's, and
-    does not load when it is built against anything else (NVIDIA/aicr pull request 1680). With the kernel's own mlx5
-    there is no OFED to build against, and the driver pod would wait for one for ever (GPU Operator v26.3.3,
-    cmd/nvidia-validator: `.driver-ready`) or look for its sources on the host (`/usr/src/ofa_kernel`); there DMA-BUF
-    does it, which NVIDIA recommends and which needs no part of the operator (NVIDIA, "GPUDirect RDMA and GPUDirect
-    Storage").
+    does not load when it is built against anything else (NVIDIA/aicr pull request 1680). So the driver pod waits for
+    OFED (GPU Operator v26.3.3, cmd/nvidia-validator: `.driver-ready`), for ever where the kernel's own mlx5 is used.
+    DMA-BUF takes the open kernel modules and no part of the operator (NVIDIA, "GPUDirect RDMA and GPUDirect Storage").
+    Those are asked for where gpuDirect says so; of other pools with the inbox driver a new value would restart drivers.
     """
-    drivers = {pool.nic_driver for pool in pools}
-    if len(drivers) > 1:
-        found = ", ".join(f"{pool.name}: {pool.nic_driver}" for pool in pools)
+    if len({pool.dma_buf for pool in pools}) > 1:
+        found = ", ".join(f"{pool.name}: {'dmabuf' if pool.dma_buf else 'nvidia-peermem'}" for pool in pools)
         raise charts.ValuesError(
-            "pools whose GPU driver the operator owns have different NIC drivers, and GPUDirect RDMA is set once for "
-            f"all of them ({found}): give them the same nicDriver"
+            "pools whose GPU driver the operator owns reach GPUs in different ways, and GPUDirect RDMA is set once for "
+            f"all of them ({found}): give them the same gpuDirect"
         )
-    return {"enabled": drivers == {"doca-ofed"}, "useHostMofed": False}
+    rdma = {"rdma": {"enabled": not pools[0].dma_buf, "useHostMofed": False}}
+    return {"kernelModuleType": "open", **rdma} if any(pool.gpu_direct == "dmabuf" for pool in pools) else rdma
 
 
 def _owned_by_aks() -> dict[str, Any]:

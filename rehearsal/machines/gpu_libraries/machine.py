@@ -9,7 +9,7 @@ from typing import Any
 from rehearsal.machines.rdma_tools import wire
 from rehearsal.machines.rdma_tools.machine import Machine, Port
 
-__all__ = ["Machine", "gpus", "hcas", "node", "peermem", "wire"]
+__all__ = ["Machine", "dma_buf", "gpus", "hcas", "node", "peermem", "wire"]
 
 
 def node() -> str:
@@ -32,8 +32,14 @@ def hcas() -> list[dict[str, Any]]:
     return [_hca(machine, port) for port in ports]
 
 
+def dma_buf() -> bool:
+    """Whether the GPU driver hands out memory by DMA-BUF; every kernel of AKS's node images has HCAs take it."""
+    taint = Path(Machine().sys, "module/nvidia/taint")
+    return taint.exists() and "P" not in taint.read_text()
+
+
 def peermem() -> bool:
-    """Whether HCAs reach GPU memory: NCCL looks for this file (NCCL, src/transport/net_ib, ncclIbGdrSupport)."""
+    """Whether nvidia-peermem is loaded: NCCL looks for this file (NCCL, src/transport/net_ib, ncclIbGdrSupport)."""
     return Path(Machine().sys, "module/nvidia_peermem/version").exists()
 
 

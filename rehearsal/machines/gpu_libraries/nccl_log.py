@@ -52,7 +52,9 @@ def connecting(fabric: Fabric, rank: int, ranks: Sequence[Mapping[str, Any]]) ->
     own = local.index(rank)
     sizes = f"nRanks {len(ranks)} nNodes {len(nodes)} localRanks {len(local)} localRank {own}"
     yield f"comm 0x1 rank {rank} {sizes} MNNVL 0"
-    gdr = "Enabled" if mine["peermem"] else "Disabled"
+    if mine["hcas"] and "dma_buf" in mine["ways"]:
+        yield f"DMA-BUF is available on GPU device {mine['gpu']}"
+    gdr = "Enabled" if mine["ways"] else "Disabled"
     for number, hca in enumerate(mine["hcas"]):
         yield f"NET/IB : GPU Direct RDMA {gdr} for HCA {number} '{hca['name']}'"
     if fabric.transport == "P2P":

@@ -35,7 +35,8 @@ class Ranks:
         nccl_log.write(nccl_log.opening(hcas), self.gpu)
         if not hcas and os.environ.get("NCCL_NET") == "IB":
             raise NcclError(INVALID, "Failed to initialize any NET plugin")
-        mine = {"node": machine.node(), "gpu": self.gpu, "hcas": hcas, "peermem": machine.peermem()}
+        ways = [way for way, has in (("dma_buf", machine.dma_buf()), ("peermem", machine.peermem())) if has]
+        mine = {"node": machine.node(), "gpu": self.gpu, "hcas": hcas, "ways": ways}
         ranks = self.exchange(mine)
         try:
             self._fabric = simulation.fabric_of(ranks)

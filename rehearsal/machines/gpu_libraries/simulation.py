@@ -69,7 +69,7 @@ class UnreachableError(Exception):
 
 
 def fabric_of(ranks: Sequence[Facts]) -> Fabric:
-    """What connects these ranks, each told by node, hcas and peermem. Raises UnreachableError."""
+    """What connects these ranks, each told by node, hcas and the ways to its GPU. Raises UnreachableError."""
     nodes = {rank["node"]: rank for rank in ranks}
     ring = os.environ.get("NCCL_ALGO", "").lower() == "ring"
     hops = len(ranks) if ring else len(ranks).bit_length()
@@ -82,7 +82,7 @@ def fabric_of(ranks: Sequence[Facts]) -> Fabric:
         return Fabric("Socket", False, _SOCKETS_GB_PER_S, 100e-6 + hops * 50e-6)
     if len({hca["partition"] for rank in nodes.values() for hca in rank["hcas"] if hca["link"] == "IB"}) > 1:
         raise UnreachableError("NET/IB : Got completion from peer with status=12 opcode=0 len=0 vendor err 129")
-    direct = all(rank["peermem"] for rank in nodes.values())
+    direct = all(rank["ways"] for rank in nodes.values())
     share = _RING_SHARE * (1 if direct else _STAGED_SHARE) * (1 if ring else _CHOICE_GAIN)
     return Fabric("IB", direct, share * min(map(_rails, nodes.values())), 30e-6 + hops * 4e-6)
 

@@ -21,6 +21,7 @@ def faulty(hardware: Hardware, node: str, run_folder: Path) -> Hardware:
     if not entries:
         return hardware
     missing = {entry.get("gpu") for entry in entries if machine_faults.concerning([entry], "missing-gpu", node)}
+    closed = machine_faults.concerning(entries, "closed-kernel-modules", node) is not None
     persistent = machine_faults.concerning(entries, "hpc-image-names", node) is not None
     order = _order(hardware, machine_faults.concerning(entries, "ethernet", node))
     devices = (_device(device, node, entries) for device in _named(order, persistent=persistent))
@@ -28,6 +29,7 @@ def faulty(hardware: Hardware, node: str, run_folder: Path) -> Hardware:
         hardware,
         rdma_devices=tuple(_named([device for device in devices if device is not None], persistent=persistent)),
         gpus=tuple(gpu for gpu in hardware.gpus if gpu.index not in missing),
+        open_modules=hardware.open_modules and not closed,
     )
 
 

@@ -111,6 +111,8 @@ class Hardware:
     gpus: tuple[Gpu, ...]
     accelerator: Accelerator | None
     """What the GPUs are; None without GPUs."""
+    open_modules: bool
+    """Whether NVIDIA's kernel modules for these GPUs are the open ones, which have DMA-BUF."""
     numa_cpus: tuple[str, ...]
     """The CPUs of each NUMA node as the kernel writes a list; empty where the size is not known."""
 
@@ -146,6 +148,7 @@ def hardware_of(*, size: str, machine: str, fabric: str, sizes: Mapping[str, Mac
         rdma_devices=(*hcas, _ethernet(machine, vf, index=len(hcas))),
         gpus=() if known is None or known.accelerator is None else _gpus(known.accelerator, known.slots.gpus, machine),
         accelerator=None if known is None else known.accelerator,
+        open_modules=known is not None and known.accelerator is not None and known.accelerator.dma_buf,
         numa_cpus=() if known is None else _numa_cpus(known),
     )
 

@@ -49,6 +49,8 @@ def sys_files(hardware: Hardware, modules: Collection[str]) -> dict[str, str]:
     """
     files: dict[str, str] = {f"module/{name}/initstate": "live" for name in modules}
     files |= {f"module/{name}/version": _NVIDIA_VERSION for name in modules if name.startswith("nvidia")}
+    if "nvidia" in modules:  # P: proprietary, O: not of the kernel (Linux, kernel/module/main.c)
+        files["module/nvidia/taint"] = "O" if hardware.open_modules else "PO"
     for device in hardware.rdma_devices:
         base = f"class/infiniband/{device.name}"
         files |= {f"{base}/{path}": text for path, text in _device_files(device).items()}

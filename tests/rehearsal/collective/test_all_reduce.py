@@ -65,10 +65,32 @@ def test_sockets_are_called_sockets(machines: Machines) -> None:
 
 
 @pytest.mark.field_report("B3")
-def test_without_peermem_infiniband_goes_through_host_memory(machines: Machines) -> None:
+@pytest.mark.parametrize(
+    ("closed", "peermem", "way"),
+    [
+        ((), False, {"DMA-BUF": 4}),
+        ((), True, {"DMA-BUF": 4}),
+        (("aks-p-0", "aks-p-1"), True, {"nvidia-peermem": 4}),
+        (("aks-p-1",), True, {"DMA-BUF": 2, "nvidia-peermem": 2}),
+    ],
+)
+def test_gpus_are_reached_by_dma_buf_where_their_modules_are_open_and_else_by_peermem(
+    machines: Machines, closed: tuple[str, ...], peermem: bool, way: dict[str, int]
+) -> None:
+    machines.fault(*({"fault": "closed-kernel-modules", "node": node} for node in closed))
+    machines.make(gpus=2, modules=("nvidia", "nvidia_peermem") if peermem else ("nvidia",))
+    run = machines.all_reduce([MIB])
+    assert run["transport"] == DIRECT
+    assert run["evidence"]["gpu_direct"] == way
+
+
+@pytest.mark.field_report("B3")
+def test_with_closed_modules_and_without_peermem_infiniband_goes_through_host_memory(machines: Machines) -> None:
+    machines.fault({"fault": "closed-kernel-modules"})
     machines.make(gpus=2, modules=("nvidia",))
     run = machines.all_reduce([GIB])
     assert run["transport"] == "InfiniBand through host memory, without GPUDirect RDMA"
+    assert (run["evidence"]["gpu_direct"], run["evidence"]["dma_buf"]) == ({}, False)
     assert bandwidth(run) < 20
 
 

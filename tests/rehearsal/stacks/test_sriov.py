@@ -1,4 +1,6 @@
-"""The stack `sriov`: pods that hold HCAs for themselves, and a driver that is changed. The tests follow one another."""
+"""The stack `sriov`: pods that hold HCAs for themselves, and a driver that is changed. HCAs reach GPUs by DMA-BUF. The
+tests follow one another.
+"""
 
 import json
 import subprocess
@@ -18,6 +20,12 @@ from tests.rehearsal.waiting import eventually
 from .conftest import Stack
 
 STACK = "sriov"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def changed(stack: Stack) -> None:
+    pool = {"name": "nda100", "vmSize": "Standard_ND96amsr_A100_v4", "count": 2, "gpuDirect": "auto"}
+    stack.settings(pools=[pool])
 
 
 def driver_images(stack: Stack) -> dict[str, str]:
@@ -42,6 +50,16 @@ def test_a_pod_that_takes_a_machine_takes_all_its_hcas_and_validation_saw_them(
     limits = pool["podTemplate"]["spec"]["containers"][0]["resources"]["limits"]
     assert (limits["rdma/ib"], limits["nvidia.com/gpu"]) == ("8", "8")
     assert pool["validation"]["verdict"] == "pass"
+
+
+@pytest.mark.field_report("B1c", "B3")
+def test_by_dma_buf_no_gpu_driver_waits_for_ofed_and_nccls_log_proves_it(stack: Stack, brought_up: Outcome) -> None:
+    drivers = stack.cluster().list(Pod, namespace="gpu-operator", labels={"app": "nvidia-driver-daemonset"})
+    names = [[container["name"] for container in pod.to_dict()["spec"]["containers"]] for pod in drivers]
+    assert names == [["nvidia-driver-ctr"]] * 2, "no container keeps nvidia-peermem loaded"
+    validation = stack.outputs()["pools"]["nda100"]["validation"]
+    (transport,) = [check for check in validation["checks"] if check["check"] == "collective-transport"]
+    assert (transport["verdict"], transport["measured"]) == ("pass", "InfiniBand with GPUDirect RDMA (DMA-BUF)")
 
 
 def test_the_sample_job_holds_every_hca_of_every_machine_and_completes(

@@ -192,16 +192,21 @@ def test_a_node_that_is_lost_while_its_pool_is_measured_is_named(validated: Vali
     assert f"next: kubectl describe node {gone}" in outcome.said
 
 
-FAULTS: dict[str, tuple[dict[str, Any], str, str, str]] = {
+FAULTS: dict[str, tuple[list[dict[str, Any]], str, str, str]] = {
     "slow": (
-        {"device": "mlx5_3", "factor": 0.5},
+        [{"fault": "slow", "device": "mlx5_3", "factor": 0.5}],
         "rdma-write-bandwidth",
         "{node} (mlx5_3)",
         "whose HCAs do not fall short with others",
     ),
-    "no-peermem": ({}, "collective-transport", "", "peermem"),
+    "no way to GPUs": (
+        [{"fault": "closed-kernel-modules"}, {"fault": "no-peermem"}],
+        "collective-transport",
+        "",
+        "nvidia-peermem is not loaded",
+    ),
 }
-"""By fault: what it needs; check, place and cause that the failed update's table has of it."""
+"""By name: the faults; check, place and cause that the failed update's table has of them."""
 
 
 @pytest.fixture(scope="module")
@@ -212,11 +217,10 @@ def pool(validated: Validated) -> str:
 
 @pytest.mark.parametrize("fault", sorted(FAULTS))
 def test_a_fault_fails_the_update_and_is_explained(validated: Validated, pool: str, fault: str) -> None:
-    needs, check, where, cause = FAULTS[fault]
+    faults, check, where, cause = FAULTS[fault]
     _, node = validated.machines(pool)
-    entry: dict[str, Any] = {"fault": fault, "node": node, **needs}
     file = validated.folder.parent / "run" / FILE
-    file.write_text(json.dumps([entry]))
+    file.write_text(json.dumps([{**entry, "node": node} for entry in faults]))
     try:
         outcome = validated.run("up", pool)
     finally:

@@ -65,6 +65,14 @@ def test_the_gpu_driver_waits_for_ofed_only_with_nvidia_peermem() -> None:
     assert ready[False] < seconds("ofedDriver") + seconds("gpuDriver")
 
 
+@pytest.mark.parametrize("first", [True, False])
+def test_by_dma_buf_a_gpu_driver_beside_ofed_delays_no_deployment(first: bool) -> None:
+    case = Case(stack="dev", first=first)
+    by_dma_buf, inbox = least(replace(case, dma_buf=True)), least(replace(case, inbox=True))
+    assert least(case) - by_dma_buf > 120
+    assert by_dma_buf - inbox < seconds("ofedDriver")
+
+
 def test_pods_share_an_image_that_one_of_them_asks_for_first() -> None:
     def pod(image: str, *init: str) -> dict[str, Any]:
         containers = [{"name": "main", "image": image}]

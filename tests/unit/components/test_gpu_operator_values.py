@@ -41,9 +41,21 @@ def test_with_the_kernels_own_driver_nothing_waits_for_an_ofed_and_gpudirect_is_
 
 
 @pytest.mark.field_report("B3c")
-def test_gpu_pools_of_one_operator_cannot_have_different_nic_drivers() -> None:
-    with pytest.raises(ValuesError, match=r"different NIC drivers.*one: doca-ofed, two: inbox.*same nicDriver"):
+def test_gpu_pools_of_one_operator_cannot_be_reached_in_different_ways() -> None:
+    with pytest.raises(ValuesError, match=r"different ways.*one: nvidia-peermem, two: dmabuf.*same gpuDirect"):
         gpu_operator_values([pool(name="one"), pool(name="two", nic_driver="inbox")])
+
+
+@pytest.mark.field_report("B1c", "B3c")
+def test_with_dma_buf_beside_ofed_the_driver_waits_for_no_ofed_and_has_the_open_kernel_modules() -> None:
+    by_dma_buf = pool(name="one", gpu_direct="dmabuf")
+    driver = gpu_operator_values([by_dma_buf, pool(name="two", nic_driver="inbox")])["driver"]
+    assert driver["rdma"] == {"enabled": False, "useHostMofed": False}
+    assert driver["kernelModuleType"] == "open"
+    for as_before in (pool(), pool(nic_driver="inbox")):
+        assert "kernelModuleType" not in gpu_operator_values([as_before])["driver"], "it would restart the driver"
+    with pytest.raises(ValuesError, match="kernelModuleType"):
+        gpu_operator_values([by_dma_buf], given={"driver": {"kernelModuleType": "proprietary"}})
 
 
 @pytest.mark.field_report("A4")

@@ -69,7 +69,8 @@ def test_all_pools_are_prepared_where_that_is_asked_for_and_else_those_without_o
 def test_peermem_is_kept_loaded_where_aks_owns_the_gpu_driver_beside_ofed() -> None:
     pools = [
         pool(name="aks", gpu_driver="aks"),
-        pool(name="dmabuf", gpu_driver="aks", nic_driver="inbox"),
+        pool(name="inbox", gpu_driver="aks", nic_driver="inbox"),
+        pool(name="dmabuf", gpu_driver="aks", gpu_direct="dmabuf"),
         pool(name="operator"),
         pool(HBV4, "hb"),
     ]

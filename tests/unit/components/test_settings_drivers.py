@@ -91,12 +91,52 @@ def test_pools_whose_gpus_the_operator_must_not_touch_are_told_apart(owner: Any,
     assert keeps_gpu_operator_off(owner, SIZES.get(size), size) is kept_off
 
 
-def test_operator_owned_pools_share_one_source_of_the_nic_driver() -> None:
-    found = mistakes(changed(pools=[pool(), pool(name="b", nicDriver="inbox", osSku="Ubuntu2404")]))
-    assert list(found) == ["pools[1].nicDriver"]
-    assert "must be doca-ofed, as pool ndh100 has it" in found["pools[1].nicDriver"]
+def test_operator_owned_pools_share_the_way_to_their_gpus_memory() -> None:
+    inbox = pool(name="b", nicDriver="inbox", osSku="Ubuntu2404")
+    found = mistakes(changed(pools=[pool(), inbox]))
+    assert list(found) == ["pools[1].gpuDirect"]
+    assert "must be nvidia-peermem, as for pool ndh100" in found["pools[1].gpuDirect"]
     beside = named("hb", "Standard_HB176rs_v4", nicDriver="inbox")
     assert loaded(pools=[pool(), beside])
+    assert loaded(pools=[pool(gpuDirect="dmabuf"), inbox])
+
+
+@pytest.mark.parametrize(
+    ("given", "way"),
+    [
+        ({}, False),
+        ({"gpuDirect": "nvidia-peermem"}, False),
+        ({"gpuDirect": "dmabuf"}, True),
+        ({"gpuDirect": "auto"}, True),
+        ({"gpuDirect": "auto", "vmSize": "Standard_ND40rs_v2"}, False),
+        ({"nicDriver": "inbox", "osSku": "Ubuntu2404"}, True),
+    ],
+)
+def test_hcas_reach_gpus_by_dma_buf_where_it_is_asked_for_and_there(given: dict[str, str], way: bool) -> None:
+    (resolved,) = loaded(pools=[pool(**given)]).pools
+    assert resolved.dma_buf is way
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        ({"gpuDirect": "dmabuf", "vmSize": "Standard_ND40rs_v2"}, "must be nvidia-peermem for V100"),
+        ({"gpuDirect": "nvidia-peermem", "nicDriver": "inbox", "osSku": "Ubuntu2404"}, "must be dmabuf with the inbox"),
+        ({"gpuDirect": "auto", "gpuDriver": "none"}, "says nothing: the program manages no GPUs of the pool"),
+        ({"gpuDirect": "dmabuf", "vmSize": "Standard_HB176rs_v4"}, "says nothing: the program manages no GPUs"),
+    ],
+)
+def test_a_way_to_gpus_that_is_not_there_is_refused(given: dict[str, str], reason: str) -> None:
+    found = mistakes(changed(pools=[pool(**given)]))
+    assert list(found) == ["pools[0].gpuDirect"]
+    assert reason in found["pools[0].gpuDirect"]
+
+
+def test_open_kernel_modules_that_people_set_apart_from_dma_buf_are_refused_by_their_key() -> None:
+    closed = {"values": {"driver": {"kernelModuleType": "proprietary"}}}
+    found = mistakes(changed(pools=[pool(gpuDirect="auto")], gpuOperator=closed))
+    assert list(found) == ["gpuOperator.values.driver.kernelModuleType"]
+    assert loaded(pools=[pool()], gpuOperator=closed)
 
 
 def test_gpus_without_dma_buf_are_refused_with_the_inbox_driver() -> None:

@@ -2,9 +2,11 @@
 
 import re
 
+import pytest
 from aks_infiniband.validation.payload import nccl_log
 
 from rehearsal.machines.gpu_libraries import nccl_log as nccl_words
+from rehearsal.machines.gpu_libraries.simulation import Fabric
 from tests.unit.field_recordings.recordings import excerpt
 
 
@@ -28,6 +30,23 @@ def test_the_fall_back_to_sockets_is_told_from_a_device_that_was_not_found() -> 
     assert (evidence["network"], evidence["devices"]) == ("Socket", {})
 
 
+@pytest.mark.field_report("B3")
+def test_dma_buf_is_told_of_a_run_on_nccls_own_network() -> None:
+    evidence = nccl_log.read_log(excerpt("gpudirect-dma-buf"))
+    assert nccl_log.transport_name(evidence) == nccl_log.INFINIBAND_DIRECT
+    assert (evidence["gpu_direct"], evidence["devices"]) == ({"DMA-BUF": 1}, {"mlx5_2": "IB"})
+
+
+@pytest.mark.field_report("B3")
+@pytest.mark.parametrize(("gpu", "way"), [("", "nvidia-peermem"), ("DMA-BUF is available on GPU device 0", "DMA-BUF")])
+def test_of_hpc_xs_hcas_that_can_do_both_the_gpu_decides(gpu: str, way: str) -> None:
+    text = excerpt("gpudirect-hpcx")
+    received = text.replace("[send]", "[receive]").splitlines()[-1]
+    evidence = nccl_log.read_log(f"{text}{received}\nvm:1:1 [0] NCCL INFO {gpu}\n")
+    assert evidence["gpu_direct"] == {way: 1}
+    assert nccl_log.transport_name(evidence) == nccl_log.INFINIBAND_DIRECT
+
+
 def test_the_simulated_nccl_names_devices_and_channels_as_the_real_one_does() -> None:
     hcas = [{"name": f"mlx5_ib{index}", "link": "IB"} for index in range(8)]
     lines = [*nccl_words.opening(hcas), *nccl_words.opening([])]
@@ -35,6 +54,19 @@ def test_the_simulated_nccl_names_devices_and_channels_as_the_real_one_does() ->
     for start in ("NET/IB : Using", "NET/IB : No device found.", "NET/Socket : Using", "Using network Socket"):
         (real,) = {shape(line) for line in recorded if line.startswith(start)}
         assert real in {shape(line) for line in lines}, start
+
+
+def test_the_simulated_nccl_says_of_gpu_and_hcas_what_they_can_in_the_real_ones_words() -> None:
+    ranks = [
+        {"node": node, "gpu": 0, "hcas": [{"name": "mlx5_0"}, {"name": "mlx5_2"}], "ways": ["dma_buf"]}
+        for node in ("n013", "n014")
+    ]
+    said = list(nccl_words.connecting(Fabric("IB", True, 24.0, 0.0), 0, ranks))
+    recorded = [line.partition("NCCL INFO ")[2] for line in lines_of("gpudirect-dma-buf")]
+    told = [line for line in recorded if line.startswith(("DMA-BUF", "NET/IB : GPU Direct"))]
+    assert [line for line in said if line in recorded] == told
+    without = list(nccl_words.connecting(Fabric("IB", False, 24.0, 0.0), 0, [{**rank, "ways": []} for rank in ranks]))
+    assert [line for line in without if "DMA-BUF" in line or "Enabled" in line or "GDRDMA" in line] == []
 
 
 def lines_of(name: str) -> list[str]:

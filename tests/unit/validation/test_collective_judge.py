@@ -63,19 +63,39 @@ def test_the_fall_back_to_sockets_is_called_by_its_name_on_the_node_where_it_is(
 
 
 @pytest.mark.field_report("B3")
-def test_gpu_direct_that_is_off_fails_however_fast_it_is_and_names_peermem() -> None:
+@pytest.mark.parametrize(
+    ("dma_buf", "hcas", "cause"),
+    [
+        (False, False, "nvidia-peermem is not loaded on the node"),
+        (False, False, "open kernel modules (driver.kernelModuleType) and Linux 5.12: set gpuDirect: nvidia-peermem"),
+        (True, False, "the GPU offers DMA-BUF, and the HCAs do not take it"),
+        (True, True, "set NCCL_NET_GDR_LEVEL=SYS"),
+        (None, None, "nvidia-peermem is not loaded on the node"),
+    ],
+)
+def test_gpu_direct_that_is_off_fails_however_fast_it_is_and_says_which_part_is_missing(
+    dma_buf: bool | None, hcas: bool | None, cause: str
+) -> None:
     off = nccl_log.INFINIBAND_STAGED
-    checks = judged(run(transports=dict.fromkeys(NODES, off), transport=off))["collective-transport"]
+    said: dict[str, Any] = {"gpu_direct": {}, "dma_buf": dma_buf, "hcas_direct": hcas}
+    checks = judged(run(transports=dict.fromkeys(NODES, off), transport=off, evidence=said))["collective-transport"]
     assert [check["verdict"] for check in checks] == ["fail", "fail"]
-    assert all("nvidia-peermem" in str(check["cause"]) for check in checks)
+    assert all(cause in str(check["cause"]) for check in checks)
 
 
 @pytest.mark.field_report("B3")
-@pytest.mark.parametrize(("dma_buf", "way"), [(True, "DMA-BUF"), (False, "nvidia-peermem")])
-def test_either_way_of_gpu_direct_passes_and_is_told(dma_buf: bool, way: str) -> None:
-    (check,) = judged(run(evidence={"dma_buf": dma_buf}))["collective-transport"]
+@pytest.mark.parametrize(
+    ("ways", "told"),
+    [
+        ({"DMA-BUF": 16}, "(DMA-BUF)"),
+        ({"nvidia-peermem": 16}, "(nvidia-peermem)"),
+        ({"nvidia-peermem": 8, "DMA-BUF": 8}, "(DMA-BUF and nvidia-peermem)"),
+    ],
+)
+def test_either_way_of_gpu_direct_passes_and_is_told(ways: dict[str, int], told: str) -> None:
+    (check,) = judged(run(evidence={"gpu_direct": ways}))["collective-transport"]
     assert check["verdict"] == "pass"
-    assert way in check["measured"]
+    assert check["measured"] == f"InfiniBand with GPUDirect RDMA {told}"
 
 
 def test_slow_over_sockets_points_to_the_transport_and_not_to_the_topology() -> None:

@@ -77,7 +77,35 @@ def test_what_is_counted_and_what_is_said_of_the_job() -> None:
     evidence = nccl_log.read_log(INFINIBAND)
     assert evidence["channels"] == {"NET/IB/GDRDMA receive": 2, "NET/IB/GDRDMA send": 1, "P2P/IPC": 1}
     assert (evidence["library"], evidence["ranks"], evidence["nodes"]) == ("NCCL 2.27.3+cuda12.9", 16, 2)
-    assert evidence["dma_buf"]
+
+
+@pytest.mark.field_report("B3")
+@pytest.mark.parametrize(
+    ("gpu", "hca", "way"),
+    [
+        (True, "NET/IB : GPU Direct RDMA Enabled", "DMA-BUF"),
+        (False, "NET/IB : GPU Direct RDMA Enabled", "nvidia-peermem"),
+        (True, "NET/IB : GPU Direct RDMA (DMABUF) enabled", "DMA-BUF"),
+        (True, "NET/IB : GPU Direct RDMA (nvidia-peermem) enabled", "nvidia-peermem"),
+        (False, "NET/IB : GPU Direct RDMA (DMABUF) enabled", "nvidia-peermem"),
+    ],
+)
+def test_the_way_is_dma_buf_only_where_neither_gpu_nor_hca_is_said_to_lack_it(gpu: bool, hca: str, way: str) -> None:
+    text = INFINIBAND.replace("NET/IB : GPU Direct RDMA Enabled", hca)
+    text = text if gpu else text.replace("DMA-BUF is available on GPU device 0", "")
+    evidence = nccl_log.read_log(text)
+    assert (evidence["gpu_direct"], evidence["dma_buf"], evidence["hcas_direct"]) == ({way: 1}, gpu, True)
+
+
+@pytest.mark.field_report("B3")
+def test_without_a_direct_connection_there_is_no_way_whatever_was_available() -> None:
+    staged = INFINIBAND.replace("/GDRDMA", "")
+    evidence = nccl_log.read_log(staged)
+    assert (evidence["gpu_direct"], evidence["dma_buf"], evidence["hcas_direct"]) == ({}, True, True)
+    other = nccl_log.read_log(staged.replace("Enabled for HCA", "Disabled for HCA").replace("DMA-BUF", ""))
+    both = nccl_log.together([evidence, other, nccl_log.read_log("")])
+    assert (both["gpu_direct"], both["dma_buf"], both["hcas_direct"]) == ({}, False, False)
+    assert nccl_log.read_log("")["dma_buf"] is None
 
 
 def test_rccl_says_the_same_in_its_own_name() -> None:
@@ -131,5 +159,6 @@ def test_evidence_of_several_ranks_adds_up() -> None:
     other = nccl_log.read_log(INFINIBAND.replace("mlx5_ib0", "mlx5_ib7"))
     both = nccl_log.together([nccl_log.read_log(INFINIBAND), other, nccl_log.read_log("")])
     assert both["channels"]["P2P/IPC"] == 2
+    assert both["gpu_direct"] == {"DMA-BUF": 2}
     assert set(both["devices"]) == {"mlx5_ib0", "mlx5_ib1", "mlx5_ib7"}
     assert both["library"] == "NCCL 2.27.3+cuda12.9"

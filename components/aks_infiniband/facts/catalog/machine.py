@@ -14,6 +14,8 @@ GpuDriver = Literal["operator", "aks", "none"]
 """Who installs the GPUs' driver on a node."""
 OsSku = Literal["Ubuntu", "Ubuntu2204", "Ubuntu2404"]
 """Those for which NVIDIA's drivers are built (field reports, A9)."""
+GpuDirect = Literal["dmabuf", "nvidia-peermem"]
+"""How HCAs reach the memory of GPUs: DMA-BUF of the kernel, or the GPU driver's module, which is built against OFED."""
 GpuSoftware = Literal["gpu-operator", "rocm", "dra"]
 """What makes a GPU usable: NVIDIA's GPU Operator, AMD's ROCm GPU operator, or NVIDIA's DRA driver (GB200, GB300)."""
 SlotSource = Literal["published", "observed", "assumed"]
@@ -41,6 +43,11 @@ class Accelerator:
     """Memory of one GPU, in GB as its vendor states it."""
     software: GpuSoftware
     """What makes them usable in Kubernetes."""
+
+    @property
+    def dma_buf(self) -> bool:
+        """Whether NVIDIA's open kernel modules drive it, which DMA-BUF needs: from Turing on (docs/facts.md)."""
+        return self.model != "V100"
 
     @property
     def resource_name(self) -> str:
@@ -177,6 +184,11 @@ class MachineSize:
     def ipoib_devices(self) -> tuple[str, ...]:
         """The interfaces on which IPoIB networks can stand, one for each HCA; empty where their names are unknown."""
         return () if self.slots.source == "assumed" else tuple(slot.interface for slot in self.slots.hcas)
+
+
+def by_dma_buf(asked: GpuDirect | None, nic_driver: NicDriver) -> bool:
+    """Whether HCAs reach GPUs by DMA-BUF. Beside OFED it is no default: that would restart drivers that are in use."""
+    return asked == "dmabuf" or nic_driver == "inbox"
 
 
 def keeps_gpu_operator_off(owner: GpuDriver, size: MachineSize | None, vm_size: str) -> bool:

@@ -6,7 +6,15 @@ from pydantic import AfterValidator, Field, WithJsonSchema
 
 from aks_infiniband.azure.arguments import Priority
 from aks_infiniband.facts.catalog import SIZES
-from aks_infiniband.facts.catalog.machine import Architecture, GpuDriver, LinkGeneration, Mode, NicDriver, OsSku
+from aks_infiniband.facts.catalog.machine import (
+    Architecture,
+    GpuDirect,
+    GpuDriver,
+    LinkGeneration,
+    Mode,
+    NicDriver,
+    OsSku,
+)
 from aks_infiniband.facts.pool import MOST_NODES
 from aks_infiniband.stack.settings import rules
 from aks_infiniband.stack.settings.base import Labels, Section, Text, Zone
@@ -44,6 +52,10 @@ class PoolSettings(Section):
     gpu_driver: GpuDriver | None = None
     """Who owns the GPUs' driver. Default: operator for NVIDIA's GPUs, none for sizes without GPUs and for those whose
     GPU software is not installed yet. A change replaces the pool."""
+    gpu_direct: GpuDirect | Literal["auto"] | None = None
+    """How HCAs reach GPUs' memory (GPUDirect RDMA): dmabuf, with which the GPU driver does not wait for OFED;
+    nvidia-peermem; or auto, which is dmabuf but for V100. Default: nvidia-peermem with doca-ofed, dmabuf with inbox. A
+    change restarts the GPU driver, node by node."""
     ipoib_devices: tuple[Annotated[str, rules.interface_name], ...] = ()
     """Parent interfaces of the IPoIB networks, one a rail. Default: the catalogue's first for the size."""
     nccl_topology: Text | None = None

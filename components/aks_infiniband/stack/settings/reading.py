@@ -12,7 +12,7 @@ from typing import TypeVar
 from aks_infiniband.facts.azure_names import REGIONS
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.catalog.described import described
-from aks_infiniband.facts.catalog.machine import GpuDriver, MachineSize, Mode, NicDriver, OsSku
+from aks_infiniband.facts.catalog.machine import GpuDirect, GpuDriver, MachineSize, Mode, NicDriver, OsSku
 from aks_infiniband.facts.kubernetes import UBUNTU_IS_2404_SINCE, minor_of
 from aks_infiniband.stack.settings.base import Unreadable
 from aks_infiniband.stack.settings.cluster import ClusterSettings
@@ -77,6 +77,13 @@ class PoolReading:
     def gpu_driver(self) -> GpuDriver:
         """An ordinary pool has none: this program does not manage its GPUs."""
         return self.given.gpu_driver or (self.size.default_gpu_driver if self.infiniband else "none")
+
+    @property
+    def gpu_direct(self) -> GpuDirect | None:
+        """None where it follows from the NIC driver."""
+        if self.given.gpu_direct != "auto":
+            return self.given.gpu_direct
+        return "dmabuf" if self.size.accelerator and self.size.accelerator.dma_buf else "nvidia-peermem"
 
     @property
     def os_sku(self) -> OsSku:

@@ -12,7 +12,7 @@ from .checks import Check, Threshold, Try, fails, judged, limit_of, make_check, 
 from .collective_rank import SMALL_REPEATS
 from .collective_run import Collective, Run, Size
 from .expectations import CollectivePlan
-from .nccl_log import INFINIBAND_DIRECT, INFINIBAND_STAGED, NONE, PEER_TO_PEER, SOCKETS
+from .nccl_log import INFINIBAND_DIRECT, INFINIBAND_STAGED, NONE, PEER_TO_PEER, SOCKETS, Evidence
 from .rank_failures import culprits
 from .rendering import shown_bytes
 
@@ -23,10 +23,17 @@ _TRANSPORT_CAUSES = {
     SOCKETS: "NCCL fell back to TCP sockets, without an error: it found no InfiniBand device that it may use. The pod "
     "lacks the RDMA resource or /dev/infiniband/uverbs*, the image lacks libibverbs and its mlx5 provider, or "
     "NCCL_IB_HCA matches no device",
-    INFINIBAND_STAGED: "GPUDirect RDMA is off, and every byte takes the way through host memory: nvidia-peermem is not "
-    "loaded on the node (or was unloaded when the OFED driver was replaced) and the GPU's driver offers no DMA-BUF, or "
-    "NCCL_NET_GDR_LEVEL=SYS is not set",
 }
+_STAGED = "GPUDirect RDMA is off, and every byte takes the way through host memory: "
+_NOT_NEAR = "NCCL says that HCAs could do it, and calls them too far from GPUs: set NCCL_NET_GDR_LEVEL=SYS"
+_NO_WAY = {
+    False: "nvidia-peermem is not loaded on the node (or was unloaded when the OFED driver was replaced), and the GPU "
+    "offers no DMA-BUF, which takes NVIDIA's open kernel modules (driver.kernelModuleType) and Linux 5.12: set "
+    "gpuDirect: nvidia-peermem, and where it is set look at the GPU driver's pod",
+    True: "the GPU offers DMA-BUF, and the HCAs do not take it: their driver is older than Linux 5.12 or the image's "
+    "libibverbs than rdma-core 34; and nvidia-peermem is not loaded on the node",
+}
+"""By whether every GPU offers DMA-BUF."""
 _ELSEWHERE = "the ranks did not connect over InfiniBand: look at NCCL_* of the pool's ConfigMap and of the image"
 
 
@@ -96,15 +103,21 @@ def _transport(run: Run, plan: CollectivePlan) -> list[Check]:
     return [
         not_measured(name, "nothing was connected", expected=asked, node=node)
         if seen == NONE
-        else fails(name, asked, seen, _TRANSPORT_CAUSES.get(seen, _ELSEWHERE), node=node)
+        else fails(name, asked, seen, _transport_cause(seen, run["evidence"]), node=node)
         for node, seen in wrong.items()
     ]
 
 
+def _transport_cause(seen: str, evidence: Evidence) -> str:
+    if seen != INFINIBAND_STAGED:
+        return _TRANSPORT_CAUSES.get(seen, _ELSEWHERE)
+    return _STAGED + (_NOT_NEAR if evidence["hcas_direct"] else _NO_WAY[bool(evidence["dma_buf"])])
+
+
 def _direct(run: Run) -> str:
-    """The transport, and by which of the two ways the HCA reaches the GPU's memory."""
-    way = "DMA-BUF" if run["evidence"]["dma_buf"] else "nvidia-peermem"
-    return f"{run['transport']} ({way})" if run["transport"] == INFINIBAND_DIRECT else run["transport"]
+    """The transport, and by which of the two ways HCAs reach the GPUs' memory."""
+    ways = " and ".join(sorted(run["evidence"]["gpu_direct"]))
+    return f"{run['transport']} ({ways})" if run["transport"] == INFINIBAND_DIRECT else run["transport"]
 
 
 def _devices(run: Run, plan: CollectivePlan) -> list[Check]:

@@ -3,6 +3,10 @@
 Only what was connected counts. That a device was found, or that GPUDirect RDMA is "Enabled" for it, says what could
 be used; the lines ``Channel …: a[…] -> b[…] … via …`` say what is (NCCL, src/transport/{net,p2p,shm}.cc). The lines'
 forms are those of NCCL 2.5 to 2.28; RCCL's are the same.
+
+How HCAs reach GPUs' memory those lines do not say. NCCL takes DMA-BUF where GPU and HCA have it, else nvidia-peermem
+(NVIDIA/nccl 5067397, src/transport/net.cc, useDmaBuf). Of the GPU it says ``DMA-BUF is available``. Of HCAs its own
+network says ``Enabled`` for either, HPC-X's plugin ``(DMABUF) enabled`` and ``(nvidia-peermem) enabled``.
 """
 
 from __future__ import annotations
@@ -28,6 +32,8 @@ class Evidence(TypedDict):
 
     ``channels`` counts connections by kind, such as ``NET/IB/GDRDMA receive`` or ``P2P/CUMEM``; ``devices`` maps each
     network device that carries a channel to its link (``IB``, ``RoCE``, or None where the log does not name it).
+    ``gpu_direct`` counts logs by the way in which HCAs reach GPUs' memory; none where they do not. ``dma_buf`` is
+    whether every GPU offers DMA-BUF, ``hcas_direct`` whether every HCA could do GPUDirect RDMA, whatever it then does.
     """
 
     library: str | None
@@ -37,7 +43,9 @@ class Evidence(TypedDict):
     channels: dict[str, int]
     proxied: dict[str, int]
     devices: dict[str, str | None]
-    dma_buf: bool
+    gpu_direct: dict[str, int]
+    dma_buf: bool | None
+    hcas_direct: bool | None
     nvls_channels: int
     warnings: list[str]
 
@@ -52,16 +60,17 @@ _INFO = re.compile(r"\bNCCL (INFO|WARN) ")
 _VERSION = re.compile(r"\b(NCCL|RCCL) version\s*:?\s*(\d[^\s,]*)")
 _CHANNEL = re.compile(
     r"(?:Channel|Ring) \d+(?:/\d+)? : \d+(?:\[\w+\])? -> \d+(?:\[\w+\])? "
-    r"(?:\[(?P<way>send|receive)\] )?via (?P<what>\S+)"
+    r"(?:\[(?P<way>send|receive)\] )?via (?P<what>NET/[^/]+/\S+|\S+)"
 )
 _NET = re.compile(r"NET/(?P<plugin>[^/]+)/(?P<device>\d+)(?:\(\d+\))?(?P<gdr>/GDRDMA)?")
 _USING_IB = re.compile(r"NET/IB\w* : Using (?P<devices>(?:\[\d+\]\S+ ?)+)")
 _IB_DEVICE = re.compile(r"\[(\d+)\]([^\s:]+):\d+/(IB|RoCE)")
-_NETWORK = re.compile(r"Using network (\S+)")
+_NETWORK = re.compile(r"Using network (\S.*)")
 _TOPOLOGY = re.compile(r"nRanks (\d+) nNodes (\d+)")
 _PROXY = re.compile(r"New proxy (?:recv|send) connection \d+ from local rank \d+, transport (\d)")
 _NVLS = re.compile(r"(\d+) nvls channels")
 _DMA_BUF = "DMA-BUF is available on GPU device"
+_HCA_DIRECT = re.compile(r": GPU Direct RDMA (?:\((\S+)\) )?(Enabled|Disabled) for HCA", re.IGNORECASE)
 
 
 def read_log(text: str) -> Evidence:
@@ -80,6 +89,7 @@ def read_log(text: str) -> Evidence:
             name, link = named.get(net["device"], (f"NET/{net['plugin']}/{net['device']}", None))
             devices[name] = link
     topology, version = _last(_TOPOLOGY, lines), _last(_VERSION, lines)
+    dma_buf = any(_DMA_BUF in line for line in lines)
     proxied = Counter(_PROXY_TRANSPORTS.get(number, number) for number in _all(_PROXY, lines))
     return {
         "library": f"{version[1]} {version[2]}" if version else None,
@@ -89,15 +99,23 @@ def read_log(text: str) -> Evidence:
         "channels": dict(sorted(channels.items())),
         "proxied": dict(sorted(proxied.items())),
         "devices": dict(sorted(devices.items())),
-        "dma_buf": any(_DMA_BUF in line for line in lines),
+        "gpu_direct": _gpu_direct(lines, dma_buf=dma_buf) if "/GDRDMA" in "".join(channels) else {},
+        "dma_buf": dma_buf if _last(_NETWORK, lines) else None,
+        "hcas_direct": _all_of(found[2].lower() == "enabled" for found in map(_HCA_DIRECT.search, lines) if found),
         "nvls_channels": max((int(number) for number in _all(_NVLS, lines)), default=0),
         "warnings": _warnings(lines),
     }
 
 
+def _gpu_direct(lines: Sequence[str], *, dma_buf: bool) -> dict[str, int]:
+    """One for the way in which HCAs reach GPUs' memory. dma_buf: whether the GPU offers it."""
+    named = [found[1] for found in map(_HCA_DIRECT.search, lines) if found and found[1]]
+    return {"DMA-BUF" if dma_buf and (not named or "DMABUF" in named) else "nvidia-peermem": 1}
+
+
 def is_infiniband(plugin: str) -> bool:
-    """Whether a network of this name goes over verbs: NCCL's own, or the one of HPC-X (``IBext_v8``)."""
-    return plugin.startswith("IB")
+    """Whether a network of this name goes over verbs: NCCL's own, or HPC-X's (IBext_v8, NCCL RDMA Plugin v9)."""
+    return plugin.startswith(("IB", "NCCL RDMA Plugin"))
 
 
 def together(parts: Sequence[Evidence]) -> Evidence:
@@ -114,7 +132,9 @@ def together(parts: Sequence[Evidence]) -> Evidence:
         "channels": dict(sorted(channels.items())),
         "proxied": dict(sorted(proxied.items())),
         "devices": dict(sorted(devices.items())),
-        "dma_buf": any(part["dma_buf"] for part in parts),
+        "gpu_direct": dict(sum((Counter(part["gpu_direct"]) for part in parts), Counter())),
+        "dma_buf": _all_of(part["dma_buf"] for part in parts),
+        "hcas_direct": _all_of(part["hcas_direct"] for part in parts),
         "nvls_channels": max((part["nvls_channels"] for part in parts), default=0),
         "warnings": list(warnings)[:_WARNINGS_KEPT],
     }
@@ -174,3 +194,9 @@ def _last(pattern: re.Pattern[str], lines: Sequence[str]) -> re.Match[str] | Non
 
 def _first(values: Iterable[_Value | None]) -> _Value | None:
     return next((value for value in values if value is not None), None)
+
+
+def _all_of(said: Iterable[bool | None]) -> bool | None:
+    """None where nobody said anything."""
+    known = [value for value in said if value is not None]
+    return all(known) if known else None

@@ -6,7 +6,7 @@ from typing import Final
 
 from aks_infiniband.facts.azure_names import NO_SIZE, has_rdma, is_size
 from aks_infiniband.facts.catalog import SIZES
-from aks_infiniband.facts.catalog.machine import GpuSoftware
+from aks_infiniband.facts.catalog.machine import GpuSoftware, by_dma_buf
 from aks_infiniband.facts.kubernetes import UBUNTU_2204_UNTIL, UBUNTU_2404, UBUNTU_IS_2404_SINCE
 from aks_infiniband.stack.settings.mistakes import Mistake, nearest, wrong
 from aks_infiniband.stack.settings.reading import PoolReading, Reading, known, unlike_the_first
@@ -16,9 +16,6 @@ _TO_COME: Final[dict[GpuSoftware, str]] = {
     "dra": "NVIDIA's DRA driver with ComputeDomains",
 }
 """What makes GPUs usable that we do not install yet."""
-_NO_DMA_BUF: Final = ("V100",)
-"""GPUs older than Turing: NVIDIA's open kernel modules, which DMA-BUF needs, do not drive them (NVIDIA, GPU Operator,
-"GPUDirect RDMA", prerequisites)."""
 _NAMED: Final = {"amd64": "amd64", "x86_64": "amd64", "x86-64": "amd64", "arm64": "arm64", "aarch64": "arm64"}
 """How an image's name or tag tells the one architecture that it is built for."""
 
@@ -92,7 +89,7 @@ def _owner(pool: PoolReading) -> Iterator[Mistake]:
             "install yet; the pool and its InfiniBand work without, and its GPUs are not offered to pods"
         )
         yield wrong(path, owner, reason)
-    elif gpus.model in _NO_DMA_BUF and pool.nic_driver == "inbox":
+    elif not gpus.dma_buf and pool.nic_driver == "inbox":
         reason = (
             f"must be doca-ofed for {gpus.model}: the inbox driver reaches GPUs by DMA-BUF, which needs newer ones, "
             "and every message would go through the host's memory"
@@ -117,16 +114,29 @@ def _one_owner(reading: Reading) -> Iterator[Mistake]:
         yield wrong(pool.path("gpuDriver"), owner, reason)
 
 
+def _gpu_direct(pool: PoolReading) -> Iterator[Mistake]:
+    if not pool.infiniband or pool.given.gpu_direct is None:
+        return
+    path, asked, gpus = pool.path("gpuDirect"), pool.given.gpu_direct, pool.size.accelerator
+    if gpus is None or not _owned(pool):
+        yield wrong(path, asked, "says nothing: the program manages no GPUs of the pool; leave it out")
+    elif asked == "dmabuf" and not gpus.dma_buf:
+        reason = f"must be nvidia-peermem for {gpus.model}: DMA-BUF needs open kernel modules, which do not drive it"
+        yield wrong(path, asked, reason)
+    elif asked == "nvidia-peermem" and pool.nic_driver == "inbox":
+        yield wrong(path, asked, "must be dmabuf with the inbox driver: nvidia-peermem is built against OFED")
+
+
 def _one_module(reading: Reading) -> Iterator[Mistake]:
     """The operator's driver pods wait for an OFED container on every node, or on none (chart value driver.rdma)."""
-    asked = known(reading.infiniband_pools, lambda pool: (_owned(pool) and pool.gpu_driver, pool.nic_driver))
-    drivers = [(pool, driver) for pool, (owner, driver) in asked if owner == "operator"]
-    for pool, driver, first, wanted in unlike_the_first(drivers):
+    pools = [pool for pool, owned in known(reading.infiniband_pools, _owned) if owned and pool.gpu_driver == "operator"]
+    ways = known(pools, lambda pool: by_dma_buf(pool.gpu_direct, pool.nic_driver))
+    for pool, _, first, dma_buf in unlike_the_first(ways):
         reason = (
-            f"must be {wanted}, as pool {first.name} has it: the GPU Operator's drivers wait for "
-            "an OFED container on all nodes or on none"
+            f"must be {'dmabuf' if dma_buf else 'nvidia-peermem'}, as for pool {first.name}: the GPU Operator's "
+            "drivers wait for an OFED container on all nodes or on none; or give both the same nicDriver"
         )
-        yield wrong(pool.path("nicDriver"), driver, reason)
+        yield wrong(pool.path("gpuDirect"), pool.given.gpu_direct, reason)
 
 
 def _one_system(reading: Reading) -> Iterator[Mistake]:
@@ -217,4 +227,4 @@ STACK = (
     *(_described, _system_pool, _feature, _one_owner, _one_module, _one_system),
     *(_gpu_driver_version, _nic_driver_version, _validation_image),
 )
-POOL = (_fits, _owner, _os_sku)
+POOL = (_fits, _owner, _gpu_direct, _os_sku)

@@ -13,7 +13,7 @@ _AZURE_ONLY: Final = (
     *("autoscale", "labels", "os_sku", "os_disk_size_gb", "os_disk_type", "node_image_snapshot_id"),
     *("capacity_reservation_group_id", "priority", "zones"),
 )
-_INFINIBAND_ONLY: Final = ("mode", "nic_driver", "gpu_driver", "ipoib_devices", "nccl_topology", "images")
+_INFINIBAND_ONLY: Final = ("mode", "nic_driver", "gpu_driver", "gpu_direct", "ipoib_devices", "nccl_topology", "images")
 _SPOT_TAINT: Final = "kubernetes.azure.com/scalesetpriority=spot:NoSchedule"
 _GROUP = (
     f"must be {LARGEST_POOL} or fewer with InfiniBand: one placement group, and so one fabric, takes no more; "
