@@ -9,6 +9,25 @@ from aks_infiniband.facts.versions import GPU_OPERATOR_CHART, NETWORK_OPERATOR_C
 
 ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs" / "facts.md").read_text()
+ASSUMPTIONS = (ROOT / "docs" / "rehearsal.md").read_text().partition("## What it assumes")[2]
+LISTED = {
+    "a machine's placement group and scale set": "placement group's ID",
+    "which OS SKUs an API version knows": "OS SKU Ubuntu2404",
+    "when AKS knows of a feature": "AKS knows of a feature",
+    "name and owner of the group in which AKS keeps the machines": "`managedBy`",
+    "kernel and containerd of today's node images": "Kernel, containerd",
+    "patches of Kubernetes that are offered": "patches of Kubernetes",
+    "HCAs of HC, HBv2 and HBv5": "HCAs of HC, HBv2 and HBv5",
+    "CPUs of a NUMA node": "CPUs of a NUMA node",
+    "PCI classes and IDs": "Ethernet adapter an ordinary size has",
+    "driver of GB200's and GB300's node image": "node image with DOCA-OFED",
+    "service level on GB200 and GB300": "service level",
+    "rate of one HCA of GB200 and GB300": "400 Gb/s",
+    "RCCL and HIP are called as NCCL and CUDA": "RCCL and HIP",
+    "names of the GPU vendors' libraries": "`librccl.so.1`",
+    "below which priority the cluster autoscaler makes no node for a pod": "`expendable-pods-priority-cutoff`",
+}
+"""Words of the rehearsal's list of assumptions, by the fact that says it is assumed."""
 ROWS = [line.strip("| ").split(" | ") for line in PAGE.splitlines() if re.match(r"\| (?!fact |---)", line)]
 
 
@@ -19,7 +38,7 @@ def test_a_fact_has_a_value_a_home_and_a_source_or_is_assumed(row: list[str]) ->
     assert source
     for path in re.findall(r"`([^`]+)`", home):
         assert any((folder / path).exists() for folder in (ROOT, ROOT / "components" / "aks_infiniband")), path
-    for recording in re.findall(r"[\w-]+\.yaml", source):
+    for recording in re.findall(r"[\w-]+\.yaml", source.partition("recorded: ")[2]):
         assert (ROOT / "tests" / "field_recordings" / recording).is_file(), recording
 
 
@@ -35,3 +54,8 @@ def test_the_calendar_on_the_page_is_the_tables() -> None:
     (row,) = [row for row in ROWS if row[0].startswith("until when AKS makes")]
     for minor, month in re.findall(r"1\.(\d+): (\w+ \d{4})", row[1]):
         assert RELEASES[1, int(minor)].end.strftime("%B %Y") == month
+
+
+def test_what_is_assumed_stands_in_the_rehearsals_list_of_assumptions() -> None:
+    assert {row[0] for row in ROWS if "assumed" in f"{row[1]} {row[3]}"} == set(LISTED)
+    assert [words for words in LISTED.values() if words not in " ".join(ASSUMPTIONS.split())] == []
