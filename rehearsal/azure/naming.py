@@ -47,6 +47,8 @@ ROLE_ASSIGNMENT: Final = NameRule(
 )
 DEPLOYMENT: Final = NameRule(longest=64, pattern=r"^[-\w.()]+$")
 FEATURE: Final = NameRule(longest=100, pattern=r"^[-\w.]+$")
+PROMETHEUS_RULE_GROUP: Final = NameRule(longest=260, pattern=r"^[^:@/#{}%&+*<>?]+$")
+"""Its pattern is that of Azure's REST API, 2023-03-01; its length is assumed, that of Azure's other alert rules."""
 MANAGED_CLUSTER: Final = NameRule(longest=63, pattern=r"^[a-zA-Z0-9]$|^[a-zA-Z0-9][-_a-zA-Z0-9]{0,61}[a-zA-Z0-9]$")
 AGENT_POOL: Final = NameRule(longest=12, pattern=r"^[a-z][a-z0-9]{0,11}$")
 """Linux pools; those of Windows end at six characters."""

@@ -15,7 +15,7 @@ from aks_infiniband_cli.preflight.azure import Azure, endpoint_of, login
 from aks_infiniband_cli.preflight.charts import charts
 from aks_infiniband_cli.preflight.checks import Line
 from aks_infiniband_cli.preflight.images import images, images_of
-from aks_infiniband_cli.preflight.needs import PROVIDERS, Needs, needs_of
+from aks_infiniband_cli.preflight.needs import Needs, needs_of
 from aks_infiniband_cli.preflight.registry import Registries
 from aks_infiniband_cli.preflight.roles import roles
 from aks_infiniband_cli.stack_file import configuration_of, stack_of, subscription_of
@@ -80,7 +80,7 @@ def _of_azure(needs: Needs, azure: Azure, subscription_id: str) -> Iterator[Line
         found = f"whether it is there already: {_first_line(error)}; all its machines count as new"
         yield Line(check="cluster", state="not checked", found=found, remedy=_MAY_READ)
     yield from _asked(
-        "providers", azure.providers, lambda states: [checks.providers(states, PROVIDERS, subscription_id)]
+        "providers", azure.providers, lambda states: [checks.providers(states, needs.providers, subscription_id)]
     )
     yield from _asked("roles", azure.roles, lambda granted: [roles(needs, granted, subscription_id)])
     yield from _asked(

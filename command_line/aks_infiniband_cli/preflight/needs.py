@@ -27,6 +27,8 @@ PROVIDERS: Final = (
 )
 """Namespaces of what the program makes itself (components/aks_infiniband/azure) and of what AKS makes for it."""
 
+_OF_ALERTS: Final = "Microsoft.AlertsManagement"
+
 
 @dataclass(frozen=True, kw_only=True)
 class MachinesNeeded:
@@ -56,8 +58,9 @@ class Needs:
 
     feature: whether AKSInfinibandSupport must be registered (True) or must not be (False). network: the range that is
     made; None where subnets, IDs of which are given, are there already. ranges: of pods and services, which no existing
-    subnet may overlap. login: whether kubelogin logs in. new_identity: whether the cluster's identity is made.
-    version_there: of Kubernetes, where the cluster is there already. validation_seconds: how long one may take.
+    subnet may overlap. login: whether kubelogin logs in. new_identity: whether the cluster's identity is made. alerts:
+    whether Azure Monitor gets any. version_there: of Kubernetes, where the cluster is there already.
+    validation_seconds: how long one may take.
     """
 
     region: str
@@ -74,6 +77,12 @@ class Needs:
     new_identity: bool
     validation_seconds: float
     version_there: str | None = None
+    alerts: bool = False
+
+    @property
+    def providers(self) -> tuple[str, ...]:
+        """Namespaces that must be registered."""
+        return (*PROVIDERS, _OF_ALERTS) if self.alerts else PROVIDERS
 
     def beyond(self, there: Deployed | None) -> "Needs":
         """What is left to be made of a stack that is deployed already."""
@@ -117,6 +126,7 @@ def needs_of(stack: Stack) -> Needs | None:
         login=cluster.access.entra_id,
         new_identity=cluster.identity_id is None,
         validation_seconds=stack.validation.timeout_seconds,
+        alerts=stack.cluster.alerts_in is not None,
     )
 
 

@@ -19,9 +19,10 @@ _FEATURE: Final = (
 )
 _NETWORK: Final = "Microsoft.Network/virtualNetworks/write"
 _IDENTITY: Final = "Microsoft.ManagedIdentity/userAssignedIdentities/write"
+_ALERTS: Final = "Microsoft.AlertsManagement/prometheusRuleGroups/write"
 _ASSIGNMENT: Final = "Microsoft.Authorization/roleAssignments/write"
 """Azure's names of the operations (Azure, "Azure permissions", read 2026-11-22), for what
-components/aks_infiniband/azure makes."""
+components/aks_infiniband makes."""
 
 
 def roles(needs: Needs, granted: Sequence[Role], subscription_id: str) -> Line:
@@ -44,6 +45,8 @@ def _actions(needs: Needs) -> Iterator[str]:
         yield from _FEATURE
     if needs.network is not None:
         yield _NETWORK
+    if needs.alerts:
+        yield _ALERTS
     if needs.new_identity:
         yield _IDENTITY
     if needs.new_identity or needs.network is not None:

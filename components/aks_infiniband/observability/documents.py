@@ -24,6 +24,8 @@ _POOL: Final = "aks-infiniband/pool"
 _PORT: Final = 9100
 _LIMITS: Final = {"labelLimit": 63, "labelNameLengthLimit": 511, "labelValueLengthLimit": 1023}
 """Without them Azure's add-on drops metrics (the same page)."""
+_SEVERITIES: Final = {"critical": 0, "warning": 2}
+"""Azure's numbers for them (Microsoft Learn, KnownAlertSeverity of @azure/arm-cloudhealth, read 2026-11-22)."""
 _EXPECTED: Final = """\
 # HELP aks_infiniband_expected_hcas HCAs that a machine of this size has.
 # TYPE aks_infiniband_expected_hcas gauge
@@ -120,3 +122,20 @@ def rules() -> dict[str, Any]:
     """The spec of the PrometheusRule."""
     spec: dict[str, Any] = table(__package__, "alerts.yaml")
     return spec
+
+
+def azure_rule_groups() -> dict[str, list[dict[str, Any]]]:
+    """By group, the same alerts as arguments of azure-native's PrometheusRule; they resolve as Microsoft's recommended
+    ones do (Azure/prometheus-collector 39583fd, AddonBicepTemplate/recommendedMetricAlerts.bicep).
+    """
+    return {group["name"]: [_azure_rule(rule) for rule in group["rules"]] for group in rules()["groups"]}
+
+
+def _azure_rule(rule: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        **{key: rule[key] for key in ("alert", "labels", "annotations")},
+        **({"for_": f"PT{rule['for'].upper()}"} if "for" in rule else {}),
+        "expression": rule["expr"],
+        "severity": _SEVERITIES[rule["labels"]["severity"]],
+        "resolve_configuration": {"auto_resolved": True, "time_to_resolve": "PT10M"},
+    }

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import pulumi
+from pulumi_azure_native import alertsmanagement
 
+from aks_infiniband import diagnosis
 from aks_infiniband.azure.arguments import Machines, OrdinaryPool
 from aks_infiniband.azure.cluster import AksCluster, AksClusterArgs
 from aks_infiniband.azure.feature import (
@@ -22,6 +24,7 @@ from aks_infiniband.azure.node_pool import (
     make_pools,
 )
 from aks_infiniband.facts.pool import Pool
+from aks_infiniband.observability.documents import azure_rule_groups
 from aks_infiniband.resources.options import child_options
 
 _MakePool = Callable[[pulumi.ResourceOptions], InfinibandNodePool | OrdinaryNodePool]
@@ -39,6 +42,8 @@ class AzureClusterArgs:
     """Whether pools are created, changed and deleted side by side or one at a time."""
     feature: FeatureRegistrationArgs | None
     """How the InfiniBand feature is registered; None where the sizes must not have it."""
+    alerts_in: str | None = None
+    """The Azure Monitor workspace in which alerts for the cluster are made, by its resource ID; None: nowhere."""
 
 
 class AzureCluster(pulumi.ComponentResource):
@@ -69,6 +74,8 @@ class AzureCluster(pulumi.ComponentResource):
             opts=child_options(self, opts, deleted_with=self.cluster.managed_cluster),
         )
         self.pools_ready = {pool: found.ready for pool, found in made.items()}
+        if args.alerts_in is not None:
+            self._alerts(name, args, opts)
         self.register_outputs({"clusterName": self.cluster.cluster_name, "kubeconfig": self.cluster.kubeconfig})
 
     def _feature(self, name: str, args: FeatureRegistrationArgs | None) -> pulumi.Output[pulumi.Resource]:
@@ -76,6 +83,21 @@ class AzureCluster(pulumi.ComponentResource):
         if args is not None:
             return FeatureRegistration(name, args=args, opts=self._opts).registered
         return FeatureAbsence(name, args=FeatureAbsenceArgs(), opts=self._opts).absent
+
+    def _alerts(self, name: str, args: AzureClusterArgs, opts: pulumi.ResourceOptions | None) -> None:
+        """With the cluster among the scopes no other cluster's metrics raise them (MicrosoftDocs/azure-monitor-docs
+        12b4ca1, prometheus-rule-groups.md of 2024-11-09).
+        """
+        for group, rules in azure_rule_groups().items():
+            alertsmanagement.PrometheusRuleGroup(
+                f"{name}-{group}",
+                rule_group_name=f"{group}-{args.cluster.cluster_name}",
+                resource_group_name=self.cluster.resource_group_name,
+                location=args.cluster.location,
+                scopes=[args.alerts_in, self.cluster.cluster_id],
+                rules=rules,
+                opts=child_options(self, opts, hooks=diagnosis.azure_operation()),
+            )
 
 
 def _maker(

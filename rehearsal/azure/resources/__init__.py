@@ -7,6 +7,7 @@ from typing import Final
 
 from rehearsal.azure.kinds import Kind
 from rehearsal.azure.resources.agent_pools import AGENT_POOL
+from rehearsal.azure.resources.alerts import PROMETHEUS_RULE_GROUP
 from rehearsal.azure.resources.clusters import MANAGED_CLUSTER
 from rehearsal.azure.resources.deployments import DEPLOYMENT
 from rehearsal.azure.resources.features import FEATURE_REGISTRATION
@@ -26,6 +27,7 @@ KINDS: Final[dict[str, Kind]] = {
         DEPLOYMENT,
         MANAGED_CLUSTER,
         AGENT_POOL,
+        PROMETHEUS_RULE_GROUP,
     )
 }
 """Every simulated type by its token."""

@@ -9,7 +9,7 @@ from aks_infiniband_cli.preflight.azure import endpoint_of, login
 from azure.identity import ClientSecretCredential, DefaultAzureCredential
 
 from tests.unit.command_line.arm import Arm
-from tests.unit.command_line.logged_in import HUB
+from tests.unit.command_line.logged_in import HUB, SUBSCRIPTION
 from tests.unit.command_line.preflight_stacks import FAMILY, H100, Checked, stack
 
 
@@ -54,6 +54,18 @@ def test_what_azure_would_refuse_fails_with_what_to_do(
     assert [name for name, line in lines.items() if line["state"] == "fail"] == [check]
     assert lines[check]["remedy"]
     assert words in f"{lines[check]['found']} {lines[check]['remedy']}"
+
+
+def test_alerts_in_azure_monitor_need_their_provider(checked: Checked, arm: Arm, tmp_path: Path) -> None:
+    workspace = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/g/providers/Microsoft.Monitor/accounts/w"
+    alerts = {"aks-infiniband:observability": {"prometheus": "azure", "workspaceId": workspace}}
+    _, lines = checked(*stack(tmp_path, **alerts))
+    assert "--namespace Microsoft.AlertsManagement" in lines["providers"]["remedy"]
+    arm.providers["Microsoft.AlertsManagement"] = "Registered"
+    arm.roles = ()
+    _, lines = checked(*stack(tmp_path, **alerts))
+    assert lines["providers"]["state"] == "pass"
+    assert "Microsoft.AlertsManagement/prometheusRuleGroups/write" in lines["roles"]["found"]
 
 
 def test_a_zone_that_has_none_of_the_size_fails_with_those_that_have(

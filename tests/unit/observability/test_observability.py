@@ -6,13 +6,14 @@ from typing import Any
 import pytest
 import yaml
 from aks_infiniband.light_check.documents import exporter_spec, pool_labels
-from aks_infiniband.observability.documents import monitors
+from aks_infiniband.observability.documents import monitors, rules
 from aks_infiniband.resources.registry import SOURCES
 
 from tests.some_pools import pool
-from tests.unit.components.rdma_programs import program, stack_of
-from tests.unit.components.stack_files import changed, mistakes
-from tests.unit.pulumi_mocks import Deploy, Deployment
+from tests.unit.components.rdma_programs import CLUSTER, program, stack_of
+from tests.unit.components.stack_files import changed, existing, mistakes
+from tests.unit.components.stack_files import pool as pool_there
+from tests.unit.pulumi_mocks import SUBSCRIPTION, Deploy, Deployment
 
 COMPONENT = "aks-infiniband:index:Observability"
 DAEMON_SET = "kubernetes:apps/v1:DaemonSet"
@@ -165,3 +166,50 @@ def test_a_prometheus_that_there_is_not_is_refused() -> None:
     found = mistakes(changed(observability=yaml.safe_load("prometheus: grafana-cloud")))
     assert set(found) == {"observability.prometheus"}
     assert set(mistakes(changed(observability={}))) == {"observability.prometheus"}
+
+
+WORKSPACE = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/g/providers/Microsoft.Monitor/accounts/w"
+RULE_GROUP = "azure-native:alertsmanagement:PrometheusRuleGroup"
+
+
+def test_with_a_workspace_azure_monitor_gets_every_alert_for_this_cluster_alone(deploy: Deploy) -> None:
+    made = deploy(program(observability={"prometheus": "azure", "workspaceId": WORKSPACE}))
+    groups = {found.inputs["ruleGroupName"]: found for found in made.all(RULE_GROUP)}
+    cluster = made.one(CLUSTER)
+    alerts = {f"{group['name']}-{cluster.inputs['resourceName']}": group["rules"] for group in rules()["groups"]}
+    assert set(groups) == set(alerts)
+    for name, expected in alerts.items():
+        group = groups[name]
+        assert group.inputs["scopes"] == [WORKSPACE, f"/subscriptions/{SUBSCRIPTION}/{CLUSTER}/rdma"]
+        assert cluster.name in group.dependencies
+        assert group.deleted_with == "", "Azure keeps it when the cluster goes"
+        assert [rule["alert"] for rule in group.inputs["rules"]] == [rule["alert"] for rule in expected]
+
+
+def test_a_rule_of_azure_monitor_says_what_prometheus_rule_says_in_azures_words(deploy: Deploy) -> None:
+    made = deploy(program(observability={"prometheus": "azure", "workspaceId": WORKSPACE}))
+    found = {rule["alert"]: rule for group in made.all(RULE_GROUP) for rule in group.inputs["rules"]}
+    for group in rules()["groups"]:
+        for rule in group["rules"]:
+            there = found[rule["alert"]]
+            assert (there["expression"], there["labels"]) == (rule["expr"], rule["labels"])
+            assert there["annotations"] == rule["annotations"]
+    down, xid, symbols = (found[alert] for alert in ("InfinibandLinkDown", "GpuXid", "InfinibandSymbolErrors"))
+    assert (down["for"], down["severity"]) == ("PT2M", 0)
+    assert "for" not in xid
+    assert (symbols["for"], symbols["severity"]) == ("PT5M", 2)
+    assert down["resolveConfiguration"] == {"autoResolved": True, "timeToResolve": "PT10M"}
+
+
+def test_without_a_workspace_azure_monitor_gets_nothing(deploy: Deploy) -> None:
+    assert watched(deploy, prometheus="azure").all(RULE_GROUP) == []
+
+
+def test_a_workspace_is_for_azures_prometheus_and_a_cluster_that_the_program_makes() -> None:
+    given = {"workspaceId": WORKSPACE}
+    for file in (
+        changed(observability={"prometheus": "kube-prometheus", **given}),
+        existing(pool_there(nodeSelector={"pool": "a"}), observability={"prometheus": "azure", **given}),
+        changed(observability={"prometheus": "azure", "workspaceId": "w"}),
+    ):
+        assert set(mistakes(file)) == {"observability.workspaceId"}

@@ -124,6 +124,8 @@ class ObservabilitySettings(Section):
     prometheus: Prometheus
     """Whose Prometheus reads the metrics; its definitions must be in the cluster before. kube-prometheus: the
     Prometheus Operator's. azure: Azure Managed Prometheus, which takes no alerts from a cluster."""
+    workspace_id: Annotated[str, rules.workspace_id] | None = None
+    """The Azure Monitor workspace with the metrics of a cluster that is made: alerts are made there. Default: none."""
     labels: Labels = Field(default_factory=dict)
     """Labels by which that Prometheus selects monitors and rules; of the chart kube-prometheus-stack, `release` with
     the release's name."""

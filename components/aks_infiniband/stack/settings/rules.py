@@ -135,6 +135,7 @@ region = Matching(r"[a-z][a-z0-9]{2,39}", "an Azure region by its name, such as 
 subnet_id = _resource_id("a subnet", r"[Nn]etwork/virtual[Nn]etworks/[^/]+/subnets/[^/]+")
 identity_id = _resource_id("a user-assigned identity", r"[Mm]anaged[Ii]dentity/user[Aa]ssigned[Ii]dentities/[^/]+")
 snapshot_id = _resource_id("a node pool snapshot", r"[Cc]ontainer[Ss]ervice/snapshots/[^/]+")
+workspace_id = _resource_id("an Azure Monitor workspace", r"[Mm]onitor/accounts/[^/]+")
 capacity_reservation_group_id = _resource_id(
     "a capacity reservation group", r"[Cc]ompute/capacity[Rr]eservation[Gg]roups/[^/]+"
 )

@@ -1,4 +1,4 @@
-"""Waits, the thresholds of the validation, and the namespaces of workloads."""
+"""Waits, the thresholds of the validation, where alerts are made, and namespaces of workloads."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -42,6 +42,18 @@ def _bounds(path: Path, figure: str, bounds: ThresholdSettings) -> Iterator[Mist
             yield wrong((*path, "warn"), bounds.warn, f"must {side} fail, {bounds.fail:g}: it fails first")
 
 
+def _workspace(reading: Reading) -> Iterator[Mistake]:
+    watched, path = reading.settings.observability, ("observability", "workspaceId")
+    if watched is None or watched.workspace_id is None:
+        return
+    if watched.prometheus != "azure":
+        reason = "is for prometheus: azure; leave it out: kube-prometheus has the alerts anyway"
+        yield wrong(path, watched.workspace_id, reason)
+    elif not reading.in_azure:
+        reason = "is for a cluster that the program makes; leave it out, and see docs/observability.md"
+        yield wrong(path, watched.workspace_id, reason)
+
+
 def _namespaces(reading: Reading) -> Iterator[Mistake]:
     given, path = reading.settings.workload.namespaces, ("workload", "namespaces")
     for place, namespace in enumerate(given):
@@ -63,5 +75,5 @@ def _idle(pool: PoolReading) -> Iterator[Mistake]:
         yield wrong(pool.path("mode"), pool.mode, reason)
 
 
-STACK = (_waits, _thresholds, _namespaces)
+STACK = (_waits, _thresholds, _workspace, _namespaces)
 POOL = (_idle,)
