@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from aks_infiniband.azure.feature import ABSENT, FEATURE_NAME, PROVIDER_NAMESPACE, unwanted
+from aks_infiniband.facts.kubernetes import unnamed
 
 from aks_infiniband_cli.preflight.facts import Network, Offer, Subnet, Subscription, Usage
 from aks_infiniband_cli.preflight.needs import MachinesNeeded, Needs
@@ -120,7 +121,8 @@ def kubernetes(needs: Needs, offered: Mapping[str, Sequence[str]]) -> Line:
     if needs.version_there and f"{needs.version_there}.".startswith(f"{version}."):
         return Line(check="Kubernetes", state="pass", found=f"the cluster runs {needs.version_there} already")
     if plan in offered.get(version, ()):
-        return Line(check="Kubernetes", state="pass", found=f"{needs.region} offers {version} with {plan}")
+        found = "; ".join([f"{needs.region} offers {version} with {plan}", *unnamed(version)])
+        return Line(check="Kubernetes", state="pass", found=found)
     others = ", ".join(known for known, plans in offered.items() if plan in plans) or "none"
     found = f"{needs.region} does not offer {version} with {plan}"
     return Line(check="Kubernetes", state="fail", found=found, remedy=f"kubernetesVersion with this plan: {others}")

@@ -41,8 +41,13 @@ RELEASES: Final[dict[Minor, Release]] = {
 }
 """By minor version; of a later one nothing is known yet."""
 
-OLDEST: Final[Minor] = (1, 31)
-"""Oldest that the Network Operator supports; 26.4 names 1.31 to 1.35, GPU Operator 26.7 names 1.33 to 1.36."""
+NAMED_BY: Final[dict[str, tuple[Minor, Minor]]] = {
+    "Network Operator 26.4": ((1, 31), (1, 35)),
+    "GPU Operator 26.7": ((1, 33), (1, 36)),
+}
+"""First and last version that each operator's platform support names. Others may work."""
+OLDEST: Final[Minor] = NAMED_BY["Network Operator 26.4"][0]
+"""An older one is refused."""
 UBUNTU_IS_2404_SINCE: Final[Minor] = (1, 35)
 """From here on the OS SKU Ubuntu is 24.04 with containerd 2; before it is 22.04 with containerd 1.7. Raising a cluster
 over it changes the system of its Ubuntu nodes in place."""
@@ -56,6 +61,15 @@ def minor_of(version: str) -> Minor:
     """The minor version of 1.35 or 1.35.8, as (1, 35)."""
     major, minor, *_ = version.split(".")
     return int(major), int(minor)
+
+
+def unnamed(version: str) -> list[str]:
+    """What the operators that do not name a version name instead. version: such as 1.35."""
+    return [
+        f"{operator} names {'.'.join(map(str, first))} to {'.'.join(map(str, last))}"
+        for operator, (first, last) in NAMED_BY.items()
+        if not first <= minor_of(version) <= last
+    ]
 
 
 def supported(on: date, plan: SupportPlan) -> list[str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 from aks_infiniband import load
-from aks_infiniband.facts.kubernetes import RELEASES, minor_of
+from aks_infiniband.facts.kubernetes import RELEASES, minor_of, unnamed
 from aks_infiniband.stack.settings.consistency import cluster as cluster_rules
 
 from tests.unit.components.stack_files import changed, cluster, loaded, made, mistakes
@@ -59,9 +59,22 @@ def test_a_version_that_may_have_come_since_the_table_was_written_is_taken(monke
 
 @pytest.mark.parametrize("name", ["dev", "sriov", "ipoib", "mixed"])
 @pytest.mark.field_report("R1")
-def test_the_stacks_versions_have_nine_months_left(name: str) -> None:
+def test_the_stacks_versions_have_nine_months_left_and_are_named_by_both_operators(name: str) -> None:
     file = Path(__file__).parents[3] / f"Pulumi.{name}.yaml"
     settings = made(load(yaml.safe_load(file.read_text())["config"])).cluster
     assert settings
     release = RELEASES[minor_of(settings.kubernetes_version)]
     assert release.last_day(settings.support_plan) >= date(2027, 8, 22)
+    assert unnamed(settings.kubernetes_version) == []
+
+
+@pytest.mark.parametrize(
+    ("version", "said"),
+    [
+        ("1.32.11", ["GPU Operator 26.7 names 1.33 to 1.36"]),
+        ("1.36", ["Network Operator 26.4 names 1.31 to 1.35"]),
+        ("1.37", ["Network Operator 26.4 names 1.31 to 1.35", "GPU Operator 26.7 names 1.33 to 1.36"]),
+    ],
+)
+def test_of_a_version_that_an_operator_does_not_name_is_known_what_it_names(version: str, said: list[str]) -> None:
+    assert unnamed(version) == said
