@@ -8,8 +8,10 @@ from lightkube.generic_resource import create_global_resource
 
 from tests.rehearsal.engine_runs import Outcome
 from tests.rehearsal.samples import completed_sample
+from tests.unit.command_line.arm import Arm
 
 from .conftest import Stack
+from .preflighted import up
 
 STACK = "mixed"
 NicClusterPolicy = create_global_resource("mellanox.com", "v1alpha1", "NicClusterPolicy", "nicclusterpolicies")
@@ -18,13 +20,42 @@ PLUGINS = {"rdmaSharedDevicePlugin", "sriovDevicePlugin"}
 
 
 @pytest.fixture(scope="module")
-def brought_up(stack: Stack) -> Outcome:
-    """The stack, up from nothing; its ordinary machines run another kernel than those with InfiniBand."""
+def arm() -> Arm:
+    """Azure as it answers the preflight."""
+    return Arm()
+
+
+@pytest.fixture(scope="module")
+def brought_up(stack: Stack, arm: Arm, tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+    """The stack, up from nothing after its preflight; its ordinary machines run another kernel than those with
+    InfiniBand.
+    """
     pools = yaml.safe_load(stack.file.read_text())["config"]["aks-infiniband:pools"]
     stack.settings(pools=[{**pool, "osSku": "Ubuntu2204"} if pool["name"] == "web" else pool for pool in pools])
-    outcome = stack.up()
+    arm.used = {}
+    outcome = up(stack, arm, tmp_path_factory.mktemp("arm"))
     assert outcome.succeeded, outcome.said
     return outcome
+
+
+def test_where_the_preflight_fails_up_makes_nothing_and_says_what_to_ask_for(
+    stack: Stack, arm: Arm, tmp_path: Path
+) -> None:
+    arm.used = {"standardNDSH100v5Family": 288}
+    refused = up(stack, arm, tmp_path)
+    assert not refused.succeeded
+    assert "1 of" in refused.errors
+    assert "288 of 384 in use in southcentralus: 96 short" in refused.errors
+    assert "az quota update" in refused.errors
+    assert [step.name for step in refused.steps if step.changed and step.custom] == []
+
+
+def test_where_the_preflight_passes_up_makes_everything_and_says_what_was_looked_at(
+    arm: Arm, brought_up: Outcome
+) -> None:
+    assert "aks-infiniband:preflight: no check fails" in brought_up.said
+    assert "pass         size of ndh100: southcentralus offers Standard_ND96isr_H100_v5" in brought_up.said
+    assert any("/usages" in path for path in arm.asked)
 
 
 def test_each_pool_offers_what_its_mode_gives(stack: Stack, brought_up: Outcome) -> None:

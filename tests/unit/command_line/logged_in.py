@@ -39,17 +39,22 @@ class Credential:
 @contextmanager
 def logged_in(arm: Arm, folder: Path, patch: pytest.MonkeyPatch) -> Iterator[str]:
     """Serve it, with TLS as Azure's clients demand, in place of all that is asked of the world; yields its URL."""
-    certificate = str(certified(folder))
-    with serving(arm.reply, Path(certificate)) as url:
-        for name in ("REQUESTS_CA_BUNDLE", "SSL_CERT_FILE"):
-            patch.setenv(name, certificate)
-        patch.setenv("ARM_SUBSCRIPTION_ID", SUBSCRIPTION)
-        patch.setenv("NO_PROXY", "127.0.0.1")
-        for room in (before, after):
-            patch.setattr(room, "login", Credential)
-            patch.setattr(room, "endpoint_of", lambda _: url)
-        patch.setattr(retail_prices, "URL", f"{url}/api/retail/prices")
-        patch.setattr(registry, "url_of", lambda _: url)
-        patch.setattr(registry, "SECONDS", 120.0)  # this machine may be busy
-        patch.setattr(charts, "index_of", lambda _: f"{url}/charts/index.yaml")
+    certificate = certified(folder)
+    with serving(arm.reply, certificate) as url:
+        in_place_of_the_world(url, certificate, patch)
         yield url
+
+
+def in_place_of_the_world(url: str, certificate: Path, patch: pytest.MonkeyPatch) -> None:
+    """Have this process ask the URL, as somebody who is logged in there."""
+    for name in ("REQUESTS_CA_BUNDLE", "SSL_CERT_FILE"):
+        patch.setenv(name, str(certificate))
+    patch.setenv("ARM_SUBSCRIPTION_ID", SUBSCRIPTION)
+    patch.setenv("NO_PROXY", "127.0.0.1")
+    for room in (before, after):
+        patch.setattr(room, "login", Credential)
+        patch.setattr(room, "endpoint_of", lambda _: url)
+    patch.setattr(retail_prices, "URL", f"{url}/api/retail/prices")
+    patch.setattr(registry, "url_of", lambda _: url)
+    patch.setattr(registry, "SECONDS", 120.0)  # this machine may be busy
+    patch.setattr(charts, "index_of", lambda _: f"{url}/charts/index.yaml")
