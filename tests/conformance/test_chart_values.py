@@ -126,6 +126,18 @@ def test_every_image_of_the_gpu_operators_chart_is_in_our_table_with_its_source(
     assert found == dict(repositories(IMAGES["gpu-operator"]))
 
 
+@pytest.mark.parametrize("release", [NETWORK, GPU])
+def test_what_our_table_says_of_an_image_is_the_real_charts_default(release: str) -> None:
+    """Its values beside the repositories: image, version, and whether it is there."""
+
+    def differing(ours: Any, real: Any) -> list[tuple[Any, Any]]:
+        if isinstance(ours, dict):
+            return [pair for key, value in ours.items() for pair in differing(value, real[key])]
+        return [] if ours == real else [(ours, real)]
+
+    assert differing(IMAGES[release.rpartition("-")[0]], chart_values(release)) == []
+
+
 @pytest.mark.parametrize("images", [network_operator_images, gpu_operator_images], ids=["network", "gpu"])
 def test_no_image_of_a_chart_is_left_at_its_source(images: Any) -> None:
     ours = dict(repositories(images(MIRROR)))

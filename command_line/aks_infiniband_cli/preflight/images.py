@@ -7,11 +7,11 @@ from typing import Any, Final
 from aks_infiniband.facts.kubernetes import UBUNTU_IS_2404_SINCE, minor_of
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.facts.versions import NODE_EXPORTER, NODE_TOOLS
-from aks_infiniband.operators.charts import IMAGES
 from aks_infiniband.stack.azure_cluster import AzureClusterArgs
 from aks_infiniband.stack.stack import Stack
 from aks_infiniband.validation.validation_job import image_of
 
+from aks_infiniband_cli.preflight.chart_images import gpu_driver, of_charts
 from aks_infiniband_cli.preflight.checks import Line
 from aks_infiniband_cli.preflight.registry import RegistryError, host_of
 
@@ -25,17 +25,18 @@ _FROM_THERE: Final = "let the nodes reach its registry, and look for it from the
 class NodeImage:
     """An image that nodes pull.
 
-    reference: None where its tag depends on a system that is not known here. platform: the nodes', as linux/amd64.
+    reference: None where its tag depends on a system that is not known here. platform: the nodes', as linux/amd64; None
+        where any will do.
     """
 
     name: str
     reference: str | None
-    platform: str
+    platform: str | None
 
 
 def images_of(stack: Stack) -> list[NodeImage]:
-    """What the nodes of the pools pull, but for what the operators' charts name themselves."""
-    return [*_of_policies(stack), *_gpu_driver(stack), *_of_ours(stack)]
+    """What the nodes pull, as far as it is known here."""
+    return [*_of_policies(stack), *_gpu_driver(stack), *_of_charts(stack), *_of_ours(stack)]
 
 
 def _of_policies(stack: Stack) -> Iterator[NodeImage]:
@@ -57,17 +58,19 @@ def _ofed(reference: str, pool: Pool, ubuntu: str | None) -> str | None:
 
 
 def _gpu_driver(stack: Stack) -> Iterator[NodeImage]:
-    """The GPU driver of a given version; tags are as 580.105.08-ubuntu24.04 (nvcr.io/nvidia/driver)."""
-    driver = stack.gpu.values.get("driver") if stack.gpu else None
-    if not isinstance(driver, Mapping) or not driver.get("version"):
-        return
-    source = stack.registry.image(IMAGES["gpu-operator"]["driver"]["repository"])
-    name, systems = f"{driver.get('repository') or source}/{driver.get('image') or 'driver'}", _systems(stack)
+    """The GPU driver; tags are as 580.105.08-ubuntu24.04 (nvcr.io/nvidia/driver)."""
+    driver, systems = gpu_driver(stack), _systems(stack)
     for pool in stack.pools:
-        if pool.gpu_driver == "operator":
+        if driver is not None and pool.gpu_driver == "operator":
             ubuntu = systems.get(pool.name)
-            reference = f"{name}:{driver['version']}-ubuntu{ubuntu}" if ubuntu else None
-            yield NodeImage(name=name, reference=reference, platform=_platform(pool))
+            reference = f"{driver}-ubuntu{ubuntu}" if ubuntu else None
+            yield NodeImage(name=driver.rpartition(":")[0], reference=reference, platform=_platform(pool))
+
+
+def _of_charts(stack: Stack) -> Iterator[NodeImage]:
+    for reference, pools in of_charts(stack):
+        for platform in {_platform(pool) for pool in pools} or (None,):
+            yield NodeImage(name=reference, reference=reference, platform=platform)
 
 
 def _platform(pool: Pool) -> str:
@@ -110,21 +113,20 @@ def _of_ours(stack: Stack) -> Iterator[NodeImage]:
 
 
 def images(wanted: Iterable[NodeImage], platforms: Callable[[str], frozenset[str]]) -> Iterator[Line]:
-    """A line for each image, and one for those of which nothing is known here.
+    """A line for each image.
 
     platforms: for which there is an image, such as linux/amd64, by reference; raises RegistryError.
     """
     needed: dict[tuple[str, str | None], set[str]] = {}
     for image in wanted:
-        needed.setdefault((image.name, image.reference), set()).add(image.platform)
+        of_nodes = needed.setdefault((image.name, image.reference), set())
+        of_nodes |= {image.platform} if image.platform else set()
     for (name, reference), of_nodes in needed.items():
         if reference is None:
             found = "its tag names the nodes' Ubuntu, which is not known here"
             yield Line(check=f"image {name}", state="not checked", found=found, remedy=_FROM_THERE)
         else:
             yield _line(reference, of_nodes, platforms)
-    found = "what the operators' charts name themselves is not looked at"
-    yield Line(check="images of the charts", state="not checked", found=found, remedy=_FROM_THERE)
 
 
 def _line(reference: str, of_nodes: set[str], platforms: Callable[[str], frozenset[str]]) -> Line:
@@ -137,7 +139,8 @@ def _line(reference: str, of_nodes: set[str], platforms: Callable[[str], frozens
         remedy = f"{_FROM_THERE}, as `docker manifest inspect` does"
         return Line(check=check, state="not checked", found=str(error), remedy=remedy)
     if of_nodes <= there:
-        return Line(check=check, state="pass", found=f"{host} has it for {', '.join(sorted(of_nodes))}")
+        nodes = f" for {', '.join(sorted(of_nodes))}" if of_nodes else ""
+        return Line(check=check, state="pass", found=f"{host} has it{nodes}")
     known = ", ".join(sorted(there)) or "no platform"
     found = f"{host} has it for {known}, not for {', '.join(sorted(of_nodes - there))} of the nodes"
     return Line(check=check, state="fail", found=found, remedy=_ELSEWHERE)

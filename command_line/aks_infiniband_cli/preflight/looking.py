@@ -12,6 +12,7 @@ from azure.core.exceptions import AzureError
 
 from aks_infiniband_cli.preflight import checks, prices
 from aks_infiniband_cli.preflight.azure import Azure, endpoint_of, login
+from aks_infiniband_cli.preflight.chart_images import not_known
 from aks_infiniband_cli.preflight.charts import charts
 from aks_infiniband_cli.preflight.checks import Line
 from aks_infiniband_cli.preflight.images import images, images_of
@@ -47,7 +48,7 @@ def lines_of(
     folder: to which paths are relative. endpoint: of Azure Resource Manager; None for that of the configured cloud.
     """
     with Registries() as registries:
-        here = [*charts(stack, folder, registries), *images(images_of(stack), registries.platforms)]
+        here = [*charts(stack, folder, registries), *images(images_of(stack), registries.platforms), *not_known(stack)]
     needs = needs_of(stack)
     if needs is None:
         found = "the cluster is there already, and the stack makes nothing in Azure"

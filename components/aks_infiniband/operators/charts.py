@@ -12,7 +12,7 @@ from aks_infiniband.handwritten import HandwrittenError, read
 from aks_infiniband.resources.registry import Registry
 
 IMAGES: Final[Mapping[str, Mapping[str, Any]]] = table(__package__, "chart_images.yaml")
-"""By chart, its values that name a repository of images, each with the chart's own default."""
+"""By chart, its values that name images, each with the chart's own default."""
 
 
 class ValuesError(pulumi.RunError):
@@ -144,4 +144,5 @@ def _from(registry: Registry, values: Mapping[str, Any]) -> dict[str, Any]:
     """The values with the registry's repositories in place of the chart's own."""
     if registry.images is None:
         return {}
-    return {key: registry.image(own) if isinstance(own, str) else _from(registry, own) for key, own in values.items()}
+    here = {"repository": registry.image(values["repository"])} if "repository" in values else {}
+    return here | {key: _from(registry, own) for key, own in values.items() if isinstance(own, Mapping)}

@@ -83,6 +83,44 @@ def test_a_gpu_driver_of_a_given_version_must_be_there_for_the_nodes_system(
     assert lines["image nvcr.io/nvidia/driver:580.105.08-ubuntu24.04"]["state"] == "fail"
 
 
+def test_an_image_that_a_chart_names_itself_must_be_there_for_the_nodes(
+    checked: Checked, arm: Arm, tmp_path: Path
+) -> None:
+    """As the stack's values have it: another version, or none where the part is off or AKS brings it."""
+    toolkit, validator = "image nvcr.io/nvidia/k8s/container-toolkit", "image nvcr.io/nvidia/gpu-operator:v26.3.3"
+    arm.registry.only = {"container-toolkit": ("arm64",)}
+    _, lines = checked("-s", "dev")
+    assert lines[f"{toolkit}:v1.19.1"]["state"] == "fail"
+    assert "not for linux/amd64 of the nodes" in lines[f"{toolkit}:v1.19.1"]["found"]
+    given = {"toolkit": {"version": "v1.20.0"}, "dcgmExporter": {"enabled": False}}
+    _, lines = checked(*stack(tmp_path, **{"aks-infiniband:gpuOperator": {"values": given}}))
+    assert lines[f"{toolkit}:v1.20.0"]["state"] == "fail"
+    assert not [name for name in lines if "dcgm-exporter" in name]
+    _, lines = checked(*stack(tmp_path, pool={"gpuDriver": "aks"}, **{"aks-infiniband:gpuOperator": {}}))
+    assert not [name for name in lines if "toolkit" in name or "driver-manager" in name or "nvidia/driver" in name]
+    assert lines[validator]["state"] == "pass"
+
+
+def test_an_operators_own_image_is_looked_for_whatever_its_nodes_are(checked: Checked, arm: Arm) -> None:
+    arm.registry.refusals = {"^nvidia/cloud-native/network-operator:": 404}
+    arm.registry.only = {"^nvidia/gpu-operator:": ("amd64",)}
+    _, lines = checked("-s", "dev")
+    assert lines["image nvcr.io/nvidia/cloud-native/network-operator:v26.4.1"]["found"] == "nvcr.io has it not"
+    assert lines["image nvcr.io/nvidia/gpu-operator:v26.3.3"]["state"] == "pass"
+
+
+def test_of_another_chart_the_images_are_not_known(checked: Checked, arm: Arm, tmp_path: Path) -> None:
+    given = {"aks-infiniband:gpuOperator": {"chart": {"version": "v26.7.0"}, "driverVersion": "595.91.07"}}
+    _, lines = checked(*stack(tmp_path, **given))
+    unknown = lines["images of the GPU Operator's chart"]
+    assert (unknown["state"], unknown["found"]) == (
+        "not checked",
+        "v26.7.0 names its own; those of v26.3.3 are known here",
+    )
+    assert "image nvcr.io/nvidia/driver:595.91.07-ubuntu24.04" in lines, "the stack names this one"
+    assert not [name for name in lines if "toolkit" in name]
+
+
 def test_the_exporter_must_be_there_where_metrics_are_asked_for(checked: Checked, arm: Arm, tmp_path: Path) -> None:
     _, lines = checked(*stack(tmp_path, **{"aks-infiniband:observability": {"prometheus": "azure"}}))
     assert lines["image quay.io/prometheus/node-exporter:v1.12.1"]["state"] == "pass"
