@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -67,6 +68,28 @@ class Installed:
         return self.kubectl(
             "apply", *arguments, given={"apiVersion": "v1", "kind": "List", "items": documents}, fails=fails
         )
+
+    @contextmanager
+    def cordons(self) -> Iterator[Callable[[], list[set[str]]]]:
+        """What tells, from here on, which nodes were cordoned together, from one change of a node to the next."""
+        columns = '{.metadata.name} {.spec.unschedulable}{"\\n"}'
+        command = [str(KUBECTL), "get", "nodes", "--watch", f"--output=jsonpath={columns}"]
+        environment = {**os.environ, "KUBECONFIG": str(self.control_plane.kubeconfig)}
+        log = self.folder / "cordons"
+
+        def told() -> list[set[str]]:
+            seen = [set[str]()]
+            for line in log.read_text().splitlines():
+                name, _, unschedulable = line.partition(" ")
+                seen.append(seen[-1] | {name} if unschedulable else seen[-1] - {name})
+            return seen
+
+        with log.open("w") as output, subprocess.Popen(command, env=environment, stdout=output) as watch:
+            try:
+                self.eventually(lambda: len(told()) > len(self.names("nodes")))
+                yield told
+            finally:
+                watch.kill()
 
     def get(self, *arguments: str) -> Any:
         """Objects as documents; a list of them where the arguments name no single one."""

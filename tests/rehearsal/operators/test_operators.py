@@ -103,10 +103,8 @@ def test_rule_and_policy_lead_to_nodes_that_offer_adapters_and_gpus(installed: A
 def test_new_driver_version_drains_one_node_after_the_other_and_leaves_none_cordoned(installed: Any) -> None:
     installed.apply(WORKLOAD)
     (before,) = installed.eventually(lambda: training(installed))
-    seen: list[set[str]] = []
     changed = deepcopy(POLICY)
     changed["spec"]["ofedDriver"]["version"] = "v2"
-    installed.apply(changed)
 
     def images() -> set[str]:
         pods = installed.get("pods", "-A", "-l", "nvidia.com/ofed-driver")
@@ -114,13 +112,16 @@ def test_new_driver_version_drains_one_node_after_the_other_and_leaves_none_cord
 
     def done() -> bool:
         nodes = installed.get("nodes")
-        seen.append({node["metadata"]["name"] for node in nodes if node["spec"].get("unschedulable")})
         states = {labels_of(node).get("nvidia.com/ofed-driver-upgrade-state") for node in nodes} - {None}
-        return images() == {"v2-ubuntu24.04-amd64"} and states == {"upgrade-done"} and not seen[-1]
+        return images() == {"v2-ubuntu24.04-amd64"} and states == {"upgrade-done"}
 
-    installed.eventually(done)
-    assert {name for cordoned in seen for name in cordoned} == set(GPU_NODES)
-    assert all(len(cordoned) <= 1 for cordoned in seen), "one node at a time"
+    with installed.cordons() as cordoned:
+        installed.apply(changed)
+        installed.eventually(done)
+        installed.eventually(lambda: not cordoned()[-1])
+        seen = cordoned()
+    assert set().union(*seen) == set(GPU_NODES)
+    assert all(len(together) <= 1 for together in seen), "one node at a time"
     installed.eventually(lambda: policy_state(installed) == "ready")
     (after,) = installed.eventually(lambda: training(installed))
     assert after != before, "it had to leave its node, and was started again"

@@ -37,9 +37,12 @@ def waits_in_up(checkout: Path) -> bool:
     return re.search(r"pulumi up\n(.*\n)*.*waiting for .*never", printed(checkout)) is not None
 
 
-def test_a_kept_cluster_is_named_by_one_line_for_kubectl_and_goes_with_rehearse_down(checkout: Path) -> None:
+def test_two_stacks_are_rehearsed_at_once_and_a_kept_one_is_named_for_kubectl_and_goes_with_rehearse_down(
+    checkout: Path,
+) -> None:
     up = rehearse(checkout, "up", "one", "--keep", *UP)
-    assert up.wait(LIMIT_SECONDS) == 0, printed(checkout)
+    other = rehearse(checkout, "up", "other", *UP)
+    assert (up.wait(LIMIT_SECONDS), other.wait(LIMIT_SECONDS)) == (0, 0), printed(checkout)
     result = json.loads((checkout / RUNS / "one" / "result.json").read_text())
     assert (result["stack"], result["status"]) == ("one", "succeeded")
     assert {resource["status"] for resource in result["resources"]} == {"create"}
@@ -96,12 +99,6 @@ def test_what_is_killed_in_the_middle_of_an_up_takes_everything_with_it(checkout
     up.kill()
     up.wait(LIMIT_SECONDS)
     wait_until(lambda: not processes_of(checkout), "the end of every process")
-
-
-def test_two_stacks_are_rehearsed_at_once(checkout: Path) -> None:
-    first = rehearse(checkout, "up", "one", *UP)
-    second = rehearse(checkout, "up", "other", *UP)
-    assert (first.wait(LIMIT_SECONDS), second.wait(LIMIT_SECONDS)) == (0, 0), printed(checkout)
 
 
 def test_a_mistake_in_the_stack_file_is_told_in_words_with_key_value_and_what_is_allowed(tmp_path: Path) -> None:
