@@ -23,6 +23,8 @@ def stack_file(decision: Decision, answers: Answers) -> str:
     pool["count"] = decision.count
     if decision.gpu_driver is not None:
         pool["gpuDriver"] = decision.gpu_driver
+    if (decision.gpu_driver or decision.size.default_gpu_driver) != "none":
+        pool["gpuDirect"] = "auto"  # the default is for clusters that are in use
     operator: dict[str, Any] = {"mode": decision.mode}
     config: dict[str, Any] = {}
     notes = [f"{decision.transport} on {decision.count} × {decision.size.name}, written by `aks-infiniband init`."]

@@ -95,6 +95,7 @@ def test_every_stack_file_that_it_can_write_is_one_that_the_program_takes() -> N
     for text in texts:
         (pool,) = load(yaml.safe_load(text)["config"]).pools
         assert f"vmSize: {pool.size.name}" in text
+        assert ("gpuDirect: auto" in text) is (pool.gpu_driver != "none"), "no driver is there yet that would restart"
 
 
 def test_only_other_networks_and_sizes_without_infiniband_have_no_stack_file() -> None:
