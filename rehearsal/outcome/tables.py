@@ -14,12 +14,12 @@ from rehearsal.outcome.words import done, kind
 
 _VERDICT_STYLE: Final = {
     "fail": "red",
-    "warn": "yellow",
     "not measured": "yellow",
+    "warn": "yellow",
     "not judged": "yellow",
     "pass": "green",
 }
-"""By verdict, the worst first."""
+"""By verdict, the worst first: what could not be measured may hide a failure."""
 _CELL_LINES: Final = 4
 """A longer cell is cut; the report has all of it."""
 _NARROWEST: Final = 10
@@ -82,7 +82,9 @@ def passed_line(report: Mapping[str, Any]) -> str:
 
 
 def _badness(check: Mapping[str, Any]) -> int:
-    return list(_VERDICT_STYLE).index(check["verdict"])
+    """What is not measured by design, and so has no cause, is no problem, and comes last of what did not pass."""
+    by_design = check["verdict"] == "not measured" and not check.get("cause")
+    return list(_VERDICT_STYLE).index("pass" if by_design else check["verdict"])
 
 
 def _row(check: Mapping[str, Any]) -> Row:

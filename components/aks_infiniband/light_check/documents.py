@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from importlib import resources
 from typing import Any, Final
 
 from aks_infiniband.facts.baselines import GivenThreshold
@@ -73,9 +72,7 @@ def idle_node(pool: Pool) -> dict[str, str]:
 
 def program() -> dict[str, str]:
     """The payload with this check's package in it, as the data of a ConfigMap: a key has dots for slashes."""
-    own = resources.files("aks_infiniband.validation.payload").joinpath(_PACKAGE)
-    files = {entry.name: entry.read_text(encoding="utf-8") for entry in own.iterdir() if entry.name.endswith(".py")}
-    return {**payload_files(), **{f"{_PACKAGE}.{name}": text for name, text in sorted(files.items())}}
+    return {**payload_files(), **{f"{_PACKAGE}.{name}": text for name, text in payload_files(_PACKAGE).items()}}
 
 
 def _program_volume() -> dict[str, Any]:

@@ -121,9 +121,12 @@ def indexed_job(pool: Pool, template: Mapping[str, Any], *, seconds: float) -> d
     }
 
 
-def payload_files() -> dict[str, str]:
-    """File name to text of every module of the payload, and of its program for GPUs, as they go into a ConfigMap."""
-    folder = resources.files("aks_infiniband.validation").joinpath(PACKAGE)
+def payload_files(package: str = "") -> dict[str, str]:
+    """File name to text of every module of the payload, and of its program for GPUs, as they go into a ConfigMap.
+
+    package: one within the payload, in its place.
+    """
+    folder = resources.files("aks_infiniband.validation").joinpath(PACKAGE, package)
     files = {entry.name: entry for entry in folder.iterdir() if entry.name.endswith((".py", ".ptx"))}
     return {name: entry.read_text(encoding="utf-8") for name, entry in sorted(files.items())}
 

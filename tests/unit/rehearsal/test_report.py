@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from aks_infiniband.validation.reports import severity
 from rich.console import Console
 
 from rehearsal.engine.events import Diagnostic, Step
@@ -41,6 +42,13 @@ def test_what_did_not_pass_is_named_by_node_and_device_the_worst_first() -> None
     assert "node-1 mlx5_3" in failed
     assert "200 Gb/s" in failed
     assert "node-0 mlx5_1" in warned
+
+
+def test_a_rehearsal_ranks_checks_as_the_validation_does() -> None:
+    cases = [("not judged", None), ("warn", "slow"), ("not measured", None), ("not measured", "gone"), ("fail", "down")]
+    checks: list[Any] = [{**check(verdict), "check": f"{verdict}, {cause}", "cause": cause} for verdict, cause in cases]
+    table = checks_table("ndh100", {"checks": checks}, width=160)
+    assert [str(cell) for cell in table.columns[0].cells] == [found["check"] for found in sorted(checks, key=severity)]
 
 
 def test_what_passed_takes_one_line_a_pool_and_a_row_a_check_where_asked_for() -> None:
