@@ -159,11 +159,13 @@ class ControlPlane:
         self._events.put(None)
 
     def _take(self, event: dict[str, Any] | None) -> None:
+        if self._failure is not None:
+            return  # what came first is the reason
         if event is None:
-            self._failure = self._failure or f"the supervisor ended; its last words are in {self.run.supervisor_log}"
+            self._failure = f"the supervisor ended; its last words are in {self.run.supervisor_log}"
         elif event["event"] in {"failed", "part-died", "refused"}:
             self._refused = event["event"] == "refused"
-            self._failure = self._failure or event["error"]
+            self._failure = str(event["error"])
         if self._failure is not None and not free_mb(self.run.root):
             self._failure = f"the disk of {self.run.root} is full: make room there. {self._failure}"
 

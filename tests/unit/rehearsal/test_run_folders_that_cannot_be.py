@@ -1,5 +1,6 @@
 """Where a rehearsal cannot write, one sentence says so."""
 
+import json
 import shutil
 import subprocess
 import sys
@@ -8,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from rehearsal.cli import RUNS
-from rehearsal.control_plane import ControlPlane, ControlPlaneError, client
+from rehearsal.control_plane import ControlPlane, ControlPlaneError, RunFolder, client
 from rehearsal.tools.paths import PROJECT
+from tests.rehearsal.control_plane.asking import LIMIT_S, failure_of
 
 PROGRAM = PROJECT / "tests/rehearsal/stacks/program"
 
@@ -41,3 +43,17 @@ def test_a_disk_that_is_almost_full_is_named_before_anything_starts(
     with pytest.raises(ControlPlaneError, match=f"the disk of {tmp_path}/run has 60 MB left, and a rehearsal takes"):
         ControlPlane.start(tmp_path / "run")
     assert not (tmp_path / "run/etcd").exists()
+
+
+def test_a_disk_that_fills_up_meanwhile_is_named_before_what_died_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client, "free_mb", lambda _: 0)
+    died = json.dumps({"event": "part-died", "error": "etcd was ended by SIGABRT"})
+    command, pipe = [sys.executable, "-c", f"print({died!r})"], subprocess.PIPE
+    supervisor = subprocess.Popen(command, stdin=pipe, stdout=pipe)
+    said = failure_of(ControlPlane(RunFolder.at(tmp_path), supervisor))
+    assert supervisor.stdin is not None
+    supervisor.stdin.close()
+    supervisor.wait(LIMIT_S)
+    assert said == f"the disk of {tmp_path} is full: make room there. etcd was ended by SIGABRT"
