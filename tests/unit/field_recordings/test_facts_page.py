@@ -25,7 +25,6 @@ LISTED = {
     "rate of one HCA of GB200 and GB300": "400 Gb/s",
     "RCCL and HIP are called as NCCL and CUDA": "RCCL and HIP",
     "names of the GPU vendors' libraries": "`librccl.so.1`",
-    "images that the operators' charts name themselves": "appVersion",
     "perftest on GPU memory, and `--use_cuda_dmabuf`": "package of perftest",
     "below which priority the cluster autoscaler makes no node for a pod": "`expendable-pods-priority-cutoff`",
 }
