@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from benchmark.makespan.deployments import STACKS, Case, cases
-from benchmark.makespan.report import DOCUMENT, PLOT, draw, least, with_least, with_measured
+from benchmark.makespan.report import DOCUMENT, PLOT, draw, least, with_least, with_measured, with_validation
 from benchmark.makespan.timing import Timing, timed
 
 RESULTS: Final = Path(__file__).with_name("results.json")
@@ -28,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     chosen = parser.parse_args(arguments)
     rows = list(least())
     draw(rows, PLOT)
-    DOCUMENT.write_text(with_least(DOCUMENT.read_text(), rows))
+    DOCUMENT.write_text(with_validation(with_least(DOCUMENT.read_text(), rows)))
     if chosen.repetitions:
         wanted = [case for _ in range(chosen.repetitions) for case in cases() if case.stack in chosen.stacks]
         timings: list[Timing] = []

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 
 from benchmark.makespan.bound import lower_bound
 from benchmark.makespan.deployments import Case, cases
+from benchmark.makespan.validation import table
 from rehearsal.tools.paths import PROJECT
 
 DOCUMENT: Final = PROJECT / "docs" / "benchmark.md"
@@ -58,6 +59,11 @@ def with_least(page: str, rows: Sequence[Row]) -> str:
     """The page with the table of what deployments take at least."""
     lines = [[row.stack, clock(row.ours), clock(row.guides), f"{row.guides / row.ours:.2f}"] for row in rows]
     return _put(page, "least", "\n".join([_LEAST, *map(_line, lines)]))
+
+
+def with_validation(page: str) -> str:
+    """The page with the table of what validations take."""
+    return _put(page, "validation", table())
 
 
 def with_measured(page: str, results: Mapping[str, Any]) -> str:

@@ -62,6 +62,12 @@ _ALL: "Final" = (
         allows=("device", "times"),
     ),
     MachineFault(
+        "shared-pcie",
+        "the HCAs share a PCIe link: bandwidth is `factor` times what it is while another of them is used too",
+        requires=("factor",),
+        allows=("device",),
+    ),
+    MachineFault(
         "latency", "every latency is `factor` times what it is", requires=("factor",), allows=("device", "times")
     ),
     MachineFault("hang", "RDMA tools that use the HCA never end", allows=("device", "times")),

@@ -14,6 +14,7 @@ from aks_infiniband.resources.registry import Registry
 from aks_infiniband.validation.expectations import expectations
 from aks_infiniband.validation.job import (
     API_ARGUMENTS,
+    MEASURING_MEMORY,
     PAYLOAD_MOUNT,
     PODINFO,
     PODINFO_MOUNT,
@@ -114,7 +115,7 @@ def _expected(pool: Pool, given: Mapping[str, GivenThreshold]) -> dict[str, Any]
 def _pod_spec(pool: Pool, namespace: str, registry: Registry) -> dict[str, Any]:
     fragment = pod_template_fragment(pool, pull_secret=registry.pull_secret)["spec"]
     (common,) = fragment["containers"]
-    own = container(NAME, registry.image(VALIDATION_IMAGE))
+    own = container(NAME, registry.image(VALIDATION_IMAGE), memory=MEASURING_MEMORY)
     idle = idle_node(pool)
     measuring = {
         **own,

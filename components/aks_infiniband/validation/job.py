@@ -131,13 +131,18 @@ def payload_files(package: str = "") -> dict[str, str]:
     return {name: entry.read_text(encoding="utf-8") for name, entry in sorted(files.items())}
 
 
-def container(name: str, image: str) -> dict[str, Any]:
+MEASURING_MEMORY: Final = "1Gi"
+"""Limit of a container that measures: perftest's two buffers of 8 MiB in each of a client and a server for up to 8 HCAs
+at once, 256 MiB, some 10 MiB more for each of these programs, assumed, and the payload's 110."""
+
+
+def container(name: str, image: str, *, memory: str = "512Mi") -> dict[str, Any]:
     """The fields of a container that runs the payload's module of that name."""
     return {
         "name": name,
         "image": image,
         "command": ["python3", "-m", f"{PACKAGE}.{name.replace('-', '_')}"],
-        "resources": {"requests": {"cpu": "100m", "memory": "128Mi"}, "limits": {"memory": "512Mi"}},
+        "resources": {"requests": {"cpu": "100m", "memory": "128Mi"}, "limits": {"memory": memory}},
         "terminationMessagePath": _TERMINATION_LOG,
         "terminationMessagePolicy": "FallbackToLogsOnError",
     }

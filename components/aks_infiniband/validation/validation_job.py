@@ -10,6 +10,7 @@ from aks_infiniband.resources.registry import Registry
 from aks_infiniband.validation.job import (
     API_ARGUMENTS,
     LIMITS,
+    MEASURING_MEMORY,
     PAYLOAD_MOUNT,
     PODINFO,
     PODINFO_MOUNT,
@@ -105,7 +106,7 @@ def image_of(pool: Pool, options: ValidationOptions) -> str:
 
 def _container(pool: Pool, common: Mapping[str, Any], image: str, arguments: Sequence[str]) -> dict[str, Any]:
     """The container of a workload on the pool, which runs the validation."""
-    own = container("validate", image)
+    own = container("validate", image, memory=MEASURING_MEMORY)
     resources = own["resources"] if pool.gpu_resource is None else _COLLECTIVE_RESOURCES
     return {
         **{key: value for key, value in common.items() if key != "envFrom"},

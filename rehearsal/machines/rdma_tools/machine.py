@@ -42,7 +42,8 @@ class Machine:
         self.run = os.environ[machine_faults.RUN_FOLDER_VARIABLE]
         self.node = os.environ["REHEARSAL_NODE"]
         self.address = os.environ["REHEARSAL_POD_IP"]
-        self.sys = os.environ["REHEARSAL_MACHINE"] + "/sys"
+        self.root = os.environ["REHEARSAL_MACHINE"]
+        self.sys = self.root + "/sys"
         self.container = os.environ["REHEARSAL_CONTAINER"]
         self.service_level = os.environ.get("REHEARSAL_SERVICE_LEVEL") or "0"
         """What traffic has to ask for on the fabric. What happens to traffic that does not is assumed: it is lost."""

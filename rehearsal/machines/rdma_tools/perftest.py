@@ -10,6 +10,7 @@ import time
 
 from rehearsal.machines.rdma_tools import wire
 from rehearsal.machines.rdma_tools.machine import Machine, Port, options
+from rehearsal.machines.rdma_tools.sharing import share
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # modules that take long to import
@@ -40,11 +41,15 @@ class Options:
 
     def __init__(self, arguments: "list[str]", test: Test) -> None:
         names = {"-d": "--ib-dev", "-p": "--port", "-s": "--size", "-n": "--iters", "-q": "--qp", "-S": "--sl"}
-        given, rest = options(arguments, names)
+        given, rest = options(arguments, names | {"-D": "--duration", "-f": "--margin"})
         self.device = given.get("--ib-dev")
         self.port = int(given.get("--port") or 18515)
         self.size = int(given.get("--size") or (2 if test.latency else 65536))
         self.iterations = int(given.get("--iters") or (1000 if test.reads else 5000))
+        self.duration = int(given.get("--duration") or 0)
+        """Seconds; 0 for a number of iterations."""
+        self.margin = int(given.get("--margin") or self.duration // 4)
+        """Seconds at either end in which nothing is counted."""
         self.service_level = given.get("--sl") or "0"
         self.gbits = "--report_gbits" in given
         self.host = rest[0] if rest else None
@@ -57,6 +62,9 @@ def main(program: str, arguments: list[str]) -> int:
         print("Version: 6.06")
         return 0
     chosen = Options(arguments, test)
+    if chosen.duration and not chosen.duration > 2 * chosen.margin:
+        print("please check that DURATION > 2*MARGIN", file=sys.stderr)
+        return 1
     machine = Machine()
     port = machine.port(chosen.device)
     if port is None:
@@ -75,11 +83,12 @@ def main(program: str, arguments: list[str]) -> int:
             file=sys.stderr,
         )
         return 1
-    mine = _mine(machine, port)
-    return _client(machine, test, chosen, port, mine) if chosen.host else _server(machine, test, chosen, port, mine)
+    if chosen.duration and not test.latency:
+        print(" WARNING: BW peak won't be measured in this run.")
+    return _client(machine, test, chosen, port) if chosen.host else _server(machine, test, chosen, port)
 
 
-def _server(machine: Machine, test: Test, chosen: Options, port: Port, mine: "dict[str, Any]") -> int:
+def _server(machine: Machine, test: Test, chosen: Options, port: Port) -> int:
     print(f"\n************************************\n* Waiting for client to connect... *\n{'*' * 36}", flush=True)
     try:
         if machine.fault("port-in-use"):
@@ -91,7 +100,7 @@ def _server(machine: Machine, test: Test, chosen: Options, port: Port, mine: "di
     try:
         peer = listener.accept()
         other = peer.hear()
-        peer.say(**mine)
+        peer.say(**_mine(machine, test, chosen, port))
         _header(test, port, other, chosen)
         ended = peer.hear()
     except wire.NobodyError:
@@ -105,10 +114,11 @@ def _server(machine: Machine, test: Test, chosen: Options, port: Port, mine: "di
     return 0
 
 
-def _client(machine: Machine, test: Test, chosen: Options, port: Port, mine: "dict[str, Any]") -> int:
+def _client(machine: Machine, test: Test, chosen: Options, port: Port) -> int:
     host = str(chosen.host)
     try:
         peer = wire.connect(machine.run, host, chosen.port)
+        mine = _mine(machine, test, chosen, port)
         peer.say(**mine)
         other = peer.hear()
     except wire.NobodyError:
@@ -132,12 +142,14 @@ def _client(machine: Machine, test: Test, chosen: Options, port: Port, mine: "di
     return 0
 
 
-def _mine(machine: Machine, port: Port) -> "dict[str, Any]":
+def _mine(machine: Machine, test: Test, chosen: Options, port: Port) -> "dict[str, Any]":
+    """What this end has to say, once it has another: from then on it uses its HCA."""
     slow, late = machine.fault("slow", port.device), machine.fault("latency", port.device)
+    left = 1.0 if test.latency else share(machine, port.device, for_a_time=chosen.duration > 0)
     return {
         "partition": port.partition,
         "lid": port.lid,
-        "gbps": port.rate_gbps * (slow["factor"] if slow else 1),
+        "gbps": port.rate_gbps * left * (slow["factor"] if slow else 1),
         "factor": late["factor"] if late else 1,
     }
 
@@ -181,8 +193,10 @@ def _bandwidth(mine: "dict[str, Any]", other: "dict[str, str]", chosen: Options)
     gbps = min(mine["gbps"], float(other["gbps"])) * _SHARE
     rate = gbps * 1e9 / 8 / chosen.size / 1e6
     value = gbps if chosen.gbits else gbps * 1e9 / 8 / 2**20
-    shown = f"{value:<7.2f}            {value:<7.2f}\t\t   {rate:<7.6f}"
-    print(f" {chosen.size:<7d}    {chosen.iterations:<10d}       {shown}")
+    peak = 0.0 if chosen.duration else value
+    counted = int(rate * 1e6 * (chosen.duration - 2 * chosen.margin)) if chosen.duration else chosen.iterations
+    shown = f"{peak:<7.2f}            {value:<7.2f}\t\t   {rate:<7.6f}"
+    print(f" {chosen.size:<7d}    {counted:<10d}       {shown}")
 
 
 def _latency(mine: "dict[str, Any]", other: "dict[str, str]", chosen: Options) -> None:

@@ -7,6 +7,10 @@ import pytest
 from tests.rehearsal.validation.measured import HB, ND, Make, checks_of
 from tests.rehearsal.validation.pods import failures
 
+PATIENT = 600.0
+"""Seconds for all measurements: each tool may take a twelfth, as all of a pool's start at once on a machine that is
+busy with other things."""
+
 
 @pytest.mark.field_report("C6")
 def test_a_slow_hca_fails_the_pool_and_not_its_neighbours(pods: Make) -> None:
@@ -24,10 +28,29 @@ def test_a_slow_hca_fails_the_pool_and_not_its_neighbours(pods: Make) -> None:
 
 def test_of_two_nodes_one_slow_hca_among_eight_is_named(pods: Make) -> None:
     fault = {"fault": "slow", "node": "node-1", "device": "mlx5_6", "factor": 0.5}
-    code, message, report = pods(ND, fault, measure_seconds=90.0).all()
+    code, message, report = pods(ND, fault, measure_seconds=PATIENT).all()
 
     assert code == 1
     assert {(node, device) for _, node, device in failures(report)} == {("node-1", "mlx5_6")}, message
+
+
+def test_hcas_that_share_a_pcie_link_are_measured_alone_and_pass_with_what_they_give_together(pods: Make) -> None:
+    fault = {"fault": "shared-pcie", "node": "node-1", "device": "mlx5_[01]", "factor": 0.5}
+    code, message, report = pods(ND, fault, measure_seconds=PATIENT).all()
+
+    assert (code, report["verdict"], failures(report)) == (0, "pass", []), message
+    for figure in ("rdma-write-bandwidth", "rdma-read-bandwidth"):
+        (check,) = [check for check in checks_of(report, "rdma-contention") if check["device"] == figure]
+        assert (check["verdict"], check["measured"]) == (
+            "not judged",
+            "196.55 Gb/s side by side, 393.1 Gb/s alone",
+        )
+        rows = [row for row in report["rdma"] if row["figure"] == figure]
+        assert {row["value"] for row in rows} == {393.1}
+        assert {row["device"]: row["side_by_side"] for row in rows if row["node"] == "node-0"} == {
+            f"mlx5_{n}": 196.55 if n < 2 else 393.1 for n in range(8)
+        }
+    assert "not judged: rdma-contention on rdma-write-bandwidth" in message
 
 
 @pytest.mark.field_report("R5")
@@ -39,7 +62,7 @@ def test_hcas_meet_on_their_rail_whatever_the_kernel_or_an_image_calls_them(pods
     ]
     last = {"fault": "slow", "node": "node-0", "device": "mlx5_8", "factor": 0.5}
     pool = replace(ND, node_count=3)
-    code, message, report = pods(pool, *names, last, measure_seconds=90.0).all()
+    code, message, report = pods(pool, *names, last, measure_seconds=PATIENT).all()
 
     assert code == 1, "mlx5_8 is the last HCA of this node; the Ethernet device is mlx5_0 here, and mlx5_3 on another"
     assert {(node, device) for _, node, device in failures(report)} == {("node-0", "mlx5_8")}, message
@@ -68,7 +91,7 @@ PORT_FAULTS: dict[str, tuple[list[tuple[str, str | None]], str]] = {
 @pytest.mark.parametrize("name", PORT_FAULTS)
 def test_a_port_that_is_down_slow_or_missing_is_named_by_its_fabric_check(pods: Make, name: str) -> None:
     fault = {"fault": name, "node": "node-1", "device": "mlx5_3"}
-    code, message, report = pods(ND, fault, measure_seconds=90.0).all()
+    code, message, report = pods(ND, fault, measure_seconds=PATIENT).all()
 
     assert code == 1
     named, cause = PORT_FAULTS[name]
@@ -127,7 +150,7 @@ def test_nodes_on_different_partitions_are_not_measured_and_say_why(pods: Make) 
 
 def test_one_hca_on_another_partition_than_its_siblings_is_named(pods: Make) -> None:
     fault = {"fault": "partition", "node": "node-0", "device": "mlx5_2"}
-    code, _, report = pods(ND, fault, measure_seconds=90.0).all()
+    code, _, report = pods(ND, fault, measure_seconds=PATIENT).all()
 
     assert code == 1
     assert {(node, device) for _, node, device in failures(report)} == {("node-0", "mlx5_2")}

@@ -125,10 +125,19 @@ def test_among_few_values_or_equal_ones_nothing_is_an_outlier_by_chance() -> Non
 
 
 @pytest.mark.parametrize("count", [1, 2, 5])
-def test_in_a_round_every_hca_has_one_part_at_most(count: int) -> None:
+def test_in_a_round_every_hca_is_client_once_and_server_once_at_most(count: int) -> None:
     pairs = [pair("good", f"n{n}") for n in range(count)] + [pair("x", "y")]
     found = rounds(pairs)
     assert sorted(pair for together in found for pair in together) == sorted(pairs)
     for together in found:
-        ends = [end for pair in together for end in pair]
-        assert len(ends) == len(set(ends))
+        for part in (0, 1):
+            ends = [pair[part] for pair in together]
+            assert len(ends) == len(set(ends))
+
+
+def test_in_a_round_a_node_uses_one_hca_so_that_nothing_else_loads_its_pcie_and_memory() -> None:
+    nodes = ["a", "b", "c", "d"]
+    rails = ring(nodes, RAILS)
+    assert rounds([pair for pairs in rails for pair in pairs]) == rails
+    crossed = [pair("a", "b", "ib0", "ib1"), pair("b", "c"), pair("c", "d", "ib1")]
+    assert rounds(crossed) == [[crossed[0], crossed[2]], [crossed[1]]]

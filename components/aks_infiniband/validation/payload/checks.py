@@ -175,3 +175,8 @@ def severity(check: Check) -> int:
 def is_problem(check: Check) -> bool:
     """Whether somebody has to look at it."""
     return severity(check) <= 2
+
+
+def is_worth_a_line(check: Check) -> bool:
+    """Whether it is a problem, or is not judged and says why a figure is what it is."""
+    return is_problem(check) or (check["verdict"] == "not judged" and bool(check["cause"]))

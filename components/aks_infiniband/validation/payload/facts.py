@@ -136,10 +136,12 @@ def gather(
     read: Callable[[], Mapping[str, str]], run: str, node_count: int, *, poll_seconds: float, timeout_seconds: float
 ) -> dict[str, Facts]:
     """Wait until every node of the run has left its facts, or time is up; returns what is there then."""
-    started = time.monotonic()
+    started, said = time.monotonic(), -1
     while True:
         found = entries_of(read(), run)
         if len(found) >= node_count or time.monotonic() - started >= timeout_seconds:
             return found
-        print(f"{len(found)} of {node_count} nodes have reported", flush=True)
+        if len(found) != said:
+            said = len(found)
+            print(f"{said} of {node_count} nodes have reported", flush=True)
         time.sleep(poll_seconds)

@@ -11,6 +11,7 @@ from . import collective, networks, rdma
 from .checks import Check, not_measured
 from .collective_judge import JUDGED, as_try, falls_short, judge_collective
 from .collective_run import Collective, NodeRun, Run
+from .contention import judge_contention
 from .counters import Counters, growth, judge_counters, read_counters
 from .expectations import CollectivePlan, Expectations
 from .facts import FactsByNode
@@ -73,6 +74,7 @@ def measure(lead: Lead, facts: FactsByNode, expected: Expectations, checks: Sequ
     measured = rdma.measure(lead.step, nodes, rails, thresholds, tries=tries, time_is_up=lambda: lead.time_is_up)
     found.parts["rdma"] = rdma.rows(measured)
     found.checks += [*judge_rdma(measured, thresholds, facts), judge_coverage(measured, facts)]
+    found.checks += judge_contention(measured, thresholds)
     if expected["interfaces"]:
         interfaces = [*expected["interfaces"], "eth0"]
         rows = networks.measure(lead.step, nodes, interfaces, thresholds, tries=tries)

@@ -162,15 +162,21 @@ def _rail(end: End, rails: Rails) -> str:
 
 
 def rounds(pairs: Sequence[Pair]) -> list[list[Pair]]:
-    """The pairs in rounds, in each of which every HCA has at most one part; each in the first where both are free."""
+    """The pairs in rounds, in each of which one HCA of a node has a part: as client once and as server once at most.
+
+    So nothing else uses the node's PCIe links and memory. Each pair is in the first round that has room for it.
+    """
     found: list[list[Pair]] = []
-    taken: dict[End, int] = {}
-    """The rounds in which an HCA has a part, a bit for each: many pairs of one HCA take as many rounds."""
+    taken: dict[object, int] = {}
+    """The rounds in which a node, an HCA, and an HCA as client (0) or server (1) has a part, a bit for each."""
     for pair in pairs:
-        either = taken.get(pair.client, 0) | taken.get(pair.server, 0)
-        free = ~either & (either + 1)
-        for end in pair:
-            taken[end] = taken.get(end, 0) | free
+        full = 0
+        for part, end in enumerate(pair):
+            full |= taken.get(end.node, 0) & ~taken.get(end, 0) | taken.get((end, part), 0)
+        free = ~full & (full + 1)
+        for part, end in enumerate(pair):
+            for key in (end.node, end, (end, part)):
+                taken[key] = taken.get(key, 0) | free
         number = free.bit_length() - 1
         found += [[]] if number == len(found) else []
         found[number].append(pair)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from . import process
 from .checks import Check, Place, Threshold, Thresholds, falls_short, judged, verdict_on
-from .process import Answer, Limits, OutputError, run
+from .process import Answer, Limits, OutputError, Running
 from .rendezvous import Step
 from .report import Row
 
@@ -38,13 +38,14 @@ def ask(mode: str, server: Server, limits: Limits) -> Answer:
     """Measure one network in one mode as a client, again while the server does not listen yet."""
     seconds = SECONDS[mode]
     command = client(mode, server.address, server.port, seconds)
-    return process.ask(
-        lambda: run(command, seconds + limits.tool_seconds),
-        limits.connect_seconds,
+    (answer,) = process.ask(
+        [lambda: Running(command)],
+        Limits(limits.connect_seconds, seconds + limits.tool_seconds),
         # sockperf ends with code 0 after errors, too.
         waiting=lambda ended: bool(NOT_LISTENING.search(ended.output)),
         figures_of=lambda output: figures_of(mode, output, kind_of(server.interface)),
     )
+    return answer
 
 
 def measure(

@@ -41,11 +41,14 @@ def _is_free(address: str, port: int) -> bool:
 
 
 class Task(NamedTuple):
-    """One measurement: its kind (perftest.KINDS), its pair, and the round in which it is made."""
+    """One measurement: its kind (perftest.KINDS), its pair, the round in which it is made, and whether all rails are
+    measured in that round.
+    """
 
     kind: str
     pair: Pair
     round: int
+    side_by_side: bool = False
 
 
 def tasks_of(step: Step, nodes: Sequence[str], rails: Rails) -> list[Task]:
@@ -57,6 +60,11 @@ def tasks_of(step: Step, nodes: Sequence[str], rails: Rails) -> list[Task]:
         return [
             Task(str(kind), Pair(End(str(node), str(device)), End(str(peer), str(peer_device))), int(number))
             for kind, node, device, peer, peer_device, number in step["pairs"]
+        ]
+    if step.get("side_by_side"):
+        every = [pair for pairs in ring(nodes, rails) for pair in pairs]
+        return [
+            Task(kind, pair, number, side_by_side=True) for number, kind in enumerate(step["ring"]) for pair in every
         ]
     groups = [(kind, pairs) for pairs in ring(nodes, rails) for kind in step["ring"]]
     return [Task(kind, pair, number) for number, (kind, pairs) in enumerate(groups) for pair in pairs]
@@ -89,32 +97,35 @@ def carry_out(tasks: Sequence[Task], node: str, members: Members, limits: Limits
 def _one_round(
     tasks: Sequence[tuple[int, Task]], node: str, members: Members, limits: Limits, cpus_of: CpusOf
 ) -> list[Answer]:
-    """Start all servers of the round, then ask as client, one after the other, then see how the servers ended."""
+    """Start all servers of the round, then ask as all of its clients at once, then see how the servers ended."""
     level = os.environ.get("NCCL_IB_SL", "")  # of the pool's workload settings: what its fabric asks for
 
     def start(task: Task, device: str, host: str = "") -> Running:
         port = port_of(task, members)
-        return Running(perftest.command(task.kind, device, port, host, level), cpus=cpus_of(device))
+        words = perftest.command(task.kind, device, port, host, level, side_by_side=task.side_by_side)
+        return Running(words, cpus=cpus_of(device))
 
     ends_by = time.monotonic() + limits.connect_seconds + limits.tool_seconds
     servers = {number: start(task, task.pair.server.device) for number, task in tasks if task.pair.server.node == node}
+    asked = {number: task for number, task in tasks if task.pair.client.node == node}
+    clients = [
+        partial(start, task, task.pair.client.device, str(members[task.pair.server.node]["address"]))
+        for task in asked.values()
+    ]
     results: list[Answer] = []
     try:
-        for number, task in tasks:
-            if task.pair.client.node == node:
-                host = str(members[task.pair.server.node]["address"])
-                client = partial(start, task, task.pair.client.device, host)
-                results.append({"task": number, **_ask(task.kind, client, limits)})
+        answers = _ask(tasks[0][1].kind, clients, limits)
+        results += [{"task": number, **answer} for number, answer in zip(asked, answers)]
     finally:
         ended = {number: server.wait(until(ends_by)) for number, server in servers.items()}
     results += [{"task": number, "server_error": end.error} for number, end in ended.items() if end.error]
     return results
 
 
-def _ask(kind: str, start: Callable[[], Running], limits: Limits) -> Answer:
+def _ask(kind: str, starts: Sequence[Callable[[], Running]], limits: Limits) -> list[Answer]:
     return process.ask(
-        lambda: start().wait(limits.tool_seconds),
-        limits.connect_seconds,
+        starts,
+        limits,
         waiting=lambda ended: bool(ended.error and perftest.NOT_LISTENING.search(ended.output)),
         figures_of=lambda output: perftest.figures_of(kind, output),
     )

@@ -1,6 +1,6 @@
 """Programs run with a time limit: what hangs is killed, with all that it started, and that is said.
 
-A client whose server does not listen yet is run again.
+Clients run side by side. One whose server does not listen yet is run again.
 """
 
 from __future__ import annotations
@@ -123,8 +123,12 @@ def until(deadline: float) -> float:
     return max(0.1, deadline - time.monotonic())
 
 
-_RETRY_SECONDS = 0.1
-"""Between two tries to reach a server that does not listen yet."""
+_LOOK_SECONDS = 0.02
+"""Between two looks at the clients that run."""
+_RETRY_SECONDS = (0.1, 0.8)
+"""Between two tries to reach a server that does not listen yet: at first, and at most. Each wait is twice as long as
+the one before, and less than the second by which tools that run side by side may begin apart (perftest.SIDE_BY_SIDE).
+"""
 
 
 class Limits(NamedTuple):
@@ -155,19 +159,56 @@ class Answer(TypedDict, total=False):
     server_error: str | None
 
 
+class _Client:
+    """A program that is started again for as long as its server does not listen."""
+
+    def __init__(self, start: Callable[[], Running], limit_seconds: float) -> None:
+        self._start, self._limit_seconds = start, limit_seconds
+        self._pause, self._longest_pause = _RETRY_SECONDS
+        self.ended: Ended | None = None
+        self._begin()
+
+    def _begin(self) -> None:
+        self._running: Running | None = self._start()
+        self._until = time.monotonic() + self._limit_seconds
+
+    def look(self, again: Callable[[Ended], bool]) -> None:
+        """See whether it has ended, or has to be killed or started again."""
+        time_is_up = time.monotonic() >= self._until
+        if self._running is None:
+            if time_is_up:
+                self._begin()
+        elif time_is_up or not self._running.running:
+            ended = self._running.wait(until(self._until))
+            if again(ended):
+                self._running, self._until = None, time.monotonic() + self._pause
+                self._pause = min(2 * self._pause, self._longest_pause)
+            else:
+                self.ended = ended
+
+
 def ask(
-    run_once: Callable[[], Ended],
-    connect_seconds: float,
+    starts: Sequence[Callable[[], Running]],
+    limits: Limits,
     *,
     waiting: Callable[[Ended], bool],
     figures_of: Callable[[str], dict[str, float]],
-) -> Answer:
-    """Run a client, again while its server does not listen yet; figures_of reads its output, and raises OutputError."""
-    give_up = time.monotonic() + connect_seconds
-    ended = run_once()
-    while waiting(ended) and time.monotonic() < give_up:
-        time.sleep(_RETRY_SECONDS)
-        ended = run_once()
+) -> list[Answer]:
+    """Run clients side by side, each again while its server does not listen yet; returns an answer for each.
+
+    figures_of reads an output, and raises OutputError.
+    """
+    give_up = time.monotonic() + limits.connect_seconds
+    clients = [_Client(start, limits.tool_seconds) for start in starts]
+    while any(client.ended is None for client in clients):
+        time.sleep(_LOOK_SECONDS)
+        for client in clients:
+            if client.ended is None:
+                client.look(lambda ended: waiting(ended) and time.monotonic() < give_up)
+    return [_answer(client.ended, figures_of) for client in clients if client.ended]
+
+
+def _answer(ended: Ended, figures_of: Callable[[str], dict[str, float]]) -> Answer:
     if ended.error:
         return {"values": None, "error": ended.error}
     try:

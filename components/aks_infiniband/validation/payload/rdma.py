@@ -1,7 +1,9 @@
 """The RDMA measurement of a pool: a ring, what falls short again, and then whose fault it is.
 
-Every node is client and server at the same time, so the whole pool takes as long as one pair. What is measured at the
-same time is of one kind: a latency that others load with bandwidth says nothing.
+Every node is client and server at the same time, so the whole pool takes as long as one pair. Bandwidth is measured on
+all rails at once, since HCAs of different rails share no link. They do share PCIe switches and the host's memory, so
+what is less than to be expected then is measured alone, and that counts. Latency is measured on one rail after the
+other: beside other traffic it is that of the queues, and alone it takes a fraction of a second.
 """
 
 from __future__ import annotations
@@ -18,13 +20,15 @@ from .process import Answer
 from .rendezvous import Step
 from .report import Row
 
-GROUPS = (("read-latency", "ping-pong"), ("write-bandwidth",), ("read-bandwidth",))
-"""Kinds that are measured in one step, one HCA after the other."""
+GROUPS = (("read-latency", "ping-pong"), ("write-bandwidth", "read-bandwidth"))
+"""Kinds that are measured in one step, one kind after the other."""
 
 DoStep = Callable[[Step], Mapping[str, Sequence[Answer] | None]]
 """Has every node do its part; returns the results by node, of those that have answered."""
 
 _SILENT = "the node did not answer in time"
+_PASSES = 2
+"""Of measuring alone: when some have been, another can be far from them."""
 
 
 class PairTry(TypedDict):
@@ -34,6 +38,8 @@ class PairTry(TypedDict):
     error: str | None
     at: str | None
     """client or server, where the error tells."""
+    side_by_side: bool
+    """Whether all rails were measured at once."""
 
 
 class Measured:
@@ -45,6 +51,8 @@ class Measured:
         self.rails = rails
         self.tries: dict[str, dict[Pair, list[PairTry]]] = {kind: {} for kind in KINDS}
         self.further: dict[str, set[Pair]] = {kind: set() for kind in KINDS}
+        self.side_by_side: dict[str, dict[Pair, dict[str, float]]] = {kind: {} for kind in KINDS}
+        """By kind and pair, the figures while all rails were measured at once."""
 
     def add(self, tasks: Sequence[Task], results: Mapping[str, Sequence[Answer] | None]) -> None:
         """Take in what came of a step."""
@@ -52,8 +60,11 @@ class Measured:
         for number, task in enumerate(tasks):
             client = answers.get((task.pair.client.node, number))
             server = answers.get((task.pair.server.node, number), {})
-            found = _joined(client, server.get("server_error"), task.pair.server.node)
-            self.tries[task.kind].setdefault(task.pair, []).append(found)
+            found = _joined(client, server.get("server_error"), task.pair.server.node, side_by_side=task.side_by_side)
+            if task.side_by_side and found["values"]:
+                self.side_by_side[task.kind][task.pair] = found["values"]
+            earlier = self.tries[task.kind].get(task.pair, [])
+            self.tries[task.kind][task.pair] = [made for made in earlier if not _is_beside_others(made)] + [found]
 
     def short(self, kind: str) -> list[Pair]:
         """The pairs of a kind whose last try fell short, or gave nothing."""
@@ -62,6 +73,12 @@ class Measured:
     def good(self, kind: str) -> list[Pair]:
         """The pairs of a kind whose last try did not fall short."""
         return [pair for pair, tries in self.tries[kind].items() if not self._is_short(tries[-1])]
+
+    def doubtful(self, kind: str) -> list[Pair]:
+        """The pairs that have shown less than usual, or far less than others, and only beside other rails."""
+        beside = [pair for pair, tries in self.tries[kind].items() if _is_beside_others(tries[-1])]
+        far = {pair for pairs in self.outliers(kind).values() for pair in pairs} if beside else set()
+        return [pair for pair in beside if pair in far or not self._is_usual(self.side_by_side[kind][pair])]
 
     def owner(self, kind: str, pair: Pair) -> End | None:
         """The end of a pair whose own tool says that it is at fault."""
@@ -82,6 +99,15 @@ class Measured:
             found[figure] = outliers(values, "lower" if less_is_better(figure, self._thresholds) else "higher")
         return found
 
+    def _is_usual(self, values: Mapping[str, float]) -> bool:
+        """Whether figures have limits and meet those for warnings, too."""
+        limits = {figure: self._thresholds.get(figure, {}) for figure in values}
+        return all(
+            (limit.get("warn") or limit.get("fail")) is not None
+            and not any(falls_short(values[figure], limit, level) for level in ("warn", "fail"))
+            for figure, limit in limits.items()
+        )
+
     def _is_short(self, made: PairTry) -> bool:
         if made["values"] is None:
             return True
@@ -100,6 +126,8 @@ def measure(
 ) -> Measured:
     """Measure every HCA with its two neighbours, and what falls short until it does not, ``tries`` times at most.
 
+    What is measured beside other rails is measured alone where that shows too little, and the first does not count.
+
     Then, where nothing tells yet which end of a pair is at fault, with other ends. Outliers are narrowed down likewise.
     What a tool was killed at, since it hung, is tried once more and not twice: each time takes as long as the limit.
     """
@@ -109,21 +137,32 @@ def measure(
         if not time_is_up():
             measured.add(tasks_of(step, nodes, rails), do_step(step))
 
+    def do_alone(wanted: list[tuple[str, Pair]]) -> None:
+        if wanted:
+            do(_step(wanted))
+
     for kinds in groups:
-        do({"ring": list(kinds)})
+        do(_first_step(kinds, rails))
     for kinds in groups:
+        for _ in range(_PASSES):
+            do_alone([(kind, pair) for kind in kinds for pair in measured.doubtful(kind)])
         for _ in range(tries - 1):
-            again = [
-                (kind, pair) for kind in kinds for pair in measured.short(kind) if not measured.hung_twice(kind, pair)
-            ]
-            if again:
-                do(_step(again))
+            short = [(kind, pair) for kind in kinds for pair in measured.short(kind)]
+            do_alone([(kind, pair) for kind, pair in short if not measured.hung_twice(kind, pair)])
         further = [(kind, pair) for kind in kinds for pair in _telling(measured, kind)]
         for kind, pair in further:
             measured.further[kind].add(pair)
-        if further:
-            do(_step(further))
+        do_alone(further)
     return measured
+
+
+def _first_step(kinds: Sequence[str], rails: Rails) -> Step:
+    """All neighbours: all rails at once where there are several and the tools can, else one after the other."""
+    several = len({rail for of_node in rails.values() for rail in of_node.values()}) > 1
+    step: Step = {"ring": list(kinds)}
+    if several and all(KINDS[kind].side_by_side for kind in kinds):
+        step["side_by_side"] = True
+    return step
 
 
 def _telling(measured: Measured, kind: str) -> list[Pair]:
@@ -152,17 +191,22 @@ _OWN = re.compile(
 """What a tool says of its own side alone; one that is killed without having said a word hung by itself."""
 
 
-def _joined(client: Answer | None, server_error: str | None, server: str) -> PairTry:
+def _joined(client: Answer | None, server_error: str | None, server: str, *, side_by_side: bool) -> PairTry:
     if client is None:
-        return {"values": None, "error": _SILENT, "at": None}
+        return {"values": None, "error": _SILENT, "at": None, "side_by_side": side_by_side}
     error = client["error"]
     if not error:
-        return {"values": client["values"], "error": None, "at": None}
+        return {"values": client["values"], "error": None, "at": None, "side_by_side": side_by_side}
     at = "client" if _OWN.search(error) else None
     if server_error:
         at = "server" if _OWN.search(server_error) else at
         error = f"{error}; on {server}: {server_error}"
-    return {"values": None, "error": error, "at": at}
+    return {"values": None, "error": error, "at": at, "side_by_side": side_by_side}
+
+
+def _is_beside_others(made: PairTry) -> bool:
+    """Whether a try gave figures while all rails were measured at once."""
+    return made["side_by_side"] and made["values"] is not None
 
 
 def tries_of(tries: Sequence[PairTry], figure: str) -> list[Try]:
@@ -183,8 +227,10 @@ def rows(measured: Measured) -> list[Row]:
             "value": (tries[-1]["values"] or {}).get(figure),
             "tries": tries_of(tries, figure),
             "neighbours": pair not in measured.further[kind],
+            **({"side_by_side": beside[figure]} if beside else {}),
         }
         for kind, tool in KINDS.items()
         for figure in tool.figures
         for pair, tries in measured.tries[kind].items()
+        for beside in [measured.side_by_side[kind].get(pair)]
     ]

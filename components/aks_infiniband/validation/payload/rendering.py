@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from .checks import Check, is_problem, severity
+from .checks import Check, is_problem, is_worth_a_line, severity
 
 WIDTH = 76
 """Columns of a table: 80, less the indentation that a terminal's caller adds."""
@@ -47,9 +47,9 @@ def rows_of(checks: Sequence[Check]) -> list[Row]:
 
 
 def lines_of(checks: Sequence[Check]) -> list[str]:
-    """What did not go well, a line for each row: what was expected, what was seen, where, and the likely cause."""
+    """What is worth a line, for each row: what was expected, what was seen, where, and the likely cause."""
     lines = []
-    for row in rows_of([check for check in checks if is_problem(check)]):
+    for row in rows_of([check for check in checks if is_worth_a_line(check)]):
         seen = f"expected {row.expected}, measured {row.measured}"
         where = f" on {_where(row.places)}" if row.places else ""
         lines.append(f"{row.verdict}: {row.check}{where}: {seen}{' - ' if row.cause else ''}{row.cause}")

@@ -52,7 +52,9 @@ class Step(TypedDict, total=False):
     """The next step: ring, pairs, serve, sockperf, collective, counters or end, with what it needs."""
 
     ring: list[str]
-    """The kinds (perftest.KINDS) to measure between neighbours."""
+    """The kinds (perftest.KINDS) to measure between neighbours, one rail after the other."""
+    side_by_side: bool
+    """All rails at once."""
     pairs: list[list[str | int]]
     """Single measurements: kind, node, device, peer, its device, round."""
     serve: list[str]

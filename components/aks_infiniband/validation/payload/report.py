@@ -30,7 +30,10 @@ def evidence_of(report: Mapping[str, object]) -> str:
 
 
 class Row(TypedDict, total=False):
-    """One figure that was measured, with all its tries: between two HCAs, or over a network (the interface)."""
+    """One figure that was measured, with all its tries: between two HCAs, or over a network (the interface).
+
+    side_by_side: what it was while all rails were measured at once, where they were.
+    """
 
     figure: str
     node: str
@@ -42,6 +45,7 @@ class Row(TypedDict, total=False):
     value: float | None
     tries: list[Try]
     neighbours: bool
+    side_by_side: float | None
 
 
 class Accepted(TypedDict):

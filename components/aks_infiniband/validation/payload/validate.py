@@ -15,6 +15,7 @@ from functools import partial
 
 from . import measuring
 from .api import Api, ApiError, compressed, decompressed, in_cluster_url
+from .await_nodes import pause_seconds
 from .checks import Check
 from .expectations import Expectations
 from .facts import Facts, FactsByNode, entry_key, gather, look, stale_keys
@@ -35,13 +36,12 @@ from .report import (
     build_report,
     compare,
     evidence_of,
-    headline,
     message_of,
     worst_values,
 )
 
-_STEP_SECONDS = 2.0
-"""The longest time between two looks for the next step."""
+_STEP_SECONDS = (0.5, 2.0)
+"""The longest time between two looks for the next step: in a small pool, and in any."""
 _SHARE = 12
 """The time for all measurements has room for this number of tools in a row; each usually takes a few seconds."""
 _TOOL_SECONDS = (5.0, 60.0)
@@ -73,7 +73,8 @@ class Validation:
             write_plan=lambda text: api.annotate(*where, PLAN_ANNOTATION, compressed(text)),
         )
         self.evidence = ""
-        self.poll_seconds = min(arguments.poll_seconds, _STEP_SECONDS)
+        small, longest = _STEP_SECONDS
+        self.poll_seconds = min(arguments.poll_seconds, pause_seconds(small, self.expected["node_count"]), longest)
 
     def run(self) -> tuple[int, str]:
         """Do it; returns the exit code and the message."""
@@ -160,8 +161,7 @@ class Validation:
         report = self.leave_report(found, checks, outcome)
         lead.end()
         failed = report["verdict"] not in ("pass", "warn") and arguments.mode == "enforce"
-        said = headline(report) if report["verdict"] == "pass" else message_of(report)
-        return (EXIT_VERDICT if failed else EXIT_DONE), f"{self.evidence}\n{said}"
+        return (EXIT_VERDICT if failed else EXIT_DONE), f"{self.evidence}\n{message_of(report)}"
 
     def leading(self, worker: Worker, entry: Entry, node_count: int) -> Lead:
         """What has this number of pods measure."""
@@ -180,7 +180,7 @@ class Validation:
             self.read,
             self.me.run,
             self.expected["node_count"],
-            poll_seconds=self.arguments.poll_seconds,
+            poll_seconds=self.poll_seconds,
             timeout_seconds=timeout_seconds,
         )
 

@@ -1,0 +1,91 @@
+"""How long the validation of a pool takes after its last driver is ready: by the sizes of its messages.
+
+The number of nodes is in none of it: every node is client and server at the same time. What nobody has measured is
+assumed, and says so.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from aks_infiniband.facts.catalog import SIZES
+from aks_infiniband.facts.catalog.machine import MachineSize
+from aks_infiniband.validation.options import Waits
+from aks_infiniband.validation.payload.perftest import BANDWIDTH_BYTES, ITERATIONS, SIDE_BY_SIDE
+from aks_infiniband.validation.payload.rdma import GROUPS
+
+from benchmark.makespan.machines import seconds
+
+VM_SIZES: Final = (
+    "Standard_HB176rs_v4",
+    "Standard_ND96asr_v4",
+    "Standard_ND96isr_H100_v5",
+    "Standard_ND128isr_GB300_v6",
+)
+_TOOL: Final = 0.5
+"""One perftest or ping-pong apart from its messages: two programs start, register memory and connect. Assumed."""
+_STEP: Final = 2 * 0.5
+"""Until all pods have seen a step, and index 0 its results: a look each, as often as small pools look."""
+_LOOK: Final = 3.0
+"""A pod looks at its node and asks for its tools' versions, where the image has all tools. Assumed."""
+_ALL_REDUCE: Final = 10.0
+"""One run with the short sweep. Four H200 of one host took 7.5 to 7.9 s for one with more sizes
+(benchmark/results/h200-x4.json); the rest is assumed, for more ranks."""
+_SHARE: Final = 196.55 / 200
+"""What one queue pair carries of a link's rate (Azure/aks-rdma-infiniband, tests/expected-output.md)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parts:
+    """Seconds of each part of one pool's validation."""
+
+    waiting: float
+    """From the last driver's being ready to the first step: until all is seen, for as long as it has to stay so."""
+    steps: float
+    """Until all pods have seen each step, and index 0 their results."""
+    latency: float
+    one_after_the_other: float
+    """What bandwidth took that way."""
+    side_by_side: float
+    alone: float
+    """What is added where every rail has too little beside the others."""
+    all_reduce: float
+
+    def whole(self, *, contention: bool) -> float:
+        """All of it, with all rails measured once more alone or none."""
+        more = self.alone + _STEP if contention else 0.0
+        return self.waiting + self.steps + self.latency + self.side_by_side + self.all_reduce + more
+
+
+def parts(size: MachineSize) -> Parts:
+    """Of a pool of machines of a size, with default settings and GPUs that the program drives where it has some."""
+    hcas, waits = size.infiniband.hca_count, Waits()
+    latency, bandwidth = (len(kinds) for kinds in GROUPS)
+    message = ITERATIONS * BANDWIDTH_BYTES * 8 / (size.infiniband.rate_gbps * 1e9 * _SHARE)
+    one_rail = bandwidth * (_TOOL + message)
+    timed = bandwidth * (_TOOL + int(SIDE_BY_SIDE[1]))
+    runs = 2 if size.accelerator and size.accelerator.vendor == "nvidia" else 0
+    return Parts(
+        waiting=waits.poll_seconds + waits.stable_seconds + seconds("containerStart") + _LOOK,
+        steps=(len(GROUPS) + runs + 1) * _STEP,
+        latency=hcas * latency * _TOOL,
+        one_after_the_other=hcas * one_rail,
+        side_by_side=timed if hcas > 1 else one_rail,
+        alone=hcas * one_rail if hcas > 1 else 0.0,
+        all_reduce=runs * _ALL_REDUCE,
+    )
+
+
+def table() -> str:
+    """A row for each of some sizes."""
+    lines = [
+        "| size | HCAs | waiting | steps | latency | bandwidth, one rail after the other | bandwidth, side by side | "
+        "all-reduce | whole | with every rail alone, too |",
+        "|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    for name in VM_SIZES:
+        found, ports = parts(SIZES[name]), SIZES[name].infiniband
+        shown = (found.waiting, found.steps, found.latency, found.one_after_the_other, found.side_by_side)
+        whole = (found.whole(contention=False), found.whole(contention=found.alone > 0))
+        cells = [f"{value:.0f} s" for value in (*shown, found.all_reduce, *whole)]
+        lines.append(f"| {name} | {ports.hca_count} × {ports.rate_gbps:g} Gb/s | {' | '.join(cells)} |")
+    return "\n".join(lines)

@@ -1,0 +1,53 @@
+"""HCAs that share a PCIe link: which of a machine's are in use at the same moment.
+
+A tool that uses one holds a lock on a file in the machine's folder. One that sees another's lock marks that other as
+met, so that both know, though the first may be gone when the second looks.
+"""
+
+import fcntl
+import os
+import time
+
+from rehearsal.machines.rdma_tools.machine import Machine
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # modules that take long to import
+    from typing import Final
+
+_LOOK_SECONDS: "Final" = 0.02
+_PATIENCE_SECONDS: "Final" = 60
+"""How long a test for a time awaits others. Those that begin within its time meet it; a busy machine starts programs
+later than a real one does."""
+
+
+def share(machine: Machine, device: str, *, for_a_time: bool) -> float:
+    """What is left to an HCA, from now to this program's end, of what it carries alone. for_a_time: await others."""
+    fault = machine.fault("shared-pcie", device)
+    if fault is None:
+        return 1.0
+    folder = f"{machine.root}/pcie/{fault.get('device', '*')}"
+    os.makedirs(folder, exist_ok=True)  # noqa: PTH103
+    own = f"{device}.{os.getpid()}.{time.monotonic_ns()}"
+    fcntl.flock(os.open(f"{folder}/{own}", os.O_CREAT | os.O_RDWR), fcntl.LOCK_EX)
+    until = time.monotonic() + (_PATIENCE_SECONDS if for_a_time else 0)
+    while True:
+        others = [name for name in os.listdir(folder) if not name.startswith(f"{device}.") and _held(folder, name)]  # noqa: PTH208
+        for name in others:
+            os.close(os.open(f"{folder}/met-{name}", os.O_CREAT))
+        if others or os.path.exists(f"{folder}/met-{own}"):  # noqa: PTH110
+            return float(fault["factor"])
+        if time.monotonic() >= until:
+            return 1.0
+        time.sleep(_LOOK_SECONDS)
+
+
+def _held(folder: str, name: str) -> bool:
+    """Whether the program that made the file still runs."""
+    descriptor = os.open(f"{folder}/{name}", os.O_RDWR)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False

@@ -1,0 +1,211 @@
+"""All rails are measured at once; what HCAs take from each other then is told, and is no fault of theirs."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aks_infiniband.validation.payload import perftest
+from aks_infiniband.validation.payload.contention import judge_contention
+from aks_infiniband.validation.payload.measuring import Outcome
+from aks_infiniband.validation.payload.narrowing import End
+from aks_infiniband.validation.payload.pairing import Task
+from aks_infiniband.validation.payload.process import Limits, Running, ask
+from aks_infiniband.validation.payload.rdma import rows
+from aks_infiniband.validation.payload.report import Parts, compare, message_of, verdict_of, worst_values
+
+from tests.unit.validation.test_rdma import Fabric, bad_ones
+
+WRITE = "rdma-write-bandwidth"
+
+
+@pytest.fixture
+def thresholds(expected: Any) -> Any:
+    return expected["thresholds"]
+
+
+def sharing(*ends: End) -> Any:
+    """HCAs that have half their bandwidth while all rails are used."""
+    return lambda task, _: (
+        {WRITE: 196.5} if task.side_by_side and task.kind == "write-bandwidth" and {*ends} & {*task.pair} else None
+    )
+
+
+def everywhere(fabric: Fabric, *devices: str) -> list[End]:
+    return [End(node, device) for node in fabric.nodes for device in devices]
+
+
+def steps_of(fabric: Fabric, thresholds: Any) -> tuple[Any, list[Any]]:
+    """What the nodes were told to do, and what was measured."""
+    asked: list[Any] = []
+    do = fabric.do
+
+    def noted(step: Any) -> Any:
+        asked.append(step)
+        return do(step)
+
+    fabric.do = noted  # type: ignore[method-assign]
+    return fabric.judge(thresholds)[0], asked
+
+
+def test_a_sound_pool_is_measured_in_two_steps_and_its_rails_side_by_side(thresholds: Any) -> None:
+    measured, asked = steps_of(Fabric(4, 8), thresholds)
+    assert asked == [
+        {"ring": ["read-latency", "ping-pong"]},
+        {"ring": ["write-bandwidth", "read-bandwidth"], "side_by_side": True},
+    ]
+    found = {row["figure"]: row.get("side_by_side") for row in rows(measured)}
+    assert (found[WRITE], found["rdma-read-latency"]) == (393.1, None)
+    check, _ = judge_contention(measured, thresholds)
+    assert (check["check"], check["verdict"], check["device"]) == ("rdma-contention", "pass", WRITE)
+    assert check["measured"] == "393.1 Gb/s"
+
+
+def test_a_machine_with_one_hca_has_nothing_to_measure_side_by_side(thresholds: Any) -> None:
+    measured, asked = steps_of(Fabric(4, 1), thresholds)
+    assert not any("side_by_side" in step for step in asked)
+    assert judge_contention(measured, thresholds) == []
+
+
+@pytest.mark.parametrize("nodes", [2, 3, 4])
+def test_hcas_that_share_a_link_pass_and_the_report_says_what_they_give_together_and_alone(
+    thresholds: Any, nodes: int
+) -> None:
+    fabric = Fabric(nodes, 8)
+    fabric.wrong = sharing(*everywhere(fabric, "ib0", "ib1"))
+    measured, checks = fabric.judge(thresholds)
+
+    assert bad_ones(checks) == []
+    check, of_reads = judge_contention(measured, thresholds)
+    assert (check["verdict"], of_reads["verdict"]) == ("not judged", "pass")
+    assert check["measured"] == "196.5 Gb/s side by side, 393.1 Gb/s alone"
+    assert f"contention on {nodes} nodes ({', '.join(fabric.nodes)}), of ib0, ib1" in str(check["cause"])
+    assert verdict_of([*checks, check]) == "pass"
+    row = next(row for row in rows(measured) if (row["figure"], row["device"]) == (WRITE, "ib0"))
+    assert (row["value"], row["side_by_side"], row["tries"]) == (393.1, 196.5, [{"value": 393.1, "error": None}])
+
+
+def test_the_one_node_with_contention_is_named_and_its_neighbours_are_not(thresholds: Any) -> None:
+    fabric = Fabric(4, 4)
+    fabric.wrong = sharing(End("n2", "ib0"), End("n2", "ib1"))
+    check, _ = judge_contention(fabric.judge(thresholds)[0], thresholds)
+    assert "contention on 1 nodes (n2), of ib0, ib1" in str(check["cause"])
+
+
+def test_an_hca_that_falls_short_alone_too_fails_and_is_no_contention(thresholds: Any) -> None:
+    fabric = Fabric(3, 4)
+    broken = End("n1", "ib2")
+    fabric.wrong = lambda task, _: {WRITE: 187.0} if broken in task.pair and task.kind == "write-bandwidth" else None
+    measured, checks = fabric.judge(thresholds)
+    assert bad_ones(checks) == [("fail", WRITE, "n1", "ib2")]
+    (check,) = [check for check in checks if check["verdict"] == "fail"]
+    assert check["tries"] == [{"value": 187.0, "error": None}] * 3
+    assert {check["verdict"] for check in judge_contention(measured, thresholds)} == {"pass"}
+
+
+def test_an_error_beside_others_is_a_try_like_any_other(thresholds: Any) -> None:
+    fabric = Fabric(3, 4)
+    fabric.wrong = lambda task, _: (
+        "ib_write_bw ended with code 1: Completion with error"
+        if task.side_by_side and task.kind == "write-bandwidth" and task.pair.client == End("n1", "ib2")
+        else None
+    )
+    _, checks = fabric.judge(thresholds)
+    (check,) = [check for check in checks if check["verdict"] != "pass"]
+    assert check["verdict"] == "warn"
+    assert "it took 2 tries" in str(check["cause"])
+
+
+def test_what_is_a_little_less_than_usual_is_measured_alone_so_that_a_pool_accepted_before_is_not_worse(
+    thresholds: Any,
+) -> None:
+    fabric = Fabric(2, 8)
+    fabric.wrong = lambda task, _: {WRITE: 372.0} if task.side_by_side and task.kind == "write-bandwidth" else None
+    measured, checks = fabric.judge(thresholds)
+    parts: Parts = {**Outcome().parts, "rdma": rows(measured)}
+    values = worst_values(parts, checks, thresholds)
+    before: Any = {"finished": "by a version that measured each rail alone", "values": {WRITE: 393.1}}
+    assert compare(before, values, thresholds) == []
+    assert thresholds[WRITE]["fail"] < 372 < 0.95 * 393.1
+
+
+@pytest.mark.parametrize("limits", [{}, {WRITE: {"unit": "Gb/s", "better": "higher", "basis": "given"}}])
+def test_without_a_limit_nothing_says_that_a_figure_beside_others_is_enough(limits: Any) -> None:
+    fabric = Fabric(2, 2)
+    fabric.wrong = sharing(*everywhere(fabric, "ib0", "ib1"))
+    measured, _ = fabric.judge(limits)
+    assert {row["value"] for row in rows(measured) if row["figure"] == WRITE} == {393.1}
+
+
+def test_contention_has_a_line_of_its_own_in_the_message(thresholds: Any) -> None:
+    fabric = Fabric(2, 2)
+    fabric.wrong = sharing(*everywhere(fabric, "ib0", "ib1"))
+    measured, checks = fabric.judge(thresholds)
+    every = [*checks, *judge_contention(measured, thresholds)]
+    report: Any = {"pool": "p", "verdict": "pass", "coverage": {"summary": "all"}, "checks": every}
+    head, line = message_of(report).splitlines()
+    assert head == "pool p: pass (all)"
+    assert line.startswith(f"not judged: rdma-contention on {WRITE}: ")
+    assert "measured 196.5 Gb/s side by side, 393.1 Gb/s alone - contention on 2 nodes" in line
+
+
+@pytest.mark.parametrize("nodes", [2, 3, 50])
+@pytest.mark.parametrize("devices", [(), ("ib0", "ib1"), tuple(f"ib{n}" for n in range(8))])
+def test_more_nodes_take_no_more_rounds(thresholds: Any, nodes: int, devices: tuple[str, ...]) -> None:
+    fabric = Fabric(nodes, 8)
+    fabric.wrong = sharing(*everywhere(fabric, *devices))
+    rounds: list[Task] = []
+    wrong = fabric.wrong
+
+    def noted(task: Task, attempt: int) -> Any:
+        rounds.append(task)
+        return wrong(task, attempt)
+
+    fabric.wrong = noted
+    _, asked = steps_of(fabric, thresholds)
+    assert len(asked) == (3 if devices else 2)
+    alone = [task for task in rounds if not task.side_by_side]
+    made = {(task.kind, task.round) for task in rounds if task.side_by_side}
+    made_alone = {(task.kind, task.round) for task in alone}
+    assert len(made) == 2
+    assert len(made_alone) == 2 * 8 + len(devices)
+
+
+@pytest.mark.parametrize("kind", sorted(perftest.KINDS))
+def test_bandwidth_is_measured_for_a_time_beside_others_and_for_5000_messages_alone(kind: str) -> None:
+    alone = perftest.command(kind, "mlx5_ib0", 18515, "10.244.1.7")
+    beside = perftest.command(kind, "mlx5_ib0", 18515, "10.244.1.7", side_by_side=True)
+    if not kind.endswith("bandwidth"):
+        assert beside == alone
+        return
+    seconds, margin = (int(beside[beside.index(name) + 1]) for name in ("-D", "-f"))
+    assert seconds > 2 * margin >= 2, "perftest asks for the first; whoever begins a second late is still counted"
+    assert alone[alone.index("-n") + 1] == str(perftest.ITERATIONS)
+    assert "-n" not in beside
+    assert "-D" not in alone
+
+
+def test_clients_run_at_the_same_time_and_the_one_whose_server_is_late_is_started_again(tmp_path: Path) -> None:
+    program = """
+import pathlib, sys, time
+own, other = (pathlib.Path(name) for name in sys.argv[1:])
+late = own.name == "b" and not own.with_suffix(".tried").exists()
+if late:
+    own.with_suffix(".tried").touch()
+    sys.exit("no server")
+own.touch()
+while not other.exists():
+    time.sleep(0.01)
+print(own.name)
+"""
+
+    def start(own: str, other: str) -> Running:
+        return Running([sys.executable, "-c", program, str(tmp_path / own), str(tmp_path / other)])
+
+    answers = ask(
+        [lambda: start("a", "b"), lambda: start("b", "a")],
+        Limits(connect_seconds=60, tool_seconds=60),
+        waiting=lambda ended: "no server" in ended.output,
+        figures_of=lambda output: {output.strip(): 1.0},
+    )
+    assert answers == [{"values": {"a": 1.0}, "error": None}, {"values": {"b": 1.0}, "error": None}]
