@@ -1,5 +1,6 @@
 """No step of a validation grows with the square of the nodes: counted, not timed."""
 
+import gc
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -41,11 +42,13 @@ def lines_of_code(action: Callable[[], object]) -> int:
         return trace
 
     before = sys.gettrace()
+    gc.disable()  # what other tests have left runs code of its own when it is collected
     sys.settrace(trace)
     try:
         action()
     finally:
         sys.settrace(before)
+        gc.enable()
     return count
 
 
