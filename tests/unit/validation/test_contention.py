@@ -11,7 +11,8 @@ from aks_infiniband.validation.payload.measuring import Outcome
 from aks_infiniband.validation.payload.narrowing import End
 from aks_infiniband.validation.payload.pairing import Task
 from aks_infiniband.validation.payload.process import Limits, Running, ask
-from aks_infiniband.validation.payload.rdma import rows
+from aks_infiniband.validation.payload.rdma import measure, rows
+from aks_infiniband.validation.payload.rdma_judge import judge_rdma
 from aks_infiniband.validation.payload.report import Parts, compare, message_of, verdict_of, worst_values
 
 from tests.unit.validation.test_rdma import Fabric, bad_ones
@@ -169,6 +170,24 @@ def test_more_nodes_take_no_more_rounds(thresholds: Any, nodes: int, devices: tu
     made_alone = {(task.kind, task.round) for task in alone}
     assert len(made) == 2
     assert len(made_alone) == 2 * 8 + len(devices)
+
+
+@pytest.mark.parametrize("devices", [("ib0", "ib1"), ("ib0", "ib1", "ib2", "ib3")])
+def test_what_only_fell_short_beside_others_when_time_was_up_is_not_measured_and_no_failure(
+    thresholds: Any, devices: tuple[str, ...]
+) -> None:
+    fabric, done = Fabric(3, 4), list[Any]()
+    fabric.wrong = sharing(*everywhere(fabric, *devices))
+
+    def do(step: Any) -> Any:
+        done.append(step)
+        return fabric.do(step)
+
+    measured = measure(do, fabric.nodes, fabric.rails, thresholds, tries=3, time_is_up=lambda: len(done) >= 2)
+    checks = [check for check in judge_rdma(measured, thresholds, {}) if check["verdict"] != "pass"]
+    assert {(check["check"], check["verdict"]) for check in checks} == {(WRITE, "not measured")}
+    assert "may be why" in str(checks[0]["cause"])
+    assert {row["side_by_side"] for row in rows(measured) if row["figure"] == WRITE} >= {196.5}
 
 
 @pytest.mark.parametrize("kind", sorted(perftest.KINDS))

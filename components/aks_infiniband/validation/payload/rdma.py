@@ -27,6 +27,7 @@ DoStep = Callable[[Step], Mapping[str, Sequence[Answer] | None]]
 """Has every node do its part; returns the results by node, of those that have answered."""
 
 _SILENT = "the node did not answer in time"
+TIME_WAS_UP = "time was up (validation.timeoutSeconds) before it was measured alone"
 _PASSES = 2
 """Of measuring alone: when some have been, another can be far from them."""
 
@@ -80,6 +81,12 @@ class Measured:
         far = {pair for pairs in self.outliers(kind).values() for pair in pairs} if beside else set()
         return [pair for pair in beside if pair in far or not self._is_usual(self.side_by_side[kind][pair])]
 
+    def leave_doubtful(self) -> None:
+        """What fell short beside other rails only, because time was up, has not been measured: it may be sound."""
+        for kind, tries in self.tries.items():
+            for pair in {*self.doubtful(kind)}.intersection(self.short(kind)):
+                tries[pair] = [{"values": None, "error": TIME_WAS_UP, "at": None, "side_by_side": True}]
+
     def owner(self, kind: str, pair: Pair) -> End | None:
         """The end of a pair whose own tool says that it is at fault."""
         at = self.tries[kind][pair][-1]["at"]
@@ -126,9 +133,8 @@ def measure(
 ) -> Measured:
     """Measure every HCA with its two neighbours, and what falls short until it does not, ``tries`` times at most.
 
-    What is measured beside other rails is measured alone where that shows too little, and the first does not count.
-
-    Then, where nothing tells yet which end of a pair is at fault, with other ends. Outliers are narrowed down likewise.
+    What other rails may have slowed down is measured alone, and that counts. Then, where nothing tells yet which end of
+    a pair is at fault, it is measured with other ends. Outliers are narrowed down likewise.
     What a tool was killed at, since it hung, is tried once more and not twice: each time takes as long as the limit.
     """
     measured = Measured(thresholds, rails)
@@ -153,6 +159,7 @@ def measure(
         for kind, pair in further:
             measured.further[kind].add(pair)
         do_alone(further)
+    measured.leave_doubtful()
     return measured
 
 

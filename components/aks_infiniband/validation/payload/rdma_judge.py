@@ -10,7 +10,7 @@ from .checks import Check, Threshold, Thresholds, compared, falls_short, judged,
 from .facts import FactsByNode
 from .narrowing import Blame, End, Pair, blames
 from .perftest import KINDS
-from .rdma import Measured, PairTry, tries_of
+from .rdma import TIME_WAS_UP, Measured, PairTry, tries_of
 
 
 def judge_rdma(measured: Measured, thresholds: Thresholds, facts_by_node: FactsByNode) -> list[Check]:
@@ -86,7 +86,7 @@ class _Figure(NamedTuple):
         for blame in found:
             ends = tuple(sorted(blame.guilty)) or tuple(sorted(blame.pair))
             tries = self.measured.tries[self.kind][blame.pair]
-            verdict = "not measured" if "could not be started" in (tries[-1]["error"] or "") else "fail"
+            verdict = _verdict(tries[-1]["error"])
             cause = cause_of(blame, tries, self.facts_by_node)
             if ends not in checks:
                 checks[ends] = [self._of_pair(verdict, blame.pair, cause, end) for end in ends]
@@ -102,7 +102,8 @@ class _Figure(NamedTuple):
         whose = either if len(nodes) == 2 else "no one machine's"
         cause = f"every pair falls short, so the fault is {whose}{': ' + likely(errors[0]) if errors else ''}"
         shown = errors[0] if errors and not values else spread(values)
-        return self._check("fail", shown, cause=cause, pair=min(bad))
+        verdict = "fail" if values else _verdict(errors[0])
+        return self._check(verdict, shown, cause=cause, pair=min(bad))
 
     def _warnings(self, passing: Mapping[Pair, float]) -> list[Check]:
         checks = []
@@ -163,8 +164,15 @@ _CAUSES = (
         "packets do not arrive: a link that is down, another partition, or no route between the two",
     ),
     (r"Couldn't connect to|socket connection", "no server answered on the pod network: the peer's tool did not start"),
+    (TIME_WAS_UP.partition(" (")[0], "other HCAs of the machine were used when it fell short, and may be why"),
     (r"did not answer", "the node's pod has gone, or is still busy with something that hangs"),
 )
+
+
+def _verdict(error: str | None) -> str:
+    """Of a pair that is not good: a fault, unless its tool could not do anything."""
+    nothing = error is not None and ("could not be started" in error or error == TIME_WAS_UP)
+    return "not measured" if nothing else "fail"
 
 
 def likely(error: str) -> str:
