@@ -82,7 +82,7 @@ $(VENV)/.installed: requirements.txt requirements-dev.txt components/pyproject.t
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "This needs Python 3.11 or later; $(PYTHON) is $$($(PYTHON) --version). Say which: make PYTHON=/path/to/python3.11"; exit 1; }
 	@echo "Installing the Python packages into $(VENV) (about half a minute)"
 	@test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV) || { echo "Python cannot make a virtual environment. On Debian and Ubuntu: apt-get install python3-venv"; exit 1; }
-	@$(INSTALL) $(NEWER_PIP)
+	@$(INSTALL) $(NEWER_PIP) || echo "The pip that is there takes longer"
 	@$(INSTALL) -r requirements-dev.txt
 	@touch $@
 

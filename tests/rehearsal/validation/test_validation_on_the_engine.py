@@ -80,7 +80,7 @@ def test_a_device_plugin_that_selects_another_vendor_is_named_and_once_mended_th
     validated.pool("bare", fabrics=("one", "one"), vendor="10de")
     machines = ", ".join(validated.machines("bare"))
 
-    first = validated.run("up", "bare", timeout=4)
+    first = validated.run("up", "bare", timeout=8)
     assert not first.succeeded
     pending = validated.pods("bare")
     assert len(pending) == 2
@@ -142,9 +142,9 @@ def test_a_node_that_never_gets_ready_fails_the_pods_on_the_others_and_is_named(
     good, cordoned = validated.machines("lagging")
     validated.client.patch(Node, cordoned, {"spec": {"unschedulable": True}})
 
-    outcome = validated.run("up", "lagging", timeout=8)
+    outcome = validated.run("up", "lagging", timeout=16)
     assert not outcome.succeeded
-    assert f" on {good}, container await-nodes: exit code 1: pool lagging after 8 s: node {cordoned}: cordoned" in (
+    assert f" on {good}, container await-nodes: exit code 1: pool lagging after 16 s: node {cordoned}: cordoned" in (
         outcome.said
     )
     assert f"node {cordoned} is cordoned: nothing new is scheduled on it" in outcome.said
