@@ -9,6 +9,8 @@ from aks_infiniband.facts.tables import table
 _PROMETHEUS: Final = {"type": "prometheus", "uid": "${datasource}"}
 _WIDTH: Final = 24
 """Columns of Grafana's grid."""
+_BESIDE: Final = {"displayMode": "table", "placement": "right", "showLegend": True, "calcs": ["lastNotNull"]}
+"""Below a graph, the names of two nodes' HCAs hid half of it and were cut off (seen in Grafana 9.3.2)."""
 _CHOICES: Final = {
     "pool": "label_values(aks_infiniband_expected_hcas, pool)",
     "node": 'label_values(aks_infiniband_expected_hcas{pool=~"$pool"}, node)',
@@ -64,8 +66,13 @@ def _panel(panel: Mapping[str, Any]) -> dict[str, Any]:
         "type": panel.get("kind", "timeseries"),
         "title": panel["title"],
         "datasource": _PROMETHEUS,
+        "options": {} if "kind" in panel else {"legend": _BESIDE, "tooltip": {"mode": "multi", "sort": "desc"}},
         "fieldConfig": {
-            "defaults": {"unit": panel.get("unit", "short"), "thresholds": {"mode": "absolute", "steps": steps}},
+            # From 0, so that half a rate looks like half.
+            "defaults": {
+                **{"unit": panel.get("unit", "short"), "min": 0},
+                "thresholds": {"mode": "absolute", "steps": steps},
+            },
             "overrides": [],
         },
         "targets": [

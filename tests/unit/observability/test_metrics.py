@@ -14,6 +14,8 @@ from aks_infiniband.observability.dashboard import dashboard
 from aks_infiniband.observability.documents import rules
 from aks_infiniband.validation.payload.light_check import exporter
 
+from tests.documents.dashboard import samples
+
 ROOT = Path(__file__).parents[3]
 TABLE = table("aks_infiniband.observability", "metrics.yaml")
 METRICS = TABLE["metrics"]
@@ -91,3 +93,13 @@ def test_a_legend_names_only_labels_that_a_panels_metrics_have() -> None:
         for target in panel["targets"]:
             known = {label for name in used([target["expr"]]) for label in METRICS[name]["labels"]}
             assert set(re.findall(r"{{(\w+)}}", target["legendFormat"])) <= known, panel["title"]
+
+
+def test_names_beside_a_graph_take_nothing_of_its_height() -> None:
+    graphs = [panel for panel in PANELS if panel["type"] == "timeseries"]
+    assert {panel["options"]["legend"]["placement"] for panel in graphs} == {"right"}
+
+
+def test_every_metric_of_the_dashboard_is_in_the_picture_of_it() -> None:
+    shown = {metric for metric, _, _ in samples(at=0.0, left=0)}
+    assert used(QUERIES) <= shown

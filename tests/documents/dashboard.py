@@ -1,0 +1,138 @@
+"""Draws docs/dashboard.png: the Grafana dashboard in a Grafana that runs, over six hours of made metrics.
+
+`python -m tests.documents.dashboard http://127.0.0.1:3000`, the URL of a Grafana on this machine that nobody has to log
+in to (GF_AUTH_ANONYMOUS_ENABLED=true, GF_AUTH_ANONYMOUS_ORG_ROLE=Admin) and that has no data source yet. prometheus,
+promtool, chromium and pngquant are taken from the PATH (Debian's packages). The dashboard is the one that the component
+declares.
+
+Two nodes of a pool with eight HCAs and GPUs each. Two hours before the end an HCA has symbol errors and trains to half
+its rate, and the scheduled check says so; an hour later a GPU has an Xid.
+"""
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from math import sin
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+from urllib.request import Request, urlopen
+
+from aks_infiniband.observability.dashboard import dashboard
+
+_PICTURE: Final = Path(__file__).parents[2] / "docs" / "dashboard.png"
+_STEP: Final = 30
+_HOURS: Final = 6
+_FULL: Final = 5e10
+"""Bytes a second of NDR."""
+_PROMETHEUS: Final = "127.0.0.1:19090"
+_SIZE: Final = "1500,2860"
+"""Pixels: as high as the dashboard."""
+_NODES: Final = [f"aks-ndh100-31415926-vmss00000{number}" for number in (0, 1)]
+_BAD: Final = (1, 3)
+"""The node and the HCA."""
+
+
+def samples(at: float, left: float) -> Iterator[tuple[str, dict[str, Any], float]]:
+    """Metric, labels and value, with `left` seconds to go."""
+    run = _HOURS * 3600 - left
+    late = max(0.0, 7200 - left)
+    busy = 0.0 if 9000 < left < 10800 else 1.0
+    worked = run - min(1800, max(0, 10800 - left))
+    for node, name in enumerate(_NODES):
+        hcas = {"job": "aks-infiniband-hcas", "pool": "ndh100", "node": name}
+        check = {"job": "aks-infiniband-light-check", "pool": "ndh100", "node": name}
+        yield "aks_infiniband_expected_hcas", hcas, 8
+        yield "aks_infiniband_expected_rate_bytes_per_second", hcas, _FULL
+        yield "aks_infiniband_light_check_node_healthy", check, 0 if node == _BAD[0] and late > 600 else 1
+        yield "aks_infiniband_light_check_node_checked_timestamp_seconds", check, at - run % 3600
+        for place in range(8):
+            slow = (node, place) == _BAD and late > 0
+            port = {**hcas, "device": f"mlx5_{place}", "port": "1"}
+            moved = 3e10 * worked + 1e12 * sin(worked / 300 + place)
+            yield "node_infiniband_state_id", port, 4
+            yield "node_infiniband_rate_bytes_per_second", port, _FULL / 2 if slow else _FULL
+            yield "node_infiniband_port_data_received_bytes_total", port, 1e14 + moved
+            yield "node_infiniband_port_data_transmitted_bytes_total", port, 1e14 + moved * 0.98
+            yield "node_infiniband_port_transmit_wait_total", port, 4e4 * run + (9e5 * late if slow else 0)
+            errors = late / 40 if (node, place) == _BAD else 0
+            yield "node_infiniband_symbol_error_total", port, errors // 1
+            yield "node_infiniband_port_errors_received_total", port, 0
+            yield "node_infiniband_link_downed_total", port, 1 if slow else 0
+            device = {**check, "device": f"mlx5_{place}"}
+            found = 0.49 * _FULL if slow and late > 600 else 0.985 * _FULL - 1e8 * place
+            yield "aks_infiniband_light_check_write_bandwidth_bytes_per_second", device, found
+            yield from _gpu(name, place, busy, run, xid=node == 1 and place == 5 and left < 3600)
+        grown = 60 if node == _BAD[0] and late > 600 else 0
+        device = {**check, "device": "mlx5_3", "counter": "symbol_error"}
+        yield "aks_infiniband_light_check_errors", device, grown
+
+
+def _gpu(node: str, gpu: int, busy: float, run: float, *, xid: bool) -> Iterator[tuple[str, dict[str, Any], float]]:
+    labels = {"job": "aks-infiniband-gpus", "node": node, "gpu": gpu}
+    wave = sin(run / 600 + gpu)
+    yield "DCGM_FI_DEV_GPU_UTIL", labels, busy * (96 + 3 * wave)
+    yield "DCGM_FI_PROF_PIPE_TENSOR_ACTIVE", labels, busy * (0.42 + 0.05 * wave)
+    yield "DCGM_FI_DEV_FB_USED", labels, 1200 + busy * (70000 + 800 * wave)
+    yield "DCGM_FI_DEV_POWER_USAGE", labels, 115 + busy * (540 + 25 * wave)
+    yield "DCGM_FI_DEV_GPU_TEMP", labels, 33 + busy * (26 + 3 * wave + gpu % 3)
+    told = {"err_code": 48, "err_msg": "Double Bit ECC Error"} if xid else {"err_code": 0, "err_msg": "No Error"}
+    yield "DCGM_FI_DEV_XID_ERRORS", {**labels, **told}, 48 if xid else 0
+    yield "DCGM_FI_DEV_UNCORRECTABLE_REMAPPED_ROWS", labels, 1 if xid else 0
+
+
+def write_blocks(folder: Path) -> None:
+    """Prometheus' database of the six hours up to now."""
+    end = time.time() // _STEP * _STEP
+    by_metric: dict[str, list[str]] = {}
+    for left in range(_HOURS * 3600, -1, -_STEP):
+        at = end - left
+        for metric, labels, value in samples(at, left):
+            text = ",".join(f'{key}="{given}"' for key, given in labels.items())
+            by_metric.setdefault(metric, []).append(f"{metric}{{{text}}} {value:.10g} {at:.0f}")
+    lines = [line for metric, found in by_metric.items() for line in (f"# TYPE {metric} unknown", *found)]
+    (folder / "metrics").write_text("\n".join([*lines, "# EOF\n"]), encoding="utf-8")
+    (folder / "prometheus.yml").write_text("{}")
+    make = ["promtool", "tsdb", "create-blocks-from", "openmetrics"]
+    subprocess.run([*make, folder / "metrics", folder / "data"], check=True, stdout=subprocess.DEVNULL)
+
+
+def tell(grafana: str, path: str, document: dict[str, Any]) -> None:
+    """POST to Grafana's API."""
+    given = Request(f"{grafana}/api/{path}", json.dumps(document).encode(), {"Content-Type": "application/json"})
+    with urlopen(given, timeout=60):
+        return
+
+
+def draw(grafana: str, folder: Path) -> None:
+    """The picture, as a browser shows the dashboard."""
+    options = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--disable-background-networking"]
+    options += ["--disable-component-update", "--disable-sync", "--no-first-run", "--virtual-time-budget=60000"]
+    options += [f"--user-data-dir={folder}/browser", f"--window-size={_SIZE}", f"--screenshot={_PICTURE}"]
+    page = f"{grafana}/d/aks-infiniband?theme=light"
+    subprocess.run(["chromium", *options, page], check=True, timeout=300)
+    subprocess.run(["pngquant", "--force", "--ext=.png", "64", _PICTURE], check=True)
+
+
+def main(grafana: str) -> None:
+    with TemporaryDirectory() as made:
+        folder = Path(made)
+        write_blocks(folder)
+        flags = [f"--config.file={folder}/prometheus.yml", f"--storage.tsdb.path={folder}/data"]
+        flags += [f"--web.listen-address={_PROMETHEUS}", "--storage.tsdb.retention.time=1d"]
+        prometheus = subprocess.Popen(["prometheus", *flags])
+        try:
+            source = {"name": "Prometheus", "type": "prometheus", "access": "proxy", "isDefault": True}
+            interval = {"timeInterval": f"{_STEP}s"}
+            tell(grafana, "datasources", {**source, "url": f"http://{_PROMETHEUS}", "jsonData": interval})
+            tell(grafana, "dashboards/db", {"dashboard": json.loads(dashboard()), "overwrite": True})
+            draw(grafana, folder)
+        finally:
+            prometheus.terminate()
+            prometheus.wait()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1].rstrip("/"))
