@@ -113,7 +113,6 @@ class Machines:
 @pytest.fixture
 def machines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Machines]:
     monkeypatch.syspath_prepend(str(PAYLOAD))
-    monkeypatch.setattr(importlib.import_module("payload.collective"), "GRACE_SECONDS", 5.0)
     yield Machines(tmp_path)
     for name in [name for name in sys.modules if name.partition(".")[0] == "payload"]:
         del sys.modules[name]
