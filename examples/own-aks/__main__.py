@@ -1,21 +1,13 @@
-"""A platform team's own AKS program, which takes from aks_infiniband what it does not want to write itself.
-
-Network, cluster and Kubernetes provider are the team's own (cluster.py). The pool of InfiniBand machines, NVIDIA's
-operator with its policy, IP over InfiniBand and the settings of workloads are components.
-"""
+"""A platform team's own AKS cluster, and from aks_infiniband what the team does not want to write itself."""
 
 from ipaddress import IPv4Network
 
 import aks_infiniband as rdma
+import cluster as ours
 import pulumi
 import pulumi_kubernetes as kubernetes
-from cluster import make_cluster
 
 config = pulumi.Config()
-location = pulumi.Config("azure-native").require("location")
-version = config.require("kubernetesVersion")
-# The library's own setting for a chart from elsewhere, which a stack file may hold beside ours.
-chart = (pulumi.Config("aks-infiniband").get_object("networkOperator") or {}).get("chart", {})
 
 # Described once: the machines, and all that is put on them, are built from it.
 pool = rdma.Pool(
@@ -28,15 +20,6 @@ pool = rdma.Pool(
     ipoib_networks=("fabric",),
 )
 
-ours = make_cluster(location, kubernetes_version=version)
-provider = kubernetes.Provider(
-    "hpc",
-    kubeconfig=ours.kubeconfig,
-    # What identifies the cluster: a changed kubeconfig alone replaces nothing.
-    cluster_identifier=ours.cluster.id,
-    opts=pulumi.ResourceOptions(deleted_with=ours.cluster),
-)
-
 
 def charged_to_research(made: pulumi.ResourceTransformArgs) -> pulumi.ResourceTransformResult | None:
     """Tags the pool with who pays for it."""
@@ -47,19 +30,18 @@ def charged_to_research(made: pulumi.ResourceTransformArgs) -> pulumi.ResourceTr
 
 def after(*others: pulumi.Input[pulumi.Resource]) -> pulumi.ResourceOptions:
     """Inside the cluster, once these are there."""
-    return pulumi.ResourceOptions(provider=provider, deleted_with=ours.cluster, depends_on=list(others))
+    return pulumi.ResourceOptions(provider=ours.provider, deleted_with=ours.cluster, depends_on=list(others))
 
 
 # Without the subscription's feature, the machines of a pool would not share a fabric.
-feature = rdma.FeatureRegistration("infiniband", args=rdma.FeatureRegistrationArgs(location=location))
+feature = rdma.FeatureRegistration("infiniband", args=rdma.FeatureRegistrationArgs(location=ours.location))
 machines = rdma.InfinibandNodePool(
     "hb",
     args=rdma.InfinibandNodePoolArgs(
         pool=pool,
         resource_group_name=ours.group.name,
         cluster_name=ours.cluster.name,
-        subnet_id=ours.subnet.id,
-        kubernetes_version=version,
+        kubernetes_version=ours.kubernetes_version,
     ),
     opts=pulumi.ResourceOptions(
         depends_on=[feature.registered],
@@ -70,9 +52,10 @@ machines = rdma.InfinibandNodePool(
     ),
 )
 
-operator_args = rdma.NetworkOperatorArgs(
-    pools=[pool], chart=rdma.chart_source(rdma.NETWORK_OPERATOR_CHART, **chart), kubeconfig=ours.kubeconfig
-)
+# The library's own setting for a chart from elsewhere, which a stack file may hold beside ours.
+given = (pulumi.Config("aks-infiniband").get_object("networkOperator") or {}).get("chart", {})
+chart = rdma.chart_source(rdma.NETWORK_OPERATOR_CHART, **given)
+operator_args = rdma.NetworkOperatorArgs(pools=[pool], chart=chart, kubeconfig=ours.kubeconfig)
 operator = rdma.NetworkOperator("network-operator", args=operator_args, opts=after())
 # It waits for the machines too: its state is ready when theirs is.
 policy_args = rdma.NicClusterPolicyArgs(policies=rdma.nic_policy_specs([pool]), kubeconfig=ours.kubeconfig)

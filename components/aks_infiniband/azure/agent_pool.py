@@ -53,8 +53,8 @@ class NodePoolArgs:
     """Resource group of the cluster."""
     cluster_name: pulumi.Input[str]
     """Name of the managed cluster."""
-    subnet_id: pulumi.Input[str]
-    """The nodes' subnet."""
+    subnet_id: pulumi.Input[str] | None = None
+    """The nodes' subnet; None where the cluster is in the network that AKS made for it."""
     pod_subnet_id: pulumi.Input[str] | None = None
     """The pods' subnet; None with the overlay."""
     kubernetes_version: pulumi.Input[str] | None = None
