@@ -1,5 +1,6 @@
 """The real charts keep their own definitions current, and nothing that we set keeps them from it."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from aks_infiniband.operators.network_operator import network_operator_values
 from tests.conformance.facts import GPU, NETWORK, chart_values
 from tests.some_pools import pool
 
-CHARTS = {
+CHARTS: dict[str, tuple[tuple[str, ...], Callable[..., Any]]] = {
     NETWORK: (("upgradeCRDs",), network_operator_values),
     GPU: (("operator", "upgradeCRD"), gpu_operator_values),
 }

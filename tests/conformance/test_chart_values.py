@@ -10,6 +10,7 @@ import yaml
 from aks_infiniband.operators.charts import IMAGES, gpu_operator_images, network_operator_images
 from aks_infiniband.operators.gpu_operator import gpu_operator_values
 from aks_infiniband.operators.network_operator import network_operator_values
+from aks_infiniband.operators.release import OperatorOptions
 from aks_infiniband.resources.registry import Registry
 
 from tests.conformance.facts import GPU, NETWORK, chart_values, fields_of, misfits
@@ -40,9 +41,8 @@ def test_every_value_of_the_gpu_operator_is_one_of_the_real_chart(
 ) -> None:
     values = gpu_operator_values(
         [pool(gpu_driver=owner, nic_driver=driver), pool(HBV4, "hb")],
-        driver_version="580.1",
+        options=OperatorOptions(driver_version="580.1", registry=registry),
         system_node_selector=selector,
-        registry=registry,
     )
     passed_on = {f"{part}.imagePullSecrets" for part in pull_secret_takers()}
     assert {path: reason for path, reason in misfits(values, GPU).items() if path not in passed_on} == {}

@@ -16,8 +16,8 @@ from aks_infiniband.hosts.node_preparation import node_preparation
 from aks_infiniband.hosts.peermem import peermem
 from aks_infiniband.operators.ipoib import ip_pool_spec, ipoib_network_spec, ipoib_networks
 from aks_infiniband.operators.network_operator import node_feature_rule_spec
-from aks_infiniband.operators.nic_policy_spec import PolicyOptions, nic_policy_specs
-from aks_infiniband.operators.release import DriverUpgrade
+from aks_infiniband.operators.nic_policy_spec import nic_policy_specs
+from aks_infiniband.operators.release import DriverUpgrade, OperatorOptions
 from aks_infiniband.resources.registry import Registry
 from lightkube.models.apps_v1 import DaemonSetSpec
 
@@ -26,7 +26,7 @@ from tests.some_pools import GB300, H100, HBV4, pool
 
 MODES = ("rdma-shared", "sriov", "ipoib", "driver-only")
 KINDS = list(product(MODES, ("doca-ofed", "inbox"), ("operator", "aks", "none")))
-OPTIONS = PolicyOptions(
+OPTIONS = OperatorOptions(
     driver_version="doca9",
     upgrade=DriverUpgrade(automatic=False, drain_timeout_seconds=0),
     registry=Registry(images="acr.example:5000/mirror", pull_secret="creds"),
@@ -52,9 +52,9 @@ def together() -> Iterator[Any]:
 POOLS = [*alone(), *together(), pytest.param([pool(), pool(GB300, "gb")], id="two-architectures")]
 
 
-@pytest.mark.parametrize("options", [PolicyOptions(), OPTIONS], ids=["default", "changed"])
+@pytest.mark.parametrize("options", [OperatorOptions(), OPTIONS], ids=["default", "changed"])
 @pytest.mark.parametrize("pools", POOLS)
-def test_the_policies_are_ones_that_the_real_definitions_accept(pools: list[Pool], options: PolicyOptions) -> None:
+def test_the_policies_are_ones_that_the_real_definitions_accept(pools: list[Pool], options: OperatorOptions) -> None:
     specs = nic_policy_specs(pools, options)
     assert_accepted("NicClusterPolicy", specs.cluster)
     for spec in specs.nodes.values():

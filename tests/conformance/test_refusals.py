@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from aks_infiniband.operators.ipoib import ip_pool_spec, ipoib_network_spec, ipoib_networks
 from aks_infiniband.operators.network_operator import node_feature_rule_spec
-from aks_infiniband.operators.nic_policy_spec import PolicyOptions, nic_policy_specs
-from aks_infiniband.operators.release import DriverUpgrade
+from aks_infiniband.operators.nic_policy_spec import nic_policy_specs
+from aks_infiniband.operators.release import DriverUpgrade, OperatorOptions
 from aks_infiniband.resources.registry import Registry
 
 from tests.conformance.facts import assert_accepted, fields_of
@@ -18,7 +18,7 @@ from tests.some_pools import HBV4, pool
 
 IPOIB = pool(HBV4, "hb", mode="ipoib", taints=("a=b:NoSchedule",))
 (NETWORK_OF_POOL,) = ipoib_networks([IPOIB], IPv4Network("192.168.0.0/16"))
-OPTIONS = PolicyOptions(
+OPTIONS = OperatorOptions(
     upgrade=DriverUpgrade(automatic=True, drain_timeout_seconds=60), registry=Registry(pull_secret="creds")
 )
 MIXED = nic_policy_specs([IPOIB, pool(mode="sriov", nic_driver="inbox")], OPTIONS)

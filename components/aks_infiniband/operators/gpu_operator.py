@@ -14,16 +14,15 @@ from aks_infiniband.facts.catalog.machine import GpuDriver
 from aks_infiniband.facts.pool import Pool, tolerations
 from aks_infiniband.operators import charts
 from aks_infiniband.operators.release import (
-    ONE_BY_ONE,
+    DEFAULTS,
     SYSTEM_POOL,
-    DriverUpgrade,
     OperatorArgs,
+    OperatorOptions,
     install_operator,
     system_node_affinity,
 )
 from aks_infiniband.resources import metadata
 from aks_infiniband.resources.options import wait_annotations
-from aks_infiniband.resources.registry import SOURCES, Registry
 
 CLUSTER_POLICY_NAME: Final = "cluster-policy"
 """Name of the ClusterPolicy that the chart creates."""
@@ -53,19 +52,16 @@ def gpu_operator_values(
     pools: Sequence[Pool],
     *,
     given: Mapping[str, Any] = MappingProxyType({}),
-    driver_version: str | None = None,
-    upgrade: DriverUpgrade = ONE_BY_ONE,
+    options: OperatorOptions = DEFAULTS,
     metrics: bool = False,
     system_node_selector: Mapping[str, str] = SYSTEM_POOL,
-    registry: Registry = SOURCES,
 ) -> dict[str, Any]:
     """The chart's Helm values: the values that follow from the pools, and the given ones.
 
     pools: all of the cluster's. Pools without GPUs, or with gpu_driver none, matter only for where the operator may
         run.
     given: further values.
-    driver_version: of the driver image where the operator owns the driver; default is the chart's.
-    upgrade: how a changed driver version reaches the nodes.
+    options: the driver's version and upgrade hold where the operator owns the driver.
     metrics: whether the GPUs' metrics are read, so that DCGM exporter, which the chart starts by default, must stay.
     system_node_selector: labels of the nodes that carry the operator; empty means any node that is of no pool.
 
@@ -73,7 +69,7 @@ def gpu_operator_values(
     follows from them.
     """
     gpu_pools = [pool for pool in pools if is_gpu_pool(pool)]
-    owned = _owned_by_aks() if driver_owner(pools) == "aks" else _owned_by_operator(gpu_pools, driver_version, upgrade)
+    owned = _owned_by_aks() if driver_owner(pools) == "aks" else _owned_by_operator(gpu_pools, options)
     values = {
         # The Network Operator's chart brings the cluster's only Node Feature Discovery.
         "nfd": {"enabled": False},
@@ -94,14 +90,14 @@ def gpu_operator_values(
     }
     if metrics:
         values["dcgmExporter"] = {"enabled": True}
-    derived = charts.over(charts.over(values, owned), charts.gpu_operator_images(registry))
+    derived = charts.over(charts.over(values, owned), charts.gpu_operator_images(options.registry))
     return charts.merge(given, derived, chart=versions.GPU_OPERATOR_CHART.name)
 
 
-def _owned_by_operator(pools: Sequence[Pool], version: str | None, upgrade: DriverUpgrade) -> dict[str, Any]:
-    driver: dict[str, Any] = {"enabled": True, **_gpu_direct(pools), "upgradePolicy": upgrade.policy()}
-    if version is not None:
-        driver["version"] = version
+def _owned_by_operator(pools: Sequence[Pool], options: OperatorOptions) -> dict[str, Any]:
+    driver: dict[str, Any] = {"enabled": True, **_gpu_direct(pools), "upgradePolicy": options.upgrade.policy()}
+    if options.driver_version is not None:
+        driver["version"] = options.driver_version
     return {
         "driver": driver,
         # AKS with containerd 2: reading the running configuration, the toolkit writes a drop-in of a version that

@@ -15,8 +15,8 @@ from typing import Any, Final
 from aks_infiniband.facts import versions
 from aks_infiniband.facts.pool import RDMA_SHARED_RESOURCE, SRIOV_RESOURCE, Pool, node_affinity, tolerations
 from aks_infiniband.operators.network_operator import PRESENT
-from aks_infiniband.operators.release import ONE_BY_ONE, DriverUpgrade
-from aks_infiniband.resources.registry import SOURCES, Registry
+from aks_infiniband.operators.release import DEFAULTS, OperatorOptions
+from aks_infiniband.resources.registry import Registry
 
 Spec = dict[str, Any]
 
@@ -24,21 +24,6 @@ PODS_PER_NODE: Final = 63
 """Pods of a node that share its HCAs (AKS InfiniBand guide, configs/nicclusterpolicy/rdma-shared-device-plugin)."""
 _SELECTORS: Final = {"vendors": ["15b3"], "linkTypes": ["infiniband"]}
 """The link type keeps the Ethernet mlx5 device of accelerated networking out."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class PolicyOptions:
-    """Options of the policies of all pools."""
-
-    driver_version: str | None = None
-    """Version of the DOCA driver image. Default: the one that the operator's release was tested with."""
-    upgrade: DriverUpgrade = ONE_BY_ONE
-    """How a changed version reaches the nodes."""
-    registry: Registry = SOURCES
-    """Where images come from."""
-
-
-DEFAULTS: Final = PolicyOptions()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -53,7 +38,7 @@ class NicPolicySpecs:
     """Of the NicNodePolicies, by pool; empty where all pools agree."""
 
 
-def nic_policy_specs(pools: Sequence[Pool], options: PolicyOptions = DEFAULTS) -> NicPolicySpecs:
+def nic_policy_specs(pools: Sequence[Pool], options: OperatorOptions = DEFAULTS) -> NicPolicySpecs:
     """The specs for these pools, which are all that the cluster's policies are for."""
     wanted = {pool.name: _sections(pool, options) for pool in pools}
     first, *others = wanted.values()
@@ -66,13 +51,13 @@ def nic_policy_specs(pools: Sequence[Pool], options: PolicyOptions = DEFAULTS) -
     return NicPolicySpecs(pools=pools, cluster=_cluster_policy(pools, shared, options), nodes=nodes)
 
 
-def pool_sections(pool: Pool, options: PolicyOptions = DEFAULTS) -> Spec:
+def pool_sections(pool: Pool, options: OperatorOptions = DEFAULTS) -> Spec:
     """Everything that both kinds of policy install on the pool's nodes. It depends on this pool alone."""
     network = _secondary_network(options.registry) if pool.mode == "ipoib" else {}
     return {**_sections(pool, options), **network}
 
 
-def _cluster_policy(pools: Sequence[Pool], shared: Mapping[str, Spec], options: PolicyOptions) -> Spec:
+def _cluster_policy(pools: Sequence[Pool], shared: Mapping[str, Spec], options: OperatorOptions) -> Spec:
     spec: Spec = {"nodeAffinity": node_affinity(pools, labels=PRESENT), **shared}
     # NVIDIA publishes the telemetry service for amd64 only, and the affinity is one for all parts.
     if all(pool.size.architecture == "amd64" for pool in pools):
@@ -91,7 +76,7 @@ def _node_policy(pool: Pool, sections: Mapping[str, Spec]) -> Spec:
     return spec
 
 
-def _sections(pool: Pool, options: PolicyOptions) -> dict[str, Spec]:
+def _sections(pool: Pool, options: OperatorOptions) -> dict[str, Spec]:
     """The sections that a NicNodePolicy can hold, as this pool wants them."""
     sections: dict[str, Spec] = {}
     if pool.nic_driver == "doca-ofed":
@@ -112,7 +97,7 @@ def _sections(pool: Pool, options: PolicyOptions) -> dict[str, Spec]:
     return sections
 
 
-def _ofed_driver(options: PolicyOptions) -> Spec:
+def _ofed_driver(options: OperatorOptions) -> Spec:
     """Probes and upgrade policy are those of the AKS InfiniBand guide (Azure/aks-rdma-infiniband, base policy)."""
     image = versions.DOCA_DRIVER
     return {

@@ -13,7 +13,7 @@ from aks_infiniband.facts.pool import Pool, node_term
 from aks_infiniband.operators import charts
 from aks_infiniband.resources import metadata
 from aks_infiniband.resources.options import WaitArgs, child_options
-from aks_infiniband.resources.registry import RegistryCredentials, RegistryCredentialsArgs
+from aks_infiniband.resources.registry import SOURCES, Registry, RegistryCredentials, RegistryCredentialsArgs
 
 SYSTEM_POOL: Final[Mapping[str, str]] = {"kubernetes.azure.com/mode": "system"}
 """AKS's label on the nodes of system pools."""
@@ -48,6 +48,21 @@ class DriverUpgrade:
 
 ONE_BY_ONE: Final = DriverUpgrade()
 """A changed version rolls out by itself, and a node's pods have five minutes to leave."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OperatorOptions:
+    """What an operator does alike for all pools."""
+
+    driver_version: str | None = None
+    """Version of the driver's image. Default: the one that the operator's release brings."""
+    upgrade: DriverUpgrade = ONE_BY_ONE
+    """How a changed version reaches the nodes."""
+    registry: Registry = SOURCES
+    """Where images come from."""
+
+
+DEFAULTS: Final = OperatorOptions()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,6 +1,6 @@
 """From settings, as they are read, to a stack with nothing left open, and the mistakes that only files can hold."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
 from functools import cached_property
@@ -18,8 +18,8 @@ from aks_infiniband.operators import charts
 from aks_infiniband.operators.gpu_operator import gpu_operator_values, is_gpu_pool
 from aks_infiniband.operators.ipoib import Network, ipoib_networks
 from aks_infiniband.operators.network_operator import network_operator_values
-from aks_infiniband.operators.nic_policy_spec import NicPolicySpecs, PolicyOptions, nic_policy_specs, pool_sections
-from aks_infiniband.operators.release import SYSTEM_POOL, DriverUpgrade
+from aks_infiniband.operators.nic_policy_spec import NicPolicySpecs, nic_policy_specs, pool_sections
+from aks_infiniband.operators.release import SYSTEM_POOL, DriverUpgrade, OperatorOptions
 from aks_infiniband.resources.registry import PULL_SECRET, Registry
 from aks_infiniband.stack.resolve_azure import azure_cluster_args
 from aks_infiniband.stack.settings import rules
@@ -127,15 +127,16 @@ class Resolution:
             raise SettingsError((wrong(("existingCluster", "kubeconfig"), given.kubeconfig, str(error)),)) from error
 
     @cached_property
-    def upgrade(self) -> DriverUpgrade:
-        return plain(DriverUpgrade, self._settings.network_operator.upgrade)
-
-    @cached_property
     def network(self) -> Operator:
         given = self._settings.network_operator
         with _told("networkOperator"):
             people = charts.given_values(given.values_file, given.values)
-            values = network_operator_values(self.pools, given=people, **self._everywhere)
+            values = network_operator_values(
+                self.pools,
+                given=people,
+                system_node_selector=self._system_node_selector,
+                registry=self.registry,
+            )
         return Operator(chart=self._chart(versions.NETWORK_OPERATOR_CHART, given.chart), given=people, values=values)
 
     @cached_property
@@ -148,28 +149,29 @@ class Resolution:
             values = gpu_operator_values(
                 self.pools,
                 given=people,
-                driver_version=given.driver_version,
-                upgrade=self.upgrade,
+                options=self._options(given.driver_version),
                 metrics=self._settings.observability is not None,
-                **self._everywhere,
+                system_node_selector=self._system_node_selector,
             )
         return Operator(chart=self._chart(versions.GPU_OPERATOR_CHART, given.chart), given=people, values=values)
 
     @cached_property
-    def _everywhere(self) -> dict[str, Any]:
-        """What both operators' Helm values depend on: where the operators run, and where images come from."""
+    def _system_node_selector(self) -> Mapping[str, str]:
+        """Where both operators run."""
         existing = self._settings.existing_cluster
-        selector = SYSTEM_POOL if existing is None else existing.system_node_selector
-        return {"system_node_selector": selector, "registry": self.registry}
+        return SYSTEM_POOL if existing is None else existing.system_node_selector
 
     def _chart(self, default: versions.Chart, given: ChartSettings) -> charts.ChartSource:
         own = {"name": given.name, "repository": given.repository, "version": given.version}
         return charts.chart_source(default, **own, location=self._settings.registry.charts)
 
     @cached_property
-    def options(self) -> PolicyOptions:
-        version = self._settings.network_operator.driver_version
-        return PolicyOptions(driver_version=version, upgrade=self.upgrade, registry=self.registry)
+    def options(self) -> OperatorOptions:
+        return self._options(self._settings.network_operator.driver_version)
+
+    def _options(self, driver_version: str | None) -> OperatorOptions:
+        upgrade = plain(DriverUpgrade, self._settings.network_operator.upgrade)
+        return OperatorOptions(driver_version=driver_version, upgrade=upgrade, registry=self.registry)
 
     @cached_property
     def policies(self) -> NicPolicySpecs:

@@ -11,6 +11,7 @@ from aks_infiniband.facts.pool import Pool
 from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE, labels
 from aks_infiniband.resources.options import child_options
 from aks_infiniband.validation.job import digest, payload_files, report_name
+from aks_infiniband.validation.validation_job import PoolAccess
 from aks_infiniband.workload.pods import config_map_name, config_maps
 
 _RBAC: Final = "rbac.authorization.k8s.io"
@@ -84,6 +85,11 @@ class ValidationAccess(pulumi.ComponentResource):
                 opts=options,
             )
         self.register_outputs({})
+
+    def of(self, pool: Pool) -> PoolAccess:
+        """What the pods of a pool's validation find."""
+        topology = self.topologies.get(pool.name)
+        return PoolAccess(namespace=self.namespace, account=self.account, topology=topology)
 
 
 def _topology(pool: Pool, given: Mapping[str, str]) -> str | None:

@@ -166,11 +166,9 @@ class Validation(pulumi.ComponentResource):
             args.pool,
             options=args.options,
             waits=args.waits,
-            namespace=self._namespace,
-            access=access.account,
+            access=access.of(args.pool),
             expected=self._expected(),
             registry=args.registry,
-            topology=access.topologies.get(args.pool.name),
         )
         job: dict[str, Any] = named_job(args.pool, spec, args.revalidate_when, payload_files())
         explained = diagnosis.on_error(

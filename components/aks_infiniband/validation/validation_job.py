@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from aks_infiniband.facts.pool import Pool
@@ -52,42 +53,57 @@ EXPECTATIONS_ANNOTATION: Final = f"aks-infiniband/{_EXPECTATIONS}"
 """Annotation of the pods with that file: it is a pool's own, and the program is that of all pools."""
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PoolAccess:
+    """What the pods of a pool's validation find in their namespace (ValidationAccess)."""
+
+    namespace: str
+    account: str
+    """Name of the account, and of the ConfigMap with the program."""
+    topology: str | None = None
+    """Key of the NCCL topology in that ConfigMap; None without one."""
+
+
 def validation_spec(
     pool: Pool,
     *,
     options: ValidationOptions,
     waits: Waits,
-    namespace: str,
-    access: str,
+    access: PoolAccess,
     expected: Expectations,
     registry: Registry = Registry(),  # noqa: B008 frozen
-    topology: str | None = None,
 ) -> dict[str, Any]:
     """JobSpec of the validation: one pod on each node of the pool, with all the node's accelerators and RDMA.
 
     The Job is waited for as long as the nodes may take to be ready and the validation may take then. Where the nodes
     never offer a resource, the pods stay Pending until then, and show it.
-    access: name of the account, and of the ConfigMap with the program (ValidationAccess).
     expected: what the pool promises.
     registry: where images come from.
-    topology: key of the NCCL topology in that ConfigMap; None without one.
     """
-    fragment = pod_template_fragment(pool, topology=topology, pull_secret=registry.pull_secret, container="validate")
+    fragment = pod_template_fragment(
+        pool, topology=access.topology, pull_secret=registry.pull_secret, container="validate"
+    )
     image = registry.image(image_of(pool, options))
     common = fragment["spec"]
     # A workload's, but for the topology, which comes from the access's ConfigMap.
-    shared = {"configMap": {"name": access, "items": [{"key": topology, "path": TOPOLOGY_KEY}]}}
+    shared = {"configMap": {"name": access.account, "items": [{"key": access.topology, "path": TOPOLOGY_KEY}]}}
     volumes = [{**volume, **(shared if volume["name"] == "topology" else {})} for volume in common["volumes"]]
+    arguments = _arguments(pool, options, waits, access.namespace)
     spec = {
         **common,
-        "serviceAccountName": access,
+        "serviceAccountName": access.account,
         "automountServiceAccountToken": True,
         "restartPolicy": "Never",
         "securityContext": {"seccompProfile": {"type": "RuntimeDefault"}},
         "affinity": {**common.get("affinity", {}), "podAntiAffinity": one_pod_a_machine(pool_labels(pool, "validate"))},
         "initContainers": [await_nodes_container(pool, waits=waits, image=image)],
-        "containers": [_container(pool, common["containers"][0], image, _arguments(pool, options, waits, namespace))],
-        "volumes": [*volumes, {"name": "payload", "configMap": {"name": access}}, _SHARED_VOLUME, _podinfo(pool)],
+        "containers": [_container(pool, common["containers"][0], image, arguments)],
+        "volumes": [
+            *volumes,
+            {"name": "payload", "configMap": {"name": access.account}},
+            _SHARED_VOLUME,
+            _podinfo(pool),
+        ],
     }
     promised = {EXPECTATIONS_ANNOTATION: json.dumps(expected)}
     annotations = {**fragment.get("metadata", {}).get("annotations", {}), **promised}

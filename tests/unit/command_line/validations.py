@@ -9,7 +9,7 @@ from aks_infiniband.facts.pool import Pool
 from aks_infiniband.validation.expectations import expectations
 from aks_infiniband.validation.job import named_job
 from aks_infiniband.validation.options import ValidationOptions, Waits
-from aks_infiniband.validation.validation_job import validation_spec
+from aks_infiniband.validation.validation_job import PoolAccess, validation_spec
 from aks_infiniband_cli.validate import rendering
 from aks_infiniband_cli.validate.comparison import Change
 from aks_infiniband_cli.validate.deployed import Deployed, deployed, expected_of
@@ -32,8 +32,7 @@ def job_of(pool: Pool = POOL, made: str = "2026-11-01T09:00:00Z") -> dict[str, A
         pool,
         options=ValidationOptions(),
         waits=Waits(),
-        namespace="system",
-        access="validation",
+        access=PoolAccess(namespace="system", account="validation"),
         expected=expectations(pool),
     )
     found = named_job(pool, spec)

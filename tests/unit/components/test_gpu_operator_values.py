@@ -9,7 +9,7 @@ from aks_infiniband import (
 )
 from aks_infiniband.operators.charts import ValuesError
 from aks_infiniband.operators.gpu_operator import gpu_operator_values
-from aks_infiniband.operators.release import DriverUpgrade
+from aks_infiniband.operators.release import DriverUpgrade, OperatorOptions
 
 from tests.some_pools import H100, HBV4, MI300X, pool
 from tests.unit.pulumi_mocks import Deploy
@@ -84,7 +84,7 @@ def test_pools_that_are_not_its_business_leave_no_trace_in_the_gpu_operators_tol
 @pytest.mark.field_report("B12")
 def test_a_gpu_driver_is_upgraded_one_drained_node_at_a_time_to_the_version_of_the_settings() -> None:
     upgrade = DriverUpgrade(drain_timeout_seconds=900)
-    driver = gpu_operator_values([pool()], driver_version="580.1", upgrade=upgrade)["driver"]
+    driver = gpu_operator_values([pool()], options=OperatorOptions(driver_version="580.1", upgrade=upgrade))["driver"]
     assert driver["version"] == "580.1"
     assert driver["upgradePolicy"] == {
         "autoUpgrade": True,

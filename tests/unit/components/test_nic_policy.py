@@ -12,8 +12,8 @@ from aks_infiniband.operators.nic_policy import (
     NicNodePolicy,
     NicNodePolicyArgs,
 )
-from aks_infiniband.operators.nic_policy_spec import PolicyOptions, nic_policy_specs
-from aks_infiniband.operators.release import DriverUpgrade
+from aks_infiniband.operators.nic_policy_spec import nic_policy_specs
+from aks_infiniband.operators.release import DriverUpgrade, OperatorOptions
 from aks_infiniband.resources.registry import Registry
 
 from tests.some_pools import A100, GB300, HBV4, pool
@@ -99,7 +99,7 @@ def test_the_ofed_driver_is_upgraded_one_drained_node_at_a_time_and_avoids_the_b
 
 @pytest.mark.field_report("B12")
 def test_the_window_of_an_upgrade_and_its_version_are_settings() -> None:
-    options = PolicyOptions(driver_version="doca9", upgrade=DriverUpgrade(automatic=False, drain_timeout_seconds=900))
+    options = OperatorOptions(driver_version="doca9", upgrade=DriverUpgrade(automatic=False, drain_timeout_seconds=900))
     driver = nic_policy_specs([pool()], options).cluster["ofedDriver"]
     assert driver["version"] == "doca9"
     assert driver["upgradePolicy"]["autoUpgrade"] is False
@@ -172,7 +172,7 @@ def test_no_section_is_in_both_kinds_of_policy_whatever_the_pools_and_every_pool
 def test_every_image_of_the_policies_comes_from_the_registry_with_its_pull_secret() -> None:
     registry = Registry(images="acr.example/mirror", pull_secret="creds")
     pools = [pool(mode="ipoib"), pool(HBV4, "hb", mode="sriov", nic_driver="inbox")]
-    specs = nic_policy_specs(pools, PolicyOptions(registry=registry))
+    specs = nic_policy_specs(pools, OperatorOptions(registry=registry))
     images = list(image_specs([specs.cluster, *specs.nodes.values()]))
     assert len(images) == 8
     for image in images:
@@ -232,7 +232,7 @@ def test_a_pool_that_shares_everything_is_told_that_it_needs_no_node_policy(depl
 def test_no_change_of_pools_driver_or_mode_gives_the_policy_another_identity(deploy: Deploy) -> None:
     """Name, kind and group are all that the provider replaces a custom resource for."""
     variants = [
-        NicClusterPolicyArgs(policies=nic_policy_specs(pools, PolicyOptions(driver_version=version)))
+        NicClusterPolicyArgs(policies=nic_policy_specs(pools, OperatorOptions(driver_version=version)))
         for version in (None, "doca9")
         for pools in ([pool()], [pool(mode="sriov")], [pool(nic_driver="inbox"), pool(HBV4, "hb")])
     ]

@@ -17,6 +17,7 @@ from aks_infiniband.operators.charts import ValuesError
 from aks_infiniband.operators.gpu_operator import gpu_operator_values
 from aks_infiniband.operators.network_operator import network_operator_values, node_feature_rule_spec
 from aks_infiniband.operators.nic_policy_spec import nic_policy_specs
+from aks_infiniband.operators.release import OperatorOptions
 from aks_infiniband.resources.registry import Registry
 from pulumi import ResourceOptions
 
@@ -183,7 +184,8 @@ def test_credentials_are_there_before_the_release_that_pulls_with_them(deploy: D
 
     def program() -> Any:
         pools = [pool()]
-        network, gpu = network_operator_values(pools, registry=registry), gpu_operator_values(pools, registry=registry)
+        network = network_operator_values(pools, registry=registry)
+        gpu = gpu_operator_values(pools, options=OperatorOptions(registry=registry))
         more: Any = {"pools": pools, "registry_credentials": "{}"}
         NetworkOperator("network-operator", args=NetworkOperatorArgs(values=network, **more))
         return GpuOperator("gpu-operator", args=GpuOperatorArgs(values=gpu, **more)).state

@@ -9,6 +9,7 @@ from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.operators.gpu_operator import gpu_operator_values
 from aks_infiniband.operators.network_operator import network_operator_values
+from aks_infiniband.operators.release import OperatorOptions
 from aks_infiniband.resources.registry import SOURCES, Registry
 from jsonschema import Draft7Validator
 
@@ -39,7 +40,7 @@ def test_the_network_operators_chart_takes_our_values(registry: Registry) -> Non
 @pytest.mark.parametrize("owner", ["operator", "aks"])
 def test_the_gpu_operators_chart_takes_our_values(owner: str, registry: Registry) -> None:
     version = "580.126.20" if owner == "operator" else None
-    values = gpu_operator_values([pool(owner)], driver_version=version, registry=registry)
+    values = gpu_operator_values([pool(owner)], options=OperatorOptions(driver_version=version, registry=registry))
     assert complaints("gpu-operator", values) == []
 
 

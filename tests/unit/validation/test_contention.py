@@ -183,7 +183,7 @@ def test_what_only_fell_short_beside_others_when_time_was_up_is_not_measured_and
         done.append(step)
         return fabric.do(step)
 
-    measured = measure(do, fabric.nodes, fabric.rails, thresholds, tries=3, time_is_up=lambda: len(done) >= 2)
+    measured = measure(do, fabric.rails, thresholds, tries=3, time_is_up=lambda: len(done) >= 2)
     checks = [check for check in judge_rdma(measured, thresholds, {}) if check["verdict"] != "pass"]
     assert {(check["check"], check["verdict"]) for check in checks} == {(WRITE, "not measured")}
     assert "may be why" in str(checks[0]["cause"])

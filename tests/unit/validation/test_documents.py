@@ -10,7 +10,7 @@ from aks_infiniband.validation.expectations import expectations
 from aks_infiniband.validation.job import named_job
 from aks_infiniband.validation.options import ValidationOptions, Waits
 from aks_infiniband.validation.payload.pod import EXIT_RETRY, EXIT_VERDICT
-from aks_infiniband.validation.validation_job import validation_spec
+from aks_infiniband.validation.validation_job import PoolAccess, validation_spec
 from aks_infiniband.workload.pods import config_map_name, config_maps
 
 WAITS = Waits(poll_seconds=10, stable_seconds=30, timeout_seconds=2700)
@@ -22,10 +22,8 @@ def spec_of(pool: Any, options: Any = OPTIONS) -> Any:
         pool,
         options=options,
         waits=WAITS,
-        namespace="system",
-        access="validation",
+        access=PoolAccess(namespace="system", account="validation", topology="topology-1.xml"),
         expected=expectations(pool),
-        topology="topology-1.xml",
     )
 
 

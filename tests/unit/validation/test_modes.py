@@ -9,14 +9,15 @@ from aks_infiniband.resources.registry import Registry
 from aks_infiniband.validation.expectations import expectations, promised_labels
 from aks_infiniband.validation.options import ValidationOptions, Waits
 from aks_infiniband.validation.payload.judge import judge_node
-from aks_infiniband.validation.validation_job import validation_spec
+from aks_infiniband.validation.validation_job import PoolAccess, validation_spec
 
 MOFED_READY = "network.nvidia.com/operator.mofed.wait=false"
 
 
-def spec_of(pool: Any, **arguments: Any) -> Any:
-    own: Any = {"access": "validation", "expected": expectations(pool)}
-    document = validation_spec(pool, options=ValidationOptions(), waits=Waits(), namespace="system", **own, **arguments)
+def spec_of(pool: Any, topology: str | None = None, **arguments: Any) -> Any:
+    access = PoolAccess(namespace="system", account="validation", topology=topology)
+    own: Any = {"access": access, "expected": expectations(pool)}
+    document = validation_spec(pool, options=ValidationOptions(), waits=Waits(), **own, **arguments)
     return document["template"]
 
 

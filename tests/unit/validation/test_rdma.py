@@ -38,7 +38,7 @@ class Fabric:
         return answers
 
     def judge(self, thresholds: Any, tries: int = 3, facts: Any = None) -> tuple[Any, list[Any]]:
-        measured = measure(self.do, self.nodes, self.rails, thresholds, tries=tries)
+        measured = measure(self.do, self.rails, thresholds, tries=tries)
         return measured, judge_rdma(measured, thresholds, facts or {})
 
 
@@ -187,7 +187,6 @@ def test_a_node_that_never_answers_is_named(thresholds: Any) -> None:
     silent = fabric.do
     measured = measure(
         lambda step: {node: answer for node, answer in silent(step).items() if node != "n2"},
-        fabric.nodes,
         fabric.rails,
         thresholds,
         tries=1,
@@ -244,7 +243,7 @@ def test_when_time_is_up_what_is_left_is_not_measured(thresholds: Any) -> None:
         done.append(step)
         return fabric.do(step)
 
-    measured = measure(do, fabric.nodes, fabric.rails, thresholds, tries=3, time_is_up=lambda: len(done) >= 1)
+    measured = measure(do, fabric.rails, thresholds, tries=3, time_is_up=lambda: len(done) >= 1)
     verdicts = {check["check"]: check["verdict"] for check in judge_rdma(measured, thresholds, {})}
     assert verdicts["rdma-read-latency"] == "pass"
     assert verdicts["rdma-read-bandwidth"] == "not measured"

@@ -71,7 +71,7 @@ def measure(lead: Lead, facts: FactsByNode, expected: Expectations, checks: Sequ
     nodes = list(lead.members)
     rails = rails_of(lead.members)
     thresholds, tries = expected["thresholds"], expected["tries"]
-    measured = rdma.measure(lead.step, nodes, rails, thresholds, tries=tries, time_is_up=lambda: lead.time_is_up)
+    measured = rdma.measure(lead.step, rails, thresholds, tries=tries, time_is_up=lambda: lead.time_is_up)
     found.parts["rdma"] = rdma.rows(measured)
     found.checks += [*judge_rdma(measured, thresholds, facts), judge_coverage(measured, facts)]
     found.checks += judge_contention(measured, thresholds)

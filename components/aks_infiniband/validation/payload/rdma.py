@@ -123,7 +123,6 @@ class Measured:
 
 def measure(
     do_step: DoStep,
-    nodes: Sequence[str],
     rails: Rails,
     thresholds: Thresholds,
     *,
@@ -133,6 +132,7 @@ def measure(
 ) -> Measured:
     """Measure every HCA with its two neighbours, and what falls short until it does not, ``tries`` times at most.
 
+    The nodes are those of ``rails``, in the order of the ring.
     What other rails may have slowed down is measured alone, and that counts. Then, where nothing tells yet which end of
     a pair is at fault, it is measured with other ends. Outliers are narrowed down likewise.
     What a tool was killed at, since it hung, is tried once more and not twice: each time takes as long as the limit.
@@ -141,7 +141,7 @@ def measure(
 
     def do(step: Step) -> None:
         if not time_is_up():
-            measured.add(tasks_of(step, nodes, rails), do_step(step))
+            measured.add(tasks_of(step, list(rails), rails), do_step(step))
 
     def do_alone(wanted: list[tuple[str, Pair]]) -> None:
         if wanted:

@@ -107,7 +107,6 @@ class LightCheck:
         if len(nodes) > 1:
             measured = rdma.measure(
                 do_step,
-                nodes,
                 rails_of(lead.members),
                 self.expected["thresholds"],
                 tries=self.expected["tries"],
