@@ -30,6 +30,7 @@ from rehearsal.faults.file import read_file
 from rehearsal.run.folder import write_atomically
 from rehearsal.run.sizes import describe_sizes
 from rehearsal.stack import existing_nodes, pending, stack_file
+from rehearsal.stack.pending_releases import forget_pending_releases
 from rehearsal.tools.paths import BIN, PLUGINS, PROJECT
 
 DEFAULT_SPEED: Final = 60.0
@@ -92,6 +93,7 @@ class Rehearsal:
         """Bring the stack to where an engine goes on, if the last one was killed. Only under `the_only_command`."""
         engine.cancel_ended_update()
         deployment = engine.deployment()
+        forget_pending_releases(deployment, self.run.kubeconfig)
         azure, deletes = self.run.azure / "state.json", pending.pending_deletes(deployment)
         if pending.pending_creates(deployment) or deletes:
             pending.await_azure(azure)

@@ -169,3 +169,17 @@ def test_a_chart_repository_that_is_down_is_not_the_clusters_network() -> None:
     answer = 'cannot be reached: Get "https://helm.ngc.nvidia.com/index.yaml": dial tcp: no such host'
     release = Wait(waiting_for="release", name="r", namespace="n", errors=(answer,))
     assert "lost its way" not in said(release, View(nodes=HEALTHY))
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "cannot re-use a name that is still in use",
+        "another operation (install/upgrade/rollback) is in progress",
+    ],
+)
+def test_a_release_that_a_killed_engine_left_is_named_with_what_frees_its_name(answer: str) -> None:
+    text = said(Wait(waiting_for="release", name="discovery", namespace="space", errors=(answer,)), View(nodes=HEALTHY))
+    assert "as after an engine that was killed" in text
+    assert "release space/discovery" in text
+    assert "helm uninstall" in text

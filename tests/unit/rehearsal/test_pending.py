@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from rehearsal.stack.pending import pending_creates, pending_deletes, settled
+from rehearsal.stack.pending_releases import pending_releases
 
 GROUP, POOL = "azure-native:resources:ResourceGroup", "azure-native:containerservice:AgentPool"
 AKS = "/subscriptions/s/resourceGroups/group1a2b3c4d/providers/Microsoft.ContainerService/managedClusters/aks"
@@ -72,3 +73,25 @@ def test_what_was_being_deleted_is_asked_for_again_if_the_state_has_it_still() -
     ]
     assert pending_deletes({"resources": [here], "pending_operations": operations}) == [here["urn"]]
     assert list(pending_deletes({})) == []
+
+
+RELEASE = "kubernetes:helm.sh/v3:Release"
+
+
+def operation(kind: str, name: str, **inputs: str) -> dict[str, Any]:
+    return {"type": kind, "resource": {"type": RELEASE, "inputs": {"name": name, **inputs}}}
+
+
+def test_helm_forgets_a_release_that_was_being_installed_and_how_far_an_upgrade_had_come() -> None:
+    operations = [
+        operation("creating", "discovery", namespace="space"),
+        operation("updating", "driver"),
+        operation("deleting", "old"),
+        creating("space", "kubernetes:core/v1:Namespace", metadata={"name": "space"}),
+    ]
+    under_way = ["pending-install", "pending-upgrade", "pending-rollback"]
+    assert list(pending_releases({"pending_operations": operations})) == [
+        ("space", {"owner": "helm", "name": "discovery"}),
+        ("default", {"owner": "helm", "name": "driver", "status": under_way}),
+    ]
+    assert list(pending_releases({})) == []
