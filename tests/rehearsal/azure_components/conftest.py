@@ -26,11 +26,11 @@ class Stack:
     engine: Engine
     run_folder: RunFolder
 
-    def run(self, command: str, *, pools: Mapping[str, Any], **settings: Any) -> Outcome:
+    def run(self, command: str, *flags: str, pools: Mapping[str, Any], **settings: Any) -> Outcome:
         given = {"pools": pools, **settings}
         plain = {key: value if isinstance(value, str | bool) else json.dumps(value) for key, value in given.items()}
         write_stack_file(self.engine, "azure-components", plain)
-        return run(self.engine, command)
+        return run(self.engine, command, *flags)
 
     def pools(self) -> dict[str, dict[str, Any]]:
         """The agent pools that Azure holds, by name."""

@@ -88,7 +88,8 @@ def test_what_no_retry_mends_is_explained_pool_by_pool_and_the_next_run_repairs_
         ]
     )
     pools = {"hb": HB, "hx": HX, "web": WEB, "more": WEB}
-    failed = stack.run("up", pools=pools)
+    # Else the engine begins nothing more after the first refusal, and on a busy machine some pool comes after it.
+    failed = stack.run("up", "--continue-on-error", pools=pools)
     assert not failed.succeeded
     assert "retry" not in failed.said
     for pool in pools:

@@ -84,9 +84,13 @@ def test_who_only_followed_another_is_told_from_who_has_a_cause_of_its_own(chang
     assert failure(**changes)["part"] == part
 
 
-def test_a_rank_that_had_to_be_ended_while_all_others_waited_is_the_one_that_hangs() -> None:
+@pytest.mark.parametrize("patient", [8, 1], ids=["all had waited", "one had, and the others saw it go"])
+def test_a_rank_that_had_to_be_ended_while_others_waited_is_the_one_that_hangs(patient: int) -> None:
     waiting = "Watchdog caught collective operation timeout: WorkNCCL(SeqNum=4, OpType=ALLREDUCE"
-    failures = [failure(waiting, node="aks-a", gpu=gpu) for gpu in range(8)]
+    failures = [
+        failure(waiting if gpu < patient else "Connection closed by remote peer", node="aks-a", gpu=gpu)
+        for gpu in range(8)
+    ]
     failures.append(failure(None, own=False, reason="stopped, because rank 8 of the same node had failed"))
     checks = [check for check in judged(run(failures=failures))["collective"] if check["verdict"] == "fail"]
     assert [(check["node"], check["device"]) for check in checks] == [("aks-b", "GPU 3")]

@@ -113,15 +113,12 @@ def explained(reason: str, *, own: bool, output: str | None) -> Failure:
 def culprits(failures: Sequence[PlacedFailure]) -> list[PlacedFailure]:
     """The failures that caused the others.
 
-    Where every rank that ended by itself had only waited, these are the ranks that had to be ended. Where no failure
-    stands out, these are all.
+    Where ranks had waited in vain, these are the ranks that had to be ended: the first that gives up ends the wait of
+    the others, who say that it has gone. Where no failure stands out, these are all.
     """
-    by_part = {
-        part: [failure for failure in failures if failure["part"] == part]
-        for part in (CAUSE, FOLLOWED, WAITED, STOPPED)
-    }
+    by_part = {part: [failure for failure in failures if failure["part"] == part] for part in (CAUSE, WAITED, STOPPED)}
     if by_part[CAUSE]:
         return by_part[CAUSE]
-    if by_part[WAITED] and by_part[STOPPED] and not by_part[FOLLOWED]:
+    if by_part[WAITED] and by_part[STOPPED]:
         return [{**failure, "cause": _HANGS} for failure in by_part[STOPPED]]
     return list(failures)
