@@ -2,7 +2,7 @@
 
 The stack does not know the release, or knows an older one, and Helm refuses to install it again ("cannot re-use a name
 that is still in use") or to upgrade it ("another operation is in progress"). Without that record Helm takes over the
-objects that are there, for they bear the release's name. A person runs `helm uninstall`.
+objects that are there, for they bear the release's name. A person runs `helm uninstall`, or `helm rollback`.
 """
 
 from collections.abc import Iterator, Mapping
@@ -14,6 +14,8 @@ from lightkube.resources.core_v1 import Secret
 
 _RELEASE: Final = "kubernetes:helm.sh/v3:Release"
 _UNDER_WAY: Final = ["pending-install", "pending-upgrade", "pending-rollback"]
+"""Values of the label `status` of Helm's records. Assumed but for pending-install and pending-upgrade, which users of
+Helm 3.19 have met."""
 
 
 def pending_releases(deployment: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -17,6 +17,7 @@ from pulumi_azure_native import authorization
 from aks_infiniband.azure.feature import PROVIDER_NAMESPACE
 
 _VERSION: Final = {"api-version": "2021-04-01"}
+"""Of Microsoft.Resources, assumed: nothing was sent to Azure."""
 _TIMEOUT_SECONDS: Final = 60.0
 _PAUSES: Final = (0.0, 5.0, 20.0)
 """Seconds before each try. What may pass is tried again: throttling, Azure's own errors, the network."""
