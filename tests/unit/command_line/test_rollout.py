@@ -1,6 +1,5 @@
 """`aks-infiniband rollout`: one node gets another driver, and the others follow only if it is as good."""
 
-import copy
 import json
 import re
 from pathlib import Path
@@ -10,94 +9,14 @@ import pytest
 from aks_infiniband_cli.console import CommandError
 from aks_infiniband_cli.main import main
 from aks_infiniband_cli.rollout import command, gate
-from aks_infiniband_cli.rollout.drivers import DRIVERS, Driver
+from aks_infiniband_cli.rollout.drivers import DRIVERS
 from aks_infiniband_cli.rollout.hold import MARK
 from aks_infiniband_cli.validate.run import Measured
-from lightkube.resources.apps_v1 import DaemonSet
 from lightkube.resources.core_v1 import Node
 
 from tests.unit.command_line.logged_in import ROOT
+from tests.unit.command_line.rollouts import NEW, OLD, Cluster, daemon_set, driver_pod
 from tests.unit.command_line.validations import found_in, kubeconfig_in, node, pod, report, validation
-
-OLD, NEW = "nvcr.io/nvidia/driver:old", "nvcr.io/nvidia/driver:new"
-SECTIONS = {"nic": "ofedDriver", "gpu": "driver"}
-"""Where the upgrade policy stands: `.spec` of NicClusterPolicy and of ClusterPolicy."""
-
-
-def driver_pod(driver: Driver, on: str, image: str, revision: str) -> dict[str, Any]:
-    key, value = driver.pods
-    labels = {key: value, "controller-revision-hash": revision}
-    metadata = {"name": f"driver-{on}", "namespace": "an-operator", "labels": labels}
-    return {"metadata": metadata, "spec": {"nodeName": on, "containers": [{"image": image}]}}
-
-
-def daemon_set(name: str, generation: int, strategy: str = "RollingUpdate") -> dict[str, Any]:
-    metadata = {"name": name, "namespace": "an-operator", "generation": generation}
-    return {"metadata": metadata, "spec": {"updateStrategy": {"type": strategy}}}
-
-
-class Item:
-    """An object as the client gives it."""
-
-    def __init__(self, document: Any) -> None:
-        self.document = document
-
-    def to_dict(self) -> Any:
-        return copy.deepcopy(self.document)
-
-
-class Cluster:
-    """Nodes, pods and one policy. Once nodes are held, the operator gives every other node the new driver."""
-
-    def __init__(self, *nodes: Any, driver: str = "nic", automatic: bool = True, fails: bool = False) -> None:
-        self.driver = DRIVERS[driver]
-        self.nodes = {item["metadata"]["name"]: item for item in nodes}
-        self.drivers = dict.fromkeys(self.nodes, (OLD, "template-1"))
-        self.new = (NEW, "template-2")
-        self.others: list[Any] = []
-        self.later: list[Any] = []
-        """Pods that come when the driver has changed."""
-        self.daemon_sets = [daemon_set("driver", 1, "OnDelete"), daemon_set("device-plugin", 1)]
-        self.daemon_sets_later = [daemon_set("driver", 2, "OnDelete"), daemon_set("device-plugin", 1)]
-        self.policy = {"spec": {SECTIONS[driver]: {"upgradePolicy": {"autoUpgrade": automatic}}}}
-        self.fails = fails
-
-    def pods(self) -> list[Any]:
-        return [*self.others, *(driver_pod(self.driver, name, *has) for name, has in self.drivers.items())]
-
-    def list(self, kind: Any, **_: Any) -> Any:
-        if kind in self.driver.policies:
-            return [self.policy]
-        if kind is DaemonSet:
-            return list(map(Item, self.daemon_sets))
-        return list(map(Item, self.nodes.values() if kind is Node else self.pods()))
-
-    def get(self, _: Any, name: str) -> Item:
-        """Who looks at a node has waited: the operator has gone on."""
-        if self.fails:
-            self.nodes[name]["metadata"]["labels"][self.driver.state] = "upgrade-failed"
-        else:
-            self.roll()
-        return Item(self.nodes[name])
-
-    def roll(self) -> None:
-        self.others, self.daemon_sets = self.later, self.daemon_sets_later
-        for name, item in self.nodes.items():
-            if item["metadata"]["labels"].get(self.driver.skip) == "true":
-                item["metadata"]["labels"][self.driver.state] = "upgrade-required"
-            else:
-                self.drivers[name] = self.new
-
-    def patch(self, _: Any, name: str, change: Any) -> None:
-        metadata = self.nodes[name].setdefault("metadata", {})
-        for part in ("labels", "annotations"):
-            merged = {**metadata.get(part, {}), **change["metadata"].get(part, {})}
-            metadata[part] = {key: value for key, value in merged.items() if value is not None}
-
-    def held(self) -> set[str]:
-        """The nodes that the operator passes over."""
-        labels = {name: item["metadata"]["labels"] for name, item in self.nodes.items()}
-        return {name for name, has in labels.items() if has.get(f"{self.driver.prefix}.skip") == "true"}
 
 
 def warned(check: str, device: str | None = None) -> dict[str, Any]:
