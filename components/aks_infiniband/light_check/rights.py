@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.light_check.documents import NAME, report_name
-from aks_infiniband.validation.payload.light_check.state import CONDITION, EVENTS_OF_NODES
+from aks_infiniband.validation.reports import CONDITION, EVENTS_OF_NODES
 
 _METADATA: Final = ["annotations", "finalizers", "labels", "ownerReferences"]
 _OTHERS: Final = f".status.conditions.filter(c, c.type != '{CONDITION}')"

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from aks_infiniband.validation.payload.checks import Threshold, make_check
+from aks_infiniband.validation.payload.checks import make_check
+from aks_infiniband.validation.payload.expectations import Threshold
 from aks_infiniband.validation.payload.report import SCHEMA_VERSION
 from aks_infiniband_cli.main import main
 from aks_infiniband_cli.report.page import plots_of

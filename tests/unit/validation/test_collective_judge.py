@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 from aks_infiniband.validation.payload import nccl_log
+from aks_infiniband.validation.payload.checks import shown_bytes
 from aks_infiniband.validation.payload.collective_judge import as_try, falls_short, judge_collective
-from aks_infiniband.validation.payload.rendering import shown_bytes
 
 from tests.unit.validation.collective_runs import EXPECTED, GIB, NODES, failure, judged, run
 

@@ -8,8 +8,8 @@ import pytest
 from aks_infiniband.diagnosis.view import View
 from aks_infiniband.validation.explanation import explain
 from aks_infiniband.validation.payload.api import packed
-from aks_infiniband.validation.payload.checks import make_check
-from aks_infiniband.validation.payload.rendering import passed, rows_of, table
+from aks_infiniband.validation.payload.checks import make_check, rows_of
+from aks_infiniband.validation.table import passed, table
 
 from tests.unit.diagnosis.views import HEALTHY, JOB, job, pod
 from tests.unit.diagnosis.views import said as said_of

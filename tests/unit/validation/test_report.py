@@ -4,9 +4,8 @@ import json
 from typing import Any
 
 import pytest
-from aks_infiniband.validation.payload.checks import Try, make_check
+from aks_infiniband.validation.payload.checks import Try, lines_of, make_check
 from aks_infiniband.validation.payload.judge import judge_pool
-from aks_infiniband.validation.payload.rendering import lines_of
 from aks_infiniband.validation.payload.report import (
     build_report,
     message_of,

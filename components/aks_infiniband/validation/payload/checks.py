@@ -1,9 +1,12 @@
-"""A check: what was looked at and where, what was expected, what was seen. And how a limit is judged."""
+"""A check: what was looked at and where, what was expected, what was seen; and how people read it."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, NamedTuple, TypedDict
+
+from .expectations import Threshold, limit_of
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -14,24 +17,6 @@ class Try(TypedDict):
 
     value: float | None
     error: str | None
-
-
-class Threshold(TypedDict, total=False):
-    """What a figure is judged by, and where that comes from: a row of the baselines, or what the user gave."""
-
-    unit: str
-    better: str
-    """higher or lower."""
-    expected: float | None
-    warn: float | None
-    fail: float | None
-    basis: str
-    source: str
-    message_bytes: int | None
-
-
-Thresholds = Mapping[str, Threshold]
-"""By figure; a figure without one is measured and not judged."""
 
 
 class Place(TypedDict, total=False):
@@ -125,42 +110,6 @@ def spread(values: Iterable[float]) -> str:
     return f"{ordered[0]:g}" if ordered[0] == ordered[-1] else f"{ordered[0]:g} to {ordered[-1]:g}"
 
 
-def less_is_better(figure: str, thresholds: Thresholds) -> bool:
-    """Whether less of a figure is better: as its threshold says, and without one for every latency."""
-    usual = "lower" if figure.endswith("latency") else "higher"
-    return thresholds.get(figure, {}).get("better", usual) == "lower"
-
-
-def falls_short(value: float, threshold: Threshold | None, level: str = "fail") -> bool:
-    """Whether a value is worse than a threshold's level, warn or fail; never where it has none."""
-    if threshold is None:
-        return False
-    limit = threshold.get("warn") if level == "warn" else threshold.get("fail")
-    if limit is None:
-        return False
-    return value < limit if threshold["better"] == "higher" else value > limit
-
-
-def verdict_on(value: float, threshold: Threshold | None) -> str:
-    """``pass``, ``warn`` or ``fail``; ``not judged`` without a threshold."""
-    if threshold is None:
-        return "not judged"
-    return next((level for level in ("fail", "warn") if falls_short(value, threshold, level)), "pass")
-
-
-def limit_of(threshold: Threshold, note: str | None = None, *, level: str = "fail") -> str | None:
-    """A threshold in words, such as `at least 380 Gb/s (quoted)`; None where it has no limit.
-
-    note: what stands in brackets instead of the threshold's basis. level: fail or warn; the other where it has none.
-    """
-    limits = [threshold.get("fail"), threshold.get("warn")]
-    limit = next((limit for limit in (limits if level == "fail" else limits[::-1]) if limit is not None), None)
-    if limit is None:
-        return None
-    word = "at least" if threshold["better"] == "higher" else "at most"
-    return f"{word} {limit:g} {threshold['unit']} ({note or threshold['basis']})"
-
-
 def severity(check: Check) -> int:
     """The order of checks, the worst first: 0 fail, 1 could not be measured, 2 warn; from 3 on no problem.
 
@@ -180,3 +129,77 @@ def is_problem(check: Check) -> bool:
 def is_worth_a_line(check: Check) -> bool:
     """Whether it is a problem, or is not judged and says why a figure is what it is."""
     return is_problem(check) or (check["verdict"] == "not judged" and bool(check["cause"]))
+
+
+class Row(NamedTuple):
+    """Checks of one name that say the same, with every node and device that they are of."""
+
+    check: str
+    verdict: str
+    places: Mapping[str, Sequence[str]]
+    expected: str
+    measured: str
+    cause: str
+
+
+def rows_of(checks: Sequence[Check]) -> list[Row]:
+    """The checks, the worst first; those that say the same of several nodes and devices are one row."""
+    rows: dict[tuple[str, str, str, str, str], dict[str, list[str]]] = {}
+    for check in sorted(checks, key=severity):
+        told = (as_text(check["expected"]), measured_text(check), check["cause"] or "")
+        places = rows.setdefault((check["check"], check["verdict"], *told), {})
+        node, device = check["node"] or "", check["device"]
+        if node or device:
+            places.setdefault(node, []).extend([device] if device else [])
+    return [Row(name, verdict, places, *told) for (name, verdict, *told), places in rows.items()]
+
+
+def lines_of(checks: Sequence[Check]) -> list[str]:
+    """What is worth a line, for each row: what was expected, what was seen, where, and the likely cause."""
+    lines = []
+    for row in rows_of([check for check in checks if is_worth_a_line(check)]):
+        seen = f"expected {row.expected}, measured {row.measured}"
+        at = f" on {where(row.places)}" if row.places else ""
+        lines.append(f"{row.verdict}: {row.check}{at}: {seen}{' - ' if row.cause else ''}{row.cause}")
+    return lines
+
+
+def where(places: Mapping[str, Sequence[str]], most: int | None = None) -> str:
+    """Nodes, each with its devices in brackets; of more names than the most, the first, the last and their number."""
+    if most and len(places) > most:
+        return _few(list(places), most)
+    texts = []
+    for node, devices in places.items():
+        names = _few(devices, most)
+        texts.append(f"{node} ({names})" if node and names else node or names)
+    return ", ".join(texts)
+
+
+def _few(names: Sequence[str], most: int | None) -> str:
+    if most and len(names) > most:
+        return f"{names[0]} to {names[-1]}, {len(names)} in all"
+    return ", ".join(names)
+
+
+def measured_text(check: Check) -> str:
+    """What was seen, with its unit, and the tries before the last."""
+    shown = as_text(check["measured"])
+    if check["measured"] is not None and check["unit"]:
+        shown += f" {check['unit']}"
+    earlier = [made["value"] for made in (check["tries"] or [])[:-1]]
+    return shown + (f" (before: {', '.join(as_text(value) for value in earlier)})" if earlier else "")
+
+
+def as_text(value: object) -> str:
+    """A value of a check as it is shown."""
+    if value is None:
+        return "nothing"
+    return json.dumps(value) if isinstance(value, (dict, list)) else str(value)
+
+
+def shown_bytes(count: int) -> str:
+    """A message size as people write it."""
+    for exponent, unit in ((30, "GiB"), (20, "MiB"), (10, "KiB")):
+        if count >= 1 << exponent:
+            return f"{count / (1 << exponent):g} {unit}"
+    return f"{count} B"

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .checks import Check, Threshold, Try, fails, judged, limit_of, make_check, not_measured, passes, verdict_on
+from .checks import Check, Try, fails, judged, make_check, not_measured, passes, shown_bytes
 from .collective_rank import SMALL_REPEATS
 from .collective_run import Collective, Run, Size
-from .expectations import CollectivePlan
+from .expectations import CollectivePlan, Threshold, limit_of, verdict_on
 from .nccl_log import INFINIBAND_DIRECT, INFINIBAND_STAGED, NONE, PEER_TO_PEER, SOCKETS, Evidence
 from .rank_failures import culprits
-from .rendering import shown_bytes
 
 JUDGED = "ring"
 _NO_WRONG = "no wrong element"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypedDict, cast
 
-from .checks import Threshold, Try
+from .checks import Try
+from .expectations import Threshold
 from .nccl_log import NONE, SOCKETS, Evidence, read_log, together, transport_name
 from .rank_failures import CAUSE, Failure, PlacedFailure
 

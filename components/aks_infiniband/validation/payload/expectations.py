@@ -1,10 +1,30 @@
-"""What a pool and every node of it have to show, as its pods are told: made by validation/expectations.py."""
+"""What a pool and every node of it have to show, as its pods are told, and how a limit is judged.
+
+The documents are made by validation/expectations.py.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal, TypedDict
 
-from .checks import Threshold, Thresholds
+
+class Threshold(TypedDict, total=False):
+    """What a figure is judged by, and where that comes from: a row of the baselines, or what the user gave."""
+
+    unit: str
+    better: str
+    """higher or lower."""
+    expected: float | None
+    warn: float | None
+    fail: float | None
+    basis: str
+    source: str
+    message_bytes: int | None
+
+
+Thresholds = Mapping[str, Threshold]
+"""By figure; a figure without one is measured and not judged."""
 
 
 class Accelerators(TypedDict):
@@ -59,3 +79,39 @@ class Expectations(TypedDict):
     tries: int
     collective: CollectivePlan | None
     not_measured: list[str]
+
+
+def less_is_better(figure: str, thresholds: Thresholds) -> bool:
+    """Whether less of a figure is better: as its threshold says, and without one for every latency."""
+    usual = "lower" if figure.endswith("latency") else "higher"
+    return thresholds.get(figure, {}).get("better", usual) == "lower"
+
+
+def falls_short(value: float, threshold: Threshold | None, level: str = "fail") -> bool:
+    """Whether a value is worse than a threshold's level, warn or fail; never where it has none."""
+    if threshold is None:
+        return False
+    limit = threshold.get("warn") if level == "warn" else threshold.get("fail")
+    if limit is None:
+        return False
+    return value < limit if threshold["better"] == "higher" else value > limit
+
+
+def verdict_on(value: float, threshold: Threshold | None) -> str:
+    """``pass``, ``warn`` or ``fail``; ``not judged`` without a threshold."""
+    if threshold is None:
+        return "not judged"
+    return next((level for level in ("fail", "warn") if falls_short(value, threshold, level)), "pass")
+
+
+def limit_of(threshold: Threshold, note: str | None = None, *, level: str = "fail") -> str | None:
+    """A threshold in words, such as `at least 380 Gb/s (quoted)`; None where it has no limit.
+
+    note: what stands in brackets instead of the threshold's basis. level: fail or warn; the other where it has none.
+    """
+    limits = [threshold.get("fail"), threshold.get("warn")]
+    limit = next((limit for limit in (limits if level == "fail" else limits[::-1]) if limit is not None), None)
+    if limit is None:
+        return None
+    word = "at least" if threshold["better"] == "higher" else "at most"
+    return f"{word} {limit:g} {threshold['unit']} ({note or threshold['basis']})"

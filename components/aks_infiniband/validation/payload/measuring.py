@@ -11,15 +11,13 @@ from . import collective, networks, rdma
 from .checks import Check, not_measured
 from .collective_judge import JUDGED, as_try, falls_short, judge_collective
 from .collective_run import Collective, NodeRun, Run
-from .contention import judge_contention
-from .counters import Counters, growth, judge_counters, read_counters
 from .expectations import CollectivePlan, Expectations
-from .facts import FactsByNode
+from .facts import Counters, FactsByNode, growth, judge_counters, read_counters
 from .narrowing import rails_of
 from .node_facts import near_cpus
 from .pairing import PORTS, carry_out, tasks_of
 from .process import Answer, Limits, Running
-from .rdma_judge import judge_coverage, judge_rdma, unmeasured
+from .rdma_judge import judge_contention, judge_coverage, judge_rdma, unmeasured
 from .rendezvous import Entry, Lead, Members, Results, Step
 from .report import Parts
 

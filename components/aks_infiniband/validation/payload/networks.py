@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from . import process
-from .checks import Check, Place, Threshold, Thresholds, falls_short, judged, verdict_on
+from .checks import Check, Place, judged
+from .expectations import Threshold, Thresholds, falls_short, verdict_on
 from .process import Answer, Limits, OutputError, Running
 from .rendezvous import Step
 from .report import Row

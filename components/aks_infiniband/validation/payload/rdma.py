@@ -12,7 +12,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypedDict
 
-from .checks import Thresholds, Try, falls_short, less_is_better
+from .checks import Try
+from .expectations import Thresholds, falls_short, less_is_better
 from .narrowing import End, Pair, Rails, further_pairs, outliers, rounds
 from .pairing import Task, tasks_of
 from .perftest import KINDS

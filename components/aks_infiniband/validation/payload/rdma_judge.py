@@ -1,4 +1,4 @@
-"""Checks of what the RDMA tools measured: who falls short of what, and why that may be."""
+"""Checks of what the RDMA tools measured: who falls short of what, why that may be, and what HCAs share."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from .checks import Check, Threshold, Thresholds, compared, falls_short, judged, not_measured, spread
+from .checks import Check, compared, judged, make_check, not_measured, passes, spread
+from .expectations import Threshold, Thresholds, falls_short
 from .facts import FactsByNode
-from .narrowing import Blame, End, Pair, blames
+from .narrowing import LEAST_SHARE, Blame, End, Pair, blames
 from .perftest import KINDS
 from .rdma import TIME_WAS_UP, Measured, PairTry, tries_of
 
@@ -35,6 +36,41 @@ def judge_coverage(measured: Measured, facts_by_node: FactsByNode) -> Check:
         "hca-state), or no other node has an Active HCA of the same rail (PCI address)"
     )
     return compared(_COVERAGE, len(seen), len(seen) - len(left), cause)
+
+
+_CONTENTION = "rdma-contention"
+_AS_ALONE = "as much side by side as alone"
+
+
+def judge_contention(measured: Measured, thresholds: Thresholds) -> list[Check]:
+    """What HCAs of one machine take from each other: a check for each figure that was measured on all rails at once.
+
+    It is never a failure, and no warning either: some machines are made so, and a pool that always warned would never
+    have figures to compare later ones with.
+    """
+    return [_contention(kind, measured, thresholds) for kind, pairs in measured.side_by_side.items() if pairs]
+
+
+def _contention(kind: str, measured: Measured, thresholds: Thresholds) -> Check:
+    (figure,) = KINDS[kind].figures
+    unit = thresholds.get(figure, {}).get("unit", "Gb/s")
+    beside = {pair: values[figure] for pair, values in measured.side_by_side[kind].items()}
+    last = {pair: measured.tries[kind][pair][-1] for pair in measured.good(kind) if pair in beside}
+    again = {pair: made["values"][figure] for pair, made in last.items() if made["values"] and not made["side_by_side"]}
+    alone = {pair: value for pair, value in again.items() if value > beside[pair] * (1 + LEAST_SHARE)}
+    if not alone:
+        return passes(_CONTENTION, _AS_ALONE, f"{spread(beside.values())} {unit}", device=figure)
+    # An end that was as good beside the others in another pair is not where they meet.
+    free = {end for pair in beside if pair not in alone for end in pair}
+    ends = [end for pair in alone for end in pair]
+    where = [end for end in ends if end not in free] or ends
+    nodes, devices = (sorted({end[part] for end in where}) for part in (0, 1))
+    cause = (
+        f"contention on {len(nodes)} nodes ({', '.join(nodes)}), of {', '.join(devices)}: alone each is good, so what "
+        "they share is not enough for all, which is a PCIe switch or the memory of the host"
+    )
+    shown = f"{spread(beside[pair] for pair in alone)} {unit} side by side, {spread(alone.values())} {unit} alone"
+    return make_check(_CONTENTION, "not judged", expected=_AS_ALONE, measured=shown, device=figure, cause=cause)
 
 
 _COVERAGE = "hcas-measured"

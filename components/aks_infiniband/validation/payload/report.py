@@ -8,12 +8,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
 from .api import compressed, decompressed, object_in, texts_of
-from .checks import Check, Thresholds, Try, is_problem, less_is_better, make_check, severity
+from .checks import Check, Try, is_problem, lines_of, make_check, severity
 from .collective_run import Collective
-from .counters import Counters
-from .expectations import Expectations
-from .facts import Facts, FactsByNode
-from .rendering import lines_of
+from .expectations import Expectations, Thresholds, less_is_better
+from .facts import Counters, Facts, FactsByNode
 
 SCHEMA_VERSION = 2
 REPORT_KEY = "report.json.gz"

@@ -7,11 +7,9 @@ from collections.abc import Sequence
 from typing import Any, TypedDict
 
 from ..api import Object
-from ..checks import Check, severity
-from ..counters import Counters
-from ..facts import Facts
+from ..checks import Check, lines_of, severity
+from ..facts import Counters, Facts
 from ..pod import shorten
-from ..rendering import lines_of
 
 KEY = "light-check.json.gz"
 """Key of the report in its ConfigMap."""
