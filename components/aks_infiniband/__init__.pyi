@@ -45,7 +45,7 @@ from .operators.nic_policy import NicClusterPolicy as NicClusterPolicy
 from .operators.nic_policy import NicClusterPolicyArgs as NicClusterPolicyArgs
 from .operators.nic_policy import NicNodePolicy as NicNodePolicy
 from .operators.nic_policy import NicNodePolicyArgs as NicNodePolicyArgs
-from .operators.nic_policy_spec import nic_policy_specs as nic_policy_specs
+from .operators.nic_policy import nic_policy_specs as nic_policy_specs
 from .operators.release import DriverUpgrade as DriverUpgrade
 from .operators.release import OperatorOptions as OperatorOptions
 from .resources.registry import Registry as Registry

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from aks_infiniband.operators.ipoib import ip_pool_spec, ipoib_network_spec, ipoib_networks
 from aks_infiniband.operators.network_operator import node_feature_rule_spec
-from aks_infiniband.operators.nic_policy_spec import nic_policy_specs
+from aks_infiniband.operators.nic_policy import nic_policy_specs
 from aks_infiniband.operators.release import DriverUpgrade, OperatorOptions
 from aks_infiniband.resources.registry import Registry
 

@@ -3,7 +3,7 @@
 Nothing here changes a cluster. What only one room can explain, such as a validation's report, that room hands in.
 """
 
-from aks_infiniband.diagnosis.azure_hook import azure_operation
+from aks_infiniband.diagnosis.azure import azure_operation
 from aks_infiniband.diagnosis.error_hook import Waiting, job_results, on_error
 from aks_infiniband.diagnosis.view import WaitingFor
 

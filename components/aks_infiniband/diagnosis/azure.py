@@ -1,8 +1,20 @@
-"""Errors of Azure Resource Manager: which pass by themselves, and what helps against the others."""
+"""Errors of Azure Resource Manager: the engine's hook tries again what passes by itself, and says what else helps.
 
+Verified in the engine's source, 3.259 (deploy/step.go, retries.go): an error hook is asked on create, update and
+delete, and True makes the engine call the provider's same operation again, at most 100 times. A create is called again
+as a create, though, and azure-native refuses to create what exists ("cannot create already existing resource"); the
+engine would then forget the resource that the first try had left. So a create is tried again only where Azure refused
+it at once.
+"""
+
+import asyncio
+import random
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
+from weakref import WeakKeyDictionary
+
+import pulumi
 
 from aks_infiniband.diagnosis.known_messages import AZURE_LASTING, AZURE_PASSING
 from aks_infiniband.diagnosis.view import Finding
@@ -24,6 +36,84 @@ _SPREADING: Final = re.compile(r"AuthorizationFailed.*virtualNetworks/subnets/|S
 "Troubleshoot Azure RBAC": up to 10 minutes; the words of aad-pod-identity pull request 550)."""
 _ASKED_TO_WAIT: Final = re.compile(r"try again after '?(\d+)'? seconds|retry after '?(\d+)'? seconds", re.IGNORECASE)
 """How Azure Resource Manager says when it takes the next request (Azure, "Throttling Resource Manager requests")."""
+
+MOST_RETRIES: Final = 20
+"""With the pauses below more than half an hour in all, longer than AKS works on one pool."""
+_MOST_FOR_A_ROLE: Final = 9
+"""With the pauses below about ten minutes, in which Azure makes a role known everywhere."""
+_FIRST_PAUSE_SECONDS: Final = 5.0
+_LONGEST_PAUSE_SECONDS: Final = 120.0
+_NAME: Final = "aks-infiniband-azure-operation"
+_ACCEPTED: Final = "error occurred:"
+"""How the engine begins the error of an operation that left a resource behind (plugin.InitError, a list of reasons)."""
+
+_hooks: WeakKeyDictionary[asyncio.AbstractEventLoop, pulumi.ErrorHook] = WeakKeyDictionary()
+"""The engine takes a hook's name once in a run; each run of a program has an event loop of its own."""
+
+
+def azure_operation(*before_create: pulumi.ResourceHook) -> pulumi.ResourceHookBinding:
+    """The resource option `hooks` of everything that is made in Azure.
+
+    before_create: hooks that run before it is made.
+
+    A conflict with another operation (409), throttling (429) and a role that has not spread yet (403) are tried again,
+    with pauses that double and vary, so that pools that met do not meet again; each time the log says what Azure said.
+    Everything else fails at once, with its cause and the next step where they are known. All resources share one hook:
+    the engine asks the hook of a resource that is no longer in the program by its name.
+    """
+    loop = asyncio.get_event_loop()
+    if loop not in _hooks:
+        _hooks[loop] = pulumi.ErrorHook(_NAME, _on_error)
+    return pulumi.ResourceHookBinding(before_create=[*before_create], on_error=[_hooks[loop]])
+
+
+async def _on_error(args: pulumi.ErrorHookArgs) -> bool:
+    """Returns whether the engine is to try again."""
+    newest, tries = args.errors[0].strip(), len(args.errors)
+    pause = pause_before_retry(args.errors, args.failed_operation, share=random.uniform(0.5, 1))  # noqa: S311  no secret
+    if pause is not None:
+        pulumi.log.warn(
+            f"{args.name}: Azure refuses to {args.failed_operation} it now: {newest}\n"
+            f"Trying again in {pause:.0f} s (retry {tries} of at most {_most(newest)})."
+        )
+        await asyncio.sleep(pause)
+        return True
+    if text := explanation(args):
+        pulumi.log.error(text)
+    return False
+
+
+def pause_before_retry(errors: Sequence[str], operation: str, *, share: float) -> float | None:
+    """Seconds before the next try; None for no further try.
+
+    errors: of all tries so far, the newest first.
+    operation: create, update or delete.
+    share: 0.5 to 1, of the full pause; chance makes it.
+    """
+    tries = len(errors)
+    if not tries or tries > _most(errors[0]) or not is_transient(errors[0]):
+        return None
+    if operation == "create" and _ACCEPTED in errors[0]:
+        return None
+    full = min(_FIRST_PAUSE_SECONDS * 2.0 ** (tries - 1), _LONGEST_PAUSE_SECONDS)
+    return max(full * share, asked_to_wait(errors[0]))
+
+
+def _most(error: str) -> int:
+    return _MOST_FOR_A_ROLE if is_spreading(error) else MOST_RETRIES
+
+
+def explanation(args: pulumi.ErrorHookArgs) -> str:
+    """The likely cause of a failure and the next command; empty where Azure's own words are all that is known."""
+    inputs: Mapping[str, Any] = args.new_inputs or args.old_inputs or {}
+    newest = args.errors[0] if args.errors else ""
+    name = inputs.get("agentPoolName") or args.name
+    lines = [f"Azure did not {args.failed_operation} {name}."]
+    if len(args.errors) > MOST_RETRIES:
+        lines.append(f"  - it was still busy after {MOST_RETRIES} retries; `pulumi up` goes on where this one stopped")
+    for finding in azure_findings(newest, inputs):
+        lines += finding.lines()
+    return "\n".join(lines) if len(lines) > 1 else ""
 
 
 def is_transient(message: str) -> bool:

@@ -14,11 +14,12 @@ from aks_infiniband.light_check.documents import (
     PRIORITY,
     cron_job_spec,
     exporter_spec,
+    policy_spec,
     pool_labels,
     program,
     report_name,
+    rules,
 )
-from aks_infiniband.light_check.rights import policy_spec, rules
 from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE, labels
 from aks_infiniband.resources.options import child_options
 from aks_infiniband.resources.registry import SOURCES, Registry

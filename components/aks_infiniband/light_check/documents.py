@@ -1,4 +1,4 @@
-"""The scheduled check as plain documents: a CronJob for each pool, and the exporter of the figures."""
+"""The scheduled check as plain documents: CronJobs, the exporter of the figures, and what its account may do."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -8,7 +8,7 @@ from aks_infiniband.facts.baselines import GivenThreshold
 from aks_infiniband.facts.pool import RDMA_SHARED_RESOURCE, Pool
 from aks_infiniband.facts.versions import VALIDATION_IMAGE
 from aks_infiniband.hosts.node_daemon import SMALL, UNPRIVILEGED
-from aks_infiniband.operators.nic_policy_spec import PODS_PER_NODE
+from aks_infiniband.operators.nic_policy import PODS_PER_NODE
 from aks_infiniband.resources.metadata import labels
 from aks_infiniband.resources.registry import Registry
 from aks_infiniband.validation.expectations import expectations
@@ -26,6 +26,7 @@ from aks_infiniband.validation.job import (
     pod_environment,
     podinfo_volume,
 )
+from aks_infiniband.validation.reports import CONDITION, EVENTS_OF_NODES
 from aks_infiniband.validation.validation_job import METADATA, security_context
 from aks_infiniband.workload.pods import one_pod_a_machine, pod_template_fragment
 
@@ -52,6 +53,8 @@ _KEEP_SECONDS: Final = 600
 Job that found no idle node."""
 _START_SECONDS: Final = 600
 """A run that could not begin within this time of its schedule is left out."""
+_METADATA: Final = ["annotations", "finalizers", "labels", "ownerReferences"]
+_OTHERS: Final = f".status.conditions.filter(c, c.type != '{CONDITION}')"
 _REPORTS: Final = "/var/lib/aks-infiniband/reports"
 
 
@@ -179,4 +182,44 @@ def exporter_spec(pools: Sequence[Pool], registry: Registry) -> dict[str, Any]:
         "replicas": 1,
         "selector": {"matchLabels": described},
         "template": {"metadata": {"labels": described}, "spec": pod},
+    }
+
+
+def rules(pools: Sequence[Pool], namespace: str) -> dict[str | None, list[Any]]:
+    """The account's rules by namespace, None for the whole cluster: it reads nodes, patches their status, creates
+    Events of them, and reads and patches its own ConfigMaps.
+    """
+
+    def rule(resource: str, *verbs: str, **more: Any) -> Any:
+        return {"api_groups": [""], "resources": [resource], "verbs": list(verbs), **more}
+
+    found = {
+        None: [rule("nodes", "get", "list"), rule("nodes/status", "patch")],
+        namespace: [rule("configmaps", "get", "patch", resource_names=list(map(report_name, pools)))],
+    }
+    found.setdefault(EVENTS_OF_NODES, []).append(rule("events", "create"))
+    return found
+
+
+def policy_spec(namespace: str) -> dict[str, Any]:
+    """The spec of a ValidatingAdmissionPolicy: of a node the account may change its own condition alone.
+
+    The right to patch nodes/status would otherwise be one to change labels, addresses and capacities of every node.
+    """
+    forbidden = {
+        "metadata": f"{_METADATA}.all(k, object.metadata[?k] == oldObject.metadata[?k])",
+        "status": "(object.status.map(k, k) + oldObject.status.map(k, k))"
+        ".all(k, k == 'conditions' || object.status[?k] == oldObject.status[?k])",
+        "other conditions": f"object{_OTHERS} == oldObject{_OTHERS}",
+    }
+    nodes = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["UPDATE"], "resources": ["nodes", "nodes/status"]}
+    account = f"request.userInfo.username == 'system:serviceaccount:{namespace}:{NAME}'"
+    return {
+        "failurePolicy": "Fail",
+        "matchConstraints": {"resourceRules": [nodes]},
+        "matchConditions": [{"name": "account", "expression": account}],
+        "validations": [
+            {"expression": same, "message": f"the scheduled check may not change a node's {what}"}
+            for what, same in forbidden.items()
+        ],
     }

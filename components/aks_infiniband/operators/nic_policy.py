@@ -1,18 +1,145 @@
-"""The Network Operator's policies: what it installs on all nodes with InfiniBand, and on the nodes of one pool."""
+"""The Network Operator's policies: what it installs on all nodes with InfiniBand, and on the nodes of one pool.
 
-from dataclasses import dataclass
+The NicClusterPolicy, one in a cluster, holds what all pools share. Where pools differ in their driver or their device
+plugin, only the NicNodePolicies of the pools that want it hold that section: the operator refuses a section that
+is in both kinds, and an ofedDriver in the cluster's policy would keep the device plugins off every node without an
+OFED pod for ever (Mellanox/network-operator v26.4.1, docs/heterogeneous-cluster-support.md and
+controllers/mofed_wait_labels.go). A NicNodePolicy selects nodes by labels that all hold, so there is one for a pool.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import pulumi
 import pulumi_kubernetes as kubernetes
 
 from aks_infiniband import diagnosis
-from aks_infiniband.operators.nic_policy_spec import NicPolicySpecs
+from aks_infiniband.facts import versions
+from aks_infiniband.facts.pool import RDMA_SHARED_RESOURCE, SRIOV_RESOURCE, Pool, node_affinity, tolerations
+from aks_infiniband.operators.network_operator import PRESENT
+from aks_infiniband.operators.release import DEFAULTS, OperatorOptions
 from aks_infiniband.resources import metadata
 from aks_infiniband.resources.options import WaitArgs, wait_annotations
+from aks_infiniband.resources.registry import Registry
+
+Spec = dict[str, Any]
 
 POLICY_NAME: Final = "nic-cluster-policy"
 """The only name that the operator looks at."""
+PODS_PER_NODE: Final = 63
+"""Pods of a node that share its HCAs (AKS InfiniBand guide, configs/nicclusterpolicy/rdma-shared-device-plugin)."""
+_SELECTORS: Final = {"vendors": ["15b3"], "linkTypes": ["infiniband"]}
+"""The link type keeps the Ethernet mlx5 device of accelerated networking out."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NicPolicySpecs:
+    """The specs of the policies that together serve all pools."""
+
+    pools: Sequence[Pool]
+    """All of them."""
+    cluster: Spec
+    """Of the NicClusterPolicy."""
+    nodes: Mapping[str, Spec]
+    """Of the NicNodePolicies, by pool; empty where all pools agree."""
+
+
+def nic_policy_specs(pools: Sequence[Pool], options: OperatorOptions = DEFAULTS) -> NicPolicySpecs:
+    """The specs for these pools, which are all that the cluster's policies are for."""
+    wanted = {pool.name: _sections(pool, options) for pool in pools}
+    first, *others = wanted.values()
+    shared = {key: spec for key, spec in first.items() if all(other.get(key) == spec for other in others)}
+    nodes = {
+        pool.name: _node_policy(pool, {key: spec for key, spec in wanted[pool.name].items() if key not in shared})
+        for pool in pools
+        if wanted[pool.name].keys() - shared.keys()
+    }
+    return NicPolicySpecs(pools=pools, cluster=_cluster_policy(pools, shared, options), nodes=nodes)
+
+
+def pool_sections(pool: Pool, options: OperatorOptions = DEFAULTS) -> Spec:
+    """Everything that both kinds of policy install on the pool's nodes. It depends on this pool alone."""
+    network = _secondary_network(options.registry) if pool.mode == "ipoib" else {}
+    return {**_sections(pool, options), **network}
+
+
+def _cluster_policy(pools: Sequence[Pool], shared: Mapping[str, Spec], options: OperatorOptions) -> Spec:
+    spec: Spec = {"nodeAffinity": node_affinity(pools, labels=PRESENT), **shared}
+    # NVIDIA publishes the telemetry service for amd64 only, and the affinity is one for all parts.
+    if all(pool.size.architecture == "amd64" for pool in pools):
+        spec["docaTelemetryService"] = options.registry.fields(versions.DOCA_TELEMETRY)
+    if any(pool.mode == "ipoib" for pool in pools):
+        spec |= _secondary_network(options.registry)
+    if tolerated := tolerations(pools):
+        spec["tolerations"] = tolerated
+    return spec
+
+
+def _node_policy(pool: Pool, sections: Mapping[str, Spec]) -> Spec:
+    spec: Spec = {"nodeSelector": dict(pool.node_selector), **sections}
+    if pool.tolerations:
+        spec["tolerations"] = list(pool.tolerations)
+    return spec
+
+
+def _sections(pool: Pool, options: OperatorOptions) -> dict[str, Spec]:
+    """The sections that a NicNodePolicy can hold, as this pool wants them."""
+    sections: dict[str, Spec] = {}
+    if pool.nic_driver == "doca-ofed":
+        sections["ofedDriver"] = _ofed_driver(options)
+    if pool.mode in ("rdma-shared", "ipoib"):
+        _, _, name = RDMA_SHARED_RESOURCE.partition("/")
+        shared = {"resourceName": name, "rdmaHcaMax": PODS_PER_NODE, "selectors": _SELECTORS}
+        sections["rdmaSharedDevicePlugin"] = _plugin(
+            versions.RDMA_SHARED_DEVICE_PLUGIN, {"configList": [shared]}, options.registry
+        )
+    if pool.mode == "sriov":
+        # No PCI address and no driver's name: they differ by size and by driver (field reports, B14).
+        prefix, _, name = SRIOV_RESOURCE.partition("/")
+        whole = {"resourcePrefix": prefix, "resourceName": name, "selectors": {**_SELECTORS, "isRdma": True}}
+        sections["sriovDevicePlugin"] = _plugin(
+            versions.SRIOV_DEVICE_PLUGIN, {"resourceList": [whole]}, options.registry
+        )
+    return sections
+
+
+def _ofed_driver(options: OperatorOptions) -> Spec:
+    """Probes and upgrade policy are those of the AKS InfiniBand guide (Azure/aks-rdma-infiniband, base policy)."""
+    image = versions.DOCA_DRIVER
+    return {
+        **options.registry.fields(replace(image, version=options.driver_version or image.version)),
+        "forcePrecompiled": False,
+        # Without it the module's loading races with the host's own blacklist (doca-driver-build issue 52).
+        "env": [
+            {
+                "name": "OFED_BLACKLIST_MODULES_FILE",
+                "value": "/host/etc/modprobe.d/blacklist-ofed-modules.conf",
+            }
+        ],
+        "upgradePolicy": options.upgrade.policy(),
+        "startupProbe": {"initialDelaySeconds": 10, "periodSeconds": 20},
+        "livenessProbe": {"initialDelaySeconds": 30, "periodSeconds": 30},
+        "readinessProbe": {"initialDelaySeconds": 10, "periodSeconds": 30},
+    }
+
+
+def _plugin(image: versions.Image, config: Mapping[str, Any], registry: Registry) -> Spec:
+    return {**registry.fields(image), "config": json.dumps(config, indent=2)}
+
+
+def _secondary_network(registry: Registry) -> Spec:
+    """Whereabouts left the operator with release 25.10, so NV-IPAM gives out the addresses (field reports, B17)."""
+    return {
+        "secondaryNetwork": {
+            "cniPlugins": registry.fields(versions.CNI_PLUGINS),
+            "multus": registry.fields(versions.MULTUS),
+            "ipoib": registry.fields(versions.IPOIB_CNI),
+        },
+        # Its webhook needs cert-manager.
+        "nvIpam": {**registry.fields(versions.NV_IPAM), "enableWebhook": False},
+    }
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,7 +18,7 @@ from aks_infiniband.operators import charts
 from aks_infiniband.operators.gpu_operator import gpu_operator_values, is_gpu_pool
 from aks_infiniband.operators.ipoib import Network, ipoib_networks
 from aks_infiniband.operators.network_operator import network_operator_values
-from aks_infiniband.operators.nic_policy_spec import NicPolicySpecs, nic_policy_specs, pool_sections
+from aks_infiniband.operators.nic_policy import NicPolicySpecs, nic_policy_specs, pool_sections
 from aks_infiniband.operators.release import SYSTEM_POOL, DriverUpgrade, OperatorOptions
 from aks_infiniband.resources.registry import PULL_SECRET, Registry
 from aks_infiniband.stack.resolve_azure import azure_cluster_args

@@ -17,8 +17,7 @@ from aks_infiniband.operators.charts import ChartSource
 from aks_infiniband.operators.gpu_operator import GpuOperatorArgs
 from aks_infiniband.operators.ipoib import IpoibNetworkArgs, Network
 from aks_infiniband.operators.network_operator import NetworkOperatorArgs
-from aks_infiniband.operators.nic_policy import NicClusterPolicyArgs, NicNodePolicyArgs
-from aks_infiniband.operators.nic_policy_spec import NicPolicySpecs
+from aks_infiniband.operators.nic_policy import NicClusterPolicyArgs, NicNodePolicyArgs, NicPolicySpecs
 from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE
 from aks_infiniband.resources.registry import Registry
 from aks_infiniband.stack.azure_cluster import AzureClusterArgs

@@ -1,11 +1,11 @@
 """What is expected of a pool, computed from the catalogue: the data by which the payload judges."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any, Final, cast
 
 from aks_infiniband.facts.baselines import FIGURES, Baseline, GivenThreshold
-from aks_infiniband.facts.baselines.choice import baselines_of, thresholds
+from aks_infiniband.facts.baselines.choice import baselines_of, threshold, thresholds
 from aks_infiniband.facts.catalog.machine import MachineSize
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.validation.options import Sweep, Through
@@ -157,18 +157,10 @@ def for_ring(row: Baseline, size: MachineSize) -> Baseline:
 def _threshold(
     pool: Pool, figure: str, transport: str, given: Mapping[str, GivenThreshold] | None
 ) -> dict[str, Any] | None:
-    own = (given or {}).get(figure)
     row = next((row for row in baselines_of(pool.size) if _is_of(row, figure, transport, pool.node_count)), None)
-    if row is None and own is None:
-        return None
     if row and transport == "infiniband" and figure == "all-reduce":
         row = for_ring(row, pool.size)
-    kind = FIGURES[figure]
-    published = {**asdict(row), "vm_sizes": list(row.vm_sizes)} if row else {"message_bytes": None}
-    found: dict[str, Any] = {"unit": kind.unit, "better": kind.better, **published}
-    if own is not None:
-        found |= {"warn": own.warn, "fail": own.fail, "basis": "given", "source": "the stack file"}
-    return found
+    return threshold(figure, row, (given or {}).get(figure))
 
 
 def _is_of(row: Baseline, figure: str, transport: str, node_count: int) -> bool:

@@ -26,9 +26,8 @@ def table(checks: Sequence[Check], *, most_rows: int | None = None) -> list[str]
     lines = _aligned(_HEAD, widths) if shown else []
     for row, texts in zip(shown, cells[1:], strict=True):
         lines += _aligned(texts, widths)
-        lines += textwrap.wrap(
-            row.cause and "likely cause: " + row.cause, _WIDTH, initial_indent="  ", subsequent_indent="    "
-        )
+        cause = row.cause and f"likely cause: {row.cause}"
+        lines += textwrap.wrap(cause, _WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
     return [*lines, f"and {len(rows) - len(shown)} rows more"] if len(rows) > len(shown) else lines
 
 

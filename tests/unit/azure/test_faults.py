@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import pytest
 import yaml
-from aks_infiniband.diagnosis.azure_hook import pause_before_retry
+from aks_infiniband.diagnosis.azure import pause_before_retry
 
 from rehearsal.azure import access
 from rehearsal.azure.late_door import CLOSED, late_door

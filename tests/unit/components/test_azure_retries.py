@@ -5,9 +5,8 @@ from typing import Any
 
 import pulumi
 import pytest
-from aks_infiniband.diagnosis import azure_hook, azure_operation
-from aks_infiniband.diagnosis.azure import azure_findings, is_transient
-from aks_infiniband.diagnosis.azure_hook import MOST_RETRIES, explanation, pause_before_retry
+from aks_infiniband.diagnosis import azure, azure_operation
+from aks_infiniband.diagnosis.azure import MOST_RETRIES, azure_findings, explanation, is_transient, pause_before_retry
 
 BUSY = (
     'Status=409 Code="OperationNotAllowed" Message="Operation is not allowed: Another agentpool operation (nodepool1 - '
@@ -118,7 +117,7 @@ def test_pools_that_met_do_not_meet_again(monkeypatch: pytest.MonkeyPatch) -> No
         pauses.append(seconds)
 
     monkeypatch.setattr(asyncio, "sleep", sleep)
-    answers = [asyncio.run(azure_hook._on_error(failed(*[BUSY] * 6))) for _ in range(20)]
+    answers = [asyncio.run(azure._on_error(failed(*[BUSY] * 6))) for _ in range(20)]
     assert all(answers)
     assert len(set(pauses)) > 10
     assert all(60 <= pause <= 120 for pause in pauses)
@@ -144,8 +143,8 @@ def test_a_creation_that_azure_had_accepted_is_not_created_again() -> None:
 def test_every_retry_is_told_with_what_azure_said(monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[str] = []
     monkeypatch.setattr(pulumi.log, "warn", lambda text, **_: said.append(text))
-    monkeypatch.setattr(azure_hook, "_FIRST_PAUSE_SECONDS", 0.001)
-    assert asyncio.run(azure_hook._on_error(failed(BUSY, operation="delete"))) is True
+    monkeypatch.setattr(azure, "_FIRST_PAUSE_SECONDS", 0.001)
+    assert asyncio.run(azure._on_error(failed(BUSY, operation="delete"))) is True
     (text,) = said
     assert "rdma-ndh100: Azure refuses to delete it now: Status=409" in text
     assert "nodepool1 - Creating" in text
@@ -155,7 +154,7 @@ def test_every_retry_is_told_with_what_azure_said(monkeypatch: pytest.MonkeyPatc
 def test_the_last_failure_says_how_often_it_was_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[str] = []
     monkeypatch.setattr(pulumi.log, "error", lambda text, **_: said.append(text))
-    assert asyncio.run(azure_hook._on_error(failed(*[BUSY] * (MOST_RETRIES + 1)))) is False
+    assert asyncio.run(azure._on_error(failed(*[BUSY] * (MOST_RETRIES + 1)))) is False
     (text,) = said
     assert f"still busy after {MOST_RETRIES} retries" in text
 
@@ -163,7 +162,7 @@ def test_the_last_failure_says_how_often_it_was_tried(monkeypatch: pytest.Monkey
 def test_of_what_is_not_known_nothing_is_said_but_azures_own_words(monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[str] = []
     monkeypatch.setattr(pulumi.log, "error", lambda text, **_: said.append(text))
-    assert asyncio.run(azure_hook._on_error(failed("something else", inputs={}))) is False
+    assert asyncio.run(azure._on_error(failed("something else", inputs={}))) is False
     assert said == []
 
 

@@ -11,8 +11,8 @@ from aks_infiniband.operators.nic_policy import (
     NicClusterPolicyArgs,
     NicNodePolicy,
     NicNodePolicyArgs,
+    nic_policy_specs,
 )
-from aks_infiniband.operators.nic_policy_spec import nic_policy_specs
 from aks_infiniband.operators.release import DriverUpgrade, OperatorOptions
 from aks_infiniband.resources.registry import Registry
 

@@ -16,7 +16,7 @@ from aks_infiniband import (
 from aks_infiniband.operators.charts import ValuesError
 from aks_infiniband.operators.gpu_operator import gpu_operator_values
 from aks_infiniband.operators.network_operator import network_operator_values, node_feature_rule_spec
-from aks_infiniband.operators.nic_policy_spec import nic_policy_specs
+from aks_infiniband.operators.nic_policy import nic_policy_specs
 from aks_infiniband.operators.release import OperatorOptions
 from aks_infiniband.resources.registry import Registry
 from pulumi import ResourceOptions

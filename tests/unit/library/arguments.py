@@ -6,7 +6,7 @@ from typing import Any
 
 from aks_infiniband import OrdinaryPool, load
 from aks_infiniband.operators import ipoib
-from aks_infiniband.operators.nic_policy_spec import nic_policy_specs
+from aks_infiniband.operators.nic_policy import nic_policy_specs
 
 from tests.some_pools import HBV4, pool
 from tests.unit.library.public import named

@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.hosts.node_daemon import UNPRIVILEGED
-from aks_infiniband.light_check.documents import cron_job_spec, exporter_spec, idle_node
-from aks_infiniband.light_check.rights import rules
+from aks_infiniband.light_check.documents import cron_job_spec, exporter_spec, idle_node, rules
 from aks_infiniband.resources.registry import Registry
 
 from tests.some_pools import pool

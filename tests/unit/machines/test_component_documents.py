@@ -13,7 +13,7 @@ from aks_infiniband.hosts.peermem import peermem, peermem_pools
 from aks_infiniband.operators.gpu_operator import gpu_operator_values
 from aks_infiniband.operators.ipoib import ip_pool_spec, ipoib_network_spec, ipoib_networks
 from aks_infiniband.operators.network_operator import PRESENT, node_feature_rule_spec
-from aks_infiniband.operators.nic_policy_spec import nic_policy_specs
+from aks_infiniband.operators.nic_policy import nic_policy_specs
 
 from rehearsal.machines.hardware.device_plugins import shared_rdma, sriov
 from rehearsal.machines.hardware.inventory import Machine

@@ -121,6 +121,12 @@ def test_a_table_fits_eighty_columns_and_no_cell_runs_over_four_lines() -> None:
     assert " ".join(" ".join(lines[told:]).split()).endswith(cause.strip())
 
 
+def test_no_name_is_broken_in_a_cause() -> None:
+    names = [f"aks-hbv4-11339140-vmss{index:06}" for index in range(9)]
+    text = "\n".join(table([check(cause=f"it falls short with {' and '.join(names)}")]))
+    assert set(names) <= set(text.split())
+
+
 def test_what_passed_is_one_line() -> None:
     checks = [check("shm", "pass", cause=None), check("hca-count", "pass", cause=None)]
     assert table(checks) == []

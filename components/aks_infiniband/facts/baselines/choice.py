@@ -72,16 +72,14 @@ def baselines_of(size: MachineSize) -> list[Baseline]:
     return [*published, *computed_floors(size)]
 
 
-def threshold(rows: Sequence[Baseline], figure: str, given: GivenThreshold | None = None) -> dict[str, Any] | None:
-    """The limits of a figure, as JSON-able data: from the stack file, else from the figure's first row.
+def threshold(figure: str, row: Baseline | None, given: GivenThreshold | None = None) -> dict[str, Any] | None:
+    """The limits of a figure, as JSON-able data: from the stack file, else from a row of the figure.
 
     None where there is neither: the figure is then measured but not judged.
     """
-    kind = FIGURES[figure]
-    row = next((row for row in rows if row.figure == figure), None)
     if row is None and given is None:
         return None
-    found: dict[str, Any] = {"unit": kind.unit, "better": kind.better}
+    found: dict[str, Any] = {"unit": FIGURES[figure].unit, "better": FIGURES[figure].better}
     if row is not None:
         found |= {name: value for name, value in asdict(row).items() if name not in ("figure", "vm_sizes")}
         found["vm_sizes"] = list(row.vm_sizes)
@@ -93,7 +91,7 @@ def threshold(rows: Sequence[Baseline], figure: str, given: GivenThreshold | Non
 def thresholds(
     size: MachineSize, figures: Sequence[str], given: Mapping[str, GivenThreshold] | None = None
 ) -> dict[str, dict[str, Any]]:
-    """The thresholds of several figures; figures without a threshold are left out."""
-    rows = baselines_of(size)
-    found = {figure: threshold(rows, figure, (given or {}).get(figure)) for figure in figures}
+    """The thresholds of several figures, each by its first row; figures without a threshold are left out."""
+    first = {row.figure: row for row in reversed(baselines_of(size))}
+    found = {figure: threshold(figure, first.get(figure), (given or {}).get(figure)) for figure in figures}
     return {figure: bounds for figure, bounds in found.items() if bounds is not None}
