@@ -1,7 +1,12 @@
 """`python -m rehearsal`."""
 
 import sys
+import tempfile
 
-from rehearsal.cli import main
+# The SDK wants a folder for temporary files when it is imported, and /tmp may be full or read-only. A command takes its
+# run folder.
+tempfile.tempdir = "."
+
+from rehearsal.cli import main  # noqa: E402
 
 sys.exit(main())

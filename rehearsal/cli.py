@@ -5,6 +5,7 @@ import json
 import shlex
 import signal
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -120,6 +121,7 @@ def _up(chosen: argparse.Namespace, console: Console) -> int:
     )
     rehearsal.check_files()
     with the_only_command(rehearsal.run):
+        tempfile.tempdir = str(rehearsal.run.root)
         return _up_alone(chosen, rehearsal, Progress(console=console))
 
 

@@ -89,7 +89,9 @@ class ControlPlane:
                 stdout=subprocess.PIPE,
                 stderr=log,  # a kept cluster must not hold the command's own open, which may be a pipe
                 cwd=PROJECT,
-                env=reaching_loopback(os.environ) | dict(environment or {}) | {ENVIRONMENT_VARIABLE: str(run.root)},
+                env=reaching_loopback(os.environ)
+                | dict(environment or {})
+                | {ENVIRONMENT_VARIABLE: str(run.root), "TMPDIR": str(run.temporary)},
                 start_new_session=True,  # a terminal's Ctrl-C goes to the command alone, and it decides
             )
         control_plane = cls(run, supervisor)

@@ -136,8 +136,9 @@ class Engine:
             **_THRIFT,
             **self.environment,
             "PATH": path,
-            # A container runs as users that no passwd knows, and the engine writes down who asked.
+            # A container runs as users that no passwd knows, and the engine writes down who asked, and where they live.
             "USER": inherited.get("USER") or str(os.getuid()),
+            "HOME": inherited.get("HOME") or str(self.folder / "home"),
             # The provider writes kubeconfigs there: neither a small /tmp nor its other users are to matter.
             "TMPDIR": str(self.folder / "tmp"),
             "PULUMI_HOME": str(self.folder / "home"),

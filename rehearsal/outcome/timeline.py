@@ -1,5 +1,6 @@
 """The timeline of a rehearsal's update, drawn by the command line."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +15,8 @@ def draw(console: Console, *, result: Path, state: Path, folder: Path) -> None:
     """
     command = [str(Path(sys.executable).with_name("aks-infiniband")), "timeline"]
     files = ["--result", str(result), "--state", str(state), "--out", str(folder)]
-    drawn = subprocess.run([*command, *files], capture_output=True, text=True, check=False)
+    environment = {**os.environ, "TMPDIR": str(folder)}  # what draws wants one where the user has no home
+    drawn = subprocess.run([*command, *files], capture_output=True, text=True, check=False, env=environment)
     if drawn.returncode:
         console.print(drawn.stderr.strip(), style="yellow", markup=False, highlight=False)
     else:

@@ -85,6 +85,11 @@ class RunFolder:
         return self.root / "pulumi"
 
     @property
+    def temporary(self) -> Path:
+        """What the parts write for a moment, keys among it: neither a small /tmp nor its other users are to matter."""
+        return self.root / "tmp"
+
+    @property
     def result(self) -> Path:
         """The result of the rehearsal, for other programs."""
         return self.root / "result.json"
@@ -142,7 +147,9 @@ class RunFolder:
                 shutil.rmtree(entry)
             else:
                 entry.unlink()
-        for folder in (self.pki, self.logs, self.etcd, self.azure, self.machines, self.pulumi, self.ready):
+        for folder in (
+            self.pki, self.logs, self.etcd, self.azure, self.machines, self.pulumi, self.ready, self.temporary,
+        ):  # fmt: skip
             folder.mkdir(mode=0o700)
 
     def read_run_json(self) -> dict[str, Any]:

@@ -38,7 +38,10 @@ def root() -> Path:
     if setting:
         return Path(setting).expanduser().absolute()
     own = os.environ.get("XDG_CACHE_HOME", "")
-    caches = Path(own) if Path(own).is_absolute() else Path("~/.cache").expanduser()
+    try:
+        caches = Path(own) if Path(own).is_absolute() else Path("~/.cache").expanduser()
+    except RuntimeError:  # nobody knows this user's home
+        return PROJECT / ".tools"
     return caches / "aks-infiniband" / "tools"
 
 

@@ -12,25 +12,27 @@ import psutil
 
 from rehearsal.control_plane import ENVIRONMENT_VARIABLE
 from rehearsal.tools.paths import PROJECT
+from tests.rehearsal.poor_place import DEAD_PROXY, command_in
 
 from .conftest import SPEED
 
 LIMIT_SECONDS = 300.0
-DEAD_PROXY = "http://127.0.0.1:9"
 UP = ("--speed", str(SPEED))
 
 
-def rehearse(checkout: Path, *arguments: str) -> "subprocess.Popen[bytes]":
+def rehearse(checkout: Path, *arguments: str, poor: Path | None = None) -> "subprocess.Popen[bytes]":
     """Start a command in a session of its own, as a terminal does; it prints into the file `output`.
 
     Behind a proxy that answers nobody, with Python's output unbuffered: neither may make a difference.
+    poor: a folder; the command runs where it may write nothing else, and where little is allowed (poor_place.py).
     """
+    command = [sys.executable, "-m", "rehearsal", "--project", str(checkout), *arguments]
     left_out = {ENVIRONMENT_VARIABLE, "no_proxy", "NO_PROXY"}
     environment = {key: value for key, value in os.environ.items() if key not in left_out}
     environment |= {"http_proxy": DEAD_PROXY, "https_proxy": DEAD_PROXY, "PYTHONUNBUFFERED": "1"}
     with (checkout / "output").open("ab") as output:
         return subprocess.Popen(
-            [sys.executable, "-m", "rehearsal", "--project", str(checkout), *arguments],
+            command if poor is None else command_in(poor, *command),
             cwd=PROJECT,
             env=environment,
             stdout=output,

@@ -70,12 +70,20 @@ def test_the_engine_asks_no_proxy_for_loopback_and_takes_what_a_program_says_in_
     assert environment["TMPDIR"] == str(tmp_path / "tmp"), "whoever else is on this machine, and however small its /tmp"
 
 
-@pytest.mark.parametrize(("given", "expected"), [("somebody", "somebody"), ("", str(os.getuid()))])
+@pytest.mark.parametrize(
+    ("name", "given", "expected"),
+    [
+        ("USER", "somebody", "somebody"),
+        ("USER", "", str(os.getuid())),
+        ("HOME", "/home/somebody", "/home/somebody"),
+        ("HOME", "", "{folder}/home"),
+    ],
+)
 def test_the_engine_knows_who_asks_also_where_no_passwd_has_the_user(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: str, expected: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, given: str, expected: str
 ) -> None:
-    monkeypatch.setenv("USER", given)
+    monkeypatch.setenv(name, given)
     engine = Engine(
         project=tmp_path, folder=tmp_path, stack="dev", bin_folders=[], environment={}, log=tmp_path / "log"
     )
-    assert engine.environ()["USER"] == expected
+    assert engine.environ()[name] == expected.format(folder=tmp_path)

@@ -4,6 +4,7 @@ import json
 import shutil
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from rehearsal.cli import RUNS
 from rehearsal.control_plane import ControlPlane, ControlPlaneError, RunFolder, client
 from rehearsal.tools.paths import PROJECT
 from tests.rehearsal.control_plane.asking import LIMIT_S, failure_of
+from tests.rehearsal.poor_place import REFUSED, command_in
 
 PROGRAM = PROJECT / "tests/rehearsal/stacks/program"
 
@@ -57,3 +59,63 @@ def test_a_disk_that_fills_up_meanwhile_is_named_before_what_died_of_it(
     supervisor.stdin.close()
     supervisor.wait(LIMIT_S)
     assert said == f"the disk of {tmp_path} is full: make room there. etcd was ended by SIGABRT"
+
+
+def run_poor(folder: Path, *command: str, room: int = 0) -> "subprocess.CompletedProcess[str] | None":
+    """Run a command where little is allowed; None, and a warning, where this kernel lets nobody make such a place."""
+    folder.mkdir(exist_ok=True)
+    line = command_in(folder, *command, room=room)
+    done = subprocess.run(line, cwd=PROJECT, capture_output=True, text=True, check=False)
+    if REFUSED not in done.stderr:
+        return done
+    # A test that passes has to prove something: what needs no namespace holds all the same.
+    warnings.warn(f"NOT PROVEN on this machine: {REFUSED}", stacklevel=2)
+    assert "Traceback" not in done.stdout + done.stderr
+    return None
+
+
+not_proven_is_shown = pytest.mark.filterwarnings("always:NOT PROVEN")
+
+
+@not_proven_is_shown
+def test_in_the_poor_place_nothing_works_but_to_write_in_its_folder(tmp_path: Path) -> None:
+    """The rehearsals that pass there prove nothing where this does not hold."""
+    done = run_poor(tmp_path / "folder", "proofs")
+    if done is not None:
+        assert json.loads(done.stdout) == {
+            "the user's name": "KeyError",
+            "the home folder": "RuntimeError",
+            "capabilities": "",
+            "a user namespace": "Operation not permitted",
+            "another computer": "Network is unreachable",
+            "a file in the checkout": "Read-only file system",
+            "a file in /tmp": "Read-only file system",
+            "a file in TMPDIR": "No space left on device",
+            "a file in the folder": "works",
+        }, done.stderr
+
+
+@not_proven_is_shown
+@pytest.mark.parametrize(
+    ("room", "said"),
+    [
+        (0, "rehearsal: Read-only file system ({runs}/one)"),
+        (8192, "rehearsal: No space left on device"),
+        (
+            100 << 20,
+            "rehearsal: the disk of {runs}/one has 99 MB left, and a rehearsal takes up to 300: make room there",
+        ),
+    ],
+    ids=["read-only", "full", "almost full"],
+)
+def test_where_no_rehearsal_has_room_one_sentence_says_so(tmp_path: Path, room: int, said: str) -> None:
+    checkout = shutil.copytree(PROGRAM, tmp_path / "checkout")
+    (checkout / RUNS).mkdir()
+    up = [sys.executable, "-m", "rehearsal", "--project", str(checkout), "up", "one"]
+    done = run_poor(checkout / RUNS if room else tmp_path / "elsewhere", *up, room=room)
+    if done is not None:
+        *begun, last = done.stdout.splitlines()
+        assert (done.returncode, done.stderr, last[: len(said.format(runs=checkout / RUNS))]) == (
+            1, "", said.format(runs=checkout / RUNS),
+        )  # fmt: skip
+        assert len(begun) <= 1

@@ -135,3 +135,13 @@ def test_a_cache_that_others_may_write_to_is_not_used(built: Path, tmp_path: Pat
     (tmp_path / part).chmod(mode)
     assert not cache.complete(built)
     assert f"chmod go-w {tmp_path / part}" in (cache.distrust(tmp_path / part) or "")
+
+
+def test_a_user_whose_home_nobody_knows_has_the_tools_in_the_checkout(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nobody(_: int) -> None:
+        raise KeyError
+
+    for name in ("HOME", "XDG_CACHE_HOME", cache.VARIABLE):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("pwd.getpwuid", nobody)
+    assert cache.root() == PROJECT / ".tools"
