@@ -5,6 +5,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE
+
 from aks_infiniband_cli.console import CommandError
 
 if TYPE_CHECKING:  # importing it takes a second
@@ -17,6 +19,12 @@ def declare_cluster(parser: argparse.ArgumentParser) -> None:
     """Add the flags that name a cluster."""
     parser.add_argument("--kubeconfig", metavar="FILE", help=f"the cluster; default: $KUBECONFIG, else {_DEFAULT}")
     parser.add_argument("--context", help="of the kubeconfig; default: its current one")
+
+
+def declare_namespace(parser: argparse.ArgumentParser) -> None:
+    """Add the flag that names whose validations count: in another namespace whoever runs pods could have made them."""
+    of_program = f"where the program has its validations; default: {SYSTEM_NAMESPACE}"
+    parser.add_argument("--namespace", default=SYSTEM_NAMESPACE, metavar="NAME", help=of_program)
 
 
 def kubeconfig_of(given: argparse.Namespace) -> "KubeconfigFile":

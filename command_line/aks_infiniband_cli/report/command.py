@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from aks_infiniband_cli.console import FINE, FOUND, Answer, Command, at_work
+from aks_infiniband_cli.kubeconfig import declare_namespace
 
 
 def declare_report(report: argparse.ArgumentParser) -> None:
@@ -19,6 +20,7 @@ def declare_report(report: argparse.ArgumentParser) -> None:
     source.add_argument("--outputs", metavar="FILE", help="what `pulumi stack output --json` prints; - is stdin")
     source.add_argument("--kubeconfig", type=Path, metavar="FILE", help="a cluster whose ConfigMaps have the reports")
     report.add_argument("--context", help="of the kubeconfig; default: its current one")
+    declare_namespace(report)
     report.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="where the files go")
 
 
@@ -29,7 +31,7 @@ def report(given: argparse.Namespace) -> Answer:
 
     with at_work("Reading the reports and drawing"):
         if given.kubeconfig is not None:
-            found = sources.from_cluster(given.kubeconfig, given.context)
+            found = sources.from_cluster(given.kubeconfig, given.context, namespace=given.namespace)
         else:
             found = sources.from_outputs(_text(given.outputs))
         files = [str(path) for path in write(found, given.out)]

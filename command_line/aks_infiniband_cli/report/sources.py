@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from aks_infiniband.resources.metadata import labels
+from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE, labels
 from aks_infiniband.validation.reports import SCHEMA_VERSION, report_in
 
 from aks_infiniband_cli.console import CommandError
@@ -37,19 +37,22 @@ def from_outputs(text: str) -> Reports:
     return _checked({name: report for name, report in found.items() if isinstance(report, dict)}, "the stack's outputs")
 
 
-def from_cluster(kubeconfig: Path, context: str | None = None) -> Reports:
-    """The reports in the ConfigMaps of a cluster, of all namespaces. Raises NoReportsError."""
+def from_cluster(kubeconfig: Path, context: str | None = None, *, namespace: str = SYSTEM_NAMESPACE) -> Reports:
+    """The reports in the ConfigMaps of the validations' namespace: elsewhere anybody may have written one.
+
+    Raises NoReportsError.
+    """
     from lightkube import Client, KubeConfig  # noqa: PLC0415 a second of start-up that only a cluster is worth
     from lightkube.resources.core_v1 import ConfigMap  # noqa: PLC0415
 
     config = KubeConfig.from_file(kubeconfig).get(context_name=context)
     client = Client(config=config)
     found: Reports = {}
-    for config_map in client.list(ConfigMap, namespace="*", labels=_LABELS):
+    for config_map in client.list(ConfigMap, namespace=namespace, labels=_LABELS):
         report = report_in(config_map.to_dict())
         if report is not None:
             found[str(report.get("pool"))] = dict(report)
-    return _checked(found, f"the cluster of {kubeconfig}")
+    return _checked(found, f"namespace {namespace} of the cluster of {kubeconfig}")
 
 
 def _checked(found: Reports, where: str) -> Reports:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 from rich.console import Group
 
 from aks_infiniband_cli.console import FINE, FOUND, Answer, Command, at_work, uncut
-from aks_infiniband_cli.kubeconfig import declare_cluster, kubeconfig_of
+from aks_infiniband_cli.kubeconfig import declare_cluster, declare_namespace, kubeconfig_of
 
 if TYPE_CHECKING:
     from aks_infiniband_cli.rollout.gate import Rollout
@@ -17,6 +17,7 @@ _SCHEMA_VERSION: Final = 1
 def declare(parser: argparse.ArgumentParser) -> None:
     """Add the flags of `rollout`."""
     declare_cluster(parser)
+    declare_namespace(parser)
     kinds = "whose driver changes, the HCAs' or the GPUs'; default: nic"
     parser.add_argument("--driver", choices=("nic", "gpu"), default="nic", help=kinds)
     how = parser.add_mutually_exclusive_group()
@@ -38,7 +39,8 @@ def rollout(given: argparse.Namespace) -> Answer:
     file = kubeconfig_of(given)
     with at_work(f"Reading the cluster of context {file.context}") as say:
         if not given.release and not given.back:
-            return _answer(gate.roll_out(file.kubeconfig, DRIVERS[given.driver], given.first, say))
+            driver, namespace = DRIVERS[given.driver], given.namespace
+            return _answer(gate.roll_out(file.kubeconfig, driver, given.first, say, namespace=namespace))
         try:
             let_go = gate.let_go_when_back if given.back else gate.let_go
             released = let_go(connected(file.kubeconfig))

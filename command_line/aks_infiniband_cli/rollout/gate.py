@@ -45,15 +45,15 @@ class Rollout:
     """What was measured; None where the node did not get the driver."""
 
 
-def roll_out(kubeconfig: str, driver: Driver, wanted: str | None, say: Say) -> Rollout:
+def roll_out(kubeconfig: str, driver: Driver, wanted: str | None, say: Say, *, namespace: str) -> Rollout:
     """Hold back every node but one, wait until that one has another driver, measure it, and judge.
 
-    wanted: the first node; None: an idle one. Nodes that are held stay so, whatever ends this. Raises CommandError
-    where no driver rolls out by itself, no two nodes of a pool are idle, an earlier rollout holds nodes, or the cluster
-    cannot be asked.
+    wanted: the first node; None: an idle one. namespace: of the validations. Nodes that are held stay so, whatever
+    ends this. Raises CommandError where no driver rolls out by itself, no two nodes of a pool are idle, an earlier
+    rollout holds nodes, or the cluster cannot be asked.
     """
     client = connected(kubeconfig)
-    validations, nodes, pods = read_cluster(client)
+    validations, nodes, pods = read_cluster(client, namespace)
     try:
         _refuse(client, nodes, driver)
         loaded = driver.loaded(pods)
@@ -197,7 +197,7 @@ def _await_driver(client: Client, validation: Deployed, driver: Driver, first: s
 
 def _measured(cluster: Cluster, validation: Deployed, driver: Driver, first: str, say: Say) -> Pool:
     """The first node with one that is held. Raises CommandError where they are not idle."""
-    _, nodes, pods = read_cluster(cluster.client)
+    _, nodes, pods = read_cluster(cluster.client, validation.namespace)
     # A node that is held waits for its upgrade for ever; that is no reason against it here.
     ready = [{**node, "metadata": {**node["metadata"], "labels": _without(driver.state, node)}} for node in nodes]
     idle, left_out = choose(ready, pods, validation, wanted=(), include_busy=False)

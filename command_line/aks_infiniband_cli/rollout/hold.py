@@ -43,7 +43,7 @@ def held(nodes: Iterable[Object]) -> list[Held]:
     found = list[Held]()
     for node in nodes:
         driver, _, first = str((node["metadata"].get("annotations") or {}).get(MARK, "")).partition(" ")
-        if first:
+        if first and driver in DRIVERS:
             found.append(Held(node=node, driver=DRIVERS[driver], first=first))
     return found
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from aks_infiniband_cli.console import FINE, FOUND, Answer, Command, at_work
-from aks_infiniband_cli.kubeconfig import declare_cluster, kubeconfig_of
+from aks_infiniband_cli.kubeconfig import declare_cluster, declare_namespace, kubeconfig_of
 
 if TYPE_CHECKING:
     from aks_infiniband_cli.validate.looking import Wish
@@ -24,6 +24,7 @@ def _limit(text: str) -> tuple[str, float]:
 def declare(parser: argparse.ArgumentParser) -> None:
     """Add the flags of `validate`."""
     declare_cluster(parser)
+    declare_namespace(parser)
     add: Callable[..., object] = parser.add_argument
     add("--pool", action="append", default=[], metavar="NAME", help="measure this pool; more than once for several")
     add("--node", action="append", default=[], metavar="NAME", help="measure this node; more than once for several")
@@ -72,6 +73,7 @@ def _wish(given: argparse.Namespace) -> "Wish":
         limits=limits,
         against=_text(given.against) if given.against else None,
         cordon=given.cordon,
+        namespace=given.namespace,
     )
 
 

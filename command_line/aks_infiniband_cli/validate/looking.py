@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from aks_infiniband.diagnosis.collect import connect
 from aks_infiniband.facts.baselines import FIGURES
+from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE
 from httpx2 import HTTPError
 from lightkube import Client
 from lightkube.resources.batch_v1 import Job
@@ -22,7 +23,7 @@ from aks_infiniband_cli.validate.run import Cluster, Measured, Say, measure
 _REQUEST_SECONDS = 30.0
 _REPORTS = {**LABELS, "app.kubernetes.io/component": "report"}
 _NONE = (
-    "no stack has left a validation in this cluster: validation.mode is off, or an older release has deployed it. "
+    "no stack has left a validation in namespace {}: validation.mode is off, or an older release has deployed it. "
     "`pulumi up` with this release and mode enforce or warn leaves one"
 )
 _ALL_LEFT_OUT = "every node is left out"
@@ -40,6 +41,8 @@ class Wish:
     against: str | None = None
     """The text of an earlier report."""
     cordon: bool = False
+    namespace: str = SYSTEM_NAMESPACE
+    """Of the validations."""
 
 
 def validated(kubeconfig: str, wish: Wish, say: Say) -> Found:
@@ -52,7 +55,7 @@ def validated(kubeconfig: str, wish: Wish, say: Say) -> Found:
         raise CommandError(f"no figure is called {', '.join(unknown)}; there are {', '.join(FIGURES)}")
     before = earlier(wish.against) if wish.against is not None else None
     cluster = Cluster(client=connected(kubeconfig), kubeconfig=kubeconfig)
-    validations, nodes, pods = read_cluster(cluster.client)
+    validations, nodes, pods = read_cluster(cluster.client, wish.namespace)
     chosen = _pools(validations, nodes, wish)
     missing = [pool for pool in chosen if before is not None and pool not in before]
     if missing:
@@ -82,7 +85,7 @@ def validated(kubeconfig: str, wish: Wish, say: Say) -> Found:
 def uncordoned(kubeconfig: str, wish: Wish) -> Found:
     """Uncordon those of the nodes that were asked for, else of all. Raises CommandError as `validated` does."""
     client = connected(kubeconfig)
-    validations, nodes, _ = read_cluster(client)
+    validations, nodes, _ = read_cluster(client, wish.namespace)
     if wish.pools or wish.nodes:
         chosen = _pools(validations, nodes, wish)
         of_pools = [node for validation in chosen.values() for node in nodes_of(nodes, validation)]
@@ -104,11 +107,14 @@ def connected(kubeconfig: str) -> Client:
         raise CommandError(f"the kubeconfig cannot be used: {type(error).__name__}: {error}") from error
 
 
-def read_cluster(client: Client) -> tuple[dict[str, Deployed], Sequence[Object], Sequence[Object]]:
-    """The validations by pool, all nodes and all pods. Raises CommandError where they cannot be read."""
+def read_cluster(client: Client, namespace: str) -> tuple[dict[str, Deployed], Sequence[Object], Sequence[Object]]:
+    """The validations by pool, all nodes and all pods. Raises CommandError where they cannot be read.
+
+    namespace: of the validations. Elsewhere anybody may have made what looks like one, to have nodes cordoned.
+    """
     try:
-        jobs = [found.to_dict() for found in client.list(Job, namespace="*", labels=LABELS)]
-        reports = [found.to_dict() for found in client.list(ConfigMap, namespace="*", labels=_REPORTS)]
+        jobs = [found.to_dict() for found in client.list(Job, namespace=namespace, labels=LABELS)]
+        reports = [found.to_dict() for found in client.list(ConfigMap, namespace=namespace, labels=_REPORTS)]
         nodes = [found.to_dict() for found in client.list(Node)]
         pods = [found.to_dict() for found in client.list(Pod, namespace="*", chunk_size=500)]
     except HTTPError as error:
@@ -119,7 +125,7 @@ def read_cluster(client: Client) -> tuple[dict[str, Deployed], Sequence[Object],
 def _pools(validations: Mapping[str, Deployed], nodes: Sequence[Object], wish: Wish) -> dict[str, Deployed]:
     """The pools that were asked for, or those of the nodes that were."""
     if not validations:
-        raise CommandError(_NONE)
+        raise CommandError(_NONE.format(wish.namespace))
     strange = [pool for pool in wish.pools if pool not in validations]
     if strange:
         raise CommandError(f"there is no validation of pool {', '.join(strange)}; there are {', '.join(validations)}")

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from aks_infiniband.resources.metadata import labels
+from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE, labels
 from aks_infiniband.validation.payload.api import packed
 from aks_infiniband.validation.payload.report import SCHEMA_VERSION
 from aks_infiniband_cli.main import main
@@ -35,18 +35,25 @@ def config_map(name: str, namespace: str, component: str, texts: dict[str, str])
     return ConfigMap(metadata=metadata, **left)
 
 
-def test_reports_are_found_in_every_namespace_and_nothing_else_is_taken_for_one(tmp_path: Path) -> None:
+def test_reports_are_found_where_validations_are_and_what_anybody_wrote_elsewhere_is_not_taken_for_one(
+    tmp_path: Path,
+) -> None:
     with ControlPlane.start(tmp_path / "run", parts=CONTROL_PLANE_ONLY) as control_plane:
         client = Client(config=KubeConfig.from_file(control_plane.kubeconfig), trust_env=False)
         with pytest.raises(NoReportsError, match="no validation has left a report"):
             from_cluster(control_plane.kubeconfig)
-        of_any_version = (("aks-infiniband", "hb", "report.json.gz"), ("other", "hx", "report.json"))
-        for namespace, pool, key in of_any_version:
+        for namespace in (SYSTEM_NAMESPACE, "team"):
             client.create(Namespace(metadata=ObjectMeta(name=namespace)))
+        of_any_version = (
+            (SYSTEM_NAMESPACE, "hb", "report.json.gz"), (SYSTEM_NAMESPACE, "hx", "report.json"),
+            ("team", "forged", "report.json.gz"),
+        )  # fmt: skip
+        for namespace, pool, key in of_any_version:
             data = {key: json.dumps({**REPORT, "pool": pool}), "node.a.json.gz": "{}"}
             client.create(config_map(f"{pool}-validation-report", namespace, "report", data))
             client.create(config_map(f"{pool}-validate", namespace, "validate", {key: "no report"}))
             client.create(config_map(f"{pool}-empty", namespace, "report", {}))
         assert list(from_cluster(control_plane.kubeconfig)) == ["hb", "hx"]
+        assert list(from_cluster(control_plane.kubeconfig, namespace="team")) == ["forged"], "where one says so"
         assert main(["report", "--kubeconfig", str(control_plane.kubeconfig), "--out", str(tmp_path / "page")]) == 0
     assert "Standard_HB176rs_v4" in (tmp_path / "page" / "report.html").read_text()

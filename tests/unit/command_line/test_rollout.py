@@ -40,7 +40,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
             assert len(only.nodes) == 2
             return {"ndh100": Measured(report=measured)}
 
-        def read(client: Any) -> Any:
+        def read(client: Any, _: str) -> Any:
             return {"ndh100": validation()}, [i.to_dict() for i in client.list(Node)], client.pods()
 
         monkeypatch.setattr(gate, "connected", lambda _: cluster)
@@ -107,6 +107,12 @@ def test_back_waits_for_the_old_driver_on_the_first_node_and_drains_no_other(run
 
 def test_where_no_node_is_held_nothing_is_waited_for(run: Any) -> None:
     assert run(Cluster(node("a")), "--back", code=0)["released"] == []
+
+
+def test_a_node_with_a_mark_that_this_command_does_not_write_is_not_released(run: Any) -> None:
+    stranger = node("a")
+    stranger["metadata"]["annotations"] = {MARK: "another first"}
+    assert run(Cluster(stranger), "--release", code=0)["released"] == []
 
 
 def test_another_operator_is_measured_where_it_changes_the_drivers_pod_and_says_what_it_changed_elsewhere(

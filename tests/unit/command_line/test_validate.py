@@ -3,17 +3,30 @@
 import io
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE
 from aks_infiniband_cli.console import CommandError
 from aks_infiniband_cli.main import main
 from aks_infiniband_cli.validate import cordon, looking, rendering, run
 from aks_infiniband_cli.validate.comparison import changes, earlier
 from httpx2 import ConnectError, HTTPError
+from lightkube.resources.batch_v1 import Job
 from rich.console import Console
 
-from tests.unit.command_line.validations import ACCEPTED, RUN, found_in, kubeconfig_in, node, pod, report, validation
+from tests.unit.command_line.validations import (
+    ACCEPTED,
+    RUN,
+    found_in,
+    job_of,
+    kubeconfig_in,
+    node,
+    pod,
+    report,
+    validation,
+)
 
 PROJECT = Path(__file__).parents[3]
 
@@ -46,12 +59,30 @@ def test_only_nodes_that_a_check_fails_on_are_cordoned() -> None:
     assert cordon.failing(found) == {"a": "c-fail"}
 
 
+class Everything:
+    """A client of a cluster with validations in two namespaces: the program's, and one that a team has made."""
+
+    def list(self, kind: Any, *, namespace: str | None = None, **_: Any) -> list[Any]:
+        forged, own = job_of(), job_of(made="2026-11-01T08:00:00Z")
+        for job, place in ((forged, "team"), (own, SYSTEM_NAMESPACE)):
+            job["metadata"]["namespace"] = place
+        jobs = [job for job in (forged, own) if namespace in ("*", job["metadata"]["namespace"])]
+        return [SimpleNamespace(to_dict=lambda job=job: job) for job in (jobs if kind is Job else [])]
+
+
+def test_what_a_team_has_made_to_look_like_a_validation_is_none() -> None:
+    """It would be measured by the team's pods, and its word would have nodes cordoned."""
+    (found,) = looking.read_cluster(Everything(), SYSTEM_NAMESPACE)[0].values()  # type: ignore[arg-type]
+    assert found.namespace == SYSTEM_NAMESPACE
+    assert looking.read_cluster(Everything(), "another")[0] == {}  # type: ignore[arg-type]
+
+
 @pytest.fixture
 def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """A cluster with one idle pool of two nodes, in which nobody measures."""
     kubeconfig = kubeconfig_in(tmp_path)
     read: Any = ({"ndh100": validation()}, [node("a"), node("b")], [])
-    monkeypatch.setattr(looking, "read_cluster", lambda _: read)
+    monkeypatch.setattr(looking, "read_cluster", lambda *_: read)
     monkeypatch.setattr(looking, "measure", lambda *_: pytest.fail("nobody asked for that"))
     return ["validate", "--kubeconfig", str(kubeconfig)]
 
@@ -77,7 +108,7 @@ def test_a_pool_that_nobody_can_measure_does_not_pass(
     cluster: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     busy = ({"ndh100": validation()}, [node("a")], [pod("p", "a", rdma__shared_ib="1")])
-    monkeypatch.setattr(looking, "read_cluster", lambda _: busy)
+    monkeypatch.setattr(looking, "read_cluster", lambda *_: busy)
     monkeypatch.setattr(looking, "measure", lambda *_: {})
     assert main(cluster) == 1
     assert "pool ndh100: not measured" in capsys.readouterr().out
