@@ -144,8 +144,8 @@ class Engine:
             "PULUMI_HOME": str(self.folder / "home"),
             "PULUMI_BACKEND_URL": f"file://{self.folder / 'backend'}",
             "PULUMI_CONFIG_PASSPHRASE_FILE": str(self.folder / "passphrase"),
+            # Every plugin is here already; the engine must not look for one elsewhere, nor for a newer engine.
             "PULUMI_SKIP_UPDATE_CHECK": "1",
-            # Every plugin is here already; the engine must not look for one elsewhere.
             "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
             # The flag --event-log is one of the engine's debugging commands.
             "PULUMI_DEBUG_COMMANDS": "1",
@@ -155,7 +155,6 @@ class Engine:
         """Make the backend and the stack where they are not yet there, and give the stack's salt.
 
         plugins: folder of the providers that were built, in the layout of the engine's own.
-
         The stack is made beside the project, because the engine writes its salt into the stack file it finds.
         """
         (self.folder / "tmp").mkdir(parents=True, exist_ok=True)

@@ -77,7 +77,9 @@ class Registries:
         scheme, _, challenge = response.headers.get("WWW-Authenticate", "").partition(" ")
         if response.status_code == httpx2.codes.UNAUTHORIZED and scheme.lower() == "bearer":
             wanted = parse_keqv_list(parse_http_list(challenge))
-            given = self._client.get(wanted.pop("realm"), params=wanted).raise_for_status().json()
+            if not (realm := wanted.pop("realm")).startswith("https://"):  # such as a service of this machine
+                raise ValueError(f"its tokens are at {realm!r}")
+            given = self._client.get(realm, params=wanted).raise_for_status().json()
             token = given.get("token") or given["access_token"]
             response = self._client.get(url, headers={**headers, "Authorization": f"Bearer {token}"})
         return response.raise_for_status().json()

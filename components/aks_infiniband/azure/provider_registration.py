@@ -19,6 +19,8 @@ from aks_infiniband.azure.feature import PROVIDER_NAMESPACE
 _VERSION: Final = {"api-version": "2021-04-01"}
 """Of Microsoft.Resources, assumed: nothing was sent to Azure."""
 _TIMEOUT_SECONDS: Final = 60.0
+_SHOWN_CHARACTERS: Final = 1000
+"""Of an answer: Azure's own are shorter, but a proxy on the way may answer with a page."""
 _PAUSES: Final = (0.0, 5.0, 20.0)
 """Seconds before each try. What may pass is tried again: throttling, Azure's own errors, the network."""
 
@@ -60,17 +62,20 @@ async def _post(provider: str, token: str) -> tuple[str, bool]:
         headers = {"Authorization": f"Bearer {token}"}
         async with httpx2.AsyncClient(base_url=resource_manager(token), timeout=_TIMEOUT_SECONDS) as client:
             answer = await client.post(f"{provider}/register", params=_VERSION, headers=headers)
-    except (httpx2.TransportError, httpx2.InvalidURL, ValueError, LookupError) as error:
+    except (httpx2.TransportError, httpx2.InvalidURL, ValueError, LookupError, TypeError) as error:
         return f"{type(error).__name__}: {error}", isinstance(error, httpx2.TransportError)
     passes = answer.is_server_error or answer.status_code == httpx2.codes.TOO_MANY_REQUESTS
-    return "" if answer.is_success else f"{answer.status_code} {answer.text}", passes
+    return "" if answer.is_success else f"{answer.status_code} {answer.text[:_SHOWN_CHARACTERS]}", passes
 
 
 def resource_manager(token: str) -> str:
     """The address of the Azure Resource Manager that takes a token: its audience, which follows azure-native's cloud.
 
-    Raises ValueError or LookupError for what is no such token.
+    Raises ValueError, LookupError or TypeError for what is no such token.
     """
     audience = str(json.loads(base64.urlsafe_b64decode(token.split(".")[1] + "=="))["aud"]).rstrip("/")
+    address = httpx2.URL(audience)
+    if address.scheme != "https" and address.host != "127.0.0.1":  # where a rehearsal's answers
+        raise ValueError(f"the login's token is for {audience}, and goes to no address without https")
     # The older name of the same (azure-identity, _internal/interactive.py, _DEFAULT_AUTHENTICATE_SCOPES).
     return audience.replace(".core.windows.net", ".azure.com").replace("management.core.", "management.")

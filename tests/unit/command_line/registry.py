@@ -15,11 +15,13 @@ Reply = tuple[int, Any, Mapping[str, str]]
 class Registry:
     """It has every image for amd64 and arm64, and those whose tag names an architecture for that alone.
 
-    refusals: status by repository and tag, as a pattern. only: the architectures that there are, likewise.
+    refusals: status by repository and tag, as a pattern. only: the architectures that there are, likewise. tokens:
+    where it sends for a token; empty: to itself.
     """
 
     refusals: dict[str, int] = field(default_factory=dict)
     only: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    tokens: str = ""
     asked: list[str] = field(default_factory=list)
 
     def answer(self, path: str, query: str, asked: Mapping[str, str]) -> Reply:
@@ -32,7 +34,8 @@ class Registry:
         repository, kind, tag = found.groups()
         scope = f"repository:{repository}:pull"
         if asked.get("Authorization") != f"Bearer for {scope}":
-            realm = f'Bearer realm="https://{asked["Host"]}/token",service="loopback",scope="{scope}"'
+            tokens = self.tokens or f"https://{asked['Host']}/token"
+            realm = f'Bearer realm="{tokens}",service="loopback",scope="{scope}"'
             return 401, {"errors": [{"code": "UNAUTHORIZED"}]}, {"WWW-Authenticate": realm}
         if kind == "blobs":
             return 200, {"os": "linux", "architecture": tag.removeprefix("sha256:")}, {}

@@ -150,6 +150,15 @@ def test_where_a_registry_does_not_tell_the_image_is_not_checked(
     assert "docker manifest inspect" in lines[PYTORCH]["remedy"]
 
 
+def test_a_registry_sends_nobody_to_what_a_service_of_this_machine_hands_out(checked: Checked, arm: Arm) -> None:
+    """It would be sent on to the registry, as the token that it has asked for."""
+    arm.registry.tokens = "http://169.254.169.254/metadata/identity"
+    code, lines = checked("-s", "dev")
+    assert code == 0
+    found = "nvcr.io does not answer as a registry: ValueError: its tokens are at 'http://169.254.169.254/metadata/identity'"
+    assert (lines[PYTORCH]["state"], lines[PYTORCH]["found"]) == ("not checked", found)
+
+
 def test_a_registry_that_cannot_be_reached_from_here_may_be_from_the_nodes(
     checked: Checked, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -89,7 +89,14 @@ def token_for(audience: str) -> str:
 
 @pytest.mark.parametrize(
     ("token", "words"),
-    [(token_for("http://127.0.0.1:1/"), "ConnectError"), ("opaque", "IndexError"), (token_for("00-11"), "Protocol")],
+    [
+        (token_for("http://127.0.0.1:1/"), "ConnectError"),
+        ("opaque", "IndexError"),
+        ("header.W10.signature", "TypeError"),
+        (token_for("00-11"), "is for 00-11, and goes to no address without https"),
+        (token_for("http://management.azure.com"), "goes to no address without https"),
+        (token_for("http://127.0.0.1:443@management.azure.com"), "goes to no address without https"),
+    ],
 )
 def test_what_cannot_be_asked_is_warned_of_and_stops_nothing(register: Register, token: str, words: str) -> None:
     told, (warned,) = register(token=token)
@@ -109,6 +116,12 @@ def test_what_cannot_be_asked_is_warned_of_and_stops_nothing(register: Register,
 def test_the_address_is_that_of_the_cloud_that_azure_native_is_configured_for(before: str, host: str) -> None:
     for audience in (before, host):
         assert resource_manager(token_for(f"https://management.{audience}/")) == f"https://management.{host}"
+
+
+def test_a_page_that_a_proxy_answers_is_not_shown_whole(register: Register, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_SHOWN_CHARACTERS", 9)
+    _, (warned,) = register({"code": "AuthorizationFailed", "first": 1})
+    assert len(warned.partition("403 ")[2].partition("\nIf nobody")[0]) == 9
 
 
 def test_the_hook_runs_before_an_infiniband_pool_is_made_and_at_no_other_time(deploy: Deploy) -> None:
