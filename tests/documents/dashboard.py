@@ -1,12 +1,14 @@
-"""Draws docs/dashboard.png: the Grafana dashboard in a Grafana that runs, over six hours of made metrics.
+"""Draws docs/dashboard.png: the Grafana dashboard in a Grafana that runs, over six hours of metrics.
 
 `python -m tests.documents.dashboard http://127.0.0.1:3000`, the URL of a Grafana on this machine that nobody has to log
 in to (GF_AUTH_ANONYMOUS_ENABLED=true, GF_AUTH_ANONYMOUS_ORG_ROLE=Admin) and that has no data source yet. prometheus,
 promtool, chromium and pngquant are taken from the PATH (Debian's packages). The dashboard is the one that the component
 declares.
 
-Two nodes of a pool with eight HCAs and GPUs each. Two hours before the end an HCA has symbol errors and trains to half
-its rate, and the scheduled check says so; an hour later a GPU has an Xid.
+Two nodes of a pool with eight HCAs and GPUs each: a job of matrix products, half an hour without one, and a job that
+copies memory. Two hours before the end an HCA has symbol errors and trains to half its rate, and the scheduled check
+says so; an hour later a GPU has an Xid. What a GPU shows was recorded on an H200, with which labels on a node of
+Kubernetes (tests/field_recordings/metrics.yaml); the rest, and when what happens, is made up.
 """
 
 import json
@@ -22,6 +24,8 @@ from urllib.request import Request, urlopen
 
 from aks_infiniband.observability.dashboard import dashboard
 
+from tests.unit.field_recordings.recordings import recordings
+
 _PICTURE: Final = Path(__file__).parents[2] / "docs" / "dashboard.png"
 _STEP: Final = 30
 _HOURS: Final = 6
@@ -30,7 +34,10 @@ _FULL: Final = 5e10
 _PROMETHEUS: Final = "127.0.0.1:19090"
 _SIZE: Final = "1500,2860"
 """Pixels: as high as the dashboard."""
-_NODES: Final = [f"aks-ndh100-31415926-vmss00000{number}" for number in (0, 1)]
+_NODES: Final = [f"aks-ndh200-31415926-vmss00000{number}" for number in (0, 1)]
+_PHASES: Final = {each["phase"]: each for each in recordings()["h200-second-by-second"]["figures"]}
+_CHECKED: Final = 379.96e9 / 8
+"""ib_write_bw between two ND96isr_H200_v5, in bytes a second (tests/field_recordings/measurements.yaml)."""
 _BAD: Final = (1, 3)
 """The node and the HCA."""
 
@@ -39,11 +46,11 @@ def samples(at: float, left: float) -> Iterator[tuple[str, dict[str, Any], float
     """Metric, labels and value, with `left` seconds to go."""
     run = _HOURS * 3600 - left
     late = max(0.0, 7200 - left)
-    busy = 0.0 if 9000 < left < 10800 else 1.0
+    phase = "memory" if left <= 9000 else "idle" if left < 10800 else "matrix"
     worked = run - min(1800, max(0, 10800 - left))
     for node, name in enumerate(_NODES):
-        hcas = {"job": "aks-infiniband-hcas", "pool": "ndh100", "node": name}
-        check = {"job": "aks-infiniband-light-check", "pool": "ndh100", "node": name}
+        hcas = {"job": "aks-infiniband-hcas", "pool": "ndh200", "node": name}
+        check = {"job": "aks-infiniband-light-check", "pool": "ndh200", "node": name}
         yield "aks_infiniband_expected_hcas", hcas, 8
         yield "aks_infiniband_expected_rate_bytes_per_second", hcas, _FULL
         yield "aks_infiniband_light_check_node_healthy", check, 0 if node == _BAD[0] and late > 600 else 1
@@ -62,25 +69,35 @@ def samples(at: float, left: float) -> Iterator[tuple[str, dict[str, Any], float
             yield "node_infiniband_port_errors_received_total", port, 0
             yield "node_infiniband_link_downed_total", port, 1 if slow else 0
             device = {**check, "device": f"mlx5_{place}"}
-            found = 0.49 * _FULL if slow and late > 600 else 0.985 * _FULL - 1e8 * place
+            found = _CHECKED / 2 if slow and late > 600 else _CHECKED - 1e8 * place
             yield "aks_infiniband_light_check_write_bandwidth_bytes_per_second", device, found
-            yield from _gpu(name, place, busy, run, xid=node == 1 and place == 5 and left < 3600)
+            yield from _gpu(name, place, phase, int(run) // _STEP, xid=node == 1 and place == 5 and left < 3600)
         grown = 60 if node == _BAD[0] and late > 600 else 0
         device = {**check, "device": "mlx5_3", "counter": "symbol_error"}
         yield "aks_infiniband_light_check_errors", device, grown
 
 
-def _gpu(node: str, gpu: int, busy: float, run: float, *, xid: bool) -> Iterator[tuple[str, dict[str, Any], float]]:
-    labels = {"job": "aks-infiniband-gpus", "node": node, "gpu": gpu}
-    wave = sin(run / 600 + gpu)
-    yield "DCGM_FI_DEV_GPU_UTIL", labels, busy * (96 + 3 * wave)
-    yield "DCGM_FI_PROF_PIPE_TENSOR_ACTIVE", labels, busy * (0.42 + 0.05 * wave)
-    yield "DCGM_FI_DEV_FB_USED", labels, 1200 + busy * (70000 + 800 * wave)
-    yield "DCGM_FI_DEV_POWER_USAGE", labels, 115 + busy * (540 + 25 * wave)
-    yield "DCGM_FI_DEV_GPU_TEMP", labels, 33 + busy * (26 + 3 * wave + gpu % 3)
-    told = {"err_code": 48, "err_msg": "Double Bit ECC Error"} if xid else {"err_code": 0, "err_msg": "No Error"}
-    yield "DCGM_FI_DEV_XID_ERRORS", {**labels, **told}, 48 if xid else 0
+def _gpu(node: str, gpu: int, phase: str, turn: int, *, xid: bool) -> Iterator[tuple[str, dict[str, Any], float]]:
+    """A GPU at a time: each shows another second of the phase than its neighbours."""
+    recorded = _PHASES[phase]
+    second = (turn + 3 * gpu) % len(recorded["watts"])
+    labels = gpu_labels(node, gpu, pod=None if phase == "idle" else f"{phase}-0")
+    yield "DCGM_FI_DEV_GPU_UTIL", labels, recorded["utilization"][second]
+    yield "DCGM_FI_PROF_PIPE_TENSOR_ACTIVE", labels, recorded["tensor"] / 100
+    yield "DCGM_FI_DEV_FB_USED", labels, recorded["memory_mib"][second]
+    yield "DCGM_FI_DEV_POWER_USAGE", labels, recorded["watts"][second]
+    yield "DCGM_FI_DEV_GPU_TEMP", labels, recorded["celsius"][second]
     yield "DCGM_FI_DEV_UNCORRECTABLE_REMAPPED_ROWS", labels, 1 if xid else 0
+    if xid:
+        yield "DCGM_FI_DEV_XID_ERRORS", {**labels, "err_code": 48, "err_msg": "Double Bit ECC Error"}, 48
+
+
+def gpu_labels(node: str, gpu: int, *, pod: str | None) -> dict[str, Any]:
+    """Labels of a GPU's figures: the monitor's, the exporter's, and those of the pod that has the GPU."""
+    named = {"gpu": gpu, "UUID": f"GPU-{node[-1]}{gpu}", "pci_bus_id": f"00000000:{gpu + 1:02}:00.0"}
+    known = {"device": f"nvidia{gpu}", "modelName": "NVIDIA H200", "DCGM_FI_DRIVER_VERSION": "580.159.04"}
+    labels = {"job": "aks-infiniband-gpus", "node": node, **named, **known, "Hostname": node}
+    return labels if pod is None else {**labels, "container": "main", "namespace": "ml", "pod": pod, "pod_uid": ""}
 
 
 def write_blocks(folder: Path) -> None:
