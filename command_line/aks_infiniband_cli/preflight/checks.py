@@ -1,5 +1,6 @@
 """Each check: from what a stack needs and what Azure says to a line. Pure functions."""
 
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -100,19 +101,25 @@ def quota(needs: Needs, offers: Mapping[str, Offer], usages: Mapping[str, Usage]
 
 def _quota(name: str, vcpus: int, region: str, usages: Mapping[str, Usage], subscription_id: str) -> Line:
     check = f"quota {name}"
-    usage = next((usage for known, usage in usages.items() if known.lower() == name.lower()), None)
-    if usage is None:
+    known = next((known for known in usages if _spelled(known) == _spelled(name)), None)
+    if known is None:
         return Line(check=check, state="not checked", found=f"Azure names no quota {name} in {region}")
+    usage = usages[known]
     found = f"{vcpus} vCPUs wanted, {usage.current} of {usage.limit} in use in {region}"
     short = usage.current + vcpus - usage.limit
     if short <= 0:
         return Line(check=check, state="pass", found=found)
     scope = f"/subscriptions/{subscription_id}/providers/Microsoft.Compute/locations/{region}"
     request = (
-        f"ask for {usage.current + vcpus}: az quota update --resource-name {name} --scope {scope} "
+        f"ask for {usage.current + vcpus}: az quota update --resource-name {shlex.quote(known)} --scope {scope} "
         f"--limit-object value={usage.current + vcpus} --resource-type dedicated"
     )
     return Line(check=check, state="fail", found=f"{found}: {short} short", remedy=request)
+
+
+def _spelled(name: str) -> str:
+    """A quota's name and a size's family differ by case and spaces at times (skypilot pull request 10650)."""
+    return name.lower().replace(" ", "")
 
 
 def kubernetes(needs: Needs, offered: Mapping[str, Sequence[str]]) -> Line:

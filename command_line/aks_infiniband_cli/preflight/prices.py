@@ -8,8 +8,10 @@ from azure.core.rest import HttpRequest, HttpResponse
 
 from aks_infiniband_cli import retail_prices
 
-_OTHER: Final = ("Spot", "Low Priority")
-"""Meters of machines that this program does not ask for."""
+_OTHER_METERS: Final = ("Spot", "Low Priority")
+_OTHER_PRODUCTS: Final = ("Windows", "CloudServices")
+"""Rows of the same size that are no price of a machine with Linux (mattrobinsonsre/terrapod pull request 932: the
+products of Cloud Services are written with and without a space, and a meter that is not sold yet costs nothing)."""
 _Client = PipelineClient[HttpRequest, HttpResponse]
 
 
@@ -39,11 +41,10 @@ def _items(client: "_Client", vm_size: str, region: str) -> Iterable[Mapping[str
 
 def _linux(items: Iterable[Mapping[str, Any]]) -> float | None:
     """Linux and Windows share a meter's name; the product's tells them apart."""
-    return next(
-        (
-            float(item["retailPrice"])
-            for item in items
-            if not item["productName"].endswith("Windows") and not any(word in item["meterName"] for word in _OTHER)
-        ),
-        None,
-    )
+    return next((float(item["retailPrice"]) for item in items if _is_linux(item)), None)
+
+
+def _is_linux(item: Mapping[str, Any]) -> bool:
+    product = item["productName"].replace(" ", "")
+    other = product.endswith(_OTHER_PRODUCTS) or any(word in item["meterName"] for word in _OTHER_METERS)
+    return bool(item["retailPrice"]) and not other

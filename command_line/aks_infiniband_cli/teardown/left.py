@@ -53,8 +53,8 @@ class Assignment:
 def groups_of(groups: Sequence[Group], *, cluster_id: str, location: str, node_group: str | None) -> list[Group]:
     """Those of a stack: the cluster's own, and the one in which AKS keeps the machines.
 
-    A group that a cluster manages is that cluster's, whatever its name; else the whole name decides. That `managedBy`
-    is the cluster's resource ID is assumed.
+    A group that a cluster manages is that cluster's, whatever its name; else the whole name decides. `managedBy` is
+    the cluster's resource ID, in other letters (recorded: arm-bodies.yaml).
 
     cluster_id: resource ID. location: the cluster's region. node_group: its name where the stack gives one; AKS's own
     is MC_GROUP_CLUSTER_REGION (MicrosoftDocs/azure-aks-docs 0382c94, 2026-09-15, faq.yml), in which the cluster's name

@@ -8,7 +8,6 @@ import hashlib
 import json
 import uuid
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -20,7 +19,7 @@ from rehearsal.azure.difference import normalized_location
 from rehearsal.azure.errors import AzureError, NotSimulatedError, bad_request, conflict
 from rehearsal.azure.kinds import Kind, Request, resource_latency
 from rehearsal.azure.resources import features
-from rehearsal.azure.resources.groups import base_outputs
+from rehearsal.azure.resources.groups import base_outputs, stamp
 from rehearsal.azure.store import Record
 
 _SIMULATED: Final = features.FEATURE_REGISTRATION
@@ -128,14 +127,17 @@ def _render(_cloud: Cloud, request: Request) -> dict[str, Any]:
         "provisioningState": "Accepted",
         "correlationId": str(uuid.uuid4()),
         "templateHash": str(int(hashlib.sha256(template.encode()).hexdigest()[:16], 16)),
-        "timestamp": datetime.now(UTC).isoformat(),
+        "timestamp": stamp(),
         "duration": "PT0S",
         "dependencies": [],
-        "outputResources": [],
-        "validatedResources": [],
-        "providers": [{"namespace": _SIMULATED.arm_type.partition("/")[0]}],
+        "providers": [_provider(*_SIMULATED.arm_type.split("/", 1))],
     }
     return shown
+
+
+def _provider(namespace: str, resource_type: str) -> dict[str, Any]:
+    """A provider that a template names; what has no location has null for one."""
+    return {"namespace": namespace, "resourceTypes": [{"resourceType": resource_type, "locations": [None]}]}
 
 
 def _deploy(cloud: Cloud, record: Record) -> None:

@@ -14,12 +14,15 @@ from rehearsal.azure import naming
 from rehearsal.azure.cloud import Cloud
 from rehearsal.azure.errors import AlreadyExistsError, AzureError
 from rehearsal.azure.kinds import Kind, Request
+from rehearsal.azure.resources.groups import stamp
 from rehearsal.azure.store import Record
 
 _PATH: Final = (
     "/subscriptions/{subscriptionId}/providers/Microsoft.Features/featureProviders/{providerNamespace}"
     "/subscriptionFeatureRegistrations/{featureName}"
 )
+_RELEASED: Final = "2024-09-01T00:00:00Z"
+"""Any time before now."""
 _REGISTERED_OR_UNDER_WAY: Final = ("Registered", "Registering", "Pending")
 
 
@@ -94,20 +97,22 @@ def look(cloud: Cloud, arguments: dict[str, str]) -> Record:
 
 
 def outputs(cloud: Cloud, path: dict[str, str]) -> dict[str, Any]:
-    """What a read of a feature's registration shows now."""
-    subscription = cloud.subscription
+    """What a read of a feature's registration shows now. The type is in small letters, and the only one that is."""
+    feature = f"{path['providerNamespace']}/{path['featureName']}"
+    record = _registration(cloud, feature)
     return {
         "name": path["featureName"],
-        "type": FEATURE_REGISTRATION.arm_type,
+        "type": FEATURE_REGISTRATION.arm_type.lower(),
         "azureApiVersion": FEATURE_REGISTRATION.api_version,
         "properties": {
             "approvalType": "AutoApproval",
-            "displayName": path["featureName"],
             "featureName": path["featureName"],
             "providerNamespace": path["providerNamespace"],
-            "subscriptionId": subscription.subscription_id,
-            "tenantId": subscription.tenant_id,
-            "state": state(cloud, f"{path['providerNamespace']}/{path['featureName']}"),
+            "releaseDate": _RELEASED,
+            "shouldFeatureDisplayInPortal": False,
+            "subscriptionId": cloud.subscription.subscription_id,
+            "state": state(cloud, feature),
+            **({"registrationDate": stamp(float(record.details["registeredAt"]))} if record else {}),
         },
     }
 

@@ -1,5 +1,6 @@
 """Resource groups: they must be in a region, and everything in them goes with them."""
 
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from pulumi_azure_native import resources
@@ -50,6 +51,12 @@ def base_outputs(kind_path: str, request: Request, arm_type: str, api_version: s
     if "location" in shown:
         shown["location"] = normalized_location(str(shown["location"]))
     return {**shown, "name": request.name, "type": arm_type, "azureApiVersion": api_version}
+
+
+def stamp(seconds: float | None = None) -> str:
+    """A time, in seconds since the epoch, or else now, as Azure writes it."""
+    time = datetime.now(UTC) if seconds is None else datetime.fromtimestamp(seconds, UTC)
+    return time.isoformat().replace("+00:00", "Z")
 
 
 def _refuse(cloud: Cloud, request: Request) -> None:

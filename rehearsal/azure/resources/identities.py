@@ -1,6 +1,5 @@
 """User-assigned identities, and the roles they are given."""
 
-import datetime
 import uuid
 from typing import Any, Final
 
@@ -10,7 +9,7 @@ from rehearsal.azure import naming
 from rehearsal.azure.cloud import Cloud
 from rehearsal.azure.errors import bad_request, conflict, not_found
 from rehearsal.azure.kinds import Kind, Request
-from rehearsal.azure.resources.groups import base_outputs, located
+from rehearsal.azure.resources.groups import base_outputs, located, stamp
 from rehearsal.azure.subscription import by_id
 
 
@@ -20,6 +19,7 @@ def _render_identity(cloud: Cloud, request: Request) -> dict[str, Any]:
     )
     before = request.current.outputs if request.current else {}
     return {
+        "tags": {},
         **shown,
         "tenantId": cloud.subscription.tenant_id,
         "clientId": before.get("clientId") or str(uuid.uuid4()),
@@ -80,12 +80,11 @@ def _refuse_assignment(cloud: Cloud, request: Request) -> None:
     if actual is None:
         raise bad_request(
             "PrincipalNotFound",
-            f"Principal {principal} does not exist in the directory {subscription.tenant_id}. Check that you have the "
-            "correct principal ID. If you are creating this principal and then immediately assigning a role, "
-            "this error "
-            "might be related to a replication delay. In this case, set the role assignment principalType "
-            "property to a "
-            "value, such as ServicePrincipal, User, or Group. See https://aka.ms/docs-principaltype",
+            f"Principal {principal.replace('-', '')} does not exist in the directory {subscription.tenant_id}. Check "
+            "that you have the correct principal ID. If you are creating this principal and then immediately assigning "
+            "a role, this error might be related to a replication delay. In this case, set the role assignment "
+            "principalType property to a value, such as ServicePrincipal, User, or Group.  See "
+            "https://aka.ms/docs-principaltype",
         )
     # The SDK fills in User when the program says nothing.
     if (stated := inputs.get("principalType", "User")) != actual:
@@ -113,7 +112,7 @@ def _render_assignment(cloud: Cloud, request: Request) -> dict[str, Any]:
     role = naming.last_part(str(request.inputs["roleDefinitionId"])).lower()
     shown = base_outputs("", request, ROLE_ASSIGNMENT.arm_type, ROLE_ASSIGNMENT.api_version)
     shown.pop("roleAssignmentName", None)
-    now = datetime.datetime.now(datetime.UTC).isoformat()
+    now = stamp()
     before = request.current.outputs if request.current else {}
     return {
         **shown,

@@ -1,6 +1,7 @@
 """Virtual networks and subnets: address ranges must be well-formed, inside one another, and unused when deleted."""
 
 import ipaddress
+import uuid
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -15,6 +16,11 @@ from rehearsal.azure.store import Record
 from rehearsal.azure.subscription import by_id
 
 _AGENT_POOL: Final = "azure-native:containerservice:AgentPool"
+_SUBNET_DEFAULTS: Final = {
+    "delegations": [],
+    "privateEndpointNetworkPolicies": "Disabled",
+    "privateLinkServiceNetworkPolicies": "Enabled",
+}
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
@@ -75,11 +81,28 @@ def _refuse_overlap(code: str, owner: str, ranges: list[tuple[str, Network]]) ->
 
 def _render_network(_cloud: Cloud, request: Request) -> dict[str, Any]:
     shown = base_outputs(VIRTUAL_NETWORK.path, request, VIRTUAL_NETWORK.arm_type, VIRTUAL_NETWORK.api_version)
+    before, etag = request.current.outputs if request.current else {}, _etag()
     subnets = [
-        {**subnet, "id": f"{request.id}/subnets/{subnet['name']}", "provisioningState": "Succeeded"}
+        _SUBNET_DEFAULTS
+        | subnet
+        | {"id": f"{request.id}/subnets/{subnet['name']}", "etag": etag, "type": SUBNET.arm_type}
+        | {"provisioningState": "Succeeded"}
         for subnet in request.inputs.get("subnets") or []
     ]
-    return {"enableDdosProtection": False, **shown, "subnets": subnets, "provisioningState": "Succeeded"}
+    return {
+        "enableDdosProtection": False,
+        "virtualNetworkPeerings": [],
+        **shown,
+        "subnets": subnets,
+        "provisioningState": "Succeeded",
+        "etag": etag,
+        "resourceGuid": before.get("resourceGuid") or str(uuid.uuid4()),
+    }
+
+
+def _etag() -> str:
+    """Another one with every change."""
+    return f'W/"{uuid.uuid4()}"'
 
 
 def subnets_of(cloud: Cloud, network_record: Record) -> Iterator[tuple[str, str, list[str]]]:
@@ -129,8 +152,7 @@ def _refuse_subnet(cloud: Cloud, request: Request) -> None:
 
 def _render_subnet(_cloud: Cloud, request: Request) -> dict[str, Any]:
     shown = base_outputs(SUBNET.path, request, SUBNET.arm_type, SUBNET.api_version)
-    defaults = {"privateEndpointNetworkPolicies": "Disabled", "privateLinkServiceNetworkPolicies": "Enabled"}
-    return {**defaults, "delegations": [], **shown, "provisioningState": "Succeeded"}
+    return {**_SUBNET_DEFAULTS, **shown, "provisioningState": "Succeeded", "etag": _etag()}
 
 
 def _refuse_delete(cloud: Cloud, record: Record) -> None:

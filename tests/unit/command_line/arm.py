@@ -1,7 +1,7 @@
 """What Azure Resource Manager answers, for the rehearsal's simulated subscription.
 
-Bodies have the shapes of Azure's REST reference: Compute 2021-07-01 (Resource SKUs), 2025-04-01 (Usage), Container
-Service (List Kubernetes Versions), Features 2021-07-01, Resources (Providers, Subscriptions) and Network.
+Bodies have no field that Azure was not recorded to answer (tests/unit/field_recordings/test_arm_bodies_simulated.py);
+Kubernetes versions and the subscription itself follow Azure's REST reference.
 """
 
 import re

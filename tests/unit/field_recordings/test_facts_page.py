@@ -14,7 +14,6 @@ LISTED = {
     "a machine's placement group and scale set": "placement group's ID",
     "which OS SKUs an API version knows": "OS SKU Ubuntu2404",
     "when AKS knows of a feature": "AKS knows of a feature",
-    "name and owner of the group in which AKS keeps the machines": "`managedBy`",
     "kernel and containerd of today's node images": "Kernel, containerd",
     "patches of Kubernetes that are offered": "patches of Kubernetes",
     "HCAs of HC, HBv2 and HBv5": "HCAs of HC, HBv2 and HBv5",
