@@ -14,7 +14,9 @@ from rehearsal.azure.node_parts import (
     MACHINE_ANNOTATION,
     allocatable,
     capacity,
+    gpu_driver,
     has_nvidia_gpus,
+    health_conditions,
     machine_annotation,
     node_info,
     stable_uuid,
@@ -98,6 +100,7 @@ def node(facts: PoolFacts, instance: int, address: int) -> dict[str, Any]:
         "status": {
             "capacity": capacity(facts.size, _disk(facts), _pods(facts)),
             "allocatable": allocatable(facts.size, _disk(facts), _pods(facts)),
+            "conditions": health_conditions(facts.size_name, gpu_driver(facts.size, facts.pool.get("gpuProfile"))),
             "addresses": [
                 {"type": "InternalIP", "address": str(ipaddress.ip_network(facts.subnet)[_AZURES_ADDRESSES + address])},
                 {"type": "Hostname", "address": name},

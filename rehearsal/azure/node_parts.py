@@ -20,9 +20,38 @@ def machine_annotation(
     *, size_name: str, size: Size | MachineSize, fabric: str, gpu_profile: Mapping[str, Any] | None
 ) -> str:
     """The annotation that tells the other simulators what a machine is. gpu_profile: the agent pool's."""
-    driver = (gpu_profile or {}).get("driver", "Install") if has_nvidia_gpus(size) else "None"
+    driver = gpu_driver(size, gpu_profile)
     ofed = isinstance(size, MachineSize) and size.image_has_ofed
     return json.dumps({"size": size_name, "fabric": fabric, "gpuDriver": driver, "ofed": ofed})
+
+
+def gpu_driver(size: Size | MachineSize, gpu_profile: Mapping[str, Any] | None) -> str:
+    """Install or None: whether AKS puts the GPUs' driver on a machine. gpu_profile: the agent pool's."""
+    return str((gpu_profile or {}).get("driver", "Install")) if has_nvidia_gpus(size) else "None"
+
+
+def health_conditions(size_name: str, driver: str) -> list[dict[str, str]]:
+    """What AKS's node-problem-detector says of GPUs and InfiniBand on a sound machine; nothing where it does not look.
+
+    Sources: MicrosoftDocs/azure-aks-docs, gpu-health-monitoring.md (2025-08-15: two sizes, and no pool with the driver
+    None) and node-problem-detector.md; Azure/AgentBaker, e2e/validators.go (reason and message of the first and last;
+    those of the others are assumed).
+    """
+    if driver != "Install" or size_name not in _HEALTH_CHECKED:
+        return []
+    return [
+        {"type": name, "status": "False", "reason": f"No{name}", "message": message}
+        for name, message in _HEALTH_CHECKS.items()
+    ]
+
+
+_HEALTH_CHECKED: Final = frozenset({"Standard_ND96asr_v4", "Standard_ND96isr_H100_v5"})
+_HEALTH_CHECKS: Final = {
+    "GPUMissing": "All GPUs are present",
+    "XIDErrors": "No XID errors",
+    "NVLinkStatusInactive": "NVLink is active",
+    "IBLinkFlapping": "IB link is stable",
+}
 
 
 def has_nvidia_gpus(size: Size | MachineSize) -> bool:

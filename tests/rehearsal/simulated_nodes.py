@@ -10,7 +10,13 @@ H100 = "Standard_ND96isr_H100_v5"
 
 
 def pool_facts(
-    name: str, size: str, *, mode: str = "User", fabric: str | None = None, gpu_driver: str = "None"
+    name: str,
+    size: str,
+    *,
+    mode: str = "User",
+    fabric: str | None = None,
+    gpu_driver: str = "None",
+    os_sku: str = "Ubuntu",
 ) -> PoolFacts:
     """A pool of the one cluster that all these tests have.
 
@@ -24,7 +30,7 @@ def pool_facts(
             "name": name,
             "mode": mode,
             "type": "VirtualMachineScaleSets",
-            "osSKU": "Ubuntu",
+            "osSKU": os_sku,
             "osDiskType": "Managed",
             "osDiskSizeGB": 128,
             "maxPods": 250,

@@ -11,6 +11,7 @@ from pulumi_azure_native import containerservice
 from aks_infiniband import diagnosis
 from aks_infiniband.azure.arguments import Autoscale, Machines, OrdinaryPool
 from aks_infiniband.facts.catalog.machine import GPU_OPERATOR_OFF, GpuDriver, MachineSize, keeps_gpu_operator_off
+from aks_infiniband.facts.kubernetes import UBUNTU_IS_2404_SINCE, minor_of
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.resources.options import child_options
 
@@ -102,10 +103,34 @@ def make_agent_pool(
             replace_on_changes=list(REPLACED_BY),
             delete_before_replace=True,
             custom_timeouts=_TIMEOUTS,
-            hooks=diagnosis.azure_operation(*before_create),
+            hooks=diagnosis.azure_operation(*before_create, before_update=[_new_system_hook(name)]),
         ),
         **arguments,
     )
+
+
+def _new_system_hook(name: str) -> pulumi.ResourceHook:
+    """Warns, at preview too, where another Kubernetes changes what the OS SKU Ubuntu is.
+
+    name: unique in the program.
+    """
+
+    def tell(args: pulumi.ResourceHookArgs) -> None:
+        old, new = args.old_inputs or {}, args.new_inputs or {}
+        before, after = old.get("orchestratorVersion"), new.get("orchestratorVersion")
+        if new.get("osSKU") != containerservice.OSSKU.UBUNTU.value:
+            return
+        # A version is unknown at preview where another resource tells it.
+        if not (isinstance(before, str) and isinstance(after, str)):
+            return
+        if minor_of(before) < UBUNTU_IS_2404_SINCE <= minor_of(after):
+            pulumi.log.warn(
+                f"{args.name}: with Kubernetes {after} the OS SKU Ubuntu is 24.04 with containerd 2; with {before} it "
+                "is 22.04 with containerd 1.7. AKS drains and reimages the nodes, one after the other, and the drivers "
+                "are installed anew on another kernel."
+            )
+
+    return pulumi.ResourceHook(f"{name}-new-system", tell, pulumi.ResourceHookOptions(on_dry_run=True))
 
 
 def _arguments(pool: Pool | OrdinaryPool, args: NodePoolArgs, parent: pulumi.Resource) -> dict[str, Any]:

@@ -137,12 +137,13 @@ class _Life:
     async def _crash_where_it_must(self) -> None:
         if not is_plugged_in(self.behaviour.requires, self.machine.hardware):
             await _crash(self.pod, _MISSING[str(self.behaviour.requires)])
-        clash = self.behaviour.breaks_node
-        runtime = str(((self.pod.node or {}).get("status") or {}).get("nodeInfo", {}).get("containerRuntimeVersion"))
-        if clash is not None and clashes(clash.when, self.pod.document, self.machine, runtime):
-            self.stage.effects.broken[self.machine.name] = clash.message
-            self.pod.cluster.touch()
-            await _crash(self.pod, clash.message)
+        node_info = ((self.pod.node or {}).get("status") or {}).get("nodeInfo", {})
+        for crash in self.behaviour.crashes:
+            if clashes(crash.when, self.pod.document, self.machine, node_info):
+                if crash.breaks_node:
+                    self.stage.effects.broken[self.machine.name] = crash.message
+                    self.pod.cluster.touch()
+                await _crash(self.pod, crash.message)
         await while_faulty(self.pod, "crash", self.stage.images.run_folder, self._show_crash)
 
     def _show_crash(self, fault: dict[str, Any]) -> None:

@@ -1,4 +1,5 @@
-"""On a simulated machine ctypes opens simulated GPU libraries: there is no driver that real ones could speak to.
+"""On a simulated machine ctypes opens simulated GPU libraries: there is no driver that real ones could speak to. And a
+program may use all CPUs of the machine: it binds itself, or what it starts, to those by a variable.
 
 Python imports this module when it starts. It waits for ctypes to be imported, which few programs do.
 """
@@ -10,6 +11,7 @@ from importlib.machinery import PathFinder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # takes long to import
+    from collections.abc import Iterable
     from importlib.machinery import ModuleSpec
     from types import ModuleType
     from typing import Any
@@ -56,4 +58,26 @@ def _simulated(name: str) -> "ModuleType":
     return import_module(f"rehearsal.machines.gpu_libraries.{name}")
 
 
+def _cpus(_pid: int) -> "set[int]":
+    """The CPUs that a program is bound to; by default all that the machine has."""
+    if bound := os.environ.get(_BOUND):
+        return {int(cpu) for cpu in bound.split(",")}
+    nodes = f"{os.environ['REHEARSAL_MACHINE']}/sys/devices/system/node"
+    found: set[int] = set()
+    for node in os.listdir(nodes):  # noqa: PTH208
+        with open(f"{nodes}/{node}/cpulist", encoding="utf-8") as file:  # noqa: PTH123
+            first, last = map(int, file.read().split("-"))
+        found.update(range(first, last + 1))
+    return found
+
+
+def _bind(_pid: int, cpus: "Iterable[int]") -> None:
+    os.environ[_BOUND] = ",".join(map(str, sorted(cpus)))
+
+
+_BOUND = "REHEARSAL_CPUS"
+"""As in `rdma_tools/machine.py`, which tools read it with."""
+if os.path.isdir(f"{os.environ.get('REHEARSAL_MACHINE')}/sys/devices/system/node"):  # noqa: PTH112
+    os.sched_getaffinity = _cpus
+    os.sched_setaffinity = _bind
 sys.meta_path.insert(0, _WaitForCtypes)

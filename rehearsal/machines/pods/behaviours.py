@@ -1,5 +1,6 @@
 """The table of what a pod does to its machine (behaviours.yaml), typed."""
 
+import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -31,7 +32,7 @@ Effect = Literal[
     "gpuFeatures",
 ]
 Part = Literal["rdma", "nvidiaGpu"]
-Clash = Literal["hostGpuDriver", "hostOfed", "containerd2ConfigDump"]
+Clash = Literal["hostGpuDriver", "hostOfed", "containerd2ConfigDump", "imageOfAnotherSystem"]
 ANY: Final = "*"
 """Ends a label's value that stands for all that begin so."""
 _TABLE: Final = Path(__file__).with_name("behaviours.yaml")
@@ -47,13 +48,14 @@ class InitContainerBehaviour(BaseModel):
     latency: str = "containerStart"
 
 
-class NodeBreak(BaseModel):
+class Crash(BaseModel):
     """A state of the machine with which a pod cannot run, and how its containers then end."""
 
     model_config = _MODEL
 
     when: Clash
     message: str
+    breaks_node: bool = Field(default=False, alias="breaksNode")
 
 
 class Behaviour(BaseModel):
@@ -71,7 +73,7 @@ class Behaviour(BaseModel):
     loads: tuple[str, ...] = ()
     loads_with: dict[str, tuple[str, ...]] = Field(default={}, alias="loadsWith")
     loads_named: bool = Field(default=False, alias="loadsNamed")
-    breaks_node: NodeBreak | None = Field(default=None, alias="breaksNode")
+    crashes: tuple[Crash, ...] = ()
 
     def matches(self, labels: Mapping[str, str]) -> bool:
         """Whether a pod with these labels behaves so."""
@@ -129,19 +131,30 @@ def needs_ofed(pod: Mapping[str, Any], hardware: Hardware) -> bool:
     return bool(peermem) and bool(hardware.hcas) and ("USE_HOST_MOFED", "true") not in _variables(pod)
 
 
-def clashes(clash: Clash, pod: Mapping[str, Any], machine: Machine, container_runtime: str) -> bool:
-    """Whether a pod meets on its machine what it must not.
-
-    container_runtime: the node's status.nodeInfo.containerRuntimeVersion.
-    """
+def clashes(clash: Clash, pod: Mapping[str, Any], machine: Machine, node_info: Mapping[str, str]) -> bool:
+    """Whether a pod meets on its machine what it must not. node_info: the node's status.nodeInfo."""
     if clash == "hostGpuDriver":
         return machine.host_gpu_driver
     if clash == "hostOfed":
         return machine.host_ofed
+    if clash == "imageOfAnotherSystem":
+        return bool(_built_for(pod) - {_system(node_info.get("osImage", ""))})
     reads_file = any(
         name == "RUNTIME_CONFIG_SOURCE" and value.split("=")[0] == "file" for name, value in _variables(pod)
     )
-    return container_runtime.startswith("containerd://2") and not reads_file
+    return node_info.get("containerRuntimeVersion", "").startswith("containerd://2") and not reads_file
+
+
+def _built_for(pod: Mapping[str, Any]) -> set[str]:
+    """The systems that the tags of a pod's images end with, such as ubuntu24.04; most images name none."""
+    tags = (container["image"].rpartition(":")[2] for container in pod["spec"]["containers"])
+    return {found[1] for tag in tags if (found := re.search(r"-(ubuntu\d+\.\d+)$", tag))}
+
+
+def _system(os_image: str) -> str:
+    """`ubuntu24.04` of `Ubuntu 24.04.3 LTS`; empty for another system."""
+    found = re.match(r"Ubuntu (\d+\.\d+)", os_image)
+    return f"ubuntu{found[1]}" if found else ""
 
 
 def _variables(pod: Mapping[str, Any]) -> set[tuple[str, str]]:

@@ -9,6 +9,8 @@ if TYPE_CHECKING:  # modules that take long to import
     from typing import Any, Final
 
 
+CPUS: "Final" = "REHEARSAL_CPUS"
+"""The variable that says to which of the machine's CPUs a program is bound: `lib/sitecustomize.py` sets it."""
 _ELSEWHERE: "Final" = 1 << 16
 """Tells the partitions of one placement group from those of another, which have the same keys."""
 
@@ -75,6 +77,16 @@ class Machine:
         if self.fault("placement-group"):
             port.partition |= _ELSEWHERE
         return port
+
+    def runs_beside(self, device: str) -> bool:
+        """Whether the tool runs on the NUMA node of an RDMA device. One that is bound to no CPUs runs on the first."""
+        node = read_text(f"{self.sys}/class/infiniband/{device}/device/numa_node")
+        cpus = read_text(f"{self.sys}/devices/system/node/node{node}/cpulist")
+        if not cpus:
+            return True
+        first, last = map(int, cpus.split("-"))
+        bound = [int(cpu) for cpu in os.environ.get(CPUS, "0").split(",")]
+        return first <= min(bound) and max(bound) <= last
 
     def fault(self, name: str, device: "str | None" = None) -> "dict[str, Any] | None":
         """Whether a fault happens now to this machine, or one of its devices."""

@@ -13,6 +13,9 @@ if TYPE_CHECKING:  # modules that take long to import
     from typing import Any, Final
 
 _FOLDER: "Final" = "machines/wire"
+_RDMA_NETWORK: "Final" = "172.16."
+"""Azure reserves 172.16.0.0/16 for RDMA on its HPC sizes (Azure/AKS pull request 5975, 2026-09-20). That packets to
+pods with such addresses go to the InfiniBand adapter and reach nobody is assumed."""
 
 
 class InUseError(OSError):
@@ -111,6 +114,8 @@ def connect(run: str, address: str, port: int) -> Peer:
 
 def dial(run: str, address: str, port: int) -> int:
     """Reach a server; the connection as a file descriptor. Raises NobodyError."""
+    if address.startswith(_RDMA_NETWORK):
+        raise NobodyError(f"{address}:{port}")
     try:
         return _connected(f"{run}/{_FOLDER}/{address}_{port}")
     except OSError as error:

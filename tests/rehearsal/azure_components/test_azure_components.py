@@ -142,6 +142,21 @@ def test_what_azure_cannot_change_in_place_is_previewed_as_a_replacement_and_rep
     assert stack.pools()["nda100"]["gpuProfile"] == {"driver": "Install"}
 
 
+@pytest.mark.field_report("R12")
+def test_a_kubernetes_with_which_ubuntu_is_another_system_is_warned_of_at_preview(start: StartStack) -> None:
+    stack, pools = start(), {"web": WEB, "older": {**WEB, "os_sku": "Ubuntu2204"}}
+    up = stack.run("up", pools=pools, kubernetes="1.34", longTermSupport=True)
+    assert up.succeeded, up.errors
+    for command in ("preview", "up"):
+        raised = stack.run(command, pools=pools, kubernetes="1.35", longTermSupport=True)
+        assert raised.succeeded, raised.errors
+        assert "web: with Kubernetes 1.35 the OS SKU Ubuntu is 24.04 with containerd 2" in raised.said
+        assert "older: with Kubernetes" not in raised.said
+        images = {name: pool["nodeImageVersion"].partition("gen2")[0] for name, pool in stack.pools().items()}
+        newer = "AKSUbuntu-2404" if command == "up" else "AKSUbuntu-2204"
+        assert images == {"web": newer, "older": "AKSUbuntu-2204"}
+
+
 def test_pools_are_made_one_at_a_time_by_setting(start: StartStack) -> None:
     stack = start([{**POOL, "code": "OperationNotAllowed", "name": "*", "sideBySide": True, "first": 0}])
     up = stack.run("up", pools={"hb": HB, "hx": HX, "web": WEB}, serial=True)

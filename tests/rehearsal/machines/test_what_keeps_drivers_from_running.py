@@ -165,10 +165,29 @@ def test_the_operators_driver_beside_azures_own_takes_the_node_down_and_both_set
         cluster.daemon_set("driver", labels, nodeSelector={"agentpool": "both"})
         crash = "Could not unload NVIDIA driver kernel modules"
         text = told(cluster, f"node {name} is not Ready", crash, name="driver")
+        conditions = {condition["type"] for condition in cluster.node(name)["status"]["conditions"]}
     finally:
         cluster.clear()
         cluster.client.delete(Node, name)
     assert "the pool's gpuDriver aks or operator" in text
+    assert "IBLinkFlapping" in conditions, "AKS's own checks, beside the kubelet's"
+
+
+@pytest.mark.field_report("R7")
+def test_the_driver_image_of_another_nodes_ubuntu_crashes_and_the_message_says_why(cluster: Rehearsed) -> None:
+    pool = pool_facts("older", H100, os_sku="Ubuntu2204")
+    name = node_name(pool, 0)
+    cluster.client.create(codecs.from_dict(node(pool, 0, 8)))
+    labels = {"app": "nvidia-driver-daemonset", "app.kubernetes.io/name": "driver"}
+    container = {"name": "nvidia-driver-ctr", "image": "registry.invalid/driver:580.126.20-ubuntu24.04"}
+    try:
+        cluster.daemon_set("driver", labels, nodeSelector={"agentpool": "older"}, containers=[container])
+        text = told(cluster, f"on {name}, container nvidia-driver-ctr: CrashLoopBackOff", "nvidia.ko", name="driver")
+    finally:
+        cluster.clear()
+        cluster.client.delete(Node, name)
+    assert "the driver image of one node's system" in text
+    assert "is not Ready" not in text, "the node itself is sound"
 
 
 def test_a_machine_that_is_lost_while_a_job_runs_on_it_is_named_and_comes_back_once_it_is_mended(

@@ -21,7 +21,8 @@ from rehearsal.machines.hardware.model import Hardware, hardware_of
 from rehearsal.machines.hardware.sysfs import dev_files, sys_files, write_files
 from tests.unit.validation.fake_api import FakeApi
 
-BIN = Path(__file__).parents[3] / "rehearsal/machines/bin"
+MACHINES = Path(__file__).parents[3] / "rehearsal/machines"
+BIN, LIBRARIES = MACHINES / "bin", MACHINES / "lib"
 SYSTEM_PATH = "/usr/bin:/bin"
 MODULES = frozenset({"ib_umad", "rdma_ucm", "ib_uverbs"})
 
@@ -113,7 +114,7 @@ class Pods:
         }
         environment = {
             "PATH": f"{BIN}:{Path(sys.executable).parent}:{SYSTEM_PATH}",
-            "PYTHONPATH": str(self.folder),
+            "PYTHONPATH": f"{self.folder}:{LIBRARIES}",
             "JOB_UID": self.run,
             "JOB_COMPLETION_INDEX": str(rank),
             "NODE_NAME": self.node(rank),

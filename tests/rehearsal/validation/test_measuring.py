@@ -142,7 +142,7 @@ def test_ipoib_is_measured_on_its_own_interface_beside_the_pod_network(pods: Mak
     assert {check["verdict"] for check in checks_of(report, "ipoib-latency")} == {"pass"}
 
 
-@pytest.mark.field_report("C8")
+@pytest.mark.field_report("C8", "R13")
 @pytest.mark.parametrize(
     ("size", "verdict", "exit_code", "cause"),
     [

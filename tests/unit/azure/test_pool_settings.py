@@ -79,6 +79,40 @@ def test_aks_installs_nvidias_driver_unless_it_is_told_not_to(
     assert annotation["gpuDriver"] == driver
 
 
+@pytest.mark.field_report("R19")
+@pytest.mark.parametrize(
+    ("size", "driver", "checked"),
+    [
+        ("Standard_ND96isr_H100_v5", "Install", True),
+        ("Standard_ND96isr_H100_v5", "None", False),
+        ("Standard_ND96isr_H200_v5", "Install", False),
+        ("Standard_HB120rs_v3", None, False),
+    ],
+)
+def test_akss_own_checks_run_on_two_sizes_and_only_with_its_own_gpu_driver(
+    azure: Azure, cluster: Properties, size: str, driver: str | None, checked: bool
+) -> None:
+    profile = {"gpuProfile": {"driver": driver} if driver else {}}
+    azure.create(POOL, "pool", **pool_inputs(cluster, vmSize=size, count=1, **profile))
+    found = {condition["type"]: condition["reason"] for condition in machine(azure, "pool")["status"]["conditions"]}
+    assert ({"GPUMissing": "NoGPUMissing", "IBLinkFlapping": "NoIBLinkFlapping"}.items() <= found.items()) == checked
+    assert bool(found) == checked
+
+
+@pytest.mark.field_report("R19")
+def test_who_manages_gpus_is_not_in_the_api_version_that_is_sent_and_the_profile_never_changes(
+    azure: Azure, cluster: Properties
+) -> None:
+    pool = azure.create(POOL, "ndh100", **pool_inputs(cluster, count=1))
+    managed = {"driver": "None", "nvidia": {"managementMode": "Managed"}}
+    with pytest.raises(RefusedError, match=r"unknown property 'gpuProfile\.nvidia'"):
+        azure.update(POOL, "ndh100", pool, gpuProfile=managed)
+    with pytest.raises(RefusedError, match=r"PropertyChangeNotAllowed.*properties\.gpuProfile"):
+        azure.update(POOL, "ndh100", pool, gpuProfile={"driver": "Install"})
+    kept = azure.update(POOL, "ndh100", pool, gpuProfile=None, nodeLabels={"a": "b"})
+    assert kept["gpuProfile"] == {"driver": "None"}
+
+
 def test_an_arm_size_has_arm_nodes_and_an_arm_image(azure: Azure, cluster: Properties) -> None:
     pool = azure.create(POOL, "d", **pool_inputs(cluster, vmSize="Standard_D8ps_v5", count=1, gpuProfile={}))
     assert machine(azure, "d")["status"]["nodeInfo"]["architecture"] == "arm64"
@@ -148,12 +182,15 @@ def test_a_snapshot_keeps_the_node_image_and_another_one_comes_in_place_node_by_
 def test_a_newer_kubernetes_drains_and_reimages_every_node_and_changes_the_system_that_ubuntu_is(azure: Azure) -> None:
     cluster = cluster_on(azure, kubernetesVersion="1.34", **LONG_TERM_SUPPORT)
     pool = azure.create(POOL, "ndh100", **pool_inputs(cluster))
-    assert machine(azure, "ndh100")["status"]["nodeInfo"]["osImage"].startswith("Ubuntu 22.04")
+    system = ("osImage", "kernelVersion", "containerRuntimeVersion")
+    before = [machine(azure, "ndh100")["status"]["nodeInfo"][key] for key in system]
+    assert before == ["Ubuntu 22.04.5 LTS", "5.15.0-1102-azure", "containerd://1.7.30-1"]
     azure.update("containerservice:ManagedCluster", "aks", cluster, kubernetesVersion="1.35")
     azure.machines.drained.clear()
     azure.update(POOL, "ndh100", pool, orchestratorVersion="1.35")
     assert len(azure.machines.drained) == 2
-    assert machine(azure, "ndh100")["status"]["nodeInfo"]["osImage"].startswith("Ubuntu 24.04")
+    after = [machine(azure, "ndh100")["status"]["nodeInfo"][key] for key in system]
+    assert after == ["Ubuntu 24.04.3 LTS", "6.8.0-1046-azure", "containerd://2.1.6-1"]
 
 
 @pytest.mark.parametrize(

@@ -100,9 +100,8 @@ def test_a_pull_that_fails_gets_the_cause_that_the_registrys_words_name(answer: 
 @pytest.mark.parametrize("row", ["gpuDriver", "ofedDriver"])
 def test_a_driver_beside_the_node_images_own_names_both_settings(row: str) -> None:
     """In the words with which a rehearsal's driver pod ends there, and its node with it."""
-    clash = behaviours()[row].breaks_node
-    assert clash
-    ended = {"terminated": {"exitCode": 1, "message": clash.message}}
+    (crash,) = [crash for crash in behaviours()[row].crashes if crash.breaks_node]
+    ended = {"terminated": {"exitCode": 1, "message": crash.message}}
     crashed = {"name": "driver", "state": {"waiting": {"reason": "CrashLoopBackOff"}}, "lastState": ended}
     view = View(
         nodes=[node("n0", ready="False"), node("n1")],
@@ -110,7 +109,7 @@ def test_a_driver_beside_the_node_images_own_names_both_settings(row: str) -> No
         policies=[policy("ClusterPolicy", state="notReady")],
     )
     text = said(Wait(waiting_for="cluster-policy", name="cluster-policy"), view)
-    assert f"pod gpu-operator/driver-x on n0, container driver: CrashLoopBackOff {clash.message}" in text
+    assert f"pod gpu-operator/driver-x on n0, container driver: CrashLoopBackOff {crash.message}" in text
     assert "gpuDriver aks or operator" in text
     assert "node n0 is not Ready" in text
 

@@ -120,9 +120,27 @@ def test_peermem_is_loaded_by_its_container_or_its_own_daemon_set_and_not_by_the
 
 def test_a_machine_with_a_driver_of_its_own_must_not_meet_the_operators() -> None:
     driver = pod({"app": "nvidia-driver-daemonset"}, containers=[{"name": "nvidia-driver-ctr"}])
-    runtime = "containerd://2.1.4"
-    assert clashes("hostGpuDriver", driver, Machine(name="n", hardware=H100, host_gpu_driver=True), runtime)
-    assert not clashes("hostGpuDriver", driver, Machine(name="n", hardware=H100), runtime)
+    assert clashes("hostGpuDriver", driver, Machine(name="n", hardware=H100, host_gpu_driver=True), {})
+    assert not clashes("hostGpuDriver", driver, Machine(name="n", hardware=H100), {})
+
+
+@pytest.mark.parametrize(
+    ("tag", "os_image", "crashes"),
+    [
+        ("580.126.20-ubuntu22.04", "Ubuntu 24.04.3 LTS", True),
+        ("580.126.20-ubuntu24.04", "Ubuntu 22.04.5 LTS", True),
+        ("580.126.20-ubuntu24.04", "Microsoft Azure Linux 3.0", True),
+        ("580.126.20-ubuntu24.04", "Ubuntu 24.04.3 LTS", False),
+        ("580.126.20", "Ubuntu 24.04.3 LTS", False),
+    ],
+)
+def test_a_gpu_driver_that_was_built_for_another_system_does_not_load(tag: str, os_image: str, crashes: bool) -> None:
+    labels = {"app": "nvidia-driver-daemonset"}
+    driver = pod(labels, containers=[{"name": "nvidia-driver-ctr", "image": f"nvcr.io/nvidia/driver:{tag}"}])
+    machine = Machine(name="n", hardware=H100)
+    rows = behaviours()["gpuDriver"].crashes
+    met = [crash for crash in rows if clashes(crash.when, driver, machine, {"osImage": os_image})]
+    assert [(crash.when, crash.breaks_node) for crash in met] == [("imageOfAnotherSystem", False)] * crashes
 
 
 @pytest.mark.parametrize(
@@ -140,7 +158,8 @@ def test_the_toolkit_breaks_containerd_2_unless_it_reads_the_configuration_file(
 ) -> None:
     env = [] if source is None else [{"name": "RUNTIME_CONFIG_SOURCE", "value": source}]
     toolkit = pod({"app": "nvidia-container-toolkit-daemonset"}, containers=[{"name": "toolkit", "env": env}])
-    assert clashes("containerd2ConfigDump", toolkit, Machine(name="n", hardware=H100), runtime) is is_broken
+    node_info = {"containerRuntimeVersion": runtime}
+    assert clashes("containerd2ConfigDump", toolkit, Machine(name="n", hardware=H100), node_info) is is_broken
 
 
 def test_a_machine_with_a_driver_of_its_own_has_driver_and_toolkit_from_the_start() -> None:

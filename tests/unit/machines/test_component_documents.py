@@ -1,5 +1,6 @@
 """The components' documents, carried out by the stand-ins on simulated machines: what failed for users works."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from ipaddress import IPv4Network
 from typing import Any, cast
@@ -15,21 +16,23 @@ from aks_infiniband.operators.ipoib import ip_pool_spec, ipoib_network_spec, ipo
 from aks_infiniband.operators.network_operator import PRESENT, node_feature_rule_spec
 from aks_infiniband.operators.nic_policy import nic_policy_specs
 
+from rehearsal.azure.machines import node
 from rehearsal.machines.hardware.device_plugins import shared_rdma, sriov
 from rehearsal.machines.hardware.inventory import Machine
 from rehearsal.machines.hardware.kernel_modules import lifts_memlock
 from rehearsal.machines.hardware.model import Hardware, hardware_of
 from rehearsal.machines.network.address_pools import allocations, free_address_of
 from rehearsal.machines.network.networks import parent_device
-from rehearsal.machines.nodes.feature_discovery import features_of
+from rehearsal.machines.nodes.feature_discovery import built_in_labels, features_of
 from rehearsal.machines.nodes.feature_rules import labels_of_rules
-from rehearsal.machines.pods.behaviours import behaviour_of, clashes
+from rehearsal.machines.pods.behaviours import behaviour_of, behaviours, clashes
 from rehearsal.machines.pods.effects import Effects, InForce
 from rehearsal.operators.gpu.operands import operands
 from rehearsal.operators.gpu.parts import Context
 from rehearsal.operators.network.ipoib import attachment
+from tests.rehearsal.simulated_nodes import H100, pool_facts
 
-CONTAINERD_2 = "containerd://2.1.4"
+NODE_INFO = {"containerRuntimeVersion": "containerd://2.1.4", "osImage": "Ubuntu 24.04.3 LTS"}
 WITH_RAILS = [name for name, size in SIZES.items() if size.ipoib_devices]
 
 
@@ -132,11 +135,10 @@ def test_peermem_is_loaded_beside_azures_driver() -> None:
     assert "nvidia_peermem" not in Effects().modules(machine), "Azure's driver alone does not bring it"
 
 
-def gpu_daemon_sets(a_pool: Pool) -> dict[str, Any]:
+def gpu_daemon_sets(a_pool: Pool, nodes: Sequence[dict[str, Any]] = ()) -> dict[str, Any]:
     values = gpu_operator_values([a_pool])
     spec = {key: section for key, section in values.items() if isinstance(section, dict)}
-    node = {"metadata": {"name": "n", "labels": {}}}
-    made = operands(Context(spec=spec, nodes=[node], version="v1"))
+    made = operands(Context(spec=spec, nodes=nodes, version="v1"))
     return {document["metadata"]["name"]: document for document in made if document["kind"] == "DaemonSet"}
 
 
@@ -150,10 +152,27 @@ def test_no_operand_of_the_gpu_operator_breaks_a_node_whoever_owns_the_driver(ow
     checked = []
     for name, document in made.items():
         row = behaviour_of(document["spec"]["template"])
-        if row is not None and row.breaks_node is not None:
+        for crash in row.crashes if row is not None else ():
             checked.append(name)
-            assert not clashes(row.breaks_node.when, document["spec"]["template"], machine, CONTAINERD_2), name
-    assert len(checked) == (2 if owner == "operator" else 0), "driver and toolkit are what can break a node"
+            assert not clashes(crash.when, document["spec"]["template"], machine, NODE_INFO), name
+    assert len(set(checked)) == (2 if owner == "operator" else 0), "driver and toolkit are what can break a node"
+
+
+@pytest.mark.field_report("R7")
+@pytest.mark.parametrize(("other", "crash"), [("Ubuntu", False), ("Ubuntu2204", True)])
+def test_gpu_nodes_of_another_ubuntu_get_the_driver_of_the_first_which_they_cannot_load(
+    other: str, crash: bool
+) -> None:
+    """What would become of pools that the settings refuse (stack/settings/consistency/machines.py, _one_system)."""
+    a_pool = pool()
+    nodes = [node(pool_facts(name, H100, os_sku=sku), 0, 0) for name, sku in (("nd", "Ubuntu"), ("other", other))]
+    for document in nodes:
+        features = features_of(machine_of(a_pool).hardware, document["status"]["nodeInfo"], "node-0")
+        document["metadata"]["labels"] |= built_in_labels(features, "")
+    driver = gpu_daemon_sets(a_pool, nodes)["nvidia-driver-daemonset"]["spec"]["template"]
+    (row,) = [crash for crash in behaviours()["gpuDriver"].crashes if crash.when == "imageOfAnotherSystem"]
+    crashed = [clashes(row.when, driver, machine_of(a_pool), document["status"]["nodeInfo"]) for document in nodes]
+    assert crashed == [False, crash]
 
 
 @pytest.mark.field_report("B17")

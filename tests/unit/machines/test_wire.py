@@ -42,6 +42,20 @@ def test_a_client_reaches_a_server_by_its_pods_address_and_nothing_listens_on_a_
         wire.connect(run, ADDRESS, PORT)
 
 
+@pytest.mark.field_report("R17")
+@pytest.mark.parametrize(("address", "reached"), [("172.16.3.7", False), ("172.17.3.7", True)])
+def test_a_pod_with_an_address_of_azures_rdma_network_is_not_reached(run: str, address: str, reached: bool) -> None:
+    """What would become of a pod range that the settings refuse."""
+    server = wire.Listener(run, address, PORT)
+    try:
+        wire.connect(run, address, PORT)
+        assert reached
+    except wire.NobodyError:
+        assert not reached
+    finally:
+        server.close()
+
+
 def test_two_servers_do_not_share_an_address_and_port(run: str) -> None:
     first = wire.Listener(run, ADDRESS, PORT)
     with pytest.raises(wire.InUseError, match="Address already in use"):

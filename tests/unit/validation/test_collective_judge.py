@@ -3,6 +3,10 @@
 from typing import Any
 
 import pytest
+from aks_infiniband.facts.baselines import GivenThreshold
+from aks_infiniband.facts.catalog import SIZES
+from aks_infiniband.facts.pool import Pool
+from aks_infiniband.validation.expectations import collective_expectations
 from aks_infiniband.validation.payload import nccl_log
 from aks_infiniband.validation.payload.checks import shown_bytes
 from aks_infiniband.validation.payload.collective_judge import as_try, falls_short, judge_collective
@@ -31,6 +35,27 @@ def test_bus_bandwidth_is_judged_at_the_size_of_its_threshold(value: float, verd
     assert "8 GiB" in check["expected"]
     assert (check["measured"], check["unit"], check["threshold"]["source"]) == (value, "GB/s", "the guide")
     assert (check["cause"] is None) == (verdict == "pass")
+
+
+@pytest.mark.field_report("R13")
+@pytest.mark.parametrize(("floor", "verdict"), [(None, "warn"), (300.0, "fail")])
+def test_the_untuned_run_on_h100_that_was_published_warns_and_fails_at_the_floor_of_a_tuned_one(
+    floor: float | None, verdict: str
+) -> None:
+    given = {} if floor is None else {"all-reduce": GivenThreshold(warn=None, fail=floor)}
+    h100 = Pool(
+        name="nd",
+        size=SIZES["Standard_ND96isr_H100_v5"],
+        node_count=2,
+        node_selector={},
+        mode="rdma-shared",
+        nic_driver="doca-ofed",
+        gpu_driver="operator",
+    )
+    untuned = run(sizes=[{"bytes": 16 * GIB, "bus_gb_per_s": 157.29}])
+    assert [check["verdict"] for check in judged(untuned, collective_expectations(h100, given))["all-reduce"]] == [
+        verdict
+    ]
 
 
 @pytest.mark.field_report("C4b")

@@ -199,7 +199,11 @@ _CAUSES = (
         r"did not end within|Completion with error|Failed status|retry exceeded|RTR",
         "packets do not arrive: a link that is down, another partition, or no route between the two",
     ),
-    (r"Couldn't connect to|socket connection", "no server answered on the pod network: the peer's tool did not start"),
+    (
+        r"Couldn't connect to|socket connection",
+        "no server answered on the pod network: the peer's tool did not start, or the pods' addresses are in "
+        "172.16.0.0/16, which Azure reserves for RDMA",
+    ),
     (TIME_WAS_UP.partition(" (")[0], "other HCAs of the machine were used when it fell short, and may be why"),
     (r"did not answer", "the node's pod has gone, or is still busy with something that hangs"),
 )

@@ -40,6 +40,7 @@ def make_pool(name: str, given: dict[str, Any], opts: pulumi.ResourceOptions) ->
         "resource_group_name": cluster.resource_group_name,
         "cluster_name": cluster.cluster_name,
         "subnet_id": cluster.subnet_id,
+        "kubernetes_version": config.get("kubernetes"),
     }
     autoscale = bounds and Autoscale(begin=count, min_count=bounds["minCount"], max_count=bounds["maxCount"])
     if "size" in given:
@@ -55,7 +56,8 @@ cluster = AksCluster(
     "rdma",
     args=AksClusterArgs(
         location="southcentralus",
-        kubernetes_version="1.35",
+        kubernetes_version=config.get("kubernetes") or "1.35",
+        support_plan="AKSLongTermSupport" if config.get_bool("longTermSupport") else "KubernetesOfficial",
         cluster_name="rdma",
         resource_group_name="rdma",
         network=plain(ClusterNetwork, settings(NetworkSettings, "network")),
