@@ -1,11 +1,15 @@
 """Listings of real devices are read rightly, and the simulated machine's listings have the same shape."""
 
+import json
 import re
 from pathlib import Path
 
 import pytest
 from aks_infiniband.validation.payload.hcas import ports_of
 
+from rehearsal.faults.machine_faults import FILE
+from rehearsal.machines.hardware.faulty import faulty
+from rehearsal.machines.hardware.model import hardware_of
 from rehearsal.machines.rdma_tools import listing
 from tests.unit.field_recordings.machines import enter
 from tests.unit.field_recordings.recordings import excerpt
@@ -91,6 +95,21 @@ def test_gpus_and_hcas_sit_where_a_real_machine_has_them(h100: Path) -> None:
     ]
     real = re.findall(r"(GPU|NIC)\s+numa=(\d)\s+(\S+)", excerpt("pci-ndh100"))
     assert sorted(found) == sorted((kind, int(numa), address) for kind, numa, address in real)
+
+
+@pytest.mark.parametrize(
+    ("recording", "faults"), [("names-aks", []), ("names-hpc-image", [{"fault": "hpc-image-names"}])]
+)
+def test_devices_have_the_names_that_they_have_on_akss_nodes_unless_an_image_renames_them(
+    tmp_path: Path, recording: str, faults: list[dict[str, str]]
+) -> None:
+    (tmp_path / FILE).write_text(json.dumps(faults))
+    a100 = hardware_of(size="Standard_ND96asr_v4", machine="node-0", fabric="one")
+    devices = faulty(a100, "node-0", tmp_path).rdma_devices
+    recorded = excerpt(recording).split()
+    assert sorted(device.name for device in devices) == recorded
+    (ethernet,) = [device.name for device in devices if device.link_layer == "Ethernet"]
+    assert ethernet == (recorded[-1] if recording == "names-aks" else recorded[0])
 
 
 def text(path: Path) -> str:
