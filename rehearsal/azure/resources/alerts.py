@@ -1,24 +1,62 @@
-"""Alerts of Azure Managed Prometheus: groups of rules for a workspace, which is somebody else's, and a cluster."""
+"""Alerts of Azure Managed Prometheus: groups of rules for a workspace, which is somebody else's, and a cluster.
 
+What a group must be: MicrosoftDocs/azure-monitor-docs 12b4ca1, prometheus-rule-groups.md of 2024-11-09; the words in
+which Azure refuses one that is not are assumed. It answers with what it was given and adds nothing (recorded on
+2023-04-21: Azure/azure-cli-extensions 7380c3b, test_alertsmanagement_prometheus_rule_group.yaml).
+"""
+
+import re
 from typing import Any, Final
 
 from pulumi_azure_native import alertsmanagement
 
 from rehearsal.azure import naming
 from rehearsal.azure.cloud import Cloud
-from rehearsal.azure.errors import not_found
+from rehearsal.azure.errors import bad_request, not_found
 from rehearsal.azure.kinds import Kind, Request
 from rehearsal.azure.resources.groups import base_outputs, located
 
 _CLUSTER: Final = "Microsoft.ContainerService/managedClusters"
+_WORKSPACE: Final = "Microsoft.Monitor/accounts"
+_CLUSTERS: Final = (_CLUSTER, "Microsoft.Kubernetes/connectedClusters", "Microsoft.ResourceConnector/appliances")
+_MOST_RULES: Final = 20
+_BRACKETS: Final = {")": "(", "]": "[", "}": "{"}
 
 
 def _refuse(cloud: Cloud, request: Request) -> None:
-    """A cluster among the scopes must be there; the words are assumed. Every workspace is taken for one that is."""
+    """Every workspace is taken for one that is there; an AKS cluster among the scopes must be."""
     located(cloud, request, PROMETHEUS_RULE_GROUP.arm_type)
-    for scope in request.inputs["scopes"]:
-        if f"/{_CLUSTER}/".lower() in scope.lower() and cloud.store.get(scope) is None:
-            raise not_found(_CLUSTER, naming.last_part(scope), scope.split("/")[4])
+    scopes, rules = request.inputs["scopes"], request.inputs["rules"]
+    kinds = [next((kind for kind in (_WORKSPACE, *_CLUSTERS) if _is(scope, kind)), None) for scope in scopes]
+    if kinds.count(_WORKSPACE) != 1 or None in kinds:
+        raise _refused("The scopes must be one Azure Monitor workspace and, if any, clusters", "properties.scopes")
+    for scope in (scope for scope in scopes if _is(scope, _CLUSTER) and cloud.store.get(scope) is None):
+        raise not_found(_CLUSTER, naming.last_part(scope), scope.split("/")[4])
+    if len(rules) > _MOST_RULES:
+        raise _refused(f"A group has at most {_MOST_RULES} rules, and this one {len(rules)}", "properties.rules")
+    for number, rule in enumerate(rules):
+        if not _closed(rule["expression"]):
+            raise _refused("The expression is not PromQL", f"properties.rules[{number}].expression")
+
+
+def _is(scope: str, kind: str) -> bool:
+    return f"/providers/{kind}/".lower() in scope.lower()
+
+
+def _refused(why: str, target: str) -> Exception:
+    return bad_request("BadRequest", f"{why}: {target}", target=target)
+
+
+def _closed(expression: str) -> bool:
+    """Whether an expression says something and each of its brackets and quotes is closed; promtool reads all of it."""
+    waiting = list[str]()
+    unquoted = re.sub(r"""(["'`])(\\.|(?!\1).)*\1""", "0", expression)
+    for character in unquoted:
+        if character in _BRACKETS.values():
+            waiting.append(character)
+        elif character in _BRACKETS and (not waiting or waiting.pop() != _BRACKETS[character]):
+            return False
+    return bool(unquoted.strip()) and not waiting and not set(unquoted) & set("\"'`")
 
 
 def _render(_cloud: Cloud, request: Request) -> dict[str, Any]:

@@ -1,11 +1,13 @@
-"""The stack `sriov`: pods that hold HCAs for themselves, and a driver that is changed. HCAs reach GPUs by DMA-BUF. The
-tests follow one another.
+"""The stack `sriov`: pods that hold HCAs for themselves, metrics and alerts that are added, and drivers that change.
+HCAs reach GPUs by DMA-BUF. The tests follow one another.
 """
 
 import json
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +17,32 @@ from lightkube.resources.core_v1 import Pod
 from rehearsal.faults.machine_faults import FILE
 from tests.rehearsal.engine_runs import Outcome
 from tests.rehearsal.samples import completed_sample
+from tests.rehearsal.shell import shell
 from tests.rehearsal.waiting import eventually
 
 from .conftest import Stack
 
 STACK = "sriov"
+SUBSCRIPTION = "/subscriptions/11111111-2222-4333-8444-555555555555"
+WORKSPACE = f"{SUBSCRIPTION}/resourceGroups/monitoring/providers/Microsoft.Monitor/accounts/prometheus"
+ADD_ON = """
+kubectl create --filename - <<END
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: podmonitors.azmonitoring.coreos.com}
+spec:
+  group: azmonitoring.coreos.com
+  scope: Namespaced
+  names: {kind: PodMonitor, listKind: PodMonitorList, plural: podmonitors, singular: podmonitor}
+  versions:
+    - name: v1
+      served: true
+      storage: true
+      schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
+END
+kubectl wait --for=condition=established crd/podmonitors.azmonitoring.coreos.com --timeout=60s
+"""
+"""What Azure Monitor's add-on for metrics brings. The conformance tests hold our monitors against its fields."""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -70,10 +93,28 @@ def test_the_sample_job_holds_every_hca_of_every_machine_and_completes(
     assert sample.shown.count("4: ACTIVE, 200 Gb/sec (4X HDR)") == 2 * 8
 
 
-def test_a_second_up_changes_nothing(stack: Stack, brought_up: Outcome) -> None:
+def rule_groups(stack: Stack) -> dict[str, list[str]]:
+    """By name, the scopes of the groups of alerts that are in Azure."""
+    held = json.loads((stack.rehearsal.run.azure / "state.json").read_text())["resources"]
+    found = [record for record in held if record["pulumi_type"].endswith(":PrometheusRuleGroup")]
+    return {record["id"].rpartition("/")[2]: record["outputs"]["scopes"] for record in found}
+
+
+def test_with_azures_prometheus_a_second_up_adds_alerts_and_exporters_and_changes_nothing_else(
+    stack: Stack, brought_up: Outcome, tmp_path: Path
+) -> None:
+    shell(stack.rehearsal, ADD_ON, folder=tmp_path)
+    stack.settings(observability={"prometheus": "azure", "workspaceId": WORKSPACE})
     again = stack.up()
     assert again.succeeded, again.said
-    assert again.changed == {}
+    made = {what.split()[0] for what, how in again.changed.items() if how == "create"}
+    assert made == {"Observability", "ConfigMap", "DaemonSet", "PodMonitor", "PrometheusRuleGroup"}
+    changed = {what: how for what, how in again.changed.items() if how != "create"}
+    assert changed == {"Release rdma-gpu-operator": "update"}, "DCGM exporter is asked for by name"
+    cluster = "providers/Microsoft.ContainerService/managedClusters/aks-infiniband-sriov"
+    scopes = [WORKSPACE, f"{SUBSCRIPTION}/resourceGroups/aks-infiniband-sriov/{cluster}"]
+    names = [f"aks-infiniband-{part}-aks-infiniband-sriov" for part in ("hcas", "gpus", "light-check")]
+    assert rule_groups(stack) == dict.fromkeys(names, scopes)
 
 
 def rollout(stack: Stack, *flags: str) -> "subprocess.Popen[str]":
@@ -83,29 +124,52 @@ def rollout(stack: Stack, *flags: str) -> "subprocess.Popen[str]":
     return subprocess.Popen([command, "rollout", *where, *flags], stdout=pipe, stderr=pipe, text=True)
 
 
+def let_go(stack: Stack, how: str) -> list[str]:
+    """The nodes that were held until now."""
+    with rollout(stack, how) as released:
+        said, complained = released.communicate(timeout=300)
+    assert released.returncode == 0, complained
+    found: list[str] = json.loads(said)["released"]
+    return found
+
+
+@contextmanager
+def rolling_out(
+    stack: Stack, target: str, *flags: str, fault: dict[str, Any] | None = None
+) -> Iterator[tuple[dict[str, Any], "Future[Outcome]"]]:
+    """What the command says of an update of `target`, which begins as soon as nodes are held, and the update.
+
+    fault: what the first node has from then on.
+    """
+    faults = stack.rehearsal.run.root / FILE
+    with ThreadPoolExecutor() as pool, rollout(stack, *flags) as gate:
+        try:
+            assert gate.stderr is not None
+            assert gate.stderr.readline().startswith("Held back: 1 of 2 nodes. Now change")
+            faults.write_text(json.dumps([fault] if fault else []))
+            updated = pool.submit(stack.run, "up", "--target", target)
+            said, complained = gate.communicate(timeout=400)
+            assert said, complained
+            found = json.loads(said)
+            assert gate.returncode == int(not found["accepted"])
+            yield found, updated
+        finally:
+            gate.kill()
+            faults.unlink(missing_ok=True)
+            let_go(stack, "--release")
+
+
 def stops_on_a_slow_first_node(stack: Stack, before: dict[str, str]) -> None:
     """Another driver makes the first node slow: the other one does not get it until somebody lets it go on."""
     first, other = sorted(before)
-    faults = stack.rehearsal.run.root / FILE
-    with ThreadPoolExecutor() as pool, rollout(stack, "--first", first) as gate:
-        assert gate.stderr is not None
-        assert gate.stderr.readline().startswith("Held back: 1 of 2 nodes. Now change")
-        faults.write_text(json.dumps([{"fault": "slow", "node": first, "device": "mlx5_3", "factor": 0.5}]))
-        updated = pool.submit(stack.run, "up", "--target", "**rdma-nic-*")
-        try:
-            said, complained = gate.communicate(timeout=400)
-            assert gate.returncode == 1, complained
-            images = driver_images(stack)
-        finally:
-            gate.kill()
-            faults.unlink()
-            with rollout(stack, "--release") as released:
-                let_go = json.loads(released.communicate(timeout=60)[0])["released"]
-            policy = updated.result()
+    slow = {"fault": "slow", "node": first, "device": "mlx5_3", "factor": 0.5}
+    with rolling_out(stack, "**rdma-nic-*", "--first", first, fault=slow) as (found, updated):
+        images = driver_images(stack)
+        released = let_go(stack, "--release")
+        policy = updated.result()
     assert policy.succeeded, policy.said
     assert [what.split()[0] for what in policy.changed] == ["NicClusterPolicy"]
-    found = json.loads(said)
-    assert (found["accepted"], found["held"], let_go) == (False, [other], [other])
+    assert (found["accepted"], found["held"], released) == (False, [other], [other])
     assert any(short.startswith("rdma-write-bandwidth: ") and "-50" in short for short in found["shortfalls"])
     assert (images[first], images[other]) == (found["driver"]["now"], found["driver"]["before"])
     eventually(lambda: driver_images(stack) == dict.fromkeys(before, found["driver"]["now"]), seconds=300)
@@ -124,13 +188,15 @@ def test_another_driver_version_stops_on_a_slow_first_node_and_reaches_every_nod
     stops_on_a_slow_first_node(stack, before)
     upgraded = stack.up()
     assert upgraded.succeeded, upgraded.said
+    assert not [what for what in upgraded.changed if what.startswith(("PrometheusRuleGroup", "DaemonSet"))]
     after = driver_images(stack)
     assert set(after) == set(before)
     assert all("doca3.5.0-26.07-0.1.0.0-0" in image for image in after.values())
     assert stack.verdicts() == {"nda100": "pass"}, "measured again, with the new driver"
 
 
-def test_destroy_leaves_no_node(stack: Stack, brought_up: Outcome) -> None:
+def test_destroy_leaves_no_node_and_no_alert(stack: Stack, brought_up: Outcome) -> None:
+    assert rule_groups(stack)
     destroyed = stack.run("destroy")
     assert destroyed.succeeded, destroyed.said
-    assert stack.nodes() == []
+    assert (stack.nodes(), rule_groups(stack)) == ([], {})

@@ -1,6 +1,9 @@
 """What the simulated Azure asks of alerts for Azure Managed Prometheus."""
 
+from typing import Any
+
 import pytest
+from aks_infiniband.observability.documents import rules
 
 from rehearsal.azure.wire import Properties
 from tests.unit.azure.asking import Azure, RefusedError, cluster_inputs
@@ -9,15 +12,45 @@ RULES = "alertsmanagement:PrometheusRuleGroup"
 WORKSPACE = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Monitor/accounts/w"
 
 
+RULE = {"alert": "LinkDown", "expression": "up == 0", "for": "PT2M", "severity": 0}
+
+
+def wanted(group: Properties, name: str = "hcas", **changed: Any) -> dict[str, Any]:
+    named = {"resourceGroupName": group["name"], "ruleGroupName": name, "location": "southcentralus"}
+    return {**named, "scopes": [WORKSPACE], "rules": [RULE], **changed}
+
+
 def test_alerts_are_for_a_cluster_that_is_there_and_go_with_its_group(azure: Azure, group: Properties) -> None:
     cluster = azure.create("containerservice:ManagedCluster", "aks", **cluster_inputs(group))
-    wanted = {"resourceGroupName": group["name"], "ruleGroupName": "hcas", "location": "southcentralus"}
-    rule = {"alert": "LinkDown", "expression": "up == 0", "for": "PT2M", "severity": 0}
-    made = azure.create(RULES, "hcas", **wanted, scopes=[WORKSPACE, cluster["id"]], rules=[rule])
-    assert made["rules"] == [rule]
+    made = azure.create(RULES, "hcas", **wanted(group, scopes=[WORKSPACE, cluster["id"]]))
+    assert made["rules"] == [RULE]
     assert azure.read(RULES, "hcas", made["id"])["scopes"] == [WORKSPACE, cluster["id"]]
-    other = {**wanted, "ruleGroupName": "others", "scopes": [WORKSPACE, f"{cluster['id']}other"]}
     with pytest.raises(RefusedError, match="other' under resource group"):
-        azure.create(RULES, "others", **other, rules=[rule])
+        azure.create(RULES, "others", **wanted(group, "others", scopes=[WORKSPACE, f"{cluster['id']}other"]))
     azure.delete("resources:ResourceGroup", "group", group)
     assert azure.read(RULES, "hcas", made["id"]) == {}
+
+
+@pytest.mark.parametrize(
+    ("changed", "why"),
+    [
+        ({"scopes": []}, "one Azure Monitor workspace"),
+        ({"scopes": [WORKSPACE, f"{WORKSPACE}2"]}, "one Azure Monitor workspace"),
+        ({"scopes": [WORKSPACE, WORKSPACE.replace("accounts/w", "pipelineGroups/w")]}, "if any, clusters"),
+        ({"rules": [RULE] * 21}, "at most 20 rules, and this one 21"),
+        ({"rules": [RULE, {**RULE, "expression": "increase(a[15m] > 0"}]}, r"rules\[1\].expression"),
+        ({"rules": [{**RULE, "expression": 'a{b="c}'}]}, "not PromQL"),
+        ({"rules": [{**RULE, "expression": " "}]}, "not PromQL"),
+    ],
+)
+def test_a_group_that_azure_monitor_cannot_evaluate_is_refused(
+    azure: Azure, group: Properties, changed: dict[str, Any], why: str
+) -> None:
+    with pytest.raises(RefusedError, match=why):
+        azure.create(RULES, "hcas", **wanted(group, **changed))
+
+
+def test_the_programs_own_alerts_are_not(azure: Azure, group: Properties) -> None:
+    for ours in rules()["groups"]:
+        given = [{"alert": rule["alert"], "expression": rule["expr"]} for rule in ours["rules"]]
+        assert azure.create(RULES, ours["name"], **wanted(group, ours["name"], rules=given))["rules"] == given

@@ -48,15 +48,19 @@ def test_where_nothing_is_left_it_says_so(flags: list[str], arm: Arm, capsys: py
     assert capsys.readouterr().out == f"Nothing of stack dev is left in subscription {SUBSCRIPTION}.\n"
 
 
-def test_machines_disks_and_interfaces_of_the_stack_are_named_each_with_its_command(
+def test_machines_disks_interfaces_and_alerts_of_the_stack_are_named_each_with_its_command(
     flags: list[str], arm: Arm, capsys: pytest.CaptureFixture[str]
 ) -> None:
     group = "MC_aks-infiniband-dev_aks-infiniband-dev_southcentralus"
     machines = "Microsoft.Compute/virtualMachineScaleSets/ib"
     scale_set = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/{group}/providers/{machines}"
-    arm.groups = {"aks-infiniband-dev": [], group: [scale_set]}
+    alerts = "Microsoft.AlertsManagement/prometheusRuleGroups/aks-infiniband-hcas-aks-infiniband-dev"
+    rules = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/aks-infiniband-dev/providers/{alerts}"
+    arm.groups = {"aks-infiniband-dev": [rules], group: [scale_set]}
     assert main([*flags, "-s", "dev", "--folder", str(ROOT)]) == 1
+    kind, _, name = alerts.rpartition("/")
     assert left(capsys) == {
+        f"{kind} {name} in resource group aks-infiniband-dev": f"az resource delete --ids {rules}",
         "resource group aks-infiniband-dev": f"az group delete --subscription {SUBSCRIPTION} --name aks-infiniband-dev",
         f"Microsoft.Compute/virtualMachineScaleSets ib in resource group {group}": (
             f"az resource delete --ids {scale_set}"
