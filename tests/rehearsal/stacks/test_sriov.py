@@ -23,6 +23,7 @@ from tests.rehearsal.waiting import eventually
 from .conftest import Stack
 
 STACK = "sriov"
+GPU_OPERATOR = "**:Release::rdma-gpu-operator"
 SUBSCRIPTION = "/subscriptions/11111111-2222-4333-8444-555555555555"
 WORKSPACE = f"{SUBSCRIPTION}/resourceGroups/monitoring/providers/Microsoft.Monitor/accounts/prometheus"
 ADD_ON = """
@@ -117,6 +118,13 @@ def test_with_azures_prometheus_a_second_up_adds_alerts_and_exporters_and_change
     assert rule_groups(stack) == dict.fromkeys(names, scopes)
 
 
+def gpu_driver_images(stack: Stack) -> dict[str, str]:
+    """The GPU driver's image on each node."""
+    pods = stack.cluster().list(Pod, namespace="gpu-operator", labels={"app": "nvidia-driver-daemonset"})
+    found: list[dict[str, Any]] = [pod.to_dict() for pod in pods]
+    return {pod["spec"]["nodeName"]: pod["spec"]["containers"][0]["image"] for pod in found}
+
+
 def rollout(stack: Stack, *flags: str) -> "subprocess.Popen[str]":
     command = str(Path(sys.executable).with_name("aks-infiniband"))
     where = ("--kubeconfig", str(stack.rehearsal.run.kubeconfig), "--output", "json")
@@ -173,6 +181,39 @@ def stops_on_a_slow_first_node(stack: Stack, before: dict[str, str]) -> None:
     assert any(short.startswith("rdma-write-bandwidth: ") and "-50" in short for short in found["shortfalls"])
     assert (images[first], images[other]) == (found["driver"]["now"], found["driver"]["before"])
     eventually(lambda: driver_images(stack) == dict.fromkeys(before, found["driver"]["now"]), seconds=300)
+
+
+@pytest.mark.long
+def test_another_gpu_driver_without_dma_buf_stops_on_the_first_node_and_goes_back(
+    stack: Stack, brought_up: Outcome
+) -> None:
+    before = gpu_driver_images(stack)
+    first, other = sorted(before)
+    closed = {"fault": "closed-kernel-modules", "node": first}
+    stack.settings(gpuOperator={"driverVersion": "999.1.0"})
+    with rolling_out(stack, GPU_OPERATOR, "--driver", "gpu", "--first", first, fault=closed) as (found, updated):
+        assert updated.result().succeeded, updated.result().said
+        assert (found["accepted"], found["held"], found["released"]) == (False, [other], [])
+        assert any(short.startswith("all-reduce: ") for short in found["shortfalls"]), found["shortfalls"]
+        assert gpu_driver_images(stack) == {first: found["driver"]["now"], other: before[other]}
+        stack.settings(gpuOperator={})
+        assert stack.run("up", "--target", GPU_OPERATOR).succeeded
+        assert let_go(stack, "--back") == [other]
+    eventually(lambda: gpu_driver_images(stack) == before)
+
+
+@pytest.mark.long
+def test_another_gpu_driver_is_accepted_on_the_first_node_and_the_other_follows(
+    stack: Stack, brought_up: Outcome
+) -> None:
+    before = gpu_driver_images(stack)
+    first, other = sorted(before)
+    stack.settings(gpuOperator={"driverVersion": "999.2.0"})
+    with rolling_out(stack, GPU_OPERATOR, "--driver", "gpu", "--first", first) as (found, updated):
+        assert updated.result().succeeded, updated.result().said
+    assert (found["accepted"], found["shortfalls"], found["released"]) == (True, [], [other])
+    assert "999.2.0" in found["driver"]["now"]
+    eventually(lambda: gpu_driver_images(stack) == dict.fromkeys(before, found["driver"]["now"]), seconds=300)
 
 
 @pytest.mark.field_report("B12")
