@@ -14,6 +14,8 @@ from rich.text import Text
 FINE: Final = 0
 FOUND: Final = 1
 WRONG_USE: Final = 2
+SCHEMA_VERSION: Final = 1
+"""Of every command's document; it grows when a reader would have to change."""
 
 Output = Literal["text", "json"]
 
@@ -26,7 +28,8 @@ class CommandError(Exception):
 class Answer:
     """What a command has to say.
 
-    document: for `--output json`. text: for a pipe, with no decoration. shown: for a terminal; None: the text.
+    document: for `--output json`, where its version precedes it. text: for a pipe, with no decoration. shown: for a
+    terminal; None: the text.
     exit_code: FINE, or FOUND where something is not as it should be.
     """
 
@@ -56,7 +59,7 @@ class Command:
 def show(answer: Answer, output: Output) -> None:
     """Write an answer to standard output."""
     if output == "json":
-        print(json.dumps(answer.document, indent=2, ensure_ascii=False))
+        print(json.dumps({"schema_version": SCHEMA_VERSION, **answer.document}, indent=2, ensure_ascii=False))
     elif answer.shown is not None and sys.stdout.isatty():
         Console(highlight=False).print(answer.shown, crop=False)
     else:

@@ -10,8 +10,6 @@ from rich.text import Text
 
 from aks_infiniband_cli.doctor.examine import Diagnosis
 
-SCHEMA_VERSION: Final = 1
-"""Of the document; it grows when a reader would have to change."""
 _MOST_OBJECTS: Final = 5
 """A pool of a hundred machines that all show the same still has to be read by a person."""
 
@@ -31,7 +29,7 @@ def document(found: Sequence[Diagnosis], unread: Sequence[str]) -> dict[str, Any
         }
         for diagnosis in found
     ]
-    return {"schema_version": SCHEMA_VERSION, "findings": findings, "unread": list(unread)}
+    return {"findings": findings, "unread": list(unread)}
 
 
 def text(found: Sequence[Diagnosis], unread: Sequence[str]) -> str:

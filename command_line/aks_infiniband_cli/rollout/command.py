@@ -11,8 +11,6 @@ from aks_infiniband_cli.kubeconfig import declare_cluster, declare_namespace, ku
 if TYPE_CHECKING:
     from aks_infiniband_cli.rollout.gate import Rollout
 
-_SCHEMA_VERSION: Final = 1
-
 
 def declare(parser: argparse.ArgumentParser) -> None:
     """Add the flags of `rollout`."""
@@ -47,7 +45,7 @@ def rollout(given: argparse.Namespace) -> Answer:
         except HTTPError as error:
             raise CommandError(f"the cluster cannot be asked: {error}") from error
     said = f"released: {', '.join(released)}" if released else "no node is held"
-    return Answer(document={"schema_version": _SCHEMA_VERSION, "released": released}, text=said)
+    return Answer(document={"released": released}, text=said)
 
 
 def _answer(found: "Rollout") -> Answer:
@@ -56,7 +54,6 @@ def _answer(found: "Rollout") -> Answer:
     measured = rendering.lines_of(found.pool) if found.pool else ()
     lines = [*measured, *_lines(found)]
     document = {
-        "schema_version": _SCHEMA_VERSION,
         "accepted": not found.shortfalls,
         "first": found.first,
         "driver": {"name": found.driver.name, "before": found.before, "now": found.now},

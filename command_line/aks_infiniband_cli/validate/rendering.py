@@ -11,8 +11,6 @@ from aks_infiniband_cli.console import uncut
 from aks_infiniband_cli.validate.comparison import Change
 from aks_infiniband_cli.validate.nodes import LeftOut
 
-SCHEMA_VERSION: Final = 1
-"""Of the document; it grows when a reader would have to change."""
 NOT_MEASURED: Final = "not measured"
 _MOST_ROWS: Final = 20
 _STYLES: Final = {"pass": "green", "warn": "yellow", NOT_MEASURED: "yellow"}
@@ -53,7 +51,6 @@ class Found:
 def document(found: Found) -> dict[str, Any]:
     """For programs."""
     return {
-        "schema_version": SCHEMA_VERSION,
         "pools": {pool.name: document_of(pool) for pool in found.pools},
         "cordoned": dict(found.cordoned),
         "not_cordoned": dict(found.not_cordoned),

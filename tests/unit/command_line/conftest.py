@@ -1,16 +1,36 @@
 """Azure on the loopback address, for the commands that ask it."""
 
+import argparse
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from aks_infiniband_cli import main as door
+from aks_infiniband_cli.console import Answer, Command
 from aks_infiniband_cli.main import main
 
 from tests.unit.command_line.arm import Arm
+from tests.unit.command_line.documented import documented
 from tests.unit.command_line.logged_in import ROOT, logged_in
 from tests.unit.command_line.preflight_stacks import Checked
+
+
+@pytest.fixture(autouse=True)
+def documents_have_the_pages_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever a test has a command do: no key of its document is missing on the page of the command line."""
+
+    def held(command: Command) -> Command:
+        def run(given: argparse.Namespace) -> Answer:
+            answer = command.run(given)
+            assert answer.document.keys() <= documented()[command.name]
+            return answer
+
+        return replace(command, run=run)
+
+    monkeypatch.setattr(door, "COMMANDS", tuple(map(held, door.COMMANDS)))
 
 
 @pytest.fixture

@@ -5,13 +5,12 @@ import json
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from aks_infiniband_cli import main as door
-from aks_infiniband_cli.console import FOUND, Answer, Command, CommandError
+from aks_infiniband_cli.console import FOUND, Answer, Command, CommandError, at_work
 
-PAGE = Path(__file__).parents[3] / "docs" / "command-line.md"
+from tests.unit.command_line.documented import PAGE, documented
 
 
 def command(answer: Answer | BaseException) -> Command:
@@ -43,7 +42,7 @@ def test_a_pipe_gets_plain_text_and_the_exit_code_says_what_was_found(
 
 def test_a_program_gets_one_json_document(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(monkeypatch, ANSWER, "--output", "json") == 1
-    assert json.loads(capsys.readouterr().out) == {"pools": ["ndh100"]}
+    assert json.loads(capsys.readouterr().out) == {"schema_version": 1, "pools": ["ndh100"]}
 
 
 @pytest.mark.parametrize(
@@ -72,6 +71,18 @@ def test_who_gives_up_at_a_question_gets_no_traceback(
     assert capsys.readouterr().err == "aks-infiniband look: stopped\n"
 
 
+@pytest.mark.parametrize("terminal", [True, False])
+def test_who_waits_at_a_terminal_is_told_for_what_and_a_pipe_has_nothing_of_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], terminal: bool
+) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
+    with at_work("Reading the cluster") as say:
+        say("Measuring pool ndh100")
+    out, err = capsys.readouterr()
+    assert (out, "Measuring pool ndh100" in err, bool(err)) == ("", terminal, terminal)
+
+
 def test_flags_that_are_none_are_wrong_use(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(door, "COMMANDS", (command(ANSWER),))
     with pytest.raises(SystemExit) as left:
@@ -90,6 +101,5 @@ def test_who_reads_the_beginning_alone_gets_no_traceback() -> None:
 
 
 def test_every_command_has_its_row_and_its_document_on_the_page() -> None:
-    names = re.findall(r"^\| \[?`([a-z]+)`", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)
-    for command in door.COMMANDS:
-        assert names.count(command.name) == 2, f"{command.name}: once among the commands, once among the documents"
+    named = re.findall(r"^\| \[`([a-z]+)`\]", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    assert sorted(named) == sorted(documented()) == sorted(command.name for command in door.COMMANDS)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from aks_infiniband_cli.console import CommandError
+from aks_infiniband_cli.console import SCHEMA_VERSION, CommandError
 from aks_infiniband_cli.main import main
 from aks_infiniband_cli.rollout import command, gate
 from aks_infiniband_cli.rollout.drivers import DRIVERS
@@ -199,6 +199,6 @@ def test_the_transcript_of_the_page_is_what_the_command_prints() -> None:
         pool=pool,
     )
     answer = command._answer(rollout)
-    assert answer.document == said
+    assert {"schema_version": SCHEMA_VERSION, **answer.document} == said
     page = (ROOT / "docs" / "rollout.md").read_text(encoding="utf-8")
     assert f"/kubeconfig\n{answer.text}\n" in page

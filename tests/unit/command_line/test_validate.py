@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE
-from aks_infiniband_cli.console import CommandError
+from aks_infiniband_cli.console import SCHEMA_VERSION, CommandError
 from aks_infiniband_cli.main import main
 from aks_infiniband_cli.validate import cordon, looking, rendering, run
 from aks_infiniband_cli.validate.comparison import changes, earlier
@@ -179,7 +179,7 @@ def test_the_transcripts_of_the_page_are_what_the_command_prints() -> None:
     for name in ("cordon", "uncordon"):
         said = documents[name]
         assert f"/kubeconfig --{name}\n{rendering.text(found_in(said))}\n" in page
-        assert rendering.document(found_in(said)) == said
+        assert {"schema_version": SCHEMA_VERSION, **rendering.document(found_in(said))} == said
 
 
 def test_a_terminal_shows_the_same_words() -> None:
