@@ -28,7 +28,7 @@ from typing import Any
 _VALIDATION = Path(__file__).resolve().parent.parent / "components" / "aks_infiniband" / "validation"
 sys.path.insert(0, str(_VALIDATION))
 
-from payload import collective, collective_judge, gpu, nccl  # noqa: E402 as the pods import it
+from payload import collective, collective_judge, collective_run, gpu, nccl  # noqa: E402 as the pods import it
 
 GIB = 1 << 30
 COMPARED = [1 << 20, 64 << 20, GIB, 2 * GIB, 4 * GIB, 8 * GIB]
@@ -56,7 +56,7 @@ def payload_run(
     given = {**os.environ, "PYTHONPATH": str(_VALIDATION), **environment}
     with tempfile.TemporaryDirectory() as scratch:
         entry = collective.measure(place, tuning=tuning, plan=plan, folder=folder or Path(scratch), environment=given)
-    run: dict[str, Any] = collective.merged([entry], tuning=tuning, ranks_per_node=place.ranks_per_node)
+    run: dict[str, Any] = collective_run.merged([entry], tuning=tuning, ranks_per_node=place.ranks_per_node)
     said = f"payload through {through}, {tuning} {dict(environment) or ''}: {run['transport']}, {run['seconds']} s"
     print(f"{time.strftime('%X')} {said}", flush=True)
     for failure in run["failures"]:

@@ -83,7 +83,7 @@ class Machines:
         late_seconds: float = 0.0,
     ) -> dict[str, Any]:
         """One run over both machines; late_seconds: how much later the second pod comes to it."""
-        collective = importlib.import_module("payload.collective")
+        collective, runs = map(importlib.import_module, ("payload.collective", "payload.collective_run"))
         where = self.meeting_point(through) if meeting is None else meeting
 
         def measure(rank: int) -> Any:
@@ -99,7 +99,7 @@ class Machines:
 
         with ThreadPoolExecutor(len(self.names)) as pods:
             entries = list(pods.map(measure, range(len(self.names))))
-        run: dict[str, Any] = collective.merged(entries, tuning=tuning, ranks_per_node=gpus)
+        run: dict[str, Any] = runs.merged(entries, tuning=tuning, ranks_per_node=gpus)
         return run
 
     def meeting_point(self, through: str) -> str:

@@ -8,7 +8,7 @@ import pytest
 from aks_infiniband.validation.payload import perftest
 from aks_infiniband.validation.payload.measuring import Outcome
 from aks_infiniband.validation.payload.narrowing import End
-from aks_infiniband.validation.payload.pairing import Task
+from aks_infiniband.validation.payload.perftest import Task
 from aks_infiniband.validation.payload.process import Limits, Running, ask
 from aks_infiniband.validation.payload.rdma import measure, rows
 from aks_infiniband.validation.payload.rdma_judge import judge_contention, judge_rdma

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from aks_infiniband.validation.payload import pairing, perftest
+from aks_infiniband.validation.payload import perftest
 from aks_infiniband.validation.payload.narrowing import End, Pair
 from aks_infiniband.validation.payload.node_facts import near_cpus
 from aks_infiniband.validation.payload.process import Limits
@@ -58,9 +58,9 @@ def test_server_and_client_of_a_pair_run_on_the_cpus_of_their_hcas(
     allowed = sorted(os.sched_getaffinity(0))
     cpus: dict[str, list[int]] = {"first": allowed[:1], "last": allowed[-1:], "none": []}
     pair = Pair(End("n0", "client"), End("n0", "server"))
-    members: Any = {"n0": {"port": pairing.free_ports(), "address": "127.0.0.1", "devices": ["client", "server"]}}
-    task = pairing.Task("read-latency", pair, 0)
-    (answer,) = pairing.carry_out(
+    members: Any = {"n0": {"port": perftest.free_ports(), "address": "127.0.0.1", "devices": ["client", "server"]}}
+    task = perftest.Task("read-latency", pair, 0)
+    (answer,) = perftest.carry_out(
         [task], "n0", members, Limits(60, 60), lambda device: cpus[near] if device == "client" else ()
     )
     assert answer["error"] is None, answer

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from aks_infiniband.validation.payload.checks import is_problem
 from aks_infiniband.validation.payload.narrowing import End, Pair
-from aks_infiniband.validation.payload.pairing import Task, tasks_of
+from aks_infiniband.validation.payload.perftest import Task, tasks_of
 from aks_infiniband.validation.payload.rdma import Measured, measure, rows
 from aks_infiniband.validation.payload.rdma_judge import judge_coverage, judge_rdma
 

@@ -10,7 +10,7 @@ from aks_infiniband.validation.payload.await_nodes import pause_seconds
 from aks_infiniband.validation.payload.checks import lines_of
 from aks_infiniband.validation.payload.judge import judge_pool
 from aks_infiniband.validation.payload.narrowing import End
-from aks_infiniband.validation.payload.pairing import port_of, tasks_of
+from aks_infiniband.validation.payload.perftest import port_of, tasks_of
 from aks_infiniband.validation.payload.rdma import measure, rows
 from aks_infiniband.validation.payload.report import build_report, worst_values
 from aks_infiniband.validation.table import table

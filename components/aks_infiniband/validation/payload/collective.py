@@ -18,13 +18,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from .collective_run import NodeRun, Rank, merged, node_entry
+from .collective_run import NodeRun, Rank, node_entry
 from .expectations import CollectivePlan
 from .nccl import unique_id
 from .process import Ended, Running
 from .rank_failures import explained
-
-__all__ = ["TUNINGS", "Place", "measure", "meeting_point", "merged", "rank_environment"]
 
 TUNINGS: Mapping[str, Mapping[str, str]] = {
     # By the ring algorithm every byte crosses the network 2(n-1)/n times, as bus bandwidth assumes. Trees and SHARP

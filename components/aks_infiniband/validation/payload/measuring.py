@@ -10,12 +10,12 @@ from typing import NamedTuple
 from . import collective, networks, rdma
 from .checks import Check, not_measured
 from .collective_judge import JUDGED, as_try, falls_short, judge_collective
-from .collective_run import Collective, NodeRun, Run
+from .collective_run import Collective, NodeRun, Run, merged
 from .expectations import CollectivePlan, Expectations
 from .facts import Counters, FactsByNode, growth, judge_counters, read_counters
 from .narrowing import rails_of
 from .node_facts import near_cpus
-from .pairing import PORTS, carry_out, tasks_of
+from .perftest import PORTS, carry_out, tasks_of
 from .process import Answer, Limits, Running
 from .rdma_judge import judge_contention, judge_coverage, judge_rdma, unmeasured
 from .rendezvous import Entry, Lead, Members, Results, Step
@@ -102,7 +102,7 @@ def _collective(lead: Lead, plan: CollectivePlan, tries: int) -> Collective:
             meeting = collective.meeting_point(plan["through"], address)
             step: Step = {"collective": tuning, "plan": plan, "meeting": meeting}
             entries = [entry for entry in lead.step(step).values() if entry]
-            made.append(collective.merged(entries, tuning=tuning, ranks_per_node=plan["ranks_per_node"]))
+            made.append(merged(entries, tuning=tuning, ranks_per_node=plan["ranks_per_node"]))
             again = made[-1]["failures"] or (tuning == JUDGED and falls_short(made[-1], plan))
             if not again or lead.time_is_up:
                 break

@@ -15,8 +15,7 @@ from typing import TypedDict
 from .checks import Try
 from .expectations import Thresholds, falls_short, less_is_better
 from .narrowing import End, Pair, Rails, further_pairs, outliers, rounds
-from .pairing import Task, tasks_of
-from .perftest import KINDS
+from .perftest import KINDS, Task, tasks_of
 from .process import Answer
 from .rendezvous import Step
 from .report import Row

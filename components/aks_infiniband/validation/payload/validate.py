@@ -21,7 +21,7 @@ from .expectations import Expectations
 from .facts import Facts, FactsByNode, entry_key, gather, look, stale_keys
 from .judge import judge_pool
 from .measuring import Outcome, Setting, Worker
-from .pairing import free_ports
+from .perftest import free_ports
 from .pod import EXIT_DONE, EXIT_RETRY, EXIT_VERDICT, Me, finish, parse, who_am_i
 from .process import Limits
 from .rendezvous import PLAN_ANNOTATION, Board, Entry, Lead, follow
