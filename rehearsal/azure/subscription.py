@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final, Literal, TypeVar
+from typing import Annotated, Final, Literal, Self, TypeVar
 
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.catalog.machine import Architecture, MachineSize
 from aks_infiniband.handwritten import HandwrittenError, first_lines, read
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
 
 SUBSCRIPTION_VARIABLE: Final = "AKS_INFINIBAND_SUBSCRIPTION"
@@ -29,6 +29,21 @@ FaultCode = Literal[
     "Canceled",
     "ApiServerUnreachable",
 ]
+FaultType = Literal[
+    "AgentPool",
+    "DeploymentAtSubscriptionScope",
+    "ManagedCluster",
+    "PrometheusRuleGroup",
+    "Provider",
+    "ResourceGroup",
+    "RoleAssignment",
+    "Subnet",
+    "SubscriptionFeatureRegistration",
+    "UserAssignedIdentity",
+    "VirtualNetwork",
+]
+_Count = Annotated[int, Field(ge=0)]
+_Version = Annotated[str, Field(pattern=r"^[0-9]+\.[0-9]+\.[0-9]+$")]
 
 
 class _Data(BaseModel):
@@ -42,7 +57,7 @@ class Series(_Data):
     """
 
     family: str
-    vcpus: int
+    vcpus: _Count
     regions: tuple[str, ...] = ()
     temporary_disk_gib: int | None = None
 
@@ -110,12 +125,20 @@ class Fault(_Data):
     """
 
     code: FaultCode
-    type: str = "AgentPool"
+    type: FaultType = "AgentPool"
     name: str = "*"
     operations: tuple[Literal["create", "update", "delete"], ...] = ("create", "update", "delete")
     first: int = Field(default=1, ge=0)
     side_by_side: bool = False
     late: bool = False
+
+    @model_validator(mode="after")
+    def _meets_something(self) -> Self:
+        if self.late and self.code not in ("AllocationFailed", "VMExtensionProvisioningError"):
+            raise ValueError(f"late is of codes that machines end with, and not of {self.code}")
+        if self.code == "ApiServerUnreachable" and self.type != "ManagedCluster":
+            raise ValueError(f"ApiServerUnreachable is of type ManagedCluster, and not {self.type}")
+        return self
 
 
 class Subscription(_Data):
@@ -125,12 +148,12 @@ class Subscription(_Data):
     tenant_id: str
     client: Client
     regions: dict[str, tuple[str, ...]]
-    regional_vcpus: int
+    regional_vcpus: _Count
     series: dict[str, Series]
     sizes: dict[str, Size]
-    capacity: dict[str, int]
-    kubernetes_versions: tuple[str, ...]
-    long_term_support_versions: tuple[str, ...] = ()
+    capacity: dict[str, _Count]
+    kubernetes_versions: tuple[_Version, ...]
+    long_term_support_versions: tuple[_Version, ...] = ()
     default_kubernetes_version: str
     features: dict[str, FeatureState]
     roles: dict[str, str]
@@ -139,6 +162,12 @@ class Subscription(_Data):
     capacity_reservation_groups: dict[str, CapacityReservationGroup] = {}
     snapshots: dict[str, Snapshot] = {}
     faults: tuple[Fault, ...] = ()
+
+    @model_validator(mode="after")
+    def _offers_what_it_takes(self) -> Self:
+        if self.patch_of(self.default_kubernetes_version) is None:
+            raise ValueError(f"defaultKubernetesVersion {self.default_kubernetes_version} is not among those offered")
+        return self
 
     def size(self, name: str, infiniband: Mapping[str, MachineSize] = SIZES) -> Size | MachineSize | None:
         """A size by its Azure name. infiniband: those with InfiniBand."""

@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal, Self
+from urllib.parse import urlsplit
 
 import pulumi
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from aks_infiniband.access.kubeconfig import KubeconfigError, document, interactive
 from aks_infiniband.handwritten import HandwrittenError, content, read, shortened
@@ -75,6 +76,10 @@ def _base64(value: str) -> str:
 def _https(value: str) -> str:
     if not re.fullmatch(r"https://[^\s/@]+(/\S*)?", value):
         raise ValueError("must be the https:// URL of an API server")
+    try:
+        urlsplit(value).port  # noqa: B018 raises ValueError
+    except ValueError:
+        raise ValueError("must have a host, or [its IPv6 address], and a port up to 65535") from None
     return value
 
 
@@ -82,7 +87,10 @@ _Data = Annotated[str, AfterValidator(_base64)]
 
 
 class _Part(BaseModel):
-    """A part of a kubeconfig that is used (client-go, tools/clientcmd/api/v1); other keys are handed on as they are."""
+    """A part of a kubeconfig that is used, as client-go takes it (1.36, tools/clientcmd/api/v1 and validation.go).
+
+    Other keys are handed on as they are.
+    """
 
     model_config = ConfigDict(extra="allow", strict=True, alias_generator=lambda name: name.replace("_", "-"))
 
@@ -96,6 +104,15 @@ class _Cluster(_Part):
     server: Annotated[str, AfterValidator(_https)]
     certificate_authority: str | None = None
     certificate_authority_data: _Data | None = None
+    insecure_skip_tls_verify: bool | None = None
+    tls_server_name: str | None = None
+    proxy_url: Annotated[str, Field(pattern=r"^((https?|socks5)://\S+)?$")] | None = None
+
+    @model_validator(mode="after")
+    def _checks_or_not(self) -> Self:
+        if self.insecure_skip_tls_verify and (self.certificate_authority or self.certificate_authority_data):
+            raise ValueError("must have insecure-skip-tls-verify or a certificate-authority, not both")
+        return self
 
 
 class _Variable(_Part):
@@ -107,16 +124,31 @@ class _Exec(_Part):
     command: Annotated[str, Field(min_length=1)]
     args: list[str] | None = None
     env: list[_Variable] | None = None
+    apiVersion: Literal["client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1"]  # noqa: N815
+    interactiveMode: Literal["Never", "IfAvailable", "Always"] | None = None  # noqa: N815
+
+    @model_validator(mode="after")
+    def _says_whether_it_asks(self) -> Self:
+        if self.interactiveMode is None and self.apiVersion.endswith("/v1"):
+            raise ValueError("must have an interactiveMode, such as Never, with this apiVersion")
+        return self
 
 
 class _User(_Part):
     exec: _Exec | None = None
-    token: str | None = None
+    token: Annotated[str, Field(pattern=r"^[!-~]*$")] | None = None
     tokenFile: str | None = None  # noqa: N815  its name there
     client_certificate: str | None = None
     client_certificate_data: _Data | None = None
     client_key: str | None = None
     client_key_data: _Data | None = None
+
+    @model_validator(mode="after")
+    def _has_the_key(self) -> Self:
+        certified = self.client_certificate or self.client_certificate_data
+        if certified and not (self.client_key or self.client_key_data):
+            raise ValueError("must have the client-key of its client-certificate")
+        return self
 
 
 def _entries(given: Mapping[str, Any], kind: str) -> list[Mapping[str, Any]]:

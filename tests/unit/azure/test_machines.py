@@ -1,7 +1,7 @@
 """Pure parts: node documents, names, the subscription file."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 import yaml
@@ -9,7 +9,8 @@ from aks_infiniband.facts.catalog import SIZES
 
 from rehearsal.azure.machines import PoolFacts, labels, node, node_name
 from rehearsal.azure.node_parts import allocatable
-from rehearsal.azure.subscription import DEFAULT_FILE, load
+from rehearsal.azure.resources import KINDS
+from rehearsal.azure.subscription import DEFAULT_FILE, FaultType, SubscriptionFileError, load
 
 POOL: dict[str, Any] = {
     "name": "ndh100", "mode": "User", "type": "VirtualMachineScaleSets", "osSKU": "Ubuntu", "osDiskType": "Managed",
@@ -72,6 +73,29 @@ def test_a_wrong_subscription_file_is_named_with_its_wrong_keys(tmp_path: Path) 
     file.write_text(yaml.safe_dump({**data, "quotas": {}, "regionalVcpus": "many"}))
     with pytest.raises(ValueError, match=r"(?s)mine.yaml.*regionalVcpus.*quotas"):
         load(file)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"kubernetesVersions": ["latest"]}, r"kubernetesVersions\.0"),
+        ({"defaultKubernetesVersion": "9.9"}, "9.9 is not among those offered"),
+        ({"regionalVcpus": -1}, "greater than or equal to 0"),
+        ({"capacity": {"Standard_ND96isr_H100_v5": -1}}, "greater than or equal to 0"),
+        ({"faults": [{"code": "AllocationFailed", "type": "AgentPol"}]}, "'AgentPool', "),
+        ({"faults": [{"code": "TooManyRequests", "late": True}]}, "late is of codes that machines end with"),
+        ({"faults": [{"code": "ApiServerUnreachable"}]}, "is of type ManagedCluster, and not AgentPool"),
+    ],
+)
+def test_a_subscription_that_cannot_be_is_refused_before_anything_starts(tmp_path: Path, wrong: Any, said: str) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text(yaml.safe_dump({**yaml.safe_load(DEFAULT_FILE.read_text()), **wrong}))
+    with pytest.raises(SubscriptionFileError, match=said):
+        load(file)
+
+
+def test_a_fault_can_be_of_every_type_that_is_simulated() -> None:
+    assert {kind.rpartition(":")[2] for kind in KINDS} | {"Provider"} == set(get_args(FaultType))
 
 
 def test_every_series_of_the_catalogue_has_a_quota() -> None:

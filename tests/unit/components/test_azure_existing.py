@@ -12,6 +12,7 @@ from aks_infiniband.access.kubeconfig_file import read_kubeconfig
 
 CAPI = {"server": "https://capi.example:6443", "certificate-authority-data": "Q0E=", "proxy-url": "http://proxy:3128"}
 TOKEN = {"token": "t0ken"}
+KUBELOGIN = {"apiVersion": "client.authentication.k8s.io/v1beta1", "command": "kubelogin"}
 
 
 def config(**more: Any) -> dict[str, Any]:
@@ -27,7 +28,7 @@ def config(**more: Any) -> dict[str, Any]:
         ],
         "users": [
             {"name": "admin", "user": TOKEN},
-            {"name": "plugin", "user": {"exec": {"command": "kubelogin", "args": ["get-token", "-l", "azurecli"]}}},
+            {"name": "plugin", "user": {"exec": {**KUBELOGIN, "args": ["get-token", "-l", "azurecli"]}}},
         ],
         **more,
     }
@@ -135,8 +136,8 @@ def test_a_kubeconfig_that_is_not_there_names_the_path_and_the_setting(tmp_path:
 @pytest.mark.parametrize(
     "plugin",
     [
-        {"command": "kubelogin", "args": ["get-token", "--login", "devicecode"]},
-        {"command": "kubelogin", "args": ["get-token"], "env": [{"name": "AAD_LOGIN_METHOD", "value": "interactive"}]},
+        {**KUBELOGIN, "args": ["get-token", "--login", "devicecode"]},
+        {**KUBELOGIN, "args": ["get-token"], "env": [{"name": "AAD_LOGIN_METHOD", "value": "interactive"}]},
     ],
 )
 def test_a_login_that_waits_for_a_person_is_refused_with_the_command_that_mends_it(write: Any, plugin: Any) -> None:
@@ -147,7 +148,7 @@ def test_a_login_that_waits_for_a_person_is_refused_with_the_command_that_mends_
 
 def test_a_login_method_from_the_environment_section_counts(write: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pulumi.runtime, "is_dry_run", lambda: True)
-    plugin = {"command": "kubelogin", "args": ["get-token"], "env": [{"name": "AAD_LOGIN_METHOD", "value": "msi"}]}
+    plugin = {**KUBELOGIN, "args": ["get-token"], "env": [{"name": "AAD_LOGIN_METHOD", "value": "msi"}]}
     path = write(config(users=[{"name": "admin", "user": {"exec": plugin}}]))
     assert read_kubeconfig(str(path)).context == "capi"
 
@@ -168,6 +169,6 @@ def test_a_plugin_beside_the_kubeconfig_is_found_from_anywhere(write: Any, tmp_p
     plugin = tmp_path / "plugin"
     plugin.write_text("#!/bin/sh\n")
     plugin.chmod(0o755)
-    path = write(config(users=[{"name": "admin", "user": {"exec": {"command": "./plugin"}}}]))
+    path = write(config(users=[{"name": "admin", "user": {"exec": {**KUBELOGIN, "command": "./plugin"}}}]))
     (user,) = yaml.safe_load(read_kubeconfig(str(path)).kubeconfig)["users"]
     assert Path(user["user"]["exec"]["command"]).samefile(plugin)

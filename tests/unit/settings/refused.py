@@ -228,6 +228,27 @@ CASES: dict[str, tuple[Any, str, str]] = {
             *(("repository", "ftp://x"), ("repository", "https://me:s3cret@x"), ("repository", "https://")),
         )
     },
+    # What the API server or Azure refuses.
+    **{
+        f"schedule {schedule}": (changed(lightCheck={"schedule": schedule}), "lightCheck.schedule", "counts down")
+        for schedule in ("5-1 * * * *", "0 22-6 * * *", "0 3 1,9-7 * *", "0 3 * * 6-0")
+    },
+    "a resource ID with a space": (
+        changed(
+            observability={
+                "prometheus": "azure",
+                "workspaceId": "/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/metrics/providers/"
+                "Microsoft.Monitor/accounts/of the team",
+            }
+        ),
+        "observability.workspaceId",
+        "must be the resource ID of an Azure Monitor workspace",
+    ),
+    "a misspelt choice among three": (
+        changed(pools=[pool(gpuDirect="dma-buf")]),
+        "pools[0].gpuDirect",
+        "must be 'dmabuf', 'nvidia-peermem' or 'auto'; did you mean dmabuf?",
+    ),
     # The engine's configuration.
     **{
         f"namespace {namespace}": (

@@ -1,9 +1,10 @@
 """Settings of the two operators, of where charts and images come from, of waits, checks and observability."""
 
+import re
 from ipaddress import IPv4Address, IPv4Network
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from aks_infiniband.facts.catalog.machine import Mode, NicDriver
 from aks_infiniband.observability.documents import Prometheus
@@ -163,10 +164,17 @@ class ValidationSettings(Section):
     """Bounds that replace the catalogue's for every pool of the stack, by figure, such as rdma-write-bandwidth."""
 
 
+def _counting_up(schedule: str) -> str:
+    """A schedule that the API server takes."""
+    if any(int(first) > int(last) for first, last in re.findall(r"(\d+)-(\d+)", schedule)):
+        raise ValueError("must have no range that counts down, such as 5-1")
+    return schedule
+
+
 class LightCheckSettings(Section):
     """A check of idle nodes on a schedule, for pools of every mode but driver-only: links, error counters, and the
     bandwidth of RDMA writes. A workload takes a node from it at once.
     """
 
-    schedule: Annotated[str, rules.schedule]
+    schedule: Annotated[str, rules.schedule, AfterValidator(_counting_up)]
     """When it runs, in cron's five fields, by the control plane's clock (UTC on AKS): 17 * * * * is hourly."""

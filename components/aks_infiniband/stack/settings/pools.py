@@ -52,7 +52,7 @@ class PoolSettings(Section):
     gpu_driver: GpuDriver | None = None
     """Who owns the GPUs' driver. Default: operator for NVIDIA's GPUs, none for sizes without GPUs and for those whose
     GPU software is not installed yet. A change replaces the pool."""
-    gpu_direct: GpuDirect | Literal["auto"] | None = None
+    gpu_direct: Literal[GpuDirect, "auto"] | None = None
     """How HCAs reach GPUs' memory (GPUDirect RDMA): dmabuf, with which the GPU driver does not wait for OFED;
     nvidia-peermem; or auto, which is dmabuf but for V100. Default: nvidia-peermem with doca-ofed, dmabuf with inbox. A
     change restarts the GPU driver, node by node."""

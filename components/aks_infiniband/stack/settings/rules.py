@@ -21,7 +21,7 @@ _DNS_LABEL: Final = r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
 _LABEL_KEY: Final = rf"((?=[^/]{{1,253}}/){_DNS_LABEL}(\.{_DNS_LABEL})*/)?{_LABEL_NAME}"
 _TAINT: Final = rf"{_LABEL_KEY}(={_LABEL_NAME})?:(NoSchedule|PreferNoSchedule|NoExecute)"
 _GUID: Final = r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
-_GROUP: Final = rf"/subscriptions/{_GUID}/resource[Gg]roups/[^/]+/providers/[Mm]icrosoft\."
+_GROUP: Final = rf"/subscriptions/{_GUID}/resource[Gg]roups/[^/\s]+/providers/[Mm]icrosoft\."
 
 _HOST: Final = r"[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 _PORT: Final = r"([1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])"
@@ -132,12 +132,12 @@ chart_version = Matching(
 text = Matching(r"[^\x00-\x1f]{1,1000}", "one line of at most 1,000 characters")
 word = Matching(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}", "one word of at most 63 letters, digits, . _ and -")
 region = Matching(r"[a-z][a-z0-9]{2,39}", "an Azure region by its name, such as southcentralus")
-subnet_id = _resource_id("a subnet", r"[Nn]etwork/virtual[Nn]etworks/[^/]+/subnets/[^/]+")
-identity_id = _resource_id("a user-assigned identity", r"[Mm]anaged[Ii]dentity/user[Aa]ssigned[Ii]dentities/[^/]+")
-snapshot_id = _resource_id("a node pool snapshot", r"[Cc]ontainer[Ss]ervice/snapshots/[^/]+")
-workspace_id = _resource_id("an Azure Monitor workspace", r"[Mm]onitor/accounts/[^/]+")
+subnet_id = _resource_id("a subnet", r"[Nn]etwork/virtual[Nn]etworks/[^/\s]+/subnets/[^/\s]+")
+identity_id = _resource_id("a user-assigned identity", r"[Mm]anaged[Ii]dentity/user[Aa]ssigned[Ii]dentities/[^/\s]+")
+snapshot_id = _resource_id("a node pool snapshot", r"[Cc]ontainer[Ss]ervice/snapshots/[^/\s]+")
+workspace_id = _resource_id("an Azure Monitor workspace", r"[Mm]onitor/accounts/[^/\s]+")
 capacity_reservation_group_id = _resource_id(
-    "a capacity reservation group", r"[Cc]ompute/capacity[Rr]eservation[Gg]roups/[^/]+"
+    "a capacity reservation group", r"[Cc]ompute/capacity[Rr]eservation[Gg]roups/[^/\s]+"
 )
 
 
