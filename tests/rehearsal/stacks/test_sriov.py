@@ -1,5 +1,5 @@
-"""The stack `sriov`: pods that hold HCAs for themselves, metrics and alerts that are added, and drivers that change.
-HCAs reach GPUs by DMA-BUF. The tests follow one another.
+"""A stack file of `aks-infiniband init` as it stands: pods that hold HCAs for themselves, which reach GPUs by DMA-BUF.
+Then metrics and alerts are added, and drivers change. The tests follow one another.
 """
 
 import json
@@ -23,6 +23,9 @@ from tests.rehearsal.waiting import eventually
 from .conftest import Stack
 
 STACK = "sriov"
+ANSWERS = ("--workload", "training", "--size", "Standard_ND96amsr_A100_v4", "--region", "southcentralus")
+POOL = "ndma100v4"
+COMMAND = str(Path(sys.executable).with_name("aks-infiniband"))
 GPU_OPERATOR = "**:Release::rdma-gpu-operator"
 SUBSCRIPTION = "/subscriptions/11111111-2222-4333-8444-555555555555"
 WORKSPACE = f"{SUBSCRIPTION}/resourceGroups/monitoring/providers/Microsoft.Monitor/accounts/prometheus"
@@ -47,9 +50,11 @@ kubectl wait --for=condition=established crd/podmonitors.azmonitoring.coreos.com
 
 
 @pytest.fixture(scope="module", autouse=True)
-def changed(stack: Stack) -> None:
-    pool = {"name": "nda100", "vmSize": "Standard_ND96amsr_A100_v4", "count": 2, "gpuDirect": "auto"}
-    stack.settings(pools=[pool])
+def written(stack: Stack) -> None:
+    """What people get who ask for a way to InfiniBand."""
+    stack.file.unlink()
+    there = ("--stack", STACK, "--folder", str(stack.file.parent))
+    subprocess.run([COMMAND, "init", *ANSWERS, *there], check=True, capture_output=True, timeout=120)
 
 
 def driver_images(stack: Stack) -> dict[str, str]:
@@ -61,7 +66,7 @@ def driver_images(stack: Stack) -> dict[str, str]:
 
 @pytest.mark.field_report("B14")
 def test_every_hca_can_be_held_by_a_pod_of_its_own(stack: Stack, brought_up: Outcome) -> None:
-    offered = [node["status"]["allocatable"] for node in stack.nodes(agentpool="nda100")]
+    offered = [node["status"]["allocatable"] for node in stack.nodes(agentpool=POOL)]
     assert [(node["rdma/ib"], node["nvidia.com/gpu"]) for node in offered] == [("8", "8")] * 2
     assert all("rdma/shared_ib" not in node for node in offered)
 
@@ -69,7 +74,7 @@ def test_every_hca_can_be_held_by_a_pod_of_its_own(stack: Stack, brought_up: Out
 def test_a_pod_that_takes_a_machine_takes_all_its_hcas_and_validation_saw_them(
     stack: Stack, brought_up: Outcome
 ) -> None:
-    pool = stack.outputs()["pools"]["nda100"]
+    pool = stack.outputs()["pools"][POOL]
     assert pool["rdmaResource"] == "rdma/ib"
     limits = pool["podTemplate"]["spec"]["containers"][0]["resources"]["limits"]
     assert (limits["rdma/ib"], limits["nvidia.com/gpu"]) == ("8", "8")
@@ -81,7 +86,7 @@ def test_by_dma_buf_no_gpu_driver_waits_for_ofed_and_nccls_log_proves_it(stack: 
     drivers = stack.cluster().list(Pod, namespace="gpu-operator", labels={"app": "nvidia-driver-daemonset"})
     names = [[container["name"] for container in pod.to_dict()["spec"]["containers"]] for pod in drivers]
     assert names == [["nvidia-driver-ctr"]] * 2, "no container keeps nvidia-peermem loaded"
-    validation = stack.outputs()["pools"]["nda100"]["validation"]
+    validation = stack.outputs()["pools"][POOL]["validation"]
     (transport,) = [check for check in validation["checks"] if check["check"] == "collective-transport"]
     assert (transport["verdict"], transport["measured"]) == ("pass", "InfiniBand with GPUDirect RDMA (DMA-BUF)")
 
@@ -89,7 +94,7 @@ def test_by_dma_buf_no_gpu_driver_waits_for_ofed_and_nccls_log_proves_it(stack: 
 def test_the_sample_job_holds_every_hca_of_every_machine_and_completes(
     stack: Stack, brought_up: Outcome, tmp_path: Path
 ) -> None:
-    sample = completed_sample(stack.rehearsal, "nda100", folder=tmp_path)
+    sample = completed_sample(stack.rehearsal, POOL, folder=tmp_path)
     assert len(sample.nodes) == 2
     assert sample.shown.count("4: ACTIVE, 200 Gb/sec (4X HDR)") == 2 * 8
 
@@ -126,10 +131,9 @@ def gpu_driver_images(stack: Stack) -> dict[str, str]:
 
 
 def rollout(stack: Stack, *flags: str) -> "subprocess.Popen[str]":
-    command = str(Path(sys.executable).with_name("aks-infiniband"))
     where = ("--kubeconfig", str(stack.rehearsal.run.kubeconfig), "--output", "json")
     pipe = subprocess.PIPE
-    return subprocess.Popen([command, "rollout", *where, *flags], stdout=pipe, stderr=pipe, text=True)
+    return subprocess.Popen([COMMAND, "rollout", *where, *flags], stdout=pipe, stderr=pipe, text=True)
 
 
 def let_go(stack: Stack, how: str) -> list[str]:
@@ -233,7 +237,7 @@ def test_another_driver_version_stops_on_a_slow_first_node_and_reaches_every_nod
     after = driver_images(stack)
     assert set(after) == set(before)
     assert all("doca3.5.0-26.07-0.1.0.0-0" in image for image in after.values())
-    assert stack.verdicts() == {"nda100": "pass"}, "measured again, with the new driver"
+    assert stack.verdicts() == {POOL: "pass"}, "measured again, with the new driver"
 
 
 def test_destroy_leaves_no_node_and_no_alert(stack: Stack, brought_up: Outcome) -> None:
