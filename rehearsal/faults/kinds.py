@@ -79,6 +79,7 @@ _ALL: "Final" = (
     MachineFault(
         "no-provider", "the container's libibverbs has no provider for mlx5, and sees no device", allows=("times",)
     ),
+    MachineFault("no-packages", "containers that start do not reach the packages of their image's distribution"),
     # Of pods: until somebody changes the file, and then its kubelet gets on with the pod.
     MachineFault("image-pull", "the images of a pod cannot be pulled; `answer` says why", requires=("pod", "answer")),
     MachineFault(

@@ -1,4 +1,4 @@
-"""What pulling an image takes on the real thing: its compressed size, and a node's rates (images.yaml)."""
+"""What pulling an image takes on the real thing, and which programs are in it (images.yaml)."""
 
 from functools import cache
 from pathlib import Path
@@ -21,16 +21,32 @@ def image_bytes(image: str) -> int:
     repository = _repository(image)
     if any(_lies_below(repository, cached) for cached in _table()["cached"]):
         return 0
-    rows: dict[str, float] = _table()["megabytes"]
-    below = [row for row in rows if f"/{row}/" in f"/{repository}/"]
-    megabytes = rows[max(below, key=len)] if below else _table()["otherMegabytes"]
-    return int(megabytes * _MEGABYTE)
+    return int(_row("megabytes", repository, _table()["otherMegabytes"]) * _MEGABYTE)
+
+
+def programs_of(image: str) -> tuple[str, ...] | None:
+    """The names of an image's programs; None where nothing says that it lacks one."""
+    found = _row("programs", _repository(image), None)
+    return None if found is None else tuple(found)
+
+
+def packages() -> dict[str, list[str]]:
+    """The files that a distribution's packages put into a container, by package."""
+    found: dict[str, list[str]] = _table()["packages"]
+    return found
 
 
 def pull_seconds(image: str) -> float:
     """Seconds from the request to an image that containers can be made of, on a real node that does not have it."""
     rates: list[float] = [_table()[f"{step}MegabytesPerSecond"] for step in ("download", "unpack")]
     return sum(image_bytes(image) / _MEGABYTE / rate for rate in rates)
+
+
+def _row(table: str, repository: str, otherwise: Any) -> Any:
+    """What a table has for a repository or, most closely, above it."""
+    rows: dict[str, Any] = _table()[table]
+    above = [row for row in rows if f"/{row}/" in f"/{repository}/"]
+    return rows[max(above, key=len)] if above else otherwise
 
 
 def _repository(image: str) -> str:

@@ -25,7 +25,7 @@ _OPTIONS = (
 HASH = "<hash>"
 """In place of the end of a name that changes with all that the object holds."""
 SOURCE = "<source>"
-"""In place of a Python module's text: its name says that it is there."""
+"""In place of a program's text: its name says that it is there."""
 
 
 def document(requests: Requests) -> dict[str, Any]:
@@ -106,7 +106,7 @@ def _plain(value: Any) -> Any:
         if _SECRET.items() <= value.items():
             return {"<secret>": _plain(value["value"])}
         return {
-            key: SOURCE if key.endswith((".py", ".ptx")) and isinstance(item, str) else _plain(item)
+            key: SOURCE if key.endswith((".py", ".ptx", ".sh")) and isinstance(item, str) else _plain(item)
             for key, item in sorted(value.items())
         }
     if isinstance(value, list):

@@ -9,7 +9,7 @@ from aks_infiniband.facts.pool import Pool
 from aks_infiniband.facts.versions import NODE_EXPORTER, NODE_TOOLS
 from aks_infiniband.stack.azure_cluster import AzureClusterArgs
 from aks_infiniband.stack.stack import Stack
-from aks_infiniband.validation.validation_job import image_of
+from aks_infiniband.validation.validation_job import pod_images
 
 from aks_infiniband_cli.preflight.chart_images import gpu_driver, of_charts
 from aks_infiniband_cli.preflight.checks import Line
@@ -101,7 +101,7 @@ def _of_ours(stack: Stack) -> Iterator[NodeImage]:
     daemons = [daemon for daemon in (stack.node_preparation(""), stack.peermem("")) if daemon is not None]
     wanted: list[tuple[str, Iterable[Pool]]] = [(NODE_TOOLS.reference, daemon.pools) for daemon in daemons]
     if stack.validation.mode != "off":
-        wanted += [(image_of(pool, stack.validation), [pool]) for pool in stack.pools]
+        wanted += [(image, [pool]) for pool in stack.pools for image in pod_images(pool, stack.validation)]
     for pull in stack.image_pulls():
         wanted += [(image, pull.pools) for image in (*pull.images, NODE_TOOLS.reference)]
     if stack.observability is not None:

@@ -58,6 +58,12 @@ NODE_EXPORTER: Final = Image(repository="quay.io/prometheus", image="node-export
 VALIDATION_IMAGE: Final = "mcr.microsoft.com/azurelinux/base/python:3.12.9-13-azl3.0.20260706"
 """Azure Linux with Python, from Microsoft's registry: on AKS it is pulled without leaving Azure."""
 
+NCCL_IMAGE: Final = "nvcr.io/nvidia/cuda:12.9.1-runtime-ubuntu24.04"
+"""NCCL 2.27.3 and the CUDA runtime, for amd64 and arm64; neither Python nor libibverbs. Those of CUDA 13.1 have no NCCL
+(docs/facts.md). This one's has code for all GPUs of the catalogue, from V100's compute capability 7.0 to 12.0
+(NVIDIA/nccl, makefiles/common.mk), and CUDA 12 runs on GPU drivers of branch 525 or later (NVIDIA, "CUDA
+Compatibility")."""
+
 COLLECTIVE_IMAGE: Final = "nvcr.io/nvidia/pytorch:25.12-py3"
 """PyTorch with NCCL and RDMA's user space, for amd64 and arm64 (NVIDIA, "PyTorch Release 25.12": PyTorch 2.10, CUDA
 13.1, Python 3.12). CUDA 13 needs a GPU driver of branch 580 or later, and has no code for V100."""

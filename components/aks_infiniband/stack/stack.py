@@ -22,7 +22,7 @@ from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE
 from aks_infiniband.resources.registry import Registry
 from aks_infiniband.stack.azure_cluster import AzureClusterArgs
 from aks_infiniband.validation import ValidationAccess, ValidationAccessArgs, ValidationArgs, ValidationOptions, Waits
-from aks_infiniband.validation.validation_job import image_of
+from aks_infiniband.validation.validation_job import pod_images
 from aks_infiniband.workload.guard import WorkloadGuardArgs
 from aks_infiniband.workload.pods import NAMESPACE
 from aks_infiniband.workload.settings import WorkloadSettingsArgs
@@ -150,7 +150,7 @@ class Stack:
         measured = self.validation.mode != "off"
         wanted: dict[tuple[str, ...], list[Pool]] = {}
         for pool in self.pools:
-            first = [image_of(pool, self.validation)] if measured and pool.gpu_resource else []
+            first = pod_images(pool, self.validation) if measured and pool.gpu_resource else ()
             wanted.setdefault(tuple(dict.fromkeys([*first, *self.images[pool.name]])), []).append(pool)
         return [
             ImagePull(pools=pools, images=images, registry=self.registry) for images, pools in wanted.items() if images

@@ -122,12 +122,12 @@ def indexed_job(pool: Pool, template: Mapping[str, Any], *, seconds: float) -> d
 
 
 def payload_files(package: str = "") -> dict[str, str]:
-    """File name to text of every module of the payload, and of its program for GPUs, as they go into a ConfigMap.
+    """File name to text of every module of the payload, and of its other programs, as they go into a ConfigMap.
 
     package: one within the payload, in its place.
     """
     folder = resources.files("aks_infiniband.validation").joinpath(PACKAGE, package)
-    files = {entry.name: entry for entry in folder.iterdir() if entry.name.endswith((".py", ".ptx"))}
+    files = {entry.name: entry for entry in folder.iterdir() if entry.name.endswith((".py", ".ptx", ".sh"))}
     return {name: entry.read_text(encoding="utf-8") for name, entry in sorted(files.items())}
 
 
@@ -136,12 +136,16 @@ MEASURING_MEMORY: Final = "1Gi"
 at once, 256 MiB, some 10 MiB more for each of these programs, assumed, and the payload's 110."""
 
 
-def container(name: str, image: str, *, memory: str = "512Mi") -> dict[str, Any]:
-    """The fields of a container that runs the payload's module of that name."""
+def container(name: str, image: str, *, memory: str = "512Mi", python: bool = True) -> dict[str, Any]:
+    """The fields of a container that runs the payload's module of that name.
+
+    python: whether the image has Python; else it is installed first, and the container has to run as root.
+    """
+    first = ["python3", "-m"] if python else ["sh", f"{HOME}/with_python.sh", image, _TERMINATION_LOG]
     return {
         "name": name,
         "image": image,
-        "command": ["python3", "-m", f"{PACKAGE}.{name.replace('-', '_')}"],
+        "command": [*first, f"{PACKAGE}.{name.replace('-', '_')}"],
         "resources": {"requests": {"cpu": "100m", "memory": "128Mi"}, "limits": {"memory": memory}},
         "terminationMessagePath": _TERMINATION_LOG,
         "terminationMessagePolicy": "FallbackToLogsOnError",

@@ -17,8 +17,9 @@ class ValidationOptions:
     mode: Literal["enforce", "warn", "off"] = "enforce"
     """enforce: a failed check fails the update; warn: it is reported; off: nothing is checked."""
     image: str | None = None
-    """Image with Python 3, and for pools with GPUs NCCL and the CUDA runtime, or PyTorch; RDMA tools that it lacks are
-    installed at start. Default: by pool, see docs/validation.md."""
+    """Image with Python 3, and for pools with GPUs NCCL and the CUDA runtime, or PyTorch. RDMA tools that it lacks, and
+    in the default image for GPUs Python, are installed at start from the distribution's packages: where nodes do not
+    reach them, name one that has it all. Default: by pool, see docs/validation.md."""
     timeout_seconds: float = 1800
     """Limit of one pool's check once its nodes are ready."""
     tries: int = 3

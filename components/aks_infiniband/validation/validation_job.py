@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from aks_infiniband.facts.pool import Pool
-from aks_infiniband.facts.versions import VALIDATION_IMAGE, collective_image
+from aks_infiniband.facts.versions import NCCL_IMAGE, VALIDATION_IMAGE, collective_image
 from aks_infiniband.resources.registry import Registry
 from aks_infiniband.validation.job import (
     API_ARGUMENTS,
@@ -40,6 +40,7 @@ _REPORT_SECONDS: Final = 60
 _TO_INSTALL: Final = ("CHOWN", "DAC_OVERRIDE", "FOWNER")
 """Capabilities with which a package manager gives files their owner and mode: the payload installs the RDMA tools that
 its image lacks."""
+_WITHOUT_PYTHON: Final = frozenset({NCCL_IMAGE})
 _COLLECTIVE_RESOURCES: Final = {"requests": {"cpu": "8", "memory": "32Gi"}}
 """One PyTorch process for each GPU takes 2 to 4 GiB; without a limit, since what NCCL has in /dev/shm counts too."""
 METADATA: Final = "http://169.254.169.254/metadata/instance/compute?api-version=2021-02-01"
@@ -83,8 +84,11 @@ def validation_spec(
     fragment = pod_template_fragment(
         pool, topology=access.topology, pull_secret=registry.pull_secret, container="validate"
     )
-    image = registry.image(image_of(pool, options))
+    awaits, measures = pod_images(pool, options)
     common = fragment["spec"]
+    own = container(
+        "validate", registry.image(measures), memory=MEASURING_MEMORY, python=measures not in _WITHOUT_PYTHON
+    )
     # A workload's, but for the topology, which comes from the access's ConfigMap.
     shared = {"configMap": {"name": access.account, "items": [{"key": access.topology, "path": TOPOLOGY_KEY}]}}
     volumes = [{**volume, **(shared if volume["name"] == "topology" else {})} for volume in common["volumes"]]
@@ -96,8 +100,8 @@ def validation_spec(
         "restartPolicy": "Never",
         "securityContext": {"seccompProfile": {"type": "RuntimeDefault"}},
         "affinity": {**common.get("affinity", {}), "podAntiAffinity": one_pod_a_machine(pool_labels(pool, "validate"))},
-        "initContainers": [await_nodes_container(pool, waits=waits, image=image)],
-        "containers": [_container(pool, common["containers"][0], image, arguments)],
+        "initContainers": [await_nodes_container(pool, waits=waits, image=registry.image(awaits))],
+        "containers": [_container(pool, common["containers"][0], own, arguments)],
         "volumes": [
             *volumes,
             {"name": "payload", "configMap": {"name": access.account}},
@@ -112,17 +116,24 @@ def validation_spec(
     return indexed_job(pool, template, seconds=waits.timeout_seconds + options.timeout_seconds)
 
 
-def image_of(pool: Pool, options: ValidationOptions) -> str:
-    """What is asked for; else an image with PyTorch where GPUs are measured, and a small one with Python elsewhere."""
+def pod_images(pool: Pool, options: ValidationOptions) -> tuple[str, str]:
+    """The images of the init container, which has to have Python, as it may install nothing, and of the container.
+
+    What is asked for; else what measures GPUs, and a small one with Python for all the rest.
+    """
     if options.image is not None:
-        return options.image
+        return options.image, options.image
     accelerator = pool.size.accelerator
-    return VALIDATION_IMAGE if accelerator is None or pool.gpu_resource is None else collective_image(accelerator.model)
+    if accelerator is None or pool.gpu_resource is None:
+        return VALIDATION_IMAGE, VALIDATION_IMAGE
+    measures = NCCL_IMAGE if options.all_reduce == "nccl" else collective_image(accelerator.model)
+    return VALIDATION_IMAGE, measures
 
 
-def _container(pool: Pool, common: Mapping[str, Any], image: str, arguments: Sequence[str]) -> dict[str, Any]:
-    """The container of a workload on the pool, which runs the validation."""
-    own = container("validate", image, memory=MEASURING_MEMORY)
+def _container(
+    pool: Pool, common: Mapping[str, Any], own: Mapping[str, Any], arguments: Sequence[str]
+) -> dict[str, Any]:
+    """The container of a workload on the pool, which runs the validation. own: what is the validation's of it."""
     resources = own["resources"] if pool.gpu_resource is None else _COLLECTIVE_RESOURCES
     return {
         **{key: value for key, value in common.items() if key != "envFrom"},

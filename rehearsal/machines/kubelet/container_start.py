@@ -51,6 +51,8 @@ class Given:
     programs: Programs
     variables: Mapping[str, str]
     confinement: Confinement
+    packages: bool
+    """Whether it reaches the packages of its image's distribution."""
 
 
 def container_start(container: Mapping[str, Any], references: References, given: Given) -> ContainerStart:
@@ -58,8 +60,9 @@ def container_start(container: Mapping[str, Any], references: References, given:
 
     Raises MissingReferenceError, InvalidReferenceError for what the spec refers to.
     """
-    folder, view, programs = given.folder, given.view, given.programs
+    folder, view = given.folder, given.view
     _write_own_files(container, given, references)
+    programs = given.programs.of(container["image"], folder, reachable=given.packages)
     message_path = container.get("terminationMessagePath") or _DEFAULT_MESSAGE_PATH
     allowed = {**given.volumes, **_denied(container, references.pod, folder)}
     paths = dict(mounts(container, allowed, _own_paths(folder)))

@@ -13,8 +13,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from rehearsal.run.images import packages, programs_of
+
 _SHIM: Final = Path(__file__).with_name("shim.py")
 _PROGRAMS: Final = Path(__file__).parents[1] / "bin"
+_DISTRIBUTION: Final = Path(__file__).parents[1] / "distribution"
+"""What stands in for programs of the image's distribution that would change this computer."""
 _OURS: Final = Path(__file__).parents[2]
 _OF_THIS_COMPUTER: Final = (
     *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc", "/nix/store"),
@@ -31,9 +35,11 @@ _IMAGE_PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/b
 
 @dataclass(frozen=True, kw_only=True)
 class Programs:
-    """The programs that every simulated machine has: those of the folder bin, and Python."""
+    """The programs that a container has: in most images all that there are, those of the folder bin and Python."""
 
     folders: tuple[Path, ...]
+    image_path: str = _IMAGE_PATH
+    """Where else the container looks: on this computer."""
 
     @classmethod
     def prepared(cls, folder: Path) -> "Programs":
@@ -47,6 +53,27 @@ class Programs:
             link.symlink_to(interpreter)
         return cls(folders=(_PROGRAMS, folder))
 
+    def of(self, image: str, container: Path, *, reachable: bool) -> "Programs":
+        """Those of an image, and in the container's folder what its apt-get installs.
+
+        reachable: whether the container reaches the distribution's packages.
+        """
+        names = programs_of(image)
+        if names is None:
+            return self
+        folder, repository = fresh_folder(container / "bin"), fresh_folder(container / "packages")
+        fresh_folder(container / "lib")
+        for name in names:
+            found = shutil.which(name, path=f"{_DISTRIBUTION}:{_IMAGE_PATH}")
+            if found:
+                (folder / name).symlink_to(found)
+        for package, files in packages().items() if reachable else ():
+            for file in files:
+                link = repository / package / file
+                link.parent.mkdir(parents=True, exist_ok=True)
+                link.symlink_to(self.resolve(link.name) or "/dev/null")
+        return Programs(folders=(folder,), image_path="")
+
     def resolve(self, command: str) -> Path | None:
         """The program that a container's command means, or None when a simulated machine has no such program."""
         name = Path(command).name
@@ -55,7 +82,7 @@ class Programs:
 
     def search_path(self, given: str | None) -> str:
         """PATH of a container: the machine's programs, then the container's own."""
-        return ":".join([*map(str, self.folders), given or _IMAGE_PATH])
+        return ":".join(filter(None, [*map(str, self.folders), given or self.image_path]))
 
 
 def rewritten(text: str, paths: Mapping[str, Path]) -> str:

@@ -19,7 +19,7 @@ from rehearsal.machines.kubelet.kubelet import Kubelet
 from rehearsal.machines.kubelet.log_server import log_file
 from rehearsal.machines.kubelet.volumes import write_volume
 from rehearsal.machines.nodes.patches import LOST
-from rehearsal.machines.pods.faulty import while_faulty
+from rehearsal.machines.pods.faulty import fault_of, while_faulty
 from rehearsal.machines.pods.running import RunningPod, now
 from rehearsal.machines.pods.status import ContainerView, running, terminated, waiting
 from rehearsal.run.folder import ENVIRONMENT_VARIABLE
@@ -222,6 +222,7 @@ class Execution:
                     programs=self.kubelet.programs,
                     variables={ENVIRONMENT_VARIABLE: str(self.kubelet.run_folder.root), **self.kubelet.server()},
                     confinement=self.kubelet.confinement(self.machine, self.folder),
+                    packages=fault_of(self.pod, "no-packages", self.kubelet.run_folder.root) is None,
                 )
                 return container_start(container, references, given)
             except (MissingReferenceError, InvalidReferenceError) as error:

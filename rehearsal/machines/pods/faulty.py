@@ -32,7 +32,7 @@ async def image_pulled(pod: RunningPod, view: ContainerView, run_folder: Path) -
 async def while_faulty(pod: RunningPod, name: str, run_folder: Path, show: Callable[[dict[str, Any]], None]) -> bool:
     """Show a fault for as long as it concerns the pod; whether it did at all. show: changes the containers' views."""
     met = False
-    while fault := _concerning(pod, name, run_folder):
+    while fault := fault_of(pod, name, run_folder):
         if not met:
             show(fault)
             await pod.report()
@@ -41,7 +41,8 @@ async def while_faulty(pod: RunningPod, name: str, run_folder: Path, show: Calla
     return met
 
 
-def _concerning(pod: RunningPod, name: str, run_folder: Path) -> dict[str, Any] | None:
+def fault_of(pod: RunningPod, name: str, run_folder: Path) -> dict[str, Any] | None:
+    """The fault of a name that concerns a pod now; None where there is none."""
     try:
         faults = machine_faults.read(run_folder)
     except FaultsError as error:

@@ -66,12 +66,12 @@ class Machine:
 
     def verbs(self) -> "list[Port]":
         """The ports that libibverbs sees."""
-        return [] if self.fault("no-provider") else self.ports()
+        return self.ports() if self._has_provider() else []
 
     def port(self, device: "str | None") -> "Port | None":
         """The port of a device that libibverbs sees, or of the first one."""
         found = [name for name in self.devices() if device in (None, name)]
-        if not found or self.fault("no-provider"):
+        if not found or not self._has_provider():
             return None
         port = Port(f"{self.sys}/class/infiniband/{found[0]}")
         if self.fault("placement-group"):
@@ -87,6 +87,12 @@ class Machine:
         first, last = map(int, cpus.split("-"))
         bound = [int(cpu) for cpu in os.environ.get(CPUS, "0").split(",")]
         return first <= min(bound) and max(bound) <= last
+
+    def _has_provider(self) -> bool:
+        """Whether the container has a libibverbs that knows mlx5: brought by its image, or installed since."""
+        bare = os.path.isdir(f"{self.container}/lib")  # noqa: PTH112
+        installed = os.path.lexists(f"{self.container}/lib/libmlx5.so.1")
+        return (installed or not bare) and not self.fault("no-provider")
 
     def fault(self, name: str, device: "str | None" = None) -> "dict[str, Any] | None":
         """Whether a fault happens now to this machine, or one of its devices."""

@@ -156,7 +156,7 @@ def test_the_validation_finds_its_image_which_was_pulled_while_drivers_were_inst
     stack: Stack, brought_up: str
 ) -> None:
     pulls = {component: stack.pulls(component) for component in ("images", "validate")}
-    [image] = {image for images in pulls["images"].values() for image in images if "/nvidia/pytorch:" in image}
+    [image] = {image for images in pulls["images"].values() for image in images if "/nvidia/cuda:" in image}
     assert [image in images for images in pulls["images"].values()] == [True, True], "a machine each"
     assert [image in images for images in pulls["validate"].values()] == [False, False], "and it was there already"
 

@@ -27,7 +27,8 @@ IMAGES = (
     "nvcr.io/nvidia/k8s/container-toolkit:v1.19.1",
     "nvcr.io/nvidia/k8s-device-plugin:v0.19.3",
     "nvcr.io/nvidia/k8s/dcgm-exporter:4.5.3-4.8.2-distroless",
-    "nvcr.io/nvidia/pytorch:25.12-py3",
+    "mcr.microsoft.com/azurelinux/base/python:3.12.9-13-azl3.0.20260706",
+    "nvcr.io/nvidia/cuda:12.9.1-runtime-ubuntu24.04",
     "mcr.microsoft.com/mirror/docker/library/busybox:1.35",
 )
 

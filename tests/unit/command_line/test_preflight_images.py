@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import yaml
+from aks_infiniband.facts.versions import NCCL_IMAGE
 from aks_infiniband_cli.preflight import registry
 from aks_infiniband_cli.preflight.images import images_of
 from aks_infiniband_cli.stack_file import configuration_of, stack_of
@@ -16,7 +17,7 @@ from tests.unit.command_line.preflight_stacks import Checked, stack
 from tests.unit.components.test_stack_files import KUBECONFIG
 
 DECLARED = ROOT / "tests" / "recordings" / "declared"
-PYTORCH = "image nvcr.io/nvidia/pytorch:25.12-py3"
+CUDA = f"image {NCCL_IMAGE}"
 OFED = "nvidia/mellanox/doca-driver:doca3.4.1-26.04-1.1.0.0-1"
 GB300 = "Standard_ND128isr_GB300_v6"
 
@@ -52,12 +53,12 @@ def test_every_image_that_a_stack_declares_is_asked_for(
 
 
 def test_an_image_that_is_not_there_fails_with_what_to_do(checked: Checked, arm: Arm) -> None:
-    arm.registry.refusals = {"^nvidia/pytorch:": 404}
+    arm.registry.refusals = {"^nvidia/cuda:": 404}
     code, lines = checked("-s", "dev")
     assert code == 1
-    assert [name for name, line in lines.items() if line["state"] == "fail"] == [PYTORCH]
-    assert lines[PYTORCH]["found"] == "nvcr.io has it not"
-    assert "aks-infiniband:registry.images" in lines[PYTORCH]["remedy"]
+    assert [name for name, line in lines.items() if line["state"] == "fail"] == [CUDA]
+    assert lines[CUDA]["found"] == "nvcr.io has it not"
+    assert "aks-infiniband:registry.images" in lines[CUDA]["remedy"]
 
 
 def test_an_image_must_be_there_for_the_nodes_architecture(checked: Checked, arm: Arm, tmp_path: Path) -> None:
@@ -128,7 +129,7 @@ def test_the_exporter_must_be_there_where_metrics_are_asked_for(checked: Checked
 
 def test_with_a_mirror_the_mirror_is_asked(checked: Checked, arm: Arm, tmp_path: Path) -> None:
     _, lines = checked(*stack(tmp_path, **{"aks-infiniband:registry": {"images": "mirror.example.com/ib"}}))
-    assert lines["image mirror.example.com/ib/nvidia/pytorch:25.12-py3"]["state"] == "pass"
+    assert lines["image mirror.example.com/ib/nvidia/cuda:12.9.1-runtime-ubuntu24.04"]["state"] == "pass"
     assert all(image.startswith("ib/") for image in arm.registry.asked)
 
 
@@ -143,11 +144,11 @@ def test_with_a_mirror_the_mirror_is_asked(checked: Checked, arm: Arm, tmp_path:
 def test_where_a_registry_does_not_tell_the_image_is_not_checked(
     checked: Checked, arm: Arm, status: int, found: str
 ) -> None:
-    arm.registry.refusals = {"^nvidia/pytorch:": status}
+    arm.registry.refusals = {"^nvidia/cuda:": status}
     code, lines = checked("-s", "dev")
     assert code == 0
-    assert (lines[PYTORCH]["state"], lines[PYTORCH]["found"]) == ("not checked", found)
-    assert "docker manifest inspect" in lines[PYTORCH]["remedy"]
+    assert (lines[CUDA]["state"], lines[CUDA]["found"]) == ("not checked", found)
+    assert "docker manifest inspect" in lines[CUDA]["remedy"]
 
 
 def test_a_registry_sends_nobody_to_what_a_service_of_this_machine_hands_out(checked: Checked, arm: Arm) -> None:
@@ -156,7 +157,7 @@ def test_a_registry_sends_nobody_to_what_a_service_of_this_machine_hands_out(che
     code, lines = checked("-s", "dev")
     assert code == 0
     found = "nvcr.io does not answer as a registry: ValueError: its tokens are at 'http://169.254.169.254/metadata/identity'"
-    assert (lines[PYTORCH]["state"], lines[PYTORCH]["found"]) == ("not checked", found)
+    assert (lines[CUDA]["state"], lines[CUDA]["found"]) == ("not checked", found)
 
 
 def test_a_registry_that_cannot_be_reached_from_here_may_be_from_the_nodes(
@@ -165,8 +166,8 @@ def test_a_registry_that_cannot_be_reached_from_here_may_be_from_the_nodes(
     monkeypatch.setattr(registry, "url_of", lambda _: "https://127.0.0.1:1")  # nobody may listen there
     code, lines = checked("-s", "dev")
     assert code == 0
-    assert lines[PYTORCH]["state"] == "not checked"
-    assert lines[PYTORCH]["found"].startswith("nvcr.io cannot be reached from here: ")
+    assert lines[CUDA]["state"] == "not checked"
+    assert lines[CUDA]["found"].startswith("nvcr.io cannot be reached from here: ")
 
 
 def test_of_machines_that_somebody_else_makes_the_system_is_not_known(
@@ -177,7 +178,7 @@ def test_of_machines_that_somebody_else_makes_the_system_is_not_known(
     (tmp_path / ".kube" / "config").write_text(KUBECONFIG)
     _, lines = checked("-s", "existing")
     assert lines["image doca-driver"]["state"] == "not checked"
-    assert lines[PYTORCH]["state"] == "pass"
+    assert lines[CUDA]["state"] == "pass"
 
 
 @pytest.mark.parametrize(

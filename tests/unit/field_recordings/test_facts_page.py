@@ -28,6 +28,8 @@ LISTED = {
     "rate of one HCA of GB200 and GB300": "400 Gb/s",
     "RCCL and HIP are called as NCCL and CUDA": "RCCL and HIP",
     "names of the GPU vendors' libraries": "`librccl.so.1`",
+    "what the CUDA runtime image weighs": "CUDA runtime image of 12.9.1",
+    "which GPU drivers the CUDA runtime image takes": "asks for the same GPU drivers",
     "perftest on GPU memory, and `--use_cuda_dmabuf`": "package of perftest",
     "below which priority the cluster autoscaler makes no node for a pod": "`expendable-pods-priority-cutoff`",
 }

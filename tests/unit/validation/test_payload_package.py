@@ -14,7 +14,7 @@ FOLDER = Path(payload.__file__).parent
 
 
 def test_every_module_travels_and_nothing_else() -> None:
-    assert set(payload_files()) == {path.name for path in FOLDER.iterdir() if path.suffix in (".py", ".ptx")}
+    assert set(payload_files()) == {path.name for path in FOLDER.iterdir() if path.suffix in (".py", ".ptx", ".sh")}
     assert {"__init__.py", "await_nodes.py", "validate.py"} <= set(payload_files())
 
 

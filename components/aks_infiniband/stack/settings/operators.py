@@ -147,8 +147,9 @@ class ValidationSettings(Section):
     mode: Literal["enforce", "warn", "off"] = "enforce"
     """enforce: a failed check fails the update; warn: it is reported; off: nothing is checked."""
     image: Annotated[str, rules.image] | None = None
-    """Image with Python 3, and for pools with GPUs NCCL and the CUDA runtime, or PyTorch; RDMA tools that it lacks are
-    installed at start. Default: by pool, see docs/validation.md."""
+    """Image with Python 3, and for pools with GPUs NCCL and the CUDA runtime, or PyTorch. RDMA tools that it lacks, and
+    in the default image for GPUs Python, are installed at start from the distribution's packages: where nodes do not
+    reach them, name one that has it all. Default: by pool, see docs/validation.md."""
     timeout_seconds: Seconds = Field(default=1800, gt=0)
     """Limit of one pool's check once its nodes are ready; the Job, which first awaits them for up to
     readiness.timeoutSeconds, is waited for as long as both together."""
