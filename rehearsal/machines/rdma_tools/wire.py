@@ -14,8 +14,9 @@ if TYPE_CHECKING:  # modules that take long to import
 
 _FOLDER: "Final" = "machines/wire"
 _RDMA_NETWORK: "Final" = "172.16."
-"""Azure reserves 172.16.0.0/16 for RDMA on its HPC sizes (Azure/AKS pull request 5975, 2026-09-20). That packets to
-pods with such addresses go to the InfiniBand adapter and reach nobody is assumed."""
+"""Azure reserves 172.16.0.0/16 for RDMA on its HPC sizes (Azure/AKS pull request 5975, 2026-09-20), and an HCA's
+interface has an address of it with that mask (tests/field_recordings, ipoib-in-a-pod). That packets to pods with such
+addresses leave by it, and reach nobody, is assumed."""
 
 
 class InUseError(OSError):

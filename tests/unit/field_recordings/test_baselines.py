@@ -38,6 +38,13 @@ def test_all_reduce_of_mi300x_is_measured_and_not_judged() -> None:
     assert [row for row in rows if row.figure == "all-reduce"] == []
 
 
+@pytest.mark.parametrize("run", recordings()["two-node-all-reduce"]["figures"], ids=lambda run: run["size"])
+@pytest.mark.field_report("R13")
+def test_no_all_reduce_that_was_recorded_on_azure_fails(run: dict[str, Any]) -> None:
+    for bound in thresholds(SIZES[run["size"]], ["all-reduce"]).values():
+        assert run["all-reduce"] > bound["fail"]
+
+
 @pytest.mark.parametrize("size", ["Standard_ND96isr_H100_v5", "Standard_HB176rs_v4", "Standard_ND40rs_v2"])
 @pytest.mark.field_report("R13")
 def test_what_was_measured_on_another_size_only_warns(size: str) -> None:

@@ -2,9 +2,11 @@
 
 import json
 import re
+from ipaddress import IPv4Interface
 from pathlib import Path
 
 import pytest
+from aks_infiniband.stack.settings.rules import network_range
 from aks_infiniband.validation.payload.hcas import ports_of
 
 from rehearsal.faults.machine_faults import FILE
@@ -12,9 +14,10 @@ from rehearsal.machines.hardware.faulty import faulty
 from rehearsal.machines.hardware.model import hardware_of
 from rehearsal.machines.rdma_tools import listing
 from tests.unit.field_recordings.machines import enter
-from tests.unit.field_recordings.recordings import excerpt
+from tests.unit.field_recordings.recordings import excerpt, recordings
 
 H100 = "Standard_ND96isr_H100_v5"
+GB300 = "Standard_ND128isr_GB300_v6"
 KINDS = (
     (r"'[^']*'", "'NAME'"),
     (r"(0x)?[0-9a-f]{4}(:[0-9a-f]{4}){3}|0x[0-9a-f]{16}\b", "GUID"),
@@ -110,6 +113,52 @@ def test_devices_have_the_names_that_they_have_on_akss_nodes_unless_an_image_ren
     assert sorted(device.name for device in devices) == recorded
     (ethernet,) = [device.name for device in devices if device.link_layer == "Ethernet"]
     assert ethernet == (recorded[-1] if recording == "names-aks" else recorded[0])
+
+
+@pytest.mark.parametrize(
+    ("recording", "size"), [("pci-mi300x", "Standard_ND96isr_MI300X_v5"), ("topology-gb300", GB300)]
+)
+def test_hcas_have_the_addresses_under_the_names_that_were_seen_on_aks(recording: str, size: str) -> None:
+    said = " ".join(recordings()[recording]["facts"])
+    seen = re.search(r"(mlx5_\d) to (mlx5_\d) are (\S+) to ([\w:.]+)", said)
+    assert seen is not None
+    first, *_, last = hcas = hardware_of(size=size, machine="node-0", fabric="one").hcas
+    assert (first.name, last.name, first.pci.address, last.pci.address) == seen.groups()
+    half = len(hcas) // 2
+    assert [hca.pci.numa_node for hca in hcas] == [0] * half + [1] * half
+
+
+def test_gpus_and_hcas_of_gb300_are_as_near_to_each_other_as_nvidia_smi_says() -> None:
+    heading, *rows = [line.split() for line in excerpt("topology-gb300").splitlines()]
+    machine = hardware_of(size=GB300, machine="node-0", fabric="one")
+    assert heading == [f"GPU{gpu.index}" for gpu in machine.gpus] + [f"NIC{hca.index}" for hca in machine.hcas]
+    for gpu, (_, *row) in zip(machine.gpus, rows, strict=True):
+        near = ["NODE" if hca.pci.numa_node == gpu.pci.numa_node else "SYS" for hca in machine.hcas]
+        assert row[len(machine.gpus) :] == near
+
+
+@pytest.mark.parametrize(("recording", "kind"), [("interfaces-hbv3", "all"), ("ipoib-in-a-pod", "InfiniBand")])
+def test_interfaces_are_named_in_the_recorded_form_and_have_the_recorded_alternative_names(
+    recording: str, kind: str
+) -> None:
+    machine = hardware_of(size="Standard_HB120rs_v3", machine="node-0", fabric="one")
+    names = re.findall(r"\b(?:enP|ibP)\w+", excerpt(recording))
+    for device in machine.rdma_devices if kind == "all" else machine.hcas:
+        assert {form(device.interface), form(device.alternative_interface)} <= set(map(form, names))
+    assert machine.hcas[0].alternative_interface in names
+
+
+@pytest.mark.field_report("R17")
+def test_the_address_that_azure_gave_an_adapter_lies_in_the_range_that_the_settings_refuse() -> None:
+    given = re.search(r"inet (\S+)", excerpt("ipoib-in-a-pod"))
+    assert given is not None
+    with pytest.raises(ValueError, match="in which Azure gives InfiniBand adapters their addresses"):
+        network_range(IPv4Interface(given[1]).network)
+
+
+def form(name: str) -> str:
+    """An interface's name without the numbers in which machines differ: domain of Ethernet, slot of InfiniBand."""
+    return re.sub(r"^enP\d+|(?<=s)\d{3,}$", "#", name)
 
 
 def text(path: Path) -> str:
