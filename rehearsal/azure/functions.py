@@ -39,7 +39,9 @@ def _get(kind: Kind) -> Function:
 def _find(cloud: Cloud, kind: Kind, arguments: Mapping[str, Any]) -> Record:
     record = cloud.store.get(_resource(cloud, kind, arguments))
     if record is None:
-        raise not_found(kind.arm_type, str(arguments[kind.name_parameter]), str(arguments.get("resourceGroupName", "")))
+        raise not_found(
+            kind.asked_type, str(arguments[kind.name_parameter]), str(arguments.get("resourceGroupName", ""))
+        )
     return record
 
 

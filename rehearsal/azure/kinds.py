@@ -84,6 +84,12 @@ class Kind:
         return [name for name in path_parameters(self.path) if name != "subscriptionId"]
 
     @property
+    def asked_type(self) -> str:
+        """The type as the path of a request writes it, and as a refusal names it then."""
+        _, provider, names = self.path.rpartition("/providers/")
+        return "/".join(part for part in names.split("/") if "{" not in part) if provider else self.arm_type
+
+    @property
     def name_parameter(self) -> str:
         """The input that names the resource itself."""
         return self.parameters[-1]

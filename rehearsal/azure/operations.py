@@ -92,6 +92,8 @@ class Operations:
         """Set the provisioning state that a read shows, and write the record to disk."""
         if "provisioningState" in self.kinds[record.pulumi_type].output_names:
             record.outputs["provisioningState"] = state
+            for pool in record.outputs.get("agentPoolProfiles") or ():
+                pool["provisioningState"] = state  # a cluster's operation is one on each of these pools
         self.cloud.store.put(record)
 
     def _run(self, record: Record) -> None:

@@ -124,7 +124,7 @@ class AzureNative(provider_pb2_grpc.ResourceProviderServicer):
             return provider_pb2.UpdateResponse(properties=to_struct(preview(kind, inputs)))
         put = self._request(kind, inputs, request.id)
         if put.current is None:
-            missing = not_found(kind.arm_type, put.name, put.path.get("resourceGroupName", ""))
+            missing = not_found(kind.asked_type, put.name, put.path.get("resourceGroupName", ""))
             self._refuse(context, missing)
         update = partial(self._operations.update, kind, put, context.peer())
         record = self._put(context, update, kind, put.id, request.news)

@@ -90,7 +90,7 @@ class Needs:
             return self
         machines = [
             replace(needed, there=known.count)
-            if (known := there.pools.get(needed.pool)) and known.vm_size == needed.vm_size
+            if (known := there.pools.get(needed.pool)) and known.vm_size.lower() == needed.vm_size.lower()
             else needed
             for needed in self.machines
         ]

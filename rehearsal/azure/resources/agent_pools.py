@@ -120,7 +120,7 @@ AGENT_POOL: Final = Kind(
     resource=containerservice.AgentPool,
     arm_type="Microsoft.ContainerService/managedClusters/agentPools",
     path=(
-        "/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}/providers/Microsoft.ContainerService"
+        "/subscriptions/{subscriptionId}/resourcegroups/{resourceGroupName}/providers/Microsoft.ContainerService"
         "/managedClusters/{resourceName}/agentPools/{agentPoolName}"
     ),
     naming="copy",

@@ -22,18 +22,22 @@ _DNS_PREFIX: Final = r"^[a-zA-Z0-9]([a-zA-Z0-9-]{0,52}[a-zA-Z0-9])?$"
 
 def network_profile(given: Mapping[str, Any]) -> dict[str, Any]:
     """A network profile with AKS's defaults."""
-    plugin = given.get("networkPlugin", "kubenet")
-    routed = plugin == "kubenet" or given.get("networkPluginMode") == "overlay"
-    return {
+    plugin = given.get("networkPlugin", "azure")
+    overlay = "networkPlugin" not in given or given.get("networkPluginMode") == "overlay"
+    filled = {
         "networkPlugin": plugin,
         "serviceCidr": "10.0.0.0/16",
         "dnsServiceIP": "10.0.0.10",
-        **({"podCidr": "10.244.0.0/16"} if routed else {}),
+        **({"podCidr": "10.244.0.0/16"} if overlay or plugin == "kubenet" else {}),
+        **({"networkPluginMode": "overlay"} if overlay else {}),
+        **({"networkDataplane": "azure", "networkPolicy": "none"} if plugin == "azure" else {}),
         "loadBalancerSku": "standard",
         "outboundType": "loadBalancer",
         "ipFamilies": ["IPv4"],
         **given,
     }
+    ranges = {f"{key}s": [filled[key]] for key in ("podCidr", "serviceCidr") if filled.get(key)}
+    return {**ranges, **filled}
 
 
 def require_cluster(cloud: Cloud, request: Request) -> None:

@@ -80,12 +80,12 @@ def _render(cloud: Cloud, request: Request) -> dict[str, Any]:
 def _pool_record(cluster: Record, pool: Mapping[str, Any], details: dict[str, Any]) -> Record:
     group, name = cluster.id.split("/")[4], naming.last_part(cluster.id)
     inputs = {"resourceGroupName": group, "resourceName": name, "agentPoolName": pool["name"], **pool}
-    outputs = {**pool, "azureApiVersion": agent_pools.AGENT_POOL.api_version, "type": pool["type"]}
+    shown = {"azureApiVersion": agent_pools.AGENT_POOL.api_version, "provisioningState": "Succeeded"}
     return Record(
         id=f"{cluster.id}/agentPools/{pool['name']}",
         pulumi_type=pool_defaults.TYPE,
         inputs=inputs,
-        outputs=outputs,
+        outputs={**pool, **shown},
         details=details,
     )
 
@@ -115,7 +115,7 @@ def _update(cloud: Cloud, record: Record) -> None:
         pool_record = cloud.store.get(f"{record.id}/agentPools/{pool['name']}")
         if pool_record:
             with cloud.clock.changed:
-                pool_record.outputs.update(pool)
+                pool_record.outputs |= {**pool, "provisioningState": "Succeeded"}
                 cloud.store.save()
             pool_machines.converge(cloud, pool_record, end=end)
 
@@ -134,7 +134,7 @@ MANAGED_CLUSTER: Final = Kind(
     resource=containerservice.ManagedCluster,
     arm_type="Microsoft.ContainerService/ManagedClusters",
     path=(
-        "/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}/providers/Microsoft.ContainerService"
+        "/subscriptions/{subscriptionId}/resourcegroups/{resourceGroupName}/providers/Microsoft.ContainerService"
         "/managedClusters/{resourceName}"
     ),
     naming="random",

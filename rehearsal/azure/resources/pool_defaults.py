@@ -29,6 +29,12 @@ an agent pool's orchestratorVersion follows the cluster's only when the pool is 
 _SPOT: Final = "kubernetes.azure.com/scalesetpriority"
 """Label of spot nodes, and key of their taint (Azure, "Add an Azure Spot node pool to an AKS cluster")."""
 _UPGRADE: Final = {"maxSurge": "10%", "maxUnavailable": "0"}
+_OFF: Final = ("enableAutoScaling", "enableEncryptionAtHost", "enableFIPS", "enableNodePublicIP", "enableUltraSSD")
+"""What AKS shows as off where nobody asked for it (tests/field_recordings/aks-bodies.yaml)."""
+_LARGEST_DISK_GIB: Final = 2048
+"""The most that AKS takes as an OS disk's size; that its own default stops there is assumed."""
+_MANAGED_DISK_GIB: Final = ((8, 128), (16, 256), (64, 512))
+"""A managed OS disk's size for fewer vCPUs than this; 1024 for more."""
 
 
 def defaults(cloud: Cloud, pool: Mapping[str, Any], cluster: Mapping[str, Any]) -> dict[str, Any]:
@@ -37,23 +43,24 @@ def defaults(cloud: Cloud, pool: Mapping[str, Any], cluster: Mapping[str, Any]) 
     overlay = network.get("networkPlugin") == "azure" and network.get("networkPluginMode") == "overlay"
     size = cloud.size(str(pool.get("vmSize")))
     spot = pool.get("scaleSetPriority") == "Spot"
+    disk = str(pool.get("osDiskType") or _default_disk(cloud, pool, size))
     filled = {
         "count": pool.get("minCount") if pool.get("enableAutoScaling") else 1,
         "mode": "User",
         "type": "VirtualMachineScaleSets",
         "osType": "Linux",
         "osSKU": "Ubuntu",
-        "osDiskSizeGB": 128,
-        "osDiskType": _default_disk(cloud, pool, size),
+        "osDiskType": disk,
         "kubeletDiskType": "OS",
         "maxPods": 250 if overlay else 30 if network.get("networkPlugin") == "azure" else 110,
         "scaleDownMode": "Delete",
-        "enableFIPS": False,
+        **dict.fromkeys(_OFF, False),
         **({"scaleSetEvictionPolicy": "Delete", "spotMaxPrice": -1} if spot else {"upgradeSettings": _UPGRADE}),
         "securityProfile": {"enableSecureBoot": False, "enableVTPM": False, "sshAccess": "LocalUser"},
         "powerState": {"code": "Running"},
         **({"gpuProfile": {"driver": "Install"}} if size and has_nvidia_gpus(size) else {}),
         **pool,
+        "osDiskSizeGB": pool.get("osDiskSizeGB") or _disk_gib(cloud, pool, size, disk),
     }
     return {**filled, **(_spot(filled) if spot else {}), **_system(cloud, filled, cluster, size)}
 
@@ -62,6 +69,14 @@ def _default_disk(cloud: Cloud, pool: Mapping[str, Any], size: Size | MachineSiz
     """Ephemeral where the OS disk fits on the size's temporary disk (Azure, "Storage concepts", default OS disks)."""
     room = temporary_disk_gib(size, cloud.series(str(pool.get("vmSize"))))
     return "Ephemeral" if room and room >= int(pool.get("osDiskSizeGB") or 128) else "Managed"
+
+
+def _disk_gib(cloud: Cloud, pool: Mapping[str, Any], size: Size | MachineSize | None, disk: str) -> int:
+    """An OS disk whose size nobody chose: the whole temporary disk, or by vCPUs (Azure, "Storage concepts")."""
+    if disk == "Ephemeral":
+        room = temporary_disk_gib(size, cloud.series(str(pool.get("vmSize"))))
+        return min(max(room or 0, 128), _LARGEST_DISK_GIB)
+    return next((gib for fewer, gib in _MANAGED_DISK_GIB if size is None or size.vcpus < fewer), 1024)
 
 
 def temporary_disk_gib(size: Size | MachineSize | None, series: Series | None) -> int | None:

@@ -39,7 +39,7 @@ def require_pool(
     require_version(cloud, f"Agent pool {name}", str(pool["orchestratorVersion"]), cluster)
     _require_system(cloud, pool, region)
     for key in IMMUTABLE if before else ():
-        if before and pool.get(key) != before.get(key):
+        if before and (pool.get(key) or None) != (before.get(key) or None):  # off is as left out
             raise bad_request(
                 "PropertyChangeNotAllowed",
                 f"Changing property 'properties.{key}' is not allowed.",

@@ -175,6 +175,15 @@ def test_machines_that_are_there_already_need_no_quota_once_more(checked: Checke
     assert lines[f"quota {FAMILY}"]["found"].endswith("96 short")
 
 
+def test_machines_are_there_in_whatever_case_azure_gives_their_size_back(checked: Checked, arm: Arm) -> None:
+    version, pools = DEPLOYED
+    arm.cluster = version, {name: (size.lower(), count) for name, (size, count) in pools.items()}
+    arm.used = {FAMILY: 384, "cores": 3990}
+    code, lines = checked("-s", "dev")
+    assert code == 0
+    assert lines[f"quota {FAMILY}"]["found"].startswith("0 vCPUs wanted")
+
+
 def test_what_is_deployed_stays_though_azure_would_not_make_it_anew(checked: Checked, arm: Arm, tmp_path: Path) -> None:
     arm.cluster, arm.without = ("1.30.9", DEPLOYED[1]), (H100,)
     arm.networks = {HUB.replace("/network/", "/aks-infiniband-dev/"): "10.224.0.0/16"}

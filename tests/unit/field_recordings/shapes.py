@@ -14,6 +14,11 @@ def body(name: str) -> Any:
     return json.loads(excerpt(name))
 
 
+def flat(answer: Mapping[str, Any]) -> dict[str, Any]:
+    """A body of Azure Resource Manager as azure-native shows it: what is in `properties` is beside it."""
+    return {key: value for key, value in {**answer, **answer["properties"]}.items() if key != "properties"}
+
+
 def shape(value: Any, maps: Collection[str] = ()) -> dict[str, str]:
     """Type by field path, as in `{"agentPoolProfiles[].count": "number"}`; what is empty has its own path only.
 

@@ -14,6 +14,7 @@ LISTED = {
     "a machine's placement group and scale set": "placement group's ID",
     "which OS SKUs an API version knows": "OS SKU Ubuntu2404",
     "when AKS knows of a feature": "AKS knows of a feature",
+    "an OS disk for which nobody asked": "2,048 GiB",
     "kernel and containerd of today's node images": "Kernel, containerd",
     "patches of Kubernetes that are offered": "patches of Kubernetes",
     "HCAs of HC, HBv2 and HBv5": "HCAs of HC, HBv2 and HBv5",
