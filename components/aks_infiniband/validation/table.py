@@ -1,5 +1,6 @@
 """Checks as a table that fits 80 columns, the worst first."""
 
+import re
 import textwrap
 from collections.abc import Sequence
 from typing import Final
@@ -14,12 +15,13 @@ _MOST_NAMES: Final = 3
 """Up to this number of devices or nodes a table names all; of more it names the first, the last and their number."""
 _NARROWEST: Final = 10
 """Characters in a column of what was expected or measured."""
+_NO_BREAK: Final = "\N{NO-BREAK SPACE}"
 _HEAD: Final = ("CHECK", "WHERE", "EXPECTED", "MEASURED")
 
 
 def table(checks: Sequence[Check], *, most_rows: int | None = None) -> list[str]:
     """What did not go well as a table, each row followed by its cause; rows beyond the most are counted, not shown."""
-    rows = rows_of([check for check in checks if is_problem(check)])
+    rows = rows_of([_in_short(check) for check in checks if is_problem(check)])
     shown = rows[:most_rows]
     cells = [_HEAD, *(_cells(row) for row in shown)]
     widths = _widths(cells)
@@ -31,21 +33,27 @@ def table(checks: Sequence[Check], *, most_rows: int | None = None) -> list[str]
     return [*lines, f"and {len(rows) - len(shown)} rows more"] if len(rows) > len(shown) else lines
 
 
+def _in_short(check: Check) -> Check:
+    """Without what each of many nodes shows, which is too much for a cell: the cause says who differs."""
+    seen = check["measured"]
+    return {**check, "measured": f"{len(set(seen.values()))} different"} if isinstance(seen, dict) else check
+
+
 def passed(checks: Sequence[Check]) -> str:
     """One line for what passed."""
     return f"{sum(check['verdict'] == 'pass' for check in checks)} of {len(checks)} checks passed"
 
 
 def _cells(row: Row) -> tuple[str, ...]:
-    name = row.check if row.verdict == "fail" else f"{row.check} ({row.verdict})"
-    return name, where(row.places, _MOST_NAMES) or "the pool", row.expected, row.measured
+    verdict = "" if row.verdict == "fail" else f" ({row.verdict.replace(' ', _NO_BREAK)})"
+    return row.check + verdict, where(row.places, _MOST_NAMES) or "the pool", row.expected, row.measured
 
 
 def _widths(rows: Sequence[Sequence[str]]) -> list[int]:
     """A width for each column, narrowed until a row fits; only the name of a check may break, at a hyphen."""
     widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
-    words = [[word for row in rows for word in row[column].split()] for column in (0, 1)]
-    parts = [part + "-" for word in words[0] for part in word.split("-")]
+    words = [[word for row in rows for word in row[column].split(" ")] for column in (0, 1)]
+    parts = [part for word in words[0] for part in re.findall("[^-]+-?", word)]
     least = [max(map(len, parts)), max(map(len, words[1])), *(min(_NARROWEST, width) for width in widths[2:])]
     while sum(widths) + 2 * (len(widths) - 1) > _WIDTH and widths != least:
         spare = [width - narrow for width, narrow in zip(widths, least, strict=True)]
@@ -62,4 +70,5 @@ def _aligned(cells: Sequence[str], widths: Sequence[int]) -> list[str]:
     height = max(len(column) for column in columns)
     padded = [[*column, *[""] * (height - len(column))] for column in columns]
     lines = zip(*padded, strict=True)
-    return ["  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip() for line in lines]
+    whole = ("  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)) for line in lines)
+    return [line.rstrip().replace(_NO_BREAK, " ") for line in whole]

@@ -9,6 +9,7 @@ from aks_infiniband.diagnosis.view import View
 from aks_infiniband.validation.explanation import explain
 from aks_infiniband.validation.payload.api import packed
 from aks_infiniband.validation.payload.checks import make_check, rows_of
+from aks_infiniband.validation.payload.judge import judge_versions
 from aks_infiniband.validation.table import passed, table
 
 from tests.unit.diagnosis.views import HEALTHY, JOB, job, pod
@@ -109,7 +110,7 @@ def test_a_table_fits_eighty_columns_and_no_cell_runs_over_four_lines() -> None:
         "rdma-ping-pong-throughput",
         node="aks-ndh100-33735988-vmss000001",
         expected="at least 380 Gb/s (measured)",
-        measured={f"n{index}": "0x8012" for index in range(99)},
+        measured="Couldn't connect to 10.244.1.7:18515 " * 9,
         cause=cause,
     )
     lines = table([wide])
@@ -119,6 +120,20 @@ def test_a_table_fits_eighty_columns_and_no_cell_runs_over_four_lines() -> None:
     assert "…" in "".join(lines[:told])
     assert any("aks-ndh100-33735988-vmss000001" in line for line in lines[:told])
     assert " ".join(" ".join(lines[told:]).split()).endswith(cause.strip())
+
+
+def test_what_many_nodes_show_is_counted_in_a_table_and_the_cause_says_who_differs() -> None:
+    facts: Any = {f"n{node:02}": {"versions": {"kernel": f"6.8.0-{1040 + node // 60}"}} for node in range(99)}
+    (differing,) = judge_versions(facts)
+    text = " ".join(" ".join(table([differing])).split())
+    assert "2 different" in text
+    assert "in kernel (n00 to n59, 60 in all: 6.8.0-1040; n60 to n98, 39 in all: 6.8.0-1041):" in text
+
+
+def test_the_verdict_behind_the_longest_name_is_whole() -> None:
+    place = {"node": "aks-ndh100-33735988-vmss000001", "expected": "at least 380 Gb/s (measured)", "measured": None}
+    lines = table([check("rdma-ping-pong-throughput", "not measured", **place, cause="time was up"), check()])
+    assert "(not measured)" in [line[:14] for line in lines]
 
 
 def test_no_name_is_broken_in_a_cause() -> None:

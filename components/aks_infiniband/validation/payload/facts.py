@@ -196,8 +196,8 @@ def judge_counters(growth_by_node: Mapping[str, Mapping[str, Mapping[str, int]]]
             "fail" if name in _FATAL else "warn",
             node=node,
             device=device,
-            expected=f"{name} grows by at most {LIMITS[name]}",
-            measured=f"by {value}",
+            expected=f"at most {LIMITS[name]} more {name}",
+            measured=f"{value} more",
             cause="the link loses packets while it is used: a cable, a transceiver or a port of a switch; recreate the "
             "node",
         )

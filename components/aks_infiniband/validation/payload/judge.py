@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from .checks import Check, compared, fails, make_check, not_measured, passes
+from .checks import Check, compared, fails, make_check, not_measured, passes, where
 from .expectations import Accelerators, Expectations
 from .facts import Facts, FactsByNode
 from .hcas import judge_hcas, judge_verbs
@@ -211,8 +211,10 @@ def judge_versions(facts_by_node: FactsByNode) -> list[Check]:
         groups = _alike({node: str(of_node.get(name)) for node, of_node in versions.items()})
         if len(groups) > 1:
             measured = {value: ", ".join(nodes) for value, nodes in groups.items()}
+            sides = "; ".join(f"{where(dict.fromkeys(nodes, ()), 3)}: {value}" for value, nodes in groups.items())
             cause = (
-                f"the nodes differ in {name}: an image or driver that is being rolled out, or nodes of different age"
+                f"the nodes differ in {name} ({sides}): an image or driver that is being rolled out, or nodes of "
+                "different age"
             )
             checks.append(make_check("versions", "warn", device=name, expected=_ASKED, measured=measured, cause=cause))
     if checks or not versions:
