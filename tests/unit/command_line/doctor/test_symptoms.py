@@ -3,6 +3,7 @@
 import io
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -122,3 +123,9 @@ def test_a_validation_that_failed_is_told_with_node_device_and_what_was_measured
     [found] = examine(sick("validation-failed"))
     assert found.evidence.endswith("hca-state aks-ndh100-34826709-vmss000001 mlx5_3: DOWN instead of ACTIVE")
     assert found.cause == "the link is down"
+
+
+def test_the_transcript_of_the_page_is_what_the_command_prints() -> None:
+    page = (Path(__file__).parents[4] / "docs" / "doctor.md").read_text(encoding="utf-8")
+    said = rendering.text(examine(sick("device-plugin-selectors")), [])
+    assert f"/kubeconfig\n{said}\n$ echo $?\n1\n" in page
