@@ -29,7 +29,7 @@ from rehearsal.faults.checking import FaultsError
 from rehearsal.machines.kubelet import landlock
 from rehearsal.outcome.failure import print_failure
 from rehearsal.outcome.progress import Progress
-from rehearsal.outcome.result import Status, result
+from rehearsal.outcome.result import Status, reports_of, result
 from rehearsal.outcome.tables import print_summary
 from rehearsal.outcome.timeline import draw
 from rehearsal.run.folder import write_atomically
@@ -191,10 +191,12 @@ def _bring_up(rehearsal: Rehearsal, progress: Progress, check: Callable[[], None
         made = pulumi(engine, work, "up", "--yes", "--skip-preview")
     ended, outputs = time.monotonic(), engine.outputs()
     status: Status = "succeeded" if made else "failed"
-    document = result(stack=rehearsal.stack, status=status, begun=begun, ended=ended, steps=done, outputs=outputs)
+    reports = reports_of(outputs, engine.deployment())
+    times: dict[str, float] = {"begun": begun, "ended": ended}
+    document = result(stack=rehearsal.stack, status=status, steps=done, outputs=outputs, reports=reports, **times)
     write_atomically(run.result, json.dumps(document, indent=2) + "\n")
     if done:
-        print_summary(progress.console, progress.steps, outputs, every=every)
+        print_summary(progress.console, progress.steps, outputs, reports, every=every)
     if progress.steps:
         draw(progress.console, result=run.result, state=engine.state_file, folder=run.root)
     return made

@@ -118,7 +118,8 @@ def _brought_up(rehearsal: Rehearsal, check: Callable[[], None]) -> tuple[list[L
     ended = time.monotonic()
     if not succeeded:
         raise DeploymentError(f"{rehearsal.stack} in {rehearsal.project}: {' '.join(said)}")
-    document = result(stack=rehearsal.stack, status="succeeded", begun=begun, ended=ended, steps=steps, outputs={})
+    times: dict[str, float] = {"begun": begun, "ended": ended}
+    document = result(stack=rehearsal.stack, status="succeeded", steps=steps, outputs={}, reports={}, **times)
     return longest_chain(from_result(document, {"deployment": engine.deployment()})), ended - begun
 
 

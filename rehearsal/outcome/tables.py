@@ -150,11 +150,18 @@ def _places(rows: Sequence[Mapping[str, Any]]) -> str:
     return f"{len(nodes)} nodes, {devices} devices" if devices else f"{len(nodes)} nodes"
 
 
-def print_summary(console: Console, steps: Iterable[Step], outputs: Mapping[str, Any], *, every: bool = False) -> None:
+def print_summary(
+    console: Console,
+    steps: Iterable[Step],
+    outputs: Mapping[str, Any],
+    reports: Mapping[str, Any],
+    *,
+    every: bool = False,
+) -> None:
     """What was made, how long each step took, and each pool's verdict. every: whether to list what passed too."""
     console.print(steps_table(steps))
     for name, pool in outputs.get("pools", {}).items():
-        report = pool["validation"]
+        report = reports[name]
         table = checks_table(name, report, width=console.width, every=every)
         if table.row_count:
             console.print(table)

@@ -40,5 +40,5 @@ if __name__ == "__main__":
             )
         )
     console = Console(record=True, width=_WIDTH, file=StringIO())
-    print_summary(console, seen.steps, result["outputs"])
+    print_summary(console, seen.steps, result["outputs"], result["validation"])
     console.save_svg(str(_PROJECT / "docs" / "rehearsal.svg"), title="make rehearse", code_format=svg_format())

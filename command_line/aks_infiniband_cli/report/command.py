@@ -17,7 +17,7 @@ from aks_infiniband_cli.kubeconfig import declare_namespace
 def declare_report(report: argparse.ArgumentParser) -> None:
     """Add the flags of `report`."""
     source = report.add_mutually_exclusive_group(required=True)
-    source.add_argument("--outputs", metavar="FILE", help="what `pulumi stack output --json` prints; - is stdin")
+    source.add_argument("--state", metavar="FILE", help="what `pulumi stack export` prints; - is stdin")
     source.add_argument("--kubeconfig", type=Path, metavar="FILE", help="a cluster whose ConfigMaps have the reports")
     report.add_argument("--context", help="of the kubeconfig; default: its current one")
     declare_namespace(report)
@@ -33,7 +33,7 @@ def report(given: argparse.Namespace) -> Answer:
         if given.kubeconfig is not None:
             found = sources.from_cluster(given.kubeconfig, given.context, namespace=given.namespace)
         else:
-            found = sources.from_outputs(_text(given.outputs))
+            found = sources.from_state(_text(given.state))
         files = [str(path) for path in write(found, given.out)]
     verdicts = {name: pool["verdict"] for name, pool in found.items()}
     return Answer(
@@ -91,7 +91,7 @@ REPORT: Final = Command(
     name="report",
     help="make a page of what the validations measured",
     description="Makes report.html, and each plot as PNG, of the reports of a stack's pools.",
-    example="pulumi stack output --json | aks-infiniband report --outputs - --out report",
+    example="pulumi stack export | aks-infiniband report --state - --out report",
     declare=declare_report,
     run=report,
     extra="report",

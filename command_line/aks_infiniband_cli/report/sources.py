@@ -1,12 +1,11 @@
-"""Where reports come from: a stack's outputs, or the ConfigMaps of a cluster."""
+"""Where reports come from: a stack's state, or the ConfigMaps of a cluster."""
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE, labels
-from aks_infiniband.validation.reports import SCHEMA_VERSION, report_in
+from aks_infiniband.validation.reports import SCHEMA_VERSION, kept_reports, report_in
 
 from aks_infiniband_cli.console import CommandError
 
@@ -22,19 +21,14 @@ class NoReportsError(CommandError):
     """There is no report to make a page of; the text says where it was looked for and what to do."""
 
 
-def from_outputs(text: str) -> Reports:
-    """The reports in the output of `pulumi stack output --json`. Raises NoReportsError."""
+def from_state(text: str) -> Reports:
+    """The reports in the output of `pulumi stack export`. Raises NoReportsError."""
     try:
-        outputs = json.loads(text)
-    except ValueError as error:
-        raise NoReportsError(f"no JSON ({error}): pass what `pulumi stack output --json` prints") from error
-    pools = outputs.get("pools") if isinstance(outputs, dict) else None
-    if isinstance(pools, str):  # an output of an older engine, or of `pulumi stack output pools`
-        pools = json.loads(pools)
-    if not isinstance(pools, dict) or not pools:
-        raise NoReportsError("the outputs have no `pools`: pass what `pulumi stack output --json` prints for the stack")
-    found = {name: pool.get("validation") for name, pool in pools.items() if isinstance(pool, Mapping)}
-    return _checked({name: report for name, report in found.items() if isinstance(report, dict)}, "the stack's outputs")
+        state = json.loads(text)
+        found = kept_reports(state["deployment"])
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise NoReportsError(f"no state ({error!r}): pass what `pulumi stack export` prints") from error
+    return _checked({name: dict(report) for name, report in found.items()}, "the stack's state")
 
 
 def from_cluster(kubeconfig: Path, context: str | None = None, *, namespace: str = SYSTEM_NAMESPACE) -> Reports:

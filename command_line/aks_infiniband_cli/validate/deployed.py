@@ -4,6 +4,7 @@ import copy
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import Any, Final
 
 from aks_infiniband.facts.baselines import FIGURES
@@ -62,7 +63,7 @@ class Deployed:
 
 def deployed(jobs: Iterable[Object], config_maps: Iterable[Object]) -> dict[str, Deployed]:
     """The newest validation of each pool, by the pool's name; those of releases that made them otherwise, left out."""
-    reports = {(found["metadata"]["namespace"], found["metadata"]["name"]): found for found in config_maps}
+    data = {(at["metadata"]["namespace"], at["metadata"]["name"]): at.get("data") or {} for at in config_maps}
     found: dict[str, Deployed] = {}
     for job in sorted(jobs, key=lambda job: str(job["metadata"].get("creationTimestamp"))):
         metadata, template = job["metadata"], job["spec"]["template"]
@@ -70,13 +71,20 @@ def deployed(jobs: Iterable[Object], config_maps: Iterable[Object]) -> dict[str,
         if expected is None:
             continue
         pool, namespace = metadata["labels"][_POOL], metadata["namespace"]
-        arguments = template["spec"]["containers"][0]["args"]
-        report = reports.get((namespace, arguments[arguments.index("--report") + 1]), {})
-        accepted = accepted_of((report.get("data") or {}).get(ACCEPTED_KEY))
+        report, common = (_argument(template, name) for name in ("--report", "--common"))
+        accepted = accepted_of(data.get((namespace, report), {}).get(ACCEPTED_KEY))
+        program = data.get((namespace, template["spec"]["serviceAccountName"]), {})
+        shared = json.loads(program.get(PurePosixPath(common).name) or "{}")
         found[pool] = Deployed(
-            pool=pool, namespace=namespace, job=job, expected=json.loads(expected), accepted=accepted
+            pool=pool, namespace=namespace, job=job, expected={**shared, **json.loads(expected)}, accepted=accepted
         )
     return dict(sorted(found.items()))
+
+
+def _argument(template: Object, name: str) -> str:
+    """What the pods are told by an option; empty where they are not."""
+    arguments = template["spec"]["containers"][0]["args"]
+    return arguments[arguments.index(name) + 1] if name in arguments else ""
 
 
 def expected_of(validation: Deployed, node_count: int, given: Limits) -> dict[str, Any]:

@@ -21,7 +21,8 @@ from aks_infiniband_cli.validate.rendering import Found, Pool
 from aks_infiniband_cli.validate.run import Cluster, Measured, Say, measure
 
 _REQUEST_SECONDS = 30.0
-_REPORTS = {**LABELS, "app.kubernetes.io/component": "report"}
+_CONFIG_MAPS = {key: value for key, value in LABELS.items() if key != "app.kubernetes.io/component"}
+"""Labels of reports, and of the program with what is expected of pools of a kind."""
 _NONE = (
     "no stack has left a validation in namespace {}: validation.mode is off, or an older release has deployed it. "
     "`pulumi up` with this release and mode enforce or warn leaves one"
@@ -114,12 +115,12 @@ def read_cluster(client: Client, namespace: str) -> tuple[dict[str, Deployed], S
     """
     try:
         jobs = [found.to_dict() for found in client.list(Job, namespace=namespace, labels=LABELS)]
-        reports = [found.to_dict() for found in client.list(ConfigMap, namespace=namespace, labels=_REPORTS)]
+        config_maps = [found.to_dict() for found in client.list(ConfigMap, namespace=namespace, labels=_CONFIG_MAPS)]
         nodes = [found.to_dict() for found in client.list(Node)]
         pods = [found.to_dict() for found in client.list(Pod, namespace="*", chunk_size=500)]
     except HTTPError as error:
         raise CommandError(f"the cluster cannot be read: {error}") from error
-    return deployed(jobs, reports), nodes, pods
+    return deployed(jobs, config_maps), nodes, pods
 
 
 def _pools(validations: Mapping[str, Deployed], nodes: Sequence[Object], wish: Wish) -> dict[str, Deployed]:

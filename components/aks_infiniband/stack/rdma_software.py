@@ -22,6 +22,7 @@ from aks_infiniband.resources.options import child_options
 from aks_infiniband.resources.registry import RegistryCredentials, RegistryCredentialsArgs
 from aks_infiniband.stack.stack import Stack
 from aks_infiniband.validation import Validation, ValidationAccess
+from aks_infiniband.validation.reports import summary_of
 from aks_infiniband.workload import pods
 from aks_infiniband.workload.guard import WorkloadGuard
 from aks_infiniband.workload.sample_job import sample_job
@@ -77,7 +78,7 @@ class RdmaSoftware(pulumi.ComponentResource):
             LightCheck(f"{name}-light-check", args=check, opts=self._after(*validations.values()))
         self.pools = {pool.name: self._pool_outputs(pool, validations[pool.name]) for pool in pools}
         self.sample_jobs = {pool.name: self._sample_job(pool, workload_settings) for pool in pools}
-        self.register_outputs({})  # the pools are outputs of the stack: their reports are long
+        self.register_outputs({})  # the pools are outputs of the stack
 
     def _after(self, *others: pulumi.Input[pulumi.Resource]) -> pulumi.ResourceOptions:
         return pulumi.ResourceOptions.merge(self._opts, pulumi.ResourceOptions(depends_on=list(others)))
@@ -184,7 +185,7 @@ class RdmaSoftware(pulumi.ComponentResource):
             "podTemplate": pods.pod_template_fragment(
                 pool, topology=stack.topologies.get(pool.name), pull_secret=stack.workload_registry.pull_secret
             ),
-            "validation": validation.report,
+            "validation": validation.report.apply(summary_of),
         }
 
     def _sample_job(self, pool: Pool, settings: WorkloadSettings) -> pulumi.Output[dict[str, Any]]:

@@ -22,6 +22,7 @@ from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE
 from aks_infiniband.resources.registry import Registry
 from aks_infiniband.stack.azure_cluster import AzureClusterArgs
 from aks_infiniband.validation import ValidationAccess, ValidationAccessArgs, ValidationArgs, ValidationOptions, Waits
+from aks_infiniband.validation.expectations import expected_of
 from aks_infiniband.validation.validation_job import pod_images
 from aks_infiniband.workload.guard import WorkloadGuardArgs
 from aks_infiniband.workload.pods import NAMESPACE
@@ -167,7 +168,8 @@ class Stack:
 
     def validation_access(self) -> ValidationAccessArgs:
         """For the ValidationAccess of all validations."""
-        return ValidationAccessArgs(pools=self.pools, topologies=self.topologies)
+        expected = [expected_of(pool, self.validation, node_preparation=self.memlock) for pool in self.pools]
+        return ValidationAccessArgs(pools=self.pools, topologies=self.topologies, expected=expected)
 
     def light_check(self) -> LightCheckArgs | None:
         """For a LightCheck; None where it is not asked for."""

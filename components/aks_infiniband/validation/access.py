@@ -1,6 +1,6 @@
 """What the validations of a namespace's pools share: their program, and who may do what while it runs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -10,7 +10,8 @@ import pulumi_kubernetes as k8s
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE, labels
 from aks_infiniband.resources.options import child_options
-from aks_infiniband.validation.job import digest, payload_files, report_name
+from aks_infiniband.validation.job import common_file, digest, payload_files, report_name
+from aks_infiniband.validation.payload.expectations import Expectations
 from aks_infiniband.validation.validation_job import PoolAccess
 from aks_infiniband.workload.pods import config_map_name, config_maps
 
@@ -39,6 +40,8 @@ class ValidationAccessArgs:
     """Name, in the namespace, of the account, the role and the ConfigMap with the program."""
     topologies: Mapping[str, str] = field(default_factory=dict)
     """By pool name, the content of an NCCL topology file to be used instead of the size's."""
+    expected: Sequence[Expectations] = ()
+    """What is expected of these pools; what those of a kind have in common stands once, and not in each one's Job."""
 
 
 class ValidationAccess(pulumi.ComponentResource):
@@ -54,6 +57,8 @@ class ValidationAccess(pulumi.ComponentResource):
     """Where they are."""
     topologies: Mapping[str, str]
     """By pool name, the key of its NCCL topology in that ConfigMap; pools with the same one share it."""
+    common: Collection[str]
+    """Keys of what is expected of pools of a kind, in that ConfigMap."""
 
     def __init__(self, name: str, *, args: ValidationAccessArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("aks-infiniband:index:ValidationAccess", name, None, opts)
@@ -63,7 +68,9 @@ class ValidationAccess(pulumi.ComponentResource):
         own: Any = {"name": args.name, "namespace": args.namespace, "labels": described}
         texts = {pool.name: text for pool in args.pools if (text := _topology(pool, args.topologies))}
         self.topologies = {pool: f"topology-{digest(text)}.xml" for pool, text in texts.items()}
-        files = {key: texts[pool] for pool, key in self.topologies.items()}
+        common = dict(map(common_file, args.expected))
+        self.common = frozenset(common)
+        files = {**{key: texts[pool] for pool, key in self.topologies.items()}, **common}
         k8s.core.v1.ConfigMap(f"{name}-payload", metadata=own, data={**payload_files(), **files}, opts=options)
         k8s.core.v1.ServiceAccount(
             f"{name}-validate", metadata=own, automount_service_account_token=False, opts=options
@@ -89,7 +96,7 @@ class ValidationAccess(pulumi.ComponentResource):
     def of(self, pool: Pool) -> PoolAccess:
         """What the pods of a pool's validation find."""
         topology = self.topologies.get(pool.name)
-        return PoolAccess(namespace=self.namespace, account=self.account, topology=topology)
+        return PoolAccess(namespace=self.namespace, account=self.account, topology=topology, common=self.common)
 
 
 def _topology(pool: Pool, given: Mapping[str, str]) -> str | None:

@@ -13,7 +13,7 @@ from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE
 from aks_infiniband.resources.options import child_options
 from aks_infiniband.resources.registry import Registry
 from aks_infiniband.validation.access import ValidationAccess, ValidationAccessArgs
-from aks_infiniband.validation.expectations import expectations
+from aks_infiniband.validation.expectations import expected_of
 from aks_infiniband.validation.explanation import evidence, explain
 from aks_infiniband.validation.job import (
     named_job,
@@ -91,14 +91,7 @@ class Validation(pulumi.ComponentResource):
 
     def _expected(self) -> Expectations:
         args = self._args
-        return expectations(
-            args.pool,
-            given=args.options.thresholds,
-            tries=args.options.tries,
-            sweep=args.options.sweep,
-            through=args.options.all_reduce,
-            node_preparation=args.node_preparation,
-        )
+        return expected_of(args.pool, args.options, node_preparation=args.node_preparation)
 
     def _validated_report(self) -> pulumi.Output[dict[str, Any]]:
         args, name = self._args, self._name
@@ -110,13 +103,23 @@ class Validation(pulumi.ComponentResource):
         kept = pulumi.Stash(
             f"{name}-evidence",
             input=run.apply(lambda uid: packed_report(self._left.get(uid))),
-            opts=child_options(self, self._opts, ignore_changes=["input"], replacement_trigger=run),
+            # It waits for the Job alone: what the Job has waited for is a long list in the state.
+            opts=child_options(
+                self,
+                None,
+                deleted_with=self._opts.deleted_with if self._opts else None,
+                ignore_changes=["input"],
+                replacement_trigger=run,
+            ),
         )
         return pulumi.Output.all(run, kept.output).apply(lambda all_: self._believed(*all_))
 
     def _access(self) -> ValidationAccess:
         args = ValidationAccessArgs(
-            pools=[self._args.pool], namespace=self._namespace, name=validation_name(self._args.pool)
+            pools=[self._args.pool],
+            namespace=self._namespace,
+            name=validation_name(self._args.pool),
+            expected=[self._expected()],
         )
         return ValidationAccess(f"{self._name}-access", args=args, opts=child_options(self, self._opts))
 

@@ -8,7 +8,7 @@ from aks_infiniband.facts.baselines import FIGURES, Baseline, GivenThreshold
 from aks_infiniband.facts.baselines.choice import baselines_of, threshold, thresholds
 from aks_infiniband.facts.catalog.machine import MachineSize
 from aks_infiniband.facts.pool import Pool
-from aks_infiniband.validation.options import Sweep, Through
+from aks_infiniband.validation.options import Sweep, Through, ValidationOptions
 from aks_infiniband.validation.payload.expectations import Expectations
 from aks_infiniband.validation.payload.nccl_log import INFINIBAND_DIRECT
 from aks_infiniband.workload.environment import nccl_environment
@@ -63,6 +63,18 @@ def expectations(
         "not_measured": list(_ACCELERATOR_FIGURES) if pool.size.accelerator and not collective else [],
     }
     return cast("Expectations", found)
+
+
+def expected_of(pool: Pool, options: ValidationOptions, *, node_preparation: bool) -> Expectations:
+    """What is expected of a pool where its validation has these options."""
+    return expectations(
+        pool,
+        given=options.thresholds,
+        tries=options.tries,
+        sweep=options.sweep,
+        through=options.all_reduce,
+        node_preparation=node_preparation,
+    )
 
 
 def _figures(pool: Pool) -> list[str]:

@@ -14,6 +14,7 @@ from aks_infiniband.facts.pool import Pool
 from aks_infiniband.resources.metadata import labels
 from aks_infiniband.validation.expectations import promised_labels
 from aks_infiniband.validation.options import Waits
+from aks_infiniband.validation.payload.expectations import Expectations
 from aks_infiniband.validation.payload.pod import EXIT_RETRY
 from aks_infiniband.workload.pods import config_map_name, config_maps
 
@@ -75,6 +76,23 @@ def pool_labels(pool: Pool, component: str) -> dict[str, str]:
 def digest(*parts: object) -> str:
     """Eight hexadecimal digits that change when any of the JSON-able parts does."""
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:8]
+
+
+_OWN: Final = ("pool", "node_count")
+
+
+def own_of(expected: Expectations) -> dict[str, Any]:
+    """What differs between pools of one kind; all else may lie in a file that they share."""
+    return {name: value for name, value in expected.items() if name in _OWN}
+
+
+def common_file(expected: Expectations) -> tuple[str, str]:
+    """What is expected of every pool of this kind, as a key of the program's ConfigMap and its text.
+
+    It lies there once and not in the Job of each pool: the engine's state has three copies of a Job.
+    """
+    common = {name: value for name, value in expected.items() if name not in _OWN}
+    return f"expectations-{digest(common)}.json", json.dumps(common)
 
 
 def named_job(pool: Pool, spec: Mapping[str, Any], *depends_on: object) -> dict[str, Any]:

@@ -1,5 +1,8 @@
 """What a validation leaves behind, for readers outside of the pods: the report's form, how it is shown and compared."""
 
+from collections.abc import Mapping
+from typing import Any, Final
+
 from aks_infiniband.validation.payload.await_nodes import Promise, lacks
 from aks_infiniband.validation.payload.checks import Check, as_text, measured_text, severity, shown_bytes
 from aks_infiniband.validation.payload.expectations import Threshold
@@ -12,6 +15,7 @@ from aks_infiniband.validation.payload.report import (
     accepted_of,
     evidence_of,
     headline,
+    kept_report,
     message_of,
     report_in,
     worst_values,
@@ -20,6 +24,31 @@ from aks_infiniband.validation.table import passed, table
 
 __all__ = [
     "ACCEPTED_KEY", "CONDITION", "EVENTS_OF_NODES", "SCHEMA_VERSION", "Accepted", "Check", "Promise", "Report",
-    "Threshold", "accepted_of", "as_text", "evidence_of", "headline", "lacks", "measured_text", "message_of", "passed",
-    "report_in", "severity", "shown_bytes", "table", "worst_values",
+    "Threshold", "accepted_of", "as_text", "evidence_of", "headline", "kept_reports", "lacks", "measured_text",
+    "message_of", "passed", "report_in", "severity", "shown_bytes", "summary_of", "table", "worst_values",
 ]  # fmt: skip
+
+_KEEPER: Final = "pulumi:index:Stash"
+_HEAD: Final = ("schema_version", "pool", "vm_size", "run", "mode", "finished", "verdict", "coverage")
+
+
+def summary_of(report: Any) -> dict[str, Any]:
+    """What the stack's outputs say of a pool's validation: the report's head, its checks that did not pass, the number
+    of those that did, and the worst value of each figure. The report as a whole is in the engine's state once already.
+
+    report: a Report, as Pulumi hands it on.
+    """
+    fine = [check for check in report["checks"] if check["verdict"] == "pass"]
+    return {
+        **{key: value for key, value in report.items() if key in _HEAD},
+        "checks": [check for check in report["checks"] if check["verdict"] != "pass"],
+        "passed": len(fine),
+        "values": worst_values(report, report["checks"], report["thresholds"]),
+    }
+
+
+def kept_reports(deployment: Mapping[str, Any]) -> dict[str, Report]:
+    """By pool, the reports that a stack has kept. deployment: the engine's state of the stack."""
+    kept = [item["outputs"]["output"] for item in deployment.get("resources") or () if item["type"] == _KEEPER]
+    reports = [kept_report(text) for text in kept if isinstance(text, str)]
+    return {report["pool"]: report for report in reports if report and "checks" in report}

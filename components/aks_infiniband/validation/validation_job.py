@@ -1,7 +1,7 @@
 """The validation as a plain document: an indexed Job with one pod on every node of a pool."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -10,6 +10,7 @@ from aks_infiniband.facts.versions import NCCL_IMAGE, VALIDATION_IMAGE, collecti
 from aks_infiniband.resources.registry import Registry
 from aks_infiniband.validation.job import (
     API_ARGUMENTS,
+    HOME,
     LIMITS,
     MEASURING_MEMORY,
     PAYLOAD_MOUNT,
@@ -17,8 +18,10 @@ from aks_infiniband.validation.job import (
     PODINFO_MOUNT,
     SHARED_MOUNT,
     await_nodes_container,
+    common_file,
     container,
     indexed_job,
+    own_of,
     pod_environment,
     podinfo_volume,
     pool_labels,
@@ -63,6 +66,8 @@ class PoolAccess:
     """Name of the account, and of the ConfigMap with the program."""
     topology: str | None = None
     """Key of the NCCL topology in that ConfigMap; None without one."""
+    common: Collection[str] = ()
+    """Keys of what is expected of pools of a kind, in that ConfigMap."""
 
 
 def validation_spec(
@@ -92,7 +97,8 @@ def validation_spec(
     # A workload's, but for the topology, which comes from the access's ConfigMap.
     shared = {"configMap": {"name": access.account, "items": [{"key": access.topology, "path": TOPOLOGY_KEY}]}}
     volumes = [{**volume, **(shared if volume["name"] == "topology" else {})} for volume in common["volumes"]]
-    arguments = _arguments(pool, options, waits, access.namespace)
+    told, elsewhere = _told(expected, access)
+    arguments = [*_arguments(pool, options, waits, access.namespace), *elsewhere]
     spec = {
         **common,
         "serviceAccountName": access.account,
@@ -109,11 +115,17 @@ def validation_spec(
             _podinfo(pool),
         ],
     }
-    promised = {EXPECTATIONS_ANNOTATION: json.dumps(expected)}
+    promised = {EXPECTATIONS_ANNOTATION: json.dumps(told)}
     annotations = {**fragment.get("metadata", {}).get("annotations", {}), **promised}
     metadata = {"labels": pool_labels(pool, "validate"), "annotations": annotations}
     template = {"metadata": metadata, "spec": spec}
     return indexed_job(pool, template, seconds=waits.timeout_seconds + options.timeout_seconds)
+
+
+def _told(expected: Expectations, access: PoolAccess) -> tuple[Mapping[str, Any], list[str]]:
+    """What the Job says of the expectations, and the arguments with which pods find the rest."""
+    common, _ = common_file(expected)
+    return (own_of(expected), ["--common", f"{HOME}/{common}"]) if common in access.common else (expected, [])
 
 
 def pod_images(pool: Pool, options: ValidationOptions) -> tuple[str, str]:

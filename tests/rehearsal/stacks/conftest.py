@@ -17,6 +17,7 @@ from lightkube.resources.core_v1 import Event, Node, Pod
 
 from rehearsal.control_plane import RunFolder
 from rehearsal.engine.pulumi import Engine
+from rehearsal.outcome.result import reports_of
 from rehearsal.session import Rehearsal
 from rehearsal.tools.paths import PROJECT
 from tests.rehearsal.engine_runs import Outcome, run
@@ -63,6 +64,11 @@ class Stack:
     def outputs(self) -> dict[str, Any]:
         engine: Engine = self.rehearsal.engine()
         return engine.outputs()
+
+    def report(self, pool: str) -> dict[str, Any]:
+        """What a pool's validation found, as a whole."""
+        found: dict[str, Any] = reports_of(self.outputs(), self.rehearsal.engine().deployment())[pool]
+        return found
 
     def verdicts(self) -> dict[str, str]:
         """Each validated pool's verdict."""

@@ -130,8 +130,11 @@ def test_the_outputs_say_what_a_workload_needs_and_what_validation_found(stack: 
     )
     limits = pool["podTemplate"]["spec"]["containers"][0]["resources"]["limits"]
     assert (limits["rdma/shared_ib"], limits["nvidia.com/gpu"]) == ("1", "8")
-    report = pool["validation"]
-    assert report["verdict"] == "pass"
+    summary, report = pool["validation"], stack.report("ndh100")
+    assert (summary["verdict"], report["verdict"]) == ("pass", "pass")
+    assert summary["checks"] == [check for check in report["checks"] if check["verdict"] != "pass"]
+    assert summary["passed"] == len(report["checks"]) - len(summary["checks"])
+    assert set(summary["values"]) >= {"all-reduce", "rdma-write-bandwidth", "rdma-read-latency"}
     assert len(report["nodes"]) == 2
     assert report["coverage"]["summary"].startswith("2 of 2 nodes, 16 of 16 HCAs")
     assert report["coverage"]["not_measured"] == []
@@ -140,7 +143,7 @@ def test_the_outputs_say_what_a_workload_needs_and_what_validation_found(stack: 
 
 
 def test_the_nodes_saw_the_environment_that_workloads_get(stack: Stack, brought_up: str) -> None:
-    for facts in stack.outputs()["pools"]["ndh100"]["validation"]["nodes"].values():
+    for facts in stack.report("ndh100")["nodes"].values():
         assert facts["environment"]["NCCL_IB_DISABLE"] == "0"
 
 

@@ -44,7 +44,7 @@ def test_pods_on_the_pool_join_the_fabrics_network(stack: Stack, brought_up: Out
 
 @pytest.mark.field_report("B17")
 def test_every_pod_of_the_validation_had_an_address_of_its_own_on_net1(stack: Stack, brought_up: Outcome) -> None:
-    report = stack.outputs()["pools"]["hbv4"]["validation"]
+    report = stack.report("hbv4")
     assert report["verdict"] == "pass"
     interfaces = [check for check in report["checks"] if "net1" in json.dumps(check)]
     assert {check["node"] for check in interfaces} >= set(report["nodes"])
@@ -137,7 +137,7 @@ def test_a_busy_node_is_left_out_and_the_others_are_measured_again(stack: Stack)
         stack.cluster().delete(Pod, "hog", namespace="default")
     assert (found["verdict"], found["nodes"]) == ("pass", free)
     assert found["left_out"] == [{"node": taken, "why": "busy: pod default/hog has rdma/shared_ib"}]
-    deployed = stack.outputs()["pools"]["hbv4"]["validation"]
+    deployed = stack.report("hbv4")
     assert {check["check"] for check in found["report"]["checks"]} == {check["check"] for check in deployed["checks"]}
 
 

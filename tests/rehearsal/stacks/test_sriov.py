@@ -86,8 +86,7 @@ def test_by_dma_buf_no_gpu_driver_waits_for_ofed_and_nccls_log_proves_it(stack: 
     drivers = stack.cluster().list(Pod, namespace="gpu-operator", labels={"app": "nvidia-driver-daemonset"})
     names = [[container["name"] for container in pod.to_dict()["spec"]["containers"]] for pod in drivers]
     assert names == [["nvidia-driver-ctr"]] * 2, "no container keeps nvidia-peermem loaded"
-    validation = stack.outputs()["pools"][POOL]["validation"]
-    (transport,) = [check for check in validation["checks"] if check["check"] == "collective-transport"]
+    (transport,) = [check for check in stack.report(POOL)["checks"] if check["check"] == "collective-transport"]
     assert (transport["verdict"], transport["measured"]) == ("pass", "InfiniBand with GPUDirect RDMA (DMA-BUF)")
 
 

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from aks_infiniband.validation.payload.checks import make_check
 from aks_infiniband.validation.payload.expectations import Threshold
-from aks_infiniband.validation.payload.report import SCHEMA_VERSION
+from aks_infiniband.validation.payload.report import SCHEMA_VERSION, packed_report
 from aks_infiniband_cli.main import main
 from aks_infiniband_cli.report.page import plots_of
-from aks_infiniband_cli.report.sources import NoReportsError, from_outputs
+from aks_infiniband_cli.report.sources import NoReportsError, from_state
 
 GIB = 1 << 30
 NODES = ("aks-a", "aks-b")
@@ -82,8 +82,11 @@ def report(**changes: Any) -> dict[str, Any]:
     }
 
 
-def outputs(*reports: dict[str, Any]) -> str:
-    return json.dumps({"clusterName": "c", "pools": {item["pool"]: {"validation": item} for item in reports}})
+def state(*reports: Any) -> str:
+    """What `pulumi stack export` prints."""
+    kept = [{"type": "pulumi:index:Stash", "outputs": {"output": packed_report(item)}} for item in reports]
+    others = [{"type": "aks-infiniband:index:Validation"}, {"type": "pulumi:index:Stash", "outputs": {"output": ""}}]
+    return json.dumps({"version": 3, "deployment": {"resources": [*others, *kept]}})
 
 
 class Links(HTMLParser):
@@ -109,8 +112,8 @@ class Links(HTMLParser):
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("report")
-    (folder / "outputs.json").write_text(outputs(report()))
-    assert main(["report", "--outputs", str(folder / "outputs.json"), "--out", str(folder / "page")]) == 1
+    (folder / "state.json").write_text(state(report()))
+    assert main(["report", "--state", str(folder / "state.json"), "--out", str(folder / "page")]) == 1
     return folder / "page"
 
 
@@ -152,7 +155,7 @@ def test_every_plot_is_a_png_of_its_own_too(made: Path) -> None:
 
 
 def test_the_same_reports_make_the_same_page(made: Path, tmp_path: Path) -> None:
-    main(["report", "--outputs", str(made.parent / "outputs.json"), "--out", str(tmp_path / "again")])
+    main(["report", "--state", str(made.parent / "state.json"), "--out", str(tmp_path / "again")])
     assert (tmp_path / "again" / "report.html").read_bytes() == (made / "report.html").read_bytes()
 
 
@@ -206,33 +209,34 @@ def test_the_report_of_an_older_release_has_a_column_for_each_device() -> None:
 
 def test_a_pool_of_which_nothing_was_measured_has_a_section_and_no_plot(tmp_path: Path) -> None:
     empty = report(verdict="not measured", checks=[], rdma=[], collective=None, pool="cpu")
-    file = tmp_path / "outputs.json"
-    file.write_text(outputs(empty, report(verdict="pass")))
-    assert main(["report", "--outputs", str(file), "--out", str(tmp_path)]) == 1
+    file = tmp_path / "state.json"
+    file.write_text(state(empty, report(verdict="pass")))
+    assert main(["report", "--state", str(file), "--out", str(tmp_path)]) == 1
     assert "Pool cpu" in Links((tmp_path / "report.html").read_text()).words
     assert not list(tmp_path.glob("cpu-*.png"))
 
 
 def test_when_every_pool_passes_the_command_succeeds(tmp_path: Path) -> None:
-    file = tmp_path / "outputs.json"
-    file.write_text(outputs(report(verdict="pass", checks=[])))
-    assert main(["report", "--outputs", str(file), "--out", str(tmp_path)]) == 0
+    file = tmp_path / "state.json"
+    file.write_text(state(report(verdict="pass", checks=[])))
+    assert main(["report", "--state", str(file), "--out", str(tmp_path)]) == 0
 
 
 @pytest.mark.parametrize(
     ("text", "word"),
     [
-        ("not json", "no JSON"),
-        ("{}", "no `pools`"),
-        (json.dumps({"pools": {"p": {"vmSize": "x"}}}), "validation.mode"),
-        (outputs(report(schema_version=1)), "schema version 1"),
+        ("not json", "pulumi stack export"),
+        ("{}", "pulumi stack export"),
+        ("[]", "pulumi stack export"),
+        (state(), "validation.mode"),
+        (state(report(schema_version=1)), "schema version 1"),
     ],
 )
-def test_outputs_without_reports_are_refused_with_what_to_do(text: str, word: str) -> None:
+def test_a_state_without_reports_is_refused_with_what_to_do(text: str, word: str) -> None:
     with pytest.raises(NoReportsError, match=word):
-        from_outputs(text)
+        from_state(text)
 
 
 def test_a_missing_file_is_said_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["report", "--outputs", str(tmp_path / "nothing"), "--out", str(tmp_path)]) == 2
+    assert main(["report", "--state", str(tmp_path / "nothing"), "--out", str(tmp_path)]) == 2
     assert capsys.readouterr().err.count("\n") == 1

@@ -5,6 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 from aks_infiniband.facts.pool import Pool
+from aks_infiniband.validation.expectations import expectations
+from aks_infiniband.validation.job import common_file
 from aks_infiniband_cli.validate.deployed import deployed, expected_of
 from aks_infiniband_cli.validate.documents import belongings, job
 from aks_infiniband_cli.validate.nodes import choose
@@ -68,6 +70,15 @@ def test_the_newest_validation_of_a_pool_counts_and_one_of_an_older_release_does
     assert deployed([new, old], [])["ndh100"].job is new
     del new["spec"]["template"]["metadata"]["annotations"]["aks-infiniband/expectations.json"]
     assert deployed([new], []) == {}
+
+
+def test_what_pools_of_a_kind_have_in_common_is_read_from_the_program_beside_their_jobs() -> None:
+    key, text = common_file(expectations(POOL))
+    found = job_of(common=[key])
+    program = {"metadata": {"namespace": "system", "name": "validation"}, "data": {key: text}}
+    annotation = found["spec"]["template"]["metadata"]["annotations"]["aks-infiniband/expectations.json"]
+    assert json.loads(annotation) == {"pool": "ndh100", "node_count": 4}
+    assert deployed([found], [program])["ndh100"].expected == json.loads(json.dumps(expectations(POOL)))
 
 
 def left_out(nodes: Any, pods: Any, pool: Pool = POOL, *, include_busy: bool = False, wanted: Any = ()) -> Any:

@@ -1,6 +1,7 @@
 """A deployed validation, nodes and pods, as the API server gives them."""
 
 import json
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -26,13 +27,13 @@ POOL = Pool(
 ACCEPTED: Any = {"finished": "2026-11-01T10:00:00+00:00", "values": {"rdma-write-bandwidth": 393.1}}
 
 
-def job_of(pool: Pool = POOL, made: str = "2026-11-01T09:00:00Z") -> dict[str, Any]:
+def job_of(pool: Pool = POOL, made: str = "2026-11-01T09:00:00Z", common: Collection[str] = ()) -> dict[str, Any]:
     """The Job of a deployed pool, as the API server gives it."""
     spec = validation_spec(
         pool,
         options=ValidationOptions(),
         waits=Waits(),
-        access=PoolAccess(namespace="system", account="validation"),
+        access=PoolAccess(namespace="system", account="validation", common=common),
         expected=expectations(pool),
     )
     found = named_job(pool, spec)

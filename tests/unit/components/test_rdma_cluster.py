@@ -125,6 +125,10 @@ def test_the_outputs_say_for_each_pool_what_a_workload_needs(deploy: Deploy) -> 
     assert pool["rdmaResource"] == "rdma/shared_ib"
     (container,) = pool["podTemplate"]["spec"]["containers"]
     assert container["resources"]["limits"] == {"nvidia.com/gpu": "8", "rdma/shared_ib": "1"}
+    assert set(pool["validation"]) == {
+        *("schema_version", "pool", "vm_size", "run", "mode", "finished", "verdict", "coverage"),
+        *("checks", "passed", "values"),
+    }, "the report as a whole is in the state once already"
 
 
 def test_contrary_helm_values_are_refused_before_anything_is_registered(deploy: Deploy) -> None:

@@ -168,7 +168,7 @@ def test_the_summary_ends_with_each_pools_verdict_and_coverage() -> None:
         "rdmaResource": "rdma/shared_ib",
         "validation": report,
     }
-    print_summary(console, [], {"pools": {"ndh100": pool}})
+    print_summary(console, [], {"pools": {"ndh100": pool}}, {"ndh100": pool["validation"]})
     assert (
         "ndh100: not measured · 2 × Standard_ND96isr_H100_v5 · rdma/shared_ib · 0 of 2 nodes" in console.export_text()
     )
@@ -176,5 +176,5 @@ def test_the_summary_ends_with_each_pools_verdict_and_coverage() -> None:
 
 def test_a_stack_that_failed_before_it_had_outputs_still_has_its_steps_listed() -> None:
     console = Console(width=160, record=True, file=StringIO())
-    print_summary(console, [Step(urn=URN, operation="create", begun=0.0, ended=1.0, custom=True)], {})
+    print_summary(console, [Step(urn=URN, operation="create", begun=0.0, ended=1.0, custom=True)], {}, {})
     assert "network-operator" in console.export_text()

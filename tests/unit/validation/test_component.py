@@ -1,10 +1,12 @@
 """The component wires its documents: names, order and access."""
 
+import json
 from dataclasses import replace
 from typing import Any
 
 import pytest
 from aks_infiniband.validation import Validation, ValidationAccess, ValidationAccessArgs, ValidationArgs, Waits
+from aks_infiniband.validation.expectations import expectations
 
 from tests.unit.pulumi_mocks import KUBECONFIG, Deploy, Deployment
 from tests.unit.validation.one_validation import CONFIG_MAP, inside
@@ -74,6 +76,31 @@ def test_pools_share_a_topology_that_is_the_same(deploy: Deploy, pool: Any) -> N
     assert shared == again
     assert data[given] == "<system/>"
     assert {key for key in data if key.endswith(".xml")} == {shared, given}
+
+
+def test_what_pools_of_a_kind_have_in_common_stands_once_and_not_in_each_ones_job(deploy: Deploy, pool: Any) -> None:
+    pools = [pool, replace(pool, name="other"), replace(pool, name="alone", node_count=1)]
+
+    def program() -> Any:
+        expected = [expectations(validated_pool) for validated_pool in pools]
+        access = ValidationAccess("shared", args=ValidationAccessArgs(pools=pools, expected=expected))
+        for validated_pool in pools:
+            args = ValidationArgs(pool=validated_pool, kubeconfig=KUBECONFIG, access=access)
+            Validation(validated_pool.name, args=args)
+
+    deployment = deploy(program)
+    data = next(inputs["data"] for inputs in of(deployment, CONFIG_MAP).values() if inputs.get("data"))
+    common = {key for key in data if key.startswith("expectations-")}
+    assert len(common) == 2, "of one node other things are expected than of two"
+    templates = [job["spec"]["template"] for job in of(deployment, JOB).values()]
+    own = [json.loads(made["metadata"]["annotations"]["aks-infiniband/expectations.json"]) for made in templates]
+    assert [sorted(told) for told in own] == [["node_count", "pool"]] * 3
+    arguments = [made["spec"]["containers"][0]["args"] for made in templates]
+    files = [told[told.index("--common") + 1].rpartition("/")[2] for told in arguments]
+    assert set(files) == common
+    for told, file in zip(own, files, strict=True):
+        (expected,) = (expectations(found) for found in pools if found.name == told["pool"])
+        assert {**json.loads(data[file]), **told} == json.loads(json.dumps(expected))
 
 
 def test_validations_of_a_namespace_share_program_account_and_roles(deploy: Deploy, pool: Any) -> None:

@@ -5,7 +5,9 @@ The documents are made by validation/expectations.py.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Literal, TypedDict
 
 
@@ -79,6 +81,14 @@ class Expectations(TypedDict):
     tries: int
     collective: CollectivePlan | None
     not_measured: list[str]
+
+
+def read_expectations(own: Path, common: Path | None) -> Expectations:
+    """What is expected of a pool, from a file of its own and, where there is one, that of its kind."""
+    expected: Expectations = json.loads(own.read_text(encoding="utf-8"))
+    if common:
+        expected = json.loads(common.read_text(encoding="utf-8")) | expected
+    return expected
 
 
 def less_is_better(figure: str, thresholds: Thresholds) -> bool:

@@ -17,7 +17,7 @@ from . import measuring
 from .api import Api, ApiError, compressed, decompressed, in_cluster_url
 from .await_nodes import pause_seconds
 from .checks import Check
-from .expectations import Expectations
+from .expectations import read_expectations
 from .facts import Facts, FactsByNode, entry_key, gather, look, stale_keys
 from .judge import judge_pool
 from .measuring import Outcome, Setting, Worker
@@ -60,7 +60,7 @@ class Validation:
         """Raises KeyError and ValueError for a pod that is not one of such a Job."""
         self.arguments, self.environment = arguments, environment
         self.me: Me = who_am_i(environment)
-        self.expected: Expectations = json.loads(arguments.expectations.read_text(encoding="utf-8"))
+        self.expected = read_expectations(arguments.expectations, arguments.common)
         self.api = Api(arguments.api or in_cluster_url(environment), token=arguments.token, ca=arguments.ca)
         api, where = self.api, (arguments.namespace, arguments.report)
         self.read = partial(api.config_map_data, *where)
