@@ -1,6 +1,7 @@
 """`python -m rehearsal`: bring a stack up on this machine, show what it made, and clean up."""
 
 import argparse
+import errno
 import json
 import shlex
 import signal
@@ -75,7 +76,9 @@ def main(arguments: list[str] | None = None) -> int:
         console.print(f"rehearsal: {error}", style="red", markup=False, highlight=False)
         return 1
     except OSError as error:
-        where = f" ({error.filename})" if error.filename else ""
+        # A write into an open file does not name it, and what a rehearsal writes is there.
+        place = error.filename or ((chosen.project / RUNS).resolve() if error.errno == errno.ENOSPC else None)
+        where = f" ({place})" if place else ""
         console.print(f"rehearsal: {error.strerror or error}{where}", style="red", markup=False, highlight=False)
         return 1
     except StoppedBySignalError as stopped:

@@ -76,10 +76,10 @@ def enter(folder: Path, room: int) -> None:
     else:
         _mount(str(folder), folder, _BIND)
     page = os.sysconf("SC_PAGE_SIZE")
-    small = folder / "small"
-    small.mkdir(exist_ok=True)
-    _mount("none", small, 0, "tmpfs", f"size={page}")
-    (small / "full").write_bytes(bytes(page))
+    full = folder / ".full"
+    full.mkdir(exist_ok=True)
+    _mount("none", full, 0, "tmpfs", f"size={page}")
+    (full / "of zeros").write_bytes(bytes(page))
     for place in {_mount_point(path) for path in (Path("/"), Path("/tmp"), PROJECT, TOOLS, folder.parent)}:
         kept = os.statvfs(place).f_flag & _KEPT
         _mount("none", place, _REMOUNT | _BIND | _READ_ONLY | kept)
@@ -115,6 +115,14 @@ def _refusal(attempt: Callable[[], object]) -> str:
     return "works"
 
 
+def _write(folder: Path) -> None:
+    file = folder / f".written-{os.getpid()}"
+    try:
+        file.write_text("more")
+    finally:
+        file.unlink(missing_ok=True)
+
+
 def proofs(folder: Path) -> dict[str, str]:
     """What a process here may not: each attempt with its answer."""
     capabilities = next(line for line in Path("/proc/self/status").read_text().splitlines() if "CapEff" in line)
@@ -124,22 +132,33 @@ def proofs(folder: Path) -> dict[str, str]:
         "capabilities": capabilities.split()[1].lstrip("0"),
         "a user namespace": _refusal(lambda: _checked(_LIBC.unshare(_NEW_USER))),
         "another computer": _refusal(lambda: socket.create_connection(("192.0.2.1", 443), timeout=5)),
-        "a file in the checkout": _refusal((PROJECT / "written").touch),
-        "a file in /tmp": _refusal(Path("/tmp/written").touch),
-        "a file in TMPDIR": _refusal(lambda: Path(os.environ["TMPDIR"], "written").write_text("more")),
-        "a file in the folder": _refusal((folder / "written").touch),
+        "a file in the checkout": _refusal(lambda: _write(PROJECT)),
+        "a file in /tmp": _refusal(lambda: _write(Path("/tmp"))),
+        "a file in TMPDIR": _refusal(lambda: _write(Path(os.environ["TMPDIR"]))),
+        "a file in the folder": _refusal(lambda: _write(folder)),
     }
+
+
+def _may_enter(folder: Path, room: int) -> bool:
+    """Whether the kernel allows all of it. Tried by a child: some allow a beginning, and half a place is none."""
+    child = os.fork()
+    if child == 0:
+        try:
+            enter(folder, room)
+        except OSError as error:
+            print(f"{REFUSED}: {error}", file=sys.stderr, flush=True)
+            os._exit(1)
+        os._exit(0)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
 def _main(folder: Path, room: int, command: list[str]) -> None:
     os.chdir(PROJECT)
-    try:
+    if _may_enter(folder, room):
         enter(folder, room)
-    except PermissionError as error:
-        print(f"{REFUSED}: {error}", file=sys.stderr)
     refuse_more()
     if command == ["proofs"]:
-        os.environ["TMPDIR"] = str(folder / "small")
+        os.environ["TMPDIR"] = str(folder / ".full")
         del os.environ["HOME"]
         print(json.dumps(proofs(folder)))
         return
@@ -147,7 +166,7 @@ def _main(folder: Path, room: int, command: list[str]) -> None:
     environment = {key: value for key, value in os.environ.items() if key not in left_out}
     proxies = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), DEAD_PROXY)
     os.execvpe(
-        command[0], command, {**environment, **proxies, "TMPDIR": str(folder / "small"), VARIABLE: str(TOOLS.parent)}
+        command[0], command, {**environment, **proxies, "TMPDIR": str(folder / ".full"), VARIABLE: str(TOOLS.parent)}
     )
 
 

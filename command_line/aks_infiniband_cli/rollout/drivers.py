@@ -21,6 +21,8 @@ class Loaded(NamedTuple):
     image: str
     revision: str
     """Of the DaemonSet's template."""
+    namespace: str
+    """The operator's."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -62,7 +64,8 @@ class Driver:
             labels = pod["metadata"].get("labels") or {}
             if labels.get(label) == value and "deletionTimestamp" not in pod["metadata"]:
                 image = str(pod["spec"]["containers"][0]["image"])
-                found[str(pod["spec"].get("nodeName"))] = Loaded(image, str(labels.get(_REVISION)))
+                revision, namespace = str(labels.get(_REVISION)), str(pod["metadata"]["namespace"])
+                found[str(pod["spec"].get("nodeName"))] = Loaded(image, revision, namespace)
         return found
 
     def rolls_by_itself(self, client: Client) -> bool:

@@ -57,9 +57,10 @@ def roll_out(kubeconfig: str, driver: Driver, wanted: str | None, say: Say, *, n
     try:
         _refuse(client, nodes, driver)
         loaded = driver.loaded(pods)
+        _refuse_others(driver, pods)
         validation, first = first_node(validations, nodes, pods, driver, wanted)
         others = [n for n in nodes if name_of(n) in loaded and name_of(n) != first and not is_passed_over(n, driver)]
-        beside = _generations(client, driver, pods)
+        beside = _generations(client, loaded[first].namespace)
         for node in others:
             hold(client, node, driver, first)
         _tell(driver, first, len(others))
@@ -69,7 +70,7 @@ def roll_out(kubeconfig: str, driver: Driver, wanted: str | None, say: Say, *, n
         if now is not None:
             pool = _measured(Cluster(client=client, kubeconfig=kubeconfig), validation, driver, first, say)
             shortfalls = shortfalls_of(pool)
-        changed = _generations(client, driver, pods).items() - beside.items()
+        changed = _generations(client, loaded[first].namespace).items() - beside.items()
         if not shortfalls:
             let_go(client)
     except HTTPError as error:
@@ -161,9 +162,18 @@ def _refuse(client: Client, nodes: Sequence[Object], driver: Driver) -> None:
         )
 
 
-def _generations(client: Client, driver: Driver, pods: Sequence[Object]) -> dict[str, int]:
-    """By name, the generation of the DaemonSets beside the driver's that replace their pods by themselves."""
-    namespace = next(str(pod["metadata"]["namespace"]) for pod in pods if driver.loaded([pod]))
+def _refuse_others(driver: Driver, pods: Sequence[Object]) -> None:
+    """By a pod that looks like the driver's anybody could have another driver accepted that was not measured."""
+    places = sorted({found.namespace for pod in pods for found in driver.loaded([pod]).values()})
+    if len(places) > 1:
+        raise CommandError(
+            f"pods with the label {driver.pods[0]} of the {driver.operator}'s driver are in namespaces "
+            f"{', '.join(places)}: which of them are the operator's is not known; delete the others"
+        )
+
+
+def _generations(client: Client, namespace: str) -> dict[str, int]:
+    """By name, the generation of the operator's DaemonSets that replace their pods by themselves."""
     found = [daemon_set.to_dict() for daemon_set in client.list(DaemonSet, namespace=namespace)]
     rolling = [item for item in found if item["spec"].get("updateStrategy", {}).get("type") != "OnDelete"]
     return {str(item["metadata"]["name"]): int(item["metadata"]["generation"]) for item in rolling}
@@ -187,7 +197,7 @@ def _await_driver(client: Client, validation: Deployed, driver: Driver, first: s
         node = client.get(Node, first).to_dict()
         if labels_of(node).get(driver.state) == FAILED:
             return (None,)
-        pods = [pod.to_dict() for pod in client.list(Pod, namespace="*", fields={"spec.nodeName": first})]
+        pods = [pod.to_dict() for pod in client.list(Pod, namespace=before.namespace, fields={"spec.nodeName": first})]
         now = driver.loaded(pods).get(first, before)
         return (now,) if now != before and not lacks(node, promise) else None
 

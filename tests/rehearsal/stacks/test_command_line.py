@@ -17,11 +17,13 @@ import pytest
 import yaml
 
 from rehearsal.cli import EXIT_STOPPED, RUNS
+from rehearsal.session import STAND_IN_CHARTS
 
 from .commands import LIMIT_SECONDS, UP, printed, processes_of, rehearse, wait_until
 from .conftest import copy_of_project
 
 PROGRAM = Path(__file__).with_name("program")
+CLUSTER_PROGRAM = Path(__file__).parents[1] / "interruption" / "cluster_program"
 
 
 @pytest.fixture
@@ -115,4 +117,16 @@ def test_a_mistake_in_the_stack_file_is_told_in_words_with_key_value_and_what_is
     assert "Standard_ND96isr_H100_v5" in text
     assert "cuont" in text
     assert "Traceback" not in text
+    assert processes_of(checkout) == []
+
+
+@pytest.mark.long
+def test_a_cluster_a_pool_and_a_chart_are_made_where_little_is_allowed(tmp_path: Path) -> None:
+    checkout = shutil.copytree(CLUSTER_PROGRAM, tmp_path / "checkout")
+    file = checkout / "Pulumi.small.yaml"
+    file.write_text(f"{file.read_text()}  interrupted:chart: {STAND_IN_CHARTS / 'node-feature-discovery'}\n")
+    (checkout / RUNS).mkdir()
+    assert rehearse(checkout, "up", "small", *UP, poor=checkout / RUNS).wait(LIMIT_SECONDS) == 0, printed(checkout)
+    made = json.loads((checkout / RUNS / "small" / "result.json").read_text())["resources"]
+    assert {"ManagedCluster", "AgentPool", "Release"} <= {resource["type"].rpartition(":")[2] for resource in made}
     assert processes_of(checkout) == []

@@ -141,6 +141,15 @@ def test_nodes_that_are_taken_when_they_are_to_be_measured_stay_held(run: Any) -
     assert cluster.held() == {"b"}
 
 
+def test_a_pod_that_looks_like_the_driver_is_not_taken_for_it(run: Any) -> None:
+    cluster = Cluster(node("a"), node("b"))
+    forged = driver_pod(cluster.driver, "a", NEW, "template-2")
+    forged["metadata"]["namespace"] = "team"
+    cluster.others = [forged]
+    assert run(cluster, code=2) == {}
+    assert cluster.held() == set()
+
+
 def test_a_label_that_somebody_else_has_put_on_a_node_stays(run: Any) -> None:
     others = node("c")
     cluster = Cluster(node("a"), node("b"), others)
