@@ -18,7 +18,7 @@ from rehearsal.run.images import packages, programs_of
 _SHIM: Final = Path(__file__).with_name("shim.py")
 _PROGRAMS: Final = Path(__file__).parents[1] / "bin"
 _DISTRIBUTION: Final = Path(__file__).parents[1] / "distribution"
-"""What stands in for programs of the image's distribution that would change this computer."""
+"""What stands in for programs of the image's distribution: apt-get, which would change this computer, and sleep."""
 _OURS: Final = Path(__file__).parents[2]
 _OF_THIS_COMPUTER: Final = (
     *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc", "/nix/store"),

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from aks_infiniband.diagnosis.pods import job_findings
 from aks_infiniband.diagnosis.view import Wait
+from aks_infiniband.facts.versions import NCCL_IMAGE
 from aks_infiniband.validation.payload.api import packed
 from lightkube.resources.core_v1 import ConfigMap, Node, Pod
 
@@ -213,6 +214,23 @@ FAULTS: dict[str, tuple[list[dict[str, Any]], str, str, str]] = {
 def pool(validated: Validated) -> str:
     validated.pool("faulty", fabrics=("one", "one"))
     return "faulty"
+
+
+@pytest.mark.field_report("C11")
+def test_where_packages_are_not_to_be_had_the_update_fails_at_once_and_says_what_to_do(
+    validated: Validated, pool: str
+) -> None:
+    file = validated.folder.parent / "run" / FILE
+    file.write_text(json.dumps([{"fault": "no-packages"}]))
+    try:
+        outcome = validated.run("up", pool)
+    finally:
+        file.unlink()
+    assert not outcome.succeeded
+    told = " ".join(outcome.said.split())
+    assert f"image {NCCL_IMAGE} has no Python, and packages python3 ibverbs-providers could not be installed" in told
+    assert "Temporary failure resolving 'archive.ubuntu.com'" in told
+    assert "name an image with Python in validation.image" in told
 
 
 @pytest.mark.parametrize("fault", sorted(FAULTS))

@@ -84,8 +84,8 @@ def test_images_are_pulled_while_drivers_are_installed_and_nothing_waits_for_it(
     assert not {deployment.one(kind).urn for kind in (POOL, POLICY)} & set(pull.request["dependencies"])
     assert not any(pull.urn in other.request.get("dependencies", ()) for other in deployment.registrations)
     assert pull.inputs["metadata"]["annotations"] == {"pulumi.com/skipAwait": "true"}
-    validation = deployment.one(JOB).inputs["spec"]["template"]["spec"]["containers"]
-    assert images(pull.inputs) == [container["image"] for container in validation]
+    pod = deployment.one(JOB).inputs["spec"]["template"]["spec"]
+    assert images(pull.inputs) == [container["image"] for container in (*pod["initContainers"], *pod["containers"])]
 
 
 def test_images_are_pulled_after_a_preparation_of_the_nodes_which_restarts_containerd(deploy: Deploy) -> None:
