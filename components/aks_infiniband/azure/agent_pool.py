@@ -103,13 +103,13 @@ def make_agent_pool(
             replace_on_changes=list(REPLACED_BY),
             delete_before_replace=True,
             custom_timeouts=_TIMEOUTS,
-            hooks=diagnosis.azure_operation(*before_create, before_update=[_new_system_hook(name)]),
+            hooks=diagnosis.azure_operation(*before_create, before_update=[new_system_hook(name)]),
         ),
         **arguments,
     )
 
 
-def _new_system_hook(name: str) -> pulumi.ResourceHook:
+def new_system_hook(name: str) -> pulumi.ResourceHook:
     """Warns, at preview too, where another Kubernetes changes what the OS SKU Ubuntu is.
 
     name: unique in the program.

@@ -8,7 +8,7 @@ from lightkube.resources.core_v1 import ConfigMap, Namespace
 
 from tests.rehearsal.engine_runs import Outcome
 from tests.rehearsal.samples import completed_sample
-from tests.rehearsal.stacks.conftest import Stack
+from tests.rehearsal.stacks.conftest import AKSS_NAMES, Stack
 from tests.rehearsal.waiting import eventually
 
 EXAMPLE, STACK = "any-cluster", "lab"
@@ -29,6 +29,7 @@ def test_the_clusters_own_machines_offer_gpus_and_rdma_and_pass_validation(examp
     offered = [node["status"]["allocatable"] for node in example.nodes(machines="h100")]
     assert [(node["rdma/shared_ib"], node["nvidia.com/gpu"]) for node in offered] == [("63", "8")] * 2
     assert example.outputs()["validation-h100"]["verdict"] == "pass"
+    assert example.rdma_devices() == AKSS_NAMES
 
 
 def test_no_resource_is_azures(example: Stack, brought_up: Outcome) -> None:

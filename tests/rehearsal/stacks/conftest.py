@@ -23,6 +23,8 @@ from rehearsal.tools.paths import PROJECT
 from tests.rehearsal.engine_runs import Outcome, run
 
 SPEED = 120.0
+AKSS_NAMES = {"mlx5_"}
+"""On AKS's nodes, HCAs and Ethernet alike; on Azure's HPC images it is mlx5_ib and mlx5_an."""
 
 
 @dataclass
@@ -74,6 +76,11 @@ class Stack:
         """Each validated pool's verdict."""
         pools = self.outputs()["pools"]
         return {name: pool["validation"]["verdict"] for name, pool in pools.items() if "validation" in pool}
+
+    def rdma_devices(self) -> set[str]:
+        """What the RDMA devices of the machines that ran a Job are called, without their numbers."""
+        found = self.rehearsal.run.machines.glob("*/sys/class/infiniband/*")
+        return {path.name.rstrip("0123456789") for path in found}
 
     def cluster(self) -> Client:
         return Client(config=KubeConfig.from_file(self.rehearsal.run.kubeconfig))
@@ -147,4 +154,5 @@ def brought_up(stack: Stack) -> Outcome:
     """The stack, up from nothing."""
     outcome = stack.up()
     assert outcome.succeeded, outcome.said
+    assert stack.rdma_devices() == AKSS_NAMES
     return outcome

@@ -21,7 +21,7 @@ from tests.rehearsal.shell import shell
 from tests.snippets import snippets
 
 from .commands import LIMIT_SECONDS, UP, printed, processes_of, rehearse
-from .conftest import SPEED, Stack, copy_of_project, doctor
+from .conftest import AKSS_NAMES, SPEED, Stack, copy_of_project, doctor
 
 STACK = "dev"
 LESS_THAN_AN_ADMINISTRATOR = """
@@ -51,6 +51,7 @@ def brought_up(stack: Stack) -> str:
     checkout = stack.rehearsal.project
     up = rehearse(checkout, "up", STACK, "--keep", *UP)
     assert up.wait(LIMIT_SECONDS) == 0, printed(checkout)
+    assert stack.rdma_devices() == AKSS_NAMES
     return printed(checkout)
 
 

@@ -10,7 +10,7 @@ from tests.rehearsal.engine_runs import Outcome
 from tests.rehearsal.samples import completed_sample
 from tests.unit.command_line.arm import Arm
 
-from .conftest import Stack
+from .conftest import AKSS_NAMES, Stack
 from .preflighted import up
 
 STACK = "mixed"
@@ -35,6 +35,7 @@ def brought_up(stack: Stack, arm: Arm, tmp_path_factory: pytest.TempPathFactory)
     arm.used = {}
     outcome = up(stack, arm, tmp_path_factory.mktemp("arm"))
     assert outcome.succeeded, outcome.said
+    assert stack.rdma_devices() == AKSS_NAMES
     return outcome
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pulumi
 import pytest
 from aks_infiniband import Autoscale
-from aks_infiniband.azure.agent_pool import NodePoolError
+from aks_infiniband.azure.agent_pool import NodePoolError, new_system_hook
 from aks_infiniband.azure.node_pool import make_pools
 from aks_infiniband.facts.pool import agent_pool_label
 
@@ -181,6 +181,32 @@ def test_a_spot_pool_keeps_off_what_does_not_tolerate_it(deploy: Deploy) -> None
     )
     assert inputs["nodeTaints"] == ["a=b:NoSchedule", "kubernetes.azure.com/scalesetpriority=spot:NoSchedule"]
     assert inputs["nodeLabels"] == {"a": "b", "kubernetes.azure.com/scalesetpriority": "spot"}
+
+
+@pytest.mark.field_report("R12")
+@pytest.mark.parametrize(
+    ("before", "after", "sku", "warns"),
+    [
+        ("1.34", "1.35.8", "Ubuntu", True),
+        ("1.34.9", "1.35", "Ubuntu2204", False),
+        ("1.35", "1.36", "Ubuntu", False),
+        (None, "1.35", "Ubuntu", False),
+    ],
+)
+def test_another_kubernetes_is_warned_of_where_ubuntu_becomes_another_system(
+    deploy: Deploy, monkeypatch: pytest.MonkeyPatch, before: str | None, after: str, sku: str, warns: bool
+) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(pulumi.log, "warn", said.append)
+    old, new = ({"orchestratorVersion": version, "osSKU": sku} for version in (before, after))
+
+    def program() -> pulumi.Output[Any]:
+        hook = new_system_hook("hook")
+        args = pulumi.ResourceHookArgs(urn="urn", id="id", name="rdma-nd", type=POOL, old_inputs=old, new_inputs=new)
+        return pulumi.Output.from_input(hook(args))
+
+    deploy(program)
+    assert [text.partition(":")[0] for text in said] == ["rdma-nd"] * warns
 
 
 def pools_made(deploy: Deploy, operations: Any) -> Deployment:
