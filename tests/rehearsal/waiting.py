@@ -25,6 +25,7 @@ def eventually(question: Callable[[], Any], *, seconds: float = 120, check: Call
         check()
         assert time.monotonic() < end, f"not within {seconds:g} s: {question}; the last answer is {answer!r}"
         time.sleep(0.1)
+    assert not isinstance(answer, Iterator), f"{question} is true at once: an iterator is, whatever it yields"
     return answer
 
 

@@ -208,7 +208,7 @@ def test_pools_are_made_side_by_side_but_not_while_the_cluster_is_being_made(mak
     cluster = {"name": "aks", "__inputs": wanted}
     with standing_still(azure.cloud.clock):
         making.start()
-        eventually(lambda: azure.cloud.store.all(f"azure-native:{CLUSTER}"))
+        eventually(lambda: list(azure.cloud.store.all(f"azure-native:{CLUSTER}")))
         with pytest.raises(RefusedError, match=r'Code="OperationNotAllowed".*in progress create managed cluster'):
             azure.create(POOL, "one", **pool_inputs(cluster))
     making.join()
