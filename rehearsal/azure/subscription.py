@@ -1,13 +1,14 @@
 """What the simulated subscription is and offers: typed, read from `subscription.yaml` or a file of the same shape."""
 
 from collections.abc import Mapping
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, Final, Literal, Self, TypeVar
 
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.catalog.machine import Architecture, MachineSize
 from aks_infiniband.handwritten import HandwrittenError, first_lines, read
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
 
 SUBSCRIPTION_VARIABLE: Final = "AKS_INFINIBAND_SUBSCRIPTION"
@@ -46,6 +47,10 @@ _Count = Annotated[int, Field(ge=0)]
 _Version = Annotated[str, Field(pattern=r"^[0-9]+\.[0-9]+\.[0-9]+$")]
 
 
+def _addresses(prefix: str) -> str:
+    return str(ip_network(prefix))  # raises ValueError
+
+
 class _Data(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel)
 
@@ -82,35 +87,35 @@ class Client(_Data):
     groups: tuple[str, ...] = ()
 
 
-class ExistingSubnet(_Data):
+class _Placed(_Data):
+    region: str
+
+
+class ExistingSubnet(_Placed):
     """A subnet that somebody else made. nat_gateway, route_table: whether it has one."""
 
-    address_prefix: str
-    region: str
+    address_prefix: Annotated[str, AfterValidator(_addresses)]
     nat_gateway: bool = False
     route_table: bool = False
 
 
-class ExistingIdentity(_Data):
+class ExistingIdentity(_Placed):
     """A user-assigned identity that somebody else made."""
 
     client_id: str
     principal_id: str
-    region: str
 
 
-class CapacityReservationGroup(_Data):
+class CapacityReservationGroup(_Placed):
     """Machines that are reserved. machines: of each size; zones: none where the group is regional."""
 
-    region: str
     zones: tuple[str, ...] = ()
     machines: dict[str, int]
 
 
-class Snapshot(_Data):
+class Snapshot(_Placed):
     """A snapshot of a node pool, which keeps its node image."""
 
-    region: str
     node_image_version: str
     os_sku: str
 
@@ -167,6 +172,16 @@ class Subscription(_Data):
     def _offers_what_it_takes(self) -> Self:
         if self.patch_of(self.default_kubernetes_version) is None:
             raise ValueError(f"defaultKubernetesVersion {self.default_kubernetes_version} is not among those offered")
+        placed: tuple[tuple[str, _Placed], ...] = (
+            *self.existing_subnets.items(),
+            *self.existing_identities.items(),
+            *self.capacity_reservation_groups.items(),
+            *self.snapshots.items(),
+        )
+        for name, there in placed:
+            if there.region not in self.regions:
+                known = ", ".join(self.regions)
+                raise ValueError(f"{name} is in region {there.region}, and the regions are {known}")
         return self
 
     def size(self, name: str, infiniband: Mapping[str, MachineSize] = SIZES) -> Size | MachineSize | None:

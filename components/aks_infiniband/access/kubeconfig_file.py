@@ -3,6 +3,7 @@
 import base64
 import re
 import shutil
+import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -45,7 +46,7 @@ def read_kubeconfig(path: str, *, context: str | None = None, folder: Path | Non
     folder: the project's; the working folder where not given.
 
     Raises KubeconfigError: no such file, not a kubeconfig, no such context, a login that waits for a person, or, in a
-    real update, a credential plugin that is not there.
+    real update, a credential plugin or a token's file that is not there.
     """
     try:
         file = (folder or Path.cwd()) / Path(path).expanduser()
@@ -64,7 +65,9 @@ def read_kubeconfig(path: str, *, context: str | None = None, folder: Path | Non
     cluster = _named(_Cluster, given, "cluster", parts["cluster"], file)
     user = _named(_User, given, "user", parts["user"], file)
     _require_login(file, parts["user"], user)
-    kubeconfig = document(chosen, _self_contained(cluster, file), _self_contained(user, file))
+    whole = _self_contained(cluster, file)
+    _require_certificates(file, parts["cluster"], whole)
+    kubeconfig = document(chosen, whole, _self_contained(user, file))
     return KubeconfigFile(kubeconfig=kubeconfig, context=chosen, server=cluster["server"])
 
 
@@ -188,6 +191,19 @@ def _require_login(file: Path, name: str, user: Mapping[str, Any]) -> None:
     command = (user.get("exec") or {}).get("command")
     if command and shutil.which(_beside(command, file)) is None and not pulumi.runtime.is_dry_run():
         raise KubeconfigError(f"{file} logs user {name} in with {command[:100]}, which is not on the PATH: install it")
+    token = user.get("tokenFile")
+    if token and not (file.parent / token).is_file() and not pulumi.runtime.is_dry_run():
+        raise KubeconfigError(f"{file} logs user {name} in with tokenFile {file.parent / token}, which is not there")
+
+
+def _require_certificates(file: Path, name: str, cluster: Mapping[str, Any]) -> None:
+    """Refuse a certificate authority that is none: Kubernetes' clients do, and Helm only when much has been made."""
+    if encoded := cluster.get("certificate-authority-data"):
+        try:
+            ssl.create_default_context(cadata=base64.b64decode(encoded).decode("ascii"))
+        except (ValueError, ssl.SSLError):
+            what = f"{file}: the certificate-authority of cluster {name[:60]}"
+            raise KubeconfigError(f"{what} holds no certificate in PEM, -----BEGIN CERTIFICATE-----") from None
 
 
 def _beside(path: str, file: Path) -> str:

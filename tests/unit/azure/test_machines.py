@@ -16,6 +16,7 @@ POOL: dict[str, Any] = {
     "name": "ndh100", "mode": "User", "type": "VirtualMachineScaleSets", "osSKU": "Ubuntu", "osDiskType": "Managed",
     "osDiskSizeGB": 128, "maxPods": 250, "availabilityZones": ["1", "3"],
 }  # fmt: skip
+SNAPSHOT = {"nodeImageVersion": "AKSUbuntu-2404gen2containerd-202610.27.0", "osSku": "Ubuntu"}
 
 
 def facts(**changes: Any) -> PoolFacts:
@@ -82,6 +83,14 @@ def test_a_wrong_subscription_file_is_named_with_its_wrong_keys(tmp_path: Path) 
         ({"defaultKubernetesVersion": "9.9"}, "9.9 is not among those offered"),
         ({"regionalVcpus": -1}, "greater than or equal to 0"),
         ({"capacity": {"Standard_ND96isr_H100_v5": -1}}, "greater than or equal to 0"),
+        (
+            {"existingSubnets": {"hub": {"addressPrefix": "10.0.0.1/8", "region": "eastus"}}},
+            "10.0.0.1/8 has host bits set",
+        ),
+        (
+            {"snapshots": {"old": {**SNAPSHOT, "region": "mars"}}},
+            "old is in region mars, and the regions are",
+        ),
         ({"faults": [{"code": "AllocationFailed", "type": "AgentPol"}]}, "'AgentPool', "),
         ({"faults": [{"code": "TooManyRequests", "late": True}]}, "late is of codes that machines end with"),
         ({"faults": [{"code": "ApiServerUnreachable"}]}, "is of type ManagedCluster, and not AgentPool"),

@@ -10,7 +10,14 @@ import yaml
 from aks_infiniband.access.kubeconfig import KubeconfigError
 from aks_infiniband.access.kubeconfig_file import read_kubeconfig
 
-CAPI = {"server": "https://capi.example:6443", "certificate-authority-data": "Q0E=", "proxy-url": "http://proxy:3128"}
+from rehearsal.control_plane.pki import Authority
+
+CA = Authority.new("capi").pem
+CAPI = {
+    "server": "https://capi.example:6443",
+    "certificate-authority-data": base64.b64encode(CA).decode(),
+    "proxy-url": "http://proxy:3128",
+}
 TOKEN = {"token": "t0ken"}
 KUBELOGIN = {"apiVersion": "client.authentication.k8s.io/v1beta1", "command": "kubelogin"}
 
@@ -84,8 +91,9 @@ def test_a_relative_path_starts_at_the_project_and_a_tilde_at_home(
 
 
 def test_files_beside_the_kubeconfig_come_along_and_a_token_file_stays_one(write: Any, tmp_path: Path) -> None:
-    (tmp_path / "ca.crt").write_bytes(b"CA")
+    (tmp_path / "ca.crt").write_bytes(CA)
     (tmp_path / "key.pem").write_bytes(b"KEY")
+    (tmp_path / "token").write_text("t0ken")
     document = config(
         clusters=[{"name": "capi", "cluster": {"server": "https://capi", "certificate-authority": "ca.crt"}}],
         users=[{"name": "admin", "user": {"client-key": str(tmp_path / "key.pem"), "tokenFile": "token"}}],
@@ -93,7 +101,7 @@ def test_files_beside_the_kubeconfig_come_along_and_a_token_file_stays_one(write
     made = yaml.safe_load(read_kubeconfig(str(write(document))).kubeconfig)
     assert made["clusters"][0]["cluster"] == {
         "server": "https://capi",
-        "certificate-authority-data": base64.b64encode(b"CA").decode(),
+        "certificate-authority-data": base64.b64encode(CA).decode(),
     }
     assert made["users"][0]["user"] == {
         "client-key-data": base64.b64encode(b"KEY").decode(),

@@ -1,5 +1,6 @@
 """Kubeconfigs that people write by hand: whatever stands in one is read, or refused by its key, without its value."""
 
+import base64
 import copy
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,11 +11,14 @@ import yaml
 from aks_infiniband.access.kubeconfig import KubeconfigError
 from aks_infiniband.access.kubeconfig_file import read_kubeconfig
 
+from rehearsal.control_plane.pki import Authority
+
+CA = base64.b64encode(Authority.new("lab").pem).decode()
 GOOD: dict[str, Any] = {
     "apiVersion": "v1",
     "kind": "Config",
     "current-context": "lab",
-    "clusters": [{"name": "lab", "cluster": {"server": "https://lab:6443", "certificate-authority-data": "YQ=="}}],
+    "clusters": [{"name": "lab", "cluster": {"server": "https://lab:6443", "certificate-authority-data": CA}}],
     "contexts": [{"name": "lab", "context": {"cluster": "lab", "user": "me", "namespace": "x"}}],
     "users": [
         {
@@ -100,6 +104,12 @@ def test_the_good_one_is_read(tmp_path: Path) -> None:
         (("clusters", 0, "cluster", "server"), "http://lab:6443", "must be the https:// URL of an API server"),
         (("clusters", 0, "cluster", "server"), "https://me:s3cret@lab", "must be the https:// URL of an API server"),
         (("clusters", 0, "cluster", "certificate-authority-data"), "not base64!", "certificate-authority-data is not"),
+        (
+            ("clusters", 0, "cluster", "certificate-authority-data"),
+            "eA==",
+            "of cluster lab holds no certificate",
+        ),
+        (("users", 0, "user", "tokenFile"), "token", "/token, which is not there"),
         (("users", 0, "user", "client-key-data"), "-----BEGIN KEY-----", "users.me.user.client-key-data is not"),
         (("clusters", 0, "cluster", "server"), "https://lab:99999", "a port up to 65535"),
         (("clusters", 0, "cluster", "server"), "https://[::1", "[its IPv6 address]"),
