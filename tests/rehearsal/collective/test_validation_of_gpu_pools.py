@@ -11,7 +11,6 @@ from aks_infiniband.facts.pool import Pool
 from aks_infiniband_cli.report.files import write
 
 from rehearsal.machines.hardware.sysfs import write_files
-from tests.rehearsal.collective.conftest import LIBRARIES
 from tests.rehearsal.validation.pods import Pods, failures
 from tests.unit.validation.fake_api import FakeApi
 
@@ -38,16 +37,17 @@ POOL = Pool(
 
 @dataclass
 class GpuPods(Pods):
-    """Pods on machines with a GPU driver, and with the simulated libraries of a GPU in their image."""
+    """Pods on machines with a GPU driver."""
 
     without_peermem: tuple[int, ...] = ()
     """The nodes on which nvidia-peermem is not loaded."""
     libraries: bool = True
+    """Whether the image has the GPU's libraries, simulated ones."""
 
     def prepare(self) -> None:
         super().prepare()
-        if self.libraries:
-            (self.folder / "sitecustomize.py").symlink_to(LIBRARIES / "sitecustomize.py")
+        if not self.libraries:
+            (self.folder / "sitecustomize.py").touch()  # found before the one that brings them
         for rank in set(self.ranks) - set(self.without_peermem):
             write_files(self.folder / self.node(rank) / "sys", {"module/nvidia_peermem/version": "580.105.08"})
 
