@@ -113,12 +113,11 @@ class ControlPlane:
         return {ENVIRONMENT_VARIABLE: str(self.run.root)}
 
     def check(self) -> None:
-        """Raises ControlPlaneError if a part has ended since the start. Cheap: call it often."""
+        """Raises ControlPlaneError if a part has ended since the start, or the disk is full. Cheap: call it often."""
         with suppress(queue.Empty):
             while True:
                 self._take(self._events.get_nowait())
-        if self._failure is not None:
-            raise ControlPlaneError(self._failure)
+        self._raise_failure()
 
     def keep(self) -> None:
         """Leaves the processes running when this one ends; `down()` ends them. Returns when run.json says so."""
@@ -168,14 +167,16 @@ class ControlPlane:
         elif event["event"] in {"failed", "part-died", "refused"}:
             self._refused = event["event"] == "refused"
             self._failure = str(event["error"])
-        if self._failure is not None and not free_mb(self.run.root):
-            self._failure = f"the disk of {self.run.root} is full: make room there. {self._failure}"
+
+    def _raise_failure(self) -> None:
+        if not free_mb(self.run.root):  # parts die of it, or try again for ever
+            raise ControlPlaneError(f"the disk of {self.run.root} is full: make room there")
+        if self._failure is not None:
+            raise ControlPlaneError(self._failure)
 
     def _await_ready(self, on_part_ready: Callable[[str, float], None] | None) -> None:
         for event in self._until(time.monotonic() + START_LIMIT_S):
-            self._take(event)
-            if self._failure is not None:
-                raise ControlPlaneError(self._failure)
+            self._raise_failure()
             if event["event"] == "part-ready" and on_part_ready is not None:
                 on_part_ready(event["part"], event["after_s"])
             if event["event"] == "ready":
