@@ -1,7 +1,4 @@
-"""The validation on the real engine, its pods executed on simulated machines.
-
-What each fault of a machine leads to is tested where no engine is needed: test_measuring.py, and collective/.
-"""
+"""The validation on the real engine, on simulated machines. Faults, too: test_measuring.py, and collective/."""
 
 import json
 from concurrent.futures import ThreadPoolExecutor
@@ -17,6 +14,7 @@ from aks_infiniband.validation.payload.api import packed
 from lightkube.resources.core_v1 import ConfigMap, Node, Pod
 
 from rehearsal.faults.machine_faults import FILE
+from tests.rehearsal.engine_runs import Outcome
 from tests.rehearsal.validation.conftest import Validated
 from tests.rehearsal.validation.login import EXPIRED, Login
 from tests.rehearsal.validation.table import rows
@@ -216,16 +214,20 @@ def pool(validated: Validated) -> str:
     return "faulty"
 
 
+def updated_with(faults: list[dict[str, Any]], validated: Validated, pool: str) -> Outcome:
+    file = validated.folder.parent / "run" / FILE
+    file.write_text(json.dumps(faults))
+    try:
+        return validated.run("up", pool)
+    finally:
+        file.unlink()
+
+
 @pytest.mark.field_report("C11")
 def test_where_packages_are_not_to_be_had_the_update_fails_at_once_and_says_what_to_do(
     validated: Validated, pool: str
 ) -> None:
-    file = validated.folder.parent / "run" / FILE
-    file.write_text(json.dumps([{"fault": "no-packages"}]))
-    try:
-        outcome = validated.run("up", pool)
-    finally:
-        file.unlink()
+    outcome = updated_with([{"fault": "no-packages"}], validated, pool)
     assert not outcome.succeeded
     told = " ".join(outcome.said.split())
     assert f"image {NCCL_IMAGE} has no Python, and packages python3 ibverbs-providers could not be installed" in told
@@ -237,12 +239,7 @@ def test_where_packages_are_not_to_be_had_the_update_fails_at_once_and_says_what
 def test_a_fault_fails_the_update_and_is_explained(validated: Validated, pool: str, fault: str) -> None:
     faults, check, where, cause = FAULTS[fault]
     _, node = validated.machines(pool)
-    file = validated.folder.parent / "run" / FILE
-    file.write_text(json.dumps([{**entry, "node": node} for entry in faults]))
-    try:
-        outcome = validated.run("up", pool)
-    finally:
-        file.unlink()
+    outcome = updated_with([{**entry, "node": node} for entry in faults], validated, pool)
     assert not outcome.succeeded
     assert node in outcome.said
     place = where.format(node=node).replace(" ", "")

@@ -1,10 +1,29 @@
-"""How many machines the simulated Azure has for an agent pool: quota, placement groups, capacity."""
+"""How many machines the simulated Azure has for an agent pool: quota, placement groups, capacity, reservations."""
+
+from typing import Any, Final
 
 import pytest
 
+from rehearsal.azure.subscription import CapacityReservationGroup
 from rehearsal.azure.wire import Properties
 from tests.unit.azure.asking import Azure, MakeAzure, RefusedError, cluster_inputs, pool_inputs
 from tests.unit.azure.pools import CLUSTER, POOL, machines
+
+SUBSCRIPTION_ID: Final = "/subscriptions/11111111-2222-4333-8444-555555555555"
+RESERVED: Final = (
+    f"{SUBSCRIPTION_ID}/resourceGroups/reserved/providers/Microsoft.Compute/capacityReservationGroups/h100"
+)
+IDENTITY: Final = (
+    f"{SUBSCRIPTION_ID}/resourceGroups/network/providers/Microsoft.ManagedIdentity/userAssignedIdentities/aks"
+)
+
+
+def cluster_that_may(azure: Azure) -> Properties:
+    """One whose identity may use the reservation."""
+    identity = {"type": "UserAssigned", "userAssignedIdentities": [IDENTITY]}
+    return azure.create(
+        CLUSTER, "aks", **cluster_inputs(azure.create("resources:ResourceGroup", "rg"), identity=identity)
+    )
 
 
 def test_quota_is_counted_per_family_with_exact_numbers(azure: Azure, cluster: Properties) -> None:
@@ -63,3 +82,56 @@ def test_a_constrained_size_counts_the_cores_of_the_full_one(make_azure: MakeAzu
     cluster = azure.create("containerservice:ManagedCluster", "aks", **cluster_inputs(group))
     with pytest.raises(RefusedError, match="Additional Required: 240"):
         azure.create(POOL, "hb", **pool_inputs(cluster, vmSize="Standard_HB120-16rs_v3", count=2))
+
+
+def test_a_reservation_that_is_not_there_is_refused(azure: Azure, cluster: Properties) -> None:
+    with pytest.raises(RefusedError, match=r"capacity reservation group .*h100x' .* was not found"):
+        azure.create(POOL, "pool", **pool_inputs(cluster, capacityReservationGroupID=f"{RESERVED}x"))
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({}, "it is zonal .* and the agent pool has no zone"),
+        ({"availabilityZones": ["2"]}, "it reserves nothing in zones 2"),
+        (
+            {"availabilityZones": ["1"], "vmSize": "Standard_HB120rs_v3"},
+            "it reserves no machine of size 'Standard_HB120rs_v3', only Standard_ND96isr_H100_v5",
+        ),
+    ],
+)
+def test_a_reservation_of_something_else_is_refused(azure: Azure, changes: dict[str, Any], words: str) -> None:
+    cluster = cluster_that_may(azure)
+    with pytest.raises(RefusedError, match=f"OperationNotAllowed.*{words}"):
+        azure.create(POOL, "pool", **pool_inputs(cluster, capacityReservationGroupID=RESERVED, **changes))
+
+
+def test_a_reservation_is_for_clusters_whose_identity_may_use_it(azure: Azure) -> None:
+    group = azure.create("resources:ResourceGroup", "rg")
+    own = azure.create("managedidentity:UserAssignedIdentity", "own", resourceGroupName=group["name"])
+    identity = {"type": "UserAssigned", "userAssignedIdentities": [own["id"]]}
+    cluster = azure.create(CLUSTER, "aks", **cluster_inputs(group, identity=identity))
+    wanted = pool_inputs(cluster, capacityReservationGroupID=RESERVED, availabilityZones=["1"])
+    with pytest.raises(RefusedError, match=rf"AuthorizationFailed.*'{own['principalId']}'.*deploy/action"):
+        azure.create(POOL, "nd", **wanted)
+    azure.create(
+        "authorization:RoleAssignment",
+        "use",
+        principalId=own["principalId"],
+        principalType="ServicePrincipal",
+        scope=RESERVED.partition("/providers/")[0],
+        roleDefinitionId="/x/roleDefinitions/b24988ac-6180-42a0-ab88-20f7382dd24c",
+    )
+    assert azure.create(POOL, "nd", **wanted)["provisioningState"] == "Succeeded"
+
+
+def test_a_group_has_its_reserved_machines_when_others_are_short_and_no_more_than_those(make_azure: MakeAzure) -> None:
+    group = CapacityReservationGroup(region="southcentralus", zones=("1",), machines={"Standard_ND96isr_H100_v5": 2})
+    azure = make_azure(capacity={"Standard_ND96isr_H100_v5": 0}, capacity_reservation_groups={RESERVED: group})
+    cluster = cluster_that_may(azure)
+    with pytest.raises(RefusedError, match="AllocationFailed"):
+        azure.create(POOL, "other", **pool_inputs(cluster, count=1))
+    reserved = pool_inputs(cluster, capacityReservationGroupID=RESERVED.upper(), availabilityZones=["1"])
+    azure.create(POOL, "reserved", **reserved)
+    with pytest.raises(RefusedError, match="AllocationFailed"):
+        azure.create(POOL, "more", **{**reserved, "count": 1})

@@ -7,21 +7,13 @@ import pytest
 from aks_infiniband.facts.catalog import SIZES
 
 from rehearsal.azure.node_parts import MACHINE_ANNOTATION
-from rehearsal.azure.subscription import CapacityReservationGroup
 from rehearsal.azure.wire import Properties
-from tests.unit.azure.asking import Azure, MakeAzure, RefusedError, cluster_inputs, pool_inputs
+from tests.unit.azure.asking import Azure, RefusedError, cluster_inputs, pool_inputs
 
 POOL: Final = "containerservice:AgentPool"
 SUBSCRIPTION_ID: Final = "/subscriptions/11111111-2222-4333-8444-555555555555"
-RESERVED: Final = (
-    f"{SUBSCRIPTION_ID}/resourceGroups/reserved/providers/Microsoft.Compute/capacityReservationGroups/h100"
-)
 SNAPSHOTS: Final = f"{SUBSCRIPTION_ID}/resourceGroups/images/providers/Microsoft.ContainerService/snapshots"
-IDENTITY: Final = (
-    f"{SUBSCRIPTION_ID}/resourceGroups/network/providers/Microsoft.ManagedIdentity/userAssignedIdentities/aks"
-)
 GB300: Final = "Standard_ND128isr_GB300_v6"
-THEIRS: Final[dict[str, Any]] = {"type": "UserAssigned", "userAssignedIdentities": [IDENTITY]}
 
 
 def machine(azure: Azure, pool: str) -> dict[str, Any]:
@@ -217,61 +209,12 @@ def test_a_newer_kubernetes_drains_and_reimages_every_node_and_changes_the_syste
             },
             "node image is for amd64",
         ),
-        ({"capacityReservationGroupID": f"{RESERVED}x"}, "capacity reservation group .*h100x' .* was not found"),
     ],
 )
 def test_azure_refuses(azure: Azure, cluster: Properties, changes: dict[str, Any], words: str) -> None:
     with pytest.raises(RefusedError, match=words):
         azure.create(POOL, "pool", **pool_inputs(cluster, **changes))
     assert [name for name in azure.machines.nodes if "-pool-" in name] == []
-
-
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        ({}, "it is zonal .* and the agent pool has no zone"),
-        ({"availabilityZones": ["2"]}, "it reserves nothing in zones 2"),
-        (
-            {"availabilityZones": ["1"], "vmSize": "Standard_HB120rs_v3"},
-            "it reserves no machine of size 'Standard_HB120rs_v3', only Standard_ND96isr_H100_v5",
-        ),
-    ],
-)
-def test_a_reservation_of_something_else_is_refused(azure: Azure, changes: dict[str, Any], words: str) -> None:
-    cluster = cluster_on(azure, identity=THEIRS)
-    with pytest.raises(RefusedError, match=f"OperationNotAllowed.*{words}"):
-        azure.create(POOL, "pool", **pool_inputs(cluster, capacityReservationGroupID=RESERVED, **changes))
-
-
-def test_a_reservation_is_for_clusters_whose_identity_may_use_it(azure: Azure) -> None:
-    group = azure.create("resources:ResourceGroup", "rg")
-    own = azure.create("managedidentity:UserAssignedIdentity", "own", resourceGroupName=group["name"])
-    identity = {"type": "UserAssigned", "userAssignedIdentities": [own["id"]]}
-    cluster = azure.create("containerservice:ManagedCluster", "aks", **cluster_inputs(group, identity=identity))
-    wanted = pool_inputs(cluster, capacityReservationGroupID=RESERVED, availabilityZones=["1"])
-    with pytest.raises(RefusedError, match=rf"AuthorizationFailed.*'{own['principalId']}'.*deploy/action"):
-        azure.create(POOL, "nd", **wanted)
-    azure.create(
-        "authorization:RoleAssignment",
-        "use",
-        principalId=own["principalId"],
-        principalType="ServicePrincipal",
-        scope=RESERVED.partition("/providers/")[0],
-        roleDefinitionId="/x/roleDefinitions/b24988ac-6180-42a0-ab88-20f7382dd24c",
-    )
-    assert azure.create(POOL, "nd", **wanted)["provisioningState"] == "Succeeded"
-
-
-def test_a_group_has_its_reserved_machines_when_others_are_short_and_no_more_than_those(make_azure: MakeAzure) -> None:
-    group = CapacityReservationGroup(region="southcentralus", zones=("1",), machines={"Standard_ND96isr_H100_v5": 2})
-    azure = make_azure(capacity={"Standard_ND96isr_H100_v5": 0}, capacity_reservation_groups={RESERVED: group})
-    cluster = cluster_on(azure, identity=THEIRS)
-    with pytest.raises(RefusedError, match="AllocationFailed"):
-        azure.create(POOL, "other", **pool_inputs(cluster, count=1))
-    reserved = pool_inputs(cluster, capacityReservationGroupID=RESERVED.upper(), availabilityZones=["1"])
-    azure.create(POOL, "reserved", **reserved)
-    with pytest.raises(RefusedError, match="AllocationFailed"):
-        azure.create(POOL, "more", **{**reserved, "count": 1})
 
 
 def test_a_size_that_a_stack_describes_is_offered_and_has_its_hardware(azure: Azure, cluster: Properties) -> None:

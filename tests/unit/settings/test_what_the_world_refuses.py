@@ -9,7 +9,8 @@ from aks_infiniband.facts.azure_names import REGIONS, has_rdma, is_size, too_sma
 from aks_infiniband.facts.catalog import SIZES
 
 from tests.unit.components.stack_files import changed, loaded, made, mistakes, named, pool
-from tests.unit.settings.refused import CASES, WEB, in_region, of_system, with_ipoib
+from tests.unit.settings.refused import CASES, WEB, in_region, of_system
+from tests.unit.settings.refused_addresses import with_ipoib
 
 
 @pytest.mark.parametrize("case", CASES)

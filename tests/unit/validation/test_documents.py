@@ -6,10 +6,8 @@ from typing import Any
 
 import pytest
 from aks_infiniband.facts.catalog import SIZES
-from aks_infiniband.facts.versions import COLLECTIVE_IMAGE, NCCL_IMAGE, VALIDATION_IMAGE
-from aks_infiniband.resources.registry import Registry
 from aks_infiniband.validation.expectations import expectations
-from aks_infiniband.validation.job import named_job, payload_files
+from aks_infiniband.validation.job import named_job
 from aks_infiniband.validation.options import ValidationOptions, Waits
 from aks_infiniband.validation.payload.pod import EXIT_RETRY, EXIT_VERDICT
 from aks_infiniband.validation.validation_job import PoolAccess, validation_spec
@@ -113,39 +111,6 @@ def test_a_validation_pod_takes_the_whole_node_and_states_its_own_needs(validati
 def test_a_validation_pod_of_a_size_without_gpus_asks_for_none(pool: Any) -> None:
     cpu = replace(pool, size=SIZES["Standard_HB120rs_v3"], gpu_driver="none")
     assert "nvidia.com/gpu" not in container(spec_of(cpu))["resources"]["limits"]
-
-
-def test_gpus_are_measured_with_nccls_own_image_into_which_python_comes_at_the_start(pool: Any) -> None:
-    spec = spec_of(pool, ValidationOptions())
-    awaits, measures = init_container(spec), container(spec)
-    assert (awaits["image"], measures["image"]) == (VALIDATION_IMAGE, NCCL_IMAGE)
-    assert awaits["command"] == ["python3", "-m", "payload.await_nodes"], "it may install nothing"
-    script, image, log, module = measures["command"][1:]
-    assert (measures["command"][0], module) == ("sh", "payload.validate")
-    assert (image, log) == (measures["image"], measures["terminationMessagePath"])
-    assert script.rpartition("/")[2] in payload_files()
-    assert measures["securityContext"]["runAsUser"] == 0
-    mirrored = spec_of(pool, ValidationOptions(), registry=Registry(images="acr.example"))
-    assert container(mirrored)["command"][2] == f"acr.example/{NCCL_IMAGE.partition('/')[2]}"
-
-
-@pytest.mark.parametrize(
-    ("options", "images"),
-    [
-        (ValidationOptions(image="example.com/nccl:1"), ["example.com/nccl:1"] * 2),
-        (ValidationOptions(all_reduce="pytorch"), [VALIDATION_IMAGE, COLLECTIVE_IMAGE]),
-    ],
-)
-def test_other_images_have_python(pool: Any, options: ValidationOptions, images: list[str]) -> None:
-    spec = spec_of(pool, options)
-    assert [init_container(spec)["image"], container(spec)["image"]] == images
-    assert container(spec)["command"] == ["python3", "-m", "payload.validate"]
-
-
-def test_a_size_without_gpus_is_measured_with_the_small_image(pool: Any) -> None:
-    cpu = replace(pool, size=SIZES["Standard_HB120rs_v3"], gpu_driver="none")
-    spec = spec_of(cpu, ValidationOptions())
-    assert {init_container(spec)["image"], container(spec)["image"]} == {VALIDATION_IMAGE}
 
 
 def test_a_validation_pod_is_what_a_workload_pod_would_be(pool: Any, validation: Any) -> None:
