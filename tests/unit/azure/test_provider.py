@@ -83,7 +83,7 @@ def test_a_cancelled_wait_leaves_a_resource_and_azure_carries_on(make_azure: Mak
     assert b"ErrorResourceInitFailed" in metadata[0][1]
     [record] = azure.cloud.store.all(f"azure-native:{CLUSTER}")
     assert record.operation is not None
-    azure.cloud.clock.stop()
+    _kill(azure)
     again = make_azure(speed=FAST)
     again.operations.resume()
     ended = again.cloud.store.get(record.id)
@@ -105,8 +105,9 @@ def test_a_killed_simulator_carries_on_where_it_was(make_azure: MakeAzure) -> No
     azure.cloud.clock.latencies = type(azure.cloud.clock.latencies)(speed=1)
     making = threading.Thread(target=_ignoring_refusals, args=(azure, cluster))
     making.start()
-    time.sleep(0.1)
-    azure.cloud.clock.stop()
+    while azure.cloud.store.get(f"{cluster['id']}/agentPools/ndh100") is None:
+        time.sleep(0.01)
+    _kill(azure)
     making.join()
     again = make_azure(speed=FAST)
     again.operations.resume()
@@ -115,6 +116,15 @@ def test_a_killed_simulator_carries_on_where_it_was(make_azure: MakeAzure) -> No
     again.cloud.clock.wait_for(lambda: record.operation is None)
     assert record.outputs["provisioningState"] == "Succeeded"
     assert len([name for name in again.machines.nodes if "ndh100" in name]) == 2
+
+
+def _kill(azure: Azure) -> None:
+    """Stop the clock, and wait for the operations' threads: until they end they write to the file that is read next."""
+    azure.cloud.clock.stop()
+    operations = {record.id for record in azure.cloud.store.all()}
+    for thread in threading.enumerate():
+        if thread.name in operations:
+            thread.join()
 
 
 def _ignoring_refusals(azure: Azure, cluster: Properties) -> None:
