@@ -9,7 +9,8 @@ import pytest
 from aks_infiniband.facts.baselines import FIGURES, GivenThreshold
 from aks_infiniband.facts.baselines.choice import BASELINES, baselines_of, thresholds
 from aks_infiniband.facts.catalog import SIZES
-from aks_infiniband.validation.payload.facts import PROGRAMS, growth, judge_counters, read_counters
+from aks_infiniband.validation.payload.counters import growth, judge_counters, read_counters
+from aks_infiniband.validation.payload.facts import PROGRAMS
 from aks_infiniband.validation.payload.process import Ended, run
 from aks_infiniband.validation.payload.tools import PACKAGES, ensure, versions
 

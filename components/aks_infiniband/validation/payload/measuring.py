@@ -11,8 +11,9 @@ from . import collective, networks, rdma
 from .checks import Check, not_measured
 from .collective_judge import JUDGED, as_try, falls_short, judge_collective
 from .collective_run import Collective, NodeRun, Run, merged
+from .counters import Counters, growth, judge_counters, read_counters
 from .expectations import CollectivePlan, Expectations
-from .facts import Counters, FactsByNode, growth, judge_counters, read_counters
+from .facts import FactsByNode
 from .narrowing import rails_of
 from .node_facts import near_cpus
 from .perftest import PORTS, carry_out, tasks_of

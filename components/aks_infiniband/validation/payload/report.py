@@ -10,8 +10,9 @@ from typing import Any, TypedDict
 from .api import compressed, decompressed, object_in, texts_of
 from .checks import Check, Try, is_problem, lines_of, make_check, severity
 from .collective_run import Collective
+from .counters import Counters
 from .expectations import Expectations, Thresholds, less_is_better
-from .facts import Counters, Facts, FactsByNode
+from .facts import Facts, FactsByNode
 
 SCHEMA_VERSION = 2
 REPORT_KEY = "report.json.gz"

@@ -17,7 +17,8 @@ from typing import NamedTuple
 from .. import rdma
 from ..api import ApiError
 from ..checks import Check, not_measured
-from ..facts import Counters, FactsByNode, entries_of, judge_counters, stale_keys
+from ..counters import Counters, judge_counters
+from ..facts import FactsByNode, entries_of, stale_keys
 from ..hcas import judge_hcas, judge_verbs
 from ..measuring import Worker
 from ..narrowing import rails_of

@@ -8,7 +8,8 @@ from typing import Any, TypedDict
 
 from ..api import Object
 from ..checks import Check, lines_of, severity
-from ..facts import Counters, Facts
+from ..counters import Counters
+from ..facts import Facts
 from ..pod import shorten
 
 KEY = "light-check.json.gz"
