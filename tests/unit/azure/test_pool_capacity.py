@@ -6,10 +6,10 @@ import pytest
 
 from rehearsal.azure.subscription import CapacityReservationGroup
 from rehearsal.azure.wire import Properties
-from tests.unit.azure.asking import Azure, MakeAzure, RefusedError, cluster_inputs, pool_inputs
+from tests.unit.azure.asking import SUBSCRIPTION, Azure, MakeAzure, RefusedError, cluster_inputs, pool_inputs
 from tests.unit.azure.pools import CLUSTER, POOL, machines
 
-SUBSCRIPTION_ID: Final = "/subscriptions/11111111-2222-4333-8444-555555555555"
+SUBSCRIPTION_ID: Final = f"/subscriptions/{SUBSCRIPTION.subscription_id}"
 RESERVED: Final = (
     f"{SUBSCRIPTION_ID}/resourceGroups/reserved/providers/Microsoft.Compute/capacityReservationGroups/h100"
 )

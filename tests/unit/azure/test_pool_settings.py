@@ -8,10 +8,10 @@ from aks_infiniband.facts.catalog import SIZES
 
 from rehearsal.azure.node_parts import MACHINE_ANNOTATION
 from rehearsal.azure.wire import Properties
-from tests.unit.azure.asking import Azure, RefusedError, cluster_inputs, pool_inputs
+from tests.unit.azure.asking import SUBSCRIPTION, Azure, RefusedError, cluster_inputs, pool_inputs
 
 POOL: Final = "containerservice:AgentPool"
-SUBSCRIPTION_ID: Final = "/subscriptions/11111111-2222-4333-8444-555555555555"
+SUBSCRIPTION_ID: Final = f"/subscriptions/{SUBSCRIPTION.subscription_id}"
 SNAPSHOTS: Final = f"{SUBSCRIPTION_ID}/resourceGroups/images/providers/Microsoft.ContainerService/snapshots"
 GB300: Final = "Standard_ND128isr_GB300_v6"
 

@@ -1,14 +1,13 @@
 """The simulated AKS answers with the fields and types that AKS was recorded to answer with; what differs is listed."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from rehearsal.azure.errors import conflict, not_found
 from rehearsal.azure.wire import Properties
-from tests.unit.azure.asking import SUBSCRIPTION, Azure, RefusedError, cluster_inputs, pool_inputs
+from tests.unit.azure.asking import Azure, RefusedError, cluster_inputs, pool_inputs
 from tests.unit.field_recordings.shapes import body, differences, flat, shape
 
 CLUSTER = "containerservice:ManagedCluster"
@@ -34,16 +33,6 @@ ASKED_FOR = (
     "windowsProfile.enableCSIProxy",
 )
 """Asked for in the recorded request; `windowsProfile` follows from the Linux user that was asked for, too."""
-
-
-@pytest.fixture
-def azure(tmp_path: Path) -> Azure:
-    return Azure(tmp_path, SUBSCRIPTION)
-
-
-@pytest.fixture
-def group(azure: Azure) -> Properties:
-    return azure.create("resources:ResourceGroup", "rg")
 
 
 def made(azure: Azure, group: Properties, **changes: Any) -> Properties:

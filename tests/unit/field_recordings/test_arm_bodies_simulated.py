@@ -1,6 +1,5 @@
 """The simulated Azure answers in the shape in which Azure was recorded to answer, field by field."""
 
-from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -13,25 +12,10 @@ from rehearsal.azure.wire import Properties
 from tests.unit.azure.asking import SUBSCRIPTION, Azure, RefusedError, deployment_inputs
 from tests.unit.command_line.arm import CALLER, Arm
 from tests.unit.field_recordings.recordings import excerpt
-from tests.unit.field_recordings.shapes import body, differences
+from tests.unit.field_recordings.shapes import body, differences, flat
 
 OF_AZURE_NATIVE: Final = {"azureApiVersion": "added", "id": "left out"}
 """azure-native says which version of the API it used, and keeps the ID beside the outputs."""
-
-
-@pytest.fixture
-def azure(tmp_path: Path) -> Azure:
-    return Azure(tmp_path, SUBSCRIPTION)
-
-
-@pytest.fixture
-def group(azure: Azure) -> Properties:
-    return azure.create("resources:ResourceGroup", "rg")
-
-
-def lifted(resource: dict[str, Any]) -> dict[str, Any]:
-    """As azure-native shows it: what Azure has in `properties` stands beside the name."""
-    return {**{key: value for key, value in resource.items() if key != "properties"}, **resource["properties"]}
 
 
 def compared(recorded: Any, made: Properties, **maps: set[str]) -> dict[str, str]:
@@ -48,8 +32,8 @@ def test_a_group(azure: Azure) -> None:
 
 
 def test_a_network_and_the_subnet_in_it(azure: Azure, group: Properties) -> None:
-    recorded = lifted(body("arm-network"))
-    recorded["subnets"] = [lifted(subnet) for subnet in recorded["subnets"]]
+    recorded = flat(body("arm-network"))
+    recorded["subnets"] = [flat(subnet) for subnet in recorded["subnets"]]
     wanted = {
         "addressSpace": recorded["addressSpace"],
         "subnets": [{"name": "default", "addressPrefix": "123.0.0.0/24"}],
@@ -63,11 +47,11 @@ def test_a_network_and_the_subnet_in_it(azure: Azure, group: Properties) -> None
 
 def test_an_identity(azure: Azure, group: Properties) -> None:
     made = azure.create("managedidentity:UserAssignedIdentity", "ide", resourceGroupName=group["name"])
-    assert compared(lifted(body("arm-identity")), made) == {}
+    assert compared(flat(body("arm-identity")), made) == {}
 
 
 def test_a_role_assignment(azure: Azure, group: Properties) -> None:
-    recorded = lifted(body("arm-role-assignment"))
+    recorded = flat(body("arm-role-assignment"))
     principal = SUBSCRIPTION.client.object_id
     wanted = {"principalId": principal, "principalType": "User", "roleDefinitionId": recorded["roleDefinitionId"]}
     made = azure.create("authorization:RoleAssignment", "reader", scope=group["id"], **wanted)
@@ -84,7 +68,7 @@ def test_a_role_assignment(azure: Azure, group: Properties) -> None:
 
 
 def test_a_rule_group(azure: Azure, group: Properties) -> None:
-    recorded = lifted(body("arm-rule-group"))
+    recorded = flat(body("arm-rule-group"))
     sent = ("enabled", "description", "scopes", "rules", "interval")
     wanted = {key: recorded[key] for key in sent}
     made = azure.create("alertsmanagement:PrometheusRuleGroup", "rules", resourceGroupName=group["name"], **wanted)
