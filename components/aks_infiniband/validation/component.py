@@ -196,5 +196,6 @@ class Validation(pulumi.ComponentResource):
             f"{self._name}-validate",
             metadata=metadata,
             spec=spec_,
-            opts=child_options(self, self._opts, depends_on=depends_on, hooks=hooks),
+            # The pods of two Jobs that want the same nodes could get one node each, and wait for each other.
+            opts=child_options(self, self._opts, depends_on=depends_on, hooks=hooks, delete_before_replace=True),
         )

@@ -68,6 +68,8 @@ def test_machines_on_different_fabrics_fail_the_update_and_the_next_one_validate
 
     warned = validated.run("up", "split", mode="warn")
     assert warned.succeeded, warned.said
+    replaced = warned.operations["split-validate"]
+    assert replaced.index("delete-replaced") < replaced.index("create-replacement"), "two Jobs would share the nodes"
     assert validated.report("split")["verdict"] == "fail"
     assert "are on different partitions" in warned.said
 
