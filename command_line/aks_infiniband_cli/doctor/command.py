@@ -4,7 +4,13 @@ import argparse
 from typing import Final
 
 from aks_infiniband_cli.console import FINE, FOUND, Answer, Command, at_work
-from aks_infiniband_cli.kubeconfig import declare_cluster, kubeconfig_of
+from aks_infiniband_cli.kubeconfig import declare_cluster, declare_namespace, kubeconfig_of
+
+
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Add the flags of `doctor`."""
+    declare_cluster(parser)
+    declare_namespace(parser)
 
 
 def doctor(given: argparse.Namespace) -> Answer:
@@ -15,7 +21,7 @@ def doctor(given: argparse.Namespace) -> Answer:
 
     file = kubeconfig_of(given)
     with at_work(f"Reading the cluster of context {file.context}"):
-        snapshot = read(file.kubeconfig)
+        snapshot = read(file.kubeconfig, namespace=given.namespace)
     found, unread = examine(snapshot), snapshot.view.unread
     return Answer(
         document=rendering.document(found, unread),
@@ -33,6 +39,6 @@ DOCTOR: Final = Command(
         "of InfiniBand on AKS have met (docs/doctor.md). It changes nothing."
     ),
     example="aks-infiniband doctor --kubeconfig cluster.yaml --output json",
-    declare=declare_cluster,
+    declare=declare,
     run=doctor,
 )

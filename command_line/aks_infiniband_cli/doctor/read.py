@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from aks_infiniband.diagnosis.collect import Reader, connect
 from aks_infiniband.diagnosis.view import Object, View
-from aks_infiniband.resources.metadata import PART_OF
+from aks_infiniband.resources.metadata import PART_OF, SYSTEM_NAMESPACE
 from lightkube.generic_resource import create_global_resource, create_namespaced_resource
 from lightkube.resources.apps_v1 import Deployment
 from lightkube.resources.core_v1 import ConfigMap, Event, Namespace, Pod, Secret
@@ -32,10 +32,13 @@ _ATTACHMENT: Final = create_namespaced_resource(
 )
 
 
-def read(kubeconfig: str, *, limit_seconds: float = LIMIT_SECONDS) -> Snapshot:
-    """The cluster of a kubeconfig, as YAML with one context. Raises CommandError where it gives no nodes."""
+def read(kubeconfig: str, *, namespace: str = SYSTEM_NAMESPACE, limit_seconds: float = LIMIT_SECONDS) -> Snapshot:
+    """The cluster of a kubeconfig, as YAML with one context. Raises CommandError where it gives no nodes.
+
+    namespace: of the validations.
+    """
     view = View()
-    snapshot = Snapshot(read_at=datetime.now(tz=UTC), view=view)
+    snapshot = Snapshot(read_at=datetime.now(tz=UTC), view=view, validations_in=namespace)
     try:
         client = connect(kubeconfig, request_seconds=_REQUEST_SECONDS)
     except Exception as error:  # whatever a broken kubeconfig brings
@@ -68,7 +71,8 @@ def _read_configurations(reader: Reader, snapshot: Snapshot) -> None:
         secrets: list[Object] = []
         reader.read(f"Helm's records in {namespace}", secrets, Secret, namespace=namespace, labels=_HELM)
         view.release_secrets += [{"kind": "Secret", "metadata": secret["metadata"]} for secret in secrets]
-    reader.read("reports of validations", view.config_maps, ConfigMap, namespace="*", labels=PART_OF)
+    own = snapshot.validations_in
+    reader.read(f"reports of validations in {own}", view.config_maps, ConfigMap, namespace=own, labels=PART_OF)
     _name_kinds(snapshot)
 
 

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from aks_infiniband.diagnosis.view import Object, View, name_of
+from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE
 
 _LISTS: Final = {
     "Node": "nodes",
@@ -37,6 +38,8 @@ class Snapshot:
     """Namespaces and NetworkAttachmentDefinitions."""
     undefined: list[str] = field(default_factory=list)
     """Kinds that the API server does not know."""
+    validations_in: str = SYSTEM_NAMESPACE
+    """Namespace of the program's validations. Elsewhere anybody may have written a report."""
 
     @classmethod
     def of(cls, document: Mapping[str, Any]) -> "Snapshot":

@@ -123,8 +123,9 @@ def admission(snapshot: Snapshot) -> Iterator[Finding]:
 
 def validation(snapshot: Snapshot) -> Iterator[Finding]:
     """Pools whose last validation failed."""
-    for config_map in snapshot.view.config_maps:
-        report = report_in(config_map) if labelled([config_map], PART_OF) else None
+    for config_map in labelled(snapshot.view.config_maps, PART_OF):
+        own = config_map["metadata"].get("namespace") == snapshot.validations_in
+        report = report_in(config_map) if own else None
         if report is not None and report.get("verdict") == "fail":
             failed = [check for check in report.get("checks") or [] if check.get("verdict") == "fail"]
             what = f"pool {report.get('pool')}: the validation failed: {'; '.join(map(_told, failed[:3]))}"

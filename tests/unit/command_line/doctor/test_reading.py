@@ -11,6 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 import yaml
+from aks_infiniband.resources.metadata import NETWORK_OPERATOR_NAMESPACE
 from aks_infiniband_cli import main as door
 from aks_infiniband_cli.console import CommandError
 from aks_infiniband_cli.doctor.examine import examine
@@ -143,6 +144,20 @@ def test_it_asks_for_nothing_but_what_its_page_grants_and_changes_nothing(cluste
 @pytest.mark.parametrize("cluster", [lambda: Cluster(sick("ofed-storage-modules"))], indirect=True, ids=["sick"])
 def test_what_it_reads_is_what_it_examines(cluster: Cluster) -> None:
     assert {diagnosis.symptom.id for diagnosis in examine(read(cluster.kubeconfig))} == {"ofed-storage-modules"}
+
+
+@pytest.mark.parametrize("cluster", [lambda: Cluster(sick("validation-failed"))], indirect=True, ids=["report"])
+def test_a_report_counts_in_the_validations_namespace_alone(cluster: Cluster) -> None:
+    """Elsewhere whoever may write a ConfigMap could have made one, to have machines replaced that are fine."""
+    [own] = [item for item in cluster.objects if item["kind"] == "ConfigMap" and "report.json" in item["data"]]
+    namespaces = ("team", NETWORK_OPERATOR_NAMESPACE)
+    forged = [{**own, "metadata": {**own["metadata"], "name": "rdma-devices-own", "namespace": n}} for n in namespaces]
+    cluster.objects += forged
+    found = [diagnosis.about for diagnosis in examine(read(cluster.kubeconfig))]
+    assert found == ["ConfigMap aks-infiniband-system/ndh100-validation-report"]
+    in_team = [diagnosis.about for diagnosis in examine(read(cluster.kubeconfig, namespace="team"))]
+    assert in_team == ["ConfigMap team/rdma-devices-own"], "where a program has its validations there"
+    assert [path for _, path in cluster.asked if path.endswith("/configmaps") and "/namespaces/" not in path] == []
 
 
 @pytest.mark.parametrize("cluster", [lambda: Cluster(sick("definitions-stale"))], indirect=True, ids=["stale"])
