@@ -21,6 +21,7 @@ TABLE = table("aks_infiniband.observability", "metrics.yaml")
 METRICS = TABLE["metrics"]
 ALERTS = [rule for group in rules()["groups"] for rule in group["rules"]]
 BOARD = json.loads(dashboard())
+RECEIVED, RATE = "node_infiniband_port_data_received_bytes_total", "node_infiniband_rate_bytes_per_second"
 PANELS = [panel for panel in BOARD["panels"] if panel["type"] != "row"]
 QUERIES = [target["expr"] for panel in PANELS for target in panel["targets"]]
 VARIABLES = [variable["definition"] for variable in BOARD["templating"]["list"] if "definition" in variable]
@@ -95,11 +96,31 @@ def test_a_legend_names_only_labels_that_a_panels_metrics_have() -> None:
             assert set(re.findall(r"{{(\w+)}}", target["legendFormat"])) <= known, panel["title"]
 
 
-def test_names_beside_a_graph_take_nothing_of_its_height() -> None:
-    graphs = [panel for panel in PANELS if panel["type"] == "timeseries"]
-    assert {panel["options"]["legend"]["placement"] for panel in graphs} == {"right"}
+def test_names_are_beside_a_graph_and_the_few_long_ones_of_what_is_wrong_below_it() -> None:
+    for panel in PANELS:
+        if panel["type"] == "timeseries":
+            wrong = all(target["expr"].endswith("> 0") for target in panel["targets"])
+            assert panel["options"]["legend"]["placement"] == ("bottom" if wrong else "right"), panel["title"]
 
 
 def test_every_metric_of_the_dashboard_is_in_the_picture_of_it() -> None:
     shown = {metric for metric, _, _ in samples(at=0.0, left=0)}
     assert used(QUERIES) <= shown
+
+
+def test_no_port_in_the_picture_carries_more_than_the_rate_that_it_has_trained_to() -> None:
+    before = carried(left=21900)
+    for left in range(21600, -1, -300):
+        now = carried(left)
+        for port, (moved, rate) in now.items():
+            assert 0 <= moved - before[port][0] <= 300 * rate, (port, left)
+        before = now
+
+
+def carried(left: float) -> dict[tuple[str, str], tuple[float, float]]:
+    """By node and device, what a port has received, and its rate."""
+    found: dict[str, dict[tuple[str, str], float]] = {}
+    for metric, labels, value in samples(at=0.0, left=left):
+        if metric in (RECEIVED, RATE):
+            found.setdefault(metric, {})[labels["node"], labels["device"]] = value
+    return {port: (moved, found[RATE][port]) for port, moved in found[RECEIVED].items()}
