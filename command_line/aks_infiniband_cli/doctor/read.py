@@ -5,20 +5,20 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from aks_infiniband.diagnosis.collect import Reader, connect
+from aks_infiniband.diagnosis.collect import Reader
 from aks_infiniband.diagnosis.view import Object, View
 from aks_infiniband.resources.metadata import PART_OF, SYSTEM_NAMESPACE
 from lightkube.generic_resource import create_global_resource, create_namespaced_resource
 from lightkube.resources.apps_v1 import Deployment
 from lightkube.resources.core_v1 import ConfigMap, Event, Namespace, Pod, Secret
 
+from aks_infiniband_cli.cluster import connected
 from aks_infiniband_cli.console import CommandError
 from aks_infiniband_cli.doctor.looks.operands import operator_namespaces
 from aks_infiniband_cli.doctor.snapshot import Snapshot
 
 LIMIT_SECONDS: Final = 120.0
 """How long the reading may take; what is not read by then is named."""
-_REQUEST_SECONDS: Final = 30.0
 _LOG_LINES: Final = 60
 _MOST_LOGS: Final = 40
 _CONFIGURATIONS: Final = ("rdma-devices", "network-operator-sriovdp-config")
@@ -39,11 +39,7 @@ def read(kubeconfig: str, *, namespace: str = SYSTEM_NAMESPACE, limit_seconds: f
     """
     view = View()
     snapshot = Snapshot(read_at=datetime.now(tz=UTC), view=view, validations_in=namespace)
-    try:
-        client = connect(kubeconfig, request_seconds=_REQUEST_SECONDS)
-    except Exception as error:  # whatever a broken kubeconfig brings
-        raise CommandError(f"the kubeconfig cannot be used: {type(error).__name__}: {error}") from error
-    reader = Reader(client=client, deadline=time.monotonic() + limit_seconds, unread=view.unread)
+    reader = Reader(client=connected(kubeconfig), deadline=time.monotonic() + limit_seconds, unread=view.unread)
     reader.cluster(view)
     if not view.nodes:
         raise CommandError(f"no node could be read: {'; '.join(view.unread[:1]) or 'the cluster has none'}")

@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from aks_infiniband_cli.console import FINE, FOUND, Answer, Command, at_work
-from aks_infiniband_cli.kubeconfig import declare_namespace
+from aks_infiniband_cli.kubeconfig import declare_namespace, kubeconfig_of
 
 
 def declare_report(report: argparse.ArgumentParser) -> None:
     """Add the flags of `report`."""
     source = report.add_mutually_exclusive_group(required=True)
     source.add_argument("--state", metavar="FILE", help="what `pulumi stack export` prints; - is stdin")
-    source.add_argument("--kubeconfig", type=Path, metavar="FILE", help="a cluster whose ConfigMaps have the reports")
+    source.add_argument("--kubeconfig", metavar="FILE", help="a cluster whose ConfigMaps have the reports")
     report.add_argument("--context", help="of the kubeconfig; default: its current one")
     declare_namespace(report)
     report.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="where the files go")
@@ -31,7 +31,7 @@ def report(given: argparse.Namespace) -> Answer:
 
     with at_work("Reading the reports and drawing"):
         if given.kubeconfig is not None:
-            found = sources.from_cluster(given.kubeconfig, given.context, namespace=given.namespace)
+            found = sources.from_cluster(kubeconfig_of(given).kubeconfig, namespace=given.namespace)
         else:
             found = sources.from_state(_text(given.state))
         files = [str(path) for path in write(found, given.out)]

@@ -1,7 +1,6 @@
 """Where reports come from: a stack's state, or the ConfigMaps of a cluster."""
 
 import json
-from pathlib import Path
 from typing import Any, Final
 
 from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE, labels
@@ -31,22 +30,24 @@ def from_state(text: str) -> Reports:
     return _checked({name: dict(report) for name, report in found.items()}, "the stack's state")
 
 
-def from_cluster(kubeconfig: Path, context: str | None = None, *, namespace: str = SYSTEM_NAMESPACE) -> Reports:
+def from_cluster(kubeconfig: str, *, namespace: str = SYSTEM_NAMESPACE) -> Reports:
     """The reports in the ConfigMaps of the validations' namespace: elsewhere anybody may have written one.
 
-    Raises NoReportsError.
+    kubeconfig: as YAML. Raises NoReportsError, and CommandError where the cluster cannot be read.
     """
-    from lightkube import Client, KubeConfig  # noqa: PLC0415 a second of start-up that only a cluster is worth
-    from lightkube.resources.core_v1 import ConfigMap  # noqa: PLC0415
+    from lightkube.resources.core_v1 import ConfigMap  # noqa: PLC0415 a second of start-up that only a cluster is worth
 
-    config = KubeConfig.from_file(kubeconfig).get(context_name=context)
-    client = Client(config=config)
-    found: Reports = {}
-    for config_map in client.list(ConfigMap, namespace=namespace, labels=_LABELS):
-        report = report_in(config_map.to_dict())
-        if report is not None:
-            found[str(report.get("pool"))] = dict(report)
-    return _checked(found, f"namespace {namespace} of the cluster of {kubeconfig}")
+    from aks_infiniband_cli.cluster import NO_ANSWER, connected  # noqa: PLC0415
+
+    try:
+        listed = [
+            found.to_dict() for found in connected(kubeconfig).list(ConfigMap, namespace=namespace, labels=_LABELS)
+        ]
+    except NO_ANSWER as error:
+        raise CommandError(f"the cluster cannot be read: {error}") from error
+    reports = [report for report in map(report_in, listed) if report is not None]
+    found: Reports = {str(report.get("pool")): dict(report) for report in reports}
+    return _checked(found, f"namespace {namespace} of the cluster")
 
 
 def _checked(found: Reports, where: str) -> Reports:

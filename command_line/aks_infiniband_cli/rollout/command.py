@@ -27,12 +27,10 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 def rollout(given: argparse.Namespace) -> Answer:
     """Hold, wait, measure and judge; or let go. The exit code is FOUND where the driver falls short."""
-    from httpx2 import HTTPError  # noqa: PLC0415
-
+    from aks_infiniband_cli.cluster import NO_ANSWER, connected  # noqa: PLC0415
     from aks_infiniband_cli.console import CommandError  # noqa: PLC0415
     from aks_infiniband_cli.rollout import gate  # noqa: PLC0415
     from aks_infiniband_cli.rollout.drivers import DRIVERS  # noqa: PLC0415
-    from aks_infiniband_cli.validate.looking import connected  # noqa: PLC0415
 
     file = kubeconfig_of(given)
     with at_work(f"Reading the cluster of context {file.context}") as say:
@@ -42,7 +40,7 @@ def rollout(given: argparse.Namespace) -> Answer:
         try:
             let_go = gate.let_go_when_back if given.back else gate.let_go
             released = let_go(connected(file.kubeconfig))
-        except HTTPError as error:
+        except NO_ANSWER as error:
             raise CommandError(f"the cluster cannot be asked: {error}") from error
     said = f"released: {', '.join(released)}" if released else "no node is held"
     return Answer(document={"released": released}, text=said)

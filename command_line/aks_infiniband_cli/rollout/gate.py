@@ -6,17 +6,17 @@ from dataclasses import dataclass
 from typing import Final
 
 from aks_infiniband.validation.reports import Promise, lacks, severity
-from httpx2 import HTTPError
 from lightkube import Client
 from lightkube.resources.apps_v1 import DaemonSet
 from lightkube.resources.core_v1 import Node, Pod
 
+from aks_infiniband_cli.cluster import NO_ANSWER, connected
 from aks_infiniband_cli.console import CommandError
 from aks_infiniband_cli.rollout.drivers import Driver, Loaded
 from aks_infiniband_cli.rollout.hold import FAILED, held, hold, is_passed_over, labels_of, release
 from aks_infiniband_cli.validate.deployed import Deployed, Object, expected_of
 from aks_infiniband_cli.validate.documents import Run
-from aks_infiniband_cli.validate.looking import connected, pool_of, read_cluster
+from aks_infiniband_cli.validate.looking import pool_of, read_cluster
 from aks_infiniband_cli.validate.nodes import choose, name_of
 from aks_infiniband_cli.validate.rendering import Pool
 from aks_infiniband_cli.validate.run import Cluster, Say, measure, until
@@ -73,7 +73,7 @@ def roll_out(kubeconfig: str, driver: Driver, wanted: str | None, say: Say, *, n
         changed = _generations(client, loaded[first].namespace).items() - beside.items()
         if not shortfalls:
             let_go(client)
-    except HTTPError as error:
+    except NO_ANSWER as error:
         raise CommandError(f"the cluster cannot be asked: {error}") from error
     return Rollout(
         driver=driver,

@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from typing import Any, Final
 
-from aks_infiniband.diagnosis.collect import connect
 from aks_infiniband.resources.metadata import PART_OF
 from lightkube import Client
 from lightkube.generic_resource import create_global_resource, create_namespaced_resource
@@ -12,6 +11,7 @@ from lightkube.resources.apiextensions_v1 import CustomResourceDefinition
 from lightkube.resources.core_v1 import Namespace, Node
 from lightkube.resources.rbac_authorization_v1 import ClusterRole, ClusterRoleBinding
 
+from aks_infiniband_cli.cluster import connected
 from aks_infiniband_cli.teardown.left import GROUPS, Object, Orphan, in_cluster
 
 _IN_NO_NAMESPACE: Final[tuple[Any, ...]] = (
@@ -25,7 +25,7 @@ _IN_NO_NAMESPACE: Final[tuple[Any, ...]] = (
 
 def left_in(kubeconfig: str, kept: Iterable[str]) -> list[Orphan]:
     """What is left; kept: keys of labels by which the cluster's owner knows the nodes. Raises what lightkube raises."""
-    client = connect(kubeconfig)
+    client = connected(kubeconfig)
     listed = [found.to_dict() for found in client.list(CustomResourceDefinition)]
     definitions = [found for found in listed if found["spec"]["group"] in GROUPS]
     customs = [custom for definition in definitions for custom in _customs(client, definition)]

@@ -7,8 +7,8 @@ from aks_infiniband.stack.azure_cluster import AzureClusterArgs
 from aks_infiniband.stack.settings.mistakes import SettingsError
 from aks_infiniband.stack.stack import Stack
 from azure.core.exceptions import AzureError
-from lightkube import ApiError
 
+from aks_infiniband_cli.cluster import NO_ANSWER
 from aks_infiniband_cli.console import CommandError
 from aks_infiniband_cli.preflight.azure import endpoint_of, login
 from aks_infiniband_cli.stack_file import configuration_of, stack_of, subscription_of
@@ -42,7 +42,7 @@ def look(file: Path, subscription_id: str | None, endpoint: str | None) -> tuple
 def _in_cluster(stack: Stack, kubeconfig: str) -> list[Orphan]:
     try:
         return left_in(kubeconfig, {key for pool in stack.pools for key in pool.node_selector})
-    except (ApiError, OSError) as error:
+    except NO_ANSWER as error:
         raise CommandError(f"the cluster cannot be read: {error}") from error
 
 

@@ -3,14 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from aks_infiniband.diagnosis.collect import connect
 from aks_infiniband.facts.baselines import FIGURES
 from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE
-from httpx2 import HTTPError
 from lightkube import Client
 from lightkube.resources.batch_v1 import Job
 from lightkube.resources.core_v1 import ConfigMap, Node, Pod
 
+from aks_infiniband_cli.cluster import NO_ANSWER, connected
 from aks_infiniband_cli.console import CommandError
 from aks_infiniband_cli.validate import cordon
 from aks_infiniband_cli.validate.comparison import changes, earlier
@@ -20,7 +19,6 @@ from aks_infiniband_cli.validate.nodes import LeftOut, choose, name_of, nodes_of
 from aks_infiniband_cli.validate.rendering import Found, Pool
 from aks_infiniband_cli.validate.run import Cluster, Measured, Say, measure
 
-_REQUEST_SECONDS = 30.0
 _CONFIG_MAPS = {key: value for key, value in LABELS.items() if key != "app.kubernetes.io/component"}
 """Labels of reports, and of the program with what is expected of pools of a kind."""
 _NONE = (
@@ -78,7 +76,7 @@ def validated(kubeconfig: str, wish: Wish, say: Say) -> Found:
         try:
             cordon.cordon(cluster.client, node, why)
             cordoned[node] = why
-        except HTTPError as error:  # what was measured is worth more than the cordon
+        except NO_ANSWER as error:  # what was measured is worth more than the cordon
             refused[node] = str(error)
     return Found(pools=pools, cordoned=cordoned, not_cordoned=refused)
 
@@ -95,17 +93,9 @@ def uncordoned(kubeconfig: str, wish: Wish) -> Found:
     try:
         for node in marked:
             cordon.uncordon(client, node)
-    except HTTPError as error:
+    except NO_ANSWER as error:
         raise CommandError(f"a node could not be uncordoned: {error}") from error
     return Found(uncordoned=marked)
-
-
-def connected(kubeconfig: str) -> Client:
-    """A client of the cluster. Raises CommandError for a kubeconfig that is none."""
-    try:
-        return connect(kubeconfig, request_seconds=_REQUEST_SECONDS)
-    except Exception as error:  # whatever a broken kubeconfig brings
-        raise CommandError(f"the kubeconfig cannot be used: {type(error).__name__}: {error}") from error
 
 
 def read_cluster(client: Client, namespace: str) -> tuple[dict[str, Deployed], Sequence[Object], Sequence[Object]]:
@@ -118,7 +108,7 @@ def read_cluster(client: Client, namespace: str) -> tuple[dict[str, Deployed], S
         config_maps = [found.to_dict() for found in client.list(ConfigMap, namespace=namespace, labels=_CONFIG_MAPS)]
         nodes = [found.to_dict() for found in client.list(Node)]
         pods = [found.to_dict() for found in client.list(Pod, namespace="*", chunk_size=500)]
-    except HTTPError as error:
+    except NO_ANSWER as error:
         raise CommandError(f"the cluster cannot be read: {error}") from error
     return deployed(jobs, config_maps), nodes, pods
 

@@ -13,12 +13,12 @@ from aks_infiniband.diagnosis.collect import collect
 from aks_infiniband.diagnosis.view import Finding, Wait, condition
 from aks_infiniband.validation.explanation import evidence, explain
 from aks_infiniband.validation.reports import Report, evidence_of, report_in
-from httpx2 import HTTPError
 from lightkube import ApiError, Client, codecs
 from lightkube.resources.batch_v1 import Job
 from lightkube.resources.core_v1 import ConfigMap, Pod
 from lightkube.types import CascadeType
 
+from aks_infiniband_cli.cluster import NO_ANSWER
 from aks_infiniband_cli.console import CommandError
 from aks_infiniband_cli.validate.deployed import Object
 from aks_infiniband_cli.validate.documents import Run, belongings, job
@@ -61,7 +61,7 @@ def measure(cluster: Cluster, runs: Sequence[Run], say: Say) -> dict[str, Measur
                 _start(cluster.client, run)
             ended = _await(cluster.client, runs, say)
             return {run.validation.pool: _result(cluster, run, ended[run.name]) for run in runs}
-    except (ApiError, HTTPError) as error:
+    except NO_ANSWER as error:
         raise CommandError(f"the cluster cannot be asked: {error}") from error
     finally:
         say("Removing what the measurement had in the cluster")
@@ -105,7 +105,7 @@ def _await(client: Client, runs: Sequence[Run], say: Say) -> dict[str, Object]:
 def until(look: Callable[[], _Seen | None], *, clock: Callable[[], float] = time.monotonic) -> _Seen:
     """The first answer of a look at the cluster.
 
-    Raises HTTPError where the API server refuses, or does not answer for two minutes. They begin with the first look
+    Raises NO_ANSWER where the API server refuses, or does not answer for two minutes. They begin with the first look
     that fails: before it this computer may have slept.
     """
     silent_since = None
@@ -115,7 +115,7 @@ def until(look: Callable[[], _Seen | None], *, clock: Callable[[], float] = time
             if seen is not None:
                 return seen
             silent_since = None
-        except HTTPError as error:
+        except NO_ANSWER as error:
             silent_since = clock() if silent_since is None else silent_since
             if _is_refusal(error) or clock() - silent_since > _SILENT_SECONDS:
                 raise
@@ -126,7 +126,7 @@ def _is_over(found: Object) -> bool:
     return any(condition(found, kind).get("status") == "True" for kind in ("Complete", "Failed"))
 
 
-def _is_refusal(error: HTTPError) -> bool:
+def _is_refusal(error: Exception) -> bool:
     return isinstance(error, ApiError) and (error.status.code or 0) < HTTPStatus.INTERNAL_SERVER_ERROR
 
 
@@ -163,7 +163,7 @@ def _remove(client: Client, run: Run) -> None:
         while time.monotonic() < deadline:
             client.get(Job, run.name, **where)
             time.sleep(_POLL_SECONDS / 4)
-    except HTTPError as error:
+    except NO_ANSWER as error:
         if isinstance(error, ApiError) and error.status.code == HTTPStatus.NOT_FOUND:
             return
         left = f"kubectl --namespace {run.validation.namespace} delete job {run.name}"

@@ -40,8 +40,9 @@ def test_reports_are_found_where_validations_are_and_what_anybody_wrote_elsewher
 ) -> None:
     with ControlPlane.start(tmp_path / "run", parts=CONTROL_PLANE_ONLY) as control_plane:
         client = Client(config=KubeConfig.from_file(control_plane.kubeconfig), trust_env=False)
+        kubeconfig = control_plane.kubeconfig.read_text()
         with pytest.raises(NoReportsError, match="no validation has left a report"):
-            from_cluster(control_plane.kubeconfig)
+            from_cluster(kubeconfig)
         for namespace in (SYSTEM_NAMESPACE, "team"):
             client.create(Namespace(metadata=ObjectMeta(name=namespace)))
         of_any_version = (
@@ -53,7 +54,7 @@ def test_reports_are_found_where_validations_are_and_what_anybody_wrote_elsewher
             client.create(config_map(f"{pool}-validation-report", namespace, "report", data))
             client.create(config_map(f"{pool}-validate", namespace, "validate", {key: "no report"}))
             client.create(config_map(f"{pool}-empty", namespace, "report", {}))
-        assert list(from_cluster(control_plane.kubeconfig)) == ["hb", "hx"]
-        assert list(from_cluster(control_plane.kubeconfig, namespace="team")) == ["forged"], "where one says so"
+        assert list(from_cluster(kubeconfig)) == ["hb", "hx"]
+        assert list(from_cluster(kubeconfig, namespace="team")) == ["forged"], "where one says so"
         assert main(["report", "--kubeconfig", str(control_plane.kubeconfig), "--out", str(tmp_path / "page")]) == 0
     assert "Standard_HB176rs_v4" in (tmp_path / "page" / "report.html").read_text()

@@ -44,7 +44,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
             return {"ndh100": validation()}, [i.to_dict() for i in client.list(Node)], client.pods()
 
         monkeypatch.setattr(gate, "connected", lambda _: cluster)
-        monkeypatch.setattr("aks_infiniband_cli.validate.looking.connected", lambda _: cluster)
+        monkeypatch.setattr("aks_infiniband_cli.cluster.connected", lambda _: cluster)
         monkeypatch.setattr(gate, "read_cluster", read)
         monkeypatch.setattr(gate, "measure", measure)
         monkeypatch.setattr("time.sleep", lambda _: None)

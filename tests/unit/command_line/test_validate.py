@@ -14,6 +14,7 @@ from aks_infiniband_cli.main import main
 from aks_infiniband_cli.validate import cordon, looking, rendering, run
 from aks_infiniband_cli.validate.comparison import changes, earlier
 from httpx2 import ConnectError, HTTPError
+from lightkube.core.exceptions import ConfigError
 from lightkube.resources.batch_v1 import Job
 from rich.console import Console
 
@@ -136,26 +137,29 @@ def test_what_was_measured_is_told_even_where_a_node_must_not_be_cordoned(
 class Silent:
     """A client that gets no answer a few times, and then a Job that has ended."""
 
-    def __init__(self, times: int) -> None:
-        self.times = times
+    def __init__(self, times: int, error: Exception) -> None:
+        self.times, self.error = times, error
 
     def get(self, *_: Any, **__: Any) -> Any:
         self.times -= 1
         if self.times >= 0:
-            raise ConnectError("nobody there")
+            raise self.error
         return self
 
     def to_dict(self) -> dict[str, Any]:
         return {"metadata": {}, "status": {"conditions": [{"type": "Complete", "status": "True"}]}}
 
 
-def test_a_moment_without_an_answer_does_not_end_the_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("error", [ConnectError("nobody there"), ConfigError("Exec kubelogin returned 1")], ids=str)
+def test_a_moment_without_an_answer_or_a_login_does_not_end_the_wait(
+    monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
     monkeypatch.setattr("time.sleep", lambda _: None)
-    client: Any = Silent(3)
+    client: Any = Silent(3, error)
     assert list(run._await(client, [RUN], lambda _: None)) == [RUN.name]
     monkeypatch.setattr(run, "_SILENT_SECONDS", -1.0)
-    client = Silent(3)
-    with pytest.raises(ConnectError):
+    client = Silent(3, error)
+    with pytest.raises(type(error)):
         run._await(client, [RUN], lambda _: None)
 
 
