@@ -25,6 +25,17 @@ from rehearsal.azure.node_parts import (
 from rehearsal.azure.subscription import Size
 
 _ACCELERATOR_LABELS: Final = {"accelerator": "nvidia", "kubernetes.azure.com/accelerator": "nvidia"}
+_OVERLAY_LABELS: Final = {
+    "kubernetes.azure.com/azure-cni-overlay": "true",
+    "kubernetes.azure.com/network-stateless-cni": "false",
+    "kubernetes.azure.com/podnetwork-type": "overlay",
+}
+_MANAGED_DISK_LABELS: Final = {
+    f"{prefix}{name}": value
+    for prefix in ("", "kubernetes.azure.com/")
+    for name, value in (("storageprofile", "managed"), ("storagetier", "Premium_LRS"))
+}
+"""An ephemeral disk of the operating system has none (recorded: nodes.yaml)."""
 _AZURES_ADDRESSES: Final = 4
 """Azure keeps the first four addresses of a subnet for itself."""
 _ALPHABET: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
@@ -116,7 +127,7 @@ def node(facts: PoolFacts, instance: int, address: int) -> dict[str, Any]:
 
 
 def _pod_cidr(facts: PoolFacts, address: int) -> dict[str, Any]:
-    """An overlay gives every machine a /24 of the pods' range."""
+    """An overlay gives every machine a /24 of the pods' range; the node says so here, where simulated pods read it."""
     if facts.pod_range is None:
         return {}
     prefix = f"{ipaddress.ip_network(facts.pod_range)[address * 256]}/24"
@@ -124,7 +135,7 @@ def _pod_cidr(facts: PoolFacts, address: int) -> dict[str, Any]:
 
 
 def labels(facts: PoolFacts, instance: int) -> dict[str, str]:
-    """The labels AKS sets, and the pool's own."""
+    """The labels AKS sets, and the pool's own. Left out are those that name the network and the kubelet's identity."""
     pool = facts.pool
     zones = pool.get("availabilityZones") or []
     zone = f"{facts.location}-{zones[instance % len(zones)]}" if zones else "0"
@@ -133,16 +144,19 @@ def labels(facts: PoolFacts, instance: int) -> dict[str, str]:
         "agentpool": pool["name"],
         "kubernetes.azure.com/agentpool": pool["name"],
         "kubernetes.azure.com/cluster": facts.node_group,
+        "kubernetes.azure.com/kubelet-serving-ca": "cluster",
+        "kubernetes.azure.com/localdns-state": "disabled",
         "kubernetes.azure.com/mode": str(pool["mode"]).lower(),
         "kubernetes.azure.com/node-image-version": image,
         "kubernetes.azure.com/nodepool-type": pool["type"],
         "kubernetes.azure.com/os-sku": pool["osSKU"],
         "kubernetes.azure.com/os-sku-effective": system_of_image(image).effective,
+        "kubernetes.azure.com/os-sku-requested": pool["osSKU"],
         "kubernetes.azure.com/role": "agent",
-        "kubernetes.azure.com/storageprofile": str(pool["osDiskType"]).lower(),
+        "kubernetes.azure.com/sku-cpu": str(facts.size.vcpus),
+        "kubernetes.azure.com/sku-memory": str(facts.size.memory_gib * 1024),
         "kubernetes.io/arch": facts.size.architecture,
         "kubernetes.io/os": "linux",
-        "kubernetes.io/role": "agent",
         "beta.kubernetes.io/arch": facts.size.architecture,
         "beta.kubernetes.io/os": "linux",
         "beta.kubernetes.io/instance-type": facts.size_name,
@@ -152,6 +166,8 @@ def labels(facts: PoolFacts, instance: int) -> dict[str, str]:
         "topology.kubernetes.io/region": facts.location,
         "topology.kubernetes.io/zone": zone,
         "topology.disk.csi.azure.com/zone": zone if zones else "",
+        **(_OVERLAY_LABELS if facts.pod_range else {}),
+        **(_MANAGED_DISK_LABELS if pool["osDiskType"] == "Managed" else {}),
         **(_ACCELERATOR_LABELS if has_nvidia_gpus(facts.size) else {}),
         **(pool.get("nodeLabels") or {}),
     }

@@ -84,7 +84,7 @@ def capacity(size: Size | MachineSize, disk_gb: int, pods: int) -> dict[str, str
 
 
 def allocatable(size: Size | MachineSize, disk_gb: int, pods: int) -> dict[str, str]:
-    """What is left for pods after AKS's reservations.
+    """What is left for pods after AKS's reservations, in the kubelet's units: of storage it has bytes left.
 
     Source: "Node resource reservations in AKS": CPU 100m for two cores, then 20m a core up to four and 10m beyond;
     memory the smaller of 20 MB a pod + 50 MB and a quarter, and 100 Mi before eviction.
@@ -99,7 +99,7 @@ def allocatable(size: Size | MachineSize, disk_gb: int, pods: int) -> dict[str, 
         **has,
         "cpu": f"{cores * 1000 - reserved_cpu}m",
         "memory": f"{memory - reserved_memory}Ki",
-        "ephemeral-storage": f"{storage * 9 // 10}Ki",
+        "ephemeral-storage": str(storage * 1024 * 9 // 10),
     }
 
 

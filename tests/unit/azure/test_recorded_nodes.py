@@ -6,22 +6,41 @@ from typing import Any
 
 import pytest
 
+from rehearsal.azure.node_parts import allocatable, capacity
+from rehearsal.azure.subscription import Size
 from tests.unit.azure.asking import Azure, cluster_inputs, pool_inputs
 from tests.unit.field_recordings.recordings import excerpt
 from tests.unit.field_recordings.shapes import body, flat
 
 POOL = "containerservice:AgentPool"
+PREFIX = "kubernetes.azure.com/"
+OF_NETWORK_AND_IDENTITY = {
+    *(f"{PREFIX}network-{part}" for part in ("name", "resourcegroup", "subnet", "subscription")),
+    *(f"{PREFIX}{name}" for name in ("consolidated-additional-properties", "kubelet-identity-client-id")),
+    f"{PREFIX}nodenetwork-vnetguid",
+}
+"""Labels that the simulation leaves out: nobody selects a node by them."""
+ROLES = {"kubernetes.io/role", "node-role.kubernetes.io/agent"}
+"""Labels that older nodes of AKS had, and that those of Kubernetes 1.32 have no more."""
 
 
 @pytest.fixture
 def pool(azure: Azure) -> dict[str, Any]:
+    return pool_in(azure, osSKU="Ubuntu2204")
+
+
+def pool_in(azure: Azure, *, size: str = "Standard_HB120rs_v3", **settings: Any) -> dict[str, Any]:
     group = azure.create("resources:ResourceGroup", "rg")
     cluster = azure.create("containerservice:ManagedCluster", "aks", **cluster_inputs(group))
-    return azure.create(POOL, "nodepool1", **pool_inputs(cluster, vmSize="Standard_HB120rs_v3", osSKU="Ubuntu2204"))
+    return azure.create(POOL, "nodepool1", **pool_inputs(cluster, vmSize=size, **settings))
 
 
 def node_of(azure: Azure) -> dict[str, Any]:
     return next(node for name, node in azure.machines.nodes.items() if name.startswith("aks-nodepool1-"))
+
+
+def recorded_labels(recording: str) -> dict[str, str]:
+    return dict(line.split("=", 1) for line in excerpt(recording).splitlines())
 
 
 def form(text: str) -> str:
@@ -68,3 +87,47 @@ def test_a_pool_shows_the_recorded_fields_and_what_aks_chose_for_them(pool: dict
     for chosen in ("scaledownmode", "provisioningstate"):
         assert shown[chosen] == known[chosen]
     assert shown["type"] == known["typepropertiestype"]
+
+
+def test_a_node_has_the_labels_of_a_recorded_one_of_an_overlay_with_a_managed_disk(azure: Azure) -> None:
+    pool_in(azure, mode="System", osSKU="Ubuntu2204", osDiskType="Managed")
+    labels, recorded = node_of(azure)["metadata"]["labels"], recorded_labels("node-labels")
+    assert recorded.keys() - labels.keys() == OF_NETWORK_AND_IDENTITY
+    assert labels.keys() <= recorded.keys()
+    of_machine = {f"{PREFIX}{name}" for name in ("os-sku", "os-sku-requested", "sku-cpu", "sku-memory", "agentpool")}
+    for label in {label for label in labels if label.startswith(PREFIX)} - of_machine - {f"{PREFIX}cluster"}:
+        assert re.fullmatch(form(recorded[label]), labels[label]), label
+    assert (labels[f"{PREFIX}sku-cpu"], labels[f"{PREFIX}sku-memory"]) == ("120", str(456 * 1024))
+
+
+@pytest.mark.parametrize(
+    ("recording", "size", "disk"),
+    [("node-gpu", "Standard_ND96asr_v4", "Ephemeral"), ("node-infiniband", "Standard_HB120rs_v3", "Managed")],
+)
+def test_a_node_has_the_labels_of_recorded_ones_with_gpus_and_with_infiniband(
+    azure: Azure, recording: str, size: str, disk: str
+) -> None:
+    spot = {"scaleSetPriority": "Spot"} if f"{PREFIX}scalesetpriority" in excerpt(recording) else {}
+    pool_in(azure, size=size, osDiskType=disk, **spot)
+    labels, recorded = node_of(azure)["metadata"]["labels"], recorded_labels(recording)
+    assert recorded.keys() - labels.keys() <= OF_NETWORK_AND_IDENTITY | ROLES
+    assert {label for label in labels if "accelerator" in label or "storage" in label} == {
+        label for label in recorded if "accelerator" in label or "storage" in label
+    } | ({"storageprofile", "storagetier"} if disk == "Managed" else set())
+
+
+def test_aks_keeps_for_itself_what_it_keeps_of_a_recorded_node() -> None:
+    recorded = json.loads(excerpt("node-resources"))
+    size = Size.model_validate({"series": "Dasv4", "vcpus": 2, "memoryGib": 8})
+    has, leaves = capacity(size, 128, 110), allocatable(size, 128, 110)
+    assert leaves["cpu"] == recorded["allocatable"]["cpu"]
+    assert kibibytes(has) - kibibytes(leaves) == kibibytes(recorded["capacity"]) - kibibytes(recorded["allocatable"])
+    for simulated, real in ((has, recorded["capacity"]), (leaves, recorded["allocatable"])):
+        assert simulated.keys() == real.keys()
+        for resource, value in simulated.items():
+            assert re.fullmatch(form(real[resource]), value), resource
+
+
+def kibibytes(resources: dict[str, str]) -> int:
+    """Of memory."""
+    return int(resources["memory"].removesuffix("Ki"))
