@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from aks_infiniband.validation.access import may_fill
-from aks_infiniband.validation.reports import ACCEPTED_KEY, Accepted
+from aks_infiniband.validation.reports import ACCEPTED_KEY, Accepted, board_names
 from aks_infiniband.validation.validation_job import EXPECTATIONS_ANNOTATION
 
 from aks_infiniband_cli.validate.deployed import Deployed, Object
@@ -96,7 +96,7 @@ def job(run: Run) -> dict[str, Any]:
 
 
 def belongings(run: Run, uid: str) -> list[dict[str, Any]]:
-    """What belongs to the Job with this uid: the report's ConfigMap, and the right to fill it."""
+    """What belongs to the Job with this uid: the ConfigMaps that pods fill, and the right to."""
     owner = {"apiVersion": "batch/v1", "kind": "Job", "name": run.name, "uid": uid, "blockOwnerDeletion": True}
 
     def metadata(name: str) -> dict[str, Any]:
@@ -109,14 +109,16 @@ def belongings(run: Run, uid: str) -> list[dict[str, Any]]:
 
     account = {"kind": "ServiceAccount", "name": run.validation.template["spec"]["serviceAccountName"]}
     before = {ACCEPTED_KEY: json.dumps(run.before)} if run.before else {}
+    boards = board_names(run.report, len(run.nodes))
     rbac = f"{_RBAC}/v1"
     return [
         {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata(run.report), "data": before},
+        *({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata(board)} for board in boards[1:]),
         {
             "apiVersion": rbac,
             "kind": "Role",
             "metadata": metadata(run.name),
-            "rules": [may_fill([run.report])],
+            "rules": [may_fill(boards)],
         },
         {
             "apiVersion": rbac,

@@ -11,6 +11,7 @@ from aks_infiniband.facts.pool import Pool
 from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE, labels
 from aks_infiniband.resources.options import child_options
 from aks_infiniband.validation.job import common_file, digest, payload_files, report_name
+from aks_infiniband.validation.payload.boards import board_names
 from aks_infiniband.validation.payload.expectations import Expectations
 from aks_infiniband.validation.validation_job import PoolAccess
 from aks_infiniband.workload.pods import config_map_name, config_maps
@@ -45,8 +46,8 @@ class ValidationAccessArgs:
 
 
 class ValidationAccess(pulumi.ComponentResource):
-    """The program of the validation's pods, and an account with which they read nodes, and get and patch the ConfigMap
-    in which those of a pool meet and report; nothing else.
+    """The program of the validation's pods, and an account with which they read nodes, and get and patch the
+    ConfigMaps in which those of a pool meet and report; nothing else.
 
     Once in a namespace, for all its validations: hand it to each as ValidationArgs.access.
     """
@@ -75,7 +76,9 @@ class ValidationAccess(pulumi.ComponentResource):
         k8s.core.v1.ServiceAccount(
             f"{name}-validate", metadata=own, automount_service_account_token=False, opts=options
         )
-        config_maps: Any = may_fill([report_name(pool) for pool in args.pools])
+        config_maps: Any = may_fill(
+            [board for pool in args.pools for board in board_names(report_name(pool), pool.node_count)]
+        )
         nodes: Any = {"api_groups": [""], "resources": ["nodes"], "verbs": ["get", "list"]}
         # Roles that reach beyond the namespace carry its name: two stacks may share a cluster.
         of_cluster: Any = {"name": f"{args.namespace}-{args.name}", "labels": described}

@@ -23,6 +23,7 @@ from aks_infiniband.validation.job import (
     validation_name,
 )
 from aks_infiniband.validation.options import ValidationOptions, Waits
+from aks_infiniband.validation.payload.boards import board_names
 from aks_infiniband.validation.payload.expectations import Expectations
 from aks_infiniband.validation.payload.report import (
     Report,
@@ -96,7 +97,7 @@ class Validation(pulumi.ComponentResource):
     def _validated_report(self) -> pulumi.Output[dict[str, Any]]:
         args, name = self._args, self._name
         access = args.access or self._access()
-        job = self._job(access, depends_on=[self._config_map(), access])
+        job = self._job(access, depends_on=[*self._config_maps(), access])
         run = job.metadata.apply(lambda metadata: str(metadata.uid))
         # Kept, because pods go with their nodes, and because the engine writes its whole state for each object that it
         # reads. What is given for another Job takes its place.
@@ -153,15 +154,14 @@ class Validation(pulumi.ComponentResource):
         if not pulumi.runtime.is_dry_run():
             pulumi.log.warn(text, resource=self)
 
-    def _config_map(self) -> k8s.core.v1.ConfigMap:
-        """An empty one, which the pods fill."""
+    def _config_maps(self) -> list[k8s.core.v1.ConfigMap]:
+        """Empty ones, which the pods fill; the first gets the report."""
         pool = self._args.pool
-        metadata: Any = {"name": report_name(pool), "namespace": self._namespace, "labels": pool_labels(pool, "report")}
-        return k8s.core.v1.ConfigMap(
-            f"{self._name}-report",
-            metadata=metadata,
-            opts=child_options(self, self._opts, ignore_changes=["data", "binaryData"]),
-        )
+        opts = child_options(self, self._opts, ignore_changes=["data", "binaryData"])
+        boards = (board_names(stem, pool.node_count) for stem in (f"{self._name}-report", report_name(pool)))
+        named = {"namespace": self._namespace, "labels": pool_labels(pool, "report")}
+        metadata: dict[str, Any] = {resource: {**named, "name": name} for resource, name in zip(*boards, strict=True)}
+        return [k8s.core.v1.ConfigMap(name, metadata=about, opts=opts) for name, about in metadata.items()]
 
     def _job(self, access: ValidationAccess, *, depends_on: list[pulumi.Resource]) -> k8s.batch.v1.Job:
         args = self._args

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from aks_infiniband.validation.payload.await_nodes import Promise, lacks
+from aks_infiniband.validation.payload.boards import board_names
 from aks_infiniband.validation.payload.checks import Check, as_text, measured_text, severity, shown_bytes
 from aks_infiniband.validation.payload.expectations import Threshold
 from aks_infiniband.validation.payload.light_check.state import CONDITION, EVENTS_OF_NODES
@@ -24,8 +25,9 @@ from aks_infiniband.validation.table import passed, table
 
 __all__ = [
     "ACCEPTED_KEY", "CONDITION", "EVENTS_OF_NODES", "SCHEMA_VERSION", "Accepted", "Check", "Promise", "Report",
-    "Threshold", "accepted_of", "as_text", "evidence_of", "headline", "kept_reports", "lacks", "measured_text",
-    "message_of", "passed", "report_in", "severity", "shown_bytes", "summary_of", "table", "worst_values",
+    "Threshold", "accepted_of", "as_text", "board_names", "evidence_of", "headline", "kept_reports", "lacks",
+    "measured_text", "message_of", "passed", "report_in", "severity", "shown_bytes", "summary_of", "table",
+    "worst_values",
 ]  # fmt: skip
 
 _KEEPER: Final = "pulumi:index:Stash"

@@ -65,6 +65,14 @@ def test_all_that_a_run_makes_belongs_to_its_job_which_goes_by_itself() -> None:
     assert json.loads(made[0]["data"]["accepted.json"]) == ACCEPTED, "the pods compare with it"
 
 
+def test_the_pods_of_a_large_run_divide_what_they_write_among_several_config_maps() -> None:
+    made = belongings(replace(RUN, nodes=[node(f"n{number}") for number in range(20)]), "u-1")
+    filled = [document["metadata"]["name"] for document in made if document["kind"] == "ConfigMap"]
+    assert filled == [RUN.report, f"{RUN.report}-1"]
+    (role,) = [document for document in made if document["kind"] == "Role"]
+    assert role["rules"][0]["resourceNames"] == filled
+
+
 def test_the_newest_validation_of_a_pool_counts_and_one_of_an_older_release_does_not() -> None:
     old, new = job_of(made="2026-10-01T00:00:00Z"), job_of(made="2026-11-01T00:00:00Z")
     assert deployed([new, old], [])["ndh100"].job is new

@@ -19,7 +19,7 @@ class Shared:
         def write_plan(text: str) -> None:
             self.plan = text
 
-        return Board(run, self.read, self.write, read_plan=lambda: self.plan, write_plan=write_plan)
+        return Board(run, lambda: [self.read()], self.write, read_plan=lambda: self.plan, write_plan=write_plan)
 
     def read(self) -> dict[str, str]:
         with self.lock:
@@ -161,10 +161,3 @@ def test_entries_of_another_run_or_that_cannot_be_read_do_not_count() -> None:
     shared = Shared()
     shared.data = {entry_key(1): json.dumps({**entry(1), "run": "before"}), entry_key(2): "{half"}
     assert (shared.board().entries(), shared.board().planned()) == ({}, None)
-
-
-def test_entries_of_indices_that_the_run_does_not_have_are_removed() -> None:
-    shared = Shared()
-    shared.data = {entry_key(rank): "{}" for rank in range(5)}
-    shared.board().clear_others(2)
-    assert set(shared.data) == {entry_key(0), entry_key(1)}

@@ -8,6 +8,7 @@ import pytest
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.validation.payload import measuring
 from aks_infiniband.validation.payload.api import CONFIG_MAP_BYTES, size_of
+from aks_infiniband.validation.payload.boards import board_names, board_of
 from aks_infiniband.validation.payload.measuring import Outcome
 from aks_infiniband.validation.payload.pod import EXIT_DONE, EXIT_VERDICT
 from aks_infiniband.validation.payload.rdma import rows
@@ -32,13 +33,15 @@ def name(number: int) -> str:
 @pytest.fixture
 def others(fake: Any, healthy: Any) -> None:
     """All nodes but that of index 0 have said what they found, each with figures of its own."""
+    fake.config_maps = {board: {} for board in board_names("report", NODES)}
     chance = random.Random(0)
     for number in range(1, NODES):
         facts = healthy()
         guid = {f"mlx5_ib{hca}": {"symbol_error": chance.randrange(9), "port_rcv_errors": hca} for hca in range(8)}
         facts |= {"counters": guid, "shm_bytes": (64 << 30) + chance.randrange(1 << 20)}
-        fake.put("report", {f"node.{name(number)}.json.gz": entry(name(number), "uid-1", facts)})
-        fake.put("report", {f"rank-{number}.json.gz": member(name(number), "uid-1", number)})
+        board = board_of("report", number)
+        fake.put(board, {f"node.{name(number)}.json.gz": entry(name(number), "uid-1", facts)})
+        fake.put(board, {f"rank-{number}.json.gz": member(name(number), "uid-1", number)})
 
 
 def outcome(wrong: Any = None) -> Outcome:
@@ -85,6 +88,7 @@ def test_so_does_one_in_which_half_of_all_hcas_fail_with_words_of_their_own(
 
 @pytest.mark.field_report("R3")
 def test_a_report_that_does_not_fit_ends_the_job_and_says_its_size_and_the_limit(fake: Any, run_pod: Any) -> None:
+    fake.config_maps = {board: {} for board in board_names("report", NODES)}
     fake.config_maps["report"]["somebody's"] = "x" * (CONFIG_MAP_BYTES - 100)
     code, message = run_pod(0, name(0))
 

@@ -6,6 +6,7 @@ import base64
 import gzip
 import json
 import os
+import random
 import ssl
 import time
 import urllib.error
@@ -206,7 +207,8 @@ class Api:
                 if not error.transient:
                     raise
                 print(f"attempt {attempt} of {self._attempts}: {error}", flush=True)
-                self._sleep(min(2.0 ** (attempt - 1), 10.0))
+                # Not all after the same time: pods that were refused together would come together again.
+                self._sleep(min(2.0 ** (attempt - 1), 10.0) * random.uniform(0.5, 1.5))  # noqa: S311 no secret
         return self._once(method, path, body, **forms)
 
     def _once(

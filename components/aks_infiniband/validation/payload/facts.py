@@ -7,13 +7,14 @@ import json
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from http.client import HTTPException
 from pathlib import Path
 from typing import TypedDict
 
 from . import tools
 from .api import ApiError, Object, object_in
+from .boards import FACTS
 from .counters import Counters, read_counters
 from .expectations import Expectations
 from .hcas import Libibverbs, ask_libibverbs
@@ -116,24 +117,26 @@ def _node_versions(node: Callable[[], Object]) -> dict[str, str]:
 
 
 def entry_key(node: str) -> str:
-    """The key of the report ConfigMap under which a node's facts lie."""
-    return f"node.{node}.json.gz"
+    """The key of a ConfigMap under which a node's facts lie."""
+    return f"{FACTS}{node}.json.gz"
 
 
-def entries_of(data: Mapping[str, str], run: str) -> dict[str, Facts]:
-    """The facts that the nodes of this run have left; those of other runs, and what cannot be read, left out."""
-    entries = [object_in(text) for key, text in data.items() if key.startswith("node.")]
+def entries_of(boards: Iterable[Mapping[str, str]], run: str) -> dict[str, Facts]:
+    """The facts that the nodes of this run have left; those of other runs, and what cannot be read, left out.
+
+    boards: the data of the ConfigMaps.
+    """
+    entries = [object_in(text) for data in boards for key, text in data.items() if key.startswith(FACTS)]
     return {str(entry["node"]): entry["facts"] for entry in entries if entry and entry.get("run") == run}
 
 
-def stale_keys(data: Mapping[str, str], nodes: Sequence[str]) -> list[str]:
-    """The entries of nodes that have no part in this run."""
-    current = {entry_key(node) for node in nodes}
-    return [key for key in data if key.startswith("node.") and key not in current]
-
-
 def gather(
-    read: Callable[[], Mapping[str, str]], run: str, node_count: int, *, poll_seconds: float, timeout_seconds: float
+    read: Callable[[], Iterable[Mapping[str, str]]],
+    run: str,
+    node_count: int,
+    *,
+    poll_seconds: float,
+    timeout_seconds: float,
 ) -> dict[str, Facts]:
     """Wait until every node of the run has left its facts, or time is up; returns what is there then."""
     started, said = time.monotonic(), -1

@@ -1,4 +1,4 @@
-"""How the pods of a run tell each other who they are, what to do next, and their results: in the report's ConfigMap.
+"""How the pods of a run tell each other who they are, what to do next, and their results: in ConfigMaps.
 
 It needs no name to be resolved and no port to be open: names of pods that have just started are known late
 (Azure/aks-rdma-infiniband issue 115). Index 0 writes the plan, every pod its own entry.
@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypedDict
 
 from .api import object_in
+from .boards import ENTRY
 from .expectations import CollectivePlan
 
 PLAN_ANNOTATION = "aks-infiniband/plan"
 """In which the plan lies, compressed: read without the data, so that a pod is not sent the results of all others."""
-
-_ENTRY = "rank-"
-"""How the keys of the pods' entries begin."""
 
 Results = Any
 """What a pod did in a step, as JSON-able data; whoever asks for the step knows its form."""
@@ -82,28 +80,31 @@ class Plan(TypedDict, total=False):
 
 def entry_key(rank: int) -> str:
     """The key under which the pod of an index has its entry."""
-    return f"{_ENTRY}{rank}.json.gz"
+    return f"{ENTRY}{rank}.json.gz"
 
 
 class Board:
-    """The ConfigMap as one run sees it."""
+    """The ConfigMaps as one pod of a run sees them."""
 
     def __init__(
         self,
         run: str,
-        read: Callable[[], Mapping[str, str]],
+        read: Callable[[], Iterable[Mapping[str, str]]],
         write: Callable[[Mapping[str, str | None]], None],
         *,
         read_plan: Callable[[], str | None],
         write_plan: Callable[[str], None],
     ) -> None:
-        """``read`` gives the data of the ConfigMap, ``write`` merges keys into it; the plan has a place apart."""
+        """``read`` gives the data of those that the pod looks at, ``write`` merges keys into its own.
+
+        The plan has a place apart.
+        """
         self._run, self._read, self._write = run, read, write
         self._read_plan, self._write_plan = read_plan, write_plan
 
     def entries(self) -> dict[int, Entry]:
         """The entries of this run by index; what belongs to another run or cannot be read, left out."""
-        found = [self._own(text) for key, text in self._read().items() if key.startswith(_ENTRY)]
+        found = [self._own(text) for data in self._read() for key, text in data.items() if key.startswith(ENTRY)]
         return {int(entry["rank"]): entry for entry in found if entry and "rank" in entry}
 
     def planned(self) -> Plan | None:
@@ -118,13 +119,6 @@ class Board:
     def plan(self, plan: Plan) -> None:
         """Tell the pods the next step."""
         self._write_plan(json.dumps({**plan, "run": self._run}))
-
-    def clear_others(self, node_count: int) -> None:
-        """Remove the entries of indices that this run does not have."""
-        ours = {entry_key(rank) for rank in range(node_count)}
-        stale = [key for key in self._read() if key.startswith(_ENTRY) and key not in ours]
-        if stale:
-            self._write(dict.fromkeys(stale))
 
     def _own(self, text: str | None) -> Any:
         found = object_in(text)

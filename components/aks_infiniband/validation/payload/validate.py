@@ -16,9 +16,10 @@ from functools import partial
 from . import measuring
 from .api import Api, ApiError, compressed, decompressed, in_cluster_url
 from .await_nodes import pause_seconds
+from .boards import board_names, board_of, stale_keys
 from .checks import Check
 from .expectations import read_expectations
-from .facts import Facts, FactsByNode, entry_key, gather, look, stale_keys
+from .facts import Facts, FactsByNode, entry_key, gather, look
 from .judge import judge_pool
 from .measuring import Outcome, Setting, Worker
 from .perftest import free_ports
@@ -56,15 +57,20 @@ class NotYetError(Exception):
 class Validation:
     """One pod's part in a run."""
 
-    def __init__(self, arguments: argparse.Namespace, environment: Mapping[str, str]) -> None:
-        """Raises KeyError and ValueError for a pod that is not one of such a Job."""
+    def __init__(self, arguments: argparse.Namespace, environment: Mapping[str, str], *, divided: bool = True) -> None:
+        """Raises KeyError and ValueError for a pod that is not one of such a Job.
+
+        divided: whether the pods of a large pool write into several ConfigMaps (boards.py), which index 0 alone reads.
+        """
         self.arguments, self.environment = arguments, environment
         self.me: Me = who_am_i(environment)
         self.expected = read_expectations(arguments.expectations, arguments.common)
         self.api = Api(arguments.api or in_cluster_url(environment), token=arguments.token, ca=arguments.ca)
         api, where = self.api, (arguments.namespace, arguments.report)
-        self.read = partial(api.config_map_data, *where)
-        self.merge = partial(api.merge_config_map_data, *where)
+        own = board_of(arguments.report, self.me.rank if divided else 0)
+        leads = divided and self.me.rank == 0
+        self.boards = board_names(arguments.report, self.expected["node_count"]) if leads else [own]
+        self.merge = partial(api.merge_config_map_data, arguments.namespace, own)
         self.board = Board(
             self.me.run,
             self.read,
@@ -75,6 +81,10 @@ class Validation:
         self.evidence = ""
         small, longest = _STEP_SECONDS
         self.poll_seconds = min(arguments.poll_seconds, pause_seconds(small, self.expected["node_count"]), longest)
+
+    def read(self) -> list[dict[str, str]]:
+        """The data of each ConfigMap that this pod looks at."""
+        return [self.api.config_map_data(self.arguments.namespace, board) for board in self.boards]
 
     def run(self) -> tuple[int, str]:
         """Do it; returns the exit code and the message."""
@@ -151,7 +161,6 @@ class Validation:
             report = self.leave_report(found, judge_pool(found, self.expected), None)
             print(message_of(report), flush=True)
             found = self.gather(arguments.linger_seconds)
-        self.board.clear_others(node_count)
         lead = self.leading(worker, entry, node_count)
         checks = judge_pool(found, self.expected)
         if measuring.obstacle(checks, node_count) is None and lead.assemble():
@@ -185,13 +194,13 @@ class Validation:
         )
 
     def leave_report(self, found: FactsByNode, checks: Sequence[Check], outcome: Outcome | None) -> Report:
-        """Write the report, and clear away the entries of nodes that have no part in it."""
-        data = self.read()
+        """Write the report, and when all is over clear away what other runs have left."""
+        boards = self.read()
         thresholds, now = self.expected["thresholds"], datetime.now(timezone.utc).isoformat(timespec="seconds")
         every: list[Check] = [*checks, *(outcome.checks if outcome else [])]
         parts: Parts = outcome.parts if outcome else {}
         values = worst_values(parts, every, thresholds) if outcome else {}
-        accepted = accepted_of(data.get(ACCEPTED_KEY))
+        accepted = accepted_of(boards[0].get(ACCEPTED_KEY))
         run: Run = {"run": self.me.run, "mode": self.arguments.mode, "finished": now}
         every += compare(accepted, values, thresholds)
         report = build_report(run, found, every, self.expected, {**parts, "accepted": accepted})
@@ -199,9 +208,12 @@ class Validation:
         changes: dict[str, str | None] = {REPORT_KEY: json.dumps(report)}
         if values and report["verdict"] == "pass":
             changes[ACCEPTED_KEY] = json.dumps({"finished": now, "values": values})
-        stale = [*stale_keys(data, list(report["nodes"])), PLAIN_REPORT_KEY]
-        changes.update(dict.fromkeys(key for key in stale if key in data))
-        self.merge(changes)
+        changes.update(dict.fromkeys({PLAIN_REPORT_KEY} & boards[0].keys()))
+        stale = [stale_keys(left, self.me.run) if outcome else [] for left in boards]
+        self.merge({**changes, **dict.fromkeys(stale[0])})
+        for board, keys in zip(self.boards[1:], stale[1:]):
+            if keys:
+                self.api.merge_config_map_data(self.arguments.namespace, board, dict.fromkeys(keys))
         return report
 
 

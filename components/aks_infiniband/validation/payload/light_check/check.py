@@ -16,9 +16,10 @@ from typing import NamedTuple
 
 from .. import rdma
 from ..api import ApiError
+from ..boards import stale_keys
 from ..checks import Check, not_measured
 from ..counters import Counters, judge_counters
-from ..facts import FactsByNode, entries_of, stale_keys
+from ..facts import FactsByNode, entries_of
 from ..hcas import judge_hcas, judge_verbs
 from ..measuring import Worker
 from ..narrowing import rails_of
@@ -46,7 +47,7 @@ class LightCheck:
     def __init__(self, arguments: argparse.Namespace, environment: Mapping[str, str]) -> None:
         """Raises KeyError and ValueError for a pod that is not one of such a Job."""
         self.arguments = arguments
-        self.pod = Validation(arguments, environment)
+        self.pod = Validation(arguments, environment, divided=False)
         self.board, self.expected = self.pod.board, self.pod.expected
 
     def run(self) -> tuple[int, str]:
@@ -81,10 +82,10 @@ class LightCheck:
         """Measure, judge, and leave what was found before any pod ends."""
         lead = self.pod.leading(worker, entry, len(self.board.entries()))
         lead.assemble()
-        data = self.pod.read()
-        found = entries_of(data, self.pod.me.run)
+        (data,) = boards = self.pod.read()
+        found = entries_of(boards, self.pod.me.run)
         state = self._state(json.loads(data.get(KEY) or "{}").get("nodes", {}), found, self._measure(lead, found))
-        stale = dict.fromkeys(stale_keys(data, list(found)))
+        stale = dict.fromkeys(stale_keys(data, self.pod.me.run))
         self.pod.merge({KEY: json.dumps(state), **stale})
         for node in found:
             self._tell(node, state["nodes"][node])
