@@ -151,7 +151,8 @@ def test_an_os_disk_is_ephemeral_where_it_fits(azure: Azure, cluster: Properties
     large = azure.create(POOL, "large", **pool_inputs(cluster, vmSize="Standard_HB120rs_v3", count=1, osDiskSizeGB=512))
     none = azure.create(POOL, "d", **pool_inputs(cluster, vmSize="Standard_D8s_v5", count=1, gpuProfile={}))
     assert [pool["osDiskType"] for pool in (fits, large, none)] == ["Ephemeral", "Managed", "Managed"]
-    assert machine(azure, "hb")["metadata"]["labels"]["kubernetes.azure.com/storageprofile"] == "ephemeral"
+    labels = [machine(azure, pool)["metadata"]["labels"] for pool in ("hb", "large", "d")]
+    assert [found.get("kubernetes.azure.com/storageprofile") for found in labels] == [None, "managed", "managed"]
 
 
 def test_a_snapshot_keeps_the_node_image_and_another_one_comes_in_place_node_by_node(
