@@ -16,7 +16,7 @@ from typing import Any, Final
 from benchmark.program import project
 from benchmark.scale.measuring import Usage, measured
 from rehearsal.control_plane import RunFolder
-from rehearsal.engine.events import Step
+from rehearsal.engine.events import Diagnostic, Step
 from rehearsal.engine.pulumi import Engine
 from rehearsal.session import Rehearsal, pulumi
 from tests.recordings.program import run
@@ -79,16 +79,21 @@ def costs(pools: Sequence[int], folder: Path) -> Iterator[Cost]:
 def run_command(engine: Engine, command: str, *, unchanged: bool = False) -> Usage:
     """Run an engine command to its end. Raises BenchmarkError where it fails, or changes what is unchanged."""
     changed: list[str] = []
+    said: list[str] = []
 
     def note(event: object) -> None:
         if isinstance(event, Step) and event.changed:
             changed.append(f"{event.operation} {event.name}")
+        elif isinstance(event, Diagnostic) and event.severity == "error":
+            said.append(event.message)
 
     options = () if command == "preview" else ("--yes", "--skip-preview")
     with measured() as usage:
         succeeded = pulumi(engine, note, command, *options)
-    if not succeeded or (unchanged and changed):
-        raise BenchmarkError(f"{command}: {', '.join(changed) or 'failed'}; see {engine.log}")
+    if not succeeded:
+        raise BenchmarkError(f"{command}: {' '.join(said) or f'failed; see {engine.log}'}")
+    if unchanged and changed:
+        raise BenchmarkError(f"{command} without a change: {', '.join(changed)}")
     return usage
 
 

@@ -4,7 +4,8 @@ The order is that of Azure/aks-rdma-infiniband at 700dabb (2026-07-16), `tests/s
 group and cluster, kube-prometheus, the feature's loop and the pool (`add_nodepool`), the Network Operator, its policy
 and the wait for OFED, the GPU Operator and the wait for its validators; then `tests/scenarios/test.sh`. What a step
 does is what our program does for the same stack file, so that the order alone differs. Left out, in the guides'
-favour: the time between two commands, Prometheus' own start, and the loops' pauses of 5 and 10 s.
+favour: the time between two commands, Prometheus' own start, the loops' pauses of 5 and 10 s, and by how much their
+tests' image (`tests/containers/nccl-tests`, on CUDA's devel image) is larger than ours.
 """
 
 import dataclasses
