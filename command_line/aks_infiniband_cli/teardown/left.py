@@ -7,7 +7,10 @@ from typing import Any, Final
 
 from aks_infiniband.azure.identity import assignment_name
 from aks_infiniband.resources.metadata import GPU_OPERATOR_NAMESPACE, NETWORK_OPERATOR_NAMESPACE, SYSTEM_NAMESPACE
+from aks_infiniband.validation.reports import CONDITION
 from aks_infiniband.workload.pods import NAMESPACE
+
+from aks_infiniband_cli.validate.cordon import MARK as CORDONED
 
 _OPERATORS: Final = (NETWORK_OPERATOR_NAMESPACE, GPU_OPERATOR_NAMESPACE)
 NAMESPACES: Final = (*_OPERATORS, SYSTEM_NAMESPACE, NAMESPACE)
@@ -17,6 +20,8 @@ place when it removes a release."""
 _LABELS: Final = ("feature.node.kubernetes.io/", "nvidia.com/", "network.nvidia.com/")
 """How the labels begin that Node Feature Discovery and both operators put on nodes."""
 _TAINTS: Final = ("nvidia.com/", "mellanox.com/")
+_ANNOTATIONS: Final = "aks-infiniband/"
+"""How the annotations begin that `validate` and `rollout` put on nodes."""
 _UNLESS: Final = ", unless something else in the cluster uses it"
 """What others may have brought, or need, is theirs to judge."""
 Object = Mapping[str, Any]
@@ -149,3 +154,20 @@ def _node(node: Object, kept: Collection[str]) -> Iterator[Orphan]:
         if taint["key"].startswith(_TAINTS):
             what = f"taint {taint['key']}:{taint['effect']} on node {name}{_UNLESS}"
             yield Orphan(what=what, remedy=f"kubectl taint node {name} {taint['key']}:{taint['effect']}-")
+    yield from _said_of(node)
+
+
+def _said_of(node: Object) -> Iterator[Orphan]:
+    """What the commands and the light check have noted at a node, of which nobody takes it away any more."""
+    name = node["metadata"]["name"]
+    for key, value in (node["metadata"].get("annotations") or {}).items():
+        remove = f"kubectl annotate node {name} {key}-"
+        if key == CORDONED:
+            what = f"node {name}, cordoned by aks-infiniband validate for {value}"
+            yield Orphan(what=what, remedy=f"kubectl uncordon {name} && {remove}")
+        elif key.startswith(_ANNOTATIONS):
+            yield Orphan(what=f"annotation {key} on node {name}", remedy=remove)
+    if any(held["type"] == CONDITION for held in (node.get("status") or {}).get("conditions") or []):
+        patch = json.dumps({"status": {"conditions": [{"type": CONDITION, "$patch": "delete"}]}})
+        remove = f"kubectl patch node {name} --subresource status --patch '{patch}'"
+        yield Orphan(what=f"condition {CONDITION} on node {name}", remedy=remove)

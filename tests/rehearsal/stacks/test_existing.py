@@ -27,6 +27,10 @@ metadata: {name: nic-cluster-policy, finalizers: [example.com/whose-operator-is-
 spec: {}
 END
 kubectl delete nicclusterpolicies.mellanox.com nic-cluster-policy --wait=false
+kubectl cordon NODE
+kubectl annotate node NODE aks-infiniband/cordoned-by-validate=hca-state
+kubectl patch node NODE --subresource status --patch '
+  {"status": {"conditions": [{"type": "InfiniBandHealthy", "status": "False"}]}}'
 """
 
 
@@ -85,7 +89,8 @@ def test_what_was_left_on_purpose_is_named_and_the_commands_leave_nothing(
 ) -> None:
     after_destroy = teardown(stack)
     assert [what for what in after_destroy if not any(words in what for words in BY_DESIGN)] == []
-    shell(stack.rehearsal, LEFT_ON_PURPOSE, folder=tmp_path)
+    node = stack.nodes()[0]["metadata"]["name"]
+    shell(stack.rehearsal, LEFT_ON_PURPOSE.replace("NODE", node), folder=tmp_path)
     found = teardown(stack)
     orphans = {what: remedy for what, remedy in found.items() if what not in after_destroy}
     role = "ClusterRole aks-infiniband-system-validation"
@@ -93,7 +98,12 @@ def test_what_was_left_on_purpose_is_named_and_the_commands_leave_nothing(
         "NicClusterPolicy.mellanox.com nic-cluster-policy, which the finalizers example.com/whose-operator-is-gone "
         "hold: their operator is gone"
     )
-    assert set(orphans) == {role, held}
+    said_of_node = {
+        f"node {node}, cordoned by aks-infiniband validate for hca-state",
+        f"condition InfiniBandHealthy on node {node}",
+    }
+    assert set(orphans) == {role, held, *said_of_node}
     assert orphans[role] == f"kubectl delete {role}"
     shell(stack.rehearsal, "\n".join(found.values()), folder=tmp_path)
     assert teardown(stack) == {}
+    assert not any(node["spec"].get("unschedulable") for node in stack.nodes())

@@ -13,9 +13,11 @@ from aks_infiniband.azure.identity import assignment_name
 from aks_infiniband.resources.metadata import PART_OF
 from aks_infiniband.stack.azure_cluster import AzureClusterArgs
 from aks_infiniband_cli.main import main
+from aks_infiniband_cli.rollout.hold import MARK as HELD
 from aks_infiniband_cli.stack_file import configuration_of, stack_of
 from aks_infiniband_cli.teardown.cluster import left_in
 from aks_infiniband_cli.teardown.left import Group, groups_of, in_cluster
+from aks_infiniband_cli.validate.cordon import MARK as CORDONED
 
 from tests.unit.command_line.arm import Arm
 from tests.unit.command_line.logged_in import HUB, ROOT, SUBSCRIPTION
@@ -152,8 +154,13 @@ GUARD = {
 ROLE_OF_OURS = named("aks-infiniband-system-validation", labels=PART_OF)
 BOUND = {"roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "r"}}
 NODE = {
-    **named("n0", labels={"feature.node.kubernetes.io/pci-15b3.present": "true", "example.com/fabric": "a"}),
+    **named(
+        "n0",
+        labels={"feature.node.kubernetes.io/pci-15b3.present": "true", "example.com/fabric": "a"},
+        annotations={CORDONED: "rdma-write-bandwidth", HELD: "nic n1", "example.com/owner": "a"},
+    ),
     "spec": {"taints": [{"key": "nvidia.com/gpu", "effect": "NoSchedule"}, {"key": "sku", "effect": "NoSchedule"}]},
+    "status": {"conditions": [{"type": kind, "status": "False"} for kind in ("InfiniBandHealthy", "DiskPressure")]},
 }
 
 
@@ -226,6 +233,14 @@ def test_in_somebody_elses_cluster_what_the_operators_left_is_named_and_nothing_
             "kubectl label node n0 feature.node.kubernetes.io/pci-15b3.present-"
         ),
         f"taint nvidia.com/gpu:NoSchedule on node n0{unless}": "kubectl taint node n0 nvidia.com/gpu:NoSchedule-",
+        "node n0, cordoned by aks-infiniband validate for rdma-write-bandwidth": (
+            f"kubectl uncordon n0 && kubectl annotate node n0 {CORDONED}-"
+        ),
+        f"annotation {HELD} on node n0": f"kubectl annotate node n0 {HELD}-",
+        "condition InfiniBandHealthy on node n0": (
+            "kubectl patch node n0 --subresource status --patch "
+            '\'{"status": {"conditions": [{"type": "InfiniBandHealthy", "$patch": "delete"}]}}\''
+        ),
     }
 
 
