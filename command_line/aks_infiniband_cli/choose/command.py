@@ -17,7 +17,8 @@ from aks_infiniband_cli.choose.stack_file import stack_file
 from aks_infiniband_cli.console import FINE, FOUND, Answer, Command, CommandError, at_work
 
 _UNKNOWN: Final = "I do not know"
-_NOTHING_WRITTEN: Final = "No stack file is written; where the machines have InfiniBand, --with-infiniband writes one."
+_NOTHING_WRITTEN: Final = "No stack file is written."
+_ALL_THE_SAME: Final = f"{_NOTHING_WRITTEN} --with-infiniband writes one all the same."
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -54,7 +55,9 @@ def run(given: argparse.Namespace) -> Answer:
         file = given.folder / f"Pulumi.{given.stack}.yaml"
         _write(file, stack_file(decision, answers))
     document = {**document_of(decision, answers.region), "file": str(file) if file else None}
-    next_step = f"Written: {file}. Rehearse it: make rehearse STACK={given.stack}" if file else _NOTHING_WRITTEN
+    next_step = f"Written: {file}. Rehearse it: make rehearse STACK={given.stack}"
+    if file is None:
+        next_step = _ALL_THE_SAME if decision.size else _NOTHING_WRITTEN
     return Answer(
         document=document,
         text=f"{text_of(document)}\n\n{next_step}",
@@ -98,7 +101,8 @@ def _ask(given: argparse.Namespace) -> None:
         size = Prompt.ask("Machine size (Azure's name)", default=_UNKNOWN)
         given.size = None if size == _UNKNOWN else size
     if given.gpus is None and given.nodes is None:
-        given.nodes = IntPrompt.ask("How many machines?", default=2)
+        while given.nodes is None or given.nodes < 1:
+            given.nodes = IntPrompt.ask("How many machines?", default=2)
     if given.verbs is None:
         given.verbs = Confirm.ask("Do the programs use RDMA (verbs, NCCL, UCX)?", default=given.workload != "tcp-ip")
     if given.gpu_driver is None:

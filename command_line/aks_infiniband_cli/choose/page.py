@@ -56,7 +56,8 @@ def shown(document: Mapping[str, Any]) -> Group:
 
 def _headline(document: Mapping[str, Any]) -> str:
     machines = f" on {document['count']} × {document['vm_size']}" if document["mode"] else ""
-    verdict = "" if document["worth_its_price"] else ": InfiniBand is not worth its price"
+    against = "InfiniBand is not worth its price" if document["vm_size"] else "the machines have no InfiniBand"
+    verdict = "" if document["worth_its_price"] else f": {against}"
     return f"{document['transport']}{machines}{verdict}"
 
 

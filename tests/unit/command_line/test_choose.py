@@ -148,6 +148,18 @@ def test_where_it_is_not_worth_its_price_no_file_is_written_unless_asked_for(
     assert [path.name for path in tmp_path.iterdir()] == ["Pulumi.infiniband.yaml"]
 
 
+@pytest.mark.parametrize(
+    "flags", ["--cluster existing --fabric roce", "--cluster existing --fabric ethernet", "--size Standard_D4s_v5"]
+)
+def test_where_there_is_no_infiniband_nothing_is_said_of_its_price(
+    flags: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["init", "--workload", "training", "--folder", str(tmp_path), *flags.split()]) == 1
+    said = capsys.readouterr().out
+    assert said.splitlines()[0].endswith(": the machines have no InfiniBand")
+    assert "--with-infiniband" not in said, "it would change nothing"
+
+
 def test_without_a_terminal_the_workload_must_be_a_flag(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["init"]) == 2
     assert "--workload" in capsys.readouterr().err
@@ -157,10 +169,13 @@ def test_on_a_terminal_it_asks_for_what_no_flag_says(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     asked: list[str] = []
-    said: dict[str, Any] = {"What will run?": "mpi", "How many machines?": 3, "Region": "westeurope"}
+    said: dict[str, Any] = {"What will run?": "mpi", "Region": "westeurope"}
+    machines = iter([-3, 3])
 
     def ask(prompt: str, **more: Any) -> Any:
         asked.append(prompt)
+        if prompt == "How many machines?":
+            return next(machines)
         return said.get(prompt, more.get("default"))
 
     monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
@@ -169,6 +184,7 @@ def test_on_a_terminal_it_asks_for_what_no_flag_says(
     assert main(["init", "--size", HBV4, "--folder", str(tmp_path)]) == 0
     assert asked == [
         "What will run?",
+        "How many machines?",
         "How many machines?",
         "Do the programs use RDMA (verbs, NCCL, UCX)?",
         "Who installs the GPUs' driver?",
