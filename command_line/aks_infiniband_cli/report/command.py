@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from aks_infiniband_cli.console import FINE, FOUND, Answer, Command, at_work
+from aks_infiniband_cli.console import FINE, FOUND, Answer, Command, CommandError, at_work
 from aks_infiniband_cli.kubeconfig import declare_namespace, kubeconfig_of
 
 
@@ -57,11 +57,15 @@ def timeline(given: argparse.Namespace) -> Answer:
     from aks_infiniband_cli.report import timeline, timeline_page  # noqa: PLC0415
 
     with at_work("Drawing"):
-        state = _json(given.state)
-        if given.result is not None:
-            spans = timeline.from_result(_json(given.result), state)
-        else:
-            spans = timeline.from_engine(given.events.read_text(encoding="utf-8").splitlines(), state)
+        try:
+            state = _json(given.state)
+            if given.result is not None:
+                spans = timeline.from_result(_json(given.result), state)
+            else:
+                spans = timeline.from_engine(given.events.read_text(encoding="utf-8").splitlines(), state)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            read = f"{given.result or given.events} and {given.state}"
+            raise CommandError(f"no update in {read} ({error!r}): --help says what these are") from error
         page, png = timeline_page.html(spans, "What the update did when")
         given.out.mkdir(parents=True, exist_ok=True)
         files = [given.out / "timeline.html", given.out / "timeline.png"]

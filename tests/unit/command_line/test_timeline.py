@@ -150,6 +150,18 @@ def test_the_command_makes_a_page_of_one_file_and_a_picture(tmp_path: Path, caps
     assert "AgentPool rdma-ndh100" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("text", ["[1]", "# a page", '{"resources": [{}]}'])
+@pytest.mark.parametrize("flag", ["--events", "--result"])
+def test_files_that_are_something_else_are_wrong_use_and_named(
+    flag: str, text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text(text)
+    (tmp_path / "state.json").write_text("{}" if text.startswith("{") else text)
+    files = [flag, str(tmp_path / "file"), "--state", str(tmp_path / "state.json")]
+    assert main(["timeline", *files, "--out", str(tmp_path)]) == 2
+    assert capsys.readouterr().err.startswith("aks-infiniband timeline: no ")
+
+
 def test_an_update_that_changed_nothing_has_no_timeline(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "up.jsonl").write_text("")
     (tmp_path / "state.json").write_text(json.dumps(state()))
