@@ -203,6 +203,20 @@ def test_the_decision_of_a_stack_file_is_explained_for_each_pool(capsys: pytest.
     assert all(pool["reasons"] for pool in pools.values())
 
 
+def test_a_stack_file_for_an_existing_cluster_is_explained_where_nothing_reaches_the_cluster(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for context in ({}, {"context": "lab"}):
+        document = yaml.safe_load((ROOT / "Pulumi.existing.yaml").read_text())
+        document["config"]["aks-infiniband:existingCluster"] |= context
+        (tmp_path / "Pulumi.lab.yaml").write_text(yaml.safe_dump(document))
+        (tmp_path / "values").symlink_to(ROOT / "values")
+        assert main(["init", "--explain", str(tmp_path / "Pulumi.lab.yaml")]) == 0
+        (tmp_path / "values").unlink()
+        assert "RDMA shared on 2 × Standard_ND96isr_H100_v5" in capsys.readouterr().out
+
+
 def test_files_that_a_stack_file_names_are_relative_to_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
