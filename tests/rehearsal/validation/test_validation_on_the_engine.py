@@ -162,7 +162,8 @@ def test_a_login_that_expires_during_the_update_is_named_and_after_another_the_n
     log = validated.log_of_updates("expiring")
     with ThreadPoolExecutor() as aside:
         update = aside.submit(with_login.run, "up", "expiring")
-        eventually(lambda: update.done() or (log.exists() and "[await-nodes]" in log.read_text(errors="replace")))
+        # What the provider says as soon as it watches the Job and its pods.
+        eventually(lambda: update.done() or (log.exists() and " to succeed (" in log.read_text(errors="replace")))
         login.expire()
         validated.client.patch(Node, cordoned, {"spec": {"unschedulable": None}})
         expired = update.result()
