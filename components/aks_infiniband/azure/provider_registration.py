@@ -8,6 +8,7 @@ neither a template nor azure-native makes (Azure/bicep issue 3267, pulumi-azure-
 import asyncio
 import base64
 import json
+from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
 import httpx2
@@ -23,6 +24,8 @@ _SHOWN_CHARACTERS: Final = 1000
 """Of an answer: Azure's own are shorter, but a proxy on the way may answer with a page."""
 _PAUSES: Final = (0.0, 5.0, 20.0)
 """Seconds before each try. What may pass is tried again: throttling, Azure's own errors, the network."""
+_THREADS: Final = 1024
+"""More than registrations ever wait at once. Threads are made as they are needed."""
 
 
 def provider_registration(name: str, parent: pulumi.Resource) -> pulumi.ResourceHook:
@@ -36,6 +39,9 @@ def provider_registration(name: str, parent: pulumi.Resource) -> pulumi.Resource
     """
 
     async def register(args: pulumi.ResourceHookArgs) -> None:
+        # Pulumi asks the engine through its loop's threads, as many as `up` has --parallel, and every resource that is
+        # being made holds one: pools that wait for this hook could hold them all (pulumi 3.272, runtime/resource.py).
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(_THREADS))
         options = pulumi.InvokeOptions(parent=parent)
         subscription = authorization.get_client_config(opts=options).subscription_id
         token = authorization.get_client_token(opts=options).token

@@ -1,9 +1,12 @@
 """Before an InfiniBand pool is made AKS's resource provider is registered again, so that AKS knows its features."""
 
+import asyncio
 import base64
 import json
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from http.server import ThreadingHTTPServer
+from threading import Event
 from typing import Any
 
 import pulumi
@@ -65,6 +68,26 @@ def test_the_provider_is_registered_with_the_login_of_azure_native(register: Reg
         "features"
     ]
     assert warned == []
+
+
+def test_pools_that_hold_every_thread_of_pulumi_do_not_keep_it_from_asking(deploy: Deploy) -> None:
+    asked: list[bool] = []
+
+    async def before_create() -> None:
+        hook = provider_registration("registration", pulumi.ComponentResource("t:t:T", "t"))
+        loop, made = asyncio.get_running_loop(), Event()
+        loop.set_default_executor(ThreadPoolExecutor(1))
+        pool = loop.run_in_executor(None, made.wait, 60)
+        done = hook(pulumi.ResourceHookArgs(urn="urn", id="", name="rdma-ndh100", type=POOL))
+        assert done is not None
+        await done
+        asked.append(not pool.done())
+        made.set()
+        await pool
+
+    answers = {"getClientConfig": {"subscriptionId": ID}, "getClientToken": {"token": "opaque"}}
+    deploy(lambda: pulumi.Output.from_input(before_create()), answers=answers)
+    assert asked == [True], "it waited for the pool, which waits for it"
 
 
 def test_a_login_that_may_not_register_is_warned_with_the_command_for_somebody_who_may(register: Register) -> None:
