@@ -11,7 +11,9 @@ from benchmark.scale.report import DOCUMENT, machine_row, pool_rows, rendered
 
 parser = argparse.ArgumentParser(prog="benchmark.scale", description=__doc__)
 parser.add_argument("--pools", type=int, nargs="*", default=[1, 10, 50], help="none: leave that table as it is")
-parser.add_argument("--machines", type=int, nargs="*", default=[10, 100, 300], help="none: leave that table as it is")
+parser.add_argument(
+    "--machines", type=int, nargs="*", default=[10, 100, 300, 1000], help="none: leave that table as it is"
+)
 
 
 def program_costs(pools: list[int]) -> list[program.Cost]:

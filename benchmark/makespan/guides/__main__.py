@@ -2,10 +2,10 @@
 
 The order is that of Azure/aks-rdma-infiniband at 700dabb (2026-07-16), `tests/setup-infra/deploy-aks.sh`: resource
 group and cluster, kube-prometheus, the feature's loop and the pool (`add_nodepool`), the Network Operator, its policy
-and the wait for OFED, the GPU Operator and the wait for its validators; then `tests/scenarios/test.sh`. What a step
-does is what our program does for the same stack file, so that the order alone differs. Left out, in the guides'
-favour: the time between two commands, Prometheus' own start, the loops' pauses of 5 and 10 s, and by how much their
-tests' image (`tests/containers/nccl-tests`, on CUDA's devel image) is larger than ours.
+and the wait for OFED, the GPU Operator and the wait for its validators; then `tests/scenarios/test.sh POLICY all` in
+their own image. What a step does is otherwise what our program does for the same stack file. Left out, in the guides'
+favour: the time between two commands, Prometheus' own start, the loops' pauses of 5 and 10 s, a second policy for the
+device plugins before the tests, and `test.sh POLICY mpijob`, which pulls another image, built on CUDA's devel image.
 """
 
 import dataclasses
@@ -20,6 +20,8 @@ SUBSCRIPTION = "/subscriptions/11111111-2222-4333-8444-555555555555/resourceGrou
 SUBNET = f"{SUBSCRIPTION}/Microsoft.Network/virtualNetworks/hub/subnets/nodes"
 IDENTITY = f"{SUBSCRIPTION}/Microsoft.ManagedIdentity/userAssignedIdentities/aks"
 """`az aks create` makes neither a network nor an identity that takes time of its own; these are there already."""
+TESTS_IMAGE = "ghcr.io/azure/aks-rdma-infiniband/ibtools:latest"
+"""Of all tests but `mpijob`, with GPUs and without (`tests/scenarios/k8s/values.yaml`)."""
 MONITORING = ("prometheus/prometheus", "prometheus-operator/prometheus-operator", "grafana/grafana")
 """Images of kube-prometheus-stack, whose chart Helm waits for."""
 # Plain data, as Kubernetes takes it: the SDK's types of nested mappings are more than a type checker can bear.
@@ -94,6 +96,8 @@ for name, ipoib in stack.ipoib_networks(kubeconfig).items():
     done.append(rdma.IpoibNetwork(name, args=ipoib, opts=then(provider=provider)))
 done.append(rdma.WorkloadSettings("workload", args=stack.workload_settings(), opts=then(provider=provider)))
 for tested in stack.pools:
-    test = rdma.Validation(tested.name, args=stack.validation_of(tested, kubeconfig), opts=then(provider=provider))
+    ours = stack.validation_of(tested, kubeconfig)
+    theirs = dataclasses.replace(ours, options=dataclasses.replace(ours.options, image=TESTS_IMAGE))
+    test = rdma.Validation(tested.name, args=theirs, opts=then(provider=provider))
     done.append(test)
     pulumi.export(f"verdict-{tested.name}", test.report["verdict"])
