@@ -26,8 +26,8 @@ class Case:
     """Whether it is done in the guides' order, and not by our program."""
     inbox: bool = False
     """Whether the kernel's own InfiniBand driver takes OFED's place."""
-    dma_buf: bool = False
-    """Whether HCAs reach GPUs by DMA-BUF beside OFED."""
+    peermem: bool = False
+    """Whether HCAs reach GPUs by nvidia-peermem, as in the guides, and not by DMA-BUF as the stack files have it."""
 
 
 def project(case: Case, folder: Path) -> Path:
@@ -39,9 +39,9 @@ def project(case: Case, folder: Path) -> Path:
     stack = yaml.safe_load((PROJECT / f"Pulumi.{case.stack}.yaml").read_text())
     if case.inbox:
         stack["config"].setdefault("aks-infiniband:networkOperator", {})["driver"] = "inbox"
-    if case.dma_buf:
+    if case.guides or case.peermem:
         for pool in stack["config"]["aks-infiniband:pools"]:
-            pool["gpuDirect"] = "auto"
+            pool.pop("gpuDirect", None)  # nvidia-peermem is the default
     shutil.copytree(PROJECT / "values", folder / "values")
     (folder / f"Pulumi.{case.stack}.yaml").write_text(yaml.safe_dump(stack))
     return folder
@@ -54,5 +54,5 @@ def cases() -> Iterator[Case]:
             yield Case(stack=stack, first=first)
             yield Case(stack=stack, first=first, guides=True)
             if stack == "dev":
-                yield Case(stack=stack, first=first, dma_buf=True)
+                yield Case(stack=stack, first=first, peermem=True)
                 yield Case(stack=stack, first=first, inbox=True)

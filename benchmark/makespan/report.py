@@ -43,11 +43,11 @@ def least() -> Iterator[Row]:
 
 def _pairs() -> Iterator[tuple[Case, Case]]:
     ours = (case for case in cases() if not case.guides)
-    return ((case, replace(case, guides=True, inbox=False, dma_buf=False)) for case in ours)
+    return ((case, replace(case, guides=True, inbox=False, peermem=False)) for case in ours)
 
 
 def _name(case: Case) -> str:
-    variant = f"{', DMA-BUF' if case.dma_buf else ''}{', inbox' if case.inbox else ''}"
+    variant = f"{', nvidia-peermem' if case.peermem else ''}{', inbox' if case.inbox else ''}"
     return f"{case.stack}{variant} | {'first' if case.first else 'later'}"
 
 

@@ -1,11 +1,16 @@
-"""The example of components on a cluster that somebody else made. The tests follow one another."""
+"""The example of components on a cluster that somebody else made. The tests follow one another.
 
+Its GPU driver has NVIDIA's closed kernel modules: HCAs reach GPUs by nvidia-peermem, which is the default beside OFED.
+"""
+
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from lightkube.resources.core_v1 import ConfigMap, Namespace
+from lightkube.resources.core_v1 import ConfigMap, Namespace, Pod
 
+from rehearsal.faults.machine_faults import FILE
 from tests.rehearsal.engine_runs import Outcome
 from tests.rehearsal.samples import completed_sample
 from tests.rehearsal.stacks.conftest import AKSS_NAMES, Stack
@@ -20,6 +25,7 @@ def offered(node: dict[str, Any], resource: str) -> str:
 
 @pytest.fixture(scope="module")
 def brought_up(example: Stack) -> Outcome:
+    (example.rehearsal.run.root / FILE).write_text(json.dumps([{"fault": "closed-kernel-modules"}]))
     outcome = example.up()
     assert outcome.succeeded, outcome.said
     return outcome
@@ -30,6 +36,17 @@ def test_the_clusters_own_machines_offer_gpus_and_rdma_and_pass_validation(examp
     assert [(node["rdma/shared_ib"], node["nvidia.com/gpu"]) for node in offered] == [("63", "8")] * 2
     assert example.outputs()["validation-h100"]["verdict"] == "pass"
     assert example.rdma_devices() == AKSS_NAMES
+
+
+@pytest.mark.field_report("B3")
+def test_nvidia_peermem_is_loaded_with_the_gpu_driver_and_nccls_log_proves_it(
+    example: Stack, brought_up: Outcome
+) -> None:
+    drivers = example.cluster().list(Pod, namespace="gpu-operator", labels={"app": "nvidia-driver-daemonset"})
+    names = [[container["name"] for container in pod.to_dict()["spec"]["containers"]] for pod in drivers]
+    assert names == [["nvidia-driver-ctr", "nvidia-peermem-ctr"]] * 2
+    (transport,) = [check for check in example.report("h100")["checks"] if check["check"] == "collective-transport"]
+    assert (transport["verdict"], transport["measured"]) == ("pass", "InfiniBand with GPUDirect RDMA (nvidia-peermem)")
 
 
 def test_no_resource_is_azures(example: Stack, brought_up: Outcome) -> None:

@@ -35,6 +35,7 @@ kubectl config --kubeconfig doctor.yaml set-credentials doctor --token "$token"
 kubectl config --kubeconfig doctor.yaml set-context --current --user doctor
 """
 """A kubeconfig of an account that has the role of a page and no other."""
+POOL = {"name": "ndh100", "vmSize": "Standard_ND96isr_H100_v5", "count": 2, "gpuDirect": "auto"}
 BUILT_IN_NAMESPACES = {"default", "kube-node-lease", "kube-public", "kube-system"}
 
 
@@ -61,7 +62,7 @@ def planned(stack: Stack, brought_up: str) -> Outcome:
     unchanged = stack.file.read_text()
     tainted = {"name": "hb", "vmSize": "Standard_HB120rs_v3", "count": 2, "taints": ["sku=hpc:NoSchedule"]}
     stack.settings(
-        pools=[{"name": "ndh100", "vmSize": "Standard_ND96isr_H200_v5", "count": 2}, tainted],
+        pools=[{**POOL, "vmSize": "Standard_ND96isr_H200_v5"}, tainted],
         validation={"mode": "off"},
         readiness={"timeoutSeconds": 600},
         cluster={"kubernetesVersion": "1.35", "supportPlan": "AKSLongTermSupport", "systemPool": {"count": 5}},
@@ -213,7 +214,7 @@ def test_the_commands_of_the_workloads_page_run_the_sample_and_a_job_on_the_pool
 
 
 def test_one_machine_more_joins_in_place_and_the_pool_is_validated_again(stack: Stack, brought_up: str) -> None:
-    stack.settings(pools=[{"name": "ndh100", "vmSize": "Standard_ND96isr_H100_v5", "count": 3}])
+    stack.settings(pools=[{**POOL, "count": 3}])
     grown = stack.up()
     assert grown.succeeded, grown.said
     assert [how for what, how in grown.changed.items() if what.startswith("AgentPool")] == ["update"]

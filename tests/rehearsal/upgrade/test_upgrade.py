@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE
-from lightkube.resources.core_v1 import Namespace, Node
+from lightkube.resources.core_v1 import Namespace, Node, Pod
 
 from rehearsal.control_plane import RunFolder
 from rehearsal.session import Rehearsal
@@ -17,6 +17,7 @@ from tests.recordings.recording import label
 from tests.rehearsal.engine_runs import Outcome
 from tests.rehearsal.stacks.conftest import Stack, copy_of_project
 from tests.rehearsal.upgrade.deployment import SPEED, STACK, put_back, put_state_back
+from tests.rehearsal.waiting import eventually
 
 MADE_ANEW = ("kubernetes:batch/v1:Job::", "pulumi:index:Stash::")
 """A validation is a new Job whenever something has changed on which it depends, and proves its report anew."""
@@ -36,7 +37,8 @@ def deployed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
 
 @pytest.fixture(scope="module")
 def before(deployed: Stack) -> tuple[set[str], dict[str, str]]:
-    """The machines' names, and each namespace's UID, before the update."""
+    """The machines' names, and each namespace's UID, before the update; nvidia-peermem is kept loaded."""
+    assert gpu_drivers(deployed) == [["nvidia-driver-ctr", "nvidia-peermem-ctr"]] * 2
     return machines(deployed), namespaces(deployed)
 
 
@@ -56,6 +58,12 @@ def machines(stack: Stack) -> set[str]:
 def namespaces(stack: Stack) -> dict[str, str]:
     found = [space.metadata for space in stack.cluster().list(Namespace) if space.metadata]
     return {str(metadata.name): str(metadata.uid) for metadata in found}
+
+
+def gpu_drivers(stack: Stack) -> list[list[str]]:
+    """The containers of each node's GPU driver."""
+    pods = stack.cluster().list(Pod, namespace="gpu-operator", labels={"app": "nvidia-driver-daemonset"})
+    return [[container["name"] for container in pod.to_dict()["spec"]["containers"]] for pod in pods]
 
 
 def lost(outcome: Outcome) -> set[str]:
@@ -90,6 +98,12 @@ def test_the_machines_and_namespaces_are_those_of_before(
 
 def test_the_pool_is_validated_after_the_update(deployed: Stack, updated: Outcome) -> None:
     assert deployed.verdicts() == {"ndh100": "pass"}
+
+
+def test_every_gpu_driver_goes_over_to_dma_buf_as_the_stack_file_now_says(deployed: Stack, updated: Outcome) -> None:
+    eventually(lambda: gpu_drivers(deployed) == [["nvidia-driver-ctr"]] * 2, seconds=300)
+    (transport,) = [check for check in deployed.report("ndh100")["checks"] if check["check"] == "collective-transport"]
+    assert transport["measured"] == "InfiniBand with GPUDirect RDMA (DMA-BUF)"
 
 
 def test_a_second_update_changes_nothing(deployed: Stack, updated: Outcome) -> None:

@@ -13,10 +13,15 @@ Checked = Callable[..., tuple[int, dict[str, Any]]]
 
 
 def stack(folder: Path, **changes: Any) -> list[str]:
-    """The flags of a stack file like `dev`, with changes of its cluster or of its pool."""
+    """The flags of a stack file like `dev`, with changes of its cluster or of its pool.
+
+    gpuDirect is left out: sizes whose GPUs the program does not manage may not have it.
+    """
     document = yaml.safe_load((ROOT / "Pulumi.dev.yaml").read_text())
     document["config"]["aks-infiniband:cluster"] |= changes.get("cluster", {})
-    document["config"]["aks-infiniband:pools"][0] |= changes.get("pool", {})
+    pool = document["config"]["aks-infiniband:pools"][0]
+    del pool["gpuDirect"]
+    pool |= changes.get("pool", {})
     document["config"] |= {key: value for key, value in changes.items() if ":" in key}
     (folder / "Pulumi.other.yaml").write_text(yaml.safe_dump(document))
     if not (folder / "values").exists():

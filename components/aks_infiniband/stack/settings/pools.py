@@ -54,8 +54,8 @@ class PoolSettings(Section):
     GPU software is not installed yet. A change replaces the pool."""
     gpu_direct: Literal[GpuDirect, "auto"] | None = None
     """How HCAs reach GPUs' memory (GPUDirect RDMA): dmabuf, with which the GPU driver does not wait for OFED;
-    nvidia-peermem; or auto, which is dmabuf but for V100. Default: nvidia-peermem with doca-ofed, dmabuf with inbox. A
-    change restarts the GPU driver, node by node."""
+    nvidia-peermem; or auto, which is dmabuf but for V100 and what new clusters should have. Default: nvidia-peermem
+    with doca-ofed, dmabuf with inbox. A change restarts the GPU driver, node by node."""
     ipoib_devices: tuple[Annotated[str, rules.interface_name], ...] = ()
     """Parent interfaces of the IPoIB networks, one a rail. Default: the catalogue's first for the size."""
     nccl_topology: Text | None = None
