@@ -126,6 +126,21 @@ def longest_chain(spans: Sequence[Span]) -> list[Link]:
     return links[::-1]
 
 
+def waited_for(spans: Sequence[Span]) -> list[tuple[Span, list[Span]]]:
+    """Each operation, and those that it waited for itself, the last to end first.
+
+    What one of these waited for in its turn is not named again.
+    """
+    by_urn = {span.urn: span for span in spans}
+    found = []
+    for span in spans:
+        own = [by_urn[urn] for urn in span.waits_for if urn in by_urn]
+        theirs = frozenset[str]().union(*(other.waits_for for other in own))
+        direct = [other for other in own if other.urn not in theirs]
+        found.append((span, sorted(direct, key=lambda other: (-other.end, other.urn))))
+    return found
+
+
 def table(spans: Sequence[Span], longest: int = 5) -> str:
     """The longest links of the chain, the total, and what the sum one after the other would have been."""
     links = sorted(longest_chain(spans), key=lambda link: -link.seconds)[:longest]

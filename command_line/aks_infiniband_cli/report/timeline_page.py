@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from aks_infiniband_cli.report import plots
-from aks_infiniband_cli.report.timeline import Link, Span, clock, longest_chain
+from aks_infiniband_cli.report.timeline import Link, Span, clock, longest_chain, waited_for
 
 _OPERATION, _CHAIN, _WAITED = "#9db7cf", "#d9480f", "#444444"
 
@@ -52,6 +52,7 @@ def html(spans: Sequence[Span], title: str) -> tuple[str, bytes]:
         title=title,
         drawing=drawing,
         chain=chain,
+        waited_for=waited_for(spans),
         total=max(span.end for span in spans),
         sequence=sum(span.seconds for span in spans),
     )

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from aks_infiniband_cli.main import main
 from aks_infiniband_cli.report.timeline import from_engine, from_result, longest_chain, table
+from aks_infiniband_cli.report.timeline_page import html
 
 PREFIX = "urn:pulumi:dev::aks-infiniband::"
 PROVIDER, CLUSTER, POOL, RELEASE, JOB, COMPONENT = (
@@ -148,6 +149,17 @@ def test_the_command_makes_a_page_of_one_file_and_a_picture(tmp_path: Path, caps
     assert "before Job rdma-ndh100-validate" in page
     assert (tmp_path / "out" / "timeline.png").read_bytes().startswith(b"\x89PNG")
     assert "AgentPool rdma-ndh100" in capsys.readouterr().out
+
+
+def test_the_page_says_what_every_resource_waited_for_the_last_to_end_first() -> None:
+    page, _ = html(from_result(result(), state()), "up")
+    said = page.partition("What waited for what")[2]
+    rows = [re.findall(r"<td[^>]*>([^<]*)</td>", row) for row in re.findall(r"<tr>(<td.*?)</tr>", said, re.DOTALL)]
+    waited = {name: waits for *_, name, waits in rows}
+    assert waited["azure-native default"] == "–"
+    assert waited["ManagedCluster rdma"] == "azure-native default"
+    assert waited["AgentPool rdma-ndh100"] == "ManagedCluster rdma", "and not also for what that one waited for"
+    assert waited["Job rdma-ndh100-validate"] == "AgentPool rdma-ndh100, Release rdma-network-operator"
 
 
 @pytest.mark.parametrize("text", ["[1]", "# a page", '{"resources": [{}]}'])
