@@ -29,7 +29,7 @@ from rehearsal.faults import machine_faults
 from rehearsal.faults.file import read_file
 from rehearsal.run.folder import write_atomically
 from rehearsal.run.sizes import describe_sizes
-from rehearsal.stack import existing_nodes, pending, stack_file
+from rehearsal.stack import existing_nodes, others_prometheus, pending, stack_file
 from rehearsal.stack.pending_releases import forget_pending_releases
 from rehearsal.tools.paths import BIN, PLUGINS, PROJECT
 
@@ -62,7 +62,8 @@ class Rehearsal:
         """The engine on this rehearsal's backend, its stack file written anew from the user's.
 
         What the file says of the world outside the stack is set up too: machine sizes, the nodes of an existing
-        cluster. Raises StackFileError for a stack or charts that are not there, EngineError where the engine fails.
+        cluster, the definitions of a Prometheus. Raises StackFileError for a stack or charts that are not there,
+        EngineError where the engine fails.
         """
         document = stack_file.read(self.project, self.stack)
         charts = stack_file.find_charts(self.charts)
@@ -105,8 +106,11 @@ class Rehearsal:
         describe_sizes(self.run.root, stack_file.section(config, "sizes") or {})
         if self.faults is not None:
             write_atomically(self.run.root / machine_faults.FILE, json.dumps(read_file(self.faults)))
-        if f"{stack_file.NAMESPACE}:existingCluster" in config:
+        existing = f"{stack_file.NAMESPACE}:existingCluster" in config
+        if existing:
             existing_nodes.register(self.run.root, self.run.kubeconfig, config)
+        if existing or pending.has_cluster(self.run.azure / "state.json"):
+            others_prometheus.register(self.run.kubeconfig, config)
 
     def check_files(self) -> None:
         """Before anything starts or ends: a mistake in a file must not cost a start, or a cluster that was kept.

@@ -120,6 +120,10 @@ class Snapshot(_Placed):
     os_sku: str
 
 
+class MonitorWorkspace(_Placed):
+    """An Azure Monitor workspace."""
+
+
 class Fault(_Data):
     """A request that Azure refuses, or accepts and does not carry out, although nothing is wrong with it.
 
@@ -166,6 +170,7 @@ class Subscription(_Data):
     existing_identities: dict[str, ExistingIdentity] = {}
     capacity_reservation_groups: dict[str, CapacityReservationGroup] = {}
     snapshots: dict[str, Snapshot] = {}
+    monitor_workspaces: dict[str, MonitorWorkspace] = {}
     faults: tuple[Fault, ...] = ()
 
     @model_validator(mode="after")
@@ -177,6 +182,7 @@ class Subscription(_Data):
             *self.existing_identities.items(),
             *self.capacity_reservation_groups.items(),
             *self.snapshots.items(),
+            *self.monitor_workspaces.items(),
         )
         for name, there in placed:
             if there.region not in self.regions:

@@ -57,6 +57,11 @@ def await_azure(azure: Path) -> None:
         time.sleep(_LOOK_EVERY_S)
 
 
+def has_cluster(azure: Path) -> bool:
+    """Whether the simulated subscription holds a cluster."""
+    return any(record["pulumi_type"] == "azure-native:containerservice:ManagedCluster" for record in _held(azure))
+
+
 def _made(deployment: Mapping[str, Any], azure: Path) -> Iterator[dict[str, Any]]:
     noted = {str(resource.get("id")).casefold() for resource in deployment.get("resources") or []}
     unnoted = [record for record in _held(azure) if record["id"].casefold() not in noted]

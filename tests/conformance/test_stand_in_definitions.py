@@ -10,7 +10,13 @@ from tests.conformance.facts import definitions
 from tests.conformance.notation import Fields, below, required, said
 
 REHEARSAL = Path(__file__).parents[2] / "rehearsal"
-FILES = sorted([*REHEARSAL.glob("charts/*/crds/*.yaml"), *REHEARSAL.glob("operators/crds/*.yaml")])
+FILES = sorted(
+    [
+        *REHEARSAL.glob("charts/*/crds/*.yaml"),
+        *REHEARSAL.glob("operators/crds/*.yaml"),
+        *REHEARSAL.glob("stack/definitions/*.yaml"),
+    ]
+)
 OURS = {name: said for file in FILES for name, said in distil(file.read_text())["definitions"].items()}
 
 

@@ -7,11 +7,14 @@ from typing import Final, Literal
 
 from aks_infiniband.azure.feature import ABSENT, FEATURE_NAME, PROVIDER_NAMESPACE, unwanted
 from aks_infiniband.facts.kubernetes import unnamed
+from aks_infiniband.observability.definitions import BRING, KINDS, lacking
+from aks_infiniband.observability.documents import GROUPS, Prometheus
 
 from aks_infiniband_cli.preflight.facts import Network, Offer, Subnet, Subscription, Usage
 from aks_infiniband_cli.preflight.needs import MachinesNeeded, Needs
 
 State = Literal["pass", "fail", "not checked"]
+DEFINITIONS: Final = "definitions of Prometheus"
 REGIONAL: Final = "cores"
 """Azure's name of the quota over all families of a region."""
 
@@ -133,6 +136,29 @@ def kubernetes(needs: Needs, offered: Mapping[str, Sequence[str]]) -> Line:
     others = ", ".join(known for known, plans in offered.items() if plan in plans) or "none"
     found = f"{needs.region} does not offer {version} with {plan}"
     return Line(check="Kubernetes", state="fail", found=found, remedy=f"kubernetesVersion with this plan: {others}")
+
+
+def definitions(needs: Needs) -> list[Line]:
+    """Whether a cluster of the program's own can have what a Prometheus brings: one that is yet to be made cannot."""
+    if needs.prometheus is None:
+        return []
+    if needs.version_there:
+        found = "`pulumi up` asks the cluster for them before it makes anything there"
+        return [Line(check=DEFINITIONS, state="not checked", found=found)]
+    found = f"a cluster that is yet to be made has {lacking(needs.prometheus, KINDS[needs.prometheus])}"
+    remedy = f"set observability when the cluster is there and has them: {BRING[needs.prometheus]}"
+    return [Line(check=DEFINITIONS, state="fail", found=found, remedy=remedy)]
+
+
+def definitions_there(prometheus: Prometheus, absent: Sequence[str], unread: Sequence[str]) -> Line:
+    """Whether somebody else's cluster has what its Prometheus brings. unread: why it could not be asked."""
+    if absent:
+        found, remedy = f"the cluster has {lacking(prometheus, absent)}", BRING[prometheus]
+        return Line(check=DEFINITIONS, state="fail", found=found, remedy=remedy)
+    if unread:
+        return Line(check=DEFINITIONS, state="not checked", found=unread[0])
+    found = f"the cluster has {' and '.join(KINDS[prometheus])} of {GROUPS[prometheus]}"
+    return Line(check=DEFINITIONS, state="pass", found=found)
 
 
 def networks(needs: Needs, found: Sequence[Network]) -> Line:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from aks_infiniband.azure.feature import FEATURE_NAME, PROVIDER_NAMESPACE
+from aks_infiniband.observability import definitions
 from aks_infiniband.stack.settings.mistakes import SettingsError
 from aks_infiniband.stack.stack import Stack
 from azure.core.exceptions import AzureError
@@ -52,10 +53,16 @@ def lines_of(
     needs = needs_of(stack)
     if needs is None:
         found = "the cluster is there already, and the stack makes nothing in Azure"
-        return [*here, Line(check="Azure", state="not checked", found=found)]
+        return [*here, *_in_cluster(stack), Line(check="Azure", state="not checked", found=found)]
     chosen = subscription_of(subscription_id, configuration)
     azure = Azure(login(), endpoint or endpoint_of(configuration), chosen)
     return [*here, *_kubelogin(needs), *_of_azure(needs, azure, chosen)]
+
+
+def _in_cluster(stack: Stack) -> Iterator[Line]:
+    if stack.existing and stack.observability:
+        prometheus = stack.observability.prometheus
+        yield checks.definitions_there(prometheus, *definitions.look(stack.existing.kubeconfig, prometheus))
 
 
 def _kubelogin(needs: Needs) -> Iterator[Line]:
@@ -80,6 +87,8 @@ def _of_azure(needs: Needs, azure: Azure, subscription_id: str) -> Iterator[Line
     except AzureError as error:
         found = f"whether it is there already: {_first_line(error)}; all its machines count as new"
         yield Line(check="cluster", state="not checked", found=found, remedy=_MAY_READ)
+    else:
+        yield from checks.definitions(needs)
     yield from _asked(
         "providers", azure.providers, lambda states: [checks.providers(states, needs.providers, subscription_id)]
     )

@@ -10,6 +10,7 @@ from aks_infiniband.azure.arguments import Machines, OrdinaryPool
 from aks_infiniband.azure.profiles import SYSTEM_POOL
 from aks_infiniband.facts.kubernetes import SupportPlan
 from aks_infiniband.facts.pool import Pool
+from aks_infiniband.observability.documents import Prometheus
 from aks_infiniband.stack.azure_cluster import AzureClusterArgs
 from aks_infiniband.stack.settings.consistency.networks import ORDINARY_SURGE, SYSTEM_SURGE
 from aks_infiniband.stack.stack import Stack
@@ -59,7 +60,8 @@ class Needs:
     feature: whether AKSInfinibandSupport must be registered (True) or must not be (False). network: the range that is
     made; None where subnets, IDs of which are given, are there already. ranges: of pods and services, which no existing
     subnet may overlap. login: whether kubelogin logs in. new_identity: whether the cluster's identity is made. alerts:
-    whether Azure Monitor gets any. version_there: of Kubernetes, where the cluster is there already.
+    whether Azure Monitor gets any. prometheus: whose definitions the cluster must have. version_there: of Kubernetes,
+    where the cluster is there already.
     validation_seconds: how long one may take.
     """
 
@@ -78,6 +80,7 @@ class Needs:
     validation_seconds: float
     version_there: str | None = None
     alerts: bool = False
+    prometheus: Prometheus | None = None
 
     @property
     def providers(self) -> tuple[str, ...]:
@@ -127,6 +130,7 @@ def needs_of(stack: Stack) -> Needs | None:
         new_identity=cluster.identity_id is None,
         validation_seconds=stack.validation.timeout_seconds,
         alerts=stack.cluster.alerts_in is not None,
+        prometheus=stack.observability.prometheus if stack.observability else None,
     )
 
 

@@ -1,7 +1,7 @@
 """Reads what a diagnosis looks at; never writes, never raises, never takes longer than it may."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -56,6 +56,24 @@ def collect(kubeconfig: str, namespaces: Sequence[str], *, limit_seconds: float)
         _read_namespace(namespace, view, reader.read)
     reader.logs(view)
     return view
+
+
+def absent_kinds(
+    kubeconfig: str, api: str, kinds: Mapping[str, str], *, limit_seconds: float
+) -> tuple[list[str], list[str]]:
+    """Of the kinds of an API those that the cluster does not know, and why it could not be asked within the limit.
+
+    kinds: with their plurals.
+    """
+    group, version = api.split("/")
+    unread: list[str] = []
+    known = {kind: create_namespaced_resource(group, version, kind, plural) for kind, plural in kinds.items()}
+    try:
+        client = connect(kubeconfig, request_seconds=limit_seconds)
+        reader = Reader(client=client, deadline=time.monotonic() + limit_seconds, unread=unread)
+    except Exception as error:  # as above
+        return [], [f"the kubeconfig: {type(error).__name__}: {error}"]
+    return [name for name, kind in known.items() if not reader.read(name, [], kind, namespace="default")], unread
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

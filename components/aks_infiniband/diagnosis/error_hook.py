@@ -97,7 +97,9 @@ async def _look(kubeconfig: str | None, wait: Wait) -> View:
 
         return collect(kubeconfig, namespaces, limit_seconds=LIMIT_SECONDS)
 
-    return await _within_limit(look) or View(unread=[f"the cluster: no answer within {LIMIT_SECONDS:g} s"])
+    return await within_limit(look, LIMIT_SECONDS) or View(
+        unread=[f"the cluster: no answer within {LIMIT_SECONDS:g} s"]
+    )
 
 
 async def job_results(kubeconfig: str, namespace: str, run: str, config_map: str) -> tuple[list[Object], Object]:
@@ -116,7 +118,7 @@ async def job_results(kubeconfig: str, namespace: str, run: str, config_map: str
             refused.append(f"{type(error).__name__}: {error}".strip())
             return [], {}
 
-    found = await _within_limit(look) or ([], {})
+    found = await within_limit(look, LIMIT_SECONDS) or ([], {})
     for reason in refused:
         if known := message_in(reason, REFUSALS):
             told = Finding(what=reason, cause=str(known))
@@ -129,7 +131,7 @@ _ONE_AT_A_TIME: Final = threading.Lock()
 answers (seen 2026-11-22); that threads which first read a type at once are the cause is assumed."""
 
 
-async def _within_limit(look: Callable[[], _T]) -> _T | None:
+async def within_limit(look: Callable[[], _T], limit_seconds: float) -> _T | None:
     """What a look finds; None after the limit, which counts the time for which others look."""
     seen: list[_T] = []
 
@@ -139,7 +141,7 @@ async def _within_limit(look: Callable[[], _T]) -> _T | None:
 
     thread = threading.Thread(target=take_turn, name="diagnosis", daemon=True)
     thread.start()
-    deadline = time.monotonic() + LIMIT_SECONDS
+    deadline = time.monotonic() + limit_seconds
     while thread.is_alive() and time.monotonic() < deadline:
         await asyncio.sleep(0.1)
     return seen[0] if seen else None

@@ -7,6 +7,7 @@ from typing import Any
 import pulumi
 import pulumi_kubernetes as kubernetes
 
+from aks_infiniband.observability import definitions
 from aks_infiniband.resources.options import child_options
 from aks_infiniband.stack.azure_cluster import AzureCluster, AzureClusterArgs
 from aks_infiniband.stack.rdma_software import RdmaSoftware, RdmaSoftwareArgs
@@ -47,9 +48,13 @@ class RdmaCluster(pulumi.ComponentResource):
         # All that lives in a cluster that is made goes with it; one that others keep is cleared piece by piece.
         deleted_with = made.cluster.managed_cluster if made else None
         pools_ready = made.pools_ready if made else {}
+        kubeconfig, watched = self.kubeconfig, args.stack.observability
+        if watched is not None:  # looked at first, because everything in the cluster waits for the provider
+            prometheus = watched.prometheus
+            kubeconfig = kubeconfig.apply(lambda text: definitions.required(text, prometheus))
         provider = kubernetes.Provider(
             name,
-            kubeconfig=self.kubeconfig,
+            kubeconfig=kubeconfig,
             # What stays the same while the kubeconfig changes.
             cluster_identifier=identifier,
             enable_server_side_apply=True,

@@ -1,11 +1,13 @@
 """Alerts of Azure Managed Prometheus: groups of rules for a workspace, which is somebody else's, and a cluster.
 
-What a group must be: MicrosoftDocs/azure-monitor-docs 12b4ca1, prometheus-rule-groups.md of 2024-11-09; the words in
-which Azure refuses one that is not are assumed. It answers with what it was given and adds nothing (recorded on
+What a group must be: MicrosoftDocs/azure-monitor-docs 12b4ca1, prometheus-rule-groups.md of 2024-11-09, and API version
+2023-03-01 (Azure/azure-rest-api-specs a78275f, PrometheusRuleGroups/models.tsp, read 2026-11-23); the words in which
+Azure refuses one that is not are assumed. It answers with what it was given and adds nothing (recorded on
 2023-04-21: Azure/azure-cli-extensions 7380c3b, test_alertsmanagement_prometheus_rule_group.yaml).
 """
 
 import re
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from pulumi_azure_native import alertsmanagement
@@ -15,6 +17,7 @@ from rehearsal.azure.cloud import Cloud
 from rehearsal.azure.errors import bad_request, not_found
 from rehearsal.azure.kinds import Kind, Request
 from rehearsal.azure.resources.groups import base_outputs, located
+from rehearsal.azure.subscription import by_id
 
 _CLUSTER: Final = "Microsoft.ContainerService/managedClusters"
 _WORKSPACE: Final = "Microsoft.Monitor/accounts"
@@ -24,19 +27,42 @@ _BRACKETS: Final = {")": "(", "]": "[", "}": "{"}
 
 
 def _refuse(cloud: Cloud, request: Request) -> None:
-    """Every workspace is taken for one that is there; an AKS cluster among the scopes must be."""
     located(cloud, request, PROMETHEUS_RULE_GROUP.arm_type)
     scopes, rules = request.inputs["scopes"], request.inputs["rules"]
     kinds = [next((kind for kind in (_WORKSPACE, *_CLUSTERS) if _is(scope, kind)), None) for scope in scopes]
     if kinds.count(_WORKSPACE) != 1 or None in kinds:
         raise _refused("The scopes must be one Azure Monitor workspace and, if any, clusters", "properties.scopes")
-    for scope in (scope for scope in scopes if _is(scope, _CLUSTER) and cloud.store.get(scope) is None):
-        raise not_found(_CLUSTER, naming.last_part(scope), scope.split("/")[4])
+    for scope in scopes:
+        there = {_CLUSTER: cloud.store.get(scope), _WORKSPACE: by_id(cloud.subscription.monitor_workspaces, scope)}
+        for kind in (kind for kind, found in there.items() if _is(scope, kind) and found is None):
+            raise not_found(kind, naming.last_part(scope), scope.split("/")[4])
     if len(rules) > _MOST_RULES:
         raise _refused(f"A group has at most {_MOST_RULES} rules, and this one {len(rules)}", "properties.rules")
+    if not 60 <= _seconds(request.inputs.get("interval", "PT1M")) <= 900:
+        raise _refused("The interval is not between 1 and 15 minutes", "properties.interval")
     for number, rule in enumerate(rules):
-        if not _closed(rule["expression"]):
-            raise _refused("The expression is not PromQL", f"properties.rules[{number}].expression")
+        for why, key in _mistakes(rule):
+            raise _refused(why, f"properties.rules[{number}].{key}")
+
+
+def _mistakes(rule: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Why a rule is refused, and by which of its properties."""
+    if not _closed(rule["expression"]):
+        yield "The expression is not PromQL", "expression"
+    if ("alert" in rule) == ("record" in rule):
+        yield "A rule either alerts or records", "alert"
+    if not 0 <= rule.get("severity", 0) <= 4:
+        yield "The severity is not between 0 and 4", "severity"
+    for key, value in (("for", rule.get("for")), *(rule.get("resolveConfiguration") or {}).items()):
+        if key in ("for", "timeToResolve") and value is not None and _seconds(value) < 0:
+            yield f"{value} is no duration of ISO 8601", key
+
+
+def _seconds(duration: str) -> int:
+    """Of a duration in ISO 8601, as rules have them; -1 for what is none."""
+    found = re.fullmatch(r"PT(?=\d)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?", duration)
+    hours, minutes, seconds = (int(part or 0) for part in found.groups()) if found else (0, 0, -1)
+    return hours * 3600 + minutes * 60 + seconds
 
 
 def _is(scope: str, kind: str) -> bool:

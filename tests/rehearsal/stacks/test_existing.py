@@ -1,19 +1,26 @@
-"""The stack `existing`: a cluster that somebody else made and keeps. The tests follow one another."""
+"""The stack `existing`: a cluster that somebody else made and keeps, with kube-prometheus in it. The tests follow one
+another.
+"""
 
 import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
-from lightkube.resources.core_v1 import Namespace
+from lightkube.generic_resource import create_namespaced_resource
+from lightkube.resources.core_v1 import ConfigMap, Namespace
 
-from tests.rehearsal.engine_runs import Outcome
+from tests.rehearsal.engine_runs import Outcome, run
 from tests.rehearsal.shell import shell
 
 from .conftest import Stack
 
 STACK = "existing"
+RELEASE: dict[str, Any] = {"release": "monitoring"}
+PodMonitor = create_namespaced_resource("monitoring.coreos.com", "v1", "PodMonitor", "podmonitors")
+PrometheusRule = create_namespaced_resource("monitoring.coreos.com", "v1", "PrometheusRule", "prometheusrules")
 BY_DESIGN = ("definition ", "labels of the operators on node ")
 """What Helm and Node Feature Discovery leave: docs/teardown.md."""
 LEFT_ON_PURPOSE = """
@@ -32,6 +39,12 @@ kubectl annotate node NODE aks-infiniband/cordoned-by-validate=hca-state
 kubectl patch node NODE --subresource status --patch '
   {"status": {"conditions": [{"type": "InfiniBandHealthy", "status": "False"}]}}'
 """
+
+
+@pytest.fixture(scope="module", autouse=True)
+def watched(stack: Stack) -> None:
+    """The stack with metrics and alerts, for the kube-prometheus-stack that the cluster's owner installed."""
+    stack.settings(observability={"prometheus": "kube-prometheus", "labels": RELEASE})
 
 
 def teardown(stack: Stack) -> dict[str, str]:
@@ -53,11 +66,46 @@ def test_a_preview_where_nothing_is_there_yet_finds_nothing_wrong(stack: Stack) 
     assert set(planned.changed.values()) == {"create"}
 
 
+def test_without_the_definitions_of_its_prometheus_up_makes_nothing_and_says_what_brings_them(
+    stack: Stack, tmp_path: Path
+) -> None:
+    engine = stack.rehearsal.engine()
+    names = "podmonitors.monitoring.coreos.com prometheusrules.monitoring.coreos.com"
+    shell(stack.rehearsal, f"kubectl delete customresourcedefinition {names}", folder=tmp_path)
+    refused = run(engine, "up")
+    assert not refused.succeeded
+    assert "no PodMonitor and no PrometheusRule of monitoring.coreos.com/v1" in refused.errors
+    assert "helm install monitoring kube-prometheus-stack" in refused.errors
+    assert [step.name for step in refused.steps if step.changed and step.custom] == []
+
+
 def test_nodes_are_known_by_their_labels_and_no_azure_resource_is_made(stack: Stack, brought_up: Outcome) -> None:
     assert not [step for step in brought_up.steps if "azure-native" in step.type]
     offered = [node["status"]["allocatable"] for node in stack.nodes(**{"example.com__fabric": "ndh100"})]
     assert [(node["rdma/shared_ib"], node["nvidia.com/gpu"]) for node in offered] == [("63", "8")] * 2
     assert stack.verdicts() == {"ndh100": "pass"}
+
+
+def watching(stack: Stack) -> dict[str, list[str]]:
+    """Names of the monitors, rules and dashboards that the cluster's Prometheus and Grafana select."""
+    selected: dict[Any, dict[str, Any]] = {PodMonitor: RELEASE, PrometheusRule: RELEASE}
+    selected[ConfigMap] = {"grafana_dashboard": "1"}
+    return {
+        kind.__name__: sorted(
+            str(found.metadata.name) for found in stack.cluster().list(kind, namespace="*", labels=labels)
+        )
+        for kind, labels in selected.items()
+    }
+
+
+def test_the_clusters_prometheus_selects_monitors_and_alerts_and_its_grafana_the_dashboard(
+    stack: Stack, brought_up: Outcome
+) -> None:
+    assert watching(stack) == {
+        "PodMonitor": ["aks-infiniband-gpus", "aks-infiniband-hcas", "aks-infiniband-light-check"],
+        "PrometheusRule": ["aks-infiniband-alerts"],
+        "ConfigMap": ["aks-infiniband-dashboard"],
+    }
 
 
 def test_a_second_up_changes_nothing(stack: Stack, brought_up: Outcome) -> None:
@@ -82,6 +130,7 @@ def test_destroy_takes_custom_resources_before_their_operator_and_leaves_the_clu
     assert {node["metadata"]["name"] for node in stack.nodes()} == nodes, "they are somebody else's"
     left = {str(namespace.to_dict()["metadata"]["name"]) for namespace in stack.cluster().list(Namespace)}
     assert not left & {"network-operator", "gpu-operator", "aks-infiniband", "aks-infiniband-system"}
+    assert watching(stack) == {"PodMonitor": [], "PrometheusRule": [], "ConfigMap": []}, "their definitions stay"
 
 
 def test_what_was_left_on_purpose_is_named_and_the_commands_leave_nothing(

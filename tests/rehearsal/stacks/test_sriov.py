@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE
+from lightkube.generic_resource import create_namespaced_resource
 from lightkube.resources.core_v1 import Pod
 
 from rehearsal.faults.machine_faults import FILE
 from tests.rehearsal.engine_runs import Outcome
 from tests.rehearsal.samples import completed_sample
-from tests.rehearsal.shell import shell
 from tests.rehearsal.waiting import eventually
 
 from .conftest import Stack
@@ -29,24 +30,7 @@ COMMAND = str(Path(sys.executable).with_name("aks-infiniband"))
 GPU_OPERATOR = "**:Release::rdma-gpu-operator"
 SUBSCRIPTION = "/subscriptions/11111111-2222-4333-8444-555555555555"
 WORKSPACE = f"{SUBSCRIPTION}/resourceGroups/monitoring/providers/Microsoft.Monitor/accounts/prometheus"
-ADD_ON = """
-kubectl create --filename - <<END
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: podmonitors.azmonitoring.coreos.com}
-spec:
-  group: azmonitoring.coreos.com
-  scope: Namespaced
-  names: {kind: PodMonitor, listKind: PodMonitorList, plural: podmonitors, singular: podmonitor}
-  versions:
-    - name: v1
-      served: true
-      storage: true
-      schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
-END
-kubectl wait --for=condition=established crd/podmonitors.azmonitoring.coreos.com --timeout=60s
-"""
-"""What Azure Monitor's add-on for metrics brings. The conformance tests hold our monitors against its fields."""
+PodMonitor = create_namespaced_resource("azmonitoring.coreos.com", "v1", "PodMonitor", "podmonitors")
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -106,9 +90,8 @@ def rule_groups(stack: Stack) -> dict[str, list[str]]:
 
 
 def test_with_azures_prometheus_a_second_up_adds_alerts_and_exporters_and_changes_nothing_else(
-    stack: Stack, brought_up: Outcome, tmp_path: Path
+    stack: Stack, brought_up: Outcome
 ) -> None:
-    shell(stack.rehearsal, ADD_ON, folder=tmp_path)
     stack.settings(observability={"prometheus": "azure", "workspaceId": WORKSPACE})
     again = stack.up()
     assert again.succeeded, again.said
@@ -120,6 +103,9 @@ def test_with_azures_prometheus_a_second_up_adds_alerts_and_exporters_and_change
     scopes = [WORKSPACE, f"{SUBSCRIPTION}/resourcegroups/aks-infiniband-sriov/{cluster}"]  # as AKS writes its own IDs
     names = [f"aks-infiniband-{part}-aks-infiniband-sriov" for part in ("hcas", "gpus", "light-check")]
     assert rule_groups(stack) == dict.fromkeys(names, scopes)
+    found = [dict(monitor) for monitor in stack.cluster().list(PodMonitor, namespace=SYSTEM_NAMESPACE)]
+    monitors = {monitor["metadata"].name for monitor in found}
+    assert monitors == {"aks-infiniband-gpus", "aks-infiniband-hcas", "aks-infiniband-light-check"}
 
 
 def gpu_driver_images(stack: Stack) -> dict[str, str]:
@@ -232,7 +218,8 @@ def test_another_driver_version_stops_on_a_slow_first_node_and_reaches_every_nod
     stops_on_a_slow_first_node(stack, before)
     upgraded = stack.up()
     assert upgraded.succeeded, upgraded.said
-    assert not [what for what in upgraded.changed if what.startswith(("PrometheusRuleGroup", "DaemonSet"))]
+    watching = ("PrometheusRuleGroup", "DaemonSet", "PodMonitor", "ConfigMap rdma-observability")
+    assert not [what for what in upgraded.changed if what.startswith(watching)], "what is unchanged stays as it is"
     after = driver_images(stack)
     assert set(after) == set(before)
     assert all("doca3.5.0-26.07-0.1.0.0-0" in image for image in after.values())

@@ -6,10 +6,10 @@ import pytest
 from aks_infiniband.observability.documents import rules
 
 from rehearsal.azure.wire import Properties
-from tests.unit.azure.asking import Azure, RefusedError, cluster_inputs
+from tests.unit.azure.asking import SUBSCRIPTION, Azure, RefusedError, cluster_inputs
 
 RULES = "alertsmanagement:PrometheusRuleGroup"
-WORKSPACE = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Monitor/accounts/w"
+(WORKSPACE,) = SUBSCRIPTION.monitor_workspaces
 
 
 RULE = {"alert": "LinkDown", "expression": "up == 0", "for": "PT2M", "severity": 0}
@@ -37,6 +37,12 @@ def test_alerts_are_for_a_cluster_that_is_there_and_go_with_its_group(azure: Azu
         ({"scopes": []}, "one Azure Monitor workspace"),
         ({"scopes": [WORKSPACE, f"{WORKSPACE}2"]}, "one Azure Monitor workspace"),
         ({"scopes": [WORKSPACE, WORKSPACE.replace("accounts/w", "pipelineGroups/w")]}, "if any, clusters"),
+        ({"scopes": [f"{WORKSPACE}2"]}, "Microsoft.Monitor/accounts/prometheus2' under resource group 'monitoring'"),
+        ({"interval": "PT30S"}, "between 1 and 15 minutes: properties.interval"),
+        ({"rules": [{**RULE, "for": "2m"}]}, r"2m is no duration of ISO 8601: properties.rules\[0\].for"),
+        ({"rules": [{**RULE, "resolveConfiguration": {"timeToResolve": "10m"}}]}, "10m is no duration"),
+        ({"rules": [{**RULE, "severity": 5}]}, "severity is not between 0 and 4"),
+        ({"rules": [{**RULE, "record": "down"}]}, "either alerts or records"),
         ({"rules": [RULE] * 21}, "at most 20 rules, and this one 21"),
         ({"rules": [RULE, {**RULE, "expression": "increase(a[15m] > 0"}]}, r"rules\[1\].expression"),
         ({"rules": [{**RULE, "expression": 'a{b="c}'}]}, "not PromQL"),
@@ -52,5 +58,5 @@ def test_a_group_that_azure_monitor_cannot_evaluate_is_refused(
 
 def test_the_programs_own_alerts_are_not(azure: Azure, group: Properties) -> None:
     for ours in rules()["groups"]:
-        given = [{"alert": rule["alert"], "expression": rule["expr"]} for rule in ours["rules"]]
+        given = [{**RULE, "alert": rule["alert"], "expression": rule["expr"]} for rule in ours["rules"]]
         assert azure.create(RULES, ours["name"], **wanted(group, ours["name"], rules=given))["rules"] == given

@@ -3,8 +3,11 @@
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
+from aks_infiniband.observability import definitions
 from aks_infiniband_cli.main import main
 from aks_infiniband_cli.preflight import looking
 from azure.core.exceptions import ClientAuthenticationError
@@ -115,6 +118,29 @@ def test_a_cluster_that_is_there_already_needs_nothing_of_azure(
     assert code == 0
     assert lines["Azure"]["state"] == "not checked"
     assert set(arm.asked) == {"/charts/index.yaml"}
+
+
+def test_somebody_elses_cluster_is_asked_for_what_its_prometheus_brings(
+    checked: Checked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / ".kube").mkdir()
+    (tmp_path / ".kube" / "config").write_text(KUBECONFIG)
+    there = yaml.safe_load((ROOT / "Pulumi.existing.yaml").read_text())["config"]
+    there["aks-infiniband:observability"] = {"prometheus": "azure"}
+    (tmp_path / "Pulumi.watched.yaml").write_text(yaml.safe_dump({"config": there}))
+    (tmp_path / "values").symlink_to(ROOT / "values")
+
+    def line(absent: list[str], unread: list[str]) -> Any:
+        monkeypatch.setattr(definitions, "look", lambda *_: (absent, unread))
+        code, lines = checked("-s", "watched", "--folder", str(tmp_path))
+        found = lines["definitions of Prometheus"]
+        assert (code == 1) == (found["state"] == "fail")
+        return found
+
+    assert line([], [])["state"] == "pass"
+    assert line([], ["PodMonitor: forbidden"])["state"] == "not checked"
+    assert "az aks update --enable-azure-monitor-metrics" in line(["PodMonitor"], [])["remedy"]
 
 
 def test_which_subscription_must_be_said(

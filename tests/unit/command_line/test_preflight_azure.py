@@ -29,6 +29,20 @@ def test_the_shortfall_of_a_quota_is_exact_and_comes_with_the_request(checked: C
     assert lines["quota cores"]["found"].startswith("216 vCPUs wanted")  # 2 × 96, and 8 × (2 + 1) of the system pool
 
 
+def test_a_cluster_that_is_yet_to_be_made_has_no_definitions_of_prometheus(
+    checked: Checked, arm: Arm, tmp_path: Path
+) -> None:
+    watched = stack(tmp_path, **{"aks-infiniband:observability": {"prometheus": "kube-prometheus"}})
+    code, lines = checked(*watched)
+    line = lines["definitions of Prometheus"]
+    assert (code, line["state"]) == (1, "fail")
+    assert "no PodMonitor and no PrometheusRule of monitoring.coreos.com/v1" in line["found"]
+    assert "helm install monitoring kube-prometheus-stack" in line["remedy"]
+    arm.cluster = DEPLOYED
+    code, lines = checked(*watched)
+    assert (code, lines["definitions of Prometheus"]["state"]) == (0, "not checked")
+
+
 @pytest.mark.parametrize(
     ("state", "check", "words"),
     [

@@ -150,7 +150,7 @@ def test_looks_at_the_cluster_follow_one_another() -> None:
         return True
 
     async def together() -> list[bool | None]:
-        return await asyncio.gather(*(error_hook._within_limit(look) for _ in range(3)))
+        return await asyncio.gather(*(error_hook.within_limit(look, 20) for _ in range(3)))
 
     assert asyncio.run(together()) == [True] * 3
     assert most == 1

@@ -7,7 +7,7 @@ import yaml
 
 from rehearsal.azure.resource_manager import answer
 from rehearsal.azure.resources import features
-from rehearsal.azure.subscription import DEFAULT_FILE
+from rehearsal.azure.subscription import DEFAULT_FILE, MonitorWorkspace
 from rehearsal.azure.wire import Properties
 from tests.unit.azure.asking import SUBSCRIPTION, Azure, RefusedError, deployment_inputs
 from tests.unit.command_line.arm import CALLER, Arm
@@ -71,6 +71,8 @@ def test_a_rule_group(azure: Azure, group: Properties) -> None:
     recorded = flat(body("arm-rule-group"))
     sent = ("enabled", "description", "scopes", "rules", "interval")
     wanted = {key: recorded[key] for key in sent}
+    there = {scope: MonitorWorkspace(region="southcentralus") for scope in recorded["scopes"]}
+    azure.cloud.subscription = SUBSCRIPTION.model_copy(update={"monitor_workspaces": there})
     made = azure.create("alertsmanagement:PrometheusRuleGroup", "rules", resourceGroupName=group["name"], **wanted)
     assert compared(recorded, made) == {}
     assert {key: made[key] for key in sent} == wanted

@@ -1,0 +1,53 @@
+"""Whether a cluster has what somebody else's Prometheus brings, before anything is made in the cluster."""
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+import pulumi
+
+from aks_infiniband import diagnosis
+from aks_infiniband.observability.documents import GROUPS, Prometheus
+
+KINDS: Final[Mapping[Prometheus, Mapping[str, str]]] = {
+    "kube-prometheus": {"PodMonitor": "podmonitors", "PrometheusRule": "prometheusrules"},
+    "azure": {"PodMonitor": "podmonitors"},
+}
+"""The kinds of which an Observability makes objects, with their plurals."""
+BRING: Final[Mapping[Prometheus, str]] = {
+    "kube-prometheus": "helm install monitoring kube-prometheus-stack --namespace monitoring --create-namespace --repo "
+    "https://prometheus-community.github.io/helm-charts",
+    "azure": "az aks update --enable-azure-monitor-metrics --name CLUSTER --resource-group GROUP",
+}
+"""The command that brings them."""
+_LIMIT_SECONDS: Final = 30.0
+
+
+class DefinitionsError(pulumi.RunError):
+    """A cluster without them; the text names each, and what to do."""
+
+
+def look(kubeconfig: str, prometheus: Prometheus) -> tuple[list[str], list[str]]:
+    """The kinds of which a cluster has no definition, and why it could not be asked."""
+    from aks_infiniband.diagnosis.collect import absent_kinds  # noqa: PLC0415  a client takes long to load
+
+    return absent_kinds(kubeconfig, GROUPS[prometheus], KINDS[prometheus], limit_seconds=_LIMIT_SECONDS)
+
+
+async def required(kubeconfig: str, prometheus: Prometheus) -> str:
+    """The kubeconfig of a cluster that has them, or cannot be asked. Raises DefinitionsError for one that has not.
+
+    Without this the Kubernetes provider looks for them for a minute, when the machines are there.
+    """
+    found = await diagnosis.within_limit(lambda: look(kubeconfig, prometheus), _LIMIT_SECONDS)
+    absent = found[0] if found else []
+    if not absent:
+        return kubeconfig
+    raise DefinitionsError(
+        f"the cluster has {lacking(prometheus, absent)}, which aks-infiniband:observability needs: "
+        f"{BRING[prometheus]}; or leave the setting out until they are there. Then pulumi up, which goes on from here"
+    )
+
+
+def lacking(prometheus: Prometheus, kinds: Iterable[str]) -> str:
+    """What a cluster without these kinds has, in words."""
+    return f"no {' and no '.join(kinds)} of {GROUPS[prometheus]}"

@@ -1,0 +1,49 @@
+"""The definitions of a Prometheus that somebody has installed in a cluster, for a stack with `observability`.
+
+They are there before the program runs, in a cluster that exists or that an earlier command made. A cluster that is
+yet to be made has none, as on Azure.
+"""
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import httpx2
+import yaml
+from lightkube import Client, KubeConfig, codecs
+from lightkube.generic_resource import create_namespaced_resource
+
+from rehearsal.stack.stack_file import section
+
+_FOLDER: Final = Path(__file__).parent / "definitions"
+_LIMIT_SECONDS: Final = 60.0
+_POLL_SECONDS: Final = 0.2
+
+
+def register(kubeconfig: Path, config: Mapping[str, Any]) -> None:
+    """Make the definitions of the Prometheus that a stack file's configuration names, and wait until they are served.
+
+    A name that is no Prometheus has none: the program refuses it, and says why. kubeconfig: the cluster
+    administrator's. Raises TimeoutError where the API server does not serve them in time.
+    """
+    named = (section(config, "observability") or {}).get("prometheus")
+    files = [file for file in _FOLDER.iterdir() if file.stem == named]
+    client = Client(config=KubeConfig.from_file(str(kubeconfig)), trust_env=False, field_manager="others-prometheus")
+    for document in [found for file in files for found in yaml.safe_load_all(file.read_text(encoding="utf-8"))]:
+        client.apply(codecs.from_dict(document))
+        _await(client, document["spec"])
+
+
+def _await(client: Client, spec: Mapping[str, Any]) -> None:
+    names, deadline = spec["names"], time.monotonic() + _LIMIT_SECONDS
+    kind = create_namespaced_resource(spec["group"], spec["versions"][0]["name"], names["kind"], names["plural"])
+    while True:
+        try:
+            list(client.list(kind, namespace="default"))
+        except httpx2.HTTPStatusError as error:
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"{names['plural']}.{spec['group']} is not served: {error}") from error
+            time.sleep(_POLL_SECONDS)
+        else:
+            return
