@@ -12,6 +12,7 @@ from aks_infiniband.facts.pool import Pool
 from aks_infiniband.light_check.documents import (
     NAME,
     PRIORITY,
+    boards,
     cron_job_spec,
     exporter_spec,
     policy_spec,
@@ -23,6 +24,7 @@ from aks_infiniband.light_check.documents import (
 from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE, labels
 from aks_infiniband.resources.options import child_options
 from aks_infiniband.resources.registry import SOURCES, Registry
+from aks_infiniband.validation.reports import board_names
 
 _RBAC: Final = "rbac.authorization.k8s.io"
 
@@ -62,7 +64,9 @@ class LightCheck(pulumi.ComponentResource):
             spec: Any = cron_job_spec(
                 pool, schedule=args.schedule, namespace=args.namespace, given=args.thresholds, registry=args.registry
             )
-            k8s.core.v1.ConfigMap(f"{name}-{pool.name}", metadata=own, opts=filled)
+            for resource, board in zip(board_names(f"{name}-{pool.name}", pool.node_count), boards(pool), strict=True):
+                named: Any = {**own, "name": board}
+                k8s.core.v1.ConfigMap(resource, metadata=named, opts=filled)
             k8s.batch.v1.CronJob(f"{name}-{pool.name}", metadata=own, spec=spec, opts=after)
         exporter: Any = exporter_spec(args.pools, args.registry)
         k8s.apps.v1.Deployment(f"{name}-exporter", metadata=self._own("exporter"), spec=exporter, opts=after)

@@ -26,7 +26,7 @@ from aks_infiniband.validation.job import (
     pod_environment,
     podinfo_volume,
 )
-from aks_infiniband.validation.reports import CONDITION, EVENTS_OF_NODES
+from aks_infiniband.validation.reports import CONDITION, EVENTS_OF_NODES, board_names
 from aks_infiniband.validation.validation_job import METADATA, security_context
 from aks_infiniband.workload.pods import one_pod_a_machine, pod_template_fragment
 
@@ -61,6 +61,11 @@ _REPORTS: Final = "/var/lib/aks-infiniband/reports"
 def report_name(pool: Pool) -> str:
     """Name of the ConfigMap in which a run's pods meet, and which holds what the last checks of a pool have found."""
     return f"{pool.name}-{NAME}"
+
+
+def boards(pool: Pool) -> list[str]:
+    """That ConfigMap, and of a large pool the further ones in which a run's pods meet."""
+    return board_names(report_name(pool), pool.node_count)
 
 
 def pool_labels(pool: Pool) -> dict[str, str]:
@@ -193,9 +198,10 @@ def rules(pools: Sequence[Pool], namespace: str) -> dict[str | None, list[Any]]:
     def rule(resource: str, *verbs: str, **more: Any) -> Any:
         return {"api_groups": [""], "resources": [resource], "verbs": list(verbs), **more}
 
+    own = [board for pool in pools for board in boards(pool)]
     found = {
         None: [rule("nodes", "get", "list"), rule("nodes/status", "patch")],
-        namespace: [rule("configmaps", "get", "patch", resource_names=list(map(report_name, pools)))],
+        namespace: [rule("configmaps", "get", "patch", resource_names=own)],
     }
     found.setdefault(EVENTS_OF_NODES, []).append(rule("events", "create"))
     return found

@@ -13,6 +13,7 @@ from tests.unit.components.rdma_programs import program
 from tests.unit.pulumi_mocks import Deploy
 
 HOURLY = {"schedule": "17 * * * *"}
+POOL = {"name": "ndh100", "vmSize": "Standard_ND96isr_H100_v5", "count": 17}
 RBAC = "kubernetes:rbac.authorization.k8s.io/v1:"
 POLICY = "kubernetes:admissionregistration.k8s.io/v1:ValidatingAdmissionPolicy"
 
@@ -107,3 +108,16 @@ def test_the_check_begins_when_every_pool_is_validated_and_is_left_out_unless_as
     cron_jobs = deploy(program(lightCheck=HOURLY)).all("kubernetes:batch/v1:CronJob")
     assert [made.inputs["metadata"]["name"] for made in cron_jobs] == ["ndh100-light-check"]
     assert {"rdma-ndh100-validate"} <= cron_jobs[0].dependencies
+
+
+def test_a_large_pool_has_a_config_map_for_each_sixteen_pods_and_the_account_may_fill_these_alone(
+    deploy: Deploy,
+) -> None:
+    made = deploy(program(pools=[POOL], lightCheck=HOURLY))
+    names = ["ndh100-light-check", "ndh100-light-check-1"]
+    found = [held for held in made.all("kubernetes:core/v1:ConfigMap") if held.inputs["metadata"]["name"] in names]
+    assert [held.name for held in found] == ["rdma-light-check-ndh100", "rdma-light-check-ndh100-1"]
+    assert [held.request["ignoreChanges"] for held in found] == [["data", "binaryData"]] * 2
+    roles = [role for role in made.all(f"{RBAC}Role") if "light-check" in role.name]
+    allowed = [rule for role in roles for rule in role.inputs["rules"] if rule["resources"] == ["configmaps"]]
+    assert [rule["resourceNames"] for rule in allowed] == [names]

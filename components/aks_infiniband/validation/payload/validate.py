@@ -9,9 +9,10 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timezone
 from functools import partial
+from itertools import chain, repeat
 
 from . import measuring
 from .api import Api, ApiError, compressed, decompressed, in_cluster_url
@@ -57,19 +58,15 @@ class NotYetError(Exception):
 class Validation:
     """One pod's part in a run."""
 
-    def __init__(self, arguments: argparse.Namespace, environment: Mapping[str, str], *, divided: bool = True) -> None:
-        """Raises KeyError and ValueError for a pod that is not one of such a Job.
-
-        divided: whether the pods of a large pool write into several ConfigMaps (boards.py), which index 0 alone reads.
-        """
+    def __init__(self, arguments: argparse.Namespace, environment: Mapping[str, str]) -> None:
+        """Raises KeyError and ValueError for a pod that is not one of such a Job."""
         self.arguments, self.environment = arguments, environment
         self.me: Me = who_am_i(environment)
         self.expected = read_expectations(arguments.expectations, arguments.common)
         self.api = Api(arguments.api or in_cluster_url(environment), token=arguments.token, ca=arguments.ca)
         api, where = self.api, (arguments.namespace, arguments.report)
-        own = board_of(arguments.report, self.me.rank if divided else 0)
-        leads = divided and self.me.rank == 0
-        self.boards = board_names(arguments.report, self.expected["node_count"]) if leads else [own]
+        own = board_of(arguments.report, self.me.rank)
+        self.boards = [own]
         self.merge = partial(api.merge_config_map_data, arguments.namespace, own)
         self.board = Board(
             self.me.run,
@@ -86,6 +83,16 @@ class Validation:
         """The data of each ConfigMap that this pod looks at."""
         return [self.api.config_map_data(self.arguments.namespace, board) for board in self.boards]
 
+    def read_all(self) -> None:
+        """Look at the ConfigMaps of all pods from now on (boards.py), as the one that leads does."""
+        self.boards = board_names(self.arguments.report, self.expected["node_count"])
+
+    def leave(self, changes: Mapping[str, str | None], stale: Iterable[Iterable[str]]) -> None:
+        """Change keys of the first ConfigMap, and remove the stale ones of each."""
+        for board, keys, others in zip(self.boards, stale, chain([changes], repeat({}))):
+            if found := {**others, **dict.fromkeys(keys)}:
+                self.api.merge_config_map_data(self.arguments.namespace, board, found)
+
     def run(self) -> tuple[int, str]:
         """Do it; returns the exit code and the message."""
         facts = self.facts()
@@ -93,7 +100,10 @@ class Validation:
         self.publish(facts)
         worker = self.worker()
         try:
-            return self.lead(worker, entry) if self.me.rank == 0 else self.follow(worker, entry)
+            if self.me.rank > 0:
+                return self.follow(worker, entry)
+            self.read_all()
+            return self.lead(worker, entry)
         finally:
             worker.stop()
 
@@ -209,11 +219,7 @@ class Validation:
         if values and report["verdict"] == "pass":
             changes[ACCEPTED_KEY] = json.dumps({"finished": now, "values": values})
         changes.update(dict.fromkeys({PLAIN_REPORT_KEY} & boards[0].keys()))
-        stale = [stale_keys(left, self.me.run) if outcome else [] for left in boards]
-        self.merge({**changes, **dict.fromkeys(stale[0])})
-        for board, keys in zip(self.boards[1:], stale[1:]):
-            if keys:
-                self.api.merge_config_map_data(self.arguments.namespace, board, dict.fromkeys(keys))
+        self.leave(changes, [stale_keys(left, self.me.run) if outcome else [] for left in boards])
         return report
 
 

@@ -47,7 +47,7 @@ class LightCheck:
     def __init__(self, arguments: argparse.Namespace, environment: Mapping[str, str]) -> None:
         """Raises KeyError and ValueError for a pod that is not one of such a Job."""
         self.arguments = arguments
-        self.pod = Validation(arguments, environment, divided=False)
+        self.pod = Validation(arguments, environment)
         self.board, self.expected = self.pod.board, self.pod.expected
 
     def run(self) -> tuple[int, str]:
@@ -63,18 +63,25 @@ class LightCheck:
             worker.stop()
 
     def _leads(self) -> bool:
-        """Whether this pod is the first of those that have come, when all are there or the time to come is over."""
+        """Whether this pod is the first of those that have come, when all are there or the time to come is over.
+
+        Whoever is not the first in its own ConfigMap reads no other.
+        """
+        if min(self.board.entries()) < self.pod.me.rank:
+            return False
+        self.pod.read_all()
         give_up = time.monotonic() + self.arguments.timeout_seconds
-        while True:
+        while self.board.planned() is None:
             come = self.board.entries()
-            if self.board.planned() is not None:
+            if min(come) < self.pod.me.rank:
                 return False
             if len(come) >= self.expected["node_count"] or time.monotonic() >= give_up:
-                return min(come) == self.pod.me.rank
+                return True
             time.sleep(self.pod.poll_seconds)
+        return False
 
     def _follow(self, worker: Worker, entry: Entry) -> tuple[int, str]:
-        seconds = self.arguments.timeout_seconds + self.arguments.measure_seconds
+        seconds = 2 * self.arguments.timeout_seconds + self.arguments.measure_seconds  # the first may have come last
         over = follow(self.board, entry, worker.carry, poll_seconds=self.pod.poll_seconds, timeout_seconds=seconds)
         return (EXIT_DONE, "another pod has judged") if over else (EXIT_VERDICT, "the pod that leads has gone")
 
@@ -82,11 +89,10 @@ class LightCheck:
         """Measure, judge, and leave what was found before any pod ends."""
         lead = self.pod.leading(worker, entry, len(self.board.entries()))
         lead.assemble()
-        (data,) = boards = self.pod.read()
+        boards = self.pod.read()
         found = entries_of(boards, self.pod.me.run)
-        state = self._state(json.loads(data.get(KEY) or "{}").get("nodes", {}), found, self._measure(lead, found))
-        stale = dict.fromkeys(stale_keys(data, self.pod.me.run))
-        self.pod.merge({KEY: json.dumps(state), **stale})
+        state = self._state(json.loads(boards[0].get(KEY) or "{}").get("nodes", {}), found, self._measure(lead, found))
+        self.pod.leave({KEY: json.dumps(state)}, [stale_keys(left, self.pod.me.run) for left in boards])
         for node in found:
             self._tell(node, state["nodes"][node])
         lead.end()
