@@ -32,16 +32,21 @@ def kubeconfig_of(given: argparse.Namespace) -> "KubeconfigFile":
     from aks_infiniband.access.kubeconfig import KubeconfigError  # noqa: PLC0415
     from aks_infiniband.access.kubeconfig_file import read_kubeconfig  # noqa: PLC0415
 
-    path = _path(given.kubeconfig)
+    path, named_by = _named(given.kubeconfig)
     if not Path(path).expanduser().is_file():
-        raise CommandError(f"there is no kubeconfig {path}: --kubeconfig says where it is")
+        raise CommandError(f"there is no kubeconfig {Path(path).expanduser().absolute()}; {named_by}")
     try:
         return read_kubeconfig(path, context=given.context)
     except KubeconfigError as error:
-        raise CommandError(str(error)) from error
+        raise CommandError(f"{error}; {named_by}") from error
 
 
-def _path(given: str | None) -> str:
-    """Of several files in KUBECONFIG the first that exists, as far as one file goes."""
-    several = filter(None, os.environ.get("KUBECONFIG", "").split(os.pathsep))
-    return given or next((path for path in several if Path(path).expanduser().is_file()), _DEFAULT)
+def _named(given: str | None) -> tuple[str, str]:
+    """Its path, and what says where it is: of several files in KUBECONFIG the first that exists, as one file goes."""
+    several = [path for path in os.environ.get("KUBECONFIG", "").split(os.pathsep) if path]
+    if given:
+        return given, "--kubeconfig says where it is"
+    if several:
+        found = next((path for path in several if Path(path).expanduser().is_file()), several[0])
+        return found, "KUBECONFIG says where it is, or --kubeconfig"
+    return _DEFAULT, "--kubeconfig says where another is, or KUBECONFIG"

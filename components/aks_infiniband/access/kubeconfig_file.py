@@ -54,8 +54,7 @@ def read_kubeconfig(path: str, *, context: str | None = None, folder: Path | Non
     except RuntimeError as error:
         raise KubeconfigError(f"the kubeconfig {path} cannot be read: there is no such home folder") from error
     except HandwrittenError as error:
-        hint = "existingCluster.kubeconfig says where it is"
-        raise KubeconfigError(f"the kubeconfig {file} {error}; {hint}") from error
+        raise KubeconfigError(f"the kubeconfig {file} {error}") from error
     if not isinstance(given, dict) or not all(isinstance(given.get(key), list) for key in ("clusters", "contexts")):
         raise KubeconfigError(f"{file} is not a kubeconfig: it must be YAML with clusters, contexts and users")
     chosen = context or given.get("current-context")

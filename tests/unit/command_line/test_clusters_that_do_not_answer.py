@@ -69,6 +69,42 @@ def test_where_the_cluster_gives_no_answer_standard_error_says_why(
 def test_a_report_is_not_asked_for_where_there_is_no_such_kubeconfig_or_context(
     said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for flags, why in (("--kubeconfig none", "no kubeconfig none"), ("--kubeconfig kubeconfig --context d", "'d'")):
+    for flags, why in (("--kubeconfig none", "no kubeconfig /"), ("--kubeconfig kubeconfig --context d", "'d'")):
         assert main(f"report {flags} --out page".split()) == 2
         assert why in capsys.readouterr().err, said
+
+
+@pytest.mark.parametrize("content", ["server: [", "a: b", None])
+@pytest.mark.parametrize(
+    ("command", "hint"),
+    [
+        ("validate --kubeconfig kubeconfig", "; --kubeconfig says where it is"),
+        ("report --kubeconfig kubeconfig --out page", "; --kubeconfig says where it is"),
+        ("doctor", "; KUBECONFIG says where it is, or --kubeconfig"),
+    ],
+)
+def test_a_kubeconfig_that_cannot_be_used_is_told_with_what_named_it(
+    command: str,
+    hint: str,
+    content: str | None,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (tmp_path / ".kube").mkdir()
+    (tmp_path / ".kube/config").write_text("that of another cluster")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("KUBECONFIG", "kubeconfig")
+    monkeypatch.chdir(tmp_path)
+    if content is not None:
+        Path("kubeconfig").write_text(content)
+    assert main(command.split()) == 2
+    err = capsys.readouterr().err
+    assert str(tmp_path / "kubeconfig") in err
+    assert err.endswith(f"{hint}\n")
+
+
+def test_a_stack_files_kubeconfig_is_told_by_its_setting(said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("kubeconfig").write_text("server: [")
+    assert main(["teardown", "-s", "there"]) == 2
+    assert capsys.readouterr().err.count("existingCluster.kubeconfig") == 1, said
