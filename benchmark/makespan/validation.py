@@ -27,6 +27,9 @@ _STEP: Final = 2 * 0.5
 """Until all pods have seen a step, and index 0 its results: a look each, as often as small pools look."""
 _LOOK: Final = 3.0
 """A pod looks at its node and asks for its tools' versions, where the image has all tools. Assumed."""
+_UPDATE, _INSTALL = 4.0, 7.0
+"""apt-get's lists, and one installation: what kernel headers took on an AKS node of size Standard_ND96asr_v4
+(surajssd/doca-driver-build, logs, 2025-05-10). That the tools take as long, and that tdnf does, is assumed."""
 _ALL_REDUCE: Final = 10.0
 """One run with the short sweep. Four H200 of one host took 7.5 to 7.9 s for one with more sizes
 (benchmark/results/h200-x4.json); the rest is assumed, for more ranks."""
@@ -49,6 +52,8 @@ class Parts:
     alone: float
     """What is added where every rail has too little beside the others."""
     all_reduce: float
+    installing: float
+    """What is added with the default images: none has the tools, and CUDA's has no Python."""
 
     def whole(self, *, contention: bool) -> float:
         """All of it, with all rails measured once more alone or none."""
@@ -72,6 +77,7 @@ def parts(size: MachineSize) -> Parts:
         side_by_side=timed if hcas > 1 else one_rail,
         alone=hcas * one_rail if hcas > 1 else 0.0,
         all_reduce=runs * _ALL_REDUCE,
+        installing=(_UPDATE + _INSTALL) * (2 if runs else 1),
     )
 
 
@@ -79,13 +85,14 @@ def table() -> str:
     """A row for each of some sizes."""
     lines = [
         "| size | HCAs | waiting | steps | latency | bandwidth, one rail after the other | bandwidth, side by side | "
-        "all-reduce | whole | with every rail alone, too |",
-        "|---|---|---|---|---|---|---|---|---|---|",
+        "all-reduce | whole, tools in the image | with the default image | with every rail alone, too |",
+        "|---|---|---|---|---|---|---|---|---|---|---|",
     ]
     for name in VM_SIZES:
         found, ports = parts(SIZES[name]), SIZES[name].infiniband
         shown = (found.waiting, found.steps, found.latency, found.one_after_the_other, found.side_by_side)
-        whole = (found.whole(contention=False), found.whole(contention=found.alone > 0))
-        cells = [f"{value:.0f} s" for value in (*shown, found.all_reduce, *whole)]
+        whole, alone = (found.whole(contention=contention) for contention in (False, found.alone > 0))
+        ends = (whole, whole + found.installing, alone + found.installing)
+        cells = [f"{value:.0f} s" for value in (*shown, found.all_reduce, *ends)]
         lines.append(f"| {name} | {ports.hca_count} × {ports.rate_gbps:g} Gb/s | {' | '.join(cells)} |")
     return "\n".join(lines)

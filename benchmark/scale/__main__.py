@@ -27,7 +27,9 @@ def program_costs(pools: list[int]) -> list[program.Cost]:
 
 if __name__ == "__main__":
     arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="scale-") as folder:
+    # In the checkout, as a user's project: the state says of every resource where in the program it was made, by a path
+    # from the project on.
+    with tempfile.TemporaryDirectory(prefix=".scale-", dir=program.PROJECT) as folder:
         if arguments.pools:
             # First: a process begins with the largest memory that the one has had which starts it.
             alone = program_costs(arguments.pools)

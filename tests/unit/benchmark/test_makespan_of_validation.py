@@ -8,8 +8,17 @@ from benchmark.makespan.validation import VM_SIZES, parts, table
 
 
 @pytest.mark.parametrize("name", VM_SIZES)
-def test_a_pool_is_validated_within_90_seconds_of_its_last_driver(name: str) -> None:
+def test_a_pool_is_validated_within_90_seconds_of_its_last_driver_with_an_image_that_has_the_tools(name: str) -> None:
     assert parts(SIZES[name]).whole(contention=False) < 90
+
+
+@pytest.mark.parametrize(("name", "installations"), [("Standard_HB176rs_v4", 1), ("Standard_ND96isr_H100_v5", 2)])
+def test_the_default_images_install_their_tools_first_and_cudas_python_before_them(
+    name: str, installations: int
+) -> None:
+    found = parts(SIZES[name])
+    assert found.installing == installations * 11
+    assert found.whole(contention=False) + found.installing < 110
 
 
 def test_rails_side_by_side_take_a_third_of_what_they_took_one_after_the_other() -> None:
