@@ -104,7 +104,7 @@ def test_with_azures_prometheus_a_second_up_adds_alerts_and_exporters_and_change
     names = [f"aks-infiniband-{part}-aks-infiniband-sriov" for part in ("hcas", "gpus", "light-check")]
     assert rule_groups(stack) == dict.fromkeys(names, scopes)
     found = [dict(monitor) for monitor in stack.cluster().list(PodMonitor, namespace=SYSTEM_NAMESPACE)]
-    monitors = {monitor["metadata"].name for monitor in found}
+    monitors = {monitor["metadata"]["name"] for monitor in found}
     assert monitors == {"aks-infiniband-gpus", "aks-infiniband-hcas", "aks-infiniband-light-check"}
 
 
