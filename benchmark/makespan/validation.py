@@ -1,7 +1,7 @@
 """How long the validation of a pool takes after its last driver is ready: by the sizes of its messages.
 
-The number of nodes is in none of it: every node is client and server at the same time. What nobody has measured is
-assumed, and says so.
+The number of nodes is in none of the measurements: every node is client and server at the same time. In large pools
+each looks less often. What nobody has measured is assumed, and says so.
 """
 
 from dataclasses import dataclass
@@ -10,6 +10,7 @@ from typing import Final
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.catalog.machine import MachineSize
 from aks_infiniband.validation.options import Waits
+from aks_infiniband.validation.payload.await_nodes import pause_seconds
 from aks_infiniband.validation.payload.perftest import BANDWIDTH_BYTES, ITERATIONS, SIDE_BY_SIDE
 from aks_infiniband.validation.payload.rdma import GROUPS
 
@@ -23,8 +24,10 @@ VM_SIZES: Final = (
 )
 _TOOL: Final = 0.5
 """One perftest or ping-pong apart from its messages: two programs start, register memory and connect. Assumed."""
-_STEP: Final = 2 * 0.5
-"""Until all pods have seen a step, and index 0 its results: a look each, as often as small pools look."""
+LARGE: Final = 100
+"""Machines of a large pool, for the table's last row; the others are of pools so small that all look at full pace."""
+_LOOKS: Final = (0.5, 2.0)
+"""Between two looks for the next step, in a small pool and in any (validate.py)."""
 _LOOK: Final = 3.0
 """A pod looks at its node and asks for its tools' versions, where the image has all tools. Assumed."""
 _UPDATE, _INSTALL = 4.0, 7.0
@@ -52,26 +55,30 @@ class Parts:
     alone: float
     """What is added where every rail has too little beside the others."""
     all_reduce: float
+    step: float
+    """Of one step more."""
     installing: float
     """What is added with the default images: none has the tools, and CUDA's has no Python."""
 
     def whole(self, *, contention: bool) -> float:
         """All of it, with all rails measured once more alone or none."""
-        more = self.alone + _STEP if contention else 0.0
+        more = self.alone + self.step if contention else 0.0
         return self.waiting + self.steps + self.latency + self.side_by_side + self.all_reduce + more
 
 
-def parts(size: MachineSize) -> Parts:
+def parts(size: MachineSize, nodes: int = 2) -> Parts:
     """Of a pool of machines of a size, with default settings and GPUs that the program drives where it has some."""
     hcas, waits = size.infiniband.hca_count, Waits()
+    step = 2 * min(pause_seconds(_LOOKS[0], nodes), _LOOKS[1])  # index 0 and the others each look
     latency, bandwidth = (len(kinds) for kinds in GROUPS)
     message = ITERATIONS * BANDWIDTH_BYTES * 8 / (size.infiniband.rate_gbps * 1e9 * _SHARE)
     one_rail = bandwidth * (_TOOL + message)
     timed = bandwidth * (_TOOL + int(SIDE_BY_SIDE[1]))
     runs = 2 if size.accelerator and size.accelerator.vendor == "nvidia" else 0
     return Parts(
-        waiting=waits.poll_seconds + waits.stable_seconds + seconds("containerStart") + _LOOK,
-        steps=(len(GROUPS) + runs + 1) * _STEP,
+        waiting=pause_seconds(waits.poll_seconds, nodes) + waits.stable_seconds + seconds("containerStart") + _LOOK,
+        steps=(len(GROUPS) + runs + 1) * step,
+        step=step,
         latency=hcas * latency * _TOOL,
         one_after_the_other=hcas * one_rail,
         side_by_side=timed if hcas > 1 else one_rail,
@@ -88,11 +95,12 @@ def table() -> str:
         "all-reduce | whole, tools in the image | with the default image | with every rail alone, too |",
         "|---|---|---|---|---|---|---|---|---|---|---|",
     ]
-    for name in VM_SIZES:
-        found, ports = parts(SIZES[name]), SIZES[name].infiniband
+    for name, nodes in [*((name, 2) for name in VM_SIZES), ("Standard_ND96isr_H100_v5", LARGE)]:
+        found, ports = parts(SIZES[name], nodes), SIZES[name].infiniband
         shown = (found.waiting, found.steps, found.latency, found.one_after_the_other, found.side_by_side)
         whole, alone = (found.whole(contention=contention) for contention in (False, found.alone > 0))
         ends = (whole, whole + found.installing, alone + found.installing)
         cells = [f"{value:.0f} s" for value in (*shown, found.all_reduce, *ends)]
-        lines.append(f"| {name} | {ports.hca_count} × {ports.rate_gbps:g} Gb/s | {' | '.join(cells)} |")
+        pool = f"{nodes} machines of {name}" if nodes == LARGE else name
+        lines.append(f"| {pool} | {ports.hca_count} × {ports.rate_gbps:g} Gb/s | {' | '.join(cells)} |")
     return "\n".join(lines)

@@ -1,10 +1,12 @@
 """How long a pool's validation takes, by arithmetic."""
 
+from dataclasses import replace
+
 import pytest
 from aks_infiniband.facts.catalog import SIZES
 
 from benchmark.makespan.report import with_validation
-from benchmark.makespan.validation import VM_SIZES, parts, table
+from benchmark.makespan.validation import LARGE, VM_SIZES, parts, table
 
 
 @pytest.mark.parametrize("name", VM_SIZES)
@@ -19,6 +21,13 @@ def test_the_default_images_install_their_tools_first_and_cudas_python_before_th
     found = parts(SIZES[name])
     assert found.installing == installations * 11
     assert found.whole(contention=False) + found.installing < 110
+
+
+def test_in_a_large_pool_nothing_takes_longer_but_the_looks() -> None:
+    small, large = (parts(SIZES["Standard_ND96isr_H100_v5"], nodes) for nodes in (20, LARGE))
+    assert small == parts(SIZES["Standard_ND96isr_H100_v5"])
+    assert (large.waiting - small.waiting, large.steps - small.steps) == (40, 15)
+    assert replace(large, waiting=small.waiting, steps=small.steps, step=small.step) == small
 
 
 def test_rails_side_by_side_take_a_third_of_what_they_took_one_after_the_other() -> None:

@@ -100,6 +100,11 @@ def test_the_gate_opens_after_the_stable_window_and_not_before() -> None:
     assert wait([GOOD]) == ([], 30)
 
 
+@pytest.mark.parametrize("pause", [20, 50])
+def test_the_window_is_as_long_where_the_pods_of_a_large_pool_look_less_often(pause: int) -> None:
+    assert wait([GOOD], PATIENCE._replace(poll_seconds=pause)) == ([], 30)
+
+
 @pytest.mark.field_report("B6b")
 def test_a_relapse_starts_the_window_anew() -> None:
     relapse = [node("n0"), node("n1", rdma="0")]

@@ -129,7 +129,8 @@ def await_nodes(
             shown = late
         if now - started >= patience.timeout_seconds:
             return late or [f"all nodes good only since {now - (good_since or now):.0f} s, which is not yet stable"]
-        sleep(patience.poll_seconds)
+        left = patience.poll_seconds if good_since is None else good_since + patience.stable_seconds - now
+        sleep(min(patience.poll_seconds, left))
 
 
 def _pair(text: str) -> tuple[str, str]:
