@@ -13,16 +13,20 @@ from aks_infiniband.stack.stack import Stack
 from aks_infiniband_cli.console import CommandError
 
 _VARIABLES: Final = ("ARM_SUBSCRIPTION_ID", "AZURE_SUBSCRIPTION_ID")
-_CONFIGURED: Final = "azure-native:subscriptionId"
+SUBSCRIPTION: Final = "azure-native:subscriptionId"
+"""The key that names it in a stack file."""
 _CLUSTER: Final = "aks-infiniband:cluster"
 
 
 def configuration_of(file: Path) -> Mapping[str, Any]:
     """What a stack file configures, by key with namespace. Raises CommandError for what is no stack file."""
     try:
-        configuration: Mapping[str, Any] = (read(file) or {}).get("config") or {}
-    except (AttributeError, HandwrittenError) as error:
+        found = read(file) or {}
+    except HandwrittenError as error:
         raise CommandError(f"{file}: {error}") from error
+    configuration = found.get("config") or {} if isinstance(found, dict) else None
+    if not isinstance(configuration, dict):
+        raise CommandError(f"{file}: is no stack file")
     return configuration
 
 
@@ -44,9 +48,9 @@ def _named(configuration: Mapping[str, Any], file: str) -> Mapping[str, Any]:
 def subscription_of(given: str | None, configuration: Mapping[str, Any]) -> str:
     """The ID of the subscription: as given, of the stack, or of the environment. Raises CommandError without one."""
     named = next((os.environ[name] for name in _VARIABLES if os.environ.get(name)), None)
-    found = given or configuration.get(_CONFIGURED) or named
+    found = given or configuration.get(SUBSCRIPTION) or named
     if not found:
         raise CommandError(
-            f"which subscription? Say --subscription, ${_VARIABLES[0]} or {_CONFIGURED}: `az account show --query id`"
+            f"which subscription? Say --subscription, ${_VARIABLES[0]} or {SUBSCRIPTION}: `az account show --query id`"
         )
     return str(found)

@@ -1,6 +1,7 @@
 """The command init: flags, questions for what no flag says, and what is printed."""
 
 import argparse
+import re
 import sys
 from pathlib import Path
 from typing import Final, get_args
@@ -17,6 +18,8 @@ from aks_infiniband_cli.choose.stack_file import stack_file
 from aks_infiniband_cli.console import FINE, FOUND, Answer, Command, CommandError, at_work
 
 _UNKNOWN: Final = "I do not know"
+_ANSWERS: Final = ("workload", "size", "gpus", "nodes", "verbs", "gpu_driver", "cluster", "region")
+"""Flags without a default."""
 _NOTHING_WRITTEN: Final = "No stack file is written."
 _ALL_THE_SAME: Final = f"{_NOTHING_WRITTEN} --with-infiniband writes one all the same."
 
@@ -36,7 +39,11 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--region", choices=sorted(REGIONS), metavar="REGION", help="of a new cluster")
     parser.add_argument("--with-infiniband", action="store_true", help="even where it is not worth its price")
     parser.add_argument(
-        "--stack", default="infiniband", metavar="NAME", help="writes Pulumi.NAME.yaml; default: infiniband"
+        "--stack",
+        type=_stack,
+        default="infiniband",
+        metavar="NAME",
+        help="writes Pulumi.NAME.yaml; default: infiniband",
     )
     parser.add_argument("--folder", type=Path, default=Path(), help="where it is written; default: here")
     parser.add_argument("--explain", type=Path, metavar="STACKFILE", help="only explain this stack file")
@@ -45,6 +52,9 @@ def declare(parser: argparse.ArgumentParser) -> None:
 def run(given: argparse.Namespace) -> Answer:
     """Decide and write, or explain. The exit code is FOUND where InfiniBand is not worth its price."""
     if given.explain is not None:
+        answered = [f"--{name.replace('_', '-')}" for name in _ANSWERS if getattr(given, name) is not None]
+        if answered:
+            raise CommandError(f"--explain reads the answers from the stack file: leave out {', '.join(answered)}")
         return _explained(given.explain)
     if sys.stdin.isatty() and given.output == "text":
         _ask(given)
@@ -113,6 +123,12 @@ def _ask(given: argparse.Namespace) -> None:
         given.cluster = Prompt.ask("Which cluster?", choices=["new", "existing"], default="new")
     if given.region is None and given.cluster == "new":
         given.region = Prompt.ask("Region", choices=sorted(REGIONS), default=Answers.region, show_choices=False)
+
+
+def _stack(text: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9_.-]{1,100}", text):  # as the engine has it
+        raise argparse.ArgumentTypeError(f"{text!r}: Pulumi takes letters, digits, -, _ and ., at most 100")
+    return text
 
 
 def _positive(text: str) -> int:

@@ -175,6 +175,8 @@ def too_few(gpus: int) -> list[Reason]:
 
 
 def _mode(answers: Answers, size: MachineSize) -> tuple[Mode, list[Reason]]:
+    if answers.workload == "tcp-ip" and answers.verbs:
+        raise CommandError("--verbs: --workload tcp-ip is for programs that use none; leave one of the two out")
     uses_verbs = answers.workload != "tcp-ip" if answers.verbs is None else answers.verbs
     if not uses_verbs:
         if not size.ipoib_devices:

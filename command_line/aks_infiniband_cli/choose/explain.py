@@ -16,6 +16,7 @@ from aks_infiniband_cli.console import CommandError
 from aks_infiniband_cli.stack_file import configuration_of, stack_of
 
 _EXISTING: Final = "aks-infiniband:existingCluster"
+_OPERATORS: Final = ("aks-infiniband:networkOperator", "aks-infiniband:gpuOperator")
 _OF_NOBODY: Final = {
     "clusters": [{"name": "c", "cluster": {"server": "https://localhost"}}],
     "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
@@ -32,11 +33,20 @@ def explain(path: Path) -> tuple[dict[str, Decision], str]:
     configuration = configuration_of(path)
     try:
         with _without_login(configuration) as without:
-            stack = stack_of(path, without)
+            stack = stack_of(path, {**without, **dict(_without_values(without))})
     except SettingsError as error:
         raise CommandError(f"{path}: {error}") from error
     region = str(configuration.get(LOCATION, Answers.region))
     return {pool.name: _decision(pool) for pool in stack.pools}, region
+
+
+def _without_values(configuration: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Operators without the values that all stacks of a project share: no decision follows from them, and the project
+    may be on another machine.
+    """
+    for key in _OPERATORS:
+        given = configuration.get(key) or {}
+        yield key, {"valuesFile": None, **given} if isinstance(given, Mapping) else given
 
 
 @contextmanager

@@ -49,7 +49,7 @@ def shown(document: Mapping[str, Any]) -> Group:
     """For a terminal: the choice, why, the sources in a column of their own, and the price."""
     reasons = Table("why", "source", show_edge=False)
     for reason in document["reasons"]:
-        reasons.add_row(Text(reason["text"]), Text(reason["source"] or "", style="dim"))
+        reasons.add_row(Text(reason["text"]), Text(reason["source"] or "", style="dim", overflow="fold"))
     price = uncut(("\n".join(_price_lines(document["price"])), "dim"))
     return Group(Text(_headline(document), style="bold green" if document["mode"] else "bold yellow"), reasons, price)
 

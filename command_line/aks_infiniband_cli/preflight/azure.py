@@ -2,6 +2,7 @@
 
 import base64
 import json
+import logging
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
@@ -10,7 +11,7 @@ from typing import Any, Final
 
 from azure.core import AzureClouds
 from azure.core.credentials import TokenCredential
-from azure.core.exceptions import ClientAuthenticationError, ResourceNotFoundError
+from azure.core.exceptions import AzureError, ClientAuthenticationError, HttpResponseError, ResourceNotFoundError
 from azure.identity import ClientSecretCredential, DefaultAzureCredential
 from azure.mgmt.authorization import AuthorizationManagementClient
 from azure.mgmt.compute import ComputeManagementClient
@@ -33,6 +34,7 @@ from aks_infiniband_cli.preflight.facts import (
     Subscription,
     Usage,
 )
+from aks_infiniband_cli.stack_file import SUBSCRIPTION
 
 _CLOUD: Final = ("azure-native:environment", "ARM_ENVIRONMENT")
 """What names the cloud to Pulumi: configuration, or else the environment."""
@@ -48,11 +50,21 @@ _PRINCIPAL: Final = ("ARM_TENANT_ID", "ARM_CLIENT_ID", "ARM_CLIENT_SECRET")
 def login() -> TokenCredential:
     """Whoever Pulumi's variables of a service principal, `az login`, environment or managed identity say.
 
-    Nobody is asked.
+    Nobody is asked. That nobody is logged in is told in the command's own words, not in the fifteen lines of the log.
     """
+    logging.getLogger("azure.identity").setLevel(logging.ERROR)
     if all(map(os.environ.get, _PRINCIPAL)):
         return ClientSecretCredential(*(os.environ[name] for name in _PRINCIPAL))
     return DefaultAzureCredential(exclude_interactive_browser_credential=True)
+
+
+def remedy_of(error: AzureError) -> str:
+    """What to do where a subscription cannot be read."""
+    if isinstance(error, ClientAuthenticationError):
+        return "az login, or the environment variables of a service principal; then again"
+    if isinstance(error, HttpResponseError):
+        return f"name one that this login may read (--subscription, or {SUBSCRIPTION}): az account list --output table"
+    return "let this machine reach Azure Resource Manager; a proxy or firewall may be in the way"
 
 
 def endpoint_of(configuration: Mapping[str, Any]) -> str:

@@ -12,7 +12,7 @@ from aks_infiniband.stack.stack import Stack
 from azure.core.exceptions import AzureError
 
 from aks_infiniband_cli.preflight import checks, prices
-from aks_infiniband_cli.preflight.azure import Azure, endpoint_of, login
+from aks_infiniband_cli.preflight.azure import Azure, endpoint_of, login, remedy_of
 from aks_infiniband_cli.preflight.chart_images import not_known
 from aks_infiniband_cli.preflight.charts import charts
 from aks_infiniband_cli.preflight.checks import Line
@@ -22,7 +22,6 @@ from aks_infiniband_cli.preflight.registry import Registries
 from aks_infiniband_cli.preflight.roles import roles
 from aks_infiniband_cli.stack_file import configuration_of, stack_of, subscription_of
 
-_LOGIN: Final = "az login, or the environment variables of a service principal; then again"
 _MAY_READ: Final = "the role Reader on the subscription lets you read this; a proxy or firewall may be in the way"
 _Found = TypeVar("_Found")
 
@@ -78,7 +77,7 @@ def _of_azure(needs: Needs, azure: Azure, subscription_id: str) -> Iterator[Line
     try:
         yield checks.subscription(azure.subscription())
     except AzureError as error:
-        yield Line(check="subscription", state="fail", found=_first_line(error), remedy=_LOGIN)
+        yield Line(check="subscription", state="fail", found=_first_line(error), remedy=remedy_of(error))
         yield Line(check="all else in Azure", state="not checked", found="the subscription cannot be read")
         return
     region = needs.region

@@ -122,6 +122,9 @@ def first_node(
     to measure.
     """
     why, loaded = list[str](), driver.loaded(pods)
+    if wanted is not None and loaded and wanted not in loaded:
+        have = f"{', '.join(sorted(loaded))} have one"
+        raise CommandError(f"node {wanted} has no driver that the {driver.operator} brings; {have}")
     for validation in validations.values():
         idle, left_out = choose(nodes, pods, validation, wanted=(), include_busy=False)
         names = [name_of(node) for node in idle if name_of(node) in loaded]
@@ -182,7 +185,8 @@ def _generations(client: Client, namespace: str) -> dict[str, int]:
 def _tell(driver: Driver, first: str, others: int) -> None:
     print(
         f"Held back: {others} of {others + 1} nodes. Now change {driver.setting} and run {driver.update}: "
-        f"node {first} gets the driver first and is measured; the others follow if it is as good.",
+        f"node {first} gets the driver first and is measured; the others follow if it is as good. "
+        "Ctrl-C leaves them held, and aks-infiniband rollout --release lets them go on.",
         file=sys.stderr,
         flush=True,
     )

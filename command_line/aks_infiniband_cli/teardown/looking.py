@@ -10,7 +10,7 @@ from azure.core.exceptions import AzureError
 
 from aks_infiniband_cli.cluster import NO_ANSWER
 from aks_infiniband_cli.console import CommandError
-from aks_infiniband_cli.preflight.azure import endpoint_of, login
+from aks_infiniband_cli.preflight.azure import endpoint_of, login, remedy_of
 from aks_infiniband_cli.stack_file import configuration_of, stack_of, subscription_of
 from aks_infiniband_cli.teardown.azure import Azure
 from aks_infiniband_cli.teardown.cluster import left_in
@@ -36,7 +36,7 @@ def look(file: Path, subscription_id: str | None, endpoint: str | None) -> tuple
         )
     except AzureError as error:
         why = str(error).strip().partition("\n")[0]
-        raise CommandError(f"subscription {chosen} cannot be read: {why}") from error
+        raise CommandError(f"subscription {chosen} cannot be read: {why}: {remedy_of(error)}") from error
 
 
 def _in_cluster(stack: Stack, kubeconfig: str) -> list[Orphan]:

@@ -3,6 +3,7 @@
 import json
 import re
 import sys
+from io import StringIO
 from itertools import product
 from pathlib import Path
 from typing import Any, get_args
@@ -14,10 +15,12 @@ from aks_infiniband.facts.catalog.machine import GpuDriver
 from aks_infiniband_cli.choose import command as command_room
 from aks_infiniband_cli.choose.answers import Answers, Fabric, Workload
 from aks_infiniband_cli.choose.decision import decide
+from aks_infiniband_cli.choose.page import document_of, shown
 from aks_infiniband_cli.choose.prices import PRICES, price_command
 from aks_infiniband_cli.choose.stack_file import KUBERNETES, pool_name, stack_file
 from aks_infiniband_cli.console import CommandError
 from aks_infiniband_cli.main import main
+from rich.console import Console
 
 from tests.unit.components.test_stack_files import KUBECONFIG
 
@@ -73,6 +76,7 @@ def test_every_figure_has_its_source() -> None:
         (Answers(workload="training", vm_size="Standard_ND96isr_H10_v5"), H100),
         (Answers(workload="mpi", vm_size=HBV4, gpu_driver="operator"), "has no GPUs"),
         (Answers(workload="tcp-ip", vm_size="Standard_HC44rs"), "ipoibDevices"),
+        (Answers(workload="tcp-ip", verbs=True), "--verbs"),
     ],
 )
 def test_answers_that_do_not_go_together_are_refused(answers: Answers, word: str) -> None:
@@ -223,6 +227,45 @@ def test_files_that_a_stack_file_names_are_relative_to_it(
     monkeypatch.chdir(tmp_path)
     assert main(["init", "--explain", str(ROOT / "Pulumi.dev.yaml")]) == 0
     assert "RDMA shared" in capsys.readouterr().out
+
+
+def test_a_stack_file_is_explained_where_the_projects_own_values_are_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main("init --workload training --gpus 16".split()) == 0  # noqa: SIM905 as it is typed
+    assert main(["init", "--explain", "Pulumi.infiniband.yaml"]) == 0
+    assert capsys.readouterr().out.count("RDMA exclusive on 2 × Standard_ND96isr_H100_v5") == 2
+    file = Path("Pulumi.infiniband.yaml")
+    file.write_text(file.read_text().replace("mode: sriov", "mode: sriov\n    valuesFile: mine.yaml"))
+    assert main(["init", "--explain", str(file)]) == 2
+    assert "mine.yaml" in capsys.readouterr().err
+
+
+def test_a_stack_file_is_explained_by_itself_and_takes_no_answers(capsys: pytest.CaptureFixture[str]) -> None:
+    explain = ["init", "--explain", str(ROOT / "Pulumi.dev.yaml")]
+    assert main([*explain, "--workload", "mpi", "--no-verbs"]) == 2
+    assert "leave out --workload, --verbs" in capsys.readouterr().err
+
+
+def test_a_file_that_is_no_stack_file_is_called_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "text").write_text("hello")
+    assert main(["init", "--explain", str(tmp_path / "text")]) == 2
+    assert capsys.readouterr().err == f"aks-infiniband init: {tmp_path / 'text'}: is no stack file\n"
+
+
+def test_a_stack_has_a_name_that_pulumi_takes(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as left:
+        main(["init", "--workload", "training", "--stack", "a/b"])
+    assert left.value.code == 2
+    assert "letters, digits, -, _ and ." in capsys.readouterr().err
+
+
+def test_a_source_is_whole_on_a_narrow_terminal() -> None:
+    output = StringIO()
+    document = document_of(decide(Answers(workload="training", gpus=32)), "eastus")
+    Console(width=80, file=output).print(shown(document))
+    assert "…" not in output.getvalue()
 
 
 def test_a_stack_file_that_the_program_refuses_is_refused_with_its_mistakes(

@@ -1,5 +1,6 @@
 """`aks-infiniband preflight`: what is said before any money is spent, of files, charts and the login."""
 
+import logging
 import re
 import sys
 from pathlib import Path
@@ -9,8 +10,9 @@ import pytest
 import yaml
 from aks_infiniband.observability import definitions
 from aks_infiniband_cli.main import main
-from aks_infiniband_cli.preflight import looking
-from azure.core.exceptions import ClientAuthenticationError
+from aks_infiniband_cli.preflight import azure, looking
+from azure.core.exceptions import ClientAuthenticationError, ServiceRequestError
+from azure.identity import DefaultAzureCredential
 
 from tests.unit.command_line.arm import Arm
 from tests.unit.command_line.logged_in import ROOT, SUBSCRIPTION, Credential
@@ -98,6 +100,23 @@ def test_without_a_login_one_line_says_so(checked: Checked, monkeypatch: pytest.
     assert "az login" in lines["subscription"]["remedy"]
     assert lines["all else in Azure"]["state"] == "not checked"
     assert set(arm.asked) == {"/charts/index.yaml"}
+
+
+def test_where_azure_cannot_be_reached_a_login_is_not_what_helps() -> None:
+    assert "proxy or firewall" in azure.remedy_of(ServiceRequestError("Name or service not known"))
+    assert "az login" in azure.remedy_of(ClientAuthenticationError("no token"))
+
+
+def test_of_a_missing_login_azures_client_says_nothing_beside_the_line(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    for name in ("AZURE_CONFIG_DIR", "HOME", "PATH"):
+        monkeypatch.setenv(name, "/nowhere")
+    logging.getLogger("azure.identity").setLevel(logging.NOTSET)
+    credential = azure.login()
+    logging.getLogger("azure.identity").warning("DefaultAzureCredential failed: fifteen lines")
+    assert isinstance(credential, DefaultAzureCredential)
+    assert caplog.text == ""
 
 
 def test_mistakes_in_the_settings_end_it(checked: Checked, tmp_path: Path, arm: Arm) -> None:

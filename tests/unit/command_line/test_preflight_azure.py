@@ -47,6 +47,7 @@ def test_a_cluster_that_is_yet_to_be_made_has_no_definitions_of_prometheus(
     ("state", "check", "words"),
     [
         ({"state": "Disabled"}, "subscription", "Disabled"),
+        ({"refused": "^/subscriptions/[^/]+$"}, "subscription", "az account list"),
         ({"feature": "Pending"}, "feature", "Preview features"),
         ({"roles": ("Contributor",)}, "roles", "--role 'Role Based Access Control Administrator'"),
         ({"roles": ()}, "roles", "--role 'Contributor'"),

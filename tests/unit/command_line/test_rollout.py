@@ -170,6 +170,13 @@ def test_it_takes_two_idle_nodes_of_a_pool(wanted: str | None) -> None:
         gate.first_node({"ndh100": validation()}, nodes, drivers, DRIVERS["gpu"], wanted)
 
 
+def test_a_first_node_that_has_no_such_driver_is_told_with_those_that_have() -> None:
+    nic = DRIVERS["nic"]
+    drivers = [driver_pod(nic, name, OLD, "template-1") for name in ("a", "b")]
+    with pytest.raises(CommandError, match=r"node nope has no driver that the Network Operator brings; a, b have one"):
+        gate.first_node({"ndh100": validation()}, [node("a"), node("b")], drivers, nic, "nope")
+
+
 @pytest.mark.parametrize("driver", DRIVERS)
 def test_where_no_driver_rolls_out_by_itself_nothing_is_held(run: Any, driver: str) -> None:
     cluster = Cluster(node("a"), node("b"), driver=driver, automatic=False)

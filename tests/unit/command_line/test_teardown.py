@@ -15,12 +15,14 @@ from aks_infiniband.stack.azure_cluster import AzureClusterArgs
 from aks_infiniband_cli.main import main
 from aks_infiniband_cli.rollout.hold import MARK as HELD
 from aks_infiniband_cli.stack_file import configuration_of, stack_of
+from aks_infiniband_cli.teardown import looking
 from aks_infiniband_cli.teardown.cluster import left_in
 from aks_infiniband_cli.teardown.left import Group, groups_of, in_cluster
 from aks_infiniband_cli.validate.cordon import MARK as CORDONED
+from azure.core.exceptions import ClientAuthenticationError
 
 from tests.unit.command_line.arm import Arm
-from tests.unit.command_line.logged_in import HUB, ROOT, SUBSCRIPTION
+from tests.unit.command_line.logged_in import HUB, ROOT, SUBSCRIPTION, Credential
 from tests.unit.command_line.loopback import serving
 
 SUBNET = f"{HUB}/subnets/nodes"
@@ -48,6 +50,16 @@ def test_where_nothing_is_left_it_says_so(flags: list[str], arm: Arm, capsys: py
     assert left(capsys) == {}
     assert main([*flags, "-s", "dev", "--folder", str(ROOT), "--output", "text"]) == 0
     assert capsys.readouterr().out == f"Nothing of stack dev is left in subscription {SUBSCRIPTION}.\n"
+
+
+def test_without_a_login_it_says_how_to_log_in(
+    flags: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(looking, "login", lambda: Credential(ClientAuthenticationError("no token")))
+    assert main([*flags, "-s", "dev", "--folder", str(ROOT)]) == 2
+    assert capsys.readouterr().err.endswith(
+        "cannot be read: no token: az login, or the environment variables of a service principal; then again\n"
+    )
 
 
 def test_machines_disks_interfaces_and_alerts_of_the_stack_are_named_each_with_its_command(
