@@ -19,26 +19,33 @@ from tests.rehearsal.stacks.conftest import Stack, copy_of_project
 from tests.rehearsal.upgrade.deployment import SPEED, STACK, put_back, put_state_back
 from tests.rehearsal.waiting import eventually
 
+POOL = {"name": "ndh100", "vmSize": "Standard_ND96isr_H100_v5", "count": 2}
+BY_PEERMEM = [["nvidia-driver-ctr", "nvidia-peermem-ctr"]] * 2
+"""The containers of the GPU driver on each machine."""
 MADE_ANEW = ("kubernetes:batch/v1:Job::", "pulumi:index:Stash::")
 """A validation is a new Job whenever something has changed on which it depends, and proves its report anew."""
 
 
 @pytest.fixture(scope="module")
 def deployed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
-    """The recorded deployment, and today's program with the stack file that it has today."""
+    """The recorded deployment, and today's program with the stack file that it has today. The pool's GPU drivers are to
+    stay: gpuDirect is left out, as CHANGELOG.md says.
+    """
     folder = tmp_path_factory.mktemp("deployed")
     project = copy_of_project(folder / "project")
     rehearsal = Rehearsal(project=project, stack=STACK, run=RunFolder.at(folder / "run"), speed=SPEED)
     with put_back(rehearsal.run) as check:
         put_state_back(rehearsal.engine(), rehearsal.run)
-        yield Stack(rehearsal)
+        stack = Stack(rehearsal)
+        stack.settings(pools=[POOL])
+        yield stack
         check()
 
 
 @pytest.fixture(scope="module")
 def before(deployed: Stack) -> tuple[set[str], dict[str, str]]:
     """The machines' names, and each namespace's UID, before the update; nvidia-peermem is kept loaded."""
-    assert gpu_drivers(deployed) == [["nvidia-driver-ctr", "nvidia-peermem-ctr"]] * 2
+    assert gpu_drivers(deployed) == BY_PEERMEM
     return machines(deployed), namespaces(deployed)
 
 
@@ -100,10 +107,10 @@ def test_the_pool_is_validated_after_the_update(deployed: Stack, updated: Outcom
     assert deployed.verdicts() == {"ndh100": "pass"}
 
 
-def test_every_gpu_driver_goes_over_to_dma_buf_as_the_stack_file_now_says(deployed: Stack, updated: Outcome) -> None:
-    eventually(lambda: gpu_drivers(deployed) == [["nvidia-driver-ctr"]] * 2, seconds=300)
-    (transport,) = [check for check in deployed.report("ndh100")["checks"] if check["check"] == "collective-transport"]
-    assert transport["measured"] == "InfiniBand with GPUDirect RDMA (DMA-BUF)"
+def test_gpu_drivers_go_on_loading_nvidia_peermem_where_the_stack_file_asks_for_nothing_else(
+    deployed: Stack, updated: Outcome
+) -> None:
+    eventually(lambda: gpu_drivers(deployed) == BY_PEERMEM, seconds=300)
 
 
 def test_a_second_update_changes_nothing(deployed: Stack, updated: Outcome) -> None:
@@ -111,5 +118,5 @@ def test_a_second_update_changes_nothing(deployed: Stack, updated: Outcome) -> N
 
 
 def test_a_change_that_replaces_the_pool_is_seen(deployed: Stack, updated: Outcome) -> None:
-    deployed.settings(pools=[{"name": "ndh100", "vmSize": "Standard_ND96isr_H200_v5", "count": 2}])
+    deployed.settings(pools=[{**POOL, "vmSize": "Standard_ND96isr_H200_v5"}])
     assert lost(deployed.preview()) == {"azure-native:containerservice:AgentPool::rdma-ndh100"}
