@@ -7,6 +7,7 @@ from aks_infiniband.diagnosis.nodes import lacking, missing_node_findings
 from aks_infiniband.diagnosis.operators import GPU_LABEL, NIC_LABEL, feature_discovery_findings
 from aks_infiniband.diagnosis.view import Finding, Object, labelled, name_of
 from aks_infiniband.facts.azure_names import has_rdma
+from aks_infiniband.validation.reports import CONDITION
 
 from aks_infiniband_cli.doctor.looks.device_plugins import entries_of
 from aks_infiniband_cli.doctor.looks.operands import infiniband_nodes, ofed_sets, pools, runs, size_of
@@ -17,18 +18,29 @@ _UPGRADES: Final = {
     "nvidia.com/gpu-driver-upgrade-state": "gpu-upgrade-failed",
 }
 """Symptom, by the node label in which an operator keeps how far a driver's upgrade is."""
+_PASSED_OVER: Final = ("nvidia.com/ofed-driver-upgrade.skip", "nvidia.com/gpu-driver-upgrade.skip")
 _IMAGE: Final = "kubernetes.azure.com/node-image-version"
 _GPUS: Final = ("nvidia.com/gpu", "amd.com/gpu")
 
 
 def service(snapshot: Snapshot) -> Iterator[Finding]:
-    """Nodes that are not Ready or are cordoned, and upgrades of drivers that failed."""
+    """Nodes that are not Ready or are cordoned, upgrades of drivers that failed or pass a node over, and what the
+    scheduled check says.
+    """
     yield from missing_node_findings(snapshot.view, [])
     for node in snapshot.view.nodes:
         for label, symptom in _UPGRADES.items():
             if labels_of(node).get(label) == "upgrade-failed":
                 what = f"node {name_of(node)} has the label {label}=upgrade-failed"
                 yield Finding(symptom=symptom, about=f"node {name_of(node)}", what=what)
+        for label in _PASSED_OVER:
+            if labels_of(node).get(label) == "true":
+                what = f"node {name_of(node)} has the label {label}=true"
+                yield Finding(symptom="upgrade-passed-over", about=f"node {name_of(node)}", what=what)
+        for said in node.get("status", {}).get("conditions") or ():
+            if (said["type"], said["status"]) == (CONDITION, "False"):
+                what = f"node {name_of(node)}: {said.get('message') or said.get('reason')}"
+                yield Finding(symptom="light-check-failed", about=f"node {name_of(node)}", what=what)
 
 
 def feature_labels(snapshot: Snapshot) -> Iterator[Finding]:
