@@ -135,8 +135,8 @@ def test_what_is_wrong_with_a_kubeconfig_is_said(write: Any, document: Any, cont
         read_kubeconfig(str(write(document)), context=context)
 
 
-def test_a_kubeconfig_that_is_not_there_names_the_path_and_the_setting(tmp_path: Path) -> None:
-    with pytest.raises(KubeconfigError, match=f"{tmp_path}/none cannot be read: No such file.*existingCluster"):
+def test_a_kubeconfig_that_is_not_there_names_the_path(tmp_path: Path) -> None:
+    with pytest.raises(KubeconfigError, match=f"{tmp_path}/none cannot be read: No such file"):
         read_kubeconfig("none", folder=tmp_path)
 
 
