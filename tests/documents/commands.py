@@ -1,6 +1,5 @@
 """Draws docs/init.svg and docs/preflight.svg: what the two commands show on a terminal."""
 
-import os
 from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -35,16 +34,21 @@ def draw(file: Path, what: Group, command: str) -> None:
     console.save_svg(str(file), title=command, code_format=svg_format())
 
 
-if __name__ == "__main__":
-    os.chdir(_PROJECT)
+def draw_both(docs: Path) -> None:
+    """Save the two pictures in a folder."""
     answers = Answers(workload="training", gpus=32)
     chosen = shown(document_of(decide(answers), answers.region))
-    draw(_PROJECT / "docs" / "init.svg", chosen, "aks-infiniband init --workload training --gpus 32")
+    draw(docs / "init.svg", chosen, "aks-infiniband init --workload training --gpus 32")
     arm = Arm(used={FAMILY: 288, "cores": 288})  # a quota that is used up
     with (
         TemporaryDirectory() as folder,
         pytest.MonkeyPatch.context() as patch,
         logged_in(arm, Path(folder), patch) as endpoint,
     ):
+        patch.chdir(_PROJECT)
         lines = looking.look(Path("Pulumi.dev.yaml"), SUBSCRIPTION, endpoint)
-    draw(_PROJECT / "docs" / "preflight.svg", shown_lines(lines), "aks-infiniband preflight -s dev")
+    draw(docs / "preflight.svg", shown_lines(lines), "aks-infiniband preflight -s dev")
+
+
+if __name__ == "__main__":
+    draw_both(_PROJECT / "docs")

@@ -1,6 +1,7 @@
 """Where reports come from: a stack's state, or the ConfigMaps of a cluster."""
 
 import json
+from collections.abc import Mapping
 from typing import Any, Final
 
 from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE, labels
@@ -20,11 +21,17 @@ class NoReportsError(CommandError):
     """There is no report to make a page of; the text says where it was looked for and what to do."""
 
 
+def deployment_in(state: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The engine's state of a stack: in what `pulumi stack export` prints, or in the file that a backend in a folder
+    keeps. Raises KeyError, or TypeError, for what is neither.
+    """
+    return state["deployment"] if "deployment" in state else state["checkpoint"]["latest"] or {}
+
+
 def from_state(text: str) -> Reports:
     """The reports in the output of `pulumi stack export`. Raises NoReportsError."""
     try:
-        state = json.loads(text)
-        found = kept_reports(state["deployment"])
+        found = kept_reports(deployment_in(json.loads(text)))
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise NoReportsError(f"no state ({error!r}): pass what `pulumi stack export` prints") from error
     return _checked({name: dict(report) for name, report in found.items()}, "the stack's state")

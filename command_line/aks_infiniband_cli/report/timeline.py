@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 from aks_infiniband_cli.console import CommandError
+from aks_infiniband_cli.report.sources import deployment_in
 
 _QUIET = frozenset({"same", "read", "refresh", "read-discard", "discard"})
 
@@ -85,7 +86,7 @@ def from_engine(events: Iterable[str], state: Mapping[str, Any]) -> list[Span]:
 
 def _spans(times: Mapping[str, tuple[float, float]], state: Mapping[str, Any]) -> list[Span]:
     """What a provider made; a component's time is that of its children."""
-    stored = state.get("deployment") or state.get("checkpoint", state).get("latest") or {}
+    stored = deployment_in(state)
     waits: dict[str, set[str]] = {}
     asked: set[str] = set()
     for resource in stored.get("resources", []):

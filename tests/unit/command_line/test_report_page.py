@@ -222,6 +222,12 @@ def test_when_every_pool_passes_the_command_succeeds(tmp_path: Path) -> None:
     assert main(["report", "--state", str(file), "--out", str(tmp_path)]) == 0
 
 
+def test_a_state_is_read_as_the_engine_exports_it_and_as_it_lies_in_a_folder() -> None:
+    exported = state(report())
+    kept = json.dumps({"version": 3, "checkpoint": {"latest": json.loads(exported)["deployment"]}})
+    assert from_state(kept) == from_state(exported) != {}
+
+
 @pytest.mark.parametrize(
     ("text", "word"),
     [
