@@ -57,17 +57,20 @@ class LightCheck(pulumi.ComponentResource):
         self._name, self._args, self._opts = name, args, opts
         options = child_options(self, opts)
         payload = k8s.core.v1.ConfigMap(f"{name}-payload", metadata=self._own("check"), data=program(), opts=options)
-        after = child_options(self, opts, depends_on=[payload, *self._rights()])
+        needed = [payload, *self._rights()]
         filled = child_options(self, opts, ignore_changes=["data", "binaryData"])
         for pool in args.pools:
             own: Any = {"name": report_name(pool), "namespace": args.namespace, "labels": pool_labels(pool)}
             spec: Any = cron_job_spec(
                 pool, schedule=args.schedule, namespace=args.namespace, given=args.thresholds, registry=args.registry
             )
+            meeting: list[pulumi.Resource] = []
             for resource, board in zip(board_names(f"{name}-{pool.name}", pool.node_count), boards(pool), strict=True):
                 named: Any = {**own, "name": board}
-                k8s.core.v1.ConfigMap(resource, metadata=named, opts=filled)
+                meeting.append(k8s.core.v1.ConfigMap(resource, metadata=named, opts=filled))
+            after = child_options(self, opts, depends_on=[*needed, *meeting])
             k8s.batch.v1.CronJob(f"{name}-{pool.name}", metadata=own, spec=spec, opts=after)
+        after = child_options(self, opts, depends_on=needed)
         exporter: Any = exporter_spec(args.pools, args.registry)
         k8s.apps.v1.Deployment(f"{name}-exporter", metadata=self._own("exporter"), spec=exporter, opts=after)
         self.register_outputs({})

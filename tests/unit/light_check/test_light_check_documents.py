@@ -118,6 +118,8 @@ def test_a_large_pool_has_a_config_map_for_each_sixteen_pods_and_the_account_may
     found = [held for held in made.all("kubernetes:core/v1:ConfigMap") if held.inputs["metadata"]["name"] in names]
     assert [held.name for held in found] == ["rdma-light-check-ndh100", "rdma-light-check-ndh100-1"]
     assert [held.request["ignoreChanges"] for held in found] == [["data", "binaryData"]] * 2
+    (cron_job,) = made.all("kubernetes:batch/v1:CronJob")
+    assert {held.name for held in found} <= cron_job.dependencies, "or a run begins that has nowhere to write"
     roles = [role for role in made.all(f"{RBAC}Role") if "light-check" in role.name]
     allowed = [rule for role in roles for rule in role.inputs["rules"] if rule["resources"] == ["configmaps"]]
     assert [rule["resourceNames"] for rule in allowed] == [names]
