@@ -77,9 +77,9 @@ def run(given: argparse.Namespace) -> Answer:
 
 
 def _explained(path: Path) -> Answer:
-    from aks_infiniband_cli.choose.explain import explain  # noqa: PLC0415 seconds that a decision does not need
-
     with at_work("Reading the stack file"):
+        from aks_infiniband_cli.choose.explain import explain  # noqa: PLC0415 seconds that a decision does not need
+
         found, region = explain(path)
     pools = [{"pool": name, **document_of(decision, region)} for name, decision in found.items()]
     text = "\n\n".join(f"Pool {pool['pool']}\n{text_of(pool)}" for pool in pools)

@@ -25,9 +25,9 @@ def declare_stack(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace) -> Answer:
     """Check; the exit code is FOUND where a line fails."""
-    from aks_infiniband_cli.preflight.looking import look  # noqa: PLC0415
-
     with at_work("Asking Azure"):
+        from aks_infiniband_cli.preflight.looking import look  # noqa: PLC0415 it takes two seconds
+
         lines = look(given.folder / f"Pulumi.{given.stack}.yaml", given.subscription, given.endpoint)
     return Answer(
         document={"stack": given.stack, "checks": [vars(line) for line in lines]},

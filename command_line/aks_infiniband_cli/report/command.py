@@ -26,10 +26,10 @@ def declare_report(report: argparse.ArgumentParser) -> None:
 
 def report(given: argparse.Namespace) -> Answer:
     """Make the page of reports. The exit code is FOUND where a pool does not pass."""
-    from aks_infiniband_cli.report import sources  # noqa: PLC0415
-    from aks_infiniband_cli.report.files import write  # noqa: PLC0415
-
     with at_work("Reading the reports and drawing"):
+        from aks_infiniband_cli.report import sources  # noqa: PLC0415
+        from aks_infiniband_cli.report.files import write  # noqa: PLC0415
+
         if given.kubeconfig is not None:
             found = sources.from_cluster(kubeconfig_of(given).kubeconfig, namespace=given.namespace)
         else:
@@ -54,9 +54,9 @@ def declare_timeline(timeline: argparse.ArgumentParser) -> None:
 
 def timeline(given: argparse.Namespace) -> Answer:
     """Draw an update."""
-    from aks_infiniband_cli.report import timeline, timeline_page  # noqa: PLC0415
-
     with at_work("Drawing"):
+        from aks_infiniband_cli.report import timeline, timeline_page  # noqa: PLC0415
+
         try:
             state = _json(given.state)
             if given.result is not None:

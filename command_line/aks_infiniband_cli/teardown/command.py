@@ -12,9 +12,9 @@ from aks_infiniband_cli.preflight.command import declare_stack
 
 def run(given: argparse.Namespace) -> Answer:
     """Look for what is left. The exit code is FOUND where something is."""
-    from aks_infiniband_cli.teardown.looking import look  # noqa: PLC0415 it imports an extra, and takes a second
-
     with at_work("Looking for what is left"):
+        from aks_infiniband_cli.teardown.looking import look  # noqa: PLC0415 it imports an extra, and takes two seconds
+
         file: Path = given.folder / f"Pulumi.{given.stack}.yaml"
         where, orphans = look(file, given.subscription, given.endpoint)
     clean = f"Nothing of stack {given.stack} is left in {where}."

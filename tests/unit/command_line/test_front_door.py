@@ -83,6 +83,30 @@ def test_who_waits_at_a_terminal_is_told_for_what_and_a_pipe_has_nothing_of_it(
     assert (out, "Measuring pool ndh100" in err, bool(err)) == ("", terminal, terminal)
 
 
+@pytest.mark.parametrize(
+    ("line", "room", "slow"),
+    [
+        ("preflight -s dev", "preflight", "preflight.looking"),
+        ("teardown -s dev", "teardown", "teardown.looking"),
+        ("init --explain Pulumi.dev.yaml", "choose", "choose.explain"),
+        ("report --state state.json --out page", "report", "report.files"),
+        ("timeline --result r.json --state s.json --out page", "report", "report.timeline_page"),
+    ],
+)
+def test_who_waits_is_told_before_a_command_imports_what_takes_seconds(
+    line: str, room: str, slow: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = f"aks_infiniband_cli.{slow}"
+
+    def told(doing: str) -> None:
+        raise CommandError(doing)
+
+    monkeypatch.setattr(f"aks_infiniband_cli.{room}.command.at_work", told)
+    monkeypatch.delitem(sys.modules, name, raising=False)
+    assert door.main(line.split()) == 2
+    assert name not in sys.modules
+
+
 def test_flags_that_are_none_are_wrong_use(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(door, "COMMANDS", (command(ANSWER),))
     with pytest.raises(SystemExit) as left:
