@@ -81,6 +81,8 @@ def from_engine(events: Iterable[str], state: Mapping[str, Any]) -> list[Span]:
             elif metadata["urn"] in begun:
                 times[metadata["urn"]] = (begun[metadata["urn"]], event["timestamp"])
     first = min((start for start, _ in times.values()), default=0.0)
+    if times and max(end for _, end in times.values()) == first:
+        raise NoTimelineError("all of it takes no time: these are the events of a preview, and not of an update")
     return _spans({urn: (start - first, end - first) for urn, (start, end) in times.items()}, state)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from aks_infiniband_cli.main import main
-from aks_infiniband_cli.report.timeline import from_engine, from_result, longest_chain, table
+from aks_infiniband_cli.report.timeline import NoTimelineError, from_engine, from_result, longest_chain, table
 from aks_infiniband_cli.report.timeline_page import html
 
 PREFIX = "urn:pulumi:dev::aks-infiniband::"
@@ -172,6 +172,12 @@ def test_files_that_are_something_else_are_wrong_use_and_named(
     files = [flag, str(tmp_path / "file"), "--state", str(tmp_path / "state.json")]
     assert main(["timeline", *files, "--out", str(tmp_path)]) == 2
     assert capsys.readouterr().err.startswith("aks-infiniband timeline: no ")
+
+
+def test_the_events_of_a_preview_have_no_timeline() -> None:
+    at_once = [json.dumps({**json.loads(line), "timestamp": 1}) for line in event_log()]
+    with pytest.raises(NoTimelineError, match="takes no time"):
+        from_engine(at_once, state())
 
 
 def test_an_update_that_changed_nothing_has_no_timeline(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
