@@ -86,5 +86,6 @@ def _more(same: Sequence[Diagnosis]) -> list[str]:
 
 def _ending(found: Sequence[Diagnosis], unread: Sequence[str]) -> list[str]:
     symptoms = len({diagnosis.symptom.id for diagnosis in found})
-    count = f"symptoms: {symptoms}, objects: {len(found)}" if found else "nothing of what the catalogue knows is wrong"
+    fine = "nothing of what the catalogue knows is wrong" + (" in what could be read" if unread else "")
+    count = f"symptoms: {symptoms}, objects: {len(found)}" if found else fine
     return [*(f"not looked at: {reason}" for reason in unread), f"doctor: {count}"]

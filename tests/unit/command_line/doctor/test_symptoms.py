@@ -69,6 +69,15 @@ def test_a_hundred_objects_of_one_kind_are_shortened_in_text_and_whole_in_the_do
     assert len(rendering.document(found, [])["findings"]) == 100
 
 
+def test_a_cluster_that_could_be_read_in_part_is_called_fine_in_that_part_alone() -> None:
+    assert rendering.text([], []) == "doctor: nothing of what the catalogue knows is wrong"
+    said = rendering.text([], ["DaemonSets: forbidden"]).splitlines()
+    assert said == [
+        "not looked at: DaemonSets: forbidden",
+        "doctor: nothing of what the catalogue knows is wrong in what could be read",
+    ]
+
+
 def test_text_and_terminal_say_object_evidence_cause_and_fix() -> None:
     found = examine(sick("memlock"))
     console = Console(width=200, record=True, file=io.StringIO())
