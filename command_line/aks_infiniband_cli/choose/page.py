@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from aks_infiniband_cli.choose.decision import Decision
-from aks_infiniband_cli.choose.prices import PRICES, price_command
+from aks_infiniband_cli.choose.prices import price_command, price_of
 from aks_infiniband_cli.console import uncut
 
 
@@ -28,7 +28,7 @@ def document_of(decision: Decision, region: str) -> dict[str, Any]:
 
 
 def _price(vm_size: str, count: int, region: str) -> dict[str, Any]:
-    price = PRICES.get(vm_size)
+    price = price_of(vm_size)
     known: Mapping[str, Any] = {"usd_per_hour": None, "region": region, "read": None}
     if price is not None:
         known = {"usd_per_hour": round(price.usd_per_hour * count, 2), "region": price.region, "read": price.read}

@@ -15,8 +15,8 @@ from aks_infiniband.facts.catalog.machine import GpuDriver
 from aks_infiniband_cli.choose import command as command_room
 from aks_infiniband_cli.choose.answers import Answers, Fabric, Workload
 from aks_infiniband_cli.choose.decision import decide
-from aks_infiniband_cli.choose.page import document_of, shown
-from aks_infiniband_cli.choose.prices import PRICES, price_command
+from aks_infiniband_cli.choose.page import document_of, shown, text_of
+from aks_infiniband_cli.choose.prices import price_command, price_of
 from aks_infiniband_cli.choose.stack_file import KUBERNETES, pool_name, stack_file
 from aks_infiniband_cli.console import CommandError
 from aks_infiniband_cli.main import main
@@ -118,19 +118,25 @@ def test_pools_of_every_family_have_names_that_aks_takes() -> None:
         assert 1 <= len(pool_name(size.series)) <= 12
 
 
-def test_the_price_is_that_of_all_machines_or_the_command_that_asks(
+def test_the_price_is_that_of_all_machines_with_the_region_and_the_day_it_was_read(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folder = ["--folder", str(tmp_path), "--output", "json"]
-    assert main(["init", "--workload", "training", "--gpus", "32", *folder]) == 0
-    price = json.loads(capsys.readouterr().out)["price"]
-    assert price["usd_per_hour"] == pytest.approx(4 * PRICES[H100].usd_per_hour)
-    assert (price["region"], price["read"]) == ("eastus", PRICES[H100].read)
-    assert main(["init", "--workload", "mpi", "--stack", "mpi", *folder]) == 0
-    price = json.loads(capsys.readouterr().out)["price"]
-    assert price["usd_per_hour"] is None
-    assert price["ask"] == price_command(HBV4, "southcentralus")
-    assert "armSkuName eq 'Standard_HB176rs_v4'" in price["ask"]
+    flags = ["--workload", "training", "--gpus", "32", "--folder", str(tmp_path), "--output", "json"]
+    assert main(["init", *flags]) == 0
+    price, read = json.loads(capsys.readouterr().out)["price"], price_of(H100)
+    assert read is not None
+    assert price["usd_per_hour"] == pytest.approx(4 * read.usd_per_hour)
+    assert (price["region"], price["read"]) == ("eastus", read.read)
+    assert price["ask"] == price_command(H100, "southcentralus")
+    assert f"armSkuName eq '{H100}'" in price["ask"]
+
+
+def test_only_sizes_that_nobody_has_seen_on_sale_have_no_price() -> None:
+    unknown = {name for name in SIZES if price_of(name) is None}
+    assert unknown == {"Standard_ND96isrf_H200_v5", "Standard_ND128isr_GB300_v6"}
+    assert price_of("Standard_HB120-16rs_v3") == price_of("Standard_HB120rs_v3")
+    chosen = decide(Answers(workload="training", vm_size="Standard_ND128isr_GB300_v6"))
+    assert "traffic: not known here. Today's" in text_of(document_of(chosen, region="eastus"))
 
 
 def test_a_file_is_written_once_and_never_over_another(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
