@@ -13,6 +13,7 @@ from aks_infiniband.validation.options import Waits
 from aks_infiniband.validation.payload.await_nodes import pause_seconds
 from aks_infiniband.validation.payload.perftest import BANDWIDTH_BYTES, ITERATIONS, SIDE_BY_SIDE
 from aks_infiniband.validation.payload.rdma import GROUPS
+from aks_infiniband.validation.payload.validate import STEP_SECONDS
 
 from benchmark.makespan.machines import seconds
 
@@ -26,8 +27,6 @@ _TOOL: Final = 0.5
 """One perftest or ping-pong apart from its messages: two programs start, register memory and connect. Assumed."""
 LARGE: Final = 100
 """Machines of a large pool, for the table's last row; the others are of pools so small that all look at full pace."""
-_LOOKS: Final = (0.5, 2.0)
-"""Between two looks for the next step, in a small pool and in any (validate.py)."""
 _LOOK: Final = 3.0
 """A pod looks at its node and asks for its tools' versions, where the image has all tools. Assumed."""
 _UPDATE, _INSTALL = 4.0, 7.0
@@ -69,7 +68,7 @@ class Parts:
 def parts(size: MachineSize, nodes: int = 2) -> Parts:
     """Of a pool of machines of a size, with default settings and GPUs that the program drives where it has some."""
     hcas, waits = size.infiniband.hca_count, Waits()
-    step = 2 * min(pause_seconds(_LOOKS[0], nodes), _LOOKS[1])  # index 0 and the others each look
+    step = 2 * min(pause_seconds(STEP_SECONDS[0], nodes), STEP_SECONDS[1])  # index 0 and the others each look
     latency, bandwidth = (len(kinds) for kinds in GROUPS)
     message = ITERATIONS * BANDWIDTH_BYTES * 8 / (size.infiniband.rate_gbps * 1e9 * _SHARE)
     one_rail = bandwidth * (_TOOL + message)

@@ -16,6 +16,7 @@ from tests.unit.command_line.arm import Arm
 from tests.unit.command_line.documented import documented
 from tests.unit.command_line.logged_in import ROOT, logged_in
 from tests.unit.command_line.preflight_stacks import Checked
+from tests.unit.components.test_stack_files import KUBECONFIG
 
 _BY_NAME = frozenset({"pools", "verdicts", "cordoned", "not_cordoned", "uncordoned"})
 """Keys under which a document has pools or nodes by their names."""
@@ -75,3 +76,11 @@ def checked(preflight: list[str], capsys: pytest.CaptureFixture[str]) -> Checked
         return code, {line["check"]: line for line in json.loads(capsys.readouterr().out)["checks"]}
 
     return run
+
+
+@pytest.fixture
+def kubeconfig_at_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kubeconfig that `Pulumi.existing.yaml` names, in a home folder that is the test's own."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / ".kube").mkdir()
+    (tmp_path / ".kube" / "config").write_text(KUBECONFIG)

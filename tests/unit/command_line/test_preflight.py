@@ -17,7 +17,6 @@ from azure.identity import DefaultAzureCredential
 from tests.unit.command_line.arm import Arm
 from tests.unit.command_line.logged_in import ROOT, SUBSCRIPTION, Credential
 from tests.unit.command_line.preflight_stacks import FAMILY, Checked, stack
-from tests.unit.components.test_stack_files import KUBECONFIG
 
 IMAGES = (
     "nvcr.io/nvidia/mellanox/doca-driver:doca3.4.1-26.04-1.1.0.0-1-ubuntu24.04-amd64",
@@ -127,24 +126,18 @@ def test_mistakes_in_the_settings_end_it(checked: Checked, tmp_path: Path, arm: 
     assert arm.asked == []
 
 
-def test_a_cluster_that_is_there_already_needs_nothing_of_azure(
-    checked: Checked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arm: Arm
-) -> None:
-    monkeypatch.setenv("HOME", str(tmp_path))
-    (tmp_path / ".kube").mkdir()
-    (tmp_path / ".kube" / "config").write_text(KUBECONFIG)
+@pytest.mark.usefixtures("kubeconfig_at_home")
+def test_a_cluster_that_is_there_already_needs_nothing_of_azure(checked: Checked, arm: Arm) -> None:
     code, lines = checked("-s", "existing")
     assert code == 0
     assert lines["Azure"]["state"] == "not checked"
     assert set(arm.asked) == {"/charts/index.yaml"}
 
 
+@pytest.mark.usefixtures("kubeconfig_at_home")
 def test_somebody_elses_cluster_is_asked_for_what_its_prometheus_brings(
     checked: Checked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("HOME", str(tmp_path))
-    (tmp_path / ".kube").mkdir()
-    (tmp_path / ".kube" / "config").write_text(KUBECONFIG)
     there = yaml.safe_load((ROOT / "Pulumi.existing.yaml").read_text())["config"]
     there["aks-infiniband:observability"] = {"prometheus": "azure"}
     (tmp_path / "Pulumi.watched.yaml").write_text(yaml.safe_dump({"config": there}))

@@ -14,7 +14,6 @@ from aks_infiniband_cli.stack_file import configuration_of, stack_of
 from tests.unit.command_line.arm import Arm
 from tests.unit.command_line.logged_in import ROOT
 from tests.unit.command_line.preflight_stacks import Checked, stack
-from tests.unit.components.test_stack_files import KUBECONFIG
 
 DECLARED = ROOT / "tests" / "recordings" / "declared"
 CUDA = f"image {NCCL_IMAGE}"
@@ -37,12 +36,8 @@ def recorded(value: Any) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("file", sorted(ROOT.glob("Pulumi.*.yaml")), ids=lambda file: file.name)
-def test_every_image_that_a_stack_declares_is_asked_for(
-    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HOME", str(tmp_path))
-    (tmp_path / ".kube").mkdir()
-    (tmp_path / ".kube" / "config").write_text(KUBECONFIG)
+@pytest.mark.usefixtures("kubeconfig_at_home")
+def test_every_image_that_a_stack_declares_is_asked_for(file: Path) -> None:
     asked = images_of(stack_of(file, configuration_of(file)))
     known = {image.reference for image in asked} - {None}
     unknown = {image.name for image in asked if image.reference is None}
@@ -170,12 +165,8 @@ def test_a_registry_that_cannot_be_reached_from_here_may_be_from_the_nodes(
     assert lines[CUDA]["found"].startswith("nvcr.io cannot be reached from here: ")
 
 
-def test_of_machines_that_somebody_else_makes_the_system_is_not_known(
-    checked: Checked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HOME", str(tmp_path))
-    (tmp_path / ".kube").mkdir()
-    (tmp_path / ".kube" / "config").write_text(KUBECONFIG)
+@pytest.mark.usefixtures("kubeconfig_at_home")
+def test_of_machines_that_somebody_else_makes_the_system_is_not_known(checked: Checked) -> None:
     _, lines = checked("-s", "existing")
     assert lines["image doca-driver"]["state"] == "not checked"
     assert lines[CUDA]["state"] == "pass"

@@ -42,7 +42,7 @@ from .report import (
     worst_values,
 )
 
-_STEP_SECONDS = (0.5, 2.0)
+STEP_SECONDS = (0.5, 2.0)
 """The longest time between two looks for the next step: in a small pool, and in any."""
 _SHARE = 12
 """The time for all measurements has room for this number of tools in a row; each usually takes a few seconds."""
@@ -76,7 +76,7 @@ class Validation:
             write_plan=lambda text: api.annotate(*where, PLAN_ANNOTATION, compressed(text)),
         )
         self.evidence = ""
-        small, longest = _STEP_SECONDS
+        small, longest = STEP_SECONDS
         self.poll_seconds = min(arguments.poll_seconds, pause_seconds(small, self.expected["node_count"]), longest)
 
     def read(self) -> list[dict[str, str]]:
