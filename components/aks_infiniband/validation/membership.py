@@ -1,0 +1,96 @@
+"""How many nodes a pool should have, and which are missing: as its validation, which the stack has left, knows.
+
+`aks-infiniband validate` and `aks-infiniband doctor` judge by the same function, so they cannot disagree.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from aks_infiniband.validation.payload.report import Report, report_in
+from aks_infiniband.validation.validation_job import EXPECTATIONS_ANNOTATION
+
+_POOL: Final = "app.kubernetes.io/instance"
+Object = Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Membership:
+    """The nodes of one pool: those that it should have, and those that the cluster has."""
+
+    pool: str
+    expected: int
+    """As the stack says; of an autoscaled pool its smallest number."""
+    present: Sequence[str]
+    """Names of the nodes that the cluster has, Ready or not."""
+    gone: Sequence[str] = ()
+    """Names of nodes that the pool's last report had, and that the cluster has no longer. Empty where the pool has
+    as many nodes as it should: then others have taken their place."""
+    reported: str = ""
+    """When that report was made, in ISO 8601; empty without one."""
+
+    @property
+    def missing(self) -> int:
+        """How many nodes the pool lacks."""
+        return max(0, self.expected - len(self.present))
+
+    def told(self) -> str | None:
+        """What is missing, in words that follow the name of the pool; None where nothing is."""
+        if not self.missing:
+            return None
+        lacks = f"{self.missing} of {self.expected} nodes missing"
+        if not self.gone:
+            return f"{lacks}; no report says which"
+        were = "was" if len(self.gone) == 1 else "were"
+        return f"{lacks}: {', '.join(self.gone)} {were} there when the pool was validated on {self.reported}"
+
+
+def memberships(
+    jobs: Iterable[Object], config_maps: Iterable[Object], nodes: Sequence[Object]
+) -> dict[str, Membership]:
+    """By pool, the nodes that it should have and those that it has. Pure: all arguments are what the API server says.
+
+    The number is that of the newest validation Job of the pool (annotation aks-infiniband/expectations.json, key
+    node_count), the nodes are those that its pods select, and the names of those that are gone come from the pool's
+    report. A pool without such a Job (validation.mode off) is left out.
+
+    jobs, config_maps: of the namespace of the validations alone; elsewhere anybody may have made them. Others among
+    them count for nothing. nodes: all of the cluster.
+    """
+    reports = _newest_reports(config_maps)
+    found = dict[str, Membership]()
+    for job in sorted(jobs, key=lambda job: str(job["metadata"].get("creationTimestamp"))):
+        template = job["spec"]["template"]
+        told = (template["metadata"].get("annotations") or {}).get(EXPECTATIONS_ANNOTATION)
+        pool = (job["metadata"].get("labels") or {}).get(_POOL)
+        if told is None or pool is None or job["metadata"]["labels"].get("app.kubernetes.io/managed-by") != "pulumi":
+            continue
+        selector = template["spec"].get("nodeSelector") or {}
+        count = int(json.loads(told)["node_count"])
+        found[pool] = membership(pool, count, select(nodes, selector), reports.get(pool))
+    return dict(sorted(found.items()))
+
+
+def membership(pool: str, expected: int, present: Iterable[str], report: Mapping[str, Any] | None) -> Membership:
+    """The nodes of one pool. present: names; report: its last one, None where there is none."""
+    there = sorted(present)
+    last = report if report and len(there) < expected else {}
+    gone = sorted(set(last.get("nodes") or ()) - set(there))
+    reported = str(last.get("finished")) if gone else ""
+    return Membership(pool=pool, expected=expected, present=there, gone=gone, reported=reported)
+
+
+def select(nodes: Iterable[Object], selector: Mapping[str, str]) -> list[str]:
+    """The names of the nodes that carry all labels of a selector."""
+    return [
+        str(node["metadata"]["name"])
+        for node in nodes
+        if selector.items() <= (node["metadata"].get("labels") or {}).items()
+    ]
+
+
+def _newest_reports(config_maps: Iterable[Object]) -> dict[str, Report]:
+    """By pool, the last report that was made, be it the update's or that of a later measurement."""
+    reports = [report for report in map(report_in, config_maps) if report and {"pool", "finished"} <= report.keys()]
+    return {report["pool"]: report for report in sorted(reports, key=lambda report: str(report["finished"]))}
