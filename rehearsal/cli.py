@@ -31,6 +31,7 @@ from rehearsal.machines.kubelet import landlock
 from rehearsal.outcome.failure import print_failure
 from rehearsal.outcome.progress import Progress
 from rehearsal.outcome.result import Status, reports_of, result
+from rehearsal.outcome.screen import Screen
 from rehearsal.outcome.tables import print_summary
 from rehearsal.outcome.timeline import draw
 from rehearsal.run.folder import write_atomically
@@ -67,7 +68,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run one command; the process's exit code."""
     for number in _SIGNALS:
         signal.signal(number, _stop)
-    console = Console(soft_wrap=True)
+    console = Screen(soft_wrap=True)
     chosen = _parser().parse_args(arguments)
     command: Callable[[argparse.Namespace, Console], int] = {"up": _up, "down": _down}[chosen.command]
     try:

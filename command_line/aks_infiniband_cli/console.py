@@ -3,12 +3,14 @@
 import argparse
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NoReturn
 
-from rich.console import Console, RenderableType
+from aks_infiniband.terminal import one_line, printable, printable_json, text_only
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 from rich.text import Text
 
 FINE: Final = 0
@@ -56,14 +58,40 @@ class Command:
     extra: str | None = None
 
 
+class _Terminal(Console):
+    """A terminal that shows the control characters of what others wrote, and does not obey them."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        return text_only(super().render(renderable, options))
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that shows arguments as they were given, and never sends them to a terminal."""
+
+    def error(self, message: str) -> NoReturn:
+        super().error(printable(message))
+
+
 def show(answer: Answer, output: Output) -> None:
-    """Write an answer to standard output."""
+    """Write an answer to standard output. Whatever others wrote in it is printed as text."""
     if output == "json":
-        print(json.dumps({"schema_version": SCHEMA_VERSION, **answer.document}, indent=2, ensure_ascii=False))
+        document = {"schema_version": SCHEMA_VERSION, **answer.document}
+        _write(printable_json(json.dumps(document, indent=2, ensure_ascii=False)))
     elif answer.shown is not None and sys.stdout.isatty():
-        Console(highlight=False).print(answer.shown, crop=False)
+        _Terminal(highlight=False).print(answer.shown, crop=False)
     else:
-        print(answer.text)
+        _write(printable(answer.text))
+
+
+def _write(text: str) -> None:
+    """To standard output, whatever its encoding."""
+    encoding = sys.stdout.encoding or "utf-8"
+    print(text.encode(encoding, errors="backslashreplace").decode(encoding))
+
+
+def note(text: str) -> None:
+    """Write to standard error what is not an answer."""
+    print(printable(text), file=sys.stderr, flush=True)
 
 
 def uncut(*parts: str | tuple[str, str]) -> Text:
@@ -80,9 +108,9 @@ def at_work(doing: str) -> Iterator[Callable[[str], None]]:
 
     What it gives says how far the work is.
     """
-    console = Console(stderr=True)
+    console = _Terminal(stderr=True)
     if not console.is_terminal:
         yield lambda _: None
         return
-    with console.status(doing) as status:
-        yield status.update
+    with console.status(Text(one_line(doing))) as status:
+        yield lambda text: status.update(Text(one_line(text)))

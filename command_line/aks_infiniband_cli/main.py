@@ -6,8 +6,10 @@ import sys
 from collections.abc import Sequence
 from typing import Final
 
+from aks_infiniband.terminal import unforeseen
+
 from aks_infiniband_cli.choose.command import INIT
-from aks_infiniband_cli.console import WRONG_USE, Command, CommandError, show
+from aks_infiniband_cli.console import WRONG_USE, Command, CommandError, Parser, note, show
 from aks_infiniband_cli.doctor.command import DOCTOR
 from aks_infiniband_cli.preflight.command import PREFLIGHT
 from aks_infiniband_cli.report.command import REPORT, TIMELINE
@@ -26,16 +28,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = _parser().parse_args(arguments)
     command: Command = given.command
     try:
-        answer = command.run(given)
-    except ModuleNotFoundError as error:
-        if command.extra is None:
-            raise
-        return _refused(command, f"{error}: pip install 'aks-infiniband-cli[{command.extra}]'")
-    except (CommandError, OSError, ValueError) as error:
+        return _answered(command, given)
+    except (CommandError, OSError) as error:
         return _refused(command, str(error))
     except (EOFError, KeyboardInterrupt) as given_up:
         _refused(command, "stopped")
         return WRONG_USE if isinstance(given_up, EOFError) else _INTERRUPTED
+    except Exception as error:  # nobody gets a traceback, whatever it is
+        return _refused(command, unforeseen(error))
+
+
+def _answered(command: Command, given: argparse.Namespace) -> int:
+    try:
+        answer = command.run(given)
+    except ModuleNotFoundError as error:
+        if command.extra is None:
+            raise
+        raise CommandError(f"{error}: pip install 'aks-infiniband-cli[{command.extra}]'") from error
     try:
         show(answer, given.output)
         sys.stdout.flush()
@@ -45,12 +54,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _refused(command: Command, why: str) -> int:
-    print(f"aks-infiniband {command.name}: {why}", file=sys.stderr)
+    note(f"aks-infiniband {command.name}: {why}")
     return WRONG_USE
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="aks-infiniband", epilog=EXIT_CODES)
+def _parser() -> Parser:
+    parser = Parser(prog="aks-infiniband", epilog=EXIT_CODES)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for command in COMMANDS:
         epilog = f"example: {command.example} | {EXIT_CODES}"

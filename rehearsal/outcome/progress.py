@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from rich.console import Console
+from rich.markup import escape
 
 from rehearsal.engine.events import Diagnostic, Event, Started, Step
 from rehearsal.outcome.words import done, kind, slept
@@ -76,9 +77,10 @@ class Progress:
         if step.changed:
             self.steps.append(step)
         if step.failed:
-            self.say(f"[red]failed[/red]  {kind(step.type)} {step.name} after {step.seconds:.1f} s")
+            self.say(f"[red]failed[/red]  {kind(step.type)} {escape(step.name)} after {step.seconds:.1f} s")
         elif step.changed and step.seconds >= _WORTH_A_LINE_SECONDS:
-            self.say(f"{done(step)}  {kind(step.type)} [bold]{step.name}[/bold]  [dim]{step.seconds:.1f} s[/dim]")
+            name = f"[bold]{escape(step.name)}[/bold]"
+            self.say(f"{done(step)}  {kind(step.type)} {name}  [dim]{step.seconds:.1f} s[/dim]")
 
     def _say_diagnostic(self, diagnostic: Diagnostic) -> None:
         style = {"error": "red", "warning": "yellow"}.get(diagnostic.severity, "dim")
@@ -94,4 +96,4 @@ class Progress:
     def _say_waiting(self) -> None:
         if self._under_way and time.monotonic() - self._spoke >= _ALIVE_SECONDS:
             names = sorted({urn.rsplit("::", 1)[-1] for urn in self._under_way})
-            self.say(f"[dim]waiting for {', '.join(names[:_NAMES])}{' …' if len(names) > _NAMES else ''}[/dim]")
+            self.say(f"[dim]waiting for {escape(', '.join(names[:_NAMES]))}{' …' if len(names) > _NAMES else ''}[/dim]")

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
+from aks_infiniband.terminal import one_line
 from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
@@ -39,10 +40,10 @@ def text(found: Sequence[Diagnosis], unread: Sequence[str]) -> str:
         first = same[0]
         lines.append(f"{first.symptom.id}: {first.symptom.title}")
         for diagnosis in same[:_MOST_OBJECTS]:
-            lines += [f"  object: {diagnosis.about}", f"  evidence: {_indented(diagnosis)}"]
+            lines += [f"  object: {one_line(diagnosis.about)}", f"  evidence: {_indented(diagnosis)}"]
         lines += [f"  {line}" for line in _more(same)]
-        lines += [f"  cause: {first.cause}", f"  fix: {first.fix}"]
-        lines += [f"  look: {first.command}"] if first.command else []
+        lines += [f"  cause: {one_line(first.cause)}", f"  fix: {first.fix}"]
+        lines += [f"  look: {one_line(first.command)}"] if first.command else []
     return "\n".join([*lines, *_ending(found, unread)])
 
 
@@ -55,11 +56,11 @@ def shown(found: Sequence[Diagnosis], unread: Sequence[str]) -> RenderableType:
         table.add_column(style="dim", no_wrap=True)
         table.add_column(overflow="fold")
         for diagnosis in same[:_MOST_OBJECTS]:
-            table.add_row("object", Text(diagnosis.about, style="bold"))
+            table.add_row("object", Text(one_line(diagnosis.about), style="bold"))
             table.add_row("evidence", Text(diagnosis.evidence))
         for line in _more(same):
             table.add_row("", line)
-        table.add_row("cause", Text(first.cause))
+        table.add_row("cause", Text(one_line(first.cause)))
         table.add_row("fix", Text(first.fix, style="green"))
         if first.command:
             table.add_row("look", Text(first.command, style="cyan"))
@@ -88,4 +89,4 @@ def _ending(found: Sequence[Diagnosis], unread: Sequence[str]) -> list[str]:
     symptoms = len({diagnosis.symptom.id for diagnosis in found})
     fine = "nothing of what the catalogue knows is wrong" + (" in what could be read" if unread else "")
     count = f"symptoms: {symptoms}, objects: {len(found)}" if found else fine
-    return [*(f"not looked at: {reason}" for reason in unread), f"doctor: {count}"]
+    return [*(f"not looked at: {one_line(reason)}" for reason in unread), f"doctor: {count}"]

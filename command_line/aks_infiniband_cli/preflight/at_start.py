@@ -5,6 +5,7 @@ from pathlib import Path
 import pulumi
 from aks_infiniband.stack.load import stack_configuration
 from aks_infiniband.stack.stack import Stack
+from aks_infiniband.terminal import printable
 
 from aks_infiniband_cli.console import CommandError
 from aks_infiniband_cli.preflight.command import plain
@@ -30,7 +31,7 @@ def check_first(stack: Stack) -> None:
     except CommandError as error:
         raise PreflightError(f"aks-infiniband:preflight: {error}") from error
     failing = [line for line in lines if line.state == "fail"]
-    told = "\n".join(plain(failing or lines))
+    told = printable("\n".join(plain(failing or lines)))
     if failing:
         found = f"{len(failing)} of {len(lines)} checks fail, and nothing was changed"
         raise PreflightError(f"aks-infiniband:preflight: {found}:\n{told}")

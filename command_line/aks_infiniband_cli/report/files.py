@@ -1,9 +1,15 @@
 """The files that `report` makes."""
 
+import hashlib
+import re
 from pathlib import Path
+from typing import Final
 
 from aks_infiniband_cli.report import page, plots
 from aks_infiniband_cli.report.sources import Reports
+
+_PLAIN: Final = r"[a-z0-9][a-z0-9-]{0,99}"
+"""What every pool and figure of ours is called."""
 
 
 def write(reports: Reports, folder: Path) -> list[Path]:
@@ -15,6 +21,18 @@ def write(reports: Reports, folder: Path) -> list[Path]:
     written = [html]
     for found in drawn.values():
         for plot in found:
-            written.append(folder / f"{plot.name}.png")
+            written.append(folder / f"{file_name(plot.name)}.png")
             written[-1].write_bytes(plots.image(plot.figure, "png", plot.name))
     return written
+
+
+def file_name(name: str) -> str:
+    """The name of a file, without its ending, for something that somebody else has named: it lies in no other folder.
+
+    A plain name stays as it is. Any other one is cut down to its letters and digits, and a part of its hash behind an
+    underscore keeps it apart from every other name.
+    """
+    if re.fullmatch(_PLAIN, name):
+        return name
+    letters = re.sub(r"[^A-Za-z0-9]+", "-", name)[:40].strip("-")
+    return f"{letters}_{hashlib.sha256(name.encode(errors='surrogatepass')).hexdigest()[:12]}"

@@ -2,6 +2,7 @@
 
 import io
 import math
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -14,8 +15,12 @@ _COLOURS: Final = {"ring": "#0b6bcb", "nccl": "#8a5cb8"}
 _LINE, _LIMIT, _MISSING = "#444444", "#c0392b", "#d9d9d9"
 _MOST_ANNOTATED: Final = 256
 """Cells up to which each shows its number."""
+_AS_WRITTEN: Final = {"text.parse_math": False}
+as_written: Final = mpl.rc_context(_AS_WRITTEN)
+"""Decorates what draws: a $ in a name is no formula."""
 
 
+@as_written
 def bandwidth(collective: Mapping[str, Any], title: str) -> Figure | None:
     """Bus bandwidth of each run over message size, against what the ports carry; None without a measurement."""
     runs = [run for run in collective["runs"] if run["sizes"]]
@@ -48,6 +53,7 @@ def bandwidth(collective: Mapping[str, Any], title: str) -> Figure | None:
     return figure
 
 
+@as_written
 def heat_map(rows: Sequence[Mapping[str, Any]], threshold: Mapping[str, Any] | None, title: str) -> Figure | None:
     """A figure of every HCA of every node, by rail, as a client of its neighbour; None where it was not measured.
 
@@ -84,7 +90,8 @@ def image(figure: Figure, kind: str, name: str) -> bytes:
     """The figure as `png` or `svg`; its name keeps its identifiers apart from those of other plots of one page."""
     buffer = io.BytesIO()
     # The same reports make the same file: no date, no random identifiers.
-    with mpl.rc_context({"svg.hashsalt": name}):
+    with mpl.rc_context({"svg.hashsalt": name, **_AS_WRITTEN}), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of letters that the font lacks, and of names that leave no room
         figure.savefig(buffer, format=kind, dpi=150, metadata={"Date": None} if kind == "svg" else {})
     return buffer.getvalue()
 

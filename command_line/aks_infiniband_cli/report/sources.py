@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE, labels
+from aks_infiniband.terminal import one_line
 from aks_infiniband.validation.reports import SCHEMA_VERSION, kept_reports, report_in
 
 from aks_infiniband_cli.console import CommandError
@@ -67,4 +68,13 @@ def _checked(found: Reports, where: str) -> Reports:
                 f"{where}: the report of pool {name} has schema version {version!r}, this program reads "
                 f"{SCHEMA_VERSION}: use the release that made it, or run `pulumi up` again"
             )
-    return dict(sorted(found.items()))
+    return dict(sorted(_text_only(found).items()))
+
+
+def _text_only(value: Any) -> Any:
+    """What others wrote, for a page and for plots: each text is one line, its control characters shown."""
+    if isinstance(value, dict):
+        return {_text_only(key): _text_only(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_text_only(item) for item in value]
+    return one_line(value) if isinstance(value, str) else value

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
+from aks_infiniband.terminal import one_line
+
 from aks_infiniband_cli.console import CommandError
 from aks_infiniband_cli.report.sources import deployment_in
 
@@ -30,7 +32,7 @@ class Span:
     def name(self) -> str:
         """Kind and name, as a person calls it: ManagedCluster rdma."""
         kind, name = self.urn.rsplit("::", 2)[-2:]
-        return f"{kind.rsplit(':', 1)[-1]} {name}"
+        return one_line(f"{kind.rsplit(':', 1)[-1]} {name}")
 
     @property
     def seconds(self) -> float:

@@ -13,6 +13,7 @@ from aks_infiniband_cli.report.timeline import Link, Span, clock, longest_chain,
 _OPERATION, _CHAIN, _WAITED = "#9db7cf", "#d9480f", "#444444"
 
 
+@plots.as_written
 def picture(spans: Sequence[Span], chain: Sequence[Link], title: str) -> Figure:
     """A bar for each resource, first started first; those of the longest chain stand out, and what it waited for."""
     links = {(link.name, link.waited): link for link in chain}

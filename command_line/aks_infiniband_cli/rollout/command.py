@@ -3,6 +3,7 @@
 import argparse
 from typing import TYPE_CHECKING, Final
 
+from aks_infiniband.terminal import one_line
 from rich.console import Group
 
 from aks_infiniband_cli.console import FINE, FOUND, Answer, Command, at_work, uncut
@@ -50,7 +51,7 @@ def _answer(found: "Rollout") -> Answer:
     from aks_infiniband_cli.validate import rendering  # noqa: PLC0415
 
     measured = rendering.lines_of(found.pool) if found.pool else ()
-    lines = [*measured, *_lines(found)]
+    lines = [(one_line(line), style) for line, style in (*measured, *_lines(found))]
     document = {
         "accepted": not found.shortfalls,
         "first": found.first,

@@ -1,6 +1,5 @@
 """Another driver on one node first: measured against what its pool was accepted with, and the rest only if it holds."""
 
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -11,7 +10,7 @@ from lightkube.resources.apps_v1 import DaemonSet
 from lightkube.resources.core_v1 import Node, Pod
 
 from aks_infiniband_cli.cluster import NO_ANSWER, connected
-from aks_infiniband_cli.console import CommandError
+from aks_infiniband_cli.console import CommandError, note
 from aks_infiniband_cli.rollout.drivers import Driver, Loaded
 from aks_infiniband_cli.rollout.hold import FAILED, held, hold, is_passed_over, labels_of, release
 from aks_infiniband_cli.validate.deployed import Deployed, Object, expected_of
@@ -183,12 +182,10 @@ def _generations(client: Client, namespace: str) -> dict[str, int]:
 
 
 def _tell(driver: Driver, first: str, others: int) -> None:
-    print(
+    note(
         f"Held back: {others} of {others + 1} nodes. Now change {driver.setting} and run {driver.update}: "
         f"node {first} gets the driver first and is measured; the others follow if it is as good. "
-        "Ctrl-C leaves them held, and aks-infiniband rollout --release lets them go on.",
-        file=sys.stderr,
-        flush=True,
+        "Ctrl-C leaves them held, and aks-infiniband rollout --release lets them go on."
     )
 
 

@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Final
 
+from aks_infiniband.terminal import one_line
 from rich.console import Group
 
 from aks_infiniband_cli.console import FINE, FOUND, Answer, Command, at_work, uncut
@@ -18,8 +19,9 @@ def run(given: argparse.Namespace) -> Answer:
         file: Path = given.folder / f"Pulumi.{given.stack}.yaml"
         where, orphans = look(file, given.subscription, given.endpoint)
     clean = f"Nothing of stack {given.stack} is left in {where}."
-    shown = [uncut(("left  ", "bold red"), orphan.what, "\n      remove: ", orphan.remedy) for orphan in orphans]
-    lines = [line for orphan in orphans for line in (f"left  {orphan.what}", f"      remove: {orphan.remedy}")]
+    left = [(one_line(orphan.what), one_line(orphan.remedy)) for orphan in orphans]
+    shown = [uncut(("left  ", "bold red"), what, "\n      remove: ", remedy) for what, remedy in left]
+    lines = [line for what, remedy in left for line in (f"left  {what}", f"      remove: {remedy}")]
     return Answer(
         document={"stack": given.stack, "where": where, "left": [vars(orphan) for orphan in orphans]},
         text="\n".join(lines) if orphans else clean,

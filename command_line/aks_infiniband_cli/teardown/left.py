@@ -1,6 +1,7 @@
 """What is left, and the command that removes each: pure functions over what was read."""
 
 import json
+import shlex
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -80,9 +81,9 @@ def in_azure(groups: Sequence[Group], subscription_id: str) -> Iterator[Orphan]:
         for resource in group.resources:
             kind = "/".join(resource.split("/providers/")[-1].split("/")[:2])
             what = f"{kind} {resource.rsplit('/', 1)[-1]} in resource group {group.name}"
-            yield Orphan(what=what, remedy=f"az resource delete --ids {resource}")
-        command = f"az group delete --subscription {subscription_id} --name {group.name}"
-        yield Orphan(what=f"resource group {group.name}", remedy=command)
+            yield Orphan(what=what, remedy=shlex.join(["az", "resource", "delete", "--ids", resource]))
+        command = ["az", "group", "delete", "--subscription", subscription_id, "--name", group.name]
+        yield Orphan(what=f"resource group {group.name}", remedy=shlex.join(command))
 
 
 def orphaned(assignments: Sequence[Assignment], principals: Collection[str]) -> Iterator[Orphan]:
@@ -95,7 +96,7 @@ def orphaned(assignments: Sequence[Assignment], principals: Collection[str]) -> 
         ours = found.name == assignment_name(found.scope, found.principal, role)
         if ours and found.principal not in principals:
             what = f"role assignment {found.name} on {found.scope}, for an identity that is no more"
-            yield Orphan(what=what, remedy=f"az role assignment delete --ids {found.id}")
+            yield Orphan(what=what, remedy=shlex.join(["az", "role", "assignment", "delete", "--ids", found.id]))
 
 
 def in_cluster(
@@ -118,42 +119,47 @@ def in_cluster(
         if name in NAMESPACES:
             hangs = ", and hangs" if namespace["metadata"].get("deletionTimestamp") else ""
             unless = _UNLESS if name in _OPERATORS and not hangs else ""
-            yield Orphan(what=f"namespace {name}{hangs}{unless}", remedy=f"kubectl delete namespace {name}")
+            yield Orphan(what=f"namespace {name}{hangs}{unless}", remedy=_kubectl("delete", "namespace", name))
     for found in ours:
-        target = f"{found['kind']} {found['metadata']['name']}"
-        yield Orphan(what=target, remedy=f"kubectl delete {target}")
+        kind, name = found["kind"], found["metadata"]["name"]
+        yield Orphan(what=f"{kind} {name}", remedy=_kubectl("delete", kind, name))
     for definition in definitions:
         name = definition["metadata"]["name"]
-        yield Orphan(what=f"definition {name}{_UNLESS}", remedy=f"kubectl delete crd {name}")
+        yield Orphan(what=f"definition {name}{_UNLESS}", remedy=_kubectl("delete", "crd", name))
     for node in nodes:
         yield from _node(node, kept)
+
+
+def _kubectl(*words: str) -> str:
+    return shlex.join(["kubectl", *words])
 
 
 def _custom(custom: Object) -> Iterator[Orphan]:
     metadata = custom["metadata"]
     group = custom["apiVersion"].partition("/")[0]
-    where = f" --namespace {metadata['namespace']}" if metadata.get("namespace") else ""
-    target = f"{custom['kind']}.{group} {metadata['name']}"
+    where = ["--namespace", metadata["namespace"]] if metadata.get("namespace") else []
+    words = [f"{custom['kind']}.{group}", metadata["name"], *where]
+    target = " ".join(words[:2])
     finalizers = metadata.get("finalizers") or []
     if metadata.get("deletionTimestamp") and finalizers:
         patch = json.dumps({"metadata": {"finalizers": None}})
         what = f"{target}, which the finalizers {', '.join(finalizers)} hold: their operator is gone"
-        yield Orphan(what=what, remedy=f"kubectl patch {target}{where} --type merge --patch '{patch}'")
+        yield Orphan(what=what, remedy=_kubectl("patch", *words, "--type", "merge", "--patch", patch))
     else:
-        yield Orphan(what=f"{target}{_UNLESS}", remedy=f"kubectl delete {target}{where}")
+        yield Orphan(what=f"{target}{_UNLESS}", remedy=_kubectl("delete", *words))
 
 
 def _node(node: Object, kept: Collection[str]) -> Iterator[Orphan]:
     name = node["metadata"]["name"]
     labels = [key for key in node["metadata"].get("labels") or {} if key.startswith(_LABELS) and key not in kept]
     if labels:
-        keys = " ".join(f"{key}-" for key in sorted(labels))
         what = f"{len(labels)} labels of the operators on node {name}{_UNLESS}"
-        yield Orphan(what=what, remedy=f"kubectl label node {name} {keys}")
+        yield Orphan(what=what, remedy=_kubectl("label", "node", name, *(f"{key}-" for key in sorted(labels))))
     for taint in (node.get("spec") or {}).get("taints") or []:
         if taint["key"].startswith(_TAINTS):
-            what = f"taint {taint['key']}:{taint['effect']} on node {name}{_UNLESS}"
-            yield Orphan(what=what, remedy=f"kubectl taint node {name} {taint['key']}:{taint['effect']}-")
+            there = f"{taint['key']}:{taint['effect']}"
+            what = f"taint {there} on node {name}{_UNLESS}"
+            yield Orphan(what=what, remedy=_kubectl("taint", "node", name, f"{there}-"))
     yield from _said_of(node)
 
 
@@ -161,13 +167,13 @@ def _said_of(node: Object) -> Iterator[Orphan]:
     """What the commands and the light check have noted at a node, of which nobody takes it away any more."""
     name = node["metadata"]["name"]
     for key, value in (node["metadata"].get("annotations") or {}).items():
-        remove = f"kubectl annotate node {name} {key}-"
+        remove = _kubectl("annotate", "node", name, f"{key}-")
         if key == CORDONED:
             what = f"node {name}, cordoned by aks-infiniband validate for {value}"
-            yield Orphan(what=what, remedy=f"kubectl uncordon {name} && {remove}")
+            yield Orphan(what=what, remedy=f"{_kubectl('uncordon', name)} && {remove}")
         elif key.startswith(_ANNOTATIONS):
             yield Orphan(what=f"annotation {key} on node {name}", remedy=remove)
     if any(held["type"] == CONDITION for held in (node.get("status") or {}).get("conditions") or []):
         patch = json.dumps({"status": {"conditions": [{"type": CONDITION, "$patch": "delete"}]}})
-        remove = f"kubectl patch node {name} --subresource status --patch '{patch}'"
+        remove = _kubectl("patch", "node", name, "--subresource", "status", "--patch", patch)
         yield Orphan(what=f"condition {CONDITION} on node {name}", remedy=remove)

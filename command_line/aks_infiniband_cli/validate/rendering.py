@@ -1,9 +1,11 @@
 """What was measured, for a terminal, a pipe and a program."""
 
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from aks_infiniband.terminal import one_line
 from aks_infiniband.validation.reports import Report, headline, passed, table
 from rich.console import Group
 
@@ -77,12 +79,12 @@ def _plain(change: Change) -> dict[str, Any]:
 
 def text(found: Found) -> str:
     """For a pipe."""
-    return "\n".join(line for line, _ in _lines(found))
+    return "\n".join(one_line(line) for line, _ in _lines(found))
 
 
 def shown(found: Found) -> Group:
     """For a terminal: the same, in colours."""
-    return Group(*(uncut((line, style)) for line, style in _lines(found)))
+    return Group(*(uncut((one_line(line), style)) for line, style in _lines(found)))
 
 
 def _lines(found: Found) -> Iterator[tuple[str, str]]:
@@ -132,4 +134,4 @@ def _table(changes: Sequence[Change]) -> Iterator[tuple[str, str]]:
 
 
 def _flags(nodes: Mapping[str, str]) -> str:
-    return " ".join(f"--node {node}" for node in nodes)
+    return shlex.join(word for node in nodes for word in ("--node", node))

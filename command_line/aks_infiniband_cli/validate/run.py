@@ -1,7 +1,6 @@
 """Runs measurements in a cluster, waits for what they say, and takes away what they had there."""
 
 import signal
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -19,7 +18,7 @@ from lightkube.resources.core_v1 import ConfigMap, Pod
 from lightkube.types import CascadeType
 
 from aks_infiniband_cli.cluster import NO_ANSWER
-from aks_infiniband_cli.console import CommandError
+from aks_infiniband_cli.console import CommandError, note
 from aks_infiniband_cli.validate.deployed import Object
 from aks_infiniband_cli.validate.documents import Run, belongings, job
 
@@ -167,4 +166,4 @@ def _remove(client: Client, run: Run) -> None:
         if isinstance(error, ApiError) and error.status.code == HTTPStatus.NOT_FOUND:
             return
         left = f"kubectl --namespace {run.validation.namespace} delete job {run.name}"
-        print(f"Job {run.name} could not be removed ({error}): {left}", file=sys.stderr)
+        note(f"Job {run.name} could not be removed ({error}): {left}")

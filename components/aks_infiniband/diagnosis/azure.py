@@ -18,6 +18,7 @@ import pulumi
 
 from aks_infiniband.diagnosis.known_messages import AZURE_LASTING, AZURE_PASSING
 from aks_infiniband.diagnosis.view import Finding
+from aks_infiniband.terminal import printable
 
 _TRANSIENT: Final = re.compile(
     r"OperationNotAllowed.*(another|in progress)|Operation is not allowed: Another|AnotherOperationInProgress"
@@ -77,13 +78,13 @@ async def _on_error(args: pulumi.ErrorHookArgs) -> bool:
     pause = pause_before_retry(args.errors, args.failed_operation, share=random.uniform(0.5, 1))  # noqa: S311  no secret
     if pause is not None:
         pulumi.log.warn(
-            f"{args.name}: Azure refuses to {args.failed_operation} it now: {newest}\n"
+            f"{args.name}: Azure refuses to {args.failed_operation} it now: {printable(newest)}\n"
             f"Trying again in {pause:.0f} s (retry {tries} of at most {_most(newest)})."
         )
         await asyncio.sleep(pause)
         return True
     if text := explanation(args):
-        pulumi.log.error(text)
+        pulumi.log.error(printable(text))
     return False
 
 

@@ -16,6 +16,7 @@ from aks_infiniband.diagnosis.view import Finding, Object, View, Wait, WaitingFo
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.resources.metadata import GPU_OPERATOR_NAMESPACE, NETWORK_OPERATOR_NAMESPACE
 from aks_infiniband.resources.options import WaitArgs, child_options
+from aks_infiniband.terminal import printable
 
 _T = TypeVar("_T")
 LIMIT_SECONDS: Final = 20.0
@@ -48,7 +49,7 @@ def on_error(
         """Returns whether the engine is to try again."""
         wait = wait_of(args, waiting_for)
         view = await _look(known[-1] if known else None, wait)
-        pulumi.log.error(render(wait, diagnose(wait, view, pools, explain), view.unread))
+        pulumi.log.error(printable(render(wait, diagnose(wait, view, pools, explain), view.unread)))
         return False
 
     return pulumi.ResourceHookBinding(on_error=[pulumi.ErrorHook(f"{name}-diagnosis", on_failure)])
@@ -122,7 +123,8 @@ async def job_results(kubeconfig: str, namespace: str, run: str, config_map: str
     for reason in refused:
         if known := message_in(reason, REFUSALS):
             told = Finding(what=reason, cause=str(known))
-            pulumi.log.warn("\n".join([f"ConfigMap {namespace}/{config_map} could not be read.", *told.lines()]))
+            text = "\n".join([f"ConfigMap {namespace}/{config_map} could not be read.", *told.lines()])
+            pulumi.log.warn(printable(text))
     return found
 
 

@@ -12,6 +12,7 @@ from aks_infiniband.facts.pool import Pool
 from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE
 from aks_infiniband.resources.options import child_options
 from aks_infiniband.resources.registry import Registry
+from aks_infiniband.terminal import printable
 from aks_infiniband.validation.access import ValidationAccess, ValidationAccessArgs
 from aks_infiniband.validation.expectations import expected_of
 from aks_infiniband.validation.explanation import evidence, explain
@@ -152,7 +153,7 @@ class Validation(pulumi.ComponentResource):
 
     def _warn(self, text: str) -> None:
         if not pulumi.runtime.is_dry_run():
-            pulumi.log.warn(text, resource=self)
+            pulumi.log.warn(printable(text), resource=self)
 
     def _config_maps(self) -> list[k8s.core.v1.ConfigMap]:
         """Empty ones, which the pods fill; the first gets the report."""

@@ -5,10 +5,13 @@ import json
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from aks_infiniband_cli import main as door
 from aks_infiniband_cli.console import FOUND, Answer, Command, CommandError, at_work
+from rich.console import Group
+from rich.text import Text
 
 from tests.unit.command_line.documented import PAGE, documented
 
@@ -43,6 +46,64 @@ def test_a_pipe_gets_plain_text_and_the_exit_code_says_what_was_found(
 def test_a_program_gets_one_json_document(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(monkeypatch, ANSWER, "--output", "json") == 1
     assert json.loads(capsys.readouterr().out) == {"schema_version": 1, "pools": ["ndh100"]}
+
+
+FORGED = "\x1b]0;title\x07\x1b[2J\x9b1;1Hdoctor: nothing is wrong\u202e\udcff"
+"""A title, a cleared screen, and a line in its place, as a pod may write them."""
+SHOWN = r"\x1b[2J\x9b1;1Hdoctor: nothing is wrong\u202e\udcff"
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_what_others_wrote_is_shown_and_never_sent_to_a_terminal_or_a_pipe(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], terminal: bool
+) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: terminal)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "200")
+    run(monkeypatch, Answer(document={}, text=FORGED, shown=Group(Text(FORGED, style="bold red"))))
+    out, _ = capsys.readouterr()
+    assert SHOWN in out
+    assert not {"\x07", "\x9b", "\u202e", "\udcff"} & set(out)
+    assert re.sub("\x1b\\[[0-9;]*m", "", out).removesuffix("\n").isprintable(), "colours are our own"
+
+
+def test_a_document_of_what_others_wrote_says_the_same_to_a_program_and_nothing_to_a_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(monkeypatch, Answer(document={"said": FORGED}, text=""), "--output", "json")
+    out, _ = capsys.readouterr()
+    assert json.loads(out)["said"] == FORGED
+    assert out.replace("\n", "").isprintable()
+
+
+def test_an_error_with_what_others_wrote_is_text_too(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(monkeypatch, CommandError(FORGED)) == 2
+    assert capsys.readouterr().err == f"aks-infiniband look: \\x1b]0;title\\x07{SHOWN}\n"
+
+
+@pytest.mark.parametrize("broken", [ValueError("odd"), KeyError("name"), RecursionError(), TypeError("\x1b[2J")])
+def test_an_error_that_nobody_foresaw_is_a_sentence_and_its_traceback_is_in_a_log(
+    broken: Exception, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    assert run(monkeypatch, broken) == 2
+    out, err = capsys.readouterr()
+    (log,) = tmp_path.iterdir()
+    assert (out, err.count("\n"), "\x1b" in err) == ("", 1, False)
+    assert type(broken).__name__ in err
+    assert err.endswith(f"please report it with the log {log}\n")
+    assert "Traceback (most recent call last)" in log.read_text(encoding="utf-8")
+    assert log.stat().st_mode & 0o077 == 0
+
+
+def test_where_no_log_can_be_written_the_sentence_names_the_place(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "gone"))
+    assert run(monkeypatch, KeyError("name")) == 2
+    assert "test_front_door.py" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

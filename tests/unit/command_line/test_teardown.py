@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from aks_infiniband_cli.rollout.hold import MARK as HELD
 from aks_infiniband_cli.stack_file import configuration_of, stack_of
 from aks_infiniband_cli.teardown import looking
 from aks_infiniband_cli.teardown.cluster import left_in
-from aks_infiniband_cli.teardown.left import Group, groups_of, in_cluster
+from aks_infiniband_cli.teardown.left import Group, groups_of, in_azure, in_cluster
 from aks_infiniband_cli.validate.cordon import MARK as CORDONED
 from azure.core.exceptions import ClientAuthenticationError
 
@@ -274,3 +275,16 @@ def test_the_clusters_default_name_is_after_project_and_stack() -> None:
     cluster = stack_of(file, configuration_of(file)).cluster
     assert isinstance(cluster, AzureClusterArgs)
     assert cluster.cluster.cluster_name == "aks-infiniband-dev"
+
+
+def test_a_printed_command_takes_every_name_as_one_word() -> None:
+    group = Group(name="shared (1)", managed_by="", resources=("/subscriptions/s/providers/a/b/$(reboot)",))
+    role = {"kind": "ClusterRole", "metadata": {"name": "a; reboot"}}
+    node = {"metadata": {"name": "n", "annotations": {"aks-infiniband/it's": "x"}}}
+    found = [*in_azure([group], "s"), *in_cluster([], [node], [], [], [role], ())]
+    assert [shlex.split(orphan.remedy, comments=True) for orphan in found] == [
+        ["az", "resource", "delete", "--ids", "/subscriptions/s/providers/a/b/$(reboot)"],
+        ["az", "group", "delete", "--subscription", "s", "--name", "shared (1)"],
+        ["kubectl", "delete", "ClusterRole", "a; reboot"],
+        ["kubectl", "annotate", "node", "n", "aks-infiniband/it's-"],
+    ]

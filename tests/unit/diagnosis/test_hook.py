@@ -154,3 +154,9 @@ def test_looks_at_the_cluster_follow_one_another() -> None:
 
     assert asyncio.run(together()) == [True] * 3
     assert most == 1
+
+
+def test_what_others_wrote_is_shown_and_not_sent_to_the_terminal(explained: Any) -> None:
+    _, text = explained(failed({"metadata": {"name": "job-\x1b[2J"}}), kubeconfig=None)
+    assert r"job-\x1b[2J" in text
+    assert "\x1b" not in text

@@ -13,6 +13,7 @@ from pydantic_core import ErrorDetails
 
 from aks_infiniband.handwritten import first_lines, shortened
 from aks_infiniband.stack.settings.model import Settings
+from aks_infiniband.terminal import printable
 
 Path = tuple[str | int, ...]
 """Where a value lies below our namespace; azure-native:location is ("location",)."""
@@ -61,7 +62,8 @@ class SettingsError(pulumi.RunError):
         self.mistakes = mistakes
         count = "1 mistake" if len(mistakes) == 1 else f"{len(mistakes)} mistakes"
         lines = "\n".join(f"  - {mistake}" for mistake in mistakes)
-        super().__init__(first_lines(f"the stack's configuration holds {count}, and nothing was created:\n{lines}"))
+        text = f"the stack's configuration holds {count}, and nothing was created:\n{lines}"
+        super().__init__(first_lines(printable(text)))
 
 
 def key_of(path: Path) -> str:
