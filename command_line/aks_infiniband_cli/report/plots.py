@@ -15,8 +15,7 @@ _COLOURS: Final = {"ring": "#0b6bcb", "nccl": "#8a5cb8"}
 _LINE, _LIMIT, _MISSING = "#444444", "#c0392b", "#d9d9d9"
 _MOST_ANNOTATED: Final = 256
 """Cells up to which each shows its number."""
-_AS_WRITTEN: Final = {"text.parse_math": False}
-as_written: Final = mpl.rc_context(_AS_WRITTEN)
+as_written: Final = mpl.rc_context({"text.parse_math": False})
 """Decorates what draws: a $ in a name is no formula."""
 
 
@@ -86,11 +85,12 @@ def heat_map(rows: Sequence[Mapping[str, Any]], threshold: Mapping[str, Any] | N
     return figure
 
 
+@as_written
 def image(figure: Figure, kind: str, name: str) -> bytes:
     """The figure as `png` or `svg`; its name keeps its identifiers apart from those of other plots of one page."""
     buffer = io.BytesIO()
     # The same reports make the same file: no date, no random identifiers.
-    with mpl.rc_context({"svg.hashsalt": name, **_AS_WRITTEN}), warnings.catch_warnings():
+    with mpl.rc_context({"svg.hashsalt": name}), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of letters that the font lacks, and of names that leave no room
         figure.savefig(buffer, format=kind, dpi=150, metadata={"Date": None} if kind == "svg" else {})
     return buffer.getvalue()
