@@ -11,6 +11,7 @@ _START: Final = "<!-- catalogue, written by make docs -->"
 _END: Final = "<!-- end of catalogue -->"
 _TITLES: Final = {
     "nodes": "Nodes",
+    "controllers": "Operators and their controllers",
     "ofed": "The OFED driver and the policies",
     "device_plugins": "RDMA device plugins",
     "gpus": "GPUs and GPUDirect RDMA",

@@ -8,7 +8,7 @@ from typing import Any, Final
 from aks_infiniband.diagnosis.known_messages import ADMISSION, LOG_LINES, SANDBOX, Known
 from aks_infiniband.facts.tables import table
 
-AREAS: Final = ("nodes", "ofed", "device_plugins", "gpus", "workloads", "networks", "lifecycle")
+AREAS: Final = ("nodes", "controllers", "ofed", "device_plugins", "gpus", "workloads", "networks", "lifecycle")
 """The files of the catalogue, in the order in which its page shows them."""
 
 

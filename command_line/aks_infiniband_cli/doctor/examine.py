@@ -1,13 +1,26 @@
 """From a snapshot to what is wrong with the cluster: causes are told, and what follows from them is not."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from aks_infiniband.diagnosis.view import Finding
+from aks_infiniband.diagnosis.view import Finding, name_of
 
 from aks_infiniband_cli.doctor.catalogue import Symptom, catalogue
-from aks_infiniband_cli.doctor.looks import device_plugins, gpus, lifecycle, network, nodes, workloads
+from aks_infiniband_cli.doctor.current_events import with_current_events
+from aks_infiniband_cli.doctor.looks import (
+    admission,
+    controllers,
+    device_plugins,
+    gpus,
+    lifecycle,
+    network,
+    nodes,
+    pools,
+    workloads,
+)
+from aks_infiniband_cli.doctor.looks.operands import pools as pools_of
 from aks_infiniband_cli.doctor.snapshot import Snapshot
 
 Look = Callable[[Snapshot], Iterator[Finding]]
@@ -17,17 +30,29 @@ LOOKS: Final[Sequence[Look]] = (
     nodes.feature_labels,
     nodes.images,
     nodes.hardware,
+    pools.machines,
+    pools.upgrades,
+    pools.taints,
+    controllers.scaled_down,
+    controllers.missing_operators,
+    controllers.feature_discovery,
+    controllers.missing_parts,
     network.policies,
     network.placement,
     network.second_driver,
     network.daemon_sets,
     network.networks,
+    network.unserved,
     device_plugins.configuration,
     device_plugins.logs,
     device_plugins.offered,
+    device_plugins.renamed,
     gpus.owners,
     gpus.direct_rdma,
-    workloads.admission,
+    admission.namespaces,
+    admission.refusals,
+    admission.jobs_without_pods,
+    admission.webhooks,
     workloads.states,
     workloads.locked_memory,
     workloads.transport,
@@ -56,14 +81,14 @@ class Diagnosis:
 
 def examine(snapshot: Snapshot, symptoms: Mapping[str, Symptom] | None = None) -> list[Diagnosis]:
     """Everything that is wrong with the cluster, in the order of the catalogue; each object shows a symptom once."""
-    known = symptoms or catalogue()
+    known, snapshot = symptoms or catalogue(), with_current_events(snapshot)
     found: dict[tuple[str, str], Finding] = {}
     for look in LOOKS:
         for finding in look(snapshot):
             found.setdefault((finding.symptom, finding.about), finding)
     order = list(known)
     told = sorted(_causes(list(found.values()), snapshot, known), key=lambda finding: order.index(finding.symptom))
-    return [_diagnosis(finding, known[finding.symptom]) for finding in told]
+    return [_diagnosis(finding, known[finding.symptom], snapshot) for finding in told]
 
 
 def _causes(findings: Sequence[Finding], snapshot: Snapshot, known: Mapping[str, Symptom]) -> list[Finding]:
@@ -81,7 +106,7 @@ def _causes(findings: Sequence[Finding], snapshot: Snapshot, known: Mapping[str,
     return [finding for finding in findings if not follows(finding)]
 
 
-def _diagnosis(finding: Finding, symptom: Symptom) -> Diagnosis:
+def _diagnosis(finding: Finding, symptom: Symptom, snapshot: Snapshot) -> Diagnosis:
     """A finding's own cause says more than the catalogue's, unless that is a message's, which says what helps too."""
     own = finding.cause if finding.cause and not finding.cause.startswith(symptom.cause) else None
     return Diagnosis(
@@ -89,6 +114,20 @@ def _diagnosis(finding: Finding, symptom: Symptom) -> Diagnosis:
         about=finding.about,
         evidence=finding.what,
         cause=own or symptom.cause,
-        fix=symptom.fix,
+        fix=_filled_in(symptom.fix, finding.about, snapshot),
         command=finding.command,
     )
+
+
+def _filled_in(fix: str, about: str, snapshot: Snapshot) -> str:
+    """The catalogue's NODE, NEIGHBOUR, NAMESPACE and NAME as those of the object that shows the symptom."""
+    kind, _, name = about.partition(" ")
+    namespace, _, name = name.rpartition("/")
+    known = {"NAMESPACE": namespace or name, "NAME": name}
+    if kind == "node":
+        mates = [name_of(node) for nodes in pools_of(snapshot.view).values() for node in nodes]
+        known |= {"NODE": name, "NEIGHBOUR": next((mate for mate in mates if mate != name), "its neighbour")}
+    return _PLACES.sub(lambda found: known.get(found[0], found[0]), fix)
+
+
+_PLACES: Final = re.compile(r"\b(NODE|NEIGHBOUR|NAMESPACE|NAME)\b")

@@ -6,15 +6,24 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from aks_infiniband.diagnosis.collect import Reader
-from aks_infiniband.diagnosis.view import Object, View
+from aks_infiniband.diagnosis.known_messages import REFUSALS, message_in
+from aks_infiniband.diagnosis.view import Object, View, condition, is_device_plugin, labelled
 from aks_infiniband.resources.metadata import PART_OF, SYSTEM_NAMESPACE
 from lightkube.generic_resource import create_global_resource, create_namespaced_resource
-from lightkube.resources.apps_v1 import Deployment
-from lightkube.resources.core_v1 import ConfigMap, Event, Namespace, Pod, Secret
+from lightkube.resources.admissionregistration_v1 import (
+    MutatingWebhookConfiguration,
+    ValidatingWebhookConfiguration,
+)
+from lightkube.resources.apps_v1 import Deployment, ReplicaSet, StatefulSet
+from lightkube.resources.batch_v1 import Job
+from lightkube.resources.core_v1 import ConfigMap, Event, Namespace, Pod, ResourceQuota
+from lightkube.resources.discovery_v1 import EndpointSlice
 
 from aks_infiniband_cli.cluster import connected
 from aks_infiniband_cli.console import CommandError
+from aks_infiniband_cli.doctor.looks.device_plugins import idle_nodes
 from aks_infiniband_cli.doctor.looks.operands import operator_namespaces
+from aks_infiniband_cli.doctor.looks.workloads import asks_for_hardware
 from aks_infiniband_cli.doctor.snapshot import Snapshot
 
 LIMIT_SECONDS: Final = 120.0
@@ -23,13 +32,22 @@ _LOG_LINES: Final = 60
 _MOST_LOGS: Final = 40
 _CONFIGURATIONS: Final = ("rdma-devices", "network-operator-sriovdp-config")
 """How the names of the device plugins' ConfigMaps begin; where pools differ, the pool's name is behind it."""
-_HELM: Final[dict[str, Any]] = {"owner": "helm"}
 _TELLING: Final = ("FailedCreatePodSandBox", "FailedCreate")
 """Reasons of the events that are read."""
 _NODE_POLICY: Final = create_global_resource("mellanox.com", "v1alpha1", "NicNodePolicy", "nicnodepolicies")
 _ATTACHMENT: Final = create_namespaced_resource(
     "k8s.cni.cncf.io", "v1", "NetworkAttachmentDefinition", "network-attachment-definitions"
 )
+_OTHERS: Final[tuple[tuple[str, Any, dict[str, Any]], ...]] = (
+    ("namespaces", Namespace, {}),
+    ("NetworkAttachmentDefinitions", _ATTACHMENT, {"namespace": "*"}),
+    ("ReplicaSets", ReplicaSet, {"namespace": "*", "chunk_size": 500}),
+    ("StatefulSets", StatefulSet, {"namespace": "*", "chunk_size": 500}),
+    ("ResourceQuotas", ResourceQuota, {"namespace": "*"}),
+    ("ValidatingWebhookConfigurations", ValidatingWebhookConfiguration, {}),
+    ("MutatingWebhookConfigurations", MutatingWebhookConfiguration, {}),
+)
+"""What only the doctor looks at."""
 
 
 def read(kubeconfig: str, *, namespace: str = SYSTEM_NAMESPACE, limit_seconds: float = LIMIT_SECONDS) -> Snapshot:
@@ -42,34 +60,72 @@ def read(kubeconfig: str, *, namespace: str = SYSTEM_NAMESPACE, limit_seconds: f
     reader = Reader(client=connected(kubeconfig), deadline=time.monotonic() + limit_seconds, unread=view.unread)
     reader.cluster(view)
     if not view.nodes:
-        raise CommandError(f"no node could be read: {'; '.join(view.unread[:1]) or 'the cluster has none'}")
+        raise CommandError(_no_nodes(view))
     reader.read("pods", view.pods, Pod, namespace="*", chunk_size=500)
     reader.read("Deployments", view.deployments, Deployment, namespace="*", chunk_size=500)
-    reader.read("namespaces", snapshot.others, Namespace)
-    reader.read("NetworkAttachmentDefinitions", snapshot.others, _ATTACHMENT, namespace="*")
+    reader.read("Jobs", view.jobs, Job, namespace="*", chunk_size=500)
+    for what, kind, chosen in _OTHERS:
+        _read_others(reader, snapshot, what, kind, chosen)
     if not reader.read("NicNodePolicies", [], _NODE_POLICY):
         snapshot.undefined.append("NicNodePolicy")
     for reason in _TELLING:
         reader.read(f"events {reason}", view.events, Event, namespace="*", fields={"reason": reason})
-    _name_kinds(snapshot)
     _read_configurations(reader, snapshot)
-    reader.logs(view, lines=_LOG_LINES, most=_MOST_LOGS)
+    _read_logs(reader, snapshot)
     return snapshot
 
 
+def _no_nodes(view: View) -> str:
+    """Why there is no answer; where the API server does not take the login, what helps."""
+    why = view.unread[0] if view.unread else "the cluster has none"
+    refused = message_in(why, REFUSALS)
+    if refused and refused.id == "login-expired":
+        return (
+            f"no node could be read, for {refused.cause}: log in again (az login, or the kubeconfig's own way); {why}"
+        )
+    return f"no node could be read: {why}"
+
+
+def _read_others(reader: Reader, snapshot: Snapshot, what: str, kind: Any, chosen: dict[str, Any]) -> None:
+    """Lists of the API server leave the kind of their items out."""
+    found: list[Object] = []
+    if reader.read(what, found, kind, **chosen):
+        name = "NetworkAttachmentDefinition" if kind is _ATTACHMENT else kind.__name__
+        snapshot.others.extend({**item, "kind": name} for item in found)
+
+
 def _read_configurations(reader: Reader, snapshot: Snapshot) -> None:
-    """The device plugins' ConfigMaps, our validation's reports, and the records of Helm's releases, without data."""
+    """The device plugins' ConfigMaps, our validation's reports, the records of Helm's releases, and who answers for
+    the services of webhooks.
+    """
     view = snapshot.view
+    _name_kinds(snapshot)
     for namespace in sorted(operator_namespaces(snapshot)):
         found: list[Object] = []
         reader.read(f"ConfigMaps in {namespace}", found, ConfigMap, namespace=namespace)
         view.config_maps += [item for item in found if item["metadata"]["name"].startswith(_CONFIGURATIONS)]
-        secrets: list[Object] = []
-        reader.read(f"Helm's records in {namespace}", secrets, Secret, namespace=namespace, labels=_HELM)
-        view.release_secrets += [{"kind": "Secret", "metadata": secret["metadata"]} for secret in secrets]
+        reader.releases(f"Helm's records in {namespace}", view, namespace)
     own = snapshot.validations_in
     reader.read(f"reports of validations in {own}", view.config_maps, ConfigMap, namespace=own, labels=PART_OF)
+    for namespace in sorted({service["namespace"] for _, _, service in snapshot.webhook_services()}):
+        chosen = {"namespace": namespace}
+        _read_others(reader, snapshot, f"EndpointSlices in {namespace}", EndpointSlice, chosen)
     _name_kinds(snapshot)
+
+
+def _read_logs(reader: Reader, snapshot: Snapshot) -> None:
+    """Of drivers and operators first, then ours, then of workloads on this hardware; nobody else's log matters here."""
+    operators, idle = operator_namespaces(snapshot), idle_nodes(snapshot)
+
+    def rank(pod: Object) -> int | None:
+        if pod["metadata"].get("namespace") in operators:
+            serves = is_device_plugin(pod) and condition(pod, "Ready").get("status") == "True"
+            return None if serves and pod["spec"].get("nodeName") not in idle else 0
+        if labelled([pod], PART_OF):
+            return 1
+        return 2 if asks_for_hardware(pod) else None
+
+    reader.logs(snapshot.view, lines=_LOG_LINES, most=_MOST_LOGS, rank=rank)
 
 
 def _name_kinds(snapshot: Snapshot) -> None:
@@ -80,9 +136,9 @@ def _name_kinds(snapshot: Snapshot) -> None:
         (view.pods, "Pod"),
         (view.daemon_sets, "DaemonSet"),
         (view.deployments, "Deployment"),
+        (view.jobs, "Job"),
         (view.config_maps, "ConfigMap"),
         (view.events, "Event"),
-        (snapshot.others, "Namespace"),
     )
     for items, kind in kinds:
         for item in items:

@@ -35,7 +35,7 @@ class Snapshot:
     view: View
     """What the diagnosis of a failed wait looks at too."""
     others: list[Object] = field(default_factory=list)
-    """Namespaces and NetworkAttachmentDefinitions."""
+    """Objects of the other kinds, such as Namespaces, ResourceQuotas and the configurations of webhooks."""
     undefined: list[str] = field(default_factory=list)
     """Kinds that the API server does not know."""
     validations_in: str = SYSTEM_NAMESPACE
@@ -68,6 +68,17 @@ class Snapshot:
     def of_kind(self, *kinds: str) -> list[Object]:
         """The objects of some kinds."""
         return [item for item in self.objects() if item.get("kind") in kinds]
+
+    def was_read(self, *lists: str) -> bool:
+        """Whether lists could be read, such as Deployments: else nobody knows what is missing."""
+        return not any(reason.startswith(f"{name}:") for reason in self.view.unread for name in lists)
+
+    def webhook_services(self) -> Iterator[tuple[Object, Object, Mapping[str, Any]]]:
+        """The webhooks that a service in the cluster answers: configuration, webhook and service."""
+        for configuration in self.of_kind("ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"):
+            for webhook in configuration.get("webhooks") or []:
+                if service := (webhook.get("clientConfig") or {}).get("service"):
+                    yield configuration, webhook, service
 
     def nodes_of(self, about: str) -> frozenset[str]:
         """The nodes that a finding about an object concerns; empty for one that may concern any.

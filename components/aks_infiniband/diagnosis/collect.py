@@ -1,7 +1,7 @@
 """Reads what a diagnosis looks at; never writes, never raises, never takes longer than it may."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -12,14 +12,20 @@ from lightkube import Client, KubeConfig
 from lightkube.generic_resource import create_global_resource, create_namespaced_resource
 from lightkube.resources.apps_v1 import DaemonSet, Deployment
 from lightkube.resources.batch_v1 import Job
-from lightkube.resources.core_v1 import ConfigMap, Event, Node, Pod, Secret
+from lightkube.resources.core_v1 import ConfigMap, Event, Node, Pod
 
-from aks_infiniband.diagnosis.view import Object, View, container_statuses, is_device_plugin, is_unready, name_of
+from aks_infiniband.diagnosis.logs import Rank, any_pod, telling_logs
+from aks_infiniband.diagnosis.view import Object, View, name_of
 from aks_infiniband.resources.metadata import NETWORK_OPERATOR_NAMESPACE, PART_OF
 
 _REQUEST_SECONDS: Final = 5.0
 _LOG_LINES: Final = 15
 _MOST_LOGS: Final = 6
+_MOST_NAMES: Final = 3
+"""Pods that are named of those whose logs are not read."""
+_METADATA_ONLY: Final = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+"""What the API server is asked for where an object's content is nobody's business (Kubernetes, "API Concepts",
+Alternate representations)."""
 _LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
 """Not reached through a proxy, whatever the environment says: so does the Kubernetes provider."""
 _V1: Final = "client.authentication.k8s.io/v1"
@@ -27,7 +33,6 @@ _V1BETA1: Final = "client.authentication.k8s.io/v1beta1"
 
 _TELLING: Final = ("FailedScheduling", "Scheduled", "FailedCreatePodSandBox", "FailedCreate")
 """Reasons of the events that are read."""
-_HELM: Final[dict[str, Any]] = {"owner": "helm"}
 _POLICIES: Final = (
     create_global_resource("mellanox.com", "v1alpha1", "NicClusterPolicy", "nicclusterpolicies"),
     create_global_resource("mellanox.com", "v1alpha1", "NicNodePolicy", "nicnodepolicies"),
@@ -53,7 +58,7 @@ def collect(kubeconfig: str, namespaces: Sequence[str], *, limit_seconds: float)
     configuration = "the device plugins' configuration"
     reader.read(configuration, view.config_maps, ConfigMap, namespace=NETWORK_OPERATOR_NAMESPACE)
     for namespace in namespaces:
-        _read_namespace(namespace, view, reader.read)
+        _read_namespace(namespace, view, reader)
     reader.logs(view)
     return view
 
@@ -108,18 +113,34 @@ class Reader:
         self.read("IPoIBNetworks", view.networks, _IPOIB_NETWORK)
         self.read("IPPools", view.networks, _IP_POOL, namespace="*")
 
-    def logs(self, view: View, *, lines: int = _LOG_LINES, most: int = _MOST_LOGS) -> None:
-        """Read logs: first of pods that ended badly, then of those that are not ready, then of device plugins.
+    def releases(self, what: str, view: View, namespace: str) -> None:
+        """Read what the records of Helm's releases are labelled with; what they keep never leaves the API server."""
+        if time.monotonic() > self.deadline:
+            self.unread.append(f"{what}: no time left")
+            return
+        path = f"/api/v1/namespaces/{namespace}/secrets"
+        try:
+            # lightkube takes no headers for a list.
+            http = self.client._client._client
+            answer = http.get(path, params={"labelSelector": "owner=helm"}, headers={"Accept": _METADATA_ONLY})
+            answer.raise_for_status()
+            view.release_secrets += [
+                {"kind": "Secret", "metadata": item["metadata"]} for item in answer.json()["items"]
+            ]
+        except Exception as error:
+            self.unread.append(f"{what}: {type(error).__name__}: {error}")
 
-        most: logs in all.
+    def logs(self, view: View, *, lines: int = _LOG_LINES, most: int = _MOST_LOGS, rank: Rank = any_pod) -> None:
+        """Read the logs that say most (`telling_logs`), and name how many were left out.
+
+        most: logs in all. rank: of a pod, 0 for what matters most; None for a pod whose log does not matter.
         """
-        telling: dict[str, tuple[Object, str]] = {}
-        # A device plugin runs and is ready even when it has nothing to offer.
-        for look in (_failed_container, _unready_container, _device_plugin):
-            for pod in view.pods:
-                if container := look(pod):
-                    telling.setdefault(name_of(pod), (pod, container))
-        for pod, container in list(telling.values())[:most]:
+        telling = telling_logs(view.pods, rank)
+        if len(telling) > most:
+            names = ", ".join(name_of(pod) for pod, _ in telling[most : most + _MOST_NAMES])
+            more = " and others" if len(telling) > most + _MOST_NAMES else ""
+            self.unread.append(f"the logs of {len(telling) - most} more pods, for {most} are read: {names}{more}")
+        for pod, container in telling[:most]:
             if time.monotonic() > self.deadline:
                 self.unread.append("the other logs: no time left")
                 return
@@ -138,7 +159,8 @@ def results_of_run(kubeconfig: str, namespace: str, run: str, config_map: str) -
     return [pod.to_dict() for pod in pods], client.get(ConfigMap, config_map, namespace=namespace).to_dict()
 
 
-def _read_namespace(namespace: str, view: View, read: Callable[..., bool]) -> None:
+def _read_namespace(namespace: str, view: View, reader: Reader) -> None:
+    read = reader.read
     read(f"pods in {namespace}", view.pods, Pod, namespace=namespace)
     read(f"Deployments in {namespace}", view.deployments, Deployment, namespace=namespace)
     read(f"Jobs in {namespace}", view.jobs, Job, namespace=namespace)
@@ -146,26 +168,7 @@ def _read_namespace(namespace: str, view: View, read: Callable[..., bool]) -> No
     for reason in _TELLING:
         fields = {"reason": reason}
         read(f"events {reason} in {namespace}", view.events, Event, namespace=namespace, fields=fields)
-    secrets: list[Object] = []
-    read(f"releases in {namespace}", secrets, Secret, namespace=namespace, labels=_HELM)
-    view.release_secrets += [{"metadata": secret["metadata"]} for secret in secrets]
-
-
-def _failed_container(pod: Object) -> str | None:
-    """The first container of the pod that has ended badly and has left no message that says why."""
-    for status in container_statuses(pod):
-        ended = (status.get("state") or {}).get("terminated") or (status.get("lastState") or {}).get("terminated")
-        if ended and ended.get("exitCode", 0) != 0 and not ended.get("message"):
-            return str(status["name"])
-    return None
-
-
-def _unready_container(pod: Object) -> str | None:
-    return next((str(status["name"]) for status in container_statuses(pod) if is_unready(pod, status)), None)
-
-
-def _device_plugin(pod: Object) -> str | None:
-    return str(pod["spec"]["containers"][0]["name"]) if is_device_plugin(pod) else None
+    reader.releases(f"releases in {namespace}", view, namespace)
 
 
 def connect(kubeconfig: str, *, request_seconds: float = _REQUEST_SECONDS) -> Client:

@@ -46,6 +46,7 @@ _SRIOV: Final = _Plugin(
 _PLUGINS: Final[Mapping[Mode, _Plugin]] = {"rdma-shared": _SHARED, "ipoib": _SHARED, "sriov": _SRIOV}
 _CONFIG_KEY: Final = "config.json"
 _DOWN: Final = "a driver container that reloads the network or restarts containerd takes its node down"
+_CORDONED: Final = "an operator drains it for a driver upgrade, or a person does"
 _SILENT: Final = f"the machine is off, restarts or is cut off; or {_DOWN}"
 _NO_MATCH: Final = (
     "the selectors match no device of these nodes (NVIDIA's HCAs have vendor 15b3 and link type infiniband), "
@@ -98,8 +99,7 @@ def _out_of_service(node: Object) -> Finding | None:
         return shown_by("node", node, "node-not-ready", f" is not Ready ({reason})", cause=cause)
     if node.get("spec", {}).get("unschedulable"):
         what, command = " is cordoned: nothing new is scheduled on it", f"kubectl uncordon {name_of(node)}"
-        cause = "an operator drains it for a driver upgrade, or a person does"
-        return shown_by("node", node, "node-cordoned", what, cause=cause, command=command)
+        return shown_by("node", node, "node-cordoned", what, cause=_CORDONED, command=command)
     return None
 
 

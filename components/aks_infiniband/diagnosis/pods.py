@@ -17,6 +17,7 @@ from aks_infiniband.diagnosis.view import (
     in_namespace,
     is_unready,
     labelled,
+    last_word,
     name_of,
     owners_of,
     pairs,
@@ -88,16 +89,11 @@ def _unscheduled(pod: Object, scheduled: Mapping[str, Any], view: View) -> Findi
 
 def _no_sandbox(pod: Object, view: View) -> Finding | None:
     """A pod that has a node and gets no network: the kubelet's last word on it."""
-    said = [
-        str(event.get("message"))
-        for event in in_namespace(view.events, str(pod["metadata"].get("namespace")))
-        if event.get("reason") == "FailedCreatePodSandBox"
-        and event["involvedObject"].get("name") == pod["metadata"]["name"]
-    ]
+    said = last_word([event for event in view.events if event.get("reason") == "FailedCreatePodSandBox"], "Pod", pod)
     if not said:
         return None
-    what = f"pod {name_of(pod)}{_on_node(pod)} gets no network: {said[-1]}"
-    message = message_in(said[-1], SANDBOX)
+    what = f"pod {name_of(pod)}{_on_node(pod)} gets no network: {said}"
+    message = message_in(said, SANDBOX)
     return Finding(
         symptom=message.id if message else "pod-without-sandbox",
         what=what,

@@ -136,11 +136,23 @@ def condition(item: Object, kind: str) -> Mapping[str, Any]:
 
 def why_not_made(kind: str, owner: Object, view: View) -> str:
     """The last word of whoever refused to make pods of a DaemonSet or Job; empty where nobody did."""
-    about = {"kind": kind, "name": owner["metadata"]["name"]}
-    events = in_namespace(view.events, str(owner["metadata"].get("namespace")))
-    said = [event for event in events if event.get("reason") == "FailedCreate"]
-    ours = [event for event in said if about.items() <= event["involvedObject"].items()]
-    return str(max(ours, key=seen).get("message")) if ours else ""
+    return last_word([event for event in view.events if event.get("reason") == "FailedCreate"], kind, owner)
+
+
+def last_word(events: Sequence[Object], kind: str, item: Object) -> str:
+    """The newest message among the events that are about an object; empty where none is."""
+    said = [event for event in events if is_about(event, kind, item)]
+    return str(max(said, key=seen).get("message")) if said else ""
+
+
+def is_about(event: Object, kind: str, item: Object) -> bool:
+    """Whether an event is about this very object, and not about an earlier one of its name: it has another uid."""
+    about, metadata = event["involvedObject"], item["metadata"]
+    if (about.get("kind"), about.get("name")) != (kind, metadata["name"]):
+        return False
+    if about.get("uid") and metadata.get("uid"):
+        return bool(about["uid"] == metadata["uid"])
+    return about.get("namespace") in (None, metadata.get("namespace"))
 
 
 def seen(event: Object) -> str:

@@ -102,6 +102,20 @@ def _asked_for_in_vain(snapshot: Snapshot) -> Iterator[Finding]:
             yield Finding(symptom="resource-name", about=f"pod {name_of(pod)}", what=what)
 
 
+def renamed(snapshot: Snapshot) -> Iterator[Finding]:
+    """Resources that running pods hold, and that no device plugin offers any more."""
+    offered = {entry.resource for entry in entries_of(snapshot)}
+    holders: dict[str, list[str]] = {}
+    for pod in snapshot.view.pods if offered else ():
+        running = (pod.get("status") or {}).get("phase") == "Running"
+        for name in sorted(requests(pod)) if running and not pod["metadata"].get("deletionTimestamp") else ():
+            if name.startswith("rdma/") and name not in offered:
+                holders.setdefault(name, []).append(name_of(pod))
+    for name, pods in holders.items():
+        what = f"{', '.join(pods[:3])} hold {name}; offered is {', '.join(sorted(offered))}"
+        yield Finding(symptom="resource-renamed", about=f"resource {name}", what=what)
+
+
 def requests(pod: Object) -> dict[str, int]:
     """The extended resources that a pod asks for, limits included."""
     total: dict[str, int] = {}
@@ -118,8 +132,7 @@ def logs(snapshot: Snapshot) -> Iterator[Finding]:
 
     Where pools differ, one plugin is told of every pool's devices, and rightly has none for some of the entries.
     """
-    names = {entry.resource for entry in entries_of(snapshot)}
-    idle = {name_of(node) for node in snapshot.view.nodes if all(lacking([node], name, 1) for name in names)}
+    idle = idle_nodes(snapshot)
     for pod in filter(is_device_plugin, snapshot.view.pods):
         log = snapshot.view.logs.get(name_of(pod), "")
         message = message_in(log) if pod["spec"].get("nodeName") in idle else None
@@ -127,6 +140,12 @@ def logs(snapshot: Snapshot) -> Iterator[Finding]:
             what = _line_with(message.pattern, log)
             command = f"kubectl -n {pod['metadata']['namespace']} logs {pod['metadata']['name']} --tail=50"
             yield Finding(symptom=message.id, about=f"pod {name_of(pod)}", what=what, command=command)
+
+
+def idle_nodes(snapshot: Snapshot) -> set[str]:
+    """Names of the nodes that offer none of what a device plugin of the cluster is to offer."""
+    names = {entry.resource for entry in entries_of(snapshot)}
+    return {name_of(node) for node in snapshot.view.nodes if all(lacking([node], name, 1) for name in names)}
 
 
 def _line_with(pattern: str, log: str) -> str:

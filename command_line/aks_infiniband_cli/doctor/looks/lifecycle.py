@@ -60,7 +60,7 @@ _REMAINING: Final = ("NamespaceContentRemaining", "NamespaceFinalizersRemaining"
 
 def definitions(snapshot: Snapshot) -> Iterator[Finding]:
     """Definitions older than the operator that reads them."""
-    version = operator_version(snapshot.view, "network-operator")
+    version = operator_version(snapshot, "network-operator")
     if version and minor_of(version) >= _NODE_POLICIES_SINCE and "NicNodePolicy" in snapshot.undefined:
         what = f"the Network Operator is {version}, and the API server knows no NicNodePolicy"
         yield Finding(
@@ -84,6 +84,6 @@ def versions(snapshot: Snapshot) -> Iterator[Finding]:
             what = f"node {name} runs Kubernetes {minor[0]}.{minor[1]}, others {newest[0]}.{newest[1]}"
             yield Finding(symptom="kubelet-too-old", about=f"node {name}", what=what)
     for operator, ended in _OUT_OF_SUPPORT.items():
-        version = operator_version(snapshot.view, operator)
+        version = operator_version(snapshot, operator)
         if version and minor_of(version) <= ended:
             yield Finding(symptom=f"{operator}-out-of-support", about=operator, what=f"{operator} {version} runs")

@@ -16,6 +16,7 @@ from aks_infiniband.diagnosis.view import Finding, Object, labelled, name_of
 from aks_infiniband.facts.kubernetes import minor_of
 
 from aks_infiniband_cli.doctor.looks.operands import (
+    daemon_sets_with,
     infiniband_nodes,
     ofed_sets,
     operator_namespaces,
@@ -29,13 +30,21 @@ _WHEREABOUTS_GONE_SINCE: Final = (25, 10)
 """The first Network Operator whose NicClusterPolicy has no part for it (Azure/aks-rdma-infiniband pull request 120,
 2026-01-14)."""
 
+_NETWORKS: Final = "k8s.v1.cni.cncf.io/networks"
+_NETWORK_STATUS: Final = ("k8s.v1.cni.cncf.io/network-status", "k8s.v1.cni.cncf.io/networks-status")
+"""Annotations in which Multus tells what it has attached; the second one is of versions before 3.8."""
+
 
 def policies(snapshot: Snapshot) -> Iterator[Finding]:
     """Policies that are not there, ignored, in each other's way or not ready, of both operators."""
     view = snapshot.view
     for kind, operator in (("NicClusterPolicy", "network-operator"), ("ClusterPolicy", "gpu-operator")):
         node_policies = any(policy.get("kind") == "NicNodePolicy" for policy in view.policies)
-        wanted = runs(view, operator) and not (kind == "NicClusterPolicy" and node_policies)
+        wanted = (
+            runs(snapshot, operator)
+            and snapshot.was_read(kind, "NicNodePolicy")
+            and not (kind == "NicClusterPolicy" and node_policies)
+        )
         for finding in policy_findings(view, kind):
             if finding.symptom != "policy-absent":
                 yield finding
@@ -145,7 +154,7 @@ def networks(snapshot: Snapshot) -> Iterator[Finding]:
     view = snapshot.view
     for name in dict.fromkeys(str(network["metadata"]["name"]) for network in view.networks):
         yield from network_findings(view, name)
-    version = operator_version(view, "network-operator")
+    version = operator_version(snapshot, "network-operator")
     if version is None or minor_of(version) < _WHEREABOUTS_GONE_SINCE:
         return
     for attachment in snapshot.of_kind("NetworkAttachmentDefinition"):
@@ -153,3 +162,15 @@ def networks(snapshot: Snapshot) -> Iterator[Finding]:
             about = f"NetworkAttachmentDefinition {name_of(attachment)}"
             what = f"{about} takes its addresses from whereabouts; the Network Operator is {version}"
             yield Finding(symptom="whereabouts-gone", about=about, what=what)
+
+
+def unserved(snapshot: Snapshot) -> Iterator[Finding]:
+    """Pods that ask for a second network and run without it, for nobody has read their annotation."""
+    multus = daemon_sets_with(snapshot.view, "multus-cni")
+    for pod in snapshot.view.pods:
+        annotations = pod["metadata"].get("annotations") or {}
+        asked, running = annotations.get(_NETWORKS), (pod.get("status") or {}).get("phase") == "Running"
+        if asked and running and not any(name in annotations for name in _NETWORK_STATUS):
+            who = "Multus was not ready when it started" if multus else "no Multus runs in this cluster"
+            what = f"pod {name_of(pod)} asks for the network {asked} and has none: {who}"
+            yield Finding(symptom="network-unserved", about=f"pod {name_of(pod)}", what=what)

@@ -53,7 +53,7 @@ def feature_labels(snapshot: Snapshot) -> Iterator[Finding]:
     ):
         found = list(feature_discovery_findings(view, label))
         yield from (finding for finding in found if finding.symptom == "two-feature-discoveries")
-        if nodes and runs(view, operator):
+        if nodes and runs(snapshot, operator):
             yield from (finding for finding in found if finding.symptom != "two-feature-discoveries")
             if labelled(view.nodes, {label: "true"}):
                 yield from (_unlabelled(node, label) for node in nodes if labels_of(node).get(label) != "true")

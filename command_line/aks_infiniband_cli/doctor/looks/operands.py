@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from aks_infiniband.diagnosis.view import Object, View
+from aks_infiniband.diagnosis.view import Object, View, owners_of
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.catalog.machine import MachineSize
 
@@ -13,6 +13,9 @@ SIZE_LABEL: Final = "node.kubernetes.io/instance-type"
 POOL_LABEL: Final = "kubernetes.azure.com/agentpool"
 _SYSTEM: Final = ("kube-system", "calico-system", "gatekeeper-system")
 """Namespaces that are AKS's."""
+_CALLED: Final = ("network-operator", "nvidia-network-operator", "gpu-operator")
+"""What NVIDIA's guides call the operators' namespaces, and this program (Network Operator and GPU Operator, "Getting
+Started")."""
 _PARTS: Final = re.compile(
     r"^(network-operator|gpu-operator|doca-driver|mofed|k8s-rdma-shared-dev-plugin|sriov-network-device-plugin"
     r"|nvidia-k8s-ipam|k8s-device-plugin|dcgm-exporter|driver:|container-toolkit|gpu-operator-validator)"
@@ -21,22 +24,43 @@ _PARTS: Final = re.compile(
 
 
 def operator_namespaces(snapshot: Snapshot) -> set[str]:
-    """The namespaces in which an operator, or a part of one, runs."""
+    """The namespaces in which an operator, or a part of one, runs.
+
+    An image alone is no proof, for a tenant may run it too: where a policy has made DaemonSets, an operator is in their
+    namespaces, in those that are called as NVIDIA calls them, and nowhere else.
+    """
     view = snapshot.view
-    found = {
-        str(item["metadata"].get("namespace"))
-        for item in (*view.daemon_sets, *view.deployments)
-        if any(_PARTS.match(image) for image in images_of(item))
-    }
-    return found.difference(_SYSTEM)
+    workloads = (*view.daemon_sets, *view.deployments)
+    policies = {policy["metadata"].get("uid") for policy in view.policies} - {None}
+    made = {_namespace(item) for item in workloads if policies & {owner.get("uid") for owner in owners_of(item)}}
+    found = {_namespace(item) for item in workloads if any(_PARTS.match(image) for image in images_of(item))}
+    known = made | (found & set(_CALLED))
+    return (known if made else found).difference(_SYSTEM)
 
 
-def operator_version(view: View, operator: str) -> str | None:
+def _namespace(item: Object) -> str:
+    return str(item["metadata"].get("namespace"))
+
+
+def operators_of(snapshot: Snapshot, operator: str) -> list[Object]:
+    """The Deployments of an operator.
+
+    operator: name of its image, network-operator or gpu-operator.
+    """
+    namespaces = operator_namespaces(snapshot)
+    return [
+        item
+        for item in snapshot.view.deployments
+        if _namespace(item) in namespaces and any(image.partition(":")[0] == operator for image in images_of(item))
+    ]
+
+
+def operator_version(snapshot: Snapshot, operator: str) -> str | None:
     """The version of an operator that runs, such as 26.4.1.
 
     operator: name of its image, network-operator or gpu-operator.
     """
-    for deployment in view.deployments:
+    for deployment in operators_of(snapshot, operator):
         for image in images_of(deployment):
             name, _, tag = image.partition(":")
             found = re.match(r"(?:network-operator-)?v?(\d+\.\d+(?:\.\d+)?)", tag.partition("@")[0])
@@ -45,10 +69,9 @@ def operator_version(view: View, operator: str) -> str | None:
     return None
 
 
-def runs(view: View, operator: str) -> bool:
+def runs(snapshot: Snapshot, operator: str) -> bool:
     """Whether a Deployment of an operator is there."""
-    images = (image for deployment in view.deployments for image in images_of(deployment))
-    return any(image.partition(":")[0] == operator for image in images)
+    return bool(operators_of(snapshot, operator))
 
 
 def daemon_sets_with(view: View, *images: str) -> list[Object]:

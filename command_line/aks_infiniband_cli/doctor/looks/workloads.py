@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from aks_infiniband.diagnosis.known_messages import ADMISSION, message_in
 from aks_infiniband.diagnosis.pods import pod_findings
 from aks_infiniband.diagnosis.view import Finding, Object, labelled, name_of
 from aks_infiniband.resources.metadata import PART_OF
@@ -12,11 +11,10 @@ from aks_infiniband.validation.reports import report_in
 
 from aks_infiniband_cli.doctor.looks.device_plugins import requests
 from aks_infiniband_cli.doctor.looks.operands import operator_namespaces, size_of
-from aks_infiniband_cli.doctor.snapshot import Snapshot, labels_of
+from aks_infiniband_cli.doctor.snapshot import Snapshot
 
 _GPU: Final = "nvidia.com/gpu"
 _REPLICAS: Final = ("ReplicaSet", "StatefulSet", "DaemonSet", "Node")
-_ENFORCE: Final = "pod-security.kubernetes.io/enforce"
 
 
 def states(snapshot: Snapshot) -> Iterator[Finding]:
@@ -25,12 +23,13 @@ def states(snapshot: Snapshot) -> Iterator[Finding]:
     chosen = [
         pod
         for pod in snapshot.view.pods
-        if pod["metadata"].get("namespace") in namespaces or labelled([pod], PART_OF) or _asks(pod)
+        if pod["metadata"].get("namespace") in namespaces or labelled([pod], PART_OF) or asks_for_hardware(pod)
     ]
     yield from pod_findings(chosen, snapshot.view)
 
 
-def _asks(pod: Object) -> bool:
+def asks_for_hardware(pod: Object) -> bool:
+    """Whether a pod asks for RDMA or GPUs."""
     return any(name.startswith("rdma/") or name == _GPU for name in requests(pod))
 
 
@@ -103,22 +102,6 @@ def _environment(pod: Object) -> Iterator[tuple[str, str]]:
     for container in pod["spec"].get("containers") or []:
         for variable in container.get("env") or []:
             yield variable["name"], str(variable.get("value") or "")
-
-
-def admission(snapshot: Snapshot) -> Iterator[Finding]:
-    """Namespaces of the operators that refuse their pods, and refusals elsewhere."""
-    namespaces = operator_namespaces(snapshot)
-    for namespace in snapshot.of_kind("Namespace"):
-        level = labels_of(namespace).get(_ENFORCE)
-        if namespace["metadata"]["name"] in namespaces and level in ("baseline", "restricted"):
-            what = f"namespace {name_of(namespace)} has the label {_ENFORCE}={level}"
-            yield Finding(symptom="namespace-not-privileged", about=f"namespace {name_of(namespace)}", what=what)
-    for event in snapshot.view.events:
-        about = event["involvedObject"]
-        refused = message_in(str(event.get("message")), ADMISSION) if event.get("reason") == "FailedCreate" else None
-        if refused:
-            name = f"{about.get('kind')} {about.get('namespace')}/{about.get('name')}"
-            yield Finding(symptom=refused.id, about=name, what=f"{name}: {event['message']}")
 
 
 def validation(snapshot: Snapshot) -> Iterator[Finding]:

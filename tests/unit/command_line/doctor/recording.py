@@ -6,13 +6,16 @@
 import json
 import re
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
 import yaml
+from aks_infiniband.validation.reports import report_in
 from aks_infiniband_cli.doctor.read import read
 
-_METADATA: Final = ("name", "namespace", "labels", "finalizers", "deletionTimestamp")
+_METADATA: Final = ("name", "namespace", "uid", "creationTimestamp", "labels", "finalizers", "deletionTimestamp")
+_ANNOTATION: Final = re.compile(r"k8s\.v1\.cni\.cncf\.io/network")
 _NODE_LABELS: Final = re.compile(
     r"node\.kubernetes\.io/instance-type|kubernetes\.azure\.com/(agentpool|mode|node-image-version)"
     r"|feature\.node\.kubernetes\.io/(pci-|kernel-version\.full|system-os_release\.(ID|VERSION_ID)$)"
@@ -25,13 +28,17 @@ _POLICY: Final = (
     *("nodeAffinity", "nodeSelector", "tolerations", "driver", "toolkit"),
 )
 """Sections of the policies."""
-_TOLD: Final = ("state", "reason", "appliedStates", "allocations", "conditions", "phase")
+_TOLD: Final = ("state", "reason", "appliedStates", "allocations", "conditions", "phase", "hard", "used")
 
 
 def cut(item: dict[str, Any]) -> dict[str, Any]:
     """An object without what changes from run to run, or says nothing about health."""
     kind, spec, status = item["kind"], item.get("spec") or {}, item.get("status") or {}
     kept: dict[str, Any] = {"kind": kind, "metadata": _only(item["metadata"], _METADATA)}
+    owners = [_only(owner, ("kind", "name", "uid")) for owner in item["metadata"].get("ownerReferences") or []]
+    annotations = item["metadata"].get("annotations") or {}
+    served = {name: text for name, text in annotations.items() if _ANNOTATION.match(name)}
+    kept["metadata"] |= {"ownerReferences": owners, "annotations": served}
     if kind == "Node":
         labels = kept["metadata"]["labels"]
         kept["metadata"]["labels"] = {name: value for name, value in labels.items() if _NODE_LABELS.match(name)}
@@ -42,26 +49,48 @@ def cut(item: dict[str, Any]) -> dict[str, Any]:
     elif kind == "Pod":
         labels = kept["metadata"].get("labels") or {}
         kept["metadata"]["labels"] = {name: value for name, value in labels.items() if _POD_LABELS.match(name)}
-        kept["spec"] = {"nodeName": spec.get("nodeName"), "containers": _containers(spec)}
+        kept["spec"] = {**_only(spec, _PLACEMENT), "containers": _containers(spec)}
         states = {name: [_status(told) for told in status.get(name) or []] for name in _STATUSES}
         conditions = _conditions(status, "Ready", "PodScheduled")
-        kept["status"] = {"phase": status.get("phase"), "conditions": conditions, **states}
-    elif kind in ("DaemonSet", "Deployment"):
+        kept["status"] = {**_only(status, ("phase", "reason", "message")), "conditions": conditions, **states}
+    elif kind in ("DaemonSet", "Deployment", "Job", "ReplicaSet", "StatefulSet"):
         template = spec["template"]["spec"]
         inner = {**_only(template, ("nodeSelector", "affinity", "tolerations")), "containers": _containers(template)}
-        kept["spec"] = {"template": {"spec": inner}}
-        kept["status"] = _only(status, ("desiredNumberScheduled", "numberReady", "replicas"))
-        kept["status"] |= {"conditions": _conditions(status, "Available")} if kind == "Deployment" else {}
+        kept["spec"] = {**_only(spec, _COUNTS), "template": {"spec": inner}}
+        kept["status"] = {**_only(status, _COUNTED), "conditions": _conditions(status, *_ENDS)}
+    elif kind == "Event":
+        kept |= _only(item, ("reason", "message", "involvedObject", "lastTimestamp", "eventTime", "series"))
+    elif kind.endswith("WebhookConfiguration"):
+        kept["webhooks"] = [_only(webhook, _WEBHOOK) for webhook in item.get("webhooks") or []]
+    elif kind == "EndpointSlice":
+        kept["endpoints"] = [_only(endpoint, ("conditions",)) for endpoint in item.get("endpoints") or []]
     elif "Policy" in kind:
         kept |= {"spec": _only(spec, _POLICY), "status": _only(status, _TOLD)}
     elif kind == "ConfigMap":
-        kept["data"] = _only(item.get("data") or {}, ("config.json",))
+        report = report_in(item)
+        told = {"report.json": json.dumps(_report(report))} if report else {}
+        kept["data"] = {**_only(item.get("data") or {}, ("config.json",)), **told}
     elif kind != "Secret":
         kept |= {"spec": spec, "status": _only(status, _TOLD)}
     whole: dict[str, Any] = _without_nothing(kept)
     return whole
 
 
+def _report(report: Mapping[str, Any]) -> dict[str, Any]:
+    """A report without its figures."""
+    failed = [check for check in report["checks"] if check["verdict"] == "fail"]
+    kept = _only(dict(report), ("schema_version", "pool", "vm_size", "verdict", "mode", "finished", "coverage"))
+    return {**kept, "checks": failed, "nodes": {name: {} for name in report["nodes"]}}
+
+
+_PLACEMENT: Final = ("nodeName", "nodeSelector", "tolerations")
+_COUNTS: Final = ("replicas", "parallelism", "completions", "suspend")
+_COUNTED: Final = (
+    *("desiredNumberScheduled", "currentNumberScheduled", "numberReady", "replicas", "readyReplicas"),
+    *("active", "succeeded", "failed"),
+)
+_ENDS: Final = ("Available", "Complete", "Failed", "FailureTarget")
+_WEBHOOK: Final = ("name", "clientConfig", "failurePolicy", "rules", "namespaceSelector")
 _STATUSES: Final = ("initContainerStatuses", "containerStatuses")
 
 
@@ -70,16 +99,30 @@ def _only(given: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _conditions(status: dict[str, Any], *kinds: str) -> list[dict[str, Any]]:
-    return [_only(held, ("type", "status")) for held in status.get("conditions") or [] if held["type"] in kinds]
+    """Conditions of some types; what is true needs no reason."""
+    told = ("type", "status", "reason", "message")
+    held = [one for one in status.get("conditions") or [] if one["type"] in kinds]
+    return [_only(one, told[:2] if one["status"] == "True" else told) for one in held]
 
 
 def _containers(spec: dict[str, Any]) -> list[dict[str, Any]]:
-    return [_only(container, _CONTAINER) for container in spec["containers"]]
+    return [{**_only(container, _CONTAINER), "env": _settings(container)} for container in spec["containers"]]
+
+
+def _settings(container: dict[str, Any]) -> list[dict[str, Any]]:
+    return [setting for setting in container.get("env") or [] if setting["name"].startswith("NCCL_")]
 
 
 def _status(status: dict[str, Any]) -> dict[str, Any]:
-    state = {name: _only(how or {}, ("exitCode", "reason")) for name, how in (status.get("state") or {}).items() if how}
-    return {"name": status["name"], "ready": status["ready"], "state": state or {"running": {}}}
+    state, last = (_state(status.get(name) or {}) for name in ("state", "lastState"))
+    return {"name": status["name"], "ready": status["ready"], "state": state or {"running": {}}, "lastState": last}
+
+
+def _state(given: dict[str, Any]) -> dict[str, Any]:
+    return {name: _only(how or {}, _HOW) for name, how in given.items() if how}
+
+
+_HOW: Final = ("exitCode", "reason", "message")
 
 
 def _without_nothing(value: Any) -> Any:

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import re
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -29,11 +30,13 @@ class Cluster:
         self.logs, self.undefined = snapshot.view.logs, snapshot.undefined
         self.refused = refused
         self.asked: list[tuple[str, str]] = []
+        self.accepted: list[tuple[str, str]] = []
         cluster = self
 
         class Handler(BaseHTTPRequestHandler):
             def answer(self) -> None:
                 cluster.asked.append((self.command, self.path))
+                cluster.accepted.append((self.path, self.headers.get("Accept", "")))
                 status, body = cluster.answer(self.path)
                 self.send_response(status)
                 kind = "text/plain" if cluster.is_log(self.path) else "application/json"
@@ -93,10 +96,16 @@ def whole(recorded: dict[str, Any]) -> dict[str, Any]:
     status = item.get("status") or {}
     if item["kind"] == "Node":
         status["nodeInfo"] = dict.fromkeys(NODE_INFO, "") | status["nodeInfo"]
-    if item["kind"] in ("DaemonSet", "Deployment"):
+    if item["kind"] in ("DaemonSet", "Deployment", "ReplicaSet"):
         item["spec"]["selector"] = {}
     if item["kind"] == "DaemonSet":
         item["status"] = {"currentNumberScheduled": 0, "numberMisscheduled": 0, "numberReady": 0} | status
+    for webhook in item.get("webhooks") or []:
+        webhook |= {"admissionReviewVersions": ["v1"], "sideEffects": "None"}
+    for owner in item["metadata"].get("ownerReferences") or []:
+        owner["apiVersion"] = "v1"
+    if item["kind"] == "ReplicaSet":
+        status.setdefault("replicas", 0)
     for name in ("initContainerStatuses", "containerStatuses"):
         for container in status.get(name) or []:
             container |= {"image": "", "imageID": "", "restartCount": 0}
@@ -126,10 +135,13 @@ def asked_for(path: str) -> tuple[str, str]:
     return group, "pods/log" if parts[-1] == "log" else parts[-1]
 
 
-@pytest.mark.parametrize("cluster", [lambda: Cluster(healthy("mixed"))], indirect=True, ids=["healthy"])
-def test_it_asks_for_nothing_but_what_its_page_grants_and_changes_nothing(cluster: Cluster) -> None:
-    snapshot = read(cluster.kubeconfig)
+ASKED_FOR_MOST = ("ofed-storage-modules", "webhook-silent")
+"""Symptoms for which logs, and those who answer webhooks, are read."""
 
+
+@pytest.mark.parametrize("cluster", [lambda: Cluster(sick(*ASKED_FOR_MOST))], indirect=True, ids=["sick"])
+def test_it_asks_for_nothing_but_what_its_page_grants_and_changes_nothing(cluster: Cluster) -> None:
+    assert read(cluster.kubeconfig).view.unread == []
     [role] = [document for text in snippets("doctor.md", "yaml") for document in yaml.safe_load_all(text)]
     assert {verb for rule in role["rules"] for verb in rule["verbs"]} == {"get", "list"}
     granted = {
@@ -137,8 +149,51 @@ def test_it_asks_for_nothing_but_what_its_page_grants_and_changes_nothing(cluste
     }
     assert {method for method, _ in cluster.asked} == {"GET"}
     assert {asked_for(path) for _, path in cluster.asked} - {("", "secrets")} == granted
-    assert [path for _, path in cluster.asked if path.endswith("/secrets") and "/namespaces/" not in path] == []
+    for resource in ("secrets", "configmaps", "endpointslices"):
+        of_all = [path for _, path in cluster.asked if path.endswith(f"/{resource}") and "/namespaces/" not in path]
+        assert of_all == [], f"{resource} are read where they matter alone"
+
+
+@pytest.mark.parametrize("cluster", [lambda: Cluster(healthy("mixed"))], indirect=True, ids=["healthy"])
+def test_a_healthy_cluster_is_read_without_a_complaint_and_without_a_log(cluster: Cluster) -> None:
+    snapshot = read(cluster.kubeconfig)
     assert (examine(snapshot), snapshot.view.unread) == ([], [])
+    assert [path for _, path in cluster.asked if cluster.is_log(path)] == []
+
+
+@pytest.mark.parametrize("cluster", [lambda: Cluster(healthy("dev"))], indirect=True, ids=["healthy"])
+def test_of_helms_records_the_metadata_is_asked_for_and_nothing_else(cluster: Cluster) -> None:
+    snapshot = read(cluster.kubeconfig)
+    records = [accept for path, accept in cluster.accepted if urlsplit(path).path.endswith("/secrets")]
+    assert len(records) == 2
+    assert all("as=PartialObjectMetadataList" in accept for accept in records)
+    assert len(snapshot.view.release_secrets) == 2
+
+
+def failed_pod(number: int, namespace: str, **more: Any) -> dict[str, Any]:
+    """A pod whose only container has ended badly."""
+    ended = {"terminated": {"exitCode": 1, "reason": "Error"}}
+    return {
+        "kind": "Pod",
+        "metadata": {"name": f"failed-{number}", "namespace": namespace},
+        "spec": {"containers": [{"name": "main", **more}]},
+        "status": {"phase": "Failed", "containerStatuses": [{"name": "main", "ready": False, "state": ended}]},
+    }
+
+
+@pytest.mark.parametrize("cluster", [lambda: Cluster(sick("ofed-storage-modules"))], indirect=True, ids=["sick"])
+def test_logs_of_drivers_are_read_before_those_of_workloads_and_it_says_how_many_it_left_out(cluster: Cluster) -> None:
+    on_hardware = {"resources": {"requests": {"rdma/shared_ib": "1"}}}
+    cluster.objects[:0] = [failed_pod(number, "apps", **on_hardware) for number in range(45)]
+    cluster.objects[:0] = [failed_pod(number, "shop") for number in range(45)]
+    snapshot = read(cluster.kubeconfig)
+    logs = [urlsplit(path).path.split("/")[4] for _, path in cluster.asked if cluster.is_log(path)]
+    assert len(logs) == 40
+    assert logs[0] == NETWORK_OPERATOR_NAMESPACE
+    assert "shop" not in logs, "what others run is nobody's business here"
+    assert "ofed-storage-modules" in {diagnosis.symptom.id for diagnosis in examine(snapshot)}
+    [left_out] = snapshot.view.unread
+    assert re.fullmatch(r"the logs of \d more pods, for 40 are read: apps/failed-\d+, .* and others", left_out)
 
 
 @pytest.mark.parametrize("cluster", [lambda: Cluster(sick("ofed-storage-modules"))], indirect=True, ids=["sick"])
@@ -149,7 +204,7 @@ def test_what_it_reads_is_what_it_examines(cluster: Cluster) -> None:
 @pytest.mark.parametrize("cluster", [lambda: Cluster(sick("validation-failed"))], indirect=True, ids=["report"])
 def test_a_report_counts_in_the_validations_namespace_alone(cluster: Cluster) -> None:
     """Elsewhere whoever may write a ConfigMap could have made one, to have machines replaced that are fine."""
-    [own] = [item for item in cluster.objects if item["kind"] == "ConfigMap" and "report.json" in item["data"]]
+    *_, own = [item for item in cluster.objects if item["kind"] == "ConfigMap" and "report.json" in item["data"]]
     namespaces = ("team", NETWORK_OPERATOR_NAMESPACE)
     forged = [{**own, "metadata": {**own["metadata"], "name": "rdma-devices-own", "namespace": n}} for n in namespaces]
     cluster.objects += forged
@@ -188,3 +243,15 @@ def test_a_kubeconfig_that_is_not_there_is_wrong_use(tmp_path: Path, capsys: pyt
     said = capsys.readouterr()
     assert said.out == ""
     assert said.err.startswith("aks-infiniband doctor: there is no kubeconfig ")
+
+
+def test_a_login_that_has_expired_is_told_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    cluster = Cluster(healthy("dev"))
+    refusal = {"kind": "Status", "apiVersion": "v1", "message": "Unauthorized", "reason": "Unauthorized", "code": 401}
+    monkeypatch.setattr(cluster, "answer", lambda _: (401, json.dumps(refusal).encode()))
+    with pytest.raises(
+        CommandError, match=r"no longer takes it: log in again \(az login, or the kubeconfig's own way\)"
+    ):
+        read(cluster.kubeconfig)
+    cluster.server.shutdown()
+    cluster.server.server_close()
