@@ -54,7 +54,7 @@ def reports_of(outputs: Mapping[str, Any], deployment: Mapping[str, Any]) -> dic
     found = {name: pool["validation"] for name, pool in outputs.get("pools", {}).items()}
     for resource in deployment.get("resources") or ():
         kept = resource.get("outputs", {}).get("output") if resource["type"] == _KEEPER else None
-        if kept:
+        if kept and isinstance(kept, str):  # others keep more than a text
             report = json.loads(gzip.decompress(base64.b64decode(kept)))
             found[report["pool"]] = report
     return found

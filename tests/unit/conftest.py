@@ -29,6 +29,7 @@ def deploy(monkeypatch: pytest.MonkeyPatch) -> Iterator[Deploy]:
     outputs: by type token, what a resource answers beside its inputs.
     feature_states: states of the subscription feature, one a look; the last one stays.
     answers: by the last part of its token, what a function answers, or raises.
+    hooks: whether what is to run before a resource is created runs.
     """
 
     def run(
@@ -38,9 +39,10 @@ def deploy(monkeypatch: pytest.MonkeyPatch) -> Iterator[Deploy]:
         outputs: Mapping[str, Mapping[str, Any]] | None = None,
         feature_states: list[str] | None = None,
         answers: Mapping[str, Mapping[str, Any] | Refusal] | None = None,
+        hooks: bool = False,
     ) -> Deployment:
         mocks = AzureAndKubernetes(outputs or {}, feature_states or ["Registered"], answers)
-        monitor = Recorder(mocks)
+        monitor = Recorder(mocks, hooks=hooks)
         SETTINGS.rpc_manager.clear()
         SETTINGS.outputs.clear()
         pulumi.runtime.set_mocks(mocks, "aks-infiniband", "dev", preview, monitor=monitor)

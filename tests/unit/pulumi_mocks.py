@@ -1,8 +1,9 @@
 """Pulumi mocks: a program runs without engine or network, and what it registered is read back."""
 
+import asyncio
 import base64
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, cast
 
@@ -10,6 +11,8 @@ import grpc
 import pulumi
 from google.protobuf import json_format
 from pulumi.runtime import mocks
+from pulumi.runtime._callbacks import _CallbackServicer
+from pulumi.runtime.proto import resource_pb2
 
 SUBSCRIPTION = "00000000-0000-0000-0000-0000000000aa"
 UNREADABLE = "(no answer)"
@@ -147,16 +150,34 @@ class AzureAndKubernetes(mocks.Mocks):
 class Recorder(mocks.MockMonitor):
     """The mock monitor, which also keeps what options came with each resource."""
 
-    def __init__(self, answers: AzureAndKubernetes) -> None:
+    def __init__(self, answers: AzureAndKubernetes, *, hooks: bool = False) -> None:
         super().__init__(answers)
         self.registrations: list[Registration] = []
         self.reads: list[str] = []
+        self._hooks: dict[str, str] | None = {} if hooks else None
+        """By a hook's name the token of its callback; None where no hook is run."""
+
+    def RegisterResourceHook(self, request: Any) -> Any:  # noqa: N802  the engine's name
+        if self._hooks is not None:
+            self._hooks[request.name] = request.callback.token
+        return super().RegisterResourceHook(request)  # type: ignore[no-untyped-call]
+
+    def _before_create(self, request: Any) -> None:
+        """Run a resource's hooks as the engine does: the caller's thread waits, the program's loop runs them."""
+        for name in request.hooks.before_create if self._hooks else ():
+            asked = resource_pb2.ResourceHookRequest(name=request.name, type=request.type)
+            for servicer in _CallbackServicer._servicers:
+                if (hook := servicer._callbacks.get((self._hooks or {})[name])) is not None:
+                    running = cast("Coroutine[Any, Any, Any]", hook(asked.SerializeToString()))
+                    answer = asyncio.run_coroutine_threadsafe(running, servicer._loop).result()
+                    assert not answer.error, answer.error
 
     def ReadResource(self, request: Any) -> Any:  # noqa: N802  the engine's name
         self.reads.append(request.name)
         return super().ReadResource(request)  # type: ignore[no-untyped-call]
 
     def RegisterResource(self, request: Any) -> Any:  # noqa: N802  the engine's name
+        self._before_create(request)
         response = super().RegisterResource(request)  # type: ignore[no-untyped-call]
         if request.type != "pulumi:pulumi:Stack":
             plain = json_format.MessageToDict(request)
@@ -173,4 +194,5 @@ class Deploy(Protocol):
         outputs: Mapping[str, Mapping[str, Any]] = ...,
         feature_states: list[str] = ...,
         answers: Mapping[str, Mapping[str, Any] | Refusal] = ...,
+        hooks: bool = ...,
     ) -> Deployment: ...

@@ -10,6 +10,7 @@ from pulumi_azure_native import containerservice
 
 from aks_infiniband import diagnosis
 from aks_infiniband.azure.arguments import Autoscale, Machines, OrdinaryPool
+from aks_infiniband.azure.asking import ask
 from aks_infiniband.facts.catalog.machine import GPU_OPERATOR_OFF, GpuDriver, MachineSize, keeps_gpu_operator_off
 from aks_infiniband.facts.kubernetes import UBUNTU_IS_2404_SINCE, minor_of
 from aks_infiniband.facts.pool import Pool
@@ -79,7 +80,6 @@ def make_agent_pool(
     *,
     parent: pulumi.Resource,
     opts: pulumi.ResourceOptions | None,
-    before_create: Sequence[pulumi.ResourceHook] = (),
     **more: Any,
 ) -> containerservice.AgentPool:
     """An AgentPool resource, never an inline profile of the cluster: all inline profiles go through one request.
@@ -88,7 +88,6 @@ def make_agent_pool(
     pools at once.
 
     parent, opts: the component, and its options.
-    before_create: hooks that run before Azure makes the pool.
     more: further arguments of the AgentPool, and node_labels and node_taints in place of the pool's.
     """
     arguments = {**_arguments(pool, args, parent), **more}
@@ -103,7 +102,7 @@ def make_agent_pool(
             replace_on_changes=list(REPLACED_BY),
             delete_before_replace=True,
             custom_timeouts=_TIMEOUTS,
-            hooks=diagnosis.azure_operation(*before_create, before_update=[new_system_hook(name)]),
+            hooks=diagnosis.azure_operation(before_update=[new_system_hook(name)]),
         ),
         **arguments,
     )
@@ -169,20 +168,15 @@ def _followed_count(name: str, bounds: Autoscale, args: NodePoolArgs, parent: pu
     The output fails with the provider's error where Azure does not tell.
     """
 
-    def current(place: Sequence[str]) -> int:
+    async def current(place: Sequence[str]) -> int:
+        where = {"resourceGroupName": place[0], "resourceName": place[1], "agentPoolName": name}
         try:
-            # Not the form that gives an Output: its failure ends the program, whoever catches it.
-            found = containerservice.get_agent_pool(
-                resource_group_name=place[0],
-                resource_name=place[1],
-                agent_pool_name=name,
-                opts=pulumi.InvokeOptions(parent=parent),
-            )
+            found = await ask("containerservice:getAgentPool", parent, **where)
         except Exception as error:
             if not _NOT_THERE.search(str(error)):
                 raise
             return bounds.begin
-        return int(found.count or bounds.begin)
+        return int(found.get("count") or bounds.begin)
 
     return pulumi.Output.all(args.resource_group_name, args.cluster_name).apply(current)
 

@@ -3,7 +3,8 @@
 It is registered by a template deployment, because azure-native's own SubscriptionFeatureRegistration can never be
 created: Azure answers a GET of every feature, registered or not, which azure-native takes for a resource that exists
 (pulumi-azure-native issue 1722). A deployment registers the feature whatever its state was before,
-and does not wait until that is done; the wait is here.
+and does not wait until that is done; the wait is here. AKS knows of the feature, and of its absence, once its resource
+provider has been registered again after it: so does what pools wait for here.
 
 On GB200 and GB300 the machines of a rack share an NVLink domain, and AKS places them itself: the feature must not be
 registered (AKS InfiniBand guide, Azure/aks-rdma-infiniband). This program never unregisters the feature: other
@@ -16,12 +17,13 @@ from dataclasses import dataclass
 from typing import Final
 
 import pulumi
-from pulumi_azure_native import features, resources
+from pulumi_azure_native import resources
 
 from aks_infiniband import diagnosis
+from aks_infiniband.azure.asking import ask
+from aks_infiniband.azure.provider_registration import PROVIDER_NAMESPACE, provider_registration
 from aks_infiniband.resources.options import TIMEOUT_SECONDS, child_options
 
-PROVIDER_NAMESPACE: Final = "Microsoft.ContainerService"
 FEATURE_NAME: Final = "AKSInfinibandSupport"
 _TEMPLATE: Final = {
     "$schema": "https://schema.management.azure.com/schemas/2018-05-01/subscriptionDeploymentTemplate.json#",
@@ -65,15 +67,15 @@ class FeatureRegistrationArgs:
 
 
 class FeatureRegistration(pulumi.ComponentResource):
-    """AKSInfinibandSupport, Registered in the subscription.
+    """AKSInfinibandSupport, Registered in the subscription, and AKS told of it.
 
     It belongs to the subscription, not to the stack: destroying the stack leaves it registered, for every other cluster
     that lives there. A pool that is made before it is Registered gets machines on different fabrics, without any error.
     """
 
     registered: pulumi.Output[pulumi.Resource]
-    """For depends_on of what must not exist before: known once the feature is Registered. At preview nothing is
-    waited for."""
+    """For depends_on of what must not exist before: known once the feature is Registered, and AKS's resource provider
+    after it. At preview nothing is waited for."""
 
     def __init__(self, name: str, *, args: FeatureRegistrationArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("aks-infiniband:index:FeatureRegistration", name, None, opts)
@@ -88,13 +90,16 @@ class FeatureRegistration(pulumi.ComponentResource):
             # Nothing is retained on delete: Azure leaves in place what a deleted deployment had deployed.
             opts=child_options(self, opts, replace_on_changes=["location"], hooks=diagnosis.azure_operation()),
         )
-        self.registered = self._deployment.id.apply(self._wait)
+        self.registered = provider_registration(self, name, told=self._deployment.id.apply(self._wait), opts=opts)
         self.register_outputs({})
 
-    async def _wait(self, deployment_id: str) -> pulumi.Resource:
-        """Azure answers a registration at once, in state Registering; so look until it is Registered."""
+    async def _wait(self, deployment_id: str) -> str:
+        """Azure answers a registration at once, in state Registering; so look until it is Registered.
+
+        Returns the deployment's ID, which is another for another registration.
+        """
         if pulumi.runtime.is_dry_run():
-            return self._deployment
+            return deployment_id
         subscription = deployment_id.split("/")[2]
         start = time.monotonic()
         deadline = start + self._args.timeout_seconds
@@ -102,7 +107,7 @@ class FeatureRegistration(pulumi.ComponentResource):
         while state != "Registered":
             previous = state
             try:
-                _, state = feature_state(self)
+                _, state = await feature_state(self)
                 failures = 0
             except Exception as error:
                 failures += 1
@@ -119,7 +124,7 @@ class FeatureRegistration(pulumi.ComponentResource):
                 if absent == _ABSENT_LOOKS or time.monotonic() >= deadline:
                     raise FeatureRegistrationError(_late(subscription, state, waited))
                 await asyncio.sleep(self._args.poll_seconds)
-        return self._deployment
+        return deployment_id
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,7 +133,10 @@ class FeatureAbsenceArgs:
 
 
 class FeatureAbsence(pulumi.ComponentResource):
-    """AKSInfinibandSupport, not registered in the subscription. It is looked at once, at preview too: nothing waits."""
+    """AKSInfinibandSupport, not registered in the subscription, and AKS told of it.
+
+    It is looked at once, at preview too: nothing waits.
+    """
 
     absent: pulumi.Output[pulumi.Resource]
     """For depends_on of the pools that must not exist otherwise; fails with FeaturePresentError."""
@@ -136,28 +144,29 @@ class FeatureAbsence(pulumi.ComponentResource):
     def __init__(self, name: str, *, args: FeatureAbsenceArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("aks-infiniband:index:FeatureAbsence", name, None, opts)
         del args
-        self.absent = pulumi.Output.from_input(self._look())
+        told: pulumi.Output[str] = pulumi.Output.from_input(self._look())
+        self.absent = provider_registration(self, name, told=told, opts=opts)
         self.register_outputs({})
 
-    async def _look(self) -> pulumi.Resource:
-        subscription, state = feature_state(self)
+    async def _look(self) -> str:
+        subscription, state = await feature_state(self)
         if state not in ABSENT:
             raise FeaturePresentError(unwanted(subscription, state))
-        return self
+        return f"/subscriptions/{subscription}"
 
 
-def feature_state(parent: pulumi.Resource) -> tuple[str, str]:
+async def feature_state(parent: pulumi.Resource) -> tuple[str, str]:
     """ID of the subscription, and the feature's state there now, such as Pending, Registering or Registered.
 
     parent: the resource that asks, and whose provider is used.
     """
-    # Not the form that gives an Output: its failure ends the program, whoever catches it.
-    found = features.get_subscription_feature_registration(
-        feature_name=FEATURE_NAME,
-        provider_namespace=PROVIDER_NAMESPACE,
-        opts=pulumi.InvokeOptions(parent=parent),
+    found = await ask(
+        "features:getSubscriptionFeatureRegistration",
+        parent,
+        featureName=FEATURE_NAME,
+        providerNamespace=PROVIDER_NAMESPACE,
     )
-    return found.id.split("/")[2], found.properties.state or "NotSpecified"
+    return found["id"].split("/")[2], found["properties"].get("state") or "NotSpecified"
 
 
 def _late(subscription: str, state: str, waited: int) -> str:

@@ -9,7 +9,6 @@ from pulumi_azure_native import containerservice
 
 from aks_infiniband.azure.agent_pool import NodePoolArgs, make_agent_pool, owner_labels, ready
 from aks_infiniband.azure.arguments import OrdinaryPool
-from aks_infiniband.azure.provider_registration import provider_registration
 from aks_infiniband.facts.catalog.machine import GpuDriver, MachineSize
 from aks_infiniband.facts.pool import LARGEST_POOL, Pool, agent_pool_label
 
@@ -63,7 +62,6 @@ class InfinibandNodePool(pulumi.ComponentResource):
             args,
             parent=self,
             opts=opts,
-            before_create=[provider_registration(f"{name}-provider-registration", self)],
             vm_size=pool.size.name,
             gpu_profile=driver and containerservice.GPUProfileArgs(driver=driver),
             node_labels={**labels, **owner_labels(pool.gpu_driver, pool.size, pool.size.name)} or None,

@@ -1,4 +1,4 @@
-"""AKS's resource provider, registered again before an InfiniBand pool is made.
+"""AKS's resource provider, registered again once a subscription, before its InfiniBand pools are made.
 
 AKS goes by a preview feature as it was when the provider was last registered: `az feature register` says that `az
 provider register` "is required to get the change propagated" (azure-cli, read 2026-11-22). Registering is a POST, which
@@ -8,15 +8,16 @@ neither a template nor azure-native makes (Azure/bicep issue 3267, pulumi-azure-
 import asyncio
 import base64
 import json
-from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from typing import Final
 
 import httpx2
 import pulumi
-from pulumi_azure_native import authorization
 
-from aks_infiniband.azure.feature import PROVIDER_NAMESPACE
+from aks_infiniband.azure.asking import ask
+from aks_infiniband.resources.options import child_options
 
+PROVIDER_NAMESPACE: Final = "Microsoft.ContainerService"
 _VERSION: Final = {"api-version": "2021-04-01"}
 """Of Microsoft.Resources, assumed: nothing was sent to Azure."""
 _TIMEOUT_SECONDS: Final = 60.0
@@ -24,42 +25,84 @@ _SHOWN_CHARACTERS: Final = 1000
 """Of an answer: Azure's own are shorter, but a proxy on the way may answer with a page."""
 _PAUSES: Final = (0.0, 5.0, 20.0)
 """Seconds before each try. What may pass is tried again: throttling, Azure's own errors, the network."""
-_THREADS: Final = 1024
-"""More than registrations ever wait at once. Threads are made as they are needed."""
 
 
-def provider_registration(name: str, parent: pulumi.Resource) -> pulumi.ResourceHook:
-    """The hook that registers the provider, for `before_create`.
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Login:
+    """Azure-native's login, asked for before the engine is: a hook must not ask (`asking.ask`)."""
 
-    name: unique among the program's hooks.
-    parent: whose provider says which login, subscription and cloud.
+    subscription: str
+    token: str = field(repr=False)
+    failure: str
+    """Why there is no token; empty where there is one."""
+
+
+def provider_registration(
+    parent: pulumi.Resource, name: str, *, told: pulumi.Output[str], opts: pulumi.ResourceOptions | None
+) -> pulumi.Output[pulumi.Resource]:
+    """What InfiniBand pools wait for: the provider, registered again once what AKS is to learn of is true.
+
+    It is one resource of the state, so it happens once and not at each run; and pools wait for it outside of the
+    engine, where they hold no thread.
+
+    parent: its component, whose provider says which login and cloud.
+    told: known once it is true, and another text whenever it is to be told again. Begins as Azure's resource IDs do,
+        with the subscription.
+    opts: the component's.
 
     A refusal is a warning and no error: somebody else may have registered the provider, and whoever runs this need not
     be allowed to. The validation fails where the machines of a pool do not share a fabric.
     """
+    logins: list[_Login] = []
 
-    async def register(args: pulumi.ResourceHookArgs) -> None:
-        # Pulumi asks the engine through its loop's threads, as many as `up` has --parallel, and every resource that is
-        # being made holds one: pools that wait for this hook could hold them all (pulumi 3.272, runtime/resource.py).
-        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(_THREADS))
-        options = pulumi.InvokeOptions(parent=parent)
-        subscription = authorization.get_client_config(opts=options).subscription_id
-        token = authorization.get_client_token(opts=options).token
-        what = f"{args.name}: {PROVIDER_NAMESPACE} of subscription {subscription}"
-        for pause in _PAUSES:
-            await asyncio.sleep(pause)
-            refusal, passes = await _post(f"/subscriptions/{subscription}/providers/{PROVIDER_NAMESPACE}", token)
-            if not passes:
-                break
-        if not refusal:
-            return pulumi.log.info(f"{what} is registered again, so that AKS knows its features")
-        return pulumi.log.warn(
-            f"{what} could not be registered again: {refusal}\nIf nobody has done so since the feature was registered, "
-            "AKS does not know of it, and puts the pool's machines on different fabrics. By hand: "
-            f"az provider register --subscription {subscription} --namespace {PROVIDER_NAMESPACE}"
-        )
+    async def log_in(what: str) -> str:
+        if not pulumi.runtime.is_dry_run():
+            logins.append(await _log_in(parent, subscription=what.split("/")[2]))
+        return what
 
-    return pulumi.ResourceHook(name, register)
+    async def register(_: pulumi.ResourceHookArgs) -> None:
+        await _register(logins[-1])
+
+    asked: pulumi.Output[str] = told.apply(log_in)
+    hook = pulumi.ResourceHook(f"{name}-provider-registration", register)
+    kept = pulumi.Stash(
+        f"{name}-provider-registration",
+        input={"told": asked},
+        opts=child_options(parent, opts, hooks=pulumi.ResourceHookBinding(before_create=[hook], before_update=[hook])),
+    )
+    there: pulumi.Resource = kept
+    return kept.id.apply(lambda _: there)
+
+
+async def _log_in(parent: pulumi.Resource, *, subscription: str) -> _Login:
+    try:
+        token = (await ask("authorization:getClientToken", parent))["token"]
+    except Exception as error:  # whatever it is, it ends in a warning
+        return _Login(subscription=subscription, token="", failure=f"{type(error).__name__}: {error}")
+    return _Login(subscription=subscription, token=str(token), failure="")
+
+
+async def _register(login: _Login) -> None:
+    what = f"{PROVIDER_NAMESPACE} of subscription {login.subscription}"
+    refusal = login.failure or await _refusal(login)
+    if not refusal:
+        return pulumi.log.info(f"{what} is registered again, so that AKS knows its features")
+    return pulumi.log.warn(
+        f"{what} could not be registered again: {refusal}\nIf nobody has done so since the feature was registered, "
+        "AKS does not know of it, and puts a pool's machines on different fabrics. By hand: "
+        f"az provider register --subscription {login.subscription} --namespace {PROVIDER_NAMESPACE}"
+    )
+
+
+async def _refusal(login: _Login) -> str:
+    refusal = ""
+    for pause in _PAUSES:
+        await asyncio.sleep(pause)
+        provider = f"/subscriptions/{login.subscription}/providers/{PROVIDER_NAMESPACE}"
+        refusal, passes = await _post(provider, login.token)
+        if not passes:
+            break
+    return refusal
 
 
 async def _post(provider: str, token: str) -> tuple[str, bool]:

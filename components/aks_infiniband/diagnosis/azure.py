@@ -52,12 +52,10 @@ _hooks: WeakKeyDictionary[asyncio.AbstractEventLoop, pulumi.ErrorHook] = WeakKey
 """The engine takes a hook's name once in a run; each run of a program has an event loop of its own."""
 
 
-def azure_operation(
-    *before_create: pulumi.ResourceHook, before_update: Sequence[pulumi.ResourceHook] = ()
-) -> pulumi.ResourceHookBinding:
+def azure_operation(*, before_update: Sequence[pulumi.ResourceHook] = ()) -> pulumi.ResourceHookBinding:
     """The resource option `hooks` of everything that is made in Azure.
 
-    before_create, before_update: hooks that run before it is made or changed.
+    before_update: hooks that run before it is changed.
 
     A conflict with another operation (409), throttling (429) and a role that has not spread yet (403) are tried again,
     with pauses that double and vary, so that pools that met do not meet again; each time the log says what Azure said.
@@ -67,9 +65,7 @@ def azure_operation(
     loop = asyncio.get_event_loop()
     if loop not in _hooks:
         _hooks[loop] = pulumi.ErrorHook(_NAME, _on_error)
-    return pulumi.ResourceHookBinding(
-        before_create=[*before_create], before_update=[*before_update], on_error=[_hooks[loop]]
-    )
+    return pulumi.ResourceHookBinding(before_update=[*before_update], on_error=[_hooks[loop]])
 
 
 async def _on_error(args: pulumi.ErrorHookArgs) -> bool:

@@ -5,6 +5,7 @@ from typing import Any
 
 from aks_infiniband.azure.arguments import Machines, OrdinaryPool
 from aks_infiniband.azure.cluster import AksCluster, AksClusterArgs
+from aks_infiniband.azure.feature import FeatureRegistration, FeatureRegistrationArgs
 from aks_infiniband.azure.node_pool import (
     InfinibandNodePool,
     InfinibandNodePoolArgs,
@@ -41,6 +42,11 @@ def pool_args(name: Any = "ndh100", size: Any = "Standard_ND96isr_H100_v5", **mo
 
 def node_pool(name: Any = "ndh100", size: Any = "Standard_ND96isr_H100_v5", *, opts: Any = None, **more: Any) -> Any:
     return InfinibandNodePool(name, args=pool_args(name, size, **more), opts=opts)
+
+
+def feature_registration(poll: Any = 0.001, timeout: Any = 5.0) -> Any:
+    args = FeatureRegistrationArgs(location="southcentralus", poll_seconds=poll, timeout_seconds=timeout)
+    return FeatureRegistration("rdma", args=args)
 
 
 def ordinary_pool(name: Any = "web", *, opts: Any = None, **more: Any) -> Any:

@@ -8,20 +8,14 @@ from aks_infiniband.azure.feature import (
     FeatureAbsence,
     FeatureAbsenceArgs,
     FeaturePresentError,
-    FeatureRegistration,
-    FeatureRegistrationArgs,
     FeatureRegistrationError,
 )
 
-from tests.unit.components.azure_programs import POOL, node_pool
+from tests.unit.components.azure_programs import POOL, feature_registration, node_pool
 from tests.unit.pulumi_mocks import SUBSCRIPTION, UNREADABLE, Deploy
 
 FEATURE = "azure-native:resources:DeploymentAtSubscriptionScope"
-
-
-def registration(poll: Any = 0.001, timeout: Any = 5.0) -> Any:
-    args = FeatureRegistrationArgs(location="southcentralus", poll_seconds=poll, timeout_seconds=timeout)
-    return FeatureRegistration("rdma", args=args)
+LOOK = "azure-native:features:getSubscriptionFeatureRegistration"
 
 
 def absence() -> Any:
@@ -31,22 +25,23 @@ def absence() -> Any:
 @pytest.mark.field_report("A1", "A1b")
 def test_the_feature_is_waited_for_until_it_is_registered(deploy: Deploy) -> None:
     states = ["Registering", "Registering", "Registered"]
-    deployment = deploy(lambda: registration().registered, feature_states=states)
-    assert len(deployment.calls) == 3
+    deployment = deploy(lambda: feature_registration().registered, feature_states=states)
+    assert deployment.calls.count(LOOK) == 3
 
 
 def test_a_look_that_fails_once_or_twice_is_no_failure(deploy: Deploy) -> None:
     states = [UNREADABLE, UNREADABLE, "Registering", UNREADABLE, "Registered"]
-    assert len(deploy(lambda: registration().registered, feature_states=states).calls) == 5
+    deployment = deploy(lambda: feature_registration().registered, feature_states=states)
+    assert deployment.calls.count(LOOK) == 5
 
 
 def test_a_feature_that_cannot_be_looked_at_is_not_looked_at_for_ever(deploy: Deploy) -> None:
     with pytest.raises(FeatureRegistrationError, match=f"{SUBSCRIPTION} cannot be looked at: .*AuthorizationFailed"):
-        deploy(lambda: registration().registered, feature_states=[UNREADABLE])
+        deploy(lambda: feature_registration().registered, feature_states=[UNREADABLE])
 
 
 def test_the_feature_is_registered_by_a_template_that_is_deployed_at_subscription_scope(deploy: Deploy) -> None:
-    inputs = deploy(lambda: registration().registered).one(FEATURE).inputs
+    inputs = deploy(lambda: feature_registration().registered).one(FEATURE).inputs
     assert inputs["properties"]["mode"] == "Incremental"
     template = inputs["properties"]["template"]
     assert template["$schema"].endswith("/subscriptionDeploymentTemplate.json#")
@@ -58,14 +53,14 @@ def test_the_feature_is_registered_by_a_template_that_is_deployed_at_subscriptio
 
 def test_the_deployment_has_a_name_of_its_own_in_every_location(deploy: Deploy) -> None:
     """Azure keeps a deployment's location for as long as it keeps its name."""
-    made = deploy(lambda: registration().registered).one(FEATURE)
+    made = deploy(lambda: feature_registration().registered).one(FEATURE)
     assert "deploymentName" not in made.inputs
     assert made.inputs["location"] == "southcentralus"
     assert made.request["replaceOnChanges"] == ["location"]
 
 
 def test_a_preview_neither_waits_for_the_feature_nor_looks(deploy: Deploy) -> None:
-    assert deploy(lambda: registration().registered, preview=True, feature_states=["NotRegistered"]).calls == []
+    assert deploy(lambda: feature_registration().registered, preview=True, feature_states=["NotRegistered"]).calls == []
 
 
 @pytest.mark.field_report("A1b")
@@ -81,7 +76,7 @@ def test_a_feature_that_stays_unregistered_names_subscription_state_and_what_to_
     deploy: Deploy, state: Any, advice: Any
 ) -> None:
     with pytest.raises(FeatureRegistrationError) as late:
-        deploy(lambda: registration(timeout=0.01).registered, feature_states=[state])
+        deploy(lambda: feature_registration(timeout=0.01).registered, feature_states=[state])
     text = str(late.value)
     assert f"of subscription {SUBSCRIPTION} is {state}" in text
     assert advice in text
@@ -90,7 +85,7 @@ def test_a_feature_that_stays_unregistered_names_subscription_state_and_what_to_
 @pytest.mark.field_report("A1b")
 def test_a_feature_that_somebody_has_unregistered_since_is_not_waited_for_to_the_end(deploy: Deploy) -> None:
     with pytest.raises(FeatureRegistrationError, match=r"is Unregistered after 0 s.*az feature register"):
-        deploy(lambda: registration(timeout=600).registered, feature_states=["Registering", "Unregistered"])
+        deploy(lambda: feature_registration(timeout=600).registered, feature_states=["Registering", "Unregistered"])
 
 
 @pytest.mark.field_report("A1")
@@ -98,7 +93,7 @@ def test_what_depends_on_the_feature_is_registered_only_after_it(deploy: Deploy)
     order: list[str] = []
 
     def program() -> Any:
-        feature = registration()
+        feature = feature_registration()
         feature.registered.apply(lambda _: order.append("registered"))
         pool = node_pool(opts=pulumi.ResourceOptions(depends_on=[feature.registered]))
         return pool.ready.apply(lambda _: order.append("pool"))

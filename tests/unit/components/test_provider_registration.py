@@ -1,31 +1,38 @@
-"""Before an InfiniBand pool is made AKS's resource provider is registered again, so that AKS knows its features."""
+"""AKS's resource provider is registered again once a subscription, before any InfiniBand pool of it is made."""
 
 import asyncio
 import base64
 import json
+import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from http.server import ThreadingHTTPServer
-from threading import Event
+from pathlib import Path
 from typing import Any
 
+import aks_infiniband
 import pulumi
 import pytest
+from aks_infiniband import Autoscale
 from aks_infiniband.azure import provider_registration as module
-from aks_infiniband.azure.provider_registration import provider_registration, resource_manager
+from aks_infiniband.azure.feature import FeatureAbsence, FeatureAbsenceArgs
+from aks_infiniband.azure.provider_registration import resource_manager
 
 from rehearsal.azure.resource_manager import serve_resource_manager
 from rehearsal.azure.subscription import Fault
 from tests.unit.azure.asking import SUBSCRIPTION, Azure
-from tests.unit.components.azure_programs import POOL, node_pool
-from tests.unit.pulumi_mocks import Deploy
+from tests.unit.components.azure_programs import POOL, feature_registration, node_pool
+from tests.unit.pulumi_mocks import SUBSCRIPTION as ID
+from tests.unit.pulumi_mocks import Deploy, Deployment, Refusal
 
-ID = SUBSCRIPTION.subscription_id
+STASH = "pulumi:index:Stash"
 BY_HAND = f"az provider register --subscription {ID} --namespace Microsoft.ContainerService"
 pytestmark = pytest.mark.field_report("R16")
 
+TOLD = f"Microsoft.ContainerService of subscription {ID} is registered again, so that AKS knows its features"
+
 Register = Callable[..., tuple[list[str], list[str]]]
-"""Runs the hook against a simulated Azure with faults; gives what is told and what is warned of."""
+"""Runs a program against a simulated Azure with faults; gives what is told and what is warned of."""
 
 
 @pytest.fixture
@@ -36,65 +43,107 @@ def register(
     monkeypatch.setattr(module, "_PAUSES", (0.0, 0.0, 0.0))
     told: dict[str, list[str]] = {"info": [], "warn": []}
     for level, lines in told.items():
-        monkeypatch.setattr(pulumi.log, level, lines.append)
+        monkeypatch.setattr(pulumi.log, level, lambda text, *_, to=lines: to.append(text))
 
     def end(server: ThreadingHTTPServer) -> None:
         server.shutdown()
         server.server_close()
 
-    def run(*faults: dict[str, Any], token: str = "") -> tuple[list[str], list[str]]:
+    def run(
+        *faults: dict[str, Any],
+        token: str | Refusal = "",
+        program: Callable[[], Any] = lambda: feature_registration().registered,
+        answers: Any = (),
+    ) -> tuple[list[str], list[str]]:
         given = tuple(Fault.model_validate({"type": "Provider", **fault}) for fault in faults)
-        cloud = Azure(tmp_path, SUBSCRIPTION.model_copy(update={"faults": given})).cloud
+        changes = {"faults": given, "subscription_id": ID}
+        cloud = Azure(tmp_path, SUBSCRIPTION.model_copy(update=changes)).cloud
         server = serve_resource_manager(cloud)
         request.addfinalizer(lambda: end(server))
-        answers = {"getClientConfig": {"subscriptionId": ID}, "getClientToken": {"token": token or cloud.token}}
-
-        async def before_create() -> None:
-            hook = provider_registration("registration", pulumi.ComponentResource("t:t:T", "t"))
-            done = hook(pulumi.ResourceHookArgs(urn="urn", id="", name="rdma-ndh100", type=POOL))
-            assert done is not None
-            await done
-
-        deploy(lambda: pulumi.Output.from_input(before_create()), answers=answers)
-        return told["info"], told["warn"]
+        login = token if isinstance(token, Refusal) else {"token": token or cloud.token}
+        deploy(program, answers={"getClientToken": login, **dict(answers)}, hooks=True)
+        return [line for line in told["info"] if "registered again" in line], told["warn"]
 
     return run
 
 
 def test_the_provider_is_registered_with_the_login_of_azure_native(register: Register) -> None:
-    told, warned = register()
-    assert told == [
-        f"rdma-ndh100: Microsoft.ContainerService of subscription {ID} is registered again, so that AKS knows its "
-        "features"
-    ]
-    assert warned == []
+    assert register() == ([TOLD], [])
 
 
-def test_pools_that_hold_every_thread_of_pulumi_do_not_keep_it_from_asking(deploy: Deploy) -> None:
-    asked: list[bool] = []
+def test_a_hundred_pools_at_once_wait_for_one_registration_whatever_the_engines_parallelism(
+    register: Register,
+) -> None:
+    """Autoscaled ones, which ask Azure for their count as well, all side by side."""
+    made: list[Any] = []
 
-    async def before_create() -> None:
-        hook = provider_registration("registration", pulumi.ComponentResource("t:t:T", "t"))
-        loop, made = asyncio.get_running_loop(), Event()
-        loop.set_default_executor(ThreadPoolExecutor(1))
-        pool = loop.run_in_executor(None, made.wait, 60)
-        done = hook(pulumi.ResourceHookArgs(urn="urn", id="", name="rdma-ndh100", type=POOL))
-        assert done is not None
-        await done
-        asked.append(not pool.done())
-        made.set()
-        await pool
+    def program() -> Any:
+        # As `pulumi up --parallel 1`: Pulumi waits for the engine in four threads.
+        asyncio.get_event_loop().set_default_executor(ThreadPoolExecutor(4))
+        gate = pulumi.ResourceOptions(depends_on=[feature_registration().registered])
+        bounds = Autoscale(begin=2, min_count=1, max_count=8)
+        pools = [node_pool(f"hb{n}", "Standard_HB176rs_v4", opts=gate, autoscale=bounds) for n in range(100)]
+        return pulumi.Output.all(*(pool.ready for pool in pools)).apply(made.extend)
 
-    answers = {"getClientConfig": {"subscriptionId": ID}, "getClientToken": {"token": "opaque"}}
-    deploy(lambda: pulumi.Output.from_input(before_create()), answers=answers)
-    assert asked == [True], "it waited for the pool, which waits for it"
+    told, warned = register(program=program, answers={"getAgentPool": {"count": 5}})
+    assert (told, warned, len(made)) == ([TOLD], [], 100)
+
+
+def test_the_library_asks_azure_native_only_in_forms_that_take_turns() -> None:
+    """The synchronous form of a function runs the event loop inside itself, once for each that asks at a time."""
+    generated = re.compile(r"\b[a-z]+\.(?:get|list)_[a-z_]+(?<!_output)\(")
+    modules = [path.read_text() for path in Path(aks_infiniband.__path__[0]).rglob("*.py")]
+    asking = [text for text in modules if "pulumi_azure_native" in text]
+    assert asking
+    assert [found for text in asking for found in generated.findall(text)] == []
+    assert not any("set_default_executor" in text for text in modules), "the SDK's threads are the SDK's"
+
+
+def made_with_the_feature(deploy: Deploy, **more: Any) -> Deployment:
+    def program() -> Any:
+        feature = feature_registration()
+        return node_pool(opts=pulumi.ResourceOptions(depends_on=[feature.registered])).ready
+
+    return deploy(program, **more)
+
+
+def test_pools_wait_for_the_registration_and_hold_nothing_of_it(deploy: Deploy) -> None:
+    deployment = made_with_the_feature(deploy)
+    pool, kept = deployment.one(POOL), deployment.one(STASH)
+    assert kept.name in pool.dependencies
+    assert "beforeCreate" not in pool.request["hooks"], "an engine that makes a pool asks this program for nothing"
+    assert kept.request["hooks"]["beforeCreate"] == kept.request["hooks"]["beforeUpdate"]
+    assert set(kept.request["hooks"]) == {"beforeCreate", "beforeUpdate"}
+
+
+def test_it_happens_again_only_where_the_feature_is_registered_again(deploy: Deploy) -> None:
+    """The engine runs the hook where the resource is made or changed."""
+    (told,) = made_with_the_feature(deploy).one(STASH).inputs["input"].values()
+    assert told.endswith("/rdma-infiniband-feature"), "the deployment's ID, another for another registration"
+
+
+def test_the_absence_of_the_feature_is_told_to_aks_too(deploy: Deploy) -> None:
+    deployment = deploy(
+        lambda: FeatureAbsence("rdma", args=FeatureAbsenceArgs()).absent, feature_states=["Unregistered"]
+    )
+    assert deployment.one(STASH).inputs == {"input": {"told": f"/subscriptions/{ID}"}}
+
+
+def test_a_preview_asks_for_no_login(deploy: Deploy) -> None:
+    assert made_with_the_feature(deploy, preview=True).calls == []
+
+
+def test_a_login_that_fails_is_warned_of_and_fails_no_pool(register: Register) -> None:
+    told, (warned,) = register(token=Refusal("AADSTS700082: The refresh token has expired"))
+    assert told == []
+    assert "AADSTS700082: The refresh token has expired" in warned
+    assert warned.endswith(BY_HAND)
 
 
 def test_a_login_that_may_not_register_is_warned_with_the_command_for_somebody_who_may(register: Register) -> None:
     told, (warned,) = register({"code": "AuthorizationFailed", "first": 1})
     assert told == [], "a refusal is not tried again"
-    assert "rdma-ndh100: Microsoft.ContainerService" in warned
-    assert "403" in warned
+    assert warned.startswith(f"Microsoft.ContainerService of subscription {ID} could not be registered again: 403")
     assert "Microsoft.ContainerService/register/action" in warned, "Azure's own words"
     assert warned.endswith(BY_HAND)
 
@@ -145,9 +194,3 @@ def test_a_page_that_a_proxy_answers_is_not_shown_whole(register: Register, monk
     monkeypatch.setattr(module, "_SHOWN_CHARACTERS", 9)
     _, (warned,) = register({"code": "AuthorizationFailed", "first": 1})
     assert len(warned.partition("403 ")[2].partition("\nIf nobody")[0]) == 9
-
-
-def test_the_hook_runs_before_an_infiniband_pool_is_made_and_at_no_other_time(deploy: Deploy) -> None:
-    hooks = deploy(lambda: node_pool().ready).one(POOL).request["hooks"]
-    assert len(hooks["beforeCreate"]) == 1
-    assert not set(hooks["beforeCreate"]) & {name for when in hooks.keys() - {"beforeCreate"} for name in hooks[when]}

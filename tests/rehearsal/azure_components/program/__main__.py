@@ -8,7 +8,12 @@ import pulumi
 import pulumi_kubernetes as kubernetes
 from aks_infiniband.azure.arguments import Access, ApiServer, Autoscale, ClusterNetwork, Machines, OrdinaryPool
 from aks_infiniband.azure.cluster import AksCluster, AksClusterArgs
-from aks_infiniband.azure.feature import FeatureAbsence, FeatureAbsenceArgs
+from aks_infiniband.azure.feature import (
+    FeatureAbsence,
+    FeatureAbsenceArgs,
+    FeatureRegistration,
+    FeatureRegistrationArgs,
+)
 from aks_infiniband.azure.node_pool import (
     InfinibandNodePool,
     InfinibandNodePoolArgs,
@@ -66,12 +71,17 @@ cluster = AksCluster(
         identity_id=config.get("identityId"),
     ),
 )
-absent = [FeatureAbsence("rdma", args=FeatureAbsenceArgs()).absent] if config.get_bool("absent") else []
+gate: list[pulumi.Output[pulumi.Resource]] = []
+if config.get_bool("absent"):
+    gate.append(FeatureAbsence("rdma", args=FeatureAbsenceArgs()).absent)
+if config.get_bool("feature"):
+    asked_for = FeatureRegistrationArgs(location="southcentralus", poll_seconds=1)
+    gate.append(FeatureRegistration("rdma", args=asked_for).registered)
 makers = {name: partial(make_pool, name, dict(given)) for name, given in section("pools").items()}
 pools: dict[str, InfinibandNodePool | OrdinaryNodePool] = make_pools(
     makers,
     operations="serial" if config.get_bool("serial") else "parallel",
-    opts=pulumi.ResourceOptions(deleted_with=cluster.managed_cluster, depends_on=absent),
+    opts=pulumi.ResourceOptions(deleted_with=cluster.managed_cluster, depends_on=gate),
 )
 if config.get_bool("namespace"):
     provider = kubernetes.Provider("rdma", kubeconfig=cluster.kubeconfig, cluster_identifier=cluster.cluster_id)

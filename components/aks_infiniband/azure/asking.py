@@ -1,0 +1,30 @@
+"""What the program asks azure-native while resources are being made."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pulumi
+from pulumi_azure_native import _utilities
+
+
+async def ask(function: str, parent: pulumi.Resource, **arguments: Any) -> Mapping[str, Any]:
+    """The answer of one of azure-native's functions, in the words of Azure's API.
+
+    The functions that azure-native generates have two forms. One returns an Output: its failure ends the program,
+    whoever catches it. The other pumps the event loop until the answer is there: where a hundred pools ask, each pumps
+    inside the one before, until Python's stack is full. This one waits as every coroutine does.
+
+    Never to be awaited in a resource hook: it needs one of the threads in which Pulumi waits for the engine
+    (`--parallel` times four), and the resources whose hooks run may hold all of them.
+
+    function: such as containerservice:getAgentPool.
+    parent: the resource that asks, and whose provider is used.
+    arguments: named as in Azure's API.
+
+    Raises Exception with the provider's words where Azure does not tell.
+    """
+    options = pulumi.InvokeOptions.merge(_utilities.get_invoke_opts_defaults(), pulumi.InvokeOptions(parent=parent))
+    answer: Mapping[str, Any] | None = await pulumi.runtime.invoke_async(
+        f"azure-native:{function}", arguments, opts=options
+    )
+    return answer or {}
