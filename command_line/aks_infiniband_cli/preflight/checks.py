@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from aks_infiniband.azure.feature import ABSENT, FEATURE_NAME, PROVIDER_NAMESPACE, unwanted
+from aks_infiniband.azure.feature import ABSENT, FEATURE_NAME, unwanted
+from aks_infiniband.azure.provider_registration import PROVIDER_NAMESPACE
 from aks_infiniband.facts.kubernetes import unnamed
 from aks_infiniband.observability.definitions import BRING, KINDS, lacking
 from aks_infiniband.observability.documents import GROUPS, Prometheus

@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from aks_infiniband.azure.feature import FEATURE_NAME, PROVIDER_NAMESPACE
+from aks_infiniband.azure.feature import FEATURE_NAME
+from aks_infiniband.azure.provider_registration import PROVIDER_NAMESPACE
 from aks_infiniband.observability import definitions
 from aks_infiniband.stack.settings.mistakes import SettingsError
 from aks_infiniband.stack.stack import Stack
