@@ -5,7 +5,6 @@ import errno
 import json
 import shlex
 import signal
-import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -34,15 +33,15 @@ from rehearsal.outcome.result import Status, reports_of, result
 from rehearsal.outcome.screen import Screen
 from rehearsal.outcome.tables import print_summary
 from rehearsal.outcome.timeline import draw
+from rehearsal.run.commands import RUNS, make, module, stop
 from rehearsal.run.folder import write_atomically
 from rehearsal.run.make import make_above, was_interrupted
 from rehearsal.session import DEFAULT_SPEED, STAND_IN_CHARTS, Rehearsal, pulumi
 from rehearsal.stack.stack_file import StackFileError
+from rehearsal.terminal import pulumi as run_pulumi
+from rehearsal.terminal import write_activation
 from rehearsal.tools.paths import PROJECT, ToolMissingError
 
-RUNS: Final = ".rehearsal"
-"""Folder beside Pulumi.yaml, ignored by git, with a folder for each stack that was rehearsed."""
-_KUBECTL: Final = Path(sys.executable).with_name("kubectl")
 _DEFAULTS: Final = {"speed": f"{DEFAULT_SPEED:g}", "charts": STAND_IN_CHARTS, "operators": "stand-in"}
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _TOLD: Final = (
@@ -70,7 +69,9 @@ def main(arguments: list[str] | None = None) -> int:
         signal.signal(number, _stop)
     console = Screen(soft_wrap=True)
     chosen = _parser().parse_args(arguments)
-    command: Callable[[argparse.Namespace, Console], int] = {"up": _up, "down": _down}[chosen.command]
+    command: Callable[[argparse.Namespace, Console], int] = {"up": _up, "down": _down, "pulumi": _pulumi}[
+        chosen.command
+    ]
     try:
         return command(chosen, console)
     except _TOLD as error:
@@ -107,8 +108,12 @@ def _parser() -> argparse.ArgumentParser:
     up.add_argument("--subscription", type=Path, help="quotas, sizes and features of the simulated subscription")
     up.add_argument("--faults", type=Path, help="what is wrong with the simulated machines (docs/rehearsal.md)")
     up.add_argument("-v", "--verbose", action="store_true", help="list the checks that passed too")
-    stop = commands.add_parser("down", help="stop what a rehearsal left running")
-    stop.add_argument("stack", help="a stack's name, or all")
+    ended = commands.add_parser("down", help="stop what a rehearsal left running")
+    ended.add_argument("stack", help="a stack's name, or all")
+    engine = commands.add_parser("pulumi", help="run pulumi on a rehearsal that was kept")
+    engine.add_argument("--charts", type=Path, default=STAND_IN_CHARTS, help="as they were given to up")
+    engine.add_argument("stack")
+    engine.add_argument("words", nargs=argparse.REMAINDER, metavar="...", help="what pulumi is told")
     return parser
 
 
@@ -142,27 +147,27 @@ def _up_alone(chosen: argparse.Namespace, rehearsal: Rehearsal, progress: Progre
     with rehearsal.data_centre(keep=chosen.keep) as check:
         made = _bring_up(rehearsal, progress, check, every=chosen.verbose)
     if chosen.keep:
-        line = f"export KUBECONFIG={shlex.quote(str(rehearsal.run.kubeconfig))}"
-        console.print(f"The cluster stays up. This points kubectl at it ({_KUBECTL} is one):", highlight=False)
+        line = f"  . {shlex.quote(str(write_activation(rehearsal)))}"
+        console.print("The cluster stays up. This gives a shell its kubectl, pulumi and Azure:", highlight=False)
         console.print(line, markup=False, highlight=False)
-        console.print(f"Stop it with: make rehearse-down STACK={chosen.stack}", highlight=False)
+        console.print("This stops it:", highlight=False)
+        console.print(f"  {stop(rehearsal.run.root)}", markup=False, highlight=False)
     if not made:
         slept, command = progress.slept_seconds, _keeping(chosen)
         print_failure(console, progress.errors, logs=rehearsal.run.logs, command=command, slept_seconds=slept)
     return 0 if made else 1
 
 
-def _keeping(chosen: argparse.Namespace) -> list[str]:
+def _keeping(chosen: argparse.Namespace) -> str:
     """The command that rehearses the same and leaves the cluster up."""
-    files = {name: getattr(chosen, name) for name in ("subscription", "faults")}
-    options = {"speed": f"{chosen.speed:g}", "charts": chosen.charts, "operators": chosen.operators, **files}
-    given = {name: str(value) for name, value in options.items() if value and str(value) != str(_DEFAULTS.get(name))}
+    files = {name: getattr(chosen, name) for name in ("charts", "subscription", "faults")}
+    options = {"speed": f"{chosen.speed:g}", "operators": chosen.operators}
+    options |= {name: str(file.resolve()) for name, file in files.items() if file}
+    given = {name: value for name, value in options.items() if value != str(_DEFAULTS.get(name))}
     if chosen.project.resolve() == PROJECT:
-        words = [f"STACK={chosen.stack}", "KEEP=1", *(f"{name.upper()}={value}" for name, value in given.items())]
-        return ["make", "rehearse", *map(shlex.quote, words)]
+        return make("rehearse", STACK=chosen.stack, KEEP=1, **{name.upper(): value for name, value in given.items()})
     words = [word for name, value in given.items() for word in (f"--{name}", value)]
-    line = ["python", "-m", "rehearsal", "--project", str(chosen.project), "up", chosen.stack, "--keep", *words]
-    return list(map(shlex.quote, line))
+    return module("rehearsal", "--project", chosen.project.resolve(), "up", chosen.stack, "--keep", *words)
 
 
 def _bring_up(rehearsal: Rehearsal, progress: Progress, check: Callable[[], None], *, every: bool) -> bool:
@@ -213,3 +218,15 @@ def _down(chosen: argparse.Namespace, console: Console) -> int:
         ended = down(runs / stack)
         console.print(f"{stack}: ended {', '.join(ended)}" if ended else f"{stack}: nothing is running")
     return 0
+
+
+def _pulumi(chosen: argparse.Namespace, _console: Console) -> int:
+    run = RunFolder.at(chosen.project / RUNS / chosen.stack)
+    rehearsal = Rehearsal(
+        project=chosen.project.resolve(),
+        stack=chosen.stack,
+        run=run,
+        speed=run.read_run_json().get("speed", DEFAULT_SPEED),
+        charts=chosen.charts.resolve(),
+    )
+    return run_pulumi(rehearsal, chosen.words)

@@ -68,14 +68,7 @@ class Rehearsal:
         document = stack_file.read(self.project, self.stack)
         charts = stack_file.find_charts(self.charts)
         self._prepare_world(document.get("config", {}))
-        engine = Engine(
-            project=self.project,
-            folder=self.run.pulumi,
-            stack=self.stack,
-            bin_folders=(Path(sys.executable).parent, BIN, make_kubelogin(self.run.pulumi / "bin")),
-            environment={ENVIRONMENT_VARIABLE: str(self.run.root)},
-            log=self.run.log("pulumi"),
-        )
+        engine = self.engine_as_it_is()
         salt = engine.prepare(plugins=PLUGINS)
         make_plugin_folder(engine.plugins)
         copy = stack_file.rehearsed(
@@ -89,6 +82,17 @@ class Rehearsal:
         engine.stack_file.write_text(stack_file.written(copy), encoding="utf-8")
         engine.set_secrets(stack_file.secrets(document))
         return engine
+
+    def engine_as_it_is(self) -> Engine:
+        """The engine on what the last `engine()` has set up, nothing of it written anew."""
+        return Engine(
+            project=self.project,
+            folder=self.run.pulumi,
+            stack=self.stack,
+            bin_folders=(Path(sys.executable).parent, BIN, make_kubelogin(self.run.pulumi / "bin")),
+            environment={ENVIRONMENT_VARIABLE: str(self.run.root)},
+            log=self.run.log("pulumi"),
+        )
 
     def recover(self, engine: Engine) -> None:
         """Bring the stack to where an engine goes on, if the last one was killed. Only under `the_only_command`."""
@@ -166,8 +170,12 @@ class Rehearsal:
     @property
     def is_kept(self) -> bool:
         """Whether an earlier run of this stack was left up, and is."""
-        run = self.run.read_run_json()
-        return bool(run.get("kept")) and run.get("state") == "ready" and is_supervised(self.run)
+        return bool(self.run.read_run_json().get("kept")) and self.is_up
+
+    @property
+    def is_up(self) -> bool:
+        """Whether a data centre of this stack runs."""
+        return self.run.read_run_json().get("state") == "ready" and is_supervised(self.run)
 
     @property
     def how_the_kept_ended(self) -> str | None:

@@ -15,9 +15,11 @@ if TYPE_CHECKING:  # importing it takes a second
 _DEFAULT: Final = "~/.kube/config"
 
 
-def declare_cluster(parser: argparse.ArgumentParser) -> None:
-    """Add the flags that name a cluster."""
-    parser.add_argument("--kubeconfig", metavar="FILE", help=f"the cluster; default: $KUBECONFIG, else {_DEFAULT}")
+def declare_cluster(parser: argparse.ArgumentParser, one_of: "argparse._MutuallyExclusiveGroup | None" = None) -> None:
+    """Add the flags that name a cluster. one_of: what else may be named in its place."""
+    (one_of or parser).add_argument(
+        "--kubeconfig", metavar="FILE", help=f"the cluster; default: $KUBECONFIG, else {_DEFAULT}"
+    )
     parser.add_argument("--context", help="of the kubeconfig; default: its current one")
 
 

@@ -16,6 +16,7 @@ import psutil
 
 from rehearsal.control_plane.credentials import LOOPBACK
 from rehearsal.control_plane.processes import end, processes_of_run
+from rehearsal.run.commands import stop
 from rehearsal.run.folder import RunFolder
 
 ENGINE = "pulumi"
@@ -55,7 +56,7 @@ def _who_holds(run: RunFolder, holder: TextIO) -> str:
     stack, who = run.root.name, holder.read() or "it has just begun"
     return (
         f"another command works on stack {stack} ({who}): wait for its end, or stop it with Ctrl-C where it runs; "
-        f"make rehearse-down STACK={stack} takes its cluster away"
+        f"this takes its cluster away: {stop(run.root)}"
     )
 
 

@@ -27,6 +27,7 @@ from rehearsal.control_plane.ports import held_ports
 from rehearsal.control_plane.processes import RunningPart, adopt_orphans, end, processes_of_run
 from rehearsal.control_plane.readiness import POLL_S, ask
 from rehearsal.machines import stages
+from rehearsal.run.commands import stop
 from rehearsal.run.folder import RunFolder, write_atomically
 
 KEEP = b"keep\n"
@@ -238,7 +239,7 @@ def _in_use(run: RunFolder) -> str:
     pid = run.lock.read_text(encoding="utf-8").strip() or "unknown"
     return (
         f"run folder {run.root} is in use by process {pid}: wait for that rehearsal to end, "
-        "or end it with `make rehearse-down`"
+        f"or end it with: {stop(run.root)}"
     )
 
 

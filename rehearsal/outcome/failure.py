@@ -1,6 +1,6 @@
 """What a person sees last of a rehearsal that failed: the cause, and the next command."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
@@ -14,7 +14,7 @@ _THAT_IT_FAILED: Final = ("update failed", "preview failed")
 
 
 def print_failure(
-    console: Console, errors: Iterable[Diagnostic], *, logs: Path, command: Sequence[str], slept_seconds: float = 0
+    console: Console, errors: Iterable[Diagnostic], *, logs: Path, command: str, slept_seconds: float = 0
 ) -> None:
     """Print every error whole, where the logs are, and a command.
 
@@ -30,7 +30,7 @@ def print_failure(
         console.print(f"{slept(slept_seconds)}; the command below may be all it takes", style="yellow", highlight=False)
     console.print(f"Each part has a log in {logs}", markup=False, highlight=False)
     console.print("Next, once the cause is mended, or to look around in the cluster as it failed:", highlight=False)
-    console.print(f"  {' '.join(command)}", markup=False, highlight=False)
+    console.print(f"  {command}", markup=False, highlight=False)
 
 
 def _causes(errors: Iterable[Diagnostic]) -> list[Diagnostic]:

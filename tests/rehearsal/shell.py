@@ -1,29 +1,31 @@
-"""A person's shell in a rehearsal: the commands of the documents, with the real pulumi and kubectl."""
+"""A person's shell: the commands of the documents, and those that a rehearsal prints."""
 
 import os
+import shlex
 import subprocess
-import sys
 from pathlib import Path
+from tempfile import gettempdir
 
 from rehearsal.session import Rehearsal
+from rehearsal.terminal import write_activation
 
 
-def shell(rehearsal: Rehearsal, script: str, *, folder: Path) -> str:
-    """What a script prints; it must succeed. It runs in a folder of its own, with the stack selected.
-
-    `pulumi` is the engine on the rehearsal's backend, and finds its project wherever it is called.
-    """
-    engine = rehearsal.engine()
-    environment = {
-        **engine.environ(),
-        "KUBECONFIG": str(rehearsal.run.kubeconfig),
-        "NO_PROXY": "127.0.0.1",
-        "PATH": os.pathsep.join([str(Path(sys.executable).parent), engine.environ()["PATH"]]),
-    }
-    there = f"pulumi() {{ command pulumi --cwd '{rehearsal.project}' \"$@\"; }}"
-    whole = f"set -euo pipefail\n{there}\npulumi stack select {rehearsal.stack} >/dev/null\n{script}"
+def in_shell(script: str, folder: Path | None = None) -> str:
+    """What a script prints; it must succeed. folder: where it runs; None: somewhere, far from the project."""
+    outside = {key: value for key, value in os.environ.items() if key not in {"KUBECONFIG", "PULUMI_STACK"}}
     done = subprocess.run(
-        ["bash", "-c", whole], check=False, cwd=folder, env=environment, capture_output=True, text=True, timeout=180
+        ["bash", "-c", f"set -euo pipefail\n{script}"],
+        check=False,
+        cwd=folder or gettempdir(),
+        env=outside,
+        capture_output=True,
+        text=True,
+        timeout=180,
     )
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
     return done.stdout
+
+
+def shell(rehearsal: Rehearsal, script: str, *, folder: Path) -> str:
+    """The same in a rehearsal, after the line that `make rehearse KEEP=1` prints."""
+    return in_shell(f". {shlex.quote(str(write_activation(rehearsal)))}\n{script}", folder)

@@ -11,15 +11,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from aks_infiniband_cli.console import FINE, FOUND, Answer, Command, CommandError, at_work
-from aks_infiniband_cli.kubeconfig import declare_namespace, kubeconfig_of
+from aks_infiniband_cli.kubeconfig import declare_cluster, declare_namespace, kubeconfig_of
 
 
 def declare_report(report: argparse.ArgumentParser) -> None:
     """Add the flags of `report`."""
-    source = report.add_mutually_exclusive_group(required=True)
+    source = report.add_mutually_exclusive_group()
     source.add_argument("--state", metavar="FILE", help="what `pulumi stack export` prints; - is stdin")
-    source.add_argument("--kubeconfig", metavar="FILE", help="a cluster whose ConfigMaps have the reports")
-    report.add_argument("--context", help="of the kubeconfig; default: its current one")
+    declare_cluster(report, source)
     declare_namespace(report)
     report.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="where the files go")
 
@@ -30,10 +29,10 @@ def report(given: argparse.Namespace) -> Answer:
         from aks_infiniband_cli.report import sources  # noqa: PLC0415
         from aks_infiniband_cli.report.files import write  # noqa: PLC0415
 
-        if given.kubeconfig is not None:
-            found = sources.from_cluster(kubeconfig_of(given).kubeconfig, namespace=given.namespace)
-        else:
+        if given.state is not None:
             found = sources.from_state(_text(given.state))
+        else:
+            found = sources.from_cluster(kubeconfig_of(given).kubeconfig, namespace=given.namespace)
         files = [str(path) for path in write(found, given.out)]
     verdicts = {name: pool["verdict"] for name, pool in found.items()}
     return Answer(
@@ -46,7 +45,7 @@ def report(given: argparse.Namespace) -> Answer:
 def declare_timeline(timeline: argparse.ArgumentParser) -> None:
     """Add the flags of `timeline`."""
     source = timeline.add_mutually_exclusive_group(required=True)
-    source.add_argument("--events", type=Path, metavar="FILE", help="what `pulumi up --event-log FILE` wrote")
+    source.add_argument("--events", type=Path, metavar="FILE", help="what `pulumi up --event-log up.jsonl` wrote")
     source.add_argument("--result", type=Path, metavar="FILE", help="the result.json of a rehearsal")
     timeline.add_argument("--state", type=Path, required=True, metavar="FILE", help="what `pulumi stack export` prints")
     timeline.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="where the files go")

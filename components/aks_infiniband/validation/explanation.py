@@ -79,7 +79,7 @@ def _report_findings(config_map: Object, report: Report) -> list[Finding]:
         ),
         Finding(
             what="the whole report, as a page with plots, is made from the cluster's kubeconfig",
-            command="aks-infiniband report --kubeconfig FILE --out report",
+            command="aks-infiniband report --out report",
         ),
         Finding(
             what="when it is mended, run `pulumi up` again: the next update measures anew",

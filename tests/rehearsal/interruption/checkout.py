@@ -19,8 +19,8 @@ import yaml
 from lightkube import Client, KubeConfig
 from lightkube.resources.core_v1 import ConfigMap, Namespace, Secret
 
-from rehearsal.cli import RUNS
 from rehearsal.control_plane import ENVIRONMENT_VARIABLE, RunFolder
+from rehearsal.run.commands import RUNS
 from rehearsal.tools.paths import PROJECT
 from tests.rehearsal.waiting import eventually
 

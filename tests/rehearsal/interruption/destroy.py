@@ -3,8 +3,8 @@
 import sys
 from pathlib import Path
 
-from rehearsal.cli import RUNS
 from rehearsal.control_plane import RunFolder, the_only_command
+from rehearsal.run.commands import RUNS
 from rehearsal.session import Rehearsal, pulumi
 from tests.rehearsal.engine_runs import Outcome
 

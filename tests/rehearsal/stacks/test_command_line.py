@@ -8,7 +8,6 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,8 +15,10 @@ import psutil
 import pytest
 import yaml
 
-from rehearsal.cli import EXIT_STOPPED, RUNS
+from rehearsal.cli import EXIT_STOPPED
+from rehearsal.run.commands import RUNS
 from rehearsal.session import STAND_IN_CHARTS
+from tests.rehearsal.shell import in_shell
 
 from .commands import LIMIT_SECONDS, UP, printed, processes_of, rehearse, wait_until
 from .conftest import copy_of_project
@@ -51,10 +52,8 @@ def test_two_stacks_are_rehearsed_at_once_and_a_kept_one_is_named_for_kubectl_an
     result = json.loads((checkout / RUNS / "one" / "result.json").read_text())
     assert (result["stack"], result["status"]) == ("one", "succeeded")
     assert {resource["status"] for resource in result["resources"]} == {"create"}
-    found = re.search(r"^export KUBECONFIG=(\S+)$", printed(checkout), re.MULTILINE)
-    assert found, printed(checkout)
-    kubectl = [str(Path(sys.executable).with_name("kubectl")), "--kubeconfig", found[1]]
-    subprocess.run([*kubectl, "get", "configmap", "made"], capture_output=True, check=True)
+    inside, stop = re.findall(r"^  (\. \S+|\(.+ down one\))$", printed(checkout), re.MULTILINE)
+    assert "made" in in_shell(f"{inside} && kubectl get configmap made && pulumi stack --show-name")
 
     again = rehearse(checkout, "up", "one", "--keep", *UP)
     assert again.wait(LIMIT_SECONDS) == 0, printed(checkout)
@@ -62,8 +61,10 @@ def test_two_stacks_are_rehearsed_at_once_and_a_kept_one_is_named_for_kubectl_an
     again_result = json.loads((checkout / RUNS / "one" / "result.json").read_text())
     assert {resource["status"] for resource in again_result["resources"]} == {"same"}
 
-    assert rehearse(checkout, "down", "one").wait(LIMIT_SECONDS) == 0
+    assert in_shell(stop).startswith("one: ended ")
     assert processes_of(checkout) == []
+    refused = subprocess.run(["bash", "-c", f"{inside} && pulumi up"], capture_output=True, text=True, check=False)
+    assert (refused.returncode, "no rehearsal of stack one is up" in refused.stdout) == (1, True)
 
 
 def stop(up: "subprocess.Popen[bytes]", checkout: Path, sign: signal.Signals) -> None:

@@ -5,19 +5,17 @@ It is brought up as a person does it, with `make rehearse KEEP=1`, and what foll
 
 import json
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from lightkube.resources.core_v1 import Namespace
 
-from rehearsal.cli import RUNS
 from rehearsal.control_plane import RunFolder
+from rehearsal.run.commands import RUNS
 from rehearsal.session import Rehearsal
 from tests.rehearsal.engine_runs import Outcome
-from tests.rehearsal.shell import shell
+from tests.rehearsal.shell import in_shell, shell
 from tests.snippets import snippets
 
 from .commands import LIMIT_SECONDS, UP, printed, processes_of, rehearse
@@ -35,6 +33,18 @@ kubectl config --kubeconfig doctor.yaml set-credentials doctor --token "$token"
 kubectl config --kubeconfig doctor.yaml set-context --current --user doctor
 """
 """A kubeconfig of an account that has the role of a page and no other."""
+ITS_POD = """
+import json, sys
+template = json.load(sys.stdin)["items"][1]["spec"]["template"]
+json.dump({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": template["spec"]}, sys.stdout)
+"""
+IN_A_RESTRICTED_NAMESPACE = """
+kubectl create namespace restricted
+kubectl label namespace restricted pod-security.kubernetes.io/enforce=restricted
+pulumi stack output pools --json | python3 job.py ndh100 restricted | python3 pod.py > pod.json
+kubectl create --namespace restricted --dry-run=server --output name --filename pod.json
+kubectl delete namespace restricted
+"""
 POOL = {"name": "ndh100", "vmSize": "Standard_ND96isr_H100_v5", "count": 2, "gpuDirect": "auto"}
 BUILT_IN_NAMESPACES = {"default", "kube-node-lease", "kube-public", "kube-system"}
 
@@ -85,15 +95,11 @@ def test_what_the_command_prints_names_what_was_made_each_pools_verdict_and_a_li
         0 <= resource["start_s"] <= resource["end_s"] <= result["makespan_s"] for resource in result["resources"]
     )
     assert {resource["status"] for resource in result["resources"]} <= {"create", "read"}
-    found = re.search(r"^export KUBECONFIG=(\S+)$", brought_up, re.MULTILINE)
+    found = re.search(r"^  (\. \S+)$", brought_up, re.MULTILINE)
     assert found, brought_up
-    listing = subprocess.run(
-        [str(Path(sys.executable).with_name("kubectl")), "--kubeconfig", found[1], "get", "nodes", "--no-headers"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert len(re.findall(r"^aks-ndh100-\S+ +Ready", listing.stdout, re.MULTILINE)) == 2
+    listing = in_shell(f"{found[1]} && kubectl get nodes --no-headers && pulumi stack output clusterName")
+    assert len(re.findall(r"^aks-ndh100-\S+ +Ready", listing, re.MULTILINE)) == 2
+    assert listing.splitlines()[-1] == "aks-infiniband-dev"
 
 
 def test_one_up_gives_a_cluster_whose_nodes_offer_gpus_and_the_rdma_resource(stack: Stack, brought_up: str) -> None:
@@ -197,7 +203,7 @@ def test_a_change_of_the_system_pool_is_left_alone_and_the_preview_says_so(plann
 def test_the_commands_of_the_workloads_page_run_the_sample_and_a_job_on_the_pool(
     stack: Stack, brought_up: str, tmp_path: Path
 ) -> None:
-    program, _ = snippets("workloads.md", "python")
+    program, *_ = snippets("workloads.md", "python")
     sample, submit, _ = snippets("workloads.md", "sh")
     (tmp_path / "job.py").write_text(program)
     try:
@@ -211,6 +217,15 @@ def test_the_commands_of_the_workloads_page_run_the_sample_and_a_job_on_the_pool
     finally:
         made = "kubectl delete job,service,configmap train sample-ndh100 --namespace aks-infiniband --ignore-not-found"
         shell(stack.rehearsal, made, folder=tmp_path)
+
+
+def test_a_pod_after_the_pages_recipe_is_admitted_at_the_level_restricted(
+    stack: Stack, brought_up: str, tmp_path: Path
+) -> None:
+    program, _, recipe = snippets("workloads.md", "python")
+    (tmp_path / "job.py").write_text(program.replace("\njob = {", f"\n{recipe}\njob = {{"))
+    (tmp_path / "pod.py").write_text(ITS_POD)
+    assert shell(stack.rehearsal, IN_A_RESTRICTED_NAMESPACE, folder=tmp_path).count("pod/p\n") == 1
 
 
 def test_one_machine_more_joins_in_place_and_the_pool_is_validated_again(stack: Stack, brought_up: str) -> None:
@@ -243,6 +258,7 @@ def test_what_was_destroyed_can_be_brought_up_again(stack: Stack, brought_up: st
     assert len(stack.nodes(agentpool="ndh100")) == 3
 
 
-def test_a_kept_cluster_goes_with_rehearse_down(stack: Stack, brought_up: str) -> None:
-    assert rehearse(stack.rehearsal.project, "down", STACK).wait(LIMIT_SECONDS) == 0
+def test_a_kept_cluster_goes_with_the_command_that_was_printed(stack: Stack, brought_up: str) -> None:
+    [stop] = re.findall(r"^This stops it:\n  (.+)$", brought_up, re.MULTILINE)
+    assert in_shell(stop).startswith(f"{STACK}: ended ")
     assert processes_of(stack.rehearsal.project) == []

@@ -40,7 +40,7 @@ def other(run: RunFolder) -> Iterator["subprocess.Popen[str]"]:
 
 
 def test_a_second_command_is_told_who_holds_the_stack(run: RunFolder, other: "subprocess.Popen[str]") -> None:
-    with pytest.raises(BusyError, match=f"works on stack dev \\(process {other.pid}, since .*STACK=dev"):
+    with pytest.raises(BusyError, match=f"works on stack dev \\(process {other.pid}, since .*down --run {run.root}"):
         the_only_command(run).__enter__()
 
 

@@ -103,7 +103,7 @@ def test_a_failure_ends_with_its_cause_and_the_next_command() -> None:
     console = Console(width=80, soft_wrap=True, record=True, file=StringIO())
     cause = Diagnostic(severity="error", message="no [bold] quota\nask for more", urn=URN)
     errors = [cause, cause, Diagnostic(severity="error", message="update failed")]
-    print_failure(console, errors, logs=Path("/run/logs"), command=["make", "rehearse", "STACK=dev"])
+    print_failure(console, errors, logs=Path("/run/logs"), command="make rehearse STACK=dev")
     assert console.export_text().splitlines() == [
         "The rehearsal failed.",
         "Release network-operator:",
@@ -123,7 +123,7 @@ def test_a_machine_that_sleeps_for_an_hour_is_noticed_by_the_time_of_day_and_nam
         progress.show(None)
     slept = "This machine slept for 60 min, so a wait, a login or a Job's time may have run out"
     assert console.export_text(clear=False).count(slept) == 1
-    print_failure(console, [], logs=Path("/run"), command=["x"], slept_seconds=progress.slept_seconds)
+    print_failure(console, [], logs=Path("/run"), command="x", slept_seconds=progress.slept_seconds)
     assert f"{slept}; the command below may be all it takes" in console.export_text()
 
 
@@ -133,7 +133,7 @@ def test_a_machine_that_is_merely_busy_has_not_slept() -> None:
     progress = Progress(console=console, clock=lambda: next(day))
     for _ in range(3):
         progress.show(None)
-    print_failure(console, [], logs=Path("/run"), command=["x"], slept_seconds=progress.slept_seconds)
+    print_failure(console, [], logs=Path("/run"), command="x", slept_seconds=progress.slept_seconds)
     assert "slept" not in console.export_text()
 
 
@@ -141,14 +141,14 @@ def test_what_the_program_explains_comes_after_what_a_provider_says() -> None:
     console = Console(width=80, soft_wrap=True, record=True, file=StringIO())
     explained = Diagnostic(severity="error", message="the link is down; next: look at it")
     errors = [explained, Diagnostic(severity="error", message="Job failed", urn=URN)]
-    print_failure(console, errors, logs=Path("/run"), command=["x"])
+    print_failure(console, errors, logs=Path("/run"), command="x")
     text = console.export_text()
     assert text.index("Job failed") < text.index("the link is down")
 
 
 def test_where_the_engine_says_no_more_than_that_it_failed_that_is_the_cause() -> None:
     console = Console(width=80, soft_wrap=True, record=True, file=StringIO())
-    print_failure(console, [Diagnostic(severity="error", message="update failed")], logs=Path("/run"), command=["x"])
+    print_failure(console, [Diagnostic(severity="error", message="update failed")], logs=Path("/run"), command="x")
     assert "update failed" in console.export_text()
 
 

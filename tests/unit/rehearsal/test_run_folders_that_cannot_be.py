@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from rehearsal.cli import RUNS, main
+from rehearsal.cli import main
 from rehearsal.control_plane import ControlPlane, ControlPlaneError, RunFolder, client
+from rehearsal.run.commands import RUNS
 from rehearsal.session import Rehearsal
 from rehearsal.tools.paths import PROJECT
 from tests.rehearsal.control_plane.asking import LIMIT_S, failure_of

@@ -64,7 +64,7 @@ def test_the_next_commands_are_another_update_the_reports_page_and_the_whole_rep
     text = said(View(nodes=HEALTHY, jobs=[job()], config_maps=[report()]))
     assert re.findall(r"next: (.*)", text)[-3:] == [
         "pulumi up",
-        "aks-infiniband report --kubeconfig FILE --out report",
+        "aks-infiniband report --out report",
         "kubectl -n aks-infiniband get configmap ndh100-validation-report " + SHOW,
     ]
     assert "when it is mended, run `pulumi up` again" in text

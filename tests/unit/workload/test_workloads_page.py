@@ -32,8 +32,9 @@ def printed(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         pool.name: {"nodeCount": pool.node_count, "podTemplate": pod_template_fragment(pool)}
         for pool in load(dev()).pools
     }
-    program, _ = snippets("workloads.md", "python")
+    program, *_ = snippets("workloads.md", "python")
     out = io.StringIO()
+    monkeypatch.setattr(sys, "argv", ["job.py", "ndh100", "aks-infiniband"])
     monkeypatch.setattr(sys, "stdin", io.StringIO(json.dumps(output)))
     monkeypatch.setattr(sys, "stdout", out)
     exec(compile(program, "docs/workloads.md", "exec"), {})  # the page's own program
@@ -82,7 +83,7 @@ def test_the_pages_table_of_variables_is_what_they_are(heading: str, transport: 
 
 
 def test_the_pages_program_prints_the_variables_for_roce(capsys: pytest.CaptureFixture[str]) -> None:
-    _, program = snippets("workloads.md", "python")
+    _, program, _ = snippets("workloads.md", "python")
     exec(compile(program, "docs/workloads.md", "exec"), {})  # the page's own program
     assert "NCCL_IB_GID_INDEX=3" in capsys.readouterr().out.splitlines()
 

@@ -1,0 +1,31 @@
+"""The commands that a rehearsal prints: each works in whatever folder a shell is."""
+
+import shlex
+import sys
+from pathlib import Path
+from typing import Final
+
+from rehearsal.tools.paths import PROJECT
+
+RUNS: Final = ".rehearsal"
+"""Folder beside Pulumi.yaml, ignored by git, with a folder for each stack that was rehearsed."""
+
+
+def make(target: str, **variables: object) -> str:
+    """A target of this checkout's Makefile."""
+    return shlex.join(["make", "-C", str(PROJECT), target, *(f"{name}={value}" for name, value in variables.items())])
+
+
+def module(name: str, *words: object) -> str:
+    """A module of this checkout, run by the Python that runs now."""
+    return f"(cd {shlex.quote(str(PROJECT))} && {shlex.join([sys.executable, '-m', name, *map(str, words)])})"
+
+
+def stop(run: Path) -> str:
+    """Ends what runs in a run folder, whoever's program it rehearses."""
+    project, stack = run.parent.parent, run.name
+    if run.parent.name != RUNS:
+        return module("rehearsal.control_plane", "down", "--run", run)
+    if project == PROJECT:
+        return make("rehearse-down", STACK=stack)
+    return module("rehearsal", "--project", project, "down", stack)
