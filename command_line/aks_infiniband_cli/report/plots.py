@@ -13,6 +13,8 @@ from matplotlib.figure import Figure
 _NAMES: Final = {"ring": "ring (judged)", "nccl": "NCCL's own choice"}
 _COLOURS: Final = {"ring": "#0b6bcb", "nccl": "#8a5cb8"}
 _LINE, _LIMIT, _MISSING = "#444444", "#c0392b", "#d9d9d9"
+_TITLE_INCHES: Final = 0.1
+"""Room for a letter of a title: a pool with one HCA is narrower than its title."""
 _MOST_ANNOTATED: Final = 256
 """Cells up to which each shows its number."""
 as_written: Final = mpl.rc_context({"text.parse_math": False})
@@ -68,7 +70,8 @@ def heat_map(rows: Sequence[Mapping[str, Any]], threshold: Mapping[str, Any] | N
     shown = {**missing, **{place: float(value) for place, value in cells.items() if value is not None}}
     values = [[shown[node, rail] for rail in rails] for node in nodes]
     known = [value for line in values for value in line if not math.isnan(value)]
-    figure = Figure(figsize=(2.5 + 0.9 * len(rails), 1.8 + 0.42 * len(nodes)), layout="constrained")
+    width = max(2.5 + 0.9 * len(rails), _TITLE_INCHES * len(title))
+    figure = Figure(figsize=(width, 1.8 + 0.42 * len(nodes)), layout="constrained")
     axes = figure.subplots()
     least, most = _scale(known, threshold)
     better = (threshold or {}).get("better", "higher")
@@ -76,7 +79,7 @@ def heat_map(rows: Sequence[Mapping[str, Any]], threshold: Mapping[str, Any] | N
     image = axes.imshow(values, aspect="auto", cmap=colours, vmin=least, vmax=most)
     axes.set_xticks(range(len(rails)), rails, rotation=45, ha="right")
     axes.set_yticks(range(len(nodes)), nodes)
-    axes.set_title(title)
+    figure.suptitle(title, fontsize="large")
     figure.colorbar(image, ax=axes, label=str((threshold or {}).get("unit", "")))
     if len(nodes) * len(rails) <= _MOST_ANNOTATED:
         for y, line in enumerate(values):

@@ -17,7 +17,7 @@ _OPERATION, _CHAIN, _WAITED = "#9db7cf", "#d9480f", "#444444"
 def picture(spans: Sequence[Span], chain: Sequence[Link], title: str) -> Figure:
     """A bar for each resource, first started first; those of the longest chain stand out, and what it waited for."""
     links = {(link.name, link.waited): link for link in chain}
-    figure = Figure(figsize=(11, 1.6 + 0.24 * len(spans)), layout="constrained")
+    figure = Figure(figsize=(8.5, 1.6 + 0.22 * len(spans)), layout="constrained")
     axes = figure.subplots()
     end = max(span.end for span in spans)
     for row, span in enumerate(spans):
@@ -26,10 +26,10 @@ def picture(spans: Sequence[Span], chain: Sequence[Link], title: str) -> Figure:
         waited = links.get((span.name, True))
         if waited:
             axes.hlines(row, waited.start, waited.end, color=_WAITED, linestyle=":", linewidth=1.5)
-        axes.text(span.end + end / 150, row, clock(span.seconds), va="center", fontsize=7)
-    axes.set_yticks(range(len(spans)), [span.name for span in spans], fontsize=7)
+        axes.text(span.end + end / 150, row, clock(span.seconds), va="center", fontsize=9)
+    axes.set_yticks(range(len(spans)), [span.name for span in spans], fontsize=9)
     axes.invert_yaxis()
-    axes.set_xlim(0, end * 1.06)
+    axes.set_xlim(0, end * 1.12)
     axes.set_xlabel("seconds from the start of the update")
     axes.set_title(title)
     axes.grid(axis="x", alpha=0.3)

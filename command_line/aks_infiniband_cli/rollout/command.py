@@ -95,7 +95,7 @@ def _lines(found: "Rollout") -> list[tuple[str, str]]:
 
 ROLLOUT: Final = Command(
     name="rollout",
-    help="have another driver on one node first, measured, and on the rest only if it is as good",
+    help="have another driver on one node first, measured; the other nodes follow if it is as fast",
     description=(
         "Holds every node but one back, waits until an update brings another driver there, and measures it "
         "against what the stack has accepted. Then the others follow; or it stops, and says what fell by how much."

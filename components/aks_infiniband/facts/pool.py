@@ -27,7 +27,7 @@ _FIRST_RAIL: Final = "ibP257p0s0"
 
 
 class Toleration(TypedDict):
-    """A toleration of core/v1. Always keyed: AKS collapses a list in which one toleration has no key."""
+    """A toleration of core/v1. Every toleration has a key: AKS rewrites a list in which one has none."""
 
     key: str
     operator: Literal["Equal", "Exists"]

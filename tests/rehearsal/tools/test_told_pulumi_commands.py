@@ -26,7 +26,9 @@ def test_the_engine_knows_every_command_and_flag() -> None:
     for verb, flags in used.items():
         command = [str(tool("pulumi")), *verb, "--help"]
         said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-        assert f"pulumi {' '.join(verb)}" in said, verb
+        # Of a command that there is not, it shows the help of the one above.
+        named = re.search(rf"^  pulumi {' '.join(verb)}\b|^  .*\b{verb[-1]}\b.*\n\nFlags:", said, flags=re.MULTILINE)
+        assert named, verb
         assert flags - {"--event-log"} <= set(re.findall(r"--[a-z-]+", said)), (
             verb
         )  # which is listed for debugging only

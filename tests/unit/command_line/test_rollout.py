@@ -1,4 +1,4 @@
-"""`aks-infiniband rollout`: one node gets another driver, and the others follow only if it is as good."""
+"""`aks-infiniband rollout`: one node gets another driver, and the others follow if it is as fast."""
 
 import json
 import re
