@@ -13,7 +13,7 @@ def test_the_title_of_a_heat_map_is_inside_the_picture(rails: int, node: str) ->
     figure = heat_map(rows, None, title)
     assert figure is not None
     canvas = FigureCanvasAgg(figure)
-    canvas.draw()
+    canvas.draw()  # type: ignore[no-untyped-call]
     [shown] = figure.texts
     extent, whole = shown.get_window_extent(), figure.bbox
     assert (shown.get_text(), whole.x0 <= extent.x0, extent.x1 <= whole.x1) == (title, True, True)

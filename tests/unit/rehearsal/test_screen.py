@@ -17,7 +17,7 @@ def test_a_message_of_a_pod_cannot_clear_the_screen(tmp_path: Path) -> None:
     progress = Progress(console=screen)
     for severity in ("error", "warning"):
         progress.show(Diagnostic(severity=severity, message=FORGED, urn=""))
-    print_failure(screen, progress.errors, logs=tmp_path, command=["make"])
+    print_failure(screen, progress.errors, logs=tmp_path, command="make")
     written = file.getvalue()
     assert written.count(r"\x1b[2J\x9b1;1Hnothing is wrong\u202e") == 3
     assert "\x1b[2J" not in written
