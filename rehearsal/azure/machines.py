@@ -39,6 +39,8 @@ _MANAGED_DISK_LABELS: Final = {
 _AZURES_ADDRESSES: Final = 4
 """Azure keeps the first four addresses of a subnet for itself."""
 _ALPHABET: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
+_LONGEST_LABEL: Final = 63
+"""Characters of a label's value (Kubernetes, "Labels and Selectors")."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,7 +145,7 @@ def labels(facts: PoolFacts, instance: int) -> dict[str, str]:
     return {
         "agentpool": pool["name"],
         "kubernetes.azure.com/agentpool": pool["name"],
-        "kubernetes.azure.com/cluster": facts.node_group,
+        "kubernetes.azure.com/cluster": cluster_label(facts.node_group),
         "kubernetes.azure.com/kubelet-serving-ca": "cluster",
         "kubernetes.azure.com/localdns-state": "disabled",
         "kubernetes.azure.com/mode": str(pool["mode"]).lower(),
@@ -171,6 +173,15 @@ def labels(facts: PoolFacts, instance: int) -> dict[str, str]:
         **(_ACCELERATOR_LABELS if has_nvidia_gpus(facts.size) else {}),
         **(pool.get("nodeLabels") or {}),
     }
+
+
+def cluster_label(node_group: str) -> str:
+    """The label that names the node resource group, whose name may be longer than a label, and end otherwise.
+
+    Source: Azure/AgentBaker, pkg/agent/datamodel, normalizeResourceGroupNameForLabel, and its test (read 2026-11-23).
+    """
+    value = node_group.replace("(", "-").replace(")", "-")[:_LONGEST_LABEL]
+    return f"{value[: _LONGEST_LABEL - 1]}z" if value.endswith(("-", "_", ".")) else value
 
 
 def _disk(facts: PoolFacts) -> int:

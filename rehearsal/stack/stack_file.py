@@ -35,7 +35,7 @@ class StackFileError(Exception):
 
 def available_stacks(project: Path) -> list[str]:
     """Names of the stacks that have a file in the project's folder."""
-    return sorted(path.name.split(".", 2)[1] for path in project.glob("Pulumi.*.yaml"))
+    return sorted(path.name.removeprefix("Pulumi.").removesuffix(".yaml") for path in project.glob("Pulumi.*.yaml"))
 
 
 def read(project: Path, stack: str) -> dict[str, Any]:

@@ -36,7 +36,7 @@ def draw(file: Path, what: Group, command: str) -> None:
 
 def draw_both(docs: Path) -> None:
     """Save the two pictures in a folder."""
-    answers = Answers(workload="training", gpus=32)
+    answers = Answers(workloads=("training",), gpus=32)
     chosen = shown(document_of(decide(answers), answers.region))
     draw(docs / "init.svg", chosen, "aks-infiniband init --workload training --gpus 32")
     arm = Arm(used={FAMILY: 288, "cores": 288})  # a quota that is used up

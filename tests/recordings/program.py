@@ -138,8 +138,11 @@ def _text(value: Any) -> str:
 
 @contextmanager
 def _surroundings(folder: Path) -> Iterator[None]:
-    """The project's folder, a home with a kubeconfig, an event loop of its own; all put back at the end."""
+    """The project's folder, a home with a kubeconfig, an event loop of its own; all put back at the end, and so are the
+    names of project and stack.
+    """
     before, home, modules = Path.cwd(), os.environ.get("HOME"), set(sys.modules)
+    names = SETTINGS.project, SETTINGS.stack
     asyncio.set_event_loop(loop := asyncio.new_event_loop())
     try:
         with tempfile.TemporaryDirectory() as temporary:
@@ -156,5 +159,6 @@ def _surroundings(folder: Path) -> Iterator[None]:
             if Path(getattr(sys.modules[name], "__file__", None) or "/").parent == folder:
                 del sys.modules[name]
         set_all_config({}, [])
+        SETTINGS.project, SETTINGS.stack = names
         loop.close()
         asyncio.set_event_loop(asyncio.new_event_loop())

@@ -15,7 +15,8 @@ Fabric = Literal["infiniband", "roce", "ethernet"]
 class Answers:
     """The answers; None where a person does not know, or leaves it to the program."""
 
-    workload: Workload
+    workloads: tuple[Workload, ...]
+    """What will run, at least one."""
     vm_size: str | None = None
     """Of a machine, by Azure's name."""
     gpus: int | None = None
@@ -23,7 +24,8 @@ class Answers:
     nodes: int | None = None
     """Machines wanted."""
     verbs: bool | None = None
-    """Whether the programs use RDMA verbs, or a library that does: NCCL, RCCL, UCX, an MPI over them."""
+    """Whether the programs use RDMA verbs, or a library that does: NCCL, RCCL, UCX, an MPI over them. Those of tcp-ip
+    never do."""
     gpu_driver: GpuDriver | None = None
     """Who is to install the GPUs' driver."""
     existing: bool = False

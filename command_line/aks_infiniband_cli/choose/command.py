@@ -7,17 +7,20 @@ from pathlib import Path
 from typing import Final, get_args
 
 from aks_infiniband.facts.azure_names import REGIONS
+from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.catalog.machine import GpuDriver
+from aks_infiniband.handwritten import HandwrittenError, read
 from rich.console import Group
-from rich.prompt import Confirm, IntPrompt, Prompt
+from rich.prompt import Confirm, IntPrompt, InvalidResponse, Prompt
 
 from aks_infiniband_cli.choose.answers import Answers, Fabric, Workload
-from aks_infiniband_cli.choose.decision import decide
+from aks_infiniband_cli.choose.decision import decide, usual_size
 from aks_infiniband_cli.choose.page import document_of, shown, text_of
 from aks_infiniband_cli.choose.stack_file import stack_file
 from aks_infiniband_cli.console import FINE, FOUND, Answer, Command, CommandError, at_work
 
 _UNKNOWN: Final = "I do not know"
+_PROJECT: Final = "aks-infiniband"
 _ANSWERS: Final = ("workload", "size", "gpus", "nodes", "verbs", "gpu_driver", "cluster", "region")
 """Flags without a default."""
 _NOTHING_WRITTEN: Final = "No stack file is written."
@@ -26,7 +29,12 @@ _ALL_THE_SAME: Final = f"{_NOTHING_WRITTEN} --with-infiniband writes one all the
 
 def declare(parser: argparse.ArgumentParser) -> None:
     """Add the flags of `init`."""
-    parser.add_argument("--workload", choices=get_args(Workload), help="what will run; tcp-ip: programs without RDMA")
+    parser.add_argument(
+        "--workload",
+        choices=get_args(Workload),
+        action="append",
+        help="what will run; give it once for each kind; tcp-ip: programs without RDMA",
+    )
     parser.add_argument("--size", metavar="NAME", help="machine size, such as Standard_ND96isr_H100_v5")
     parser.add_argument("--gpus", type=_positive, help="GPUs wanted, of all machines together")
     parser.add_argument("--nodes", type=_positive, help="machines wanted; default: what the GPUs need, or 2")
@@ -63,7 +71,7 @@ def run(given: argparse.Namespace) -> Answer:
     file = None
     if decision.mode is not None:
         file = given.folder / f"Pulumi.{given.stack}.yaml"
-        _write(file, stack_file(decision, answers))
+        _write(file, stack_file(decision, answers, stack=given.stack, project=_project(given.folder)))
     document = {**document_of(decision, answers.region), "file": str(file) if file else None}
     next_step = f"Written: {file}. Rehearse it: make rehearse STACK={given.stack}"
     if file is None:
@@ -87,11 +95,21 @@ def _explained(path: Path) -> Answer:
     return Answer(document={"pools": pools}, text=text, shown=Group(*pages))
 
 
+def _project(folder: Path) -> str:
+    """The name of the folder's Pulumi project; that of this one, where there is none yet."""
+    file = folder / "Pulumi.yaml"
+    try:
+        found = read(file) if file.is_file() else None
+    except HandwrittenError as error:
+        raise CommandError(f"{file}: {error}") from error
+    return str(found["name"]) if isinstance(found, dict) and found.get("name") else _PROJECT
+
+
 def _answers(given: argparse.Namespace) -> Answers:
     if given.workload is None:
         raise CommandError(f"say --workload: {', '.join(get_args(Workload))}; on a terminal it is asked")
     return Answers(
-        workload=given.workload,
+        workloads=tuple(dict.fromkeys(given.workload)),
         vm_size=given.size,
         gpus=given.gpus,
         nodes=given.nodes,
@@ -106,16 +124,17 @@ def _answers(given: argparse.Namespace) -> Answers:
 def _ask(given: argparse.Namespace) -> None:
     """Ask for what no flag says; an empty answer leaves it to the program."""
     if given.workload is None:
-        given.workload = Prompt.ask("What will run?", choices=list(get_args(Workload)), default="training")
+        given.workload = _Workloads.ask("What will run? (several: with commas)", default="training").split(",")
     if given.size is None:
         size = Prompt.ask("Machine size (Azure's name)", default=_UNKNOWN)
         given.size = None if size == _UNKNOWN else size
     if given.gpus is None and given.nodes is None:
         while given.nodes is None or given.nodes < 1:
             given.nodes = IntPrompt.ask("How many machines?", default=2)
-    if given.verbs is None:
-        given.verbs = Confirm.ask("Do the programs use RDMA (verbs, NCCL, UCX)?", default=given.workload != "tcp-ip")
-    if given.gpu_driver is None:
+    if given.verbs is None and "tcp-ip" not in given.workload:
+        given.verbs = Confirm.ask("Do the programs use RDMA (verbs, NCCL, UCX)?", default=True)
+    size = usual_size(given.workload, given.gpus) if given.size is None else SIZES.get(given.size)
+    if given.gpu_driver is None and size is not None and size.default_gpu_driver != "none":
         drivers = [*get_args(GpuDriver), _UNKNOWN]
         driver = Prompt.ask("Who installs the GPUs' driver?", choices=drivers, default=_UNKNOWN)
         given.gpu_driver = None if driver == _UNKNOWN else driver
@@ -125,9 +144,22 @@ def _ask(given: argparse.Namespace) -> None:
         given.region = Prompt.ask("Region", choices=sorted(REGIONS), default=Answers.region, show_choices=False)
 
 
+class _Workloads(Prompt):
+    """Asks for one workload or several."""
+
+    def process_response(self, value: str) -> str:
+        """Their names, with commas and nothing else. Raises InvalidResponse, and is asked again, for one not known."""
+        named = [word.strip() for word in value.split(",")]
+        if not {*named} <= {*get_args(Workload)}:
+            raise InvalidResponse(f"[prompt.invalid.choice]Choose among {', '.join(get_args(Workload))}")
+        return ",".join(named)
+
+
 def _stack(text: str) -> str:
     if not re.fullmatch(r"[A-Za-z0-9_.-]{1,100}", text):  # as the engine has it
         raise argparse.ArgumentTypeError(f"{text!r}: Pulumi takes letters, digits, -, _ and ., at most 100")
+    if text.startswith("-") or not text.strip("._-"):
+        raise argparse.ArgumentTypeError(f"{text!r}: must have a letter or digit, and not begin with -, as a flag does")
     return text
 
 

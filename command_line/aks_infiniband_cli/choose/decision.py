@@ -1,5 +1,6 @@
 """From answers to a decision: which transport, on what machines, and why."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from math import ceil
@@ -23,13 +24,8 @@ TRANSPORTS: Final[dict[Mode, Transport]] = {
 }
 LEAST_GPUS: Final = 16
 """Assumed: below two machines of eight GPUs nothing, or next to nothing, crosses between machines."""
-_USUAL: Final[dict[Workload, str]] = {
-    "training": "Standard_ND96isr_H100_v5",
-    "fine-tuning": "Standard_ND96isr_H100_v5",
-    "inference": "Standard_ND96isr_H100_v5",
-    "mpi": "Standard_HB176rs_v4",
-    "tcp-ip": "Standard_HB176rs_v4",
-}
+_WITH_GPUS: Final = "Standard_ND96isr_H100_v5"
+_WITHOUT_GPUS: Final = "Standard_HB176rs_v4"
 """For who does not know a size: the sizes of the project's own stacks."""
 
 
@@ -107,7 +103,7 @@ def _without_infiniband(answers: Answers) -> Decision:
 
 
 def _tcp(answers: Answers, size: MachineSize | None, count: int, reasons: list[Reason]) -> Decision:
-    more = [SPLIT_INFERENCE] if answers.workload == "inference" else []
+    more = [SPLIT_INFERENCE] if "inference" in answers.workloads else []
     return Decision(
         transport="TCP",
         mode=None,
@@ -121,15 +117,18 @@ def _tcp(answers: Answers, size: MachineSize | None, count: int, reasons: list[R
 
 def _size(answers: Answers) -> tuple[MachineSize, list[Reason]]:
     if answers.vm_size is None:
-        kind: Workload = answers.workload
-        if answers.gpus and kind in ("mpi", "tcp-ip"):
-            kind = "training"
-        text = f"you named no size: {_USUAL[kind]} is what the project's own stacks have for this; --size takes others"
-        return SIZES[_USUAL[kind]], [Reason(text=text)]
+        usual = usual_size(answers.workloads, answers.gpus)
+        text = f"you named no size: {usual.name} is what the project's own stacks have for this; --size takes others"
+        return usual, [Reason(text=text)]
     if answers.vm_size not in SIZES:
         (nearest,) = get_close_matches(answers.vm_size, SIZES, n=1, cutoff=0)
         raise CommandError(f"--size {answers.vm_size} is not in the catalogue; the nearest is {nearest}")
     return SIZES[answers.vm_size], []
+
+
+def usual_size(workloads: Sequence[Workload], gpus: int | None) -> MachineSize:
+    """The size for who names none. gpus: as wanted."""
+    return SIZES[_WITHOUT_GPUS if not gpus and {*workloads} <= {"mpi", "tcp-ip"} else _WITH_GPUS]
 
 
 def _count(answers: Answers, size: MachineSize) -> int:
@@ -150,7 +149,7 @@ def _not_worth_it(answers: Answers, size: MachineSize, count: int) -> list[Reaso
     """Why InfiniBand would be paid for and not used; nothing where it is used."""
     gpus = size.accelerator.count if size.accelerator else 0
     wanted = answers.gpus or gpus * count
-    if answers.workload == "inference":
+    if {*answers.workloads} == {"inference"}:
         text = (
             "inference alone keeps a replica within one machine, and requests come over TCP: smaller GPU machines cost "
             "less; where a model does not fit into one machine, ask again with --with-infiniband"
@@ -175,24 +174,33 @@ def too_few(gpus: int) -> list[Reason]:
 
 
 def _mode(answers: Answers, size: MachineSize) -> tuple[Mode, list[Reason]]:
-    if answers.workload == "tcp-ip" and answers.verbs:
+    """The mode that serves every workload, and why."""
+    workloads, named = answers.workloads, " and ".join(answers.workloads)
+    by_verbs = [workload for workload in workloads if workload != "tcp-ip"]
+    if answers.verbs and not by_verbs:
         raise CommandError("--verbs: --workload tcp-ip is for programs that use none; leave one of the two out")
-    uses_verbs = answers.workload != "tcp-ip" if answers.verbs is None else answers.verbs
-    if not uses_verbs:
+    if len(by_verbs) < len(workloads) or answers.verbs is False:
         if not size.ipoib_devices:
             raise CommandError(
                 f"programs without verbs take an IPoIB interface, whose name on {size.name} nobody has published: name "
                 "another --size, or set ipoibDevices in the stack file once you have looked at a machine with `ip link`"
             )
         text = "the programs use no verbs: they bind to net1, an interface with an address on InfiniBand"
+        if by_verbs and answers.verbs is not False:
+            text = (
+                f"{named}: this mode serves them all; tcp-ip binds to net1, an interface with an address on "
+                "InfiniBand, and the same pods share every adapter by RDMA"
+            )
         return "ipoib", [Reason(text=text, source=MODES)]
-    if answers.workload == "training" and size.infiniband.hca_count > 1:
+    if workloads == ("training",) and size.infiniband.hca_count > 1:
         text = (
             "a training takes whole machines: each pod holds its adapters alone, one for each GPU, which is fastest; "
             "where several jobs are to share a machine, take networkOperator.mode rdma-shared"
         )
         return "sriov", [Reason(text=text, source=MODES)]
     text = "up to 63 pods of a machine share every adapter, so that several jobs fit; it is the guide's default"
+    if len(workloads) > 1:
+        text = f"{named}: this mode serves them all; {text}"
     return "rdma-shared", [Reason(text=text, source=MODES)]
 
 

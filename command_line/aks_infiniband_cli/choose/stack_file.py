@@ -1,8 +1,11 @@
 """A decision as the text of a stack file."""
 
+import hashlib
+import re
 from typing import Any, Final
 
 import yaml
+from aks_infiniband.facts.azure_names import LONGEST_NODE_GROUP, node_group
 from aks_infiniband.facts.kubernetes import RELEASES, minor_of
 from aks_infiniband.facts.pool import agent_pool_label
 
@@ -12,11 +15,18 @@ from aks_infiniband_cli.console import CommandError
 
 KUBERNETES: Final = {"kubernetesVersion": "1.35", "supportPlan": "AKSLongTermSupport"}
 """As in the project's own stacks: both operators name it, and long-term support lasts longer than its own year."""
+_NAME: Final = r"[A-Za-z0-9]([A-Za-z0-9_-]*[A-Za-z0-9])?"
+"""Of a cluster, as Azure takes it; how long it may be follows from the node resource group's."""
+_DIGITS: Final = 6
+"""Characters of a hash that tell two clusters apart whose names had to be cut."""
 _SCHEMA: Final = "# yaml-language-server: $schema=docs/settings.schema.json"
 
 
-def stack_file(decision: Decision, answers: Answers) -> str:
-    """The text of the stack file; it rehearses as it stands. Raises CommandError for a decision without InfiniBand."""
+def stack_file(decision: Decision, answers: Answers, *, stack: str, project: str) -> str:
+    """The text of the stack file; it rehearses as it stands. Raises CommandError for a decision without InfiniBand.
+
+    stack, project: their names, of which the program makes the cluster's.
+    """
     if decision.mode is None or decision.size is None:
         raise CommandError("there is no stack file without InfiniBand")
     pool: dict[str, Any] = {"name": pool_name(decision.size.series), "vmSize": decision.size.name}
@@ -38,7 +48,8 @@ def stack_file(decision: Decision, answers: Answers) -> str:
         ]
     else:
         config["azure-native:location"] = answers.region
-        config["aks-infiniband:cluster"] = dict(KUBERNETES)
+        name = cluster_name(stack, project, answers.region)
+        config["aks-infiniband:cluster"] = {**KUBERNETES, **({"name": name} if name else {})}
         version = KUBERNETES["kubernetesVersion"]
         until = RELEASES[minor_of(version)].long_term_end
         notes.append(f"With this plan AKS supports Kubernetes {version} until {until:%B %Y}.")
@@ -50,5 +61,26 @@ def stack_file(decision: Decision, answers: Answers) -> str:
 
 
 def pool_name(series: str) -> str:
-    """A pool's name from the family's: 12 lower-case letters and digits at most, as AKS takes them."""
-    return "".join(letter for letter in series.lower() if letter.isalnum())[:12]
+    """A pool's name from the family's, without its version: 12 lower-case letters and digits at most, as AKS takes."""
+    family = re.sub(r"_v\d+$", "", series).lower()
+    return "".join(letter for letter in family if letter.isalnum())[:12]
+
+
+def cluster_name(stack: str, project: str, region: str) -> str | None:
+    """A name for the cluster; None where its default, after project and stack, is one that Azure takes.
+
+    AKS puts it twice into the name of the node resource group, with the region.
+    """
+    default = f"{project}-{stack}"
+    room = (LONGEST_NODE_GROUP - len(node_group("", "", region))) // 2
+    if _fits(default, room):
+        return None
+    if _fits(stack, room):
+        return stack
+    digits = hashlib.sha256(default.encode()).hexdigest()[:_DIGITS]
+    letters = re.sub(r"[^A-Za-z0-9]+", "-", stack).strip("-")[: room - _DIGITS - 1].strip("-")
+    return f"{letters}-{digits}"
+
+
+def _fits(name: str, room: int) -> bool:
+    return len(name) <= room and re.fullmatch(_NAME, name) is not None

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from aks_infiniband.azure.identity import assignment_name
+from aks_infiniband.facts import azure_names
 from aks_infiniband.resources.metadata import GPU_OPERATOR_NAMESPACE, NETWORK_OPERATOR_NAMESPACE, SYSTEM_NAMESPACE
 from aks_infiniband.validation.reports import CONDITION
 from aks_infiniband.workload.pods import NAMESPACE
@@ -62,12 +63,10 @@ def groups_of(groups: Sequence[Group], *, cluster_id: str, location: str, node_g
     A group that a cluster manages is that cluster's, whatever its name; else the whole name decides. `managedBy` is
     the cluster's resource ID, in other letters (recorded: arm-bodies.yaml).
 
-    cluster_id: resource ID. location: the cluster's region. node_group: its name where the stack gives one; AKS's own
-    is MC_GROUP_CLUSTER_REGION (MicrosoftDocs/azure-aks-docs 0382c94, 2026-09-15, faq.yml), in which the cluster's name
-    may hold underscores too.
+    cluster_id: resource ID. location: the cluster's region. node_group: its name where the stack gives one.
     """
     group, cluster = cluster_id.split("/")[4], cluster_id.rsplit("/", 1)[-1]
-    names = {group.lower(), (node_group or f"MC_{group}_{cluster}_{location}").lower()}
+    names = {group.lower(), (node_group or azure_names.node_group(group, cluster, location)).lower()}
     return [
         found
         for found in groups

@@ -3,11 +3,15 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import metadata
-from typing import Any
+from typing import Any, Final
 
 import pulumi
 
 from aks_infiniband.azure.arguments import ClusterNetwork
+from aks_infiniband.facts.azure_names import LONGEST_NETWORK
+
+_SUFFIX: Final = "-network"
+"""Of the virtual network's name, after the cluster's, of which the end gives way."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +47,7 @@ def make_subnets(wanted: ClusterNetwork, place: Place) -> Subnets:
         place,
         {
             "location": place.location,
-            "virtualNetworkName": f"{place.cluster_name}-network",
+            "virtualNetworkName": f"{place.cluster_name[: LONGEST_NETWORK - len(_SUFFIX)]}{_SUFFIX}",
             "addressSpace": {"addressPrefixes": [str(wanted.address_space)]},
             "enableDdosProtection": False,
             "enableVmProtection": False,

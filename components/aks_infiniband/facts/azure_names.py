@@ -1,4 +1,4 @@
-"""Azure's regions with their zones, and what names of machine sizes without InfiniBand can be.
+"""Azure's regions with their zones, how long names may be, and what sizes without InfiniBand can be called.
 
 Regions: the table `regions.yaml`.
 Sizes: Azure, "Azure virtual machine sizes naming conventions" and the size pages of the D, E and F families up to v5;
@@ -27,6 +27,20 @@ _DV2_CORES: Final = {"1": 1, "2": 2, "3": 4, "4": 8, "5": 16, "11": 2, "12": 4, 
 NO_SIZE: Final = "is no size of Azure's: a name is as Standard_D8s_v5, and families have certain numbers of vCPUs"
 SYSTEM_CORES: Final = 4
 """Least vCPUs of a system pool's machines."""
+
+
+LONGEST_NODE_GROUP: Final = 80
+"""Characters of a node resource group's name; of a longer one AKS says "The length of the node resource group name is
+too long" (MicrosoftDocs/SupportArticles-docs, aks-common-issues-faq.yml, 2023-11-14)."""
+LONGEST_NETWORK: Final = 64
+"""Characters of a virtual network's name (Azure, "Naming rules and restrictions for Azure resources")."""
+
+
+def node_group(group: str, cluster: str, region: str) -> str:
+    """The name that AKS gives the node resource group where nobody else does (MicrosoftDocs/azure-aks-docs 0382c94,
+    2026-09-15, faq.yml). The cluster's name may hold underscores too.
+    """
+    return f"MC_{group}_{cluster}_{region}"
 
 
 def is_size(name: str) -> bool:

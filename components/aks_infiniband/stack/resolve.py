@@ -24,6 +24,7 @@ from aks_infiniband.resources.registry import PULL_SECRET, Registry
 from aks_infiniband.stack.resolve_azure import azure_cluster_args
 from aks_infiniband.stack.settings import rules
 from aks_infiniband.stack.settings.base import Unreadable, plain
+from aks_infiniband.stack.settings.consistency.cluster import fitting
 from aks_infiniband.stack.settings.mistakes import Mistake, SettingsError, wrong
 from aks_infiniband.stack.settings.operators import ChartSettings
 from aks_infiniband.stack.settings.reading import PoolReading, Reading
@@ -111,7 +112,9 @@ class Resolution:
             return None if cluster is None else cluster.name
         name = f"{pulumi.get_project()}-{pulumi.get_stack()}"
         try:
-            return rules.resource_name(name)
+            rules.resource_name(name)
+            fitting(name, cluster, self._settings.location)
+            return name
         except ValueError as error:
             reason = f"is {name!r} where nothing else is given, after project and stack; {error}: give it a name"
             raise SettingsError((Mistake(key="aks-infiniband:cluster.name", reason=reason),)) from error

@@ -38,7 +38,7 @@ def render(cloud: Cloud, request: Request, shown: dict[str, Any]) -> dict[str, A
     version = str(shown.get("kubernetesVersion") or cloud.subscription.default_kubernetes_version)
     unique = before.get("resourceUID") or uuid.uuid4().hex[:24]
     cluster = {
-        "nodeResourceGroup": f"MC_{group}_{request.name}_{region}"[:80],
+        "nodeResourceGroup": f"MC_{group}_{request.name}_{region}",
         **deepcopy(_DEFAULTS),
         **shown,
         "kubernetesVersion": version,

@@ -18,6 +18,8 @@ from rehearsal.azure.subscription import version_key
 _ARM_TYPE: Final = "Microsoft.ContainerService/managedClusters"
 _DNS_PREFIX: Final = r"^[a-zA-Z0-9]([a-zA-Z0-9-]{0,52}[a-zA-Z0-9])?$"
 """AKS REST API and portal: 1 to 54 letters, digits and hyphens, not at the ends."""
+_LONGEST_NODE_GROUP: Final = 80
+"""Characters of the name of a node resource group, whoever chose it. Source: AKS's own refusal, below."""
 
 
 def network_profile(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -88,6 +90,23 @@ def _require_identity(cloud: Cloud, request: Request) -> None:
                 f'operation. Status: \'BadRequest\'. Response: \'{{"error":{{"code":"BadRequest","message":"Resource '
                 f"'{given}' was not found.\"}}}}'.'.",
             )
+
+
+def require_node_group(cluster: Mapping[str, Any]) -> None:
+    """Refuse a node resource group whose name is too long.
+
+    Source of the words: an error of AKS that users of Cluster API recorded (rancher/rancher-turtles, its end-to-end
+    tests, read 2026-11-23).
+    """
+    name = str(cluster["nodeResourceGroup"])
+    if len(name) > _LONGEST_NODE_GROUP:
+        raise bad_request(
+            "InvalidParameter",
+            f"The length of the node resource group name is too long. The maximum length is {_LONGEST_NODE_GROUP} and "
+            f"the length of the value provided is {len(name)}. Please see https://aka.ms/aks-naming-rules for more "
+            "details.",
+            target="nodeResourceGroup",
+        )
 
 
 def require_system_pool(pools: Sequence[Mapping[str, Any]]) -> None:

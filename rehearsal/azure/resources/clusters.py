@@ -34,6 +34,7 @@ def _refuse_create(cloud: Cloud, request: Request) -> None:
         )
     cluster_rules.require_cluster(cloud, request)
     cluster = _render(cloud, request)
+    cluster_rules.require_node_group(cluster)
     region = cluster["location"]
     pools = cluster["agentPoolProfiles"]
     for pool in pools:

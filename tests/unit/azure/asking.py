@@ -20,6 +20,11 @@ from rehearsal.azure.wire import Properties, from_struct, to_struct
 
 FAST = 1e9
 SUBSCRIPTION = load()
+FOUR_MACHINES: Final = {
+    **SUBSCRIPTION.series,
+    "ND_H100_v5": SUBSCRIPTION.series["ND_H100_v5"].model_copy(update={"vcpus": 4 * 96}),
+}
+"""The quotas of a subscription with room for four machines with H100."""
 
 
 class RefusedError(Exception):

@@ -33,6 +33,8 @@ def test_a_cluster_brings_its_system_pools_machines_and_a_kubeconfig(azure: Azur
     [
         ({"dnsPrefix": None}, "dnsPrefix"),
         ({"dnsPrefix": "-x"}, "DNS prefix '-x' is invalid"),
+        ({"nodeResourceGroup": "g" * 81}, "node resource group name is too long. The maximum length is 80 .* is 81"),
+        ({"resourceName": "c" * 63}, "node resource group name is too long"),
         ({"identity": None}, "neither an identity nor a service principal"),
         ({"kubernetesVersion": "1.29"}, "1.29, which is not supported in this region.*1.35.7"),
         ({"agentPoolProfiles": [{**SYSTEM, "mode": "User"}]}, "Must define at least one system pool"),

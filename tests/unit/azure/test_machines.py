@@ -64,6 +64,22 @@ def test_reservations_are_those_aks_documents() -> None:
     assert free["memory"] == f"{1900 * 1024 * 1024 - reserved}Ki"
 
 
+@pytest.mark.parametrize(
+    ("group", "label"),
+    [
+        ("MC_rg_aks_southcentralus", "MC_rg_aks_southcentralus"),
+        ("nodes(lab)1", "nodes-lab-1"),
+        ("g" * 63 + "h", "g" * 63),
+        ("g" * 62 + "-cut-off", "g" * 62 + "z"),
+        ("g" * 62 + ")", "g" * 62 + "z"),
+        ("nodes(lab)", "nodes-lab-z"),
+        ("nodes_", "nodes_z"),
+    ],
+)
+def test_a_label_names_the_node_resource_group_as_aks_cuts_it(group: str, label: str) -> None:
+    assert labels(facts(node_group=group), 0)["kubernetes.azure.com/cluster"] == label
+
+
 def test_a_node_document_is_the_same_every_time() -> None:
     assert node(facts(), 1, 5) == node(facts(), 1, 5)
 

@@ -6,7 +6,15 @@ import pytest
 
 from rehearsal.azure.subscription import CapacityReservationGroup
 from rehearsal.azure.wire import Properties
-from tests.unit.azure.asking import SUBSCRIPTION, Azure, MakeAzure, RefusedError, cluster_inputs, pool_inputs
+from tests.unit.azure.asking import (
+    FOUR_MACHINES,
+    SUBSCRIPTION,
+    Azure,
+    MakeAzure,
+    RefusedError,
+    cluster_inputs,
+    pool_inputs,
+)
 from tests.unit.azure.pools import CLUSTER, POOL, machines
 
 SUBSCRIPTION_ID: Final = f"/subscriptions/{SUBSCRIPTION.subscription_id}"
@@ -26,7 +34,9 @@ def cluster_that_may(azure: Azure) -> Properties:
     )
 
 
-def test_quota_is_counted_per_family_with_exact_numbers(azure: Azure, cluster: Properties) -> None:
+def test_quota_is_counted_per_family_with_exact_numbers(make_azure: MakeAzure) -> None:
+    azure = make_azure(series=FOUR_MACHINES)
+    cluster = azure.create(CLUSTER, "aks", **cluster_inputs(azure.create("resources:ResourceGroup", "rg")))
     azure.create(POOL, "one", **pool_inputs(cluster, count=3))
     with pytest.raises(RefusedError) as refusal:
         azure.create(POOL, "two", **pool_inputs(cluster, count=2))
@@ -37,7 +47,9 @@ def test_quota_is_counted_per_family_with_exact_numbers(azure: Azure, cluster: P
     azure.create(POOL, "two", **pool_inputs(cluster, count=1))
 
 
-def test_quota_counts_what_a_pool_grows_by(azure: Azure, cluster: Properties) -> None:
+def test_quota_counts_what_a_pool_grows_by(make_azure: MakeAzure) -> None:
+    azure = make_azure(series=FOUR_MACHINES)
+    cluster = azure.create(CLUSTER, "aks", **cluster_inputs(azure.create("resources:ResourceGroup", "rg")))
     pool = azure.create(POOL, "one", **pool_inputs(cluster, count=3))
     azure.update(POOL, "one", pool, count=4)
     with pytest.raises(RefusedError, match="Additional Required: 192"):

@@ -13,11 +13,17 @@ from urllib.parse import parse_qs
 from aks_infiniband import SIZES
 from aks_infiniband_cli.preflight.needs import PROVIDERS
 
-from rehearsal.azure.subscription import Subscription, load
+from rehearsal.azure.subscription import Subscription
+from tests.unit.azure.asking import FOUR_MACHINES, SUBSCRIPTION
 from tests.unit.command_line.registry import Registry, Reply
 
 CALLER = "77777777-8888-4999-8aaa-bbbbbbbbbbbb"
 """Who is logged in, by the ID in Entra ID."""
+
+
+def _small() -> Subscription:
+    """The rehearsal's, with quota for four machines with H100."""
+    return SUBSCRIPTION.model_copy(update={"series": FOUR_MACHINES, "regional_vcpus": 4000})
 
 
 @dataclass
@@ -28,7 +34,7 @@ class Arm:
     Kubernetes of a cluster that is there, and by pool size and number of its machines.
     """
 
-    subscription: Subscription = field(default_factory=load)
+    subscription: Subscription = field(default_factory=_small)
     state: str = "Enabled"
     providers: dict[str, str] = field(default_factory=lambda: dict.fromkeys(PROVIDERS, "Registered"))
     feature: str = "Registered"

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pulumi
 import pytest
 
 from tests.unit.components.stack_files import changed, cluster, loaded, mistakes
@@ -28,6 +29,9 @@ def wrong(**more: Any) -> dict[str, str]:
             "name",
             "99 characters of 80: choose a shorter name or resourceGroup, or give nodeResourceGroup",
         ),
+        ({"nodeResourceGroup": "-nodes"}, "nodeResourceGroup", "must begin with a letter or digit"),
+        ({"nodeResourceGroup": "größer"}, "nodeResourceGroup", "a label of the nodes"),
+        ({"resourceGroup": "größer"}, "resourceGroup", "must have no letters but a to z, or nodeResourceGroup"),
         ({"identityId": "aks"}, "identityId", "must be the resource ID of a user-assigned identity"),
     ],
 )
@@ -35,6 +39,14 @@ def test_names_that_azure_would_refuse_are_refused(more: Any, key: str, reason: 
     found = wrong(**more)
     assert list(found) == [f"cluster.{key}"]
     assert reason in found[f"cluster.{key}"]
+
+
+def test_a_default_name_of_which_azure_makes_too_long_a_group_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pulumi, "get_stack", lambda: "pretraining-at-large-in-texas")
+    found = wrong()
+    assert "pretraining-at-large-in-texas' where nothing else is given" in found["cluster.name"]
+    assert "characters of 80: choose a shorter name" in found["cluster.name"]
+    assert loaded(cluster=cluster(nodeResourceGroup="nodes"))
 
 
 def test_long_names_are_fine_where_the_node_resource_group_is_given() -> None:

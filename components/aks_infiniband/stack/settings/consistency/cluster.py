@@ -1,19 +1,20 @@
 """The cluster: made or existing, its version, its names, and who reaches and administers it."""
 
+import re
 from collections.abc import Iterator, Sequence
 from datetime import UTC, date, datetime
 from typing import Final
 
-from aks_infiniband.facts.azure_names import REGIONS_OF
+from aks_infiniband.facts.azure_names import LONGEST_NODE_GROUP, REGIONS_OF, node_group
 from aks_infiniband.facts.kubernetes import RELEASES, supported
+from aks_infiniband.stack.settings.cluster import ClusterSettings
 from aks_infiniband.stack.settings.mistakes import Mistake, Path, did_you_mean, wrong
 from aks_infiniband.stack.settings.reading import Reading, known
 
-_LONGEST_GROUP: Final = 80
-"""Characters of a node resource group's name (MicrosoftDocs/SupportArticles-docs, aks-common-issues-faq.yml,
-2023-11-14). By default it is MC_group_cluster_region (MicrosoftDocs/azure-aks-docs 0382c94, 2026-09-15, faq.yml)."""
-
-
+_AS_LABEL: Final = r"[A-Za-z0-9][A-Za-z0-9_.()-]*"
+"""AKS labels the nodes with the node resource group's name, cut to a label's length, with - for parentheses
+(Azure/AgentBaker, normalizeResourceGroupNameForLabel, read 2026-11-23). That nodes do not join with any other name is
+assumed."""
 _DAYS_TO_A_MINOR: Final = 100
 """Kubernetes makes three minor versions a year (Kubernetes, "Releases"), and AKS offers each a few months later."""
 
@@ -83,28 +84,47 @@ def _supported(reading: Reading) -> Iterator[Mistake]:
     yield wrong(("cluster", "kubernetesVersion"), cluster.kubernetes_version, reason)
 
 
+def _group(reading: Reading) -> Iterator[Mistake]:
+    given = reading.cluster.resource_group
+    if given is not None and reading.cluster.node_resource_group is None and not re.fullmatch(_AS_LABEL, f"MC_{given}"):
+        reason = "must have no letters but a to z, or nodeResourceGroup be given: AKS labels the nodes with both names"
+        yield wrong(("cluster", "resourceGroup"), given, reason)
+
+
 def _node_group(reading: Reading) -> Iterator[Mistake]:
     cluster, path = reading.cluster, ("cluster", "nodeResourceGroup")
     given = cluster.node_resource_group
     if given is None:
         return
-    if len(given) > _LONGEST_GROUP:
-        yield wrong(path, given, f"must have {_LONGEST_GROUP} characters at most")
+    if len(given) > LONGEST_NODE_GROUP:
+        yield wrong(path, given, f"must have {LONGEST_NODE_GROUP} characters at most")
+    if not re.fullmatch(_AS_LABEL, given):
+        yield wrong(
+            path, given, "must begin with a letter or digit, and have none but a to z: it is a label of the nodes"
+        )
     if given.lower() == (cluster.resource_group or cluster.name or "").lower():
         yield wrong(path, given, "must not be the cluster's own: AKS makes a second group")
 
 
 def _default_node_group(reading: Reading) -> Iterator[Mistake]:
     cluster = reading.cluster
-    if cluster.node_resource_group is not None or cluster.name is None:
+    if cluster.name is not None:
+        try:
+            fitting(cluster.name, cluster, reading.settings.location)
+        except ValueError as error:
+            yield wrong(("cluster", "name"), cluster.name, str(error))
+
+
+def fitting(name: str, cluster: ClusterSettings, location: str | None) -> None:
+    """Raises ValueError for a cluster's name of which AKS makes no name of a node resource group."""
+    if cluster.node_resource_group is not None:
         return
-    default = f"MC_{cluster.resource_group or cluster.name}_{cluster.name}_{reading.settings.location}"
-    if len(default) > _LONGEST_GROUP:
-        reason = (
-            f"makes AKS name the node resource group {default}, {len(default)} characters of {_LONGEST_GROUP}: "
+    default = node_group(cluster.resource_group or name, name, location or "")
+    if len(default) > LONGEST_NODE_GROUP:
+        raise ValueError(
+            f"makes AKS name the node resource group {default}, {len(default)} characters of {LONGEST_NODE_GROUP}: "
             "choose a shorter name or resourceGroup, or give nodeResourceGroup"
         )
-        yield wrong(("cluster", "name"), cluster.name, reason)
 
 
 def _api_server(reading: Reading) -> Iterator[Mistake]:
@@ -131,7 +151,7 @@ def _entra_id_only(reading: Reading) -> Iterator[Mistake]:
 
 
 STACK = (
-    *(_one_cluster, _location, _zones, _exists, _supported, _node_group, _default_node_group),
+    *(_one_cluster, _location, _zones, _exists, _supported, _group, _node_group, _default_node_group),
     *(_api_server, _local_accounts, _entra_id_only),
 )
 POOL = ()
