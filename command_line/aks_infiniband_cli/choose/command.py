@@ -133,8 +133,7 @@ def _ask(given: argparse.Namespace) -> None:
             given.nodes = IntPrompt.ask("How many machines?", default=2)
     if given.verbs is None and "tcp-ip" not in given.workload:
         given.verbs = Confirm.ask("Do the programs use RDMA (verbs, NCCL, UCX)?", default=True)
-    size = usual_size(given.workload, given.gpus) if given.size is None else SIZES.get(given.size)
-    if given.gpu_driver is None and size is not None and size.default_gpu_driver != "none":
+    if given.gpu_driver is None and _has_drivers(given):
         drivers = [*get_args(GpuDriver), _UNKNOWN]
         driver = Prompt.ask("Who installs the GPUs' driver?", choices=drivers, default=_UNKNOWN)
         given.gpu_driver = None if driver == _UNKNOWN else driver
@@ -142,6 +141,12 @@ def _ask(given: argparse.Namespace) -> None:
         given.cluster = Prompt.ask("Which cluster?", choices=["new", "existing"], default="new")
     if given.region is None and given.cluster == "new":
         given.region = Prompt.ask("Region", choices=sorted(REGIONS), default=Answers.region, show_choices=False)
+
+
+def _has_drivers(given: argparse.Namespace) -> bool:
+    """Whether somebody installs a driver of the machines' GPUs; of a size that is not known the decision says why."""
+    size = usual_size(given.workload, given.gpus) if given.size is None else SIZES.get(given.size)
+    return size is not None and size.default_gpu_driver != "none"
 
 
 class _Workloads(Prompt):

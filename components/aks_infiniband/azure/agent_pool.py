@@ -2,14 +2,14 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import pulumi
 from pulumi_azure_native import containerservice
 
 from aks_infiniband import diagnosis
-from aks_infiniband.azure.arguments import Autoscale, Machines, OrdinaryPool
+from aks_infiniband.azure.arguments import Autoscale, Machines, OrdinaryPool, Tags
 from aks_infiniband.azure.asking import ask
 from aks_infiniband.facts.catalog.machine import GPU_OPERATOR_OFF, GpuDriver, MachineSize, keeps_gpu_operator_off
 from aks_infiniband.facts.kubernetes import UBUNTU_IS_2404_SINCE, minor_of
@@ -63,6 +63,8 @@ class NodePoolArgs:
     """Version of the nodes; None means the cluster's at creation."""
     machines: Machines = Machines()  # noqa: RUF009  frozen
     """What Azure is asked for beside size and number."""
+    tags: Tags = field(default_factory=dict)
+    """Of the pool, its scale set and its machines."""
 
 
 def owner_labels(owner: GpuDriver, size: MachineSize | None, vm_size: str) -> dict[str, str]:
@@ -152,6 +154,7 @@ def _arguments(pool: Pool | OrdinaryPool, args: NodePoolArgs, parent: pulumi.Res
         "vnet_subnet_id": args.subnet_id,
         "pod_subnet_id": args.pod_subnet_id,
         "node_labels": dict(machines.labels) or None,
+        "tags": dict(args.tags) or None,
         "node_taints": list(pool.taints) or None,
         "orchestrator_version": args.kubernetes_version,
     }

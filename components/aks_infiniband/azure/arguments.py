@@ -1,6 +1,6 @@
 """The settings of a cluster and its pools in Azure, as plain data: the arguments of this room's components."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from ipaddress import IPv4Network
 from typing import Literal
@@ -11,6 +11,8 @@ OutboundType = Literal["loadBalancer", "userAssignedNATGateway", "userDefinedRou
 """Not managedNATGateway: Azure refuses it with a subnet that is given, as ours always is (Azure, "Create a managed or
 user-assigned NAT gateway")."""
 Priority = Literal["Regular", "Spot"]
+Tags = Mapping[str, str]
+"""Of a resource, value by name."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

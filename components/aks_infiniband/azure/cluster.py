@@ -1,6 +1,6 @@
 """An AKS cluster in a network of its own or in existing subnets, with the system pool only."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import pulumi
@@ -9,7 +9,7 @@ from pulumi_azure_native import containerservice, resources
 from aks_infiniband import diagnosis
 from aks_infiniband.access import api_server, kubeconfig
 from aks_infiniband.azure import profiles
-from aks_infiniband.azure.arguments import Access, ApiServer, ClusterNetwork, SystemPool
+from aks_infiniband.azure.arguments import Access, ApiServer, ClusterNetwork, SystemPool, Tags
 from aks_infiniband.azure.identity import Identity, make_identity
 from aks_infiniband.azure.network import Place, Subnets, make_subnets
 from aks_infiniband.facts.kubernetes import SupportPlan
@@ -49,6 +49,9 @@ class AksClusterArgs:
     """Who reaches the Kubernetes API."""
     access: Access = Access()  # noqa: RUF009  frozen
     """Who may log in, and as whom this program does. AKS turns Entra ID on for a cluster that exists, never off."""
+    tags: Tags = field(default_factory=dict)
+    """Of every resource that is made, and by AKS's own doing of those that it makes for the cluster. The system pool
+    has them from its beginning, and later changes are left alone."""
 
 
 class AksCluster(pulumi.ComponentResource):
@@ -83,16 +86,7 @@ class AksCluster(pulumi.ComponentResource):
         if args.access.entra_id:
             kubeconfig.require_kubelogin()
         made = child_options(self, opts, hooks=diagnosis.azure_operation())
-        group = resources.ResourceGroup(
-            name, resource_group_name=args.resource_group_name, location=args.location, opts=made
-        )
-        place = Place(
-            name=name,
-            cluster_name=args.cluster_name,
-            location=args.location,
-            resource_group_name=group.name,
-            opts=made,
-        )
+        group, place = _group(name, args, made)
         subnets = make_subnets(args.network, place)
         identity = make_identity(args.identity_id, subnets, place)
         cluster = containerservice.ManagedCluster(
@@ -110,7 +104,9 @@ class AksCluster(pulumi.ComponentResource):
             ),
             **_cluster_arguments(args, subnets, identity),
         )
-        cluster.agent_pool_profiles.apply(lambda found: profiles.warn_of_changes(self, args.system_pool, found or ()))
+        cluster.agent_pool_profiles.apply(
+            lambda found: profiles.warn_of_changes(self, args.system_pool, args.tags, found or ())
+        )
         self.managed_cluster = cluster
         # Not the output `name`: at preview of an update it is unknown, and every pool would seem to be replaced.
         self.cluster_name = cluster.id.apply(lambda _: args.cluster_name)
@@ -143,10 +139,30 @@ class AksCluster(pulumi.ComponentResource):
         return pulumi.Output.secret(credentials.apply(usable).apply(api_server.reachable))
 
 
+def _group(name: str, args: AksClusterArgs, opts: pulumi.ResourceOptions) -> tuple[resources.ResourceGroup, Place]:
+    group = resources.ResourceGroup(
+        name,
+        resource_group_name=args.resource_group_name,
+        location=args.location,
+        tags=dict(args.tags) or None,
+        opts=opts,
+    )
+    place = Place(
+        name=name,
+        cluster_name=args.cluster_name,
+        location=args.location,
+        resource_group_name=group.name,
+        tags=args.tags,
+        opts=opts,
+    )
+    return group, place
+
+
 def _cluster_arguments(args: AksClusterArgs, subnets: Subnets, identity: Identity) -> dict[str, Any]:
     return {
         "resource_name_": args.cluster_name,
         "location": args.location,
+        "tags": dict(args.tags) or None,
         "kubernetes_version": args.kubernetes_version,
         # At most 54 letters, digits and -, and no - at the end (Azure, rules for resource names).
         "dns_prefix": args.cluster_name.replace("_", "-")[:54].rstrip("-"),
@@ -159,7 +175,7 @@ def _cluster_arguments(args: AksClusterArgs, subnets: Subnets, identity: Identit
             type=containerservice.ResourceIdentityType.USER_ASSIGNED, user_assigned_identities=[identity.id]
         ),
         "enable_rbac": True,
-        "agent_pool_profiles": [profiles.system_pool(args.system_pool, subnets.nodes, subnets.pods)],
+        "agent_pool_profiles": [profiles.system_pool(args.system_pool, args.tags, subnets.nodes, subnets.pods)],
         "network_profile": profiles.network(args.network),
         "bootstrap_profile": profiles.bootstrap(args.network),
         "api_server_access_profile": profiles.api_server(args.api_server),

@@ -13,13 +13,14 @@ clusters of the subscription may need it.
 
 import asyncio
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 import pulumi
 from pulumi_azure_native import resources
 
 from aks_infiniband import diagnosis
+from aks_infiniband.azure.arguments import Tags
 from aks_infiniband.azure.asking import ask
 from aks_infiniband.azure.provider_registration import PROVIDER_NAMESPACE, provider_registration
 from aks_infiniband.resources.options import TIMEOUT_SECONDS, child_options
@@ -64,6 +65,8 @@ class FeatureRegistrationArgs:
     """Seconds between two looks at its state."""
     timeout_seconds: float = TIMEOUT_SECONDS
     """How long the registration may take."""
+    tags: Tags = field(default_factory=dict)
+    """Of the deployment that registers it."""
 
 
 class FeatureRegistration(pulumi.ComponentResource):
@@ -84,6 +87,7 @@ class FeatureRegistration(pulumi.ComponentResource):
             f"{name}-infiniband-feature",
             # No name: azure-native makes one of its own for every deployment, and a name keeps its location for ever.
             location=args.location,
+            tags=dict(args.tags) or None,
             properties=resources.DeploymentPropertiesArgs(
                 mode=resources.DeploymentMode.INCREMENTAL, template=_TEMPLATE
             ),

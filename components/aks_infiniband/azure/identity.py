@@ -43,6 +43,7 @@ def make_identity(existing_id: str | None, subnets: Subnets, place: Place) -> Id
             resource_group_name=place.resource_group_name,
             location=place.location,
             resource_name_=f"{place.cluster_name}-identity",
+            tags=dict(place.tags) or None,
             opts=place.opts,
         )
         return Identity(id=made.id, assignments=_assignments(made.principal_id, subnets, place))

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import pulumi
 
-from aks_infiniband.azure.arguments import ClusterNetwork
+from aks_infiniband.azure.arguments import ClusterNetwork, Tags
 from aks_infiniband.facts.azure_names import LONGEST_NETWORK
 
 _SUFFIX: Final = "-network"
@@ -23,6 +23,7 @@ class Place:
     cluster_name: str
     location: str
     resource_group_name: pulumi.Input[str]
+    tags: Tags
     opts: pulumi.ResourceOptions
     """Options of the component's children."""
 
@@ -47,6 +48,7 @@ def make_subnets(wanted: ClusterNetwork, place: Place) -> Subnets:
         place,
         {
             "location": place.location,
+            "tags": dict(place.tags) or None,
             "virtualNetworkName": f"{place.cluster_name[: LONGEST_NETWORK - len(_SUFFIX)]}{_SUFFIX}",
             "addressSpace": {"addressPrefixes": [str(wanted.address_space)]},
             "enableDdosProtection": False,

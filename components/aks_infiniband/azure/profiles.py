@@ -6,7 +6,7 @@ from typing import Any, Final
 import pulumi
 from pulumi_azure_native import containerservice
 
-from aks_infiniband.azure.arguments import Access, ApiServer, ClusterNetwork, SystemPool
+from aks_infiniband.azure.arguments import Access, ApiServer, ClusterNetwork, SystemPool, Tags
 
 SYSTEM_POOL: Final = "system"
 
@@ -58,7 +58,7 @@ def directory(wanted: Access) -> containerservice.ManagedClusterAADProfileArgs |
 
 
 def system_pool(
-    pool: SystemPool, subnet_id: pulumi.Input[str], pod_subnet_id: pulumi.Input[str] | None = None
+    pool: SystemPool, tags: Tags, subnet_id: pulumi.Input[str], pod_subnet_id: pulumi.Input[str] | None = None
 ) -> containerservice.ManagedClusterAgentPoolProfileArgs:
     """The pool as it is made with its cluster.
 
@@ -76,28 +76,30 @@ def system_pool(
         availability_zones=list(pool.zones) or None,
         os_type=containerservice.OSType.LINUX,
         os_sku=containerservice.OSSKU.UBUNTU,
+        tags=dict(tags) or None,
         vnet_subnet_id=subnet_id,
         pod_subnet_id=pod_subnet_id,
     )
 
 
-def warn_of_changes(cluster: pulumi.Resource, wanted: SystemPool, profiles: Sequence[Any]) -> None:
+def warn_of_changes(cluster: pulumi.Resource, wanted: SystemPool, tags: Tags, profiles: Sequence[Any]) -> None:
     """Warn where the settings ask for another system pool than there is, at preview too: none of it will be done.
 
     cluster: the resource that the warning stands at.
     profiles: the cluster's agent pool profiles as Azure reports them; all its pools are among them.
     """
     for found in profiles:
-        if found.name == SYSTEM_POOL and (ignored := "; ".join(_differences(wanted, found))):
+        if found.name == SYSTEM_POOL and (ignored := "; ".join(_differences(wanted, tags, found))):
             pulumi.log.warn(
                 f"the system pool is not changed by this program: {ignored}. Its count is changed with "
-                f"`az aks nodepool scale --name {SYSTEM_POOL}`; another size or zone takes a second system pool "
+                f"`az aks nodepool scale --name {SYSTEM_POOL}`, its tags with `az aks nodepool update --tags`; "
+                "another size or zone takes a second system pool "
                 "(`az aks nodepool add --mode System`). `pulumi refresh` shows what is there by now.",
                 resource=cluster,
             )
 
 
-def _differences(wanted: SystemPool, found: Any) -> Iterator[str]:
+def _differences(wanted: SystemPool, tags: Tags, found: Any) -> Iterator[str]:
     # Azure does not always give a size's name back in the case in which it took it.
     if wanted.vm_size.lower() != found.vm_size.lower():
         yield f"systemPool.vmSize is {wanted.vm_size}, and in Azure {found.vm_size}"
@@ -106,3 +108,5 @@ def _differences(wanted: SystemPool, found: Any) -> Iterator[str]:
     zones = sorted(found.availability_zones or ())
     if sorted(wanted.zones) != zones:
         yield f"systemPool.zones is {sorted(wanted.zones)}, and in Azure {zones}"
+    if tags and dict(tags) != (found.tags or {}):
+        yield f"tags are {dict(tags)}, and in Azure {found.tags or {}}"

@@ -64,6 +64,7 @@ class AzureCluster(pulumi.ComponentResource):
             "subnet_id": self.cluster.subnet_id,
             "pod_subnet_id": self.cluster.pod_subnet_id,
             "kubernetes_version": args.cluster.kubernetes_version,
+            "tags": args.cluster.tags,
         }
         made = make_pools(
             {
@@ -95,6 +96,7 @@ class AzureCluster(pulumi.ComponentResource):
                 resource_group_name=self.cluster.resource_group_name,
                 location=args.cluster.location,
                 scopes=[args.alerts_in, self.cluster.cluster_id],
+                tags=dict(args.cluster.tags) or None,
                 rules=rules,
                 opts=child_options(self, opts, hooks=diagnosis.azure_operation()),
             )

@@ -24,7 +24,7 @@ def azure_cluster_args(reading: Reading, pools: Sequence[Pool], name: str | None
     settings, cluster = reading.settings, reading.cluster
     assert name is not None
     assert settings.location is not None  # the rules have seen to both
-    feature = plain(FeatureRegistrationArgs, settings.readiness, location=settings.location)
+    feature = plain(FeatureRegistrationArgs, settings.readiness, location=settings.location, tags=cluster.tags)
     infiniband = {pool.name: pool for pool in pools}
     return AzureClusterArgs(
         cluster=plain(

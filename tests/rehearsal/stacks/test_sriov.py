@@ -16,16 +16,20 @@ from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE
 from lightkube.generic_resource import create_namespaced_resource
 from lightkube.resources.core_v1 import Pod
 
+from rehearsal.control_plane import RunFolder
 from rehearsal.faults.machine_faults import FILE
+from rehearsal.session import Rehearsal
 from tests.rehearsal.engine_runs import Outcome
 from tests.rehearsal.samples import completed_sample
 from tests.rehearsal.waiting import eventually
 
-from .conftest import Stack
+from .conftest import SPEED, Stack, copy_of_project
 
-STACK = "sriov"
+STACK = "-".join(["sixteen-machines"] * 5 + ["of-our-own-cloud"])[:100]
+"""As long as Pulumi takes, so that the cluster gets a name of its own, and its machines' group one that no label holds.
+"""
 ANSWERS = ("--workload", "training", "--size", "Standard_ND96amsr_A100_v4", "--region", "southcentralus")
-POOL = "ndma100v4"
+POOL = "ndma100"
 COMMAND = str(Path(sys.executable).with_name("aks-infiniband"))
 GPU_OPERATOR = "**:Release::rdma-gpu-operator"
 SUBSCRIPTION = "/subscriptions/11111111-2222-4333-8444-555555555555"
@@ -33,12 +37,16 @@ WORKSPACE = f"{SUBSCRIPTION}/resourceGroups/monitoring/providers/Microsoft.Monit
 PodMonitor = create_namespaced_resource("azmonitoring.coreos.com", "v1", "PodMonitor", "podmonitors")
 
 
-@pytest.fixture(scope="module", autouse=True)
-def written(stack: Stack) -> None:
+@pytest.fixture(scope="module")
+def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     """What people get who ask for a way to InfiniBand."""
-    stack.file.unlink()
-    there = ("--stack", STACK, "--folder", str(stack.file.parent))
+    folder = tmp_path_factory.mktemp("stack")
+    project = copy_of_project(folder / "project")
+    there = ("--stack", STACK, "--folder", str(project))
     subprocess.run([COMMAND, "init", *ANSWERS, *there], check=True, capture_output=True, timeout=120)
+    rehearsal = Rehearsal(project=project, stack=STACK, run=RunFolder.at(folder / STACK), speed=SPEED)
+    with rehearsal.data_centre():
+        yield Stack(rehearsal)
 
 
 def driver_images(stack: Stack) -> dict[str, str]:
@@ -46,6 +54,15 @@ def driver_images(stack: Stack) -> dict[str, str]:
     pods = stack.cluster().list(Pod, namespace="network-operator", labels={"nvidia.com/ofed-driver": ""})
     found: list[dict[str, Any]] = [pod.to_dict() for pod in pods]
     return {pod["spec"]["nodeName"]: pod["spec"]["containers"][0]["image"] for pod in found}
+
+
+def test_the_name_is_the_longest_and_the_label_of_the_machines_group_is_cut_as_aks_does(
+    stack: Stack, brought_up: Outcome
+) -> None:
+    name = stack.outputs()["clusterName"]
+    group = f"MC_{name}_{name}_southcentralus"
+    assert (len(STACK), len(name), len(group)) == (100, 30, 79)
+    assert {node["metadata"]["labels"]["kubernetes.azure.com/cluster"] for node in stack.nodes()} == {group[:63]}
 
 
 @pytest.mark.field_report("B14")
@@ -99,9 +116,10 @@ def test_with_azures_prometheus_a_second_up_adds_alerts_and_exporters_and_change
     assert made == {"Observability", "ConfigMap", "DaemonSet", "PodMonitor", "PrometheusRuleGroup"}
     changed = {what: how for what, how in again.changed.items() if how != "create"}
     assert changed == {"Release rdma-gpu-operator": "update"}, "DCGM exporter is asked for by name"
-    cluster = "providers/Microsoft.ContainerService/managedClusters/aks-infiniband-sriov"
-    scopes = [WORKSPACE, f"{SUBSCRIPTION}/resourcegroups/aks-infiniband-sriov/{cluster}"]  # as AKS writes its own IDs
-    names = [f"aks-infiniband-{part}-aks-infiniband-sriov" for part in ("hcas", "gpus", "light-check")]
+    name = stack.outputs()["clusterName"]
+    cluster = f"providers/Microsoft.ContainerService/managedClusters/{name}"
+    scopes = [WORKSPACE, f"{SUBSCRIPTION}/resourcegroups/{name}/{cluster}"]  # as AKS writes its own IDs
+    names = [f"aks-infiniband-{part}-{name}" for part in ("hcas", "gpus", "light-check")]
     assert rule_groups(stack) == dict.fromkeys(names, scopes)
     found = [dict(monitor) for monitor in stack.cluster().list(PodMonitor, namespace=SYSTEM_NAMESPACE)]
     monitors = {monitor["metadata"]["name"] for monitor in found}

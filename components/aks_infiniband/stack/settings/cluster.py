@@ -1,7 +1,7 @@
 """Settings of the cluster: one that is made in Azure, or one that somebody else made."""
 
 from ipaddress import IPv4Network
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, Field
 
@@ -11,6 +11,24 @@ from aks_infiniband.facts.kubernetes import SupportPlan
 from aks_infiniband.facts.pool import MOST_NODES
 from aks_infiniband.stack.settings import rules
 from aks_infiniband.stack.settings.base import Labels, Network, PublicRange, Section, Text, Zone
+
+_TAG_NAME: Final = rules.Matching(
+    r"[^<>%&\\?/\x00-\x1f]{1,512}", "the name of a tag: 1 to 512 characters, none of them < > % & \\ ? or /"
+)
+_TAG_VALUE: Final = rules.Matching(r"[^\x00-\x1f]{0,256}", "the value of a tag: at most 256 characters, on one line")
+
+
+def _not_azures(name: str) -> str:
+    if name.lower().startswith(("azure", "microsoft", "windows")):
+        raise ValueError("must not begin with azure, microsoft or windows: Azure keeps these for itself")
+    return name
+
+
+Tags = Annotated[
+    dict[Annotated[str, _TAG_NAME, AfterValidator(_not_azures)], Annotated[str, _TAG_VALUE]], Field(max_length=50)
+]
+"""Limits: MicrosoftDocs/azure-docs, azure-resource-manager/management/tag-resources.md (read 2026-11-23); the prefixes:
+S. Pereira, "Azure Tags naming size limits and restrictions" (2025-05-30)."""
 
 
 class SystemPoolSettings(Section):
@@ -100,6 +118,10 @@ class ClusterSettings(Section):
     network: NetworkSettings = NetworkSettings()
     api_server: ApiServerSettings = ApiServerSettings()
     access: AccessSettings = AccessSettings()
+    tags: Tags = Field(default_factory=dict)
+    """Tags of every Azure resource that takes any: group, network, identity, cluster, pools and their machines, alerts.
+    AKS gives them to what it makes for the cluster, too. 50 at most; names that differ only in case are one tag. The
+    system pool gets them when the cluster is made, and `pulumi up` warns of a later change."""
     pool_operations: Literal["parallel", "serial"] = "parallel"
     """Whether pools are created, changed and deleted side by side or one at a time."""
 

@@ -127,6 +127,18 @@ def fitting(name: str, cluster: ClusterSettings, location: str | None) -> None:
         )
 
 
+def _tags(reading: Reading) -> Iterator[Mistake]:
+    """Azure tells names apart without their case, and AKS takes one of such names (azure-aks-docs 6443f31,
+    use-tags.md).
+    """
+    first: dict[str, str] = {}
+    for name in reading.cluster.tags:
+        other = first.setdefault(name.lower(), name)
+        if other != name:
+            reason = f"must differ from {other!r} in more than upper and lower case: for Azure they are one tag"
+            yield wrong(("cluster", "tags", name), None, reason)
+
+
 def _api_server(reading: Reading) -> Iterator[Mistake]:
     given = reading.cluster.api_server
     if given.private and given.authorized_ip_ranges:
@@ -151,7 +163,7 @@ def _entra_id_only(reading: Reading) -> Iterator[Mistake]:
 
 
 STACK = (
-    *(_one_cluster, _location, _zones, _exists, _supported, _group, _node_group, _default_node_group),
+    *(_one_cluster, _location, _zones, _exists, _supported, _group, _node_group, _default_node_group, _tags),
     *(_api_server, _local_accounts, _entra_id_only),
 )
 POOL = ()
