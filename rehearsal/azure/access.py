@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 import yaml
 
 from rehearsal.azure.cloud import Cloud
+from rehearsal.azure.doors import late_door
 from rehearsal.azure.errors import bad_request
-from rehearsal.azure.late_door import late_door
 from rehearsal.azure.naming import last_part
 from rehearsal.azure.store import Record
 

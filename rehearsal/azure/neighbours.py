@@ -1,82 +1,59 @@
-"""Refuses other users of this computer: the engine reaches its providers on loopback, where anybody can knock.
+"""Whether a connection comes from this user: the engine reaches its providers on loopback, where anybody can knock.
 
 The engine takes a port and nothing else of a provider: no Unix socket, no secret. Who owns the other end of a
-connection stands in the kernel's table of sockets (Linux, Documentation/networking/proc_net_tcp.rst).
+connection stands in the kernel's table of sockets (Linux, Documentation/networking/proc_net_tcp.rst). What is built
+into Pulumi's own programs (rehearsal/tools/doors/own_user.go) asks the same.
 """
 
 from __future__ import annotations
 
 import ipaddress
-import logging
 import os
+import socket
 import sys
-import urllib.parse
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-import grpc
-
-_LOG: Final = logging.getLogger(__name__)
 _TABLES: Final = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
-_REFUSED: Final = "this simulated Azure belongs to another user of this computer"
+_ESTABLISHED: Final = 1
+"""TCP_ESTABLISHED (Linux, include/net/tcp_states.h)."""
 
 Address = tuple[str, int]
 """An IP address, of version 4 where it can be, and a port."""
 
 
-class OwnProcessesOnly(grpc.ServerInterceptor):
-    """Answers calls of this user's processes alone."""
-
-    def __init__(self, owner: Callable[[str], int | None] | None = None) -> None:
-        """owner: the user at the other end of a connection, from what gRPC calls its peer; None: not known."""
-        self._owner = owner or owner_of_peer
-
-    def intercept_service(
-        self,
-        continuation: Callable[[grpc.HandlerCallDetails], grpc.RpcMethodHandler[Any, Any] | None],
-        handler_call_details: grpc.HandlerCallDetails,
-    ) -> grpc.RpcMethodHandler[Any, Any] | None:
-        """The handler of a call, with the question who calls before it."""
-        handler = continuation(handler_call_details)
-        if handler is None or handler.unary_unary is None:
-            return None  # the simulator answers no call of the protocol that streams
-        answer = handler.unary_unary
-
-        def answer_own(request: Any, context: grpc.ServicerContext) -> Any:
-            # Asked at every call: once a connection is closed, another user may get its port.
-            if self._owner(context.peer()) != os.geteuid():
-                _LOG.warning("refused a call of another user")
-                context.abort(grpc.StatusCode.PERMISSION_DENIED, _REFUSED)
-            return answer(request, context)
-
-        return grpc.unary_unary_rpc_method_handler(
-            answer_own, handler.request_deserializer, handler.response_serializer
-        )
+def is_own(connection: socket.socket) -> bool:
+    """Whether the other end of a connection that was accepted belongs to this user, and is open."""
+    try:
+        there, here = connection.getpeername(), connection.getsockname()
+        rows = [line for table in _TABLES if table.exists() for line in table.read_text().splitlines()[1:]]
+        found = owner(rows, local=(there[0], there[1]), remote=(here[0], here[1]))
+        # As long as our end is established, no other socket can have the other end's addresses: so it is asked last.
+        return found == os.geteuid() and _is_established(connection)
+    except OSError:  # it is closed already
+        return False
 
 
-def owner_of_peer(peer: str) -> int | None:
-    """The user of a connection's other end; None where it is gone. peer: as gRPC says it, `ipv4:127.0.0.1:40000`."""
-    _, _, address = urllib.parse.unquote(peer).partition(":")
-    host, _, port = address.rpartition(":")
-    rows = [line for table in _TABLES if table.exists() for line in table.read_text().splitlines()[1:]]
-    return owner(rows, (_plain(ipaddress.ip_address(host.strip("[]"))), int(port)))
+def owner(rows: Iterable[str], *, local: Address, remote: Address) -> int | None:
+    """The user of the socket that is connected from one address to another; None where there is none.
 
-
-def owner(rows: Iterable[str], local: Address) -> int | None:
-    """The user of the socket with this local address that is connected; None where there is none.
-
+    Both count: the kernel gives one local port to several connections that go to different places.
     rows: of the kernel's table, without its heading.
     """
     for row in rows:
         fields = row.split()
-        # A socket that its program has closed lives on without an inode, and the table gives it to root.
-        if len(fields) > 9 and fields[9] != "0" and fields[3] != _LISTENING and _address(fields[1]) == local:
+        # A socket that its program has closed is in another state, and the table gives it to root.
+        if len(fields) <= 9 or int(fields[3], 16) != _ESTABLISHED:
+            continue
+        if _address(fields[1]) == local and _address(fields[2]) == remote:
             return int(fields[7])
     return None
 
 
-_LISTENING: Final = "0A"
+def _is_established(connection: socket.socket) -> bool:
+    # The first byte of struct tcp_info (<linux/tcp.h>) is the state.
+    return connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1)[0] == _ESTABLISHED
 
 
 def _address(text: str) -> Address:

@@ -20,7 +20,7 @@ from pulumi.runtime.proto import provider_pb2_grpc
 from rehearsal.azure.clock import Clock
 from rehearsal.azure.cloud import Cloud
 from rehearsal.azure.cluster_api import ClusterApi
-from rehearsal.azure.neighbours import OwnProcessesOnly
+from rehearsal.azure.doors import OwnDoor
 from rehearsal.azure.operations import Operations
 from rehearsal.azure.provider import AzureNative
 from rehearsal.azure.resource_manager import serve_resource_manager
@@ -38,17 +38,23 @@ _MESSAGE_BYTES: Final = 400 * 1024 * 1024
 
 @dataclass(frozen=True, kw_only=True)
 class Server:
-    """A simulator that is serving. port: on loopback."""
+    """A simulator that is serving."""
 
     grpc_server: grpc.Server
+    door: OwnDoor
     resource_manager: ThreadingHTTPServer
     cloud: Cloud
-    port: int
+
+    @property
+    def port(self) -> int:
+        """Where the engine finds it, on loopback."""
+        return self.door.port
 
     def stop(self) -> None:
         """End every call and wait; operations under way carry on at the next start."""
         self.cloud.clock.stop()
         self.grpc_server.stop(grace=1).wait()
+        self.door.close()
         self.resource_manager.shutdown()
         self.resource_manager.server_close()
 
@@ -65,13 +71,15 @@ def serve(run: Path, speed: float, subscription: Path = DEFAULT_FILE) -> Server:
     )
     operations = Operations(cloud, KINDS)
     options = [("grpc.max_receive_message_length", _MESSAGE_BYTES), ("grpc.max_send_message_length", _MESSAGE_BYTES)]
-    grpc_server = grpc.server(ThreadPoolExecutor(_WORKERS), interceptors=[OwnProcessesOnly()], options=options)
+    grpc_server = grpc.server(ThreadPoolExecutor(_WORKERS), options=options)
     provider_pb2_grpc.add_ResourceProviderServicer_to_server(AzureNative(operations), grpc_server)
-    port = grpc_server.add_insecure_port("127.0.0.1:0")
+    folder.azure.mkdir(mode=0o700, parents=True, exist_ok=True)
+    door = OwnDoor(folder.azure)
+    grpc_server.add_insecure_port(f"unix:{door.inside}")
     manager = serve_resource_manager(cloud)
     grpc_server.start()
     operations.resume()
-    return Server(grpc_server=grpc_server, resource_manager=manager, cloud=cloud, port=port)
+    return Server(grpc_server=grpc_server, door=door, resource_manager=manager, cloud=cloud)
 
 
 def announce(run: Path, port: int) -> None:

@@ -21,7 +21,7 @@ from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from rehearsal.tools import cache, left_out
+from rehearsal.tools import cache, overlay
 from rehearsal.tools.cache import CacheError
 from rehearsal.tools.go import GoError, find_go
 from rehearsal.tools.pins import PinError
@@ -50,7 +50,7 @@ class Build:
         self._stopped = threading.Event()
         self._failures: list[BaseException] = []
         self._fetched: dict[str, Future[list[str]]] = {}
-        """When a program's modules are there: the flags that leave out what it is built without."""
+        """When a program's modules are there: the flags that put our own files among theirs."""
         self._progress = Progress()
         self._begun = time.monotonic()
         self._environment = os.environ | {
@@ -95,7 +95,7 @@ class Build:
     def _fetch(self, recipe: Recipe) -> None:
         """Fetches the modules of a program, without those of what it leaves out, and lists its packages."""
         log = self._logs / f"{recipe.name}.modules.log"
-        flags = left_out.prepare(recipe.module, self._work, lambda package: self._source(recipe, log, package))
+        flags = overlay.prepare(recipe.module, self._work, lambda package: self._source(recipe, log, package))
         listing = self._output(recipe, log, ["list", *FLAGS[:3], *flags, "-deps", "-f", LISTING, recipe.package])
         for archive in (self._work / "modules/cache/download").rglob("*.zip"):
             archive.unlink()  # unpacked; only this lane fetches modules

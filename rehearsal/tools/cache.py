@@ -22,7 +22,7 @@ from rehearsal.tools.pins import MODULES, PROJECT, SOURCES
 VARIABLE = "AKS_INFINIBAND_TOOLS_CACHE"
 """The setting: another folder, or "off" for one in the checkout."""
 MANIFEST = "manifest.json"
-_DECIDING = ("pins.py", "recipes.py", "left_out.py")
+_DECIDING = ("pins.py", "recipes.py", "overlay.py", "left_out.py", "doors.py")
 """Beside the Go modules, the files here that decide what is built."""
 
 
@@ -54,7 +54,7 @@ def folder() -> Path:
 def key(sources: Path) -> str:
     """A digest of everything that decides what is built: pins, our own Go files, recipes, Go's version, platform."""
     digest = hashlib.sha256(f"{platform.system()} {platform.machine()}\0".encode())
-    trees = [path for name in (*MODULES, "left-out") for path in (sources / name).rglob("*") if path.is_file()]
+    trees = [path for name in (*MODULES, "left-out", "doors") for path in (sources / name).rglob("*") if path.is_file()]
     for path in sorted([*trees, *(sources / name for name in _DECIDING)]):
         digest.update(f"{path.relative_to(sources)}\0{path.stat().st_size}\0".encode())
         digest.update(path.read_bytes())

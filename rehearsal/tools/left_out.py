@@ -1,15 +1,13 @@
 """What the programs are built without: packages that take minutes to compile and that no rehearsal reaches.
 
-Go's `-overlay` puts a small file of our own (left-out/) in the place of such a package. It says so when it is asked.
-Go refuses to overlay its module cache, so each module is reached through a link beside it, which a copy of the
-program's go.mod names. Where a whole module goes, go.mod itself replaces it by a folder in left-out/: the Go SDK of
-the Kubernetes provider, AWS's S3, the clients of Google's services.
+A small file of our own (left-out/) takes the place of such a package, and says so when it is asked. Where a whole
+module goes, go.mod itself replaces it by a folder in left-out/: the Go SDK of the Kubernetes provider, AWS's S3, the
+clients of Google's services.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -79,32 +77,21 @@ LEFT_OUT = (
 )
 
 
-def prepare(program: str, work: Path, source: Callable[[str], Path]) -> list[str]:
-    """Writes the overlay of a program into a work folder; returns the flags that make Go use it.
+def replaced(program: str, modules: Mapping[str, Path]) -> dict[str, str]:
+    """The files of a program's modules that are others here: path -> what is there instead, "" for nothing.
 
-    source: where the module of a package is
+    modules: where each module is that is named here.
     """
-    entries = [entry for entry in LEFT_OUT if entry.program == program]
-    if not entries:
-        return []
-    folder = work / f"{program}.overlay"
-    folder.mkdir(exist_ok=True)
-    replaced = {}
-    modules = {}
-    for entry in entries:
-        modules[entry.module] = link = folder / entry.module.replace("/", "_")
-        link.unlink(missing_ok=True)
-        link.symlink_to(source(f"{entry.module}/{entry.package}".rstrip("/")))
-        package = link / entry.package
-        for file in package.glob("*.go"):
-            if file.name not in entry.keep:
-                replaced[str(file)] = ""
+    found: dict[str, str] = {}
+    for entry in (entry for entry in LEFT_OUT if entry.program == program):
+        package = modules[entry.module] / entry.package
+        found |= {str(file): "" for file in package.glob("*.go") if file.name not in entry.keep}
         if entry.stand_in:
-            replaced[str(package / "left_out.go")] = str(STAND_INS / entry.stand_in)
-    overlay = folder / "overlay.json"
-    overlay.write_text(json.dumps({"Replace": replaced}, indent=1), encoding="utf-8")
-    own = SOURCES / program
-    lines = "".join(f"\nreplace {module} => {link}" for module, link in modules.items())
-    (folder / "go.mod").write_text((own / "go.mod").read_text(encoding="utf-8") + lines + "\n", encoding="utf-8")
-    (folder / "go.sum").write_text((own / "go.sum").read_text(encoding="utf-8"), encoding="utf-8")
-    return [f"-modfile={folder / 'go.mod'}", f"-overlay={overlay}"]
+            found[str(package / "left_out.go")] = str(STAND_INS / entry.stand_in)
+    return found
+
+
+def packages(program: str) -> dict[str, str]:
+    """Each module of a program that is named here, and a package of it, by which Go finds it."""
+    entries = (entry for entry in LEFT_OUT if entry.program == program)
+    return {entry.module: f"{entry.module}/{entry.package}".rstrip("/") for entry in entries}

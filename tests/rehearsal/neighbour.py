@@ -1,6 +1,7 @@
-"""Another user of this computer, who knocks at ports: `python -m tests.rehearsal.neighbour AZURE_PORT PORT …`, as root.
+"""Another user of this computer, who knocks at ports: `python -m tests.rehearsal.neighbour PORT …`.
 
-Prints as JSON what each port answered: to gRPC calls of Azure's functions, to requests for metrics and profiles.
+Prints as JSON what each port answered to this user and, where this user is root, to another one: to gRPC calls, and to
+requests for metrics and profiles.
 """
 
 import json
@@ -8,24 +9,28 @@ import os
 import ssl
 import sys
 from contextlib import suppress
-from typing import Final
+from typing import Any, Final
 
 import grpc
 import httpx2
-from pulumi.runtime.proto import provider_pb2, provider_pb2_grpc
 
 NOBODY: Final = 65534
-KEYS: Final = "azure-native:containerservice:listManagedClusterAdminCredentials"
+_CALLS: Final = ("/grpc.health.v1.Health/Check", "/pulumirpc.ResourceProvider/Invoke")
+"""What Pulumi's own servers answer, and what a provider does."""
 _PATHS: Final = ("metrics", "debug/pprof/", "debug/pprof/goroutine?debug=2", "debug/flags/v", "configz")
 
 
-def call(port: int) -> str:
-    """What the simulated Azure says to who asks for a cluster's keys: the name of gRPC's code."""
+def call(port: int) -> list[str]:
+    """The name of gRPC's code of the answer to each call, sent without any content."""
     with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
-        try:
-            provider_pb2_grpc.ResourceProviderStub(channel).Invoke(provider_pb2.InvokeRequest(tok=KEYS), timeout=60)
-        except grpc.RpcError as refused:
-            return str(refused.code().name)
+        return [_code(channel, method) for method in _CALLS]
+
+
+def _code(channel: grpc.Channel, method: str) -> str:
+    try:
+        channel.unary_unary(method)(b"", timeout=20)
+    except grpc.RpcError as refused:
+        return str(refused.code().name)
     return "OK"
 
 
@@ -34,7 +39,7 @@ def get(port: int) -> dict[str, int]:
     context = ssl.create_default_context()
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     found = {}
-    with httpx2.Client(verify=context, trust_env=False, timeout=60) as client:
+    with httpx2.Client(verify=context, trust_env=False, timeout=20) as client:
         for scheme in ("http", "https"):
             for path in _PATHS:
                 url = f"{scheme}://127.0.0.1:{port}/{path}"
@@ -43,12 +48,18 @@ def get(port: int) -> dict[str, int]:
     return found
 
 
+def knock(ports: list[int]) -> dict[str, Any]:
+    """What all ports answer to whoever this process is."""
+    pages = {url: status for port in ports for url, status in get(port).items()}
+    return {"calls": {port: call(port) for port in ports}, "pages": pages}
+
+
 if __name__ == "__main__":
-    azure, *ports = map(int, sys.argv[1:])
-    get(azure)  # what is imported at first use may lie where the other user cannot read
-    call(azure)
-    os.setgroups([])
-    os.setgid(NOBODY)
-    os.setuid(NOBODY)
-    answers = {url: code for port in ports for url, code in get(port).items()}
-    print(json.dumps({"azure": call(azure), "answers": answers}))
+    asked = [int(port) for port in sys.argv[1:]]
+    said: dict[str, Any] = {"owner": knock(asked)}  # imports at first use what may lie where another cannot read
+    if os.geteuid() == 0:
+        os.setgroups([])
+        os.setgid(NOBODY)
+        os.setuid(NOBODY)
+        said["neighbour"] = knock(asked)
+    print(json.dumps(said))

@@ -13,7 +13,6 @@ from rehearsal.control_plane import ALL_PARTS, RunFolder, down
 from rehearsal.control_plane.processes import processes_of_run
 from rehearsal.session import Rehearsal
 from rehearsal.tools.paths import PROJECT
-from tests.rehearsal import neighbour
 from tests.rehearsal.waiting import eventually
 
 from .conftest import SPEED, copy_of_project
@@ -45,24 +44,24 @@ def no_process_listens_elsewhere_and_every_key_is_its_owners_alone(rehearsal: Re
 
 def another_user_gets_nothing(rehearsal: Rehearsal) -> None:
     parts = rehearsal.run.read_run_json()["parts"]
-    azure = json.loads(rehearsal.run.ready_file("azure").read_text())["port"]
+    azure = str(json.loads(rehearsal.run.ready_file("azure").read_text())["port"])
     ports = {
-        connection.laddr.port
+        str(connection.laddr.port)
         for part in parts.values()
         for connection in psutil.Process(part["pid"]).net_connections("inet")
         if connection.status == psutil.CONN_LISTEN
     }
-    assert neighbour.call(azure) != "PERMISSION_DENIED", "its owner is answered"
-    if os.geteuid() != 0:
-        return  # only root can act as another user; a unit test shows what Azure answers one
-    command = [sys.executable, "-m", "tests.rehearsal.neighbour", str(azure), *map(str, sorted(ports))]
+    command = [sys.executable, "-m", "tests.rehearsal.neighbour", *sorted(ports)]
     done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     said = json.loads(done.stdout)
-    assert said["azure"] == "PERMISSION_DENIED"
-    assert said["answers"], "the API server answers"
+    assert said["owner"]["calls"][azure] == ["UNIMPLEMENTED", "UNKNOWN"], "its owner is answered"
+    if os.geteuid() != 0:
+        return  # only root can act as another user; a unit test shows whom Azure answers
+    assert said["neighbour"]["calls"][azure] == ["UNAVAILABLE", "UNAVAILABLE"]
+    assert said["neighbour"]["pages"], "the API server answers"
     # 501: Azure Resource Manager's address takes a POST and nothing else.
-    assert set(said["answers"].values()) <= {400, 401, 403, 404, 501}, said["answers"]
+    assert set(said["neighbour"]["pages"].values()) <= {400, 401, 403, 404, 501}, said["neighbour"]["pages"]
 
 
 def test_a_kept_data_centre_listens_on_loopback_alone_is_used_again_and_ends_when_its_command_is_interrupted(

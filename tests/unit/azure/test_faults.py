@@ -11,7 +11,7 @@ import yaml
 from aks_infiniband.diagnosis.azure import pause_before_retry
 
 from rehearsal.azure import access
-from rehearsal.azure.late_door import CLOSED, late_door
+from rehearsal.azure.doors import CLOSED, late_door
 from rehearsal.azure.subscription import Fault
 from rehearsal.azure.wire import Properties
 from tests.unit.azure.asking import Azure, MakeAzure, RefusedError, cluster_inputs, pool_inputs

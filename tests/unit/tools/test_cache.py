@@ -12,9 +12,16 @@ from rehearsal.tools.pins import MODULES, PROJECT, SOURCES
 @pytest.fixture(name="sources")
 def _sources(tmp_path: Path) -> Path:
     """What decides the result, in small."""
-    for name in (*MODULES, "left-out"):
+    for name in (*MODULES, "left-out", "doors"):
         (tmp_path / "sources" / name).mkdir(parents=True)
-    for name in ("pins.py", "recipes.py", "left_out.py", *(f"{module}/go.mod" for module in MODULES)):
+    for name in (
+        "pins.py",
+        "recipes.py",
+        "overlay.py",
+        "left_out.py",
+        "doors.py",
+        *(f"{module}/go.mod" for module in MODULES),
+    ):
         (tmp_path / "sources" / name).write_text(f"{name}\n")
     return tmp_path / "sources"
 
@@ -26,7 +33,15 @@ def _fresh_key(sources: Path) -> str:
 
 @pytest.mark.parametrize(
     "changed",
-    ["kubernetes/go.mod", "python/go.sum", "kubernetes/main.go", "left-out/pulumi/s3.go", "pins.py", "recipes.py"],
+    [
+        "kubernetes/go.mod",
+        "python/go.sum",
+        "kubernetes/main.go",
+        "left-out/pulumi/s3.go",
+        "doors/own_user.go",
+        "pins.py",
+        "doors.py",
+    ],
 )
 def test_whatever_decides_the_result_has_a_folder_of_its_own(sources: Path, changed: str) -> None:
     before = _fresh_key(sources)

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from rehearsal.tools.left_out import LEFT_OUT, STAND_INS, LeftOut, prepare
+from rehearsal.tools.doors import SERVED
+from rehearsal.tools.left_out import LEFT_OUT, STAND_INS, LeftOut
+from rehearsal.tools.overlay import prepare
 from rehearsal.tools.pins import SOURCES, requirements
 
 
@@ -29,6 +31,9 @@ def test_a_package_goes_and_ours_comes(tmp_path: Path) -> None:
         (module / entry.package).mkdir(parents=True, exist_ok=True)
         for name in ("gone.go", *entry.keep):
             (module / entry.package / name).write_text("package p\n")
+    for place in SERVED:
+        (module / place.package).mkdir(parents=True)
+        (module / place.package / place.file).write_text(place.without)
     flags = prepare("pulumi", tmp_path, lambda package: module)
     folder = tmp_path / "pulumi.overlay"
     assert flags == [f"-modfile={folder / 'go.mod'}", f"-overlay={folder / 'overlay.json'}"]
@@ -44,4 +49,4 @@ def test_a_package_goes_and_ours_comes(tmp_path: Path) -> None:
 
 
 def test_a_program_that_is_built_whole_needs_no_flags(tmp_path: Path) -> None:
-    assert prepare("python", tmp_path, lambda package: tmp_path) == []
+    assert prepare("another", tmp_path, lambda package: tmp_path) == []
