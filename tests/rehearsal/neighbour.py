@@ -27,8 +27,9 @@ def call(port: int) -> list[str]:
 
 
 def _code(channel: grpc.Channel, method: str) -> str:
+    ask: Any = channel.unary_unary(method)
     try:
-        channel.unary_unary(method)(b"", timeout=20)
+        ask(b"", timeout=20)
     except grpc.RpcError as refused:
         return str(refused.code().name)
     return "OK"

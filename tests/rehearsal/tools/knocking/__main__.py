@@ -29,9 +29,10 @@ def look() -> None:
     (folder / "answers.json").write_text(json.dumps({"ports": ports, **json.loads(done.stdout)}))
 
 
-async def look_meanwhile(_: object) -> None:
+async def look_meanwhile(_: str) -> bool:
     """In a thread: this program answers calls, too."""
     await asyncio.to_thread(look)
+    return True
 
 
 def let_be(arguments: pulumi.ResourceTransformArgs) -> None:
