@@ -29,10 +29,9 @@ def look() -> None:
     (folder / "answers.json").write_text(json.dumps({"ports": ports, **json.loads(done.stdout)}))
 
 
-async def look_meanwhile(_: str) -> bool:
+def look_meanwhile(_: object) -> pulumi.Output[None]:
     """In a thread: this program answers calls, too."""
-    await asyncio.to_thread(look)
-    return True
+    return pulumi.Output.from_input(asyncio.to_thread(look))
 
 
 def let_be(arguments: pulumi.ResourceTransformArgs) -> None:
