@@ -40,4 +40,4 @@ def let_be(arguments: pulumi.ResourceTransformArgs) -> None:
 
 provider = kubernetes.Provider("rendered", render_yaml_to_directory=str(folder))
 options = pulumi.ResourceOptions(provider=provider, transforms=[let_be])
-ConfigMap("made", metadata={"namespace": "default"}, opts=options).id.apply(look_meanwhile)
+looked: pulumi.Output[None] = ConfigMap("made", opts=options).id.apply(look_meanwhile)
