@@ -63,7 +63,7 @@ def _is_allowed(key: str, value: "Any") -> bool:
         return isinstance(value, str) and value != ""
     if isinstance(value, bool):  # in Python a number too
         return False
-    if key == "factor":
+    if key in ("factor", "rateGbps"):
         return isinstance(value, int | float) and 0 < value < float("inf")
     return isinstance(value, int) and value >= (1 if key == "times" else 0)
 

@@ -14,6 +14,7 @@ KEYS: "Final[Mapping[str, str]]" = {
     "factor": "a number above 0",
     "times": "a whole number from 1: how often the fault happens before it is gone",
     "pod": "a pattern of pod names",
+    "rateGbps": "a number above 0: the signalling rate of a port in Gb/s",
     "answer": "what a registry answers: unauthorized, denied, not-found, throttled or unreachable",
     "message": "the last line of a container's log",
 }
@@ -42,6 +43,12 @@ _ALL: "Final" = (
     # Of the hardware: there until somebody changes the file.
     MachineFault("link-down", "the port is Down, its physical state Polling", allows=("device",)),
     MachineFault("half-rate", "the link trained with half its lanes", allows=("device",)),
+    MachineFault(
+        "other-rate",
+        "the port has the rate `rateGbps`, and the table of machine sizes is wrong",
+        requires=("rateGbps",),
+        allows=("device",),
+    ),
     MachineFault("missing", "the HCA is not on the PCI bus", allows=("device",)),
     MachineFault("missing-gpu", "the GPU of index `gpu` is not on the PCI bus", requires=("gpu",)),
     MachineFault("partition", "the port is on a partition of its own", allows=("device",)),

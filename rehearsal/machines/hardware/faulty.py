@@ -64,6 +64,9 @@ def _device(device: RdmaDevice, node: str, entries: list[dict[str, object]]) -> 
     def has(name: str) -> bool:
         return machine_faults.concerning(entries, name, node, device.name) is not None
 
+    if other := machine_faults.concerning(entries, "other-rate", node, device.name):
+        device = replace(device, rate_gbps=other["rateGbps"])
+
     if has("missing"):
         return None
     if has("link-down"):

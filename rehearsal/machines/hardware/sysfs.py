@@ -15,8 +15,6 @@ MEMLOCK_BYTES: Final = 8 * 2**20
 """RLIMIT_MEMLOCK of a container on AKS: containerd runs with systemd's default LimitMEMLOCK, 8 MiB."""
 _NVIDIA_VERSION: Final = "580.126.20"
 """Of NVIDIA's modules: the driver that GPU Operator 26.3.3 installs unless it is told otherwise."""
-_FIRMWARE: Final = {"101c": "20.41.1000", "101e": "28.41.1000"}
-"""By PCI device: the first number is the adapter's (20: ConnectX-6, 28: ConnectX-7, 16: ConnectX-5)."""
 _ETHERNET_TYPE, _INFINIBAND_TYPE = "1", "32"
 """ARPHRD_ETHER and ARPHRD_INFINIBAND (include/uapi/linux/if_arp.h)."""
 _DEFAULT_CAPABILITIES: Final = 0xA80425FB
@@ -151,7 +149,7 @@ def _device_files(device: RdmaDevice) -> dict[str, str]:
         "node_type": "1: CA",
         "node_guid": device.guid,
         "sys_image_guid": device.adapter_guid,
-        "fw_ver": _FIRMWARE.get(device.pci.device, "16.35.4030"),
+        "fw_ver": device.firmware,
         "device/vendor": f"0x{device.pci.vendor}",
         "device/device": f"0x{device.pci.device}",
         "device/class": f"0x{device.pci.device_class}00",

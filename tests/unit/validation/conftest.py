@@ -64,6 +64,7 @@ def healthy() -> Callable[[], dict[str, Any]]:
             {
                 "device": f"mlx5_ib{index}",
                 "pci_address": f"010{index + 1}:00:00.0",
+                "firmware": "28.41.1000",
                 "state": "ACTIVE",
                 "physical_state": "LinkUp",
                 "rate_gbps": 400.0,
@@ -111,6 +112,7 @@ def machine(tmp_path: Path) -> Roots:
         port = roots.sys / f"class/infiniband/mlx5_ib{index}/ports/1"
         write(port / "link_layer", "InfiniBand\n")
         write(port.parents[1] / "device/uevent", f"DRIVER=mlx5_core\nPCI_SLOT_NAME=010{index + 1}:00:00.0\n")
+        write(port.parents[1] / "fw_ver", "28.41.1000\n")
         write(port / "state", "4: ACTIVE\n")
         write(port / "phys_state", "5: LinkUp\n")
         write(port / "rate", "400 Gb/sec (4X NDR)\n")

@@ -15,6 +15,7 @@ def test_a_healthy_node_is_read_as_the_kernel_prints_it(machine: Any) -> None:
     assert facts["hcas"][3] == {
         "device": "mlx5_ib3",
         "pci_address": "0104:00:00.0",
+        "firmware": "28.41.1000",
         "state": "ACTIVE",
         "physical_state": "LinkUp",
         "rate_gbps": 400.0,

@@ -6,8 +6,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypedDict
 
-from .checks import Check, compared, fails, not_measured, passes
+from .checks import Check, fails, make_check, not_measured, passes
 from .expectations import Expectations
+from .port_rate import judge_rates
 from .process import Ended, run
 from .tools import Tools
 
@@ -20,21 +21,31 @@ _NO_DEVICE = "no InfiniBand device to ask"
 def judge_hcas(node: str, facts: Facts, expected: Expectations) -> list[Check]:
     """All checks of one node's HCAs."""
     return [
-        _hca_count(node, facts, expected["hcas"]["count"]),
-        *_hca_ports(node, facts, expected["hcas"]["rate_gbps"]),
+        _hca_count(node, facts, expected),
+        *_hca_ports(node, facts),
+        *judge_rates(node, facts["hcas"], expected),
         _hca_filter(node, facts),
         *_rdma_devices(node, facts, expected),
     ]
 
 
-def _hca_count(node: str, facts: Facts, count: int) -> Check:
-    present = [hca["device"] for hca in facts["hcas"]]
+def _hca_count(node: str, facts: Facts, expected: Expectations) -> Check:
+    count, present = expected["hcas"]["count"], [hca["device"] for hca in facts["hcas"]]
+    if len(present) == count:
+        return passes("hca-count", count, node=node)
+    if len(present) > count:
+        cause = (
+            f"InfiniBand devices seen: {', '.join(present)}. The table of machine sizes says {count} for "
+            f"{expected['vm_size']}. The table is wrong, not the machine: describe the size with infiniband.hcaCount in "
+            "aks-infiniband:sizes, and report it"
+        )
+        return make_check("hca-count", "warn", expected=count, measured=len(present), cause=cause, node=node)
     cause = (
         f"InfiniBand devices seen: {', '.join(present) or 'none'}; with another link layer: "
         f"{', '.join(facts['ethernet_devices']) or 'none'}. A missing one is a fault of the host (recreate the node) "
         "or a driver that did not bind to it (dmesg | grep mlx5)"
     )
-    return compared("hca-count", count, len(present), cause, node=node)
+    return fails("hca-count", count, len(present), cause, node=node)
 
 
 _PORT_CHECKS = {
@@ -47,17 +58,13 @@ _PORT_CHECKS = {
         "physical_state",
         "no link to the switch: a fault of the cable, the switch port or the host; recreate the node",
     ),
-    "hca-rate": (
-        "rate_gbps",
-        "the link trained with fewer lanes or at another speed than the machine size has; recreate the node",
-    ),
 }
 """By check, the fact of a port that it is of, and what is wrong where that is not as expected."""
 
 
-def _hca_ports(node: str, facts: Facts, rate_gbps: float) -> list[Check]:
+def _hca_ports(node: str, facts: Facts) -> list[Check]:
     """Of each fact one check when all ports are as expected or there is none to ask, else one for each that is not."""
-    asked = {"hca-state": "ACTIVE", "hca-physical-state": "LinkUp", "hca-rate": rate_gbps}
+    asked = {"hca-state": "ACTIVE", "hca-physical-state": "LinkUp"}
     if not facts["hcas"]:
         return [not_measured(name, _NO_DEVICE, expected=expected, node=node) for name, expected in asked.items()]
     checks = []

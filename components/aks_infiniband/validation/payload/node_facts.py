@@ -26,6 +26,7 @@ class Hca(TypedDict):
 
     device: str
     pci_address: str | None
+    firmware: str | None
     state: str | None
     physical_state: str | None
     rate_gbps: float | None
@@ -100,6 +101,7 @@ def read_rdma_devices(sys_root: Path) -> tuple[list[Hca], list[str]]:
             {
                 "device": device,
                 "pci_address": _pci_address(folder),
+                "firmware": _text(folder / "fw_ver"),
                 "state": _after_colon(_text(port / "state")),
                 "physical_state": _after_colon(_text(port / "phys_state")),
                 "rate_gbps": _rate(_text(port / "rate")),

@@ -25,6 +25,7 @@ from .judge import judge_pool
 from .measuring import Outcome, Setting, Worker
 from .perftest import free_ports
 from .pod import EXIT_DONE, EXIT_RETRY, EXIT_VERDICT, Me, finish, parse, who_am_i
+from .port_rate import with_found_rate
 from .process import Limits
 from .rendezvous import PLAN_ANNOTATION, Board, Entry, Lead, follow
 from .report import (
@@ -171,6 +172,7 @@ class Validation:
             report = self.leave_report(found, judge_pool(found, self.expected), None)
             print(message_of(report), flush=True)
             found = self.gather(arguments.linger_seconds)
+        self.expected = with_found_rate(self.expected, (hca for facts in found.values() for hca in facts["hcas"]))
         lead = self.leading(worker, entry, node_count)
         checks = judge_pool(found, self.expected)
         if measuring.obstacle(checks, node_count) is None and lead.assemble():

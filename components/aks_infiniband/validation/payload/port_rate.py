@@ -1,0 +1,96 @@
+"""Judges the rate of a node's ports: by the machine size's table, and by what the adapter itself could reach.
+
+The table may be wrong: Azure's pages and other sources have contradicted each other. So a port that runs at its adapter's
+own limit never fails. Where it differs from the table, it is warned of, and the warning names the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
+
+from .checks import Check, fails, make_check, not_measured, passes
+from .expectations import Expectations, Threshold
+from .node_facts import Hca
+
+_LIMIT_GBPS: Mapping[str, float] = {"16": 100.0, "20": 200.0, "28": 400.0, "40": 800.0}
+"""The most that a port of four lanes reaches, in Gb/s, by the first number of the HCA's firmware version: ConnectX-5 (EDR),
+ConnectX-6 (HDR), ConnectX-7 (NDR) and ConnectX-8 (XDR). Source: NVIDIA, names of the adapters' firmware images
+(fw-ConnectX7-rel-28_…, read 2026-11-23). 28 is recorded on Azure; that ConnectX-8 has 40 there is assumed."""
+
+_SLOW = "the link trained with fewer lanes or at a lower speed than it could; recreate the node"
+
+RateVerdict = Literal["pass", "warn", "fail"]
+
+
+def limit_of_port(hca: Hca) -> float | None:
+    """The most that the port reaches, in Gb/s; None where its firmware's version is not known."""
+    return _LIMIT_GBPS.get((hca["firmware"] or "").partition(".")[0])
+
+
+def rate_verdict(hca: Hca, table_gbps: float) -> RateVerdict:
+    """What a port's rate is worth: ``warn`` where it is the table that must be wrong."""
+    rate = hca["rate_gbps"]
+    if rate == table_gbps:
+        return "pass"
+    if rate is not None and (rate > table_gbps or rate == limit_of_port(hca)):
+        return "warn"
+    return "fail"
+
+
+def judge_rates(node: str, hcas: Sequence[Hca], expected: Expectations) -> list[Check]:
+    """One check where all ports are as the table says or there is none to ask, else one for each that is not."""
+    table = expected["hcas"]["rate_gbps"]
+    if not hcas:
+        return [not_measured("hca-rate", "no InfiniBand device to ask", expected=table, node=node)]
+    checks = []
+    for hca in hcas:
+        verdict = rate_verdict(hca, table)
+        if verdict == "fail":
+            checks.append(fails("hca-rate", table, hca["rate_gbps"], _SLOW, node=node, device=hca["device"]))
+        elif verdict == "warn":
+            cause = _table_is_wrong(hca, expected)
+            place = {"node": node, "device": hca["device"]}
+            checks.append(
+                make_check("hca-rate", "warn", expected=table, measured=hca["rate_gbps"], cause=cause, **place)
+            )
+    return checks or [passes("hca-rate", table, node=node)]
+
+
+def _table_is_wrong(hca: Hca, expected: Expectations) -> str:
+    at_limit = limit_of_port(hca) == hca["rate_gbps"]
+    limit = f", the most that its adapter reaches (firmware {hca['firmware']})" if at_limit else ""
+    return (
+        f"the port runs at {hca['rate_gbps']:g} Gb/s{limit}; the table of machine sizes says "
+        f"{expected['hcas']['rate_gbps']:g} for {expected['vm_size']}. The table is wrong, not the machine: describe the "
+        "size with infiniband.rateGbps in aks-infiniband:sizes, and report it"
+    )
+
+
+def with_found_rate(expected: Expectations, ports: Iterable[Hca]) -> Expectations:
+    """The expectations, with the limits that were computed from the table's rate scaled to the ports' own.
+
+    ports: of all nodes of the pool. Nothing is scaled unless they all run at one rate and it is the table that is wrong.
+    """
+    table = expected["hcas"]["rate_gbps"]
+    rates = {hca["rate_gbps"] if rate_verdict(hca, table) == "warn" else None for hca in ports}
+    rate = rates.pop() if len(rates) == 1 else None
+    if rate is None:
+        return expected
+    factor = rate / table
+    thresholds = {figure: _scaled(bound, factor) for figure, bound in expected["thresholds"].items()}
+    found: Expectations = {**expected, "thresholds": thresholds}
+    if plan := expected["collective"]:
+        bounds = {transport: bound and _scaled(bound, factor) for transport, bound in plan["thresholds"].items()}
+        line = plan["line_gb_per_s"] * factor
+        found["collective"] = {**plan, "line_gb_per_s": line, "thresholds": bounds}
+    return found
+
+
+def _scaled(bound: Threshold, factor: float) -> Threshold:
+    """A computed limit for ports of another rate; what somebody measured or asked for stays as it is."""
+    if bound.get("basis") != "computed":
+        return bound
+    warn, fail = bound.get("warn"), bound.get("fail")
+    source = f"{bound.get('source')}, scaled by {factor:g} to the ports' own rate"
+    return {**bound, "warn": warn and warn * factor, "fail": fail and fail * factor, "source": source}
