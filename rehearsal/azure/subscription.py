@@ -158,6 +158,9 @@ class Subscription(_Data):
     client: Client
     regions: dict[str, tuple[str, ...]]
     regional_vcpus: _Count
+    placement_group_limit: _Count = 100
+    """The most machines of a scale set that is one placement group. A support request raises it, to 300 at most
+    (MicrosoftDocs/azure-compute-docs, setup-infiniband.md, read 2026-11-23)."""
     series: dict[str, Series]
     sizes: dict[str, Size]
     capacity: dict[str, _Count]

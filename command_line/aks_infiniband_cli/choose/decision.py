@@ -9,7 +9,7 @@ from typing import Final, Literal
 from aks_infiniband.facts.azure_names import has_rdma
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.catalog.machine import GpuDriver, MachineSize, Mode
-from aks_infiniband.facts.pool import LARGEST_POOL
+from aks_infiniband.facts.pool import PLACEMENT_GROUP_LIMIT
 
 from aks_infiniband_cli.choose.answers import Answers, Workload
 from aks_infiniband_cli.choose.figures import ETHERNET, MODES, SPLIT_INFERENCE, Reason, ipoib, ports, rdma
@@ -140,8 +140,11 @@ def _count(answers: Answers, size: MachineSize) -> int:
     if needed is not None and answers.nodes is not None and answers.nodes != needed:
         raise CommandError(f"--gpus {answers.gpus} are {needed} machines of {gpus}, not --nodes {answers.nodes}")
     count = answers.nodes or needed or 2
-    if count > LARGEST_POOL:
-        raise CommandError(f"{count} machines: one fabric takes {LARGEST_POOL} at most; plan several pools")
+    if count > PLACEMENT_GROUP_LIMIT:
+        raise CommandError(
+            f"{count} machines: one fabric takes {PLACEMENT_GROUP_LIMIT} at most; plan several pools. Where Azure has raised "
+            "the subscription's limit, set cluster.placementGroupLimit and the pool's count in the stack file"
+        )
     return count
 
 

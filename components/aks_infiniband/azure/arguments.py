@@ -106,7 +106,8 @@ class Machines:
     """A node pool snapshot whose node image the nodes get; None means the newest. A change reimages the nodes, one
     after the other."""
     capacity_reservation_group_id: str | None = None
-    """A capacity reservation group with room for the pool. The cluster's identity needs the role Contributor on it
+    """A capacity reservation group with room for the pool, which must be without InfiniBand: Azure reserves no capacity
+    for placement groups, nor for ND, HB and HC sizes. The cluster's identity needs the role Contributor on it
     (AKS, "Use capacity reservation groups"): give the cluster an existing identity that has it."""
     zones: Sequence[str] = ()
     """Availability zones; none means wherever there is capacity."""

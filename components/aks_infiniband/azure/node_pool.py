@@ -10,7 +10,7 @@ from pulumi_azure_native import containerservice
 from aks_infiniband.azure.agent_pool import NodePoolArgs, make_agent_pool, owner_labels, ready
 from aks_infiniband.azure.arguments import OrdinaryPool
 from aks_infiniband.facts.catalog.machine import GpuDriver, MachineSize
-from aks_infiniband.facts.pool import LARGEST_POOL, Pool, agent_pool_label
+from aks_infiniband.facts.pool import LARGEST_PLACEMENT_GROUP, PLACEMENT_GROUP_LIMIT, Pool, agent_pool_label
 
 SPOT: Final = "kubernetes.azure.com/scalesetpriority"
 """Label and taint of a spot pool's nodes. AKS adds both itself; given, they are no difference at the next refresh
@@ -21,17 +21,29 @@ _ANY_PRICE: Final = -1.0
 
 @dataclass(frozen=True, kw_only=True)
 class InfinibandNodePoolArgs(NodePoolArgs):
-    """What an InfinibandNodePool takes: at most 100 nodes in one zone, the limits of an InfiniBand fabric."""
+    """What an InfinibandNodePool takes: nodes of one zone and one placement group, the limits of a fabric."""
 
     pool: Pool
     """The pool. Its machines carry AKS's label of an agent pool, whatever else selects nodes."""
+    placement_group_limit: int = PLACEMENT_GROUP_LIMIT
+    """The most machines that the subscription may have in one placement group: 100, and up to 300 where Azure has
+    raised it by a support request."""
 
     def __post_init__(self) -> None:
         """Raises ValueError where the pool could not be one fabric, or its drivers could not run."""
         name, machines = self.pool.name, self.machines
         bounds = machines.autoscale
-        if not 1 <= self.pool.node_count <= LARGEST_POOL or (bounds and bounds.max_count > LARGEST_POOL):
-            raise ValueError(f"pool {name}: 1 to {LARGEST_POOL} nodes; one placement group takes no more")
+        limit = self.placement_group_limit
+        if not PLACEMENT_GROUP_LIMIT <= limit <= LARGEST_PLACEMENT_GROUP:
+            allowed = f"{PLACEMENT_GROUP_LIMIT} to {LARGEST_PLACEMENT_GROUP}"
+            raise ValueError(f"pool {name}: placement_group_limit is {limit}; Azure grants {allowed}")
+        if not 1 <= self.pool.node_count <= limit or (bounds and bounds.max_count > limit):
+            raise ValueError(f"pool {name}: 1 to {limit} nodes; one placement group takes no more")
+        if machines.capacity_reservation_group_id is not None:
+            raise ValueError(
+                f"pool {name}: capacity_reservation_group_id is given; Azure reserves no capacity for pools with "
+                "InfiniBand, which are one placement group"
+            )
         if len(machines.zones) > 1:
             raise ValueError(f"pool {name}: at most one zone; a fabric does not span zones")
         size, owner = self.pool.size, self.pool.gpu_driver

@@ -1,5 +1,6 @@
 """The plain facts of one node pool: its machines, and everything on them, are built from these."""
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -14,8 +15,15 @@ MOST_POOLS: Final = 100
 MOST_NODES_OF_ALL: Final = 5000
 """Nodes of one cluster: Kubernetes' own limit ("Considerations for large clusters"), and that of AKS's tiers Standard
 and Premium (MicrosoftDocs/azure-aks-docs fb060ab of 2026-08-21, free-standard-pricing-tiers.md)."""
-LARGEST_POOL: Final = 100
-"""Machines that one placement group, and so one InfiniBand fabric, takes (Azure, "Scale sets and placement groups")."""
+PLACEMENT_GROUP_LIMIT: Final = 100
+"""Machines that one placement group, and so one InfiniBand fabric, takes unless a support request raised it
+(MicrosoftDocs/azure-compute-docs, setup-infiniband.md, read 2026-11-23)."""
+LARGEST_PLACEMENT_GROUP: Final = 300
+"""The most to which it is raised (the same, overviews of HBv3, HBv4 and HX; a pool of 140 ND H200 machines on AKS:
+edwardsp/azcluster 29c1960, 2026-06-22)."""
+NOT_RESERVED: Final = re.compile(r"Standard_(ND|HB|HC|HX)")
+"""Sizes for which Azure has no capacity reservations; nor has it any for scale sets of one placement group
+(MicrosoftDocs/azure-compute-docs, capacity-reservation-overview.md, 2026-02-17). HX follows from the second alone."""
 RDMA_SHARED_RESOURCE: Final = "rdma/shared_ib"
 """The extended resource of the shared device plugin; rdma is its default prefix."""
 SRIOV_RESOURCE: Final = "rdma/ib"

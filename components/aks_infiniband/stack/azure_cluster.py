@@ -23,7 +23,7 @@ from aks_infiniband.azure.node_pool import (
     OrdinaryNodePoolArgs,
     make_pools,
 )
-from aks_infiniband.facts.pool import Pool
+from aks_infiniband.facts.pool import PLACEMENT_GROUP_LIMIT, Pool
 from aks_infiniband.observability.documents import azure_rule_groups
 from aks_infiniband.resources.options import child_options
 
@@ -42,6 +42,8 @@ class AzureClusterArgs:
     """Whether pools are created, changed and deleted side by side or one at a time."""
     feature: FeatureRegistrationArgs | None
     """How the InfiniBand feature is registered; None where the sizes must not have it."""
+    placement_group_limit: int = PLACEMENT_GROUP_LIMIT
+    """The most machines that the subscription may have in one placement group."""
     alerts_in: str | None = None
     """The Azure Monitor workspace in which alerts for the cluster are made, by its resource ID; None: nowhere."""
 
@@ -68,7 +70,9 @@ class AzureCluster(pulumi.ComponentResource):
         }
         made = make_pools(
             {
-                pool.name: _maker(f"{name}-{pool.name}", pool, {"machines": machines, **place}, gate)
+                pool.name: _maker(
+                    f"{name}-{pool.name}", pool, {"machines": machines, **place}, gate, args.placement_group_limit
+                )
                 for pool, machines in args.pools
             },
             operations=args.pool_operations,
@@ -103,11 +107,15 @@ class AzureCluster(pulumi.ComponentResource):
 
 
 def _maker(
-    name: str, pool: Pool | OrdinaryPool, common: Mapping[str, Any], gate: pulumi.Input[pulumi.Resource]
+    name: str,
+    pool: Pool | OrdinaryPool,
+    common: Mapping[str, Any],
+    gate: pulumi.Input[pulumi.Resource],
+    limit: int,
 ) -> _MakePool:
     if isinstance(pool, OrdinaryPool):
         ordinary = OrdinaryNodePoolArgs(pool=pool, **common)
         return lambda opts: OrdinaryNodePool(name, args=ordinary, opts=opts)
-    args = InfinibandNodePoolArgs(pool=pool, **common)
+    args = InfinibandNodePoolArgs(pool=pool, placement_group_limit=limit, **common)
     gated = pulumi.ResourceOptions(depends_on=[gate])
     return lambda opts: InfinibandNodePool(name, args=args, opts=pulumi.ResourceOptions.merge(opts, gated))

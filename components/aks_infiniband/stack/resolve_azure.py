@@ -45,6 +45,7 @@ def azure_cluster_args(reading: Reading, pools: Sequence[Pool], name: str | None
         ],
         pool_operations=cluster.pool_operations,
         feature=feature if any(pool.size.placement_feature for pool in pools) else None,
+        placement_group_limit=cluster.placement_group_limit,
         alerts_in=settings.observability.workspace_id if settings.observability else None,
     )
 

@@ -48,7 +48,7 @@ def _refuse(cloud: Cloud, request: Request) -> None:
     placed = (
         bool(request.current.details.get("fabric")) if request.current else pool_machines.shares_fabric(cloud, pool)
     )
-    pool_capacity.require_placement(pool, cloud.size(str(pool["vmSize"])), placed=placed)
+    pool_capacity.require_placement(cloud, pool, cloud.size(str(pool["vmSize"])), placed=placed)
     pool_capacity.require_quota(cloud, [(pool, int(pool["count"]) - int((before or {}).get("count", 0)))], region)
     if before and before["mode"] == "System" and pool["mode"] != "System":
         _require_other_system_pool(cloud, cluster, request.id)

@@ -1,5 +1,6 @@
 """What Azure has for an agent pool: quota, machines that can be placed now, machines that are reserved."""
 
+import re
 from collections.abc import Iterable, Mapping
 from http import HTTPStatus
 from typing import Any, Final
@@ -15,8 +16,8 @@ from rehearsal.azure.store import Record
 from rehearsal.azure.subscription import CapacityReservationGroup, Size, by_id
 
 _ASSIGNMENT: Final = "azure-native:authorization:RoleAssignment"
-_PLACEMENT_GROUP_MACHINES: Final = 100
-"""The most machines of a scale set that is one placement group (Azure, "Scale sets and placement groups")."""
+_UNRESERVED: Final = re.compile(r"Standard_(ND|HB|HC|HX)")
+"""Sizes that cannot be reserved (MicrosoftDocs/azure-compute-docs, capacity-reservation-overview.md, 2026-02-17)."""
 
 
 def require_quota(cloud: Cloud, pools: Iterable[tuple[Mapping[str, Any], int]], region: str) -> None:
@@ -64,13 +65,14 @@ def usage(cloud: Cloud, region: str) -> dict[str, int]:
     return used
 
 
-def require_placement(pool: Mapping[str, Any], size: object, *, placed: bool) -> None:
+def require_placement(cloud: Cloud, pool: Mapping[str, Any], size: object, *, placed: bool) -> None:
     """Refuse a pool on one fabric with more machines than one placement group can have."""
-    if placed and isinstance(size, MachineSize) and int(pool["count"]) > _PLACEMENT_GROUP_MACHINES:
+    limit = cloud.subscription.placement_group_limit
+    if placed and isinstance(size, MachineSize) and int(pool["count"]) > limit:
         raise bad_request(
             "InvalidParameter",
             f"The value {pool['count']} of parameter 'sku.capacity' is out of range. A scale set with "
-            f"singlePlacementGroup has at most {_PLACEMENT_GROUP_MACHINES} instances.",
+            f"singlePlacementGroup has at most {limit} instances.",
         )
 
 
@@ -154,6 +156,8 @@ def _require_permission(cloud: Cloud, group_id: str, cluster: Mapping[str, Any])
 
 def _mismatch(group: CapacityReservationGroup, pool: Mapping[str, Any], region: str) -> str | None:
     zones = pool.get("availabilityZones") or []
+    if _UNRESERVED.match(str(pool["vmSize"])):
+        return f"capacity reservation is not available for size '{pool['vmSize']}'"
     if group.region != region:
         return f"it is in location '{group.region}', not '{region}'"
     if str(pool["vmSize"]) not in group.machines:

@@ -50,8 +50,8 @@ _FIRMWARE: Final = {
     "ConnectX-7": "28.41.1000",
     "ConnectX-8": "40.44.1036",
 }
-"""A version for each adapter. The first number is the adapter's (NVIDIA's names of firmware images, read 2026-11-23); that
-of ConnectX-8 was not seen on Azure."""
+"""A version for each adapter. The first number is the adapter's (NVIDIA, names of firmware images, read 2026-11-23);
+that ConnectX-8 has 40 is assumed."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -18,9 +18,8 @@ from tests.unit.azure.asking import (
 from tests.unit.azure.pools import CLUSTER, POOL, machines
 
 SUBSCRIPTION_ID: Final = f"/subscriptions/{SUBSCRIPTION.subscription_id}"
-RESERVED: Final = (
-    f"{SUBSCRIPTION_ID}/resourceGroups/reserved/providers/Microsoft.Compute/capacityReservationGroups/h100"
-)
+RESERVED: Final = f"{SUBSCRIPTION_ID}/resourceGroups/reserved/providers/Microsoft.Compute/capacityReservationGroups/d8"
+SIZE: Final = "Standard_D8s_v5"
 IDENTITY: Final = (
     f"{SUBSCRIPTION_ID}/resourceGroups/network/providers/Microsoft.ManagedIdentity/userAssignedIdentities/aks"
 )
@@ -71,6 +70,14 @@ def test_a_placement_group_ends_at_a_hundred_machines(make_azure: MakeAzure) -> 
         azure.create(POOL, "big", **wanted)
 
 
+def test_a_subscription_whose_limit_was_raised_has_larger_placement_groups(make_azure: MakeAzure) -> None:
+    features = {"Microsoft.ContainerService/AKSInfinibandSupport": "Registered"}
+    azure = make_azure(features=features, placement_group_limit=300, regional_vcpus=100_000)
+    cluster = azure.create(CLUSTER, "aks", **cluster_inputs(azure.create("resources:ResourceGroup", "rg")))
+    with pytest.raises(RefusedError, match="singlePlacementGroup has at most 300 instances"):
+        azure.create(POOL, "big", **pool_inputs(cluster, vmSize="Standard_HB120-16rs_v3", count=301))
+
+
 def test_capacity_that_is_short_leaves_a_failed_pool_that_the_next_put_repairs(make_azure: MakeAzure) -> None:
     azure = make_azure(capacity={"Standard_ND96isr_H100_v5": 1})
     cluster = azure.create(CLUSTER, "aks", **cluster_inputs(azure.create("resources:ResourceGroup", "rg")))
@@ -97,7 +104,7 @@ def test_a_constrained_size_counts_the_cores_of_the_full_one(make_azure: MakeAzu
 
 
 def test_a_reservation_that_is_not_there_is_refused(azure: Azure, cluster: Properties) -> None:
-    with pytest.raises(RefusedError, match=r"capacity reservation group .*h100x' .* was not found"):
+    with pytest.raises(RefusedError, match=r"capacity reservation group .*d8x' .* was not found"):
         azure.create(POOL, "pool", **pool_inputs(cluster, capacityReservationGroupID=f"{RESERVED}x"))
 
 
@@ -107,15 +114,20 @@ def test_a_reservation_that_is_not_there_is_refused(azure: Azure, cluster: Prope
         ({}, "it is zonal .* and the agent pool has no zone"),
         ({"availabilityZones": ["2"]}, "it reserves nothing in zones 2"),
         (
-            {"availabilityZones": ["1"], "vmSize": "Standard_HB120rs_v3"},
-            "it reserves no machine of size 'Standard_HB120rs_v3', only Standard_ND96isr_H100_v5",
+            {"availabilityZones": ["1"], "vmSize": "Standard_D16s_v5"},
+            "it reserves no machine of size 'Standard_D16s_v5', only Standard_D8s_v5",
+        ),
+        *(
+            ({"availabilityZones": ["1"], "vmSize": size}, f"capacity reservation is not available for size '{size}'")
+            for size in ("Standard_ND96isr_H100_v5", "Standard_HB120rs_v3", "Standard_HC44rs", "Standard_HX176rs")
         ),
     ],
 )
 def test_a_reservation_of_something_else_is_refused(azure: Azure, changes: dict[str, Any], words: str) -> None:
     cluster = cluster_that_may(azure)
+    wanted = {"vmSize": SIZE, "capacityReservationGroupID": RESERVED, **changes}
     with pytest.raises(RefusedError, match=f"OperationNotAllowed.*{words}"):
-        azure.create(POOL, "pool", **pool_inputs(cluster, capacityReservationGroupID=RESERVED, **changes))
+        azure.create(POOL, "pool", **pool_inputs(cluster, **wanted))
 
 
 def test_a_reservation_is_for_clusters_whose_identity_may_use_it(azure: Azure) -> None:
@@ -123,7 +135,8 @@ def test_a_reservation_is_for_clusters_whose_identity_may_use_it(azure: Azure) -
     own = azure.create("managedidentity:UserAssignedIdentity", "own", resourceGroupName=group["name"])
     identity = {"type": "UserAssigned", "userAssignedIdentities": [own["id"]]}
     cluster = azure.create(CLUSTER, "aks", **cluster_inputs(group, identity=identity))
-    wanted = pool_inputs(cluster, capacityReservationGroupID=RESERVED, availabilityZones=["1"])
+    of_group = {"capacityReservationGroupID": RESERVED, "availabilityZones": ["1"]}
+    wanted = pool_inputs(cluster, vmSize=SIZE, **of_group)
     with pytest.raises(RefusedError, match=rf"AuthorizationFailed.*'{own['principalId']}'.*deploy/action"):
         azure.create(POOL, "nd", **wanted)
     azure.create(
@@ -138,12 +151,12 @@ def test_a_reservation_is_for_clusters_whose_identity_may_use_it(azure: Azure) -
 
 
 def test_a_group_has_its_reserved_machines_when_others_are_short_and_no_more_than_those(make_azure: MakeAzure) -> None:
-    group = CapacityReservationGroup(region="southcentralus", zones=("1",), machines={"Standard_ND96isr_H100_v5": 2})
-    azure = make_azure(capacity={"Standard_ND96isr_H100_v5": 0}, capacity_reservation_groups={RESERVED: group})
+    group = CapacityReservationGroup(region="southcentralus", zones=("1",), machines={SIZE: 2})
+    azure = make_azure(capacity={SIZE: 0}, capacity_reservation_groups={RESERVED: group})
     cluster = cluster_that_may(azure)
     with pytest.raises(RefusedError, match="AllocationFailed"):
-        azure.create(POOL, "other", **pool_inputs(cluster, count=1))
-    reserved = pool_inputs(cluster, capacityReservationGroupID=RESERVED.upper(), availabilityZones=["1"])
+        azure.create(POOL, "other", **pool_inputs(cluster, vmSize=SIZE, count=1))
+    reserved = pool_inputs(cluster, vmSize=SIZE, capacityReservationGroupID=RESERVED.upper(), availabilityZones=["1"])
     azure.create(POOL, "reserved", **reserved)
     with pytest.raises(RefusedError, match="AllocationFailed"):
         azure.create(POOL, "more", **{**reserved, "count": 1})

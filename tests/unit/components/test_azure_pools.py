@@ -95,7 +95,6 @@ def test_every_other_key_of_a_pool_reaches_azure(deploy: Deploy) -> None:
                 os_disk_size_gb=256,
                 os_disk_type="Ephemeral",
                 node_image_snapshot_id=SNAPSHOT,
-                capacity_reservation_group_id=RESERVATION,
                 zones=("2",),
                 pod_subnet_id="pods",
                 kubernetes_version="1.35",
@@ -104,11 +103,20 @@ def test_every_other_key_of_a_pool_reaches_azure(deploy: Deploy) -> None:
     )
     assert (inputs["osSKU"], inputs["osDiskSizeGB"], inputs["osDiskType"]) == ("Ubuntu2404", 256, "Ephemeral")
     assert inputs["creationData"] == {"sourceResourceId": SNAPSHOT}
-    assert inputs["capacityReservationGroupID"] == RESERVATION
     assert inputs["availabilityZones"] == ["2"]
     assert (inputs["vnetSubnetID"], inputs["podSubnetID"]) == ("subnet", "pods")
     assert inputs["orchestratorVersion"] == "1.35"
     assert inputs["upgradeSettings"] == {"maxSurge": "0", "maxUnavailable": "1"}
+
+
+def test_a_pool_without_infiniband_takes_a_reservation(deploy: Deploy) -> None:
+    inputs = inputs_of(deploy, lambda: ordinary_pool(capacity_reservation_group_id=RESERVATION).ready)
+    assert inputs["capacityReservationGroupID"] == RESERVATION
+
+
+def test_a_pool_is_as_large_as_the_placement_group_that_the_subscription_was_granted(deploy: Deploy) -> None:
+    inputs = inputs_of(deploy, lambda: node_pool(node_count=140, placement_group_limit=300).ready)
+    assert inputs["count"] == 140
 
 
 @pytest.mark.field_report("D2b", "A7")
@@ -143,6 +151,9 @@ def test_an_autoscaled_pool_that_cannot_be_looked_up_stops_the_deployment(deploy
     [
         ({"node_count": 101}, "1 to 100 nodes; one placement group"),
         ({"autoscale": Autoscale(begin=2, min_count=1, max_count=200)}, "1 to 100 nodes"),
+        ({"node_count": 301, "placement_group_limit": 300}, "1 to 300 nodes; one placement group"),
+        ({"placement_group_limit": 301}, "placement_group_limit is 301; Azure grants 100 to 300"),
+        ({"capacity_reservation_group_id": RESERVATION}, "Azure reserves no capacity for pools with InfiniBand"),
         ({"zones": ("1", "2")}, "at most one zone; a fabric does not span zones"),
         ({"os_sku": "AzureLinux"}, "os_sku is AzureLinux; the NIC drivers need Ubuntu"),
         ({"size": "Standard_HX176rs", "gpu_driver": "operator"}, "gpu_driver is operator"),

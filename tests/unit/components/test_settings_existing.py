@@ -62,8 +62,19 @@ def test_a_key_of_azures_pools_is_refused_in_an_existing_cluster(key: str, value
 
 
 def test_the_same_keys_are_taken_in_azure() -> None:
-    azure = {"nodeImageSnapshotId": SNAPSHOT, "capacityReservationGroupId": RESERVATION, "osDiskType": "Ephemeral"}
-    assert load(changed(pools=[pool(**azure, osDiskSizeGb=256, labels={"a": "b"})]))
+    azure = {"nodeImageSnapshotId": SNAPSHOT, "osDiskType": "Ephemeral"}
+    reserved = {"name": "cpu", "vmSize": "Standard_D8s_v5", "infiniband": False, "count": 1}
+    reserved["capacityReservationGroupId"] = RESERVATION
+    assert load(changed(pools=[pool(**azure, osDiskSizeGb=256, labels={"a": "b"}), reserved]))
+
+
+@pytest.mark.parametrize("size", ["Standard_ND96isr_H100_v5", "Standard_HB176rs_v4", "Standard_HC44rs"])
+@pytest.mark.parametrize("infiniband", [True, False])
+def test_a_reservation_is_refused_where_azure_makes_none(size: str, infiniband: bool) -> None:
+    given = {"name": "b", "vmSize": size, "count": 2, "infiniband": infiniband}
+    found = mistakes(changed(pools=[pool(), {**given, "capacityReservationGroupId": RESERVATION}]))
+    assert f"Azure reserves no capacity for {size}" in found["pools[1].capacityReservationGroupId"]
+    assert "Ask for quota" in found["pools[1].capacityReservationGroupId"]
 
 
 def test_pools_of_an_existing_cluster_need_labels_that_tell_their_nodes() -> None:

@@ -71,6 +71,13 @@ def test_a_pool_larger_than_a_fabric_is_refused() -> None:
     assert loaded(pools=[pool(count=100)])
 
 
+def test_a_subscription_that_was_granted_more_has_larger_fabrics() -> None:
+    granted = {"kubernetesVersion": "1.36", "placementGroupLimit": 300, "network": {"podCidr": "10.244.0.0/15"}}
+    assert loaded(cluster=granted, pools=[pool(count=300)])
+    assert "must be 300 or fewer" in wrong(pool(count=301), cluster=granted)["pools[0].count"]
+    assert "cluster.placementGroupLimit" in wrong(pool(), cluster={**granted, "placementGroupLimit": 301})
+
+
 def test_an_ordinary_pool_may_be_larger_than_a_fabric() -> None:
     assert loaded(pools=[pool(), {"name": "cpu", "vmSize": "Standard_D4s_v5", "count": 150, "infiniband": False}])
 

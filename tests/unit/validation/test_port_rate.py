@@ -1,4 +1,4 @@
-"""A port's rate is judged by what the port could reach and by the table of sizes: a wrong table fails no healthy machine."""
+"""A port's rate is judged by what it could reach and by the table of sizes. A wrong table fails no healthy machine."""
 
 from typing import Any
 
@@ -84,7 +84,8 @@ def test_the_line_of_an_all_reduce_follows_the_ports_too(pool: Pool) -> None:
 
     before, after = expected["collective"], with_found_rate(expected, ports)["collective"]
 
-    assert before and after
+    assert before
+    assert after
     assert after["line_gb_per_s"] == 2 * before["line_gb_per_s"]
     assert after["thresholds"]["infiniband"] == before["thresholds"]["infiniband"]  # published, so it stays
 

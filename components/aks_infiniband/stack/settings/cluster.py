@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field
 from aks_infiniband.access.kubeconfig import Login
 from aks_infiniband.azure.arguments import OutboundType
 from aks_infiniband.facts.kubernetes import SupportPlan
-from aks_infiniband.facts.pool import MOST_NODES
+from aks_infiniband.facts.pool import LARGEST_PLACEMENT_GROUP, MOST_NODES, PLACEMENT_GROUP_LIMIT
 from aks_infiniband.stack.settings import rules
 from aks_infiniband.stack.settings.base import Labels, Network, PublicRange, Section, Text, Zone
 
@@ -122,6 +122,11 @@ class ClusterSettings(Section):
     """Tags of every Azure resource that takes any: group, network, identity, cluster, pools and their machines, alerts.
     AKS gives them to what it makes for the cluster, too. 50 at most; names that differ only in case are one tag. The
     system pool gets them when the cluster is made, and `pulumi up` warns of a later change."""
+    placement_group_limit: int = Field(
+        default=PLACEMENT_GROUP_LIMIT, ge=PLACEMENT_GROUP_LIMIT, le=LARGEST_PLACEMENT_GROUP, strict=True
+    )
+    """The most machines that the subscription may have in one placement group, and so on one InfiniBand fabric. Azure
+    raises it from 100 by a support request; raise it here too once that was granted."""
     pool_operations: Literal["parallel", "serial"] = "parallel"
     """Whether pools are created, changed and deleted side by side or one at a time."""
 

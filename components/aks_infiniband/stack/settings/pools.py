@@ -81,8 +81,9 @@ class PoolSettings(Section):
     node_image_snapshot_id: Annotated[str, rules.snapshot_id] | None = None
     """A node pool snapshot whose node image the pool gets. Default: the newest image of the OS SKU."""
     capacity_reservation_group_id: Annotated[str, rules.capacity_reservation_group_id] | None = None
-    """A capacity reservation group that has room for the pool. The cluster's identity needs the role Contributor on it:
-    an existing one (cluster.identityId), or the one that an earlier update has made. A change replaces the pool."""
+    """A capacity reservation group that has room for the pool, for pools with infiniband: false only: Azure reserves
+    neither placement groups nor ND, HB and HC sizes. The cluster's identity needs the role Contributor on the group: an
+    existing one (cluster.identityId), or the one that an earlier update has made. A change replaces the pool."""
     priority: Priority = "Regular"
     """Spot only for pools without InfiniBand: an eviction takes one machine out of a job that spans all of them."""
     zones: tuple[Zone, ...] = ()

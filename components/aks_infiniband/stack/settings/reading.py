@@ -14,6 +14,7 @@ from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.catalog.described import described
 from aks_infiniband.facts.catalog.machine import GpuDirect, GpuDriver, MachineSize, Mode, NicDriver, OsSku
 from aks_infiniband.facts.kubernetes import UBUNTU_IS_2404_SINCE, minor_of
+from aks_infiniband.facts.pool import LARGEST_PLACEMENT_GROUP
 from aks_infiniband.stack.settings.base import Unreadable
 from aks_infiniband.stack.settings.cluster import ClusterSettings
 from aks_infiniband.stack.settings.mistakes import Mistake, Path, wrong
@@ -91,6 +92,11 @@ class PoolReading:
             return self.given.os_sku
         newer = self.stack.in_azure and self.stack.kubernetes >= UBUNTU_IS_2404_SINCE
         return self.size.default_os_sku(self.nic_driver, ubuntu_is_2404=newer) if self.infiniband else "Ubuntu"
+
+    @property
+    def placement_group_limit(self) -> int:
+        """The most machines on one fabric. The subscription of a cluster that exists may have any that Azure grants."""
+        return self.stack.cluster.placement_group_limit if self.stack.in_azure else LARGEST_PLACEMENT_GROUP
 
     @property
     def ipoib_devices(self) -> tuple[str, ...]:

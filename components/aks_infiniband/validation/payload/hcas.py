@@ -36,8 +36,8 @@ def _hca_count(node: str, facts: Facts, expected: Expectations) -> Check:
     if len(present) > count:
         cause = (
             f"InfiniBand devices seen: {', '.join(present)}. The table of machine sizes says {count} for "
-            f"{expected['vm_size']}. The table is wrong, not the machine: describe the size with infiniband.hcaCount in "
-            "aks-infiniband:sizes, and report it"
+            f"{expected['vm_size']}. The table is wrong, not the machine: describe the size with infiniband.hcaCount "
+            "in aks-infiniband:sizes, and report it"
         )
         return make_check("hca-count", "warn", expected=count, measured=len(present), cause=cause, node=node)
     cause = (

@@ -1,7 +1,7 @@
 """Judges the rate of a node's ports: by the machine size's table, and by what the adapter itself could reach.
 
-The table may be wrong: Azure's pages and other sources have contradicted each other. So a port that runs at its adapter's
-own limit never fails. Where it differs from the table, it is warned of, and the warning names the table.
+The table may be wrong: Azure's pages and other sources have contradicted each other. So a port that runs at its
+adapter's own limit never fails. Where it differs from the table, a warning names the table.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from .expectations import Expectations, Threshold
 from .node_facts import Hca
 
 _LIMIT_GBPS: Mapping[str, float] = {"16": 100.0, "20": 200.0, "28": 400.0, "40": 800.0}
-"""The most that a port of four lanes reaches, in Gb/s, by the first number of the HCA's firmware version: ConnectX-5 (EDR),
-ConnectX-6 (HDR), ConnectX-7 (NDR) and ConnectX-8 (XDR). Source: NVIDIA, names of the adapters' firmware images
-(fw-ConnectX7-rel-28_…, read 2026-11-23). 28 is recorded on Azure; that ConnectX-8 has 40 there is assumed."""
+"""The most that a port of four lanes reaches, in Gb/s, by the first number of the HCA's firmware version: that of
+ConnectX-5 (EDR), ConnectX-6 (HDR), ConnectX-7 (NDR) and ConnectX-8 (XDR). Source: NVIDIA, names of the adapters'
+firmware images (fw-ConnectX7-rel-28_…, read 2026-11-23); that ConnectX-8 has 40 is assumed."""
 
 _SLOW = "the link trained with fewer lanes or at a lower speed than it could; recreate the node"
 
@@ -62,15 +62,15 @@ def _table_is_wrong(hca: Hca, expected: Expectations) -> str:
     limit = f", the most that its adapter reaches (firmware {hca['firmware']})" if at_limit else ""
     return (
         f"the port runs at {hca['rate_gbps']:g} Gb/s{limit}; the table of machine sizes says "
-        f"{expected['hcas']['rate_gbps']:g} for {expected['vm_size']}. The table is wrong, not the machine: describe the "
-        "size with infiniband.rateGbps in aks-infiniband:sizes, and report it"
+        f"{expected['hcas']['rate_gbps']:g} for {expected['vm_size']}. The table is wrong, not the machine: describe "
+        "the size with infiniband.rateGbps in aks-infiniband:sizes, and report it"
     )
 
 
 def with_found_rate(expected: Expectations, ports: Iterable[Hca]) -> Expectations:
     """The expectations, with the limits that were computed from the table's rate scaled to the ports' own.
 
-    ports: of all nodes of the pool. Nothing is scaled unless they all run at one rate and it is the table that is wrong.
+    ports: of all nodes of the pool. Nothing is scaled unless all run at one rate, and the table is what is wrong.
     """
     table = expected["hcas"]["rate_gbps"]
     rates = {hca["rate_gbps"] if rate_verdict(hca, table) == "warn" else None for hca in ports}

@@ -5,7 +5,7 @@ from itertools import combinations
 from typing import Final
 
 from aks_infiniband.facts.catalog.machine import GPU_OPERATOR_OFF, keeps_gpu_operator_off
-from aks_infiniband.facts.pool import LARGEST_POOL, MOST_NODES_OF_ALL, MOST_POOLS
+from aks_infiniband.facts.pool import MOST_NODES_OF_ALL, MOST_POOLS, NOT_RESERVED
 from aks_infiniband.stack.settings.mistakes import Mistake, wrong
 from aks_infiniband.stack.settings.reading import PoolReading, Reading, known, listed_once
 
@@ -15,9 +15,9 @@ _AZURE_ONLY: Final = (
 )
 _INFINIBAND_ONLY: Final = ("mode", "nic_driver", "gpu_driver", "gpu_direct", "ipoib_devices", "nccl_topology", "images")
 _SPOT_TAINT: Final = "kubernetes.azure.com/scalesetpriority=spot:NoSchedule"
-_GROUP = (
-    f"must be {LARGEST_POOL} or fewer with InfiniBand: one placement group, and so one fabric, takes no more; "
-    "what is beyond that is another pool, on another fabric"
+_UNRESERVED: Final = (
+    "must be left out: Azure reserves no capacity for {size}, nor for pools with InfiniBand, which are one placement "
+    "group. Ask for quota in a region that has the machines, make the pool early, and keep it"
 )
 _ACROSS: Final = (
     "must be 2 or more, because a pool is validated across its nodes; or set aks-infiniband:validation mode to off"
@@ -105,15 +105,31 @@ def _lonely_at_times(pool: PoolReading) -> Iterator[Mistake]:
         yield wrong(pool.path("autoscale", "minCount"), bounds.min_count, _ACROSS)
 
 
+def _group(limit: int) -> str:
+    return (
+        f"must be {limit} or fewer with InfiniBand: one placement group, and so one fabric, takes no more. Split the "
+        "machines into several pools, each on a fabric of its own; or have Azure raise the subscription's limit by a "
+        "support request, and set aks-infiniband:cluster placementGroupLimit to it"
+    )
+
+
 def _one_group(pool: PoolReading) -> Iterator[Mistake]:
-    if pool.infiniband and pool.given.count > LARGEST_POOL:
-        yield wrong(pool.path("count"), pool.given.count, _GROUP)
+    limit = pool.placement_group_limit
+    if pool.infiniband and pool.given.count > limit:
+        yield wrong(pool.path("count"), pool.given.count, _group(limit))
 
 
 def _one_group_at_most(pool: PoolReading) -> Iterator[Mistake]:
-    bounds = pool.given.autoscale
-    if bounds is not None and pool.infiniband and bounds.max_count > LARGEST_POOL:
-        yield wrong(pool.path("autoscale", "maxCount"), bounds.max_count, _GROUP)
+    bounds, limit = pool.given.autoscale, pool.placement_group_limit
+    if bounds is not None and pool.infiniband and bounds.max_count > limit:
+        yield wrong(pool.path("autoscale", "maxCount"), bounds.max_count, _group(limit))
+
+
+def _unreserved(pool: PoolReading) -> Iterator[Mistake]:
+    group = pool.given.capacity_reservation_group_id
+    if group is not None and (pool.infiniband or NOT_RESERVED.match(pool.given.vm_size)):
+        reason = _UNRESERVED.format(size=pool.given.vm_size)
+        yield wrong(pool.path("capacityReservationGroupId"), group, reason)
 
 
 def _zones(pool: PoolReading) -> Iterator[Mistake]:
@@ -196,6 +212,16 @@ def _apart(first: Mapping[str, str], second: Mapping[str, str]) -> bool:
 
 STACK = (_most, _some_infiniband, _unique_names, _selectors)
 POOL = (
-    *(_system, _taints, _reserved_taints, _bounds, _lonely, _lonely_at_times, _one_group, _one_group_at_most),
+    *(
+        _system,
+        _taints,
+        _reserved_taints,
+        _bounds,
+        _lonely,
+        _lonely_at_times,
+        _one_group,
+        _one_group_at_most,
+        _unreserved,
+    ),
     *(_zones, _spot, _ordinary, _listed, _node_selector, _azure_only, _kept_off),
 )
