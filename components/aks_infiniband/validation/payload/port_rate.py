@@ -49,22 +49,20 @@ def judge_rates(node: str, hcas: Sequence[Hca], expected: Expectations) -> list[
         if verdict == "fail":
             checks.append(fails("hca-rate", table, hca["rate_gbps"], _SLOW, node=node, device=hca["device"]))
         elif verdict == "warn":
-            cause = _table_is_wrong(hca, expected)
-            place = {"node": node, "device": hca["device"]}
-            checks.append(
-                make_check("hca-rate", "warn", expected=table, measured=hca["rate_gbps"], cause=cause, **place)
-            )
+            checks.append(_warning(node, hca, expected))
     return checks or [passes("hca-rate", table, node=node)]
 
 
-def _table_is_wrong(hca: Hca, expected: Expectations) -> str:
-    at_limit = limit_of_port(hca) == hca["rate_gbps"]
+def _warning(node: str, hca: Hca, expected: Expectations) -> Check:
+    table, rate = expected["hcas"]["rate_gbps"], hca["rate_gbps"]
+    at_limit = limit_of_port(hca) == rate
     limit = f", the most that its adapter reaches (firmware {hca['firmware']})" if at_limit else ""
-    return (
-        f"the port runs at {hca['rate_gbps']:g} Gb/s{limit}; the table of machine sizes says "
-        f"{expected['hcas']['rate_gbps']:g} for {expected['vm_size']}. The table is wrong, not the machine: describe "
-        "the size with infiniband.rateGbps in aks-infiniband:sizes, and report it"
+    cause = (
+        f"the port runs at {rate:g} Gb/s{limit}; the table of machine sizes says {table:g} for {expected['vm_size']}. "
+        "The table is wrong, not the machine: describe the size with infiniband.rateGbps in aks-infiniband:sizes, and "
+        "report it"
     )
+    return make_check("hca-rate", "warn", expected=table, measured=rate, cause=cause, node=node, device=hca["device"])
 
 
 def with_found_rate(expected: Expectations, ports: Iterable[Hca]) -> Expectations:
