@@ -43,15 +43,8 @@ _UNKNOWN_GPU: Final = "ffff"
 _ETHERNET_VF: Final = "1018"
 _ETHERNET_VF_OF_ORDINARY_MACHINES: Final = "101e"
 _ETHERNET_RATE_GBPS: Final = 100
-_ETHERNET_FIRMWARE: Final = "16.35.4030"
-_FIRMWARE: Final = {
-    "ConnectX-5": "16.35.4030",
-    "ConnectX-6": "20.41.1000",
-    "ConnectX-7": "28.41.1000",
-    "ConnectX-8": "40.44.1036",
-}
-"""A version for each adapter. The first number is the adapter's (NVIDIA, names of firmware images, read 2026-11-23);
-that ConnectX-8 has 40 is assumed."""
+_FIRMWARE: Final = {"ConnectX-5": 16, "ConnectX-6": 20, "ConnectX-7": 28, "ConnectX-8": 40}
+"""First number of an adapter's firmware version (NVIDIA, names of firmware images, read 2026-11-23); 40 is assumed."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -189,7 +182,7 @@ def _hcas(size: MachineSize, machine: str, fabric: str) -> tuple[RdmaDevice, ...
             link_layer="InfiniBand",
             rate_gbps=infiniband.rate_gbps,
             rate_suffix=f"4X {infiniband.generation}",
-            firmware=_FIRMWARE[infiniband.adapter],
+            firmware=f"{_FIRMWARE[infiniband.adapter]}.41.1000",
             index=index,
             guid=_guid(machine, index),
             pkeys=(_partition(fabric), 0x7FFF),
@@ -216,7 +209,7 @@ def _ethernet(machine: str, device: str, *, index: int) -> RdmaDevice:
         link_layer="Ethernet",
         rate_gbps=_ETHERNET_RATE_GBPS,
         rate_suffix="4X EDR",
-        firmware=_ETHERNET_FIRMWARE,
+        firmware="16.35.4030",
         index=index,
         guid=_guid(machine, index),
         pkeys=(),
