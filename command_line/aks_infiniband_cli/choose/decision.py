@@ -142,8 +142,8 @@ def _count(answers: Answers, size: MachineSize) -> int:
     count = answers.nodes or needed or 2
     if count > PLACEMENT_GROUP_LIMIT:
         raise CommandError(
-            f"{count} machines: one fabric takes {PLACEMENT_GROUP_LIMIT} at most; plan several pools. Where Azure has raised "
-            "the subscription's limit, set cluster.placementGroupLimit and the pool's count in the stack file"
+            f"{count} machines: one fabric takes {PLACEMENT_GROUP_LIMIT} at most; plan several pools. Where Azure has "
+            "raised the subscription's limit, set cluster.placementGroupLimit and the pool's count in the stack file"
         )
     return count
 
