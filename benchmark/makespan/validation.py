@@ -35,6 +35,8 @@ _UPDATE, _INSTALL = 4.0, 7.0
 _ALL_REDUCE: Final = 10.0
 """One run with the short sweep. Four H200 of one host took 7.5 to 7.9 s for one with more sizes
 (benchmark/results/h200-x4.json); the rest is assumed, for more ranks."""
+_LOOKED_AFTER: Final = 0.25
+"""Of the longest pause, after which what is ready is seen. Assumed: rounds of latency end within half a second."""
 _SHARE: Final = 196.55 / 200
 """What one queue pair carries of a link's rate (Azure/aks-rdma-infiniband, tests/expected-output.md)."""
 
@@ -68,15 +70,17 @@ class Parts:
 def parts(size: MachineSize, nodes: int = 2) -> Parts:
     """Of a pool of machines of a size, with default settings and GPUs that the program drives where it has some."""
     hcas, waits = size.infiniband.hca_count, Waits()
-    step = 2 * min(pause_seconds(STEP_SECONDS[0], nodes), STEP_SECONDS[1])  # index 0 and the others each look
+    # Index 0 and the others each look: at first after an eighth of the longest pause, then after twice as long.
+    step = 2 * _LOOKED_AFTER * min(pause_seconds(STEP_SECONDS[0], nodes), STEP_SECONDS[1])
     latency, bandwidth = (len(kinds) for kinds in GROUPS)
+    rounds = (hcas * latency + bandwidth) + runs_of(size) + 1
     message = ITERATIONS * BANDWIDTH_BYTES * 8 / (size.infiniband.rate_gbps * 1e9 * _SHARE)
     one_rail = bandwidth * (_TOOL + message)
     timed = bandwidth * (_TOOL + int(SIDE_BY_SIDE[1]))
-    runs = 2 if size.accelerator and size.accelerator.vendor == "nvidia" else 0
+    runs = runs_of(size)
     return Parts(
         waiting=pause_seconds(waits.poll_seconds, nodes) + waits.stable_seconds + seconds("containerStart") + _LOOK,
-        steps=(len(GROUPS) + runs + 1) * step,
+        steps=rounds * step,
         step=step,
         latency=hcas * latency * _TOOL,
         one_after_the_other=hcas * one_rail,
@@ -85,6 +89,11 @@ def parts(size: MachineSize, nodes: int = 2) -> Parts:
         all_reduce=runs * _ALL_REDUCE,
         installing=(_UPDATE + _INSTALL) * (2 if runs else 1),
     )
+
+
+def runs_of(size: MachineSize) -> int:
+    """How often all-reduce is measured on machines of a size."""
+    return 2 if size.accelerator and size.accelerator.vendor == "nvidia" else 0
 
 
 def table() -> str:

@@ -1,6 +1,6 @@
 """The entries of a faults file checked: every mistake of the file at once, each with its key, value and what may be."""
 
-from rehearsal.faults.kinds import FAULTS, KEYS
+from rehearsal.faults.kinds import FAULTS, KEYS, RELEASES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # modules that take long to import
@@ -59,6 +59,8 @@ def _is_allowed(key: str, value: "Any") -> bool:
         from rehearsal.faults.registries import ANSWERS  # noqa: PLC0415 not for every tool of a machine
 
         return isinstance(value, str) and value in ANSWERS
+    if key == "release":
+        return value in RELEASES
     if key in ("node", "device", "pod", "message"):
         return isinstance(value, str) and value != ""
     if isinstance(value, bool):  # in Python a number too

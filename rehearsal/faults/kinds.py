@@ -5,6 +5,8 @@ if TYPE_CHECKING:  # modules that take long to import
     from collections.abc import Mapping
     from typing import Final
 
+RELEASES: "Final" = ("4.5", "25.01")
+"""Of perftest, those of which is recorded what they say (tests/field_recordings/tools.yaml)."""
 KEYS: "Final[Mapping[str, str]]" = {
     "fault": "the name of a fault",
     "node": "a pattern of node names",
@@ -17,6 +19,7 @@ KEYS: "Final[Mapping[str, str]]" = {
     "rateGbps": "a number above 0: the signalling rate of a port in Gb/s",
     "answer": "what a registry answers: unauthorized, denied, not-found, throttled or unreachable",
     "message": "the last line of a container's log",
+    "release": "a release of perftest: 4.5 or 25.01",
 }
 """Every key that an entry may have, and what its value must be. `node` and `device` left out mean all."""
 
@@ -61,6 +64,8 @@ _ALL: "Final" = (
         "ethernet", "the Ethernet device stands at `place` among the HCAs, and not behind them", requires=("place",)
     ),
     MachineFault("hpc-image-names", "the HCAs are mlx5_ib0 and on, the Ethernet device mlx5_an0"),
+    # Nor does this.
+    MachineFault("perftest", "the machine's containers have perftest of this `release`", requires=("release",)),
     # Met by a program that uses the hardware: each of these can happen a number of `times`.
     MachineFault(
         "slow",
@@ -81,6 +86,10 @@ _ALL: "Final" = (
     MachineFault(
         "flapping", "the link goes down for a moment whenever it is used, and counts that", allows=("device", "times")
     ),
+    MachineFault(
+        "packets-lost", "what the HCA sends or is sent is lost, though its port is Active", allows=("device", "times")
+    ),
+    MachineFault("connections-dropped", "what pods of the machine send to other pods vanishes", allows=("times",)),
     MachineFault("port-in-use", "another program listens on the ports of RDMA servers", allows=("times",)),
     MachineFault("no-libibverbs", "NCCL finds no libibverbs, and falls back to sockets", allows=("times",)),
     MachineFault(

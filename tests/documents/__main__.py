@@ -1,9 +1,10 @@
-"""Writes anew what is generated of docs/: settings' reference and schema, doctor's catalogue, alerts: `make docs`."""
+"""Writes anew what is generated of docs/: settings, doctor's catalogue, alerts, who is named by what: `make docs`."""
 
 import json
 from pathlib import Path
 from typing import Final
 
+from tests.documents.endings import with_table
 from tests.documents.observability import observability_page
 from tests.documents.reference import reference
 from tests.documents.schema import stack_file_schema
@@ -20,6 +21,7 @@ def documents() -> dict[str, str]:
         "settings.md": reference(),
         "doctor.md": doctor_page(),
         "observability.md": observability_page(),
+        "validation.md": with_table((DOCS / "validation.md").read_text()),
     }
 
 

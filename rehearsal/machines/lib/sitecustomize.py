@@ -1,7 +1,8 @@
-"""On a simulated machine ctypes opens simulated GPU libraries: there is no driver that real ones could speak to. And a
-program may use all CPUs of the machine: it binds itself, or what it starts, to those by a variable.
+"""On a simulated machine ctypes opens simulated GPU libraries: there is no driver that real ones could speak to. A
+program may use all CPUs of the machine: it binds itself, or what it starts, to those by a variable. And a connection to
+a pod goes where simulated programs listen (rdma_tools/wire.py), since no packet leaves this computer.
 
-Python imports this module when it starts. It waits for ctypes to be imported, which few programs do.
+Python imports this module when it starts. It waits for ctypes to be imported, which few programs do, and for socket.
 """
 
 import os
@@ -19,13 +20,13 @@ if TYPE_CHECKING:  # takes long to import
 _LIBRARIES = {"libcudart.so.13": "cuda", "libcuda.so.1": "cuda", "libnccl.so.2": "nccl"}
 
 
-class _WaitForCtypes:
-    """A finder that is asked for every module and has something to add to one."""
+class _Wait:
+    """A finder that is asked for every module and has something to add to two."""
 
     @staticmethod
     def find_spec(name: str, path: "Any" = None, target: "Any" = None) -> "ModuleSpec | None":
-        """Find ctypes where it is, and change it once it is there."""
-        if name != "ctypes":
+        """Find such a module where it is, and change it once it is there."""
+        if name not in _CHANGES:
             return None
         spec = PathFinder.find_spec(name)
         assert spec is not None
@@ -34,7 +35,7 @@ class _WaitForCtypes:
 
         def exec_module(module: "ModuleType") -> None:
             execute(module)
-            _simulate(module)
+            _CHANGES[name](module)
 
         spec.loader.exec_module = exec_module  # type: ignore[method-assign]
         return spec
@@ -50,12 +51,32 @@ def _simulate(ctypes: "Any") -> None:
     ctypes.CDLL = CDLL
 
 
-def _simulated(name: str) -> "ModuleType":
+def _connect_to_pods(module: "Any") -> None:
+    genuine = module.create_connection
+
+    def create_connection(address: "tuple[str, int]", *arguments: "Any", **options: "Any") -> "Any":
+        """Reach a pod's simulated server. Raises ConnectionRefusedError."""
+        if address[0].startswith("127.") or address[0] == os.environ.get("KUBERNETES_SERVICE_HOST"):
+            return genuine(address, *arguments, **options)
+        wire = _ours("rehearsal.machines.rdma_tools.wire")
+        try:
+            return module.socket(fileno=wire.dial(os.environ["AKS_INFINIBAND_REHEARSAL"], *address))
+        except wire.NobodyError as error:
+            raise ConnectionRefusedError(str(error)) from error
+
+    module.create_connection = create_connection
+
+
+def _simulated(name: str) -> "Any":
+    return _ours(f"rehearsal.machines.gpu_libraries.{name}")
+
+
+def _ours(module: str) -> "Any":
     # A container's Python knows this folder alone; the machine's tools are beside it.
     root = os.path.realpath(__file__).rsplit("/", 4)[0]  # pathlib takes long to import
     if root not in sys.path:
         sys.path.append(root)
-    return import_module(f"rehearsal.machines.gpu_libraries.{name}")
+    return import_module(module)
 
 
 def _cpus(_pid: int) -> "set[int]":
@@ -75,9 +96,10 @@ def _bind(_pid: int, cpus: "Iterable[int]") -> None:
     os.environ[_BOUND] = ",".join(map(str, sorted(cpus)))
 
 
+_CHANGES = {"ctypes": _simulate, **({"socket": _connect_to_pods} if "REHEARSAL_POD_IP" in os.environ else {})}
 _BOUND = "REHEARSAL_CPUS"
 """As in `rdma_tools/machine.py`, which tools read it with."""
 if os.path.isdir(f"{os.environ.get('REHEARSAL_MACHINE')}/sys/devices/system/node"):  # noqa: PTH112
     os.sched_getaffinity = _cpus
     os.sched_setaffinity = _bind
-sys.meta_path.insert(0, _WaitForCtypes)
+sys.meta_path.insert(0, _Wait)

@@ -19,18 +19,18 @@ _PART: "Final" = {"0x1018": 4120, "0x101c": 4124, "0x101e": 4126}
 def devinfo(arguments: list[str]) -> int:
     """All devices, their names (-l), or one (-d)."""
     ports = Machine().verbs()
-    if not ports:
-        print("No IB devices found", file=sys.stderr)
-        return 255
     if arguments[:1] == ["-l"]:
-        print(f"{len(ports)} HCA{'s' if len(ports) > 1 else ''} found:")
-        print("\n".join(f"\t{port.device}" for port in ports) + "\n")
+        print(f"{len(ports)} HCA{'' if len(ports) == 1 else 's'} found:")
+        print("".join(f"\t{port.device}\n" for port in ports) + "\n")
         return 0
     if arguments[:1] == ["-d"]:
         ports = [port for port in ports if port.device == arguments[1]]
         if not ports:
             print(f"IB device '{arguments[1]}' wasn't found", file=sys.stderr)
             return 255
+    if not ports:
+        print("No IB devices found", file=sys.stderr)
+        return 255
     print("\n".join(_device(port) for port in ports))
     return 0
 
@@ -64,12 +64,12 @@ def _device(port: Port) -> str:
 def ibstat(arguments: list[str]) -> int:
     """All devices, or one."""
     if arguments[:1] == ["--version"]:
-        print("ibstat BUILD VERSION: 44.0 Build date: Dec 22 2022 14:12:09")
+        print("ibstat BUILD VERSION: 44.0")
         return 0
     ports = Machine().ports()
     wanted = [port for port in ports if not arguments or port.device == arguments[0]]
     if arguments and not wanted:
-        print(f"ibpanic: [4711] main: '{arguments[0]}' IB device can't be found: No such device", file=sys.stderr)
+        print(f"ibpanic: [4711] main: '{arguments[0]}' IB device can't be found: Success", file=sys.stderr)
         return 255
     for port in wanted:
         if not port.infiniband:

@@ -1,8 +1,11 @@
 """The machine on which a simulated tool runs, as the tool's container sees it."""
 
 import os
+import sys
+import time
 
 from rehearsal.faults import machine_faults
+from rehearsal.machines.rdma_tools import proc_net, wire
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # modules that take long to import
@@ -49,6 +52,11 @@ class Machine:
         self.container = os.environ["REHEARSAL_CONTAINER"]
         self.service_level = os.environ.get("REHEARSAL_SERVICE_LEVEL") or "0"
         """What traffic has to ask for on the fabric. What happens to traffic that does not is assumed: it is lost."""
+
+    @staticmethod
+    def is_here() -> bool:
+        """Whether the program runs in a rehearsal."""
+        return machine_faults.RUN_FOLDER_VARIABLE in os.environ and "REHEARSAL_NODE" in os.environ
 
     def devices(self) -> "list[str]":
         """The RDMA devices whose files the container may open, in the order of their numbers."""
@@ -107,12 +115,26 @@ class Machine:
         has_ipc_lock = bool(capabilities) and bool(int(capabilities[0], 16) >> 14 & 1)
         return has_ipc_lock or soft == ["unlimited"] or (bool(soft) and int(soft[0]) >= size)
 
+    def connect(self, host: str, port: int) -> wire.Peer:
+        """Reach a server; wait without end where something drops what this machine's pods send. Raises NobodyError."""
+        if self.fault("connections-dropped"):
+            proc_net.Sockets().show((self.address, wire.CLIENTS_PORT), (host, port), proc_net.SYN_SENT)
+            while True:
+                time.sleep(3600)
+        return wire.connect(self.run, host, port)
+
     def count(self, device: str, counter: str, by: int) -> None:
         """Add to a port's counter."""
         path = f"{self.sys}/class/infiniband/{device}/ports/1/counters/{counter}"
         value = int(read_text(path) or 0) + by
         with open(path, "w", encoding="utf-8") as file:  # noqa: PTH123
             file.write(f"{value}\n")
+
+
+def buffer_as_asked() -> None:
+    """Buffer what is printed as C's library does: in blocks where it goes into a file, or as stdbuf(1) says."""
+    if os.environ.get("_STDBUF_O") == "L":
+        sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
 
 
 def read_text(path: str) -> str:

@@ -8,6 +8,8 @@ import _socket
 import errno
 import os
 
+from rehearsal.machines.rdma_tools import proc_net
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # modules that take long to import
     from typing import Any, Final
@@ -17,6 +19,8 @@ _RDMA_NETWORK: "Final" = "172.16."
 """Azure reserves 172.16.0.0/16 for RDMA on its HPC sizes (Azure/AKS pull request 5975, 2026-09-20), and an HCA's
 interface has an address of it with that mask (tests/field_recordings, ipoib-in-a-pod). That packets to pods with such
 addresses leave by it, and reach nobody, is assumed."""
+CLIENTS_PORT: "Final" = 40000
+"""Of a client's end, as its /proc/net/tcp shows it: some port that the kernel gives to clients."""
 
 
 class InUseError(OSError):
@@ -30,9 +34,15 @@ class NobodyError(OSError):
 class Peer:
     """The other end: messages are names with numbers or words."""
 
-    def __init__(self, descriptor: int) -> None:
+    def __init__(self, descriptor: int, sockets: proc_net.Sockets) -> None:
         self._file = os.fdopen(descriptor, "rb", buffering=0)
+        self._sockets = sockets
         self._rest = b""
+
+    def close(self) -> None:
+        """Hang up."""
+        self._file.close()
+        self._sockets.hide()
 
     def say(self, **fields: "Any") -> None:
         """Send one message."""
@@ -75,6 +85,8 @@ class Listener:
             raise
         finally:
             os.unlink(draft)  # noqa: PTH108
+        self._address, self._sockets = (address, port), proc_net.Sockets()
+        self._sockets.show((proc_net.ANY[0], port), proc_net.ANY, proc_net.LISTEN)
 
     def _claim(self, draft: str) -> None:
         for _ in range(2):
@@ -100,7 +112,9 @@ class Listener:
 
     def accept(self) -> Peer:
         """Wait for a client."""
-        return Peer(self.descriptor())
+        descriptor, sockets = self.descriptor(), proc_net.Sockets()
+        sockets.show(self._address, proc_net.ANY, proc_net.ESTABLISHED)
+        return Peer(descriptor, sockets)
 
     def close(self) -> None:
         """Listen no longer."""
@@ -110,7 +124,10 @@ class Listener:
 
 def connect(run: str, address: str, port: int) -> Peer:
     """Reach a server. Raises NobodyError."""
-    return Peer(dial(run, address, port))
+    descriptor, sockets = dial(run, address, port), proc_net.Sockets()
+    own = (os.environ.get("REHEARSAL_POD_IP", proc_net.ANY[0]), CLIENTS_PORT)
+    sockets.show(own, (address, port), proc_net.ESTABLISHED)
+    return Peer(descriptor, sockets)
 
 
 def dial(run: str, address: str, port: int) -> int:

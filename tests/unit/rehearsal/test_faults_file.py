@@ -58,6 +58,7 @@ def test_the_faults_of_the_rehearsals_page_are_known() -> None:
         ),
         ("- {fault: image-pull, pod: a, answer: [denied]}", "answer is ['denied']; it must be what a registry answers"),
         ("- {fault: crash, pod: 3, message: a}", "pod is 3; it must be a pattern of pod names"),
+        ("- {fault: perftest, release: 4.4}", "release is 4.4; it must be a release of perftest: 4.5 or 25.01"),
         ("- {fault: missing-gpu, gpu: -1}", "gpu is -1; it must be the index of a GPU"),
         ("- {fault: no-peermem, device: mlx5_3}", "key 'device' (value 'mlx5_3') is none of the fault no-peermem"),
         ("- link-down", "entry 1: is 'link-down'; it must be a mapping such as {fault: link-down"),
@@ -123,7 +124,7 @@ def test_the_command_tells_of_a_faults_file_that_is_not_text_without_a_traceback
 
 def test_every_fault_with_all_of_its_keys_is_taken() -> None:
     values = {"node": "*", "device": "mlx5_3", "gpu": 0, "place": 3, "factor": 0.5, "rateGbps": 800, "times": 2}
-    values |= {"pod": "mofed-*", "answer": "denied", "message": "insmod: ERROR"}
+    values |= {"pod": "mofed-*", "answer": "denied", "message": "insmod: ERROR", "release": "25.01"}
     assert values.keys() | {"fault"} == set(KEYS)
     entries = [{"fault": fault.name, **{key: values[key] for key in fault.keys[1:]}} for fault in FAULTS.values()]
     assert checked(entries, "here") == entries

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 from aks_infiniband.validation.payload import perftest
+from aks_infiniband.validation.payload.asking import Client, Limits, ask
 from aks_infiniband.validation.payload.measuring import Outcome
 from aks_infiniband.validation.payload.narrowing import End
-from aks_infiniband.validation.payload.perftest import Task
-from aks_infiniband.validation.payload.process import Limits, Running, ask
+from aks_infiniband.validation.payload.process import Running
 from aks_infiniband.validation.payload.rdma import measure, rows
 from aks_infiniband.validation.payload.rdma_judge import judge_contention, judge_rdma
 from aks_infiniband.validation.payload.report import Parts, compare, message_of, verdict_of, worst_values
@@ -48,12 +48,13 @@ def steps_of(fabric: Fabric, thresholds: Any) -> tuple[Any, list[Any]]:
     return fabric.judge(thresholds)[0], asked
 
 
-def test_a_sound_pool_is_measured_in_two_steps_and_its_rails_side_by_side(thresholds: Any) -> None:
+def test_a_sound_pool_is_measured_a_round_in_each_step_and_bandwidth_on_all_rails_side_by_side(thresholds: Any) -> None:
     measured, asked = steps_of(Fabric(4, 8), thresholds)
-    assert asked == [
-        {"ring": ["read-latency", "ping-pong"]},
-        {"ring": ["write-bandwidth", "read-bandwidth"], "side_by_side": True},
-    ]
+    latency = [{"kind": kind, "rail": rail} for rail in range(8) for kind in ("read-latency", "ping-pong")]
+    bandwidth = [{"kind": kind, "side_by_side": True} for kind in ("write-bandwidth", "read-bandwidth")]
+    told = [{key: value for key, value in step.items() if key not in ("turn", "seconds")} for step in asked]
+    assert told == [*latency, *bandwidth]
+    assert [step["turn"] for step in asked] == list(range(18))
     found = {row["figure"]: row.get("side_by_side") for row in rows(measured)}
     assert (found[WRITE], found["rdma-read-latency"]) == (393.1, None)
     check, _ = judge_contention(measured, thresholds)
@@ -151,24 +152,13 @@ def test_contention_has_a_line_of_its_own_in_the_message(thresholds: Any) -> Non
 
 @pytest.mark.parametrize("nodes", [2, 3, 50])
 @pytest.mark.parametrize("devices", [(), ("ib0", "ib1"), tuple(f"ib{n}" for n in range(8))])
-def test_more_nodes_take_no_more_rounds(thresholds: Any, nodes: int, devices: tuple[str, ...]) -> None:
+def test_more_nodes_take_no_more_steps(thresholds: Any, nodes: int, devices: tuple[str, ...]) -> None:
     fabric = Fabric(nodes, 8)
     fabric.wrong = sharing(*everywhere(fabric, *devices))
-    rounds: list[Task] = []
-    wrong = fabric.wrong
-
-    def noted(task: Task, attempt: int) -> Any:
-        rounds.append(task)
-        return wrong(task, attempt)
-
-    fabric.wrong = noted
     _, asked = steps_of(fabric, thresholds)
-    assert len(asked) == (3 if devices else 2)
-    alone = [task for task in rounds if not task.side_by_side]
-    made = {(task.kind, task.round) for task in rounds if task.side_by_side}
-    made_alone = {(task.kind, task.round) for task in alone}
-    assert len(made) == 2
-    assert len(made_alone) == 2 * 8 + len(devices)
+    assert sum("side_by_side" in step for step in asked) == 2
+    assert sum("rail" in step for step in asked) == 2 * 8
+    assert sum("pairs" in step for step in asked) == len(devices)
 
 
 @pytest.mark.parametrize("devices", [("ib0", "ib1"), ("ib0", "ib1", "ib2", "ib3")])
@@ -182,7 +172,8 @@ def test_what_only_fell_short_beside_others_when_time_was_up_is_not_measured_and
         done.append(step)
         return fabric.do(step)
 
-    measured = measure(do, fabric.rails, thresholds, tries=3, time_is_up=lambda: len(done) >= 2)
+    first = 2 * 4 + 2  # latency of each rail, and all of them side by side
+    measured = measure(do, fabric.rails, thresholds, tries=3, seconds_left=lambda: first - len(done))
     checks = [check for check in judge_rdma(measured, thresholds, {}) if check["verdict"] != "pass"]
     assert {(check["check"], check["verdict"]) for check in checks} == {(WRITE, "not measured")}
     assert "may be why" in str(checks[0]["cause"])
@@ -221,8 +212,9 @@ print(own.name)
         return Running([sys.executable, "-c", program, str(tmp_path / own), str(tmp_path / other)])
 
     answers = ask(
-        [lambda: start("a", "b"), lambda: start("b", "a")],
+        [Client(lambda: start("a", "b"), "10.0.0.1", 1), Client(lambda: start("b", "a"), "10.0.0.1", 2)],
         Limits(connect_seconds=60, tool_seconds=60),
+        proc=tmp_path,
         waiting=lambda ended: "no server" in ended.output,
         figures_of=lambda output: {output.strip(): 1.0},
     )

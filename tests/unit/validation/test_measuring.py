@@ -40,6 +40,7 @@ class FakeLead:
 
     members: dict[str, Any] = {node: {"devices": {}, "inactive": []} for node in ("n0", "n1")}  # noqa: RUF012
     time_is_up = False
+    seconds_left = 60.0
 
     def step(self, step: Any) -> dict[str, Any]:
         assert "collective" not in step

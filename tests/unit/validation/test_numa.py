@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from aks_infiniband.validation.payload import perftest
-from aks_infiniband.validation.payload.narrowing import End, Pair
+from aks_infiniband.validation.payload import rounds
+from aks_infiniband.validation.payload.asking import Limits
 from aks_infiniband.validation.payload.node_facts import near_cpus
-from aks_infiniband.validation.payload.process import Limits
 
 from rehearsal.machines.hardware.model import hardware_of
 from rehearsal.machines.hardware.sysfs import sys_files, write_files
@@ -54,15 +53,14 @@ def test_server_and_client_of_a_pair_run_on_the_cpus_of_their_hcas(
     tool.write_text(f"#!{sys.executable}\n{program}\n")
     tool.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
-    monkeypatch.setattr(perftest, "figures_of", lambda *_: {"rdma-read-latency": 1.0})
+    monkeypatch.setattr(rounds, "figures_of", lambda *_: {"rdma-read-latency": 1.0})
     allowed = sorted(os.sched_getaffinity(0))
     cpus: dict[str, list[int]] = {"first": allowed[:1], "last": allowed[-1:], "none": []}
-    pair = Pair(End("n0", "client"), End("n0", "server"))
-    members: Any = {"n0": {"port": perftest.free_ports(), "address": "127.0.0.1", "devices": ["client", "server"]}}
-    task = perftest.Task("read-latency", pair, 0)
-    (answer,) = perftest.carry_out(
-        [task], "n0", members, Limits(60, 60), lambda device: cpus[near] if device == "client" else ()
-    )
+    pairs = [("n0", "client", "n0", "server")]
+    step: Any = {"kind": "read-latency", "pairs": pairs, "turn": 0, "seconds": 60}
+    members: Any = {"n0": {"port": rounds.free_ports(), "address": "127.0.0.1", "devices": ["client", "server"]}}
+    place = rounds.Place("n0", tmp_path, Limits(60, 60), lambda device: cpus[near] if device == "client" else ())
+    (answer,) = rounds.carry_out(step, members, {"n0": {"client": "1", "server": "1"}}, place)
     assert answer["error"] is None, answer
     found = {name: json.loads((tmp_path / name).read_text()) for name in ("client", "server")}
     assert found == {"client": cpus[near] or allowed, "server": allowed}

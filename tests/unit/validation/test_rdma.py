@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from aks_infiniband.validation.payload.checks import is_problem
 from aks_infiniband.validation.payload.narrowing import End, Pair
-from aks_infiniband.validation.payload.perftest import Task, tasks_of
 from aks_infiniband.validation.payload.rdma import Measured, measure, rows
 from aks_infiniband.validation.payload.rdma_judge import judge_coverage, judge_rdma
+from aks_infiniband.validation.payload.rounds import Task, tasks_of
 
 GOOD = {
     "read-latency": {"rdma-read-latency": 5.5},
@@ -243,7 +243,7 @@ def test_when_time_is_up_what_is_left_is_not_measured(thresholds: Any) -> None:
         done.append(step)
         return fabric.do(step)
 
-    measured = measure(do, fabric.rails, thresholds, tries=3, time_is_up=lambda: len(done) >= 1)
+    measured = measure(do, fabric.rails, thresholds, tries=3, seconds_left=lambda: 1 - len(done))
     verdicts = {check["check"]: check["verdict"] for check in judge_rdma(measured, thresholds, {})}
     assert verdicts["rdma-read-latency"] == "pass"
     assert verdicts["rdma-read-bandwidth"] == "not measured"

@@ -10,9 +10,9 @@ from aks_infiniband.validation.payload.await_nodes import pause_seconds
 from aks_infiniband.validation.payload.checks import lines_of
 from aks_infiniband.validation.payload.judge import judge_pool
 from aks_infiniband.validation.payload.narrowing import End
-from aks_infiniband.validation.payload.perftest import port_of, tasks_of
 from aks_infiniband.validation.payload.rdma import measure, rows
 from aks_infiniband.validation.payload.report import build_report, worst_values
+from aks_infiniband.validation.payload.rounds import port_of, tasks_of
 from aks_infiniband.validation.table import table
 
 from tests.unit.validation.test_rdma import Fabric
@@ -118,7 +118,7 @@ def test_awaiting_the_nodes_of_a_large_pool_all_pods_together_look_as_often_as_t
     assert looks_in_a_second == {2: 0.2, 20: 2, 50: 2, 100: 2}
 
 
-def test_where_all_is_measured_again_no_two_servers_of_a_round_have_one_port() -> None:
+def test_where_all_is_measured_again_no_two_servers_of_a_step_have_one_port() -> None:
     pool, steps = fabric(100, "everything"), []
 
     def do(step: Any) -> Any:
@@ -130,5 +130,5 @@ def test_where_all_is_measured_again_no_two_servers_of_a_round_have_one_port() -
     assert any("pairs" in step for step in steps)
     for step in steps:
         tasks = tasks_of(step, pool.nodes, pool.rails)
-        used = [(task.round, task.pair.server.node, port_of(task, members)) for task in tasks]
+        used = [(task.pair.server.node, port_of(task, members, step["turn"])) for task in tasks]
         assert len(set(used)) == len(used)

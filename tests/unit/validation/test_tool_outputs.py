@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 from aks_infiniband.validation.payload import networks, perftest
-from aks_infiniband.validation.payload.perftest import NOT_LISTENING, figures_of
+from aks_infiniband.validation.payload.endings import NOT_LISTENING
+from aks_infiniband.validation.payload.perftest import figures_of
 from aks_infiniband.validation.payload.process import OutputError
 
 TRANSCRIPTS = Path(__file__).with_name("transcripts")

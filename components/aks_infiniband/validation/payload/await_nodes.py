@@ -11,7 +11,8 @@ import json
 import os
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Callable, NamedTuple
 
@@ -50,6 +51,11 @@ def pause_seconds(poll_seconds: float, nodes: int) -> float:
     less often, so that what the API server sends in a second grows with the nodes and not with their square.
     """
     return poll_seconds * max(1.0, nodes / _NODES_AT_FULL_PACE)
+
+
+def pauses(longest: float) -> Iterator[float]:
+    """Seconds between looks for what usually comes soon: each twice as long as the one before, up to the longest."""
+    return chain((longest / 8, longest / 4, longest / 2), repeat(longest))
 
 
 def quantity(text: str) -> int:

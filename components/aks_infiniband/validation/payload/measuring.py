@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from . import collective, networks, rdma
+from .asking import Answer, Limits
 from .checks import Check, not_measured
 from .collective_judge import JUDGED, as_try, falls_short, judge_collective
 from .collective_run import Collective, NodeRun, Run, merged
@@ -16,11 +17,11 @@ from .expectations import CollectivePlan, Expectations
 from .facts import FactsByNode
 from .narrowing import rails_of
 from .node_facts import near_cpus
-from .perftest import PORTS, carry_out, tasks_of
-from .process import Answer, Limits, Running
+from .process import Running
 from .rdma_judge import judge_contention, judge_coverage, judge_rdma, unmeasured
 from .rendezvous import Entry, Lead, Members, Results, Step
 from .report import Parts
+from .rounds import PORTS, Place, carry_out
 
 _PREVENTS = {
     "nodes-reported": "not every node of the pool takes part",
@@ -70,7 +71,7 @@ def measure(lead: Lead, facts: FactsByNode, expected: Expectations, checks: Sequ
     nodes = list(lead.members)
     rails = rails_of(lead.members)
     thresholds, tries = expected["thresholds"], expected["tries"]
-    measured = rdma.measure(lead.step, rails, thresholds, tries=tries, time_is_up=lambda: lead.time_is_up)
+    measured = rdma.measure(lead.step, rails, thresholds, tries=tries, seconds_left=lambda: lead.seconds_left)
     found.parts["rdma"] = rdma.rows(measured)
     found.checks += [*judge_rdma(measured, thresholds, facts), judge_coverage(measured, facts)]
     found.checks += judge_contention(measured, thresholds)
@@ -116,6 +117,7 @@ class Setting(NamedTuple):
 
     node: str
     sys: Path
+    proc: Path
     scratch: Path
     environment: Mapping[str, str]
     limits: Limits
@@ -131,10 +133,10 @@ class Worker:
 
     def carry(self, step: Step, members: Members) -> Results:
         """Do this pod's part of a step; returns its results as JSON-able data."""
-        if "ring" in step or "pairs" in step:
-            tasks = tasks_of(step, list(members), rails_of(members))
-            near = partial(near_cpus, self._setting.sys)
-            return carry_out(tasks, self._setting.node, members, self._setting.limits, near)
+        if "kind" in step:
+            setting = self._setting
+            place = Place(setting.node, setting.proc, setting.limits, partial(near_cpus, setting.sys))
+            return carry_out(step, members, rails_of(members), place)
         if "serve" in step:
             return self._serve(step["serve"], members)
         if "sockperf" in step:
@@ -168,7 +170,7 @@ class Worker:
         if not address:
             return {"values": None, "error": f"{peer['node']} has no address on {interface}"}
         server = networks.Server(interface, address, _port(peer, interface))
-        return networks.ask(step["sockperf"], server, self._setting.limits)
+        return networks.ask(step["sockperf"], server, self._setting.limits, self._setting.proc)
 
     def _collective(self, step: Step, members: Members) -> NodeRun:
         names = list(members)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
-from . import process
+from .asking import Answer, Client, Limits
+from .asking import ask as ask_all
 from .checks import Check, Place, judged
+from .endings import CAUSES, client_ending
 from .expectations import Threshold, Thresholds, falls_short, verdict_on
-from .process import Answer, Limits, OutputError, Running
+from .process import OutputError, Running
 from .rendezvous import Step
 from .report import Row
 
@@ -35,17 +38,20 @@ class Server(NamedTuple):
     port: int
 
 
-def ask(mode: str, server: Server, limits: Limits) -> Answer:
+def ask(mode: str, server: Server, limits: Limits, proc: Path) -> Answer:
     """Measure one network in one mode as a client, again while the server does not listen yet."""
     seconds = SECONDS[mode]
     command = client(mode, server.address, server.port, seconds)
-    (answer,) = process.ask(
-        [lambda: Running(command)],
+    (answer,) = ask_all(
+        [Client(lambda: Running(command, by_line=True), server.address, server.port)],
         Limits(limits.connect_seconds, seconds + limits.tool_seconds),
+        proc=proc,
         # sockperf ends with code 0 after errors, too.
         waiting=lambda ended: bool(NOT_LISTENING.search(ended.output)),
         figures_of=lambda output: figures_of(mode, output, kind_of(server.interface)),
     )
+    if answer["error"] and (why := CAUSES.get(client_ending(answer["error"], answer["sockets"]))):
+        answer["error"] += f": {why}"
     return answer
 
 

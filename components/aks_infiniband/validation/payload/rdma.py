@@ -8,17 +8,20 @@ other: beside other traffic it is that of the queues, and alone it takes a fract
 
 from __future__ import annotations
 
-import re
+import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypedDict
+from itertools import count
 
-from .checks import Try
+from .asking import Answer
+from .causes import TIME_WAS_UP
+from .endings import BOTH, CLIENT, NAMED, NETWORK, SERVER
 from .expectations import Thresholds, falls_short, less_is_better
-from .narrowing import End, Pair, Rails, further_pairs, outliers, rounds
-from .perftest import KINDS, Task, tasks_of
-from .process import Answer
+from .narrowing import End, Pair, Rails, further_pairs, outliers, ring, rounds
+from .perftest import KINDS
 from .rendezvous import Step
 from .report import Row
+from .rounds import Task, tasks_of
+from .tries import PairTry, is_beside_others, joined, tries_of
 
 GROUPS = (("read-latency", "ping-pong"), ("write-bandwidth", "read-bandwidth"))
 """Kinds that are measured in one step, one kind after the other."""
@@ -26,21 +29,9 @@ GROUPS = (("read-latency", "ping-pong"), ("write-bandwidth", "read-bandwidth"))
 DoStep = Callable[[Step], Mapping[str, Sequence[Answer] | None]]
 """Has every node do its part; returns the results by node, of those that have answered."""
 
-_SILENT = "the node did not answer in time"
-TIME_WAS_UP = "time was up (validation.timeoutSeconds) before it was measured alone"
+_SLOW_ENDINGS = frozenset({"refused", "dropped", "stuck", "hung", "silent"})
 _PASSES = 2
 """Of measuring alone: when some have been, another can be far from them."""
-
-
-class PairTry(TypedDict):
-    """One try of a pair: figures by name, or an error and whose it is."""
-
-    values: dict[str, float] | None
-    error: str | None
-    at: str | None
-    """client or server, where the error tells."""
-    side_by_side: bool
-    """Whether all rails were measured at once."""
 
 
 class Measured:
@@ -61,11 +52,12 @@ class Measured:
         for number, task in enumerate(tasks):
             client = answers.get((task.pair.client.node, number))
             server = answers.get((task.pair.server.node, number), {})
-            found = _joined(client, server.get("server_error"), task.pair.server.node, side_by_side=task.side_by_side)
+            answered = results.get(task.pair.server.node) is not None
+            found = joined(task, client, server, answered=answered)
             if task.side_by_side and found["values"]:
                 self.side_by_side[task.kind][task.pair] = found["values"]
             earlier = self.tries[task.kind].get(task.pair, [])
-            self.tries[task.kind][task.pair] = [made for made in earlier if not _is_beside_others(made)] + [found]
+            self.tries[task.kind][task.pair] = [made for made in earlier if not is_beside_others(made)] + [found]
 
     def short(self, kind: str) -> list[Pair]:
         """The pairs of a kind whose last try fell short, or gave nothing."""
@@ -77,7 +69,7 @@ class Measured:
 
     def doubtful(self, kind: str) -> list[Pair]:
         """The pairs that have shown less than usual, or far less than others, and only beside other rails."""
-        beside = [pair for pair, tries in self.tries[kind].items() if _is_beside_others(tries[-1])]
+        beside = [pair for pair, tries in self.tries[kind].items() if is_beside_others(tries[-1])]
         far = {pair for pairs in self.outliers(kind).values() for pair in pairs} if beside else set()
         return [pair for pair in beside if pair in far or not self._is_usual(self.side_by_side[kind][pair])]
 
@@ -85,17 +77,26 @@ class Measured:
         """What fell short beside other rails only, because time was up, has not been measured: it may be sound."""
         for kind, tries in self.tries.items():
             for pair in {*self.doubtful(kind)}.intersection(self.short(kind)):
-                tries[pair] = [{"values": None, "error": TIME_WAS_UP, "at": None, "side_by_side": True}]
+                tries[pair] = [{"values": None, "error": TIME_WAS_UP, "side_by_side": True}]
 
-    def owner(self, kind: str, pair: Pair) -> End | None:
-        """The end of a pair whose own tool says that it is at fault."""
-        at = self.tries[kind][pair][-1]["at"]
-        return None if at is None else pair.client if at == "client" else pair.server
+    def named(self, kind: str, pair: Pair) -> str | None:
+        """Who is named by how the two ends of a pair have ended (endings.NAMED); None where they did not fail."""
+        last = self.tries[kind][pair][-1]
+        return NAMED[last["client"], last["server"]] if "client" in last else None
 
-    def hung_twice(self, kind: str, pair: Pair) -> bool:
-        """Whether a tool was killed at its limit in both of the last two tries of a pair."""
+    def owners(self, kind: str, pair: Pair) -> tuple[End, ...]:
+        """The ends of a pair that are at fault by what they themselves have shown."""
+        ends = {CLIENT: (pair.client,), SERVER: (pair.server,), BOTH: tuple(pair)}
+        return ends.get(self.named(kind, pair) or "", ())
+
+    def is_settled(self, kind: str, pair: Pair) -> bool:
+        """Whether no other pair can tell more of whose fault it is."""
+        return bool(self.owners(kind, pair)) or self.named(kind, pair) == NETWORK
+
+    def waited_twice(self, kind: str, pair: Pair) -> bool:
+        """Whether both of the last two tries of a pair took all of the time that they may take."""
         last = self.tries[kind][pair][-2:]
-        return len(last) == 2 and all("was killed" in (made["error"] or "") for made in last)
+        return len(last) == 2 and all(made.get("client") in _SLOW_ENDINGS for made in last)
 
     def outliers(self, kind: str) -> dict[str, list[Pair]]:
         """By figure, the pairs that are far worse than the others without falling short."""
@@ -127,7 +128,7 @@ def measure(
     thresholds: Thresholds,
     *,
     tries: int,
-    time_is_up: Callable[[], bool] = lambda: False,
+    seconds_left: Callable[[], float] = lambda: math.inf,
     groups: Sequence[Sequence[str]] = GROUPS,
 ) -> Measured:
     """Measure every HCA with its two neighbours, and what falls short until it does not, ``tries`` times at most.
@@ -135,26 +136,30 @@ def measure(
     The nodes are those of ``rails``, in the order of the ring.
     What other rails may have slowed down is measured alone, and that counts. Then, where nothing tells yet which end of
     a pair is at fault, it is measured with other ends. Outliers are narrowed down likewise.
-    What a tool was killed at, since it hung, is tried once more and not twice: each time takes as long as the limit.
+    What takes as long as the limit, since a tool hangs, is tried once more and not twice.
+    Each step is one round (rounds.py). ``seconds_left`` is for all of them.
     """
     measured = Measured(thresholds, rails)
+    turns = count()
 
-    def do(step: Step) -> None:
-        if not time_is_up():
-            measured.add(tasks_of(step, list(rails), rails), do_step(step))
+    def do(steps: Sequence[Step]) -> None:
+        for step in steps:
+            left = seconds_left()
+            if left > 0:
+                told: Step = {**step, "turn": next(turns), "seconds": left}
+                measured.add(tasks_of(step, list(rails), rails), do_step(told))
 
     def do_alone(wanted: list[tuple[str, Pair]]) -> None:
-        if wanted:
-            do(_step(wanted))
+        do(_steps_of(wanted))
 
     for kinds in groups:
-        do(_first_step(kinds, rails))
+        do(_first_steps(kinds, rails))
     for kinds in groups:
         for _ in range(_PASSES):
             do_alone([(kind, pair) for kind in kinds for pair in measured.doubtful(kind)])
         for _ in range(tries - 1):
             short = [(kind, pair) for kind in kinds for pair in measured.short(kind)]
-            do_alone([(kind, pair) for kind, pair in short if not measured.hung_twice(kind, pair)])
+            do_alone([(kind, pair) for kind, pair in short if not measured.waited_twice(kind, pair)])
         further = [(kind, pair) for kind in kinds for pair in _telling(measured, kind)]
         for kind, pair in further:
             measured.further[kind].add(pair)
@@ -163,62 +168,30 @@ def measure(
     return measured
 
 
-def _first_step(kinds: Sequence[str], rails: Rails) -> Step:
+def _first_steps(kinds: Sequence[str], rails: Rails) -> list[Step]:
     """All neighbours: all rails at once where there are several and the tools can, else one after the other."""
+    places = range(len(ring(list(rails), rails)))
     several = len({rail for of_node in rails.values() for rail in of_node.values()}) > 1
-    step: Step = {"ring": list(kinds)}
     if several and all(KINDS[kind].side_by_side for kind in kinds):
-        step["side_by_side"] = True
-    return step
+        return [{"kind": kind, "side_by_side": True} for kind in kinds if places]
+    return [{"kind": kind, "rail": place} for place in places for kind in kinds]
 
 
 def _telling(measured: Measured, kind: str) -> list[Pair]:
     """The pairs that would tell who is at fault for what falls short, and for the outliers."""
     far = {pair for pairs in measured.outliers(kind).values() for pair in pairs}
-    bad = [*(pair for pair in measured.short(kind) if measured.owner(kind, pair) is None), *sorted(far)]
+    bad = [*(pair for pair in measured.short(kind) if not measured.is_settled(kind, pair)), *sorted(far)]
     good = [pair for pair in measured.good(kind) if pair not in far]
     return further_pairs(bad, good, measured.rails) if bad else []
 
 
-def _step(wanted: Sequence[tuple[str, Pair]]) -> Step:
-    """A step that measures these, one kind after the other, in rounds."""
-    pairs: list[list[str | int]] = []
-    number = 0
-    for kind in dict.fromkeys(kind for kind, _ in wanted):
-        for together in rounds([pair for other, pair in wanted if other == kind]):
-            pairs += [[kind, *pair.client, *pair.server, number] for pair in together]
-            number += 1
-    return {"pairs": pairs}
-
-
-_OWN = re.compile(
-    r"could not be started|not found|Unable to find the Infiniband|No IB devices|Couldn't (?:register|allocate) MR"
-    r"|Couldn't create|Port number \d+ state|Couldn't set the link layer|Couldn't listen to port|was killed$"
-)
-"""What a tool says of its own side alone; one that is killed without having said a word hung by itself."""
-
-
-def _joined(client: Answer | None, server_error: str | None, server: str, *, side_by_side: bool) -> PairTry:
-    if client is None:
-        return {"values": None, "error": _SILENT, "at": None, "side_by_side": side_by_side}
-    error = client["error"]
-    if not error:
-        return {"values": client["values"], "error": None, "at": None, "side_by_side": side_by_side}
-    at = "client" if _OWN.search(error) else None
-    if server_error:
-        at = "server" if _OWN.search(server_error) else at
-        error = f"{error}; on {server}: {server_error}"
-    return {"values": None, "error": error, "at": at, "side_by_side": side_by_side}
-
-
-def _is_beside_others(made: PairTry) -> bool:
-    """Whether a try gave figures while all rails were measured at once."""
-    return made["side_by_side"] and made["values"] is not None
-
-
-def tries_of(tries: Sequence[PairTry], figure: str) -> list[Try]:
-    """What the tries of a pair gave for one figure."""
-    return [{"value": (made["values"] or {}).get(figure), "error": made["error"]} for made in tries]
+def _steps_of(wanted: Sequence[tuple[str, Pair]]) -> list[Step]:
+    """Steps that measure these, one kind after the other, a round in each."""
+    return [
+        {"kind": kind, "pairs": [(*pair.client, *pair.server) for pair in together]}
+        for kind in dict.fromkeys(kind for kind, _ in wanted)
+        for together in rounds([pair for other, pair in wanted if other == kind])
+    ]
 
 
 def rows(measured: Measured) -> list[Row]:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from .causes import behind, cause_of, verdict_by
 from .checks import Check, compared, judged, make_check, not_measured, passes, spread
+from .endings import NETWORK
 from .expectations import Threshold, Thresholds, falls_short
 from .facts import FactsByNode
 from .narrowing import LEAST_SHARE, Blame, End, Pair, blames
 from .perftest import KINDS
-from .rdma import TIME_WAS_UP, Measured, PairTry, tries_of
+from .rdma import Measured
+from .tries import tries_of
 
 
 def judge_rdma(measured: Measured, thresholds: Thresholds, facts_by_node: FactsByNode) -> list[Check]:
@@ -111,22 +113,33 @@ class _Figure(NamedTuple):
 
     def _failures(self, bad: set[Pair]) -> list[Check]:
         good = [pair for pair in self.measured.good(self.kind) if pair not in bad]
-        owners = {pair: self.measured.owner(self.kind, pair) for pair in bad}
-        unowned = {pair for pair in bad if owners[pair] is None}
+        apart = {pair for pair in bad if self.measured.named(self.kind, pair) == NETWORK}
+        owners = {pair: self.measured.owners(self.kind, pair) for pair in bad}
+        unowned = {pair for pair in bad - apart if not owners[pair]}
         if not good and len(unowned) == len(bad) and len({end for pair in bad for end in pair}) > 2:
             return [self._everybody(bad)]
-        found = [Blame(pair, (owner,)) for pair, owner in sorted(owners.items()) if owner is not None]
+        found = [Blame(pair, (owner,)) for pair in sorted(owners) for owner in owners[pair]]
         further = self.measured.further[self.kind]
         found += [blame for blame in blames(sorted(unowned), good) if blame.pair not in further]
         checks: dict[tuple[End, ...], list[Check]] = {}
         for blame in found:
             ends = tuple(sorted(blame.guilty)) or tuple(sorted(blame.pair))
             tries = self.measured.tries[self.kind][blame.pair]
-            verdict = _verdict(tries[-1]["error"])
+            verdict = verdict_by(tries[-1]["error"])
             cause = cause_of(blame, tries, self.facts_by_node)
             if ends not in checks:
                 checks[ends] = [self._of_pair(verdict, blame.pair, cause, end) for end in ends]
-        return [check for group in checks.values() for check in group]
+        return [check for group in checks.values() for check in group] + self._never_met(apart)
+
+    def _never_met(self, pairs: Iterable[Pair]) -> list[Check]:
+        """One check for each two nodes whose tools did not reach each other: their HCAs have not been used."""
+        by_nodes = {(pair.client.node, pair.server.node): pair for pair in sorted(pairs, reverse=True)}
+        checks = []
+        for (client, server), pair in sorted(by_nodes.items()):
+            made = self.measured.tries[self.kind][pair][-1]
+            cause = f"{made['error']}: {behind(made)}; the pod network from {client} to {server}, and no HCA of the two"
+            checks.append(self._check("fail", None, cause=cause, pair=pair))
+        return checks
 
     def _everybody(self, bad: set[Pair]) -> Check:
         """No pair is good, so no single machine is at fault."""
@@ -136,9 +149,10 @@ class _Figure(NamedTuple):
         nodes = sorted({end.node for pair in bad for end in pair})
         either = f"either of {' and '.join(nodes)}, or what they have in common"
         whose = either if len(nodes) == 2 else "no one machine's"
-        cause = f"every pair falls short, so the fault is {whose}{': ' + likely(errors[0]) if errors else ''}"
+        why = next((behind(made) for made in last if made["error"]), "")
+        cause = f"every pair falls short, so the fault is {whose}{': ' + why if why else ''}"
         shown = errors[0] if errors and not values else spread(values)
-        verdict = "fail" if values else _verdict(errors[0])
+        verdict = "fail" if values else verdict_by(errors[0])
         return self._check(verdict, shown, cause=cause, pair=min(bad))
 
     def _warnings(self, passing: Mapping[Pair, float]) -> list[Check]:
@@ -178,68 +192,3 @@ class _Figure(NamedTuple):
         node, device = end or (None, None)
         tries = tries_of(self.measured.tries[self.kind][pair], self.name) if pair else None
         return judged(self.name, verdict, self.threshold, shown, node=node, device=device, cause=cause, tries=tries)
-
-
-_CAUSES = (
-    (r"could not be started", "the image lacks the tool, and it could not be installed: name one that has it"),
-    (
-        r"Couldn't listen to port|Address already in use",
-        "another program of the pod's network namespace listens on the port",
-    ),
-    (
-        r"Couldn't (register|allocate) MR|Cannot allocate memory",
-        "memory cannot be locked: the container lacks IPC_LOCK, or the memlock limit is too low",
-    ),
-    (
-        r"device .*not found|Unable to find the Infiniband|Did not detect devices|No IB devices",
-        "the tool does not find the HCA: its /dev/infiniband file is not in the pod, or the image has no mlx5 provider",
-    ),
-    (r"was killed$", "the tool hung without a word: the driver or the HCA does not answer (dmesg on the node)"),
-    (
-        r"did not end within|Completion with error|Failed status|retry exceeded|RTR",
-        "packets do not arrive: a link that is down, another partition, or no route between the two",
-    ),
-    (
-        r"Couldn't connect to|socket connection",
-        "no server answered on the pod network: the peer's tool did not start, or the pods' addresses are in "
-        "172.16.0.0/16, which Azure reserves for RDMA",
-    ),
-    (TIME_WAS_UP.partition(" (")[0], "other HCAs of the machine were used when it fell short, and may be why"),
-    (r"did not answer", "the node's pod has gone, or is still busy with something that hangs"),
-)
-
-
-def _verdict(error: str | None) -> str:
-    """Of a pair that is not good: a fault, unless its tool could not do anything."""
-    nothing = error is not None and ("could not be started" in error or error == TIME_WAS_UP)
-    return "not measured" if nothing else "fail"
-
-
-def likely(error: str) -> str:
-    """What lies behind an error of a tool."""
-    return next((cause for pattern, cause in _CAUSES if re.search(pattern, error)), "the tool's own words say why")
-
-
-def cause_of(blame: Blame, tries: Sequence[PairTry], facts_by_node: FactsByNode) -> str:
-    """The likely cause of what a pair falls short of, in words."""
-    error = tries[-1]["error"]
-    why = f"{error}: {likely(error)}" if error else ""
-    client, server = (f"{end.node} ({end.device})" for end in blame.pair)
-    if len(blame.guilty) == 1:
-        others = f"it falls short with {' and '.join(blame.peers)}, whose HCAs do not fall short with others"
-        parts = [_link(blame.guilty[0], facts_by_node), others if blame.peers else ""]
-    elif blame.guilty:
-        parts = [f"{client} or {server}: there is no third HCA that would tell them apart"]
-    else:
-        parts = [f"the path between {client} and {server}: both are good with others (a cable or port of a switch)"]
-    return "; ".join(part for part in (why, *parts) if part)
-
-
-def _link(end: End, facts_by_node: FactsByNode) -> str:
-    """What the port itself says, where it differs from its siblings."""
-    hcas = facts_by_node[end.node]["hcas"] if end.node in facts_by_node else []
-    mine = next((hca for hca in hcas if hca["device"] == end.device), None)
-    rates = [hca["rate_gbps"] for hca in hcas if hca["rate_gbps"] is not None]
-    if mine is None or not rates or mine["rate_gbps"] == max(rates):
-        return ""
-    return f"its link runs at {mine['rate_gbps']:g} Gb/s, the node's others at {max(rates):g}"

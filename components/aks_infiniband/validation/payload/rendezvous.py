@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import repeat
 from typing import Any, TypedDict
 
 from .api import object_in
+from .await_nodes import pauses
 from .boards import ENTRY
 from .expectations import CollectivePlan
 
@@ -47,14 +49,18 @@ Members = Mapping[str, Entry]
 
 
 class Step(TypedDict, total=False):
-    """The next step: ring, pairs, serve, sockperf, collective, counters or end, with what it needs."""
+    """The next step: kind, serve, sockperf, collective, counters or end, with what it needs."""
 
-    ring: list[str]
-    """The kinds (perftest.KINDS) to measure between neighbours, one rail after the other."""
+    kind: str
+    """Of an RDMA measurement (perftest.KINDS): of a rail, by its place, of all rails at once, or of single pairs."""
+    rail: int
     side_by_side: bool
-    """All rails at once."""
-    pairs: list[list[str | int]]
-    """Single measurements: kind, node, device, peer, its device, round."""
+    pairs: list[tuple[str, str, str, str]]
+    """Single measurements: node, device, peer, its device."""
+    turn: int
+    """The number of the step among those of RDMA."""
+    seconds: float
+    """How much is left in all."""
     serve: list[str]
     """The interfaces on which sockperf is to listen."""
     sockperf: str
@@ -64,7 +70,7 @@ class Step(TypedDict, total=False):
     """A tuning of the all-reduce."""
     plan: CollectivePlan
     meeting: str
-    """Where the ranks meet (collective.meeting_point)."""
+    """Where the ranks meet."""
     counters: bool
     end: bool
 
@@ -137,16 +143,18 @@ def follow(board: Board, me: Entry, carry: Carry, *, poll_seconds: float, timeou
     """Follow the plans of index 0 until the last (True) or until time is up (False)."""
     give_up = time.monotonic() + timeout_seconds
     board.enter(me)
+    wait: Iterator[float] = repeat(poll_seconds)
     while time.monotonic() < give_up:
         plan = board.planned()
         if plan is not None and "end" in plan["step"]:
             return True  # whoever took part: where the facts forbid a measurement, nobody did
         if plan is None or plan["id"] == me.get("done") or not _takes_part(me, plan):
-            time.sleep(poll_seconds)
+            time.sleep(next(wait))
             continue
         results = carry(plan["step"], plan["members"])
         me = {**me, "done": plan["id"], "results": results}
         board.enter(me)
+        wait = pauses(poll_seconds)
     return False
 
 
@@ -170,9 +178,14 @@ class Lead:
         board.enter(me)
 
     @property
+    def seconds_left(self) -> float:
+        """How long steps can still be made."""
+        return self._give_up - time.monotonic()
+
+    @property
     def time_is_up(self) -> bool:
         """Whether no further step can be made."""
-        return time.monotonic() >= self._give_up
+        return self.seconds_left <= 0
 
     def assemble(self) -> bool:
         """Wait until every pod of the run has an entry; whether they all have."""
@@ -213,7 +226,7 @@ class Lead:
 
     def _await(self, plan: Plan) -> dict[str, Results] | None:
         """What the others have answered; None when one of them has been replaced."""
-        others = self.members.keys() - {self._me["node"]}
+        others, wait = self.members.keys() - {self._me["node"]}, pauses(self._poll_seconds)
         while True:
             entries = self._board.entries()
             ranks = {member["rank"]: member["pod"] for member in self.members.values()}
@@ -225,15 +238,13 @@ class Lead:
             answers.pop(self._me["node"], None)
             if set(answers) >= others or self.time_is_up:
                 return answers
-            time.sleep(self._poll_seconds)
+            time.sleep(next(wait))
 
 
 def _members(entries: Mapping[int, Entry]) -> dict[str, Entry]:
     """The entries by node, in the order of their indices, without what only index 0 reads."""
-    members = {}
-    for _, entry in sorted(entries.items()):
-        member = members[entry["node"]] = entry.copy()
-        member.pop("results", None)
-        member.pop("done", None)
-        member.pop("run", None)
+    members = {entry["node"]: entry.copy() for _, entry in sorted(entries.items())}
+    for member in members.values():
+        for name in ("results", "done", "run"):
+            member.pop(name, None)  # type: ignore[misc]
     return members

@@ -16,6 +16,7 @@ from itertools import chain, repeat
 
 from . import measuring
 from .api import Api, ApiError, compressed, decompressed, in_cluster_url
+from .asking import Limits
 from .await_nodes import pause_seconds
 from .boards import board_names, board_of, stale_keys
 from .checks import Check
@@ -23,10 +24,8 @@ from .expectations import read_expectations
 from .facts import Facts, FactsByNode, entry_key, gather, look
 from .judge import judge_pool
 from .measuring import Outcome, Setting, Worker
-from .perftest import free_ports
 from .pod import EXIT_DONE, EXIT_RETRY, EXIT_VERDICT, Me, finish, parse, who_am_i
 from .port_rate import with_found_rate
-from .process import Limits
 from .rendezvous import PLAN_ANNOTATION, Board, Entry, Lead, follow
 from .report import (
     ACCEPTED_KEY,
@@ -42,12 +41,15 @@ from .report import (
     message_of,
     worst_values,
 )
+from .rounds import free_ports
 
 STEP_SECONDS = (0.5, 2.0)
 """The longest time between two looks for the next step: in a small pool, and in any."""
 _SHARE = 12
 """The time for all measurements has room for this number of tools in a row; each usually takes a few seconds."""
 _TOOL_SECONDS = (5.0, 60.0)
+_CONNECT_SECONDS = 20.0
+"""Within which every pod begins a step that one of them has begun: it looks every two seconds or more often."""
 _REPLACED = 3
 """This number of pods may start before Multus is on their node; then it is a verdict."""
 
@@ -112,8 +114,9 @@ class Validation:
         """What carries out this pod's part of the steps."""
         arguments = self.arguments
         seconds = min(max(arguments.measure_seconds / _SHARE, _TOOL_SECONDS[0]), _TOOL_SECONDS[1])
-        limits = Limits(connect_seconds=seconds, tool_seconds=seconds)
-        return Worker(Setting(self.me.node, arguments.sys, arguments.scratch, self.environment, limits))
+        limits = Limits(connect_seconds=min(seconds, _CONNECT_SECONDS), tool_seconds=seconds)
+        places = arguments.sys, arguments.proc, arguments.scratch
+        return Worker(Setting(self.me.node, *places, self.environment, limits))
 
     def facts(self) -> Facts:
         """Everything that this pod says of its node."""

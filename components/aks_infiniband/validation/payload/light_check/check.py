@@ -117,7 +117,7 @@ class LightCheck:
                 rails_of(lead.members),
                 self.expected["thresholds"],
                 tries=self.expected["tries"],
-                time_is_up=lambda: lead.time_is_up,
+                seconds_left=lambda: lead.seconds_left,
                 groups=((_KIND,),),
             )
             if whole and list(lead.members) == nodes:

@@ -1,0 +1,129 @@
+"""Clients that run side by side. One whose server does not listen yet is run again."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple, TypedDict
+
+from .process import Ended, OutputError, Running, until
+from .sockets import ESTABLISHED, SYN_SENT, Connection, connections, states_of_client
+
+_LOOK_SECONDS = 0.02
+"""Between two looks at the clients that run."""
+_SOCKETS_SECONDS = 0.2
+"""Between two looks at the connections: a handshake that is not answered is sent again after one second."""
+_RETRY_SECONDS = (0.1, 0.8)
+"""Between two tries to reach a server that does not listen yet: at first, and at most. Each wait is twice as long as
+the one before, and less than the second by which tools that run side by side may begin apart (perftest.SIDE_BY_SIDE).
+"""
+
+
+class Limits(NamedTuple):
+    """How long a server is waited for, and how long a tool may take, in seconds."""
+
+    connect_seconds: float
+    tool_seconds: float
+
+    def within(self, tool_seconds: float, seconds: float) -> Limits:
+        """These limits, for a tool that may take no longer than that, where so many seconds are left in all."""
+        return Limits(min(self.connect_seconds, seconds), min(self.tool_seconds, tool_seconds, seconds))
+
+
+class Answer(TypedDict, total=False):
+    """What a client measured: figures by name, or what went wrong; from a server of a task only what begins so.
+
+    task: its number in the step. sockets: the states in which the connection was seen (sockets.py), of one that failed.
+    """
+
+    task: int
+    values: dict[str, float] | None
+    error: str | None
+    sockets: list[str]
+    server_error: str | None
+    server_sockets: list[str]
+
+
+class Client(NamedTuple):
+    """How a client is started, and the address and port of its server."""
+
+    start: Callable[[], Running]
+    address: str
+    port: int
+
+
+class _Asking:
+    """A client that is started again for as long as its server does not listen."""
+
+    def __init__(self, client: Client, limits: Limits) -> None:
+        self.client, self._limits = client, limits
+        self._pause, self._longest_pause = _RETRY_SECONDS
+        self.ended: Ended | None = None
+        self.states: set[str] = set()
+        self._begin()
+
+    def _begin(self) -> None:
+        self._running: Running | None = self.client.start()
+        self._until = time.monotonic() + self._limits.tool_seconds
+
+    @property
+    def _is_unanswered(self) -> bool:
+        """Whether its connection has been asked for, and for too long nothing has answered."""
+        asked = SYN_SENT in self.states and ESTABLISHED not in self.states
+        return asked and self._running is not None and self._running.seconds >= self._limits.connect_seconds
+
+    def look(self, again: Callable[[Ended], bool]) -> None:
+        """See whether it has ended, or has to be killed or started again."""
+        time_is_up = time.monotonic() >= self._until
+        if self._running is None:
+            if time_is_up:
+                self._begin()
+        elif self._is_unanswered:
+            self.ended = self._running.kill()
+        elif time_is_up or not self._running.running:
+            ended = self._running.wait(until(self._until))
+            if again(ended):
+                self._running, self._until = None, time.monotonic() + self._pause
+                self._pause = min(2 * self._pause, self._longest_pause)
+            else:
+                self.ended = ended
+
+
+def ask(
+    clients: Sequence[Client],
+    limits: Limits,
+    *,
+    proc: Path,
+    waiting: Callable[[Ended], bool],
+    figures_of: Callable[[str], dict[str, float]],
+    beside: Callable[[list[Connection]], None] = lambda seen: None,
+) -> list[Answer]:
+    """Run clients side by side, each again while its server does not listen yet; returns an answer for each.
+
+    proc: where the kernel shows connections. figures_of reads an output, and raises OutputError. beside: what is to be
+    done now and then while they run, with the connections that are there.
+    """
+    give_up = time.monotonic() + limits.connect_seconds
+    asking = [_Asking(client, limits) for client in clients]
+    looked = 0.0
+    while any(one.ended is None for one in asking):
+        time.sleep(_LOOK_SECONDS)
+        if time.monotonic() >= looked + _SOCKETS_SECONDS:
+            looked, seen = time.monotonic(), connections(proc)
+            for one in asking:
+                one.states |= states_of_client(seen, one.client.address, one.client.port)
+            beside(seen)
+        for one in asking:
+            if one.ended is None:
+                one.look(lambda ended: waiting(ended) and time.monotonic() < give_up)
+    return [_answer(one.ended, sorted(one.states), figures_of) for one in asking if one.ended]
+
+
+def _answer(ended: Ended, states: list[str], figures_of: Callable[[str], dict[str, float]]) -> Answer:
+    if ended.error:
+        return {"values": None, "error": ended.error, "sockets": states}
+    try:
+        return {"values": figures_of(ended.output), "error": None}
+    except OutputError as error:
+        return {"values": None, "error": f"{ended.command}: {error}", "sockets": states}

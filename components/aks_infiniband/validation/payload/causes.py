@@ -1,0 +1,71 @@
+"""What lies behind an RDMA measurement that falls short or fails, in words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from .endings import CAUSES, SERVER, tells
+from .facts import FactsByNode
+from .narrowing import Blame, End
+from .tries import PairTry
+
+TIME_WAS_UP = "time was up (validation.timeoutSeconds) before it was measured alone"
+_BY_WORDS = (
+    (r"could not be started", "the image lacks the tool, and it could not be installed: name one that has it"),
+    (
+        r"Couldn't listen to port|Address already in use",
+        "another program of the pod's network namespace listens on the port",
+    ),
+    (
+        r"Couldn't (register|allocate) MR|Cannot allocate memory",
+        "memory cannot be locked: the container lacks IPC_LOCK, or the memlock limit is too low",
+    ),
+    (
+        r"device .*not found|Unable to find the Infiniband|Did not detect devices|No IB devices",
+        "the tool does not find the HCA: its /dev/infiniband file is not in the pod, or the image has no mlx5 provider",
+    ),
+    (TIME_WAS_UP.partition(" (")[0], "other HCAs of the machine were used when it fell short, and may be why"),
+)
+"""What lies behind the words of a tool."""
+
+
+def verdict_by(error: str | None) -> str:
+    """Of a pair that is not good: a fault, unless its tool could not do anything."""
+    nothing = error is not None and ("could not be started" in error or error == TIME_WAS_UP)
+    return "not measured" if nothing else "fail"
+
+
+def behind(made: PairTry) -> str:
+    """What lies behind a try that failed: by the words of the end that says most, else by how that end ended."""
+    told = made.get("told") or made["error"] or ""
+    by_words = next((cause for pattern, cause in _BY_WORDS if re.search(pattern, told)), None)
+    if by_words or "client" not in made:
+        return by_words or "the tool's own words say why"
+    ended = made["server"] if tells(made["client"], made["server"]) == SERVER else made["client"]
+    return CAUSES.get(ended, "the tool's own words say why")
+
+
+def cause_of(blame: Blame, tries: Sequence[PairTry], facts_by_node: FactsByNode) -> str:
+    """The likely cause of what a pair falls short of, in words."""
+    error = tries[-1]["error"]
+    why = f"{error}: {behind(tries[-1])}" if error else ""
+    client, server = (f"{end.node} ({end.device})" for end in blame.pair)
+    if len(blame.guilty) == 1:
+        others = f"it falls short with {' and '.join(blame.peers)}, whose HCAs do not fall short with others"
+        parts = [_link(blame.guilty[0], facts_by_node), others if blame.peers else ""]
+    elif blame.guilty:
+        parts = [f"{client} or {server}: there is no third HCA that would tell them apart"]
+    else:
+        parts = [f"the path between {client} and {server}: both are good with others (a cable or port of a switch)"]
+    return "; ".join(part for part in (why, *parts) if part)
+
+
+def _link(end: End, facts_by_node: FactsByNode) -> str:
+    """What the port itself says, where it differs from its siblings."""
+    hcas = facts_by_node[end.node]["hcas"] if end.node in facts_by_node else []
+    mine = next((hca for hca in hcas if hca["device"] == end.device), None)
+    rates = [hca["rate_gbps"] for hca in hcas if hca["rate_gbps"] is not None]
+    if mine is None or not rates or mine["rate_gbps"] == max(rates):
+        return ""
+    return f"its link runs at {mine['rate_gbps']:g} Gb/s, the node's others at {max(rates):g}"

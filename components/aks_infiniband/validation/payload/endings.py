@@ -1,0 +1,143 @@
+"""How the two ends of a measurement can end, and who is named for it: as data.
+
+A pair has a client and a server, and each leaves words, or silence and what the kernel showed of its connection. Who is
+at fault follows from both together. Where it does not, the pair is named, and other pairs tell (narrowing.py).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+
+from .sockets import ESTABLISHED, LISTEN, SYN_SENT
+
+OWN = re.compile(
+    r"could not be started|not found|Unable to find the Infiniband|No IB devices|Did not detect devices"
+    r"|Couldn't (?:register|allocate) MR|create mr|Couldn't create|Port number \d+ state|Couldn't set the link layer"
+    r"|Couldn't get context|Couldn't listen to port",
+    re.IGNORECASE,
+)
+"""What a tool says of its own side alone."""
+NO_WAY = re.compile(
+    r"Completion with error|Failed status|retry exceeded|to RTR|Couldn't connect to remote QP|Unable to Connect"
+)
+"""What a tool says when packets do not arrive."""
+NOT_LISTENING = re.compile(
+    r"Couldn't connect to \S+:\d+|Unable to (open file descriptor for|init the) socket connection"
+)
+"""What a client says whose server does not listen (yet)."""
+LEFT = re.compile(
+    r"Couldn't read (?:remote address|reports)|Couldn't (?:read/write|send/recv) \w+ address|Failed to exchange data"
+    r"|Unable to (?:read|write) \w+ socket|client read/write|Failed to close connection"
+)
+"""What a tool says whose peer has hung up."""
+KILLED = "did not end within"
+"""What is said of a tool that was killed at its limit."""
+SIGNAL = "was ended by signal"
+SILENT_NODE = "the node did not answer in time"
+
+CLIENTS: Mapping[str, str] = {
+    "said": "says what is wrong with its own side",
+    "lost": "says that packets do not arrive",
+    "left": "says no more than that the server hung up",
+    "refused": "nobody listened",
+    "dropped": "killed while its connection was never answered",
+    "stuck": "killed while it was connected, without a word",
+    "hung": "killed before it reached for the server, without a word",
+    "killed": "ended by a signal that is not ours",
+    "unclear": "failed with other words",
+    "silent": "its node did not answer",
+}
+"""How a client can end that has no figures."""
+SERVERS: Mapping[str, str] = {
+    "well": "ended well",
+    "said": "says what is wrong with its own side",
+    "lost": "says that packets do not arrive",
+    "left": "says no more than that the client hung up",
+    "waiting": "killed while nobody came, without a word",
+    "stuck": "killed after its client came, without a word",
+    "hung": "killed before it listened, without a word",
+    "killed": "ended by a signal that is not ours",
+    "unclear": "failed with other words",
+    "silent": "its node did not answer",
+}
+"""How its server can end."""
+
+CLIENT, SERVER, BOTH, BETWEEN, NETWORK = "client", "server", "both", "between", "pod network"
+_WHO = {"c": CLIENT, "s": SERVER, "b": BOTH, "-": BETWEEN, "n": NETWORK}
+_TABLE = """
+           well  said  lost  left  waiting  stuck  hung  killed  unclear  silent
+said       c     b     c     c     c        c      b     b       c        c
+lost       -     s     -     -     -        -      -     s       -        s
+left       -     s     -     -     -        -      s     s       s        s
+refused    -     s     s     n     n        -      s     s       s        s
+dropped    n     s     n     n     n        n      s     s       n        s
+stuck      c     s     -     -     -        -      -     s       s        s
+hung       c     b     c     c     c        c      b     b       c        c
+killed     c     b     c     c     c        c      b     b       c        c
+unclear    c     s     -     c     c        c      s     s       -        -
+silent     c     b     c     c     c        c      b     b       c        b
+"""
+NAMED: Mapping[tuple[str, str], str] = {
+    (row.split()[0], server): _WHO[letter]
+    for head, *rows in [_TABLE.strip().splitlines()]
+    for row in rows
+    for server, letter in zip(head.split(), row.split()[1:])
+}
+"""Who is named, by how client and server ended.
+
+Words of a tool's own side stand above all, the client's before the server's. A server that waited, or polls for ever,
+or hung up because its client did, has done nothing wrong: it is named only for its own words, for a signal, or where it
+never listened. `between`: nothing tells, and only other pairs can. `pod network`: the tools never met, so the HCAs have
+not been measured at all.
+"""
+
+
+def client_ending(error: str, states: Collection[str]) -> str:
+    """How a client ended that failed: what is said of it, and the states in which its connection was seen."""
+    if error.startswith(SILENT_NODE):
+        return "silent"
+    unanswered = SYN_SENT in states and ESTABLISHED not in states
+    found = _by_words(error, {"dropped": unanswered, "refused": bool(NOT_LISTENING.search(error))})
+    return found or ("stuck" if ESTABLISHED in states else "hung")
+
+
+def server_ending(error: str | None, states: Collection[str], *, answered: bool) -> str:
+    """How a server ended; answered: whether its node has said anything."""
+    if error is None:
+        return "well" if answered else "silent"
+    return _by_words(error, {}) or ("stuck" if ESTABLISHED in states else "waiting" if LISTEN in states else "hung")
+
+
+def _by_words(error: str, of_client: Mapping[str, bool]) -> str | None:
+    """How a tool ended by what is said of it; None for one that was killed without a word."""
+    known = {
+        "said": bool(OWN.search(error)),
+        "lost": bool(NO_WAY.search(error)),
+        **of_client,
+        "left": bool(LEFT.search(error)),
+        "killed": SIGNAL in error,
+    }
+    unclear = None if KILLED in error else "unclear"
+    return next((ending for ending, is_so in known.items() if is_so), unclear)
+
+
+def tells(client: str, server: str) -> str:
+    """Whose words say most of what happened, client or server."""
+    return SERVER if NAMED[client, server] == SERVER or (client, server) == ("left", "lost") else CLIENT
+
+
+CAUSES: Mapping[str, str] = {
+    "dropped": "connections between the pods are never answered: something on the pod network drops them (a network "
+    "policy, a security group, or pods whose addresses are in 172.16.0.0/16, which Azure reserves for RDMA)",
+    "refused": "no server answered on the pod network: the peer's tool did not start, or a network policy refuses it",
+    "stuck": "the tool was connected and then hung without a word: packets do not arrive, or the driver or the HCA "
+    "does not answer (dmesg on the node)",
+    "waiting": "nobody came to the server: the connection from its client was lost on the pod network",
+    "hung": "the tool hung without a word: the driver or the HCA does not answer (dmesg on the node)",
+    "killed": "something on the node ended the tool: memory ran out (dmesg on the node), or somebody",
+    "left": "the other tool hung up and did not say why",
+    "lost": "packets do not arrive: a link that is down, another partition, or no route between the two",
+    "silent": "the node's pod has gone, or is still busy with something that hangs",
+}
+"""What lies behind an ending that is told by no words of its own."""

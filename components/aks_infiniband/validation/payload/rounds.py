@@ -1,0 +1,191 @@
+"""How a pod does its part of a step: it serves and asks at the same time, and no pair's fault delays another.
+
+A step is one round: no node has a tool of an earlier one, so a tool that hangs costs its own pair alone. A server ends
+with its client. One whose client never came is knocked at, so that it ends and says why.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from .asking import Answer, Client, Limits, ask
+from .endings import NOT_LISTENING
+from .narrowing import End, Pair, Rails, ring
+from .perftest import KINDS, command, figures_of
+from .process import Ended, Running
+from .rendezvous import Members, Step
+from .sockets import LISTEN, Connection, connections, knock, states_of_server
+
+PORTS = 64
+"""Ports that one step may use, from a pod's own first one on."""
+_FIRST_PORT = 18515
+"""perftest's own."""
+_LAST_PORT = 32000
+"""Below the ports that the kernel gives to clients (ip_local_port_range, 32768 by default)."""
+
+
+def free_ports() -> int:
+    """The first of PORTS consecutive ports of this pod that nobody listens on. Raises OSError where there are none."""
+    for first in range(_FIRST_PORT, _LAST_PORT, PORTS):
+        if all(_is_free(port) for port in range(first, first + PORTS)):
+            return first
+    raise OSError(f"no {PORTS} free ports in a row between {_FIRST_PORT} and {_LAST_PORT}")
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("", port))
+        except OSError:
+            return False
+    return True
+
+
+class Task(NamedTuple):
+    """One measurement: its kind, its pair, and whether all rails are measured in that step."""
+
+    kind: str
+    pair: Pair
+    side_by_side: bool = False
+
+
+def tasks_of(step: Step, nodes: Sequence[str], rails: Rails) -> list[Task]:
+    """The measurements of a step, which all nodes make at the same time.
+
+    nodes: in the order of the ring.
+    """
+    kind = step["kind"]
+    if "pairs" in step:
+        return [
+            Task(kind, Pair(End(node, device), End(peer, peer_device)))
+            for node, device, peer, peer_device in step["pairs"]
+        ]
+    every = ring(nodes, rails)
+    if step.get("side_by_side"):
+        return [Task(kind, pair, side_by_side=True) for pairs in every for pair in pairs]
+    return [Task(kind, pair) for pair in every[step["rail"]]]
+
+
+def port_of(task: Task, members: Members, turn: int) -> int:
+    """Where the server of a task listens: on its node no other of the step does, nor one of the step before.
+
+    turn: the number of the step.
+    """
+    server = task.pair.server
+    devices = list(members[server.node]["devices"])
+    return int(members[server.node]["port"]) + (turn * len(devices) + devices.index(server.device)) % PORTS
+
+
+CpusOf = Callable[[str], Collection[int]]
+"""The CPUs on which the tools that use an HCA of this node are to run; empty: anywhere."""
+
+
+class Place(NamedTuple):
+    """Where a pod works: its node, where the kernel shows connections, how long tools may take, and on which CPUs."""
+
+    node: str
+    proc: Path
+    limits: Limits
+    cpus_of: CpusOf
+
+
+_KNOCK_SECONDS = 2.0
+"""For a server to take a connection that says nothing, and to end: perftest sleeps for one of them."""
+_LOOK_SECONDS = 0.2
+
+
+class _Server:
+    """A server of the round: it ends by itself, is knocked at when nobody comes, or is killed at its limit."""
+
+    def __init__(self, running: Running, address: str, port: int, limits: Limits) -> None:
+        self._running, self._address, self._port, self._limits = running, address, port, limits
+        self._knocked = False
+        self.states: set[str] = set()
+        self.ended: Ended | None = None
+
+    def look(self, seen: Sequence[Connection]) -> None:
+        if self.ended is not None:
+            return
+        now = states_of_server(seen, self._port)
+        if not self._knocked:  # from then on a connection is ours
+            self.states |= now
+        came = bool({*self.states} - {LISTEN}) or (LISTEN in self.states and LISTEN not in now)
+        seconds, connecting = self._running.seconds, self._limits.connect_seconds
+        if not self._running.running:
+            self.ended = self._running.wait(0)
+        elif came:
+            self._end_after(connecting + self._limits.tool_seconds)
+        elif LISTEN in now and seconds >= connecting and not self._knocked:
+            self._knocked = True
+            knock(self._address, self._port, _KNOCK_SECONDS)
+        else:
+            self._end_after(connecting + _KNOCK_SECONDS)
+
+    def _end_after(self, seconds: float) -> None:
+        if self._running.seconds >= seconds:
+            self.ended = self._running.kill()
+
+    def answer(self, number: int) -> Answer | None:
+        """What goes wrong at it, for the task of a number; None where nothing does."""
+        if self.ended is None or self.ended.error is None:
+            return None
+        return {"task": number, "server_error": self.ended.error, "server_sockets": sorted(self.states)}
+
+
+def carry_out(step: Step, members: Members, rails: Rails, place: Place) -> list[Answer]:
+    """Do this node's part of a step, as client and server at the same time.
+
+    members: by node, address and port. Returns a result for each task in which this node is the client, and for each
+    in which its server failed.
+    """
+    tasks = tasks_of(step, list(members), rails)
+    tool = KINDS[step["kind"]]
+    limits = place.limits.within(tool.seconds, step["seconds"])
+    level = os.environ.get("NCCL_IB_SL", "")  # of the pool's workload settings: what its fabric asks for
+
+    def start(task: Task, device: str, host: str = "") -> Running:
+        port = port_of(task, members, step["turn"])
+        words = command(task.kind, device, port, host, level, side_by_side=task.side_by_side)
+        return Running(words, cpus=place.cpus_of(device), by_line=True)
+
+    def where(task: Task) -> tuple[str, int]:
+        return str(members[task.pair.server.node]["address"]), port_of(task, members, step["turn"])
+
+    servers = {
+        number: _Server(start(task, task.pair.server.device), *where(task), limits)
+        for number, task in enumerate(tasks)
+        if task.pair.server.node == place.node
+    }
+    asked = {number: task for number, task in enumerate(tasks) if task.pair.client.node == place.node}
+
+    def look(seen: Sequence[Connection]) -> None:
+        for server in servers.values():
+            server.look(seen)
+
+    results: list[Answer] = []
+    answers = ask(
+        [
+            Client(partial(start, task, task.pair.client.device, where(task)[0]), *where(task))
+            for task in asked.values()
+        ],
+        limits,
+        proc=place.proc,
+        waiting=lambda ended: bool(ended.error and NOT_LISTENING.search(ended.output)),
+        figures_of=partial(figures_of, step["kind"]),
+        beside=look,
+    )
+    for (number, task), answer in zip(asked.items(), answers):
+        results.append({"task": number, **answer})
+        if answer["error"]:
+            knock(*where(task), _KNOCK_SECONDS)
+    while any(server.ended is None for server in servers.values()):
+        look(connections(place.proc))
+        time.sleep(_LOOK_SECONDS)
+    return results + [failed for number, server in servers.items() if (failed := server.answer(number))]

@@ -1,0 +1,62 @@
+"""What the kernel shows of TCP connections (/proc/net/tcp): whether a server listens, whether a client gets through.
+
+A tool that hangs says nothing of it. This tells a connection that something on the way drops (a network policy) from an
+HCA that does not answer.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+ESTABLISHED, SYN_SENT, LISTEN = "ESTABLISHED", "SYN_SENT", "LISTEN"
+_STATES = {"01": ESTABLISHED, "02": SYN_SENT, "0A": LISTEN}
+"""Linux, include/net/tcp_states.h; those that tell nothing here are left out."""
+_SHORT = 8
+"""Hexadecimal digits of an IPv4 address; one of IPv6 has 32, of which the last eight are an IPv4 address' where it
+stands for one."""
+
+
+class Connection(NamedTuple):
+    """One socket: its own port, the other end's address and port, and its state."""
+
+    port: int
+    peer: str
+    peer_port: int
+    state: str
+
+
+def connections(proc: Path) -> list[Connection]:
+    """The sockets of this network namespace that listen, connect or are connected; none where they cannot be read."""
+    found = []
+    for name in ("tcp", "tcp6"):
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            lines = (proc / "net" / name).read_text(encoding="ascii").splitlines()[1:]
+            found += [_connection(line.split()) for line in lines if line.split()[3] in _STATES]
+    return found
+
+
+def _connection(fields: list[str]) -> Connection:
+    port = int(fields[1].partition(":")[2], 16)
+    peer, _, peer_port = fields[2].partition(":")
+    address = socket.inet_ntoa(int(peer[-_SHORT:], 16).to_bytes(4, "little"))
+    return Connection(port, address, int(peer_port, 16), _STATES[fields[3]])
+
+
+def states_of_server(seen: Iterable[Connection], port: int) -> set[str]:
+    """The states of the sockets of a server on a port."""
+    return {connection.state for connection in seen if connection.port == port}
+
+
+def states_of_client(seen: Iterable[Connection], address: str, port: int) -> set[str]:
+    """The states of the connections to a server."""
+    return {connection.state for connection in seen if (connection.peer, connection.peer_port) == (address, port)}
+
+
+def knock(address: str, port: int, timeout_seconds: float) -> None:
+    """Connect to a server and hang up, so that one whose client never came ends, and says why."""
+    with contextlib.suppress(OSError):
+        socket.create_connection((address, port), timeout=timeout_seconds).close()

@@ -1,0 +1,56 @@
+"""What one try of a pair gave: its figures, or what both ends have said of why there are none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypedDict
+
+from .asking import Answer
+from .checks import Try
+from .endings import SERVER, SILENT_NODE, client_ending, server_ending, tells
+from .rounds import Task
+
+
+class PairTry(TypedDict, total=False):
+    """One try of a pair: figures by name, or what both ends say."""
+
+    values: dict[str, float] | None
+    error: str | None
+    side_by_side: bool
+    """Whether all rails were measured at once."""
+    client: str
+    server: str
+    """How the two ended where there are no figures (endings.py)."""
+    told: str
+    """Of the error, the part of the end that says most."""
+
+
+def joined(task: Task, client: Answer | None, server: Answer, *, answered: bool) -> PairTry:
+    """One try by what its two ends have answered; answered: whether the server's node has said anything."""
+    said: Answer = client or {"values": None, "error": SILENT_NODE}
+    error = said["error"]
+    if not error:
+        return {"values": said["values"], "error": None, "side_by_side": task.side_by_side}
+    of_server = server.get("server_error")
+    client_ended = client_ending(error, said.get("sockets", ()))
+    server_ended = server_ending(of_server, server.get("server_sockets", ()), answered=answered)
+    at_server = of_server or (None if answered else SILENT_NODE)
+    shown = f"{error}; on {task.pair.server.node}: {at_server}" if at_server else error
+    return {
+        "values": None,
+        "error": shown,
+        "side_by_side": task.side_by_side,
+        "client": client_ended,
+        "server": server_ended,
+        "told": at_server if at_server and tells(client_ended, server_ended) == SERVER else error,
+    }
+
+
+def is_beside_others(made: PairTry) -> bool:
+    """Whether a try gave figures while all rails were measured at once."""
+    return made["side_by_side"] and made["values"] is not None
+
+
+def tries_of(tries: Sequence[PairTry], figure: str) -> list[Try]:
+    """What the tries of a pair gave for one figure."""
+    return [{"value": (made["values"] or {}).get(figure), "error": made["error"]} for made in tries]

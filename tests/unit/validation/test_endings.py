@@ -1,0 +1,154 @@
+"""Who is named by how client and server of a measurement ended: every combination, and as the page says it."""
+
+from typing import Any
+
+import pytest
+from aks_infiniband.validation.payload.endings import (
+    CLIENTS,
+    NAMED,
+    SERVERS,
+    client_ending,
+    server_ending,
+    tells,
+)
+from aks_infiniband.validation.payload.rdma import measure
+from aks_infiniband.validation.payload.rdma_judge import judge_rdma
+
+from rehearsal.tools.paths import PROJECT
+from tests.documents.endings import with_table
+from tests.unit.validation.test_rdma import Fabric
+
+KILLED = "ib_write_bw did not end within 10 s and was killed"
+NOT_FOUND = "ib_write_bw ended with code 1: IB device mlx5_0 not found"
+GONE = (
+    "ib_write_bw ended with code 1: ethernet_read_keys: Couldn't read remote address; Unable to read to socket/rdma_cm"
+)
+
+
+def test_there_is_an_answer_for_every_way_in_which_two_ends_can_end() -> None:
+    assert set(NAMED) == {(client, server) for client in CLIENTS for server in SERVERS}
+
+
+def test_the_page_has_the_table() -> None:
+    page = (PROJECT / "docs/validation.md").read_text()
+    assert with_table(page) == page, "make docs"
+
+
+@pytest.mark.parametrize("server", SERVERS)
+def test_a_client_that_says_what_is_wrong_with_its_own_side_is_named_whatever_its_server_did(server: str) -> None:
+    assert NAMED["said", server] in ("client", "both")
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_a_server_that_says_what_is_wrong_with_its_own_side_is_named_whatever_its_client_did(client: str) -> None:
+    assert NAMED[client, "said"] in ("server", "both")
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+@pytest.mark.parametrize("server", ["waiting", "left", "stuck", "well"])
+def test_a_server_that_waited_or_only_saw_its_client_go_is_never_named(client: str, server: str) -> None:
+    assert NAMED[client, server] not in ("server", "both")
+
+
+@pytest.mark.parametrize(
+    ("error", "states", "ending"),
+    [
+        (NOT_FOUND, (), "said"),
+        ("ib_read_bw ended with code 7: IB device mlx5_0 not found", (), "said"),
+        ("ib_read_lat ended with code 17: Completion with error at client; Failed status 12: wr_id 0", (), "lost"),
+        (GONE, ("ESTABLISHED",), "left"),
+        ("ib_write_bw ended with code 1: Couldn't connect to 10.244.0.2:18600", (), "refused"),
+        ("ib_write_bw ended with code 1: Couldn't connect to 10.244.0.2:18600", ("SYN_SENT",), "dropped"),
+        (KILLED, ("SYN_SENT",), "dropped"),
+        (KILLED, ("ESTABLISHED", "SYN_SENT"), "stuck"),
+        (KILLED, (), "hung"),
+        (f"{KILLED}: Couldn't allocate MR", (), "said"),
+        ("ib_write_bw was ended by signal 9", ("ESTABLISHED",), "killed"),
+        ("ib_write_bw ended with code 1: something new", (), "unclear"),
+        ("the node did not answer in time", (), "silent"),
+        ("ibv_rc_pingpong ended with code 1: Failed to modify QP to RTR; Couldn't connect to remote QP", (), "lost"),
+    ],
+)
+def test_a_client_is_told_by_its_words_and_by_its_connection(error: str, states: Any, ending: str) -> None:
+    assert client_ending(error, states) == ending
+
+
+@pytest.mark.parametrize(
+    ("error", "states", "ending"),
+    [
+        (None, (), "well"),
+        (NOT_FOUND, (), "said"),
+        (GONE, ("LISTEN",), "left"),
+        ("ibv_rc_pingpong ended with code 1: 0/52: Couldn't read remote address", ("LISTEN",), "left"),
+        (KILLED, ("LISTEN",), "waiting"),
+        (KILLED, ("ESTABLISHED", "LISTEN"), "stuck"),
+        (KILLED, (), "hung"),
+        ("ib_write_bw was ended by signal 9", ("ESTABLISHED", "LISTEN"), "killed"),
+    ],
+)
+def test_a_server_is_told_likewise(error: str | None, states: Any, ending: str) -> None:
+    assert server_ending(error, states, answered=True) == ending
+
+
+def test_a_node_that_says_nothing_of_its_server_is_silent() -> None:
+    assert server_ending(None, (), answered=False) == "silent"
+
+
+def failed(client: tuple[str, list[str]], server: tuple[str, list[str]] | None, nodes: int = 4) -> list[Any]:
+    """The checks that fail where n1 asks n2 and the two end so, everybody else being well."""
+    fabric = Fabric(nodes, 1)
+    do = fabric.do
+
+    def answers(step: Any) -> Any:
+        found: Any = {node: list(given) for node, given in do(step).items()}
+        if step["kind"] != "write-bandwidth":
+            return found
+        for number, answer in enumerate(found["n1"]):
+            found["n1"][number] = {**answer, "values": None, "error": client[0], "sockets": client[1]}
+            if server:
+                bad = {"task": answer["task"], "server_error": server[0], "server_sockets": server[1]}
+                found["n2"].append(bad)
+        return found
+
+    limits: Any = {}
+    measured = measure(answers, fabric.rails, limits, tries=1)
+    return [check for check in judge_rdma(measured, limits, {}) if check["verdict"] == "fail"]
+
+
+def test_a_server_that_was_killed_in_silence_is_not_blamed_for_its_clients_complaint() -> None:
+    (check,) = failed((NOT_FOUND, []), (KILLED, ["LISTEN"]))
+    assert (check["node"], check["device"]) == ("n1", "ib0")
+    assert "its /dev/infiniband file is not in the pod" in str(check["cause"])
+
+
+def test_the_clients_own_words_are_explained_before_the_peers_was_killed() -> None:
+    lost = "ibv_rc_pingpong ended with code 1: Failed status transport retry counter exceeded (12) for wr_id 2"
+    checks = failed((lost, ["ESTABLISHED"]), (KILLED, ["ESTABLISHED", "LISTEN"]))
+    assert checks
+    assert all("packets do not arrive" in str(check["cause"]) for check in checks)
+    assert not any("hung without a word" in str(check["cause"]) for check in checks)
+
+
+def test_a_server_that_never_listened_is_named_where_nobody_could_connect() -> None:
+    (check,) = failed(("ib_write_bw ended with code 1: Couldn't connect to 10.0.0.2:18600", []), (KILLED, []))
+    assert (check["node"], check["device"]) == ("n2", "ib0")
+    assert "hung without a word" in str(check["cause"])
+
+
+def test_a_connection_that_is_never_answered_names_no_hca() -> None:
+    (check,) = failed((KILLED, ["SYN_SENT"]), (GONE, ["LISTEN"]))
+    assert (check["node"], check["device"]) == (None, None)
+    assert "drops them" in str(check["cause"])
+    assert "the pod network from n1 to n2" in str(check["cause"])
+
+
+def test_both_are_named_where_both_say_what_is_wrong_with_them() -> None:
+    checks = failed((NOT_FOUND, []), (NOT_FOUND, []))
+    assert [(check["node"], check["device"]) for check in checks] == [("n1", "ib0"), ("n2", "ib0")]
+
+
+def test_the_words_that_tell_are_of_the_end_that_is_named() -> None:
+    assert tells("refused", "said") == "server"
+    assert tells("said", "said") == "client"
+    assert tells("left", "lost") == "server"
+    assert tells("dropped", "waiting") == "client"
