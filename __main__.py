@@ -9,21 +9,27 @@ import signal  # noqa: E402
 
 import pulumi  # noqa: E402
 from aks_infiniband import RdmaCluster, RdmaClusterArgs, load  # noqa: E402
+from aks_infiniband.terminal import unforeseen  # noqa: E402
 
 # The engine ends a program with this signal once a resource has failed. Without a traceback among the diagnostics: by
 # this exit code the language host knows that the cause has been told (pulumi, pulumi-language-python).
 signal.signal(signal.SIGINT, lambda *_: os._exit(32))
 
-stack = load()
-if stack.preflight:
-    from aks_infiniband_cli.preflight.at_start import check_first
+try:
+    stack = load()
+    if stack.preflight:
+        from aks_infiniband_cli.preflight.at_start import check_first
 
-    check_first(stack)
-cluster = RdmaCluster("rdma", args=RdmaClusterArgs(stack=stack))
+        check_first(stack)
+    cluster = RdmaCluster("rdma", args=RdmaClusterArgs(stack=stack))
 
-pulumi.export("clusterName", cluster.cluster_name)
-pulumi.export("kubeconfig", cluster.kubeconfig)
-pulumi.export("pools", cluster.pools)
-for pool, job in cluster.sample_jobs.items():
-    # An output of its own, because `pulumi stack output` gives a whole one: pipe it into `kubectl apply -f -`.
-    pulumi.export(f"sampleJob-{pool}", job)
+    pulumi.export("clusterName", cluster.cluster_name)
+    pulumi.export("kubeconfig", cluster.kubeconfig)
+    pulumi.export("pools", cluster.pools)
+    for pool, job in cluster.sample_jobs.items():
+        # An output of its own, because `pulumi stack output` gives a whole one: pipe it into `kubectl apply -f -`.
+        pulumi.export(f"sampleJob-{pool}", job)
+except pulumi.RunError:
+    raise
+except Exception as error:  # nobody gets a traceback of what stands above, whatever it is
+    raise pulumi.RunError(unforeseen(error)) from error

@@ -12,6 +12,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Final
 
+from aks_infiniband.terminal import unforeseen
 from rich.console import Console
 
 from rehearsal.azure.subscription import SubscriptionFileError
@@ -33,6 +34,7 @@ from rehearsal.outcome.result import Status, reports_of, result
 from rehearsal.outcome.screen import Screen
 from rehearsal.outcome.tables import print_summary
 from rehearsal.outcome.timeline import draw
+from rehearsal.run import arguments as arguments_of
 from rehearsal.run.commands import RUNS, make, module, stop
 from rehearsal.run.folder import write_atomically
 from rehearsal.run.make import make_above, was_interrupted
@@ -44,10 +46,9 @@ from rehearsal.tools.paths import PROJECT, ToolMissingError
 
 _DEFAULTS: Final = {"speed": f"{DEFAULT_SPEED:g}", "charts": STAND_IN_CHARTS, "operators": "stand-in"}
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_WRONG_FILES: Final = (StackFileError, FaultsError, SubscriptionFileError)
 _TOLD: Final = (
-    StackFileError,
-    FaultsError,
-    SubscriptionFileError,
+    *_WRONG_FILES,
     BusyError,
     ControlPlaneError,
     EngineError,
@@ -55,6 +56,8 @@ _TOLD: Final = (
     ToolMissingError,
 )
 """Errors whose text says all that a person needs."""
+WRONG_INPUT: Final = 2
+"""The exit code for flags and files that nobody can use, and for an error that nobody foresaw."""
 EXIT_STOPPED: Final = 130
 """What shells report for a program that Ctrl-C ended."""
 
@@ -76,7 +79,7 @@ def main(arguments: list[str] | None = None) -> int:
         return command(chosen, console)
     except _TOLD as error:
         console.print(f"rehearsal: {error}", style="red", markup=False, highlight=False)
-        return 1
+        return WRONG_INPUT if isinstance(error, _WRONG_FILES) else 1
     except OSError as error:
         # A write into an open file does not name it, and what a rehearsal writes is there.
         place = error.filename or ((chosen.project / RUNS).resolve() if error.errno == errno.ENOSPC else None)
@@ -86,6 +89,9 @@ def main(arguments: list[str] | None = None) -> int:
     except StoppedBySignalError as stopped:
         console.print(f"Stopped by {stopped}; nothing of this rehearsal is left running.", style="yellow")
         return EXIT_STOPPED
+    except Exception as error:  # nobody gets a traceback, whatever it is
+        console.print(f"rehearsal: {unforeseen(error)}", style="red", markup=False, highlight=False)
+        return WRONG_INPUT
 
 
 def _stop(number: int, _frame: FrameType | None) -> None:
@@ -100,19 +106,19 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True)
     parser.add_argument("--project", type=Path, default=PROJECT, help="folder of another program's Pulumi.yaml")
     up = commands.add_parser("up", help="bring a stack up")
-    up.add_argument("stack")
+    up.add_argument("stack", type=arguments_of.stack)
     up.add_argument("--keep", action="store_true", help="leave the cluster up")
-    up.add_argument("--speed", type=float, default=DEFAULT_SPEED, help="simulated seconds in a real one")
+    up.add_argument("--speed", type=arguments_of.speed, default=DEFAULT_SPEED, help="simulated seconds in a real one")
     up.add_argument("--charts", type=Path, default=STAND_IN_CHARTS, help="folder of the operators' charts")
     up.add_argument("--operators", choices=("stand-in", "external"), default="stand-in")
     up.add_argument("--subscription", type=Path, help="quotas, sizes and features of the simulated subscription")
     up.add_argument("--faults", type=Path, help="what is wrong with the simulated machines (docs/rehearsal.md)")
     up.add_argument("-v", "--verbose", action="store_true", help="list the checks that passed too")
     ended = commands.add_parser("down", help="stop what a rehearsal left running")
-    ended.add_argument("stack", help="a stack's name, or all")
+    ended.add_argument("stack", type=arguments_of.stack, help="a stack's name, or all")
     engine = commands.add_parser("pulumi", help="run pulumi on a rehearsal that was kept")
     engine.add_argument("--charts", type=Path, default=STAND_IN_CHARTS, help="as they were given to up")
-    engine.add_argument("stack")
+    engine.add_argument("stack", type=arguments_of.stack)
     engine.add_argument("words", nargs=argparse.REMAINDER, metavar="...", help="what pulumi is told")
     return parser
 

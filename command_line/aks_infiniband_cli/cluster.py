@@ -1,23 +1,92 @@
 """A client of a cluster, and what comes of a request that has no answer. Importing it takes a second."""
 
-from typing import Final
+import re
+from typing import Any, Final
 
 from aks_infiniband.diagnosis.collect import connect
-from httpx2 import HTTPError
+from aks_infiniband.handwritten import HandwrittenError, json_document, shortened
+from aks_infiniband.handwritten.form import Form, formed
+from httpx2 import DecodingError, HTTPError, HTTPStatusError, Response
 from lightkube import Client
 from lightkube.core.exceptions import ConfigError
 
 from aks_infiniband_cli.console import CommandError
 
 NO_ANSWER: Final = (HTTPError, ConfigError)
-"""What a request raises: the API server refuses, is silent or not there; or the program that logs in fails, as
-kubelogin does where the login has expired."""
+"""What a request raises: the API server refuses, is silent or not there, or answers with something else; or the program
+that logs in fails, as kubelogin does where the login has expired."""
 _REQUEST_SECONDS: Final = 30.0
+_SHOWN: Final = 60
+"""Characters of an answer in an error."""
 
 
 def connected(kubeconfig: str) -> Client:
     """A client of the cluster of a kubeconfig, as YAML. Raises CommandError for a kubeconfig that is none."""
     try:
-        return connect(kubeconfig, request_seconds=_REQUEST_SECONDS)
+        client = connect(kubeconfig, request_seconds=_REQUEST_SECONDS)
     except Exception as error:  # whatever a broken kubeconfig brings
         raise CommandError(f"the kubeconfig cannot be used: {type(error).__name__}: {error}") from error
+    # lightkube decodes what a server sends before anybody can look at it, and offers no hook of its own.
+    client._client._client.event_hooks["response"].append(refuse_odd)
+    return client
+
+
+class _Metadata(Form):
+    name: str
+    namespace: str | None = None
+    labels: dict[str, str] | None = None
+    annotations: dict[str, str] | None = None
+
+
+class _Object(Form):
+    metadata: _Metadata
+    spec: dict[str, Any] | None = None
+    status: dict[str, Any] | None = None
+
+
+class _List(Form):
+    items: list[_Object]
+
+
+class _Status(Form):
+    message: str | None = None
+
+
+def refuse_odd(response: Response) -> None:
+    """Refuse an answer that no API server of Kubernetes gives, such as a proxy's page. Raises DecodingError."""
+    path = response.request.url.path
+    if path.endswith("/log") or "watch" in response.request.url.params:
+        return
+    text = response.read()
+    kind = response.headers.setdefault("Content-Type", "text/plain")  # lightkube asks for it
+    if response.is_error and kind != "application/json":  # such as a proxy's page, or an API that there is not
+        said = f"{_place(response)} with status {response.status_code}: {_begins(text)}"
+        raise HTTPStatusError(said, request=response.request, response=response)
+    try:
+        document = json_document(text)
+        if response.is_error:
+            formed(_Status, document)
+        elif response.request.method == "GET":
+            formed(_List if _lists(path) else _Object, document)
+    except HandwrittenError as error:
+        raise DecodingError(
+            f"{_place(response)} with what no API server of Kubernetes says, so another program or a proxy is there: "
+            f"{error.at_its_place()}; it begins with {_begins(text)}",
+            request=response.request,
+        ) from error
+
+
+def _place(response: Response) -> str:
+    url, method = response.url, response.request.method
+    return f"{url.scheme}://{url.netloc.decode('ascii')} answers {method} {url.path}"
+
+
+def _begins(text: bytes) -> str:
+    return shortened(text[:_SHOWN].decode("utf-8", errors="replace"))
+
+
+def _lists(path: str) -> bool:
+    """Whether a path names a kind, and not one object: /api/v1/nodes, /apis/batch/v1/namespaces/x/jobs."""
+    # What stands before it is a proxy's, such as Rancher's.
+    words = re.sub(r"^.*?/(api/[^/]+|apis/[^/]+/[^/]+)/(namespaces/[^/]+/(?=.))?", "", path).split("/")
+    return len(words) == 1

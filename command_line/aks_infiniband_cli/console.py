@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -70,6 +71,15 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         super().error(printable(message))
+
+
+def stack_name(text: str) -> str:
+    """The name of a stack, as a flag gives it."""
+    if not re.fullmatch(r"[A-Za-z0-9_.-]{1,100}", text):  # as the engine has it
+        raise argparse.ArgumentTypeError(f"{text!r}: Pulumi takes letters, digits, -, _ and ., at most 100")
+    if text.startswith("-") or not text.strip("._-"):
+        raise argparse.ArgumentTypeError(f"{text!r}: must have a letter or digit, and not begin with -, as a flag does")
+    return text
 
 
 def show(answer: Answer, output: Output) -> None:

@@ -35,12 +35,27 @@ def kubeconfig_of(given: argparse.Namespace) -> "KubeconfigFile":
     from aks_infiniband.access.kubeconfig_file import read_kubeconfig  # noqa: PLC0415
 
     path, named_by = _named(given.kubeconfig)
-    if not Path(path).expanduser().is_file():
-        raise CommandError(f"there is no kubeconfig {Path(path).expanduser().absolute()}; {named_by}")
+    if not _is_there(path):
+        raise CommandError(f"there is no kubeconfig {_whole(path)}; {named_by}")
     try:
         return read_kubeconfig(path, context=given.context)
     except KubeconfigError as error:
         raise CommandError(f"{error}; {named_by}") from error
+
+
+def _is_there(path: str) -> bool:
+    try:
+        return Path(path).expanduser().is_file()
+    except (RuntimeError, ValueError):  # no such home folder, or a name that no file can have
+        return False
+
+
+def _whole(path: str) -> str:
+    """The path from the root, as far as there is one."""
+    try:
+        return str(Path(path).expanduser().absolute())
+    except RuntimeError:
+        return f"{path}, nor such a home folder"
 
 
 def _named(given: str | None) -> tuple[str, str]:
@@ -49,6 +64,6 @@ def _named(given: str | None) -> tuple[str, str]:
     if given:
         return given, "--kubeconfig says where it is"
     if several:
-        found = next((path for path in several if Path(path).expanduser().is_file()), several[0])
+        found = next((path for path in several if _is_there(path)), several[0])
         return found, "KUBECONFIG says where it is, or --kubeconfig"
     return _DEFAULT, "--kubeconfig says where another is, or KUBECONFIG"

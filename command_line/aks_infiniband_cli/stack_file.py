@@ -1,32 +1,38 @@
 """A stack file as the program reads it, and the subscription that it is for."""
 
 import os
+import re
 from collections.abc import Mapping
 from contextlib import chdir
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
-from aks_infiniband.handwritten import HandwrittenError, read
+from aks_infiniband.handwritten import read, shortened
+from aks_infiniband.handwritten.form import Form, formed
 from aks_infiniband.stack.load import load
 from aks_infiniband.stack.stack import Stack
+from pydantic import Field
 
 from aks_infiniband_cli.console import CommandError
+from aks_infiniband_cli.documents import named
 
 _VARIABLES: Final = ("ARM_SUBSCRIPTION_ID", "AZURE_SUBSCRIPTION_ID")
 SUBSCRIPTION: Final = "azure-native:subscriptionId"
 """The key that names it in a stack file."""
+_GUID: Final = r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
+_EXAMPLE: Final = "01234567-89ab-cdef-0123-456789abcdef: `az account show --query id`"
 _CLUSTER: Final = "aks-infiniband:cluster"
 
 
 def configuration_of(file: Path) -> Mapping[str, Any]:
     """What a stack file configures, by key with namespace. Raises CommandError for what is no stack file."""
-    try:
+    with named(file):
         found = read(file) or {}
-    except HandwrittenError as error:
-        raise CommandError(f"{file}: {error}") from error
-    configuration = found.get("config") or {} if isinstance(found, dict) else None
+    configuration = found.get("config") if isinstance(found, dict) else found
+    if not configuration:
+        raise CommandError(f"{file} has no configuration: a stack file has `config:`, `aks-infiniband init` writes one")
     if not isinstance(configuration, dict):
-        raise CommandError(f"{file}: is no stack file")
+        raise CommandError(f"{file} is no stack file: config must be a mapping, key: value")
     return configuration
 
 
@@ -36,21 +42,34 @@ def stack_of(file: Path, configuration: Mapping[str, Any]) -> Stack:
         return load(_named(configuration, file.name))
 
 
+class _Project(Form):
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,100}$")]
+
+
 def _named(configuration: Mapping[str, Any], file: str) -> Mapping[str, Any]:
-    """With the cluster's default name, after project and stack, which the program asks the engine for."""
+    """With the cluster's default name, after project and stack, which the program asks the engine for.
+
+    Raises CommandError for a project file that is none.
+    """
     project, cluster = Path("Pulumi.yaml"), configuration.get(_CLUSTER)
     if not isinstance(cluster, dict) or cluster.get("name") or not project.is_file():
         return configuration
     stack = file.removeprefix("Pulumi.").removesuffix(".yaml")
-    return {**configuration, _CLUSTER: {**cluster, "name": f"{read(project)['name']}-{stack}"}}
+    with named(project.absolute()):
+        name = formed(_Project, read(project)).name
+    return {**configuration, _CLUSTER: {**cluster, "name": f"{name}-{stack}"}}
 
 
 def subscription_of(given: str | None, configuration: Mapping[str, Any]) -> str:
     """The ID of the subscription: as given, of the stack, or of the environment. Raises CommandError without one."""
-    named = next((os.environ[name] for name in _VARIABLES if os.environ.get(name)), None)
-    found = given or configuration.get(SUBSCRIPTION) or named
+    variable = next((os.environ[name] for name in _VARIABLES if os.environ.get(name)), None)
+    configured = configuration.get(SUBSCRIPTION)
+    found = given or configured or variable
     if not found:
         raise CommandError(
             f"which subscription? Say --subscription, ${_VARIABLES[0]} or {SUBSCRIPTION}: `az account show --query id`"
         )
+    if not re.fullmatch(_GUID, str(found)):
+        source = "--subscription" if given else SUBSCRIPTION if configured else "the environment"
+        raise CommandError(f"{source} names subscription {shortened(found)}; it must be an ID such as {_EXAMPLE}")
     return str(found)

@@ -27,6 +27,7 @@ from rehearsal.azure.resource_manager import serve_resource_manager
 from rehearsal.azure.resources import KINDS
 from rehearsal.azure.store import Store
 from rehearsal.azure.subscription import DEFAULT_FILE, SUBSCRIPTION_VARIABLE, load
+from rehearsal.run.arguments import speed
 from rehearsal.run.folder import RunFolder, write_atomically
 from rehearsal.run.sizes import known_sizes
 
@@ -91,7 +92,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Serve until SIGTERM or SIGINT."""
     parser = argparse.ArgumentParser(prog="python -m rehearsal.azure", description=__doc__)
     parser.add_argument("--run", type=Path, required=True, help="the run folder")
-    parser.add_argument("--speed", type=float, required=True, help="simulated seconds in a real second")
+    parser.add_argument("--speed", type=speed, required=True, help="simulated seconds in a real second")
     default = Path(os.environ.get(SUBSCRIPTION_VARIABLE, DEFAULT_FILE))
     parser.add_argument("--subscription", type=Path, default=default, help="what the subscription offers (YAML)")
     options = parser.parse_args(arguments)

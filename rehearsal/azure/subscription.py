@@ -7,8 +7,9 @@ from typing import Annotated, Final, Literal, Self, TypeVar
 
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.catalog.machine import Architecture, MachineSize
-from aks_infiniband.handwritten import HandwrittenError, first_lines, read
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from aks_infiniband.handwritten import HandwrittenError, first_lines, place, read
+from aks_infiniband.handwritten.form import told
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic.alias_generators import to_camel
 
 SUBSCRIPTION_VARIABLE: Final = "AKS_INFINIBAND_SUBSCRIPTION"
@@ -236,8 +237,7 @@ def load(path: Path = DEFAULT_FILE) -> Subscription:
         return Subscription.model_validate(read(path))
     except HandwrittenError as error:
         raise SubscriptionFileError(f"{path}: {error}") from error
-    except ValueError as error:
-        reason = first_lines(str(error))
-        raise SubscriptionFileError(
-            f"{path} does not describe a subscription like {DEFAULT_FILE.name}: {reason}"
-        ) from error
+    except ValidationError as error:
+        mistakes = "\n".join(f"  - {place(where) or 'the file'} {reason}" for where, reason in told(error))
+        reason = first_lines(f"\n{mistakes}" if "\n" in mistakes else mistakes.removeprefix("  -"))
+        raise SubscriptionFileError(f"{path}: is no subscription like {DEFAULT_FILE.name}:{reason}") from error

@@ -9,6 +9,7 @@ import time
 from collections.abc import Sequence
 
 from rehearsal.control_plane import ALL_PARTS, ControlPlane, ControlPlaneError, UnknownPartError, down
+from rehearsal.run.arguments import speed
 
 LOOK_EVERY_S = 1.0
 
@@ -19,7 +20,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     up_parser = commands.add_parser("up", help="start the parts")
     up_parser.add_argument("--run", required=True, help="the run folder; it is emptied")
-    up_parser.add_argument("--speed", type=float, default=1.0, help="simulated seconds per real second")
+    up_parser.add_argument("--speed", type=speed, default=1.0, help="simulated seconds per real second")
     up_parser.add_argument("--parts", default=",".join(ALL_PARTS), help=f"with commas, of: {','.join(ALL_PARTS)}")
     up_parser.add_argument("--keep", action="store_true", help="leave them running")
     down_parser = commands.add_parser("down", help="end all processes of a run folder")

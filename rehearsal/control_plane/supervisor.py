@@ -27,6 +27,7 @@ from rehearsal.control_plane.ports import held_ports
 from rehearsal.control_plane.processes import RunningPart, adopt_orphans, end, processes_of_run
 from rehearsal.control_plane.readiness import POLL_S, ask
 from rehearsal.machines import stages
+from rehearsal.run.arguments import speed
 from rehearsal.run.commands import stop
 from rehearsal.run.folder import RunFolder, write_atomically
 
@@ -217,7 +218,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a supervisor in the foreground."""
     parser = argparse.ArgumentParser(prog="python -m rehearsal.control_plane.supervisor", description=__doc__)
     parser.add_argument("--run", required=True, help="the run folder")
-    parser.add_argument("--speed", type=float, default=1.0, help="simulated seconds per real second")
+    parser.add_argument("--speed", type=speed, default=1.0, help="simulated seconds per real second")
     parser.add_argument("--parts", default=",".join(part_table.ALL_PARTS), help="which parts, with commas")
     options = parser.parse_args(arguments)
     run = RunFolder.at(options.run)

@@ -27,6 +27,8 @@ def read(run_folder: "os.PathLike[str] | str") -> "list[dict[str, Any]]":
     try:
         with open(path, encoding="utf-8") as file:  # noqa: PTH123
             found = json.load(file)
+    except RecursionError:
+        raise FaultsError(f"{path}: is nested too deep") from None
     except (OSError, ValueError) as error:
         raise FaultsError(f"{path}: {error}") from error
     return checked(found, path)

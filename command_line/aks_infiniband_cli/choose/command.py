@@ -9,6 +9,7 @@ from typing import Final, get_args
 from aks_infiniband.facts.azure_names import REGIONS
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.catalog.machine import GpuDriver
+from aks_infiniband.facts.pool import MOST_NODES
 from aks_infiniband.handwritten import HandwrittenError, read
 from rich.console import Group
 from rich.prompt import Confirm, IntPrompt, InvalidResponse, Prompt
@@ -17,8 +18,10 @@ from aks_infiniband_cli.choose.answers import Answers, Fabric, Workload
 from aks_infiniband_cli.choose.decision import decide, usual_size
 from aks_infiniband_cli.choose.page import document_of, shown, text_of
 from aks_infiniband_cli.choose.stack_file import stack_file
-from aks_infiniband_cli.console import FINE, FOUND, Answer, Command, CommandError, at_work
+from aks_infiniband_cli.console import FINE, FOUND, Answer, Command, CommandError, at_work, stack_name
 
+_MOST_GPUS: Final = 16
+"""Of one machine."""
 _UNKNOWN: Final = "I do not know"
 _PROJECT: Final = "aks-infiniband"
 _ANSWERS: Final = ("workload", "size", "gpus", "nodes", "verbs", "gpu_driver", "cluster", "region")
@@ -48,7 +51,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--with-infiniband", action="store_true", help="even where it is not worth its price")
     parser.add_argument(
         "--stack",
-        type=_stack,
+        type=stack_name,
         default="infiniband",
         metavar="NAME",
         help="writes Pulumi.NAME.yaml; default: infiniband",
@@ -160,19 +163,11 @@ class _Workloads(Prompt):
         return ",".join(named)
 
 
-def _stack(text: str) -> str:
-    if not re.fullmatch(r"[A-Za-z0-9_.-]{1,100}", text):  # as the engine has it
-        raise argparse.ArgumentTypeError(f"{text!r}: Pulumi takes letters, digits, -, _ and ., at most 100")
-    if text.startswith("-") or not text.strip("._-"):
-        raise argparse.ArgumentTypeError(f"{text!r}: must have a letter or digit, and not begin with -, as a flag does")
-    return text
-
-
 def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{number} is less than 1")
-    return number
+    most = MOST_NODES * _MOST_GPUS
+    if not re.fullmatch(r"[0-9]{1,9}", text) or not 1 <= int(text) <= most:
+        raise argparse.ArgumentTypeError(f"{text!r} must be a whole number from 1 to {most:,}")
+    return int(text)
 
 
 def _write(file: Path, text: str) -> None:

@@ -1,14 +1,16 @@
 """Reads a cluster once, with get, list and the logs of pods; it changes nothing, and asks no person to log in."""
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from typing import Any, Final
 
 from aks_infiniband.diagnosis.collect import Reader
 from aks_infiniband.diagnosis.known_messages import REFUSALS, message_in
-from aks_infiniband.diagnosis.view import Object, View, condition, is_device_plugin, labelled
+from aks_infiniband.diagnosis.view import Object, View, condition, is_device_plugin, labelled, name_of
+from aks_infiniband.handwritten import HandwrittenError
 from aks_infiniband.resources.metadata import PART_OF, SYSTEM_NAMESPACE
+from aks_infiniband.validation.reports import check_verdicts, report_in
 from lightkube.generic_resource import create_global_resource, create_namespaced_resource
 from lightkube.resources.admissionregistration_v1 import (
     MutatingWebhookConfiguration,
@@ -106,7 +108,9 @@ def _read_configurations(reader: Reader, snapshot: Snapshot) -> None:
         view.config_maps += [item for item in found if item["metadata"]["name"].startswith(_CONFIGURATIONS)]
         reader.releases(f"Helm's records in {namespace}", view, namespace)
     own = snapshot.validations_in
-    reader.read(f"reports of validations in {own}", view.config_maps, ConfigMap, namespace=own, labels=PART_OF)
+    validations: list[Object] = []
+    reader.read(f"reports of validations in {own}", validations, ConfigMap, namespace=own, labels=PART_OF)
+    view.config_maps += _with_readable_reports(validations, view.unread)
     for namespace in sorted({service["namespace"] for _, _, service in snapshot.webhook_services()}):
         chosen = {"namespace": namespace}
         _read_others(reader, snapshot, f"EndpointSlices in {namespace}", EndpointSlice, chosen)
@@ -126,6 +130,18 @@ def _read_logs(reader: Reader, snapshot: Snapshot) -> None:
         return 2 if asks_for_hardware(pod) else None
 
     reader.logs(snapshot.view, lines=_LOG_LINES, most=_MOST_LOGS, rank=rank)
+
+
+def _with_readable_reports(config_maps: Iterable[Object], unread: list[str]) -> Iterator[Object]:
+    """Those of which a report can be read, or that have none."""
+    for config_map in config_maps:
+        report = report_in(config_map)
+        try:
+            if report is not None:
+                check_verdicts(report)
+            yield config_map
+        except HandwrittenError as error:
+            unread.append(f"the report in ConfigMap {name_of(config_map)}: {error.at_its_place()}")
 
 
 def _name_kinds(snapshot: Snapshot) -> None:

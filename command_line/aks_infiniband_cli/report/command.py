@@ -4,13 +4,11 @@ What they import takes seconds, or is an extra: it is imported when they run.
 """
 
 import argparse
-import json
-import sys
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from aks_infiniband_cli.console import FINE, FOUND, Answer, Command, CommandError, at_work
+from aks_infiniband_cli.console import FINE, FOUND, Answer, Command, at_work
+from aks_infiniband_cli.documents import content_of, json_file, name_of, named
 from aks_infiniband_cli.kubeconfig import declare_cluster, declare_namespace, kubeconfig_of
 
 
@@ -30,7 +28,7 @@ def report(given: argparse.Namespace) -> Answer:
         from aks_infiniband_cli.report.files import write  # noqa: PLC0415
 
         if given.state is not None:
-            found = sources.from_state(_text(given.state))
+            found = sources.from_state(content_of(given.state), name_of(given.state))
         else:
             found = sources.from_cluster(kubeconfig_of(given).kubeconfig, namespace=given.namespace)
         files = [str(path) for path in write(found, given.out)]
@@ -56,15 +54,14 @@ def timeline(given: argparse.Namespace) -> Answer:
     with at_work("Drawing"):
         from aks_infiniband_cli.report import timeline, timeline_page  # noqa: PLC0415
 
-        try:
-            state = _json(given.state)
+        with named(given.state):
+            state = json_file(given.state)
+            timeline.check(state)
+        with named(given.result or given.events):
             if given.result is not None:
-                spans = timeline.from_result(_json(given.result), state)
+                spans = timeline.from_result(json_file(given.result), state)
             else:
-                spans = timeline.from_engine(given.events.read_text(encoding="utf-8").splitlines(), state)
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
-            read = f"{given.result or given.events} and {given.state}"
-            raise CommandError(f"no update in {read} ({error!r}): --help says what these are") from error
+                spans = timeline.from_engine(content_of(given.events).splitlines(), state)
         page, png = timeline_page.html(spans, "What the update did when")
         given.out.mkdir(parents=True, exist_ok=True)
         files = [given.out / "timeline.html", given.out / "timeline.png"]
@@ -79,15 +76,6 @@ def timeline(given: argparse.Namespace) -> Answer:
         document={"chain": chain, "seconds": max(span.end for span in spans), "files": names},
         text="\n".join([timeline.table(spans), *names]),
     )
-
-
-def _text(name: str) -> str:
-    return sys.stdin.read() if name == "-" else Path(name).read_text(encoding="utf-8")
-
-
-def _json(path: Path) -> Mapping[str, Any]:
-    document: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return document
 
 
 REPORT: Final = Command(

@@ -17,6 +17,8 @@ _TITLE_INCHES: Final = 0.1
 """Room for a letter of a title: a pool with one HCA is narrower than its title."""
 _MOST_ANNOTATED: Final = 256
 """Cells up to which each shows its number."""
+_DOTS, _MOST_DOTS = 150, 60_000
+"""Of an inch, and of a side: matplotlib draws none of 65,536 or more."""
 as_written: Final = mpl.rc_context({"text.parse_math": False})
 """Decorates what draws: a $ in a name is no formula."""
 
@@ -95,7 +97,8 @@ def image(figure: Figure, kind: str, name: str) -> bytes:
     # The same reports make the same file: no date, no random identifiers.
     with mpl.rc_context({"svg.hashsalt": name}), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of letters that the font lacks, and of names that leave no room
-        figure.savefig(buffer, format=kind, dpi=150, metadata={"Date": None} if kind == "svg" else {})
+        dpi = min(_DOTS, _MOST_DOTS / max(figure.get_size_inches()))
+        figure.savefig(buffer, format=kind, dpi=dpi, metadata={"Date": None} if kind == "svg" else {})
     return buffer.getvalue()
 
 

@@ -1,14 +1,17 @@
 """Where reports come from: a stack's state, or the ConfigMaps of a cluster."""
 
-import json
 from collections.abc import Mapping
 from typing import Any, Final
 
+from aks_infiniband.handwritten import HandwrittenError, json_document
+from aks_infiniband.handwritten.form import formed
 from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE, labels
 from aks_infiniband.terminal import one_line
-from aks_infiniband.validation.reports import SCHEMA_VERSION, kept_reports, report_in
+from aks_infiniband.validation.reports import SCHEMA_VERSION, kept_reports, report_in, whole_report
 
 from aks_infiniband_cli.console import CommandError
+from aks_infiniband_cli.documents import named
+from aks_infiniband_cli.report.forms import State
 
 Reports = dict[str, dict[str, Any]]
 """The report of each pool, by the pool's name."""
@@ -24,18 +27,23 @@ class NoReportsError(CommandError):
 
 def deployment_in(state: Mapping[str, Any]) -> Mapping[str, Any]:
     """The engine's state of a stack: in what `pulumi stack export` prints, or in the file that a backend in a folder
-    keeps. Raises KeyError, or TypeError, for what is neither.
+    keeps. Raises HandwrittenError for what is neither.
     """
-    return state["deployment"] if "deployment" in state else state["checkpoint"]["latest"] or {}
+    formed(State, state)
+    deployment: Mapping[str, Any] = state.get("deployment") or (state.get("checkpoint") or {}).get("latest") or {}
+    return deployment
 
 
-def from_state(text: str) -> Reports:
-    """The reports in the output of `pulumi stack export`. Raises NoReportsError."""
+def from_state(text: str | bytes, where: str = "the stack's state") -> Reports:
+    """The reports in the output of `pulumi stack export`. Raises NoReportsError.
+
+    where: what the text was read from.
+    """
     try:
-        found = kept_reports(deployment_in(json.loads(text)))
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise NoReportsError(f"no state ({error!r}): pass what `pulumi stack export` prints") from error
-    return _checked({name: dict(report) for name, report in found.items()}, "the stack's state")
+        found = kept_reports(deployment_in(json_document(text)))
+    except HandwrittenError as error:
+        raise NoReportsError(f"{where}: {error.at_its_place()}: pass what `pulumi stack export` prints") from error
+    return _checked({name: dict(report) for name, report in found.items()}, where)
 
 
 def from_cluster(kubeconfig: str, *, namespace: str = SYSTEM_NAMESPACE) -> Reports:
@@ -68,6 +76,8 @@ def _checked(found: Reports, where: str) -> Reports:
                 f"{where}: the report of pool {name} has schema version {version!r}, this program reads "
                 f"{SCHEMA_VERSION}: use the release that made it, or run `pulumi up` again"
             )
+        with named(f"{where}: the report of pool {name}"):
+            whole_report(report)
     return dict(sorted(_text_only(found).items()))
 
 

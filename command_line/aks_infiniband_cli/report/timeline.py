@@ -1,14 +1,16 @@
 """What an update did when, what each resource waited for, and the chain that made the update as long as it was."""
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
+from aks_infiniband.handwritten import HandwrittenError, json_document
+from aks_infiniband.handwritten.form import formed
 from aks_infiniband.terminal import one_line
 
 from aks_infiniband_cli.console import CommandError
+from aks_infiniband_cli.report.forms import Event, PlacedResources, Result
 from aks_infiniband_cli.report.sources import deployment_in
 
 _QUIET = frozenset({"same", "read", "refresh", "read-discard", "discard"})
@@ -59,23 +61,28 @@ class Link:
         return self.end - self.start
 
 
+def check(state: Any) -> None:
+    """Raises HandwrittenError for what is no state."""
+    formed(PlacedResources, deployment_in(state))
+
+
 def from_result(document: Mapping[str, Any], state: Mapping[str, Any]) -> list[Span]:
     """Of a rehearsal's `result.json` and the engine's state. Raises NoTimelineError."""
-    rows = [row for row in document.get("resources", []) if row["status"] not in _QUIET]
+    formed(Result, document)
+    rows = [row for row in document["resources"] if row["status"] not in _QUIET]
     return _spans({row["urn"]: (row["start_s"], row["end_s"]) for row in rows}, state)
 
 
-def from_engine(events: Iterable[str], state: Mapping[str, Any]) -> list[Span]:
+def from_engine(events: Iterable[str | bytes], state: Mapping[str, Any]) -> list[Span]:
     """Of the engine's event log, one JSON document a line, and of what `pulumi stack export` prints.
 
-    The engine's times have whole seconds. Raises NoTimelineError.
+    The engine's times have whole seconds. Raises NoTimelineError, and HandwrittenError for a line that is no event.
     """
     begun: dict[str, float] = {}
     times: dict[str, tuple[float, float]] = {}
-    for line in filter(str.strip, events):
-        event = json.loads(line)
+    for event in _events(events):
         for kind in ("resourcePreEvent", "resOutputsEvent", "resOpFailedEvent"):
-            metadata = event.get(kind, {}).get("metadata")
+            metadata = (event.get(kind) or {}).get("metadata")
             if metadata is None or metadata["op"] in _QUIET:
                 continue
             if kind == "resourcePreEvent":
@@ -88,12 +95,23 @@ def from_engine(events: Iterable[str], state: Mapping[str, Any]) -> list[Span]:
     return _spans({urn: (start - first, end - first) for urn, (start, end) in times.items()}, state)
 
 
+def _events(lines: Iterable[str | bytes]) -> Iterator[Mapping[str, Any]]:
+    for number, line in enumerate(lines, start=1):
+        if line.strip():
+            try:
+                event = json_document(line)
+                formed(Event, event)
+            except HandwrittenError as error:
+                raise HandwrittenError(f"line {number}: {error.at_its_place()}") from error
+            yield event
+
+
 def _spans(times: Mapping[str, tuple[float, float]], state: Mapping[str, Any]) -> list[Span]:
     """What a provider made; a component's time is that of its children."""
     stored = deployment_in(state)
     waits: dict[str, set[str]] = {}
     asked: set[str] = set()
-    for resource in stored.get("resources", []):
+    for resource in stored.get("resources") or ():
         needed = set(resource.get("dependencies", []))
         waits.setdefault(resource["urn"], set()).update(needed)
         if resource.get("provider"):
@@ -104,7 +122,7 @@ def _spans(times: Mapping[str, tuple[float, float]], state: Mapping[str, Any]) -
                 waits.setdefault(provider, set()).update(needed)
             asked.add(provider)
     found = []
-    for resource in stored.get("resources", []):
+    for resource in stored.get("resources") or ():
         if resource.get("custom") and resource["urn"] in times:
             start, end = times[resource["urn"]]
             waits_for = frozenset(waits[resource["urn"]])

@@ -19,7 +19,7 @@ def picture(spans: Sequence[Span], chain: Sequence[Link], title: str) -> Figure:
     links = {(link.name, link.waited): link for link in chain}
     figure = Figure(figsize=(8.5, 1.6 + 0.22 * len(spans)), layout="constrained")
     axes = figure.subplots()
-    end = max(span.end for span in spans)
+    end = max(span.end for span in spans) or 1.0
     for row, span in enumerate(spans):
         colour = _CHAIN if (span.name, False) in links else _OPERATION
         axes.barh(row, max(span.seconds, end / 400), left=span.start, height=0.7, color=colour)

@@ -1,12 +1,13 @@
 """The command validate. What it imports takes a second, so it is imported when it runs."""
 
 import argparse
-import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from aks_infiniband.facts.baselines import FIGURES, MOST_LIMIT
+
 from aks_infiniband_cli.console import FINE, FOUND, Answer, Command, at_work
+from aks_infiniband_cli.documents import content_of
 from aks_infiniband_cli.kubeconfig import declare_cluster, declare_namespace, kubeconfig_of
 
 if TYPE_CHECKING:
@@ -16,9 +17,14 @@ if TYPE_CHECKING:
 def _limit(text: str) -> tuple[str, float]:
     figure, _, value = text.partition("=")
     try:
-        return figure, float(value)
+        number = float(value)
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r}: expected FIGURE=NUMBER") from None
+    if not 0 < number < MOST_LIMIT:
+        raise argparse.ArgumentTypeError(f"{text!r}: the number must be above 0 and below {MOST_LIMIT:g}")
+    if figure not in FIGURES:
+        raise argparse.ArgumentTypeError(f"{text!r}: no figure is called so; there are {', '.join(FIGURES)}")
+    return figure, number
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -71,14 +77,10 @@ def _wish(given: argparse.Namespace) -> "Wish":
         nodes=given.node,
         include_busy=given.include_busy,
         limits=limits,
-        against=_text(given.against) if given.against else None,
+        against=content_of(given.against) if given.against else None,
         cordon=given.cordon,
         namespace=given.namespace,
     )
-
-
-def _text(name: str) -> str:
-    return sys.stdin.read() if name == "-" else Path(name).read_text(encoding="utf-8")
 
 
 VALIDATE: Final = Command(

@@ -1,12 +1,12 @@
 """An earlier measurement beside a new one: which figure is worse, and by how much."""
 
-import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from aks_infiniband.facts.baselines import FIGURES
-from aks_infiniband.validation.reports import Accepted, Report, worst_values
+from aks_infiniband.handwritten import HandwrittenError, json_document
+from aks_infiniband.handwritten.form import Form, formed
+from aks_infiniband.validation.reports import Accepted, Report, report_with_values, worst_values
 
 from aks_infiniband_cli.console import CommandError
 
@@ -26,23 +26,40 @@ class Change:
     """By more than two measurements of sound machines differ."""
 
 
-def earlier(text: str) -> dict[str, Accepted]:
+def earlier(text: str | bytes) -> dict[str, Accepted]:
     """By pool, when a report was made and its worst value of each figure. Raises CommandError for what has none."""
     try:
-        document = json.loads(text)
-        reports = [document] if "checks" in document else list(map(_report_of, document["pools"].values()))
-        return {str(report["pool"]): _values_of(report) for report in reports if report}
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise CommandError(f"the earlier report cannot be read ({error!r}): give {_FORMS}") from error
+        document = json_document(text)
+        if isinstance(document, dict) and "checks" in document:
+            return dict([_earlier(document)])
+        pools = formed(_Outputs, document).pools
+        found = {name: pool.report or pool.validation for name, pool in pools.items()}
+        return dict(_earlier(report, ("pools", name)) for name, report in found.items() if report)
+    except HandwrittenError as error:
+        raise CommandError(f"the earlier report cannot be read: {error.at_its_place()}. Give {_FORMS}") from error
 
 
-def _report_of(pool: Mapping[str, Any]) -> Any:
-    """Of this command's document, or of a stack's outputs."""
-    return pool.get("report") or pool.get("validation")
+class _Pool(Form):
+    report: dict[str, Any] | None = None
+    """In this command's document."""
+    validation: dict[str, Any] | None = None
+    """In a stack's outputs."""
+
+
+class _Outputs(Form):
+    pools: dict[str, _Pool]
+
+
+def _earlier(report: Any, path: tuple[str, ...] = ()) -> tuple[str, Accepted]:
+    try:
+        return str(report_with_values(report)["pool"]), _values_of(report)
+    except HandwrittenError as error:
+        raise HandwrittenError(str(error), (*path, *error.path)) from error
 
 
 def _values_of(report: Any) -> Accepted:
-    values = report["values"] if "values" in report else worst_values(report, report["checks"], report["thresholds"])
+    parts: Any = {"rdma": [], "networks": [], **report}
+    values = report["values"] if "values" in report else worst_values(parts, report["checks"], report["thresholds"])
     return {"finished": report["finished"], "values": values}
 
 

@@ -37,8 +37,8 @@ class Wish:
     """Without both, every pool."""
     include_busy: bool = False
     limits: Limits = field(default_factory=dict)
-    against: str | None = None
-    """The text of an earlier report."""
+    against: bytes | None = None
+    """What the file of an earlier report holds."""
     cordon: bool = False
     namespace: str = SYSTEM_NAMESPACE
     """Of the validations."""

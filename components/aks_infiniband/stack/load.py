@@ -14,7 +14,7 @@ from aks_infiniband.handwritten import HandwrittenError, opened, plain_data
 from aks_infiniband.stack.resolve import Resolution
 from aks_infiniband.stack.settings.base import WITH_HOLES
 from aks_infiniband.stack.settings.consistency import check
-from aks_infiniband.stack.settings.mistakes import LOCATION, NAMESPACE, Mistake, SettingsError, in_words
+from aks_infiniband.stack.settings.mistakes import LOCATION, NAMESPACE, Mistake, SettingsError, in_words, key_of
 from aks_infiniband.stack.settings.model import Settings
 from aks_infiniband.stack.settings.reading import Reading
 from aks_infiniband.stack.stack import Stack
@@ -78,7 +78,7 @@ def _raw(configuration: Mapping[str, Any]) -> dict[str, Any]:
         try:
             raw[key.removeprefix(prefix)] = read = plain_data(value)
         except HandwrittenError as error:
-            unusable.append(Mistake(key=key[:100], reason=str(error)))
+            unusable.append(Mistake(key=key_of((key.removeprefix(prefix), *error.path)), reason=str(error)))
         else:
             if key != REGISTRY_CREDENTIALS and _holds_secure(read):
                 unusable.append(Mistake(key=key[:100], reason=_HOLDS_SECURE))

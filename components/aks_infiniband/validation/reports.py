@@ -21,13 +21,14 @@ from aks_infiniband.validation.payload.report import (
     report_in,
     worst_values,
 )
+from aks_infiniband.validation.report_form import check_verdicts, report_with_values, whole_report
 from aks_infiniband.validation.table import passed, table
 
 __all__ = [
     "ACCEPTED_KEY", "CONDITION", "EVENTS_OF_NODES", "SCHEMA_VERSION", "Accepted", "Check", "Promise", "Report",
-    "Threshold", "accepted_of", "as_text", "board_names", "evidence_of", "headline", "kept_reports", "lacks",
-    "measured_text", "message_of", "passed", "report_in", "severity", "shown_bytes", "summary_of", "table",
-    "worst_values",
+    "Threshold", "accepted_of", "as_text", "board_names", "check_verdicts", "evidence_of", "headline",
+    "kept_reports", "lacks", "measured_text", "message_of", "passed", "report_in", "report_with_values", "severity",
+    "shown_bytes", "summary_of", "table", "whole_report", "worst_values",
 ]  # fmt: skip
 
 _KEEPER: Final = "pulumi:index:Stash"
@@ -51,6 +52,7 @@ def summary_of(report: Any) -> dict[str, Any]:
 
 def kept_reports(deployment: Mapping[str, Any]) -> dict[str, Report]:
     """By pool, the reports that a stack has kept. deployment: the engine's state of the stack."""
-    kept = [item["outputs"]["output"] for item in deployment.get("resources") or () if item["type"] == _KEEPER]
+    stashes = [item for item in deployment.get("resources") or () if item.get("type") == _KEEPER]
+    kept = [(item.get("outputs") or {}).get("output") for item in stashes]
     reports = [kept_report(text) for text in kept if isinstance(text, str)]
-    return {report["pool"]: report for report in reports if report and "checks" in report}
+    return {str(report.get("pool")): report for report in reports if report and "checks" in report}

@@ -30,12 +30,10 @@ def serving(answers: Answers, certificate: Path | None = None) -> Iterator[str]:
         def do_GET(self) -> None:
             path, _, query = self.path.partition("?")
             status, body, headers = answers(path, query, dict(self.headers))
-            text = json.dumps(body).encode()
+            text = body if isinstance(body, bytes) else json.dumps(body).encode()
             self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(text)))
-            for name, value in headers.items():
-                self.send_header(name, value)
+            for name, value in {"Content-Type": "application/json", "Content-Length": len(text), **headers}.items():
+                self.send_header(name, str(value))
             self.end_headers()
             self.wfile.write(text)
 

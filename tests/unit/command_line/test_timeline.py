@@ -171,7 +171,9 @@ def test_files_that_are_something_else_are_wrong_use_and_named(
     (tmp_path / "state.json").write_text("{}" if text.startswith("{") else text)
     files = [flag, str(tmp_path / "file"), "--state", str(tmp_path / "state.json")]
     assert main(["timeline", *files, "--out", str(tmp_path)]) == 2
-    assert capsys.readouterr().err.startswith("aks-infiniband timeline: no ")
+    err = capsys.readouterr().err
+    assert err.startswith(f"aks-infiniband timeline: {tmp_path / 'state.json'}: ")
+    assert err.count("\n") == 1
 
 
 def test_the_events_of_a_preview_have_no_timeline() -> None:

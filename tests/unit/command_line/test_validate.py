@@ -95,14 +95,14 @@ def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     [
         (["--pool", "hb"], "there is no validation of pool hb; there are ndh100"),
         (["--node", "x"], "x: no such node in ndh100"),
-        (["--fail", "speed=3"], "no figure is called speed; there are rdma-write-bandwidth"),
         (["--against", "-"], "the earlier report has no pool ndh100"),
     ],
 )
 def test_what_there_is_not_is_said_before_anything_is_measured(
     cluster: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, flags: Any, said: str
 ) -> None:
-    monkeypatch.setattr("sys.stdin.read", lambda: json.dumps({**report(1.0), "pool": "hb"}), raising=False)
+    earlier = io.BytesIO(json.dumps({**report(1.0), "pool": "hb"}).encode())
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(earlier))
     assert main([*cluster, *flags]) == 2
     assert said in capsys.readouterr().err
 
@@ -198,3 +198,13 @@ def test_a_terminal_shows_the_same_words() -> None:
 
 def test_where_there_is_nothing_to_uncordon_it_says_so() -> None:
     assert rendering.text(rendering.Found()) == "no node is cordoned by this command"
+
+
+@pytest.mark.parametrize("limit", ["rdma-write-bandwidth=nan", "rdma-write-bandwidth=inf", "all-reduce=0", "speed=3"])
+def test_a_limit_that_is_none_is_told_before_the_cluster_is_asked(
+    limit: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as left:
+        main(["validate", "--kubeconfig", "nothing", "--fail", limit])
+    assert left.value.code == 2
+    assert repr(limit) in capsys.readouterr().err

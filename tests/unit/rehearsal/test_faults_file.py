@@ -118,7 +118,7 @@ def test_the_command_tells_of_a_faults_file_that_is_not_text_without_a_traceback
     file.write_bytes(b"\xff\xfe\x00")
     command = [sys.executable, "-m", "rehearsal", "up", "dev", "--faults", str(file)]
     done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (1, "")
+    assert (done.returncode, done.stderr) == (2, "")
     assert done.stdout.splitlines()[-1] == f"rehearsal: {file}: is not YAML: it is no text in UTF-8"
 
 

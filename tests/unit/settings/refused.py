@@ -234,7 +234,7 @@ CASES: dict[str, tuple[Any, str, str]] = {
     ),
     "infinity in JSON text": (
         {**changed(), "aks-infiniband:readiness": '{"pollSeconds": Infinity}'},
-        "aks-infiniband:readiness",
-        "has Infinity, which no JSON has",
+        "aks-infiniband:readiness.pollSeconds",
+        "is inf; must be a finite number: JSON holds no other",
     ),
 }

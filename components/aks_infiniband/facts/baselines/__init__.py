@@ -29,6 +29,8 @@ FIGURES: Final[Mapping[str, Figure]] = {
     name: Figure(**figure) for name, figure in table(__package__, "figures.yaml").items()
 }
 """Every figure that a validation measures; all-reduce is its bus bandwidth."""
+MOST_LIMIT: Final = 1e9
+"""Of any figure, in its unit: a limit is below it, and above 0."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -67,7 +67,7 @@ def object_in(text: str | None) -> Any:
     """The JSON object that a text holds; None where it holds none."""
     try:
         found = json.loads(text or "null")
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None
 

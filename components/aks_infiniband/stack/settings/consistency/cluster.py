@@ -7,8 +7,9 @@ from typing import Final
 
 from aks_infiniband.facts.azure_names import LONGEST_NODE_GROUP, REGIONS_OF, node_group
 from aks_infiniband.facts.kubernetes import RELEASES, supported
+from aks_infiniband.handwritten.form import did_you_mean
 from aks_infiniband.stack.settings.cluster import ClusterSettings
-from aks_infiniband.stack.settings.mistakes import Mistake, Path, did_you_mean, wrong
+from aks_infiniband.stack.settings.mistakes import Mistake, Path, wrong
 from aks_infiniband.stack.settings.reading import Reading, known
 
 _AS_LABEL: Final = r"[A-Za-z0-9][A-Za-z0-9_.()-]*"

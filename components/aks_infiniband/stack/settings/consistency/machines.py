@@ -8,7 +8,8 @@ from aks_infiniband.facts.azure_names import NO_SIZE, has_rdma, is_size
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.catalog.machine import GpuSoftware, by_dma_buf
 from aks_infiniband.facts.kubernetes import UBUNTU_2204_UNTIL, UBUNTU_2404, UBUNTU_IS_2404_SINCE
-from aks_infiniband.stack.settings.mistakes import Mistake, nearest, wrong
+from aks_infiniband.handwritten.form import nearest
+from aks_infiniband.stack.settings.mistakes import Mistake, wrong
 from aks_infiniband.stack.settings.reading import PoolReading, Reading, known, unlike_the_first
 
 _TO_COME: Final[dict[GpuSoftware, str]] = {

@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from aks_infiniband.facts.baselines import FIGURES
+from aks_infiniband.handwritten.form import did_you_mean
 from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE
 from aks_infiniband.stack.settings.base import Unreadable
-from aks_infiniband.stack.settings.mistakes import Mistake, Path, did_you_mean, wrong
+from aks_infiniband.stack.settings.mistakes import Mistake, Path, wrong
 from aks_infiniband.stack.settings.operators import ThresholdSettings
 from aks_infiniband.stack.settings.reading import PoolReading, Reading, known
 from aks_infiniband.workload.pods import NAMESPACE

@@ -1,0 +1,54 @@
+"""What a command is given in files and pipes: read through one door; what is odd is told in one sentence."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+from aks_infiniband.handwritten import HandwrittenError, json_document
+
+from aks_infiniband_cli.console import CommandError
+
+MOST_BYTES: Final = 256 << 20
+"""Of one file; the state of a stack with 50 pools has less than 100 MB."""
+STDIN: Final = "-"
+
+
+@contextmanager
+def named(what: str | Path) -> Iterator[None]:
+    """Say of what an error of the door is: a file, or a cluster. Raises CommandError in its place."""
+    try:
+        yield
+    except HandwrittenError as error:
+        raise CommandError(f"{what}: {error.at_its_place()}") from error
+
+
+def name_of(file: str | Path) -> str:
+    """What an error calls a file that was given."""
+    return "standard input" if str(file) == STDIN else str(file)
+
+
+def content_of(file: str | Path) -> bytes:
+    """What is in a file, or comes in by a pipe; - is standard input. Raises CommandError."""
+    try:
+        if str(file) == STDIN:
+            found = sys.stdin.buffer.read(MOST_BYTES + 1)
+        else:
+            with Path(file).expanduser().open("rb") as opened:
+                found = opened.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise CommandError(f"{name_of(file)} cannot be read: {error.strerror}") from error
+    except (RuntimeError, ValueError) as error:
+        raise CommandError(
+            f"{name_of(file)} cannot be read: no file can have this name, or no such home folder"
+        ) from error
+    if len(found) > MOST_BYTES:
+        raise CommandError(f"{name_of(file)} cannot be used: it has more than {MOST_BYTES:,} bytes")
+    return found
+
+
+def json_file(file: str | Path) -> Any:
+    """The JSON document of a file; - is standard input. Raises CommandError."""
+    with named(name_of(file)):
+        return json_document(content_of(file))

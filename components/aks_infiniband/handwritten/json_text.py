@@ -1,0 +1,78 @@
+"""JSON from outside, read in one defensive way."""
+
+import json
+import math
+from typing import Any, Final
+
+from aks_infiniband.handwritten.words import HandwrittenError, shortened
+
+DEEPEST: Final = 64
+TOO_DEEP: Final = f"is nested more than {DEEPEST} deep"
+"""Of what a person writes."""
+_DEEPEST_OF_MACHINES: Final = 200
+"""Of what a program has written: the engine's state holds objects of Kubernetes with their schemas."""
+
+
+def opened(text: str) -> Any:
+    """What a text holds as JSON; a text that holds none itself. Raises HandwrittenError for what no reader takes."""
+    try:
+        return _loaded(text)
+    except json.JSONDecodeError:
+        return text
+
+
+def plain_data(value: Any) -> Any:
+    """A value, or what it holds as JSON text. Raises HandwrittenError for one nested too deeply, or in itself, and for
+    a number that JSON cannot hold: its path is the number's.
+    """
+    found = opened(value) if isinstance(value, str) else value
+    _refuse_odd(found, DEEPEST)
+    return found
+
+
+def json_document(text: str | bytes) -> Any:
+    """The one document of a JSON text, which a program has written. Raises HandwrittenError."""
+    try:
+        found = _loaded(text.decode("utf-8") if isinstance(text, bytes) else text)
+    except UnicodeDecodeError as error:
+        raise HandwrittenError(f"is no text in UTF-8: byte {error.start + 1} is none of a text") from None
+    except json.JSONDecodeError as error:
+        what = error.msg[:1].lower() + error.msg[1:]
+        raise HandwrittenError(f"is not JSON: {what} in line {error.lineno}, column {error.colno}") from None
+    _refuse_odd(found, _DEEPEST_OF_MACHINES)
+    return found
+
+
+def _loaded(text: str) -> Any:
+    """Raises JSONDecodeError for what is not JSON, and HandwrittenError for JSON that no reader takes."""
+    try:
+        return json.loads(text, object_pairs_hook=_distinct)
+    except RecursionError:
+        raise HandwrittenError(TOO_DEEP) from None
+    except (json.JSONDecodeError, HandwrittenError):
+        raise
+    except ValueError:
+        raise HandwrittenError("has a whole number of more than 4,300 digits") from None
+
+
+def _refuse_odd(value: Any, deepest: int) -> None:
+    pending: list[tuple[tuple[str | int, ...], Any]] = [((), value)]
+    while pending:
+        path, found = pending.pop()
+        if len(path) >= deepest:
+            raise HandwrittenError(f"is nested more than {deepest} deep")
+        if isinstance(found, dict):
+            pending += [((*path, str(key)), item) for key, item in found.items()]
+        elif isinstance(found, list | tuple):
+            pending += [((*path, index), item) for index, item in enumerate(found)]
+        elif isinstance(found, float) and not math.isfinite(found):
+            raise HandwrittenError(f"is {found}; must be a finite number: JSON holds no other", path)
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise HandwrittenError(f"has the key {shortened(twice)} twice in one mapping")
+    return found
