@@ -43,6 +43,8 @@ class Cloud:
     """What a login gets for Azure Resource Manager; who serves that sets it."""
     met: dict[int, int] = field(default_factory=dict)
     """How many requests each fault, by its index, has met."""
+    buckets: dict[str, tuple[float, float]] = field(default_factory=dict)
+    """By the ID of a resource, how many requests it takes at once, and since when."""
     doors: dict[str, int] = field(default_factory=dict)
     """By the ID of a cluster that was not reachable at first, the port that leads to it."""
 

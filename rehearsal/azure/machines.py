@@ -113,7 +113,7 @@ def node(facts: PoolFacts, instance: int, address: int) -> dict[str, Any]:
         "status": {
             "capacity": capacity(facts.size, _disk(facts), _pods(facts)),
             "allocatable": allocatable(facts.size, _disk(facts), _pods(facts)),
-            "conditions": health_conditions(facts.size_name, gpu_driver(facts.size, facts.pool.get("gpuProfile"))),
+            "conditions": health_conditions(gpu_driver(facts.size, facts.pool.get("gpuProfile"))),
             "addresses": [
                 {"type": "InternalIP", "address": str(ipaddress.ip_network(facts.subnet)[_AZURES_ADDRESSES + address])},
                 {"type": "Hostname", "address": name},

@@ -38,7 +38,7 @@ _UBUNTU_2404: Final = NodeSystem(
     effective="Ubuntu2404",
     os_image="Ubuntu 24.04.3 LTS",
     kernel="6.8.0-1046-azure",
-    containerd="containerd://2.1.6-1",
+    containerd="containerd://2.3.2-1",
     oldest="1.32",
 )
 _UBUNTU_2404_GB: Final = replace(

@@ -30,14 +30,15 @@ def gpu_driver(size: Size | MachineSize, gpu_profile: Mapping[str, Any] | None) 
     return str((gpu_profile or {}).get("driver", "Install")) if has_nvidia_gpus(size) else "None"
 
 
-def health_conditions(size_name: str, driver: str) -> list[dict[str, str]]:
+def health_conditions(driver: str) -> list[dict[str, str]]:
     """What AKS's node-problem-detector says of GPUs and InfiniBand on a sound machine; nothing where it does not look.
 
-    Sources: MicrosoftDocs/azure-aks-docs, gpu-health-monitoring.md (2025-08-15: two sizes, and no pool with the driver
-    None) and node-problem-detector.md; Azure/AgentBaker, e2e/validators.go (reason and message of the first and last;
-    those of the others are assumed).
+    It looks at every pool whose GPU driver is AKS's own. Sources: MicrosoftDocs/azure-aks-docs,
+    gpu-health-monitoring.md (2026-02-27) and node-problem-detector.md; Azure/AgentBaker, e2e/validators.go (reason and
+    message of the first and of IBLinkFlapping; those of the others are assumed). UnhealthyNvidiaDevicePlugin is for
+    GPUs that AKS manages.
     """
-    if driver != "Install" or size_name not in _HEALTH_CHECKED:
+    if driver != "Install":
         return []
     return [
         {"type": name, "status": "False", "reason": f"No{name}", "message": message}
@@ -45,12 +46,12 @@ def health_conditions(size_name: str, driver: str) -> list[dict[str, str]]:
     ]
 
 
-_HEALTH_CHECKED: Final = frozenset({"Standard_ND96asr_v4", "Standard_ND96isr_H100_v5"})
 _HEALTH_CHECKS: Final = {
     "GPUMissing": "All GPUs are present",
     "XIDErrors": "No XID errors",
     "NVLinkStatusInactive": "NVLink is active",
     "IBLinkFlapping": "IB link is stable",
+    "GPUClockThrottling": "GPU clocks are not throttled",
 }
 
 

@@ -37,6 +37,7 @@ def ports(size: MachineSize) -> Reason:
     text = (
         f"{size.name} has {carries}{has.hca_count} × {has.generation} InfiniBand of {has.rate_gbps} Gb/s: "
         f"{has.hca_count * has.rate_gbps / 8:g} GB/s between machines"
+        + (f"; Azure retires it on {size.retires}: choose a newer one for what lasts longer" if size.retires else "")
     )
     return Reason(text=text, source="components/aks_infiniband/facts/catalog")
 

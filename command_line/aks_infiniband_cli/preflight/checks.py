@@ -7,6 +7,7 @@ from typing import Final, Literal
 
 from aks_infiniband.azure.feature import ABSENT, FEATURE_NAME, unwanted
 from aks_infiniband.azure.provider_registration import PROVIDER_NAMESPACE
+from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.kubernetes import unnamed
 from aks_infiniband.observability.definitions import BRING, KINDS, lacking
 from aks_infiniband.observability.documents import GROUPS, Prometheus
@@ -86,7 +87,9 @@ def _size(needed: MachinesNeeded, region: str, offer: Offer | None) -> Line:
         left = ", ".join(sorted(offer.zones - offer.refused_zones)) or "none"
         found = f"{vm_size} is not offered in zone {', '.join(missing)} of {region}"
         return Line(check=check, state="fail", found=found, remedy=f"zones that offer it: {left}")
-    return Line(check=check, state="pass", found=f"{region} offers {vm_size}")
+    known = SIZES.get(vm_size)
+    until = f", until {known.retires}, when Azure retires the size" if known and known.retires else ""
+    return Line(check=check, state="pass", found=f"{region} offers {vm_size}{until}")
 
 
 def quota(needs: Needs, offers: Mapping[str, Offer], usages: Mapping[str, Usage], subscription_id: str) -> list[Line]:

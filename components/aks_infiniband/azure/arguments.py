@@ -84,7 +84,7 @@ class Autoscale:
     min_count: int
     """At least 1: no autoscaler starts a node for an extended resource that it has never seen (AKS issue 2832)."""
     max_count: int
-    """At most 100 with InfiniBand."""
+    """With InfiniBand at most what one placement group takes."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -95,6 +95,9 @@ class Machines:
     """Default: the pool keeps its count."""
     labels: dict[str, str] = field(default_factory=dict)
     """Further node labels. They live on the pool, so that nothing that touches a node loses them."""
+    max_pods: int | None = None
+    """Pods that a node takes, 250 at most. Both operators and our own DaemonSets take up to 30 of them
+    (edwardsp/azcluster 29c1960, AGENTS.md)."""
     os_sku: str = "Ubuntu"
     """Ubuntu, Ubuntu2204 or Ubuntu2404. AKS takes Ubuntu2404 from Kubernetes 1.32 on, and may not recognise it in
     the API version that azure-native sends (`facts/catalog/machine.py`)."""

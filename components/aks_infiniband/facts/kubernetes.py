@@ -43,9 +43,10 @@ RELEASES: Final[dict[Minor, Release]] = {
 
 NAMED_BY: Final[dict[str, tuple[Minor, Minor]]] = {
     "Network Operator 26.4": ((1, 31), (1, 35)),
-    "GPU Operator 26.7": ((1, 33), (1, 36)),
+    "GPU Operator 26.3": ((1, 32), (1, 35)),
 }
-"""First and last version that each operator's platform support names. Others may work."""
+"""First and last version that the platform support of each operator names, in the release that is installed. Others may
+work."""
 OLDEST: Final[Minor] = NAMED_BY["Network Operator 26.4"][0]
 """An older one is refused."""
 UBUNTU_IS_2404_SINCE: Final[Minor] = (1, 35)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import ceil
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -68,7 +69,7 @@ def network_operator_values(
     The chart brings the cluster's only Node Feature Discovery. Its workers label GPUs by vendor alone
     (`pci-10de.present`): with the device in the label, the GPU Operator would find no GPU.
 
-    given: further values.
+    given: further values. Where they do not say how much memory the operator may use, that grows with the pools.
     system_node_selector: labels of the nodes that carry the operator; empty means any node that is of no pool.
 
     Raises charts.ValuesError for a given value that contradicts what follows from the pools.
@@ -90,8 +91,18 @@ def network_operator_values(
         },
         "operator": place,
     }
+    given = charts.over({"operator": {"resources": {"limits": {"memory": _memory(pools)}}}}, given)
     derived = charts.over(values, charts.network_operator_images(registry))
     return charts.merge(given, derived, chart=versions.NETWORK_OPERATOR_CHART.name)
+
+
+def _memory(pools: Sequence[Pool]) -> str:
+    """What the operator's controller may use, unless the given values say it.
+
+    At 140 nodes it used 1 GiB, and the chart's 128 MiB had long run out (edwardsp/azcluster 29c1960, 2026-06-22). Each
+    step is for 250 nodes, so that few changes of a pool's count restart the operator.
+    """
+    return f"{2 * max(1, ceil(sum(pool.node_count for pool in pools) / 250))}Gi"
 
 
 @dataclass(frozen=True, kw_only=True)

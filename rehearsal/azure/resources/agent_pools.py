@@ -7,12 +7,19 @@ from typing import Any, Final
 from aks_infiniband.facts.catalog.machine import MachineSize
 from pulumi_azure_native import containerservice
 
-from rehearsal.azure import naming
+from rehearsal.azure import naming, throttling
 from rehearsal.azure.cloud import Cloud
 from rehearsal.azure.errors import AzureError, bad_request, conflict, not_found
 from rehearsal.azure.kinds import Kind, Request
 from rehearsal.azure.models import check_agent_pool
-from rehearsal.azure.resources import network_rules, pool_capacity, pool_defaults, pool_machines, pool_rules
+from rehearsal.azure.resources import (
+    network_rules,
+    pool_capacity,
+    pool_defaults,
+    pool_machines,
+    pool_reserved,
+    pool_rules,
+)
 from rehearsal.azure.resources.groups import base_outputs, require_group
 from rehearsal.azure.resources.pool_machines import cluster_of
 from rehearsal.azure.store import Record
@@ -33,6 +40,7 @@ def refuse_conflict(cluster: Record, *others: Record | None) -> None:
 
 
 def _refuse(cloud: Cloud, request: Request) -> None:
+    throttling.take(cloud, request.id)
     require_group(cloud, request)
     cluster = cluster_of(cloud, request.id)
     if cluster is None:
@@ -43,6 +51,7 @@ def _refuse(cloud: Cloud, request: Request) -> None:
     before = request.current.outputs if request.current else None
     pool = _render(cloud, request)
     pool_rules.require_pool(cloud, pool, cluster.outputs, before=before)
+    pool_reserved.require_free(cloud, pool)
     network_rules.require_pool_network(cloud, pool, cluster.outputs)
     pool_capacity.require_reservation(cloud, pool, cluster.outputs)
     placed = (

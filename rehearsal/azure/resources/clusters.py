@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from pulumi_azure_native import containerservice
 
-from rehearsal.azure import naming
+from rehearsal.azure import naming, throttling
 from rehearsal.azure.cloud import Cloud
 from rehearsal.azure.emptying import empty
 from rehearsal.azure.errors import NotSimulatedError
@@ -51,6 +51,7 @@ def _refuse_create(cloud: Cloud, request: Request) -> None:
 def _refuse_update(cloud: Cloud, request: Request) -> None:
     record = request.current
     assert record
+    throttling.take(cloud, request.id)
     agent_pools.refuse_conflict(record, *cloud.store.all(pool_defaults.TYPE, under=record.id))
     cluster_rules.require_cluster(cloud, request)
     cluster_rules.require_unchanged(cloud, request)

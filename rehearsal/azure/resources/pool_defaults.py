@@ -40,7 +40,8 @@ _MANAGED_DISK_GIB: Final = ((8, 128), (16, 256), (64, 512))
 def defaults(cloud: Cloud, pool: Mapping[str, Any], cluster: Mapping[str, Any]) -> dict[str, Any]:
     """A pool's outputs: what was asked for, with AKS's defaults for the rest."""
     network = cluster.get("networkProfile") or {}
-    overlay = network.get("networkPlugin") == "azure" and network.get("networkPluginMode") == "overlay"
+    azure_cni = network.get("networkPlugin") == "azure"
+    overlay = azure_cni and network.get("networkPluginMode") == "overlay"
     size = cloud.size(str(pool.get("vmSize")))
     spot = pool.get("scaleSetPriority") == "Spot"
     disk = str(pool.get("osDiskType") or _default_disk(cloud, pool, size))
@@ -52,7 +53,8 @@ def defaults(cloud: Cloud, pool: Mapping[str, Any], cluster: Mapping[str, Any]) 
         "osSKU": "Ubuntu",
         "osDiskType": disk,
         "kubeletDiskType": "OS",
-        "maxPods": 250 if overlay else 30 if network.get("networkPlugin") == "azure" else 110,
+        # MicrosoftDocs/azure-aks-docs fb060ab, concepts-network-ip-address-planning.md.
+        "maxPods": 250 if overlay else 30 if azure_cni and not pool.get("podSubnetID") else 110,
         "scaleDownMode": "Delete",
         **dict.fromkeys(_OFF, False),
         **({"scaleSetEvictionPolicy": "Delete", "spotMaxPrice": -1} if spot else {"upgradeSettings": _UPGRADE}),

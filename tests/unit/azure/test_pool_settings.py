@@ -7,6 +7,7 @@ import pytest
 from aks_infiniband.facts.catalog import SIZES
 
 from rehearsal.azure.node_parts import MACHINE_ANNOTATION
+from rehearsal.azure.resources.pool_defaults import defaults
 from rehearsal.azure.wire import Properties
 from tests.unit.azure.asking import SUBSCRIPTION, Azure, RefusedError, cluster_inputs, pool_inputs
 
@@ -59,7 +60,6 @@ def test_what_nodes_run_follows_the_os_sku_and_the_version_of_kubernetes(
         ({"gpuProfile": None}, "Install"),
         ({"gpuProfile": None, "vmSize": "Standard_NC24ads_A100_v4"}, "Install"),
         ({"gpuProfile": None, "vmSize": "Standard_HB120rs_v3"}, "None"),
-        ({"gpuProfile": None, "vmSize": "Standard_ND96isr_MI300X_v5"}, "None"),
     ],
 )
 def test_aks_installs_nvidias_driver_unless_it_is_told_not_to(
@@ -77,11 +77,12 @@ def test_aks_installs_nvidias_driver_unless_it_is_told_not_to(
     [
         ("Standard_ND96isr_H100_v5", "Install", True),
         ("Standard_ND96isr_H100_v5", "None", False),
-        ("Standard_ND96isr_H200_v5", "Install", False),
+        ("Standard_ND96isr_H200_v5", "Install", True),
+        ("Standard_ND40rs_v2", "Install", True),
         ("Standard_HB120rs_v3", None, False),
     ],
 )
-def test_akss_own_checks_run_on_two_sizes_and_only_with_its_own_gpu_driver(
+def test_akss_own_checks_run_wherever_the_gpu_driver_is_its_own(
     azure: Azure, cluster: Properties, size: str, driver: str | None, checked: bool
 ) -> None:
     profile = {"gpuProfile": {"driver": driver} if driver else {}}
@@ -183,7 +184,7 @@ def test_a_newer_kubernetes_drains_and_reimages_every_node_and_changes_the_syste
     azure.update(POOL, "ndh100", pool, orchestratorVersion="1.35")
     assert len(azure.machines.drained) == 2
     after = [machine(azure, "ndh100")["status"]["nodeInfo"][key] for key in system]
-    assert after == ["Ubuntu 24.04.3 LTS", "6.8.0-1046-azure", "containerd://2.1.6-1"]
+    assert after == ["Ubuntu 24.04.3 LTS", "6.8.0-1046-azure", "containerd://2.3.2-1"]
 
 
 @pytest.mark.parametrize(
@@ -222,3 +223,20 @@ def test_a_size_that_a_stack_describes_is_offered_and_has_its_hardware(azure: Az
     azure.cloud.infiniband = lambda: {"Standard_ND999isr_X_v9": SIZES["Standard_ND96isr_H100_v5"]}
     azure.create(POOL, "new", **pool_inputs(cluster, vmSize="Standard_ND999isr_X_v9"))
     assert machine(azure, "new")["status"]["capacity"]["cpu"] == "96"
+
+
+@pytest.mark.parametrize(
+    ("network", "subnet", "pods"),
+    [
+        ({"networkPlugin": "azure", "networkPluginMode": "overlay"}, None, 250),
+        ({"networkPlugin": "azure"}, None, 30),
+        ({"networkPlugin": "azure"}, "/subscriptions/s/pods", 110),
+        ({"networkPlugin": "kubenet"}, None, 110),
+    ],
+)
+def test_a_node_takes_as_many_pods_as_its_network_has_addresses_for(
+    azure: Azure, network: dict[str, str], subnet: str | None, pods: int
+) -> None:
+    given = {"vmSize": "Standard_D8s_v5", **({"podSubnetID": subnet} if subnet else {})}
+    filled = defaults(azure.cloud, given, {"networkProfile": network, "kubernetesVersion": "1.35"})
+    assert filled["maxPods"] == pods

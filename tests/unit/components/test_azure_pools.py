@@ -68,6 +68,7 @@ def test_what_azure_cannot_change_in_place_replaces_the_pool_deleting_first(depl
         "vnetSubnetID",
         "podSubnetID",
         "capacityReservationGroupID",
+        "maxPods",
         "scaleSetPriority",
         "scaleSetEvictionPolicy",
         "spotMaxPrice",
@@ -91,6 +92,7 @@ def test_every_other_key_of_a_pool_reaches_azure(deploy: Deploy) -> None:
         deploy,
         lambda: (
             node_pool(
+                max_pods=110,
                 os_sku="Ubuntu2404",
                 os_disk_size_gb=256,
                 os_disk_type="Ephemeral",
@@ -102,6 +104,7 @@ def test_every_other_key_of_a_pool_reaches_azure(deploy: Deploy) -> None:
         ),
     )
     assert (inputs["osSKU"], inputs["osDiskSizeGB"], inputs["osDiskType"]) == ("Ubuntu2404", 256, "Ephemeral")
+    assert inputs["maxPods"] == 110
     assert inputs["creationData"] == {"sourceResourceId": SNAPSHOT}
     assert inputs["availabilityZones"] == ["2"]
     assert (inputs["vnetSubnetID"], inputs["podSubnetID"]) == ("subnet", "pods")

@@ -120,10 +120,21 @@ def terms(affinity: Any) -> Any:
     return affinity["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
 
 
+@pytest.mark.parametrize(("nodes", "memory"), [(2, "2Gi"), (140, "2Gi"), (250, "2Gi"), (300, "4Gi")])
+def test_the_network_operator_may_use_more_memory_the_more_nodes_there_are(nodes: int, memory: str) -> None:
+    values = network_operator_values([pool(node_count=nodes)])
+    assert values["operator"]["resources"]["limits"]["memory"] == memory
+
+
+def test_memory_that_is_given_stays() -> None:
+    given = {"operator": {"resources": {"limits": {"memory": "8Gi"}}}}
+    assert network_operator_values([pool()], given=given)["operator"]["resources"] == given["operator"]["resources"]
+
+
 @pytest.mark.field_report("B16")
 def test_the_operators_run_on_the_nodes_that_carry_the_given_labels() -> None:
     labels = {"role": "system", "zone": "1"}
-    assert network_operator_values([pool()], system_node_selector=labels)["operator"] == {"nodeSelector": labels}
+    assert network_operator_values([pool()], system_node_selector=labels)["operator"]["nodeSelector"] == labels
     (term,) = terms(gpu_operator_values([pool()], system_node_selector=labels)["operator"]["affinity"])
     assert [
         (expression["key"], expression["operator"], expression["values"]) for expression in term["matchExpressions"]

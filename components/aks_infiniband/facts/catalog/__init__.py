@@ -17,10 +17,11 @@ def _sizes(known: dict[str, Any]) -> Iterator[MachineSize]:
     """Each size, followed by its variants with fewer cores: of HB120rs_v3 HB120-96rs_v3."""
     for name, size in known["sizes"].items():
         full, layout = size["vcpus"], known["layouts"][size["layout"]] if "layout" in size else _NOT_KNOWN
-        yield described(name, size, layout=layout)
+        more = {"layout": layout, "retires": size.get("retires")}
+        yield described(name, size, **more)
         for cores in size.get("constrainedCores", ()):
             variant = name.replace(str(full), f"{full}-{cores}", 1)
-            yield described(variant, {**size, "vcpus": cores}, layout=layout, quota_vcpus=full)
+            yield described(variant, {**size, "vcpus": cores}, quota_vcpus=full, **more)
 
 
 SIZES: Final[dict[str, MachineSize]] = {size.name: size for size in _sizes(table(__package__, "sizes.yaml"))}

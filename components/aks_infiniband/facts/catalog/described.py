@@ -1,6 +1,7 @@
 """A machine size from a description in a stack file's keys, that of the catalogue or of a stack file itself."""
 
 from collections.abc import Mapping
+from datetime import date
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -22,11 +23,12 @@ def described(
     *,
     layout: Mapping[str, Any] = MappingProxyType({"source": "assumed"}),
     quota_vcpus: int | None = None,
+    retires: date | None = None,
 ) -> MachineSize:
     """The size of this description, which is well-formed, defaults left out or not (settings.DescribedSize).
 
     layout: where its adapters and GPUs sit, as `sizes.yaml` has it.
-    quota_vcpus: what one machine counts against the quota; by default all vCPUs.
+    quota_vcpus: what one machine counts against the quota; by default all vCPUs. retires: when Azure takes it away.
     """
     infiniband, accelerator = description["infiniband"], description.get("accelerator")
     architecture = description.get("architecture", "amd64")
@@ -56,6 +58,7 @@ def described(
         ),
         architecture=architecture,
         image_has_ofed=grace_blackwell,
+        retires=retires,
         placement_feature=description.get("placementFeature", True),
         slots=Slots(
             hcas=_slots(layout.get("hcas"), _FIRST_HCA, infiniband["hcaCount"]),

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from datetime import date
 from typing import Final, Literal
 
 Architecture = Literal["amd64", "arm64"]
@@ -158,6 +159,8 @@ class MachineSize:
     """Whether the size's node image has DOCA-OFED, which openibd loads: another in a container cannot take its place.
     GB200 and GB300 (Azure/AgentBaker 06836ee, vhdbuilder/packer/gb-mai-bom.json, configureGraceBlackwell); that their
     public pools get this image is assumed."""
+    retires: date | None = None
+    """When Azure takes the size away; None where it has not said so."""
     slots: Slots
     """Its PCI facts."""
 

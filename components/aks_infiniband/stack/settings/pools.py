@@ -68,6 +68,9 @@ class PoolSettings(Section):
     """In an existing cluster: labels that the pool's nodes, and no others, carry."""
     taints: tuple[Annotated[str, rules.taint], ...] = ()
     """As key=value:Effect, one for each key and effect. Everything the program runs on the pool tolerates them."""
+    max_pods: int | None = Field(default=None, ge=50, le=250, strict=True)
+    """Pods that a node takes, of which the operators and this program take up to 30. Default: Azure's, 250 with the
+    overlay and 110 with a podSubnetId. A change replaces the pool."""
     os_sku: OsSku | None = None
     """Ubuntu, Ubuntu2204 or Ubuntu2404. Default: Ubuntu; where size or driver needs 24.04, and Kubernetes is older
     than 1.35, Ubuntu2404. A change replaces the pool."""

@@ -1,0 +1,44 @@
+"""What AKS keeps for itself of an agent pool, and pairs of properties that it does not take together.
+
+Sources: MicrosoftDocs/azure-aks-docs fb060ab (2026-08-21), use-labels.md and use-node-taints.md (the prefix),
+upgrade-options.md (surge), use-amd-gpus.md (the driver). The sentences are ours.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from aks_infiniband.facts.catalog.machine import MachineSize
+
+from rehearsal.azure.cloud import Cloud
+from rehearsal.azure.errors import AzureError, bad_request
+
+_PREFIX: Final = "kubernetes.azure.com/"
+_SPOT: Final = "kubernetes.azure.com/scalesetpriority"
+"""AKS sets it on Spot pools itself, and takes it there."""
+
+
+def require_free(cloud: Cloud, pool: Mapping[str, Any]) -> None:
+    """Refuse labels and taints with AKS's own prefix, an upgrade without room, and AKS's driver for AMD's GPUs."""
+    keys = [*(pool.get("nodeLabels") or {}), *(taint.partition("=")[0] for taint in pool.get("nodeTaints") or [])]
+    for key in keys:
+        if key.startswith(_PREFIX) and key != _SPOT:
+            raise _invalid("nodeLabels", f"the prefix {_PREFIX} of '{key}' is reserved for use by AKS")
+    upgrade = pool.get("upgradeSettings") or {}
+    if _is_nothing(upgrade.get("maxSurge")) and _is_nothing(upgrade.get("maxUnavailable")):
+        raise _invalid("upgradeSettings", "maxSurge and maxUnavailable cannot both be 0")
+    size = cloud.size(str(pool["vmSize"]))
+    amd = isinstance(size, MachineSize) and size.accelerator is not None and size.accelerator.vendor == "amd"
+    if amd and (pool.get("gpuProfile") or {}).get("driver") != "None":
+        raise _invalid("gpuProfile.driver", f"VM size '{pool['vmSize']}' needs the GPU driver None")
+
+
+def _is_nothing(amount: Any) -> bool:
+    return amount is not None and str(amount).rstrip("%") == "0"
+
+
+def _invalid(key: str, reason: str) -> AzureError:
+    return bad_request(
+        "InvalidParameter",
+        f"The value of parameter agentPoolProfile.{key} is invalid. Error details: {reason}.",
+        target=f"agentPoolProfile.{key}",
+    )

@@ -1,0 +1,33 @@
+"""How many requests Azure takes for one resource, by the token buckets of AKS's resource provider.
+
+Source: MicrosoftDocs/azure-aks-docs fb060ab (2026-08-21), quotas-skus-regions.md, throttling limits: PUT of an agent
+pool or of a managed cluster, 20 at once and one more a minute, each counted for its own resource; 429 with the code
+Throttled and a Retry-After. The sentence is ours.
+"""
+
+import math
+import time
+from http import HTTPStatus
+from typing import Final
+
+from rehearsal.azure.cloud import Cloud
+from rehearsal.azure.errors import AzureError
+
+_SIZE: Final = 20
+_REFILL_SECONDS: Final = 60.0
+
+
+def take(cloud: Cloud, resource: str) -> None:
+    """Take one request of a resource's bucket. Raises AzureError where it is empty."""
+    speed, now = cloud.clock.latencies.speed, time.monotonic()
+    left, since = cloud.buckets.get(resource.casefold(), (float(_SIZE), now))
+    left = min(_SIZE, left + (now - since) * speed / _REFILL_SECONDS)
+    if left < 1:
+        wait = math.ceil((1 - left) * _REFILL_SECONDS)
+        raise AzureError(
+            HTTPStatus.TOO_MANY_REQUESTS,
+            "Throttled",
+            f"The request is throttled: PUT of '{resource}' takes {_SIZE} requests at once and one more a minute. "
+            f"Please try again after {wait} seconds.",
+        )
+    cloud.buckets[resource.casefold()] = (left - 1, now)
