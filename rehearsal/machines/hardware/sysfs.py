@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
+from rehearsal.machines.hardware import beneath
 from rehearsal.machines.hardware.kernel_modules import IPOIB
 from rehearsal.machines.hardware.model import Hardware, RdmaDevice
 
@@ -137,11 +138,8 @@ def dev_files(*, rdma: Iterable[RdmaDevice], gpus: Iterable[int], modules: Colle
 
 
 def write_files(folder: Path, files: Mapping[str, str]) -> None:
-    """Write files below a folder, each with the newline that the kernel ends it with."""
-    for path, text in files.items():
-        target = folder / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(f"{text}\n")
+    """Write files below a folder, each with the newline that the kernel ends it with; no link is followed there."""
+    beneath.write_files(folder, {path: f"{text}\n" for path, text in files.items()})
 
 
 def _device_files(device: RdmaDevice) -> dict[str, str]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from rehearsal.machines.hardware import beneath
 from rehearsal.machines.hardware.inventory import Machine
 from rehearsal.machines.hardware.metadata import with_metadata_of
 from rehearsal.machines.hardware.sysfs import (
@@ -41,7 +42,8 @@ class MachineView:
 class Given:
     """What a kubelet gives a container that starts now.
 
-    folder: the container's own; volumes: where the pod's volumes are; variables: those that every container here has.
+    folder: the container's own, in which no program has run yet; volumes: where the pod's volumes are; variables: those
+    that every container here has.
     """
 
     folder: Path
@@ -131,7 +133,7 @@ def _write_own_files(container: Mapping[str, Any], given: Given, references: Ref
     files = proc_files(kernel=references.kernel, capabilities=capabilities, modules=view.modules, memlock=view.memlock)
     write_files(folder / "proc", files)
     own = None if pod_spec.get("hostNetwork") else pod_interfaces(view.networks)
-    _link_sys(fresh_folder(folder / "sys"), view.root / "sys", own)
+    _link_sys(fresh_folder(folder / "sys"), view.root, own)
     for name in ("denied", "dev/shm", "root", "tmp"):
         (folder / name).mkdir(parents=True, exist_ok=True)
 
@@ -139,15 +141,15 @@ def _write_own_files(container: Mapping[str, Any], given: Given, references: Ref
 def _link_sys(folder: Path, machine: Path, own_interfaces: Mapping[str, str] | None) -> None:
     """The container's /sys: the machine's, but for the network interfaces, which are the pod's own.
 
-    own_interfaces: files of those; None where the pod has the machine's network.
+    machine: its file system. own_interfaces: files of those; None where the pod has the machine's network.
     """
     (folder / "class").mkdir()
-    for entry in machine.iterdir():
-        if entry.name != "class":
-            (folder / entry.name).symlink_to(entry)
-    for entry in (machine / "class").iterdir():
-        if own_interfaces is None or entry.name != "net":
-            (folder / "class" / entry.name).symlink_to(entry)
+    for name in beneath.names(machine, "sys"):
+        if name != "class":
+            (folder / name).symlink_to(machine / "sys" / name)
+    for name in beneath.names(machine, "sys/class"):
+        if own_interfaces is None or name != "net":
+            (folder / "class" / name).symlink_to(machine / "sys/class" / name)
     write_files(folder, own_interfaces or {})
 
 

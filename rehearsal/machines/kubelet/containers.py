@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 from rehearsal.run.images import packages, programs_of
 
@@ -26,7 +26,8 @@ _OF_THIS_COMPUTER: Final = (
 )
 """What a program needs of the operating system. No person's files are among it, and no other process."""
 _DEVICES: Final = tuple(f"/dev/{name}" for name in ("null", "zero", "full", "random", "urandom"))
-_MESSAGE_BYTES: Final = 4096  # of a termination message, and what a kubelet falls back to of the log:
+# The end of a termination message (kubernetes, pkg/util/tail), and what a kubelet falls back to of the log:
+_MESSAGE_BYTES: Final = 4096
 _LOG_BYTES: Final = 2048
 _LOG_LINES: Final = 80
 # PATH of an ordinary image, so that what the machine's programs start in turn is found.
@@ -142,7 +143,8 @@ class ContainerProcess:
     process: asyncio.subprocess.Process
     log: Path
     log_start: int
-    message_file: Path
+    message_file: BinaryIO
+    """Open from before the start: what the program puts in its place later is not looked at."""
     fall_back_to_log: bool
     _stopping: bool = field(default=False)
 
@@ -154,10 +156,9 @@ class ContainerProcess:
 
         This computer's own limit of locked memory stays above the container's.
         """
-        message_file, memlock = how.message_file, how.memlock
+        memlock = how.memlock
         log.parent.mkdir(parents=True, exist_ok=True)
-        message_file.parent.mkdir(parents=True, exist_ok=True)
-        message_file.write_bytes(b"")
+        message_file = how.message_file.open("x+b")
         with log.open("ab") as output:
             start = output.tell()
             limit = "-1" if memlock is None else str(memlock)
@@ -198,17 +199,24 @@ class ContainerProcess:
 
     def message(self, exit_code: int) -> str:
         """The termination message, by the container's terminationMessagePolicy."""
-        text = self.message_file.read_bytes()[:_MESSAGE_BYTES] if self.message_file.is_file() else b""
+        with self.message_file as file:
+            text = _end(file, _MESSAGE_BYTES)
         if not text and self.fall_back_to_log and exit_code != 0:
             with self.log.open("rb") as output:
-                output.seek(max(self.log_start, self.log.stat().st_size - _LOG_BYTES))
-                text = b"".join(output.readlines()[-_LOG_LINES:])
+                text = _end(output, _LOG_BYTES, since=self.log_start)
+                text = b"".join(text.splitlines(keepends=True)[-_LOG_LINES:])
         return text.decode(errors="replace")
 
     def _signal(self, number: signal.Signals) -> None:
         if self.process.returncode is None:
             with contextlib.suppress(ProcessLookupError):
                 self.process.send_signal(number)
+
+
+def _end(file: BinaryIO, most: int, *, since: int = 0) -> bytes:
+    """The last bytes of a file, however long it is. since: where it begins."""
+    file.seek(max(since, file.seek(0, os.SEEK_END) - most))
+    return file.read(most)
 
 
 def fresh_folder(path: Path) -> Path:

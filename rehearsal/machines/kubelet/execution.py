@@ -2,7 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -42,6 +43,7 @@ class Execution:
     _volumes: dict[str, Path] = field(default_factory=dict)
     _processes: dict[str, ContainerProcess] = field(default_factory=dict)
     _devices: dict[str, HeldDevices] = field(default_factory=dict)
+    _starts: Counter[str] = field(default_factory=Counter)
     _stopping: bool = False
 
     @property
@@ -171,6 +173,7 @@ class Execution:
     async def _once(self, container: Mapping[str, Any], view: ContainerView) -> int:
         pod = self.pod
         start = await self._prepared(container, view)
+        self._starts[view.name] += 1
         output = log_file(self.kubelet.run_folder, pod.namespace, pod.name, view.name)
         began = now()
         if start.command is None:
@@ -213,7 +216,8 @@ class Execution:
         while True:
             try:
                 references = await self.kubelet.references(self.pod)
-                folder = self.folder / "containers" / container["name"]
+                # A new one at each start: nothing is written where a program that ran before left something.
+                folder = fresh_folder(self.folder / "containers" / f"{container['name']}.{self._starts[view.name]}")
                 given = Given(
                     folder=folder,
                     volumes=self._volumes,
@@ -221,7 +225,7 @@ class Execution:
                     view=self.kubelet.machine_view(self.machine, self.pod),
                     programs=self.kubelet.programs,
                     variables={ENVIRONMENT_VARIABLE: str(self.kubelet.run_folder.root), **self.kubelet.server()},
-                    confinement=self.kubelet.confinement(self.machine, self.folder),
+                    confinement=self.kubelet.confinement(self.machine, folder, *self._scratch()),
                     packages=fault_of(self.pod, "no-packages", self.kubelet.run_folder.root) is None,
                 )
                 return container_start(container, references, given)
@@ -229,6 +233,12 @@ class Execution:
                 view.state = waiting("CreateContainerConfigError", str(error))
                 await self.pod.report()
                 await asyncio.sleep(_RETRY_SECONDS)
+
+    def _scratch(self) -> Iterator[Path]:
+        """Volumes that the pod's containers may write; those of the machine are in its folder."""
+        for volume in self.pod.spec.get("volumes") or []:
+            if "emptyDir" in volume:
+                yield self._volumes[volume["name"]]
 
     async def _end_sidecars(self, sidecars: list[asyncio.Task[int]]) -> None:
         if sidecars:

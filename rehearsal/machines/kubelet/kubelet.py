@@ -14,6 +14,7 @@ from lightkube.models.authentication_v1 import BoundObjectReference, TokenReques
 from lightkube.models.meta_v1 import ObjectMeta
 from lightkube.resources.core_v1 import Secret, ServiceAccountToken
 
+from rehearsal.machines.hardware import beneath
 from rehearsal.machines.hardware.inventory import Machine
 from rehearsal.machines.hardware.sysfs import MEMLOCK_BYTES, dev_files, sys_files, write_files
 from rehearsal.machines.kubelet.container_start import MachineView
@@ -73,21 +74,21 @@ class Kubelet:
         files |= {f"dev/{path}": text for path, text in devices.items()} | dict(machine.metadata)
         before = self._files.get(machine.name, {})
         for path in before.keys() - files.keys():
-            _remove(root / path)
+            beneath.remove_file(root, path)
         write_files(root, {path: text for path, text in files.items() if before.get(path) != text})
         self._files[machine.name] = files
         networks = tuple(attachment.selection.interface for attachment in self.sandboxes.of(pod.uid))
         memlock = None if self.machines.effects.lifts_memlock(machine.name) else MEMLOCK_BYTES
         return MachineView(machine=machine, root=root, modules=modules, memlock=memlock, networks=networks)
 
-    def confinement(self, machine: Machine, pod: Path) -> Confinement:
-        """What a container on a machine may reach. pod: its pod's folder."""
+    def confinement(self, machine: Machine, *writes: Path) -> Confinement:
+        """What a container on a machine may reach. writes: what of its pod it may write."""
         ours = self.run_folder.machines
         shared = [ours / name for name in ("wire", "faults")]  # where simulated tools meet each other, and count faults
         for folder in shared:
             folder.mkdir(exist_ok=True)
         port = int(self.server()["KUBERNETES_SERVICE_PORT"])
-        return Confinement(run=self.run_folder.root, writes=(pod, ours / machine.name, *shared), port=port)
+        return Confinement(run=self.run_folder.root, writes=(*writes, ours / machine.name, *shared), port=port)
 
     def server(self) -> dict[str, str]:
         """Where pods find the API server, as variables."""
@@ -138,13 +139,6 @@ class Kubelet:
             found = await self.cluster.client.get(Secret, name, namespace=namespace)
             return {key: base64.b64decode(value).decode(errors="replace") for key, value in (found.data or {}).items()}
         return None
-
-
-def _remove(path: Path) -> None:
-    """Remove a file, and the folder that it was the last one in."""
-    path.unlink(missing_ok=True)
-    with contextlib.suppress(OSError):
-        path.parent.rmdir()
 
 
 def _secret_names(spec: Mapping[str, Any]) -> set[str]:

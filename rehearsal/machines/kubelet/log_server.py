@@ -5,20 +5,23 @@ loopback; only clients with a certificate of the cluster's authority are answere
 """
 
 import http.server
+import os
+import shutil
 import ssl
 import threading
 import time
 import urllib.parse
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 from rehearsal.run.folder import RunFolder
 
 _LOOPBACK: Final = "127.0.0.1"
 _FOLLOW_SECONDS: Final = 0.2
+_PIECE: Final = 1 << 16
 _NOT_RUN: Final = "This container is simulated by what its pod does to the machine: it is not run, and has no log.\n"
 
 
@@ -80,29 +83,55 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         if not path.is_file():
             self.wfile.write(_NOT_RUN.encode())
             return
-        content = path.read_bytes()
-        self.wfile.write(selected(content, query))
-        if query.get("follow") in {"true", "1"}:
-            self._follow(path, len(content), namespace, pod)
+        with path.open("rb") as output:
+            for piece in selected(output, query):
+                self.wfile.write(piece)
+            if query.get("follow") in {"true", "1"}:
+                self._follow(output, namespace, pod)
 
     def log_message(self, format: str, *args: object) -> None:
         """Requests are not logged."""
 
-    def _follow(self, path: Path, offset: int, namespace: str, pod: str) -> None:
-        with path.open("rb") as output:
-            output.seek(offset)
-            while True:
-                ends = not self.still_written(namespace, pod)  # asked first: what it wrote last is still read
-                self.wfile.write(output.read())
-                self.wfile.flush()
-                if ends:
-                    return
-                time.sleep(_FOLLOW_SECONDS)
+    def _follow(self, output: BinaryIO, namespace: str, pod: str) -> None:
+        while True:
+            ends = not self.still_written(namespace, pod)  # asked first: what it wrote last is still read
+            shutil.copyfileobj(output, self.wfile, _PIECE)
+            self.wfile.flush()
+            if ends:
+                return
+            time.sleep(_FOLLOW_SECONDS)
 
 
-def selected(content: bytes, query: dict[str, str]) -> bytes:
-    """The part of a log that a request asks for: its last lines (tailLines), limited in bytes (limitBytes)."""
-    if "tailLines" in query:
-        lines = content.splitlines(keepends=True)
-        content = b"".join(lines[max(0, len(lines) - int(query["tailLines"])) :])
-    return content[: int(query["limitBytes"])] if "limitBytes" in query else content
+def selected(output: BinaryIO, query: Mapping[str, str]) -> Iterator[bytes]:
+    """The part of a log that a request asks for: its last lines (tailLines), limited in bytes (limitBytes).
+
+    Read in pieces: a program may have written more than this computer has memory.
+    """
+    end = output.seek(0, os.SEEK_END)
+    begin = _start_of_last(output, end, int(query["tailLines"])) if "tailLines" in query else 0
+    left = min(end - begin, int(query.get("limitBytes", end)))
+    output.seek(begin)
+    while left > 0 and (piece := output.read(min(_PIECE, left))):
+        left -= len(piece)
+        yield piece
+    output.seek(end)
+
+
+def _start_of_last(output: BinaryIO, end: int, count: int) -> int:
+    """Where the last lines begin. end: where the log ends."""
+    if count <= 0:
+        return end
+    here, missing = end, count + 1
+    while here > 0:
+        start = max(0, here - _PIECE)
+        output.seek(start)
+        piece = output.read(here - start)
+        if here == end and not piece.endswith(b"\n"):
+            missing -= 1  # the last line has not ended
+        position = len(piece)
+        while (position := piece.rfind(b"\n", 0, position)) >= 0:
+            missing -= 1
+            if missing == 0:
+                return start + position + 1
+        here = start
+    return 0

@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from rehearsal.machines.hardware import beneath
 from rehearsal.machines.kubelet.environment import (
     InvalidReferenceError,
     MissingReferenceError,
@@ -27,11 +28,7 @@ async def write_volume(volume: Document, folder: Path, host: Path, references: R
     target = folder / str(volume["name"])
     if (source := volume.get("hostPath")) is not None:
         return _host_path(source, host)
-    files = await _files(volume, references, token)
-    target.mkdir(parents=True, exist_ok=True)
-    for path, text in files.items():
-        (target / path).parent.mkdir(parents=True, exist_ok=True)
-        (target / path).write_text(text)
+    beneath.write_files(target, await _files(volume, references, token))
     return target
 
 
@@ -89,10 +86,15 @@ def _downward(item: Document, references: References) -> str:
 
 
 def _host_path(source: Document, host: Path) -> Path:
-    target = host / str(source["path"]).lstrip("/")
-    if source.get("type") in {"File", "FileOrCreate"}:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.touch()
-    else:
-        target.mkdir(parents=True, exist_ok=True)
-    return target
+    """A file or folder of the machine, made where it is not there. Another pod may have put a link in its place."""
+    path = str(source["path"]).strip("/")
+    try:
+        if source.get("type") in {"File", "FileOrCreate"}:
+            beneath.make_file(host, path)
+        else:
+            beneath.make_folder(host, path)
+    except OSError as error:
+        raise InvalidReferenceError(
+            f"hostPath {source['path']}: {error.strerror} (links on a simulated machine are not followed)"
+        ) from error
+    return host / path

@@ -132,6 +132,52 @@ def test_a_container_is_started_again_on_failure(cluster: Rehearsed) -> None:
     assert (status["restartCount"], status["lastState"]["terminated"]["exitCode"]) == (1, 1)
 
 
+def test_a_job_that_does_its_worst_reads_and_changes_nothing_of_the_persons(cluster: Rehearsed, tmp_path: Path) -> None:
+    """It leaves links in place of all that the kubelet gave it, fails, and is started again; then it is deleted."""
+    key = tmp_path / "id_ed25519"
+    key.write_text("the person's key")
+    program = (
+        "import os, shutil, sys; own, first, *given = sys.argv[1:]; again = os.path.exists(first);"
+        "open(first, 'w').close() if not again else sys.exit(0);\n"
+        "for path in [*given, os.environ['HOME'], '.', '..', '../..']:\n"
+        "    for link, target in ((path, own), (path + '/null', own + '/id_ed25519')):\n"
+        "        try:\n"
+        "            shutil.rmtree(link) if os.path.isdir(link) and not os.path.islink(link) else os.unlink(link)\n"
+        "        except OSError as error: print(error)\n"
+        "        try: os.symlink(target, link)\n"
+        "        except OSError as error: print(error)\n"
+        "sys.exit(1)"
+    )
+    given = ("/dev/termination-log", "/dev", "/proc", "/sys", "/tmp", "/payload", "/host")
+    cluster.config_map("payload", {"module.py": "0"})
+    cluster.job(
+        "worst",
+        python(
+            program,
+            str(tmp_path),
+            "/scratch/first",
+            *given,
+            volumeMounts=[{"name": name, "mountPath": f"/{name}"} for name in ("scratch", "payload", "host")],
+        ),
+        restartPolicy="OnFailure",
+        volumes=[
+            {"name": "scratch", "emptyDir": {}},
+            {"name": "payload", "configMap": {"name": "payload"}},
+            {"name": "host", "hostPath": {"path": "/of-a-job"}},
+        ],
+        spec={"backoffLimit": 3},
+        **ON_NODE,
+    )
+    pod = finished(cluster)
+    assert pod["status"]["phase"] == "Succeeded"
+    assert "person" not in str(pod["status"])
+    assert [path.name for path in tmp_path.iterdir()] == ["id_ed25519"]
+    assert key.read_text() == "the person's key"
+    cluster.client.deletecollection(Pod, namespace=cluster.namespace)
+    cluster.eventually(lambda: not cluster.pods())
+    assert key.read_text() == "the person's key"
+
+
 def test_a_failing_init_container_keeps_the_others_from_starting(cluster: Rehearsed) -> None:
     broken = {"name": "broken", "image": "x", **python("raise SystemExit(4)")}
     cluster.job("init", python("print('never')"), initContainers=[broken], **ON_NODE)

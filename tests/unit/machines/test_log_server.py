@@ -1,3 +1,5 @@
+import io
+
 import pytest
 
 from rehearsal.machines.kubelet.log_server import selected
@@ -17,7 +19,14 @@ LOG = b"one\ntwo\nthree\n"
     ],
 )
 def test_a_request_may_ask_for_a_part_of_the_log(query: dict[str, str], expected: bytes) -> None:
-    assert selected(LOG, query) == expected
+    assert b"".join(selected(io.BytesIO(LOG), query)) == expected
+
+
+@pytest.mark.parametrize("end", [b"", b"\n"])
+def test_the_last_lines_of_a_long_log_are_found_without_reading_it(end: bytes) -> None:
+    lines = [b"%d " % number + b"x" * 50_000 for number in range(20)]
+    found = b"".join(selected(io.BytesIO(b"\n".join(lines) + end), {"tailLines": "3"}))
+    assert found == b"\n".join(lines[-3:]) + end
 
 
 def test_a_node_leads_the_api_server_to_loopback_and_is_written_once() -> None:
