@@ -16,6 +16,8 @@ from rehearsal.azure.clock import Clock
 
 _LOG: Final = logging.getLogger(__name__)
 _FIELD_MANAGER: Final = "azure"
+_PATIENCE_SECONDS: Final = 300.0
+"""How long the local API server may be silent, on a computer that is busy or slept: Azure's would not be."""
 _DRAIN_SECONDS: Final = 1800.0
 """How long AKS tries to drain a node: upgradeSettings.drainTimeoutInMinutes is 30 by default."""
 
@@ -37,7 +39,8 @@ class ClusterApi:
         """A client with Azure's own certificate."""
         if self._client is None:
             config = KubeConfig.from_file(str(self._own))
-            self._client = Client(config=config, field_manager=_FIELD_MANAGER, trust_env=False)
+            patience = httpx2.Timeout(_PATIENCE_SECONDS)
+            self._client = Client(config=config, field_manager=_FIELD_MANAGER, trust_env=False, timeout=patience)
         return self._client
 
     def kubeconfig(self) -> str:

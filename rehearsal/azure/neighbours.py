@@ -41,7 +41,8 @@ def owner(rows: Iterable[str], *, local: Address, remote: Address) -> int | None
     Both count: the kernel gives one local port to several connections that go to different places.
     rows: of the kernel's table, without its heading.
     """
-    for row in rows:
+    port = f":{local[1]:04X} "
+    for row in (row for row in rows if port in row):  # the others need not be taken apart
         fields = row.split()
         # A socket that its program has closed is in another state, and the table gives it to root.
         if len(fields) <= 9 or int(fields[3], 16) != _ESTABLISHED:

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+import httpx2
+
 from rehearsal.azure import access, request_faults
 from rehearsal.azure.clock import Stopped
 from rehearsal.azure.cloud import Cloud
@@ -114,6 +116,12 @@ class Operations:
             return
         except AzureError as error:
             failure = error.after_acceptance()
+        except (httpx2.TransportError, ConnectionError) as error:
+            _LOG.exception("the %s of %s", operation.kind, record.id)
+            failure = (
+                f"the rehearsal's own API server does not answer ({error or type(error).__name__}). This is no "
+                "error of Azure's: see logs/kube-apiserver.log of the run folder, and run the same command again"
+            )
         except Exception as error:
             _LOG.exception("the %s of %s", operation.kind, record.id)
             failure = f'Status=200 Code="InternalServerError" Message="{type(error).__name__}: {error}"'

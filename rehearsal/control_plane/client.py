@@ -6,6 +6,7 @@ import json
 import os
 import queue
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -163,7 +164,7 @@ class ControlPlane:
         if self._failure is not None:
             return  # what came first is the reason
         if event is None:
-            self._failure = f"the supervisor ended; its last words are in {self.run.supervisor_log}"
+            self._failure = how_the_supervisor_ended(self._supervisor.wait(STOP_LIMIT_S), self.run.supervisor_log)
         elif event["event"] in {"failed", "part-died", "refused"}:
             self._refused = event["event"] == "refused"
             self._failure = str(event["error"])
@@ -194,6 +195,16 @@ class ControlPlane:
             if event is None:
                 raise ControlPlaneError(self._failure)
             yield event
+
+
+def how_the_supervisor_ended(status: int, log: Path) -> str:
+    """What to tell of a supervisor that ended by itself. status: as subprocess has it, negative for a signal."""
+    what = "the process that watches over this rehearsal"
+    if status == -signal.SIGKILL:
+        return f"{what} was killed (SIGKILL), by somebody or because this computer had no memory left: start again"
+    how = f"was ended by {signal.Signals(-status).name}" if status < 0 else f"ended with exit status {status}"
+    words = log.exists() and log.stat().st_size > 0
+    return f"{what} {how}" + (f"; its last words are in {log}" if words else ": start again")
 
 
 def free_mb(folder: Path) -> int:

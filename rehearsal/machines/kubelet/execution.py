@@ -3,12 +3,13 @@
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 from rehearsal.machines.hardware.inventory import Machine
+from rehearsal.machines.kubelet import not_rehearsed
 from rehearsal.machines.kubelet.container_start import Given, container_start
 from rehearsal.machines.kubelet.containers import ContainerProcess, ContainerStart, fresh_folder
 from rehearsal.machines.kubelet.device_manager import HeldDevices
@@ -18,7 +19,7 @@ from rehearsal.machines.kubelet.environment import (
 )
 from rehearsal.machines.kubelet.kubelet import Kubelet
 from rehearsal.machines.kubelet.log_server import log_file
-from rehearsal.machines.kubelet.volumes import write_volume
+from rehearsal.machines.kubelet.volumes import scratch, write_volume
 from rehearsal.machines.nodes.patches import LOST
 from rehearsal.machines.pods.faulty import fault_of, while_faulty
 from rehearsal.machines.pods.running import RunningPod, now
@@ -187,6 +188,7 @@ class Execution:
             )
             self._processes[view.name] = process
             await self._show_running(view, began)
+            await not_rehearsed.tell(pod, container, start.memlock)
             code = await process.exit_code()
             message = process.message(code)
         log.info("pod %s/%s, container %s: exit code %d", pod.namespace, pod.name, view.name, code)
@@ -203,11 +205,9 @@ class Execution:
     async def _assumed(self, container: Mapping[str, Any], view: ContainerView, began: str) -> int:
         """A container whose program no simulated machine has: it runs for a moment and succeeds."""
         command = container.get("command") or ["(the image's entry point)"]
-        log.info(
-            "pod %s/%s, container %s: machines have no %s; it is assumed to succeed",
-            *(self.pod.namespace, self.pod.name, view.name, command[0]),
-        )
         await self._show_running(view, began)
+        told = f"Container {view.name} is not run: simulated machines have no {command[0]}. It is taken to succeed"
+        await self.pod.tell("NotRehearsed", told, warning=True)
         await asyncio.sleep(self.kubelet.latencies.seconds("containerStart"))
         return 0
 
@@ -225,7 +225,9 @@ class Execution:
                     view=self.kubelet.machine_view(self.machine, self.pod),
                     programs=self.kubelet.programs,
                     variables={ENVIRONMENT_VARIABLE: str(self.kubelet.run_folder.root), **self.kubelet.server()},
-                    confinement=self.kubelet.confinement(self.machine, folder, *self._scratch()),
+                    confinement=self.kubelet.confinement(
+                        self.machine, folder, *scratch(self.pod.document, self._volumes)
+                    ),
                     packages=fault_of(self.pod, "no-packages", self.kubelet.run_folder.root) is None,
                 )
                 return container_start(container, references, given)
@@ -233,12 +235,6 @@ class Execution:
                 view.state = waiting("CreateContainerConfigError", str(error))
                 await self.pod.report()
                 await asyncio.sleep(_RETRY_SECONDS)
-
-    def _scratch(self) -> Iterator[Path]:
-        """Volumes that the pod's containers may write; those of the machine are in its folder."""
-        for volume in self.pod.spec.get("volumes") or []:
-            if "emptyDir" in volume:
-                yield self._volumes[volume["name"]]
 
     async def _end_sidecars(self, sidecars: list[asyncio.Task[int]]) -> None:
         if sidecars:

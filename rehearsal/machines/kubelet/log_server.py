@@ -22,7 +22,10 @@ from rehearsal.run.folder import RunFolder
 _LOOPBACK: Final = "127.0.0.1"
 _FOLLOW_SECONDS: Final = 0.2
 _PIECE: Final = 1 << 16
-_NOT_RUN: Final = "This container is simulated by what its pod does to the machine: it is not run, and has no log.\n"
+_NOT_RUN: Final = (
+    "A rehearsal runs the pods of Jobs, where machines have their program. This container is none of them, or has not "
+    "started: what its pod does to the machine is simulated, and it has no log.\n"
+)
 
 
 def log_file(run: RunFolder, namespace: str, pod: str, container: str) -> Path:

@@ -32,6 +32,11 @@ async def write_volume(volume: Document, folder: Path, host: Path, references: R
     return target
 
 
+def scratch(pod: Document, volumes: Mapping[str, Path]) -> list[Path]:
+    """Those of a pod's volumes that its containers may write; what is the machine's is in the machine's folder."""
+    return [volumes[volume["name"]] for volume in pod["spec"].get("volumes") or [] if "emptyDir" in volume]
+
+
 async def _files(volume: Document, references: References, token: TokenSource) -> dict[str, str]:
     """The files of a volume, by path."""
     if "emptyDir" in volume:

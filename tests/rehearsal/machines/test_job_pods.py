@@ -2,7 +2,6 @@
 
 import time
 from pathlib import Path
-from typing import Any
 
 import psutil
 import pytest
@@ -10,37 +9,10 @@ from lightkube.resources.batch_v1 import Job
 from lightkube.resources.core_v1 import Node, Pod
 from lightkube.types import CascadeType, PatchType
 
-from tests.rehearsal.simulated_nodes import GPU_NODES
-
 from .conftest import Rehearsed
+from .jobs import NODE, ON_NODE, ended, finished, only_pod, output, python
 
-NODE = GPU_NODES[0]
 RESOURCE = "rdma/of_a_test"
-ON_NODE = {"nodeSelector": {"kubernetes.io/hostname": NODE}}
-
-
-def python(program: str, *arguments: str, **container: Any) -> dict[str, Any]:
-    return {"command": ["python3", "-c", program, *arguments], **container}
-
-
-def only_pod(cluster: Rehearsed) -> dict[str, Any]:
-    return cluster.pods()[0]
-
-
-def finished(cluster: Rehearsed) -> dict[str, Any]:
-    """The test's pod, once it has ended."""
-    cluster.eventually(lambda: [pod for pod in cluster.pods() if pod["status"]["phase"] in {"Succeeded", "Failed"}])
-    return only_pod(cluster)
-
-
-def ended(pod: dict[str, Any], name: str = "main") -> dict[str, Any]:
-    statuses = pod["status"]["containerStatuses"] + pod["status"].get("initContainerStatuses", [])
-    return next(status["state"]["terminated"] for status in statuses if status["name"] == name)
-
-
-def output(cluster: Rehearsed, pod: dict[str, Any], name: str = "main") -> str:
-    log = cluster.run.logs / "pods" / f"{cluster.namespace}_{pod['metadata']['name']}_{name}.log"
-    return log.read_text()
 
 
 def test_a_container_runs_with_its_environment_and_files(cluster: Rehearsed) -> None:
@@ -132,52 +104,6 @@ def test_a_container_is_started_again_on_failure(cluster: Rehearsed) -> None:
     assert (status["restartCount"], status["lastState"]["terminated"]["exitCode"]) == (1, 1)
 
 
-def test_a_job_that_does_its_worst_reads_and_changes_nothing_of_the_persons(cluster: Rehearsed, tmp_path: Path) -> None:
-    """It leaves links in place of all that the kubelet gave it, fails, and is started again; then it is deleted."""
-    key = tmp_path / "id_ed25519"
-    key.write_text("the person's key")
-    program = (
-        "import os, shutil, sys; own, first, *given = sys.argv[1:]; again = os.path.exists(first);"
-        "open(first, 'w').close() if not again else sys.exit(0);\n"
-        "for path in [*given, os.environ['HOME'], '.', '..', '../..']:\n"
-        "    for link, target in ((path, own), (path + '/null', own + '/id_ed25519')):\n"
-        "        try:\n"
-        "            shutil.rmtree(link) if os.path.isdir(link) and not os.path.islink(link) else os.unlink(link)\n"
-        "        except OSError as error: print(error)\n"
-        "        try: os.symlink(target, link)\n"
-        "        except OSError as error: print(error)\n"
-        "sys.exit(1)"
-    )
-    given = ("/dev/termination-log", "/dev", "/proc", "/sys", "/tmp", "/payload", "/host")
-    cluster.config_map("payload", {"module.py": "0"})
-    cluster.job(
-        "worst",
-        python(
-            program,
-            str(tmp_path),
-            "/scratch/first",
-            *given,
-            volumeMounts=[{"name": name, "mountPath": f"/{name}"} for name in ("scratch", "payload", "host")],
-        ),
-        restartPolicy="OnFailure",
-        volumes=[
-            {"name": "scratch", "emptyDir": {}},
-            {"name": "payload", "configMap": {"name": "payload"}},
-            {"name": "host", "hostPath": {"path": "/of-a-job"}},
-        ],
-        spec={"backoffLimit": 3},
-        **ON_NODE,
-    )
-    pod = finished(cluster)
-    assert pod["status"]["phase"] == "Succeeded"
-    assert "person" not in str(pod["status"])
-    assert [path.name for path in tmp_path.iterdir()] == ["id_ed25519"]
-    assert key.read_text() == "the person's key"
-    cluster.client.deletecollection(Pod, namespace=cluster.namespace)
-    cluster.eventually(lambda: not cluster.pods())
-    assert key.read_text() == "the person's key"
-
-
 def test_a_failing_init_container_keeps_the_others_from_starting(cluster: Rehearsed) -> None:
     broken = {"name": "broken", "image": "x", **python("raise SystemExit(4)")}
     cluster.job("init", python("print('never')"), initContainers=[broken], **ON_NODE)
@@ -185,11 +111,6 @@ def test_a_failing_init_container_keeps_the_others_from_starting(cluster: Rehear
     assert pod["status"]["phase"] == "Failed"
     assert ended(pod, "broken")["exitCode"] == 4
     assert "PodInitializing" in str(pod["status"]["containerStatuses"][0]["state"])
-
-
-def test_a_program_that_machines_lack_is_assumed_to_succeed(cluster: Rehearsed) -> None:
-    cluster.job("shell", {"command": ["sh", "-c", "exit 1"]}, **ON_NODE)
-    assert finished(cluster)["status"]["phase"] == "Succeeded"
 
 
 def test_a_missing_config_map_is_waited_for(cluster: Rehearsed) -> None:

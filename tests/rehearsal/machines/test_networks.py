@@ -9,7 +9,7 @@ from lightkube.resources.core_v1 import Event
 from rehearsal.watch.kinds import RESOURCES
 
 from .conftest import Rehearsed
-from .test_job_pods import output, python
+from .jobs import output, python
 
 ANNOTATION = "k8s.v1.cni.cncf.io/networks"
 STATUS = "k8s.v1.cni.cncf.io/network-status"

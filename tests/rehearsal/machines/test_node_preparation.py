@@ -7,7 +7,7 @@ from lightkube.resources.batch_v1 import Job
 from lightkube.types import CascadeType
 
 from .conftest import Rehearsed
-from .test_job_pods import output, python
+from .jobs import output, python
 
 pytestmark = pytest.mark.usefixtures("own_machine")
 

@@ -189,9 +189,10 @@ def test_a_pool_of_a_cluster_that_is_not_there_is_refused(azure: Azure, group: P
         azure.create(POOL, "pool", **wanted)
 
 
-def test_a_pool_that_cannot_reach_the_cluster_fails_and_says_why(azure: Azure, cluster: Properties) -> None:
+def test_an_api_server_that_does_not_answer_is_not_told_as_azures_error(azure: Azure, cluster: Properties) -> None:
     azure.machines.broken = True
-    with pytest.raises(RefusedError, match="connection refused"):
+    told = r"rehearsal's own API server does not answer \(connection refused\)\. This is no error of Azure's"
+    with pytest.raises(RefusedError, match=told):
         azure.create(POOL, "ndh100", **pool_inputs(cluster))
 
 

@@ -11,8 +11,7 @@ import pytest
 
 from rehearsal.machines.hardware.sysfs import write_files
 from rehearsal.machines.kubelet import landlock
-from rehearsal.machines.kubelet.container_start import ContainerStart
-from rehearsal.machines.kubelet.containers import Confinement, ContainerProcess
+from rehearsal.machines.kubelet.containers import Confinement, ContainerProcess, ContainerStart
 from rehearsal.machines.kubelet.environment import InvalidReferenceError, References
 from rehearsal.machines.kubelet.volumes import write_volume
 
