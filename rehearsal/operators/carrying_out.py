@@ -30,6 +30,8 @@ async def carry_out(client: AsyncClient, plan: Plan, *, manager: str) -> bool:
         request = client.patch(RESOURCES["Node"], node, patch, patch_type=PatchType.MERGE)
         done.append(await _attempt(request, "label", {"kind": "Node", "metadata": {"name": node}}))
         log.info("Node %s: %s", node, patch)
+    for document, annotations in plan.annotations:
+        done.append(await _attempt(_replace_annotations(client, document, annotations), "annotate", document))
     for document, status in plan.statuses:
         done.append(await _attempt(_set_status(client, document, status), "write status of", document))
         log.info("%s %s: %s", document["kind"], document["metadata"]["name"], status["state"])
@@ -96,6 +98,12 @@ async def _delete(client: AsyncClient, document: Document) -> None:
         namespace=metadata.get("namespace"),
         cascade=CascadeType.BACKGROUND,
     )
+
+
+async def _replace_annotations(client: AsyncClient, document: Document, annotations: dict[str, str]) -> None:
+    gone = dict.fromkeys(document["metadata"].get("annotations") or {})
+    patch = {"metadata": {"annotations": {**gone, **annotations}}}
+    await client.patch(RESOURCES[document["kind"]], document["metadata"]["name"], patch, patch_type=PatchType.MERGE)
 
 
 async def _set_status(client: AsyncClient, document: Document, status: Document) -> None:

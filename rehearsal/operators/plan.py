@@ -56,6 +56,8 @@ class Plan:
     """Node name -> annotation -> value; None takes the annotation away."""
     cordons: dict[str, bool] = field(default_factory=dict)
     """Node name -> whether it is unschedulable."""
+    annotations: list[tuple[Document, dict[str, str]]] = field(default_factory=list)
+    """Object of the snapshot, and all of the annotations that it is left with."""
     statuses: list[tuple[Document, Document]] = field(default_factory=list)
     """Object of the snapshot, and the status that it should have."""
 

@@ -146,7 +146,11 @@ class IpoibNetwork(pulumi.ComponentResource):
                 name=network.name, labels=labels, annotations=wait_annotations(args)
             ),
             spec=ipoib_network_spec(network, namespace=args.namespace),
-            opts=waiting.child_options(name, "ipoib-network", depends_on=[addresses]),
+            # The operator takes these annotations away as soon as it has seen the network. They have served by then:
+            # the provider waits by those that it is given. Put back, they would be a change at every update.
+            opts=waiting.child_options(
+                name, "ipoib-network", depends_on=[addresses], ignore_changes=["metadata.annotations"]
+            ),
         )
         self.attachment = attached.id.apply(lambda _: f"{args.namespace}/{network.name}")
         self.register_outputs({"attachment": self.attachment})

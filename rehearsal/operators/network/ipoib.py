@@ -6,6 +6,9 @@ from typing import Final
 from rehearsal.operators.plan import Document, Plan, Snapshot, owned
 
 _CNI_VERSION: Final = "0.3.1"
+_LAST_NAMESPACE: Final = "operator.ipoibnetwork.mellanox.com/last-network-namespace"
+"""The one annotation that the operator leaves on an IPoIBNetwork, whatever else somebody has written there
+(Mellanox/network-operator v26.4.1, pkg/state/state_ipoib_network.go)."""
 
 
 def attachment(network: Document) -> Document:
@@ -44,6 +47,9 @@ def reconcile_networks(plan: Plan, snapshot: Snapshot) -> None:
             plan.set_status(network, {"state": "error", "reason": str(error)})
             continue
         metadata = document["metadata"]
+        left = {_LAST_NAMESPACE: metadata["namespace"]}
+        if network["metadata"].get("annotations") != left:
+            plan.annotations.append((network, left))
         wanted = f"{metadata['namespace']}/{metadata['name']}"
         for old in snapshot.of("NetworkAttachmentDefinition"):
             owners = old["metadata"].get("ownerReferences") or ()

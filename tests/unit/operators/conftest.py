@@ -88,6 +88,8 @@ class Cluster:
                 has.pop(key, None)
         for name, unschedulable in plan.cordons.items():
             self.objects["Node"][name]["spec"]["unschedulable"] = unschedulable
+        for document, left in plan.annotations:
+            document["metadata"]["annotations"] = left
         for document, status in plan.statuses:
             document["status"] = status
 

@@ -32,7 +32,7 @@ def test_ipoib_network_becomes_an_attachment_with_the_addresses_as_given(running
         {
             "apiVersion": "mellanox.com/v1alpha1",
             "kind": "IPoIBNetwork",
-            "metadata": {"name": "ib"},
+            "metadata": {"name": "ib", "annotations": {"pulumi.com/waitFor": "jsonpath={.status.state}=ready"}},
             "spec": {"networkNamespace": "work", "master": "ibP257p0s0", "ipam": json.dumps(ipam)},
         }
     )
@@ -42,6 +42,8 @@ def test_ipoib_network_becomes_an_attachment_with_the_addresses_as_given(running
     config = json.loads(attachment["spec"]["config"])
     assert config == {"cniVersion": "0.3.1", "name": "ib", "type": "ipoib", "master": "ibP257p0s0", "ipam": ipam}
     assert network["status"] == {"state": "ready", "ipoibNetworkAttachmentDef": "work/ib"}
+    left = {"operator.ipoibnetwork.mellanox.com/last-network-namespace": "work"}
+    assert network["metadata"]["annotations"] == left, "the operator takes all other annotations away"
 
 
 def test_ipoib_network_whose_addresses_are_no_json_is_in_error(running: Any, settle: Any) -> None:
