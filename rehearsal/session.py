@@ -29,7 +29,7 @@ from rehearsal.faults import machine_faults
 from rehearsal.faults.file import read_file
 from rehearsal.run.folder import write_atomically
 from rehearsal.run.sizes import describe_sizes
-from rehearsal.stack import existing_nodes, others_prometheus, pending, stack_file
+from rehearsal.stack import existing_nodes, others_gpu_operator, others_prometheus, pending, stack_file
 from rehearsal.stack.pending_releases import forget_pending_releases
 from rehearsal.tools.paths import BIN, PLUGINS, PROJECT
 
@@ -113,6 +113,7 @@ class Rehearsal:
         existing = f"{stack_file.NAMESPACE}:existingCluster" in config
         if existing:
             existing_nodes.register(self.run.root, self.run.kubeconfig, config)
+            others_gpu_operator.register(self.run.kubeconfig, config, STAND_IN_CHARTS)
         if existing or pending.has_cluster(self.run.azure / "state.json"):
             others_prometheus.register(self.run.kubeconfig, config)
 

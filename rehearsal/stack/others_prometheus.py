@@ -12,7 +12,7 @@ from typing import Any, Final
 import httpx2
 import yaml
 from lightkube import Client, KubeConfig, codecs
-from lightkube.generic_resource import create_namespaced_resource
+from lightkube.generic_resource import create_global_resource, create_namespaced_resource
 
 from rehearsal.stack.stack_file import section
 
@@ -32,15 +32,17 @@ def register(kubeconfig: Path, config: Mapping[str, Any]) -> None:
     client = Client(config=KubeConfig.from_file(str(kubeconfig)), trust_env=False, field_manager="others-prometheus")
     for document in [found for file in files for found in yaml.safe_load_all(file.read_text(encoding="utf-8"))]:
         client.apply(codecs.from_dict(document))
-        _await(client, document["spec"])
+        await_served(client, document["spec"])
 
 
-def _await(client: Client, spec: Mapping[str, Any]) -> None:
+def await_served(client: Client, spec: Mapping[str, Any]) -> None:
+    """Wait until the API server serves a definition's kind. Raises TimeoutError."""
     names, deadline = spec["names"], time.monotonic() + _LIMIT_SECONDS
-    kind = create_namespaced_resource(spec["group"], spec["versions"][0]["name"], names["kind"], names["plural"])
+    make = create_global_resource if spec["scope"] == "Cluster" else create_namespaced_resource
+    kind: Any = make(spec["group"], spec["versions"][0]["name"], names["kind"], names["plural"])
     while True:
         try:
-            list(client.list(kind, namespace="default"))
+            list(client.list(kind))
         except httpx2.HTTPStatusError as error:
             if time.monotonic() > deadline:
                 raise TimeoutError(f"{names['plural']}.{spec['group']} is not served: {error}") from error

@@ -132,7 +132,8 @@ def rehearsed(
     if config.get(_PREFLIGHT) in (True, "true"):  # another value the program refuses
         config[_PREFLIGHT] = False
     for setting, path in charts.items():
-        _set(config, setting, {"chart": {"name": str(path)}})
+        if not (section(config, setting) or {}).get("existing"):  # somebody else has installed it
+            _set(config, setting, {"chart": {"name": str(path)}})
     for setting, (simulated, least) in LIMITS.items():
         limit = max(round(simulated / speed), least)
         given = (section(config, setting) or {}).get("timeoutSeconds", limit)

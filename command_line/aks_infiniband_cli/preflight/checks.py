@@ -11,6 +11,7 @@ from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.kubernetes import unnamed
 from aks_infiniband.observability.definitions import BRING, KINDS, lacking
 from aks_infiniband.observability.documents import GROUPS, Prometheus
+from aks_infiniband.stack.beforehand import Look
 
 from aks_infiniband_cli.preflight.facts import Network, Offer, Subnet, Subscription, Usage
 from aks_infiniband_cli.preflight.needs import MachinesNeeded, Needs
@@ -152,6 +153,16 @@ def definitions(needs: Needs) -> list[Line]:
     found = f"a cluster that is yet to be made has {lacking(needs.prometheus, KINDS[needs.prometheus])}"
     remedy = f"set observability when the cluster is there and has them: {BRING[needs.prometheus]}"
     return [Line(check=DEFINITIONS, state="fail", found=found, remedy=remedy)]
+
+
+def beforehand(look: Look) -> Line:
+    """Whether others have made what the stack needs in its cluster."""
+    if look.lacking:
+        found, remedies = "; ".join(what for what, _ in look.lacking), dict.fromkeys(do for _, do in look.lacking)
+        return Line(check=look.what, state="fail", found=found, remedy="; ".join(remedies))
+    if look.unread:
+        return Line(check=look.what, state="not checked", found=look.unread)
+    return Line(check=look.what, state="pass", found=look.found)
 
 
 def definitions_there(prometheus: Prometheus, absent: Sequence[str], unread: Sequence[str]) -> Line:

@@ -8,6 +8,7 @@ from typing import Any, Final, TypeVar
 from aks_infiniband.azure.feature import FEATURE_NAME
 from aks_infiniband.azure.provider_registration import PROVIDER_NAMESPACE
 from aks_infiniband.observability import definitions
+from aks_infiniband.stack import beforehand
 from aks_infiniband.stack.settings.mistakes import SettingsError
 from aks_infiniband.stack.stack import Stack
 from azure.core.exceptions import AzureError
@@ -60,6 +61,8 @@ def lines_of(
 
 
 def _in_cluster(stack: Stack) -> Iterator[Line]:
+    if stack.existing:
+        yield from map(checks.beforehand, beforehand.looks(stack.existing.kubeconfig, stack))
     if stack.existing and stack.observability:
         prometheus = stack.observability.prometheus
         yield checks.definitions_there(prometheus, *definitions.look(stack.existing.kubeconfig, prometheus))

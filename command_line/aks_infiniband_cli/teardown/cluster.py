@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any, Final
 
-from aks_infiniband.resources.metadata import PART_OF
+from aks_infiniband.resources.metadata import GPU_OPERATOR_NAMESPACE, PART_OF
 from lightkube import Client
 from lightkube.generic_resource import create_global_resource, create_namespaced_resource
 from lightkube.resources.admissionregistration_v1 import ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding
@@ -23,13 +23,25 @@ _IN_NO_NAMESPACE: Final[tuple[Any, ...]] = (
 """The kinds of what the program makes outside of every namespace, what refers before what is referred to."""
 
 
-def left_in(kubeconfig: str, kept: Iterable[str]) -> list[Orphan]:
-    """What is left; kept: keys of labels by which the cluster's owner knows the nodes. Raises what lightkube raises."""
+_THEIR_GROUPS: Final = frozenset({"nvidia.com", "nfd.k8s-sigs.io"})
+_THEIR_LABELS: Final = ("nvidia.com/", "feature.node.kubernetes.io/")
+"""Of a GPU Operator that somebody else keeps, and of its Node Feature Discovery."""
+
+
+def left_in(kubeconfig: str, kept: Iterable[str], *, gpu_operator: bool = True) -> list[Orphan]:
+    """What is left. Raises what lightkube raises.
+
+    kept: keys of labels by which the cluster's owner knows the nodes. gpu_operator: whether the stack had one of its
+    own; what belongs to somebody else's is not left over.
+    """
     client = connected(kubeconfig)
     listed = [found.to_dict() for found in client.list(CustomResourceDefinition)]
-    definitions = [found for found in listed if found["spec"]["group"] in GROUPS]
+    groups = GROUPS if gpu_operator else GROUPS - _THEIR_GROUPS
+    definitions = [found for found in listed if found["spec"]["group"] in groups]
     customs = [custom for definition in definitions for custom in _customs(client, definition)]
     namespaces = [found.to_dict() for found in client.list(Namespace)]
+    if not gpu_operator:
+        namespaces = [found for found in namespaces if found["metadata"]["name"] != GPU_OPERATOR_NAMESPACE]
     labelled: Any = PART_OF
     ours = [
         {**found.to_dict(), "kind": kind.__name__}
@@ -37,7 +49,17 @@ def left_in(kubeconfig: str, kept: Iterable[str]) -> list[Orphan]:
         for found in client.list(kind, labels=labelled)
     ]
     nodes = [found.to_dict() for found in client.list(Node)]
+    if not gpu_operator:
+        nodes = [_without_theirs(node) for node in nodes]
     return list(in_cluster(namespaces, nodes, definitions, customs, ours, frozenset(kept)))
+
+
+def _without_theirs(node: dict[str, Any]) -> dict[str, Any]:
+    """A node without what the other's GPU Operator and discovery have put there."""
+    metadata, spec = node["metadata"], node.get("spec") or {}
+    labels = {key: value for key, value in (metadata.get("labels") or {}).items() if not key.startswith(_THEIR_LABELS)}
+    taints = [taint for taint in spec.get("taints") or [] if not taint["key"].startswith(_THEIR_LABELS)]
+    return {**node, "metadata": {**metadata, "labels": labels}, "spec": {**spec, "taints": taints}}
 
 
 def _customs(client: Client, definition: Object) -> list[Object]:

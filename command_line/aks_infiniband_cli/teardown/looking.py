@@ -41,7 +41,8 @@ def look(file: Path, subscription_id: str | None, endpoint: str | None) -> tuple
 
 def _in_cluster(stack: Stack, kubeconfig: str) -> list[Orphan]:
     try:
-        return left_in(kubeconfig, {key for pool in stack.pools for key in pool.node_selector})
+        kept = {key for pool in stack.pools for key in pool.node_selector}
+        return left_in(kubeconfig, kept, gpu_operator=not stack.gpu_operator_exists)
     except NO_ANSWER as error:
         raise CommandError(f"the cluster cannot be read: {error}") from error
 

@@ -12,7 +12,7 @@ from lightkube import Client, KubeConfig
 from lightkube.generic_resource import create_global_resource, create_namespaced_resource
 from lightkube.resources.apps_v1 import DaemonSet, Deployment
 from lightkube.resources.batch_v1 import Job
-from lightkube.resources.core_v1 import ConfigMap, Event, Node, Pod
+from lightkube.resources.core_v1 import ConfigMap, Event, Namespace, Node, Pod
 
 from aks_infiniband.diagnosis.logs import Rank, any_pod, telling_logs
 from aks_infiniband.diagnosis.view import Object, View, name_of
@@ -33,10 +33,11 @@ _V1BETA1: Final = "client.authentication.k8s.io/v1beta1"
 
 _TELLING: Final = ("FailedScheduling", "Scheduled", "FailedCreatePodSandBox", "FailedCreate")
 """Reasons of the events that are read."""
+_CLUSTER_POLICY: Final = create_global_resource("nvidia.com", "v1", "ClusterPolicy", "clusterpolicies")
 _POLICIES: Final = (
     create_global_resource("mellanox.com", "v1alpha1", "NicClusterPolicy", "nicclusterpolicies"),
     create_global_resource("mellanox.com", "v1alpha1", "NicNodePolicy", "nicnodepolicies"),
-    create_global_resource("nvidia.com", "v1", "ClusterPolicy", "clusterpolicies"),
+    _CLUSTER_POLICY,
 )
 _IPOIB_NETWORK: Final = create_global_resource("mellanox.com", "v1alpha1", "IPoIBNetwork", "ipoibnetworks")
 _IP_POOL: Final = create_namespaced_resource("nv-ipam.nvidia.com", "v1alpha1", "IPPool", "ippools")
@@ -79,6 +80,27 @@ def absent_kinds(
     except Exception as error:  # as above
         return [], [f"the kubeconfig: {type(error).__name__}: {error}"]
     return [name for name, kind in known.items() if not reader.read(name, [], kind, namespace="default")], unread
+
+
+def cluster_policies(kubeconfig: str, *, limit_seconds: float) -> tuple[list[Object], list[str]]:
+    """The GPU Operator's policies, and why a cluster could not be asked within the limit."""
+    return _listed(kubeconfig, _CLUSTER_POLICY, limit_seconds)
+
+
+def namespaces(kubeconfig: str, *, limit_seconds: float) -> tuple[list[Object], list[str]]:
+    """The namespaces of a cluster, and why it could not be asked within the limit."""
+    return _listed(kubeconfig, Namespace, limit_seconds)
+
+
+def _listed(kubeconfig: str, kind: Any, limit_seconds: float) -> tuple[list[Object], list[str]]:
+    found: list[Object] = []
+    unread: list[str] = []
+    try:
+        client = connect(kubeconfig, request_seconds=limit_seconds)
+    except Exception as error:  # as above
+        return [], [f"the kubeconfig: {type(error).__name__}: {error}"]
+    Reader(client=client, deadline=time.monotonic() + limit_seconds, unread=unread).read(kind.__name__, found, kind)
+    return found, unread
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -26,6 +26,8 @@ from aks_infiniband.resources.options import wait_annotations
 
 CLUSTER_POLICY_NAME: Final = "cluster-policy"
 """Name of the ClusterPolicy that the chart creates."""
+AKS_RUNTIME_CLASS: Final = "nvidia-container-runtime"
+"""Its name on AKS's node images, where AKS owns the driver (aicr PR 1680)."""
 
 
 def is_gpu_pool(pool: Pool) -> bool:
@@ -126,14 +128,14 @@ def _gpu_direct(pools: Sequence[Pool]) -> dict[str, Any]:
 
 
 def _owned_by_aks() -> dict[str, Any]:
-    """The three that always go together, with the runtime class by its name on AKS's node images (aicr PR 1680).
+    """The three that always go together.
 
     PeermemLoader loads nvidia-peermem there.
     """
     return {
         "driver": {"enabled": False, "rdma": {"enabled": False, "useHostMofed": False}},
         "toolkit": {"enabled": False},
-        "operator": {"runtimeClass": "nvidia-container-runtime"},
+        "operator": {"runtimeClass": AKS_RUNTIME_CLASS},
     }
 
 

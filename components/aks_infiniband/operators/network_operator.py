@@ -61,6 +61,7 @@ def network_operator_values(
     pools: Sequence[Pool],
     *,
     given: Mapping[str, Any] = MappingProxyType({}),
+    feature_discovery: bool = True,
     system_node_selector: Mapping[str, str] = SYSTEM_POOL,
     registry: Registry = SOURCES,
 ) -> dict[str, Any]:
@@ -70,6 +71,8 @@ def network_operator_values(
     (`pci-10de.present`): with the device in the label, the GPU Operator would find no GPU.
 
     given: further values. Where they do not say how much memory the operator may use, that grows with the pools.
+    feature_discovery: false where the cluster has a Node Feature Discovery, such as that of a GPU Operator that is
+        there already: two would each take away the other's labels.
     system_node_selector: labels of the nodes that carry the operator; empty means any node that is of no pool.
 
     Raises charts.ValuesError for a given value that contradicts what follows from the pools.
@@ -79,8 +82,7 @@ def network_operator_values(
         if system_node_selector
         else {"affinity": system_node_affinity({}, pools)}
     )
-    values = {
-        "nfd": {"enabled": True, "deployNodeFeatureRules": False},
+    discovery = {
         "node-feature-discovery": {
             "worker": {
                 "tolerations": [*_NFD_WORKER_TOLERATIONS, *tolerations(pools)],
@@ -89,6 +91,10 @@ def network_operator_values(
                 },
             }
         },
+    }
+    values = {
+        "nfd": {"enabled": feature_discovery, "deployNodeFeatureRules": False},
+        **(discovery if feature_discovery else {}),
         "operator": place,
     }
     given = charts.over({"operator": {"resources": {"limits": {"memory": _memory(pools)}}}}, given)

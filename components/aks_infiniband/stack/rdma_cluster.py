@@ -9,6 +9,7 @@ import pulumi_kubernetes as kubernetes
 
 from aks_infiniband.observability import definitions
 from aks_infiniband.resources.options import child_options
+from aks_infiniband.stack import beforehand
 from aks_infiniband.stack.azure_cluster import AzureCluster, AzureClusterArgs
 from aks_infiniband.stack.rdma_software import RdmaSoftware, RdmaSoftwareArgs
 from aks_infiniband.stack.stack import Stack
@@ -52,6 +53,9 @@ class RdmaCluster(pulumi.ComponentResource):
         if watched is not None:  # looked at first, because everything in the cluster waits for the provider
             prometheus = watched.prometheus
             kubeconfig = kubeconfig.apply(lambda text: definitions.required(text, prometheus))
+        stack = args.stack
+        if beforehand.needed(stack):
+            kubeconfig = kubeconfig.apply(lambda text: beforehand.required(text, stack))
         provider = kubernetes.Provider(
             name,
             kubeconfig=kubeconfig,

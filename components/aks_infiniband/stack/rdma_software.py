@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import pulumi
@@ -13,6 +14,7 @@ from aks_infiniband.hosts.node_preparation import NodePreparation
 from aks_infiniband.hosts.peermem import PeermemLoader
 from aks_infiniband.light_check import LightCheck
 from aks_infiniband.observability import Observability
+from aks_infiniband.operators.existing_gpu_operator import ExistingGpuOperator
 from aks_infiniband.operators.gpu_operator import GpuOperator
 from aks_infiniband.operators.ipoib import IpoibNetwork
 from aks_infiniband.operators.network_operator import NetworkOperator
@@ -45,7 +47,8 @@ class RdmaSoftware(pulumi.ComponentResource):
     """Everything inside the cluster. Nothing waits for what it does not need."""
 
     pools: dict[str, dict[str, Any]]
-    """By pool: vmSize, nodeCount, mode, rdmaResource, podTemplate and validation."""
+    """By pool: vmSize, nodeCount, mode, rdmaResource, podTemplate and validation; with node preparation also
+    restrictedPodTemplate."""
     sample_jobs: dict[str, pulumi.Output[dict[str, Any]]]
     """By pool, a List that kubectl applies as it is."""
 
@@ -99,7 +102,7 @@ class RdmaSoftware(pulumi.ComponentResource):
             opts=pulumi.ResourceOptions.merge(self._opts, pulumi.ResourceOptions(hooks=hooks)),
         )
 
-    def _credentials(self, *places: str, after: pulumi.Resource) -> list[pulumi.Resource]:
+    def _credentials(self, *places: str, after: Sequence[pulumi.Resource]) -> list[pulumi.Resource]:
         credentials = self._args.stack.registry_credentials
         if credentials is None:
             return []
@@ -107,7 +110,7 @@ class RdmaSoftware(pulumi.ComponentResource):
             RegistryCredentials(
                 f"{self._name}-{place}",
                 args=RegistryCredentialsArgs(namespace=place, docker_config=credentials),
-                opts=self._after(after),
+                opts=self._after(*after),
             )
             for place in places
         ]
@@ -119,13 +122,25 @@ class RdmaSoftware(pulumi.ComponentResource):
         guard = stack.workload_guard()
         if guard is not None:
             WorkloadGuard(name, args=guard, opts=self._opts)
+        theirs = self._theirs() if stack.create_namespaces else []
         places = stack.namespaces if stack.workloads_pull else ()
-        return [namespace, *self._credentials(*places, after=namespace)]
+        return [namespace, *theirs, *self._credentials(*places, after=[namespace, *theirs])]
+
+    def _theirs(self) -> list[pulumi.Resource]:
+        """The namespaces of others. One that is there stays as it is, and none goes with the stack: what others have
+        put into it would go too.
+        """
+        kept = pulumi.ResourceOptions.merge(self._opts, pulumi.ResourceOptions(retain_on_delete=True))
+        return [
+            kubernetes.core.v1.Namespace(f"{self._name}-{place}-namespace", metadata={"name": place}, opts=kept)
+            for place in self._args.stack.namespaces
+            if place != pods.NAMESPACE
+        ]
 
     def _system(self) -> list[pulumi.Resource]:
         """Our own namespace, and what it takes to pull images there."""
         namespace = self._namespace("system", metadata.SYSTEM_NAMESPACE, "system")
-        return [namespace, *self._credentials(metadata.SYSTEM_NAMESPACE, after=namespace)]
+        return [namespace, *self._credentials(metadata.SYSTEM_NAMESPACE, after=[namespace])]
 
     def _node_preparation(self, ground: Sequence[pulumi.Resource]) -> list[pulumi.Resource]:
         """It restarts the kubelet, so it comes before every device plugin and every pod that holds a device."""
@@ -154,9 +169,14 @@ class RdmaSoftware(pulumi.ComponentResource):
         ]
         return [policy, *networks]
 
-    def _gpus(self, ground: Sequence[pulumi.Resource], prepared: Sequence[pulumi.Resource]) -> list[pulumi.Resource]:
+    def _gpus(
+        self, ground: Sequence[pulumi.Resource], prepared: Sequence[pulumi.Resource]
+    ) -> list[pulumi.Input[pulumi.Resource]]:
         stack, kubeconfig = self._args.stack, self._args.kubeconfig
-        ready: list[pulumi.Resource] = []
+        ready: list[pulumi.Input[pulumi.Resource]] = []
+        existing = stack.existing_gpu_operator(kubeconfig)
+        if existing is not None:
+            ready.append(ExistingGpuOperator(f"{self._name}-gpu-operator", args=existing, opts=self._opts).ready)
         operator = stack.gpu_operator(kubeconfig)
         if operator is not None:
             ready.append(GpuOperator(f"{self._name}-gpu-operator", args=operator, opts=self._after(*prepared)))
@@ -167,7 +187,7 @@ class RdmaSoftware(pulumi.ComponentResource):
             ready.append(PeermemLoader(f"{self._name}-peermem", args=loader, opts=self._after(*ground, *machines)))
         return ready
 
-    def _validation(self, pool: Pool, ready: Sequence[pulumi.Resource]) -> Validation:
+    def _validation(self, pool: Pool, ready: Sequence[pulumi.Input[pulumi.Resource]]) -> Validation:
         own = [self._node_policies[pool.name]] if pool.name in self._node_policies else []
         return Validation(
             f"{self._name}-{pool.name}",
@@ -177,14 +197,20 @@ class RdmaSoftware(pulumi.ComponentResource):
 
     def _pool_outputs(self, pool: Pool, validation: Validation) -> dict[str, Any]:
         stack = self._args.stack
+        template = partial(
+            pods.pod_template_fragment,
+            pool,
+            topology=stack.topologies.get(pool.name),
+            pull_secret=stack.workload_registry.pull_secret,
+        )
+        restricted = stack.memlock and pool.mode != "driver-only"
         return {
             "vmSize": pool.size.name,
             "nodeCount": pool.node_count,
             "mode": pool.mode,
             "rdmaResource": pool.rdma_resource,
-            "podTemplate": pods.pod_template_fragment(
-                pool, topology=stack.topologies.get(pool.name), pull_secret=stack.workload_registry.pull_secret
-            ),
+            "podTemplate": template(),
+            **({"restrictedPodTemplate": template(restricted=True)} if restricted else {}),
             "validation": validation.report.apply(summary_of),
         }
 

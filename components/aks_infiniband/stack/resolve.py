@@ -66,6 +66,8 @@ class Resolution:
             cluster=self.existing or azure_cluster_args(self._reading, self.pools, self.cluster_name),
             registry_credentials=self._credentials,
             namespaces=(NAMESPACE, *settings.workload.namespaces),
+            create_namespaces=settings.workload.create_namespaces,
+            gpu_operator_exists=settings.gpu_operator.existing,
             workloads_pull=settings.workload.registry_credentials and self._credentials is not None,
             images={pool.name: pool.given.images for pool in self._reading.infiniband_pools},
             memlock=settings.network_operator.node_preparation,
@@ -137,6 +139,7 @@ class Resolution:
             values = network_operator_values(
                 self.pools,
                 given=people,
+                feature_discovery=not self._settings.gpu_operator.existing,
                 system_node_selector=self._system_node_selector,
                 registry=self.registry,
             )
@@ -145,6 +148,8 @@ class Resolution:
     @cached_property
     def gpu(self) -> Operator | None:
         given = self._settings.gpu_operator
+        if given.existing:
+            return None
         with _told("gpuOperator"):
             people = charts.given_values(given.values_file, given.values)
             if not any(map(is_gpu_pool, self.pools)):
@@ -222,7 +227,9 @@ class Resolution:
                 "kubernetesVersion": cluster and cluster.kubernetes_version,
             },
         }
-        if is_gpu_pool(resolved) and self.gpu is not None:
+        if is_gpu_pool(resolved) and settings.gpu_operator.existing:
+            facts["gpuOperator"] = "of somebody else"
+        elif is_gpu_pool(resolved) and self.gpu is not None:
             facts["gpuOperator"] = {
                 "chart": asdict(self.gpu.chart),
                 "values": self.gpu.given,

@@ -14,6 +14,7 @@ from aks_infiniband.hosts.peermem import PeermemLoaderArgs, peermem_pools
 from aks_infiniband.light_check import LightCheckArgs
 from aks_infiniband.observability import ObservabilityArgs
 from aks_infiniband.operators.charts import ChartSource
+from aks_infiniband.operators.existing_gpu_operator import ExistingGpuOperatorArgs
 from aks_infiniband.operators.gpu_operator import GpuOperatorArgs
 from aks_infiniband.operators.ipoib import IpoibNetworkArgs, Network
 from aks_infiniband.operators.network_operator import NetworkOperatorArgs
@@ -60,7 +61,9 @@ class Stack:
     network: Operator
     """The Network Operator."""
     gpu: Operator | None
-    """The GPU Operator; None where no pool has GPUs that it manages."""
+    """The GPU Operator; None where no pool has GPUs that it manages, and where somebody else keeps one."""
+    gpu_operator_exists: bool
+    """Whether the cluster has a GPU Operator that somebody else keeps."""
     policies: NicPolicySpecs
     """What the Network Operator puts on which nodes."""
     networks: Sequence[Network]
@@ -69,6 +72,8 @@ class Stack:
     """By pool, the content of an NCCL topology file that takes the place of the generated one."""
     namespaces: Sequence[str]
     """Where workloads find their settings; the first is made."""
+    create_namespaces: bool
+    """Whether the others are made too, where they are not there."""
     workloads_pull: bool
     """Whether those namespaces get the registry's credentials."""
     images: Mapping[str, Sequence[str]]
@@ -100,6 +105,13 @@ class Stack:
     def gpu_operator(self, kubeconfig: Kubeconfig) -> GpuOperatorArgs | None:
         """For a GpuOperator; None where there is nothing for it to do."""
         return None if self.gpu is None else GpuOperatorArgs(**self._operator(self.gpu, kubeconfig))
+
+    def existing_gpu_operator(self, kubeconfig: Kubeconfig) -> ExistingGpuOperatorArgs | None:
+        """For an ExistingGpuOperator; None where nobody else keeps one."""
+        if not self.gpu_operator_exists:
+            return None
+        wait = self._wait(kubeconfig)
+        return ExistingGpuOperatorArgs(pools=self.pools, poll_seconds=self.waits.poll_seconds, **wait)
 
     def _operator(self, operator: Operator, kubeconfig: Kubeconfig) -> dict[str, Any]:
         return {

@@ -18,6 +18,8 @@ TOPOLOGY_KEY: Final = "nccl-topology.xml"
 
 _TOPOLOGY_FOLDER: Final = "/etc/aks-infiniband"
 _DEVICES: Final = "/dev/infiniband"
+_USER: Final = 1000
+"""Of a restricted pod: any but root. An image that needs another one is given it in its place."""
 DRIVER_READY: Final = {"network.nvidia.com/operator.mofed.wait": "false"}
 """Label that the Network Operator keeps on a node whose driver container is ready."""
 
@@ -76,6 +78,7 @@ def pod_template_fragment(
     pull_secret: str | None = None,
     network_namespace: str = NAMESPACE,
     container: str = "main",
+    restricted: bool = False,
 ) -> dict[str, Any]:
     """The part of a PodTemplateSpec that every workload on the pool has in common: merge it into your own.
 
@@ -84,6 +87,10 @@ def pod_template_fragment(
     pull_secret: Secret of the pod's namespace with the registry's credentials.
     network_namespace: that of the pool's IpoibNetworks.
     container: name of the container that gets resources, permissions, environment and shared memory.
+    restricted: whether it is for a namespace of Pod Security's level restricted. The pod then runs as another user than
+        root and without IPC_LOCK, so the nodes' memlock limit must be lifted.
+
+    Raises ValueError for a restricted one on a pool in mode driver-only, whose pods are privileged.
     """
     with_topology = config_map_name(pool.name, "-topology") in config_maps(pool, topology=topology)
     volumes = dict(_volumes(pool, with_topology=with_topology))
@@ -94,7 +101,7 @@ def pod_template_fragment(
         "envFrom": [{"configMapRef": {"name": config_map_name(pool.name)}}],
         "env": [topology_file] if with_topology else [],
         "resources": {"requests": resources, "limits": dict(resources)},
-        "securityContext": _security_context(pool),
+        "securityContext": _restricted(pool) if restricted else _security_context(pool),
         "volumeMounts": [{"name": name, **mount} for name, (_, mount) in volumes.items()],
     }
     spec: dict[str, Any] = {
@@ -129,3 +136,16 @@ def _security_context(pool: Pool) -> dict[str, Any]:
         return {"privileged": True}
     # Registering memory with an HCA locks it, beyond what containerd's limit allows.
     return {"capabilities": {"add": ["IPC_LOCK"]}}
+
+
+def _restricted(pool: Pool) -> dict[str, Any]:
+    """What the level asks for (Kubernetes, "Pod Security Standards", 1.34)."""
+    if pool.mode == "driver-only":
+        raise ValueError(f"pool {pool.name}: pods of a pool in mode driver-only are privileged")
+    return {
+        "runAsNonRoot": True,
+        "runAsUser": _USER,
+        "allowPrivilegeEscalation": False,
+        "capabilities": {"drop": ["ALL"]},
+        "seccompProfile": {"type": "RuntimeDefault"},
+    }

@@ -1,5 +1,5 @@
-"""The stack `existing`: a cluster that somebody else made and keeps, with kube-prometheus in it. The tests follow one
-another.
+"""The stack `existing`: a cluster that somebody else made and keeps, with kube-prometheus and a GPU Operator in it, and
+with namespaces of teams. The tests follow one another.
 """
 
 import json
@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from lightkube.generic_resource import create_namespaced_resource
-from lightkube.resources.core_v1 import ConfigMap, Namespace
+from lightkube.resources.core_v1 import ConfigMap, Namespace, Pod
 
 from tests.rehearsal.engine_runs import Outcome, run
 from tests.rehearsal.shell import shell
@@ -41,10 +41,23 @@ kubectl patch node NODE --subresource status --patch '
 """
 
 
+TEAMS = ["team-a", "team-b"]
+TOLERATE = """
+taint='{"key": "sku", "operator": "Equal", "value": "gpu", "effect": "NoSchedule"}'
+policy='{"spec": {"daemonsets": {"tolerations": ['"$taint"']}}}'
+kubectl patch clusterpolicy cluster-policy --type merge --patch "$policy"
+worker='{"spec": {"template": {"spec": {"tolerations": ['"$taint"']}}}}'
+kubectl --namespace nvidia-gpu-operator patch daemonset node-feature-discovery-worker --type merge --patch "$worker"
+"""
+
+
 @pytest.fixture(scope="module", autouse=True)
 def watched(stack: Stack) -> None:
-    """The stack with metrics and alerts, for the kube-prometheus-stack that the cluster's owner installed."""
-    stack.settings(observability={"prometheus": "kube-prometheus", "labels": RELEASE})
+    """The stack with metrics and alerts, for the kube-prometheus-stack that the cluster's owner installed, and with the
+    GPU Operator that the owner keeps.
+    """
+    monitored = {"prometheus": "kube-prometheus", "labels": RELEASE}
+    stack.settings(observability=monitored, gpuOperator={"existing": True}, workload={"namespaces": TEAMS})
 
 
 def teardown(stack: Stack) -> dict[str, str]:
@@ -60,7 +73,21 @@ def teardown(stack: Stack) -> dict[str, str]:
     return found
 
 
-def test_a_preview_where_nothing_is_there_yet_finds_nothing_wrong(stack: Stack) -> None:
+def test_what_others_have_to_do_first_is_told_at_preview_and_nothing_is_made(stack: Stack, tmp_path: Path) -> None:
+    engine = stack.rehearsal.engine()
+    shell(stack.rehearsal, "kubectl create namespace team-a", folder=tmp_path)
+    for command in ("preview", "up"):
+        refused = run(engine, command)
+        assert not refused.succeeded
+        assert "the cluster has no namespace team-b, which aks-infiniband:workload.namespaces names" in refused.errors
+        assert "kubectl create namespace team-b; or set" in refused.errors
+        assert "ClusterPolicy cluster-policy does not tolerate the taint sku=gpu:NoSchedule" in refused.errors
+        assert [step.name for step in refused.steps if step.changed and step.custom] == []
+
+
+def test_a_preview_where_nothing_is_there_yet_finds_nothing_wrong(stack: Stack, tmp_path: Path) -> None:
+    shell(stack.rehearsal, TOLERATE, folder=tmp_path)
+    stack.settings(workload={"namespaces": TEAMS, "createNamespaces": True})
     planned = stack.preview()
     assert planned.succeeded, planned.said
     assert set(planned.changed.values()) == {"create"}
@@ -86,6 +113,23 @@ def test_nodes_are_known_by_their_labels_and_no_azure_resource_is_made(stack: St
     assert stack.verdicts() == {"ndh100": "pass"}
 
 
+def test_the_gpus_are_those_of_the_operator_that_was_there_and_no_other_is_installed(
+    stack: Stack, brought_up: Outcome
+) -> None:
+    assert "Release rdma-gpu-operator" not in brought_up.changed
+    pods = stack.cluster().list(Pod, namespace="nvidia-gpu-operator", labels={"app": "nvidia-driver-daemonset"})
+    assert len(list(pods)) == 2
+    main = stack.outputs()["pools"]["ndh100"]["podTemplate"]["spec"]["containers"][0]
+    assert main["resources"]["limits"]["nvidia.com/gpu"] == "8"
+
+
+def test_teams_have_their_settings_in_a_namespace_that_was_there_and_in_one_that_was_made(
+    stack: Stack, brought_up: Outcome
+) -> None:
+    for team in TEAMS:
+        assert stack.cluster().get(ConfigMap, "workload-ndh100", namespace=team).data
+
+
 def watching(stack: Stack) -> dict[str, list[str]]:
     """Names of the monitors, rules and dashboards that the cluster's Prometheus and Grafana select."""
     selected: dict[Any, dict[str, Any]] = {PodMonitor: RELEASE, PrometheusRule: RELEASE}
@@ -102,7 +146,7 @@ def test_the_clusters_prometheus_selects_monitors_and_alerts_and_its_grafana_the
     stack: Stack, brought_up: Outcome
 ) -> None:
     assert watching(stack) == {
-        "PodMonitor": ["aks-infiniband-gpus", "aks-infiniband-hcas", "aks-infiniband-light-check"],
+        "PodMonitor": ["aks-infiniband-hcas", "aks-infiniband-light-check"],
         "PrometheusRule": ["aks-infiniband-alerts"],
         "ConfigMap": ["aks-infiniband-dashboard"],
     }
@@ -130,6 +174,7 @@ def test_destroy_takes_custom_resources_before_their_operator_and_leaves_the_clu
     assert {node["metadata"]["name"] for node in stack.nodes()} == nodes, "they are somebody else's"
     left = {str(namespace.to_dict()["metadata"]["name"]) for namespace in stack.cluster().list(Namespace)}
     assert not left & {"network-operator", "gpu-operator", "aks-infiniband", "aks-infiniband-system"}
+    assert left >= {"nvidia-gpu-operator", *TEAMS}, "nobody knows what others keep there"
     assert watching(stack) == {"PodMonitor": [], "PrometheusRule": [], "ConfigMap": []}, "their definitions stay"
 
 

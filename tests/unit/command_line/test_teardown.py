@@ -257,6 +257,12 @@ def test_in_somebody_elses_cluster_what_the_operators_left_is_named_and_nothing_
     }
 
 
+def test_what_belongs_to_somebody_elses_gpu_operator_is_not_left_over(api: str) -> None:
+    found = [orphan.what for orphan in left_in(api, kept=(), gpu_operator=False)]
+    assert [what for what in found if "gpu-operator" in what or "nvidia.com/gpu" in what or "labels" in what] == []
+    assert any("NicClusterPolicy" in what for what in found)
+
+
 def test_the_transcripts_of_the_page_are_what_the_command_prints(
     flags: list[str], arm: Arm, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -161,3 +161,26 @@ def test_a_namespace_that_is_named_twice_gets_them_once(deploy: Deploy) -> None:
     args = WorkloadSettingsArgs(pools=[pool("Standard_HB176rs_v4")], namespaces=("jobs", "jobs"))
     deployment = deploy(lambda: WorkloadSettings("w", args=args).config_maps)
     assert [resource.name for resource in deployment.all("kubernetes:core/v1:ConfigMap")] == ["w-jobs-ndh100"]
+
+
+@pytest.mark.parametrize("mode", ["rdma-shared", "sriov", "ipoib"])
+def test_a_restricted_pod_has_what_the_level_asks_for_and_else_what_every_pod_of_the_pool_has(mode: Any) -> None:
+    of = pool(mode=mode)
+    restricted, usual = pod_template_fragment(of, restricted=True), pod_template_fragment(of)
+    context = restricted["spec"]["containers"][0].pop("securityContext")
+    usual["spec"]["containers"][0].pop("securityContext")
+    assert restricted == usual
+    assert context["runAsUser"] > 0
+    assert context["runAsNonRoot"] is True
+    assert context["allowPrivilegeEscalation"] is False
+    assert context["capabilities"] == {"drop": ["ALL"]}
+    assert context["seccompProfile"] == {"type": "RuntimeDefault"}
+    assert {next(key for key in volume if key != "name") for volume in usual["spec"]["volumes"]} <= {
+        "emptyDir",
+        "configMap",
+    }
+
+
+def test_a_pool_whose_pods_are_privileged_has_no_restricted_one() -> None:
+    with pytest.raises(ValueError, match="driver-only are privileged"):
+        pod_template_fragment(pool(mode="driver-only"), restricted=True)

@@ -4,18 +4,20 @@ import io
 import json
 import re
 import sys
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
 import yaml
 from aks_infiniband import SIZES, load
+from aks_infiniband.facts.pool import Pool
 from aks_infiniband.workload.environment import LIST_HCAS, Transport, nccl_environment
 from aks_infiniband.workload.pods import pod_template_fragment
 from aks_infiniband.workload.sample_job import sample_job
 from aks_infiniband.workload.topology import nccl_topology
 
 from tests.snippets import DOCS, snippets
-from tests.some_pools import pool
+from tests.some_pools import HBV4, pool
 
 PAGE = (DOCS / "workloads.md").read_text()
 TRANSPORTS: dict[str, Transport] = {"InfiniBand": "infiniband", "RoCE v2": "roce", "IPoIB": "ipoib", "TCP": "tcp"}
@@ -25,26 +27,50 @@ def dev() -> Any:
     return yaml.safe_load((DOCS.parent / "Pulumi.dev.yaml").read_text())["config"]
 
 
+Print = Callable[..., dict[str, Any]]
+
+
 @pytest.fixture
-def printed(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+def job(monkeypatch: pytest.MonkeyPatch) -> Print:
+    """What the page's program prints for the outputs of some pools, with arguments."""
+
+    def run(pools: Iterable[Pool], *arguments: str) -> dict[str, Any]:
+        output = {of.name: {"nodeCount": of.node_count, "podTemplate": pod_template_fragment(of)} for of in pools}
+        program, _ = snippets("workloads.md", "python")
+        out = io.StringIO()
+        monkeypatch.setattr(sys, "argv", ["job.py", *arguments, "aks-infiniband"])
+        monkeypatch.setattr(sys, "stdin", io.StringIO(json.dumps(output)))
+        monkeypatch.setattr(sys, "stdout", out)
+        exec(compile(program, "docs/workloads.md", "exec"), {})  # the page's own program
+        result: dict[str, Any] = json.loads(out.getvalue())
+        return result
+
+    return run
+
+
+@pytest.fixture
+def printed(job: Print) -> dict[str, Any]:
     """What the page's program prints for the outputs of the stack `dev`."""
-    output = {
-        pool.name: {"nodeCount": pool.node_count, "podTemplate": pod_template_fragment(pool)}
-        for pool in load(dev()).pools
-    }
-    program, *_ = snippets("workloads.md", "python")
-    out = io.StringIO()
-    monkeypatch.setattr(sys, "argv", ["job.py", "ndh100", "aks-infiniband"])
-    monkeypatch.setattr(sys, "stdin", io.StringIO(json.dumps(output)))
-    monkeypatch.setattr(sys, "stdout", out)
-    exec(compile(program, "docs/workloads.md", "exec"), {})  # the page's own program
-    result: dict[str, Any] = json.loads(out.getvalue())
-    return result
+    return job(load(dev()).pools, "ndh100")
+
+
+def test_the_pages_program_takes_any_pool(job: Print) -> None:
+    pools = [pool(), pool(HBV4, "hbv4"), pool("Standard_ND40rs_v2", "ndv2")]
+    for of, processes in zip(pools, ("8", "1", "8"), strict=True):
+        _, made = job(pools, of.name)["items"]
+        (main,) = made["spec"]["template"]["spec"]["containers"]
+        assert f"--nproc-per-node={processes}" in main["command"]
+        assert made["spec"]["template"]["spec"]["nodeSelector"] == of.node_selector
+
+
+def test_the_pages_program_names_the_pools_that_there_are(job: Print) -> None:
+    with pytest.raises(SystemExit, match="there is no pool ndh100v5; the stack has ndh100, hbv4"):
+        job([pool(), pool(HBV4, "hbv4")], "ndh100v5")
 
 
 def test_the_pages_program_makes_the_pods_that_the_page_shows(printed: Any) -> None:
     _, job = printed["items"]
-    shown, _ = snippets("workloads.md", "yaml")
+    shown, *_ = snippets("workloads.md", "yaml")
     assert job["spec"]["template"] == yaml.safe_load(shown)
 
 
@@ -65,13 +91,15 @@ def test_the_pages_commands_name_the_sample_of_the_stack() -> None:
 
 
 def test_the_page_says_how_a_container_lists_its_infiniband_devices() -> None:
-    assert LIST_HCAS in snippets("workloads.md", "sh")[-1]
+    assert any(LIST_HCAS in snippet for snippet in snippets("workloads.md", "sh"))
 
 
 def test_the_pages_setting_for_further_namespaces_is_one() -> None:
-    _, setting = snippets("workloads.md", "yaml")
-    stack = load({**dev(), **yaml.safe_load(setting)["config"]})
-    assert stack.namespaces == ("aks-infiniband", "training")
+    _, setting, restricted = snippets("workloads.md", "yaml")
+    for given in (setting, restricted):
+        stack = load({**dev(), **yaml.safe_load(given)["config"]})
+        assert stack.namespaces == ("aks-infiniband", "training")
+        assert stack.memlock is (given == restricted)
 
 
 @pytest.mark.parametrize(("heading", "transport"), TRANSPORTS.items())
@@ -83,7 +111,7 @@ def test_the_pages_table_of_variables_is_what_they_are(heading: str, transport: 
 
 
 def test_the_pages_program_prints_the_variables_for_roce(capsys: pytest.CaptureFixture[str]) -> None:
-    _, program, _ = snippets("workloads.md", "python")
+    _, program = snippets("workloads.md", "python")
     exec(compile(program, "docs/workloads.md", "exec"), {})  # the page's own program
     assert "NCCL_IB_GID_INDEX=3" in capsys.readouterr().out.splitlines()
 

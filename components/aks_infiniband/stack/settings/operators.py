@@ -78,6 +78,10 @@ class NetworkOperatorSettings(_OperatorSettings):
 class GpuOperatorSettings(_OperatorSettings):
     """NVIDIA GPU Operator; installed only where a pool has NVIDIA GPUs whose driver it or AKS owns."""
 
+    existing: bool = Field(default=False, strict=True)
+    """Whether an existing cluster has a GPU Operator, with its Node Feature Discovery, that somebody else keeps. Then
+    none is installed, pods ask for its GPUs, and its ClusterPolicy is read: where that does not suit the pools, nothing
+    is made, and the validation waits until it is ready. gpuDriver then says who owns the driver there."""
     driver_version: Annotated[str, rules.image_tag] | None = None
     """Version of the GPU driver image where the operator owns the driver. Default: the chart's."""
     values_file: Text | None = "values/gpu-operator.yaml"
@@ -101,7 +105,10 @@ class WorkloadNamespaces(Section):
     """Where workloads find their settings."""
 
     namespaces: tuple[Annotated[str, rules.namespace], ...] = ()
-    """Existing namespaces that get the ConfigMaps too, beside aks-infiniband, which the program makes."""
+    """Namespaces that get the ConfigMaps too, beside aks-infiniband, which the program makes. Where the cluster lacks
+    one, nothing is made in it."""
+    create_namespaces: bool = Field(default=False, strict=True)
+    """Whether those that are missing are made. None is ever deleted: what is in them is not the program's."""
     registry_credentials: bool = Field(default=False, strict=True)
     """Whether all of these get the registry's credentials too, with which their pods pull. Whoever may edit workloads
     there can read them."""

@@ -69,6 +69,12 @@ def _namespaces(reading: Reading) -> Iterator[Mistake]:
             yield wrong((*path, place), namespace, "must be listed once")
 
 
+def _created(reading: Reading) -> Iterator[Mistake]:
+    given = reading.settings.workload
+    if given.create_namespaces and not given.namespaces:
+        yield wrong(("workload", "createNamespaces"), True, "says nothing without namespaces; leave it out")
+
+
 def _idle(pool: PoolReading) -> Iterator[Mistake]:
     """The scheduler gives the light check idle nodes by a resource."""
     if pool.infiniband and pool.mode == "driver-only" and pool.stack.settings.light_check is not None:
@@ -76,5 +82,5 @@ def _idle(pool: PoolReading) -> Iterator[Mistake]:
         yield wrong(pool.path("mode"), pool.mode, reason)
 
 
-STACK = (_waits, _thresholds, _workspace, _namespaces)
+STACK = (_waits, _thresholds, _workspace, _namespaces, _created)
 POOL = (_idle,)

@@ -1,0 +1,181 @@
+"""A GPU Operator that somebody else keeps: nothing of it is made or changed; its ClusterPolicy is read and judged."""
+
+import asyncio
+import re
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import pulumi
+
+from aks_infiniband import diagnosis
+from aks_infiniband.facts import versions
+from aks_infiniband.facts.pool import Pool
+from aks_infiniband.operators.gpu_operator import AKS_RUNTIME_CLASS, driver_owner, is_gpu_pool
+from aks_infiniband.resources.options import WaitArgs
+
+Policy = Mapping[str, Any]
+"""A ClusterPolicy of nvidia.com/v1."""
+MISSING: Final = (
+    "the cluster has no ClusterPolicy, so no GPU Operator runs there: have it installed, or leave out "
+    "aks-infiniband:gpuOperator.existing, and this program installs one"
+)
+_LOOK_SECONDS: Final = 30.0
+
+
+class GpuOperatorError(pulumi.RunError):
+    """A GPU Operator that does not suit the pools, or is not ready; the text says why, and what to do."""
+
+
+def followed(policies: Sequence[Policy]) -> Policy | None:
+    """The policy that the operator follows; of several it calls all but one ignored. None where there is none."""
+    heeded = [policy for policy in policies if (policy.get("status") or {}).get("state") != "ignored"]
+    return min(heeded, key=lambda policy: str(policy["metadata"].get("creationTimestamp")), default=None)
+
+
+def unsuitable(policy: Policy, pools: Sequence[Pool]) -> Iterator[str]:
+    """What keeps the pools' pods from their GPUs, or their GPUs from the HCAs; the defaults are those of the operator
+    v26.3.3, api/nvidia/v1/clusterpolicy_types.go.
+    """
+    spec = policy.get("spec") or {}
+    name = policy["metadata"]["name"]
+    gpu_pools = [pool for pool in pools if is_gpu_pool(pool)]
+    owner, owners = driver_owner(gpu_pools), ", ".join(pool.name for pool in gpu_pools)
+    wanted = {"driver": owner == "operator", "toolkit": owner == "operator", "devicePlugin": True}
+    for part, on in wanted.items():
+        if _enabled(spec, part) != on:
+            has, needs = str(not on).lower(), str(on).lower()
+            yield f"ClusterPolicy {name} has {part}.enabled: {has}; gpuDriver {owner} of pool {owners} needs {needs}"
+    runtime_class = (spec.get("operator") or {}).get("runtimeClass")
+    if owner == "aks" and runtime_class != AKS_RUNTIME_CLASS:
+        yield f"ClusterPolicy {name} has operator.runtimeClass: {runtime_class}; AKS's driver needs {AKS_RUNTIME_CLASS}"
+    sandbox = spec.get("sandboxWorkloads") or {}
+    if sandbox.get("enabled") and sandbox.get("defaultWorkload", "container") != "container":
+        yield f"ClusterPolicy {name} hands GPUs to virtual machines: sandboxWorkloads.defaultWorkload must be container"
+    if owner == "operator" and _enabled(spec, "driver") and not _in_driver_objects(spec):
+        yield from _gpu_direct(name, spec.get("driver") or {}, gpu_pools)
+    yield from _tolerations(name, spec, gpu_pools)
+
+
+def remarks(policy: Policy) -> Iterator[str]:
+    """What need not keep anybody from anything, and ought to be known."""
+    labels, name = policy["metadata"].get("labels") or {}, policy["metadata"]["name"]
+    version, ours = labels.get("app.kubernetes.io/version"), versions.GPU_OPERATOR_CHART.version
+    if version is None or _release(version) < _release(ours):
+        said = "does not say its version" if version is None else f"is of GPU Operator {version}"
+        yield f"ClusterPolicy {name} {said}; what this program expects is that of {ours}"
+    if _in_driver_objects(policy.get("spec") or {}):
+        yield f"ClusterPolicy {name} leaves the driver to NVIDIADriver objects, whose RDMA settings are not read here"
+
+
+def _release(version: str) -> tuple[int, ...]:
+    """Major and minor of v26.3.3."""
+    return tuple(int(number) for number in re.findall(r"\d+", version)[:2])
+
+
+def _enabled(spec: Mapping[str, Any], part: str) -> bool:
+    return bool((spec.get(part) or {}).get("enabled", True))
+
+
+def _in_driver_objects(spec: Mapping[str, Any]) -> bool:
+    return bool((spec.get("driver") or {}).get("useNvidiaDriverCRD"))
+
+
+def _gpu_direct(name: str, driver: Mapping[str, Any], pools: Sequence[Pool]) -> Iterator[str]:
+    """GPUDirect RDMA as `gpu_operator` sets it, and why, is told there."""
+    rdma = driver.get("rdma") or {}
+    by_module = bool(rdma.get("enabled"))
+    has = f"ClusterPolicy {name} has driver"
+    for pool in pools:
+        way = "dmabuf" if pool.dma_buf else "nvidia-peermem"
+        of = f"pool {pool.name} ({pool.nic_driver}, gpuDirect {way})"
+        if not pool.dma_buf and not by_module:
+            yield f"{has}.rdma.enabled: false; {of} needs true, or give it gpuDirect: auto"
+        if pool.nic_driver == "inbox" and by_module:
+            yield f"{has}.rdma.enabled: true; {of} needs false: its GPU drivers would wait for OFED for ever"
+        if pool.nic_driver != "inbox" and by_module and rdma.get("useHostMofed"):
+            yield f"{has}.rdma.useHostMofed: true; {of} needs false: its OFED is in a container"
+        if pool.gpu_direct == "dmabuf" and driver.get("kernelModuleType") == "proprietary":
+            yield f"{has}.kernelModuleType: proprietary; {of} needs open"
+
+
+def _tolerations(name: str, spec: Mapping[str, Any], pools: Sequence[Pool]) -> Iterator[str]:
+    tolerations = (spec.get("daemonsets") or {}).get("tolerations") or []
+    for pool in pools:
+        for taint, wanted in zip(pool.taints, pool.tolerations, strict=True):
+            if wanted["effect"] != "PreferNoSchedule" and not any(_tolerates(each, wanted) for each in tolerations):
+                yield (
+                    f"ClusterPolicy {name} does not tolerate the taint {taint} of pool {pool.name}: "
+                    "add it to daemonsets.tolerations"
+                )
+
+
+def _tolerates(toleration: Mapping[str, Any], taint: Mapping[str, Any]) -> bool:
+    """As core/v1 has it: an empty key with Exists is every taint, an empty effect every effect."""
+    if toleration.get("effect") not in (None, "", taint["effect"]):
+        return False
+    if toleration.get("operator") == "Exists":
+        return toleration.get("key") in (None, "", taint["key"])
+    return (toleration.get("key"), toleration.get("value") or "") == (taint["key"], taint.get("value") or "")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExistingGpuOperatorArgs(WaitArgs):
+    """What an ExistingGpuOperator takes. Without a kubeconfig nothing is looked at."""
+
+    pools: Sequence[Pool]
+    """The cluster's pools with InfiniBand."""
+    poll_seconds: float = 10
+    """Seconds between two looks."""
+
+
+class ExistingGpuOperator(pulumi.ComponentResource):
+    """A GPU Operator that is there, once its ClusterPolicy suits the pools and says ready. At preview nothing is
+    waited for.
+    """
+
+    ready: pulumi.Output[pulumi.Resource]
+    """For depends_on of what needs GPUs; fails with GpuOperatorError."""
+
+    def __init__(self, name: str, *, args: ExistingGpuOperatorArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("aks-infiniband:index:ExistingGpuOperator", name, None, opts)
+        self._args = args
+        self.ready = pulumi.Output.from_input(args.kubeconfig).apply(self._wait)
+        self.register_outputs({})
+
+    async def _wait(self, kubeconfig: str | None) -> pulumi.Resource:
+        if kubeconfig is None or pulumi.runtime.is_dry_run():
+            return self
+        begun, state = time.monotonic(), ""
+        while state != "ready":
+            policies = await diagnosis.within_limit(lambda: look(kubeconfig)[0], _LOOK_SECONDS)
+            policy = followed(policies or [])
+            state = str(((policy or {}).get("status") or {}).get("state") or "without a state")
+            if time.monotonic() - begun >= self._args.timeout_seconds and state != "ready":
+                raise GpuOperatorError(_late(policy, state, self._args.timeout_seconds))
+            if state != "ready":
+                await asyncio.sleep(self._args.poll_seconds)
+        for remark in remarks(policy or {}):
+            pulumi.log.warn(remark, self)
+        return self
+
+
+def look(kubeconfig: str) -> tuple[list[Policy], list[str]]:
+    """The ClusterPolicies of a cluster, and why it could not be asked."""
+    from aks_infiniband.diagnosis.collect import cluster_policies  # noqa: PLC0415  a client takes long to load
+
+    found, unread = cluster_policies(kubeconfig, limit_seconds=_LOOK_SECONDS)
+    return list(found), unread
+
+
+def _late(policy: Policy | None, state: str, waited: float) -> str:
+    if policy is None:
+        return f"after {waited:g} s {MISSING}"
+    conditions = (policy.get("status") or {}).get("conditions") or []
+    said = "; ".join(str(found["message"]) for found in conditions if found.get("message"))
+    name = policy["metadata"]["name"]
+    return (
+        f"ClusterPolicy {name}, which somebody else keeps, is {state} after {waited:g} s, and must be ready. "
+        f"{said or 'It does not say why.'} Next: kubectl describe clusterpolicy {name}; then pulumi up"
+    )

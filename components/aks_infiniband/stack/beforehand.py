@@ -1,0 +1,91 @@
+"""What somebody else must have made in a cluster before anything of ours is made there: looked at first, and told at
+once.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import pulumi
+
+from aks_infiniband import diagnosis
+from aks_infiniband.operators import existing_gpu_operator
+from aks_infiniband.stack.stack import Stack
+from aks_infiniband.workload.pods import NAMESPACE
+
+_LIMIT_SECONDS: Final = 30.0
+Lack = tuple[str, str]
+"""What is not as it must be, and what to do."""
+
+
+class BeforehandError(pulumi.RunError):
+    """A cluster that lacks what others make; the text names each thing, and what to do."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Look:
+    """What was found of one thing."""
+
+    what: str
+    """Such as namespaces."""
+    found: str
+    """In words, where nothing is lacking."""
+    lacking: Sequence[Lack] = ()
+    unread: str | None = None
+    """Why the cluster could not be asked; None where it was."""
+
+
+def looks(kubeconfig: str, stack: Stack) -> Iterator[Look]:
+    """Everything that others make and the stack needs, each looked at in the cluster."""
+    wanted = [name for name in stack.namespaces if name != NAMESPACE]
+    if wanted and not stack.create_namespaces:
+        yield _namespaces(kubeconfig, wanted)
+    if stack.gpu_operator_exists:
+        yield _gpu_operator(kubeconfig, stack)
+
+
+def _namespaces(kubeconfig: str, wanted: Sequence[str]) -> Look:
+    from aks_infiniband.diagnosis.collect import namespaces  # noqa: PLC0415  a client takes long to load
+
+    found, unread = namespaces(kubeconfig, limit_seconds=_LIMIT_SECONDS)
+    there = {namespace["metadata"]["name"] for namespace in found}
+    missing = [name for name in wanted if name not in there]
+    lack = (
+        f"the cluster has no namespace {', '.join(missing)}, which aks-infiniband:workload.namespaces names",
+        f"{'; '.join(f'kubectl create namespace {name}' for name in missing)}; or set "
+        "aks-infiniband:workload.createNamespaces: true",
+    )
+    return Look(
+        what="namespaces",
+        found=f"the cluster has {', '.join(wanted)}",
+        lacking=[lack] if missing and not unread else [],
+        unread=unread[0] if unread else None,
+    )
+
+
+def _gpu_operator(kubeconfig: str, stack: Stack) -> Look:
+    policies, unread = existing_gpu_operator.look(kubeconfig)
+    policy = existing_gpu_operator.followed(policies)
+    if unread or policy is None:
+        lacking = [] if unread else [(existing_gpu_operator.MISSING, "kubectl get clusterpolicies")]
+        return Look(what="GPU Operator", found="", lacking=lacking, unread=unread[0] if unread else None)
+    name = policy["metadata"]["name"]
+    edit = f"kubectl edit clusterpolicy {name}, or the values of whoever keeps it"
+    lacking = [(reason, edit) for reason in existing_gpu_operator.unsuitable(policy, stack.pools)]
+    remarks = "".join(f"; {remark}" for remark in existing_gpu_operator.remarks(policy))
+    return Look(what="GPU Operator", found=f"ClusterPolicy {name} suits the pools{remarks}", lacking=lacking)
+
+
+def needed(stack: Stack) -> bool:
+    """Whether a stack needs anything of others in its cluster."""
+    return stack.gpu_operator_exists or (len(stack.namespaces) > 1 and not stack.create_namespaces)
+
+
+async def required(kubeconfig: str, stack: Stack) -> str:
+    """The kubeconfig of a cluster that has it all, or cannot be asked. Raises BeforehandError for one that has not."""
+    found = await diagnosis.within_limit(lambda: list(looks(kubeconfig, stack)), 2 * _LIMIT_SECONDS) or []
+    lacking = [lack for look in found for lack in look.lacking]
+    if lacking:
+        lines = "\n".join(f"  - {what}\n    do: {remedy}" for what, remedy in lacking)
+        raise BeforehandError(f"nothing was made in the cluster, because others have to act first:\n{lines}")
+    return kubeconfig

@@ -1,0 +1,28 @@
+"""A GPU Operator that is there already: what then says nothing, because nothing is installed."""
+
+from collections.abc import Iterator
+
+from aks_infiniband.stack.settings.mistakes import Mistake, wrong
+from aks_infiniband.stack.settings.reading import Reading, known
+
+
+def _existing(reading: Reading) -> Iterator[Mistake]:
+    given, path = reading.settings.gpu_operator, "gpuOperator"
+    if not given.existing:
+        return
+    if not reading.in_existing:
+        reason = "is for existingCluster: a cluster that the program makes has no GPU Operator; leave it out"
+        yield wrong((path, "existing"), True, reason)
+    for key, value in given.given("chart", "values", "driver_version", "values_file"):
+        if value is not None:
+            yield wrong(
+                (path, key), value, "says nothing beside existing: true, because nothing is installed; leave it out"
+            )
+    owners = known(reading.infiniband_pools, lambda pool: pool.gpu_driver)
+    if owners and all(owner == "none" for _, owner in owners):
+        reason = "says nothing: no pool has GPUs whose driver the operator or AKS owns; leave it out, or set gpuDriver"
+        yield wrong((path, "existing"), True, reason)
+
+
+STACK = (_existing,)
+POOL = ()

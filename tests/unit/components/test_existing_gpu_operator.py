@@ -1,0 +1,198 @@
+"""A GPU Operator that somebody else keeps: its ClusterPolicy is judged, waited for, and nothing is installed."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pulumi
+import pytest
+from aks_infiniband import RdmaCluster, RdmaClusterArgs, load
+from aks_infiniband.operators import existing_gpu_operator
+from aks_infiniband.operators.existing_gpu_operator import (
+    ExistingGpuOperator,
+    ExistingGpuOperatorArgs,
+    GpuOperatorError,
+    followed,
+    remarks,
+    unsuitable,
+)
+from aks_infiniband.operators.gpu_operator import gpu_operator_values
+
+from tests.some_pools import A100, pool
+from tests.unit.components.rdma_programs import JOB, RELEASE
+from tests.unit.components.stack_files import changed, existing, mistakes
+from tests.unit.components.stack_files import pool as written
+from tests.unit.pulumi_mocks import Deploy
+
+SPEC: Mapping[str, Any] = {"driver": {"enabled": True, "rdma": {"enabled": True}}, "toolkit": {"enabled": True}}
+
+
+def policy(spec: Mapping[str, Any] = SPEC, state: str = "ready", **metadata: Any) -> dict[str, Any]:
+    labels = {"app.kubernetes.io/version": "v26.3.3"}
+    return {
+        "metadata": {"name": "cluster-policy", "labels": labels, **metadata},
+        "spec": dict(spec),
+        "status": {"state": state, "conditions": [{"type": "Error", "message": "operands not ready: driver"}]},
+    }
+
+
+def with_driver(**driver: Any) -> dict[str, Any]:
+    return policy({**SPEC, "driver": {**SPEC["driver"], **driver}})
+
+
+BY_AKS = {
+    "driver": {"enabled": False},
+    "toolkit": {"enabled": False},
+    "operator": {"runtimeClass": "nvidia-container-runtime"},
+}
+
+
+@pytest.mark.parametrize(
+    ("found", "of", "words"),
+    [
+        (with_driver(enabled=False), pool(), "driver.enabled: false; gpuDriver operator of pool ndh100 needs true"),
+        (policy({**SPEC, "toolkit": {"enabled": False}}), pool(), "toolkit.enabled: false"),
+        (policy({**SPEC, "devicePlugin": {"enabled": False}}), pool(), "devicePlugin.enabled: false"),
+        (with_driver(rdma={"enabled": False}), pool(), "driver.rdma.enabled: false; pool ndh100 (doca-ofed, gpuDirect"),
+        (with_driver(rdma={}), pool(), "driver.rdma.enabled: false"),
+        (with_driver(), pool(nic_driver="inbox"), "would wait for OFED for ever"),
+        (with_driver(rdma={"enabled": True, "useHostMofed": True}), pool(), "useHostMofed: true"),
+        (with_driver(kernelModuleType="proprietary"), pool(gpu_direct="dmabuf"), "kernelModuleType: proprietary"),
+        (policy(BY_AKS), pool(), "driver.enabled: false; gpuDriver operator"),
+        (policy(), pool(gpu_driver="aks"), "driver.enabled: true; gpuDriver aks of pool ndh100 needs false"),
+        (
+            policy({**BY_AKS, "operator": {"runtimeClass": "nvidia"}}),
+            pool(gpu_driver="aks"),
+            "operator.runtimeClass: nvidia; AKS's driver needs nvidia-container-runtime",
+        ),
+        (
+            policy({**SPEC, "sandboxWorkloads": {"enabled": True, "defaultWorkload": "vm-passthrough"}}),
+            pool(),
+            "hands GPUs to virtual machines",
+        ),
+        (policy(), pool(taints=("sku=gpu:NoSchedule",)), "does not tolerate the taint sku=gpu:NoSchedule"),
+    ],
+)
+def test_what_does_not_suit_the_pools_is_named_with_what_they_need(found: Any, of: Any, words: str) -> None:
+    reasons = list(unsuitable(found, [of]))
+    assert any(words in reason for reason in reasons), reasons
+
+
+@pytest.mark.parametrize(
+    ("found", "of"),
+    [
+        (policy(), pool()),
+        (policy(), pool(gpu_direct="dmabuf")),
+        (with_driver(rdma={"enabled": False}), pool(gpu_direct="dmabuf")),
+        (with_driver(rdma={"enabled": False}), pool(nic_driver="inbox")),
+        (policy(BY_AKS), pool(gpu_driver="aks")),
+        (policy({**SPEC, "daemonsets": {"tolerations": [{"operator": "Exists"}]}}), pool(taints=("a=b:NoSchedule",))),
+        (policy({**SPEC, "sandboxWorkloads": {"enabled": False}}), pool()),
+    ],
+)
+def test_what_suits_the_pools_has_nothing_said_of_it(found: Any, of: Any) -> None:
+    assert list(unsuitable(found, [of])) == []
+
+
+@pytest.mark.parametrize("driver", ["operator", "aks"])
+@pytest.mark.parametrize("more", [{}, {"gpu_direct": "dmabuf"}, {"nic_driver": "inbox"}])
+def test_a_policy_of_the_values_that_this_program_installs_suits(driver: Any, more: Any) -> None:
+    """The judge and the installation say the same."""
+    pools = [pool(gpu_driver=driver, **more), pool(A100, "nda100", ("sku=gpu:NoSchedule",), gpu_driver=driver, **more)]
+    assert list(unsuitable(policy(gpu_operator_values(pools)), pools)) == []
+
+
+def test_of_several_policies_the_one_that_is_not_ignored_counts() -> None:
+    first = policy(creationTimestamp="2026-01-01T00:00:00Z", name="first")
+    assert followed([policy(state="ignored"), first]) == first
+    assert followed([]) is None
+
+
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [
+        (policy(), []),
+        (policy(labels={"app.kubernetes.io/version": "v26.7.0"}), []),
+        (policy(labels={"app.kubernetes.io/version": "v24.9.2"}), ["is of GPU Operator v24.9.2"]),
+        (policy(labels={}), ["does not say its version"]),
+        (with_driver(useNvidiaDriverCRD=True), ["leaves the driver to NVIDIADriver objects"]),
+    ],
+)
+def test_an_older_operator_and_a_driver_that_is_set_elsewhere_are_told(found: Any, said: list[str]) -> None:
+    told = list(remarks(found))
+    assert len(told) == len(said)
+    assert all(words in text for words, text in zip(said, told, strict=True))
+
+
+def waited(deploy: Deploy, monkeypatch: pytest.MonkeyPatch, *seen: list[Any], timeout: float = 5) -> Any:
+    """What comes of the component where the cluster shows these policies, look by look."""
+    looks = iter(seen)
+    last = seen[-1]
+    monkeypatch.setattr(existing_gpu_operator, "look", lambda _: (next(looks, last), []))
+    args = ExistingGpuOperatorArgs(pools=[pool()], kubeconfig="k", poll_seconds=0.01, timeout_seconds=timeout)
+    return deploy(lambda: ExistingGpuOperator("gpus", args=args).ready.apply(lambda ready: ready is not None))
+
+
+def test_the_policy_is_waited_for(deploy: Deploy, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = waited(deploy, monkeypatch, [], [policy(state="notReady")], [policy()])
+    assert made.result is True
+    assert [found.type for found in made.registrations] == ["aks-infiniband:index:ExistingGpuOperator"]
+
+
+def test_a_policy_that_does_not_get_ready_fails_with_what_it_says(
+    deploy: Deploy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(GpuOperatorError, match=r"is notReady after 0 s.*operands not ready: driver.*kubectl describe"):
+        waited(deploy, monkeypatch, [policy(state="notReady")], timeout=0)
+    with pytest.raises(GpuOperatorError, match="no ClusterPolicy"):
+        waited(deploy, monkeypatch, [], timeout=0)
+
+
+def theirs(**more: Any) -> Any:
+    return existing(written(nodeSelector={"pool": "a"}, gpuDirect="auto"), gpuOperator={"existing": True, **more})
+
+
+def test_nothing_of_the_gpu_operator_is_installed_and_pods_ask_for_its_gpus(
+    deploy: Deploy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(existing_gpu_operator, "look", lambda _: ([policy()], []))
+    stack = load(theirs())
+    made = deploy(lambda: RdmaCluster("rdma", args=RdmaClusterArgs(stack=stack)).pools["ndh100"])
+    (release,) = made.all(RELEASE)
+    assert release.inputs["name"] == "network-operator"
+    assert release.inputs["values"]["nfd"] == {"enabled": False, "deployNodeFeatureRules": False}
+    assert "node-feature-discovery" not in release.inputs["values"]
+    limits = made.result["podTemplate"]["spec"]["containers"][0]["resources"]["limits"]
+    assert limits["nvidia.com/gpu"] == "8"
+    assert len(made.all(JOB)) == 1
+    assert not [found for found in made.registrations if found.type.endswith(":ClusterPolicy")]
+
+
+def test_where_the_policy_does_not_suit_nothing_is_made_in_the_cluster(
+    deploy: Deploy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(existing_gpu_operator, "look", lambda _: ([with_driver(enabled=False)], []))
+    stack = load(theirs())
+    for preview in (True, False):
+        with pytest.raises(pulumi.RunError, match=r"(?s)others have to act first.*driver.enabled: false.*kubectl edit"):
+            deploy(lambda: RdmaCluster("rdma", args=RdmaClusterArgs(stack=stack)).pools, preview=preview)
+
+
+@pytest.mark.parametrize(
+    ("configuration", "key", "reason"),
+    [
+        (theirs(driverVersion="580.1"), "gpuOperator.driverVersion", "says nothing beside existing: true"),
+        (theirs(values={"a": 1}), "gpuOperator.values", "says nothing beside existing: true"),
+        (theirs(chart={"version": "v26.3.3"}), "gpuOperator.chart", "says nothing beside existing: true"),
+        (
+            existing(written(nodeSelector={"pool": "a"}, gpuDriver="none"), gpuOperator={"existing": True}),
+            "gpuOperator.existing",
+            "no pool has GPUs",
+        ),
+    ],
+)
+def test_what_would_say_nothing_is_refused(configuration: Any, key: str, reason: str) -> None:
+    assert reason in mistakes(configuration)[key]
+
+
+def test_it_is_for_clusters_that_exist() -> None:
+    assert "is for existingCluster" in mistakes(changed(gpuOperator={"existing": True}))["gpuOperator.existing"]

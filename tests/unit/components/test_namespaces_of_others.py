@@ -1,0 +1,115 @@
+"""Namespaces of others: those that are missing are told before anything is made, or made where that is asked for."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pulumi
+import pytest
+from aks_infiniband import RdmaCluster, RdmaClusterArgs, Stack, load
+from aks_infiniband.access.kubeconfig_file import KubeconfigFile
+from aks_infiniband.stack import beforehand
+from aks_infiniband_cli.preflight import checks
+
+from tests.unit.command_line.loopback import serving
+from tests.unit.components.stack_files import existing, mistakes, pool
+from tests.unit.pulumi_mocks import Deploy
+
+NAMESPACE = "kubernetes:core/v1:Namespace"
+CONFIG_MAP = "kubernetes:core/v1:ConfigMap"
+
+
+class Server:
+    """An API server with some namespaces."""
+
+    def __init__(self) -> None:
+        self.namespaces: list[str] = ["default", "team-a"]
+        self.status = 200
+        self.kubeconfig = ""
+
+    def answer(self, path: str, *_: Any) -> tuple[int, Any, dict[str, str]]:
+        if path != "/api/v1/namespaces" or self.status != 200:
+            return self.status, {"kind": "Status", "code": self.status, "message": "no"}, {}
+        items = [{"metadata": {"name": name}} for name in self.namespaces]
+        return 200, {"kind": "NamespaceList", "apiVersion": "v1", "metadata": {}, "items": items}, {}
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    there = Server()
+    with serving(there.answer) as url:
+        named = [{"name": "c", "cluster": {"server": url}}]
+        contexts = [{"name": "c", "context": {"cluster": "c", "user": "u"}}]
+        users = [{"name": "u", "user": {"token": "t"}}]
+        config = {"clusters": named, "contexts": contexts, "users": users, "current-context": "c"}
+        there.kubeconfig = json.dumps(config)
+        yield there
+
+
+def stack(server: Server, **workload: Any) -> Stack:
+    written = existing(pool(nodeSelector={"pool": "a"}, gpuDirect="auto"), workload=workload)
+    there = KubeconfigFile(kubeconfig=server.kubeconfig, context="c", server="https://lab.example.com")
+    return replace(load({**written, "aks-infiniband:validation": {"mode": "off"}}), cluster=there)
+
+
+def program(given: Stack) -> Any:
+    return lambda: RdmaCluster("rdma", args=RdmaClusterArgs(stack=given)).cluster_name
+
+
+@pytest.mark.parametrize("preview", [True, False])
+def test_those_that_are_missing_are_named_with_what_to_do_before_anything_is_made_in_the_cluster(
+    deploy: Deploy, server: Server, preview: bool
+) -> None:
+    given = stack(server, namespaces=["team-a", "team-b", "team-c"])
+    words = r"(?s)no namespace team-b, team-c, which.*kubectl create namespace team-b; kubectl create namespace team-c"
+    with pytest.raises(pulumi.RunError, match=words):
+        deploy(program(given), preview=preview)
+
+
+def test_where_all_are_there_or_the_cluster_does_not_say_it_is_gone_on_with(deploy: Deploy, server: Server) -> None:
+    for name, status in (("team-a", 200), ("team-b", 403)):
+        server.status = status
+        made = deploy(program(stack(server, namespaces=[name])))
+        assert name in {found.inputs["metadata"].get("namespace") for found in made.all(CONFIG_MAP)}
+        assert name not in {found.inputs["metadata"]["name"] for found in made.all(NAMESPACE)}
+
+
+def test_where_it_is_asked_for_they_are_made_before_their_config_maps_and_outlive_the_stack(
+    deploy: Deploy, server: Server
+) -> None:
+    made = deploy(program(stack(server, namespaces=["team-a", "team-b"], createNamespaces=True)))
+    kept = [found for found in made.all(NAMESPACE) if found.request.get("retainOnDelete")]
+    assert sorted(found.inputs["metadata"]["name"] for found in kept) == ["team-a", "team-b"]
+    theirs = [found for found in made.all(CONFIG_MAP) if found.inputs["metadata"].get("namespace") == "team-b"]
+    assert theirs
+    assert all("rdma-team-b-namespace" in found.dependencies for found in theirs)
+
+
+def test_to_make_none_says_nothing() -> None:
+    found = mistakes(existing(pool(nodeSelector={"pool": "a"}), workload={"createNamespaces": True}))
+    assert "says nothing without namespaces" in found["workload.createNamespaces"]
+
+
+def test_preflight_says_it_too(server: Server) -> None:
+    def line(*namespaces: str) -> checks.Line:
+        (look,) = beforehand.looks(server.kubeconfig, stack(server, namespaces=namespaces))
+        return checks.beforehand(look)
+
+    failing = line("team-b")
+    assert (failing.check, failing.state) == ("namespaces", "fail")
+    assert failing.remedy is not None
+    assert failing.remedy.startswith("kubectl create namespace team-b; or set")
+    assert line("team-a").state == "pass"
+    server.status = 403
+    assert line("team-a").state == "not checked"
+
+
+def test_pods_for_namespaces_at_restricted_come_with_node_preparation(deploy: Deploy, server: Server) -> None:
+    def outputs(**more: Any) -> Any:
+        given = replace(stack(server, namespaces=["team-a"]), **more)
+        return deploy(lambda: RdmaCluster("rdma", args=RdmaClusterArgs(stack=given)).pools["ndh100"]).result
+
+    assert "restrictedPodTemplate" not in outputs()
+    (main,) = outputs(memlock=True)["restrictedPodTemplate"]["spec"]["containers"]
+    assert main["securityContext"]["runAsNonRoot"] is True
