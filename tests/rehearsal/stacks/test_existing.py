@@ -130,6 +130,21 @@ def test_teams_have_their_settings_in_a_namespace_that_was_there_and_in_one_that
         assert stack.cluster().get(ConfigMap, "workload-ndh100", namespace=team).data
 
 
+def test_a_namespace_at_restricted_takes_pods_of_the_restricted_template_and_refuses_others(
+    stack: Stack, brought_up: Outcome, tmp_path: Path
+) -> None:
+    pool = stack.outputs()["pools"]["ndh100"]
+    level = "kubectl label --overwrite namespace team-b pod-security.kubernetes.io/enforce=restricted"
+    shell(stack.rehearsal, level, folder=tmp_path)
+    for template, taken in (("restrictedPodTemplate", True), ("podTemplate", False)):
+        pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace": "team-b"}, **pool[template]}
+        pod["spec"]["containers"][0]["image"] = "busybox"
+        (tmp_path / "pod.json").write_text(json.dumps(pod))
+        create = "kubectl create --dry-run=server --filename pod.json 2>&1 || true"
+        said = shell(stack.rehearsal, create, folder=tmp_path)
+        assert ("violates PodSecurity" in said) is not taken, said
+
+
 def watching(stack: Stack) -> dict[str, list[str]]:
     """Names of the monitors, rules and dashboards that the cluster's Prometheus and Grafana select."""
     selected: dict[Any, dict[str, Any]] = {PodMonitor: RELEASE, PrometheusRule: RELEASE}
