@@ -87,6 +87,11 @@ def cluster_policies(kubeconfig: str, *, limit_seconds: float) -> tuple[list[Obj
     return _listed(kubeconfig, _CLUSTER_POLICY, limit_seconds)
 
 
+def nodes(kubeconfig: str, *, limit_seconds: float) -> tuple[list[Object], list[str]]:
+    """The nodes of a cluster, and why it could not be asked within the limit."""
+    return _listed(kubeconfig, Node, limit_seconds)
+
+
 def namespaces(kubeconfig: str, *, limit_seconds: float) -> tuple[list[Object], list[str]]:
     """The namespaces of a cluster, and why it could not be asked within the limit."""
     return _listed(kubeconfig, Namespace, limit_seconds)

@@ -12,7 +12,7 @@ import pulumi
 from aks_infiniband import diagnosis
 from aks_infiniband.facts import versions
 from aks_infiniband.facts.pool import Pool
-from aks_infiniband.operators.gpu_operator import AKS_RUNTIME_CLASS, driver_owner, is_gpu_pool
+from aks_infiniband.operators.gpu_operator import AKS_RUNTIME_CLASS, RUNTIME_CONFIG, driver_owner, is_gpu_pool
 from aks_infiniband.resources.options import WaitArgs
 
 Policy = Mapping[str, Any]
@@ -34,9 +34,11 @@ def followed(policies: Sequence[Policy]) -> Policy | None:
     return min(heeded, key=lambda policy: str(policy["metadata"].get("creationTimestamp")), default=None)
 
 
-def unsuitable(policy: Policy, pools: Sequence[Pool]) -> Iterator[str]:
+def unsuitable(policy: Policy, pools: Sequence[Pool], nodes: Sequence[Mapping[str, Any]] = ()) -> Iterator[str]:
     """What keeps the pools' pods from their GPUs, or their GPUs from the HCAs; the defaults are those of the operator
     v26.3.3, api/nvidia/v1/clusterpolicy_types.go.
+
+    nodes: the cluster's.
     """
     spec = policy.get("spec") or {}
     name = policy["metadata"]["name"]
@@ -55,6 +57,8 @@ def unsuitable(policy: Policy, pools: Sequence[Pool]) -> Iterator[str]:
         yield f"ClusterPolicy {name} hands GPUs to virtual machines: sandboxWorkloads.defaultWorkload must be container"
     if owner == "operator" and _enabled(spec, "driver") and not _in_driver_objects(spec):
         yield from _gpu_direct(name, spec.get("driver") or {}, gpu_pools)
+    if _enabled(spec, "toolkit"):
+        yield from _toolkit(name, spec.get("toolkit") or {}, gpu_pools, nodes)
     yield from _tolerations(name, spec, gpu_pools)
 
 
@@ -98,6 +102,26 @@ def _gpu_direct(name: str, driver: Mapping[str, Any], pools: Sequence[Pool]) -> 
             yield f"{has}.rdma.useHostMofed: true; {of} needs false: its OFED is in a container"
         if pool.gpu_direct == "dmabuf" and driver.get("kernelModuleType") == "proprietary":
             yield f"{has}.kernelModuleType: proprietary; {of} needs open"
+
+
+def _toolkit(
+    name: str, toolkit: Mapping[str, Any], pools: Sequence[Pool], nodes: Sequence[Mapping[str, Any]]
+) -> Iterator[str]:
+    """Of nodes that offer GPUs already nothing is feared. Why, is told in `gpu_operator`."""
+    if dict(RUNTIME_CONFIG) in (toolkit.get("env") or []):
+        return
+    feared = [
+        str(node["metadata"]["name"])
+        for node in nodes
+        if any(pool.node_selector.items() <= (node["metadata"].get("labels") or {}).items() for pool in pools)
+        and node["status"]["nodeInfo"]["containerRuntimeVersion"].startswith("containerd://2")
+        and not any(node["status"].get("allocatable", {}).get(pool.gpu_resource, "0") != "0" for pool in pools)
+    ]
+    if feared:
+        yield (
+            f"ClusterPolicy {name} lacks {'='.join(RUNTIME_CONFIG.values())} in toolkit.env: with AKS's containerd 2 "
+            f"the toolkit makes nodes NotReady (GPU Operator issue 2646), here {', '.join(feared[:3])}"
+        )
 
 
 def _tolerations(name: str, spec: Mapping[str, Any], pools: Sequence[Pool]) -> Iterator[str]:
@@ -167,6 +191,13 @@ def look(kubeconfig: str) -> tuple[list[Policy], list[str]]:
 
     found, unread = cluster_policies(kubeconfig, limit_seconds=_LOOK_SECONDS)
     return list(found), unread
+
+
+def nodes_of(kubeconfig: str) -> list[dict[str, Any]]:
+    """The cluster's nodes; none where it cannot be asked."""
+    from aks_infiniband.diagnosis.collect import nodes  # noqa: PLC0415  as above
+
+    return [dict(node) for node in nodes(kubeconfig, limit_seconds=_LOOK_SECONDS)[0]]
 
 
 def _late(policy: Policy | None, state: str, waited: float) -> str:

@@ -26,6 +26,9 @@ from aks_infiniband.resources.options import wait_annotations
 
 CLUSTER_POLICY_NAME: Final = "cluster-policy"
 """Name of the ClusterPolicy that the chart creates."""
+RUNTIME_CONFIG: Final = {"name": "RUNTIME_CONFIG_SOURCE", "value": "file"}
+"""Variable of the toolkit. AKS with containerd 2: reading the running configuration, it writes a drop-in of a version
+that containerd does not take, and the node goes NotReady (GPU Operator issue 2646)."""
 AKS_RUNTIME_CLASS: Final = "nvidia-container-runtime"
 """Its name on AKS's node images, where AKS owns the driver (aicr PR 1680)."""
 
@@ -102,9 +105,7 @@ def _owned_by_operator(pools: Sequence[Pool], options: OperatorOptions) -> dict[
         driver["version"] = options.driver_version
     return {
         "driver": driver,
-        # AKS with containerd 2: reading the running configuration, the toolkit writes a drop-in of a version that
-        # containerd does not take, and the node goes NotReady (GPU Operator issue 2646).
-        "toolkit": {"enabled": True, "env": [{"name": "RUNTIME_CONFIG_SOURCE", "value": "file"}]},
+        "toolkit": {"enabled": True, "env": [dict(RUNTIME_CONFIG)]},
     }
 
 

@@ -71,7 +71,8 @@ def _gpu_operator(kubeconfig: str, stack: Stack) -> Look:
         return Look(what="GPU Operator", found="", lacking=lacking, unread=unread[0] if unread else None)
     name = policy["metadata"]["name"]
     edit = f"kubectl edit clusterpolicy {name}, or the values of whoever keeps it"
-    lacking = [(reason, edit) for reason in existing_gpu_operator.unsuitable(policy, stack.pools)]
+    nodes = existing_gpu_operator.nodes_of(kubeconfig)
+    lacking = [(reason, edit) for reason in existing_gpu_operator.unsuitable(policy, stack.pools, nodes)]
     remarks = "".join(f"; {remark}" for remark in existing_gpu_operator.remarks(policy))
     return Look(what="GPU Operator", found=f"ClusterPolicy {name} suits the pools{remarks}", lacking=lacking)
 

@@ -42,9 +42,10 @@ kubectl patch node NODE --subresource status --patch '
 
 
 TEAMS = ["team-a", "team-b"]
-TOLERATE = """
+MEND = """
 taint='{"key": "sku", "operator": "Equal", "value": "gpu", "effect": "NoSchedule"}'
-policy='{"spec": {"daemonsets": {"tolerations": ['"$taint"']}}}'
+toolkit='{"env": [{"name": "RUNTIME_CONFIG_SOURCE", "value": "file"}]}'
+policy='{"spec": {"toolkit": '"$toolkit"', "daemonsets": {"tolerations": ['"$taint"']}}}'
 kubectl patch clusterpolicy cluster-policy --type merge --patch "$policy"
 worker='{"spec": {"template": {"spec": {"tolerations": ['"$taint"']}}}}'
 kubectl --namespace nvidia-gpu-operator patch daemonset node-feature-discovery-worker --type merge --patch "$worker"
@@ -82,11 +83,12 @@ def test_what_others_have_to_do_first_is_told_at_preview_and_nothing_is_made(sta
         assert "the cluster has no namespace team-b, which aks-infiniband:workload.namespaces names" in refused.errors
         assert "kubectl create namespace team-b; or set" in refused.errors
         assert "ClusterPolicy cluster-policy does not tolerate the taint sku=gpu:NoSchedule" in refused.errors
+        assert "ClusterPolicy cluster-policy lacks RUNTIME_CONFIG_SOURCE=file in toolkit.env" in refused.errors
         assert [step.name for step in refused.steps if step.changed and step.custom] == []
 
 
 def test_a_preview_where_nothing_is_there_yet_finds_nothing_wrong(stack: Stack, tmp_path: Path) -> None:
-    shell(stack.rehearsal, TOLERATE, folder=tmp_path)
+    shell(stack.rehearsal, MEND, folder=tmp_path)
     stack.settings(workload={"namespaces": TEAMS, "createNamespaces": True})
     planned = stack.preview()
     assert planned.succeeded, planned.said

@@ -23,6 +23,7 @@ from tests.unit.components.stack_files import changed, existing, mistakes
 from tests.unit.components.stack_files import pool as written
 from tests.unit.pulumi_mocks import Deploy
 
+GPU = "nvidia.com/gpu"
 SPEC: Mapping[str, Any] = {"driver": {"enabled": True, "rdma": {"enabled": True}}, "toolkit": {"enabled": True}}
 
 
@@ -93,12 +94,35 @@ def test_what_suits_the_pools_has_nothing_said_of_it(found: Any, of: Any) -> Non
     assert list(unsuitable(found, [of])) == []
 
 
+def machine(containerd: str = "2.1.6", gpus: str = "0") -> dict[str, Any]:
+    return {
+        "metadata": {"name": "n0", "labels": pool().node_selector},
+        "status": {"nodeInfo": {"containerRuntimeVersion": f"containerd://{containerd}"}, "allocatable": {GPU: gpus}},
+    }
+
+
+@pytest.mark.parametrize(
+    ("toolkit", "node", "feared"),
+    [
+        ({}, machine(), True),
+        ({"env": [{"name": "OTHER", "value": "file"}]}, machine(), True),
+        ({"env": [{"name": "RUNTIME_CONFIG_SOURCE", "value": "file"}]}, machine(), False),
+        ({}, machine(containerd="1.7.30"), False),
+        ({}, machine(gpus="8"), False),
+        ({}, {**machine(), "metadata": {"name": "other", "labels": {}}}, False),
+    ],
+)
+def test_a_toolkit_that_would_break_the_nodes_is_named(toolkit: Any, node: Any, feared: bool) -> None:
+    reasons = list(unsuitable(policy({**SPEC, "toolkit": toolkit}), [pool()], [node]))
+    assert ["issue 2646" in reason and "here n0" in reason for reason in reasons] == [True] * feared
+
+
 @pytest.mark.parametrize("driver", ["operator", "aks"])
 @pytest.mark.parametrize("more", [{}, {"gpu_direct": "dmabuf"}, {"nic_driver": "inbox"}])
 def test_a_policy_of_the_values_that_this_program_installs_suits(driver: Any, more: Any) -> None:
     """The judge and the installation say the same."""
     pools = [pool(gpu_driver=driver, **more), pool(A100, "nda100", ("sku=gpu:NoSchedule",), gpu_driver=driver, **more)]
-    assert list(unsuitable(policy(gpu_operator_values(pools)), pools)) == []
+    assert list(unsuitable(policy(gpu_operator_values(pools)), pools, [machine()])) == []
 
 
 def test_of_several_policies_the_one_that_is_not_ignored_counts() -> None:
@@ -155,6 +179,7 @@ def test_nothing_of_the_gpu_operator_is_installed_and_pods_ask_for_its_gpus(
     deploy: Deploy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(existing_gpu_operator, "look", lambda _: ([policy()], []))
+    monkeypatch.setattr(existing_gpu_operator, "nodes_of", lambda _: [machine(gpus="8")])
     stack = load(theirs())
     made = deploy(lambda: RdmaCluster("rdma", args=RdmaClusterArgs(stack=stack)).pools["ndh100"])
     (release,) = made.all(RELEASE)
@@ -171,6 +196,7 @@ def test_where_the_policy_does_not_suit_nothing_is_made_in_the_cluster(
     deploy: Deploy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(existing_gpu_operator, "look", lambda _: ([with_driver(enabled=False)], []))
+    monkeypatch.setattr(existing_gpu_operator, "nodes_of", lambda _: [])
     stack = load(theirs())
     for preview in (True, False):
         with pytest.raises(pulumi.RunError, match=r"(?s)others have to act first.*driver.enabled: false.*kubectl edit"):
