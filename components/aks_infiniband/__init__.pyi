@@ -32,6 +32,8 @@ from .observability import Observability as Observability
 from .observability import ObservabilityArgs as ObservabilityArgs
 from .operators.charts import ChartSource as ChartSource
 from .operators.charts import chart_source as chart_source
+from .operators.existing_gpu_operator import ExistingGpuOperator as ExistingGpuOperator
+from .operators.existing_gpu_operator import ExistingGpuOperatorArgs as ExistingGpuOperatorArgs
 from .operators.gpu_operator import GpuOperator as GpuOperator
 from .operators.gpu_operator import GpuOperatorArgs as GpuOperatorArgs
 from .operators.gpu_operator import gpu_operator_values as gpu_operator_values

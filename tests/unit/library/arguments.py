@@ -44,6 +44,7 @@ _GIVEN: Mapping[str, Callable[[], dict[str, Any]]] = {
         "cluster_name": "c",
         "resource_group_name": "g",
     },
+    "ExistingGpuOperator": lambda: {"pools": [pool()]},
     "FeatureAbsence": dict,
     "FeatureRegistration": lambda: {"location": "southcentralus", "poll_seconds": 0.01, "timeout_seconds": 5},
     "GpuOperator": lambda: {"pools": [pool()], "timeout_seconds": SECONDS},
