@@ -147,9 +147,13 @@ class Step:
             self.enter(after)
 
     def _delete_pods(self) -> None:
+        """Go straight on to the driver's pod; a node is drained only where one of these pods cannot be deleted.
+
+        k8s-operator-libs, pkg/upgrade/pod_manager.go, SchedulePodEviction; seen with GPU Operator v26.3.3, 2026-11-23.
+        """
         settings = self._settings("podDeletion")
         gone = leaving(self.snapshot, self.driver.name, settings, chosen=self.kind.deletes)
-        self._leave(gone, settings, after=DRAIN, otherwise=DRAIN if self._settings("drain").get("enable") else FAILED)
+        self._leave(gone, settings, after=RESTART, otherwise=DRAIN if self._settings("drain").get("enable") else FAILED)
 
     def _drain(self) -> None:
         settings = self._settings("drain")

@@ -57,12 +57,11 @@ def test_a_driver_upgrade_deletes_pods_that_hold_gpus_and_waits_for_the_validato
         "cordon-required",
         "wait-for-jobs-required",
         "pod-deletion-required",
-        "drain-required",
         "pod-restart-required",
         "validation-required",
     ]
     assert "training" not in upgrading.objects["Pod"]
-    assert "exporter" in upgrading.objects["Pod"], "the chart drains no node"
+    assert "exporter" in upgrading.objects["Pod"], "no node is drained whose pods with GPUs can be deleted"
     assert labels_of(upgrading.objects["Node"]["gpu-1"])[UPGRADE] == "upgrade-required", "one node at a time"
     upgrading.pod("nvidia-operator-validator", "gpu-0", ready=True)
     assert through(upgrading)[:2] == ["uncordon-required", "upgrade-done"]
@@ -74,3 +73,15 @@ def test_a_pod_that_cannot_be_deleted_fails_the_upgrade_where_no_drain_follows(u
     upgrading.workload("alone", "gpu-0", controlled=False, container=gpus)
     assert through(upgrading)[-1] == "upgrade-failed"
     assert "alone" in upgrading.objects["Pod"]
+
+
+def test_a_node_is_drained_where_a_pod_with_gpus_cannot_be_deleted(upgrading: Any) -> None:
+    rules = {**upgrading.objects["ClusterPolicy"]["cluster-policy"]["spec"]["driver"]["upgradePolicy"]}
+    apply_policy(
+        upgrading, driver={**SPEC["driver"], "upgradePolicy": {**rules, "drain": {"enable": True, "force": True}}}
+    )
+    gpus = {"resources": {"limits": {"nvidia.com/gpu": 8}}}
+    upgrading.workload("alone", "gpu-0", controlled=False, container=gpus)
+    upgrading.workload("beside", "gpu-0")
+    assert "drain-required" in through(upgrading)
+    assert "beside" not in upgrading.objects["Pod"]
