@@ -37,6 +37,7 @@ LOOKS: Final[Sequence[Look]] = (
     controllers.missing_operators,
     controllers.feature_discovery,
     controllers.missing_parts,
+    controllers.missing_attachments,
     network.policies,
     network.placement,
     network.second_driver,

@@ -77,7 +77,8 @@ def _unscheduled(pod: Object, scheduled: Mapping[str, Any], view: View) -> Findi
     missing, taken = [], []
     for resource, amount in sorted(_extended_requests(pod).items()):
         names = lacking(candidates, resource, amount)
-        if names:
+        # A pod that selects no nodes is not meant for those that have nothing of the kind.
+        if names and (selector or len(names) == len(candidates)):
             missing.append(f"{resource} (asks for {amount}) is missing on {', '.join(names)}")
         elif f"Insufficient {resource}" in what:
             taken.append(f"{resource} (asks for {amount}) is held by other pods")

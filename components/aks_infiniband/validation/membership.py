@@ -62,7 +62,7 @@ def memberships(
     found = dict[str, Membership]()
     for job in sorted(jobs, key=lambda job: str(job["metadata"].get("creationTimestamp"))):
         template = job["spec"]["template"]
-        told = (template["metadata"].get("annotations") or {}).get(EXPECTATIONS_ANNOTATION)
+        told = ((template.get("metadata") or {}).get("annotations") or {}).get(EXPECTATIONS_ANNOTATION)
         pool = (job["metadata"].get("labels") or {}).get(_POOL)
         if told is None or pool is None or job["metadata"]["labels"].get("app.kubernetes.io/managed-by") != "pulumi":
             continue

@@ -82,6 +82,17 @@ def missing_parts(snapshot: Snapshot) -> Iterator[Finding]:
             yield shown_by(kind, policy, "part-not-made", f" asks for {part}, and there is no DaemonSet of it")
 
 
+def missing_attachments(snapshot: Snapshot) -> Iterator[Finding]:
+    """IPoIBNetworks that are ready, and whose NetworkAttachmentDefinition is gone."""
+    there = {name_of(item) for item in snapshot.of_kind("NetworkAttachmentDefinition")}
+    for network in snapshot.view.networks if snapshot.was_read("NetworkAttachmentDefinitions") else ():
+        told = str((network.get("status") or {}).get("ipoibNetworkAttachmentDef") or "")
+        made = "/".join(told.split("/")[-2:])
+        if made and made not in there:
+            what = f" has made the NetworkAttachmentDefinition {made}, and it is gone"
+            yield shown_by("IPoIBNetwork", network, "part-not-made", what)
+
+
 def _parts_without(policy: Object, made: list[Object], snapshot: Snapshot) -> Iterator[str]:
     spec = policy.get("spec") or {}
     if policy.get("kind") == "ClusterPolicy":

@@ -30,6 +30,8 @@ _WHEREABOUTS_GONE_SINCE: Final = (25, 10)
 """The first Network Operator whose NicClusterPolicy has no part for it (Azure/aks-rdma-infiniband pull request 120,
 2026-01-14)."""
 
+_TOLERATED_BY_ALL: Final = ({"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"},)
+"""What the Network Operator adds to every part's tolerations (v26.4.1, manifests)."""
 _NETWORKS: Final = "k8s.v1.cni.cncf.io/networks"
 _NETWORK_STATUS: Final = ("k8s.v1.cni.cncf.io/network-status", "k8s.v1.cni.cncf.io/networks-status")
 """Annotations in which Multus tells what it has attached; the second one is of versions before 3.8."""
@@ -70,20 +72,33 @@ def daemon_sets(snapshot: Snapshot) -> Iterator[Finding]:
 def placement(snapshot: Snapshot) -> Iterator[Finding]:
     """Labelled InfiniBand nodes that the OFED driver's affinity or tolerations leave out."""
     view = snapshot.view
-    sets = ofed_sets(view)
+    specs = [_pod_spec(item) for item in ofed_sets(view)] or [
+        _asked_for(item) for item in view.policies if _drives(item)
+    ]
     nodes = labelled(infiniband_nodes(view), {NIC_LABEL: "true"})
-    for node in nodes if sets else ():
+    for node in nodes if specs else ():
         about = f"node {name_of(node)}"
-        if not any(_affine(_pod_spec(item), node) for item in sets):
-            required = [_terms(_pod_spec(item)) for item in sets]
+        if not any(_affine(spec, node) for spec in specs):
+            required = [_terms(spec) for spec in specs]
             what = f"{about} is not among the nodes that the OFED driver's affinity asks for: {json.dumps(required[0])}"
             yield Finding(symptom="affinity-leaves-node-out", about=about, what=what)
             continue
-        hindering = [_intolerable(_pod_spec(item), node) for item in sets]
+        hindering = [_intolerable(spec, node) for spec in specs]
         if all(hindering):
             taints = ", ".join(sorted(hindering[0]))
             what = f"{about} has the taint {taints}, which the OFED driver does not tolerate"
             yield Finding(symptom="taint-not-tolerated", about=about, what=what)
+
+
+def _drives(policy: Object) -> bool:
+    return policy.get("kind") == "NicClusterPolicy" and "ofedDriver" in (policy.get("spec") or {})
+
+
+def _asked_for(policy: Object) -> Mapping[str, Any]:
+    """Where a policy wants its driver, as a pod's spec: the operator makes no DaemonSet that could go to no node."""
+    spec = policy["spec"]
+    tolerations = [*(spec.get("tolerations") or []), *_TOLERATED_BY_ALL]
+    return {"affinity": {"nodeAffinity": spec.get("nodeAffinity") or {}}, "tolerations": tolerations}
 
 
 def _pod_spec(item: Object) -> Mapping[str, Any]:

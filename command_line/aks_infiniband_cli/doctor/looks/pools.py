@@ -3,9 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from aks_infiniband.diagnosis.view import Finding, Object, labelled, name_of
-from aks_infiniband.resources.metadata import PART_OF
-from aks_infiniband.validation.reports import report_in
+from aks_infiniband.diagnosis.view import Finding, Object, in_namespace, name_of
+from aks_infiniband.validation.membership import memberships
 
 from aks_infiniband_cli.doctor.looks.operands import POOL_LABEL, SIZE_LABEL, pools
 from aks_infiniband_cli.doctor.snapshot import Snapshot, labels_of
@@ -22,36 +21,15 @@ _AUTOSCALERS: Final = "ClusterAutoscaler"
 
 
 def machines(snapshot: Snapshot) -> Iterator[Finding]:
-    """Pools that have fewer machines than when they were measured last."""
-    reports = [report for report in map(report_in, _reports(snapshot)) if report]
-    measured = {name for report in reports for name in report.get("nodes") or {}}
-    there = {name_of(node): node for node in snapshot.view.nodes}
-    for report in reports:
-        pool, own = str(report.get("pool")), set(report.get("nodes") or {})
-        joined = [name for name, node in there.items() if name not in measured and _could_be(node, report)]
-        wanted, present = expected_nodes(report), len(own & there.keys()) + len(joined)
-        if present < wanted:
-            gone = ", ".join(sorted(own - there.keys())) or "one that was never measured"
-            what = f"pool {pool} has {present} of {wanted} nodes; gone: {gone}"
-            command = f"kubectl get nodes -l {POOL_LABEL}={pool}"
-            yield Finding(symptom="pool-short", about=f"pool {pool}", what=what, command=command)
-
-
-def _reports(snapshot: Snapshot) -> list[Object]:
-    own = [item for item in snapshot.view.config_maps if item["metadata"].get("namespace") == snapshot.validations_in]
-    return labelled(own, PART_OF)
-
-
-def expected_nodes(report: Mapping[str, Any]) -> int:
-    """How many nodes the pool of a report should have."""
-    coverage = (report.get("coverage") or {}).get("nodes") or {}
-    return max(int(coverage.get("expected") or 0), len(report.get("nodes") or {}))
-
-
-def _could_be(node: Object, report: Mapping[str, Any]) -> bool:
-    """Whether a node may be of the pool of a report, in the place of one that was measured."""
-    labels = labels_of(node)
-    return labels.get(SIZE_LABEL) == report.get("vm_size") and labels.get(POOL_LABEL) in (None, report.get("pool"))
+    """Pools that have fewer machines than the stack says."""
+    own = snapshot.validations_in
+    jobs, reports = in_namespace(snapshot.view.jobs, own), in_namespace(snapshot.view.config_maps, own)
+    for pool in memberships(jobs, reports, snapshot.view.nodes).values():
+        if told := pool.told():
+            command = "kubectl get nodes -L " + ",".join((POOL_LABEL, SIZE_LABEL))
+            yield Finding(
+                symptom="pool-short", about=f"pool {pool.pool}", what=f"pool {pool.pool}: {told}", command=command
+            )
 
 
 def upgrades(snapshot: Snapshot) -> Iterator[Finding]:

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import yaml
 from aks_infiniband.validation.reports import report_in
+from aks_infiniband.validation.validation_job import EXPECTATIONS_ANNOTATION
 from aks_infiniband_cli.doctor.read import read
 
 _METADATA: Final = ("name", "namespace", "uid", "creationTimestamp", "labels", "finalizers", "deletionTimestamp")
@@ -19,7 +20,8 @@ _ANNOTATION: Final = re.compile(r"k8s\.v1\.cni\.cncf\.io/network")
 _NODE_LABELS: Final = re.compile(
     r"node\.kubernetes\.io/instance-type|kubernetes\.azure\.com/(agentpool|mode|node-image-version)"
     r"|feature\.node\.kubernetes\.io/(pci-|kernel-version\.full|system-os_release\.(ID|VERSION_ID)$)"
-    r"|network\.nvidia\.com/operator\.mofed|nvidia\.com/(gpu\.present|gpu\.deploy\.driver|\w+-driver-upgrade-state)"
+    r"|example\.com/|network\.nvidia\.com/operator\.mofed"
+    r"|nvidia\.com/(gpu\.present|gpu\.deploy\.driver|\w+-driver-upgrade(-state|\.skip))"
 )
 _POD_LABELS: Final = re.compile(r"app$|app\.kubernetes\.io/(name|part-of|component)|nvidia\.com/ofed-driver")
 _CONTAINER: Final = ("name", "image", "resources", "securityContext")
@@ -28,7 +30,17 @@ _POLICY: Final = (
     *("nodeAffinity", "nodeSelector", "tolerations", "driver", "toolkit"),
 )
 """Sections of the policies."""
-_TOLD: Final = ("state", "reason", "appliedStates", "allocations", "conditions", "phase", "hard", "used")
+_TOLD: Final = (
+    "state",
+    "reason",
+    "appliedStates",
+    "allocations",
+    "conditions",
+    "phase",
+    "hard",
+    "used",
+    "ipoibNetworkAttachmentDef",
+)
 
 
 def cut(item: dict[str, Any]) -> dict[str, Any]:
@@ -45,7 +57,11 @@ def cut(item: dict[str, Any]) -> dict[str, Any]:
         kept["spec"] = _only(spec, ("taints", "unschedulable"))
         offered = {name: amount for name, amount in status["allocatable"].items() if "/" in name}
         info = _only(status["nodeInfo"], ("containerRuntimeVersion", "kernelVersion", "kubeletVersion", "osImage"))
-        kept["status"] = {"allocatable": offered, "conditions": _conditions(status, "Ready"), "nodeInfo": info}
+        kept["status"] = {
+            "allocatable": offered,
+            "conditions": _conditions(status, "Ready", "InfiniBandHealthy"),
+            "nodeInfo": info,
+        }
     elif kind == "Pod":
         labels = kept["metadata"].get("labels") or {}
         kept["metadata"]["labels"] = {name: value for name, value in labels.items() if _POD_LABELS.match(name)}
@@ -56,7 +72,7 @@ def cut(item: dict[str, Any]) -> dict[str, Any]:
     elif kind in ("DaemonSet", "Deployment", "Job", "ReplicaSet", "StatefulSet"):
         template = spec["template"]["spec"]
         inner = {**_only(template, ("nodeSelector", "affinity", "tolerations")), "containers": _containers(template)}
-        kept["spec"] = {**_only(spec, _COUNTS), "template": {"spec": inner}}
+        kept["spec"] = {**_only(spec, _COUNTS), "template": {"metadata": _promised(spec), "spec": inner}}
         kept["status"] = {**_only(status, _COUNTED), "conditions": _conditions(status, *_ENDS)}
     elif kind == "Event":
         kept |= _only(item, ("reason", "message", "involvedObject", "lastTimestamp", "eventTime", "series"))
@@ -76,11 +92,20 @@ def cut(item: dict[str, Any]) -> dict[str, Any]:
     return whole
 
 
+def _promised(spec: dict[str, Any]) -> dict[str, Any]:
+    """Of what a validation's Job expects the number of nodes."""
+    told = (spec["template"].get("metadata") or {}).get("annotations") or {}
+    if EXPECTATIONS_ANNOTATION not in told:
+        return {}
+    count = json.loads(told[EXPECTATIONS_ANNOTATION])["node_count"]
+    return {"annotations": {EXPECTATIONS_ANNOTATION: json.dumps({"node_count": count})}}
+
+
 def _report(report: Mapping[str, Any]) -> dict[str, Any]:
     """A report without its figures."""
-    failed = [check for check in report["checks"] if check["verdict"] == "fail"]
+    failed = [check for check in report.get("checks") or [] if check["verdict"] == "fail"]
     kept = _only(dict(report), ("schema_version", "pool", "vm_size", "verdict", "mode", "finished", "coverage"))
-    return {**kept, "checks": failed, "nodes": {name: {} for name in report["nodes"]}}
+    return {**kept, "checks": failed, "nodes": {name: {} for name in report.get("nodes") or []}}
 
 
 _PLACEMENT: Final = ("nodeName", "nodeSelector", "tolerations")
