@@ -13,6 +13,7 @@ from aks_infiniband import diagnosis
 from aks_infiniband.facts import versions
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.operators.gpu_operator import AKS_RUNTIME_CLASS, RUNTIME_CONFIG, driver_owner, is_gpu_pool
+from aks_infiniband.operators.network_operator import PRESENT
 from aks_infiniband.resources.options import WaitArgs
 
 Policy = Mapping[str, Any]
@@ -62,8 +63,8 @@ def unsuitable(policy: Policy, pools: Sequence[Pool], nodes: Sequence[Mapping[st
     yield from _tolerations(name, spec, gpu_pools)
 
 
-def remarks(policy: Policy) -> Iterator[str]:
-    """What need not keep anybody from anything, and ought to be known."""
+def remarks(policy: Policy, pools: Sequence[Pool] = (), nodes: Sequence[Mapping[str, Any]] = ()) -> Iterator[str]:
+    """What need not keep anybody from anything, and ought to be known. nodes: the cluster's."""
     labels, name = policy["metadata"].get("labels") or {}, policy["metadata"]["name"]
     version, ours = labels.get("app.kubernetes.io/version"), versions.GPU_OPERATOR_CHART.version
     if version is None or _release(version) < _release(ours):
@@ -71,6 +72,19 @@ def remarks(policy: Policy) -> Iterator[str]:
         yield f"ClusterPolicy {name} {said}; what this program expects is that of {ours}"
     if _in_driver_objects(policy.get("spec") or {}):
         yield f"ClusterPolicy {name} leaves the driver to NVIDIADriver objects, whose RDMA settings are not read here"
+
+    others = [node["metadata"] for node in nodes if not any(_is_of(node, pool) for pool in pools)]
+    labelled = [str(found["name"]) for found in others if PRESENT.items() <= (found.get("labels") or {}).items()]
+    if labelled:
+        yield (
+            f"Node Feature Discovery labels nodes without InfiniBand {'='.join(*PRESENT.items())}, by their Ethernet "
+            f"adapters, such as {', '.join(labelled[:3])}. On other kernels the Network Operator waits for them "
+            "in vain: in the discovery's workers set sources.pci.deviceClassWhitelist to 0300 and 0302"
+        )
+
+
+def _is_of(node: Mapping[str, Any], pool: Pool) -> bool:
+    return pool.node_selector.items() <= (node["metadata"].get("labels") or {}).items()
 
 
 def _release(version: str) -> tuple[int, ...]:
@@ -113,7 +127,7 @@ def _toolkit(
     feared = [
         str(node["metadata"]["name"])
         for node in nodes
-        if any(pool.node_selector.items() <= (node["metadata"].get("labels") or {}).items() for pool in pools)
+        if any(_is_of(node, pool) for pool in pools)
         and node["status"]["nodeInfo"]["containerRuntimeVersion"].startswith("containerd://2")
         and not any(node["status"].get("allocatable", {}).get(pool.gpu_resource, "0") != "0" for pool in pools)
     ]
@@ -180,7 +194,8 @@ class ExistingGpuOperator(pulumi.ComponentResource):
                 raise GpuOperatorError(_late(policy, state, self._args.timeout_seconds))
             if state != "ready":
                 await asyncio.sleep(self._args.poll_seconds)
-        for remark in remarks(policy or {}):
+        nodes = await diagnosis.within_limit(lambda: nodes_of(kubeconfig), _LOOK_SECONDS)
+        for remark in remarks(policy or {}, self._args.pools, nodes or []):
             pulumi.log.warn(remark, self)
         return self
 

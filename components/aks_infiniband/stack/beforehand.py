@@ -73,7 +73,7 @@ def _gpu_operator(kubeconfig: str, stack: Stack) -> Look:
     edit = f"kubectl edit clusterpolicy {name}, or the values of whoever keeps it"
     nodes = existing_gpu_operator.nodes_of(kubeconfig)
     lacking = [(reason, edit) for reason in existing_gpu_operator.unsuitable(policy, stack.pools, nodes)]
-    remarks = "".join(f"; {remark}" for remark in existing_gpu_operator.remarks(policy))
+    remarks = "".join(f"; {remark}" for remark in existing_gpu_operator.remarks(policy, stack.pools, nodes))
     return Look(what="GPU Operator", found=f"ClusterPolicy {name} suits the pools{remarks}", lacking=lacking)
 
 

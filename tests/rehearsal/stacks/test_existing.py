@@ -15,7 +15,7 @@ from lightkube.resources.core_v1 import ConfigMap, Namespace, Pod
 from tests.rehearsal.engine_runs import Outcome, run
 from tests.rehearsal.shell import shell
 
-from .conftest import Stack
+from .conftest import Stack, doctor
 
 STACK = "existing"
 RELEASE: dict[str, Any] = {"release": "monitoring"}
@@ -123,6 +123,14 @@ def test_the_gpus_are_those_of_the_operator_that_was_there_and_no_other_is_insta
     assert len(list(pods)) == 2
     main = stack.outputs()["pools"]["ndh100"]["podTemplate"]["spec"]["containers"][0]
     assert main["resources"]["limits"]["nvidia.com/gpu"] == "8"
+
+
+def test_what_the_operators_own_discovery_gets_wrong_is_warned_of_and_all_that_the_doctor_finds(
+    stack: Stack, brought_up: Outcome
+) -> None:
+    assert "Node Feature Discovery labels nodes without InfiniBand" in brought_up.said
+    found = doctor(stack.rehearsal.run.kubeconfig)["findings"]
+    assert {finding["symptom"] for finding in found} == {"ordinary-node-labelled"}
 
 
 def test_teams_have_their_settings_in_a_namespace_that_was_there_and_in_one_that_was_made(

@@ -147,11 +147,22 @@ def test_an_older_operator_and_a_driver_that_is_set_elsewhere_are_told(found: An
     assert all(words in text for words, text in zip(said, told, strict=True))
 
 
+def test_a_discovery_that_takes_ethernet_for_infiniband_is_told() -> None:
+    """The labels of the chart's own Node Feature Discovery, 26.3.3: classes 02, 0200 and 0207, by vendor alone."""
+    labels = {"feature.node.kubernetes.io/pci-15b3.present": "true"}
+    system = {**machine(), "metadata": {"name": "system-0", "labels": labels}}
+    of_the_pool = {**machine(), "metadata": {"name": "n0", "labels": {**pool().node_selector, **labels}}}
+    (said,) = remarks(policy(), [pool()], [system, of_the_pool])
+    assert "such as system-0. On other kernels" in said
+    assert list(remarks(policy(), [pool()], [of_the_pool, machine()])) == []
+
+
 def waited(deploy: Deploy, monkeypatch: pytest.MonkeyPatch, *seen: list[Any], timeout: float = 5) -> Any:
     """What comes of the component where the cluster shows these policies, look by look."""
     looks = iter(seen)
     last = seen[-1]
     monkeypatch.setattr(existing_gpu_operator, "look", lambda _: (next(looks, last), []))
+    monkeypatch.setattr(existing_gpu_operator, "nodes_of", lambda _: [])
     args = ExistingGpuOperatorArgs(pools=[pool()], kubeconfig="k", poll_seconds=0.01, timeout_seconds=timeout)
     return deploy(lambda: ExistingGpuOperator("gpus", args=args).ready.apply(lambda ready: ready is not None))
 
