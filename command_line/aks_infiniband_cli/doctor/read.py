@@ -82,8 +82,9 @@ def _no_nodes(view: View) -> str:
     why = view.unread[0] if view.unread else "the cluster has none"
     refused = message_in(why, REFUSALS)
     if refused and refused.id == "login-expired":
+        helps = "log in again (az login, or the kubeconfig's own way)"
         return (
-            f"no node could be read, for {refused.cause}: log in again (az login, or the kubeconfig's own way); {why}"
+            f"no node could be read: the login has expired, or the cluster no longer takes it; {helps}. It said: {why}"
         )
     return f"no node could be read: {why}"
 

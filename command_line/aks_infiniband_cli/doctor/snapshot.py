@@ -1,5 +1,6 @@
 """A cluster as it was read once: the diagnosis's view of it, and what only the doctor looks at. Plain documents."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -117,3 +118,8 @@ def images_of(workload: Object) -> list[str]:
     spec = workload["spec"].get("template", workload)["spec"]
     containers: Iterable[Object] = [*(spec.get("initContainers") or []), *(spec.get("containers") or [])]
     return [str(container.get("image") or "").rpartition("/")[2] for container in containers]
+
+
+def image_names_of(workload: Object) -> set[str]:
+    """What the images are called, without registry, tag and digest."""
+    return {re.split("[:@]", image)[0] for image in images_of(workload)}

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 import httpx2
 import yaml
 from lightkube import Client, KubeConfig
+from lightkube.core.exceptions import ApiError
 from lightkube.generic_resource import create_global_resource, create_namespaced_resource
 from lightkube.resources.apps_v1 import DaemonSet, Deployment
 from lightkube.resources.batch_v1 import Job
@@ -150,6 +151,8 @@ class Reader:
             # lightkube takes no headers for a list.
             http = self.client._client._client
             answer = http.get(path, params={"labelSelector": "owner=helm"}, headers={"Accept": _METADATA_ONLY})
+            if answer.is_error and "json" in answer.headers.get("Content-Type", ""):
+                raise ApiError(request=answer.request, response=answer)
             answer.raise_for_status()
             view.release_secrets += [
                 {"kind": "Secret", "metadata": item["metadata"]} for item in answer.json()["items"]

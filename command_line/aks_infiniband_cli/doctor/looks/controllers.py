@@ -7,7 +7,7 @@ from aks_infiniband.diagnosis.operators import GPU_LABEL
 from aks_infiniband.diagnosis.view import Finding, Object, in_namespace, labelled, name_of, owners_of, shown_by
 
 from aks_infiniband_cli.doctor.looks.operands import infiniband_nodes, operator_namespaces, operators_of
-from aks_infiniband_cli.doctor.snapshot import Snapshot, images_of, labels_of
+from aks_infiniband_cli.doctor.snapshot import Snapshot, image_names_of, labels_of
 
 _OPERATORS: Final = {
     "NicClusterPolicy": "network-operator",
@@ -63,7 +63,7 @@ def feature_discovery(snapshot: Snapshot) -> Iterator[Finding]:
 
 
 def _discovers(item: Object) -> bool:
-    return any(image.partition(":")[0] == _FEATURE_DISCOVERY for image in images_of(item))
+    return _FEATURE_DISCOVERY in image_names_of(item)
 
 
 def _collects(item: Object) -> bool:
@@ -98,10 +98,12 @@ def _parts_without(policy: Object, made: list[Object], snapshot: Snapshot) -> It
     if policy.get("kind") == "ClusterPolicy":
         names = {item["metadata"]["name"] for item in made}
         for section, name in _GPU_PARTS.items() if labelled(snapshot.view.nodes, {GPU_LABEL: "true"}) else ():
-            if (spec.get(section) or {}).get("enabled", True) and not any(there.startswith(name) for there in names):
+            content = spec.get(section) or {}
+            wanted = content.get("enabled", True) and not content.get("useNvidiaDriverCRD")
+            if wanted and not any(there.startswith(name) for there in names):
                 yield section
         return
-    images = {image.partition(":")[0] for item in made for image in images_of(item)}
+    images = {name for item in made for name in image_names_of(item)}
     for section, image in _images(spec):
         if image not in images:
             yield section

@@ -7,10 +7,12 @@ from aks_infiniband.diagnosis.view import Object, View, owners_of
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.catalog.machine import MachineSize
 
-from aks_infiniband_cli.doctor.snapshot import Snapshot, images_of, labels_of
+from aks_infiniband_cli.doctor.snapshot import Snapshot, image_names_of, images_of, labels_of
 
 SIZE_LABEL: Final = "node.kubernetes.io/instance-type"
 POOL_LABEL: Final = "kubernetes.azure.com/agentpool"
+NO_POOL: Final = "no pool"
+"""What the nodes of a cluster that is not AKS's are counted under."""
 _SYSTEM: Final = ("kube-system", "calico-system", "gatekeeper-system")
 """Namespaces that are AKS's."""
 _CALLED: Final = ("network-operator", "nvidia-network-operator", "gpu-operator")
@@ -51,7 +53,7 @@ def operators_of(snapshot: Snapshot, operator: str) -> list[Object]:
     return [
         item
         for item in snapshot.view.deployments
-        if _namespace(item) in namespaces and any(image.partition(":")[0] == operator for image in images_of(item))
+        if _namespace(item) in namespaces and operator in image_names_of(item)
     ]
 
 
@@ -76,7 +78,7 @@ def runs(snapshot: Snapshot, operator: str) -> bool:
 
 def daemon_sets_with(view: View, *images: str) -> list[Object]:
     """The DaemonSets in whose pods one of the images runs; images without registry and tag."""
-    return [item for item in view.daemon_sets if {image.partition(":")[0] for image in images_of(item)} & set(images)]
+    return [item for item in view.daemon_sets if image_names_of(item) & set(images)]
 
 
 def ofed_sets(view: View) -> list[Object]:
@@ -98,5 +100,5 @@ def pools(view: View) -> dict[str, list[Object]]:
     """The nodes with InfiniBand by AKS's agent pool."""
     found: dict[str, list[Object]] = {}
     for node in infiniband_nodes(view):
-        found.setdefault(labels_of(node).get(POOL_LABEL, "no pool"), []).append(node)
+        found.setdefault(labels_of(node).get(POOL_LABEL, NO_POOL), []).append(node)
     return found

@@ -6,7 +6,7 @@ from typing import Any, Final
 from aks_infiniband.diagnosis.view import Finding, Object, in_namespace, name_of
 from aks_infiniband.validation.membership import memberships
 
-from aks_infiniband_cli.doctor.looks.operands import POOL_LABEL, SIZE_LABEL, pools
+from aks_infiniband_cli.doctor.looks.operands import NO_POOL, POOL_LABEL, SIZE_LABEL, pools
 from aks_infiniband_cli.doctor.snapshot import Snapshot, labels_of
 
 _UPGRADES: Final = {
@@ -47,7 +47,9 @@ def upgrades(snapshot: Snapshot) -> Iterator[Finding]:
 
 def taints(snapshot: Snapshot) -> Iterator[Finding]:
     """Taints that only some nodes of a pool have: somebody has put them there, and may have forgotten them."""
-    for nodes in pools(snapshot.view).values():
+    for name, nodes in pools(snapshot.view).items():
+        if name == NO_POOL:  # of pools that nobody can tell apart
+            continue
         common = set.intersection(*(_keys(node) for node in nodes))
         for node in nodes:
             for taint in _taints(node):

@@ -228,7 +228,7 @@ def test_a_kind_that_the_api_server_does_not_know_is_no_failure(cluster: Cluster
 def test_what_may_not_be_read_is_named_and_the_rest_is_looked_at(cluster: Cluster) -> None:
     snapshot = read(cluster.kubeconfig)
     assert len(snapshot.view.unread) == 2
-    assert snapshot.view.unread[0].startswith("Helm's records in gpu-operator: ")
+    assert snapshot.view.unread[0] == "Helm's records in gpu-operator: ApiError: secrets is forbidden"
     assert examine(snapshot) == []
 
 
@@ -249,9 +249,7 @@ def test_a_login_that_has_expired_is_told_in_a_sentence(monkeypatch: pytest.Monk
     cluster = Cluster(healthy("dev"))
     refusal = {"kind": "Status", "apiVersion": "v1", "message": "Unauthorized", "reason": "Unauthorized", "code": 401}
     monkeypatch.setattr(cluster, "answer", lambda _: (401, json.dumps(refusal).encode()))
-    with pytest.raises(
-        CommandError, match=r"no longer takes it: log in again \(az login, or the kubeconfig's own way\)"
-    ):
+    with pytest.raises(CommandError, match=r"the login has expired, .*; log in again \(az login, or the kubeconfig's"):
         read(cluster.kubeconfig)
     cluster.server.shutdown()
     cluster.server.server_close()

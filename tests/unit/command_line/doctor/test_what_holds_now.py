@@ -124,3 +124,18 @@ def test_what_could_not_be_read_is_not_called_missing(unread: str) -> None:
 def test_what_helps_can_be_typed_as_it_stands(symptom: str) -> None:
     for found in examine(sick(symptom)):
         assert not re.search(r"\b(NODE|NEIGHBOUR|NAMESPACE|NAME)\b", found.fix), found.fix
+
+
+def test_images_by_digest_are_known_by_their_names() -> None:
+    cluster = healthy("mixed")
+    for item in (*cluster.view.daemon_sets, *cluster.view.deployments):
+        for container in item["spec"]["template"]["spec"]["containers"]:
+            container["image"] = container["image"].partition(":")[0] + "@sha256:" + 64 * "0"
+    assert symptoms(cluster) == []
+
+
+def test_taints_of_nodes_that_belong_to_no_pool_are_not_compared() -> None:
+    cluster = sick("node-tainted")
+    for node in cluster.view.nodes:
+        node["metadata"]["labels"].pop("kubernetes.azure.com/agentpool", None)
+    assert "node-tainted" not in symptoms(cluster)
