@@ -3,7 +3,6 @@
 The command line and the tests use it; so can a platform team that imports the components into a program of its own.
 """
 
-import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -27,7 +26,6 @@ from rehearsal.engine.events import Event
 from rehearsal.engine.pulumi import Engine
 from rehearsal.faults import machine_faults
 from rehearsal.faults.file import read_file
-from rehearsal.run.folder import write_atomically
 from rehearsal.run.sizes import describe_sizes
 from rehearsal.stack import existing_nodes, others_gpu_operator, others_prometheus, pending, stack_file
 from rehearsal.stack.pending_releases import forget_pending_releases
@@ -109,7 +107,7 @@ class Rehearsal:
     def _prepare_world(self, config: Mapping[str, Any]) -> None:
         describe_sizes(self.run.root, stack_file.section(config, "sizes") or {})
         if self.faults is not None:
-            write_atomically(self.run.root / machine_faults.FILE, json.dumps(read_file(self.faults)))
+            machine_faults.write(self.run.root, read_file(self.faults))
         existing = f"{stack_file.NAMESPACE}:existingCluster" in config
         if existing:
             existing_nodes.register(self.run.root, self.run.kubeconfig, config)

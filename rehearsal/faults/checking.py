@@ -19,7 +19,7 @@ class FaultsError(ValueError):
 def checked(found: "Any", path: str) -> "list[dict[str, Any]]":
     """The entries of a faults file. path: names the file in the error. Raises FaultsError for any mistake."""
     if not isinstance(found, list):
-        raise FaultsError(f"{path}: must be a list of mappings, such as - {_EXAMPLE}, and is {found!r}")
+        raise FaultsError(f"{path}: must be a list of mappings, such as - {_EXAMPLE}, or [] for none, and is {found!r}")
     mistakes = [
         f"entry {number}: {mistake}" for number, entry in enumerate(found, start=1) for mistake in _mistakes(entry)
     ]

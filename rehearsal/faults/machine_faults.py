@@ -1,7 +1,7 @@
 """What can be wrong with a simulated machine, and which faults of a run concern a machine or one of its devices.
 
-The faults of a run are a list in `faults.json` of the run folder, read whenever a program of a machine looks. `make
-rehearse FAULTS=file` writes it; a person or a test may also write it by hand while the rehearsal runs.
+The faults of a run are a list in `faults/faults.json` of the run folder, read whenever a program of a machine looks.
+`make rehearse FAULTS=file` writes it; a person or a test may also write it by hand while the rehearsal runs.
 """
 
 import os
@@ -14,7 +14,8 @@ if TYPE_CHECKING:  # modules that take long to import
     from typing import Any, Final
 
 RUN_FOLDER_VARIABLE: "Final" = "AKS_INFINIBAND_REHEARSAL"
-FILE: "Final" = "faults.json"
+FILE: "Final" = "faults/faults.json"
+"""In a folder of its own, which programs of pods may read: the run folder they may not."""
 
 
 def read(run_folder: "os.PathLike[str] | str") -> "list[dict[str, Any]]":
@@ -32,6 +33,17 @@ def read(run_folder: "os.PathLike[str] | str") -> "list[dict[str, Any]]":
     except (OSError, ValueError) as error:
         raise FaultsError(f"{path}: {error}") from error
     return checked(found, path)
+
+
+def write(run_folder: "os.PathLike[str] | str", faults: "list[dict[str, Any]]") -> None:
+    """Have these faults from now on, and none of those before. They are not checked."""
+    import json  # noqa: PLC0415
+
+    path = os.path.join(run_folder, FILE)  # noqa: PTH118
+    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)  # noqa: PTH103, PTH120
+    with open(f"{path}.draft", "w", encoding="utf-8") as file:  # noqa: PTH123
+        json.dump(faults, file)
+    os.replace(f"{path}.draft", path)  # noqa: PTH105
 
 
 def concerning(

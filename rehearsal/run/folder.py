@@ -75,6 +75,11 @@ class RunFolder:
         return self.root / "azure"
 
     @property
+    def faults(self) -> Path:
+        """What is wrong with the machines, for whoever simulates them: what pods run reads it, too."""
+        return self.root / "faults"
+
+    @property
     def machines(self) -> Path:
         """The simulated machines' files: one folder per pod that is executed."""
         return self.root / "machines"
@@ -148,7 +153,8 @@ class RunFolder:
             else:
                 entry.unlink()
         for folder in (
-            self.pki, self.logs, self.etcd, self.azure, self.machines, self.pulumi, self.ready, self.temporary,
+            self.pki, self.logs, self.etcd, self.azure, self.faults, self.machines, self.pulumi, self.ready,
+            self.temporary,
         ):  # fmt: skip
             folder.mkdir(mode=0o700)
 

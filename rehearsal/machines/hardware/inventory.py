@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from rehearsal.faults.checking import FaultsError
-from rehearsal.faults.machine_faults import concerning, read
+from rehearsal.faults.machine_faults import FILE, concerning, read
 from rehearsal.machines.hardware.faulty import faulty
 from rehearsal.machines.hardware.metadata import metadata_files
 from rehearsal.machines.hardware.model import Hardware, hardware_of
@@ -54,7 +54,7 @@ class Inventory:
         if annotation is None:
             return None
         try:
-            described, faults = (_stamp(self.run / name) for name in ("sizes.json", "faults.json"))
+            described, faults = (_stamp(self.run / name) for name in ("sizes.json", FILE))
             return _machine(self.run, described, faults, metadata["name"], annotation)
         except (ValueError, KeyError, TypeError) as error:
             log.error("node %s: annotation %s is %r (%r)", metadata["name"], MACHINE_ANNOTATION, annotation, error)

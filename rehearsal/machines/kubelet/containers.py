@@ -102,10 +102,10 @@ def rewritten(text: str, paths: Mapping[str, Path]) -> str:
 class Confinement:
     """What a container may reach of this computer, where the kernel has Landlock.
 
-    run: the run folder, which it may read. writes: what it may write, with all below. port: the API server's.
+    reads: what it may read of the run folder; writes: what it may write; each with all below. port: the API server's.
     """
 
-    run: Path
+    reads: tuple[Path, ...]
     writes: tuple[Path, ...]
     port: int
 
@@ -113,7 +113,7 @@ class Confinement:
         """As the shim takes it. writes: what the container may write beside."""
         return json.dumps(
             {
-                "reads": [*_OF_THIS_COMPUTER, sys.base_prefix, str(_OURS), str(self.run)],
+                "reads": [*_OF_THIS_COMPUTER, sys.base_prefix, str(_OURS), *map(str, self.reads)],
                 # Python finds a package in a folder that it can list: that of the simulated tools is `rehearsal`.
                 "lists": [str(_OURS.parent)],
                 "writes": [*_DEVICES, *map(str, (*self.writes, *writes))],

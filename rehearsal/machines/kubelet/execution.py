@@ -226,7 +226,9 @@ class Execution:
                     programs=self.kubelet.programs,
                     variables={ENVIRONMENT_VARIABLE: str(self.kubelet.run_folder.root), **self.kubelet.server()},
                     confinement=self.kubelet.confinement(
-                        self.machine, folder, *scratch(self.pod.document, self._volumes)
+                        self.machine,
+                        reads=self.folder / "volumes",
+                        writes=(folder, *scratch(self.pod.document, self._volumes)),
                     ),
                     packages=fault_of(self.pod, "no-packages", self.kubelet.run_folder.root) is None,
                 )

@@ -3,7 +3,7 @@
 import base64
 import contextlib
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -81,14 +81,15 @@ class Kubelet:
         memlock = None if self.machines.effects.lifts_memlock(machine.name) else MEMLOCK_BYTES
         return MachineView(machine=machine, root=root, modules=modules, memlock=memlock, networks=networks)
 
-    def confinement(self, machine: Machine, *writes: Path) -> Confinement:
-        """What a container on a machine may reach. writes: what of its pod it may write."""
+    def confinement(self, machine: Machine, *, reads: Path, writes: Iterable[Path]) -> Confinement:
+        """What a container on a machine may reach. reads, writes: what of its pod."""
         ours = self.run_folder.machines
         shared = [ours / name for name in ("wire", "faults")]  # where simulated tools meet each other, and count faults
-        for folder in shared:
+        for folder in (*shared, self.run_folder.faults):
             folder.mkdir(exist_ok=True)
         port = int(self.server()["KUBERNETES_SERVICE_PORT"])
-        return Confinement(run=self.run_folder.root, writes=(*writes, ours / machine.name, *shared), port=port)
+        of_all = (self.run_folder.faults, ours / "bin")
+        return Confinement(reads=(reads, *of_all), writes=(*writes, ours / machine.name, *shared), port=port)
 
     def server(self) -> dict[str, str]:
         """Where pods find the API server, as variables."""

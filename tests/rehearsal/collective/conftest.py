@@ -1,7 +1,6 @@
 """Simulated machines as folders, and the collective payload started on each as a validation pod starts it."""
 
 import importlib
-import json
 import os
 import subprocess
 import sys
@@ -15,6 +14,7 @@ from typing import Any
 import pytest
 from aks_infiniband.workload.environment import nccl_environment
 
+from rehearsal.faults import machine_faults
 from rehearsal.machines.hardware.faulty import faulty
 from rehearsal.machines.hardware.model import Hardware, hardware_of
 from rehearsal.machines.hardware.sysfs import dev_files, sys_files, write_files
@@ -35,7 +35,7 @@ class Machines:
 
     def fault(self, *faults: dict[str, Any]) -> None:
         """What is wrong; before the machines are made."""
-        (self.run / "faults.json").write_text(json.dumps(list(faults)))
+        machine_faults.write(self.run, list(faults))
 
     def hardware(self, name: str) -> Hardware:
         return faulty(hardware_of(size=SIZE, machine=name, fabric="f"), name, self.run)

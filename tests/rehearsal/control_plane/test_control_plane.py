@@ -144,7 +144,7 @@ def test_two_control_planes_run_side_by_side_and_know_nothing_of_each_other(shar
 
 def test_a_second_start_on_the_same_folder_is_refused_and_harms_nothing(shared: ControlPlane) -> None:
     supervisor = json.loads(shared.run.run_json.read_text())["supervisor"]
-    with pytest.raises(ControlPlaneError, match=rf"in use by process {supervisor}:.*make rehearse-down"):
+    with pytest.raises(ControlPlaneError, match=rf"in use by process {supervisor}:.*control_plane down --run"):
         ControlPlane.start(shared.run.root, parts=CONTROL_PLANE_ONLY)
     shared.check()
     client_of(shared).get(Namespace, "default")

@@ -3,14 +3,13 @@
 Its GPU driver has NVIDIA's closed kernel modules: HCAs reach GPUs by nvidia-peermem, which is the default beside OFED.
 """
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 from lightkube.resources.core_v1 import ConfigMap, Namespace, Pod
 
-from rehearsal.faults.machine_faults import FILE
+from rehearsal.faults import machine_faults
 from tests.rehearsal.engine_runs import Outcome
 from tests.rehearsal.samples import completed_sample
 from tests.rehearsal.stacks.conftest import AKSS_NAMES, Stack
@@ -25,7 +24,7 @@ def offered(node: dict[str, Any], resource: str) -> str:
 
 @pytest.fixture(scope="module")
 def brought_up(example: Stack) -> Outcome:
-    (example.rehearsal.run.root / FILE).write_text(json.dumps([{"fault": "closed-kernel-modules"}]))
+    machine_faults.write(example.rehearsal.run.root, [{"fault": "closed-kernel-modules"}])
     outcome = example.up()
     assert outcome.succeeded, outcome.said
     return outcome

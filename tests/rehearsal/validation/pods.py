@@ -14,7 +14,7 @@ from aks_infiniband.validation.expectations import expectations
 from aks_infiniband.validation.job import payload_files
 from aks_infiniband.workload.environment import nccl_environment
 
-from rehearsal.faults.machine_faults import FILE
+from rehearsal.faults import machine_faults
 from rehearsal.machines.hardware.faulty import faulty
 from rehearsal.machines.hardware.metadata import metadata_files
 from rehearsal.machines.hardware.model import Hardware, hardware_of
@@ -64,7 +64,7 @@ class Pods:
             (self.folder / "payload" / name).write_text(text)
         expected = {**expectations(self.pool), **self.changes}
         (self.folder / "expectations.json").write_text(json.dumps(expected))
-        (self.folder / FILE).write_text(json.dumps(self.faults))
+        machine_faults.write(self.folder, self.faults)
         self.api.config_maps = {"report": {}}
         self.api.nodes = [{"metadata": {"name": self.node(rank), "labels": {}}, "status": {}} for rank in self.ranks]
         for rank in self.ranks:

@@ -1,6 +1,5 @@
 """Listings of real devices are read rightly, and the simulated machine's listings have the same shape."""
 
-import json
 import re
 from ipaddress import IPv4Interface
 from pathlib import Path
@@ -9,7 +8,7 @@ import pytest
 from aks_infiniband.stack.settings.rules import network_range
 from aks_infiniband.validation.payload.hcas import ports_of
 
-from rehearsal.faults.machine_faults import FILE
+from rehearsal.faults import machine_faults
 from rehearsal.machines.hardware.faulty import faulty
 from rehearsal.machines.hardware.model import hardware_of
 from rehearsal.machines.rdma_tools import listing
@@ -106,7 +105,7 @@ def test_gpus_and_hcas_sit_where_a_real_machine_has_them(h100: Path) -> None:
 def test_devices_have_the_names_that_they_have_on_akss_nodes_unless_an_image_renames_them(
     tmp_path: Path, recording: str, faults: list[dict[str, str]]
 ) -> None:
-    (tmp_path / FILE).write_text(json.dumps(faults))
+    machine_faults.write(tmp_path, faults)
     a100 = hardware_of(size="Standard_ND96asr_v4", machine="node-0", fabric="one")
     devices = faulty(a100, "node-0", tmp_path).rdma_devices
     recorded = excerpt(recording).split()

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from rehearsal.faults import machine_faults
 from rehearsal.machines.kubelet import landlock
 from rehearsal.machines.kubelet.containers import Confinement
 from rehearsal.tools.paths import PROJECT
@@ -25,12 +26,13 @@ class Place:
         for made in (self.pod, self.own):
             made.mkdir(parents=True)
         (self.own / "id_ed25519").write_text("key")
-        (self.run / "faults.json").write_text("[]")
+        machine_faults.write(self.run, [])
+        (self.run / "kubeconfig").write_text("token")
         self.log.touch()
 
     def run_confined(self, script: str, *, port: int = 1) -> str:
         """What a shell script prints as a container; what it prints on standard error is left out."""
-        limits = Confinement(run=self.run, writes=(self.pod,), port=port).limits(self.log)
+        limits = Confinement(reads=(self.run / "faults",), writes=(self.pod,), port=port).limits(self.log)
         command = [sys.executable, "-I", "-S", str(SHIM), str(os.getpid()), "-1", limits, "sh", "-c", script]
         return subprocess.run(command, capture_output=True, text=True, check=False, cwd=self.pod).stdout
 
@@ -55,10 +57,12 @@ needs_landlock = pytest.mark.skipif(landlock.version() == 0, reason="this kernel
         ("echo a > own && cat own", True),
         ("mkdir -p d/e && touch d/e/f && mv d/e/f d/g && rm -r d && echo done", True),
         ("echo a >> {run}/log && echo done", True),
-        ("cat {run}/faults.json", True),
+        ("cat {run}/faults/faults.json", True),
+        ("cat {run}/kubeconfig", False),
+        ("ls {run}", False),
         ("echo a > /dev/null && cat /etc/passwd /proc/meminfo > /dev/null && echo done", True),
         ("read name < /proc/self/comm && echo $name", True),
-        ("echo a > {run}/faults.json && echo done", False),
+        ("echo a > {run}/faults/faults.json && echo done", False),
         ("cat {own}/id_ed25519", False),
         ("ls {own}", False),
         ("ln -s {own}/id_ed25519 link; cat link", False),
@@ -72,7 +76,7 @@ def test_a_container_writes_in_its_pod_and_reads_nothing_of_the_persons(place: P
     said = place.run_confined(script.format(run=place.run, own=place.own, pid=os.getpid()))
     assert bool(said) == done, said
     assert [path.name for path in place.own.iterdir()] == ["id_ed25519"]
-    assert (place.run / "faults.json").read_text() == "[]"
+    assert machine_faults.read(place.run) == []
 
 
 @needs_landlock

@@ -1,4 +1,3 @@
-import json
 import re
 from dataclasses import asdict
 from pathlib import Path
@@ -7,6 +6,7 @@ import pytest
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.catalog.machine import MachineSize
 
+from rehearsal.faults import machine_faults
 from rehearsal.machines.hardware.faulty import faulty
 from rehearsal.machines.hardware.model import Hardware, hardware_of
 
@@ -71,7 +71,7 @@ def names(
     entries: list[dict[str, object]] = [{"fault": fault} for fault in faults]
     entries += [{"fault": "missing", "device": missing}] if missing else []
     entries += [{"fault": "ethernet", "place": ethernet}] if ethernet is not None else []
-    (folder / "faults.json").write_text(json.dumps(entries))
+    machine_faults.write(folder, entries)
     devices = faulty(machine("Standard_ND128isr_GB300_v6"), "node-0", folder).rdma_devices
     assert [device.index for device in devices] == list(range(len(devices)))
     return [(device.name, device.pci.address[:4], device.link_layer) for device in devices]

@@ -40,7 +40,7 @@ class Place:
             folder=self.container,
             message_file=self.container / "termination-log",
             memlock=None,
-            confinement=Confinement(run=self.run, writes=(self.container,), port=1),
+            confinement=Confinement(reads=(self.volume,), writes=(self.container,), port=1),
         )
 
         async def run() -> str:

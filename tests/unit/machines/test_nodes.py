@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from rehearsal.faults import machine_faults
 from rehearsal.machines.hardware.device_plugins import OfferedResource, gpus
 from rehearsal.machines.hardware.inventory import Inventory
 from rehearsal.machines.hardware.kernel_modules import INBOX_MODULES
@@ -176,7 +177,7 @@ def test_init_containers_hold_devices_that_the_containers_then_have_again() -> N
 
 
 def test_a_machine_short_of_a_gpu_offers_and_hands_out_the_others(tmp_path: Path) -> None:
-    (tmp_path / "faults.json").write_text(json.dumps([{"fault": "missing-gpu", "gpu": 3}, {"fault": "no-peermem"}]))
+    machine_faults.write(tmp_path, [{"fault": "missing-gpu", "gpu": 3}, {"fault": "no-peermem"}])
     machine = Inventory(tmp_path).machine(machine_node(size="Standard_ND96isr_H100_v5", fabric="one"))
     assert machine is not None
     (offer,) = gpus(machine.hardware)

@@ -1,6 +1,5 @@
 """What the simulated RDMA tools show of a machine, read and judged by the validation's own code."""
 
-import json
 import os
 import threading
 import time
@@ -15,7 +14,7 @@ from aks_infiniband.validation.payload.expectations import verdict_on
 from aks_infiniband.validation.payload.node_facts import near_cpus
 from aks_infiniband.validation.payload.perftest import command, figures_of
 
-from rehearsal.faults.machine_faults import FILE
+from rehearsal.faults import machine_faults
 from rehearsal.machines.rdma_tools.machine import CPUS
 from tests.unit.field_recordings.machines import PROGRAMS, enter
 from tests.unit.field_recordings.recordings import recordings
@@ -35,7 +34,7 @@ def measure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.Captu
             monkeypatch.setenv(CPUS, ",".join(map(str, near_cpus(sys_root, device))))
         else:
             monkeypatch.delenv(CPUS, raising=False)
-        (tmp_path / FILE).write_text(json.dumps(faults))
+        machine_faults.write(tmp_path, faults)
         tool = PROGRAMS[PROGRAM[kind]]
         server = threading.Thread(target=tool, args=(command(kind, device, 18515)[1:],), daemon=True)
         server.start()

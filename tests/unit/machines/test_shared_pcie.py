@@ -1,6 +1,5 @@
 """Simulated HCAs that share a PCIe link have less while another of them is used, and all of it alone."""
 
-import json
 import os
 import subprocess
 import sys
@@ -8,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rehearsal.faults.machine_faults import FILE
+from rehearsal.faults import machine_faults
 from rehearsal.machines.rdma_tools import sharing
 from rehearsal.machines.rdma_tools.machine import Machine
 from rehearsal.tools.paths import PROJECT
@@ -27,7 +26,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
     names = {"AKS_INFINIBAND_REHEARSAL": tmp_path, "REHEARSAL_MACHINE": tmp_path / "n0", "REHEARSAL_NODE": "n0"}
     for name, value in {**names, "REHEARSAL_POD_IP": "10.0.0.1", "REHEARSAL_CONTAINER": tmp_path}.items():
         monkeypatch.setenv(name, str(value))
-    (tmp_path / FILE).write_text(json.dumps([{"fault": "shared-pcie", "device": "mlx5_[01]", "factor": 0.5}]))
+    machine_faults.write(tmp_path, [{"fault": "shared-pcie", "device": "mlx5_[01]", "factor": 0.5}])
     return Machine()
 
 

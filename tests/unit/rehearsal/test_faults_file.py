@@ -1,6 +1,5 @@
 """What a person says is wrong with the simulated machines: read, and refused, before anything starts."""
 
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -131,7 +130,7 @@ def test_every_fault_with_all_of_its_keys_is_taken() -> None:
 
 
 def test_faults_that_were_written_by_hand_are_checked_too(tmp_path: Path) -> None:
-    (tmp_path / machine_faults.FILE).write_text(json.dumps([{"fault": "latency", "node": "node-1"}]))
+    machine_faults.write(tmp_path, [{"fault": "latency", "node": "node-1"}])
     with pytest.raises(FaultsError, match="has no factor"):
         machine_faults.read(tmp_path)
 

@@ -1,6 +1,5 @@
 """The environment of NCCL and RCCL, by transport."""
 
-import json
 import subprocess
 from pathlib import Path
 
@@ -10,6 +9,7 @@ from aks_infiniband.validation.payload.hcas import selects
 from aks_infiniband.workload.environment import LIST_HCAS, Transport, nccl_environment
 from aks_infiniband.workload.pods import config_maps
 
+from rehearsal.faults import machine_faults
 from rehearsal.machines.hardware.faulty import faulty
 from rehearsal.machines.hardware.model import hardware_of
 from rehearsal.machines.hardware.sysfs import sys_files, write_files
@@ -40,7 +40,7 @@ def test_nccl_that_finds_no_rdma_fails_and_does_not_fall_back_on_sockets(transpo
 def test_a_line_of_shell_lists_the_infiniband_devices_whatever_they_are_called(
     tmp_path: Path, faults: list[dict[str, object]]
 ) -> None:
-    (tmp_path / "faults.json").write_text(json.dumps(faults))
+    machine_faults.write(tmp_path, faults)
     whole = hardware_of(size="Standard_ND96isr_H100_v5", machine="node-0", fabric="one")
     hardware = faulty(whole, "node-0", tmp_path)
     write_files(tmp_path / "sys", sys_files(hardware, ()))
