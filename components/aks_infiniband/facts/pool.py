@@ -155,6 +155,14 @@ def tolerations(pools: Iterable[Pool]) -> list[Toleration]:
     return found
 
 
+def tolerated(pools: Iterable[Pool]) -> dict[str, list[Toleration]]:
+    """The field of a pod's spec; nothing without a taint, because the API server drops an empty list, and whoever
+    applies one a second time asks for something else than what is there.
+    """
+    found = tolerations(pools)
+    return {"tolerations": found} if found else {}
+
+
 def node_term(labels: Mapping[str, str]) -> dict[str, Any]:
     """A nodeSelectorTerm of core/v1: nodes that carry all of these labels."""
     return {"matchExpressions": [{"key": key, "operator": "In", "values": [value]} for key, value in labels.items()]}

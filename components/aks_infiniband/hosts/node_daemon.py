@@ -10,7 +10,7 @@ import pulumi_kubernetes as kubernetes
 
 from aks_infiniband import diagnosis
 from aks_infiniband.facts import versions
-from aks_infiniband.facts.pool import Pool, node_affinity, tolerations
+from aks_infiniband.facts.pool import Pool, node_affinity, tolerated
 from aks_infiniband.resources import metadata
 from aks_infiniband.resources.options import WaitArgs, timeout_annotation
 from aks_infiniband.resources.registry import SOURCES, Registry
@@ -46,7 +46,7 @@ def daemon_set_spec(
     own = {
         "automountServiceAccountToken": False,
         "affinity": {"nodeAffinity": node_affinity(pools)},
-        "tolerations": tolerations(pools),
+        **tolerated(pools),
         **({"imagePullSecrets": registry.pull_secrets()} if registry.pull_secret else {}),
     }
     return {

@@ -9,6 +9,7 @@ from aks_infiniband.facts.pool import RDMA_SHARED_RESOURCE, Pool
 from aks_infiniband.facts.versions import VALIDATION_IMAGE
 from aks_infiniband.hosts.node_daemon import SMALL, UNPRIVILEGED
 from aks_infiniband.operators.nic_policy import PODS_PER_NODE
+from aks_infiniband.resources.admission import match_constraints
 from aks_infiniband.resources.metadata import labels
 from aks_infiniband.resources.registry import Registry
 from aks_infiniband.validation.expectations import expectations
@@ -222,7 +223,7 @@ def policy_spec(namespace: str) -> dict[str, Any]:
     account = f"request.userInfo.username == 'system:serviceaccount:{namespace}:{NAME}'"
     return {
         "failurePolicy": "Fail",
-        "matchConstraints": {"resourceRules": [nodes]},
+        "matchConstraints": match_constraints(nodes),
         "matchConditions": [{"name": "account", "expression": account}],
         "validations": [
             {"expression": same, "message": f"the scheduled check may not change a node's {what}"}

@@ -106,14 +106,16 @@ def monitors(*, gpus: bool) -> dict[str, dict[str, Any]]:
 
 
 def _monitor(part: str, namespace: str, labels: Mapping[str, str], *relabelings: dict[str, Any]) -> dict[str, Any]:
-    """No replacement has a $: Azure's collector takes that for a variable of its own."""
+    """No replacement has a $: Azure's collector takes that for a variable of its own.
+
+    Each action is written out, though it is the default: another manager would conflict with what the server fills in.
+    """
     job = {"targetLabel": "job", "replacement": f"aks-infiniband-{part}"}
+    written = [{"action": "replace", **relabeling} for relabeling in (*relabelings, job)]
     return {
         "namespaceSelector": {"matchNames": [namespace]},
         "selector": {"matchLabels": dict(labels)},
-        "podMetricsEndpoints": [
-            {"port": "metrics", "interval": "30s", "honorLabels": True, "relabelings": [*relabelings, job]}
-        ],
+        "podMetricsEndpoints": [{"port": "metrics", "interval": "30s", "honorLabels": True, "relabelings": written}],
         **_LIMITS,
     }
 

@@ -17,7 +17,7 @@ import pulumi_kubernetes as kubernetes
 
 from aks_infiniband import diagnosis
 from aks_infiniband.facts import versions
-from aks_infiniband.facts.pool import RDMA_SHARED_RESOURCE, SRIOV_RESOURCE, Pool, node_affinity, tolerations
+from aks_infiniband.facts.pool import RDMA_SHARED_RESOURCE, SRIOV_RESOURCE, Pool, node_affinity, tolerated
 from aks_infiniband.operators.network_operator import PRESENT
 from aks_infiniband.operators.release import DEFAULTS, OperatorOptions
 from aks_infiniband.resources import metadata
@@ -72,16 +72,11 @@ def _cluster_policy(pools: Sequence[Pool], shared: Mapping[str, Spec], options: 
         spec["docaTelemetryService"] = options.registry.fields(versions.DOCA_TELEMETRY)
     if any(pool.mode == "ipoib" for pool in pools):
         spec |= _secondary_network(options.registry)
-    if tolerated := tolerations(pools):
-        spec["tolerations"] = tolerated
-    return spec
+    return {**spec, **tolerated(pools)}
 
 
 def _node_policy(pool: Pool, sections: Mapping[str, Spec]) -> Spec:
-    spec: Spec = {"nodeSelector": dict(pool.node_selector), **sections}
-    if pool.tolerations:
-        spec["tolerations"] = list(pool.tolerations)
-    return spec
+    return {"nodeSelector": dict(pool.node_selector), **sections, **tolerated([pool])}
 
 
 def _sections(pool: Pool, options: OperatorOptions) -> dict[str, Spec]:

@@ -1,5 +1,6 @@
 """Where images come from instead of the internet, and the Secret with which they are pulled."""
 
+import base64
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
@@ -75,13 +76,17 @@ class RegistryCredentials(pulumi.ComponentResource):
 
     def __init__(self, name: str, *, args: RegistryCredentialsArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("aks-infiniband:index:RegistryCredentials", name, None, opts)
+        encoded = pulumi.Output.from_input(args.docker_config).apply(
+            lambda config: base64.b64encode(config.encode()).decode()
+        )
         secret = kubernetes.core.v1.Secret(
             name,
             metadata=kubernetes.meta.v1.ObjectMetaArgs(
                 name=PULL_SECRET, namespace=args.namespace, labels=metadata.labels(PULL_SECRET, "registry")
             ),
             type="kubernetes.io/dockerconfigjson",
-            string_data=pulumi.Output.secret({".dockerconfigjson": args.docker_config}),
+            # Not stringData, which the server empties into this: to another manager that would be a conflict.
+            data=pulumi.Output.secret({".dockerconfigjson": encoded}),
             opts=child_options(self, opts),
         )
         self.secret_name = secret.metadata.apply(lambda made: str(made.name))

@@ -91,7 +91,7 @@ class RdmaSoftware(pulumi.ComponentResource):
         ready = self._args.pools_ready
         return [ready[pool.name] for pool in pools if pool.name in ready]
 
-    def _namespace(self, name: str, place: str, part: str) -> kubernetes.core.v1.Namespace:
+    def _namespace(self, name: str, place: str, part: str, *after: pulumi.Resource) -> kubernetes.core.v1.Namespace:
         hooks = diagnosis.on_error(f"{self._name}-{name}", waiting_for="namespace", kubeconfig=self._args.kubeconfig)
         return kubernetes.core.v1.Namespace(
             f"{self._name}-{name}",
@@ -99,7 +99,7 @@ class RdmaSoftware(pulumi.ComponentResource):
             metadata=kubernetes.meta.v1.ObjectMetaArgs(
                 name=place, labels={**metadata.labels("aks-infiniband", part), **metadata.PRIVILEGED}
             ),
-            opts=pulumi.ResourceOptions.merge(self._opts, pulumi.ResourceOptions(hooks=hooks)),
+            opts=pulumi.ResourceOptions.merge(self._after(*after), pulumi.ResourceOptions(hooks=hooks)),
         )
 
     def _credentials(self, *places: str, after: Sequence[pulumi.Resource]) -> list[pulumi.Resource]:
@@ -116,12 +116,14 @@ class RdmaSoftware(pulumi.ComponentResource):
         ]
 
     def _workloads(self) -> list[pulumi.Resource]:
-        """The namespace of workloads, where they may lock memory and have nothing of the machines' or of ours."""
+        """The namespace of workloads, where they may lock memory and have nothing of the machines' or of ours.
+
+        It is made after its guard: where the guard fails, or `up` ends before it, no namespace is left privileged.
+        """
         stack, name = self._args.stack, f"{self._name}-workload"
-        namespace = self._namespace("workload", pods.NAMESPACE, "workload")
-        guard = stack.workload_guard()
-        if guard is not None:
-            WorkloadGuard(name, args=guard, opts=self._opts)
+        wanted = stack.workload_guard()
+        guards = [] if wanted is None else [WorkloadGuard(name, args=wanted, opts=self._opts)]
+        namespace = self._namespace("workload", pods.NAMESPACE, "workload", *guards)
         theirs = self._theirs() if stack.create_namespaces else []
         places = stack.namespaces if stack.workloads_pull else ()
         return [namespace, *theirs, *self._credentials(*places, after=[namespace, *theirs])]

@@ -8,8 +8,10 @@ import pulumi
 import pulumi_kubernetes as k8s
 
 from aks_infiniband.facts.tables import table
+from aks_infiniband.resources.admission import match_constraints, match_resources
 from aks_infiniband.resources.metadata import labels
 from aks_infiniband.resources.options import child_options
+from aks_infiniband.workload.namespaces import require_for_workloads
 from aks_infiniband.workload.pods import NAMESPACE
 
 _NAME: Final = "aks-infiniband-workloads"
@@ -22,12 +24,12 @@ def policy_spec() -> dict[str, Any]:
     in_words = {name: ", ".join(found) for name, found in lists.items()}
     return {
         "failurePolicy": "Fail",
-        "matchConstraints": {
-            "resourceRules": [
+        "matchConstraints": match_constraints(
+            *(
                 {"apiGroups": [""], "apiVersions": ["v1"], "operations": [operation], "resources": [resource]}
                 for operation, resource in (("CREATE", "pods"), ("UPDATE", "pods/ephemeralcontainers"))
-            ]
-        },
+            )
+        ),
         "variables": [{"name": name, "expression": expression} for name, expression in _RULES["variables"].items()],
         "validations": [
             {
@@ -44,9 +46,13 @@ class WorkloadGuardArgs:
     """What a WorkloadGuard takes."""
 
     namespaces: Sequence[str] = (NAMESPACE,)
-    """The namespaces that it guards."""
+    """The namespaces that it guards. None of the system's or an operator's, whose pods it would refuse."""
     name: str = _NAME
     """Name of the policy and of its binding in the cluster."""
+
+    def __post_init__(self) -> None:
+        """Raises ValueError where a namespace is the system's, an operator's or our own."""
+        require_for_workloads(self.namespaces)
 
 
 class WorkloadGuard(pulumi.ComponentResource):
@@ -64,11 +70,10 @@ class WorkloadGuard(pulumi.ComponentResource):
         policy = k8s.admissionregistration.v1.ValidatingAdmissionPolicy(
             name, metadata=metadata, spec=spec, opts=options
         )
-        where = {"key": "kubernetes.io/metadata.name", "operator": "In", "values": list(args.namespaces)}
         binding: Any = {
-            "policy_name": args.name,
-            "validation_actions": ["Deny"],
-            "match_resources": {"namespace_selector": {"match_expressions": [where]}},
+            "policyName": args.name,
+            "validationActions": ["Deny"],
+            "matchResources": match_resources(args.namespaces),
         }
         k8s.admissionregistration.v1.ValidatingAdmissionPolicyBinding(
             name, metadata=metadata, spec=binding, opts=child_options(self, opts, depends_on=[policy])

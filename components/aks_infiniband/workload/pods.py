@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, Literal
 
-from aks_infiniband.facts.pool import Pool, node_affinity
+from aks_infiniband.facts.pool import Pool, node_affinity, tolerated
 from aks_infiniband.workload.environment import nccl_environment
 from aks_infiniband.workload.topology import nccl_topology
 
@@ -106,7 +106,7 @@ def pod_template_fragment(
     }
     spec: dict[str, Any] = {
         "nodeSelector": dict(pool.node_selector),
-        "tolerations": [dict(toleration) for toleration in pool.tolerations],
+        **tolerated([pool]),
         "containers": [main],
         "volumes": [{"name": name, **source} for name, (source, _) in volumes.items()],
     }

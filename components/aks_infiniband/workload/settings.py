@@ -9,6 +9,7 @@ import pulumi_kubernetes as k8s
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.resources.metadata import labels
 from aks_infiniband.resources.options import child_options
+from aks_infiniband.workload.namespaces import require_for_workloads
 from aks_infiniband.workload.pods import NAMESPACE, config_map_name, config_maps
 
 
@@ -19,9 +20,13 @@ class WorkloadSettingsArgs:
     pools: Sequence[Pool]
     """The pools on which workloads run."""
     namespaces: Sequence[str] = (NAMESPACE,)
-    """Namespaces that get the ConfigMaps; they have to exist."""
+    """Namespaces that get the ConfigMaps; they have to exist. None of the system's or an operator's."""
     topologies: Mapping[str, str] = field(default_factory=dict)
     """By pool name, the content of an NCCL topology file to be used instead of the size's."""
+
+    def __post_init__(self) -> None:
+        """Raises ValueError where a namespace is the system's, an operator's or our own."""
+        require_for_workloads(self.namespaces)
 
 
 class WorkloadSettings(pulumi.ComponentResource):

@@ -25,6 +25,18 @@ def test_the_cluster_does_not_wait_for_the_feature_and_the_pools_do(deploy: Depl
     assert told.urn in deployment.one(POOL).request["dependencies"]
 
 
+def test_the_namespace_of_workloads_is_guarded_before_it_is_privileged(deploy: Deploy) -> None:
+    """So where the guard fails, or `up` is interrupted, there is no privileged namespace without a guard."""
+    deployment = deploy(program())
+    guard = [made.urn for made in deployment.registrations if "ValidatingAdmissionPolicy" in made.type]
+    assert len(guard) == 2
+    spaces = {made.inputs["metadata"]["name"]: made for made in deployment.all("kubernetes:core/v1:Namespace")}
+    workloads = spaces["aks-infiniband"]
+    assert workloads.inputs["metadata"]["labels"]["pod-security.kubernetes.io/enforce"] == "privileged"
+    assert set(guard) <= set(workloads.request["dependencies"])
+    assert not set(guard) & set(spaces["aks-infiniband-system"].request.get("dependencies", [])), "nobody waits for it"
+
+
 def test_pools_do_not_wait_for_each_other(deploy: Deploy) -> None:
     two = (("ndh100", "Standard_ND96isr_H100_v5"), ("hx", "Standard_HX176rs"))
     pools = deploy(program(pools=two)).all(POOL)

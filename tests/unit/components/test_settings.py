@@ -106,6 +106,8 @@ def test_the_error_says_that_nothing_was_created() -> None:
         ({"workload": {"namespaces": ["a", "a"]}}, "workload.namespaces[1]", "must be listed once"),
         ({"workload": {"namespaces": ["aks-infiniband"]}}, "workload.namespaces[0]", "has the settings anyway"),
         ({"workload": {"namespaces": ["aks-infiniband-system"]}}, "workload.namespaces[0]", "is where no workload"),
+        ({"workload": {"namespaces": ["a", "kube-system"]}}, "workload.namespaces[1]", "is Kubernetes' own"),
+        ({"workload": {"namespaces": ["gpu-operator"]}}, "workload.namespaces[0]", "belongs to an operator"),
         ({"location": "westeurope"}, "location", "the region is azure-native:location"),
         (
             {"validation": {"thresholds": {"rdma-write-bandwith": {"fail": 300}}}},

@@ -5,11 +5,11 @@ from contextlib import suppress
 
 from aks_infiniband.facts.baselines import FIGURES
 from aks_infiniband.handwritten.form import did_you_mean
-from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE
 from aks_infiniband.stack.settings.base import Unreadable
 from aks_infiniband.stack.settings.mistakes import Mistake, Path, wrong
 from aks_infiniband.stack.settings.operators import ThresholdSettings
 from aks_infiniband.stack.settings.reading import PoolReading, Reading, known
+from aks_infiniband.workload.namespaces import why_not_for_workloads
 from aks_infiniband.workload.pods import NAMESPACE
 
 
@@ -61,10 +61,8 @@ def _namespaces(reading: Reading) -> Iterator[Mistake]:
         if namespace == NAMESPACE:
             reason = "has the settings anyway: the program makes it; list other namespaces"
             yield wrong((*path, place), namespace, reason)
-        elif namespace == SYSTEM_NAMESPACE:
-            yield wrong(
-                (*path, place), namespace, "is where no workload belongs: the validations and the Secret are there"
-            )
+        elif reason := why_not_for_workloads(namespace):
+            yield wrong((*path, place), namespace, f"{reason}; list namespaces of workloads")
         elif namespace in given[:place]:
             yield wrong((*path, place), namespace, "must be listed once")
 

@@ -1,0 +1,45 @@
+"""Which namespaces are not for workloads: those of the system, of the operators, and our own."""
+
+from collections.abc import Iterable
+from typing import Final
+
+from aks_infiniband.resources.metadata import GPU_OPERATOR_NAMESPACE, NETWORK_OPERATOR_NAMESPACE, SYSTEM_NAMESPACE
+
+_PREFIXES: Final = {
+    "kube-": "is Kubernetes' own: it reserves the names that begin with kube-",
+    "aks-istio-": "is AKS' own, with its service mesh",
+}
+"""Kubernetes, "Namespaces", working with namespaces; AKS, "Istio-based service mesh add-on". Not all of aks-: our own
+namespace of workloads begins so, and so may a team's."""
+_AKS: Final = "is AKS' own, where its add-ons run"
+_OPERATOR: Final = "belongs to an operator, whose pods are privileged"
+_NAMES: Final = {
+    "aks-command": "is AKS' own, where `az aks command invoke` runs as the cluster's administrator",
+    **dict.fromkeys(("app-routing-system", "azure-arc", "calico-system", "gatekeeper-system"), _AKS),
+    **dict.fromkeys(("tigera-operator", "tigera-system"), _AKS),
+    **dict.fromkeys((NETWORK_OPERATOR_NAMESPACE, "nvidia-network-operator"), _OPERATOR),
+    **dict.fromkeys((GPU_OPERATOR_NAMESPACE, "nvidia-gpu-operator", "node-feature-discovery"), _OPERATOR),
+    SYSTEM_NAMESPACE: "is where no workload belongs: the validations and the Secret are there",
+}
+"""AKS', as its documents name them ("Use Azure Policy", "Deployment safeguards", "Application routing add-on", "Access
+a private cluster with command invoke"; assumed: not read again on 2026-11-23); the operators', ours and those of
+NVIDIA's installation guides. `default` is missing on purpose: people do run Jobs there, and nothing of the system."""
+
+
+def why_not_for_workloads(namespace: str) -> str | None:
+    """Why a namespace gets neither workloads' settings nor their Secret nor their guard; None where it may.
+
+    Its administrators are the cluster's: who reads the pull Secret there, or runs pods, is somebody else than meant;
+    and a guard would refuse the very pods for which the namespace is there.
+    """
+    for prefix, reason in _PREFIXES.items():
+        if namespace.startswith(prefix):
+            return reason
+    return _NAMES.get(namespace)
+
+
+def require_for_workloads(namespaces: Iterable[str]) -> None:
+    """Raises ValueError that names the first namespace which is not for workloads."""
+    for namespace in namespaces:
+        if reason := why_not_for_workloads(namespace):
+            raise ValueError(f"namespaces: {namespace} {reason}; name one of workloads")
