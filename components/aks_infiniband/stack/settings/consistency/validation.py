@@ -61,8 +61,8 @@ def _namespaces(reading: Reading) -> Iterator[Mistake]:
         if namespace == NAMESPACE:
             reason = "has the settings anyway: the program makes it; list other namespaces"
             yield wrong((*path, place), namespace, reason)
-        elif reason := why_not_for_workloads(namespace):
-            yield wrong((*path, place), namespace, f"{reason}; list namespaces of workloads")
+        elif system := why_not_for_workloads(namespace):
+            yield wrong((*path, place), namespace, f"{system}; list namespaces of workloads")
         elif namespace in given[:place]:
             yield wrong((*path, place), namespace, "must be listed once")
 
