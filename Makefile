@@ -13,7 +13,8 @@ BIN := $(VENV)/bin
 # setuptools warns of every editable installation.
 INSTALL := PYTHONWARNINGS="ignore:Editable installation" $(BIN)/pip install --quiet --no-compile --disable-pip-version-check
 # The pip that comes with Python 3.11 takes three times as long to find the packages.
-NEWER_PIP := pip==26.3
+HASHED := --require-hashes --only-binary :all: --requirement
+LOCK := $(BIN)/uv pip compile --quiet --no-emit-index-url --no-emit-find-links --python-version 3.11
 
 # A rehearsal starts Python ten times over: from cached bytecode each start is seconds sooner.
 unexport PYTHONDONTWRITEBYTECODE
@@ -23,7 +24,7 @@ quoted = '$(subst ','\'',$(1))'
 option = $(if $(2),--$(1) $(call quoted,$(2)))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup tools rehearse rehearse-down unit test test-all check fix docs facts facts-check recordings bench lock
+.PHONY: help setup tools rehearse rehearse-down unit test test-all check fix docs facts facts-check recordings bench lock digests
 
 help: ## show what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -76,16 +77,22 @@ bench: tools ## how long deployments take, ours and the public guides': docs/ben
 	  $(if $(filter command line,$(origin SPEED)),--speed $(call quoted,$(SPEED)))
 	@$(BIN)/python -m benchmark.scale
 
+digests: setup ## ask registries for the digests of the pinned images; the one command here that talks to them
+	@$(BIN)/python -m tests.digests
+
 setup: $(VENV)/.installed ## the Python environment, from requirements-dev.txt
 
-$(VENV)/.installed: requirements.txt requirements-dev.txt components/pyproject.toml command_line/pyproject.toml command_line/setup.py
+$(VENV)/.installed: requirements.txt requirements-dev.txt requirements-pip.txt components/pyproject.toml command_line/pyproject.toml command_line/setup.py
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "This needs Python 3.11 or later; $(PYTHON) is $$($(PYTHON) --version). Say which: make PYTHON=/path/to/python3.11"; exit 1; }
 	@echo "Installing the Python packages into $(VENV) (about half a minute)"
 	@test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV) || { echo "Python cannot make a virtual environment. On Debian and Ubuntu: apt-get install python3-venv"; exit 1; }
-	@$(INSTALL) $(NEWER_PIP) || echo "The pip that is there takes longer"
-	@$(INSTALL) -r requirements-dev.txt
+	@$(INSTALL) $(HASHED) requirements-pip.txt || echo "The pip that is there takes longer"
+	@$(INSTALL) $(HASHED) requirements-dev.txt
+	@$(INSTALL) --no-deps --no-build-isolation --editable ./components --editable ./command_line
 	@touch $@
 
 lock: setup ## resolve the requirements files anew from pyproject.toml
-	@$(BIN)/uv pip compile --quiet --universal --no-emit-index-url --no-emit-find-links --python-version 3.11 requirements.in -o requirements.txt
-	@$(BIN)/uv pip compile --quiet --universal --no-emit-index-url --no-emit-find-links --python-version 3.11 requirements-dev.in -o requirements-dev.txt
+	@$(LOCK) --universal requirements.in -o requirements.txt
+	@$(LOCK) --universal --generate-hashes --no-emit-package aks-infiniband --no-emit-package aks-infiniband-cli requirements-dev.in -o requirements-dev.txt
+	@$(LOCK) --universal --generate-hashes --allow-unsafe requirements-pip.in -o requirements-pip.txt
+	@sed -n 's/^GO_PACKAGE = "\(.*\)"$$/\1/p' rehearsal/tools/pins.py | $(LOCK) --universal --generate-hashes --no-header - -o rehearsal/tools/go-requirements.txt

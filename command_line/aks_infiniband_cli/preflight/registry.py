@@ -4,6 +4,7 @@ As in the OCI Distribution Specification 1.1, "Pulling manifests"; a token for e
 Authentication Specification" (both read 2026-11-22).
 """
 
+import hashlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from types import TracebackType
@@ -61,6 +62,13 @@ class Registries:
             found: Mapping[str, Any] = self._get(f"{url_of(host)}/v2/{repository}/manifests/{tag}")
             return found
 
+    def digest(self, reference: str) -> str:
+        """What a registry has under a tag now: of all platforms where there are several. Raises RegistryError."""
+        host, repository, tag = parts_of(reference)
+        with _told(host):
+            found = self._answer(f"{url_of(host)}/v2/{repository}/manifests/{tag}")
+            return f"sha256:{hashlib.sha256(found.content).hexdigest()}"
+
     def platforms(self, reference: str) -> frozenset[str]:
         """The platforms that an image is there for, such as linux/arm64. Raises RegistryError."""
         manifest, (host, repository, _) = self.manifest(reference), parts_of(reference)
@@ -72,6 +80,9 @@ class Registries:
             return frozenset(f"{platform['os']}/{platform['architecture']}" for platform in found)
 
     def _get(self, url: str) -> Any:
+        return self._answer(url).json()
+
+    def _answer(self, url: str) -> httpx2.Response:
         headers = {"Accept": ", ".join(_KINDS)}
         response = self._client.get(url, headers=headers)
         scheme, _, challenge = response.headers.get("WWW-Authenticate", "").partition(" ")
@@ -82,7 +93,7 @@ class Registries:
             given = self._client.get(realm, params=wanted).raise_for_status().json()
             token = given.get("token") or given["access_token"]
             response = self._client.get(url, headers={**headers, "Authorization": f"Bearer {token}"})
-        return response.raise_for_status().json()
+        return response.raise_for_status()
 
 
 @contextmanager

@@ -7,6 +7,16 @@ advises against mixing them.
 from dataclasses import dataclass
 from typing import Final
 
+from aks_infiniband.facts.tables import table
+
+_DIGESTS: Final = table(__package__, "digests.yaml")
+
+
+def by_digest(reference: str) -> str:
+    """An image of ours with its digest behind its tag, by which registries go then; as it is where none is known."""
+    digest = _DIGESTS.get(reference)
+    return f"{reference}@{digest}" if digest else reference
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Chart:

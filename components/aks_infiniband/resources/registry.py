@@ -7,7 +7,7 @@ from typing import Any, Final
 import pulumi
 import pulumi_kubernetes as kubernetes
 
-from aks_infiniband.facts.versions import Image
+from aks_infiniband.facts.versions import Image, by_digest
 from aks_infiniband.resources import metadata
 from aks_infiniband.resources.options import child_options
 
@@ -26,10 +26,13 @@ class Registry:
     """Name of the Secret that pods pull with; None where the registry asks for none."""
 
     def image(self, reference: str) -> str:
-        """Where this image, or this repository of images, is pulled from."""
+        """Where this image, or this repository of images, is pulled from; by its digest where that is known, which a
+        registry that mirrors it has to keep, with all its platforms.
+        """
+        pinned = by_digest(reference)
         if self.images is None or reference.startswith(f"{self.images}/"):
-            return reference
-        return f"{self.images}/{_path_at_source(reference)}"
+            return pinned
+        return f"{self.images}/{_path_at_source(pinned)}"
 
     def fields(self, image: Image) -> dict[str, Any]:
         """The image spec of NVIDIA's custom resources: image, and what it is pulled with."""
