@@ -105,6 +105,8 @@ def _plain(node: dict[str, Any]) -> str:
 
 
 def _bounds(node: dict[str, Any]) -> str:
+    if "exclusiveMinimum" in node and "exclusiveMaximum" in node:
+        return f", more than {node['exclusiveMinimum']} and less than {node['exclusiveMaximum']:,.0f}"
     if "minimum" in node and "maximum" in node:
         return f", {node['minimum']} to {node['maximum']}"
     if "minimum" in node:

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Final, get_args
 
 from aks_infiniband.facts.azure_names import REGIONS
+from aks_infiniband.facts.bounds import MOST_NODES
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.catalog.machine import GpuDriver
-from aks_infiniband.facts.pool import MOST_NODES
 from aks_infiniband.handwritten import HandwrittenError, read
 from rich.console import Group
 from rich.prompt import Confirm, IntPrompt, InvalidResponse, Prompt

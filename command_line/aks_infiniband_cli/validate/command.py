@@ -4,7 +4,8 @@ import argparse
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from aks_infiniband.facts.baselines import FIGURES, MOST_LIMIT
+from aks_infiniband.facts.baselines import FIGURES
+from aks_infiniband.facts.bounds import MOST_LIMIT
 
 from aks_infiniband_cli.console import FINE, FOUND, Answer, Command, at_work
 from aks_infiniband_cli.documents import content_of

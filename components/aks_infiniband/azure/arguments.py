@@ -6,6 +6,7 @@ from ipaddress import IPv4Network
 from typing import Literal
 
 from aks_infiniband.access.kubeconfig import Login
+from aks_infiniband.facts.bounds import DiskGb, Nodes, keep_bounds
 
 OutboundType = Literal["loadBalancer", "userAssignedNATGateway", "userDefinedRouting", "none"]
 """Not managedNATGateway: Azure refuses it with a subnet that is given, as ours always is (Azure, "Create a managed or
@@ -21,10 +22,14 @@ class SystemPool:
 
     vm_size: str = "Standard_D8s_v5"
     """Azure VM size without InfiniBand."""
-    count: int = 2
+    count: Nodes = 2
     """Number of nodes."""
     zones: Sequence[str] = ()
     """Availability zones; none means wherever there is capacity."""
+
+    def __post_init__(self) -> None:
+        """Raises ValueError for a number that is out of bounds."""
+        keep_bounds(self)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -79,12 +84,16 @@ class Access:
 class Autoscale:
     """Bounds of the cluster autoscaler."""
 
-    begin: int
+    begin: Nodes
     """Nodes at first; later updates follow the autoscaler."""
-    min_count: int
+    min_count: Nodes
     """At least 1: no autoscaler starts a node for an extended resource that it has never seen (AKS issue 2832)."""
-    max_count: int
+    max_count: Nodes
     """With InfiniBand at most what one placement group takes."""
+
+    def __post_init__(self) -> None:
+        """Raises ValueError for a number that is out of bounds."""
+        keep_bounds(self)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -101,7 +110,7 @@ class Machines:
     os_sku: str = "Ubuntu"
     """Ubuntu, Ubuntu2204 or Ubuntu2404. AKS takes Ubuntu2404 from Kubernetes 1.32 on, and may not recognise it in
     the API version that azure-native sends (`facts/catalog/machine.py`)."""
-    os_disk_size_gb: int | None = None
+    os_disk_size_gb: DiskGb | None = None
     """GB of the OS disk."""
     os_disk_type: str | None = None
     """Managed or Ephemeral."""
@@ -115,6 +124,10 @@ class Machines:
     zones: Sequence[str] = ()
     """Availability zones; none means wherever there is capacity."""
 
+    def __post_init__(self) -> None:
+        """Raises ValueError for a number that is out of bounds."""
+        keep_bounds(self)
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OrdinaryPool:
@@ -124,10 +137,14 @@ class OrdinaryPool:
     """1 to 12 lower-case letters and digits, a letter first."""
     vm_size: str
     """Azure VM size, such as Standard_D8s_v5."""
-    node_count: int
+    node_count: Nodes
     """Number of nodes; of an autoscaled pool those that it always has."""
     taints: tuple[str, ...] = ()
     """As key=value:Effect."""
     priority: Priority = "Regular"
     """Spot machines are cheaper and evicted at any time; their taint keeps off what does not tolerate it. A change
     replaces the pool."""
+
+    def __post_init__(self) -> None:
+        """Raises ValueError for a number that is out of bounds."""
+        keep_bounds(self)

@@ -23,6 +23,7 @@ from aks_infiniband import diagnosis
 from aks_infiniband.azure.arguments import Tags
 from aks_infiniband.azure.asking import ask
 from aks_infiniband.azure.provider_registration import PROVIDER_NAMESPACE, provider_registration
+from aks_infiniband.facts.bounds import PollSeconds, TimeoutSeconds, keep_bounds
 from aks_infiniband.resources.options import TIMEOUT_SECONDS, child_options
 
 FEATURE_NAME: Final = "AKSInfinibandSupport"
@@ -61,12 +62,16 @@ class FeatureRegistrationArgs:
 
     location: str
     """Azure region in which Azure keeps the record of the deployment; the feature itself has none."""
-    poll_seconds: float = 10
+    poll_seconds: PollSeconds = 10
     """Seconds between two looks at its state."""
-    timeout_seconds: float = TIMEOUT_SECONDS
+    timeout_seconds: TimeoutSeconds = TIMEOUT_SECONDS
     """How long the registration may take."""
     tags: Tags = field(default_factory=dict)
     """Of the deployment that registers it."""
+
+    def __post_init__(self) -> None:
+        """Raises ValueError for a number that is out of bounds."""
+        keep_bounds(self)
 
 
 class FeatureRegistration(pulumi.ComponentResource):

@@ -6,12 +6,11 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final, Literal, NotRequired, TypedDict
 
+from aks_infiniband.facts.bounds import Nodes, keep_bounds
 from aks_infiniband.facts.catalog.machine import GpuDirect, GpuDriver, MachineSize, Mode, NicDriver, by_dma_buf
 
-MOST_NODES: Final = 1000
-"""Nodes that AKS takes in one pool (Azure, "Quotas, virtual machine size restrictions, and region availability")."""
 MOST_POOLS: Final = 100
-"""Pools that AKS takes in one cluster (the same)."""
+"""Pools that AKS takes in one cluster (Azure, "Quotas, virtual machine size restrictions, and region availability")."""
 MOST_NODES_OF_ALL: Final = 5000
 """Nodes of one cluster: Kubernetes' own limit ("Considerations for large clusters"), and that of AKS's tiers Standard
 and Premium (MicrosoftDocs/azure-aks-docs fb060ab of 2026-08-21, free-standard-pricing-tiers.md)."""
@@ -64,7 +63,7 @@ class Pool:
     """Name of the pool, as in the settings; for AKS 1 to 12 lower-case letters and digits, a letter first."""
     size: MachineSize
     """The machine size, with its accelerators and HCAs."""
-    node_count: int
+    node_count: Nodes
     """Number of nodes; of an autoscaled pool the smallest number."""
     gpu_driver: GpuDriver
     """Who owns the GPUs' driver: none for machines without GPUs, and for GPUs that this program does not manage. A
@@ -85,6 +84,7 @@ class Pool:
     """Names of these IPoIBNetworks, in the order of net1, net2, … Default: after the devices."""
 
     def __post_init__(self) -> None:
+        keep_bounds(self)
         devices = self.ipoib_devices
         if self.mode == "ipoib":
             devices = devices or self.size.ipoib_devices[:1]

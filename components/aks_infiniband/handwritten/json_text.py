@@ -62,7 +62,9 @@ def _refuse_odd(value: Any, deepest: int) -> None:
         if len(path) >= deepest:
             raise HandwrittenError(f"is nested more than {deepest} deep")
         if isinstance(found, dict):
-            pending += [((*path, str(key)), item) for key, item in found.items()]
+            if odd := [key for key in found if not isinstance(key, str)]:
+                raise HandwrittenError(f"has the key {shortened(odd[0])}; must be text: put it in quotes", path)
+            pending += [((*path, key), item) for key, item in found.items()]
         elif isinstance(found, list | tuple):
             pending += [((*path, index), item) for index, item in enumerate(found)]
         elif isinstance(found, float) and not math.isfinite(found):

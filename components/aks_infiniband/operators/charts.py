@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 import pulumi
@@ -54,13 +55,25 @@ def chart_source(
     name = name or default.name
     if name.startswith("oci://"):
         return ChartSource(name=name, repository=None, version=version or default.version)
-    if "/" in name or "\\" in name or name.endswith(".tgz"):
+    if _is_path(name):
         return ChartSource(name=name, repository=None, version=version)
     repository = repository or location or default.repository
     version = version or default.version
     if repository.startswith("oci://"):
         return ChartSource(name=f"{repository.rstrip('/')}/{name}", repository=None, version=version)
     return ChartSource(name=name, repository=repository, version=version)
+
+
+def _is_path(name: str) -> bool:
+    return not name.startswith("oci://") and ("/" in name or "\\" in name or name.endswith(".tgz"))
+
+
+def there(chart: ChartSource) -> ChartSource:
+    """The chart. Raises ValuesError for a path at which none is: Helm would say so once the cluster is made."""
+    if _is_path(chart.name) and not (Path(chart.name).is_file() or (Path(chart.name) / "Chart.yaml").is_file()):
+        reason = f"is {chart.name!r}; must be a folder with a Chart.yaml, or an archive, relative to the project"
+        raise ValuesError(f"chart.name {reason}", [("chart.name", reason)])
+    return chart
 
 
 def given_values(file: str | None, values: Mapping[str, Any]) -> dict[str, Any]:

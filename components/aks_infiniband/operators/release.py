@@ -9,6 +9,7 @@ import pulumi
 import pulumi_kubernetes as kubernetes
 
 from aks_infiniband import diagnosis
+from aks_infiniband.facts.bounds import DrainSeconds, keep_bounds
 from aks_infiniband.facts.pool import Pool, node_term
 from aks_infiniband.operators import charts
 from aks_infiniband.resources import metadata
@@ -25,8 +26,12 @@ class DriverUpgrade:
 
     automatic: bool = True
     """Whether a changed version rolls out by itself. Off, a node gets it when its driver pod is deleted."""
-    drain_timeout_seconds: int = 300
+    drain_timeout_seconds: DrainSeconds = 300
     """How long pods may take to leave a node; 0 waits for as long as they need."""
+
+    def __post_init__(self) -> None:
+        """Raises ValueError for a number that is out of bounds."""
+        keep_bounds(self)
 
     def policy(self) -> dict[str, Any]:
         """The upgrade policy as ofedDriver and the GPU Operator's chart take it.

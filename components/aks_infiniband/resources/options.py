@@ -7,6 +7,8 @@ from typing import Any, Final
 
 import pulumi
 
+from aks_infiniband.facts.bounds import TimeoutSeconds, keep_bounds
+
 TIMEOUT_SECONDS: Final = 2700
 """Limit of a wait. Registering the feature takes about 10 minutes, a pool 6, the driver of a slow node 19, one after
 the other (field reports, B5); the rest is reserve."""
@@ -16,10 +18,14 @@ the other (field reports, B5); the rest is reserve."""
 class WaitArgs:
     """Arguments of every component that waits until something in the cluster is ready."""
 
-    timeout_seconds: float = TIMEOUT_SECONDS
+    timeout_seconds: TimeoutSeconds = TIMEOUT_SECONDS
     """How long what the component makes may take to become ready, from its creation."""
     kubeconfig: pulumi.Input[str] | None = None
     """With it a failed wait is explained; without it the engine's own message stands."""
+
+    def __post_init__(self) -> None:
+        """Raises ValueError for a number that is out of bounds."""
+        keep_bounds(self)
 
 
 def child_options(parent: pulumi.Resource, opts: pulumi.ResourceOptions | None, **more: Any) -> pulumi.ResourceOptions:

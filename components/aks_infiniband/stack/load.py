@@ -82,10 +82,12 @@ def _raw(configuration: Mapping[str, Any]) -> dict[str, Any]:
         else:
             if key != REGISTRY_CREDENTIALS and _holds_secure(read):
                 unusable.append(Mistake(key=key[:100], reason=_HOLDS_SECURE))
-    if unusable:
-        raise SettingsError(tuple(unusable))
     if LOCATION in configuration:
         raw["location"] = configuration[LOCATION]
+        if _holds_secure(raw["location"]):
+            unusable.append(Mistake(key=LOCATION, reason=_HOLDS_SECURE))
+    if unusable:
+        raise SettingsError(tuple(unusable))
     return raw
 
 
@@ -101,8 +103,9 @@ def _nobody_reads(configuration: Mapping[str, Any]) -> Iterator[Mistake]:
         yield Mistake(key=_MISPLACED, reason=f"is not known; the region is {LOCATION}")
     for key in configuration:
         namespace, _, name = key[:200].partition(":")
-        if namespace not in _NAMESPACES and get_close_matches(namespace, _NAMESPACES, cutoff=0.85):
-            reason = f"is of a namespace that nobody reads; did you mean {NAMESPACE}:{name}?"
+        close = get_close_matches(namespace.strip().lower(), _NAMESPACES, n=1, cutoff=0.85)
+        if namespace not in _NAMESPACES and close:
+            reason = f"is of a namespace that nobody reads; did you mean {close[0]}:{name}?"
             yield Mistake(key=key[:100], reason=reason)
 
 
@@ -119,7 +122,7 @@ def stack_configuration() -> dict[str, Any]:
     secret = [
         Mistake(key=key, reason=_HOLDS_SECURE)
         for key in configuration
-        if key.startswith(f"{NAMESPACE}:") and pulumi.runtime.config.is_config_secret(key)
+        if (key.startswith(f"{NAMESPACE}:") or key == LOCATION) and pulumi.runtime.config.is_config_secret(key)
     ]
     if secret:
         raise SettingsError(tuple(secret))

@@ -143,7 +143,9 @@ class Resolution:
                 system_node_selector=self._system_node_selector,
                 registry=self.registry,
             )
-        return Operator(chart=self._chart(versions.NETWORK_OPERATOR_CHART, given.chart), given=people, values=values)
+            return Operator(
+                chart=self._chart(versions.NETWORK_OPERATOR_CHART, given.chart), given=people, values=values
+            )
 
     @cached_property
     def gpu(self) -> Operator | None:
@@ -161,7 +163,7 @@ class Resolution:
                 metrics=self._settings.observability is not None,
                 system_node_selector=self._system_node_selector,
             )
-        return Operator(chart=self._chart(versions.GPU_OPERATOR_CHART, given.chart), given=people, values=values)
+            return Operator(chart=self._chart(versions.GPU_OPERATOR_CHART, given.chart), given=people, values=values)
 
     @cached_property
     def _system_node_selector(self) -> Mapping[str, str]:
@@ -171,7 +173,7 @@ class Resolution:
 
     def _chart(self, default: versions.Chart, given: ChartSettings) -> charts.ChartSource:
         own = {"name": given.name, "repository": given.repository, "version": given.version}
-        return charts.chart_source(default, **own, location=self._settings.registry.charts)
+        return charts.there(charts.chart_source(default, **own, location=self._settings.registry.charts))
 
     @cached_property
     def options(self) -> OperatorOptions:

@@ -45,7 +45,9 @@ def node_pool(name: Any = "ndh100", size: Any = "Standard_ND96isr_H100_v5", *, o
 
 
 def feature_registration(poll: Any = 0.001, timeout: Any = 5.0) -> Any:
-    args = FeatureRegistrationArgs(location="southcentralus", poll_seconds=poll, timeout_seconds=timeout)
+    args = FeatureRegistrationArgs(location="southcentralus")
+    # Sooner than anybody may ask for: no Azure is asked here.
+    vars(args).update(poll_seconds=poll, timeout_seconds=timeout)
     return FeatureRegistration("rdma", args=args)
 
 

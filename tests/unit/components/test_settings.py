@@ -93,7 +93,7 @@ def test_the_error_says_that_nothing_was_created() -> None:
         ({"networkOperator": {"nodePreparation": "on"}}, "networkOperator.nodePreparation", "must be true or false"),
         ({"validation": {"mode": "on"}}, "validation.mode", "must be 'enforce', 'warn' or 'off'"),
         ({"validation": {"tries": 0}}, "validation.tries", "must be greater than or equal to 1"),
-        ({"readiness": {"timeoutSeconds": 0}}, "readiness.timeoutSeconds", "must be greater than 0"),
+        ({"readiness": {"timeoutSeconds": 0}}, "readiness.timeoutSeconds", "must be greater than or equal to 1"),
         ({"readiness": {"timeoutSeconds": "30m"}}, "readiness.timeoutSeconds", "a number, without quotes or unit"),
         ({"readiness": {"stableSeconds": 9000}}, "readiness.stableSeconds", "must be less than timeoutSeconds, 2700"),
         ({"pools": {"ndh100": {}}}, "pools", "must be a list, each item behind a dash"),

@@ -46,7 +46,7 @@ _GIVEN: Mapping[str, Callable[[], dict[str, Any]]] = {
     },
     "ExistingGpuOperator": lambda: {"pools": [pool()]},
     "FeatureAbsence": dict,
-    "FeatureRegistration": lambda: {"location": "southcentralus", "poll_seconds": 0.01, "timeout_seconds": 5},
+    "FeatureRegistration": lambda: {"location": "southcentralus", "poll_seconds": 0.1, "timeout_seconds": 5},
     "GpuOperator": lambda: {"pools": [pool()], "timeout_seconds": SECONDS},
     "InfinibandNodePool": lambda: {**PLACE, "pool": pool(HBV4, "hb")},
     "IpoibNetwork": lambda: {"network": _network(), "timeout_seconds": SECONDS, "namespace": "jobs"},

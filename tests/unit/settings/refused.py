@@ -5,7 +5,7 @@ from typing import Any
 from tests.unit.components.stack_files import changed, cluster, existing, pool
 from tests.unit.settings.refused_addresses import ADDRESSES
 
-OWN = {
+OWN: dict[str, Any] = {
     "vcpus": 200,
     "memoryGib": 3000,
     "series": "ND_B300_v7",
@@ -225,8 +225,77 @@ CASES: dict[str, tuple[Any, str, str]] = {
             f"{namespace}:validation",
             "is of a namespace that nobody reads; did you mean aks-infiniband:validation?",
         )
-        for namespace in ("aks-infinband", "aks-infiniban", "aksinfiniband", "aks_infiniband", "Aks-infiniband")
+        for namespace in (
+            "aks-infinband",
+            "aks-infiniban",
+            "aksinfiniband",
+            "aks_infiniband",
+            "AKS-Infiniband",
+        )
     },
+    "a location that is a secret": (
+        {**changed(), "azure-native:location": {"secure": "v1:xyz"}},
+        "azure-native:location",
+        "holds a secret",
+    ),
+    "a Helm key that is a number": (
+        changed(networkOperator={"values": {"a": {1: "x"}}}),
+        "networkOperator.values.a",
+        "has the key 1; must be text",
+    ),
+    "a chart that is not there": (
+        changed(networkOperator={"chart": {"name": "./charts/none"}}),
+        "networkOperator.chart.name",
+        "must be a folder with a Chart.yaml, or an archive",
+    ),
+    **{
+        f"label {key}": (changed(pools=[pool(labels={key: "false"})]), f"pools[0].labels.{key}", "is a label")
+        for key in (
+            *("agentpool", "storageprofile", "storagetier", "accelerator", "nvidia.com/gpu.deploy.operands"),
+            *("nvidia.com/gpu.deploy.driver", "network.nvidia.com/operator.mofed.wait", "nvidia.com/gpu.present"),
+        )
+    },
+    "500 labels": (
+        changed(pools=[pool(labels={f"l{number}": "x" for number in range(500)})]),
+        "pools[0].labels",
+        "must have at most 100",
+    ),
+    **{
+        f"taint {taint}": (changed(pools=[pool(taints=[taint])]), "pools[0].taints[0]", "sets and removes itself")
+        for taint in (
+            *("node.kubernetes.io/not-ready:NoExecute", "node.kubernetes.io/unschedulable=x:NoSchedule"),
+            *("node.cloudprovider.kubernetes.io/uninitialized=true:NoSchedule",),
+            *("ToBeDeletedByClusterAutoscaler=1:NoSchedule",),
+        )
+    },
+    "a zone of the system pool's twice": (
+        of_system(zones=["1", "1"]),
+        "cluster.systemPool.zones[1]",
+        "must be listed once",
+    ),
+    **{
+        f"range {given}": (
+            changed(cluster=cluster(network={"addressSpace": given, "subnet": "10.224.0.0/16"})),
+            "cluster.network.addressSpace",
+            "is larger than",
+        )
+        for given in ("10.0.0.0/7", "8.0.0.0/5", "192.0.0.0/8")
+    },
+    "interfaces that the machine lacks": (
+        changed(networkOperator={"mode": "ipoib"}, pools=[pool(ipoibDevices=["ib8"])]),
+        "pools[0].ipoibDevices",
+        "must be interfaces of Standard_ND96isr_H100_v5's HCAs",
+    ),
+    "XDR on ConnectX-5": (
+        changed(sizes={"Standard_ND9r_v9": {**OWN, "infiniband": {**OWN["infiniband"], "adapter": "ConnectX-5"}}}),
+        "sizes.Standard_ND9r_v9.infiniband.generation",
+        "must be EDR or slower with ConnectX-5",
+    ),
+    "a rate that no port of the generation has": (
+        changed(sizes={"Standard_ND9r_v9": {**OWN, "infiniband": {**OWN["infiniband"], "rateGbps": 801}}}),
+        "sizes.Standard_ND9r_v9.infiniband.rateGbps",
+        "must be 800 or less",
+    ),
     "a key twice in JSON text": (
         {**changed(), "aks-infiniband:validation": '{"mode": "off", "mode": "warn"}'},
         "aks-infiniband:validation",

@@ -38,7 +38,7 @@ def test_what_cannot_be_is_refused_before_anything_is_made(case: str) -> None:
         changed(validation={"image": "python"}),
         changed(registry={"images": "localhost:5000"}),
         changed(registry={"images": "10.0.0.1:5000/x"}),
-        changed(networkOperator={"chart": {"version": ">=26.4 <27", "name": "../charts/network-operator"}}),
+        changed(networkOperator={"chart": {"version": ">=26.4 <27", "name": "./rehearsal/charts/network-operator"}}),
         changed(networkOperator={"chart": {"name": "oci://example.com/charts/network-operator"}}),
         of_system(vmSize="Standard_DS3_v2"),
         of_system(vmSize="Standard_D4ds_v6"),

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from aks_infiniband.facts.bounds import Limit, keep_bounds
 from aks_infiniband.facts.tables import table
 
 Better = Literal["higher", "lower"]
@@ -29,8 +30,6 @@ FIGURES: Final[Mapping[str, Figure]] = {
     name: Figure(**figure) for name, figure in table(__package__, "figures.yaml").items()
 }
 """Every figure that a validation measures; all-reduce is its bus bandwidth."""
-MOST_LIMIT: Final = 1e9
-"""Of any figure, in its unit: a limit is below it, and above 0."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -60,7 +59,11 @@ class Baseline:
 class GivenThreshold:
     """Bounds that a user gives for one figure, in its unit."""
 
-    warn: float | None = None
+    warn: Limit | None = None
     """A result worse than this is warned of."""
-    fail: float | None = None
+    fail: Limit | None = None
     """A result worse than this fails."""
+
+    def __post_init__(self) -> None:
+        """Raises ValueError for a number that is out of bounds."""
+        keep_bounds(self)

@@ -7,8 +7,10 @@ from typing import Any, Final
 
 from aks_infiniband.facts.catalog.machine import Accelerator, Infiniband, MachineSize, PciSlot, Processor, Slots
 
-_RATE_GBPS: Final = {"EDR": 100, "HDR": 200, "NDR": 400, "XDR": 800}
+RATES_GBPS: Final = {"EDR": 100, "HDR": 200, "NDR": 400, "XDR": 800}
 """Signalling rate of one port by generation, in Gb/s (InfiniBand Trade Association, roadmap; four lanes)."""
+FASTEST: Final = {"ConnectX-5": "EDR", "ConnectX-6": "HDR", "ConnectX-7": "NDR", "ConnectX-8": "XDR"}
+"""The generation of links up to which an adapter goes (NVIDIA, product briefs of the ConnectX adapters)."""
 _VF_DEVICE_ID: Final = {"ConnectX-5": "1018", "ConnectX-6": "101c", "ConnectX-7": "101e", "ConnectX-8": "101e"}
 """PCI device ID of the virtual function that Azure passes into the machine, by adapter (PCI ID Repository)."""
 _FIRST_HCA: Final = 0x0101
@@ -43,7 +45,7 @@ def described(
         infiniband=Infiniband(
             hca_count=infiniband["hcaCount"],
             generation=infiniband["generation"],
-            rate_gbps=infiniband.get("rateGbps") or _RATE_GBPS[infiniband["generation"]],
+            rate_gbps=infiniband.get("rateGbps") or RATES_GBPS[infiniband["generation"]],
             adapter=infiniband["adapter"],
             vf_device_id=infiniband.get("vfDeviceId") or _VF_DEVICE_ID[infiniband["adapter"]],
             service_level=1 if grace_blackwell else 0,

@@ -25,7 +25,7 @@ from pydantic import (
 )
 from pydantic.alias_generators import to_camel
 
-from aks_infiniband.stack.settings import rules
+from aks_infiniband.stack.settings import ranges, rules
 
 _RANGE: Final = {
     "type": "string",
@@ -33,17 +33,15 @@ _RANGE: Final = {
     "patternErrorMessage": "must be an IPv4 range such as 10.224.0.0/16",
 }
 Zone = Annotated[str, rules.zone]
-_Written = Annotated[IPv4Network, BeforeValidator(rules.network), WithJsonSchema(_RANGE)]
-Network = Annotated[_Written, AfterValidator(rules.network_range)]
+_Written = Annotated[IPv4Network, BeforeValidator(ranges.network), WithJsonSchema(_RANGE)]
+Network = Annotated[_Written, AfterValidator(ranges.network_range)]
 """A range that a cluster may use."""
-PublicRange = Annotated[_Written, AfterValidator(rules.public_range)]
+PublicRange = Annotated[_Written, AfterValidator(ranges.public_range)]
 """A range of the internet."""
 Labels = dict[Annotated[str, rules.label_key], Annotated[str, rules.label_value]]
 """Labels by which nodes are picked."""
 Text = Annotated[str, Field(min_length=1), rules.text]
 """Of a path, or a name that others gave."""
-Seconds = Annotated[float, Field(strict=True, allow_inf_nan=False, le=86400)]
-"""A day at most."""
 
 WITH_HOLES: Final = {"with_holes": True}
 """Context of a second reading: see Section."""

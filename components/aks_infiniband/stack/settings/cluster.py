@@ -7,8 +7,9 @@ from pydantic import AfterValidator, Field
 
 from aks_infiniband.access.kubeconfig import Login
 from aks_infiniband.azure.arguments import OutboundType
+from aks_infiniband.facts.bounds import Nodes
 from aks_infiniband.facts.kubernetes import SupportPlan
-from aks_infiniband.facts.pool import LARGEST_PLACEMENT_GROUP, MOST_NODES, PLACEMENT_GROUP_LIMIT
+from aks_infiniband.facts.pool import LARGEST_PLACEMENT_GROUP, PLACEMENT_GROUP_LIMIT
 from aks_infiniband.stack.settings import rules
 from aks_infiniband.stack.settings.base import Labels, Network, PublicRange, Section, Text, Zone
 
@@ -41,7 +42,7 @@ class SystemPoolSettings(Section):
 
     vm_size: Annotated[str, rules.vm_size, AfterValidator(rules.system_size)] = "Standard_D8s_v5"
     """Azure VM size without InfiniBand."""
-    count: int = Field(default=2, ge=1, le=MOST_NODES, strict=True)
+    count: Nodes = Field(default=2, strict=True)
     """Number of nodes."""
     zones: tuple[Zone, ...] = ()
     """Availability zones; none means wherever there is capacity."""

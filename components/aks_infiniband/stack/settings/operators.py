@@ -6,11 +6,24 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
+from aks_infiniband.facts.bounds import (
+    DrainSeconds,
+    Limit,
+    PerNode,
+    PollSeconds,
+    StableSeconds,
+    TimeoutSeconds,
+    Tries,
+)
 from aks_infiniband.facts.catalog.machine import Mode, NicDriver
 from aks_infiniband.observability.documents import Prometheus
 from aks_infiniband.resources.options import TIMEOUT_SECONDS
-from aks_infiniband.stack.settings import rules
-from aks_infiniband.stack.settings.base import Labels, Network, Seconds, Section, Text
+from aks_infiniband.stack.settings import ranges, rules
+from aks_infiniband.stack.settings.base import Labels, Network, Section, Text
+
+
+def _seconds(default: float) -> Any:
+    return Field(default=default, strict=True, allow_inf_nan=False)
 
 
 class ChartSettings(Section):
@@ -36,9 +49,9 @@ class IpoibSettings(Section):
     range: Network = IPv4Network("192.168.0.0/16")
     """Addresses for the pods' interfaces, apart from every range of the cluster's. With several networks, each takes
     an equal part of it."""
-    addresses_per_node: int = Field(default=16, ge=2, le=4096, strict=True)
+    addresses_per_node: PerNode = Field(default=16, strict=True)
     """Pods with such an interface that one node takes; NV-IPAM gives every node a block of so many."""
-    gateway: Annotated[IPv4Address, BeforeValidator(rules.address)] | None = None
+    gateway: Annotated[IPv4Address, BeforeValidator(ranges.address)] | None = None
     """A router in the range, for what is beyond it. Default: none, the fabric is one subnet."""
     rails: int = Field(default=1, ge=1, le=16, strict=True)
     """IPoIB networks a pod joins, each on an HCA of its own: net1, net2, …"""
@@ -49,7 +62,7 @@ class UpgradeSettings(Section):
 
     automatic: bool = Field(default=True, strict=True)
     """Whether a changed driver version rolls out by itself. Off, a node gets it when its driver pod is deleted."""
-    drain_timeout_seconds: int = Field(default=300, ge=0, le=86400, strict=True)
+    drain_timeout_seconds: DrainSeconds = Field(default=300, strict=True)
     """How long pods may take to leave a node; 0 waits for as long as they need."""
 
 
@@ -117,11 +130,11 @@ class WorkloadNamespaces(Section):
 class Readiness(Section):
     """How long is waited, and how closely looked, for what Azure and the operators report."""
 
-    poll_seconds: Seconds = Field(default=10, gt=0)
+    poll_seconds: PollSeconds = _seconds(10)
     """Seconds between two looks."""
-    stable_seconds: Seconds = Field(default=30, ge=0)
+    stable_seconds: StableSeconds = _seconds(30)
     """Seconds for which all nodes must offer their resources before they are believed."""
-    timeout_seconds: Seconds = Field(default=TIMEOUT_SECONDS, gt=0)
+    timeout_seconds: TimeoutSeconds = _seconds(TIMEOUT_SECONDS)
     """Limit of every wait. Default: registering the feature takes about 10 minutes, a pool 6, the driver of a slow
     node 19, one after the other (field reports, B5); and some reserve."""
 
@@ -142,9 +155,9 @@ class ObservabilitySettings(Section):
 class ThresholdSettings(Section):
     """Bounds of one measured figure, in its unit."""
 
-    warn: float | None = Field(default=None, gt=0, lt=1e9, strict=True, allow_inf_nan=False)
+    warn: Limit | None = Field(default=None, strict=True, allow_inf_nan=False)
     """A result worse than this is warned of."""
-    fail: float | None = Field(default=None, gt=0, lt=1e9, strict=True, allow_inf_nan=False)
+    fail: Limit | None = Field(default=None, strict=True, allow_inf_nan=False)
     """A result worse than this fails."""
 
 
@@ -157,10 +170,10 @@ class ValidationSettings(Section):
     """Image with Python 3, and for pools with GPUs NCCL and the CUDA runtime, or PyTorch. RDMA tools that it lacks, and
     in the default image for GPUs Python, are installed at start from the distribution's packages: where nodes do not
     reach them, name one that has it all. Default: by pool, see docs/validation.md."""
-    timeout_seconds: Seconds = Field(default=1800, gt=0)
+    timeout_seconds: TimeoutSeconds = _seconds(1800)
     """Limit of one pool's check once its nodes are ready; the Job, which first awaits them for up to
     readiness.timeoutSeconds, is waited for as long as both together."""
-    tries: int = Field(default=3, ge=1, le=3, strict=True)
+    tries: Tries = Field(default=3, strict=True)
     """How often a measurement that fails is made in all."""
     sweep: Literal["short", "full"] = "short"
     """Message sizes of the all-reduce. short: five, up to the one that is judged; full: 8 B to 16 GiB by twos, a few

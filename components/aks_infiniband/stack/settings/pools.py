@@ -5,6 +5,7 @@ from typing import Annotated, Final, Literal
 from pydantic import AfterValidator, Field, WithJsonSchema
 
 from aks_infiniband.azure.arguments import Priority
+from aks_infiniband.facts.bounds import DiskGb, Nodes
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.catalog.machine import (
     Architecture,
@@ -15,12 +16,13 @@ from aks_infiniband.facts.catalog.machine import (
     NicDriver,
     OsSku,
 )
-from aks_infiniband.facts.pool import MOST_NODES
 from aks_infiniband.stack.settings import rules
 from aks_infiniband.stack.settings.base import Labels, Section, Text, Zone
 
 _SIZE: Final = {"anyOf": [{"enum": list(SIZES)}, {"type": "string", "pattern": rules.vm_size.whole}]}
 """For editors: the catalogue's sizes, or any other."""
+MOST_LABELS: Final = 100
+"""Of a pool. How many Azure takes is not documented; that it refuses hundreds is assumed."""
 OwnLabels = dict[Annotated[str, rules.label_key, AfterValidator(rules.label)], Annotated[str, rules.label_value]]
 """Labels that a pool may give its nodes."""
 
@@ -28,9 +30,9 @@ OwnLabels = dict[Annotated[str, rules.label_key, AfterValidator(rules.label)], A
 class AutoscaleSettings(Section):
     """Bounds of the cluster autoscaler. The pool's count is then where it begins, and later Azure's own."""
 
-    min_count: int = Field(ge=1, le=MOST_NODES, strict=True)
+    min_count: Nodes = Field(strict=True)
     """At least 1: no autoscaler starts a node for an extended resource that it has never seen (AKS issue 2832)."""
-    max_count: int = Field(ge=1, le=MOST_NODES, strict=True)
+    max_count: Nodes = Field(strict=True)
     """At most 100 with InfiniBand."""
 
 
@@ -41,7 +43,7 @@ class PoolSettings(Section):
     """Unique in the cluster."""
     vm_size: Annotated[str, rules.vm_size, WithJsonSchema(_SIZE)]
     """A size of the catalogue, or one that `sizes` describes. A change replaces the pool."""
-    count: int = Field(ge=1, le=MOST_NODES, strict=True)
+    count: Nodes = Field(strict=True)
     """Number of nodes, 100 at most with InfiniBand."""
     infiniband: bool = Field(default=True, strict=True)
     """False for a pool of ordinary machines beside the others: any size without InfiniBand."""
@@ -62,11 +64,11 @@ class PoolSettings(Section):
     """Path of an NCCL topology file, relative to the project. Default: generated from the catalogue."""
     autoscale: AutoscaleSettings | None = None
     """Bounds of the cluster autoscaler. Default: the pool keeps its count."""
-    labels: OwnLabels = Field(default_factory=dict)
+    labels: OwnLabels = Field(default_factory=dict, max_length=MOST_LABELS)
     """Further node labels."""
     node_selector: Labels = Field(default_factory=dict)
     """In an existing cluster: labels that the pool's nodes, and no others, carry."""
-    taints: tuple[Annotated[str, rules.taint], ...] = ()
+    taints: tuple[Annotated[str, rules.taint, AfterValidator(rules.own_taint)], ...] = ()
     """As key=value:Effect, one for each key and effect. Everything the program runs on the pool tolerates them."""
     max_pods: int | None = Field(default=None, ge=50, le=250, strict=True)
     """Pods that a node takes, of which the operators and this program take up to 30. Default: Azure's, 250 with the
@@ -74,7 +76,7 @@ class PoolSettings(Section):
     os_sku: OsSku | None = None
     """Ubuntu, Ubuntu2204 or Ubuntu2404. Default: Ubuntu; where size or driver needs 24.04, and Kubernetes is older
     than 1.35, Ubuntu2404. A change replaces the pool."""
-    os_disk_size_gb: int | None = Field(default=None, ge=30, le=2048, strict=True)
+    os_disk_size_gb: DiskGb | None = Field(default=None, strict=True)
     """GB of the OS disk. Default: Azure's for the size. A change replaces the pool."""
     os_disk_type: Literal["Managed", "Ephemeral"] | None = None
     """Default: Azure's for the size. A change replaces the pool."""

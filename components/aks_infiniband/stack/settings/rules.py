@@ -5,7 +5,6 @@ Each rule returns the value it was given, or raises ValueError with a text that 
 
 import re
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 from typing import Any, Final
 
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
@@ -33,20 +32,20 @@ _TAG: Final = r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}"
 _KUBELET_LABELS: Final = ("kubelet.kubernetes.io", "node.kubernetes.io")
 """Where Kubernetes' own domains are open to --node-labels (Kubernetes, "kubelet", --node-labels)."""
 
-_RESERVED: Final = tuple(
-    IPv4Network(network) for network in ("169.254.0.0/16", "172.30.0.0/16", "172.31.0.0/16", "192.0.2.0/24")
+_LABELS_OF_AKS: Final = frozenset({"agentpool", "storageprofile", "storagetier", "accelerator"})
+"""Beside those in kubernetes.azure.com (Azure, "Use labels in an Azure Kubernetes Service (AKS) cluster", reserved
+system labels, read 2026-11-23)."""
+_LABELS_OF_OPERATORS: Final = (
+    *("nvidia.com/gpu.deploy.", "nvidia.com/gpu.present", "nvidia.com/gpu-driver-upgrade", "nvidia.com/ofed-driver"),
+    "network.nvidia.com/operator.",
 )
-"""Ranges that AKS keeps for itself (Azure, "Use kubenet or CNI networking", prerequisites)."""
-_RDMA: Final = IPv4Network("172.16.0.0/16")
-"""Range in which Azure gives the HCAs of its HPC sizes their addresses (Azure/AKS pull request 5975, README.md of
-distributed-training-rdma; seen as 172.16.1.2/16 in Azure/azure-ipoib-ipam-cni)."""
-_NEVER: Final = tuple(
-    IPv4Network(network)
-    for network in ("0.0.0.0/8", "127.0.0.0/8", "168.63.129.16/32", "224.0.0.0/4", "255.255.255.255/32")
+"""How those labels begin (operator-behaviour of GPU Operator 26.3.3 and Network Operator 26.4.1)."""
+_TAINTS_OF_KUBERNETES: Final = (
+    *("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/", "ToBeDeletedByClusterAutoscaler"),
+    "DeletionCandidateOfClusterAutoscaler",
 )
-"""Ranges that no network of Azure has (Azure, "Virtual Network FAQ"), and that of no address (RFC 1122)."""
-_ONLY_THE_CLUSTER: Final = IPv4Network("0.0.0.0/32")
-"""Stands for the cluster's own outbound address (Azure, "API server authorized IP ranges")."""
+"""How the keys of taints begin that controllers of Kubernetes set and remove (Kubernetes, "Well-Known Labels,
+Annotations and Taints"), and its autoscaler (kubernetes/autoscaler, utils/taints)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +154,14 @@ schedule = Matching(
 
 
 def label(key: str) -> str:
-    """A label that a pool may carry: not one of those that AKS sets itself, or that a kubelet refuses."""
+    """A label that a pool may carry: none that AKS or an operator sets itself, or that a kubelet refuses."""
+    if key in _LABELS_OF_AKS:
+        raise ValueError("is a label that AKS gives its nodes itself: choose another key")
+    if key.startswith(_LABELS_OF_OPERATORS):
+        raise ValueError(
+            "is a label by which NVIDIA's operators decide what runs on a node, and they or this program set it: "
+            "gpuDriver and networkOperator say what is to run"
+        )
     domain = key.split("/", maxsplit=1)[0] if "/" in key else ""
     if _within(domain, "kubernetes.azure.com"):
         raise ValueError("must not be in kubernetes.azure.com: AKS keeps that prefix for its own labels")
@@ -165,6 +171,13 @@ def label(key: str) -> str:
             "give itself such a label does not start"
         )
     return key
+
+
+def own_taint(value: str) -> str:
+    """A taint of people's own: none that a controller takes away again."""
+    if value.startswith(_TAINTS_OF_KUBERNETES):
+        raise ValueError("is a taint that Kubernetes sets and removes itself: choose another key")
+    return value
 
 
 def _within(domain: str, *parents: str) -> bool:
@@ -195,52 +208,3 @@ def system_size(value: str) -> str:
 def region_name(value: str) -> str:
     """A region, by its name or as people read it: West US 3 is westus3."""
     return region("".join(value.split(" ")).lower())
-
-
-def network(value: object) -> IPv4Network:
-    """A range in the notation that Azure takes."""
-    if isinstance(value, IPv4Network):
-        return value
-    try:
-        meant = IPv4Interface(value).network if isinstance(value, str) and "/" in value else None
-    except ValueError:
-        meant = None
-    if meant is None:
-        raise ValueError("must be an IPv4 range such as 10.224.0.0/16")
-    if str(meant) != value:
-        raise ValueError(f"must be written by its first address: {meant}")
-    return meant
-
-
-def network_range(value: IPv4Network) -> IPv4Network:
-    """A range that a cluster may use."""
-    _possible(value)
-    for reserved in _RESERVED:
-        if value.overlaps(reserved):
-            raise ValueError(f"overlaps {reserved}, which AKS keeps for itself")
-    if value.overlaps(_RDMA):
-        raise ValueError(f"overlaps {_RDMA}, in which Azure gives InfiniBand adapters their addresses")
-    return value
-
-
-def _possible(value: IPv4Network) -> None:
-    for never in _NEVER:
-        if value.overlaps(never):
-            raise ValueError(f"overlaps {never}, which no network of Azure has")
-
-
-def address(value: object) -> object:
-    """An address as text: a number would be one too."""
-    if not isinstance(value, str | IPv4Address):
-        raise ValueError("must be an IPv4 address in quotes, such as '192.168.0.1'")
-    return value
-
-
-def public_range(value: IPv4Network) -> IPv4Network:
-    """A range from which somebody may reach a public API server."""
-    if value == _ONLY_THE_CLUSTER:
-        return value
-    if not value.is_global:
-        raise ValueError("must be public addresses: a public API server never sees private ones")
-    _possible(value)
-    return value

@@ -10,7 +10,7 @@ from aks_infiniband.facts.kubernetes import RELEASES, supported
 from aks_infiniband.handwritten.form import did_you_mean
 from aks_infiniband.stack.settings.cluster import ClusterSettings
 from aks_infiniband.stack.settings.mistakes import Mistake, Path, wrong
-from aks_infiniband.stack.settings.reading import Reading, known
+from aks_infiniband.stack.settings.reading import Reading, known, listed_once
 
 _AS_LABEL: Final = r"[A-Za-z0-9][A-Za-z0-9_.()-]*"
 """AKS labels the nodes with the node resource group's name, cut to a label's length, with - for parentheses
@@ -59,6 +59,8 @@ def _zones(reading: Reading) -> Iterator[Mistake]:
     pools = [(pool.path("zones"), zones) for pool, zones in known(reading.pools, lambda pool: pool.given.zones)]
     system = known([reading], lambda reading: reading.cluster.system_pool.zones)
     own: list[tuple[Path, Sequence[str]]] = [(("cluster", "systemPool", "zones"), zones) for _, zones in system]
+    for path, zones in own:
+        yield from listed_once(path, zones)
     for path, zones in [*own, *pools] if there is not None else ():
         if missing := sorted(set(zones) - set(there or ())):
             has = f"has {', '.join(there)}" if there else "has none: leave it out"

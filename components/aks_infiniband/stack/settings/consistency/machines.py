@@ -6,6 +6,7 @@ from typing import Final
 
 from aks_infiniband.facts.azure_names import NO_SIZE, has_rdma, is_size
 from aks_infiniband.facts.catalog import SIZES
+from aks_infiniband.facts.catalog.described import FASTEST, RATES_GBPS
 from aks_infiniband.facts.catalog.machine import GpuSoftware, by_dma_buf
 from aks_infiniband.facts.kubernetes import UBUNTU_2204_UNTIL, UBUNTU_2404, UBUNTU_IS_2404_SINCE
 from aks_infiniband.handwritten.form import nearest
@@ -28,6 +29,22 @@ def _described(reading: Reading) -> Iterator[Mistake]:
         elif not has_rdma(name):
             reason = "is a size without InfiniBand: one that has it carries an r, for RDMA, behind its number"
             yield wrong(("sizes", name), None, reason)
+
+
+def _adapters(reading: Reading) -> Iterator[Mistake]:
+    """An adapter drives links up to a generation, and a link has the generation's rate at most."""
+    described = known(reading.settings.sizes.items(), lambda size: size[1].infiniband)
+    for ((name, _), _), adapter in known(described, lambda found: found[1].adapter):
+        ports = reading.settings.sizes[name].infiniband
+        for _, generation in known([ports], lambda ports: ports.generation):
+            path = ("sizes", name, "infiniband")
+            if RATES_GBPS[generation] > RATES_GBPS[FASTEST[adapter]]:
+                reason = f"must be {FASTEST[adapter]} or slower with {adapter}, or the adapter a newer one"
+                yield wrong((*path, "generation"), generation, reason)
+            for _, rate in known([ports], lambda ports: ports.rate_gbps):
+                if rate is not None and rate > RATES_GBPS[generation]:
+                    reason = f"must be {RATES_GBPS[generation]} or less: a port of {generation} has no more"
+                    yield wrong((*path, "rateGbps"), rate, reason)
 
 
 def _system_pool(reading: Reading) -> Iterator[Mistake]:
@@ -225,7 +242,7 @@ def _architecture(path: tuple[str, ...], image: str | None, pools: list[PoolRead
 
 
 STACK = (
-    *(_described, _system_pool, _feature, _one_owner, _one_module, _one_system),
+    *(_described, _adapters, _system_pool, _feature, _one_owner, _one_module, _one_system),
     *(_gpu_driver_version, _nic_driver_version, _validation_image),
 )
 POOL = (_fits, _owner, _gpu_direct, _os_sku)

@@ -141,6 +141,12 @@ def _devices(pool: PoolReading) -> Iterator[Mistake]:
     if len(given) > size.infiniband.hca_count:
         yield wrong(path, list(given), f"must list {_hcas(size)} at most, one for each")
     yield from listed_once(path, given)
+    # An image that renames nothing has the kernel's own names.
+    there = {*size.ipoib_devices, *(f"ib{number}" for number in range(size.infiniband.hca_count))}
+    if strange := [device for device in given if size.ipoib_devices and device not in there]:
+        known_ones = f"{', '.join(size.ipoib_devices)}, or ib0 and on; no {', '.join(strange)}"
+        reason = f"must be interfaces of {size.name}'s HCAs, {known_ones}"
+        yield wrong(path, list(given), reason)
 
 
 def _rails(pool: PoolReading) -> Iterator[Mistake]:

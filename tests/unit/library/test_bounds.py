@@ -1,0 +1,132 @@
+"""Every number that people give has bounds that make sense, the same in a stack file and as an argument."""
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any, get_args
+
+import pytest
+from aks_infiniband import SettingsError, load
+from aks_infiniband.azure.arguments import Autoscale, Machines, OrdinaryPool, SystemPool
+from aks_infiniband.azure.feature import FeatureRegistrationArgs
+from aks_infiniband.facts.baselines import GivenThreshold
+from aks_infiniband.facts.catalog import SIZES
+from aks_infiniband.facts.pool import Pool
+from aks_infiniband.operators.release import DriverUpgrade
+from aks_infiniband.resources.options import WaitArgs
+from aks_infiniband.stack.settings.mistakes import model_in
+from aks_infiniband.stack.settings.model import Settings
+from aks_infiniband.validation.options import ValidationOptions, Waits
+from pydantic import BaseModel
+
+from tests.unit.components.stack_files import changed, pool
+
+H100 = {"name": "a", "size": SIZES["Standard_ND96isr_H100_v5"], "gpu_driver": "operator"}
+ORDINARY = {"name": "a", "vm_size": "Standard_D8s_v5"}
+BOUNDS = {"min_count": 1, "max_count": 2}
+ARGUMENTS: list[tuple[Callable[..., Any], str, dict[str, Any], float, float]] = [
+    (Waits, "poll_seconds", {}, 0.1, 3600),
+    (Waits, "stable_seconds", {}, 0, 86400),
+    (Waits, "timeout_seconds", {}, 1, 86400),
+    (WaitArgs, "timeout_seconds", {}, 1, 86400),
+    (ValidationOptions, "timeout_seconds", {}, 1, 86400),
+    (ValidationOptions, "tries", {}, 1, 3),
+    (FeatureRegistrationArgs, "poll_seconds", {"location": "x"}, 0.1, 3600),
+    (FeatureRegistrationArgs, "timeout_seconds", {"location": "x"}, 1, 86400),
+    (DriverUpgrade, "drain_timeout_seconds", {}, 0, 86400),
+    (SystemPool, "count", {}, 1, 1000),
+    (Autoscale, "begin", BOUNDS, 1, 1000),
+    (Autoscale, "min_count", {"begin": 1, "max_count": 2}, 1, 1000),
+    (Machines, "os_disk_size_gb", {}, 30, 2048),
+    (OrdinaryPool, "node_count", ORDINARY, 1, 1000),
+    (Pool, "node_count", H100, 1, 1000),
+]
+
+
+@pytest.mark.parametrize(("kind", "name", "others", "least", "most"), ARGUMENTS)
+def test_an_argument_within_its_bounds_is_taken_and_any_other_is_refused_with_them(
+    kind: Callable[..., Any], name: str, others: dict[str, Any], least: float, most: float
+) -> None:
+    for value in (least, most):
+        assert getattr(kind(**others, **{name: value}), name) == value
+    for value in (least - 1e-9, most + 1, -1, 1e308, float("nan"), float("inf"), True, "3", [1]):
+        with pytest.raises(ValueError, match="must be a") as refused:
+            kind(**others, **{name: value})
+        assert f".{name} is {value!r}; must be a" in str(refused.value)
+        assert f"from {least:g} to {most:g}" in str(refused.value)
+
+
+@pytest.mark.parametrize("value", [0, -1, 1e9, float("nan"), "3"])
+def test_a_limit_is_above_zero_and_below_what_nothing_measures(value: Any) -> None:
+    with pytest.raises(ValueError, match=r"GivenThreshold\.fail is .*; must be a number above 0 and below 1e"):
+        GivenThreshold(fail=value)
+    assert GivenThreshold(warn=1.5).fail is None
+
+
+@pytest.mark.parametrize(
+    ("section", "key", "values", "said"),
+    [
+        ("readiness", "pollSeconds", (1e-300, 1e-9, 0, -1), "must be greater than or equal to 0.1"),
+        ("readiness", "pollSeconds", (3601, 1e308), "must be less than or equal to 3600"),
+        ("readiness", "stableSeconds", (-1,), "must be greater than or equal to 0"),
+        ("readiness", "timeoutSeconds", (0.5,), "must be greater than or equal to 1"),
+        ("validation", "timeoutSeconds", (0,), "must be greater than or equal to 1"),
+        ("validation", "timeoutSeconds", (86401,), "must be less than or equal to 86400"),
+        ("readiness", "pollSeconds", (float("nan"), float("inf")), "must be a finite number"),
+    ],
+)
+def test_a_setting_out_of_its_bounds_is_refused_with_its_key(
+    section: str, key: str, values: tuple[float, ...], said: str
+) -> None:
+    for value in values:
+        with pytest.raises(SettingsError) as refused:
+            load(changed(**{section: {key: value}}))
+        (mistake,) = [found for found in refused.value.mistakes if found.key == f"aks-infiniband:{section}.{key}"]
+        assert said in mistake.reason
+
+
+def sections(model: type[BaseModel], found: set[type[BaseModel]]) -> set[type[BaseModel]]:
+    if model not in found:
+        found.add(model)
+        for field in model.model_fields.values():
+            inner = model_in(field.annotation)
+            if inner is not None:
+                sections(inner, found)
+    return found
+
+
+def is_number(hint: Any) -> bool:
+    return hint in (int, float) or any(map(is_number, get_args(hint)))
+
+
+def test_every_number_of_the_settings_has_a_least_and_a_most() -> None:
+    numbers = [
+        (f"{model.__name__}.{name}", schema)
+        for model in sections(Settings, set())
+        for name, schema in model.model_json_schema()["properties"].items()
+    ]
+    seen = 0
+    for name, schema in numbers:
+        for choice in schema.get("anyOf", [schema]):
+            if choice.get("type") in ("integer", "number"):
+                seen += 1
+                assert {"minimum", "exclusiveMinimum"} & choice.keys(), name
+                assert {"maximum", "exclusiveMaximum"} & choice.keys(), name
+    assert seen > 20
+
+
+@pytest.mark.parametrize("kind", sorted({kind for kind, *_ in ARGUMENTS}, key=lambda kind: kind.__name__))
+def test_every_number_of_these_arguments_has_bounds(kind: Any) -> None:
+    for field in dataclasses.fields(kind):
+        hint = field.type
+        if is_number(hint):
+            parts = (hint, *get_args(hint))
+            assert any(hasattr(part, "__metadata__") for part in parts), f"{kind.__name__}.{field.name}"
+
+
+def test_a_pools_numbers_are_told_by_their_place() -> None:
+    with pytest.raises(SettingsError) as refused:
+        load(changed(pools=[pool(count=0, osDiskSizeGb=1)]))
+    assert {found.key for found in refused.value.mistakes} >= {
+        "aks-infiniband:pools[0].count",
+        "aks-infiniband:pools[0].osDiskSizeGb",
+    }
