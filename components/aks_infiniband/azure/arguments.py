@@ -6,7 +6,7 @@ from ipaddress import IPv4Network
 from typing import Literal
 
 from aks_infiniband.access.kubeconfig import Login
-from aks_infiniband.facts.bounds import DiskGb, Nodes, keep_bounds
+from aks_infiniband.facts.bounds import DiskGb, MaxPods, Nodes, keep_bounds
 
 OutboundType = Literal["loadBalancer", "userAssignedNATGateway", "userDefinedRouting", "none"]
 """Not managedNATGateway: Azure refuses it with a subnet that is given, as ours always is (Azure, "Create a managed or
@@ -104,7 +104,7 @@ class Machines:
     """Default: the pool keeps its count."""
     labels: dict[str, str] = field(default_factory=dict)
     """Further node labels. They live on the pool, so that nothing that touches a node loses them."""
-    max_pods: int | None = None
+    max_pods: MaxPods | None = None
     """Pods that a node takes, 250 at most. Both operators and our own DaemonSets take up to 30 of them
     (edwardsp/azcluster 29c1960, AGENTS.md)."""
     os_sku: str = "Ubuntu"

@@ -27,6 +27,8 @@ Tries = Annotated[int, Interval(ge=1, le=3)]
 Nodes = Annotated[int, Interval(ge=1, le=MOST_NODES)]
 DiskGb = Annotated[int, Interval(ge=30, le=2048)]
 """Of an OS disk (AKS, "Agent Pools", osDiskSizeGB)."""
+MaxPods = Annotated[int, Interval(ge=50, le=250)]
+"""Of a node: below 50 AKS's own pods and the operators' leave no room (stack/settings/pools.py), and AKS takes 250."""
 PerNode = Annotated[int, Interval(ge=2, le=4096)]
 """Addresses of a node's block in NV-IPAM."""
 MOST_LIMIT: Final = 1e9

@@ -109,8 +109,7 @@ class Resolution:
     @cached_property
     def cluster_name(self) -> str | None:
         """The name in Azure of the cluster that is made: the one given, else after project and stack."""
-        cluster = self._settings.cluster
-        if cluster is None or cluster.name is not None:
+        if (cluster := self._settings.cluster) is None or cluster.name is not None:
             return None if cluster is None else cluster.name
         name = f"{pulumi.get_project()}-{pulumi.get_stack()}"
         try:
@@ -143,9 +142,8 @@ class Resolution:
                 system_node_selector=self._system_node_selector,
                 registry=self.registry,
             )
-            return Operator(
-                chart=self._chart(versions.NETWORK_OPERATOR_CHART, given.chart), given=people, values=values
-            )
+            chart = self._chart(versions.NETWORK_OPERATOR_CHART, given.chart)
+            return Operator(chart=chart, given=people, values=values)
 
     @cached_property
     def gpu(self) -> Operator | None:
@@ -172,8 +170,8 @@ class Resolution:
         return SYSTEM_POOL if existing is None else existing.system_node_selector
 
     def _chart(self, default: versions.Chart, given: ChartSettings) -> charts.ChartSource:
-        own = {"name": given.name, "repository": given.repository, "version": given.version}
-        return charts.there(charts.chart_source(default, **own, location=self._settings.registry.charts))
+        own = {**given.model_dump(), "location": self._settings.registry.charts}
+        return charts.there(charts.chart_source(default, **own))
 
     @cached_property
     def options(self) -> OperatorOptions:

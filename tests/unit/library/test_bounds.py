@@ -46,9 +46,10 @@ ARGUMENTS: list[tuple[Callable[..., Any], str, dict[str, Any], float, float]] = 
 def test_an_argument_within_its_bounds_is_taken_and_any_other_is_refused_with_them(
     kind: Callable[..., Any], name: str, others: dict[str, Any], least: float, most: float
 ) -> None:
-    for value in (least, most):
-        assert getattr(kind(**others, **{name: value}), name) == value
-    for value in (least - 1e-9, most + 1, -1, 1e308, float("nan"), float("inf"), True, "3", [1]):
+    for fine in (least, most):
+        assert getattr(kind(**others, **{name: fine}), name) == fine
+    wrong: list[Any] = [least - 1e-9, most + 1, -1, 1e308, float("nan"), float("inf"), True, "3", [1]]
+    for value in wrong:
         with pytest.raises(ValueError, match="must be a") as refused:
             kind(**others, **{name: value})
         assert f".{name} is {value!r}; must be a" in str(refused.value)
@@ -114,7 +115,7 @@ def test_every_number_of_the_settings_has_a_least_and_a_most() -> None:
     assert seen > 20
 
 
-@pytest.mark.parametrize("kind", sorted({kind for kind, *_ in ARGUMENTS}, key=lambda kind: kind.__name__))
+@pytest.mark.parametrize("kind", sorted({kind for kind, *_ in ARGUMENTS}, key=str))
 def test_every_number_of_these_arguments_has_bounds(kind: Any) -> None:
     for field in dataclasses.fields(kind):
         hint = field.type

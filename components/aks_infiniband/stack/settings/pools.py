@@ -5,7 +5,7 @@ from typing import Annotated, Final, Literal
 from pydantic import AfterValidator, Field, WithJsonSchema
 
 from aks_infiniband.azure.arguments import Priority
-from aks_infiniband.facts.bounds import DiskGb, Nodes
+from aks_infiniband.facts.bounds import DiskGb, MaxPods, Nodes
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.catalog.machine import (
     Architecture,
@@ -70,7 +70,7 @@ class PoolSettings(Section):
     """In an existing cluster: labels that the pool's nodes, and no others, carry."""
     taints: tuple[Annotated[str, rules.taint, AfterValidator(rules.own_taint)], ...] = ()
     """As key=value:Effect, one for each key and effect. Everything the program runs on the pool tolerates them."""
-    max_pods: int | None = Field(default=None, ge=50, le=250, strict=True)
+    max_pods: MaxPods | None = Field(default=None, strict=True)
     """Pods that a node takes, of which the operators and this program take up to 30. Default: Azure's, 250 with the
     overlay and 110 with a podSubnetId. A change replaces the pool."""
     os_sku: OsSku | None = None
