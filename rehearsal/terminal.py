@@ -35,12 +35,13 @@ def write_activation(rehearsal: Rehearsal) -> Path:
     line = shlex.join([sys.executable, "-m", "rehearsal", *map(str, options)])
     script = f'#!/bin/sh\n# pulumi in this rehearsal.\nPYTHONPATH={shlex.quote(str(PROJECT))} exec {line} "$@"\n'
     write_atomically(programs / "pulumi", script, mode=0o755)
-    folders = ":".join(shlex.quote(str(folder)) for folder in (programs, Path(sys.executable).parent))
+    kubelogin = run.pulumi / "bin"
+    folders = ":".join(shlex.quote(str(folder)) for folder in (programs, kubelogin, Path(sys.executable).parent))
     hosts = ",".join(LOOPBACK)
     text = [
         "# Puts a shell into this rehearsal. A new shell is outside again.",
         f"export KUBECONFIG={shlex.quote(str(run.kubeconfig))}",
-        f"export {AZURE_VARIABLE}={shlex.quote(str(run.ready_file('azure')))}",
+        f"export {AZURE_VARIABLE}={shlex.quote(str(run.azure_login))}",
         f'export PATH={folders}:"$PATH"',
         *(f'export {name}="${{{name}:+${name},}}{hosts}"' for name in NO_PROXY),
     ]

@@ -1,7 +1,8 @@
-"""Azure Resource Manager's own address, for what a program asks past azure-native: to register a resource provider.
+"""Azure Resource Manager's own addresses: over HTTP for what a program asks past azure-native, and over TLS for people.
 
-It takes the token that azure-native gives out, whose audience is this address, as a token of each of Azure's clouds
-names that cloud's (pulumi-azure-native, provider/pkg/provider/provider.go, tokenEndpoint).
+A program registers a resource provider. `aks-infiniband preflight` and `teardown` read, through Azure's clients, which
+speak TLS only. Both take the token that azure-native gives out, whose audience is the first address, as a token of each
+of Azure's clouds names that cloud's (pulumi-azure-native, provider/pkg/provider/provider.go, tokenEndpoint).
 """
 
 import base64
@@ -10,8 +11,10 @@ import json
 import logging
 import re
 import secrets
+import ssl
 import threading
 import urllib.parse
+from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final
@@ -19,7 +22,9 @@ from typing import Any, Final
 from rehearsal.azure import request_faults
 from rehearsal.azure.cloud import Cloud
 from rehearsal.azure.errors import AzureError, bad_request
+from rehearsal.azure.reads import read
 from rehearsal.azure.resources import features
+from rehearsal.run.folder import RunFolder, write_atomically
 
 _LOG: Final = logging.getLogger(__name__)
 _REGISTER: Final = re.compile(r"/subscriptions/([^/]+)/providers/([^/]+)/register", re.IGNORECASE)
@@ -29,14 +34,44 @@ _PROVIDER: Final = "azure-native:resources:Provider"
 
 def serve_resource_manager(cloud: Cloud) -> ThreadingHTTPServer:
     """Serve on loopback until its `shutdown`; the cloud's token is made for it."""
+    server = _serve(cloud)
+    cloud.token = _token(f"http://127.0.0.1:{server.server_address[1]}/", cloud.subscription.client.object_id)
+    return server
 
+
+def serve_people(cloud: Cloud, run: RunFolder) -> ThreadingHTTPServer:
+    """Serve the same over TLS, and write down where, and the token of whoever is logged in, for a shell in the run."""
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(run.pki / "machines.crt", run.pki / "machines.key")
+    server = _serve(cloud, context)
+    login = {
+        "endpoint": f"https://127.0.0.1:{server.server_address[1]}",
+        "token": cloud.token,
+        "subscription": cloud.subscription.subscription_id,
+        "certificateAuthority": str(run.pki / "ca.crt"),
+    }
+    write_atomically(run.azure_login, json.dumps(login), mode=0o600)
+    return server
+
+
+def _serve(cloud: Cloud, tls: ssl.SSLContext | None = None) -> ThreadingHTTPServer:
     class Visitor(BaseHTTPRequestHandler):
         """One connection, in a thread of its own."""
 
+        def do_GET(self) -> None:
+            """Answer a read."""
+            self._say(lambda: answer_read(cloud, self.path, self.headers.get("Authorization")))
+
         def do_POST(self) -> None:
-            """Answer with a JSON body, as Azure does."""
+            """Answer an action."""
+            self._say(lambda: answer(cloud, self.path, self.headers.get("Authorization")))
+
+        def _say(self, asked: Callable[[], Mapping[str, Any]]) -> None:
+            """A JSON body, as Azure does."""
+            status: HTTPStatus
+            body: Mapping[str, Any]
             try:
-                status, body = HTTPStatus.OK, answer(cloud, self.path, self.headers.get("Authorization"))
+                status, body = HTTPStatus.OK, asked()
             except AzureError as error:
                 _LOG.info("refused: %s", error)
                 status, body = error.status, {"error": {"code": error.code, "message": error.message}}
@@ -52,19 +87,38 @@ def serve_resource_manager(cloud: Cloud) -> ThreadingHTTPServer:
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Visitor)
     server.daemon_threads = True
-    cloud.token = _token(f"http://127.0.0.1:{server.server_address[1]}/")
+    if tls is not None:
+        server.socket = tls.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
     threading.Thread(target=server.serve_forever, name="Azure Resource Manager", daemon=True).start()
     return server
 
 
-def _token(audience: str) -> str:
+def _token(audience: str, object_id: str) -> str:
     """A JSON Web Token as Entra ID makes them, with a random signature, which nobody but its maker can check."""
-    parts = [json.dumps(part).encode() for part in ({"typ": "JWT", "alg": "RS256"}, {"aud": audience})]
+    parts = [
+        json.dumps(part).encode() for part in ({"typ": "JWT", "alg": "RS256"}, {"aud": audience, "oid": object_id})
+    ]
     return ".".join(base64.urlsafe_b64encode(part).decode().rstrip("=") for part in (*parts, secrets.token_bytes(32)))
 
 
 def answer(cloud: Cloud, target: str, authorization: str | None) -> dict[str, Any]:
     """The body of the answer to a POST. target: path and query. Raises AzureError."""
+    asked = _admitted(cloud, target, authorization)
+    found = _REGISTER.fullmatch(asked.path)
+    if found is None:
+        raise AzureError(HTTPStatus.NOT_FOUND, "NotFound", f"This rehearsal does not simulate a POST of {asked.path}.")
+    return _register(cloud, *found.groups())
+
+
+def answer_read(cloud: Cloud, target: str, authorization: str | None) -> Mapping[str, Any]:
+    """The body of the answer to a GET. target: path and query. Raises AzureError."""
+    asked = _admitted(cloud, target, authorization)
+    query = urllib.parse.parse_qs(asked.query)
+    with cloud.clock.changed:
+        return read(cloud, urllib.parse.unquote(asked.path), "".join(query.get("$filter", [])))
+
+
+def _admitted(cloud: Cloud, target: str, authorization: str | None) -> urllib.parse.SplitResult:
     if not authorization:
         raise AzureError(
             HTTPStatus.UNAUTHORIZED,
@@ -79,10 +133,7 @@ def answer(cloud: Cloud, target: str, authorization: str | None) -> dict[str, An
             "MissingApiVersionParameter",
             "The api-version query parameter (?api-version=) is required for all requests.",
         )
-    found = _REGISTER.fullmatch(asked.path)
-    if found is None:
-        raise AzureError(HTTPStatus.NOT_FOUND, "NotFound", f"This rehearsal does not simulate a POST of {asked.path}.")
-    return _register(cloud, *found.groups())
+    return asked
 
 
 def _register(cloud: Cloud, subscription: str, namespace: str) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from rehearsal.azure.cluster_api import ClusterApi
 from rehearsal.azure.doors import OwnDoor
 from rehearsal.azure.operations import Operations
 from rehearsal.azure.provider import AzureNative
-from rehearsal.azure.resource_manager import serve_resource_manager
+from rehearsal.azure.resource_manager import serve_people, serve_resource_manager
 from rehearsal.azure.resources import KINDS
 from rehearsal.azure.store import Store
 from rehearsal.azure.subscription import DEFAULT_FILE, SUBSCRIPTION_VARIABLE, load
@@ -43,7 +43,7 @@ class Server:
 
     grpc_server: grpc.Server
     door: OwnDoor
-    resource_manager: ThreadingHTTPServer
+    resource_managers: tuple[ThreadingHTTPServer, ...]
     cloud: Cloud
 
     @property
@@ -56,8 +56,9 @@ class Server:
         self.cloud.clock.stop()
         self.grpc_server.stop(grace=1).wait()
         self.door.close()
-        self.resource_manager.shutdown()
-        self.resource_manager.server_close()
+        for manager in self.resource_managers:
+            manager.shutdown()
+            manager.server_close()
 
 
 def serve(run: Path, speed: float, subscription: Path = DEFAULT_FILE) -> Server:
@@ -77,10 +78,10 @@ def serve(run: Path, speed: float, subscription: Path = DEFAULT_FILE) -> Server:
     folder.azure.mkdir(mode=0o700, parents=True, exist_ok=True)
     door = OwnDoor(folder.azure)
     grpc_server.add_insecure_port(f"unix:{door.inside}")
-    manager = serve_resource_manager(cloud)
+    managers = (serve_resource_manager(cloud), serve_people(cloud, folder))
     grpc_server.start()
     operations.resume()
-    return Server(grpc_server=grpc_server, door=door, resource_manager=manager, cloud=cloud)
+    return Server(grpc_server=grpc_server, door=door, resource_managers=managers, cloud=cloud)
 
 
 def announce(run: Path, port: int) -> None:

@@ -80,6 +80,11 @@ class RunFolder:
         return self.root / "faults"
 
     @property
+    def azure_login(self) -> Path:
+        """Where the simulated Azure answers people, and as whom: for `aks-infiniband`."""
+        return self.azure / "login.json"
+
+    @property
     def machines(self) -> Path:
         """The simulated machines' files: one folder per pod that is executed."""
         return self.root / "machines"

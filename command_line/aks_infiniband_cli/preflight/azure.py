@@ -34,7 +34,8 @@ from aks_infiniband_cli.preflight.facts import (
     Subscription,
     Usage,
 )
-from aks_infiniband_cli.stack_file import SUBSCRIPTION
+from aks_infiniband_cli.preflight.rehearsed import Rehearsed, rehearsed
+from aks_infiniband_cli.stack_file import SUBSCRIPTION, subscription_of
 
 _CLOUD: Final = ("azure-native:environment", "ARM_ENVIRONMENT")
 """What names the cloud to Pulumi: configuration, or else the environment."""
@@ -50,8 +51,12 @@ _PRINCIPAL: Final = ("ARM_TENANT_ID", "ARM_CLIENT_ID", "ARM_CLIENT_SECRET")
 def login() -> TokenCredential:
     """Whoever Pulumi's variables of a service principal, `az login`, environment or managed identity say.
 
+    In a rehearsal's shell it is the rehearsal's client.
+
     Nobody is asked. That nobody is logged in is told in the command's own words, not in the fifteen lines of the log.
     """
+    if (simulated := rehearsed()) is not None:
+        return simulated
     logging.getLogger("azure.identity").setLevel(logging.ERROR)
     if all(map(os.environ.get, _PRINCIPAL)):
         return ClientSecretCredential(*(os.environ[name] for name in _PRINCIPAL))
@@ -68,7 +73,12 @@ def remedy_of(error: AzureError) -> str:
 
 
 def endpoint_of(configuration: Mapping[str, Any]) -> str:
-    """The URL of Azure Resource Manager in the stack's cloud. Raises CommandError for a cloud that is not known."""
+    """The URL of Azure Resource Manager in the stack's cloud. Raises CommandError for a cloud that is not known.
+
+    In a rehearsal's shell it is the rehearsal's.
+    """
+    if (simulated := rehearsed()) is not None:
+        return simulated.endpoint
     configured, variable = _CLOUD
     cloud = str(configuration.get(configured) or os.environ.get(variable) or "public").lower()
     if cloud not in _CLOUDS:
@@ -78,7 +88,16 @@ def endpoint_of(configuration: Mapping[str, Any]) -> str:
 
 def of_all(credential: TokenCredential, endpoint: str) -> dict[str, Any]:
     """What every client of Resource Manager is given; endpoint: its URL."""
-    return {"credential": credential, "base_url": endpoint, "credential_scopes": [f"{endpoint}/.default"]}
+    given = {"credential": credential, "base_url": endpoint, "credential_scopes": [f"{endpoint}/.default"]}
+    if isinstance(credential, Rehearsed):
+        given["connection_verify"] = credential.certificate_authority
+    return given
+
+
+def chosen_subscription(given: str | None, configuration: Mapping[str, Any]) -> str:
+    """The ID of the subscription, as `subscription_of` finds it; in a rehearsal's shell it is the rehearsal's."""
+    simulated = rehearsed()
+    return subscription_of(given or (simulated.subscription if simulated else None), configuration)
 
 
 class Azure:

@@ -14,15 +14,16 @@ from aks_infiniband.stack.stack import Stack
 from azure.core.exceptions import AzureError
 
 from aks_infiniband_cli.preflight import checks, prices
-from aks_infiniband_cli.preflight.azure import Azure, endpoint_of, login, remedy_of
+from aks_infiniband_cli.preflight.azure import Azure, chosen_subscription, endpoint_of, login, remedy_of
 from aks_infiniband_cli.preflight.chart_images import not_known
 from aks_infiniband_cli.preflight.charts import charts
 from aks_infiniband_cli.preflight.checks import Line
 from aks_infiniband_cli.preflight.images import images, images_of
 from aks_infiniband_cli.preflight.needs import Needs, needs_of
 from aks_infiniband_cli.preflight.registry import Registries
+from aks_infiniband_cli.preflight.rehearsed import rehearsed
 from aks_infiniband_cli.preflight.roles import roles
-from aks_infiniband_cli.stack_file import configuration_of, stack_of, subscription_of
+from aks_infiniband_cli.stack_file import configuration_of, stack_of
 
 _MAY_READ: Final = "the role Reader on the subscription lets you read this; a proxy or firewall may be in the way"
 _Found = TypeVar("_Found")
@@ -49,15 +50,22 @@ def lines_of(
 
     folder: to which paths are relative. endpoint: of Azure Resource Manager; None for that of the configured cloud.
     """
-    with Registries() as registries:
-        here = [*charts(stack, folder, registries), *images(images_of(stack), registries.platforms), *not_known(stack)]
+    here = _of_the_world(stack, folder)
     needs = needs_of(stack)
     if needs is None:
         found = "the cluster is there already, and the stack makes nothing in Azure"
         return [*here, *_in_cluster(stack), Line(check="Azure", state="not checked", found=found)]
-    chosen = subscription_of(subscription_id, configuration)
+    chosen = chosen_subscription(subscription_id, configuration)
     azure = Azure(login(), endpoint or endpoint_of(configuration), chosen)
     return [*here, *_kubelogin(needs), *_of_azure(needs, azure, chosen)]
+
+
+def _of_the_world(stack: Stack, folder: Path) -> list[Line]:
+    if rehearsed() is not None:
+        found = "a rehearsal installs charts of its own, and pulls no image"
+        return [Line(check="charts and images", state="not checked", found=found)]
+    with Registries() as registries:
+        return [*charts(stack, folder, registries), *images(images_of(stack), registries.platforms), *not_known(stack)]
 
 
 def _in_cluster(stack: Stack) -> Iterator[Line]:
@@ -113,8 +121,11 @@ def _of_azure(needs: Needs, azure: Azure, subscription_id: str) -> Iterator[Line
         yield from _asked("addresses", azure.networks, lambda found: [checks.networks(needs, found)])
     for subnet_id in needs.subnets:
         yield from _subnet(needs, azure, subnet_id)
-    sizes = sorted({needed.vm_size for needed in needs.machines})
-    yield from _asked("price", lambda: prices.prices(sizes, region), lambda found: checks.price(needs, found))
+    if rehearsed() is None:
+        sizes = sorted({needed.vm_size for needed in needs.machines})
+        yield from _asked("price", lambda: prices.prices(sizes, region), lambda found: checks.price(needs, found))
+    else:
+        yield Line(check="price", state="not checked", found="a rehearsal costs nothing")
     found = "quota is not capacity: Azure tells it only when machines are asked for"
     yield Line(check="capacity", state="not checked", found=found)
 

@@ -12,7 +12,7 @@ from lightkube.resources.core_v1 import Namespace, Node
 from lightkube.resources.rbac_authorization_v1 import ClusterRole, ClusterRoleBinding
 
 from aks_infiniband_cli.cluster import connected
-from aks_infiniband_cli.teardown.left import GROUPS, Object, Orphan, in_cluster
+from aks_infiniband_cli.teardown.left import GROUPS, Object, Orphan, in_cluster, stack_in
 
 _IN_NO_NAMESPACE: Final[tuple[Any, ...]] = (
     ValidatingAdmissionPolicyBinding,
@@ -28,8 +28,8 @@ _THEIR_LABELS: Final = ("nvidia.com/", "feature.node.kubernetes.io/")
 """Of a GPU Operator that somebody else keeps, and of its Node Feature Discovery."""
 
 
-def left_in(kubeconfig: str, kept: Iterable[str], *, gpu_operator: bool = True) -> list[Orphan]:
-    """What is left. Raises what lightkube raises.
+def left_in(kubeconfig: str, kept: Iterable[str], *, gpu_operator: bool = True) -> tuple[str | None, list[Orphan]]:
+    """What says that the stack lives, and what is left. Raises what lightkube raises.
 
     kept: keys of labels by which the cluster's owner knows the nodes. gpu_operator: whether the stack had one of its
     own; what belongs to somebody else's is not left over.
@@ -51,7 +51,8 @@ def left_in(kubeconfig: str, kept: Iterable[str], *, gpu_operator: bool = True) 
     nodes = [found.to_dict() for found in client.list(Node)]
     if not gpu_operator:
         nodes = [_without_theirs(node) for node in nodes]
-    return list(in_cluster(namespaces, nodes, definitions, customs, ours, frozenset(kept)))
+    found = in_cluster(namespaces, nodes, definitions, customs, ours, frozenset(kept))
+    return stack_in(namespaces, customs), list(found)
 
 
 def _without_theirs(node: dict[str, Any]) -> dict[str, Any]:

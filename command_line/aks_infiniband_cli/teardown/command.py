@@ -2,13 +2,16 @@
 
 import argparse
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from aks_infiniband.terminal import one_line
 from rich.console import Group
 
 from aks_infiniband_cli.console import FINE, FOUND, Answer, Command, at_work, uncut
 from aks_infiniband_cli.preflight.command import declare_stack
+
+if TYPE_CHECKING:  # importing it takes two seconds
+    from aks_infiniband_cli.teardown.left import Found
 
 
 def run(given: argparse.Namespace) -> Answer:
@@ -17,16 +20,34 @@ def run(given: argparse.Namespace) -> Answer:
         from aks_infiniband_cli.teardown.looking import look  # noqa: PLC0415 it imports an extra, and takes two seconds
 
         file: Path = given.folder / f"Pulumi.{given.stack}.yaml"
-        where, orphans = look(file, given.subscription, given.endpoint)
-    clean = f"Nothing of stack {given.stack} is left in {where}."
-    left = [(one_line(orphan.what), one_line(orphan.remedy)) for orphan in orphans]
+        found = look(file, given.subscription, given.endpoint)
+    document = {
+        "stack": given.stack,
+        "where": found.where,
+        "lives": found.lives,
+        "left": [vars(orphan) for orphan in found.left],
+    }
+    if found.lives is not None:
+        lives = _lives(given.stack, found)
+        return Answer(document=document, text=lives, shown=uncut((lives, "yellow")), exit_code=FOUND)
+    clean = f"Nothing of stack {given.stack} is left in {found.where}."
+    left = [(one_line(orphan.what), one_line(orphan.remedy)) for orphan in found.left]
     shown = [uncut(("left  ", "bold red"), what, "\n      remove: ", remedy) for what, remedy in left]
     lines = [line for what, remedy in left for line in (f"left  {what}", f"      remove: {remedy}")]
     return Answer(
-        document={"stack": given.stack, "where": where, "left": [vars(orphan) for orphan in orphans]},
-        text="\n".join(lines) if orphans else clean,
-        shown=Group(*shown) if orphans else uncut((clean, "green")),
-        exit_code=FOUND if orphans else FINE,
+        document=document,
+        text="\n".join(lines) if left else clean,
+        shown=Group(*shown) if left else uncut((clean, "green")),
+        exit_code=FOUND if left else FINE,
+    )
+
+
+def _lives(stack: str, found: "Found") -> str:
+    """Its state removes all of it at once, and in the right order."""
+    return (
+        f"Stack {stack} lives: {one_line(found.lives or '')} is there, in {found.where}. Nothing of it is left over.\n"
+        f"To take it away: pulumi destroy --stack {stack}\n"
+        f"If its state is lost: --output json lists {len(found.left)} things, each with the command that removes it."
     )
 
 

@@ -8,7 +8,12 @@ from typing import Any, Final
 
 from aks_infiniband.azure.identity import assignment_name
 from aks_infiniband.facts import azure_names
-from aks_infiniband.resources.metadata import GPU_OPERATOR_NAMESPACE, NETWORK_OPERATOR_NAMESPACE, SYSTEM_NAMESPACE
+from aks_infiniband.resources.metadata import (
+    GPU_OPERATOR_NAMESPACE,
+    NETWORK_OPERATOR_NAMESPACE,
+    PART_OF,
+    SYSTEM_NAMESPACE,
+)
 from aks_infiniband.validation.reports import CONDITION
 from aks_infiniband.workload.pods import NAMESPACE
 
@@ -26,6 +31,7 @@ _ANNOTATIONS: Final = "aks-infiniband/"
 """How the annotations begin that `validate` and `rollout` put on nodes."""
 _UNLESS: Final = ", unless something else in the cluster uses it"
 """What others may have brought, or need, is theirs to judge."""
+_POLICIES: Final = ("NicClusterPolicy", "NicNodePolicy")
 Object = Mapping[str, Any]
 
 
@@ -35,6 +41,18 @@ class Orphan:
 
     what: str
     remedy: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """What was found of a stack. where: was looked, in words. lives: what says that it was not destroyed; None: it was.
+
+    left: what is left of it, or is in use where it lives.
+    """
+
+    where: str
+    lives: str | None
+    left: list[Orphan]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,6 +90,28 @@ def groups_of(groups: Sequence[Group], *, cluster_id: str, location: str, node_g
         for found in groups
         if (found.managed_by.lower() == cluster_id.lower() if found.managed_by else found.name.lower() in names)
     ]
+
+
+def cluster_in(groups: Sequence[Group], cluster_id: str) -> str | None:
+    """Where a stack's cluster is, in words; None where it is gone. groups: the stack's, with what is in them."""
+    for group in groups:
+        if any(resource.lower() == cluster_id.lower() for resource in group.resources):
+            return f"cluster {cluster_id.rsplit('/', 1)[-1]} in resource group {group.name}"
+    return None
+
+
+def stack_in(namespaces: Sequence[Object], customs: Sequence[Object]) -> str | None:
+    """What says that a stack is in somebody else's cluster, in words; None where nothing does.
+
+    That is its policy together with the program's own namespace, when nobody deletes either.
+    """
+    there = {each["metadata"]["name"] for each in namespaces if not each["metadata"].get("deletionTimestamp")}
+    for custom in customs:
+        metadata = custom["metadata"]
+        ours = PART_OF.items() <= (metadata.get("labels") or {}).items() and not metadata.get("deletionTimestamp")
+        if ours and custom["kind"] in _POLICIES and SYSTEM_NAMESPACE in there:
+            return f"{custom['kind']} {metadata['name']} and namespace {SYSTEM_NAMESPACE}"
+    return None
 
 
 def in_azure(groups: Sequence[Group], subscription_id: str) -> Iterator[Orphan]:

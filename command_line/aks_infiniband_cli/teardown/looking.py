@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from aks_infiniband.access.kubeconfig_file import KubeconfigFile
 from aks_infiniband.azure.arguments import ClusterNetwork
 from aks_infiniband.stack.azure_cluster import AzureClusterArgs
 from aks_infiniband.stack.settings.mistakes import SettingsError
@@ -10,55 +11,62 @@ from azure.core.exceptions import AzureError
 
 from aks_infiniband_cli.cluster import NO_ANSWER
 from aks_infiniband_cli.console import CommandError
-from aks_infiniband_cli.preflight.azure import endpoint_of, login, remedy_of
-from aks_infiniband_cli.stack_file import configuration_of, stack_of, subscription_of
+from aks_infiniband_cli.preflight.azure import chosen_subscription, endpoint_of, login, remedy_of
+from aks_infiniband_cli.stack_file import configuration_of, stack_of
 from aks_infiniband_cli.teardown.azure import Azure
 from aks_infiniband_cli.teardown.cluster import left_in
-from aks_infiniband_cli.teardown.left import Orphan, groups_of, in_azure, orphaned
+from aks_infiniband_cli.teardown.left import Found, cluster_in, groups_of, in_azure, orphaned
 
 
-def look(file: Path, subscription_id: str | None, endpoint: str | None) -> tuple[str, list[Orphan]]:
-    """Where was looked, and what is left there. Raises CommandError where that cannot be read."""
+def look(file: Path, subscription_id: str | None, endpoint: str | None) -> Found:
+    """What is left of a stack. Raises CommandError where that cannot be read."""
     configuration = configuration_of(file)
     try:
         stack = stack_of(file, configuration)
     except SettingsError as error:
         raise CommandError(str(error)) from error
     if stack.existing is not None:
-        return f"the cluster {stack.existing.server}", _in_cluster(stack, stack.existing.kubeconfig)
+        return _in_cluster(stack, stack.existing)
     assert isinstance(stack.cluster, AzureClusterArgs)
     if not (file.parent / "Pulumi.yaml").is_file():
         raise CommandError(f"{file.parent / 'Pulumi.yaml'} is not there: the cluster is named after its project")
-    chosen = subscription_of(subscription_id, configuration)
+    chosen = chosen_subscription(subscription_id, configuration)
     try:
-        return f"subscription {chosen}", _in_azure(
-            stack.cluster, Azure(login(), endpoint or endpoint_of(configuration), chosen), chosen
-        )
+        return _in_azure(stack.cluster, Azure(login(), endpoint or endpoint_of(configuration), chosen), chosen)
     except AzureError as error:
         why = str(error).strip().partition("\n")[0]
         raise CommandError(f"subscription {chosen} cannot be read: {why}: {remedy_of(error)}") from error
 
 
-def _in_cluster(stack: Stack, kubeconfig: str) -> list[Orphan]:
+def _in_cluster(stack: Stack, existing: KubeconfigFile) -> Found:
     try:
         kept = {key for pool in stack.pools for key in pool.node_selector}
-        return left_in(kubeconfig, kept, gpu_operator=not stack.gpu_operator_exists)
+        lives, left = left_in(existing.kubeconfig, kept, gpu_operator=not stack.gpu_operator_exists)
     except NO_ANSWER as error:
         raise CommandError(f"the cluster cannot be read: {error}") from error
+    return Found(where=f"the cluster {existing.server}", lives=lives, left=left)
 
 
-def _in_azure(args: AzureClusterArgs, azure: Azure, subscription_id: str) -> list[Orphan]:
+def _in_azure(args: AzureClusterArgs, azure: Azure, subscription_id: str) -> Found:
     cluster = args.cluster
+    cluster_id = (
+        f"/subscriptions/{subscription_id}/resourceGroups/{cluster.resource_group_name}/providers/"
+        f"Microsoft.ContainerService/managedClusters/{cluster.cluster_name}"
+    )
     ours = groups_of(
         azure.groups(),
-        cluster_id=f"/subscriptions/{subscription_id}/resourceGroups/{cluster.resource_group_name}/providers/"
-        f"Microsoft.ContainerService/managedClusters/{cluster.cluster_name}",
+        cluster_id=cluster_id,
         location=cluster.location,
         node_group=cluster.node_resource_group_name,
     )
-    found = list(in_azure([azure.filled(group) for group in ours], subscription_id))
+    filled = [azure.filled(group) for group in ours]
     assignments = [each for subnet in _subnets(cluster.network) for each in azure.assignments(subnet)]
-    return [*found, *(orphaned(assignments, azure.principals()) if assignments else ())]
+    roles = orphaned(assignments, azure.principals()) if assignments else ()
+    return Found(
+        where=f"subscription {subscription_id}",
+        lives=cluster_in(filled, cluster_id),
+        left=[*in_azure(filled, subscription_id), *roles],
+    )
 
 
 def _subnets(network: ClusterNetwork) -> list[str]:

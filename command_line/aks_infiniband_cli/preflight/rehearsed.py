@@ -1,0 +1,53 @@
+"""The simulated Azure of a rehearsal, in a shell that the rehearsal's `activate` has put there.
+
+A file says where it answers, and as whom. The command line and the rehearsal import nothing of each other.
+"""
+
+import json
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from azure.core.credentials import AccessToken
+
+from aks_infiniband_cli.console import CommandError
+
+VARIABLE: Final = "AKS_INFINIBAND_AZURE"
+"""Names the file."""
+_HOUR: Final = 3600
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rehearsed:
+    """A login to a simulated Azure, which is a credential to Azure's clients. certificate_authority: path."""
+
+    endpoint: str
+    token: str
+    subscription: str
+    certificate_authority: str
+
+    def get_token(self, *_scopes: str, **_more: Any) -> AccessToken:
+        """The one token that it takes."""
+        return AccessToken(self.token, int(time.time()) + _HOUR)
+
+
+def rehearsed() -> Rehearsed | None:
+    """That of the shell; None outside of a rehearsal. Raises CommandError where the rehearsal has ended."""
+    named = os.environ.get(VARIABLE)
+    if not named:
+        return None
+    try:
+        found = json.loads(Path(named).read_text(encoding="utf-8"))
+        return Rehearsed(
+            endpoint=found["endpoint"],
+            token=found["token"],
+            subscription=found["subscription"],
+            certificate_authority=found["certificateAuthority"],
+        )
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise CommandError(
+            f"{VARIABLE} names {named}, which a rehearsal writes while it is up: rehearse with KEEP=1, or open a new "
+            "shell for Azure itself"
+        ) from error

@@ -1,0 +1,253 @@
+"""What Azure Resource Manager answers to a GET: what `aks-infiniband preflight` and `teardown` read.
+
+Bodies have the fields that Azure was recorded to answer (tests/unit/field_recordings/arm-bodies.yaml) and that somebody
+reads; Kubernetes versions and the subscription itself follow Azure's REST reference.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from http import HTTPStatus
+from typing import Any, Final
+
+from rehearsal.azure.cloud import Cloud
+from rehearsal.azure.errors import AzureError
+from rehearsal.azure.naming import last_part
+from rehearsal.azure.resources import KINDS, features
+from rehearsal.azure.resources.pool_capacity import quota_vcpus, usage
+from rehearsal.azure.store import Record
+from rehearsal.azure.subscription import by_id
+
+_NETWORK, _SUBNET = "azure-native:network:VirtualNetwork", "azure-native:network:Subnet"
+_CLUSTER, _POOL = "azure-native:containerservice:ManagedCluster", "azure-native:containerservice:AgentPool"
+_GROUP, _ASSIGNMENT = "azure-native:resources:ResourceGroup", "azure-native:authorization:RoleAssignment"
+_IDENTITY: Final = "azure-native:managedidentity:UserAssignedIdentity"
+_IDENTITY_TYPE: Final = "Microsoft.ManagedIdentity/userAssignedIdentities"
+_EVERYTHING: Final = {"actions": ["*"], "notActions": []}
+_PERMISSIONS: Final = {
+    "Owner": _EVERYTHING,
+    "Contributor": {
+        "actions": ["*"],
+        "notActions": ["Microsoft.Authorization/*/Write", "Microsoft.Authorization/*/Delete"],
+    },
+    "Role Based Access Control Administrator": {
+        "actions": ["Microsoft.Authorization/roleAssignments/*", "*/read"],
+        "notActions": [],
+    },
+}
+"""Of built-in roles, in part (Azure, "Azure built-in roles", read 2026-11-22); all others permit to read."""
+_READS: Final = {"actions": ["*/read"], "notActions": []}
+Body = Mapping[str, Any]
+
+
+def read(cloud: Cloud, path: str, filter_: str) -> Body:
+    """The body of the answer to a GET. path: with the subscription; filter_: the query's. Raises AzureError."""
+    own = f"/subscriptions/{cloud.subscription.subscription_id}"
+    if not f"{path}/".casefold().startswith(f"{own}/"):
+        raise _not_found(f"The subscription of '{path}' could not be found.", "SubscriptionNotFound")
+    below = path[len(own) :]
+    for pattern, body in _ROUTES.items():
+        found = re.fullmatch(pattern, below, re.IGNORECASE)
+        if found is not None:
+            return body(cloud, own, filter_, *found.groups())
+    raise _not_found(f"This rehearsal does not simulate a GET of {path}.", "NotFound")
+
+
+def _not_found(message: str, code: str = "ResourceNotFound") -> AzureError:
+    return AzureError(HTTPStatus.NOT_FOUND, code, message)
+
+
+def _there(cloud: Cloud, resource: str) -> Record:
+    found = cloud.store.get(resource)
+    if found is None:
+        raise _not_found(f"The Resource '{resource}' was not found.")
+    return found
+
+
+def _subscription(cloud: Cloud, own: str, _filter: str) -> Body:
+    known = cloud.subscription
+    named = {"subscriptionId": known.subscription_id, "displayName": "rehearsal", "tenantId": known.tenant_id}
+    return {"id": own, **named, "state": "Enabled"}
+
+
+def _providers(_cloud: Cloud, _own: str, _filter: str) -> Body:
+    names = {kind.arm_type.partition("/")[0] for kind in KINDS.values()} | {"Microsoft.Compute"}
+    return {"value": [{"namespace": name, "registrationState": "Registered"} for name in sorted(names)]}
+
+
+def _feature(cloud: Cloud, _own: str, _filter: str, namespace: str, name: str) -> Body:
+    feature = f"{namespace}/{name}"
+    return {"name": feature, "properties": {"state": features.state(cloud, feature)}}
+
+
+def _role_definitions(cloud: Cloud, own: str, _filter: str) -> Body:
+    names = {*cloud.subscription.roles.values(), *cloud.subscription.client.roles}
+    return {
+        "value": [
+            {
+                "id": _role_id(own, name),
+                "properties": {"roleName": name, "permissions": [_PERMISSIONS.get(name, _READS)]},
+            }
+            for name in sorted(names)
+        ]
+    }
+
+
+def _role_id(own: str, name: str) -> str:
+    return f"{own}/providers/Microsoft.Authorization/roleDefinitions/{name.replace(' ', '-').lower()}"
+
+
+def _own_roles(cloud: Cloud, own: str, _filter: str) -> Body:
+    """Those of whoever is logged in."""
+    return {
+        "value": [
+            {
+                "id": f"{own}/providers/Microsoft.Authorization/roleAssignments/{number}",
+                "properties": {"scope": own, "roleDefinitionId": _role_id(own, name)},
+            }
+            for number, name in enumerate(cloud.subscription.client.roles)
+        ]
+    }
+
+
+def _roles_on(cloud: Cloud, own: str, _filter: str, scope: str) -> Body:
+    return {
+        "value": [
+            {"id": record.id, "name": last_part(record.id), "properties": record.outputs}
+            for record in cloud.store.all(_ASSIGNMENT, under=f"{own}{scope}")
+        ]
+    }
+
+
+def _groups(cloud: Cloud, _own: str, _filter: str) -> Body:
+    """Those that were made, and beside each cluster the one in which AKS keeps its machines."""
+    made = [{"name": last_part(record.id), **_placed(record)} for record in cloud.store.all(_GROUP)]
+    of_aks = [
+        {"name": record.outputs["nodeResourceGroup"], **_placed(record), "managedBy": record.id}
+        for record in cloud.store.all(_CLUSTER)
+    ]
+    return {"value": [*made, *of_aks]}
+
+
+def _placed(record: Record) -> Body:
+    return {"id": record.id, "location": record.outputs["location"]}
+
+
+def _in_group(cloud: Cloud, own: str, _filter: str, group: str) -> Body:
+    """What stands by itself in a group: subnets, pools and role assignments are parts of others."""
+    under = f"{own}/resourceGroups/{group}"
+    ids = [
+        record.id for record in cloud.store.all(under=under) if record.pulumi_type not in (_SUBNET, _POOL, _ASSIGNMENT)
+    ]
+    scale_sets = [
+        f"{own}/resourceGroups/{group}/providers/Microsoft.Compute/virtualMachineScaleSets/aks-{last_part(pool.id)}"
+        for cluster in cloud.store.all(_CLUSTER)
+        if str(cluster.outputs["nodeResourceGroup"]).casefold() == group.casefold()
+        for pool in cloud.store.all(_POOL, under=cluster.id)
+    ]
+    if not ids and not scale_sets and cloud.store.get(under) is None:
+        raise _not_found(f"Resource group '{group}' could not be found.", "ResourceGroupNotFound")
+    return {"value": [{"id": resource} for resource in (*ids, *scale_sets)]}
+
+
+def _identities(cloud: Cloud, _own: str, filter_: str) -> Body:
+    if filter_ != f"resourceType eq '{_IDENTITY_TYPE}'":
+        raise _not_found(f"This rehearsal does not simulate the filter {filter_!r}.", "NotFound")
+    made = [record.id for record in cloud.store.all(_IDENTITY)]
+    return {"value": [{"id": resource} for resource in (*made, *cloud.subscription.existing_identities)]}
+
+
+def _identity(cloud: Cloud, own: str, _filter: str, below: str) -> Body:
+    known = by_id(cloud.subscription.existing_identities, f"{own}{below}")
+    principal = known.principal_id if known else _there(cloud, f"{own}{below}").outputs["principalId"]
+    return {"id": f"{own}{below}", "properties": {"principalId": principal}}
+
+
+def _sizes(cloud: Cloud, _own: str, filter_: str) -> Body:
+    region = filter_.partition("'")[2].rstrip("'")
+    return {"value": [_sku(cloud, name, region) for name in cloud.offered(region)]}
+
+
+def _sku(cloud: Cloud, name: str, region: str) -> Body:
+    size = cloud.size(name)
+    assert size is not None, f"{name} is offered"
+    return {
+        "resourceType": "virtualMachines",
+        "name": name,
+        "family": cloud.subscription.series_of(size).family,
+        "locations": [region],
+        "locationInfo": [{"location": region, "zones": list(cloud.subscription.regions.get(region, ()))}],
+        "capabilities": [{"name": "vCPUs", "value": str(quota_vcpus(size))}],
+        "restrictions": [],
+    }
+
+
+def _usages(cloud: Cloud, _own: str, _filter: str, region: str) -> Body:
+    used, series = usage(cloud, region), cloud.subscription.series
+    rows = {known.family: (known.vcpus, used.get(name, 0)) for name, known in series.items()}
+    rows["cores"] = (cloud.subscription.regional_vcpus, sum(used.values()))
+    return {
+        "value": [
+            {"unit": "Count", "limit": limit, "currentValue": current, "name": {"value": name}}
+            for name, (limit, current) in rows.items()
+        ]
+    }
+
+
+def _versions(cloud: Cloud, _own: str, _filter: str, _region: str) -> Body:
+    long = "AKSLongTermSupport"
+    plans = {patch: ["KubernetesOfficial", long] for patch in cloud.subscription.kubernetes_versions}
+    plans |= {patch: [long] for patch in cloud.subscription.long_term_support_versions}
+    return {
+        "values": [
+            {
+                "version": patch.rpartition(".")[0],
+                "capabilities": {"supportPlan": support},
+                "patchVersions": {patch: {"upgrades": []}},
+            }
+            for patch, support in plans.items()
+        ]
+    }
+
+
+def _cluster(cloud: Cloud, own: str, _filter: str, below: str) -> Body:
+    record = _there(cloud, f"{own}{below}")
+    pools = [
+        {"name": last_part(pool.id), "vmSize": pool.outputs["vmSize"], "count": pool.outputs["count"]}
+        for pool in cloud.store.all(_POOL, under=record.id)
+    ]
+    version = record.outputs["currentKubernetesVersion"]
+    return {"id": record.id, "properties": {"currentKubernetesVersion": version, "agentPoolProfiles": pools}}
+
+
+def _networks(cloud: Cloud, _own: str, _filter: str) -> Body:
+    found = cloud.store.all(_NETWORK)
+    return {"value": [{"id": each.id, "properties": {"addressSpace": each.outputs["addressSpace"]}} for each in found]}
+
+
+def _subnet(cloud: Cloud, own: str, _filter: str, below: str) -> Body:
+    known = by_id(cloud.subscription.existing_subnets, f"{own}{below}")
+    prefix = known.address_prefix if known else _there(cloud, f"{own}{below}").outputs["addressPrefix"]
+    return {"id": f"{own}{below}", "properties": {"addressPrefix": prefix, "ipConfigurations": []}}
+
+
+_COMPUTE, _AKS = "/providers/Microsoft.Compute", "/providers/Microsoft.ContainerService"
+_OF_NETWORK: Final = "/providers/Microsoft.Network/virtualNetworks"
+_ROUTES: Final[Mapping[str, Callable[..., Body]]] = {
+    "": _subscription,
+    "/providers": _providers,
+    "/providers/Microsoft.Authorization/roleDefinitions": _role_definitions,
+    "/providers/Microsoft.Authorization/roleAssignments": _own_roles,
+    "(/.+)/providers/Microsoft.Authorization/roleAssignments": _roles_on,
+    "/resourceGroups": _groups,
+    "/resourceGroups/([^/]+)/resources": _in_group,
+    "/resources": _identities,
+    f"(/resourceGroups/[^/]+/providers/{_IDENTITY_TYPE}/[^/]+)": _identity,
+    "/providers/Microsoft.Features/providers/([^/]+)/features/([^/]+)": _feature,
+    f"{_COMPUTE}/skus": _sizes,
+    f"{_COMPUTE}/locations/([^/]+)/usages": _usages,
+    f"{_AKS}/locations/([^/]+)/kubernetesVersions": _versions,
+    f"(/resourceGroups/[^/]+{_AKS}/managedClusters/[^/]+)": _cluster,
+    _OF_NETWORK: _networks,
+    f"(/resourceGroups/[^/]+{_OF_NETWORK}/[^/]+/subnets/[^/]+)": _subnet,
+}
+"""By the path below the subscription."""
