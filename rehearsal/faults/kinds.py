@@ -44,7 +44,7 @@ class MachineFault:
 
 _ALL: "Final" = (
     # Of the hardware: there until somebody changes the file.
-    MachineFault("link-down", "the port is Down, its physical state Polling", allows=("device",)),
+    MachineFault("link-down", "the port is Down and Polling, and IPoIB on it is down", allows=("device",)),
     MachineFault("half-rate", "the link trained with half its lanes", allows=("device",)),
     MachineFault(
         "other-rate",
@@ -54,7 +54,7 @@ _ALL: "Final" = (
     ),
     MachineFault("missing", "the HCA is not on the PCI bus", allows=("device",)),
     MachineFault("missing-gpu", "the GPU of index `gpu` is not on the PCI bus", requires=("gpu",)),
-    MachineFault("partition", "the port is on a partition of its own", allows=("device",)),
+    MachineFault("partition", "port and IPoIB are on a partition of their own", allows=("device",)),
     MachineFault("placement-group", "the machine is in another placement group, which has no path to this one"),
     MachineFault("no-metadata", "the machine's instance metadata service does not answer"),
     MachineFault("no-peermem", "nvidia-peermem cannot be loaded"),
@@ -80,7 +80,10 @@ _ALL: "Final" = (
         allows=("device",),
     ),
     MachineFault(
-        "latency", "every latency is `factor` times what it is", requires=("factor",), allows=("device", "times")
+        "latency",
+        "RDMA's latency is `factor` times what it is",
+        requires=("factor",),
+        allows=("device", "times"),
     ),
     MachineFault("hang", "RDMA tools that use the HCA never end", allows=("device", "times")),
     MachineFault(

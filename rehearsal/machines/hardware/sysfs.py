@@ -71,14 +71,14 @@ def sys_files(hardware: Hardware, modules: Collection[str]) -> dict[str, str]:
     return files
 
 
-def pod_interfaces(infiniband: Iterable[str]) -> dict[str, str]:
+def pod_interfaces(infiniband: Mapping[str, bool]) -> dict[str, str]:
     """The files below /sys that show a pod's own network interfaces.
 
-    infiniband: names of its IPoIB interfaces, beside eth0.
+    infiniband: its IPoIB interfaces beside eth0, and whether the link below each is up.
     """
     files = interface_files("eth0", kind=_ETHERNET_TYPE, up=True)
-    for name in infiniband:
-        files |= interface_files(name, kind=_INFINIBAND_TYPE, up=True)
+    for name, up in infiniband.items():
+        files |= interface_files(name, kind=_INFINIBAND_TYPE, up=up)
     return files
 
 

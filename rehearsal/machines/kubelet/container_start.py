@@ -18,6 +18,8 @@ from rehearsal.machines.hardware.sysfs import (
 from rehearsal.machines.kubelet.containers import Confinement, ContainerStart, Programs, fresh_folder, mounts, rewritten
 from rehearsal.machines.kubelet.device_manager import HeldDevices
 from rehearsal.machines.kubelet.environment import References, container_environment, expanded
+from rehearsal.machines.network.networks import Attachment
+from rehearsal.machines.rdma_tools.sockperf import IPOIB
 
 _DEFAULT_MESSAGE_PATH: Final = "/dev/termination-log"
 _LIBRARIES: Final = Path(__file__).parents[1] / "lib"
@@ -34,8 +36,8 @@ class MachineView:
     modules: frozenset[str]
     memlock: int | None
     """RLIMIT_MEMLOCK in bytes; None: no limit."""
-    networks: tuple[str, ...] = ()
-    """IPoIB interfaces of the container's pod."""
+    networks: tuple[Attachment, ...] = ()
+    """Of the container's pod, over IPoIB."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,7 +134,11 @@ def _write_own_files(container: Mapping[str, Any], given: Given, references: Ref
     capabilities = effective_capabilities(container.get("securityContext") or {}, pod_spec.get("securityContext") or {})
     files = proc_files(kernel=references.kernel, capabilities=capabilities, modules=view.modules, memlock=view.memlock)
     write_files(folder / "proc", files)
-    own = None if pod_spec.get("hostNetwork") else pod_interfaces(view.networks)
+    own = (
+        None
+        if pod_spec.get("hostNetwork")
+        else pod_interfaces({network.selection.interface: network.device.link_up for network in view.networks})
+    )
     _link_sys(fresh_folder(folder / "sys"), view.root, own)
     for name in ("denied", "dev/shm", "root", "tmp"):
         (folder / name).mkdir(parents=True, exist_ok=True)
@@ -169,6 +175,10 @@ def _variables(folder: Path, references: References, devices: HeldDevices, view:
         "REHEARSAL_CONTAINER": str(folder),
         "REHEARSAL_SERVICE_LEVEL": str(max((hca.service_level for hca in view.machine.hardware.hcas), default=0)),
     }
+    if view.networks:
+        variables[IPOIB] = ",".join(
+            f"{network.selection.interface}/{network.address}/{network.device.name}" for network in view.networks
+        )
     if devices.gpus:
         variables["NVIDIA_VISIBLE_DEVICES"] = ",".join(gpu.uuid for gpu in devices.gpus)
     return variables

@@ -77,7 +77,7 @@ class Kubelet:
             beneath.remove_file(root, path)
         write_files(root, {path: text for path, text in files.items() if before.get(path) != text})
         self._files[machine.name] = files
-        networks = tuple(attachment.selection.interface for attachment in self.sandboxes.of(pod.uid))
+        networks = tuple(self.sandboxes.of(pod.uid))
         memlock = None if self.machines.effects.lifts_memlock(machine.name) else MEMLOCK_BYTES
         return MachineView(machine=machine, root=root, modules=modules, memlock=memlock, networks=networks)
 

@@ -4,15 +4,19 @@ Figures as measured on A100 v4 (Azure/aks-rdma-infiniband, tests/expected-output
 messages/s and 6664.126 Mb/s, over the pod network 83.147 us, 127096 messages/s and 1427.348 Mb/s.
 """
 
+import os
 import sys
 
 from rehearsal.machines.rdma_tools import wire
-from rehearsal.machines.rdma_tools.machine import Machine, options
+from rehearsal.machines.rdma_tools.machine import Machine, Port, options
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # modules that take long to import
     from typing import Any, Final
 
+IPOIB: "Final" = "REHEARSAL_IPOIB"
+"""The variable that names a pod's interfaces over IPoIB: name/address/device, with commas."""
+_DOWN: "Final" = "down"
 _VERSION: "Final" = "\x1b[2;35m== version #3.7-no.git == \x1b[0m"
 _IPOIB: "Final" = {"latency": 44.475, "rate": 593397.0}
 _POD_NETWORK: "Final" = {"latency": 83.147, "rate": 127096.0}
@@ -36,6 +40,10 @@ def main(arguments: list[str]) -> int:
         mine = _mine(machine, address)
         peer.say(**mine)
         other = peer.hear()
+        if not _meet(_path(machine, other["interface"]), other["path"]):
+            # What the kernel says where nobody answers its question for the other's address.
+            print("sockperf: ERROR: Can`t connect socket (errno=113 No route to host)", file=sys.stderr)
+            return 0
     except wire.NobodyError:
         print("sockperf: ERROR: Can`t connect socket (errno=111 Connection refused)", file=sys.stderr)
         return 0
@@ -72,7 +80,29 @@ def _server(machine: Machine, address: str, port: int) -> int:
 
 def _mine(machine: Machine, address: str) -> "dict[str, Any]":
     slow = machine.fault("slow-ipoib") if address != machine.address else None
-    return {"pod": machine.address, "factor": slow["factor"] if slow else 1.0}
+    known = (name for name, own, _ in _interfaces() if own == address)
+    interface = next(known, "eth0")
+    factor = slow["factor"] if slow else 1.0
+    return {"pod": machine.address, "factor": factor, "interface": interface, "path": _path(machine, interface)}
+
+
+def _interfaces() -> "list[list[str]]":
+    return [entry.split("/") for entry in os.environ.get(IPOIB, "").split(",") if entry]
+
+
+def _path(machine: Machine, interface: str) -> str:
+    """Where packets of an interface go: nowhere, where its port is down, else into a partition of a fabric."""
+    device = next((device for name, _, device in _interfaces() if name == interface), None)
+    if device is None:
+        return "ethernet"
+    port = Port(f"{machine.sys}/class/infiniband/{device}")
+    fabric = "elsewhere" if machine.fault("placement-group") else "here"
+    return f"{fabric}-{port.partition}" if port.state == "ACTIVE" else _DOWN
+
+
+def _meet(one: str, other: str) -> bool:
+    """Whether two interfaces reach each other."""
+    return _DOWN not in (one, other) and one == other
 
 
 def _ping_pong(latency: float, seconds: float) -> None:

@@ -15,8 +15,8 @@ ID = (
     f"/subscriptions/{SUBSCRIPTION}/resourceGroups/aks-infiniband-dev/providers/"
     "Microsoft.ContainerService/managedClusters/aks-infiniband-dev"
 )
-SYSTEM = {"metadata": {"name": "aks-infiniband-system"}}
-POLICY = {"kind": "NicClusterPolicy", "metadata": {"name": "nic-cluster-policy", "labels": PART_OF}}
+SYSTEM: Any = {"metadata": {"name": "aks-infiniband-system"}}
+POLICY: Any = {"kind": "NicClusterPolicy", "metadata": {"name": "nic-cluster-policy", "labels": PART_OF}}
 ENDING = {"deletionTimestamp": "2026-11-22T10:00:00Z"}
 
 

@@ -55,8 +55,9 @@ def test_a_port_whose_link_is_down_says_so() -> None:
 
 
 def test_a_pod_sees_its_own_interfaces() -> None:
-    assert pod_interfaces([]) == {"class/net/eth0/operstate": "up", "class/net/eth0/type": "1"}
-    assert pod_interfaces(["net1"])["class/net/net1/type"] == "32"
+    assert pod_interfaces({}) == {"class/net/eth0/operstate": "up", "class/net/eth0/type": "1"}
+    assert pod_interfaces({"net1": True})["class/net/net1/type"] == "32"
+    assert pod_interfaces({"net1": False})["class/net/net1/operstate"] == "down"
 
 
 def test_a_container_sees_only_the_devices_that_it_holds() -> None:
