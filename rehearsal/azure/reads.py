@@ -22,9 +22,8 @@ _CLUSTER, _POOL = "azure-native:containerservice:ManagedCluster", "azure-native:
 _GROUP, _ASSIGNMENT = "azure-native:resources:ResourceGroup", "azure-native:authorization:RoleAssignment"
 _IDENTITY: Final = "azure-native:managedidentity:UserAssignedIdentity"
 _IDENTITY_TYPE: Final = "Microsoft.ManagedIdentity/userAssignedIdentities"
-_EVERYTHING: Final = {"actions": ["*"], "notActions": []}
 _PERMISSIONS: Final = {
-    "Owner": _EVERYTHING,
+    "Owner": {"actions": ["*"], "notActions": []},
     "Contributor": {
         "actions": ["*"],
         "notActions": ["Microsoft.Authorization/*/Write", "Microsoft.Authorization/*/Delete"],
@@ -80,16 +79,9 @@ def _feature(cloud: Cloud, _own: str, _filter: str, namespace: str, name: str) -
 
 
 def _role_definitions(cloud: Cloud, own: str, _filter: str) -> Body:
-    names = {*cloud.subscription.roles.values(), *cloud.subscription.client.roles}
-    return {
-        "value": [
-            {
-                "id": _role_id(own, name),
-                "properties": {"roleName": name, "permissions": [_PERMISSIONS.get(name, _READS)]},
-            }
-            for name in sorted(names)
-        ]
-    }
+    names = sorted({*cloud.subscription.roles.values(), *cloud.subscription.client.roles})
+    roles = {name: {"roleName": name, "permissions": [_PERMISSIONS.get(name, _READS)]} for name in names}
+    return {"value": [{"id": _role_id(own, name), "properties": role} for name, role in roles.items()]}
 
 
 def _role_id(own: str, name: str) -> str:
