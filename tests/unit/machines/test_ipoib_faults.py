@@ -56,6 +56,7 @@ def servers(tmp_path: Path) -> Iterator[Path]:
 
 def asked(run: Path, address: str, *faults: dict[str, Any]) -> str:
     """What a client on the first machine says of an address, on machines with these faults."""
+    (run / FILE).parent.mkdir(exist_ok=True)
     (run / FILE).write_text(json.dumps(faults))
     for node in ADDRESSES:
         hardware = faulty(hardware_of(size="Standard_HB176rs_v4", machine=node, fabric="hb"), node, run)
