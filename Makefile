@@ -7,6 +7,7 @@ ORIGINALS ?= ../shared/reference
 OPERATORS ?=
 SUBSCRIPTION ?=
 FAULTS ?=
+REFRESH ?=
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -29,10 +30,11 @@ option = $(if $(2),--$(1) $(call quoted,$(2)))
 help: ## show what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
 
-rehearse: tools ## bring a stack up on this machine: STACK=dev KEEP=1 SPEED=60 CHARTS=dir OPERATORS=external SUBSCRIPTION=file FAULTS=file
+rehearse: tools ## bring a stack up on this machine: STACK=dev KEEP=1 SPEED=60 CHARTS=dir OPERATORS=external SUBSCRIPTION=file FAULTS=file REFRESH=1
 	@$(BIN)/python -m rehearsal up $(call quoted,$(STACK)) --speed $(call quoted,$(SPEED)) $(if $(KEEP),--keep) \
 	  $(call option,charts,$(CHARTS)) $(call option,operators,$(OPERATORS)) \
-	  $(call option,subscription,$(SUBSCRIPTION)) $(call option,faults,$(FAULTS))
+	  $(call option,subscription,$(SUBSCRIPTION)) $(call option,faults,$(FAULTS)) \
+	  $(if $(REFRESH),--refresh)
 
 rehearse-down: setup ## stop what a rehearsal left running: STACK=dev, or every stack with STACK=all
 	@$(BIN)/python -m rehearsal down $(call quoted,$(STACK))

@@ -14,6 +14,7 @@ from typing import Final
 
 from aks_infiniband.terminal import unforeseen
 from rich.console import Console
+from rich.markup import escape
 
 from rehearsal.azure.subscription import SubscriptionFileError
 from rehearsal.control_plane import (
@@ -27,12 +28,14 @@ from rehearsal.control_plane import (
 from rehearsal.engine.events import Event, Step
 from rehearsal.engine.pulumi import EngineError
 from rehearsal.faults.checking import FaultsError
+from rehearsal.faults.file import holding
 from rehearsal.machines.kubelet import landlock
 from rehearsal.outcome.failure import print_failure
 from rehearsal.outcome.progress import Progress
-from rehearsal.outcome.result import Status, reports_of, result
+from rehearsal.outcome.reports import known, left_in, reports_of
+from rehearsal.outcome.result import Status, result
 from rehearsal.outcome.screen import Screen
-from rehearsal.outcome.tables import print_summary
+from rehearsal.outcome.summary import print_summary, since_then
 from rehearsal.outcome.timeline import draw
 from rehearsal.run import arguments as arguments_of
 from rehearsal.run.commands import RUNS, make, module, stop
@@ -113,6 +116,7 @@ def _parser() -> argparse.ArgumentParser:
     up.add_argument("--operators", choices=("stand-in", "external"), default="stand-in")
     up.add_argument("--subscription", type=Path, help="quotas, sizes and features of the simulated subscription")
     up.add_argument("--faults", type=Path, help="what is wrong with the simulated machines (docs/rehearsal.md)")
+    up.add_argument("--refresh", action="store_true", help="ask the cluster first what has become of the resources")
     up.add_argument("-v", "--verbose", action="store_true", help="list the checks that passed too")
     ended = commands.add_parser("down", help="stop what a rehearsal left running")
     ended.add_argument("stack", type=arguments_of.stack, help="a stack's name, or all")
@@ -151,7 +155,7 @@ def _up_alone(chosen: argparse.Namespace, rehearsal: Rehearsal, progress: Progre
     if unconfined := landlock.warning():
         progress.say(f"[yellow]{unconfined}[/yellow]")
     with rehearsal.data_centre(keep=chosen.keep) as check:
-        made = _bring_up(rehearsal, progress, check, every=chosen.verbose)
+        made = _bring_up(chosen, rehearsal, progress, check)
     if chosen.keep:
         line = f"  . {shlex.quote(str(write_activation(rehearsal)))}"
         console.print("The cluster stays up. This gives a shell its kubectl, pulumi and Azure:", highlight=False)
@@ -164,23 +168,21 @@ def _up_alone(chosen: argparse.Namespace, rehearsal: Rehearsal, progress: Progre
     return 0 if made else 1
 
 
-def _keeping(chosen: argparse.Namespace) -> str:
-    """The command that rehearses the same and leaves the cluster up."""
+def _keeping(chosen: argparse.Namespace, *flags: str) -> str:
+    """The command that rehearses the same and leaves the cluster up. flags: those that it has beside."""
     files = {name: getattr(chosen, name) for name in ("charts", "subscription", "faults")}
     options = {"speed": f"{chosen.speed:g}", "operators": chosen.operators}
     options |= {name: str(file.resolve()) for name, file in files.items() if file}
     given = {name: value for name, value in options.items() if value != str(_DEFAULTS.get(name))}
     if chosen.project.resolve() == PROJECT:
-        return make("rehearse", STACK=chosen.stack, KEEP=1, **{name.upper(): value for name, value in given.items()})
-    words = [word for name, value in given.items() for word in (f"--{name}", value)]
+        named = {**given, **dict.fromkeys(flags, "1")}
+        return make("rehearse", STACK=chosen.stack, KEEP=1, **{name.upper(): value for name, value in named.items()})
+    words = [*(w for name, value in given.items() for w in (f"--{name}", value)), *(f"--{flag}" for flag in flags)]
     return module("rehearsal", "--project", chosen.project.resolve(), "up", chosen.stack, "--keep", *words)
 
 
-def _bring_up(rehearsal: Rehearsal, progress: Progress, check: Callable[[], None], *, every: bool) -> bool:
-    """Preview, up, the summary and the result file; whether the stack is up.
-
-    every: whether the summary lists the checks that passed.
-    """
+def _bring_up(chosen: argparse.Namespace, rehearsal: Rehearsal, progress: Progress, check: Callable[[], None]) -> bool:
+    """Preview, up, the summary and the result file; whether the stack is up."""
     run, done, make = rehearsal.run, list[Step](), make_above()
     run.result.unlink(missing_ok=True)  # of an earlier command on a data centre that was kept
 
@@ -197,21 +199,27 @@ def _bring_up(rehearsal: Rehearsal, progress: Progress, check: Callable[[], None
 
     progress.say(f"ready; one second here is {run.read_run_json()['speed']:g} simulated. [bold]pulumi preview[/bold]")
     engine = rehearsal.engine()
+    if faults := holding(run.root)[0]:
+        progress.say(f"[yellow]faults hold[/yellow]: {escape(faults)}; FAULTS= with an empty file takes them away")
     rehearsal.recover(engine)
-    made = pulumi(engine, plan, "preview")
-    begun = time.monotonic()
+    made = pulumi(engine, plan, "preview", *(how := ["--refresh"] * chosen.refresh))
+    begun, began_at = time.monotonic(), time.time()
     if made:
         progress.forget_plan()
         progress.say("[bold]pulumi up[/bold]")
-        made = pulumi(engine, work, "up", "--yes", "--skip-preview")
+        made = pulumi(engine, work, "up", "--yes", "--skip-preview", *how)
     ended, outputs = time.monotonic(), engine.outputs()
     status: Status = "succeeded" if made else "failed"
-    reports = reports_of(outputs, engine.deployment())
+    # A Job that failed has left its report in the cluster alone.
+    left = {} if made else known(left_in(run.kubeconfig), began_at).measured
+    reports = known({**reports_of(outputs, engine.deployment()), **left}, began_at)
     times: dict[str, float] = {"begun": begun, "ended": ended}
-    document = result(stack=rehearsal.stack, status=status, steps=done, outputs=outputs, reports=reports, **times)
+    document = result(stack=rehearsal.stack, status=status, steps=done, outputs=outputs, known=reports, **times)
     write_atomically(run.result, json.dumps(document, indent=2) + "\n")
     if done:
-        print_summary(progress.console, progress.steps, outputs, reports, every=every)
+        look = "" if chosen.refresh else _keeping(chosen, "refresh")
+        since = since_then(progress.steps, run, failed=not made, look=look, stays=chosen.keep)
+        print_summary(progress.console, progress.steps, outputs, reports, since=since, every=chosen.verbose)
     if progress.steps:
         draw(progress.console, result=run.result, state=engine.state_file, folder=run.root)
     return made

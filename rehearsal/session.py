@@ -107,7 +107,9 @@ class Rehearsal:
     def _prepare_world(self, config: Mapping[str, Any]) -> None:
         describe_sizes(self.run.root, stack_file.section(config, "sizes") or {})
         if self.faults is not None:
-            machine_faults.write(self.run.root, read_file(self.faults))
+            wanted = read_file(self.faults)
+            if wanted != machine_faults.read(self.run.root):  # those that hold already keep the time since when
+                machine_faults.write(self.run.root, wanted)
         existing = f"{stack_file.NAMESPACE}:existingCluster" in config
         if existing:
             existing_nodes.register(self.run.root, self.run.kubeconfig, config)

@@ -16,6 +16,7 @@ from lightkube.resources.core_v1 import Pod
 from benchmark.makespan.deployments import Case, project
 from rehearsal.control_plane import RunFolder
 from rehearsal.engine.events import Diagnostic, Event, Step
+from rehearsal.outcome.reports import Known
 from rehearsal.outcome.result import result
 from rehearsal.session import Rehearsal, pulumi
 from rehearsal.tools.paths import PROJECT
@@ -119,7 +120,7 @@ def _brought_up(rehearsal: Rehearsal, check: Callable[[], None]) -> tuple[list[L
     if not succeeded:
         raise DeploymentError(f"{rehearsal.stack} in {rehearsal.project}: {' '.join(said)}")
     times: dict[str, float] = {"begun": begun, "ended": ended}
-    document = result(stack=rehearsal.stack, status="succeeded", steps=steps, outputs={}, reports={}, **times)
+    document = result(stack=rehearsal.stack, status="succeeded", steps=steps, outputs={}, known=Known(), **times)
     return longest_chain(from_result(document, {"deployment": engine.deployment()})), ended - begun
 
 

@@ -17,10 +17,20 @@ from rich.text import Text
 FINE: Final = 0
 FOUND: Final = 1
 WRONG_USE: Final = 2
+UNMEASURED: Final = 3
+"""Nothing is known to be wrong, and not all was measured that a pass is made of."""
 SCHEMA_VERSION: Final = 1
 """Of every command's document; it grows when a reader would have to change."""
 
 Output = Literal["text", "json"]
+
+
+def exit_code_of(verdicts: Iterable[str]) -> int:
+    """FOUND where a pool fails or warns, else UNMEASURED where one was not measured between its machines."""
+    found = set(verdicts)
+    if found <= {"pass"}:
+        return FINE
+    return UNMEASURED if found <= {"pass", "not measured"} else FOUND
 
 
 class CommandError(Exception):

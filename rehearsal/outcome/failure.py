@@ -1,6 +1,8 @@
 """What a person sees last of a rehearsal that failed: the cause, and the next command."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -11,6 +13,8 @@ from rehearsal.outcome.words import kind, slept
 
 _THAT_IT_FAILED: Final = ("update failed", "preview failed")
 """What the engine says beside the cause."""
+_OBJECT: Final = re.compile(r"Resource '([^']+)' was created but failed to initialize")
+"""In which the Kubernetes provider (4.27.0) names the object that it has waited for in vain."""
 
 
 def print_failure(
@@ -39,4 +43,17 @@ def _causes(errors: Iterable[Diagnostic]) -> list[Diagnostic]:
     Errors that only say that something failed are left out where there are others.
     """
     once = sorted(dict.fromkeys(errors), key=lambda error: not error.urn)
-    return [error for error in once if error.message not in _THAT_IT_FAILED] or once
+    told = _explained([error for error in once if error.message not in _THAT_IT_FAILED])
+    return told or once
+
+
+def _explained(errors: Sequence[Diagnostic]) -> list[Diagnostic]:
+    """In place of the provider's list of all that it saw while it waited, the program's explanation of that wait."""
+    ours = [error for error in errors if not error.urn]
+    found, used = list[Diagnostic](), set[str]()
+    for error in errors:
+        awaited = _OBJECT.search(error.message) if error.urn else None
+        own = next((ours_ for ours_ in ours if awaited and awaited[1] in ours_.message.partition("\n")[0]), None)
+        found.append(replace(error, message=own.message) if own else error)
+        used |= {own.message} if own else set()
+    return [error for error in found if error.urn or error.message not in used]

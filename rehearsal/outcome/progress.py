@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from rehearsal.engine.events import Diagnostic, Event, Started, Step
-from rehearsal.outcome.words import done, kind, slept
+from rehearsal.outcome.words import done, gist, kind, slept
 
 _WORTH_A_LINE_SECONDS: Final = 1.0
 """Faster steps are counted, not listed, while the work goes on."""
@@ -88,7 +88,7 @@ class Progress:
         if diagnostic.severity == "error":
             # The whole message stands at the end, where nothing comes after it.
             self.errors.append(diagnostic)
-            lines = [f"{lines[0]} …"] if len(lines) > 1 else lines
+            lines = [f"{gist(lines)} …"] if len(lines) > 1 else lines
         for line in lines:
             self.console.print(f"      {line}", style=style, markup=False, highlight=False)
         self._spoke = time.monotonic()

@@ -1,18 +1,17 @@
-"""The tables at the end of a rehearsal: what was made, and what the validation of each pool found."""
+"""Tables of a rehearsal: what was made, and what the validation of a pool found."""
 
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from rich import box
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from rehearsal.engine.events import Step
 from rehearsal.outcome.words import done, kind
 
-_VERDICT_STYLE: Final = {
+VERDICT_STYLE: Final = {
     "fail": "red",
     "not measured": "yellow",
     "warn": "yellow",
@@ -31,15 +30,19 @@ Row = tuple[str, str, str, str, str]
 _HEAD: Final[Row] = ("check", "where", "expected", "measured", "verdict")
 
 
-def steps_table(steps: Iterable[Step]) -> Table:
-    """Everything that changed, in the order it was finished, and how long each took."""
+def steps_table(steps: Iterable[Step], *, refreshed: bool = False) -> Table:
+    """Everything that changed, in the order it was finished, and how long each took.
+
+    refreshed: whether the cluster was asked first; else nothing is known of it but what the stack remembers.
+    """
     table = Table(title="What was made, changed or removed", title_justify="left", header_style="bold")
     for column in ("kind", "name", "what"):
         table.add_column(column)
     table.add_column("seconds", justify="right")
     rows = list(steps)
     if not rows:
-        table.add_row("nothing: everything is as the program says", "", "", "")
+        is_so = "is" if refreshed else "was, when it was last looked at,"
+        table.add_row(f"nothing: everything {is_so} as the program says", "", "", "")
     for step in rows:
         table.add_row(
             kind(step.type), step.name, done(step), f"{step.seconds:.1f}", style="red" if step.failed else None
@@ -69,8 +72,13 @@ def checks_table(pool: str, report: Mapping[str, Any], *, width: int, every: boo
         table.add_column(column, width=wide)
     for row in rows:
         cells = [_cut(cell, wide, at_hyphens=n == 0) for n, (cell, wide) in enumerate(zip(row, widths, strict=True))]
-        table.add_row(*map(Text, cells[:-1]), Text(cells[-1], _VERDICT_STYLE[row[-1]]))
+        table.add_row(*map(Text, cells[:-1]), Text(cells[-1], VERDICT_STYLE[row[-1]]))
     return table
+
+
+def kinds_in(report: Mapping[str, Any]) -> int:
+    """How many kinds of check a report has, made ones alone."""
+    return len({check["check"] for check in report["checks"] if check["verdict"] != "not measured"})
 
 
 def passed_line(report: Mapping[str, Any]) -> str:
@@ -84,7 +92,7 @@ def passed_line(report: Mapping[str, Any]) -> str:
 def _badness(check: Mapping[str, Any]) -> int:
     """What is not measured by design, and so has no cause, is no problem, and comes last of what did not pass."""
     by_design = check["verdict"] == "not measured" and not check.get("cause")
-    return list(_VERDICT_STYLE).index("pass" if by_design else check["verdict"])
+    return list(VERDICT_STYLE).index("pass" if by_design else check["verdict"])
 
 
 def _row(check: Mapping[str, Any]) -> Row:
@@ -148,28 +156,3 @@ def _places(rows: Sequence[Mapping[str, Any]]) -> str:
         return ""
     devices = sum(1 for row in rows if row.get("device"))
     return f"{len(nodes)} nodes, {devices} devices" if devices else f"{len(nodes)} nodes"
-
-
-def print_summary(
-    console: Console,
-    steps: Iterable[Step],
-    outputs: Mapping[str, Any],
-    reports: Mapping[str, Any],
-    *,
-    every: bool = False,
-) -> None:
-    """What was made, how long each step took, and each pool's verdict. every: whether to list what passed too."""
-    console.print(steps_table(steps))
-    for name, pool in outputs.get("pools", {}).items():
-        report = reports[name]
-        table = checks_table(name, report, width=console.width, every=every)
-        if table.row_count:
-            console.print(table)
-        verdict = report["verdict"]
-        console.print(
-            f"{name}: [{_VERDICT_STYLE[verdict]} bold]{verdict}[/] · {pool['nodeCount']} × {pool['vmSize']} · "
-            f"{pool['rdmaResource'] or pool['mode']} · {report['coverage']['summary']}",
-            highlight=False,
-        )
-        if not every:
-            console.print(f"{name}: {passed_line(report)}; -v lists them", highlight=False)

@@ -1,5 +1,6 @@
 """The engine's terms as a person says them."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from rehearsal.engine.events import Step
@@ -22,6 +23,24 @@ def kind(type_token: str) -> str:
 def done(step: Step) -> str:
     """What a step did."""
     return "failed" if step.failed else _DONE.get(step.operation, step.operation)
+
+
+def gist(lines: Sequence[str]) -> str:
+    """The line that says most of a message: of a provider's list of errors the last, else the first."""
+    return lines[-1].strip("\t *") if lines[0].endswith(" errors occurred:") else lines[0]
+
+
+def several(count: int, what: str) -> str:
+    """A number of things."""
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+
+
+def ago(seconds: float) -> str:
+    """How long something is past."""
+    for length, unit in ((86400, "days"), (3600, "hours"), (60, "minutes")):
+        if seconds >= 2 * length:
+            return f"{seconds // length:.0f} {unit} ago"
+    return f"{max(0, seconds):.0f} seconds ago"
 
 
 def slept(seconds: float) -> str:

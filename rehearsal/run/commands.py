@@ -21,6 +21,11 @@ def module(name: str, *words: object) -> str:
     return f"(cd {shlex.quote(str(PROJECT))} && {shlex.join([sys.executable, '-m', name, *map(str, words)])})"
 
 
+def command_line(command: str, *words: object) -> str:
+    """A command of `aks-infiniband`, as it is installed beside the Python that runs now."""
+    return shlex.join([str(Path(sys.executable).with_name("aks-infiniband")), command, *map(str, words)])
+
+
 def stop(run: Path) -> str:
     """Ends what runs in a run folder, whoever's program it rehearses."""
     project, stack = run.parent.parent, run.name

@@ -11,7 +11,8 @@ from rich.console import Console
 
 from rehearsal.engine.events import Step
 from rehearsal.outcome.progress import Progress
-from rehearsal.outcome.tables import print_summary
+from rehearsal.outcome.reports import Known
+from rehearsal.outcome.summary import Since, print_summary
 
 _PROJECT: Final = Path(__file__).parents[2]
 _WIDTH: Final = 100
@@ -40,5 +41,5 @@ if __name__ == "__main__":
             )
         )
     console = Console(record=True, width=_WIDTH, file=StringIO())
-    print_summary(console, seen.steps, result["outputs"], result["validation"])
+    print_summary(console, seen.steps, result["outputs"], Known(measured=result["validation"]), since=Since())
     console.save_svg(str(_PROJECT / "docs" / "rehearsal.svg"), title="make rehearse", code_format=svg_format())

@@ -7,7 +7,7 @@ import argparse
 from pathlib import Path
 from typing import Final
 
-from aks_infiniband_cli.console import FINE, FOUND, Answer, Command, at_work
+from aks_infiniband_cli.console import Answer, Command, at_work, exit_code_of
 from aks_infiniband_cli.documents import content_of, json_file, name_of, named
 from aks_infiniband_cli.kubeconfig import declare_cluster, declare_namespace, kubeconfig_of
 
@@ -22,7 +22,10 @@ def declare_report(report: argparse.ArgumentParser) -> None:
 
 
 def report(given: argparse.Namespace) -> Answer:
-    """Make the page of reports. The exit code is FOUND where a pool does not pass."""
+    """Make the page of reports.
+
+    The exit code is FOUND where a pool fails or warns, else UNMEASURED where one was not measured.
+    """
     with at_work("Reading the reports and drawing"):
         from aks_infiniband_cli.report import sources  # noqa: PLC0415
         from aks_infiniband_cli.report.files import write  # noqa: PLC0415
@@ -32,11 +35,16 @@ def report(given: argparse.Namespace) -> Answer:
         else:
             found = sources.from_cluster(kubeconfig_of(given).kubeconfig, namespace=given.namespace)
         files = [str(path) for path in write(found, given.out)]
+        told = [sources.told(pool) for pool in found.values()]
     verdicts = {name: pool["verdict"] for name, pool in found.items()}
     return Answer(
-        document={"verdicts": verdicts, "files": files},
-        text="\n".join(files),
-        exit_code=FINE if set(verdicts.values()) == {"pass"} else FOUND,
+        document={
+            "verdicts": verdicts,
+            "measured_on": {name: pool.get("finished") or None for name, pool in found.items()},
+            "files": files,
+        },
+        text="\n".join([*told, *files]),
+        exit_code=exit_code_of(verdicts.values()),
     )
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
-from aks_infiniband.validation.reports import as_text, measured_text, severity, shown_bytes
+from aks_infiniband.validation.reports import as_text, kinds_of, measured_text, severity, shown_bytes
 from jinja2 import Environment, PackageLoader
 from markupsafe import Markup
 from matplotlib.figure import Figure
@@ -57,7 +57,12 @@ def html(reports: Mapping[str, Mapping[str, Any]], plots_by_pool: Mapping[str, S
         for pool, found in plots_by_pool.items()
     }
     return environment.get_template("page.html.j2").render(
-        reports=reports, plots=drawn, ordered=partial(sorted, key=severity), threshold=threshold_text, rates=rates
+        reports=reports,
+        plots=drawn,
+        ordered=partial(sorted, key=severity),
+        threshold=threshold_text,
+        rates=rates,
+        kinds=kinds_of,
     )
 
 

@@ -1,13 +1,22 @@
 """Where reports come from: a stack's state, or the ConfigMaps of a cluster."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from datetime import UTC, datetime
+from typing import Any, Final, cast
 
 from aks_infiniband.handwritten import HandwrittenError, json_document
 from aks_infiniband.handwritten.form import formed
 from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE, labels
 from aks_infiniband.terminal import one_line
-from aks_infiniband.validation.reports import SCHEMA_VERSION, kept_reports, report_in, whole_report
+from aks_infiniband.validation.reports import (
+    SCHEMA_VERSION,
+    Report,
+    age_of,
+    headline,
+    kept_reports,
+    report_in,
+    whole_report,
+)
 
 from aks_infiniband_cli.console import CommandError
 from aks_infiniband_cli.documents import named
@@ -64,6 +73,12 @@ def from_cluster(kubeconfig: str, *, namespace: str = SYSTEM_NAMESPACE) -> Repor
     reports = [report for report in map(report_in, listed) if report is not None]
     found: Reports = {str(report.get("pool")): dict(report) for report in reports}
     return _checked(found, f"namespace {namespace} of the cluster")
+
+
+def told(report: Mapping[str, Any]) -> str:
+    """A report's verdict, what it covers, and how old it is, in one line."""
+    age = age_of(report, datetime.now(UTC))
+    return one_line(f"{headline(cast('Report', report))}{age and f', {age}'}")
 
 
 def _checked(found: Reports, where: str) -> Reports:

@@ -13,10 +13,10 @@ from aks_infiniband_cli.cluster import NO_ANSWER, connected
 from aks_infiniband_cli.console import CommandError, note
 from aks_infiniband_cli.rollout.drivers import Driver, Loaded
 from aks_infiniband_cli.rollout.hold import FAILED, held, hold, is_passed_over, labels_of, release
-from aks_infiniband_cli.validate.deployed import Deployed, Object, expected_of
+from aks_infiniband_cli.validate.deployed import Deployed, Object, expected_of, members_of
 from aks_infiniband_cli.validate.documents import Run
 from aks_infiniband_cli.validate.looking import pool_of, read_cluster
-from aks_infiniband_cli.validate.nodes import choose, name_of
+from aks_infiniband_cli.validate.nodes import choose, name_of, nodes_of
 from aks_infiniband_cli.validate.rendering import Pool
 from aks_infiniband_cli.validate.run import Cluster, Say, measure, until
 
@@ -224,7 +224,9 @@ def _measured(cluster: Cluster, validation: Deployed, driver: Driver, first: str
         expected=expected_of(validation, 2, {}),
         before=validation.accepted,
     )
-    return pool_of(validation.pool, run, measure(cluster, [run], say)[validation.pool])
+    measured = measure(cluster, [run], say)[validation.pool]
+    members = members_of(validation, map(name_of, nodes_of(nodes, validation)))
+    return pool_of(validation.pool, run, measured, members=members, in_part=True)
 
 
 def _without(label: str, node: Object) -> dict[str, str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from aks_infiniband.facts.baselines import FIGURES
 from aks_infiniband.facts.bounds import MOST_LIMIT
 
-from aks_infiniband_cli.console import FINE, FOUND, Answer, Command, at_work
+from aks_infiniband_cli.console import Answer, Command, at_work, exit_code_of
 from aks_infiniband_cli.documents import content_of
 from aks_infiniband_cli.kubeconfig import declare_cluster, declare_namespace, kubeconfig_of
 
@@ -48,7 +48,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 
 def validate(given: argparse.Namespace) -> Answer:
-    """Measure, or uncordon. The exit code is FOUND where a pool does not pass."""
+    """Measure, or uncordon. FOUND where a pool fails or warns, else UNMEASURED where one was not measured."""
     from aks_infiniband_cli.validate import rendering  # noqa: PLC0415
     from aks_infiniband_cli.validate.looking import uncordoned, validated  # noqa: PLC0415
 
@@ -62,7 +62,7 @@ def validate(given: argparse.Namespace) -> Answer:
         document=rendering.document(found),
         text=rendering.text(found),
         shown=rendering.shown(found),
-        exit_code=FINE if all(pool.verdict == "pass" for pool in found.pools) else FOUND,
+        exit_code=exit_code_of(pool.verdict for pool in found.pools),
     )
 
 

@@ -9,7 +9,8 @@ from typing import Any, Final
 
 from aks_infiniband.facts.baselines import FIGURES
 from aks_infiniband.resources.metadata import labels
-from aks_infiniband.validation.reports import ACCEPTED_KEY, Accepted, accepted_of
+from aks_infiniband.validation.membership import Membership, membership
+from aks_infiniband.validation.reports import ACCEPTED_KEY, Accepted, Report, accepted_of, report_in
 from aks_infiniband.validation.validation_job import EXPECTATIONS_ANNOTATION
 
 Object = Mapping[str, Any]
@@ -32,6 +33,8 @@ class Deployed:
     """What its pods judge by."""
     accepted: Accepted | None
     """What the pool was accepted with; None where it never passed."""
+    report: Report | None = None
+    """The last one that the stack has left in the cluster."""
 
     @property
     def template(self) -> Object:
@@ -63,7 +66,9 @@ class Deployed:
 
 def deployed(jobs: Iterable[Object], config_maps: Iterable[Object]) -> dict[str, Deployed]:
     """The newest validation of each pool, by the pool's name; those of releases that made them otherwise, left out."""
-    data = {(at["metadata"]["namespace"], at["metadata"]["name"]): at.get("data") or {} for at in config_maps}
+    by_name = {(at["metadata"]["namespace"], at["metadata"]["name"]): at for at in config_maps}
+    data = {name: config_map.get("data") or {} for name, config_map in by_name.items()}
+    reports = {name: report_in(config_map) for name, config_map in by_name.items()}
     found: dict[str, Deployed] = {}
     for job in sorted(jobs, key=lambda job: str(job["metadata"].get("creationTimestamp"))):
         metadata, template = job["metadata"], job["spec"]["template"]
@@ -71,12 +76,17 @@ def deployed(jobs: Iterable[Object], config_maps: Iterable[Object]) -> dict[str,
         if expected is None:
             continue
         pool, namespace = metadata["labels"][_POOL], metadata["namespace"]
-        report, common = (_argument(template, name) for name in ("--report", "--common"))
-        accepted = accepted_of(data.get((namespace, report), {}).get(ACCEPTED_KEY))
+        board, common = (_argument(template, name) for name in ("--report", "--common"))
+        accepted = accepted_of(data.get((namespace, board), {}).get(ACCEPTED_KEY))
         program = data.get((namespace, template["spec"]["serviceAccountName"]), {})
         shared = json.loads(program.get(PurePosixPath(common).name) or "{}")
         found[pool] = Deployed(
-            pool=pool, namespace=namespace, job=job, expected={**shared, **json.loads(expected)}, accepted=accepted
+            pool=pool,
+            namespace=namespace,
+            job=job,
+            expected={**shared, **json.loads(expected)},
+            accepted=accepted,
+            report=reports.get((namespace, board)),
         )
     return dict(sorted(found.items()))
 
@@ -87,10 +97,20 @@ def _argument(template: Object, name: str) -> str:
     return arguments[arguments.index(name) + 1] if name in arguments else ""
 
 
-def expected_of(validation: Deployed, node_count: int, given: Limits) -> dict[str, Any]:
-    """What so many nodes of the pool are judged by: as deployed, but for the limits that are given."""
+def members_of(validation: Deployed, present: Iterable[str]) -> Membership:
+    """The nodes that the pool should have and those that it has, by name."""
+    return membership(validation.pool, validation.expected["node_count"], present, validation.report)
+
+
+def expected_of(
+    validation: Deployed, node_count: int, given: Limits, *, pool_nodes: int | None = None
+) -> dict[str, Any]:
+    """What so many nodes of the pool are judged by: as deployed, but for the limits that are given.
+
+    pool_nodes: how many the pool has; None: as many as the stack says.
+    """
     found = copy.deepcopy(dict(validation.expected))
-    found["node_count"] = node_count
+    found |= {"node_count": node_count, "pool_nodes": max(found["node_count"], pool_nodes or 0)}
     for figure, levels in given.items():
         for bounds, key in _places(found, figure):
             kind = FIGURES[figure]

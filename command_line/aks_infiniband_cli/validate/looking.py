@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from aks_infiniband.facts.baselines import FIGURES
 from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE
+from aks_infiniband.validation.membership import Membership
 from lightkube import Client
 from lightkube.resources.batch_v1 import Job
 from lightkube.resources.core_v1 import ConfigMap, Node, Pod
@@ -13,7 +14,15 @@ from aks_infiniband_cli.cluster import NO_ANSWER, connected
 from aks_infiniband_cli.console import CommandError
 from aks_infiniband_cli.validate import cordon
 from aks_infiniband_cli.validate.comparison import changes, earlier
-from aks_infiniband_cli.validate.deployed import LABELS, Deployed, Limits, Object, deployed, expected_of
+from aks_infiniband_cli.validate.deployed import (
+    LABELS,
+    Deployed,
+    Limits,
+    Object,
+    deployed,
+    expected_of,
+    members_of,
+)
 from aks_infiniband_cli.validate.documents import Run
 from aks_infiniband_cli.validate.nodes import LeftOut, choose, name_of, nodes_of
 from aks_infiniband_cli.validate.rendering import Found, Pool
@@ -26,6 +35,7 @@ _NONE = (
     "`pulumi up` with this release and mode enforce or warn leaves one"
 )
 _ALL_LEFT_OUT = "every node is left out"
+_NO_NODE = "the cluster has no node of the pool"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -59,6 +69,7 @@ def validated(kubeconfig: str, wish: Wish, say: Say) -> Found:
     missing = [pool for pool in chosen if before is not None and pool not in before]
     if missing:
         raise CommandError(f"the earlier report has no pool {', '.join(missing)}: --pool says which to measure")
+    members = {name: _members(validation, nodes) for name, validation in chosen.items()}
     runs, left_out = dict[str, Run](), dict[str, list[LeftOut]]()
     for name, validation in chosen.items():
         idle, left_out[name] = choose(nodes, pods, validation, wanted=wish.nodes, include_busy=wish.include_busy)
@@ -66,11 +77,16 @@ def validated(kubeconfig: str, wish: Wish, say: Say) -> Found:
             runs[name] = Run(
                 validation=validation,
                 nodes=idle,
-                expected=expected_of(validation, len(idle), wish.limits),
+                expected=expected_of(validation, len(idle), wish.limits, pool_nodes=len(members[name].present)),
                 before=validation.accepted if before is None else before[name],
             )
     measured = measure(cluster, list(runs.values()), say)
-    pools = [pool_of(name, runs.get(name), measured.get(name), left_out[name]) for name in chosen]
+    pools = [
+        pool_of(
+            name, runs.get(name), measured.get(name), left_out[name], members=members[name], in_part=bool(wish.nodes)
+        )
+        for name in chosen
+    ]
     cordoned, refused = dict[str, str](), dict[str, str]()
     for node, why in _failing(pools).items() if wish.cordon else ():
         try:
@@ -127,18 +143,35 @@ def _pools(validations: Mapping[str, Deployed], nodes: Sequence[Object], wish: W
     known = {node for names in by_pool.values() for node in names}
     absent = [node for node in wish.nodes if node not in known]
     if absent:
-        raise CommandError(f"{', '.join(absent)}: no such node in {', '.join(chosen)}")
+        told = {name: _members(validation, nodes).told() for name, validation in chosen.items()}
+        lacks = "".join(f"; pool {name}: {lack}" for name, lack in told.items() if lack)
+        raise CommandError(f"{', '.join(absent)}: no such node in {', '.join(chosen)}{lacks}")
     return {name: chosen[name] for name, names in by_pool.items() if names.intersection(wish.nodes)}
 
 
-def pool_of(name: str, run: Run | None, measured: Measured | None, left_out: Sequence[LeftOut] = ()) -> Pool:
-    """What came of a pool, whether or not it was measured."""
+def _members(validation: Deployed, nodes: Sequence[Object]) -> Membership:
+    return members_of(validation, map(name_of, nodes_of(nodes, validation)))
+
+
+def pool_of(
+    name: str,
+    run: Run | None,
+    measured: Measured | None,
+    left_out: Sequence[LeftOut] = (),
+    *,
+    members: Membership,
+    in_part: bool,
+) -> Pool:
+    """What came of a pool, whether or not it was measured. in_part: only some of its nodes were asked for."""
     if run is None or measured is None:
-        return Pool(name=name, nodes=[], left_out=left_out, report=None, why=[_ALL_LEFT_OUT])
+        why = _ALL_LEFT_OUT if members.present else _NO_NODE
+        return Pool(name=name, nodes=[], left_out=left_out, report=None, why=[why], members=members, in_part=in_part)
     return Pool(
         name=name,
         nodes=list(map(name_of, run.nodes)),
         left_out=left_out,
+        members=members,
+        in_part=in_part,
         report=measured.report,
         why=measured.why,
         before=run.before["finished"] if run.before and measured.report else None,

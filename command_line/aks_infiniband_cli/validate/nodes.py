@@ -18,6 +18,8 @@ class LeftOut:
 
     node: str
     why: str
+    busy: bool = False
+    """Somebody uses it; else it cannot be measured as it is."""
 
 
 def name_of(node: Object) -> str:
@@ -50,11 +52,10 @@ def choose(
     for node in sorted(nodes_of(nodes, validation), key=name_of):
         if wanted and name_of(node) not in wanted:
             continue
-        why = ", ".join(lacks(dict(node), promise))
-        if not why and not include_busy:
-            why = _busy(name_of(node), pods, resources)
+        unusable = ", ".join(lacks(dict(node), promise))
+        why = unusable or ("" if include_busy else _busy(name_of(node), pods, resources))
         if why:
-            left_out.append(LeftOut(node=name_of(node), why=why))
+            left_out.append(LeftOut(node=name_of(node), why=why, busy=not unusable))
         else:
             chosen.append(node)
     return chosen, left_out

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from aks_infiniband.terminal import one_line
-from aks_infiniband.validation.reports import Report, headline, passed, table
+from aks_infiniband.validation.membership import Membership
+from aks_infiniband.validation.reports import Report, headline, kinds_of, passed, table, verdict_of
 from rich.console import Group
 
 from aks_infiniband_cli.console import uncut
@@ -27,6 +28,10 @@ class Pool:
     """That were measured."""
     left_out: Sequence[LeftOut]
     report: Report | None
+    members: Membership
+    """What the pool should have, and has."""
+    in_part: bool = False
+    """Only some of its nodes were asked for, so what another lacks is told and not judged."""
     why: Sequence[str] = ()
     """There is no report."""
     before: str | None = None
@@ -35,8 +40,13 @@ class Pool:
 
     @property
     def verdict(self) -> str:
-        """The report's."""
-        return self.report["verdict"] if self.report else NOT_MEASURED
+        """That of the checks, which the Job of an older release may have summed up otherwise. No pass where a machine
+        is gone, or one that nobody uses could not be measured.
+        """
+        found = verdict_of(self.report["checks"]) if self.report else NOT_MEASURED
+        if found == "fail" or (self.members.missing and not self.in_part):
+            return "fail"
+        return NOT_MEASURED if any(not left.busy for left in self.left_out) else found
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -65,8 +75,12 @@ def document_of(pool: Pool) -> dict[str, Any]:
     compared = {"finished": pool.before, "figures": [_plain(change) for change in pool.changes]}
     return {
         "verdict": pool.verdict,
+        "measured_on": pool.report["finished"] if pool.report else None,
         "nodes": list(pool.nodes),
-        "left_out": [{"node": left.node, "why": left.why} for left in pool.left_out],
+        "kinds": kinds_of(pool.report["checks"]) if pool.report else [],
+        "pool_nodes": pool.members.expected,
+        "missing": {"nodes": pool.members.missing, "names": list(pool.members.gone), "seen": pool.members.reported},
+        "left_out": [{"node": left.node, "why": left.why, "busy": left.busy} for left in pool.left_out],
         "why": list(pool.why),
         "compared_with": compared if pool.before else None,
         "report": pool.report,
@@ -107,16 +121,18 @@ def lines_of(pool: Pool) -> Iterator[tuple[str, str]]:
     """Each line of a pool, and its style on a terminal."""
     style = _STYLES.get(pool.verdict, "bold red")
     if pool.report is None:
-        yield f"pool {pool.name}: {NOT_MEASURED}", style
+        yield f"pool {pool.name}: {pool.verdict}", style
         for line in pool.why:
             yield f"  {line}", ""
     else:
-        yield headline(pool.report), style
-        yield passed(pool.report["checks"]), ""
+        yield headline({**pool.report, "verdict": pool.verdict}), style
+        yield f"{passed(pool.report['checks'])}; measured: {', '.join(pool.nodes)}", ""
         yield from ((line, "") for line in table(pool.report["checks"], most_rows=_MOST_ROWS))
     if pool.changes:
         yield f"compared with {pool.before}:", ""
         yield from _table(pool.changes)
+    if lacks := pool.members.told():
+        yield lacks, "yellow" if pool.in_part else "bold red"
     for left in pool.left_out:
         yield f"left out: {left.node}: {left.why}", "yellow"
 

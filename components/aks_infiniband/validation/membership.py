@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from aks_infiniband.validation.payload.missing import missing_nodes
 from aks_infiniband.validation.payload.report import Report, report_in
 from aks_infiniband.validation.validation_job import EXPECTATIONS_ANNOTATION
 
@@ -24,16 +25,13 @@ class Membership:
     """As the stack says; of an autoscaled pool its smallest number."""
     present: Sequence[str]
     """Names of the nodes that the cluster has, Ready or not."""
+    missing: int = 0
+    """How many nodes the pool lacks."""
     gone: Sequence[str] = ()
     """Names of nodes that the pool's last report had, and that the cluster has no longer. Empty where the pool has
     as many nodes as it should: then others have taken their place."""
     reported: str = ""
     """When that report was made, in ISO 8601; empty without one."""
-
-    @property
-    def missing(self) -> int:
-        """How many nodes the pool lacks."""
-        return max(0, self.expected - len(self.present))
 
     def told(self) -> str | None:
         """What is missing, in words that follow the name of the pool; None where nothing is."""
@@ -74,11 +72,10 @@ def memberships(
 
 def membership(pool: str, expected: int, present: Iterable[str], report: Mapping[str, Any] | None) -> Membership:
     """The nodes of one pool. present: names; report: its last one, None where there is none."""
-    there = sorted(present)
-    last = report if report and len(there) < expected else {}
-    gone = sorted(set(last.get("nodes") or ()) - set(there))
+    there, last = sorted(present), report or {}
+    missing, gone = missing_nodes(expected, there, last.get("nodes") or ())
     reported = str(last.get("finished")) if gone else ""
-    return Membership(pool=pool, expected=expected, present=there, gone=gone, reported=reported)
+    return Membership(pool=pool, expected=expected, present=there, missing=missing, gone=gone, reported=reported)
 
 
 def select(nodes: Iterable[Object], selector: Mapping[str, str]) -> list[str]:

@@ -1,11 +1,19 @@
 """What a validation leaves behind, for readers outside of the pods: the report's form, how it is shown and compared."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any, Final
 
 from aks_infiniband.validation.payload.await_nodes import Promise, lacks
 from aks_infiniband.validation.payload.boards import board_names
-from aks_infiniband.validation.payload.checks import Check, as_text, measured_text, severity, shown_bytes
+from aks_infiniband.validation.payload.checks import (
+    Check,
+    as_text,
+    measured_text,
+    severity,
+    shown_bytes,
+    verdict_of,
+)
 from aks_infiniband.validation.payload.expectations import Threshold
 from aks_infiniband.validation.payload.light_check.state import CONDITION, EVENTS_OF_NODES
 from aks_infiniband.validation.payload.report import (
@@ -26,18 +34,36 @@ from aks_infiniband.validation.table import passed, table
 
 __all__ = [
     "ACCEPTED_KEY", "CONDITION", "EVENTS_OF_NODES", "SCHEMA_VERSION", "Accepted", "Check", "Promise", "Report",
-    "Threshold", "accepted_of", "as_text", "board_names", "check_verdicts", "evidence_of", "headline",
-    "kept_reports", "lacks", "measured_text", "message_of", "passed", "report_in", "report_with_values", "severity",
-    "shown_bytes", "summary_of", "table", "whole_report", "worst_values",
+    "Threshold", "accepted_of", "age_of", "as_text", "board_names", "check_verdicts", "evidence_of", "headline",
+    "kept_reports", "kinds_of", "lacks", "measured_text", "message_of", "passed", "report_in", "report_with_values",
+    "severity", "shown_bytes", "summary_of", "table", "verdict_of", "whole_report", "worst_values",
 ]  # fmt: skip
 
 _KEEPER: Final = "pulumi:index:Stash"
 _HEAD: Final = ("schema_version", "pool", "vm_size", "run", "mode", "finished", "verdict", "coverage")
 
 
+def kinds_of(checks: Sequence[Check]) -> list[str]:
+    """The kinds of check that were made, each once."""
+    return list(dict.fromkeys(check["check"] for check in checks if check["verdict"] != "not measured"))
+
+
+def age_of(report: Mapping[str, Any], now: datetime) -> str:
+    """How long ago a report was made, such as `3 days ago`; empty where it has no time."""
+    try:
+        seconds = (now - datetime.fromisoformat(report["finished"])).total_seconds()
+    except (KeyError, TypeError, ValueError):
+        return ""
+    for length, unit in ((86400, "days"), (3600, "hours"), (60, "minutes")):
+        if seconds >= 2 * length:
+            return f"{seconds // length:.0f} {unit} ago"
+    return f"{max(0, seconds):.0f} seconds ago"
+
+
 def summary_of(report: Any) -> dict[str, Any]:
-    """What the stack's outputs say of a pool's validation: the report's head, its checks that did not pass, the number
-    of those that did, and the worst value of each figure. The report as a whole is in the engine's state once already.
+    """What the stack's outputs say of a pool's validation: the report's head, which nodes and kinds of check it covers,
+    its checks that did not pass, the number of those that did, and the worst value of each figure. The report as a
+    whole is in the engine's state once already.
 
     report: a Report, as Pulumi hands it on.
     """
@@ -46,6 +72,8 @@ def summary_of(report: Any) -> dict[str, Any]:
         **{key: value for key, value in report.items() if key in _HEAD},
         "checks": [check for check in report["checks"] if check["verdict"] != "pass"],
         "passed": len(fine),
+        "nodes": sorted(report["nodes"]),
+        "kinds": kinds_of(report["checks"]),
         "values": worst_values(report, report["checks"], report["thresholds"]),
     }
 

@@ -17,7 +17,7 @@ from lightkube.resources.core_v1 import Event, Node, Pod
 
 from rehearsal.control_plane import RunFolder
 from rehearsal.engine.pulumi import Engine
-from rehearsal.outcome.result import reports_of
+from rehearsal.outcome.reports import reports_of
 from rehearsal.session import Rehearsal
 from rehearsal.tools.paths import PROJECT
 from tests.rehearsal.engine_runs import Outcome, run

@@ -2,6 +2,7 @@
 
 import json
 import struct
+from datetime import UTC, datetime, timedelta
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,11 @@ from aks_infiniband.validation.payload.checks import make_check
 from aks_infiniband.validation.payload.expectations import Threshold
 from aks_infiniband.validation.payload.report import SCHEMA_VERSION, packed_report
 from aks_infiniband_cli.main import main
+from aks_infiniband_cli.report import sources
 from aks_infiniband_cli.report.page import plots_of
 from aks_infiniband_cli.report.sources import NoReportsError, from_state
+
+from tests.unit.command_line.validations import kubeconfig_in
 
 GIB = 1 << 30
 NODES = ("aks-a", "aks-b")
@@ -70,6 +74,7 @@ def report(**changes: Any) -> dict[str, Any]:
         "verdict": "fail",
         "finished": "2026-11-21T15:00:00+00:00",
         "coverage": {"summary": "2 of 2 nodes, 16 of 16 HCAs"},
+        "nodes": {"aks-b": {}, "aks-a": {}},
         "checks": [make_check("shm", "pass", node="aks-a", expected=1, measured=1), slow],
         "thresholds": {"rdma-write-bandwidth": THRESHOLD},
         "rdma": rdma(),
@@ -131,8 +136,41 @@ def test_the_page_says_pool_verdict_coverage_causes_thresholds_and_tries(made: P
         "212.0 GB/s (before: 199.0)",
         "InfiniBand with GPUDirect RDMA",
         "16 GiB",
+        "2026-11-21T15:00:00+00:00",
+        "A verdict is as old as its measurement",
+        "Nodes: aks-a, aks-b.",
+        "that were made: 2.",
     ):
         assert said in words
+
+
+def test_a_verdict_is_told_with_its_age_and_coverage(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = (datetime.now(UTC) - timedelta(days=3, hours=5)).isoformat(timespec="seconds")
+    file = tmp_path / "state.json"
+    file.write_text(state(report(verdict="not measured", finished=made, checks=[])))
+    where = ["report", "--state", str(file), "--out", str(tmp_path)]
+    assert main(where) == 3, "nothing fails, and nothing is known"
+    said = f"pool ndh100: not measured on {made} (2 of 2 nodes, 16 of 16 HCAs), 3 days ago"
+    assert said in capsys.readouterr().out.splitlines()
+    main([*where, "--output", "json"])
+    assert json.loads(capsys.readouterr().out)["measured_on"] == {"ndh100": made}
+
+
+def test_without_a_state_the_cluster_is_that_of_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KUBECONFIG", str(kubeconfig_in(tmp_path)))
+    asked: list[str] = []
+
+    def read(kubeconfig: str, *, namespace: str) -> Any:
+        asked.append(kubeconfig)
+        return {"ndh100": report(verdict="pass")}
+
+    monkeypatch.setattr(sources, "from_cluster", read)
+    assert main(["report", "--out", str(tmp_path)]) == 0
+    assert "https://x" in asked[0]
 
 
 def test_what_failed_stands_before_what_passed(made: Path) -> None:
@@ -211,7 +249,7 @@ def test_a_pool_of_which_nothing_was_measured_has_a_section_and_no_plot(tmp_path
     empty = report(verdict="not measured", checks=[], rdma=[], collective=None, pool="cpu")
     file = tmp_path / "state.json"
     file.write_text(state(empty, report(verdict="pass")))
-    assert main(["report", "--state", str(file), "--out", str(tmp_path)]) == 1
+    assert main(["report", "--state", str(file), "--out", str(tmp_path)]) == 3
     assert "Pool cpu" in Links((tmp_path / "report.html").read_text()).words
     assert not list(tmp_path.glob("cpu-*.png"))
 

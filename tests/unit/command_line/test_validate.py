@@ -82,7 +82,7 @@ def test_what_a_team_has_made_to_look_like_a_validation_is_none() -> None:
 
 @pytest.fixture
 def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """A cluster with one idle pool of two nodes, in which nobody measures."""
+    """A cluster with an idle pool, of whose four nodes two are there, in which nobody measures."""
     kubeconfig = kubeconfig_in(tmp_path)
     read: Any = ({"ndh100": validation()}, [node("a"), node("b")], [])
     monkeypatch.setattr(looking, "read_cluster", lambda *_: read)
@@ -113,7 +113,14 @@ def test_a_pool_that_nobody_can_measure_does_not_pass(
     busy = ({"ndh100": validation()}, [node("a")], [pod("p", "a", rdma__shared_ib="1")])
     monkeypatch.setattr(looking, "read_cluster", lambda *_: busy)
     monkeypatch.setattr(looking, "measure", lambda *_: {})
-    assert main(cluster) == 1
+    assert main(cluster) == 1, "three machines are gone"
+    said = capsys.readouterr().out
+    assert "pool ndh100: fail" in said
+    assert "3 of 4 nodes missing; no report says which" in said
+    every = [pod(f"p{name}", name, rdma__shared_ib="1") for name in "abcd"]
+    busy = ({"ndh100": validation()}, [node(name) for name in "abcd"], every)
+    monkeypatch.setattr(looking, "read_cluster", lambda *_: busy)
+    assert main(cluster) == 3
     assert "pool ndh100: not measured" in capsys.readouterr().out
 
 

@@ -91,6 +91,7 @@ def test_what_pools_of_a_kind_have_in_common_is_read_from_the_program_beside_the
 
 def left_out(nodes: Any, pods: Any, pool: Pool = POOL, *, include_busy: bool = False, wanted: Any = ()) -> Any:
     chosen, left = choose(nodes, pods, validation(pool), wanted=wanted, include_busy=include_busy)
+    assert all(found.busy == found.why.startswith("busy: ") for found in left)
     return [found["metadata"]["name"] for found in chosen], {found.node: found.why for found in left}
 
 
@@ -129,5 +130,5 @@ def test_given_limits_replace_the_deployed_ones_of_their_level_and_nothing_else(
     assert (bound["fail"], bound["warn"], bound["source"]) == (1.0, was["warn"], "the command line")
     assert found["collective"]["thresholds"]["infiniband"]["warn"] == 2.0
     assert "ipoib-latency" not in found["thresholds"], "the pool has no such figure"
-    assert (found["node_count"], before["node_count"]) == (2, 4)
-    assert expected_of(validation(), 4, {}) == before
+    assert (found["node_count"], found["pool_nodes"], before["node_count"]) == (2, 4, 4)
+    assert expected_of(validation(), 4, {}) == {**before, "pool_nodes": 4}

@@ -9,6 +9,7 @@ from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.validation.expectations import expectations
 from aks_infiniband.validation.job import named_job
+from aks_infiniband.validation.membership import Membership
 from aks_infiniband.validation.options import ValidationOptions, Waits
 from aks_infiniband.validation.validation_job import PoolAccess, validation_spec
 from aks_infiniband_cli.validate import rendering
@@ -84,6 +85,7 @@ def report(value: float, *checks: Any) -> Any:
         "finished": "2026-11-22T10:00:00+00:00",
         "verdict": "warn",
         "coverage": {"summary": "2 of 2 nodes, 16 of 16 HCAs"},
+        "nodes": {"a": {}, "b": {}},
         "rdma": [{"figure": "rdma-write-bandwidth", "value": value}],
         "networks": [],
         "thresholds": {},
@@ -110,6 +112,14 @@ def found_in(document: Any) -> rendering.Found:
                 nodes=pool["nodes"],
                 left_out=[LeftOut(**left) for left in pool["left_out"]],
                 report=pool["report"],
+                members=Membership(
+                    pool=name,
+                    expected=pool["pool_nodes"],
+                    present=pool["nodes"],
+                    missing=pool["missing"]["nodes"],
+                    gone=pool["missing"]["names"],
+                    reported=pool["missing"]["seen"],
+                ),
                 why=pool["why"],
                 before=compared["finished"],
                 changes=[Change(**figure) for figure in compared["figures"]],

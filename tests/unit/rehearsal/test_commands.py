@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rehearsal.run.commands import RUNS, make, module, stop
+from rehearsal.run.commands import RUNS, command_line, make, module, stop
 from rehearsal.tools.paths import PROJECT
 
 
@@ -32,6 +32,11 @@ def test_a_file_in_a_command_of_make_keeps_its_name() -> None:
 
 def test_a_module_runs_wherever_the_shell_is(tmp_path: Path) -> None:
     assert "usage: rehearsal" in ran(module("rehearsal", "--help"), tmp_path)
+
+
+def test_a_command_of_the_command_line_runs_wherever_the_shell_is(tmp_path: Path) -> None:
+    assert "usage: aks-infiniband validate" in ran(command_line("validate", "--help"), tmp_path)
+    assert command_line("validate", "--kubeconfig", Path("/a b")).endswith(" validate --kubeconfig '/a b'")
 
 
 def ran(command: str, folder: Path) -> str:

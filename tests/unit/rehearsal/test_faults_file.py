@@ -62,7 +62,7 @@ def test_the_faults_of_the_rehearsals_page_are_known() -> None:
         ("- {fault: no-peermem, device: mlx5_3}", "key 'device' (value 'mlx5_3') is none of the fault no-peermem"),
         ("- link-down", "entry 1: is 'link-down'; it must be a mapping such as {fault: link-down"),
         ("fault: link-down", "must be a list of mappings"),
-        ("", "must be a list of mappings"),
+        ("0", "must be a list of mappings"),
     ],
 )
 def test_a_mistake_is_told_with_what_may_be(tmp_path: Path, text: str, said: str) -> None:

@@ -11,7 +11,9 @@ from rich.console import Console
 from rehearsal.engine.events import Diagnostic, Step
 from rehearsal.outcome.failure import print_failure
 from rehearsal.outcome.progress import Progress
-from rehearsal.outcome.tables import checks_table, passed_line, print_summary
+from rehearsal.outcome.reports import Known
+from rehearsal.outcome.summary import Since, print_summary
+from rehearsal.outcome.tables import checks_table, passed_line
 
 URN = "urn:pulumi:dev::aks-infiniband::kubernetes:helm.sh/v3:Release::network-operator"
 
@@ -168,7 +170,7 @@ def test_the_summary_ends_with_each_pools_verdict_and_coverage() -> None:
         "rdmaResource": "rdma/shared_ib",
         "validation": report,
     }
-    print_summary(console, [], {"pools": {"ndh100": pool}}, {"ndh100": pool["validation"]})
+    print_summary(console, [], {"pools": {"ndh100": pool}}, Known(measured={"ndh100": report}), since=Since())
     assert (
         "ndh100: not measured · 2 × Standard_ND96isr_H100_v5 · rdma/shared_ib · 0 of 2 nodes" in console.export_text()
     )
@@ -176,5 +178,7 @@ def test_the_summary_ends_with_each_pools_verdict_and_coverage() -> None:
 
 def test_a_stack_that_failed_before_it_had_outputs_still_has_its_steps_listed() -> None:
     console = Console(width=160, record=True, file=StringIO())
-    print_summary(console, [Step(urn=URN, operation="create", begun=0.0, ended=1.0, custom=True)], {}, {})
+    print_summary(
+        console, [Step(urn=URN, operation="create", begun=0.0, ended=1.0, custom=True)], {}, Known(), since=Since()
+    )
     assert "network-operator" in console.export_text()

@@ -66,7 +66,7 @@ def test_index_0_judges_what_lies_in_all_of_them_and_clears_what_other_runs_have
     code, message = run_pod(0, "n0")
 
     assert (code, report_of(fake)["verdict"]) == (EXIT_DONE, "pass"), message
-    assert message.endswith("pass (40 of 40 nodes, 320 of 320 HCAs)")
+    assert message.endswith(" (40 of 40 nodes, 320 of 320 HCAs)")
     assert {board: set(data) for board, data in fake.config_maps.items()} == {
         **of_this_run,
         "report": of_this_run["report"] | {"report.json.gz", "node.n0.json.gz", "rank-0.json.gz"},

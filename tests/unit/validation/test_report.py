@@ -4,13 +4,13 @@ import json
 from typing import Any
 
 import pytest
-from aks_infiniband.validation.payload.checks import Try, lines_of, make_check
+from aks_infiniband.validation.payload.checks import Try, fails_update, lines_of, make_check, not_measured, verdict_of
 from aks_infiniband.validation.payload.judge import judge_pool
+from aks_infiniband.validation.payload.measuring import skipped
 from aks_infiniband.validation.payload.report import (
     build_report,
     message_of,
     unmeasured_report,
-    verdict_of,
 )
 
 
@@ -60,6 +60,29 @@ def test_the_worst_verdict_counts_and_what_could_not_be_measured_is_worse_than_a
     assert verdict_of([]) == "not measured"
 
 
+def test_a_pool_of_one_machine_is_not_measured_and_lets_the_update_succeed(healthy: Any, expected: Any) -> None:
+    alone = expected | {"node_count": 1}
+    checks = judge_pool({"n0": healthy()}, alone)
+    every = [*checks, *skipped(checks, alone).checks]
+    report = build_report({"run": "uid", "mode": "enforce", "finished": "now"}, {"n0": healthy()}, every, alone, {})
+    assert report["verdict"] == "not measured"
+    assert report["coverage"]["summary"].startswith(
+        "1 of 1 nodes, 8 of 8 HCAs; nothing between machines, which takes two;"
+    )
+    assert not fails_update(every)
+
+
+def test_what_could_have_been_measured_and_was_not_fails_the_update() -> None:
+    assert fails_update([not_measured("rdma-write-bandwidth", "the image lacks ib_write_bw")])
+    assert fails_update([])
+
+
+def test_a_warning_does_not_hide_that_nothing_was_measured_between_machines() -> None:
+    warned = make_check("versions", "warn", expected=None, measured=None)
+    assert verdict_of([warned, not_measured("rdma-write-bandwidth", None)]) == "not measured"
+    assert verdict_of([warned, not_measured("all-reduce", None)]) == "warn"
+
+
 def test_a_figure_that_nothing_is_there_to_judge_by_is_told_in_the_coverage(healthy: Any, expected: Any) -> None:
     checks = [make_check("all-reduce", "not judged", expected=None, measured=99.0, unit="GB/s")]
     report = build_report({"run": "uid", "mode": "enforce", "finished": "now"}, {}, checks, expected, {})
@@ -104,10 +127,10 @@ def test_devices_that_show_the_same_are_named_in_one_line(healthy: Any, expected
     )
 
 
-def test_the_message_starts_with_verdict_and_coverage(healthy: Any, expected: Any) -> None:
+def test_the_message_starts_with_the_verdict_its_time_and_coverage(healthy: Any, expected: Any) -> None:
     facts = {"n0": healthy(), "n1": healthy()}
     facts["n1"]["shm_bytes"] = None
 
     first, second = message_of(report_of(facts, expected)).split("\n")
-    assert first == "pool ndh100: fail (2 of 2 nodes, 16 of 16 HCAs)"
+    assert first == "pool ndh100: fail on now (2 of 2 nodes, 16 of 16 HCAs)"
     assert second.startswith("fail: shm on n1: expected 1073741824, measured nothing - ")

@@ -22,7 +22,8 @@ def test_two_pods_report_and_index_0_leaves_a_passing_report(fake: Any, run_pod:
 
     assert (code, report_of(fake)["verdict"]) == (EXIT_DONE, "pass")
     line = evidence_of(report_of(fake))
-    assert message == f"{line}\npool ndh100: pass (2 of 2 nodes, 16 of 16 HCAs)"
+    when = report_of(fake)["finished"]
+    assert message == f"{line}\npool ndh100: pass on {when} (2 of 2 nodes, 16 of 16 HCAs)"
     facts, entries = {"node.n0.json.gz", "node.n1.json.gz"}, {"rank-0.json.gz", "rank-1.json.gz"}
     assert set(fake.config_maps["report"]) == {"report.json.gz", *facts, *entries}
     assert sorted(report_of(fake)["nodes"]) == ["n0", "n1"]

@@ -126,6 +126,33 @@ def is_problem(check: Check) -> bool:
     return severity(check) <= 2
 
 
+BETWEEN_MACHINES = "rdma-write-bandwidth"
+"""The figure without which a pool does not pass: nothing else shows that machines reach each other at full speed."""
+
+
+def verdict_of(checks: Sequence[Check]) -> str:
+    """The worst of them; ``not measured`` when nothing was, or not the bandwidth between machines.
+
+    Other figures that are not measured by design, or have no threshold, are named in the coverage alone.
+    """
+    worst = min(checks, key=severity, default=None)
+    if worst is not None and severity(worst) <= 1:
+        return worst["verdict"]
+    if any(check["check"] == BETWEEN_MACHINES and check["verdict"] == "not measured" for check in checks):
+        return "not measured"
+    if worst is not None and is_problem(worst):
+        return worst["verdict"]
+    return "pass" if any(check["verdict"] == "pass" for check in checks) else "not measured"
+
+
+def fails_update(checks: Sequence[Check]) -> bool:
+    """Whether mode enforce fails an update: a check fails or could not be made, or nothing was looked at.
+
+    What cannot be measured by design, as the bandwidth of a pool of one machine, does not: then the verdict says so.
+    """
+    return min(map(severity, checks), default=0) <= 1
+
+
 def is_worth_a_line(check: Check) -> bool:
     """Whether it is a problem, or is not judged and says why a figure is what it is."""
     return is_problem(check) or (check["verdict"] == "not judged" and bool(check["cause"]))

@@ -8,7 +8,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal, TypedDict
+from typing import TYPE_CHECKING, Literal, TypedDict
+
+if TYPE_CHECKING:
+    from typing import NotRequired
 
 
 class Threshold(TypedDict, total=False):
@@ -63,12 +66,16 @@ class CollectivePlan(TypedDict):
 
 
 class Expectations(TypedDict):
-    """What every node of a pool, and the pool as a whole, have to show."""
+    """What every node of a pool, and the pool as a whole, have to show.
+
+    node_count: of the nodes that take part. pool_nodes: of the whole pool, where a part of it is measured.
+    """
 
     pool: str
     vm_size: str
     mode: str
     node_count: int
+    pool_nodes: NotRequired[int]
     hcas: Ports
     accelerators: Accelerators | None
     rdma_resource: str | None

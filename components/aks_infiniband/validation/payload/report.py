@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
 from .api import compressed, decompressed, object_in, texts_of
-from .checks import Check, Try, is_problem, lines_of, make_check, severity
+from .checks import Check, Try, lines_of, make_check, verdict_of
 from .collective_run import Collective
 from .counters import Counters
 from .expectations import Expectations, Thresholds, less_is_better
@@ -117,17 +117,6 @@ def kept_report(kept: str | None) -> Report | None:
     return report
 
 
-def verdict_of(checks: Sequence[Check]) -> str:
-    """The worst of them; ``not measured`` when nothing was.
-
-    Figures that are not measured by design, or have no threshold, are named in the coverage alone.
-    """
-    worst = min(checks, key=severity, default=None)
-    if worst is not None and is_problem(worst):
-        return worst["verdict"]
-    return "pass" if any(check["verdict"] == "pass" for check in checks) else "not measured"
-
-
 def build_report(
     run: Run, facts_by_node: FactsByNode, checks: Sequence[Check], expected: Expectations, parts: Parts
 ) -> Report:
@@ -150,15 +139,18 @@ def build_report(
 def coverage(facts_by_node: FactsByNode, checks: Sequence[Check], expected: Expectations) -> Coverage:
     """The coverage of a run, as numbers and as one line."""
     hcas = sum(len(facts["hcas"]) for facts in facts_by_node.values())
-    all_hcas = expected["node_count"] * expected["hcas"]["count"]
+    all_nodes = expected.get("pool_nodes", expected["node_count"])
+    all_hcas = all_nodes * expected["hcas"]["count"]
     not_measured, not_judged = (_named(checks, verdict) for verdict in ("not measured", "not judged"))
-    summary = f"{len(facts_by_node)} of {expected['node_count']} nodes, {hcas} of {all_hcas} HCAs"
+    summary = f"{len(facts_by_node)} of {all_nodes} nodes, {hcas} of {all_hcas} HCAs"
+    if expected["node_count"] == 1:
+        summary += "; nothing between machines, which takes two"
     if not_measured:
         summary += f"; {', '.join(not_measured)}: not measured"
     if not_judged:
         summary += f"; {', '.join(not_judged)}: measured, not judged"
     return {
-        "nodes": {"looked_at": len(facts_by_node), "expected": expected["node_count"]},
+        "nodes": {"looked_at": len(facts_by_node), "expected": all_nodes},
         "hcas": {"looked_at": hcas, "expected": all_hcas},
         "not_measured": not_measured,
         "not_judged": not_judged,
@@ -180,8 +172,9 @@ def unmeasured_report(expected: Expectations, *, mode: str) -> Report:
 
 
 def headline(report: Report) -> str:
-    """Pool, verdict and coverage in one line."""
-    return f"pool {report['pool']}: {report['verdict']} ({report['coverage']['summary']})"
+    """Pool, verdict, when it was found, and coverage in one line."""
+    when = f" on {report['finished']}" if report.get("finished") else ""
+    return f"pool {report['pool']}: {report['verdict']}{when} ({report['coverage']['summary']})"
 
 
 def message_of(report: Report) -> str:

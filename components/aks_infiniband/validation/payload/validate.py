@@ -19,7 +19,7 @@ from .api import Api, ApiError, compressed, decompressed, in_cluster_url
 from .asking import Limits
 from .await_nodes import pause_seconds
 from .boards import board_names, board_of, stale_keys
-from .checks import Check
+from .checks import Check, fails_update
 from .expectations import read_expectations
 from .facts import Facts, FactsByNode, entry_key, gather, look
 from .judge import judge_pool
@@ -184,7 +184,7 @@ class Validation:
             outcome = measuring.skipped(checks, self.expected)
         report = self.leave_report(found, checks, outcome)
         lead.end()
-        failed = report["verdict"] not in ("pass", "warn") and arguments.mode == "enforce"
+        failed = fails_update(report["checks"]) and arguments.mode == "enforce"
         return (EXIT_VERDICT if failed else EXIT_DONE), f"{self.evidence}\n{message_of(report)}"
 
     def leading(self, worker: Worker, entry: Entry, node_count: int) -> Lead:

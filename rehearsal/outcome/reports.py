@@ -1,0 +1,88 @@
+"""What is known of a stack's pools when an update has ended: what it measured itself, and what an earlier one did."""
+
+import base64
+import gzip
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+import httpx2
+from lightkube import Client, KubeConfig
+from lightkube.core.exceptions import ConfigError
+from lightkube.resources.core_v1 import ConfigMap
+
+Reports = Mapping[str, Mapping[str, Any]]
+"""By pool, a report, or the outputs' summary of one."""
+_KEEPER: Final = "pulumi:index:Stash"
+_LABELS: Final[dict[str, Any]] = {
+    "app.kubernetes.io/name": "validation",
+    "app.kubernetes.io/component": "report",
+    "app.kubernetes.io/managed-by": "pulumi",
+}
+_KEY: Final = "report.json.gz"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Known:
+    """What is known of the pools."""
+
+    measured: Reports = field(default_factory=dict)
+    """By this update."""
+    before: Reports = field(default_factory=dict)
+    """By an earlier one: of pools that this one has not measured."""
+
+
+def known(reports: Reports, begun: float) -> Known:
+    """Reports told apart by when they were made. begun: of the update, in seconds since 1970.
+
+    What is not measured at all (mode off) has no time, and is what this update says.
+    """
+    old = {pool for pool, report in reports.items() if report.get("finished") and finished(report) < int(begun)}
+    return Known(
+        measured={pool: report for pool, report in reports.items() if pool not in old},
+        before={pool: report for pool, report in reports.items() if pool in old},
+    )
+
+
+def finished(report: Mapping[str, Any]) -> float:
+    """When a report was made, in seconds since 1970; its time has no fractions."""
+    return datetime.fromisoformat(report["finished"]).astimezone(UTC).timestamp()
+
+
+def reports_of(outputs: Mapping[str, Any], deployment: Mapping[str, Any]) -> dict[str, Any]:
+    """By pool, its validation's report, which the engine's state has compressed; without one, the outputs' summary."""
+    found = {name: pool["validation"] for name, pool in outputs.get("pools", {}).items()}
+    for resource in deployment.get("resources") or ():
+        kept = resource.get("outputs", {}).get("output") if resource["type"] == _KEEPER else None
+        if kept and isinstance(kept, str):  # others keep more than a text
+            report = _unpacked(kept)
+            found[report["pool"]] = report
+    return found
+
+
+def left_in(kubeconfig: Path) -> dict[str, Any]:
+    """By pool, the report that its last Job has left in the cluster: of a Job that has failed the state keeps none.
+
+    Nothing where there is no cluster, or it does not answer.
+    """
+    try:
+        client = Client(config=KubeConfig.from_file(kubeconfig), trust_env=False)
+        listed = [found.to_dict() for found in client.list(ConfigMap, namespace="*", labels=_LABELS)]
+    except (httpx2.HTTPError, ConfigError, OSError, ValueError):
+        return {}
+    return {report["pool"]: report for report in _reports(listed)}
+
+
+def _reports(config_maps: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    for config_map in config_maps:
+        packed = (config_map.get("binaryData") or {}).get(_KEY)
+        if packed:
+            yield _unpacked(packed)
+
+
+def _unpacked(text: str) -> dict[str, Any]:
+    report: dict[str, Any] = json.loads(gzip.decompress(base64.b64decode(text)))
+    return report

@@ -1,0 +1,105 @@
+"""The end of a rehearsal: what was made, and what is known of each pool, since when, and how to know it anew."""
+
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rich.console import Console
+
+from rehearsal.engine.events import Step
+from rehearsal.faults.file import holding
+from rehearsal.outcome.reports import Known, finished
+from rehearsal.outcome.tables import VERDICT_STYLE, checks_table, kinds_in, passed_line, steps_table
+from rehearsal.outcome.words import ago, several
+from rehearsal.run.commands import command_line
+from rehearsal.run.folder import RunFolder
+
+
+@dataclass(frozen=True, kw_only=True)
+class Since:
+    """What has happened to a pool since an earlier update measured it, and what tells more."""
+
+    failed: bool = False
+    """This update failed."""
+    changed: int = 0
+    """How many resources this update has changed."""
+    faults: tuple[str, float] = ("", 0)
+    """Those that hold, in words, and when they were set, in seconds since 1970; empty without any."""
+    look: str = ""
+    """The command that asks the cluster what has become of the resources; empty where this update has asked."""
+    measure: str = ""
+    """The command that measures again; empty where the cluster does not stay up."""
+
+
+def since_then(steps: Sequence[Step], run: RunFolder, *, failed: bool, look: str, stays: bool) -> Since:
+    """What has happened since, in a run folder. steps: of this update. stays: whether the cluster stays up."""
+    return Since(
+        failed=failed,
+        changed=len([step for step in steps if not step.failed]),
+        faults=holding(run.root),
+        look=look,
+        measure=command_line("validate", "--kubeconfig", run.kubeconfig) if stays else "",
+    )
+
+
+def print_summary(
+    console: Console,
+    steps: Iterable[Step],
+    outputs: Mapping[str, Any],
+    known: Known,
+    *,
+    since: Since,
+    every: bool = False,
+) -> None:
+    """What was made, how long each step took, and each pool's verdict, its age and what it covers.
+
+    What an earlier update has measured is not this one's: it is told as such. every: whether to list what passed too.
+    """
+    console.print(steps_table(steps, refreshed=not since.look))
+    for name, pool in outputs.get("pools", {}).items():
+        if name in known.before:
+            for line in before_lines(name, known.before[name], since):
+                console.print(line, style="yellow", markup=False, highlight=False)
+        else:
+            report = known.measured[name]
+            table = checks_table(name, report, width=console.width, every=every)
+            if table.row_count and not since.failed:  # what failed is told at the end, as the program explains it
+                console.print(table)
+            _print_verdict(console, name, pool, report, every=every)
+
+
+def _print_verdict(
+    console: Console, name: str, pool: Mapping[str, Any], report: Mapping[str, Any], *, every: bool
+) -> None:
+    verdict, when = report["verdict"], _when(report)
+    console.print(
+        f"{name}: [{VERDICT_STYLE[verdict]} bold]{verdict}[/] · {pool['nodeCount']} × {pool['vmSize']} · "
+        f"{pool['rdmaResource'] or pool['mode']} · {report['coverage']['summary']}{when and f' · measured {when}'}",
+        highlight=False,
+    )
+    if not every:
+        console.print(f"{name}: {passed_line(report)}; -v lists them", highlight=False)
+
+
+def before_lines(name: str, report: Mapping[str, Any], since: Since) -> Iterator[str]:
+    """What an earlier update has found of a pool, what has happened since, and the commands that tell more."""
+    yield (
+        f"{name}: nothing was measured by this update. An earlier one says: {report['verdict']}, {_when(report)} "
+        f"({report['coverage']['summary']}; {several(kinds_in(report), 'kind')} of check)"
+    )
+    happened = [
+        *(["this update failed"] if since.failed else []),
+        *([f"this update changed {several(since.changed, 'resource')}"] if since.changed else []),
+        *([f"faults were set: {since.faults[0]}"] if since.faults[1] > finished(report) else []),
+    ]
+    if happened:
+        yield f"  since then: {'; '.join(happened)}"
+    if since.look:
+        yield f"  whether the cluster still is as the program says, asks: {since.look}"
+    if since.measure:
+        yield f"  measure again: {since.measure}"
+
+
+def _when(report: Mapping[str, Any]) -> str:
+    return f"on {report['finished']}, {ago(time.time() - finished(report))}" if report.get("finished") else ""
