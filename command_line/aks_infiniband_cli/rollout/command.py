@@ -19,6 +19,8 @@ def declare(parser: argparse.ArgumentParser) -> None:
     declare_namespace(parser)
     kinds = "whose driver changes, the HCAs' or the GPUs'; default: nic"
     parser.add_argument("--driver", choices=("nic", "gpu"), default="nic", help=kinds)
+    place = "of the operator whose driver changes; default: where the stack installs it, else the one that has its pods"
+    parser.add_argument("--operator-namespace", metavar="NAME", help=place)
     how = parser.add_mutually_exclusive_group()
     how.add_argument("--first", metavar="NODE", help="the node that gets the driver first; default: an idle one")
     how.add_argument("--release", action="store_true", help="let the nodes that are held go on, whatever was measured")
@@ -36,8 +38,8 @@ def rollout(given: argparse.Namespace) -> Answer:
     file = kubeconfig_of(given)
     with at_work(f"Reading the cluster of context {file.context}") as say:
         if not given.release and not given.back:
-            driver, namespace = DRIVERS[given.driver], given.namespace
-            return _answer(gate.roll_out(file.kubeconfig, driver, given.first, say, namespace=namespace))
+            places = {"namespace": given.namespace, "operator_namespace": given.operator_namespace}
+            return _answer(gate.roll_out(file.kubeconfig, DRIVERS[given.driver], given.first, say, **places))
         try:
             let_go = gate.let_go_when_back if given.back else gate.let_go
             released = let_go(connected(file.kubeconfig))

@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Final, NamedTuple
 
+from aks_infiniband.resources.metadata import GPU_OPERATOR_NAMESPACE, NETWORK_OPERATOR_NAMESPACE
 from lightkube import ApiError, Client
 from lightkube.generic_resource import GenericGlobalResource, create_global_resource
 
+from aks_infiniband_cli.console import CommandError
 from aks_infiniband_cli.validate.deployed import Object
 
 _REVISION: Final = "controller-revision-hash"
@@ -45,6 +47,8 @@ class Driver:
     those of this command would wait for each other's nodes."""
     other: str
     """What it is where no operator brings it."""
+    namespace: str
+    """Of the operator, where the stack has installed it."""
 
     @property
     def skip(self) -> str:
@@ -67,6 +71,22 @@ class Driver:
                 revision, namespace = str(labels.get(_REVISION)), str(pod["metadata"]["namespace"])
                 found[str(pod["spec"].get("nodeName"))] = Loaded(image, revision, namespace)
         return found
+
+    def own_pods(self, pods: Sequence[Object], namespace: str | None) -> list[Object]:
+        """The operator's pods. By one that looks like the driver's anybody could have another driver accepted that was
+        not measured, or have a rollout refused.
+
+        namespace: the operator's, where somebody has said it. Else that in which the stack installs it, else the only
+        one with such pods. Raises CommandError where that leaves several.
+        """
+        places = sorted({found.namespace for pod in pods for found in self.loaded([pod]).values()})
+        chosen = namespace or (self.namespace if self.namespace in places else None)
+        if chosen is None and len(places) > 1:
+            raise CommandError(
+                f"pods with the label {self.pods[0]} of the {self.operator}'s driver are in namespaces "
+                f"{', '.join(places)}: --operator-namespace says which is the operator's"
+            )
+        return [pod for pod in pods if pod["metadata"].get("namespace") == (chosen or "".join(places))]
 
     def rolls_by_itself(self, client: Client) -> bool:
         """Whether a policy in the cluster says that the operator takes a changed driver from node to node."""
@@ -98,6 +118,7 @@ _NIC: Final = Driver(
     setting="networkOperator.driverVersion",
     update="`pulumi up --target '**rdma-nic-*'`",
     other="the nodes have the inbox driver",
+    namespace=NETWORK_OPERATOR_NAMESPACE,
 )
 _GPU: Final = Driver(
     name="gpu",
@@ -109,6 +130,7 @@ _GPU: Final = Driver(
     setting="gpuOperator.driverVersion",
     update="`pulumi up --target '**:Release::rdma-gpu-operator'`",
     other="AKS or the node image brings the GPUs' driver",
+    namespace=GPU_OPERATOR_NAMESPACE,
 )
 DRIVERS: Final[Mapping[str, Driver]] = {driver.name: driver for driver in (_NIC, _GPU)}
 """Labels of nodes: k8s-operator-libs, pkg/upgrade/consts.go; of pods: Network Operator 26.4.1, and GPU Operator

@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Final
 
 from aks_infiniband.validation.reports import Promise, lacks, severity
-from lightkube import Client
+from lightkube import ApiError, Client
 from lightkube.resources.apps_v1 import DaemonSet
 from lightkube.resources.core_v1 import Node, Pod
 
@@ -44,24 +45,26 @@ class Rollout:
     """What was measured; None where the node did not get the driver."""
 
 
-def roll_out(kubeconfig: str, driver: Driver, wanted: str | None, say: Say, *, namespace: str) -> Rollout:
+def roll_out(
+    kubeconfig: str, driver: Driver, wanted: str | None, say: Say, *, namespace: str, operator_namespace: str | None
+) -> Rollout:
     """Hold back every node but one, wait until that one has another driver, measure it, and judge.
 
-    wanted: the first node; None: an idle one. namespace: of the validations. Nodes that are held stay so, whatever
-    ends this. Raises CommandError where no driver rolls out by itself, no two nodes of a pool are idle, an earlier
-    rollout holds nodes, or the cluster cannot be asked.
+    wanted: the first node; None: an idle one. namespace: of the validations. operator_namespace: of the driver's pods;
+    None: see Driver.own_pods. Nodes that are held stay so, whatever ends this. Raises CommandError where no driver
+    rolls out by itself, no two nodes of a pool are idle, an earlier rollout holds nodes, or the cluster is silent.
     """
     client = connected(kubeconfig)
     validations, nodes, pods = read_cluster(client, namespace)
     try:
         _refuse(client, nodes, driver)
-        loaded = driver.loaded(pods)
-        _refuse_others(driver, pods)
-        validation, first = first_node(validations, nodes, pods, driver, wanted)
+        own = driver.own_pods(pods, operator_namespace)
+        loaded = driver.loaded(own)
+        validation, first = first_node(validations, nodes, pods, driver, wanted, loaded)
         others = [n for n in nodes if name_of(n) in loaded and name_of(n) != first and not is_passed_over(n, driver)]
         beside = _generations(client, loaded[first].namespace)
         for node in others:
-            hold(client, node, driver, first)
+            hold(client, node, driver, first, loaded[first].namespace)
         _tell(driver, first, len(others))
         say(f"Waiting for another driver on node {first}")
         now = _await_driver(client, validation, driver, first, loaded[first])
@@ -95,19 +98,29 @@ def let_go(client: Client) -> list[str]:
 
 
 def let_go_when_back(client: Client) -> list[str]:
-    """The same, once the first node has a driver of theirs again, as after its version went back."""
+    """The same, once the first node has a driver of theirs again, as after its version went back. Raises CommandError
+    where that node is gone.
+    """
     nodes = held(node.to_dict() for node in client.list(Node))
 
     def look() -> bool | None:
-        driver = nodes[0].driver
-        pods = client.list(Pod, namespace="*", labels=dict([driver.pods]))
-        loaded = driver.loaded(pod.to_dict() for pod in pods)
+        held_one, driver = nodes[0], nodes[0].driver
+        if held_one.first not in {name_of(node.to_dict()) for node in client.list(Node)}:
+            raise CommandError(_gone(held_one.first, "whether the version went back cannot be seen there"))
+        pods = [pod.to_dict() for pod in client.list(Pod, namespace="*", labels=dict([driver.pods]))]
+        loaded = driver.loaded(driver.own_pods(pods, held_one.namespace))
         theirs = {loaded.get(name_of(node.node)) for node in nodes}
         return True if loaded.get(nodes[0].first) in theirs - {None} else None
 
     if nodes:
+        note(f"Waiting until node {nodes[0].first} has the driver of the nodes that are held; Ctrl-C ends the wait")
         until(look)
     return let_go(client)
+
+
+def _gone(first: str, so: str) -> str:
+    onward = "aks-infiniband rollout --release lets the others go on"
+    return f"node {first}, which had the driver first, is gone: {so}. {onward}"
 
 
 def first_node(
@@ -116,11 +129,12 @@ def first_node(
     pods: Sequence[Object],
     driver: Driver,
     wanted: str | None,
+    loaded: Mapping[str, Loaded],
 ) -> tuple[Deployed, str]:
     """The first node, and its pool's validation. Raises CommandError where two of its pool are not idle: it takes two
-    to measure.
+    to measure. loaded: by node, what brought its driver.
     """
-    why, loaded = list[str](), driver.loaded(pods)
+    why = list[str]()
     if wanted is not None and loaded and wanted not in loaded:
         have = f"{', '.join(sorted(loaded))} have one"
         raise CommandError(f"node {wanted} has no driver that the {driver.operator} brings; {have}")
@@ -164,16 +178,6 @@ def _refuse(client: Client, nodes: Sequence[Object], driver: Driver) -> None:
         )
 
 
-def _refuse_others(driver: Driver, pods: Sequence[Object]) -> None:
-    """By a pod that looks like the driver's anybody could have another driver accepted that was not measured."""
-    places = sorted({found.namespace for pod in pods for found in driver.loaded([pod]).values()})
-    if len(places) > 1:
-        raise CommandError(
-            f"pods with the label {driver.pods[0]} of the {driver.operator}'s driver are in namespaces "
-            f"{', '.join(places)}: which of them are the operator's is not known; delete the others"
-        )
-
-
 def _generations(client: Client, namespace: str) -> dict[str, int]:
     """By name, the generation of the operator's DaemonSets that replace their pods by themselves."""
     found = [daemon_set.to_dict() for daemon_set in client.list(DaemonSet, namespace=namespace)]
@@ -195,15 +199,25 @@ def _await_driver(client: Client, validation: Deployed, driver: Driver, first: s
     promise = Promise(validation.pool, 0, resources, validation.labels)
 
     def look() -> tuple[Loaded | None] | None:
-        node = client.get(Node, first).to_dict()
+        node = _node(client, first)
         if labels_of(node).get(driver.state) == FAILED:
             return (None,)
         pods = [pod.to_dict() for pod in client.list(Pod, namespace=before.namespace, fields={"spec.nodeName": first})]
         now = driver.loaded(pods).get(first, before)
-        return (now,) if now != before and not lacks(node, promise) else None
+        return (now,) if now != before and not lacks(dict(node), promise) else None
 
     (loaded,) = until(look)
     return loaded
+
+
+def _node(client: Client, first: str) -> Object:
+    try:
+        found: Object = client.get(Node, first).to_dict()
+    except ApiError as error:
+        if error.status.code == HTTPStatus.NOT_FOUND:
+            raise CommandError(_gone(first, "its driver cannot be measured")) from error
+        raise
+    return found
 
 
 def _measured(cluster: Cluster, validation: Deployed, driver: Driver, first: str, say: Say) -> Pool:

@@ -15,7 +15,8 @@ FAILED: Final = "upgrade-failed"
 _REQUIRED: Final = "upgrade-required"
 """States of a node's upgrade (k8s-operator-libs, pkg/upgrade/consts.go)."""
 MARK: Final = "aks-infiniband/held-by-rollout"
-"""Annotation of a node that this command holds back, so that it releases no other: the driver, and the first node."""
+"""Annotation of a node that this command holds back, so that it releases no other: the driver, the first node, and
+the operator's namespace."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -26,6 +27,8 @@ class Held:
     driver: Driver
     first: str
     """The node that the driver was tried on."""
+    namespace: str | None
+    """The operator's; None where an older release has not noted it."""
 
 
 def labels_of(node: Object) -> dict[str, str]:
@@ -42,15 +45,16 @@ def held(nodes: Iterable[Object]) -> list[Held]:
     """The nodes that this command holds back."""
     found = list[Held]()
     for node in nodes:
-        driver, _, first = str((node["metadata"].get("annotations") or {}).get(MARK, "")).partition(" ")
-        if first and driver in DRIVERS:
-            found.append(Held(node=node, driver=DRIVERS[driver], first=first))
+        driver, *named = str((node["metadata"].get("annotations") or {}).get(MARK, "")).split(" ")
+        if named and driver in DRIVERS:
+            first, namespace = (*named, None)[:2]
+            found.append(Held(node=node, driver=DRIVERS[driver], first=str(first), namespace=namespace))
     return found
 
 
-def hold(client: Client, node: Object, driver: Driver, first: str) -> None:
-    """Hold a node back that nobody else does."""
-    change = {"labels": {driver.skip: "true"}, "annotations": {MARK: f"{driver.name} {first}"}}
+def hold(client: Client, node: Object, driver: Driver, first: str, namespace: str) -> None:
+    """Hold a node back that nobody else does. namespace: the operator's."""
+    change = {"labels": {driver.skip: "true"}, "annotations": {MARK: f"{driver.name} {first} {namespace}"}}
     client.patch(Node, name_of(node), {"metadata": change})
 
 

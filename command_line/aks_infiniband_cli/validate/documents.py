@@ -59,7 +59,11 @@ class Run:
 
 
 def job(run: Run) -> dict[str, Any]:
-    """The Job, suspended: its pods start when all else is there."""
+    """The Job, without a pod yet: they start when all else is there.
+
+    It is not suspended: such a Job has no deadline, and would stay for ever where this command is killed before it lets
+    the pods start.
+    """
     deployed = run.validation.job
     spec = {key: deployed["spec"][key] for key in _KEPT if key in deployed["spec"]}
     template = copy.deepcopy(dict(run.validation.template))
@@ -86,9 +90,8 @@ def job(run: Run) -> dict[str, Any]:
         },
         "spec": {
             **spec,
-            "suspend": True,
             "completions": len(run.nodes),
-            "parallelism": len(run.nodes),
+            "parallelism": 0,
             "ttlSecondsAfterFinished": _LEFT_SECONDS,
             "template": template,
         },

@@ -82,7 +82,7 @@ def _start(client: Client, run: Run) -> None:
     made = client.create(cast("Job", Job.from_dict(job(run))))
     for document in belongings(run, str(made.metadata and made.metadata.uid)):
         client.create(codecs.from_dict(document))
-    client.patch(Job, run.name, {"spec": {"suspend": False}}, namespace=run.validation.namespace)
+    client.patch(Job, run.name, {"spec": {"parallelism": len(run.nodes)}}, namespace=run.validation.namespace)
 
 
 def _await(client: Client, runs: Sequence[Run], say: Say) -> dict[str, Object]:

@@ -37,6 +37,12 @@ _WAITING = {
     "CrashLoopBackOff": ("container-fails", None),
 }
 """Symptom and likely cause, by why a container waits."""
+_FAILED_POD = "BackoffLimitExceeded"
+"""Why a Job has failed of which a pod has. Its other pods are deleted then; the one that has failed stays."""
+_DELETED = (
+    "a pod of it was deleted while it ran: none that failed is left. Somebody has deleted it (kubectl delete pod) or "
+    "its node went; nothing else is known to be wrong"
+)
 _FAILED = {"UnexpectedAdmissionError": "admission"}
 """Symptom, by why a pod failed without a container."""
 
@@ -168,7 +174,8 @@ def job_findings(wait: Wait, view: View, *, leave_out: Callable[[Object], bool] 
     findings = []
     if failed:
         what = f"Job {name_of(job)} failed: {failed.get('reason')}: {failed.get('message')}"
-        findings.append(Finding(what=what, command=describe("job", job)))
+        deleted = failed.get("reason") == _FAILED_POD and not any(_has_failed(pod) for pod in pods)
+        findings.append(Finding(what=what, cause=_DELETED if deleted else None, command=describe("job", job)))
     findings += pod_findings([pod for pod in pods if not leave_out(pod)], view)
     if failed:
         findings += pod_findings(_never_scheduled(job, view), view)
@@ -177,6 +184,10 @@ def job_findings(wait: Wait, view: View, *, leave_out: Callable[[Object], bool] 
         known = message_in(refused, ADMISSION)
         findings.append(Finding(what=what, cause=str(known) if known else None, command=describe("job", job)))
     return findings
+
+
+def _has_failed(pod: Object) -> bool:
+    return bool(pod.get("status", {}).get("phase") == "Failed")
 
 
 def _never_scheduled(job: Object, view: View) -> list[Object]:

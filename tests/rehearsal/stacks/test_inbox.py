@@ -113,7 +113,7 @@ def test_a_node_with_a_workload_keeps_its_condition_and_one_that_is_mended_recov
     eventually(lambda: stack.cluster().get(Pod, "workload").to_dict().get("status", {}).get("phase") == "Running")
     before = condition(stack, busy)
     report = checked(stack, "mi300x", "mended", wait_for_others="1")
-    assert condition(stack, idle)[:2] == ("True", "LightCheckPassed")
+    assert condition(stack, idle)[:2] == ("True", "BandwidthNotMeasured")
     assert ("Normal", "InfiniBandRecovered") in events(stack, idle)
     assert condition(stack, busy) == before
     assert report["nodes"][idle]["bandwidth"] == {}, "no second node was idle"

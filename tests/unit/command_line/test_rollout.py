@@ -10,7 +10,7 @@ from aks_infiniband_cli.console import SCHEMA_VERSION, CommandError
 from aks_infiniband_cli.main import main
 from aks_infiniband_cli.rollout import command, gate
 from aks_infiniband_cli.rollout.drivers import DRIVERS
-from aks_infiniband_cli.rollout.hold import MARK
+from aks_infiniband_cli.rollout.hold import MARK, held
 from aks_infiniband_cli.validate.run import Measured
 from lightkube.resources.core_v1 import Node
 
@@ -145,9 +145,38 @@ def test_a_pod_that_looks_like_the_driver_is_not_taken_for_it(run: Any) -> None:
     cluster = Cluster(node("a"), node("b"))
     forged = driver_pod(cluster.driver, "a", NEW, "template-2")
     forged["metadata"]["namespace"] = "team"
-    cluster.others = [forged]
+    cluster.others = cluster.later = [forged]
     assert run(cluster, code=2) == {}
     assert cluster.held() == set()
+    said = run(cluster, "--operator-namespace", "an-operator", code=0, measured=report(393.0))
+    assert (said["released"], said["driver"]["before"]) == (["b"], OLD), "the tenant's pod blocks nothing"
+
+
+def test_where_the_stack_has_installed_the_operator_no_other_namespace_counts() -> None:
+    nic = DRIVERS["nic"]
+    own, forged = driver_pod(nic, "a", OLD, "1"), driver_pod(nic, "a", NEW, "2")
+    own["metadata"]["namespace"], forged["metadata"]["namespace"] = "network-operator", "team"
+    assert nic.own_pods([own, forged], None) == [own]
+    assert nic.own_pods([forged], None) == [forged], "the operator of somebody else, wherever it is"
+    assert nic.own_pods([own, forged], "team") == [forged]
+    assert nic.own_pods([], None) == []
+
+
+def test_a_first_node_that_is_gone_is_not_waited_for(run: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    cluster = Cluster(node("a"), node("b"))
+    run(cluster, code=1, measured=report(196.55, *FALLEN))
+    del cluster.nodes["a"], cluster.drivers["a"]
+    run(cluster, "--back", code=2)
+    assert cluster.held() == {"b"}
+    assert run(cluster, "--release", code=0)["released"] == ["b"]
+
+
+def test_marks_of_an_older_release_which_do_not_name_the_operator_s_namespace_are_read() -> None:
+    old, new = node("a"), node("b")
+    old["metadata"]["annotations"] = {MARK: "nic first"}
+    new["metadata"]["annotations"] = {MARK: "gpu first an-operator"}
+    found = [(each.driver.name, each.first, each.namespace) for each in held([old, new, node("c")])]
+    assert found == [("nic", "first", None), ("gpu", "first", "an-operator")]
 
 
 def test_a_label_that_somebody_else_has_put_on_a_node_stays(run: Any) -> None:
@@ -163,18 +192,19 @@ def test_it_takes_two_idle_nodes_of_a_pool(wanted: str | None) -> None:
     nic, nodes = DRIVERS["nic"], [node("a"), node("b")]
     drivers = [driver_pod(nic, name, OLD, "template-1") for name in ("a", "b")]
     busy = [*drivers, pod("train", "b", rdma__shared_ib="1")]
-    assert gate.first_node({"ndh100": validation()}, nodes, drivers, nic, wanted)[1] == (wanted or "a")
+    loaded = nic.loaded(drivers)
+    assert gate.first_node({"ndh100": validation()}, nodes, drivers, nic, wanted, loaded)[1] == (wanted or "a")
     with pytest.raises(CommandError, match="b: busy: pod team/train has rdma/shared_ib"):
-        gate.first_node({"ndh100": validation()}, nodes, busy, nic, wanted)
+        gate.first_node({"ndh100": validation()}, nodes, busy, nic, wanted, loaded)
     with pytest.raises(CommandError, match="the GPU Operator brings"):
-        gate.first_node({"ndh100": validation()}, nodes, drivers, DRIVERS["gpu"], wanted)
+        gate.first_node({"ndh100": validation()}, nodes, drivers, DRIVERS["gpu"], wanted, {})
 
 
 def test_a_first_node_that_has_no_such_driver_is_told_with_those_that_have() -> None:
     nic = DRIVERS["nic"]
     drivers = [driver_pod(nic, name, OLD, "template-1") for name in ("a", "b")]
     with pytest.raises(CommandError, match=r"node nope has no driver that the Network Operator brings; a, b have one"):
-        gate.first_node({"ndh100": validation()}, [node("a"), node("b")], drivers, nic, "nope")
+        gate.first_node({"ndh100": validation()}, [node("a"), node("b")], drivers, nic, "nope", nic.loaded(drivers))
 
 
 @pytest.mark.parametrize("driver", DRIVERS)

@@ -25,7 +25,7 @@ def arguments(container: Any) -> dict[str, str]:
 def test_the_job_is_the_deployed_one_on_the_chosen_nodes_with_a_report_of_its_own() -> None:
     made, before = job(RUN), job_of()
     template, was = made["spec"]["template"]["spec"], before["spec"]["template"]["spec"]
-    assert (made["spec"]["completions"], made["spec"]["parallelism"], made["spec"]["suspend"]) == (2, 2, True)
+    assert (made["spec"]["completions"], made["spec"]["parallelism"]) == (2, 0), "its pods start when all is there"
     (awaiting,), (validating,) = template["initContainers"], template["containers"]
     asked = arguments(awaiting)
     assert (asked["--selector"], asked["--nodes"]) == ("kubernetes.io/hostname in (host-a,host-c)", "2")
@@ -56,7 +56,10 @@ def test_a_pool_without_device_plugin_still_waits_for_its_driver() -> None:
 
 
 def test_all_that_a_run_makes_belongs_to_its_job_which_goes_by_itself() -> None:
-    assert job(RUN)["spec"]["ttlSecondsAfterFinished"] == 3600
+    spec = job(RUN)["spec"]
+    assert spec["ttlSecondsAfterFinished"] == 3600
+    assert "suspend" not in spec, "a Job that is suspended has no deadline, and never goes by itself"
+    assert spec["activeDeadlineSeconds"] == job_of()["spec"]["activeDeadlineSeconds"]
     made = belongings(RUN, "u-1")
     assert [document["kind"] for document in made] == ["ConfigMap", "Role", "RoleBinding"]
     assert {document["metadata"]["ownerReferences"][0]["uid"] for document in made} == {"u-1"}

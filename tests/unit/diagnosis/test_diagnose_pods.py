@@ -70,6 +70,15 @@ def test_the_termination_message_of_a_failed_init_container_is_shown() -> None:
     assert "kubectl -n aks-infiniband logs validate-1-0 -c await-nodes" in text
 
 
+def test_a_job_whose_pod_somebody_has_deleted_has_that_as_its_cause() -> None:
+    ended = job(conditions=[{"type": "Failed", "status": "True", "reason": "BackoffLimitExceeded", "message": "m"}])
+    assert "a pod of it was deleted while it ran" in said(JOB, View(nodes=HEALTHY, jobs=[ended]))
+    failed = pod("validate-1-0", phase="Failed")
+    assert "was deleted" not in said(JOB, View(nodes=HEALTHY, pods=[failed], jobs=[ended]))
+    late = job(conditions=[{"type": "Failed", "status": "True", "reason": "DeadlineExceeded", "message": "m"}])
+    assert "was deleted" not in said(JOB, View(nodes=HEALTHY, jobs=[late]))
+
+
 def scheduling(pod: Any, reason: Any, time: Any) -> Any:
     about = {"kind": "Pod", "namespace": "aks-infiniband", "name": pod}
     metadata = {"name": f"{pod}.1", "namespace": "aks-infiniband"}

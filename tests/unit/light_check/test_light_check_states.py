@@ -46,7 +46,11 @@ def test_a_failure_of_another_node_is_not_this_nodes_and_one_of_all_is() -> None
 
 
 def test_a_warning_leaves_a_node_healthy() -> None:
-    assert state({**DOWN, "verdict": "warn"})["reason"] == "LightCheckPassed"
+    assert state({**DOWN, "verdict": "warn"}, bandwidth={"mlx5_0": 392.0})["reason"] == "LightCheckPassed"
+
+
+def test_a_node_that_was_measured_with_no_other_has_not_passed() -> None:
+    assert state()["reason"] == "BandwidthNotMeasured"
 
 
 def test_a_condition_keeps_the_time_of_its_last_change() -> None:
@@ -90,7 +94,16 @@ def test_errors_are_counted_since_the_check_before(before: Any, start: Any, now:
 def report(pool: str) -> dict[str, Any]:
     found = {**state(DOWN, now=7, bandwidth={"mlx5_0": 392.0}), "errors": {"mlx5_0": {"symbol_error": 2}}}
     found["links"] = {"mlx5_0": {"up": False, "rate_gbps": 400.0}, "mlx5_1": {"up": True, "rate_gbps": None}}
-    return {"schema_version": 1, "pool": pool, "run": "uid", "finished": 8, "nodes": {"n0": found}, "checks": []}
+    members = {"expected": 3, "present": 2, "gone": []}
+    return {
+        "schema_version": 1,
+        "pool": pool,
+        "run": "uid",
+        "finished": 8,
+        "members": members,
+        "nodes": {"n0": found},
+        "checks": [],
+    }
 
 
 def test_every_metric_is_in_prometheus_text_format_and_its_samples_stand_together() -> None:
@@ -105,6 +118,8 @@ def test_every_metric_is_in_prometheus_text_format_and_its_samples_stand_togethe
     port = 'pool="a",node="n0",device="mlx5_0"'
     assert {
         f'{prefix}finished_timestamp_seconds{{pool="a"}} 8',
+        f'{prefix}nodes_expected{{pool="a"}} 3',
+        f'{prefix}nodes_present{{pool="a"}} 2',
         f'{prefix}node_checked_timestamp_seconds{{pool="a",node="n0"}} 7',
         f'{prefix}node_healthy{{pool="a",node="n0"}} 0',
         f"{prefix}link_up{{{port}}} 0",

@@ -35,13 +35,22 @@ def test_one_idle_node_is_looked_at_and_what_is_known_of_busy_ones_stays(fake: A
     code, message = checked(1, "n0")
 
     assert (code, message) == (EXIT_DONE, "pool ndh100: 1 of 2 nodes were idle, 0 of them not healthy")
-    assert conditions(fake, "n0") == [("True", "LightCheckPassed")]
+    assert conditions(fake, "n0") == [("True", "BandwidthNotMeasured")], "between nobody nothing is measured"
     assert conditions(fake, "n1") == []
     (patch,) = [headers for _, path, headers, _ in fake.requests if path.startswith("/api/v1/nodes/n0/status")]
     assert patch["Content-Type"] == "application/strategic-merge-patch+json", "or it would be the only condition"
     nodes = report_of(fake)["nodes"]
     assert (set(nodes), nodes["n1"]) == ({"n0", "n1"}, BUSY)
     assert nodes["n0"]["bandwidth"] == {}
+
+
+def test_a_node_that_is_gone_is_named_and_one_that_the_run_before_has_named_still_is(fake: Any, checked: Any) -> None:
+    before = {"nodes": {"n1": BUSY}, "members": {"expected": 2, "present": 1, "gone": ["n2"]}}
+    fake.put("report", {KEY: json.dumps(before)})
+    fake.nodes[:] = [node for node in fake.nodes if node["metadata"]["name"] == "n0"]
+    _, message = checked(1, "n0")
+    assert "1 of 2 nodes missing: n1, n2" in message.splitlines()
+    assert report_of(fake)["members"] == {"expected": 2, "present": 1, "gone": ["n1", "n2"]}
 
 
 def test_a_link_that_is_down_is_told_by_condition_and_event(fake: Any, checked: Any, machine: Any) -> None:
@@ -64,7 +73,7 @@ def test_nobody_is_blamed_where_a_workload_takes_a_node_during_the_measurement(
     code, _ = checked(0, "n0", measure=0.5)
 
     assert code == EXIT_DONE
-    assert conditions(fake, "n0") == conditions(fake, "n1") == [("True", "LightCheckPassed")]
+    assert conditions(fake, "n0") == conditions(fake, "n1") == [("True", "BandwidthNotMeasured")]
     (bandwidth,) = [found for found in report_of(fake)["checks"] if found["check"] == "rdma-write-bandwidth"]
     assert bandwidth["verdict"] == "not measured"
 

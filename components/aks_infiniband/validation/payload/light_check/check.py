@@ -12,7 +12,7 @@ import os
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from .. import rdma
 from ..api import ApiError
@@ -22,12 +22,13 @@ from ..counters import Counters, judge_counters
 from ..facts import FactsByNode, entries_of
 from ..hcas import judge_hcas, judge_verbs
 from ..measuring import Worker
+from ..missing import missing_nodes
 from ..narrowing import rails_of
 from ..pod import EXIT_DONE, EXIT_RETRY, EXIT_VERDICT, finish, parse
 from ..rdma_judge import judge_rdma
 from ..rendezvous import Entry, Lead, Results, Step, follow
 from ..validate import Validation
-from .state import KEY, NodeState, State, condition_of, errors_since, event_of, state_of
+from .state import KEY, Members, NodeState, State, condition_of, errors_since, event_of, state_of
 
 _KIND = "write-bandwidth"
 _FIGURE = "rdma-write-bandwidth"
@@ -91,14 +92,14 @@ class LightCheck:
         lead.assemble()
         boards = self.pod.read()
         found = entries_of(boards, self.pod.me.run)
-        state = self._state(json.loads(boards[0].get(KEY) or "{}").get("nodes", {}), found, self._measure(lead, found))
+        state = self._state(json.loads(boards[0].get(KEY) or "{}"), found, self._measure(lead, found))
         self.pod.leave({KEY: json.dumps(state)}, [stale_keys(left, self.pod.me.run) for left in boards])
         for node in found:
             self._tell(node, state["nodes"][node])
         lead.end()
         bad = [f"{node}: {state['nodes'][node]['message']}" for node in found if not state["nodes"][node]["healthy"]]
         looked = f"pool {state['pool']}: {len(found)} of {self.expected['node_count']} nodes were idle"
-        return EXIT_DONE, "\n".join([f"{looked}, {len(bad)} of them not healthy", *bad])
+        return EXIT_DONE, "\n".join([f"{looked}, {len(bad)} of them not healthy", *_lacks(state["members"]), *bad])
 
     def _measure(self, lead: Lead, found: FactsByNode) -> Measured:
         nodes, whole = list(lead.members), True
@@ -130,9 +131,13 @@ class LightCheck:
                 checks = [not_measured(_FIGURE, "a workload took one of the nodes, or a pod did not answer in time")]
         return Measured(checks, bandwidth, lead.step({"counters": True}))
 
-    def _state(self, before: Mapping[str, NodeState], found: FactsByNode, measured: Measured) -> State:
-        """The report of this run, with what earlier runs have said of nodes that are still there."""
+    def _state(self, last: Mapping[str, Any], found: FactsByNode, measured: Measured) -> State:
+        """The report of this run, with what earlier runs have said of nodes that are still there. last: report."""
         there = {node["metadata"]["name"] for node in self.pod.api.nodes(self.arguments.selector)}
+        before: Mapping[str, NodeState] = last.get("nodes", {})
+        known = {*before, *last.get("members", {}).get("gone", [])}
+        expected = self.expected["node_count"]
+        _, gone = missing_nodes(expected, there, known)
         counters = {node: measured.counters.get(node) or facts["counters"] for node, facts in found.items()}
         errors = {
             node: errors_since(before[node]["counters"] if node in before else {}, facts["counters"], counters[node])
@@ -158,6 +163,7 @@ class LightCheck:
             "pool": self.expected["pool"],
             "run": self.pod.me.run,
             "finished": int(now),
+            "members": {"expected": expected, "present": len(there), "gone": gone},
             "nodes": {**{node: state for node, state in before.items() if node in there}, **nodes},
             "checks": checks,
         }
@@ -169,6 +175,13 @@ class LightCheck:
         self.pod.api.set_node_condition(name, condition_of(node, state))
         if event is not None:
             self.pod.api.create_event(event)
+
+
+def _lacks(members: Members) -> list[str]:
+    """A line for the nodes that the pool lacks; none where it has all."""
+    missing = members["expected"] - members["present"]
+    names = f": {', '.join(members['gone'])}" if members["gone"] else ""
+    return [f"{missing} of {members['expected']} nodes missing{names}"] if missing > 0 else []
 
 
 def main(argv: Sequence[str], environment: Mapping[str, str]) -> int:

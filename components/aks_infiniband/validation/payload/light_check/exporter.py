@@ -19,6 +19,8 @@ from .state import KEY, NodeState, State
 PREFIX = "aks_infiniband_light_check_"
 METRICS: Mapping[str, str] = {
     "finished_timestamp_seconds": "When the last run that found an idle node ended.",
+    "nodes_expected": "Nodes that the pool should have; of an autoscaled one at least.",
+    "nodes_present": "Nodes that it had at the last run, Ready or not.",
     "node_checked_timestamp_seconds": "When the node was last checked.",
     "node_healthy": "1 where the last check of the node found nothing, 0 where a check failed.",
     "link_up": "1 where the port is Active.",
@@ -51,6 +53,9 @@ def exposition(reports: Iterable[State]) -> str:
 def _samples(report: State) -> Iterator[Sample]:
     pool = {"pool": report["pool"]}
     yield "finished_timestamp_seconds", pool, report["finished"]
+    if members := report.get("members"):  # not in the report of an older release
+        yield "nodes_expected", pool, members["expected"]
+        yield "nodes_present", pool, members["present"]
     for node, state in sorted(report["nodes"].items()):
         yield from _of_node({**pool, "node": node}, state)
 

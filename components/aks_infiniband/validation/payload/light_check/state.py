@@ -16,6 +16,9 @@ KEY = "light-check.json.gz"
 """Key of the report in its ConfigMap."""
 CONDITION = "InfiniBandHealthy"
 """Type of the condition on each node."""
+PASSED = "LightCheckPassed"
+ALONE = "BandwidthNotMeasured"
+"""Reasons of a condition that is True: all was measured; nothing is wrong with the node, and no other was idle."""
 EVENTS_OF_NODES = "default"
 """Namespace in which the API server takes Events of objects that are in none."""
 _MESSAGE_BYTES = 1024
@@ -46,6 +49,14 @@ class NodeState(TypedDict):
     bandwidth: dict[str, float]
 
 
+class Members(TypedDict):
+    """How many nodes the pool should have and has, and names of nodes that it had at an earlier check and lacks."""
+
+    expected: int
+    present: int
+    gone: list[str]
+
+
 class State(TypedDict):
     """The report: the last state of each node of a pool that was idle at a check, and the checks of the last run."""
 
@@ -53,6 +64,7 @@ class State(TypedDict):
     pool: str
     run: str
     finished: int
+    members: Members
     nodes: dict[str, NodeState]
     checks: list[Check]
 
@@ -82,7 +94,7 @@ def state_of(
     return {
         "checked": int(now),
         "healthy": not failed,
-        "reason": _camel_case(failed[0]["check"]) if failed else "LightCheckPassed",
+        "reason": _camel_case(failed[0]["check"]) if failed else PASSED if bandwidth else ALONE,
         "message": shorten("; ".join(lines_of(failed)) if failed else good, _MESSAGE_BYTES),
         "links": {
             hca["device"]: {"up": hca["state"] == "ACTIVE", "rate_gbps": hca["rate_gbps"]} for hca in facts["hcas"]
