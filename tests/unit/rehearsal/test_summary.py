@@ -15,7 +15,7 @@ from rich.console import Console
 
 from rehearsal.engine.events import Diagnostic, Step
 from rehearsal.faults.file import holding, read_file
-from rehearsal.faults.machine_faults import FILE
+from rehearsal.faults.machine_faults import FILE, write
 from rehearsal.outcome.failure import print_failure
 from rehearsal.outcome.progress import Progress
 from rehearsal.outcome.reports import Known, known, left_in
@@ -117,7 +117,7 @@ def test_an_empty_faults_file_is_no_faults(tmp_path: Path) -> None:
 
 def test_the_faults_that_hold_are_told_with_all_that_they_say(tmp_path: Path) -> None:
     assert holding(tmp_path) == ("", 0)
-    (tmp_path / FILE).write_text(json.dumps([{"fault": "slow", "node": "n*", "factor": 0.5}, {"fault": "no-peermem"}]))
+    write(tmp_path, [{"fault": "slow", "node": "n*", "factor": 0.5}, {"fault": "no-peermem"}])
     said, when = holding(tmp_path)
     assert said == "slow (node n*, factor 0.5); no-peermem"
     assert when == (tmp_path / FILE).stat().st_mtime
