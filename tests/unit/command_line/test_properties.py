@@ -112,7 +112,12 @@ def test_any_timeline_is_read_or_told(data: Any) -> None:
 @given(data=st.data())
 def test_any_state_of_a_timeline_is_read_or_told(data: Any) -> None:
     odd = data.draw(broken(stack_state()))
-    few_words(lambda: (check(odd), from_result(result(), odd)))
+
+    def drawn() -> None:
+        check(odd)
+        from_result(result(), odd)
+
+    few_words(drawn)
 
 
 NODES = {"kind": "NodeList", "items": [{"metadata": {"name": "n", "labels": {"a": "b"}}, "spec": {}, "status": {}}]}
