@@ -95,7 +95,7 @@ def test_a_wrong_subscription_file_is_named_with_its_wrong_keys(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"kubernetesVersions": ["latest"]}, r"kubernetesVersions\.0"),
+        ({"kubernetesVersions": ["latest"]}, r"kubernetesVersions\[0\] is 'latest'"),
         ({"defaultKubernetesVersion": "9.9"}, "9.9 is not among those offered"),
         ({"regionalVcpus": -1}, "greater than or equal to 0"),
         ({"capacity": {"Standard_ND96isr_H100_v5": -1}}, "greater than or equal to 0"),
