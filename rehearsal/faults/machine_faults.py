@@ -11,6 +11,7 @@ from rehearsal.faults.kinds import FAULTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # modules that take long to import
+    from collections.abc import Sequence
     from typing import Any, Final
 
 RUN_FOLDER_VARIABLE: "Final" = "AKS_INFINIBAND_REHEARSAL"
@@ -35,14 +36,14 @@ def read(run_folder: "os.PathLike[str] | str") -> "list[dict[str, Any]]":
     return checked(found, path)
 
 
-def write(run_folder: "os.PathLike[str] | str", faults: "list[dict[str, Any]]") -> None:
+def write(run_folder: "os.PathLike[str] | str", faults: "Sequence[dict[str, Any]]") -> None:
     """Have these faults from now on, and none of those before. They are not checked."""
     import json  # noqa: PLC0415
 
     path = os.path.join(run_folder, FILE)  # noqa: PTH118
     os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)  # noqa: PTH103, PTH120
     with open(f"{path}.draft", "w", encoding="utf-8") as file:  # noqa: PTH123
-        json.dump(faults, file)
+        json.dump(list(faults), file)
     os.replace(f"{path}.draft", path)  # noqa: PTH105
 
 
