@@ -147,7 +147,7 @@ def test_a_gpu_driver_stays_on_a_held_node_and_goes_back_on_the_first_before_the
     assert gpu.rolls_by_itself(client)
     before, (settled,) = loaded(), {installed.get("clusterpolicies", "cluster-policy")["spec"]["driver"]["version"]}
     assert set(before) == {first, other}
-    hold(client, installed.get("node", other), gpu, first)
+    hold(client, installed.get("node", other), gpu, first, gpu.namespace)
     change("595.91.07")
     installed.eventually(
         lambda: states() == ["upgrade-done", "upgrade-required"] and loaded().get(first) not in {None, before[first]}
