@@ -21,7 +21,7 @@ from .conftest import Stack
 
 def with_faults(stack: Stack, *faults: dict[str, Any]) -> None:
     """What is wrong with the machines from now on."""
-    machine_faults.write(stack.rehearsal.run.root, faults)
+    machine_faults.write(stack.rehearsal.run.root, list(faults))
 
 
 def checked(stack: Stack, pool: str, run: str, *, wait_for_others: str = "60") -> dict[str, Any]:

@@ -34,7 +34,7 @@ def measure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.Captu
             monkeypatch.setenv(CPUS, ",".join(map(str, near_cpus(sys_root, device))))
         else:
             monkeypatch.delenv(CPUS, raising=False)
-        machine_faults.write(tmp_path, faults)
+        machine_faults.write(tmp_path, list(faults))
         tool = PROGRAMS[PROGRAM[kind]]
         server = threading.Thread(target=tool, args=(command(kind, device, 18515)[1:],), daemon=True)
         server.start()
