@@ -24,6 +24,7 @@ from aks_infiniband.light_check.documents import (
 from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE, labels
 from aks_infiniband.resources.options import child_options
 from aks_infiniband.resources.registry import SOURCES, Registry
+from aks_infiniband.validation.payload.counters import Unread
 from aks_infiniband.validation.reports import board_names
 
 _RBAC: Final = "rbac.authorization.k8s.io"
@@ -39,6 +40,8 @@ class LightCheckArgs:
     """When, in cron's five fields, by the control plane's clock: UTC on AKS."""
     thresholds: Mapping[str, GivenThreshold] = field(default_factory=dict)
     """Bounds that replace the catalogue's, by figure; rdma-write-bandwidth is measured."""
+    error_counters: Unread = "warn"
+    """What a node is whose ports' error counters cannot be read: enforce, warn, or off, and nobody looks at them."""
     namespace: str = SYSTEM_NAMESPACE
     """Namespace of all that the check makes; it has to exist. No workload belongs there."""
     registry: Registry = SOURCES
@@ -62,7 +65,12 @@ class LightCheck(pulumi.ComponentResource):
         for pool in args.pools:
             own: Any = {"name": report_name(pool), "namespace": args.namespace, "labels": pool_labels(pool)}
             spec: Any = cron_job_spec(
-                pool, schedule=args.schedule, namespace=args.namespace, given=args.thresholds, registry=args.registry
+                pool,
+                schedule=args.schedule,
+                namespace=args.namespace,
+                given=args.thresholds,
+                registry=args.registry,
+                error_counters=args.error_counters,
             )
             meeting: list[pulumi.Resource] = []
             for resource, board in zip(board_names(f"{name}-{pool.name}", pool.node_count), boards(pool), strict=True):

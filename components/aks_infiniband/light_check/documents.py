@@ -13,6 +13,7 @@ from aks_infiniband.resources.admission import match_constraints
 from aks_infiniband.resources.metadata import labels
 from aks_infiniband.resources.registry import Registry
 from aks_infiniband.validation.expectations import expectations
+from aks_infiniband.validation.host_counters import counter_arguments, counter_mounts, counter_volumes
 from aks_infiniband.validation.job import (
     API_ARGUMENTS,
     MEASURING_MEMORY,
@@ -27,6 +28,7 @@ from aks_infiniband.validation.job import (
     pod_environment,
     podinfo_volume,
 )
+from aks_infiniband.validation.payload.counters import Unread
 from aks_infiniband.validation.reports import CONDITION, EVENTS_OF_NODES, board_names
 from aks_infiniband.validation.validation_job import METADATA, security_context
 from aks_infiniband.workload.pods import one_pod_a_machine, pod_template_fragment
@@ -92,15 +94,21 @@ def _program_volume() -> dict[str, Any]:
 
 
 def cron_job_spec(
-    pool: Pool, *, schedule: str, namespace: str, given: Mapping[str, GivenThreshold], registry: Registry
+    pool: Pool,
+    *,
+    schedule: str,
+    namespace: str,
+    given: Mapping[str, GivenThreshold],
+    registry: Registry,
+    error_counters: Unread = "warn",
 ) -> dict[str, Any]:
     """CronJobSpec: a run is an indexed Job with a pod for each node, and over as soon as one of them has ended well:
     those that found no idle node end with it. Needs Kubernetes 1.31 (successPolicy).
 
-    given: thresholds of the stack file, by figure.
+    given: thresholds of the stack file, by figure. error_counters: what a node is whose counters cannot be read.
     """
-    template = {"metadata": {"labels": pool_labels(pool)}, "spec": _pod_spec(pool, namespace, registry)}
-    template["metadata"]["annotations"] = {_ANNOTATION: json.dumps(_expected(pool, given))}
+    template = {"metadata": {"labels": pool_labels(pool)}, "spec": _pod_spec(pool, namespace, registry, error_counters)}
+    template["metadata"]["annotations"] = {_ANNOTATION: json.dumps(_expected(pool, given, error_counters))}
     job = {
         **indexed_job(pool, template, seconds=_RUN_SECONDS),
         "successPolicy": {"rules": [{"succeededCount": 1}]},
@@ -116,12 +124,16 @@ def cron_job_spec(
     }
 
 
-def _expected(pool: Pool, given: Mapping[str, GivenThreshold]) -> dict[str, Any]:
+def _expected(pool: Pool, given: Mapping[str, GivenThreshold], error_counters: Unread) -> dict[str, Any]:
     """What the validation expects, without what this check does not look at."""
-    return {**expectations(pool, given=given, tries=_TRIES), "interfaces": [], "collective": None}
+    return {
+        **expectations(pool, given=given, tries=_TRIES, error_counters=error_counters),
+        "interfaces": [],
+        "collective": None,
+    }
 
 
-def _pod_spec(pool: Pool, namespace: str, registry: Registry) -> dict[str, Any]:
+def _pod_spec(pool: Pool, namespace: str, registry: Registry, error_counters: Unread) -> dict[str, Any]:
     fragment = pod_template_fragment(pool, pull_secret=registry.pull_secret)["spec"]
     (common,) = fragment["containers"]
     own = container(NAME, registry.image(VALIDATION_IMAGE), memory=MEASURING_MEMORY)
@@ -129,11 +141,11 @@ def _pod_spec(pool: Pool, namespace: str, registry: Registry) -> dict[str, Any]:
     measuring = {
         **own,
         "command": ["python3", "-m", f"payload.{_PACKAGE}.check"],
-        "args": [*_arguments(pool, namespace), *API_ARGUMENTS],
+        "args": [*_arguments(pool, namespace), *counter_arguments(error_counters), *API_ARGUMENTS],
         "env": pod_environment(pool),
         "resources": {kind: {**own["resources"][kind], **idle} for kind in ("requests", "limits")},
         "securityContext": security_context(common["securityContext"]),
-        "volumeMounts": [PAYLOAD_MOUNT, PODINFO_MOUNT],
+        "volumeMounts": [PAYLOAD_MOUNT, PODINFO_MOUNT, *counter_mounts(error_counters)],
     }
     return {
         **{key: value for key, value in fragment.items() if key != "volumes"},
@@ -145,7 +157,11 @@ def _pod_spec(pool: Pool, namespace: str, registry: Registry) -> dict[str, Any]:
         "securityContext": {"seccompProfile": {"type": "RuntimeDefault"}},
         "affinity": {"podAntiAffinity": one_pod_a_machine(pool_labels(pool))},
         "containers": [measuring],
-        "volumes": [_program_volume(), podinfo_volume({_EXPECTATIONS: _ANNOTATION})],
+        "volumes": [
+            _program_volume(),
+            podinfo_volume({_EXPECTATIONS: _ANNOTATION}),
+            *counter_volumes(error_counters),
+        ],
     }
 
 

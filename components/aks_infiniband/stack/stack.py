@@ -191,6 +191,7 @@ class Stack:
             pools=self.pools,
             schedule=self.check_schedule,
             thresholds=self.validation.thresholds,
+            error_counters=self.validation.error_counters,
             registry=self.registry,
         )
 

@@ -9,6 +9,7 @@ from aks_infiniband.facts.baselines.choice import baselines_of, threshold, thres
 from aks_infiniband.facts.catalog.machine import MachineSize
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.validation.options import Sweep, Through, ValidationOptions
+from aks_infiniband.validation.payload.counters import Unread
 from aks_infiniband.validation.payload.expectations import Expectations
 from aks_infiniband.validation.payload.nccl_log import INFINIBAND_DIRECT
 from aks_infiniband.workload.environment import nccl_environment
@@ -31,6 +32,7 @@ def expectations(
     sweep: Sweep = "short",
     through: Through = "nccl",
     node_preparation: bool = False,
+    error_counters: Unread = "warn",
 ) -> Expectations:
     """What is expected of every node of the pool and of the pool as a whole, as JSON-able data.
 
@@ -41,6 +43,7 @@ def expectations(
     sweep: which message sizes all-reduce is measured with.
     through: what all-reduce is measured through.
     node_preparation: whether the memlock limit is lifted for every user.
+    error_counters: what a node is whose error counters cannot be read.
     """
     figures = _figures(pool)
     collective = collective_expectations(pool, given, sweep, through)
@@ -60,6 +63,7 @@ def expectations(
         "thresholds": thresholds(pool.size, figures, given),
         "tries": tries,
         "collective": collective,
+        "error_counters": error_counters,
         "not_measured": list(_ACCELERATOR_FIGURES) if pool.size.accelerator and not collective else [],
     }
     return cast("Expectations", found)
@@ -74,6 +78,7 @@ def expected_of(pool: Pool, options: ValidationOptions, *, node_preparation: boo
         sweep=options.sweep,
         through=options.all_reduce,
         node_preparation=node_preparation,
+        error_counters=options.error_counters,
     )
 
 

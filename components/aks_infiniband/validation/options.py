@@ -6,6 +6,7 @@ from typing import Literal
 
 from aks_infiniband.facts.baselines import GivenThreshold
 from aks_infiniband.facts.bounds import PollSeconds, StableSeconds, TimeoutSeconds, Tries, keep_bounds
+from aks_infiniband.validation.payload.counters import Unread
 
 Sweep = Literal["short", "full"]
 Through = Literal["nccl", "pytorch"]
@@ -30,6 +31,9 @@ class ValidationOptions:
     all_reduce: Through = "nccl"
     """What all-reduce is measured through. nccl: NCCL itself (on AMD GPUs RCCL); pytorch: PyTorch's distributed
     package over it, with what a training job adds to small messages."""
+    error_counters: Unread = "warn"
+    """What becomes of a pool whose ports' error counters cannot be read. enforce: it fails; warn: that is reported;
+    off: they are not looked at, and pods mount nothing of the machine's /sys, where a policy allows no hostPath."""
     thresholds: Mapping[str, GivenThreshold] = field(default_factory=dict)
     """Bounds that replace the catalogue's, by figure, such as rdma-write-bandwidth."""
 

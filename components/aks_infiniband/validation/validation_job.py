@@ -8,6 +8,7 @@ from typing import Any, Final
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.facts.versions import NCCL_IMAGE, VALIDATION_IMAGE, collective_image
 from aks_infiniband.resources.registry import Registry
+from aks_infiniband.validation.host_counters import counter_arguments, counter_mounts, counter_volumes
 from aks_infiniband.validation.job import (
     API_ARGUMENTS,
     HOME,
@@ -107,12 +108,12 @@ def validation_spec(
         "securityContext": {"seccompProfile": {"type": "RuntimeDefault"}},
         "affinity": {**common.get("affinity", {}), "podAntiAffinity": one_pod_a_machine(pool_labels(pool, "validate"))},
         "initContainers": [await_nodes_container(pool, waits=waits, image=registry.image(awaits))],
-        "containers": [_container(pool, common["containers"][0], own, arguments)],
+        "containers": [_container(pool, common["containers"][0], own, arguments, options)],
         "volumes": [
             *volumes,
             {"name": "payload", "configMap": {"name": access.account}},
-            _SHARED_VOLUME,
-            _podinfo(pool),
+            *(_SHARED_VOLUME, _podinfo(pool)),
+            *counter_volumes(options.error_counters),
         ],
     }
     promised = {EXPECTATIONS_ANNOTATION: json.dumps(told)}
@@ -143,7 +144,7 @@ def pod_images(pool: Pool, options: ValidationOptions) -> tuple[str, str]:
 
 
 def _container(
-    pool: Pool, common: Mapping[str, Any], own: Mapping[str, Any], arguments: Sequence[str]
+    pool: Pool, common: Mapping[str, Any], own: Mapping[str, Any], arguments: Sequence[str], options: ValidationOptions
 ) -> dict[str, Any]:
     """The container of a workload on the pool, which runs the validation. own: what is the validation's of it."""
     resources = own["resources"] if pool.gpu_resource is None else _COLLECTIVE_RESOURCES
@@ -156,7 +157,11 @@ def _container(
             kind: {**resources.get(kind, {}), **common["resources"][kind]} for kind in ("requests", "limits")
         },
         "securityContext": security_context(common["securityContext"]),
-        "volumeMounts": [*common["volumeMounts"], PAYLOAD_MOUNT, SHARED_MOUNT, PODINFO_MOUNT],
+        "volumeMounts": [
+            *common["volumeMounts"],
+            *(PAYLOAD_MOUNT, SHARED_MOUNT, PODINFO_MOUNT),
+            *counter_mounts(options.error_counters),
+        ],
     }
 
 
@@ -182,6 +187,7 @@ def _arguments(pool: Pool, options: ValidationOptions, waits: Waits, namespace: 
         *_waiting(options, waits),
         *("--scratch", "/tmp"),  # noqa: S108 the container's own
         *("--sys", "/sys", "--dev", "/dev", "--proc", "/proc", "--shm", "/dev/shm"),  # noqa: S108 not a file of ours
+        *counter_arguments(options.error_counters),
         *("--metadata", METADATA),
         *("--limits", LIMITS),
         *(("--attachments", f"{PODINFO}/{_ATTACHMENTS}") if pool.mode == "ipoib" else ()),

@@ -139,24 +139,36 @@ def _write_own_files(container: Mapping[str, Any], given: Given, references: Ref
         if pod_spec.get("hostNetwork")
         else pod_interfaces({network.selection.interface: network.device.link_up for network in view.networks})
     )
-    _link_sys(fresh_folder(folder / "sys"), view.root, own)
+    link_sys(fresh_folder(folder / "sys"), view.root, own)
     for name in ("denied", "dev/shm", "root", "tmp"):
         (folder / name).mkdir(parents=True, exist_ok=True)
 
 
-def _link_sys(folder: Path, machine: Path, own_interfaces: Mapping[str, str] | None) -> None:
-    """The container's /sys: the machine's, but for the network interfaces, which are the pod's own.
+def link_sys(folder: Path, machine: Path, own_interfaces: Mapping[str, str] | None) -> None:
+    """The container's /sys: the machine's, but for what belongs to a network namespace.
 
+    That is interfaces, which are the pod's own, and the counters of RDMA devices: the kernel shows them in the
+    machine's namespace alone (drivers/infiniband/core/sysfs.c; hw_counters, too, as seen on Linux 6.1).
     machine: its file system. own_interfaces: files of those; None where the pod has the machine's network.
     """
-    (folder / "class").mkdir()
-    for name in beneath.names(machine, "sys"):
-        if name != "class":
-            (folder / name).symlink_to(machine / "sys" / name)
-    for name in beneath.names(machine, "sys/class"):
-        if own_interfaces is None or name != "net":
-            (folder / "class" / name).symlink_to(machine / "sys/class" / name)
+    (folder / "class").mkdir(parents=True)
+    _link_but(folder, machine, "sys", "class")
+    _link_but(folder / "class", machine, "sys/class", *(() if own_interfaces is None else ("net", "infiniband")))
+    if own_interfaces is not None and "infiniband" in beneath.names(machine, "sys/class"):
+        for device in beneath.names(machine, "sys/class/infiniband"):
+            base = f"sys/class/infiniband/{device}"
+            ports = folder / "class/infiniband" / device / "ports"
+            (ports / "1").mkdir(parents=True)
+            _link_but(ports.parent, machine, base, "ports")
+            _link_but(ports / "1", machine, f"{base}/ports/1", "counters", "hw_counters")
     write_files(folder, own_interfaces or {})
+
+
+def _link_but(folder: Path, machine: Path, within: str, *others: str) -> None:
+    """Links to what is in a folder of the machine, but for some."""
+    for name in beneath.names(machine, within):
+        if name not in others:
+            (folder / name).symlink_to(machine / within / name)
 
 
 def _variables(folder: Path, references: References, devices: HeldDevices, view: MachineView) -> dict[str, str]:

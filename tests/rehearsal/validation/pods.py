@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -19,6 +20,7 @@ from rehearsal.machines.hardware.faulty import faulty
 from rehearsal.machines.hardware.metadata import metadata_files
 from rehearsal.machines.hardware.model import Hardware, hardware_of
 from rehearsal.machines.hardware.sysfs import dev_files, sys_files, write_files
+from rehearsal.machines.kubelet.container_start import link_sys
 from tests.unit.validation.fake_api import FakeApi
 
 MACHINES = Path(__file__).parents[3] / "rehearsal/machines"
@@ -89,6 +91,9 @@ class Pods:
             {"interface": f"net{n}", "ips": [f"192.168.{n}.{rank + 1}"]}
             for n, _ in enumerate(self.pool.ipoib_networks, 1)
         ]
+        shutil.rmtree(root / "pod-sys", ignore_errors=True)
+        link_sys(root / "pod-sys", root, {})
+        (root / "pod-sys/class/net").symlink_to(root / "sys/class/net")
         (root / "network-status").write_text(json.dumps(attached))
 
     def start(self, rank: int, *, pod: str | None = None) -> subprocess.Popen[bytes]:
@@ -104,7 +109,8 @@ class Pods:
             "measure-seconds": self.measure_seconds,
             "scratch": root,
             "termination-log": root / "termination-log",
-            "sys": root / "sys",
+            "sys": root / "pod-sys",
+            "counters": root / "sys/class/infiniband",
             "dev": root / "dev",
             "proc": root / "proc",
             "shm": "/",

@@ -1,6 +1,6 @@
 """The validation's pods with tools that say nothing when killed and wait for ever: who is named, and who is not.
 
-What the tools do here is what the real ones do in tests/real_tools.
+What the tools do here is what real ones were recorded to do (tests/field_recordings/tools.yaml).
 """
 
 from dataclasses import replace

@@ -13,7 +13,7 @@ from aks_infiniband.validation.payload.api import COMPRESSED, CONFIG_MAP_BYTES, 
 class FakeApi:
     """Holds nodes and ConfigMaps, remembers requests, refuses what is too large, and as often as it is told to."""
 
-    def __init__(self) -> None:
+    def __init__(self, address: str = "127.0.0.1") -> None:
         self.nodes: list[dict[str, Any]] = []
         self.config_maps: dict[str, dict[str, str]] = {}
         """By name, the values by key, as they are stored: those of binaryData in base64, by the end of their key."""
@@ -40,8 +40,8 @@ class FakeApi:
             def log_message(self, *_: Any) -> Any:
                 pass
 
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}"
+        self.server = ThreadingHTTPServer((address, 0), Handler)
+        self.url = f"http://{address}:{self.server.server_port}"
         self.thread = threading.Thread(target=self.server.serve_forever, args=(0.01,), daemon=True)
 
     def __enter__(self) -> Any:

@@ -33,6 +33,7 @@ def test_expectations_follow_the_catalogue(pool: Any) -> None:
         ],
         "tries": 3,
         "not_measured": [],
+        "error_counters": "warn",
     }
     assert set(thresholds) == set(expected["figures"])
     assert thresholds["rdma-write-bandwidth"]["fail"] == 360

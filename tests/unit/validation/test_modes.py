@@ -16,8 +16,8 @@ MOFED_READY = "network.nvidia.com/operator.mofed.wait=false"
 
 def spec_of(pool: Any, topology: str | None = None, **arguments: Any) -> Any:
     access = PoolAccess(namespace="system", account="validation", topology=topology)
-    own: Any = {"access": access, "expected": expectations(pool)}
-    document = validation_spec(pool, options=ValidationOptions(), waits=Waits(), **own, **arguments)
+    own: Any = {"access": access, "expected": expectations(pool), "options": ValidationOptions()}
+    document = validation_spec(pool, waits=Waits(), **{**own, **arguments})
     return document["template"]
 
 
@@ -50,8 +50,25 @@ def test_driver_only_pods_are_privileged_mount_the_devices_and_await_the_driver_
     assert validates["securityContext"] == {"privileged": True, "runAsUser": 0}
     assert "privileged" not in awaits["securityContext"]
     paths = {volume["hostPath"]["path"] for volume in template["spec"]["volumes"] if "hostPath" in volume}
-    assert paths == {"/dev/infiniband"}
+    assert paths == {"/dev/infiniband", "/sys/class/infiniband", "/sys/devices"}
     assert {"nodeAffinity", "podAntiAffinity"} == set(template["spec"]["affinity"])
+
+
+def test_pods_mount_their_machines_counters_read_only_and_nothing_where_nobody_looks_at_them(pool: Any) -> None:
+    def mounted(error_counters: Any) -> tuple[set[str], list[Any]]:
+        template = spec_of(pool, options=ValidationOptions(error_counters=error_counters))
+        _, validates = containers(template)
+        of_host = [volume for volume in template["spec"]["volumes"] if "hostPath" in volume]
+        volumes = {volume["name"]: volume["hostPath"]["path"] for volume in of_host}
+        mounts = [mount for mount in validates["volumeMounts"] if mount["name"] in volumes]
+        assert ("--counters" in validates["args"]) == bool(volumes)
+        return set(volumes.values()), mounts
+
+    for unread in ("warn", "enforce"):
+        paths, mounts = mounted(unread)
+        assert paths == {"/sys/class/infiniband", "/sys/devices"}
+        assert all(mount["readOnly"] for mount in mounts)
+    assert mounted("off") == (set(), [])
 
 
 def test_driver_only_with_the_inbox_driver_awaits_no_label_that_nobody_sets(pool: Any) -> None:

@@ -150,7 +150,8 @@ def test_counters_of_infiniband_ports_are_read(tmp_path: Path) -> None:
     folder.mkdir(parents=True)
     (folder / "symbol_error").write_text("3\n")
     (folder / "port_rcv_errors").write_text("nonsense\n")
-    assert read_counters(tmp_path) == {"mlx5_ib0": {"symbol_error": 3}}
+    assert read_counters(tmp_path / "class/infiniband") == {"mlx5_ib0": {"symbol_error": 3}}
+    assert read_counters(None) == {}
 
 
 @pytest.mark.field_report("C12")
@@ -159,14 +160,27 @@ def test_a_link_that_goes_down_while_it_is_measured_fails_by_its_counter() -> No
     after = {"mlx5_ib0": {"link_downed": 5, "port_rcv_errors": 90}, "mlx5_ib1": {"link_downed": 0}}
     grown = growth(before, after)
     assert grown == {"mlx5_ib0": {"link_downed": 1, "port_rcv_errors": 90}, "mlx5_ib1": {"link_downed": 0}}
-    (check,) = judge_counters({"n0": grown})
+    (check,) = judge_counters({"n0": grown}, "warn")
     assert (check["verdict"], check["node"], check["device"]) == ("fail", "n0", "mlx5_ib0")
     assert check["expected"] == "at most 0 more link_downed"
 
 
-def test_counters_that_stand_still_pass_and_none_at_all_are_not_measured() -> None:
-    assert [check["verdict"] for check in judge_counters({"n0": {"mlx5_ib0": {"symbol_error": 0}}})] == ["pass"]
-    assert [check["verdict"] for check in judge_counters({"n0": {}})] == ["not measured"]
+STILL = {"mlx5_ib0": {"symbol_error": 0}}
+
+
+@pytest.mark.parametrize(("unread", "verdict"), [("enforce", "not measured"), ("warn", "warn")])
+@pytest.mark.parametrize("unknown", [{}, {"mlx5_ib0": {}}, {**STILL, "mlx5_ib1": {}}])
+def test_counters_that_cannot_be_read_are_told_of_their_node_and_why(unread: Any, verdict: str, unknown: Any) -> None:
+    (check,) = judge_counters({"n0": STILL, "n1": unknown}, unread)
+    assert (check["verdict"], check["node"]) == (verdict, "n1")
+    assert "validation.errorCounters" in str(check["cause"])
+
+
+def test_counters_that_stand_still_pass_and_where_nobody_looks_that_is_by_design() -> None:
+    (check,) = judge_counters({"n0": STILL}, "enforce")
+    assert check["verdict"] == "pass"
+    (check,) = judge_counters({"n0": {}}, "off")
+    assert (check["verdict"], check["cause"]) == ("not measured", None)
 
 
 def test_every_baseline_says_what_it_is_of_and_where_it_is_from() -> None:

@@ -181,6 +181,10 @@ class ValidationSettings(Section):
     all_reduce: Literal["nccl", "pytorch"] = "nccl"
     """What all-reduce is measured through. nccl: NCCL itself (on AMD GPUs RCCL); pytorch: PyTorch's distributed package
     over it, with what a training job adds to small messages."""
+    error_counters: Literal["enforce", "warn", "off"] = "warn"
+    """What becomes of a pool whose ports' error counters cannot be read, and of a node in the scheduled check.
+    enforce: it fails; warn: that is reported, since all that was measured was met; off: they are not looked at, and
+    pods mount nothing of the machine's /sys, for clusters whose policies allow no hostPath."""
     thresholds: dict[Text, ThresholdSettings] = Field(default_factory=dict)
     """Bounds that replace the catalogue's for every pool of the stack, by figure, such as rdma-write-bandwidth."""
 

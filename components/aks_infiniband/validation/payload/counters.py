@@ -1,5 +1,9 @@
 """The error counters of InfiniBand ports, before and after a measurement.
 
+A pod's own /sys has none: RDMA devices are shared between network namespaces, and the kernel makes `ports/1/counters`
+in the machine's alone (Linux, drivers/infiniband/core/sysfs.c, `process_mad && is_full_dev`; nebius/soperator issue
+403). So they are read where the pod has the machine's mounted.
+
 Limits on their growth are those of Azure's fleet check (Azure/ai-infrastructure-on-azure a01b073, skills/slurm/
 ib_link_validation): any symbol error or link that went down, more than 100 receive errors, more than 1000 discards.
 """
@@ -8,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Literal
 
 from .checks import Check, make_check, not_measured, passes
 
@@ -24,13 +29,22 @@ LIMITS: Mapping[str, int] = {
     "excessive_buffer_overrun_errors": 0,
 }
 """By how much each may grow while a pool is measured (Linux, Documentation/ABI/stable/sysfs-class-infiniband)."""
+Unread = Literal["enforce", "warn", "off"]
+"""What becomes of a node whose counters cannot be read: it fails the validation, or is warned of; off: nobody looks."""
+_UNREAD = (
+    "not every port has counters in the machine's /sys/class/infiniband, which the pod has mounted, or its pod did not "
+    "answer: links may have lost packets and nobody knows (validation.errorCounters)"
+)
 _FATAL = frozenset({"symbol_error", "link_downed"})
 
 
-def read_counters(sys_root: Path) -> Counters:
-    """Every counter of every InfiniBand port; those that a device does not have, left out."""
+def read_counters(devices: Path | None) -> Counters:
+    """Every counter of every InfiniBand port; those that a device does not have, left out.
+
+    devices: the machine's own /sys/class/infiniband; None where the pod does not have it.
+    """
     found: Counters = {}
-    for folder in sorted(sys_root.glob("class/infiniband/*/ports/1/counters")):
+    for folder in sorted(devices.glob("*/ports/1/counters") if devices else ()):
         values = {name: _number(folder / name) for name in LIMITS}
         found[folder.parents[2].name] = {name: value for name, value in values.items() if value is not None}
     return found
@@ -45,9 +59,14 @@ def growth(before: Mapping[str, Mapping[str, int]], after: Mapping[str, Mapping[
     }
 
 
-def judge_counters(growth_by_node: Mapping[str, Mapping[str, Mapping[str, int]]]) -> list[Check]:
-    """One check for all, or one for every counter that grew too much."""
+def judge_counters(growth_by_node: Mapping[str, Mapping[str, Mapping[str, int]]], unread: Unread) -> list[Check]:
+    """One check for all, or one for every counter that grew too much, and for every node whose counters are not known.
+
+    unread: what a node's check is then.
+    """
     asked = f"each of {len(LIMITS)} counters within its limit"
+    if unread == "off":
+        return [not_measured("error-counters", None, expected=asked)]
     checks = [
         make_check(
             "error-counters",
@@ -64,8 +83,12 @@ def judge_counters(growth_by_node: Mapping[str, Mapping[str, Mapping[str, int]]]
         for name, value in values.items()
         if value > LIMITS[name]
     ]
-    if not any(values for devices in growth_by_node.values() for values in devices.values()):
-        return [not_measured("error-counters", None, expected=asked)]
+    verdict = "not measured" if unread == "enforce" else "warn"
+    checks += [
+        make_check("error-counters", verdict, node=node, expected=asked, measured=None, cause=_UNREAD)
+        for node, devices in sorted(growth_by_node.items())
+        if not devices or not all(devices.values())
+    ]
     return checks or [passes("error-counters", asked, f"0 of {len(LIMITS)} above")]
 
 

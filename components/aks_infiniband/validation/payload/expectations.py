@@ -88,6 +88,7 @@ class Expectations(TypedDict):
     tries: int
     collective: CollectivePlan | None
     not_measured: list[str]
+    error_counters: Literal["enforce", "warn", "off"]
 
 
 def read_expectations(own: Path, common: Path | None) -> Expectations:

@@ -72,7 +72,7 @@ def look(
         "tools": found._asdict(),
         "verbs": ask_libibverbs(found),
         "memlock_bytes_non_root": _limit(arguments.limits),
-        "counters": read_counters(arguments.sys),
+        "counters": read_counters(arguments.counters),
         "versions": {**read_versions(roots), **_node_versions(node), **versions},
     }
 

@@ -88,9 +88,9 @@ def measure(lead: Lead, facts: FactsByNode, expected: Expectations, checks: Sequ
         runs = found.parts["collective"] = _collective(lead, plan, tries)
         found.checks += judge_collective(runs, plan)
     after: Mapping[str, Counters | None] = lead.step({"counters": True})
-    grown = {node: growth(facts[node]["counters"], answer) for node, answer in after.items() if answer is not None}
+    grown = {node: growth(facts[node]["counters"], after.get(node) or {}) for node in nodes}
     found.parts["counters"] = grown
-    found.checks += judge_counters(grown)
+    found.checks += judge_counters(grown, expected["error_counters"])
     return found
 
 
@@ -118,6 +118,7 @@ class Setting(NamedTuple):
     node: str
     sys: Path
     proc: Path
+    counters: Path | None
     scratch: Path
     environment: Mapping[str, str]
     limits: Limits
@@ -143,7 +144,7 @@ class Worker:
             return self._ask(step, members)
         if "collective" in step:
             return self._collective(step, members)
-        return read_counters(self._setting.sys)
+        return read_counters(self._setting.counters)
 
     def stop(self) -> None:
         """End the servers that still run."""

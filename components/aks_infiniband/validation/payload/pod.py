@@ -30,6 +30,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--scratch", required=True, type=Path, help="folder for files that nobody needs afterwards")
     for name in ("expectations", "sys", "dev", "proc", "shm"):
         parser.add_argument(f"--{name}", required=True, type=Path)
+    parser.add_argument("--counters", type=Path, help="the machine's own /sys/class/infiniband")
     parser.add_argument("--common", type=Path, help="file with what is expected of every pool of this kind")
     parser.add_argument("--metadata", required=True, help="address of what Azure says of this machine")
     parser.add_argument("--selector", default="", help="label selector of the pool's nodes; for the scheduled check")

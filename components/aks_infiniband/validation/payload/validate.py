@@ -115,7 +115,7 @@ class Validation:
         arguments = self.arguments
         seconds = min(max(arguments.measure_seconds / _SHARE, _TOOL_SECONDS[0]), _TOOL_SECONDS[1])
         limits = Limits(connect_seconds=min(seconds, _CONNECT_SECONDS), tool_seconds=seconds)
-        places = arguments.sys, arguments.proc, arguments.scratch
+        places = arguments.sys, arguments.proc, arguments.counters, arguments.scratch
         return Worker(Setting(self.me.node, *places, self.environment, limits))
 
     def facts(self) -> Facts:

@@ -143,7 +143,7 @@ class LightCheck:
             node: errors_since(before[node]["counters"] if node in before else {}, facts["counters"], counters[node])
             for node, facts in found.items()
         }
-        checks = [*measured.checks, *judge_counters(errors)]
+        checks = [*measured.checks, *judge_counters(errors, self.expected["error_counters"])]
         for node, facts in found.items():
             checks += [*judge_hcas(node, facts, self.expected), judge_verbs(node, facts)]
         now = time.time()

@@ -1,0 +1,32 @@
+"""How a pod reads its machine's error counters: what it mounts for them, read-only, and for nothing else."""
+
+from typing import Any, Final
+
+from aks_infiniband.validation.payload.counters import Unread
+
+_HOST: Final = "/run/aks-infiniband/sys"
+_COUNTERS: Final = ("class/infiniband", "devices")
+"""Of a machine's /sys, what its ports' counters need: a pod's own has none (payload/counters.py). Entries of the first
+are links into the second, where their place differs from machine to machine, so that nothing narrower is known before.
+All of it is read-only, and shows no more than a pod's own /sys does, but for these counters and network interfaces."""
+
+
+def counter_mounts(unread: Unread) -> list[dict[str, Any]]:
+    """What a container mounts to read its machine's error counters, and for nothing else."""
+    names = [] if unread == "off" else _COUNTERS
+    return [{"name": _host_volume(of), "mountPath": f"{_HOST}/{of}", "readOnly": True} for of in names]
+
+
+def counter_volumes(unread: Unread) -> list[dict[str, Any]]:
+    """The volumes of these mounts."""
+    names = [] if unread == "off" else _COUNTERS
+    return [{"name": _host_volume(of), "hostPath": {"path": f"/sys/{of}", "type": "Directory"}} for of in names]
+
+
+def counter_arguments(unread: Unread) -> list[str]:
+    """Where the payload finds them."""
+    return [] if unread == "off" else ["--counters", f"{_HOST}/{_COUNTERS[0]}"]
+
+
+def _host_volume(path: str) -> str:
+    return f"host-sys-{path.replace('/', '-')}"
