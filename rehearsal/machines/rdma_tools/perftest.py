@@ -38,6 +38,8 @@ _EXCHANGING: "Final" = " Failed to exchange data between server and clients"
 _CLOSING: "Final" = "Failed to close connection between server and client"
 _NO_KEYS: "Final" = "ethernet_read_keys: Couldn't read remote address"
 _READING: "Final" = "Unable to read {} socket/rdma_cm\n" + _EXCHANGING
+_PAGE: "Final" = 4096
+"""The least that a test registers."""
 _INCOMPLETE: "Final" = "scnt=128, ccnt=0\n Failed to complete run_iter_bw function successfully"
 
 
@@ -102,7 +104,7 @@ class _Run:
             peer.hear()
         except wire.NobodyError:  # somebody who knocked
             return _fails(f"ethernet_read_data: Couldn't read reports\n {_READING.format('to')}")
-        if not machine.locks(2 * chosen.size):
+        if not machine.locks(max(_PAGE, 2 * chosen.size)):
             return self._cannot_lock()
         mine = _mine(machine, self.test, chosen, self.port)
         head = header(self.test, self.port, self.chosen)
@@ -138,7 +140,7 @@ class _Run:
         except wire.NobodyError:
             return _fails(f"Couldn't connect to {host}:{chosen.port}\n{self.release.connecting}")
         peer.say(version=self.release.version)
-        if not machine.locks(2 * chosen.size):
+        if not machine.locks(max(_PAGE, 2 * chosen.size)):
             return self._cannot_lock()
         head = header(self.test, self.port, self.chosen)
         try:
@@ -174,9 +176,7 @@ class _Run:
         return 0
 
     def _cannot_lock(self) -> int:
-        return _fails(
-            f"{self.release.locking}\nfailed to create mr\nFailed to create MR\n Couldn't create IB resources"
-        )
+        return _fails("Couldn't allocate MR\nfailed to create mr\nFailed to create MR\n Couldn't create IB resources")
 
 
 def _fails(said: str, code: int = 1) -> int:

@@ -10,19 +10,17 @@ if TYPE_CHECKING:  # modules that take long to import
 class Release:
     """What releases of perftest differ in."""
 
-    def __init__(self, version: str, *, says_no_peak: bool, connecting: str, locking: str) -> None:
-        self.version, self.says_no_peak, self.connecting, self.locking = version, says_no_peak, connecting, locking
+    def __init__(self, version: str, *, says_no_peak: bool, connecting: str) -> None:
+        self.version, self.says_no_peak, self.connecting = version, says_no_peak, connecting
 
 
 _OLD_CONNECTING: "Final" = "Unable to open file descriptor for socket connection Unable to init the socket connection"
-_LOCKING: "Final" = "Couldn't allocate MR"
 RELEASES: "Final" = {
-    "4.5": Release("6.06", says_no_peak=False, connecting=_OLD_CONNECTING, locking=_LOCKING),
+    "4.5": Release("6.06", says_no_peak=False, connecting=_OLD_CONNECTING),
     "25.01": Release(
         "6.24",
         says_no_peak=True,
         connecting=_OLD_CONNECTING.replace(" Unable to init", "\n Unable to init"),
-        locking=f"{_LOCKING} with error=12",
     ),
 }
 """By the name that a distribution gives them: Debian 12 has 4.5+0.17, Debian 13 has 25.01.0+0.80."""

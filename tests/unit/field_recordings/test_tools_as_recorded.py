@@ -1,0 +1,177 @@
+"""The simulated RDMA tools end as the real ones did: field by field, exit code by exit code."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aks_infiniband.validation.payload.endings import CLIENTS, SERVERS, client_ending, server_ending
+from aks_infiniband.validation.payload.process import with_words
+
+from rehearsal.faults.machine_faults import FILE
+from rehearsal.machines.hardware.model import hardware_of
+from rehearsal.machines.hardware.sysfs import dev_files, sys_files, write_files
+from rehearsal.machines.rdma_tools import wire
+from rehearsal.tools.paths import PROJECT
+from tests.unit.field_recordings.recordings import recorded
+
+RECORDED = recorded("tools")
+COMPARED = [entry for entry in RECORDED if entry["release"] == "4.5" or entry["tool"] == "ib_write_bw"]
+CASES = [
+    pytest.param(list(sides), id="-".join(map(str, key)))
+    for key, sides in groupby(
+        sorted(COMPARED, key=lambda entry: (entry["tool"], entry["release"], entry["case"])),
+        key=lambda entry: (entry["tool"], entry["release"], entry["case"]),
+    )
+]
+"""Of the later release, what differs shows in every program of perftest alike."""
+PORT = 18600
+MODULES = ("ib_umad", "ib_uverbs", "rdma_ucm")
+_NEEDED = "-g 1 -n 100"
+"""What ibv_rc_pingpong was told beside what the payload tells it."""
+_ONLY_SOFT_ROCE = re.compile(r"Device not recognized| GID| Link type| ibv_wr\* API| Outstand reads| PCIe relax|-{20}")
+"""Lines in which Soft-RoCE and an InfiniBand HCA differ, and rules, of which it makes one more."""
+
+
+def comparable(text: str) -> list[str]:
+    """The lines without numbers, addresses, and what an errno says that nobody has set."""
+    lines = []
+    for line in text.splitlines():
+        if _ONLY_SOFT_ROCE.match(line) or not line.strip():
+            continue
+        masked = re.sub(r"(server read|client read/write): .*", r"\1", line)
+        masked = re.sub(r"\bGID \S+", "GID #", masked)
+        masked = re.sub(r"0x[0-9a-f]+|(?<![\w%])\d[\d.:]*", "#", masked)
+        lines.append(" ".join(masked.split()))
+    return lines
+
+
+class Pair:
+    """Two containers on two machines, in which simulated tools run."""
+
+    def __init__(self, folder: Path, case: str, release: str) -> None:
+        self.folder = folder
+        faults: list[dict[str, Any]] = [{"fault": "perftest", "release": release}]
+        if case == "packets-lost":
+            faults.append({"fault": "packets-lost", "node": "server"})
+        (folder / FILE).write_text(json.dumps(faults))
+        for node in ("client", "server"):
+            hardware = hardware_of(size="Standard_ND128isr_GB300_v6", machine=node, fabric="one")
+            write_files(folder / node / "sys", sys_files(hardware, MODULES))
+            nodes = dev_files(rdma=hardware.hcas, gpus=(), modules=MODULES)
+            write_files(folder / node / "dev", dict.fromkeys(nodes, ""))
+            locks = case != f"{node}-cannot-lock"
+            bound = "unlimited" if locks else "1024"
+            limits = f"Max locked memory         {bound}            {bound}            bytes     "
+            capabilities = f"CapEff:\t{(1 << 14) * locks:016x}"
+            write_files(folder / node / "proc", {"self/limits": limits, "self/status": capabilities})
+        if case == "port-of-server-down":
+            (folder / "server/sys/class/infiniband/mlx5_2/ports/1/state").write_text("1: DOWN\n")
+
+    def start(self, entry: dict[str, Any]) -> "subprocess.Popen[bytes]":
+        node, arguments = entry["side"], entry["arguments"].replace(_NEEDED, "")
+        environment = {
+            "PATH": os.environ["PATH"],
+            **{"AKS_INFINIBAND_REHEARSAL": str(self.folder), "REHEARSAL_NODE": node},
+            **{"REHEARSAL_POD_IP": self.address(node), "REHEARSAL_MACHINE": str(self.folder / node)},
+            "REHEARSAL_CONTAINER": str(self.folder / node),
+        }
+        with (self.folder / f"{node}.out").open("wb") as out:
+            tool = PROJECT / "rehearsal/machines/bin" / entry["tool"]
+            command = [str(tool), *arguments.split()]
+            return subprocess.Popen(command, env=environment, stdout=out, stderr=subprocess.STDOUT)
+
+    @staticmethod
+    def address(node: str) -> str:
+        return {"client": "10.244.0.1", "server": "10.244.0.2"}[node]
+
+    def listens(self, server: "subprocess.Popen[bytes]") -> None:
+        """Wait until the server listens, or has ended."""
+        socket, deadline = self.folder / f"machines/wire/{self.address('server')}_{PORT}", time.monotonic() + 60
+        while not socket.exists() and server.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.01)
+
+    def said(self, node: str) -> str:
+        return (self.folder / f"{node}.out").read_text()
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Iterator[Any]:
+    started: list[subprocess.Popen[bytes]] = []
+
+    def both(entries: list[dict[str, Any]]) -> dict[str, tuple[int | None, str]]:
+        """How each side of a case ended: code, None where it had to be killed, and words."""
+        case = entries[0]["case"]
+        pair = Pair(tmp_path, case, entries[0]["release"])
+        sides = {entry["side"]: entry for entry in entries}
+        ended: dict[str, tuple[int | None, str]] = {}
+        if "server" in sides:
+            started.append(pair.start(sides["server"]))
+            pair.listens(started[0])
+        if case == "knocked-at":
+            wire.connect(str(tmp_path), pair.address("server"), PORT).close()
+        if "client" in sides:
+            started.append(pair.start(sides["client"]))
+            ended["client"] = (started[-1].wait(60), pair.said("client"))
+        if "server" in sides:
+            stays = sides["server"]["code"] is None
+            if stays:
+                assert started[0].poll() is None
+                started[0].send_signal(signal.SIGKILL)
+            code = started[0].wait(60)
+            ended["server"] = (None if stays else code, pair.said("server"))
+        return ended
+
+    yield both
+    for process in started:
+        if process.poll() is None:
+            process.kill()
+
+
+@pytest.mark.parametrize("entries", CASES)
+def test_a_simulated_tool_says_what_the_real_one_said_and_ends_with_its_code(run: Any, entries: list[Any]) -> None:
+    ended = run(entries)
+    for entry in entries:
+        code, said = ended[entry["side"]]
+        assert code == entry["code"], said
+        assert comparable(said) == comparable(entry["excerpt"]), entry["name"]
+
+
+def words(entry: dict[str, Any]) -> str:
+    how = "did not end within 10 s and was killed" if entry["code"] is None else f"ended with code {entry['code']}"
+    return with_words(f"{entry['tool']} {how}", entry["excerpt"])
+
+
+ENDINGS = {
+    ("nobody-listens", "client"): "refused",
+    ("no-device", "client"): "said",
+    ("knocked-at", "server"): "left",
+    ("port-of-server-down", "server"): {"ibv_rc_pingpong": "lost"},
+    ("packets-lost", "client"): "lost",
+    ("server-cannot-lock", "server"): "said",
+    ("client-cannot-lock", "client"): "said",
+    ("killed-while-it-waits", "server"): "waiting",
+}
+"""How the payload has to take what was recorded; by tool where one differs."""
+
+
+@pytest.mark.parametrize(
+    "entry", [entry for entry in RECORDED if (entry["case"], entry["side"]) in ENDINGS], ids=lambda entry: entry["name"]
+)
+def test_the_payload_takes_what_the_real_tools_said_for_what_it_was(entry: dict[str, Any]) -> None:
+    wanted: Any = ENDINGS[entry["case"], entry["side"]]
+    wanted = wanted if isinstance(wanted, str) else wanted.get(entry["tool"], "said")
+    found = (
+        client_ending(words(entry), ())
+        if entry["side"] == "client"
+        else server_ending(words(entry), ("LISTEN",), answered=True)
+    )
+    assert found == wanted
+    assert found in CLIENTS or found in SERVERS
