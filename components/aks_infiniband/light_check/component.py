@@ -24,7 +24,7 @@ from aks_infiniband.light_check.documents import (
 from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE, labels
 from aks_infiniband.resources.options import child_options
 from aks_infiniband.resources.registry import SOURCES, Registry
-from aks_infiniband.validation.payload.counters import Unread
+from aks_infiniband.validation.host_counters import Unread
 from aks_infiniband.validation.reports import board_names
 
 _RBAC: Final = "rbac.authorization.k8s.io"

@@ -13,7 +13,7 @@ from aks_infiniband.resources.admission import match_constraints
 from aks_infiniband.resources.metadata import labels
 from aks_infiniband.resources.registry import Registry
 from aks_infiniband.validation.expectations import expectations
-from aks_infiniband.validation.host_counters import counter_arguments, counter_mounts, counter_volumes
+from aks_infiniband.validation.host_counters import Unread, counter_arguments, counter_mounts, counter_volumes
 from aks_infiniband.validation.job import (
     API_ARGUMENTS,
     MEASURING_MEMORY,
@@ -28,7 +28,6 @@ from aks_infiniband.validation.job import (
     pod_environment,
     podinfo_volume,
 )
-from aks_infiniband.validation.payload.counters import Unread
 from aks_infiniband.validation.reports import CONDITION, EVENTS_OF_NODES, board_names
 from aks_infiniband.validation.validation_job import METADATA, security_context
 from aks_infiniband.workload.pods import one_pod_a_machine, pod_template_fragment

@@ -4,6 +4,8 @@ from typing import Any, Final
 
 from aks_infiniband.validation.payload.counters import Unread
 
+__all__ = ["Unread", "counter_arguments", "counter_mounts", "counter_volumes"]
+
 _HOST: Final = "/run/aks-infiniband/sys"
 _COUNTERS: Final = ("class/infiniband", "devices")
 """Of a machine's /sys, what its ports' counters need: a pod's own has none (payload/counters.py). Entries of the first
