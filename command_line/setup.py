@@ -15,6 +15,7 @@ setup(
         "httpx2>=2,<3",
         "lightkube>=1.0,<2",
         "pulumi>=3.259,<4",
+        "pydantic>=2.12,<3",
         "pyyaml>=6,<7",
         "rich>=14,<16",
     ],
