@@ -119,7 +119,7 @@ def let_go_when_back(client: Client) -> list[str]:
 
 
 def _gone(first: str, so: str) -> str:
-    onward = "aks-infiniband rollout --release lets the others go on"
+    onward = "`aks-infiniband rollout --release` lets the others go on"
     return f"node {first}, which had the driver first, is gone: {so}. {onward}"
 
 
