@@ -61,7 +61,7 @@ class Pair:
         faults: list[dict[str, Any]] = [{"fault": "perftest", "release": release}]
         if case == "packets-lost":
             faults.append({"fault": "packets-lost", "node": "server"})
-        (folder / FILE).write_text(json.dumps(faults))
+        write_files(folder, {FILE: json.dumps(faults)})
         for node in ("client", "server"):
             hardware = hardware_of(size="Standard_ND128isr_GB300_v6", machine=node, fabric="one")
             write_files(folder / node / "sys", sys_files(hardware, MODULES))
