@@ -92,7 +92,7 @@ def healthy() -> Callable[[], dict[str, Any]]:
             "interfaces": {"eth0": {"infiniband": False, "addresses": []}},
             "kernel": "6.8.0-1046-azure",
             "placement": {"group": "f5a4", "scale_set": "aks-ndh100-33735988-vmss", "said": None},
-            "versions": {"kernel": "6.8.0-1046-azure"},
+            "versions": {"kernel": "6.8.0-1046-azure", "HCA firmware": "28.41.1000"},
             "counters": {},
         }
 

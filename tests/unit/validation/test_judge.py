@@ -20,7 +20,7 @@ def test_a_healthy_pool_fails_nothing_and_says_what_nobody_means_to_measure(heal
 @pytest.mark.field_report("A5", "C6")
 def test_nodes_that_run_different_versions_are_told_apart(healthy: Any, expected: Any) -> None:
     facts = {"n0": healthy(), "n1": healthy(), "n2": healthy()}
-    facts["n1"]["versions"] = {"kernel": "6.8.0-1050-azure"}
+    facts["n1"]["versions"] |= {"kernel": "6.8.0-1050-azure"}
 
     (check,) = [check for check in judge_pool(facts, expected | {"node_count": 3}) if check["verdict"] == "warn"]
     assert (check["check"], check["device"]) == ("versions", "kernel")
