@@ -21,7 +21,7 @@ def test_a_sound_pool_is_measured_whole_and_every_figure_has_its_provenance(pods
     code, message, report = pods(HB).all()
 
     assert (code, report["verdict"]) == (0, "pass"), message
-    assert message == f"{evidence_of(report)}\npool hb: pass (3 of 3 nodes, 3 of 3 HCAs)"
+    assert message == f"{evidence_of(report)}\npool hb: pass on {report['finished']} (3 of 3 nodes, 3 of 3 HCAs)"
     rows = report["rdma"]
     assert {(row["figure"], row["node"], row["peer"]) for row in rows} == {
         (figure, f"node-{n}", f"node-{(n + 1) % 3}") for figure in report["thresholds"] for n in range(3)
