@@ -33,18 +33,6 @@ kubectl config --kubeconfig doctor.yaml set-credentials doctor --token "$token"
 kubectl config --kubeconfig doctor.yaml set-context --current --user doctor
 """
 """A kubeconfig of an account that has the role of a page and no other."""
-ITS_POD = """
-import json, sys
-template = json.load(sys.stdin)["items"][1]["spec"]["template"]
-json.dump({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": template["spec"]}, sys.stdout)
-"""
-IN_A_RESTRICTED_NAMESPACE = """
-kubectl create namespace restricted
-kubectl label namespace restricted pod-security.kubernetes.io/enforce=restricted
-pulumi stack output pools --json | python3 job.py ndh100 restricted | python3 pod.py > pod.json
-kubectl create --namespace restricted --dry-run=server --output name --filename pod.json
-kubectl delete namespace restricted
-"""
 POOL = {"name": "ndh100", "vmSize": "Standard_ND96isr_H100_v5", "count": 2, "gpuDirect": "auto"}
 BUILT_IN_NAMESPACES = {"default", "kube-node-lease", "kube-public", "kube-system"}
 
@@ -204,7 +192,7 @@ def test_the_commands_of_the_workloads_page_run_the_sample_and_a_job_on_the_pool
     stack: Stack, brought_up: str, tmp_path: Path
 ) -> None:
     program, *_ = snippets("workloads.md", "python")
-    sample, submit, _ = snippets("workloads.md", "sh")
+    sample, submit, *_ = snippets("workloads.md", "sh")
     (tmp_path / "job.py").write_text(program)
     try:
         shown = shell(stack.rehearsal, sample, folder=tmp_path)
@@ -217,15 +205,6 @@ def test_the_commands_of_the_workloads_page_run_the_sample_and_a_job_on_the_pool
     finally:
         made = "kubectl delete job,service,configmap train sample-ndh100 --namespace aks-infiniband --ignore-not-found"
         shell(stack.rehearsal, made, folder=tmp_path)
-
-
-def test_a_pod_after_the_pages_recipe_is_admitted_at_the_level_restricted(
-    stack: Stack, brought_up: str, tmp_path: Path
-) -> None:
-    program, _, recipe = snippets("workloads.md", "python")
-    (tmp_path / "job.py").write_text(program.replace("\njob = {", f"\n{recipe}\njob = {{"))
-    (tmp_path / "pod.py").write_text(ITS_POD)
-    assert shell(stack.rehearsal, IN_A_RESTRICTED_NAMESPACE, folder=tmp_path).count("pod/p\n") == 1
 
 
 def test_one_machine_more_joins_in_place_and_the_pool_is_validated_again(stack: Stack, brought_up: str) -> None:
