@@ -55,5 +55,5 @@ def test_somebody_who_knocks_is_gone_at_once_and_says_nothing() -> None:
         came, _ = server.accept()
         assert came.recv(1) == b""
     began = time.monotonic()
-    knock("127.0.0.1", 1, 5)
-    assert time.monotonic() - began < 5
+    knock("127.0.0.1", 1, 600)
+    assert time.monotonic() - began < 300, "a refusal is not waited for, however busy the computer is"
