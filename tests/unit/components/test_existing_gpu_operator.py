@@ -163,7 +163,9 @@ def waited(deploy: Deploy, monkeypatch: pytest.MonkeyPatch, *seen: list[Any], ti
     last = seen[-1]
     monkeypatch.setattr(existing_gpu_operator, "look", lambda _: (next(looks, last), []))
     monkeypatch.setattr(existing_gpu_operator, "nodes_of", lambda _: [])
-    args = ExistingGpuOperatorArgs(pools=[pool()], kubeconfig="k", poll_seconds=0.01, timeout_seconds=timeout)
+    args = ExistingGpuOperatorArgs(pools=[pool()], kubeconfig="k")
+    # Sooner than anybody may ask for: no cluster is asked here.
+    vars(args).update(poll_seconds=0.001, timeout_seconds=timeout)
     return deploy(lambda: ExistingGpuOperator("gpus", args=args).ready.apply(lambda ready: ready is not None))
 
 
