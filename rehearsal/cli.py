@@ -122,6 +122,7 @@ def _parser() -> argparse.ArgumentParser:
     ended.add_argument("stack", type=arguments_of.stack, help="a stack's name, or all")
     engine = commands.add_parser("pulumi", help="run pulumi on a rehearsal that was kept")
     engine.add_argument("--charts", type=Path, default=STAND_IN_CHARTS, help="as they were given to up")
+    engine.add_argument("--run", type=Path, help="the run folder, where it is not the stack's own")
     engine.add_argument("stack", type=arguments_of.stack)
     engine.add_argument("words", nargs=argparse.REMAINDER, metavar="...", help="what pulumi is told")
     return parser
@@ -235,7 +236,7 @@ def _down(chosen: argparse.Namespace, console: Console) -> int:
 
 
 def _pulumi(chosen: argparse.Namespace, _console: Console) -> int:
-    run = RunFolder.at(chosen.project / RUNS / chosen.stack)
+    run = RunFolder.at(chosen.run or chosen.project / RUNS / chosen.stack)
     rehearsal = Rehearsal(
         project=chosen.project.resolve(),
         stack=chosen.stack,
