@@ -10,8 +10,11 @@ from rehearsal.session import Rehearsal
 from rehearsal.terminal import write_activation
 
 
-def in_shell(script: str, folder: Path | None = None) -> str:
-    """What a script prints; it must succeed. folder: where it runs; None: somewhere, far from the project."""
+def in_shell(script: str, folder: Path | None = None, *, seconds: float = 180) -> str:
+    """What a script prints; it must succeed. folder: where it runs; None: somewhere, far from the project.
+
+    seconds: how long it may take.
+    """
     outside = {key: value for key, value in os.environ.items() if key not in {"KUBECONFIG", "PULUMI_STACK"}}
     done = subprocess.run(
         ["bash", "-c", f"set -euo pipefail\n{script}"],
@@ -20,7 +23,7 @@ def in_shell(script: str, folder: Path | None = None) -> str:
         env=outside,
         capture_output=True,
         text=True,
-        timeout=180,
+        timeout=seconds,
     )
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
     return done.stdout
