@@ -31,17 +31,8 @@ def write_activation(rehearsal: Rehearsal) -> Path:
     """Write that file, and the programs that it puts on the PATH; returns the file."""
     run, programs = rehearsal.run, rehearsal.run.root / "bin"
     programs.mkdir(exist_ok=True)
-    options = [
-        "--project",
-        rehearsal.project,
-        "pulumi",
-        "--charts",
-        rehearsal.charts,
-        "--run",
-        run.root,
-        rehearsal.stack,
-    ]
-    line = shlex.join([sys.executable, "-m", "rehearsal", *map(str, options), rehearsal.stack])
+    where = ["--project", rehearsal.project, "pulumi", "--charts", rehearsal.charts, "--run", run.root]
+    line = shlex.join([sys.executable, "-m", "rehearsal", *map(str, where), rehearsal.stack])
     script = f'#!/bin/sh\n# pulumi in this rehearsal.\nPYTHONPATH={shlex.quote(str(PROJECT))} exec {line} "$@"\n'
     write_atomically(programs / "pulumi", script, mode=0o755)
     kubelogin = run.pulumi / "bin"

@@ -136,7 +136,7 @@ def test_a_busy_node_is_left_out_and_the_others_are_measured_again(stack: Stack)
     finally:
         stack.cluster().delete(Pod, "hog", namespace="default")
     assert (found["verdict"], found["nodes"]) == ("pass", free)
-    assert found["left_out"] == [{"node": taken, "why": "busy: pod default/hog has rdma/shared_ib"}]
+    assert found["left_out"] == [{"node": taken, "why": "busy: pod default/hog has rdma/shared_ib", "busy": True}]
     deployed = stack.report("hbv4")
     assert {check["check"] for check in found["report"]["checks"]} == {check["check"] for check in deployed["checks"]}
 
