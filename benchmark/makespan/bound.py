@@ -60,7 +60,7 @@ def _declared(case: Case) -> dict[str, Document]:
 def _made_by_providers(recording: Mapping[str, Any]) -> dict[str, Document]:
     """By type and name."""
     rows = {_label(row["urn"]): row for row in recording["resources"]}
-    return {label: row for label, row in rows.items() if ":index:" not in label}
+    return {label: row for label, row in rows.items() if "aks-infiniband:index:" not in label}
 
 
 def _label(urn: str) -> str:

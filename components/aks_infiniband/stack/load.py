@@ -92,9 +92,17 @@ def _raw(configuration: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _holds_secure(value: Any) -> bool:
-    if isinstance(value, dict):
-        return set(value) == {"secure"} or any(map(_holds_secure, value.values()))
-    return isinstance(value, list | tuple) and any(map(_holds_secure, value))
+    """Whether any part of a value is a secret, however deep it lies: a stack file may be deeper than Python's stack."""
+    left = [value]
+    while left:
+        part = left.pop()
+        if isinstance(part, dict):
+            if set(part) == {"secure"}:
+                return True
+            left += part.values()
+        elif isinstance(part, list | tuple):
+            left += part
+    return False
 
 
 def _nobody_reads(configuration: Mapping[str, Any]) -> Iterator[Mistake]:

@@ -170,8 +170,8 @@ class Resolution:
         return SYSTEM_POOL if existing is None else existing.system_node_selector
 
     def _chart(self, default: versions.Chart, given: ChartSettings) -> charts.ChartSource:
-        own = {**given.model_dump(), "location": self._settings.registry.charts}
-        return charts.there(charts.chart_source(default, **own))
+        own = {"name": given.name, "repository": given.repository, "version": given.version}
+        return charts.there(charts.chart_source(default, **own, location=self._settings.registry.charts))
 
     @cached_property
     def options(self) -> OperatorOptions:

@@ -14,6 +14,7 @@ from rehearsal.azure.clock import Clock
 from rehearsal.azure.plugin import make_plugin_folder
 from rehearsal.azure.server import announce, serve
 from rehearsal.control_plane import ENVIRONMENT_VARIABLE, RunFolder, the_only_command
+from rehearsal.control_plane.credentials import write_credentials
 from rehearsal.engine.pulumi import Engine
 from rehearsal.session import Rehearsal
 from rehearsal.tools.paths import BIN, PLUGINS
@@ -62,6 +63,7 @@ class Place:
 def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     folder = RunFolder.at(tmp_path_factory.mktemp("killed") / "run")
     folder.prepare()
+    write_credentials(folder, api_server_port=1)
     server = serve(folder.root, 1.0)
     announce(folder.root, server.port)
     engine = Engine(

@@ -86,6 +86,7 @@ def test_a_chart_in_a_registry_must_be_there_in_its_version(checked: Checked, ar
 
 def test_paths_of_charts_are_those_of_the_stack_files_folder(checked: Checked, tmp_path: Path) -> None:
     (tmp_path / "network-operator").mkdir()
+    (tmp_path / "network-operator" / "Chart.yaml").write_text("name: network-operator")
     chart = {"aks-infiniband:networkOperator": {"mode": "rdma-shared", "chart": {"name": "./network-operator"}}}
     _, lines = checked(*stack(tmp_path, **chart))
     assert lines["chart of the Network Operator"]["state"] == "pass"

@@ -1,6 +1,8 @@
 """What the simulated RDMA tools show of a machine, read and judged by the validation's own code."""
 
+import io
 import os
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -25,8 +27,20 @@ Measure = Callable[..., dict[str, float]]
 """Measures on a machine of a size, bound as the validation binds its tools, or not: figures by name."""
 
 
+class ByThread(io.TextIOBase):
+    """Keeps what each thread prints apart: client and server print at once, and their lines would run together."""
+
+    def __init__(self) -> None:
+        self.said = dict[int, str]()
+
+    def write(self, text: str) -> int:
+        here = threading.get_ident()
+        self.said[here] = self.said.get(here, "") + text
+        return len(text)
+
+
 @pytest.fixture
-def measure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Measure:
+def measure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Measure:
     def run(size: str, kind: str, *faults: Any, device: str = "mlx5_0", bound: bool = True) -> dict[str, float]:
         sys_root = enter(tmp_path, size, monkeypatch)
         monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(SIZES[size].vcpus)))
@@ -36,6 +50,8 @@ def measure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.Captu
             monkeypatch.delenv(CPUS, raising=False)
         machine_faults.write(tmp_path, list(faults))
         tool = PROGRAMS[PROGRAM[kind]]
+        printed = ByThread()
+        monkeypatch.setattr(sys, "stdout", printed)
         server = threading.Thread(target=tool, args=(command(kind, device, 18515)[1:],), daemon=True)
         server.start()
         listens, deadline = tmp_path / "machines/wire/10.244.0.7_18515", time.monotonic() + 60
@@ -43,9 +59,8 @@ def measure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.Captu
             server.join(0.02)
         code = tool(command(kind, device, 18515, "10.244.0.7")[1:])
         server.join(60)
-        said = capfd.readouterr()
-        assert code == 0, said
-        return figures_of(kind, said.out)
+        assert code == 0, printed.said
+        return figures_of(kind, printed.said[threading.get_ident()])
 
     return run
 
