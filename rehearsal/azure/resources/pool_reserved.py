@@ -1,10 +1,11 @@
 """What AKS keeps for itself of an agent pool, and pairs of properties that it does not take together.
 
-Sources: MicrosoftDocs/azure-aks-docs fb060ab (2026-08-21), use-labels.md and use-node-taints.md (the prefix),
-upgrade-options.md (surge), use-amd-gpus.md (the driver). The sentences are ours.
+Sources: MicrosoftDocs/azure-aks-docs fb060ab (2026-08-21), use-labels.md (reserved prefixes of labels),
+upgrade-aks-node-pools-rolling.md (surge), use-amd-gpus.md (the driver); Azure/karpenter-provider-azure issue 1830 (the
+prefix of taints). The sentences are ours.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from aks_infiniband.facts.catalog.machine import MachineSize
@@ -12,19 +13,19 @@ from aks_infiniband.facts.catalog.machine import MachineSize
 from rehearsal.azure.cloud import Cloud
 from rehearsal.azure.errors import AzureError, bad_request
 
-_PREFIX: Final = "kubernetes.azure.com/"
+_OF_AKS: Final = ("kubernetes.azure.com/",)
+_OF_LABELS: Final = (*_OF_AKS, "kubernetes.io/")
 _SPOT: Final = "kubernetes.azure.com/scalesetpriority"
 """AKS sets it on Spot pools itself, and takes it there."""
 
 
 def require_free(cloud: Cloud, pool: Mapping[str, Any]) -> None:
     """Refuse labels and taints with AKS's own prefix, an upgrade without room, and AKS's driver for AMD's GPUs."""
-    keys = [*(pool.get("nodeLabels") or {}), *(taint.partition("=")[0] for taint in pool.get("nodeTaints") or [])]
-    for key in keys:
-        if key.startswith(_PREFIX) and key != _SPOT:
-            raise _invalid("nodeLabels", f"the prefix {_PREFIX} of '{key}' is reserved for use by AKS")
-    upgrade = pool.get("upgradeSettings") or {}
-    if _is_nothing(upgrade.get("maxSurge")) and _is_nothing(upgrade.get("maxUnavailable")):
+    taints = [taint.partition("=")[0] for taint in pool.get("nodeTaints") or []]
+    _require_foreign("nodeLabels", pool.get("nodeLabels") or {}, _OF_LABELS)
+    _require_foreign("nodeTaints", taints, _OF_AKS)
+    upgrade = {"maxSurge": "10%", "maxUnavailable": "0", **(pool.get("upgradeSettings") or {})}
+    if _is_nothing(upgrade["maxSurge"]) and _is_nothing(upgrade["maxUnavailable"]):
         raise _invalid("upgradeSettings", "maxSurge and maxUnavailable cannot both be 0")
     size = cloud.size(str(pool["vmSize"]))
     amd = isinstance(size, MachineSize) and size.accelerator is not None and size.accelerator.vendor == "amd"
@@ -32,8 +33,14 @@ def require_free(cloud: Cloud, pool: Mapping[str, Any]) -> None:
         raise _invalid("gpuProfile.driver", f"VM size '{pool['vmSize']}' needs the GPU driver None")
 
 
+def _require_foreign(name: str, keys: Iterable[str], prefixes: tuple[str, ...]) -> None:
+    for key in keys:
+        if key.startswith(prefixes) and key != _SPOT:
+            raise _invalid(name, f"the prefix of '{key}' is reserved for use by AKS")
+
+
 def _is_nothing(amount: Any) -> bool:
-    return amount is not None and str(amount).rstrip("%") == "0"
+    return str(amount).rstrip("%") == "0"
 
 
 def _invalid(key: str, reason: str) -> AzureError:

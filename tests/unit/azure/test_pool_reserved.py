@@ -14,8 +14,10 @@ from tests.unit.azure.pools import POOL
     [
         (
             {"nodeLabels": {"kubernetes.azure.com/team": "ml"}},
-            "prefix kubernetes.azure.com/ of 'kubernetes.azure.com/team'",
+            "prefix of 'kubernetes.azure.com/team' is reserved",
         ),
+        ({"nodeLabels": {"kubernetes.io/team": "ml"}}, "prefix of 'kubernetes.io/team' is reserved"),
+        ({"upgradeSettings": {"maxSurge": "0"}}, "cannot both be 0"),
         ({"nodeTaints": ["kubernetes.azure.com/mine=yes:NoSchedule"]}, "is reserved for use by AKS"),
         ({"upgradeSettings": {"maxSurge": "0", "maxUnavailable": "0"}}, "cannot both be 0"),
         ({"upgradeSettings": {"maxSurge": "0%", "maxUnavailable": "0"}}, "cannot both be 0"),

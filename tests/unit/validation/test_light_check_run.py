@@ -84,3 +84,20 @@ def test_the_first_of_those_that_have_come_leads(fake: Any, checked: Any) -> Non
 
     assert (code, message) == (EXIT_VERDICT, "the pod that leads has gone")
     assert KEY not in fake.texts("report")
+
+
+def test_computed_limits_follow_ports_that_contradict_the_table_of_sizes(
+    checked: Any, machine: Any, expected: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for index in range(8):
+        device = machine.sys / f"class/infiniband/mlx5_ib{index}"
+        (device / "ports/1/rate").write_text("800 Gb/sec (4X XDR)\n")
+        (device / "fw_ver").write_text("40.45.1200\n")
+    judged: list[Any] = []
+    monkeypatch.setattr(check, "judge_hcas", lambda node, facts, limits: judged.append((node, limits)) or [])
+
+    checked(0, "n0")
+
+    ((node, limits),) = judged
+    before = expected["collective"]["line_gb_per_s"]
+    assert (node, limits["collective"]["line_gb_per_s"]) == ("n0", 2 * before)

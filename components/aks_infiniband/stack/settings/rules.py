@@ -39,7 +39,7 @@ _LABELS_OF_OPERATORS: Final = (
     *("nvidia.com/gpu.deploy.", "nvidia.com/gpu.present", "nvidia.com/gpu-driver-upgrade", "nvidia.com/ofed-driver"),
     "network.nvidia.com/operator.",
 )
-"""How those labels begin (operator-behaviour of GPU Operator 26.3.3 and Network Operator 26.4.1)."""
+"""How the labels begin that GPU Operator 26.3.3 and Network Operator 26.4.1 set, seen with the real ones, 2026-11."""
 _TAINTS_OF_KUBERNETES: Final = (
     *("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/", "ToBeDeletedByClusterAutoscaler"),
     "DeletionCandidateOfClusterAutoscaler",

@@ -25,6 +25,7 @@ from ..measuring import Worker
 from ..missing import missing_nodes
 from ..narrowing import rails_of
 from ..pod import EXIT_DONE, EXIT_RETRY, EXIT_VERDICT, finish, parse
+from ..port_rate import with_found_rate
 from ..rdma_judge import judge_rdma
 from ..rendezvous import Entry, Lead, Results, Step, follow
 from ..validate import Validation
@@ -92,6 +93,7 @@ class LightCheck:
         lead.assemble()
         boards = self.pod.read()
         found = entries_of(boards, self.pod.me.run)
+        self.expected = with_found_rate(self.expected, (hca for facts in found.values() for hca in facts["hcas"]))
         state = self._state(json.loads(boards[0].get(KEY) or "{}"), found, self._measure(lead, found))
         self.pod.leave({KEY: json.dumps(state)}, [stale_keys(left, self.pod.me.run) for left in boards])
         for node in found:
