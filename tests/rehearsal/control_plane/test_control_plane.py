@@ -11,6 +11,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+import trustme
 from lightkube import ApiError, Client, KubeConfig
 from lightkube.models.meta_v1 import ObjectMeta
 from lightkube.resources.core_v1 import Namespace, ServiceAccount
@@ -24,7 +25,7 @@ from rehearsal.control_plane import (
     RunFolder,
     down,
 )
-from rehearsal.control_plane.pki import Authority
+from rehearsal.control_plane.credentials import ADMINISTRATORS, issue
 from rehearsal.control_plane.processes import processes_of_run
 from rehearsal.tools.paths import PROJECT
 from tests.rehearsal.control_plane.asking import LIMIT_S, ask, client_of, eventually, failure_of, gone
@@ -104,9 +105,9 @@ def test_the_api_server_answers_nobody_without_a_certificate(shared: ControlPlan
 
 def test_the_api_server_does_not_take_another_authoritys_certificate(shared: ControlPlane, tmp_path: Path) -> None:
     context = ssl.create_default_context(cafile=shared.run.pki / "ca.crt")
-    stranger = Authority.new("rehearsal-ca").issue("rehearsal:admin", organizations=("system:masters",), client=True)
-    stranger.write(tmp_path, "stranger")
-    context.load_cert_chain(tmp_path / "stranger.crt", tmp_path / "stranger.key")
+    stranger = issue(trustme.CA(), "rehearsal:admin", group=ADMINISTRATORS)
+    stranger.private_key_and_cert_chain_pem.write_to_path(tmp_path / "stranger.pem")
+    context.load_cert_chain(tmp_path / "stranger.pem")
     assert ask(shared, "kube-apiserver", context).split()[1] == b"401"
 
 
@@ -118,7 +119,7 @@ def test_etcd_does_not_even_talk_to_a_client_of_the_cluster(shared: ControlPlane
 
 
 def test_a_client_with_another_authority_does_not_trust_the_server(shared: ControlPlane, tmp_path: Path) -> None:
-    (tmp_path / "other.crt").write_bytes(Authority.new("rehearsal-ca").pem)
+    trustme.CA().cert_pem.write_to_path(tmp_path / "other.crt")
     context = ssl.create_default_context(cafile=tmp_path / "other.crt")
     with pytest.raises(ssl.SSLCertVerificationError):
         ask(shared, "kube-apiserver", context)

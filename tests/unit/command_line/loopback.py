@@ -1,7 +1,5 @@
 """A server on the loopback address that answers GET with JSON."""
 
-import datetime
-import ipaddress
 import json
 import ssl
 import threading
@@ -11,10 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
+import trustme
 
 Asked = Mapping[str, str]
 """Headers of a request."""
@@ -54,20 +49,8 @@ def serving(answers: Answers, certificate: Path | None = None) -> Iterator[str]:
 
 
 def certified(folder: Path) -> Path:
-    """A key and a certificate of its own, for the loopback address."""
-    key, name = (
-        ec.generate_private_key(ec.SECP256R1()),
-        x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "loopback")]),
-    )
-    now = datetime.datetime.now(datetime.UTC)
-    address = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
-    builder = x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
-    day = datetime.timedelta(days=1)
-    builder = builder.not_valid_before(now - day).not_valid_after(now + day)
-    signed = builder.add_extension(address, critical=False).sign(key, hashes.SHA256())
-    private = key.private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    )
-    file = folder / "loopback.pem"
-    file.write_bytes(private + signed.public_bytes(serialization.Encoding.PEM))
+    """A key, its certificate for the loopback address, and the authority that signed it, in one file."""
+    authority, file = trustme.CA(), folder / "loopback.pem"
+    authority.issue_cert("127.0.0.1").private_key_and_cert_chain_pem.write_to_path(file)
+    authority.cert_pem.write_to_path(file, append=True)
     return file

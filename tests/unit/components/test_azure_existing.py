@@ -6,13 +6,12 @@ from typing import Any
 
 import pulumi
 import pytest
+import trustme
 import yaml
 from aks_infiniband.access.kubeconfig import KubeconfigError
 from aks_infiniband.access.kubeconfig_file import read_kubeconfig
 
-from rehearsal.control_plane.pki import Authority
-
-CA = Authority.new("capi").pem
+CA = trustme.CA().cert_pem.bytes()
 CAPI = {
     "server": "https://capi.example:6443",
     "certificate-authority-data": base64.b64encode(CA).decode(),

@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import trustme
 import yaml
 from aks_infiniband.access.kubeconfig import KubeconfigError
 from aks_infiniband.access.kubeconfig_file import read_kubeconfig
 
-from rehearsal.control_plane.pki import Authority
-
-CA = base64.b64encode(Authority.new("lab").pem).decode()
+CA = base64.b64encode(trustme.CA().cert_pem.bytes()).decode()
 GOOD: dict[str, Any] = {
     "apiVersion": "v1",
     "kind": "Config",

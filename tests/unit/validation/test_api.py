@@ -1,17 +1,13 @@
 """The payload's API client: what it sends, what it bears with, what it gives up on."""
 
-import datetime
-import ipaddress
 import ssl
 import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any
 
 import pytest
+import trustme
 from aks_infiniband.validation.payload.api import Api, ApiError, in_cluster_url
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
 
 from tests.unit.validation.fake_api import FakeApi
 
@@ -136,36 +132,12 @@ def test_outside_a_cluster_the_address_has_to_be_given() -> None:
         in_cluster_url({})
 
 
-def _certificate(common_name: Any, key: Any, issuer_name: Any, issuer_key: Any, *, ca: Any) -> Any:
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, common_name)])
-    issuer = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, issuer_name)])
-    now = datetime.datetime.now(datetime.UTC)
-    builder = x509.CertificateBuilder(issuer, name, key.public_key(), x509.random_serial_number())
-    builder = builder.not_valid_before(now - datetime.timedelta(hours=1)).not_valid_after(
-        now + datetime.timedelta(hours=1)
-    )
-    builder = builder.add_extension(x509.BasicConstraints(ca=ca, path_length=None), critical=True)
-    address = x509.IPAddress(ipaddress.ip_address("127.0.0.1"))
-    return builder.add_extension(x509.SubjectAlternativeName([address]), critical=False).sign(
-        issuer_key, hashes.SHA256()
-    )
-
-
-def _pem(item: Any) -> Any:
-    return item.public_bytes(serialization.Encoding.PEM)
-
-
 @pytest.fixture
 def https(tmp_path: Any) -> Any:
     """An HTTPS server whose certificate a CA of our own has signed; yields its URL and the CA's file."""
-    ca_key, key = (ec.generate_private_key(ec.SECP256R1()) for _ in range(2))
-    ca = _certificate("ca", ca_key, "ca", ca_key, ca=True)
-    (tmp_path / "ca.crt").write_bytes(_pem(ca))
-    chain = tmp_path / "chain.pem"
-    secret = key.private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    )
-    chain.write_bytes(secret + _pem(_certificate("server", key, "ca", ca_key, ca=False)))
+    ca, chain = trustme.CA(), tmp_path / "chain.pem"
+    ca.cert_pem.write_to_path(tmp_path / "ca.crt")
+    ca.issue_cert("127.0.0.1").private_key_and_cert_chain_pem.write_to_path(chain)
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> Any:
