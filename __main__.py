@@ -1,15 +1,11 @@
 """The Pulumi program: the stack's configuration, one component, its outputs."""
 
-import gc
+import os
+import signal
 
-gc.disable()  # it runs for seconds and keeps what it makes: looking for garbage took a quarter of them
-
-import os  # noqa: E402
-import signal  # noqa: E402
-
-import pulumi  # noqa: E402
-from aks_infiniband import RdmaCluster, RdmaClusterArgs, load  # noqa: E402
-from aks_infiniband.terminal import unforeseen  # noqa: E402
+import pulumi
+from aks_infiniband import RdmaCluster, RdmaClusterArgs, load
+from aks_infiniband.terminal import unforeseen
 
 # The engine ends a program with this signal once a resource has failed. Without a traceback among the diagnostics: by
 # this exit code the language host knows that the cause has been told (pulumi, pulumi-language-python).

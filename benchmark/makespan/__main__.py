@@ -16,6 +16,7 @@ from benchmark.makespan.report import DOCUMENT, PLOT, draw, least, with_least, w
 from benchmark.makespan.timing import Timing, timed
 
 RESULTS: Final = Path(__file__).with_name("results.json")
+"""Every timing of the last run. The page has what is left of it, so git ignores the file."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -35,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         for timing in run(wanted, speed=chosen.speed, parallel=chosen.parallel):
             timings.append(timing)
             RESULTS.write_text(json.dumps(_document(chosen, timings), indent=1) + "\n")
-    DOCUMENT.write_text(with_measured(DOCUMENT.read_text(), json.loads(RESULTS.read_text())))
+        DOCUMENT.write_text(with_measured(DOCUMENT.read_text(), json.loads(RESULTS.read_text())))
 
 
 def run(wanted: Iterable[Case], *, speed: float, parallel: int) -> Iterator[Timing]:

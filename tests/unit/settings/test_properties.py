@@ -154,7 +154,8 @@ def test_any_stack_file_is_rehearsed_or_left_to_the_program(
     )
     assert made["config"].keys() >= config.keys()
     describe_sizes(tmp_path_factory.getbasetemp(), stack_file.section(config, "sizes") or {})
-    assert len(list(existing_nodes.nodes(config, SIZES, kubelet_version="v1.36.3"))) >= 0
+    nodes = list(existing_nodes.nodes(config, SIZES, kubelet_version="v1.36.3"))
+    assert len({node["metadata"]["name"] for node in nodes}) == len(nodes)
 
 
 @often
