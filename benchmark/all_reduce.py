@@ -28,7 +28,8 @@ from typing import Any
 _VALIDATION = Path(__file__).resolve().parent.parent / "components" / "aks_infiniband" / "validation"
 sys.path.insert(0, str(_VALIDATION))
 
-from payload import collective, collective_judge, collective_run, gpu, nccl  # noqa: E402 as the pods import it
+from payload.collective import gpu, judge, nccl, results  # noqa: E402 as the pods import it
+from payload.collective import run as collective  # noqa: E402
 
 GIB = 1 << 30
 COMPARED = [1 << 20, 64 << 20, GIB, 2 * GIB, 4 * GIB, 8 * GIB]
@@ -56,7 +57,7 @@ def payload_run(
     given = {**os.environ, "PYTHONPATH": str(_VALIDATION), **environment}
     with tempfile.TemporaryDirectory() as scratch:
         entry = collective.measure(place, tuning=tuning, plan=plan, folder=folder or Path(scratch), environment=given)
-    run: dict[str, Any] = collective_run.merged([entry], tuning=tuning, ranks_per_node=place.ranks_per_node)
+    run: dict[str, Any] = results.merged([entry], tuning=tuning, ranks_per_node=place.ranks_per_node)
     said = f"payload through {through}, {tuning} {dict(environment) or ''}: {run['transport']}, {run['seconds']} s"
     print(f"{time.strftime('%X')} {said}", flush=True)
     for failure in run["failures"]:
@@ -67,7 +68,7 @@ def payload_run(
 def blamed(run: dict[str, Any]) -> list[dict[str, Any]]:
     """What the payload's judgement says of a run whose ranks did not all come to their end."""
     expected = {"transport": "", "hcas": 0, "thresholds": {}, "small": None}
-    checks = collective_judge.judge_collective({"runs": [run]}, expected)
+    checks = judge.judge_collective({"runs": [run]}, expected)
     kept = ("device", "measured", "cause")
     return [{name: check[name] for name in kept} for check in checks if check["verdict"] == "fail"]
 
@@ -85,7 +86,7 @@ def _kill_rank(rank: int, scratch: Path) -> None:
         time.sleep(0.05)
     for environment in Path("/proc").glob("[0-9]*/environ"):
         with contextlib.suppress(OSError):
-            ours = b"collective_rank" in environment.with_name("cmdline").read_bytes()
+            ours = b"payload.collective.rank" in environment.with_name("cmdline").read_bytes()
             if ours and f"\0RANK={rank}\0".encode() in environment.read_bytes():
                 os.kill(int(environment.parent.name), signal.SIGKILL)
 

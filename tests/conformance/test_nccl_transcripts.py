@@ -1,9 +1,9 @@
 """The parser of NCCL's words against genuine logs of NCCL 2.28.9 on two H200s; the arithmetic against nccl-tests."""
 
 import pytest
-from aks_infiniband.validation.payload import nccl_log
-from aks_infiniband.validation.payload.collective_rank import algorithm_bandwidth, bus_bandwidth
-from aks_infiniband.validation.payload.nccl_log import Evidence
+from aks_infiniband.validation.payload.collective import nccl_log
+from aks_infiniband.validation.payload.collective.nccl_log import Evidence
+from aks_infiniband.validation.payload.collective.rank import algorithm_bandwidth, bus_bandwidth
 
 from tests.conformance.facts import facts
 

@@ -1,6 +1,6 @@
 """The table of who is named in docs/validation.md, from the payload's own."""
 
-from aks_infiniband.validation.payload.endings import CLIENTS, NAMED, SERVERS
+from aks_infiniband.validation.payload.programs.endings import CLIENTS, NAMED, SERVERS
 
 BEGIN, END = "<!-- endings -->\n", "<!-- end of endings -->"
 

@@ -17,7 +17,6 @@ from aks_infiniband.light_check.documents import (
     exporter_spec,
     policy_spec,
     pool_labels,
-    program,
     report_name,
     rules,
 )
@@ -25,6 +24,7 @@ from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE, labels
 from aks_infiniband.resources.options import child_options
 from aks_infiniband.resources.registry import SOURCES, Registry
 from aks_infiniband.validation.host_counters import Unread
+from aks_infiniband.validation.program import program
 from aks_infiniband.validation.reports import board_names
 
 _RBAC: Final = "rbac.authorization.k8s.io"
@@ -59,7 +59,9 @@ class LightCheck(pulumi.ComponentResource):
         super().__init__("aks-infiniband:index:LightCheck", name, None, opts)
         self._name, self._args, self._opts = name, args, opts
         options = child_options(self, opts)
-        payload = k8s.core.v1.ConfigMap(f"{name}-payload", metadata=self._own("check"), data=program(), opts=options)
+        payload = k8s.core.v1.ConfigMap(
+            f"{name}-payload", metadata=self._own("check"), data=program(light_check=True), opts=options
+        )
         needed = [payload, *self._rights()]
         filled = child_options(self, opts, ignore_changes=["data", "binaryData"])
         for pool in args.pools:

@@ -17,16 +17,21 @@ from aks_infiniband.validation.host_counters import Unread, counter_arguments, c
 from aks_infiniband.validation.job import (
     API_ARGUMENTS,
     MEASURING_MEMORY,
-    PAYLOAD_MOUNT,
     PODINFO,
     PODINFO_MOUNT,
-    PYTHON_ENVIRONMENT,
     container,
     indexed_job,
     node_selector_text,
-    payload_files,
     pod_environment,
     podinfo_volume,
+)
+from aks_infiniband.validation.program import (
+    LIGHT_CHECK,
+    PACKAGE,
+    PAYLOAD_MOUNT,
+    PYTHON_ENVIRONMENT,
+    payload_files,
+    program_volume,
 )
 from aks_infiniband.validation.reports import CONDITION, EVENTS_OF_NODES, board_names
 from aks_infiniband.validation.validation_job import METADATA, security_context
@@ -35,8 +40,6 @@ from aks_infiniband.workload.pods import one_pod_a_machine, pod_template_fragmen
 NAME: Final = "light-check"
 """Name of the account, of the ConfigMap with the program, of the exporter, and of the objects that are in no namespace,
 which have the namespace's before it."""
-_PACKAGE: Final = "light_check"
-"""Of the payload, what is this check's alone."""
 PORT: Final = 9478
 """Where the exporter serves /metrics."""
 PRIORITY: Final = -1000
@@ -81,15 +84,8 @@ def idle_node(pool: Pool) -> dict[str, str]:
     return {name: str(count) for name, count in {**pool.promised_resources, **shared}.items()}
 
 
-def program() -> dict[str, str]:
-    """The payload with this check's package in it, as the data of a ConfigMap: a key has dots for slashes."""
-    return {**payload_files(), **{f"{_PACKAGE}.{name}": text for name, text in payload_files(_PACKAGE).items()}}
-
-
 def _program_volume() -> dict[str, Any]:
-    paths = {key: key.replace(f"{_PACKAGE}.", f"{_PACKAGE}/") for key in program()}
-    items = [{"key": key, "path": path} for key, path in paths.items()]
-    return {"name": "payload", "configMap": {"name": NAME, "items": items}}
+    return program_volume(NAME, payload_files(light_check=True))
 
 
 def cron_job_spec(
@@ -139,7 +135,7 @@ def _pod_spec(pool: Pool, namespace: str, registry: Registry, error_counters: Un
     idle = idle_node(pool)
     measuring = {
         **own,
-        "command": ["python3", "-m", f"payload.{_PACKAGE}.check"],
+        "command": ["python3", "-m", f"{PACKAGE}.{LIGHT_CHECK}.check"],
         "args": [*_arguments(pool, namespace), *counter_arguments(error_counters), *API_ARGUMENTS],
         "env": pod_environment(pool),
         "resources": {kind: {**own["resources"][kind], **idle} for kind in ("requests", "limits")},
@@ -181,7 +177,7 @@ def exporter_spec(pools: Sequence[Pool], registry: Registry) -> dict[str, Any]:
     mounts = [{"name": report_name(pool), "mountPath": f"{_REPORTS}/{pool.name}", "readOnly": True} for pool in pools]
     serving = {
         **container("exporter", registry.image(VALIDATION_IMAGE)),
-        "command": ["python3", "-m", f"payload.{_PACKAGE}.exporter"],
+        "command": ["python3", "-m", f"{PACKAGE}.{LIGHT_CHECK}.exporter"],
         "args": ["--reports", _REPORTS, "--port", str(PORT)],
         "env": PYTHON_ENVIRONMENT,
         "ports": [{"name": "metrics", "containerPort": PORT}],

@@ -10,9 +10,10 @@ import pulumi_kubernetes as k8s
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE, labels
 from aks_infiniband.resources.options import child_options
-from aks_infiniband.validation.job import common_file, digest, payload_files, report_name
-from aks_infiniband.validation.payload.boards import board_names
-from aks_infiniband.validation.payload.expectations import Expectations
+from aks_infiniband.validation.job import common_file, digest, report_name
+from aks_infiniband.validation.payload.say.expectations import Expectations
+from aks_infiniband.validation.payload.talk.boards import board_names
+from aks_infiniband.validation.program import program
 from aks_infiniband.validation.validation_job import PoolAccess
 from aks_infiniband.workload.pods import config_map_name, config_maps
 
@@ -72,7 +73,7 @@ class ValidationAccess(pulumi.ComponentResource):
         common = dict(map(common_file, args.expected))
         self.common = frozenset(common)
         files = {**{key: texts[pool] for pool, key in self.topologies.items()}, **common}
-        k8s.core.v1.ConfigMap(f"{name}-payload", metadata=own, data={**payload_files(), **files}, opts=options)
+        k8s.core.v1.ConfigMap(f"{name}-payload", metadata=own, data={**program(), **files}, opts=options)
         k8s.core.v1.ServiceAccount(
             f"{name}-validate", metadata=own, automount_service_account_token=False, opts=options
         )

@@ -18,15 +18,12 @@ from aks_infiniband.validation.expectations import expected_of
 from aks_infiniband.validation.explanation import evidence, explain
 from aks_infiniband.validation.job import (
     named_job,
-    payload_files,
     pool_labels,
     report_name,
     validation_name,
 )
 from aks_infiniband.validation.options import ValidationOptions, Waits
-from aks_infiniband.validation.payload.boards import board_names
-from aks_infiniband.validation.payload.expectations import Expectations
-from aks_infiniband.validation.payload.report import (
+from aks_infiniband.validation.payload.report.document import (
     Report,
     evidence_of,
     kept_report,
@@ -35,6 +32,9 @@ from aks_infiniband.validation.payload.report import (
     report_in,
     unmeasured_report,
 )
+from aks_infiniband.validation.payload.say.expectations import Expectations
+from aks_infiniband.validation.payload.talk.boards import board_names
+from aks_infiniband.validation.program import payload_files
 from aks_infiniband.validation.validation_job import validation_spec
 
 
@@ -73,8 +73,8 @@ class Validation(pulumi.ComponentResource):
     """
 
     report: pulumi.Output[dict[str, Any]]
-    """The report: schema_version, verdict, coverage, checks, nodes (payload/report.py); unknown at preview until it is
-    made, and "not measured" in mode off."""
+    """The report: schema_version, verdict, coverage, checks, nodes (payload/report/document.py). Unknown at preview
+    until it is made, and "not measured" in mode off."""
 
     def __init__(self, name: str, *, args: ValidationArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("aks-infiniband:index:Validation", name, None, opts)

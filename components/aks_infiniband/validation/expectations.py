@@ -9,9 +9,9 @@ from aks_infiniband.facts.baselines.choice import baselines_of, threshold, thres
 from aks_infiniband.facts.catalog.machine import MachineSize
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.validation.options import Sweep, Through, ValidationOptions
-from aks_infiniband.validation.payload.counters import Unread
-from aks_infiniband.validation.payload.expectations import Expectations
-from aks_infiniband.validation.payload.nccl_log import INFINIBAND_DIRECT
+from aks_infiniband.validation.payload.collective.nccl_log import INFINIBAND_DIRECT
+from aks_infiniband.validation.payload.look.counters import Unread
+from aks_infiniband.validation.payload.say.expectations import Expectations
 from aks_infiniband.workload.environment import nccl_environment
 from aks_infiniband.workload.pods import DRIVER_READY
 

@@ -15,7 +15,14 @@ from aks_infiniband.diagnosis.view import (
     owners_of,
 )
 from aks_infiniband.validation.payload.pod import EXIT_VERDICT
-from aks_infiniband.validation.payload.report import EVIDENCE, REPORT_KEY, Report, evidence_of, headline, report_in
+from aks_infiniband.validation.payload.report.document import (
+    EVIDENCE,
+    REPORT_KEY,
+    Report,
+    evidence_of,
+    headline,
+    report_in,
+)
 from aks_infiniband.validation.table import passed, table
 
 _MOST_ROWS: Final = 20

@@ -2,15 +2,16 @@
 
 from typing import Any, Final
 
-from aks_infiniband.validation.payload.counters import Unread
+from aks_infiniband.validation.payload.look.counters import Unread
 
 __all__ = ["Unread", "counter_arguments", "counter_mounts", "counter_volumes"]
 
 _HOST: Final = "/run/aks-infiniband/sys"
 _COUNTERS: Final = ("class/infiniband", "devices")
-"""Of a machine's /sys, what its ports' counters need: a pod's own has none (payload/counters.py). Entries of the first
-are links into the second, where their place differs from machine to machine, so that nothing narrower is known before.
-All of it is read-only, and shows no more than a pod's own /sys does, but for these counters and network interfaces."""
+"""Of a machine's /sys, what its ports' counters need: a pod's own has none (payload/look/counters.py). Entries of the
+first are links into the second, where their place differs from machine to machine, so that nothing narrower is known
+before. All of it is read-only, and shows no more than a pod's own /sys does, but for these counters and network
+interfaces."""
 
 
 def counter_mounts(unread: Unread) -> list[dict[str, Any]]:

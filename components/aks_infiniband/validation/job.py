@@ -7,28 +7,17 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping
-from importlib import resources
 from typing import Any, Final
 
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.resources.metadata import labels
 from aks_infiniband.validation.expectations import promised_labels
 from aks_infiniband.validation.options import Waits
-from aks_infiniband.validation.payload.expectations import Expectations
 from aks_infiniband.validation.payload.pod import EXIT_RETRY
+from aks_infiniband.validation.payload.say.expectations import Expectations
+from aks_infiniband.validation.program import HOME, PACKAGE, PAYLOAD_MOUNT, PYTHON_ENVIRONMENT
 from aks_infiniband.workload.pods import config_map_name, config_maps
 
-PACKAGE: Final = "payload"
-"""Name under which the payload is imported inside the pods."""
-HOME: Final = f"/opt/aks-infiniband/{PACKAGE}"
-"""Where the payload's ConfigMap is mounted: its keys are the modules of a package, which is named after the folder."""
-PAYLOAD_MOUNT: Final = {"name": "payload", "mountPath": HOME, "readOnly": True}
-PYTHON_ENVIRONMENT: Final = (
-    {"name": "PYTHONPATH", "value": f"{HOME}/.."},
-    {"name": "PYTHONDONTWRITEBYTECODE", "value": "1"},
-    {"name": "PYTHONUNBUFFERED", "value": "1"},
-)
-"""In which Python finds the payload."""
 _SHARED: Final = "/var/lib/aks-infiniband"
 LIMITS: Final = f"{_SHARED}/limits.json"
 """File in which the init container leaves its limits, for the container."""
@@ -137,16 +126,6 @@ def indexed_job(pool: Pool, template: Mapping[str, Any], *, seconds: float) -> d
             ]
         },
     }
-
-
-def payload_files(package: str = "") -> dict[str, str]:
-    """File name to text of every module of the payload, and of its other programs, as they go into a ConfigMap.
-
-    package: one within the payload, in its place.
-    """
-    folder = resources.files("aks_infiniband.validation").joinpath(PACKAGE, package)
-    files = {entry.name: entry for entry in folder.iterdir() if entry.name.endswith((".py", ".ptx", ".sh"))}
-    return {name: entry.read_text(encoding="utf-8") for name, entry in sorted(files.items())}
 
 
 MEASURING_MEMORY: Final = "1Gi"

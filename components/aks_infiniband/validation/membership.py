@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from aks_infiniband.validation.payload.missing import missing_nodes
-from aks_infiniband.validation.payload.report import Report, report_in
+from aks_infiniband.validation.payload.look.missing import missing_nodes
+from aks_infiniband.validation.payload.report.document import Report, report_in
 from aks_infiniband.validation.validation_job import EXPECTATIONS_ANNOTATION
 
 _POOL: Final = "app.kubernetes.io/instance"

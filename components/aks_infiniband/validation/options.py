@@ -6,7 +6,7 @@ from typing import Literal
 
 from aks_infiniband.facts.baselines import GivenThreshold
 from aks_infiniband.facts.bounds import PollSeconds, StableSeconds, TimeoutSeconds, Tries, keep_bounds
-from aks_infiniband.validation.payload.counters import Unread
+from aks_infiniband.validation.payload.look.counters import Unread
 
 Sweep = Literal["short", "full"]
 Through = Literal["nccl", "pytorch"]

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, cast
 from pydantic import Field
 
 from aks_infiniband.handwritten.form import Form, formed
-from aks_infiniband.validation.payload.report import Report
+from aks_infiniband.validation.payload.report.document import Report
 
 _Verdict = Literal["pass", "warn", "fail", "not measured", "not judged"]
 _Figure = Annotated[float, Field(ge=-1e15, le=1e15)]

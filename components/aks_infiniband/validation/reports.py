@@ -5,18 +5,8 @@ from datetime import datetime
 from typing import Any, Final
 
 from aks_infiniband.validation.payload.await_nodes import Promise, lacks
-from aks_infiniband.validation.payload.boards import board_names
-from aks_infiniband.validation.payload.checks import (
-    Check,
-    as_text,
-    measured_text,
-    severity,
-    shown_bytes,
-    verdict_of,
-)
-from aks_infiniband.validation.payload.expectations import Threshold
 from aks_infiniband.validation.payload.light_check.state import CONDITION, EVENTS_OF_NODES
-from aks_infiniband.validation.payload.report import (
+from aks_infiniband.validation.payload.report.document import (
     ACCEPTED_KEY,
     SCHEMA_VERSION,
     Accepted,
@@ -29,6 +19,16 @@ from aks_infiniband.validation.payload.report import (
     report_in,
     worst_values,
 )
+from aks_infiniband.validation.payload.say.checks import (
+    Check,
+    as_text,
+    measured_text,
+    severity,
+    shown_bytes,
+    verdict_of,
+)
+from aks_infiniband.validation.payload.say.expectations import Threshold
+from aks_infiniband.validation.payload.talk.boards import board_names
 from aks_infiniband.validation.report_form import check_verdicts, report_with_values, whole_report
 from aks_infiniband.validation.table import passed, table
 

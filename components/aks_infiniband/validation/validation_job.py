@@ -11,10 +11,8 @@ from aks_infiniband.resources.registry import Registry
 from aks_infiniband.validation.host_counters import counter_arguments, counter_mounts, counter_volumes
 from aks_infiniband.validation.job import (
     API_ARGUMENTS,
-    HOME,
     LIMITS,
     MEASURING_MEMORY,
-    PAYLOAD_MOUNT,
     PODINFO,
     PODINFO_MOUNT,
     SHARED_MOUNT,
@@ -29,7 +27,8 @@ from aks_infiniband.validation.job import (
     report_name,
 )
 from aks_infiniband.validation.options import ValidationOptions, Waits
-from aks_infiniband.validation.payload.expectations import Expectations
+from aks_infiniband.validation.payload.say.expectations import Expectations
+from aks_infiniband.validation.program import HOME, PAYLOAD_MOUNT, payload_files, program_volume
 from aks_infiniband.workload.pods import (
     TOPOLOGY_KEY,
     one_pod_a_machine,
@@ -99,7 +98,7 @@ def validation_spec(
     shared = {"configMap": {"name": access.account, "items": [{"key": access.topology, "path": TOPOLOGY_KEY}]}}
     volumes = [{**volume, **(shared if volume["name"] == "topology" else {})} for volume in common["volumes"]]
     told, elsewhere = _told(expected, access)
-    arguments = [*_arguments(pool, options, waits, access.namespace), *elsewhere]
+    arguments = _arguments(pool, options, waits, access.namespace, common=elsewhere)
     spec = {
         **common,
         "serviceAccountName": access.account,
@@ -111,7 +110,7 @@ def validation_spec(
         "containers": [_container(pool, common["containers"][0], own, arguments, options)],
         "volumes": [
             *volumes,
-            {"name": "payload", "configMap": {"name": access.account}},
+            program_volume(access.account, [*payload_files(), *elsewhere]),
             *(_SHARED_VOLUME, _podinfo(pool)),
             *counter_volumes(options.error_counters),
         ],
@@ -124,9 +123,9 @@ def validation_spec(
 
 
 def _told(expected: Expectations, access: PoolAccess) -> tuple[Mapping[str, Any], list[str]]:
-    """What the Job says of the expectations, and the arguments with which pods find the rest."""
+    """What the Job says of the expectations, and the file beside the program that has the rest, if one has it."""
     common, _ = common_file(expected)
-    return (own_of(expected), ["--common", f"{HOME}/{common}"]) if common in access.common else (expected, [])
+    return (own_of(expected), [common]) if common in access.common else (expected, [])
 
 
 def pod_images(pool: Pool, options: ValidationOptions) -> tuple[str, str]:
@@ -177,7 +176,9 @@ def security_context(common: Mapping[str, Any]) -> dict[str, Any]:
     return {**common, "runAsUser": 0, "allowPrivilegeEscalation": False, "capabilities": capabilities}
 
 
-def _arguments(pool: Pool, options: ValidationOptions, waits: Waits, namespace: str) -> list[str]:
+def _arguments(
+    pool: Pool, options: ValidationOptions, waits: Waits, namespace: str, *, common: Sequence[str]
+) -> list[str]:
     return [
         *("--namespace", namespace),
         *("--report", report_name(pool)),
@@ -191,6 +192,7 @@ def _arguments(pool: Pool, options: ValidationOptions, waits: Waits, namespace: 
         *("--metadata", METADATA),
         *("--limits", LIMITS),
         *(("--attachments", f"{PODINFO}/{_ATTACHMENTS}") if pool.mode == "ipoib" else ()),
+        *(word for file in common for word in ("--common", f"{HOME}/{file}")),
     ]
 
 

@@ -181,7 +181,7 @@ def send_to_rank_3(machines: Machines, number: signal.Signals) -> None:
 
 def blamed(run: dict[str, Any]) -> list[dict[str, Any]]:
     """The ranks that are named as the cause when a run fails."""
-    judge = importlib.import_module("payload.collective_judge")
+    judge = importlib.import_module("payload.collective.judge")
     expected = {"transport": DIRECT, "hcas": 8, "thresholds": {}, "small": None}
     checks = judge.judge_collective({"runs": [run]}, expected)
     return [check for check in checks if (check["check"], check["verdict"]) == ("collective", "fail")]

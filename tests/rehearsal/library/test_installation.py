@@ -78,10 +78,10 @@ def test_every_public_name_can_be_imported_from_the_installed_library(python: st
 def test_what_is_read_at_run_time_is_installed_too(python: str, tmp_path: Path) -> None:
     program = (
         "from importlib.resources import files\n"
-        "from aks_infiniband.validation.job import payload_files\n"
+        "from aks_infiniband.validation.program import payload_files\n"
         "assert files('aks_infiniband').joinpath('py.typed').is_file(), 'not typed'\n"
         "assert 'all_reduce' in files('aks_infiniband.workload.sample').joinpath('all_reduce.py').read_text()\n"
-        "assert 'count_differing.ptx' in payload_files()\n"
+        "assert 'collective/count_differing.ptx' in payload_files()\n"
         "import aks_infiniband.workload.guard\n"
         "print(len(payload_files()))"
     )

@@ -12,10 +12,11 @@ from typing import Any
 
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.validation.expectations import expectations
-from aks_infiniband.validation.job import payload_files
+from aks_infiniband.validation.program import payload_files
 from aks_infiniband.workload.environment import nccl_environment
 
 from rehearsal.faults import machine_faults
+from rehearsal.machines.hardware import beneath
 from rehearsal.machines.hardware.faulty import faulty
 from rehearsal.machines.hardware.metadata import metadata_files
 from rehearsal.machines.hardware.model import Hardware, hardware_of
@@ -61,9 +62,7 @@ class Pods:
 
     def prepare(self) -> None:
         """The machines' files, the payload, and the ConfigMaps."""
-        (self.folder / "payload").mkdir(parents=True, exist_ok=True)
-        for name, text in payload_files().items():
-            (self.folder / "payload" / name).write_text(text)
+        beneath.write_files(self.folder / "payload", payload_files())
         expected = {**expectations(self.pool), **self.changes}
         (self.folder / "expectations.json").write_text(json.dumps(expected))
         machine_faults.write(self.folder, self.faults)

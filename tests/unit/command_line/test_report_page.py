@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from aks_infiniband.validation.payload.checks import make_check
-from aks_infiniband.validation.payload.expectations import Threshold
-from aks_infiniband.validation.payload.report import SCHEMA_VERSION, packed_report
+from aks_infiniband.validation.payload.report.document import SCHEMA_VERSION, packed_report
+from aks_infiniband.validation.payload.say.checks import make_check
+from aks_infiniband.validation.payload.say.expectations import Threshold
 from aks_infiniband_cli.main import main
 from aks_infiniband_cli.report import sources
 from aks_infiniband_cli.report.page import plots_of

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from aks_infiniband.validation.payload import nccl_log
+from aks_infiniband.validation.payload.collective import nccl_log
 
 from rehearsal.machines.gpu_libraries import nccl_log as nccl_words
 from rehearsal.machines.gpu_libraries.simulation import Fabric

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from aks_infiniband.validation.payload.endings import CLIENTS, SERVERS, client_ending, server_ending
-from aks_infiniband.validation.payload.process import with_words
+from aks_infiniband.validation.payload.programs.endings import CLIENTS, SERVERS, client_ending, server_ending
+from aks_infiniband.validation.payload.programs.process import with_words
 
 from rehearsal.faults.machine_faults import FILE
 from rehearsal.machines.hardware.model import hardware_of

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from aks_infiniband.validation.payload.checks import fails
 from aks_infiniband.validation.payload.light_check import exporter
 from aks_infiniband.validation.payload.light_check.state import (
     KEY,
@@ -18,6 +17,7 @@ from aks_infiniband.validation.payload.light_check.state import (
     event_of,
     state_of,
 )
+from aks_infiniband.validation.payload.say.checks import fails
 
 NODE: dict[str, Any] = {"metadata": {"name": "n0", "uid": "uid-0"}, "status": {"conditions": []}}
 FACTS: Any = {"hcas": [{"device": "mlx5_0", "state": "ACTIVE", "rate_gbps": 400.0}]}

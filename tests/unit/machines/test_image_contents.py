@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 from aks_infiniband.facts.versions import NCCL_IMAGE
-from aks_infiniband.validation.payload.process import Ended
-from aks_infiniband.validation.payload.tools import PACKAGES, ensure
+from aks_infiniband.validation.payload.programs.install import PACKAGES, ensure
+from aks_infiniband.validation.payload.programs.process import Ended
 
 from rehearsal.machines.kubelet.containers import Programs
 from rehearsal.run.images import packages

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from aks_infiniband.facts.baselines.choice import thresholds
 from aks_infiniband.facts.catalog import SIZES
-from aks_infiniband.validation.payload.expectations import verdict_on
-from aks_infiniband.validation.payload.node_facts import near_cpus
-from aks_infiniband.validation.payload.perftest import command, figures_of
+from aks_infiniband.validation.payload.look.kernel import near_cpus
+from aks_infiniband.validation.payload.rdma.tool import command, figures_of
+from aks_infiniband.validation.payload.say.expectations import verdict_on
 
 from rehearsal.faults import machine_faults
 from rehearsal.machines.rdma_tools.machine import CPUS

@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from typing import Any
 
-from aks_infiniband.validation.payload import nccl_log
-from aks_infiniband.validation.payload.collective_judge import judge_collective
-from aks_infiniband.validation.payload.rank_failures import (
+from aks_infiniband.validation.payload.collective import nccl_log
+from aks_infiniband.validation.payload.collective.failures import (
     explained,
 )
+from aks_infiniband.validation.payload.collective.judge import judge_collective
 
 GIB = 1 << 30
 NODES = ["aks-a", "aks-b"]

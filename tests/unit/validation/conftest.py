@@ -9,10 +9,12 @@ import pytest
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.validation.expectations import expectations
-from aks_infiniband.validation.payload import facts, measuring, tools, validate
+from aks_infiniband.validation.payload import measuring, validate
+from aks_infiniband.validation.payload.look import facts
+from aks_infiniband.validation.payload.look.kernel import Roots
 from aks_infiniband.validation.payload.measuring import Outcome
-from aks_infiniband.validation.payload.node_facts import Roots
-from aks_infiniband.validation.payload.tools import Tools
+from aks_infiniband.validation.payload.programs import install as tools
+from aks_infiniband.validation.payload.programs.install import Tools
 from aks_infiniband.workload.environment import nccl_environment
 
 from tests.unit.pulumi_mocks import Deploy, Deployment

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import trustme
-from aks_infiniband.validation.payload.api import Api, ApiError, in_cluster_url
+from aks_infiniband.validation.payload.talk.api import Api, ApiError, in_cluster_url
 
 from tests.unit.validation.fake_api import FakeApi
 

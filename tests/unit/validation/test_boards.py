@@ -8,10 +8,10 @@ from urllib.parse import urlsplit
 
 import pytest
 from aks_infiniband.facts.pool import Pool
-from aks_infiniband.validation.payload.api import compressed
-from aks_infiniband.validation.payload.boards import PODS, board_names, board_of
 from aks_infiniband.validation.payload.pod import EXIT_DONE
-from aks_infiniband.validation.payload.rendezvous import PLAN_ANNOTATION
+from aks_infiniband.validation.payload.talk.api import compressed
+from aks_infiniband.validation.payload.talk.boards import PODS, board_names, board_of
+from aks_infiniband.validation.payload.talk.rendezvous import PLAN_ANNOTATION
 
 from tests.unit.validation.one_pod import entry, report_of
 from tests.unit.validation.one_validation import CONFIG_MAP

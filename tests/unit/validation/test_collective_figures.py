@@ -2,8 +2,8 @@
 
 import numpy
 import pytest
-from aks_infiniband.validation.payload.collective_rank import bus_bandwidth, elements, foreseen_seconds, repeats
-from aks_infiniband.validation.payload.gpu import PERIOD, expected_sum
+from aks_infiniband.validation.payload.collective.gpu import PERIOD, expected_sum
+from aks_infiniband.validation.payload.collective.rank import bus_bandwidth, elements, foreseen_seconds, repeats
 
 BUDGET = 10.0
 

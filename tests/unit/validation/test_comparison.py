@@ -3,8 +3,8 @@
 from typing import Any
 
 import pytest
-from aks_infiniband.validation.payload.checks import make_check
-from aks_infiniband.validation.payload.report import accepted_of, compare, worst_values
+from aks_infiniband.validation.payload.report.document import accepted_of, compare, worst_values
+from aks_infiniband.validation.payload.say.checks import make_check
 
 ACCEPTED: Any = {
     "finished": "2026-11-01T10:00:00+00:00",

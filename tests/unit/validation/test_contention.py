@@ -5,15 +5,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from aks_infiniband.validation.payload import perftest
-from aks_infiniband.validation.payload.asking import Client, Limits, ask
-from aks_infiniband.validation.payload.checks import verdict_of
 from aks_infiniband.validation.payload.measuring import Outcome
-from aks_infiniband.validation.payload.narrowing import End
-from aks_infiniband.validation.payload.process import Running
-from aks_infiniband.validation.payload.rdma import measure, rows
-from aks_infiniband.validation.payload.rdma_judge import judge_contention, judge_rdma
-from aks_infiniband.validation.payload.report import Parts, compare, message_of, worst_values
+from aks_infiniband.validation.payload.programs.clients import Client, Limits, ask
+from aks_infiniband.validation.payload.programs.process import Running
+from aks_infiniband.validation.payload.rdma import tool as perftest
+from aks_infiniband.validation.payload.rdma.judge import judge_contention, judge_rdma
+from aks_infiniband.validation.payload.rdma.narrowing import End
+from aks_infiniband.validation.payload.rdma.run import measure, rows
+from aks_infiniband.validation.payload.report.document import Parts, compare, message_of, worst_values
+from aks_infiniband.validation.payload.say.checks import verdict_of
 
 from tests.unit.validation.test_rdma import Fabric, bad_ones
 

@@ -7,8 +7,8 @@ import pytest
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.versions import COLLECTIVE_IMAGE, NCCL_IMAGE, VALIDATION_IMAGE
 from aks_infiniband.resources.registry import Registry
-from aks_infiniband.validation.job import payload_files
 from aks_infiniband.validation.options import ValidationOptions
+from aks_infiniband.validation.program import payload_files
 
 from tests.unit.validation.test_documents import container, init_container, spec_of
 

@@ -10,6 +10,7 @@ from aks_infiniband.validation.expectations import expectations
 from aks_infiniband.validation.job import named_job
 from aks_infiniband.validation.options import ValidationOptions, Waits
 from aks_infiniband.validation.payload.pod import EXIT_RETRY, EXIT_VERDICT
+from aks_infiniband.validation.program import payload_files, program_volume
 from aks_infiniband.validation.validation_job import PoolAccess, validation_spec
 from aks_infiniband.workload.pods import config_map_name, config_maps
 
@@ -140,7 +141,7 @@ def from_annotations(validation: Any, volume: Any) -> dict[str, str]:
 
 def test_the_payload_is_mounted_read_only_and_the_expectations_are_the_pools_own(pool: Any, validation: Any) -> None:
     (volume,) = [volume for volume in validation["template"]["spec"]["volumes"] if volume["name"] == "payload"]
-    assert volume["configMap"] == {"name": "validation"}
+    assert volume == program_volume("validation", payload_files())
     for spec in (init_container(validation), container(validation)):
         (mount,) = [mount for mount in spec["volumeMounts"] if mount["name"] == "payload"]
         assert mount["readOnly"] is True

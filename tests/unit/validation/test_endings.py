@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from aks_infiniband.validation.payload.endings import (
+from aks_infiniband.validation.payload.programs.endings import (
     CLIENTS,
     NAMED,
     SERVERS,
@@ -11,8 +11,8 @@ from aks_infiniband.validation.payload.endings import (
     server_ending,
     tells,
 )
-from aks_infiniband.validation.payload.rdma import measure
-from aks_infiniband.validation.payload.rdma_judge import judge_rdma
+from aks_infiniband.validation.payload.rdma.judge import judge_rdma
+from aks_infiniband.validation.payload.rdma.run import measure
 
 from rehearsal.tools.paths import PROJECT
 from tests.documents.endings import with_table

@@ -4,7 +4,7 @@ import json
 import threading
 from typing import Any
 
-from aks_infiniband.validation.payload.rendezvous import Board, Lead, entry_key, follow
+from aks_infiniband.validation.payload.talk.rendezvous import Board, Lead, entry_key, follow
 
 
 class Shared:

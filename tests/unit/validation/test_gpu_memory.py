@@ -6,9 +6,9 @@ from functools import partial
 from typing import Any
 
 import pytest
-from aks_infiniband.validation.payload import gpu
-from aks_infiniband.validation.payload.gpu import PERIOD, Gpu, expected_sum, own_value
-from aks_infiniband.validation.payload.nccl import repeated
+from aks_infiniband.validation.payload.collective import gpu
+from aks_infiniband.validation.payload.collective.gpu import PERIOD, Gpu, expected_sum, own_value
+from aks_infiniband.validation.payload.collective.nccl import repeated
 
 WORD = 4
 

@@ -3,8 +3,8 @@
 from typing import Any
 
 import pytest
-from aks_infiniband.validation.payload.hcas import selects
-from aks_infiniband.validation.payload.judge import judge_node
+from aks_infiniband.validation.payload.look.hcas import selects
+from aks_infiniband.validation.payload.look.judge import judge_node
 
 
 @pytest.mark.field_report("C9")

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from aks_infiniband.validation.payload.judge import judge_pool
+from aks_infiniband.validation.payload.look.judge import judge_pool
 
 
 @pytest.mark.field_report("A2")

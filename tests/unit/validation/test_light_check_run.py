@@ -94,7 +94,12 @@ def test_computed_limits_follow_ports_that_contradict_the_table_of_sizes(
         (device / "ports/1/rate").write_text("800 Gb/sec (4X XDR)\n")
         (device / "fw_ver").write_text("40.45.1200\n")
     judged: list[Any] = []
-    monkeypatch.setattr(check, "judge_hcas", lambda node, facts, limits: judged.append((node, limits)) or [])
+
+    def judge(node: str, facts: Any, limits: Any) -> list[Any]:
+        judged.append((node, limits))
+        return []
+
+    monkeypatch.setattr(check, "judge_hcas", judge)
 
     checked(0, "n0")
 

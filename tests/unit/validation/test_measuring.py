@@ -3,9 +3,10 @@
 from typing import Any
 
 import pytest
-from aks_infiniband.validation.payload import measuring, rdma
-from aks_infiniband.validation.payload.checks import make_check
-from aks_infiniband.validation.payload.rdma import Measured
+from aks_infiniband.validation.payload import measuring
+from aks_infiniband.validation.payload.rdma import run as rdma
+from aks_infiniband.validation.payload.rdma.run import Measured
+from aks_infiniband.validation.payload.say.checks import make_check
 
 
 def failed(name: str, node: str | None = None, device: str | None = None) -> Any:

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from aks_infiniband.validation.payload.narrowing import (
+from aks_infiniband.validation.payload.rdma.narrowing import (
     End,
     Pair,
     blames,

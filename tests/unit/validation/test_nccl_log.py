@@ -1,7 +1,7 @@
 """NCCL's own words, as several of its versions write them, read into transports."""
 
 import pytest
-from aks_infiniband.validation.payload import nccl_log
+from aks_infiniband.validation.payload.collective import nccl_log
 
 # The lines' forms: NCCL 2.28, src/transport/{net,p2p}.cc and src/transport/net_ib/init.cc; the connections are those
 # that Azure/aks-rdma-infiniband pull request 36 shows for two machines of eight GPUs.

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from aks_infiniband.validation.payload.node_facts import Roots, read_node
+from aks_infiniband.validation.payload.look.kernel import Roots, read_node
 
 GPUS = r"nvidia\d+"
 

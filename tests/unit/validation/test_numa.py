@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from aks_infiniband.validation.payload import rounds
-from aks_infiniband.validation.payload.asking import Limits
-from aks_infiniband.validation.payload.node_facts import near_cpus
+from aks_infiniband.validation.payload.look.kernel import near_cpus
+from aks_infiniband.validation.payload.programs.clients import Limits
+from aks_infiniband.validation.payload.rdma import rounds
 
 from rehearsal.machines.hardware.model import hardware_of
 from rehearsal.machines.hardware.sysfs import sys_files, write_files

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from aks_infiniband.validation.payload.rank_failures import (
+from aks_infiniband.validation.payload.collective.failures import (
     CAUSE,
     FOLLOWED,
     STOPPED,

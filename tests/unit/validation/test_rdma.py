@@ -4,11 +4,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
-from aks_infiniband.validation.payload.checks import is_problem
-from aks_infiniband.validation.payload.narrowing import End, Pair
-from aks_infiniband.validation.payload.rdma import Measured, measure, rows
-from aks_infiniband.validation.payload.rdma_judge import judge_coverage, judge_rdma
-from aks_infiniband.validation.payload.rounds import Task, tasks_of
+from aks_infiniband.validation.payload.rdma.judge import judge_coverage, judge_rdma
+from aks_infiniband.validation.payload.rdma.narrowing import End, Pair
+from aks_infiniband.validation.payload.rdma.rounds import Task, tasks_of
+from aks_infiniband.validation.payload.rdma.run import Measured, measure, rows
+from aks_infiniband.validation.payload.say.checks import is_problem
 
 GOOD = {
     "read-latency": {"rdma-read-latency": 5.5},

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 from aks_infiniband.validation.payload.await_nodes import pause_seconds
-from aks_infiniband.validation.payload.checks import lines_of
-from aks_infiniband.validation.payload.judge import judge_pool
-from aks_infiniband.validation.payload.narrowing import End
-from aks_infiniband.validation.payload.rdma import measure, rows
-from aks_infiniband.validation.payload.report import build_report, worst_values
-from aks_infiniband.validation.payload.rounds import port_of, tasks_of
+from aks_infiniband.validation.payload.look.judge import judge_pool
+from aks_infiniband.validation.payload.rdma.narrowing import End
+from aks_infiniband.validation.payload.rdma.rounds import port_of, tasks_of
+from aks_infiniband.validation.payload.rdma.run import measure, rows
+from aks_infiniband.validation.payload.report.document import build_report, worst_values
+from aks_infiniband.validation.payload.say.checks import lines_of
 from aks_infiniband.validation.table import table
 
 from tests.unit.validation.test_rdma import Fabric

@@ -4,7 +4,7 @@ import socket
 import time
 from pathlib import Path
 
-from aks_infiniband.validation.payload.sockets import (
+from aks_infiniband.validation.payload.programs.sockets import (
     connections,
     knock,
     states_of_client,

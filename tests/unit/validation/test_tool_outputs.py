@@ -5,10 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from aks_infiniband.validation.payload import networks, perftest
-from aks_infiniband.validation.payload.endings import NOT_LISTENING
-from aks_infiniband.validation.payload.perftest import figures_of
-from aks_infiniband.validation.payload.process import OutputError
+from aks_infiniband.validation.payload.programs.endings import NOT_LISTENING
+from aks_infiniband.validation.payload.programs.process import OutputError
+from aks_infiniband.validation.payload.rdma import tool as perftest
+from aks_infiniband.validation.payload.rdma.tool import figures_of
+from aks_infiniband.validation.payload.tcp import run as networks
 
 TRANSCRIPTS = Path(__file__).with_name("transcripts")
 

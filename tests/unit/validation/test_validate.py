@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 from aks_infiniband.validation.payload import await_nodes
-from aks_infiniband.validation.payload.api import compressed
 from aks_infiniband.validation.payload.pod import EXIT_DONE, EXIT_RETRY, EXIT_VERDICT, finish, shorten
-from aks_infiniband.validation.payload.rendezvous import PLAN_ANNOTATION
-from aks_infiniband.validation.payload.report import evidence_of
+from aks_infiniband.validation.payload.report.document import evidence_of
+from aks_infiniband.validation.payload.talk.api import compressed
+from aks_infiniband.validation.payload.talk.rendezvous import PLAN_ANNOTATION
 
 from tests.unit.validation.one_pod import entry, member, report_of
 

@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from aks_infiniband.validation.payload.hcas import ask_libibverbs, judge_verbs, ports_of
-from aks_infiniband.validation.payload.process import Ended
-from aks_infiniband.validation.payload.tools import Tools
+from aks_infiniband.validation.payload.look.hcas import ask_libibverbs, judge_verbs, ports_of
+from aks_infiniband.validation.payload.programs.install import Tools
+from aks_infiniband.validation.payload.programs.process import Ended
 
 TRANSCRIPTS = Path(__file__).with_name("transcripts")
 ACTIVE = {"state": "PORT_ACTIVE", "link_layer": "InfiniBand"}

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from aks_infiniband.validation.expectations import expectations
-from aks_infiniband.validation.payload.hcas import selects
+from aks_infiniband.validation.payload.look.hcas import selects
 from aks_infiniband.workload.environment import LIST_HCAS, Transport, nccl_environment
 from aks_infiniband.workload.pods import config_maps
 

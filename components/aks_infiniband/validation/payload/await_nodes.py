@@ -16,9 +16,9 @@ from itertools import chain, repeat
 from pathlib import Path
 from typing import Callable, NamedTuple
 
-from .api import Api, ApiError, Object, in_cluster_url
-from .node_facts import read_memlock
+from .look.kernel import read_memlock
 from .pod import EXIT_DONE, EXIT_RETRY, EXIT_VERDICT, add_api_arguments, finish
+from .talk.api import Api, ApiError, Object, in_cluster_url
 
 _UPGRADE_STATES = ("nvidia.com/ofed-driver-upgrade-state", "nvidia.com/gpu-driver-upgrade-state")
 _UPGRADED = "upgrade-done"

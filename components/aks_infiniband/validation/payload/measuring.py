@@ -7,21 +7,23 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from . import collective, networks, rdma
-from .asking import Answer, Limits
-from .checks import Check, not_measured
-from .collective_judge import JUDGED, as_try, falls_short, judge_collective
-from .collective_run import Collective, NodeRun, Run, merged
-from .counters import Counters, growth, judge_counters, read_counters
-from .expectations import CollectivePlan, Expectations
-from .facts import FactsByNode
-from .narrowing import rails_of
-from .node_facts import near_cpus
-from .process import Running
-from .rdma_judge import judge_contention, judge_coverage, judge_rdma, unmeasured
-from .rendezvous import Entry, Lead, Members, Results, Step
-from .report import Parts
-from .rounds import PORTS, Place, carry_out
+from .collective import run as collective
+from .collective.judge import JUDGED, as_try, falls_short, judge_collective
+from .collective.results import Collective, NodeRun, Run, merged
+from .look.counters import Counters, growth, judge_counters, read_counters
+from .look.facts import FactsByNode
+from .look.kernel import near_cpus
+from .programs.clients import Answer, Limits
+from .programs.process import Running
+from .rdma import run as rdma
+from .rdma.judge import judge_contention, judge_coverage, judge_rdma, unmeasured
+from .rdma.narrowing import rails_of
+from .rdma.rounds import PORTS, Place, carry_out
+from .report.document import Parts
+from .say.checks import Check, not_measured
+from .say.expectations import CollectivePlan, Expectations
+from .talk.rendezvous import Entry, Lead, Members, Results, Step
+from .tcp import run as networks
 
 _PREVENTS = {
     "nodes-reported": "not every node of the pool takes part",

@@ -15,19 +15,15 @@ from functools import partial
 from itertools import chain, repeat
 
 from . import measuring
-from .api import Api, ApiError, compressed, decompressed, in_cluster_url
-from .asking import Limits
 from .await_nodes import pause_seconds
-from .boards import board_names, board_of, stale_keys
-from .checks import Check, fails_update
-from .expectations import read_expectations
-from .facts import Facts, FactsByNode, entry_key, gather, look
-from .judge import judge_pool
+from .look.facts import Facts, FactsByNode, entry_key, gather, look
+from .look.judge import judge_pool
+from .look.port_rate import with_found_rate
 from .measuring import Outcome, Setting, Worker
 from .pod import EXIT_DONE, EXIT_RETRY, EXIT_VERDICT, Me, finish, parse, who_am_i
-from .port_rate import with_found_rate
-from .rendezvous import PLAN_ANNOTATION, Board, Entry, Lead, follow
-from .report import (
+from .programs.clients import Limits
+from .rdma.rounds import free_ports
+from .report.document import (
     ACCEPTED_KEY,
     PLAIN_REPORT_KEY,
     REPORT_KEY,
@@ -41,7 +37,11 @@ from .report import (
     message_of,
     worst_values,
 )
-from .rounds import free_ports
+from .say.checks import Check, fails_update
+from .say.expectations import read_expectations
+from .talk.api import Api, ApiError, compressed, decompressed, in_cluster_url
+from .talk.boards import board_names, board_of, stale_keys
+from .talk.rendezvous import PLAN_ANNOTATION, Board, Entry, Lead, follow
 
 STEP_SECONDS = (0.5, 2.0)
 """The longest time between two looks for the next step: in a small pool, and in any."""

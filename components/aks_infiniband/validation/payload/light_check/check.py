@@ -14,20 +14,20 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from .. import rdma
-from ..api import ApiError
-from ..boards import stale_keys
-from ..checks import Check, not_measured
-from ..counters import Counters, judge_counters
-from ..facts import FactsByNode, entries_of
-from ..hcas import judge_hcas, judge_verbs
+from ..look.counters import Counters, judge_counters
+from ..look.facts import FactsByNode, entries_of
+from ..look.hcas import judge_hcas, judge_verbs
+from ..look.missing import missing_nodes
+from ..look.port_rate import with_found_rate
 from ..measuring import Worker
-from ..missing import missing_nodes
-from ..narrowing import rails_of
 from ..pod import EXIT_DONE, EXIT_RETRY, EXIT_VERDICT, finish, parse
-from ..port_rate import with_found_rate
-from ..rdma_judge import judge_rdma
-from ..rendezvous import Entry, Lead, Results, Step, follow
+from ..rdma import run as rdma
+from ..rdma.judge import judge_rdma
+from ..rdma.narrowing import rails_of
+from ..say.checks import Check, not_measured
+from ..talk.api import ApiError
+from ..talk.boards import stale_keys
+from ..talk.rendezvous import Entry, Lead, Results, Step, follow
 from ..validate import Validation
 from .state import KEY, Members, NodeState, State, condition_of, errors_since, event_of, state_of
 

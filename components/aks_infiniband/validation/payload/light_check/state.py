@@ -6,11 +6,11 @@ import time
 from collections.abc import Sequence
 from typing import Any, TypedDict
 
-from ..api import Object
-from ..checks import Check, lines_of, severity
-from ..counters import Counters
-from ..facts import Facts
+from ..look.counters import Counters
+from ..look.facts import Facts
 from ..pod import shorten
+from ..say.checks import Check, lines_of, severity
+from ..talk.api import Object
 
 KEY = "light-check.json.gz"
 """Key of the report in its ConfigMap."""

@@ -20,9 +20,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from .collective_run import Rank as RankResult
-from .expectations import CollectivePlan
+from ..say.expectations import CollectivePlan
 from .nccl import NcclRanks, TorchRanks
+from .results import Rank as RankResult
 
 ELEMENT_BYTES = 4
 """Of float32, in which sums are made."""
@@ -219,7 +219,7 @@ def run(plan: CollectivePlan, environment: Mapping[str, str], *, meeting: str, r
 
 def main(argv: Sequence[str], environment: Mapping[str, str]) -> int:
     """Run with the command line's arguments; returns the exit code."""
-    parser = argparse.ArgumentParser(prog="collective_rank", description=__doc__)
+    parser = argparse.ArgumentParser(prog="rank", description=__doc__)
     parser.add_argument("--plan", required=True, type=Path, help="JSON: sizes, iterations, warmup and time limits")
     parser.add_argument("--meeting", required=True, help="where the ranks meet, as node rank 0 says")
     parser.add_argument("--result", required=True, type=Path, help="where the figures are left, as JSON")

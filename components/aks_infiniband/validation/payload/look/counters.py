@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
-from .checks import Check, make_check, not_measured, passes
+from ..say.checks import Check, make_check, not_measured, passes
 
 Counters = dict[str, dict[str, int]]
 """Device to error counter to value."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypedDict, cast
 
-from .checks import Try
-from .expectations import Threshold
+from ..say.checks import Try
+from ..say.expectations import Threshold
+from .failures import CAUSE, Failure, PlacedFailure
 from .nccl_log import NONE, SOCKETS, Evidence, read_log, together, transport_name
-from .rank_failures import CAUSE, Failure, PlacedFailure
 
 
 class Size(TypedDict):

@@ -12,15 +12,15 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from itertools import count
 
-from .asking import Answer
+from ..programs.clients import Answer
+from ..programs.endings import BOTH, CLIENT, NAMED, NETWORK, SERVER
+from ..report.document import Row
+from ..say.expectations import Thresholds, falls_short, less_is_better
+from ..talk.rendezvous import Step
 from .causes import TIME_WAS_UP
-from .endings import BOTH, CLIENT, NAMED, NETWORK, SERVER
-from .expectations import Thresholds, falls_short, less_is_better
 from .narrowing import End, Pair, Rails, further_pairs, outliers, ring, rounds
-from .perftest import KINDS
-from .rendezvous import Step
-from .report import Row
 from .rounds import Task, tasks_of
+from .tool import KINDS
 from .tries import PairTry, is_beside_others, joined, tries_of
 
 GROUPS = (("read-latency", "ping-pong"), ("write-bandwidth", "read-bandwidth"))

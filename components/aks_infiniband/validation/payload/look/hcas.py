@@ -6,11 +6,11 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypedDict
 
-from .checks import Check, fails, make_check, not_measured, passes
-from .expectations import Expectations
+from ..programs.install import Tools
+from ..programs.process import Ended, run
+from ..say.checks import Check, fails, make_check, not_measured, passes
+from ..say.expectations import Expectations
 from .port_rate import judge_rates
-from .process import Ended, run
-from .tools import Tools
 
 if TYPE_CHECKING:
     from .facts import Facts

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from .checks import Check, compared, fails, make_check, not_measured, passes, where
-from .expectations import Accelerators, Expectations
+from ..say.checks import Check, compared, fails, make_check, not_measured, passes, where
+from ..say.expectations import Accelerators, Expectations
 from .facts import Facts, FactsByNode
 from .hcas import judge_hcas, judge_verbs
-from .node_facts import Hca, Interface
+from .kernel import Hca, Interface
 
 
 def judge_pool(facts_by_node: FactsByNode, expected: Expectations) -> list[Check]:

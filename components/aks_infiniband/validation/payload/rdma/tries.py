@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypedDict
 
-from .asking import Answer
-from .checks import Try
-from .endings import SERVER, SILENT_NODE, client_ending, server_ending, tells
+from ..programs.clients import Answer
+from ..programs.endings import SERVER, SILENT_NODE, client_ending, server_ending, tells
+from ..say.checks import Try
 from .rounds import Task
 
 

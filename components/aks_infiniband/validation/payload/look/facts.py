@@ -12,13 +12,13 @@ from http.client import HTTPException
 from pathlib import Path
 from typing import TypedDict
 
-from . import tools
-from .api import ApiError, Object, object_in
-from .boards import FACTS
+from ..programs import install as tools
+from ..say.expectations import Expectations
+from ..talk.api import ApiError, Object, object_in
+from ..talk.boards import FACTS
 from .counters import Counters, read_counters
-from .expectations import Expectations
 from .hcas import Libibverbs, ask_libibverbs
-from .node_facts import NodeFacts, Roots, read_node, read_versions
+from .kernel import NodeFacts, Roots, read_node, read_versions
 
 PROGRAMS = ("ibv_devinfo", "ibv_rc_pingpong", "ib_read_lat", "ib_write_bw", "ib_read_bw")
 """What measures RDMA; sockperf is for IPoIB alone."""

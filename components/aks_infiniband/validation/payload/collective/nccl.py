@@ -47,7 +47,7 @@ def unique_id() -> str:
 
 
 class NcclRanks:
-    """All ranks of a run as one of them sees them (collective_rank.Ranks), one GPU each."""
+    """All ranks of a run as one of them sees them (rank.Ranks), one GPU each."""
 
     torch = None
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
-from .checks import Check, fails, make_check, not_measured, passes
-from .expectations import Expectations, Threshold
-from .node_facts import Hca
+from ..say.checks import Check, fails, make_check, not_measured, passes
+from ..say.expectations import Expectations, Threshold
+from .kernel import Hca
 
 _LIMIT_GBPS: Mapping[str, float] = {"16": 100.0, "20": 200.0, "28": 400.0, "40": 800.0}
 """The most that a port of four lanes reaches, in Gb/s, by the first number of the HCA's firmware version: that of

@@ -7,14 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from .asking import Answer, Client, Limits
-from .asking import ask as ask_all
-from .checks import Check, Place, judged
-from .endings import CAUSES, client_ending
-from .expectations import Threshold, Thresholds, falls_short, verdict_on
-from .process import OutputError, Running
-from .rendezvous import Step
-from .report import Row
+from ..programs.clients import Answer, Client, Limits
+from ..programs.clients import ask as ask_all
+from ..programs.endings import CAUSES, client_ending
+from ..programs.process import OutputError, Running
+from ..report.document import Row
+from ..say.checks import Check, Place, judged
+from ..say.expectations import Threshold, Thresholds, falls_short, verdict_on
+from ..talk.rendezvous import Step
 
 SECONDS = {"ping-pong": 10, "throughput": 1}
 """How long sockperf runs in each mode: as behind the published limits; its default is one second."""

@@ -14,13 +14,13 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from .asking import Answer, Client, Limits, ask
-from .endings import NOT_LISTENING
+from ..programs.clients import Answer, Client, Limits, ask
+from ..programs.endings import NOT_LISTENING
+from ..programs.process import Ended, Running
+from ..programs.sockets import LISTEN, Connection, connections, knock, states_of_server
+from ..talk.rendezvous import Members, Step
 from .narrowing import End, Pair, Rails, ring
-from .perftest import KINDS, command, figures_of
-from .process import Ended, Running
-from .rendezvous import Members, Step
-from .sockets import LISTEN, Connection, connections, knock, states_of_server
+from .tool import KINDS, command, figures_of
 
 PORTS = 64
 """Ports that one step may use, from a pod's own first one on."""

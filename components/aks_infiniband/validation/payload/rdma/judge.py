@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from ..look.facts import FactsByNode
+from ..programs.endings import NETWORK
+from ..say.checks import Check, compared, judged, make_check, not_measured, passes, spread
+from ..say.expectations import Threshold, Thresholds, falls_short
 from .causes import behind, cause_of, verdict_by
-from .checks import Check, compared, judged, make_check, not_measured, passes, spread
-from .endings import NETWORK
-from .expectations import Threshold, Thresholds, falls_short
-from .facts import FactsByNode
 from .narrowing import LEAST_SHARE, Blame, End, Pair, blames
-from .perftest import KINDS
-from .rdma import Measured
+from .run import Measured
+from .tool import KINDS
 from .tries import tries_of
 
 

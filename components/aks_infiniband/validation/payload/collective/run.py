@@ -18,11 +18,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from .collective_run import NodeRun, Rank, node_entry
-from .expectations import CollectivePlan
+from ..programs.process import Ended, Running
+from ..say.expectations import CollectivePlan
+from .failures import explained
 from .nccl import unique_id
-from .process import Ended, Running
-from .rank_failures import explained
+from .results import NodeRun, Rank, node_entry
 
 TUNINGS: Mapping[str, Mapping[str, str]] = {
     # By the ring algorithm every byte crosses the network 2(n-1)/n times, as bus bandwidth assumes. Trees and SHARP
@@ -142,7 +142,7 @@ class Started(NamedTuple):
 def start(gpu: int, folder: Path, plan: Path, meeting: str, environment: Mapping[str, str]) -> Started:
     """Start the rank of one GPU."""
     folder.mkdir(exist_ok=True)
-    command = [sys.executable, "-m", f"{__package__}.collective_rank", "--plan", str(plan)]
+    command = [sys.executable, "-m", f"{__package__}.rank", "--plan", str(plan)]
     command += ["--meeting", meeting, "--result", str(folder / "result.json")]
     process = Running(command, {**environment, "NCCL_DEBUG_FILE": str(folder / "nccl.log")})
     return Started(process, gpu, int(environment["RANK"]), folder)

@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import repeat
 from typing import Any, TypedDict
 
+from ..await_nodes import pauses
+from ..say.expectations import CollectivePlan
 from .api import object_in
-from .await_nodes import pauses
 from .boards import ENTRY
-from .expectations import CollectivePlan
 
 PLAN_ANNOTATION = "aks-infiniband/plan"
 """In which the plan lies, compressed: read without the data, so that a pod is not sent the results of all others."""

@@ -7,12 +7,12 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
-from .api import compressed, decompressed, object_in, texts_of
-from .checks import Check, Try, lines_of, make_check, verdict_of
-from .collective_run import Collective
-from .counters import Counters
-from .expectations import Expectations, Thresholds, less_is_better
-from .facts import Facts, FactsByNode
+from ..collective.results import Collective
+from ..look.counters import Counters
+from ..look.facts import Facts, FactsByNode
+from ..say.checks import Check, Try, lines_of, make_check, verdict_of
+from ..say.expectations import Expectations, Thresholds, less_is_better
+from ..talk.api import compressed, decompressed, object_in, texts_of
 
 SCHEMA_VERSION = 2
 REPORT_KEY = "report.json.gz"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from .endings import CAUSES, SERVER, tells
-from .facts import FactsByNode
+from ..look.facts import FactsByNode
+from ..programs.endings import CAUSES, SERVER, tells
 from .narrowing import Blame, End
 from .tries import PairTry
 

@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from .process import OutputError
+from ..programs.process import OutputError
 
 BANDWIDTH_BYTES = 8388608
 LATENCY_BYTES = 2

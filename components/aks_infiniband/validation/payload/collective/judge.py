@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .checks import Check, Try, fails, judged, make_check, not_measured, passes, shown_bytes
-from .collective_rank import SMALL_REPEATS
-from .collective_run import Collective, Run, Size
-from .expectations import CollectivePlan, Threshold, limit_of, verdict_on
+from ..say.checks import Check, Try, fails, judged, make_check, not_measured, passes, shown_bytes
+from ..say.expectations import CollectivePlan, Threshold, limit_of, verdict_on
+from .failures import culprits
 from .nccl_log import INFINIBAND_DIRECT, INFINIBAND_STAGED, NONE, PEER_TO_PEER, SOCKETS, Evidence
-from .rank_failures import culprits
+from .rank import SMALL_REPEATS
+from .results import Collective, Run, Size
 
 JUDGED = "ring"
 _NO_WRONG = "no wrong element"

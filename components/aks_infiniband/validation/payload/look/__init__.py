@@ -1,0 +1,1 @@
+"""What one node has, and what all nodes have in common: read, and judged."""

@@ -1,0 +1,1 @@
+"""Programs that a pod starts: they are installed, run, watched, and their ends are named."""

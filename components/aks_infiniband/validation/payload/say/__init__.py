@@ -1,0 +1,1 @@
+"""The words of a validation: what is expected, and a check of it."""

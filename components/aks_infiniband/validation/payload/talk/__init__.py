@@ -1,0 +1,1 @@
+"""How a run's pods talk with each other and with the API server."""

@@ -1,0 +1,1 @@
+"""TCP over the pods' networks, measured by sockperf."""
