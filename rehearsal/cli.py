@@ -75,7 +75,7 @@ def main(arguments: list[str] | None = None) -> int:
         signal.signal(number, _stop)
     console = Screen(soft_wrap=True)
     chosen = _parser().parse_args(arguments)
-    command: Callable[[argparse.Namespace, Console], int] = {"up": _up, "down": _down, "pulumi": _pulumi}[
+    command: Callable[[argparse.Namespace, Console], int] = {"up": _up, "down": stop_rehearsals, "pulumi": _pulumi}[
         chosen.command
     ]
     try:
@@ -226,7 +226,8 @@ def _bring_up(chosen: argparse.Namespace, rehearsal: Rehearsal, progress: Progre
     return made
 
 
-def _down(chosen: argparse.Namespace, console: Console) -> int:
+def stop_rehearsals(chosen: argparse.Namespace, console: Console) -> int:
+    """Stop what a rehearsal left running; returns the exit code."""
     runs = chosen.project / RUNS
     stacks = sorted(path.name for path in runs.glob("*/")) if chosen.stack == "all" else [chosen.stack]
     for stack in stacks:

@@ -80,6 +80,7 @@ class Parser(argparse.ArgumentParser):
     """A parser that shows arguments as they were given, and never sends them to a terminal."""
 
     def error(self, message: str) -> NoReturn:
+        """Print the usage and the message, and exit with 2."""
         super().error(printable(message))
 
 

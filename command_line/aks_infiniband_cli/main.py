@@ -25,7 +25,7 @@ EXIT_CODES: Final = "exit codes: 0 fine, 1 something is not as it should be, 2 w
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line, without its first word; returns the exit code. Raises SystemExit for unknown flags."""
-    given = _parser().parse_args(arguments)
+    given = command_parser().parse_args(arguments)
     command: Command = given.command
     try:
         return _answered(command, given)
@@ -58,7 +58,8 @@ def _refused(command: Command, why: str) -> int:
     return WRONG_USE
 
 
-def _parser() -> Parser:
+def command_parser() -> Parser:
+    """The parser of every command and its flags."""
     parser = Parser(prog="aks-infiniband", epilog=EXIT_CODES)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for command in COMMANDS:

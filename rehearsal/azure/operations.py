@@ -86,11 +86,11 @@ class Operations:
 
     def _start(self, record: Record) -> None:
         assert record.operation
-        self._show_state(record, _UNDER_WAY[record.operation.kind])
+        self.show_state(record, _UNDER_WAY[record.operation.kind])
         _LOG.info("%s %s", _UNDER_WAY[record.operation.kind].lower(), _describe(record))
         self._run(record)
 
-    def _show_state(self, record: Record, state: str) -> None:
+    def show_state(self, record: Record, state: str) -> None:
         """Set the provisioning state that a read shows, and write the record to disk."""
         if "provisioningState" in self.kinds[record.pulumi_type].output_names:
             record.outputs["provisioningState"] = state
@@ -137,7 +137,7 @@ class Operations:
                 if operation.kind != "delete" and not failure:
                     record.details["provisioned"] = True
                 ended = "Canceled" if operation.fault == "Canceled" else "Failed"
-                self._show_state(record, ended if failure else "Succeeded")
+                self.show_state(record, ended if failure else "Succeeded")
             access.write_down(self.cloud)
             took = time.time() - operation.started
             _LOG.info("%s %s after %.1f s", failure or _FINISHED[operation.kind], _describe(record), took)

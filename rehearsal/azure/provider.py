@@ -48,36 +48,45 @@ class AzureNative(provider_pb2_grpc.ResourceProviderServicer):
         """Configured location by connection: every provider instance of a program has a connection of its own."""
 
     def Handshake(self, request: Any, context: grpc.ServicerContext) -> Any:
+        """Greet an engine that started this process itself."""
         return provider_pb2.ProviderHandshakeResponse()
 
     def Attach(self, request: Any, context: grpc.ServicerContext) -> Any:
+        """Greet an engine that found this process running."""
         return empty_pb2.Empty()
 
     def GetPluginInfo(self, request: Any, context: grpc.ServicerContext) -> Any:
+        """Say the version of the real provider, which this one stands in for."""
         return plugin_pb2.PluginInfo(version=VERSION)
 
     def GetSchema(self, request: Any, context: grpc.ServicerContext) -> Any:
+        """Give a schema without resources: the engine asks for it only to name the provider."""
         schema = {"name": "azure-native", "version": VERSION, "resources": {}, "functions": {}}
         return provider_pb2.GetSchemaResponse(schema=json.dumps(schema))
 
     def CheckConfig(self, request: Any, context: grpc.ServicerContext) -> Any:
+        """Take the provider's configuration as it is."""
         return provider_pb2.CheckResponse(inputs=request.news)
 
     def DiffConfig(self, request: Any, context: grpc.ServicerContext) -> Any:
+        """Say that no change of the configuration replaces the provider."""
         return provider_pb2.DiffResponse(changes=provider_pb2.DiffResponse.DIFF_NONE)
 
     def Configure(self, request: Any, context: grpc.ServicerContext) -> Any:
+        """Keep the region that a connection's resources have where they name none."""
         location = from_struct(request.args).get("location") or request.variables.get("azure-native:config:location")
         if isinstance(location, str):
             self._locations[context.peer()] = location
         return provider_pb2.ConfigureResponse(acceptSecrets=False, supportsPreview=True)
 
     def Cancel(self, request: Any, context: grpc.ServicerContext) -> Any:
+        """End the waits of a connection; what Azure has begun goes on."""
         _LOG.info("the engine cancels: it waits no longer, what Azure has begun goes on")
         self._cloud.clock.cancel(context.peer())
         return empty_pb2.Empty()
 
     def Check(self, request: Any, context: grpc.ServicerContext) -> Any:
+        """Judge a resource's inputs and fill in what Azure or the provider chooses."""
         kind = self._kind(request.urn, context)
         checked = Checked(
             kind=kind,
@@ -96,6 +105,7 @@ class AzureNative(provider_pb2_grpc.ResourceProviderServicer):
         )
 
     def Diff(self, request: Any, context: grpc.ServicerContext) -> Any:
+        """Say which properties changed, and which of them replace the resource."""
         kind = self._kind(request.urn, context)
         old, new = from_struct(request.old_inputs), from_struct(request.news)
         found = changes(old, new, kind.replacing())
@@ -110,6 +120,7 @@ class AzureNative(provider_pb2_grpc.ResourceProviderServicer):
         )
 
     def Create(self, request: Any, context: grpc.ServicerContext) -> Any:
+        """PUT a resource that is new, or say what a preview can know of it."""
         kind, inputs = self._kind(request.urn, context), from_struct(request.properties)
         if request.preview:
             return provider_pb2.CreateResponse(properties=to_struct(preview(kind, inputs)))
@@ -119,6 +130,7 @@ class AzureNative(provider_pb2_grpc.ResourceProviderServicer):
         return provider_pb2.CreateResponse(id=record.id, properties=self._outputs(record))
 
     def Update(self, request: Any, context: grpc.ServicerContext) -> Any:
+        """PUT a resource that is there."""
         kind, inputs = self._kind(request.urn, context), from_struct(request.news)
         if request.preview:
             return provider_pb2.UpdateResponse(properties=to_struct(preview(kind, inputs)))
@@ -131,6 +143,7 @@ class AzureNative(provider_pb2_grpc.ResourceProviderServicer):
         return provider_pb2.UpdateResponse(properties=self._outputs(record))
 
     def Read(self, request: Any, context: grpc.ServicerContext) -> Any:
+        """GET a resource; an empty answer where there is none."""
         kind = self._kind(request.urn, context)
         record = self._call(context, lambda: find(self._cloud, kind, request.id), kind.pulumi_type)
         if record is None:
@@ -139,6 +152,7 @@ class AzureNative(provider_pb2_grpc.ResourceProviderServicer):
         return provider_pb2.ReadResponse(id=record.id, properties=self._outputs(record), inputs=inputs)
 
     def Delete(self, request: Any, context: grpc.ServicerContext) -> Any:
+        """DELETE a resource; one that has gone is no error, as in Azure."""
         kind = self._kind(request.urn, context)
         record = self._cloud.store.get(request.id)
         if record is not None:
@@ -146,6 +160,7 @@ class AzureNative(provider_pb2_grpc.ResourceProviderServicer):
         return empty_pb2.Empty()
 
     def Invoke(self, request: Any, context: grpc.ServicerContext) -> Any:
+        """Call a function of the provider."""
         function = FUNCTIONS.get(request.tok)
         if function is None:
             known = [token for token in FUNCTIONS if token.startswith("azure-native:")]

@@ -122,14 +122,17 @@ class RunningPart:
         return cls(part, process, log)
 
     def age_s(self) -> float:
+        """Seconds since it began."""
         return round(time.monotonic() - self._begun, 3)
 
     def has_ended(self, exit_status: int) -> None:
+        """Note that the supervisor has reaped it."""
         self.exit_status = exit_status
         self.process.returncode = exit_status  # it is reaped: subprocess must not wait for it
         self._ended.set()
 
     def how_it_ended(self) -> str:
+        """By which signal or with which exit status it ended, in words."""
         if self.exit_status is not None and self.exit_status < 0:
             return f"was ended by {signal.Signals(-self.exit_status).name}"
         return f"ended with exit status {self.exit_status}"
@@ -143,6 +146,7 @@ class RunningPart:
         return f"\nThe last lines of {self.log}:\n" + "".join(f"  {line.rstrip()}\n" for line in lines).rstrip()
 
     def facts(self) -> dict[str, object]:
+        """What run.json says of it."""
         return {"pid": self.process.pid, "log": str(self.log), "ready_after_s": self.ready_after_s}
 
     async def end(self) -> None:

@@ -167,15 +167,14 @@ class Engine:
             for file in plugins.glob("*/*"):
                 (self.plugins / file.parent.name).mkdir(exist_ok=True)
                 (self.plugins / file.parent.name / file.name).symlink_to(file)
-            # Without a folder of this name the engine keeps no log of its own, encrypted and compressed, beside what
-            # it prints: a third of its work. It has no setting for that.
+            # Where this is no folder, the engine keeps no log of its own, which is a third of its work.
             (self.folder / "home" / "logs").touch()
             passphrase = self.folder / "passphrase"
             passphrase.touch(mode=0o600)
             passphrase.write_text(secrets.token_urlsafe())
             name = self._project_name()
             (init / "Pulumi.yaml").write_text(yaml.safe_dump({"name": name, "runtime": "python"}))
-            self._check_output(["stack", "init", self.stack, "--cwd", str(init)])
+            self.output_of(["stack", "init", self.stack, "--cwd", str(init)])
         return str(yaml.safe_load(salted.read_text())["encryptionsalt"])
 
     def _project_name(self) -> str:
@@ -192,12 +191,12 @@ class Engine:
         secret = [word for path, value in values.items() for word in ("--secret", f"{path}={value}")]
         if secret:
             where = ["--stack", self.stack, "--config-file", str(self.stack_file)]
-            self._check_output(["config", "set-all", "--path", *secret, *where])
+            self.output_of(["config", "set-all", "--path", *secret, *where])
 
     def cancel_ended_update(self) -> None:
         """Free the stack from an update whose engine was killed. Call it only when no engine works on the stack."""
         if any((self.folder / "backend").glob(".pulumi/locks/**/*.json")):
-            self._check_output(["cancel", self.stack, "--yes"])
+            self.output_of(["cancel", self.stack, "--yes"])
 
     def deployment(self) -> dict[str, Any]:
         """The stack's state, as the backend keeps it."""
@@ -209,14 +208,14 @@ class Engine:
         """Replace the stack's state. deployment: as `deployment` gives it."""
         file = self.folder / "deployment.json"
         write_atomically(file, json.dumps({"version": _STATE_VERSION, "deployment": deployment}), mode=0o600)
-        self._check_output(["stack", "import", "--stack", self.stack, "--file", str(file)])
+        self.output_of(["stack", "import", "--stack", self.stack, "--file", str(file)])
         file.unlink()
 
     def refresh(self, urns: Sequence[str]) -> None:
         """Ask the providers whether some resources are still there, and forget those that are not."""
         targets = [word for urn in urns for word in ("--target", urn)]
         where = ["--stack", self.stack, "--config-file", str(self.stack_file)]
-        self._check_output(["refresh", "--yes", "--skip-preview", *where, *targets])
+        self.output_of(["refresh", "--yes", "--skip-preview", *where, *targets])
 
     def run(self, command: str, *arguments: str) -> Run:
         """Start `preview`, `up` or `destroy` of the stack."""
@@ -238,9 +237,10 @@ class Engine:
 
     def outputs(self) -> dict[str, Any]:
         """The stack's outputs; secrets stay hidden."""
-        return dict(json.loads(self._check_output(["stack", "output", "--json", "--stack", self.stack])))
+        return dict(json.loads(self.output_of(["stack", "output", "--json", "--stack", self.stack])))
 
-    def _check_output(self, arguments: list[str]) -> str:
+    def output_of(self, arguments: list[str]) -> str:
+        """What a command of the engine prints. Raises EngineError where it fails."""
         done = subprocess.run(
             ["pulumi", *arguments, "--non-interactive"], cwd=self.project, env=self.environ(),
             capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False,

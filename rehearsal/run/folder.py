@@ -30,6 +30,7 @@ class RunFolder:
 
     @classmethod
     def at(cls, path: Path | str) -> RunFolder:
+        """The run folder of a path, which need not exist yet."""
         return cls(root=Path(path).resolve())
 
     @property
@@ -114,6 +115,7 @@ class RunFolder:
         return self.root / "kwok.yaml"
 
     def log(self, part: str) -> Path:
+        """Where a part writes what it says."""
         return self.logs / f"{part}.log"
 
     def ready_file(self, part: str) -> Path:
@@ -126,6 +128,7 @@ class RunFolder:
             time.sleep(AWAIT_EVERY_S)
 
     def part_kubeconfig(self, part: str) -> Path:
+        """With which a part speaks to the API server."""
         return self.pki / f"{part}.kubeconfig"
 
     def claim(self) -> None:

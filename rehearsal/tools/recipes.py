@@ -62,7 +62,7 @@ def recipes() -> tuple[Recipe, ...]:
     return (_control_plane(), _kubernetes_provider(), _command_line(), _python_host())
 
 
-def _place(built: Path, target: Path) -> None:
+def place(built: Path, target: Path) -> None:
     """Moves a file to its place in one step, so that a half-done build is never taken for done."""
     target.parent.mkdir(parents=True, exist_ok=True)
     built.chmod(0o755)
@@ -75,7 +75,7 @@ def _control_plane() -> Recipe:
     package = "k8s.io/component-base/version"
 
     def install(built: Path, tools: Path, _: Callable[[str], Path]) -> None:
-        _place(built, tools / "bin/kubernetes")
+        place(built, tools / "bin/kubernetes")
         for name in CONTROL_PLANE:
             (tools / "bin" / name).unlink(missing_ok=True)
             (tools / "bin" / name).symlink_to("kubernetes")
@@ -100,7 +100,7 @@ def _command_line() -> Recipe:
         name="pulumi",
         module="pulumi",
         package=f"{pins.PULUMI}/cmd/pulumi",
-        install=lambda built, tools, _: _place(built, tools / "bin/pulumi"),
+        install=lambda built, tools, _: place(built, tools / "bin/pulumi"),
         outputs=("bin/pulumi",),
         variables={f"{pins.PULUMI_SDK}/go/common/version.Version": pins.version("pulumi", pins.PULUMI)},
     )
@@ -114,7 +114,7 @@ def _kubernetes_provider() -> Recipe:
         data = source(f"{pins.KUBERNETES_PROVIDER}/pkg/provider") / "cmd" / "pulumi-resource-kubernetes"
         draft = tools / "provider.draft"
         shutil.rmtree(draft, ignore_errors=True)
-        _place(built, draft / "pulumi-resource-kubernetes")
+        place(built, draft / "pulumi-resource-kubernetes")
         schema = json.loads((data / "schema.json").read_text(encoding="utf-8"))
         mapping = json.loads((data / "terraform-mapping.json").read_text(encoding="utf-8"))
         _write_json(draft / "schema.json", schema | {"version": version})
@@ -139,8 +139,8 @@ def _python_host() -> Recipe:
     def install(built: Path, tools: Path, source: Callable[[str], Path]) -> None:
         draft = tools / f"{script}.draft"
         shutil.copyfile(source(f"{package}/pulumi-language-python") / "python" / "cmd" / script, draft)
-        _place(draft, tools / "bin" / script)
-        _place(built, tools / "bin/pulumi-language-python")
+        place(draft, tools / "bin" / script)
+        place(built, tools / "bin/pulumi-language-python")
 
     return Recipe(
         name="pulumi-language-python",

@@ -34,7 +34,7 @@ class DataCentre:
         """One without an Azure, until the block ends. folder: a run folder."""
         with ControlPlane.start(folder, speed=SPEED, parts=WITH_KWOK) as control_plane:
             data_centre = cls(control_plane.run, program)
-            engine = data_centre._engine(control_plane.run.pulumi, kubelogin=True)
+            engine = data_centre.engine_in(control_plane.run.pulumi, kubelogin=True)
             engine.prepare(plugins=PLUGINS)
             make_plugin_folder(engine.plugins)
             yield data_centre
@@ -56,9 +56,10 @@ class DataCentre:
     def engine(self, folder: Path, *, kubelogin: bool = True) -> Engine:
         """The engine on a new stack. folder: one of the test's own."""
         shutil.copytree(self.run_folder.pulumi, folder, symlinks=True)
-        return self._engine(folder, kubelogin=kubelogin)
+        return self.engine_in(folder, kubelogin=kubelogin)
 
-    def _engine(self, folder: Path, *, kubelogin: bool) -> Engine:
+    def engine_in(self, folder: Path, *, kubelogin: bool) -> Engine:
+        """The engine on a folder that is there already."""
         return Engine(
             project=self.program,
             folder=folder,

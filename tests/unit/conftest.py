@@ -75,7 +75,7 @@ def deploy(monkeypatch: pytest.MonkeyPatch) -> Iterator[Deploy]:
     async def answers(*_: object) -> None:
         """The API servers of mocked clusters: each takes connections."""
 
-    monkeypatch.setattr(api_server, "_refusal", answers)
+    monkeypatch.setattr(api_server, "why_no_connection", answers)
     # The SDK keeps one event loop per thread.
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)

@@ -39,7 +39,7 @@ def rollout(given: argparse.Namespace) -> Answer:
     with at_work(f"Reading the cluster of context {file.context}") as say:
         if not given.release and not given.back:
             places = {"namespace": given.namespace, "operator_namespace": given.operator_namespace}
-            return _answer(gate.roll_out(file.kubeconfig, DRIVERS[given.driver], given.first, say, **places))
+            return answer_of(gate.roll_out(file.kubeconfig, DRIVERS[given.driver], given.first, say, **places))
         try:
             let_go = gate.let_go_when_back if given.back else gate.let_go
             released = let_go(connected(file.kubeconfig))
@@ -49,7 +49,8 @@ def rollout(given: argparse.Namespace) -> Answer:
     return Answer(document={"released": released}, text=said)
 
 
-def _answer(found: "Rollout") -> Answer:
+def answer_of(found: "Rollout") -> Answer:
+    """What the command prints of a rollout: lines for a person, a document for a program."""
     from aks_infiniband_cli.validate import rendering  # noqa: PLC0415
 
     measured = rendering.lines_of(found.pool) if found.pool else ()

@@ -58,7 +58,7 @@ def measure(cluster: Cluster, runs: Sequence[Run], say: Say) -> dict[str, Measur
         with _stopped_by_signals():
             for run in runs:
                 _start(cluster.client, run)
-            ended = _await(cluster.client, runs, say)
+            ended = await_runs(cluster.client, runs, say)
             return {run.validation.pool: _result(cluster, run, ended[run.name]) for run in runs}
     except NO_ANSWER as error:
         raise CommandError(f"the cluster cannot be asked: {error}") from error
@@ -85,7 +85,7 @@ def _start(client: Client, run: Run) -> None:
     client.patch(Job, run.name, {"spec": {"parallelism": len(run.nodes)}}, namespace=run.validation.namespace)
 
 
-def _await(client: Client, runs: Sequence[Run], say: Say) -> dict[str, Object]:
+def await_runs(client: Client, runs: Sequence[Run], say: Say) -> dict[str, Object]:
     """The Jobs by name, when all have ended."""
     ended: dict[str, Object] = {}
 

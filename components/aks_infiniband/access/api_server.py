@@ -33,7 +33,7 @@ async def reachable(kubeconfig: str, *, limit_seconds: float = LIMIT_SECONDS) ->
     if host is None or pulumi.runtime.is_dry_run() or ("https" in getproxies() and not proxy_bypass(host)):
         return kubeconfig
     begun, said = time.monotonic(), False
-    while reason := await _refusal(host, port):
+    while reason := await why_no_connection(host, port):
         if time.monotonic() - begun > limit_seconds:
             raise ApiServerError(
                 f"the API server {host}:{port} has taken no connection for {limit_seconds:.0f} s: {reason}. Where the "
@@ -47,7 +47,7 @@ async def reachable(kubeconfig: str, *, limit_seconds: float = LIMIT_SECONDS) ->
     return kubeconfig
 
 
-async def _refusal(host: str, port: int) -> str | None:
+async def why_no_connection(host: str, port: int) -> str | None:
     """Why no connection comes about; None where one does. Nothing is sent over it, so no certificate is checked."""
     context = ssl.create_default_context()
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE

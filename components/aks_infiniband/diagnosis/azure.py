@@ -64,12 +64,12 @@ def azure_operation(*, before_update: Sequence[pulumi.ResourceHook] = ()) -> pul
     """
     loop = asyncio.get_event_loop()
     if loop not in _hooks:
-        _hooks[loop] = pulumi.ErrorHook(_NAME, _on_error)
+        _hooks[loop] = pulumi.ErrorHook(_NAME, on_error_of_azure)
     return pulumi.ResourceHookBinding(before_update=[*before_update], on_error=[_hooks[loop]])
 
 
-async def _on_error(args: pulumi.ErrorHookArgs) -> bool:
-    """Returns whether the engine is to try again."""
+async def on_error_of_azure(args: pulumi.ErrorHookArgs) -> bool:
+    """Say what Azure refused, and wait before another try; returns whether the engine is to try again."""
     newest, tries = args.errors[0].strip(), len(args.errors)
     pause = pause_before_retry(args.errors, args.failed_operation, share=random.uniform(0.5, 1))  # noqa: S311  no secret
     if pause is not None:

@@ -78,7 +78,7 @@ def test_the_stack_finds_its_nodes_and_its_secrets(rehearsal: Rehearsal) -> None
     outputs = engine.outputs()
     assert outputs["credentials"] == "[secret]"
     assert outputs["cluster"]["kubeconfig"] == str(rehearsal.run.kubeconfig)
-    shown = json.loads(engine._check_output(["stack", "output", "--json", "--show-secrets", "--stack", "theirs"]))
+    shown = json.loads(engine.output_of(["stack", "output", "--json", "--show-secrets", "--stack", "theirs"]))
     assert list(json.loads(shown["credentials"])) == ["auths"], "a docker config that a Secret takes"
 
     rehearsal.engine()

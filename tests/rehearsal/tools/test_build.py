@@ -58,7 +58,7 @@ class Workshop:
             name=name,
             module="module",
             package=".",
-            install=lambda built, tools, source: recipe_module._place(built, tools / "bin" / name),
+            install=lambda built, tools, source: recipe_module.place(built, tools / "bin" / name),
             outputs=(f"bin/{name}",),
         )
 

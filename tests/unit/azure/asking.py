@@ -102,10 +102,10 @@ class Azure:
         self.provider = AzureNative(self.operations)
         self.context = Context()
         self.provider.Configure(
-            provider_pb2.ConfigureRequest(args=to_struct({"location": "southcentralus"})), self._call()
+            provider_pb2.ConfigureRequest(args=to_struct({"location": "southcentralus"})), self.call()
         )
 
-    def _call(self) -> grpc.ServicerContext:
+    def call(self) -> grpc.ServicerContext:
         return cast("grpc.ServicerContext", self.context)
 
     def urn(self, kind: str, name: str) -> str:
@@ -115,7 +115,7 @@ class Azure:
         self, kind: str, name: str, news: Properties, olds: Properties | None = None
     ) -> tuple[Properties, list[str]]:
         request = provider_pb2.CheckRequest(urn=self.urn(kind, name), news=to_struct(news), olds=to_struct(olds or {}))
-        response = self.provider.Check(request, self._call())
+        response = self.provider.Check(request, self.call())
         return from_struct(response.inputs), [failure.reason for failure in response.failures]
 
     def create(self, kind: str, name: str, **news: Any) -> Properties:
@@ -124,7 +124,7 @@ class Azure:
         if failures:
             raise RefusedError("; ".join(failures))
         request = provider_pb2.CreateRequest(urn=self.urn(kind, name), properties=to_struct(inputs))
-        response = self.provider.Create(request, self._call())
+        response = self.provider.Create(request, self.call())
         return {**from_struct(response.properties), "id": response.id, "__inputs": inputs}
 
     def update(self, kind: str, name: str, old: Properties, **news: Any) -> Properties:
@@ -138,7 +138,7 @@ class Azure:
         request = provider_pb2.UpdateRequest(
             id=old["id"], urn=self.urn(kind, name), news=to_struct(inputs), old_inputs=to_struct(old["__inputs"])
         )
-        response = self.provider.Update(request, self._call())
+        response = self.provider.Update(request, self.call())
         return {**from_struct(response.properties), "id": old["id"], "__inputs": inputs}
 
     def diff(self, kind: str, name: str, old: Properties, **news: Any) -> Any:
@@ -146,18 +146,18 @@ class Azure:
         request = provider_pb2.DiffRequest(
             id=old["id"], urn=self.urn(kind, name), news=to_struct(inputs), old_inputs=to_struct(old["__inputs"])
         )
-        return self.provider.Diff(request, self._call())
+        return self.provider.Diff(request, self.call())
 
     def delete(self, kind: str, name: str, old: Properties) -> None:
-        self.provider.Delete(provider_pb2.DeleteRequest(id=old["id"], urn=self.urn(kind, name)), self._call())
+        self.provider.Delete(provider_pb2.DeleteRequest(id=old["id"], urn=self.urn(kind, name)), self.call())
 
     def read(self, kind: str, name: str, resource: str) -> Properties:
-        response = self.provider.Read(provider_pb2.ReadRequest(id=resource, urn=self.urn(kind, name)), self._call())
+        response = self.provider.Read(provider_pb2.ReadRequest(id=resource, urn=self.urn(kind, name)), self.call())
         return from_struct(response.properties)
 
     def invoke(self, function: str, **arguments: Any) -> Properties:
         request = provider_pb2.InvokeRequest(tok=f"azure-native:{function}", args=to_struct(arguments))
-        return from_struct(getattr(self.provider.Invoke(request, self._call()), "return"))
+        return from_struct(getattr(self.provider.Invoke(request, self.call()), "return"))
 
 
 def cluster_inputs(group: Properties, **changes: Any) -> Properties:

@@ -15,7 +15,7 @@ BOUNDS: Final[dict[str, Any]] = {"enableAutoScaling": True, "minCount": 1, "maxC
 
 def autoscale(azure: Azure, pool: str, count: int) -> Properties:
     request = provider_pb2.InvokeRequest(tok=AUTOSCALE, args=to_struct({"pool": pool, "count": count}))
-    return from_struct(getattr(azure.provider.Invoke(request, azure._call()), "return"))
+    return from_struct(getattr(azure.provider.Invoke(request, azure.call()), "return"))
 
 
 def nodes(azure: Azure) -> int:
@@ -45,7 +45,7 @@ def test_a_refresh_shows_the_autoscalers_count_as_the_programs(azure: Azure, poo
         inputs=to_struct(pool["__inputs"]),
         properties=to_struct(state),
     )
-    inputs = from_struct(azure.provider.Read(request, azure._call()).inputs)
+    inputs = from_struct(azure.provider.Read(request, azure.call()).inputs)
     assert inputs == {**pool["__inputs"], "count": 3}
 
 

@@ -134,7 +134,7 @@ def test_what_replaces_a_cluster(
 def test_at_preview_only_what_the_inputs_tell_is_known(azure: Azure, cluster: Properties) -> None:
     urn = azure.urn(CLUSTER, "aks")
     request = provider_pb2.CreateRequest(urn=urn, properties=to_struct(cluster["__inputs"]), preview=True)
-    outputs = from_struct(azure.provider.Create(request, azure._call()).properties)
+    outputs = from_struct(azure.provider.Create(request, azure.call()).properties)
     assert outputs["dnsPrefix"] == "aks"
     assert outputs["name"] is UNKNOWN
     assert outputs["fqdn"] is UNKNOWN

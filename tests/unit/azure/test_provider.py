@@ -75,7 +75,7 @@ def test_a_cancelled_wait_leaves_a_resource_and_azure_carries_on(make_azure: Mak
         time.sleep(0.01)
     deadline = time.monotonic() + 60
     while making.is_alive() and time.monotonic() < deadline:
-        azure.provider.Cancel(None, azure._call())  # ends the waits that have begun, which this one may not have
+        azure.provider.Cancel(None, azure.call())  # ends the waits that have begun, which this one may not have
         making.join(timeout=0.05)
     assert not making.is_alive()
     assert "Azure has accepted the request and carries on" in refusals[0]

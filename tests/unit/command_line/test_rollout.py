@@ -244,7 +244,7 @@ def test_the_transcript_of_the_page_is_what_the_command_prints() -> None:
         shortfalls=said["shortfalls"],
         pool=pool,
     )
-    answer = command._answer(rollout)
+    answer = command.answer_of(rollout)
     assert {"schema_version": SCHEMA_VERSION, **answer.document} == said
     page = (ROOT / "docs" / "rollout.md").read_text(encoding="utf-8")
     assert f"/kubeconfig\n{answer.text}\n" in page

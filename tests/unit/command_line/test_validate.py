@@ -163,11 +163,11 @@ def test_a_moment_without_an_answer_or_a_login_does_not_end_the_wait(
 ) -> None:
     monkeypatch.setattr("time.sleep", lambda _: None)
     client: Any = Silent(3, error)
-    assert list(run._await(client, [RUN], lambda _: None)) == [RUN.name]
+    assert list(run.await_runs(client, [RUN], lambda _: None)) == [RUN.name]
     monkeypatch.setattr(run, "_SILENT_SECONDS", -1.0)
     client = Silent(3, error)
     with pytest.raises(type(error)):
-        run._await(client, [RUN], lambda _: None)
+        run.await_runs(client, [RUN], lambda _: None)
 
 
 def test_an_hour_asleep_between_two_looks_is_no_hour_without_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:

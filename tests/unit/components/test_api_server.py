@@ -37,7 +37,7 @@ def test_a_server_that_refuses_at_first_is_waited_for_and_told_once(
     async def refusal(*_: object) -> str | None:
         return next(answers)
 
-    monkeypatch.setattr(api_server, "_refusal", refusal)
+    monkeypatch.setattr(api_server, "why_no_connection", refusal)
     given = kubeconfig("https://aks.hcp.southcentralus.azmk8s.io:443")
     assert asyncio.run(reachable(given)) == given
     (line,) = next(said)
@@ -63,7 +63,7 @@ def test_one_that_accepts_and_speaks_no_tls_is_not_there_yet() -> None:
 
     async def program() -> str | None:
         closing = await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1", 0)
-        return await api_server._refusal("127.0.0.1", closing.sockets[0].getsockname()[1])
+        return await api_server.why_no_connection("127.0.0.1", closing.sockets[0].getsockname()[1])
 
     assert asyncio.run(program())
 

@@ -117,7 +117,7 @@ def test_pools_that_met_do_not_meet_again(monkeypatch: pytest.MonkeyPatch) -> No
         pauses.append(seconds)
 
     monkeypatch.setattr(asyncio, "sleep", sleep)
-    answers = [asyncio.run(azure._on_error(failed(*[BUSY] * 6))) for _ in range(20)]
+    answers = [asyncio.run(azure.on_error_of_azure(failed(*[BUSY] * 6))) for _ in range(20)]
     assert all(answers)
     assert len(set(pauses)) > 10
     assert all(60 <= pause <= 120 for pause in pauses)
@@ -144,7 +144,7 @@ def test_every_retry_is_told_with_what_azure_said(monkeypatch: pytest.MonkeyPatc
     said: list[str] = []
     monkeypatch.setattr(pulumi.log, "warn", lambda text, **_: said.append(text))
     monkeypatch.setattr(azure, "_FIRST_PAUSE_SECONDS", 0.001)
-    assert asyncio.run(azure._on_error(failed(BUSY, operation="delete"))) is True
+    assert asyncio.run(azure.on_error_of_azure(failed(BUSY, operation="delete"))) is True
     (text,) = said
     assert "rdma-ndh100: Azure refuses to delete it now: Status=409" in text
     assert "nodepool1 - Creating" in text
@@ -154,7 +154,7 @@ def test_every_retry_is_told_with_what_azure_said(monkeypatch: pytest.MonkeyPatc
 def test_the_last_failure_says_how_often_it_was_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[str] = []
     monkeypatch.setattr(pulumi.log, "error", lambda text, **_: said.append(text))
-    assert asyncio.run(azure._on_error(failed(*[BUSY] * (MOST_RETRIES + 1)))) is False
+    assert asyncio.run(azure.on_error_of_azure(failed(*[BUSY] * (MOST_RETRIES + 1)))) is False
     (text,) = said
     assert f"still busy after {MOST_RETRIES} retries" in text
 
@@ -162,7 +162,7 @@ def test_the_last_failure_says_how_often_it_was_tried(monkeypatch: pytest.Monkey
 def test_of_what_is_not_known_nothing_is_said_but_azures_own_words(monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[str] = []
     monkeypatch.setattr(pulumi.log, "error", lambda text, **_: said.append(text))
-    assert asyncio.run(azure._on_error(failed("something else", inputs={}))) is False
+    assert asyncio.run(azure.on_error_of_azure(failed("something else", inputs={}))) is False
     assert said == []
 
 

@@ -141,7 +141,7 @@ def test_the_inline_pools_of_a_cluster_are_in_its_own_state(azure: Azure, group:
     assert record
     azure.cloud.start = lambda _: None
     azure.cloud.begin(record, "update")
-    azure.operations._show_state(record, "Updating")
+    azure.operations.show_state(record, "Updating")
     (pool,) = azure.read(CLUSTER, "aks", cluster["id"])["agentPoolProfiles"]
     assert pool["provisioningState"] == "Updating"
 

@@ -69,7 +69,7 @@ def test_an_error_that_nobody_foresaw_is_a_sentence_and_its_traceback_is_in_a_lo
         raise KeyError("name")
 
     monkeypatch.setattr(signal, "signal", lambda *_: None)
-    monkeypatch.setattr(cli, "_down", broken)
+    monkeypatch.setattr(cli, "stop_rehearsals", broken)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     assert cli.main(["down", "dev"]) == 2
     (log,) = tmp_path.iterdir()

@@ -8,7 +8,7 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
-from aks_infiniband_cli.main import _parser
+from aks_infiniband_cli.main import command_parser
 
 from tests.told_commands import ROOT, Told, of_messages, of_pages
 
@@ -34,7 +34,7 @@ def test_every_target_of_make_and_every_variable_is_in_the_makefile() -> None:
 
 
 def test_every_command_of_aks_infiniband_is_one_with_flags_that_it_has() -> None:
-    [commands] = [a for a in _parser()._actions if isinstance(a, argparse._SubParsersAction)]
+    [commands] = [a for a in command_parser()._actions if isinstance(a, argparse._SubParsersAction)]
     for told in of("aks-infiniband"):
         if told.words[1].rstrip(":") == "x":
             continue  # the name of a command
