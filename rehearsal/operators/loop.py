@@ -1,16 +1,20 @@
 """Both operators, each in its loop: whenever something changed, look, plan, and carry the plan out."""
 
 import asyncio
+import contextlib
 import logging
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import Final
 
 from lightkube.core.async_client import AsyncClient
 
 from rehearsal.operators.carrying_out import carry_out
 from rehearsal.operators.gpu import reconcile as gpu
+from rehearsal.operators.gpu.attention import Attention
 from rehearsal.operators.network import reconcile as network
 from rehearsal.operators.plan import Plan, Snapshot
 from rehearsal.run.latency import Latencies
@@ -26,18 +30,20 @@ _RETRY_SECONDS: Final = 1.0
 
 @dataclass(frozen=True, kw_only=True)
 class Operator:
-    """One operator: its name as field manager, what it watches, and its reconcile."""
+    """One operator: its name as field manager, and its reconcile."""
 
     name: str
-    watched: Sequence[str]
     reconcile: Callable[..., Plan]
 
 
-OPERATORS: Final = (
-    Operator(name="network-operator", watched=network.WATCHED, reconcile=network.reconcile),
-    Operator(name="gpu-operator", watched=gpu.WATCHED, reconcile=gpu.reconcile),
-)
-_WATCHED: Final = sorted({kind for operator in OPERATORS for kind in operator.watched})
+_WATCHED: Final = sorted({*network.WATCHED, *gpu.WATCHED})
+
+
+def _operators(attention: Attention) -> tuple[Operator, ...]:
+    return (
+        Operator(name="network-operator", reconcile=network.reconcile),
+        Operator(name="gpu-operator", reconcile=partial(gpu.reconcile, attention=attention)),
+    )
 
 
 async def run(client: AsyncClient, latencies: Latencies) -> None:
@@ -46,22 +52,26 @@ async def run(client: AsyncClient, latencies: Latencies) -> None:
     async with asyncio.TaskGroup() as tasks:
         tasks.create_task(cluster.watch())
         await cluster.wait_listed()
-        await _loop(cluster, settle=max(_SETTLE_SECONDS, latencies.seconds("operatorRequeue")))
+        attention = Attention(every=latencies.seconds("upgradeRequeue"), clock=time.monotonic)
+        settle = max(_SETTLE_SECONDS, latencies.seconds("operatorRequeue"))
+        await _loop(cluster, _operators(attention), settle=settle, longest=attention.every)
 
 
-async def _loop(cluster: Cluster, *, settle: float) -> None:
+async def _loop(cluster: Cluster, operators: Sequence[Operator], *, settle: float, longest: float) -> None:
+    """longest: seconds after which it looks although nothing has changed."""
     while True:
         await asyncio.sleep(settle)
         seen = cluster.version
-        if await _step(cluster):
-            await cluster.changed_since(seen)
+        if await _step(cluster, operators):
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(cluster.changed_since(seen), longest)
         else:
             await asyncio.sleep(_RETRY_SECONDS)
 
 
-async def _step(cluster: Cluster) -> bool:
+async def _step(cluster: Cluster, operators: Sequence[Operator]) -> bool:
     """One reconcile of every operator; whether all of their plans were carried out."""
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     snapshot = Snapshot({kind: list(cluster.of(kind).values()) for kind in _WATCHED})
-    plans = [(operator.name, operator.reconcile(snapshot, now=now)) for operator in OPERATORS]
+    plans = [(operator.name, operator.reconcile(snapshot, now=now)) for operator in operators]
     return all([await carry_out(cluster.client, plan, manager=name) for name, plan in plans])

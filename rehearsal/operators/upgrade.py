@@ -41,7 +41,7 @@ def roll(
     The library passes over a pod that is bound to no node yet, and can start one too many in that moment; here such a
     pod counts as lacking, so that a rehearsal does not depend on how fast the scheduler is.
     """
-    if any(_lacks_pods(daemon_set, snapshot) for daemon_set in daemon_sets):
+    if any(lacks_pods(daemon_set, snapshot) for daemon_set in daemon_sets):
         return
     drivers = _drivers(snapshot, daemon_sets, kind)
     free = _free_slots(policy, drivers)
@@ -55,7 +55,8 @@ def roll(
             step.go_on()
 
 
-def _lacks_pods(daemon_set: Document, snapshot: Snapshot) -> bool:
+def lacks_pods(daemon_set: Document, snapshot: Snapshot) -> bool:
+    """Whether a pod of the DaemonSet has still to be made, or bound to its node."""
     desired = (daemon_set.get("status") or {}).get("desiredNumberScheduled", 0)
     bound = [pod for pod in pods_of(daemon_set, snapshot) if pod["spec"].get("nodeName")]
     return bool(desired != len(bound))

@@ -94,13 +94,19 @@ def gpu_operator_values(
         "operator": {"affinity": system_node_affinity(system_node_selector, pools)},
     }
     if metrics:
-        values["dcgmExporter"] = {"enabled": True}
+        # Its own ServiceMonitor, on by default from 26.7 on, would have each series read twice.
+        values["dcgmExporter"] = {"enabled": True, "serviceMonitor": {"enabled": False}}
     derived = charts.over(charts.over(values, owned), charts.gpu_operator_images(options.registry))
     return charts.merge(given, derived, chart=versions.GPU_OPERATOR_CHART.name)
 
 
 def _owned_by_operator(pools: Sequence[Pool], options: OperatorOptions) -> dict[str, Any]:
-    driver: dict[str, Any] = {"enabled": True, **_gpu_direct(pools), "upgradePolicy": options.upgrade.policy()}
+    upgrade = options.upgrade.policy()
+    # What the drain may do, pods' deletion before it may, too: a pod with GPUs and an emptyDir, as every pod with its own
+    # /dev/shm is, would else have its whole node drained (k8s-operator-libs 11e747a, pod_manager.go, SchedulePodEviction).
+    deletion = {key: value for key, value in upgrade["drain"].items() if key != "enable"}
+    policy = {**upgrade, "gpuPodDeletion": deletion}
+    driver: dict[str, Any] = {"enabled": True, **_gpu_direct(pools), "upgradePolicy": policy}
     if options.driver_version is not None:
         driver["version"] = options.driver_version
     return {

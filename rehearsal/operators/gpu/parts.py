@@ -33,6 +33,12 @@ class Context:
         """Runtime class of the operands that need the GPU itself."""
         return str(self.section("operator").get("runtimeClass") or "nvidia")
 
+    @property
+    def runtime_classes(self) -> list[str]:
+        """That one, and with CDI, which is the chart's default, two more."""
+        more = ["nvidia-cdi", "nvidia-legacy"] if self.enabled("cdi") else []
+        return [self.runtime_class, *more]
+
 
 def image(section: Document, version: str = "") -> str:
     """Image reference of a section of the policy."""

@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from typing import Final
 
 from rehearsal.operators.drain import uses_gpus
+from rehearsal.operators.gpu.attention import Attention
 from rehearsal.operators.gpu.nodes import label_nodes
 from rehearsal.operators.gpu.operands import operands
 from rehearsal.operators.gpu.parts import Context
 from rehearsal.operators.plan import Document, Plan, Snapshot, labels_of, owned
-from rehearsal.operators.upgrade import forget, roll
+from rehearsal.operators.upgrade import forget, lacks_pods, roll
 from rehearsal.operators.upgrade_step import DriverKind
 from rehearsal.operators.workloads import available, counts, latest_revision, outdated, pod_ready, pods_of
 
@@ -29,13 +30,16 @@ WATCHED: Final = (
 )
 _DRIVER: Final = "nvidia-driver-daemonset"
 _DRIVER_UPGRADE: Final = DriverKind(name="gpu", deletes=uses_gpus, validator={"app": "nvidia-operator-validator"})
+_UPGRADES_ITSELF: Final = "nvidia.com/gpu-driver-upgrade-enabled"
+"""Annotation of nodes with GPUs, which stays when the operator goes (state_manager.go)."""
 _NFD_PREFIX: Final = "feature.node.kubernetes.io/"
 
 
-def reconcile(snapshot: Snapshot, *, now: str) -> Plan:
+def reconcile(snapshot: Snapshot, *, now: str, attention: Attention | None = None) -> Plan:
     """What the operator would do now; nothing while its own Deployment is not Available.
 
     now: the time, RFC 3339, for conditions that change and waits that end.
+    attention: when it looks at an upgrade; None: always.
     """
     plan = Plan()
     operator = next((d for d in snapshot.of("Deployment", labels=OPERATOR_LABELS) if available(d)), None)
@@ -50,7 +54,10 @@ def reconcile(snapshot: Snapshot, *, now: str) -> Plan:
     namespace = operator["metadata"]["namespace"]
     context = Context(spec=spec, nodes=nodes, version=_version(operator))
     daemon_sets = _make(plan, snapshot, context, policy, namespace)
-    _roll_driver(plan, snapshot, spec, namespace, now)
+    upgrades = _upgrades(spec)
+    for node in nodes:
+        plan.annotate(node, {_UPGRADES_ITSELF: "true" if upgrades else None})
+    _roll_driver(plan, snapshot, policy, namespace, now, attention)
     waiting = [d["metadata"]["name"] for d in daemon_sets if not _is_ready(d, snapshot)]
     plan.set_status(policy, _status(policy, snapshot, nodes, waiting, namespace, now))
     return plan
@@ -58,14 +65,9 @@ def reconcile(snapshot: Snapshot, *, now: str) -> Plan:
 
 def _make(plan: Plan, snapshot: Snapshot, context: Context, policy: Document, namespace: str) -> list[Document]:
     """Runtime class and DaemonSets into the plan; the operator makes no DaemonSet while no node has a GPU."""
-    runtime_class = {
-        "apiVersion": "node.k8s.io/v1",
-        "kind": "RuntimeClass",
-        "metadata": {"name": context.runtime_class},
-        "handler": context.runtime_class,
-    }
     mine = {OPERAND_LABEL: _MANAGER}
-    plan.include([owned(runtime_class, policy, labels=mine)], snapshot)
+    classes = [owned(_runtime_class(name), policy, labels=mine) for name in context.runtime_classes]
+    plan.include(classes, snapshot)
     made = operands(context) if context.nodes else []
     documents = [owned(document, policy, namespace=namespace, labels=mine) for document in made]
     plan.include(documents, snapshot)
@@ -79,12 +81,26 @@ def _make(plan: Plan, snapshot: Snapshot, context: Context, policy: Document, na
     return daemon_sets
 
 
-def _roll_driver(plan: Plan, snapshot: Snapshot, spec: Document, namespace: str, now: str) -> None:
+def _runtime_class(name: str) -> Document:
+    return {"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass", "metadata": {"name": name}, "handler": name}
+
+
+def _upgrades(spec: Document) -> bool:
+    driver = spec.get("driver") or {}
+    return bool(driver.get("enabled", True) and (driver.get("upgradePolicy") or {}).get("autoUpgrade"))
+
+
+def _roll_driver(
+    plan: Plan, snapshot: Snapshot, policy: Document, namespace: str, now: str, attention: Attention | None
+) -> None:
     driver = snapshot.find("DaemonSet", _DRIVER, namespace)
-    rules = (spec.get("driver") or {}).get("upgradePolicy") or {}
+    rules = ((policy.get("spec") or {}).get("driver") or {}).get("upgradePolicy") or {}
     if not rules.get("autoUpgrade"):
         forget(plan, snapshot.of("Node"), _DRIVER_UPGRADE)
-    elif driver is not None:
+        return
+    if driver is None or lacks_pods(driver, snapshot):
+        return
+    if attention is None or attention.is_due(policy, driver, snapshot.of("Node"), _DRIVER_UPGRADE):
         roll(plan, snapshot, daemon_sets=[driver], kind=_DRIVER_UPGRADE, policy=rules, now=now)
 
 
@@ -95,20 +111,24 @@ def _version(operator: Document) -> str:
 
 
 def _is_ready(document: Document, snapshot: Snapshot) -> bool:
-    """Ready with no pod desired, as with the real operator; else when all are available and of the latest template."""
+    """Ready with no pod desired; else when every pod is available, and of a driver's those are of the latest template
+    that carry the template's own labels.
+
+    So while another chart version rolls a driver, it counts as ready once one node has it: pods of the template before
+    have the label of the chart before (gpu-operator v26.3.3, controllers/object_controls.go, isDaemonSetReady; seen
+    2026-11-23).
+    """
     metadata = document["metadata"]
     here = snapshot.find("DaemonSet", metadata["name"], metadata["namespace"])
     pods = counts(here) if here is not None else None
     if here is None or pods is None or not snapshot.holds(document):
         return False
-    desired, free, updated = pods
-    if desired == 0:
-        return True
-    if document["spec"]["updateStrategy"]["type"] == "OnDelete":
-        revision = latest_revision(here, snapshot)
-        own = pods_of(here, snapshot)
-        return len(own) >= desired == free and all(pod_ready(pod) and not outdated(pod, revision) for pod in own)
-    return desired == free == updated
+    desired, free, _ = pods
+    if desired == 0 or document["spec"]["updateStrategy"]["type"] != "OnDelete":
+        return desired == free
+    revision, labels = latest_revision(here, snapshot), here["spec"]["template"]["metadata"]["labels"]
+    seen = [pod for pod in pods_of(here, snapshot) if labels.items() <= labels_of(pod).items()]
+    return desired == free and bool(seen) and all(pod_ready(pod) and not outdated(pod, revision) for pod in seen)
 
 
 def _status(

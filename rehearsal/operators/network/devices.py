@@ -1,12 +1,15 @@
 """The device plugins' and the telemetry's DaemonSets: what runs where the OFED driver is in place."""
 
+import hashlib
 import json
+from typing import Final
 
 from rehearsal.operators.network.parts import AFTER_OFED, Context, config_volume, resources
 from rehearsal.operators.plan import Document, without_empty
 from rehearsal.operators.workloads import config_map, workload
 
-_TELEMETRY_CONFIG = "doca-telemetry-service"
+_CONFIG_HASH: Final = "nvidia.network-operator.config-hash"
+_TELEMETRY_CONFIG: Final = "doca-telemetry-service"
 
 
 def rdma_shared_device_plugin(section: Document, context: Context) -> list[Document]:
@@ -24,8 +27,15 @@ def rdma_shared_device_plugin(section: Document, context: Context) -> list[Docum
             "volumeMounts": [config_mount],
         }
     )
-    pod = {**context.on_nodes(section, selector=AFTER_OFED), "containers": [container], "volumes": [config]}
-    return [*_given(name, section), *workload("rdma-shared-dp-ds{suffix}", pod=pod, fields=context.fields)]
+    pod = {
+        **context.on_nodes(section, selector=AFTER_OFED, critical=True),
+        "containers": [container],
+        "volumes": [config],
+    }
+    return [
+        *_given(name, section),
+        *_restarted(section, workload("rdma-shared-dp-ds{suffix}", pod=pod, fields=context.fields)),
+    ]
 
 
 def sriov_device_plugin(section: Document, context: Context) -> list[Document]:
@@ -43,9 +53,23 @@ def sriov_device_plugin(section: Document, context: Context) -> list[Document]:
             "volumeMounts": [config_mount],
         }
     )
-    pod = {**context.on_nodes(section, selector=AFTER_OFED), "containers": [container], "volumes": [config]}
+    pod = {
+        **context.on_nodes(section, selector=AFTER_OFED, critical=True),
+        "containers": [container],
+        "volumes": [config],
+    }
     made = workload("network-operator-sriov-device-plugin{suffix}", pod=pod, fields=context.fields)
-    return [*_given(name, section), *made]
+    return [*_given(name, section), *_restarted(section, made)]
+
+
+def _restarted(section: Document, made: list[Document]) -> list[Document]:
+    """The workload with a hash of the configuration in its pods' template: another configuration restarts them
+    (network-operator v26.4.1, pkg/state/state_skel.go, SetConfigHashAnnotation).
+    """
+    if section.get("config"):
+        template = made[-1]["spec"]["template"]["metadata"]
+        template["annotations"] = {_CONFIG_HASH: hashlib.sha256(section["config"].encode()).hexdigest()[:16]}
+    return made
 
 
 def _given(name: str, section: Document) -> list[Document]:

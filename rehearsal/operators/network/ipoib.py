@@ -58,6 +58,7 @@ def reconcile_networks(plan: Plan, snapshot: Snapshot) -> None:
                 plan.deletions.append(old)
         plan.include([document], snapshot)
         if snapshot.holds(document):
-            plan.set_status(network, {"state": "ready", "ipoibNetworkAttachmentDef": wanted})
+            made = f"k8s.cni.cncf.io/v1/namespaces/{metadata['namespace']}/{document['kind']}/{metadata['name']}"
+            plan.set_status(network, {"state": "ready", "ipoibNetworkAttachmentDef": made})
         else:
             plan.set_status(network, {"state": "notReady"})

@@ -14,7 +14,7 @@ _NV_IPAM_DEFINITIONS: Final = Path(__file__).parent.parent / "crds" / "nv-ipam.y
 
 
 def cni_part(
-    name: str, *, app: str, container: str, init: str | None = None
+    name: str, *, app: str, container: str, init: str | None = None, critical: bool = False
 ) -> Callable[[Document, Context], list[Document]]:
     """A part that is one DaemonSet, which puts binaries into the node's CNI folder."""
 
@@ -29,7 +29,7 @@ def cni_part(
         image = context.image(app, section)
         base = {"image": image, "resources": resources(section, container), "volumeMounts": mounts}
         pod = {
-            **context.on_nodes(section),
+            **context.on_nodes(section, critical=critical),
             "initContainers": [{"name": init, **base}] if init else None,
             # Writes into the node's CNI folders.
             "containers": [{"name": container, **base, "securityContext": {"privileged": True}}],
@@ -40,15 +40,41 @@ def cni_part(
     return part
 
 
+_CONTROL_PLANE: Final = ("node-role.kubernetes.io/master", "node-role.kubernetes.io/control-plane")
+_TOLERATED: Final = [
+    {"key": key, "operator": "Exists", "effect": "NoSchedule"} for key in ("nvidia.com/gpu", *_CONTROL_PLANE)
+]
+_ON_CONTROL_PLANE: Final = {
+    "preferredDuringSchedulingIgnoredDuringExecution": [
+        {"weight": 1, "preference": {"matchExpressions": [{"key": key, "operator": "In", "values": [""]}]}}
+        for key in _CONTROL_PLANE
+    ]
+}
+_APART: Final = {
+    "preferredDuringSchedulingIgnoredDuringExecution": [
+        {
+            "weight": 100,
+            "podAffinityTerm": {
+                "labelSelector": {
+                    "matchExpressions": [{"key": "name", "operator": "In", "values": ["nv-ipam-controller"]}]
+                },
+                "topologyKey": "kubernetes.io/hostname",
+            },
+        }
+    ]
+}
+
+
 def nv_ipam(section: Document, context: Context) -> list[Document]:
     """NV-IPAM: the definitions of its pools, its controller, and an agent on every node."""
     definitions: list[Document] = list(yaml.safe_load_all(_NV_IPAM_DEFINITIONS.read_text()))
     image = context.image("nvIpam", section)
-    affinity = context.spec.get("deploymentNodeAffinity")
+    affinity = context.spec.get("deploymentNodeAffinity") or {}
     controller = without_empty(
         {
-            "affinity": {"nodeAffinity": affinity} if affinity else None,
-            "tolerations": context.spec.get("deploymentTolerations"),
+            "affinity": {"podAntiAffinity": _APART, "nodeAffinity": {**_ON_CONTROL_PLANE, **affinity}},
+            "tolerations": [*(context.spec.get("deploymentTolerations") or ()), *_TOLERATED],
+            "priorityClassName": "system-cluster-critical",
             "imagePullSecrets": context.pull_secrets(section),
             "containers": [
                 {"name": "nv-ipam-controller", "image": image, "resources": resources(section, "nv-ipam-controller")}
@@ -56,7 +82,7 @@ def nv_ipam(section: Document, context: Context) -> list[Document]:
         }
     )
     agent = {
-        **context.on_nodes(section),
+        **context.on_nodes(section, host_network=False),
         "containers": [
             {
                 "name": "nv-ipam-node",
@@ -82,4 +108,5 @@ def nic_feature_discovery(section: Document, context: Context) -> list[Document]
         "image": context.image("nicFeatureDiscovery", section),
         "resources": resources(section, "nic-feature-discovery"),
     }
-    return workload("nic-feature-discovery-ds", pod={**context.on_nodes(section), "containers": [container]})
+    place = context.on_nodes(section, host_network=False)
+    return workload("nic-feature-discovery-ds", pod={**place, "containers": [container]})

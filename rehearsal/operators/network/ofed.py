@@ -76,10 +76,11 @@ def _driver(
             **{probe: _probe(section[probe]) for probe in _PROBES if probe in section},
         }
     )
-    place = context.on_nodes(section, selector=selector)
+    place = context.on_nodes(section, selector=selector, critical=True)
     pod = {
+        # The manifest has `affinity` twice: a policy's own takes the place of one driver a node.
+        "affinity": {"podAntiAffinity": _ONE_DRIVER_A_NODE},
         **place,
-        "affinity": {**(place.get("affinity") or {}), "podAntiAffinity": _ONE_DRIVER_A_NODE},
         "initContainers": _init_containers(context),
         "containers": [container],
         "terminationGracePeriodSeconds": section.get("terminationGracePeriodSeconds", 300),

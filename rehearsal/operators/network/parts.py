@@ -92,8 +92,15 @@ class Context:
         names = section.get("imagePullSecrets") or (self.spec.get("global") or {}).get("imagePullSecrets") or []
         return [{"name": name} for name in names]
 
-    def on_nodes(self, section: Document, *, selector: Mapping[str, str] = MappingProxyType({})) -> Document:
-        """The fields of a DaemonSet's pod that say where it runs."""
+    def on_nodes(
+        self,
+        section: Document,
+        *,
+        selector: Mapping[str, str] = MappingProxyType({}),
+        critical: bool = False,
+        host_network: bool = True,
+    ) -> Document:
+        """The fields of a DaemonSet's pod that say where it runs. critical: no node may lack it for another's sake."""
         affinity = self.spec.get("nodeAffinity")
         return without_empty(
             {
@@ -101,8 +108,8 @@ class Context:
                 "affinity": {"nodeAffinity": affinity} if affinity else None,
                 "tolerations": [*(self.spec.get("tolerations") or []), _GPU_TOLERATION],
                 "imagePullSecrets": self.pull_secrets(section),
-                "priorityClassName": "system-node-critical",
-                "hostNetwork": True,
+                "priorityClassName": "system-node-critical" if critical else None,
+                "hostNetwork": host_network or None,
             }
         )
 

@@ -29,7 +29,9 @@ CLUSTER_PARTS: Final = (
     Part(
         state="state-multus-cni",
         section=("secondaryNetwork", "multus"),
-        documents=cni_part("kube-multus-ds", app="multus", container="kube-multus", init="install-multus-binary"),
+        documents=cni_part(
+            "kube-multus-ds", app="multus", container="kube-multus", init="install-multus-binary", critical=True
+        ),
     ),
     Part(
         state="state-container-networking-plugins",

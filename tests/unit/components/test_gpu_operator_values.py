@@ -90,5 +90,13 @@ def test_a_gpu_driver_is_upgraded_one_drained_node_at_a_time_to_the_version_of_t
         "autoUpgrade": True,
         "maxParallelUpgrades": 1,
         "drain": {"enable": True, "force": True, "deleteEmptyDir": True, "timeoutSeconds": 900},
+        # A pod with GPUs and an emptyDir leaves without the drain of its whole node.
+        "gpuPodDeletion": {"force": True, "deleteEmptyDir": True, "timeoutSeconds": 900},
     }
     assert "version" not in gpu_operator_values([pool()])["driver"]
+
+
+def test_where_gpus_metrics_are_read_the_chart_has_them_read_by_nobody_else() -> None:
+    """Its own ServiceMonitor is on by default from release 26.7 on, and every series would be there twice."""
+    exporter = gpu_operator_values([pool()], metrics=True)["dcgmExporter"]
+    assert exporter == {"enabled": True, "serviceMonitor": {"enabled": False}}

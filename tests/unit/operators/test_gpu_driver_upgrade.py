@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from rehearsal.operators.gpu.attention import Attention
 from rehearsal.operators.gpu.reconcile import reconcile
 from rehearsal.operators.plan import labels_of
 from tests.unit.operators.gpu_policies import NOW, SPEC, apply_policy
@@ -85,3 +86,56 @@ def test_a_node_is_drained_where_a_pod_with_gpus_cannot_be_deleted(upgrading: An
     upgrading.workload("beside", "gpu-0")
     assert "drain-required" in through(upgrading)
     assert "beside" not in upgrading.objects["Pod"]
+
+
+def test_a_driver_that_is_ready_is_seen_two_minutes_after_the_last_change_of_a_nodes_state(upgrading: Any) -> None:
+    seconds = [0.0]
+    attention = Attention(every=120, clock=lambda: seconds[0])
+    node = upgrading.objects["Node"]["gpu-0"]
+
+    def look() -> str:
+        plan = reconcile(upgrading.snapshot(), now=NOW, attention=attention)
+        upgrading.obey(plan)
+        for pod in plan.deletions:
+            upgrading.pod(DRIVER, pod["spec"]["nodeName"], ready=False, revision="hash-2")
+        return str(labels_of(node)[UPGRADE])
+
+    upgrading.objects["ClusterPolicy"]["cluster-policy"]["metadata"]["generation"] = 2
+    while look() != "pod-restart-required":
+        pass
+    look()
+    upgrading.pod(DRIVER, "gpu-0", ready=True, revision="hash-2")
+    seconds[0] += 119
+    assert look() == "pod-restart-required", "nobody watches the driver's pod"
+    assert node["spec"]["unschedulable"]
+    seconds[0] += 1
+    assert look() == "validation-required"
+
+
+def test_another_chart_version_rolls_the_driver_and_the_policy_is_ready_before_all_nodes_have_it(
+    upgrading: Any, settle: Any
+) -> None:
+    """The pods of the template before carry another helm.sh/chart, and are not looked at."""
+    policy = upgrading.objects["ClusterPolicy"]["cluster-policy"]
+    policy["spec"]["daemonsets"] = {"labels": {"helm.sh/chart": "gpu-operator-v2"}}
+    upgrading.obey(reconcile(upgrading.snapshot(), now=NOW))
+    assert upgrading.objects["DaemonSet"][DRIVER]["spec"]["template"]["metadata"]["labels"]["helm.sh/chart"] == (
+        "gpu-operator-v2"
+    )
+    for name in upgrading.objects["DaemonSet"]:
+        upgrading.scheduled(name, 2)
+    upgrading.obey(reconcile(upgrading.snapshot(), now=NOW))
+    assert policy["status"]["state"] == "notReady"
+    upgrading.pod(DRIVER, "gpu-0", ready=True, revision="hash-2")
+    upgrading.obey(reconcile(upgrading.snapshot(), now=NOW))
+    assert policy["status"]["state"] == "ready"
+    assert labels_of(upgrading.objects["Pod"][f"{DRIVER}-gpu-1"])["controller-revision-hash"] == "hash-1"
+
+
+def test_nodes_with_gpus_are_marked_while_the_operator_upgrades_their_driver(upgrading: Any, settle: Any) -> None:
+    mark = "nvidia.com/gpu-driver-upgrade-enabled"
+    node = upgrading.objects["Node"]["gpu-0"]["metadata"]
+    assert node["annotations"][mark] == "true"
+    upgrading.objects["ClusterPolicy"]["cluster-policy"]["spec"]["driver"]["upgradePolicy"]["autoUpgrade"] = False
+    settle(upgrading, reconcile)
+    assert mark not in node["annotations"]

@@ -100,7 +100,8 @@ def test_with_azures_driver_the_operator_brings_neither_driver_nor_toolkit_and_u
     plugin = made["nvidia-device-plugin-daemonset"]["spec"]["template"]["spec"]
     assert plugin["runtimeClassName"] == "nvidia-container-runtime"
     classes = [d for d in reconcile(with_gpus.snapshot(), now=NOW).objects if d["kind"] == "RuntimeClass"]
-    assert [(item["metadata"]["name"], item["handler"]) for item in classes] == [("nvidia-container-runtime",) * 2]
+    names = ("nvidia-container-runtime", "nvidia-cdi", "nvidia-legacy")
+    assert [(item["metadata"]["name"], item["handler"]) for item in classes] == [(name, name) for name in names]
 
 
 def test_images_and_pull_secrets_are_those_of_the_policy(with_gpus: Any) -> None:

@@ -41,7 +41,8 @@ def test_ipoib_network_becomes_an_attachment_with_the_addresses_as_given(running
     assert attachment["metadata"]["namespace"] == "work"
     config = json.loads(attachment["spec"]["config"])
     assert config == {"cniVersion": "0.3.1", "name": "ib", "type": "ipoib", "master": "ibP257p0s0", "ipam": ipam}
-    assert network["status"] == {"state": "ready", "ipoibNetworkAttachmentDef": "work/ib"}
+    made = "k8s.cni.cncf.io/v1/namespaces/work/NetworkAttachmentDefinition/ib"
+    assert network["status"] == {"state": "ready", "ipoibNetworkAttachmentDef": made}
     left = {"operator.ipoibnetwork.mellanox.com/last-network-namespace": "work"}
     assert network["metadata"]["annotations"] == left, "the operator takes all other annotations away"
 
