@@ -66,13 +66,27 @@ class Waiting:
     pools: Sequence[Pool]
     """The pools whose nodes ought to be there."""
 
-    def child_options(self, name: str, waiting_for: WaitingFor, **more: Any) -> pulumi.ResourceOptions:
+    def child_options(
+        self,
+        name: str,
+        waiting_for: WaitingFor,
+        *,
+        hooks: pulumi.ResourceHookBinding | None = None,
+        **more: Any,
+    ) -> pulumi.ResourceOptions:
         """Options of a child whose failed wait is explained (`on_error`).
 
-        more: further resource options, as `resources.options.child_options` takes them.
+        hooks: further ones of an update. more: further resource options, as `resources.options.child_options` takes
+        them.
         """
-        hooks = on_error(name, waiting_for=waiting_for, kubeconfig=self.args.kubeconfig, pools=self.pools)
-        return child_options(self.component, self.opts, hooks=hooks, **more)
+        explained = on_error(name, waiting_for=waiting_for, kubeconfig=self.args.kubeconfig, pools=self.pools)
+        if hooks is not None:
+            explained = pulumi.ResourceHookBinding(
+                before_update=hooks.before_update,
+                after_update=hooks.after_update,
+                on_error=[*(explained.on_error or ()), *(hooks.on_error or ())],
+            )
+        return child_options(self.component, self.opts, hooks=explained, **more)
 
 
 def wait_of(args: pulumi.ErrorHookArgs, waiting_for: WaitingFor) -> Wait:

@@ -13,6 +13,7 @@ from aks_infiniband.facts import versions
 from aks_infiniband.facts.catalog.machine import GpuDriver
 from aks_infiniband.facts.pool import Pool, tolerations
 from aks_infiniband.operators import charts
+from aks_infiniband.operators.driver_turns import DriverTurns
 from aks_infiniband.operators.release import (
     DEFAULTS,
     SYSTEM_POOL,
@@ -102,8 +103,8 @@ def gpu_operator_values(
 
 def _owned_by_operator(pools: Sequence[Pool], options: OperatorOptions) -> dict[str, Any]:
     upgrade = options.upgrade.policy()
-    # What the drain may do, pods' deletion before it may, too: a pod with GPUs and an emptyDir, as every pod with its own
-    # /dev/shm is, would else have its whole node drained (k8s-operator-libs 11e747a, pod_manager.go, SchedulePodEviction).
+    # What the drain may do, pods' deletion before it may, too: a pod with GPUs and an emptyDir, such as its /dev/shm,
+    # would else have its whole node drained (k8s-operator-libs 11e747a, pkg/upgrade/pod_manager.go).
     deletion = {key: value for key, value in upgrade["drain"].items() if key != "enable"}
     policy = {**upgrade, "gpuPodDeletion": deletion}
     driver: dict[str, Any] = {"enabled": True, **_gpu_direct(pools), "upgradePolicy": policy}
@@ -156,6 +157,8 @@ class GpuOperatorArgs(OperatorArgs):
 
     chart: charts.ChartSource = field(default_factory=lambda: charts.chart_source(versions.GPU_OPERATOR_CHART))
     """The chart; NVIDIA's by default."""
+    turns: DriverTurns | None = None
+    """With it a change waits until the NIC driver's upgrade has ended."""
 
 
 class GpuOperator(pulumi.ComponentResource):
@@ -165,11 +168,16 @@ class GpuOperator(pulumi.ComponentResource):
     """The operator's namespace."""
     state: pulumi.Output[str]
     """`.status.state` of the ClusterPolicy: ready."""
+    release: kubernetes.helm.v3.Release
+    """For depends_on of what must change after it, and need not wait for its ClusterPolicy: a NicClusterPolicy."""
 
     def __init__(self, name: str, *, args: GpuOperatorArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         values = gpu_operator_values(args.pools) if args.values is None else args.values
         super().__init__("aks-infiniband:index:GpuOperator", name, None, opts)
-        release = install_operator(name, metadata.GPU_OPERATOR_NAMESPACE, args, values=values, parent=self, opts=opts)
+        hooks = None if args.turns is None else args.turns.gpu_release
+        release = self.release = install_operator(
+            name, metadata.GPU_OPERATOR_NAMESPACE, args, values=values, parent=self, opts=opts, hooks=hooks
+        )
         self.namespace = release.namespace.apply(str)  # the one it was given
         # The chart owns the ClusterPolicy; the patch adds nothing but the wait for it.
         waiting = diagnosis.Waiting(component=self, opts=opts, args=args, pools=args.pools)

@@ -18,6 +18,7 @@ import pulumi_kubernetes as kubernetes
 from aks_infiniband import diagnosis
 from aks_infiniband.facts import versions
 from aks_infiniband.facts.pool import RDMA_SHARED_RESOURCE, SRIOV_RESOURCE, Pool, node_affinity, tolerated
+from aks_infiniband.operators.driver_turns import DriverTurns
 from aks_infiniband.operators.network_operator import PRESENT
 from aks_infiniband.operators.release import DEFAULTS, OperatorOptions
 from aks_infiniband.resources import metadata
@@ -143,6 +144,8 @@ class NicClusterPolicyArgs(WaitArgs):
 
     policies: NicPolicySpecs
     """What the operator puts on the nodes of all pools (`nic_policy_specs`)."""
+    turns: DriverTurns | None = None
+    """With it a change waits until the GPU driver's upgrade has ended. Give the GpuOperator's release as depends_on."""
 
 
 class NicClusterPolicy(pulumi.ComponentResource):
@@ -158,7 +161,7 @@ class NicClusterPolicy(pulumi.ComponentResource):
     def __init__(self, name: str, *, args: NicClusterPolicyArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("aks-infiniband:index:NicClusterPolicy", name, None, opts)
         waiting = diagnosis.Waiting(component=self, opts=opts, args=args, pools=args.policies.pools)
-        policy = _policy(name, "NicClusterPolicy", POLICY_NAME, args.policies.cluster, waiting)
+        policy = _policy(name, "NicClusterPolicy", POLICY_NAME, args.policies.cluster, waiting, args.turns)
         self.state = policy.id.apply(lambda _: "ready")
         self.register_outputs({"state": self.state})
 
@@ -170,6 +173,8 @@ class NicNodePolicyArgs(WaitArgs):
     pool_name: str
     """The pool that the policy is for."""
     policies: NicPolicySpecs
+    """The same as the NicClusterPolicy's."""
+    turns: DriverTurns | None = None
     """The same as the NicClusterPolicy's."""
 
 
@@ -197,15 +202,27 @@ class NicNodePolicy(pulumi.ComponentResource):
         super().__init__("aks-infiniband:index:NicNodePolicy", name, None, opts)
         pools = [pool for pool in args.policies.pools if pool.name == args.pool_name]
         waiting = diagnosis.Waiting(component=self, opts=opts, args=args, pools=pools)
-        policy = _policy(name, "NicNodePolicy", args.pool_name, spec, waiting)
+        policy = _policy(name, "NicNodePolicy", args.pool_name, spec, waiting, args.turns)
         self.state = policy.id.apply(lambda _: "ready")
         self.register_outputs({"state": self.state})
 
 
 def _policy(
-    name: str, kind: str, policy_name: str, spec: dict[str, Any], waiting: diagnosis.Waiting
+    name: str,
+    kind: str,
+    policy_name: str,
+    spec: dict[str, Any],
+    waiting: diagnosis.Waiting,
+    turns: DriverTurns | None,
 ) -> kubernetes.apiextensions.CustomResource:
-    """The custom resource. The wait is part of its registration: once its id is known, its state is ready."""
+    """The custom resource. The wait is part of its registration: once its id is known, its state is ready.
+
+    A change may take as long for each node as all of them together may take at first: a driver reaches one after the
+    other.
+    """
+    nodes = sum(pool.node_count for pool in waiting.pools)
+    update = f"{round(waiting.args.timeout_seconds) * max(1, nodes)}s"
+    about: diagnosis.WaitingFor = "nic-cluster-policy" if kind == "NicClusterPolicy" else "nic-node-policy"
     return kubernetes.apiextensions.CustomResource(
         name,
         api_version="mellanox.com/v1alpha1",
@@ -216,5 +233,10 @@ def _policy(
             annotations=wait_annotations(waiting.args),
         ),
         spec=spec,
-        opts=waiting.child_options(name, "nic-cluster-policy" if kind == "NicClusterPolicy" else "nic-node-policy"),
+        opts=waiting.child_options(
+            name,
+            about,
+            hooks=None if turns is None else turns.nic_policy,
+            custom_timeouts=pulumi.CustomTimeouts(update=update),
+        ),
     )

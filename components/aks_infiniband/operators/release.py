@@ -93,6 +93,7 @@ def install_operator(
     values: Mapping[str, Any],
     parent: pulumi.Resource,
     opts: pulumi.ResourceOptions | None,
+    hooks: pulumi.ResourceHookBinding | None = None,
 ) -> kubernetes.helm.v3.Release:
     """An operator's namespace, which admits its driver containers, and in it its Helm release.
 
@@ -103,6 +104,7 @@ def install_operator(
         operator.
     values: all of them.
     parent, opts: the operator's component, and the options that it was given.
+    hooks: of the release's updates.
     """
     waiting = diagnosis.Waiting(component=parent, opts=opts, args=args, pools=args.pools)
     namespace = kubernetes.core.v1.Namespace(
@@ -129,7 +131,7 @@ def install_operator(
         cleanup_on_fail=True,
         skip_await=False,
         timeout=round(args.timeout_seconds),
-        opts=waiting.child_options(name, "release", depends_on=after),
+        opts=waiting.child_options(name, "release", depends_on=after, hooks=hooks),
     )
 
 

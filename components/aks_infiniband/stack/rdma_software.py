@@ -14,6 +14,7 @@ from aks_infiniband.hosts.node_preparation import NodePreparation
 from aks_infiniband.hosts.peermem import PeermemLoader
 from aks_infiniband.light_check import LightCheck
 from aks_infiniband.observability import Observability
+from aks_infiniband.operators.driver_turns import DriverTurns
 from aks_infiniband.operators.existing_gpu_operator import ExistingGpuOperator
 from aks_infiniband.operators.gpu_operator import GpuOperator
 from aks_infiniband.operators.ipoib import IpoibNetwork
@@ -57,9 +58,16 @@ class RdmaSoftware(pulumi.ComponentResource):
         self._name, self._args, self._opts = name, args, child_options(self, opts)
         workloads, system = self._workloads(), self._system()
         prepared = self._node_preparation(system)
-        infiniband = self._infiniband(workloads, prepared)
+        self._turns = DriverTurns(
+            name,
+            kubeconfig=args.kubeconfig,
+            poll_seconds=args.stack.waits.poll_seconds,
+            stable_seconds=args.stack.waits.stable_seconds,
+            timeout_seconds=args.stack.waits.timeout_seconds,
+        )
         # A preparation that only loads modules restarts no kubelet, and the GPUs' device plugin needs none of them.
-        gpus = self._gpus(system, prepared if args.stack.memlock else ())
+        gpus, releases = self._gpus(system, prepared if args.stack.memlock else ())
+        infiniband = self._infiniband(workloads, prepared, releases)
         for pull in args.stack.image_pulls():  # after the preparation, which may restart containerd
             pull.run(name, namespace=metadata.SYSTEM_NAMESPACE, opts=self._after(*system, *prepared))
         if args.stack.observability is not None:  # no validation waits for it
@@ -153,16 +161,26 @@ class RdmaSoftware(pulumi.ComponentResource):
         return [NodePreparation(f"{self._name}-node-preparation", args=wanted, opts=self._after(*ground, *machines))]
 
     def _infiniband(
-        self, ground: Sequence[pulumi.Resource], prepared: Sequence[pulumi.Resource]
+        self,
+        ground: Sequence[pulumi.Resource],
+        prepared: Sequence[pulumi.Resource],
+        releases: Sequence[pulumi.Resource],
     ) -> list[pulumi.Resource]:
+        """releases: of the GPU Operator, whose changes go first; their drivers' upgrades are waited for, on updates
+        alone.
+        """
         name, stack, kubeconfig = self._name, self._args.stack, self._args.kubeconfig
         operator = NetworkOperator(f"{name}-network-operator", args=stack.network_operator(kubeconfig), opts=self._opts)
         policy = NicClusterPolicy(
-            f"{name}-nic-cluster-policy", args=stack.cluster_policy(kubeconfig), opts=self._after(operator, *prepared)
+            f"{name}-nic-cluster-policy",
+            args=replace(stack.cluster_policy(kubeconfig), turns=self._turns),
+            opts=self._after(operator, *prepared, *releases),
         )
         # After the cluster's policy: a section that moves from one to the other must never be in both.
         self._node_policies = {
-            pool: NicNodePolicy(f"{name}-nic-node-policy-{pool}", args=args, opts=self._after(policy))
+            pool: NicNodePolicy(
+                f"{name}-nic-node-policy-{pool}", args=replace(args, turns=self._turns), opts=self._after(policy)
+            )
             for pool, args in stack.node_policies(kubeconfig).items()
         }
         networks = [
@@ -173,27 +191,34 @@ class RdmaSoftware(pulumi.ComponentResource):
 
     def _gpus(
         self, ground: Sequence[pulumi.Resource], prepared: Sequence[pulumi.Resource]
-    ) -> list[pulumi.Input[pulumi.Resource]]:
+    ) -> tuple[list[pulumi.Input[pulumi.Resource]], list[pulumi.Resource]]:
+        """What the GPUs are ready with, and the operator's own release."""
         stack, kubeconfig = self._args.stack, self._args.kubeconfig
         ready: list[pulumi.Input[pulumi.Resource]] = []
+        releases: list[pulumi.Resource] = []
         existing = stack.existing_gpu_operator(kubeconfig)
         if existing is not None:
             ready.append(ExistingGpuOperator(f"{self._name}-gpu-operator", args=existing, opts=self._opts).ready)
         operator = stack.gpu_operator(kubeconfig)
         if operator is not None:
-            ready.append(GpuOperator(f"{self._name}-gpu-operator", args=operator, opts=self._after(*prepared)))
+            args = replace(operator, turns=self._turns)
+            installed = GpuOperator(f"{self._name}-gpu-operator", args=args, opts=self._after(*prepared))
+            ready.append(installed)
+            releases.append(installed.release)
         loader = stack.peermem(kubeconfig)
         if loader is not None:
             # The wait for a DaemonSet covers the nodes that are there: before the machines it would say nothing.
             machines = self._machines(loader.pools)
             ready.append(PeermemLoader(f"{self._name}-peermem", args=loader, opts=self._after(*ground, *machines)))
-        return ready
+        return ready, releases
 
     def _validation(self, pool: Pool, ready: Sequence[pulumi.Input[pulumi.Resource]]) -> Validation:
         own = [self._node_policies[pool.name]] if pool.name in self._node_policies else []
         return Validation(
             f"{self._name}-{pool.name}",
-            args=self._args.stack.validation_of(pool, self._args.kubeconfig, access=self._access),
+            args=replace(
+                self._args.stack.validation_of(pool, self._args.kubeconfig, access=self._access), turns=self._turns
+            ),
             opts=self._after(*ready, *own, *self._machines([pool])),
         )
 

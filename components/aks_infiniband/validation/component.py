@@ -9,6 +9,7 @@ import pulumi_kubernetes as k8s
 
 from aks_infiniband import diagnosis
 from aks_infiniband.facts.pool import Pool
+from aks_infiniband.operators.driver_turns import DriverTurns
 from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE
 from aks_infiniband.resources.options import child_options
 from aks_infiniband.resources.registry import Registry
@@ -58,6 +59,8 @@ class ValidationArgs:
     """Whether the nodes are prepared for pods that do not run as root: their memlock limit has to be lifted then."""
     kubeconfig: pulumi.Input[str]
     """With which a failed wait is explained, and the Job's pods are asked for the report's digest."""
+    turns: DriverTurns | None = None
+    """With it the pool is measured when no driver of its nodes is being upgraded any more."""
     revalidate_when: Mapping[str, Any] = field(default_factory=dict)
     """JSON-able facts beside the pool on which the result depends, such as driver versions: when one changes, the
     validation runs again."""
@@ -189,7 +192,9 @@ class Validation(pulumi.ComponentResource):
             self._left[run] = await self._proven(run)
 
         hooks = pulumi.ResourceHookBinding(
-            on_error=explained.on_error, after_create=[pulumi.ResourceHook(f"{self._name}-evidence", ask)]
+            on_error=explained.on_error,
+            before_create=[args.turns.measurement(args.pool.name, args.pool.node_selector)] if args.turns else None,
+            after_create=[pulumi.ResourceHook(f"{self._name}-evidence", ask)],
         )
         metadata: Any = {**job["metadata"], "namespace": self._namespace}
         spec_: Any = job["spec"]
