@@ -1,7 +1,7 @@
-"""Checks inputs against the published models: azure-native's argument classes, and the AKS API's own.
+"""Checks inputs against the published model of the API version that is sent: azure-native's argument classes.
 
 Nothing is listed here: property names, types, what is required and which values exist are read from
-`pulumi_azure_native` (every type) and `azure.mgmt.containerservice` (clusters and agent pools).
+`pulumi_azure_native`. `tests/azure_definitions.py` compares those with Azure's own definitions.
 """
 
 import enum
@@ -12,9 +12,8 @@ from collections.abc import Awaitable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
-from typing import Any, Final, cast
+from typing import Any, Final
 
-import azure.mgmt.containerservice.models as aks
 import pulumi
 from pulumi import _types as pulumi_types
 
@@ -35,34 +34,11 @@ def check_arguments(arguments: type, inputs: Mapping[str, Any]) -> list[Failure]
     return list(_check_object(own, _argument_fields(arguments), ""))
 
 
-def check_cluster(inputs: Mapping[str, Any]) -> list[Failure]:
-    """The inputs of a ManagedCluster that the AKS API's model does not know, enumerations included."""
-    return _check_rest(aks.ManagedCluster, inputs, {"resourceGroupName", "resourceName"})
-
-
-def check_agent_pool(inputs: Mapping[str, Any]) -> list[Failure]:
-    """The inputs of an AgentPool that the AKS API's model does not know, enumerations included."""
-    return _check_rest(aks.AgentPool, inputs, {"resourceGroupName", "resourceName", "agentPoolName"})
-
-
 @dataclass(frozen=True, slots=True)
 class _Field:
     hint: Any
     required: bool = False
     open_enumeration: bool = False
-
-
-def _check_rest(model: type, inputs: Mapping[str, Any], path_parameters: set[str]) -> list[Failure]:
-    # azure-native lifts the members of `properties` beside it; both levels together are its inputs.
-    fields = dict(_rest_fields(model))
-    container = next(kind for kind in _alternatives(fields.pop("properties").hint))
-    fields |= _rest_fields(container)
-    body = {
-        key: value
-        for key, value in inputs.items()
-        if key not in path_parameters and key != "azureApiVersion" and not key.startswith("__")
-    }
-    return list(_check_object(body, fields, ""))
 
 
 @cache
@@ -75,19 +51,11 @@ def _argument_fields(arguments: type) -> dict[str, _Field]:
         wire: _Field(
             hint=hints[wire],
             required=parameters[name].default is inspect.Parameter.empty,
-            # The AKS API's model decides there: it knows later values than this API version's enumeration.
-            open_enumeration=aks_type,
+            # AKS itself refuses an OS SKU that the API version does not have, in words that are recorded.
+            open_enumeration=aks_type and wire == "osSKU",
         )
         for name, wire in names.items()
     }
-
-
-@cache
-def _rest_fields(model: type) -> dict[str, _Field]:
-    model()  # the model's table of fields is made on first use
-    hints = typing.get_type_hints(model, localns={"_models": aks})
-    table = cast("dict[str, Any]", model._attr_to_rest_field)  # type: ignore[attr-defined]
-    return {field._rest_name: _Field(hint=hints[name]) for name, field in table.items()}
 
 
 def _check_object(value: Mapping[str, Any], fields: Mapping[str, _Field], path: str) -> Iterator[Failure]:
@@ -106,7 +74,7 @@ def _check_object(value: Mapping[str, Any], fields: Mapping[str, _Field], path: 
 
 
 def _check_value(value: Any, field: _Field, path: str) -> Iterator[Failure]:
-    kinds = list(_alternatives(field.hint))
+    kinds = list(alternatives(field.hint))
     if value is UNKNOWN or Any in kinds:
         return
     failures = [list(_check_kind(value, kind, field, path)) for kind in kinds]
@@ -167,21 +135,20 @@ def _check_enumeration(value: Any, kind: type[enum.Enum], field: _Field, path: s
 
 
 def _check_model(value: Any, kind: type, path: str) -> Iterator[Failure]:
-    is_arguments = pulumi_types.is_input_type(kind)
-    if not is_arguments and not kind.__module__.startswith(aks.__name__):
+    if not pulumi_types.is_input_type(kind):
         return
     if not isinstance(value, Mapping):
         yield Failure(path, f"'{path}' should be an object but is {value!r}")
         return
-    yield from _check_object(value, _argument_fields(kind) if is_arguments else _rest_fields(kind), path)
+    yield from _check_object(value, _argument_fields(kind), path)
 
 
-def _alternatives(hint: Any) -> Iterator[Any]:
+def alternatives(hint: Any) -> Iterator[Any]:
     """The plain types of a hint: no None, and nothing that stands for a value that comes later."""
     origin = typing.get_origin(hint)
     if origin in (typing.Union, types.UnionType):
         for member in typing.get_args(hint):
-            yield from _alternatives(member)
+            yield from alternatives(member)
     elif hint not in (type(None), pulumi.Output) and origin not in (Awaitable, pulumi.Output):
         yield hint
 

@@ -66,6 +66,12 @@ _REFUSED_AT_ONCE: Final = {
         "currently not available in location '{region}'. Please try another size or deploy to a different location "
         "or different zone. See https://aka.ms/azureskunotavailable for details.",
     ),
+    # Azure/AKS issue 4113, with the newer code of MicrosoftDocs/SupportArticles-docs pull request 1834.
+    "AksCapacityHeavyUsage": (
+        HTTPStatus.CONFLICT,
+        "Creating a new cluster is unavailable at this time in region {region}. In order to create a new cluster, we "
+        "recommend using an alternate region. For a list of all the Azure regions, visit https://aka.ms/aks/regions.",
+    ),
 }
 
 

@@ -25,6 +25,7 @@ FaultCode = Literal[
     "LinkedAuthorizationFailed",
     "AuthorizationFailed",
     "SkuNotAvailable",
+    "AksCapacityHeavyUsage",
     "ExpiredAuthenticationToken",
     "AllocationFailed",
     "VMExtensionProvisioningError",
@@ -146,8 +147,8 @@ class Fault(_Data):
     def _meets_something(self) -> Self:
         if self.late and self.code not in ("AllocationFailed", "VMExtensionProvisioningError"):
             raise ValueError(f"late is of codes that machines end with, and not of {self.code}")
-        if self.code == "ApiServerUnreachable" and self.type != "ManagedCluster":
-            raise ValueError(f"ApiServerUnreachable is of type ManagedCluster, and not {self.type}")
+        if self.code in ("ApiServerUnreachable", "AksCapacityHeavyUsage") and self.type != "ManagedCluster":
+            raise ValueError(f"{self.code} is of type ManagedCluster, and not {self.type}")
         return self
 
 
@@ -162,6 +163,8 @@ class Subscription(_Data):
     placement_group_limit: _Count = 100
     """The most machines of a scale set that is one placement group. A support request raises it, to 300 at most
     (MicrosoftDocs/azure-compute-docs, setup-infiniband.md, read 2026-11-23)."""
+    managed_clusters: _Count = 100
+    """The most AKS clusters per region."""
     series: dict[str, Series]
     sizes: dict[str, Size]
     capacity: dict[str, _Count]

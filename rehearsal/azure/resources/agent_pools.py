@@ -11,7 +11,6 @@ from rehearsal.azure import naming, throttling
 from rehearsal.azure.cloud import Cloud
 from rehearsal.azure.errors import AzureError, bad_request, conflict, not_found
 from rehearsal.azure.kinds import Kind, Request
-from rehearsal.azure.models import check_agent_pool
 from rehearsal.azure.resources import (
     network_rules,
     pool_capacity,
@@ -136,7 +135,6 @@ AGENT_POOL: Final = Kind(
     name_rule=naming.AGENT_POOL,
     force_new=frozenset({"gpuInstanceProfile", "vmSize", "networkProfile.nodePublicIPTags"}),
     location=False,
-    check=check_agent_pool,
     refuse_create=_refuse,
     refuse_update=_refuse,
     refuse_delete=_refuse_delete,

@@ -10,7 +10,6 @@ from rehearsal.azure.cloud import Cloud
 from rehearsal.azure.emptying import empty
 from rehearsal.azure.errors import NotSimulatedError
 from rehearsal.azure.kinds import Kind, Request
-from rehearsal.azure.models import check_cluster
 from rehearsal.azure.resources import (
     agent_pools,
     cluster_outputs,
@@ -36,6 +35,7 @@ def _refuse_create(cloud: Cloud, request: Request) -> None:
     cluster = _render(cloud, request)
     cluster_rules.require_node_group(cluster)
     region = cluster["location"]
+    pool_capacity.require_cluster_quota(cloud)
     pools = cluster["agentPoolProfiles"]
     for pool in pools:
         pool_rules.require_pool(cloud, pool, cluster, before=None)
@@ -162,7 +162,6 @@ MANAGED_CLUSTER: Final = Kind(
             "networkProfile.outboundType",
         }
     ),
-    check=check_cluster,
     refuse_create=_refuse_create,
     refuse_update=_refuse_update,
     refuse_delete=_refuse_delete,

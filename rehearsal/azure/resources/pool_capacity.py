@@ -16,8 +16,22 @@ from rehearsal.azure.store import Record
 from rehearsal.azure.subscription import CapacityReservationGroup, Size, by_id
 
 _ASSIGNMENT: Final = "azure-native:authorization:RoleAssignment"
+_CLUSTER: Final = "azure-native:containerservice:ManagedCluster"
 _UNRESERVED: Final = re.compile(r"Standard_(ND|HB|HC|HX)")
 """Sizes that cannot be reserved (MicrosoftDocs/azure-compute-docs, capacity-reservation-overview.md, 2026-02-17)."""
+
+
+def require_cluster_quota(cloud: Cloud) -> None:
+    """Refuse another cluster than the subscription may have; the words are Azure's (tests/field_recordings)."""
+    limit = cloud.subscription.managed_clusters
+    used = len(list(cloud.store.all(_CLUSTER)))
+    if used >= limit:
+        raise bad_request(
+            "ManagedClusterCountExceedsQuotaLimit",
+            f"Operation results in exceeding quota limits for managed clusters. Maximum allowed: {limit}, Current "
+            f"usage: {used}, Additional requested: 1. Consider deleting unused clusters or requesting a quota "
+            "increase.",
+        )
 
 
 def require_quota(cloud: Cloud, pools: Iterable[tuple[Mapping[str, Any], int]], region: str) -> None:

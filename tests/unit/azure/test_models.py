@@ -1,11 +1,11 @@
-"""Inputs are checked against azure-native's argument classes and the AKS API's models."""
+"""Inputs are checked against azure-native's argument classes, which are those of the API version that is sent."""
 
 from typing import Any
 
 import pytest
 from pulumi_azure_native import containerservice, network
 
-from rehearsal.azure.models import check_agent_pool, check_arguments, check_cluster
+from rehearsal.azure.models import check_arguments
 from rehearsal.azure.wire import UNKNOWN
 
 POOL: dict[str, Any] = {
@@ -19,8 +19,7 @@ POOL: dict[str, Any] = {
 
 def pool_failures(**changes: Any) -> list[str]:
     inputs = {**POOL, **changes}
-    failures = check_arguments(containerservice.AgentPoolArgs, inputs) or check_agent_pool(inputs)
-    return [failure.reason for failure in failures]
+    return [failure.reason for failure in check_arguments(containerservice.AgentPoolArgs, inputs)]
 
 
 def test_a_sound_pool_has_no_failures() -> None:
@@ -63,7 +62,8 @@ def test_a_wrong_property_is_named_with_its_value(changes: dict[str, Any], words
     ("key", "value", "known"),
     [
         ("mode", "system", "'System'"),
-        ("osSKU", "Ubuntu2604", "'Ubuntu2404'"),
+        ("type", "VirtualMachineScaleSet", "'VirtualMachineScaleSets'"),
+        ("localDNSProfile", {"mode": "preferred"}, "'Preferred'"),
         ("gpuProfile", {"driver": "Nvidia"}, "'Install', 'None'"),
     ],
 )
@@ -71,6 +71,26 @@ def test_a_value_outside_an_enumeration_is_named_with_those_inside(key: str, val
     [reason] = pool_failures(**{key: value})
     assert "it must be one of" in reason
     assert known in reason
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("gpuProfile", {"driver": "None", "nvidia": {"managementMode": "Managed"}}), ("upgradeStrategy", "BlueGreen")],
+)
+def test_what_only_a_later_api_version_has_is_unknown(key: str, value: Any) -> None:
+    [reason] = pool_failures(**{key: value})
+    assert "unknown property" in reason
+
+
+def test_a_value_that_only_a_later_api_version_has_is_refused() -> None:
+    profile = {"networkPlugin": "azure", "transitEncryption": {"type": "WireGuard"}}
+    inputs = {"resourceGroupName": "rg", "networkProfile": profile}
+    [failure] = check_arguments(containerservice.ManagedClusterArgs, inputs)
+    assert failure.path == "networkProfile.transitEncryption"
+
+
+def test_an_os_sku_is_left_to_aks_whose_words_are_recorded() -> None:
+    assert pool_failures(osSKU="Ubuntu2604") == []
 
 
 def test_what_is_missing_is_named() -> None:
@@ -84,8 +104,7 @@ def test_a_clusters_nested_profiles_are_checked_too() -> None:
         "identity": {"type": "UserAssigned", "userAssignedIdentities": ["/subscriptions/x"]},
         "agentPoolProfiles": [{"name": "system", "mode": "Systm"}],
     }
-    assert check_arguments(containerservice.ManagedClusterArgs, inputs) == []
-    [failure] = check_cluster(inputs)
+    [failure] = check_arguments(containerservice.ManagedClusterArgs, inputs)
     assert failure.path == "agentPoolProfiles[0].mode"
 
 

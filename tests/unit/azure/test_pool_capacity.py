@@ -55,6 +55,13 @@ def test_quota_counts_what_a_pool_grows_by(make_azure: MakeAzure) -> None:
         azure.update(POOL, "one", pool, count=6)
 
 
+def test_a_subscription_without_room_for_another_cluster_is_refused_in_akss_words(make_azure: MakeAzure) -> None:
+    azure = make_azure(managed_clusters=0)
+    group = azure.create("resources:ResourceGroup", "rg")
+    with pytest.raises(RefusedError, match=r"ManagedClusterCountExceedsQuotaLimit.*Maximum allowed: 0, Current usage"):
+        azure.create(CLUSTER, "aks", **cluster_inputs(group))
+
+
 def test_the_regions_quota_is_one_over_all_families(make_azure: MakeAzure) -> None:
     azure = make_azure(regional_vcpus=100)
     cluster = azure.create(CLUSTER, "aks", **cluster_inputs(azure.create("resources:ResourceGroup", "rg")))

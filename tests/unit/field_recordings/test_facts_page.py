@@ -13,6 +13,7 @@ ASSUMPTIONS = (ROOT / "docs" / "rehearsal.md").read_text().partition("## What it
 LISTED = {
     "a machine's placement group and scale set": "placement group's ID",
     "which OS SKUs an API version knows": "OS SKU Ubuntu2404",
+    "that AKS makes no more clusters": "older AKSCapacityError",
     "when AKS knows of a feature": "AKS knows of a feature",
     "an OS disk for which nobody asked": "2,048 GiB",
     "kernel and containerd of today's node images": "Kernel, containerd",
