@@ -29,7 +29,7 @@ _VALIDATION = Path(__file__).resolve().parent.parent / "components" / "aks_infin
 sys.path.insert(0, str(_VALIDATION))
 
 from payload.collective import gpu, judge, nccl, results  # noqa: E402 as the pods import it
-from payload.collective import run as collective  # noqa: E402
+from payload.collective import part as collective  # noqa: E402
 
 GIB = 1 << 30
 COMPARED = [1 << 20, 64 << 20, GIB, 2 * GIB, 4 * GIB, 8 * GIB]

@@ -14,7 +14,7 @@ from typing import Any
 
 import pulumi
 import yaml
-from aks_infiniband.validation.payload.talk.api import compressed
+from aks_infiniband.validation.payload.talk.config_maps import compressed
 from google.protobuf import json_format
 from pulumi.runtime import mocks, rpc, stack
 from pulumi.runtime.config import set_all_config

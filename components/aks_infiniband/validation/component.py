@@ -24,15 +24,8 @@ from aks_infiniband.validation.job import (
     validation_name,
 )
 from aks_infiniband.validation.options import ValidationOptions, Waits
-from aks_infiniband.validation.payload.report.document import (
-    Report,
-    evidence_of,
-    kept_report,
-    message_of,
-    packed_report,
-    report_in,
-    unmeasured_report,
-)
+from aks_infiniband.validation.payload.report.document import Report, message_of, unmeasured_report
+from aks_infiniband.validation.payload.report.kept import evidence_of, kept_report, packed_report, report_in
 from aks_infiniband.validation.payload.say.expectations import Expectations
 from aks_infiniband.validation.payload.talk.boards import board_names
 from aks_infiniband.validation.program import payload_files

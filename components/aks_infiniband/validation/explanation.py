@@ -14,15 +14,9 @@ from aks_infiniband.diagnosis.view import (
     name_of,
     owners_of,
 )
-from aks_infiniband.validation.payload.pod import EXIT_VERDICT
-from aks_infiniband.validation.payload.report.document import (
-    EVIDENCE,
-    REPORT_KEY,
-    Report,
-    evidence_of,
-    headline,
-    report_in,
-)
+from aks_infiniband.validation.payload.report.document import Report, headline
+from aks_infiniband.validation.payload.report.kept import EVIDENCE, REPORT_KEY, evidence_of, report_in
+from aks_infiniband.validation.payload.talk.termination import EXIT_VERDICT
 from aks_infiniband.validation.table import passed, table
 
 _MOST_ROWS: Final = 20

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from aks_infiniband.validation.payload.look.missing import missing_nodes
-from aks_infiniband.validation.payload.report.document import Report, report_in
+from aks_infiniband.validation.payload.report.document import Report
+from aks_infiniband.validation.payload.report.kept import report_in
 from aks_infiniband.validation.validation_job import EXPECTATIONS_ANNOTATION
 
 _POOL: Final = "app.kubernetes.io/instance"

@@ -6,28 +6,12 @@ from typing import Any, Final
 
 from aks_infiniband.validation.payload.await_nodes import Promise, lacks
 from aks_infiniband.validation.payload.light_check.state import CONDITION, EVENTS_OF_NODES
-from aks_infiniband.validation.payload.report.document import (
-    ACCEPTED_KEY,
-    SCHEMA_VERSION,
-    Accepted,
-    Report,
-    accepted_of,
-    evidence_of,
-    headline,
-    kept_report,
-    message_of,
-    report_in,
-    worst_values,
-)
-from aks_infiniband.validation.payload.say.checks import (
-    Check,
-    as_text,
-    measured_text,
-    severity,
-    shown_bytes,
-    verdict_of,
-)
+from aks_infiniband.validation.payload.report.acceptance import ACCEPTED_KEY, accepted_of, worst_values
+from aks_infiniband.validation.payload.report.document import SCHEMA_VERSION, Accepted, Report, headline, message_of
+from aks_infiniband.validation.payload.report.kept import evidence_of, kept_report, report_in
+from aks_infiniband.validation.payload.say.checks import Check, severity, verdict_of
 from aks_infiniband.validation.payload.say.expectations import Threshold
+from aks_infiniband.validation.payload.say.lines import as_text, measured_text, shown_bytes
 from aks_infiniband.validation.payload.talk.boards import board_names
 from aks_infiniband.validation.report_form import check_verdicts, report_with_values, whole_report
 from aks_infiniband.validation.table import passed, table

@@ -5,7 +5,8 @@ import textwrap
 from collections.abc import Sequence
 from typing import Final
 
-from aks_infiniband.validation.payload.say.checks import Check, Row, is_problem, rows_of, where
+from aks_infiniband.validation.payload.say.checks import Check, is_problem
+from aks_infiniband.validation.payload.say.lines import Row, rows_of, where
 
 _WIDTH: Final = 76
 """Columns of a table: 80, less the indentation that a terminal's caller adds."""

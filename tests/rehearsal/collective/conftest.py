@@ -83,7 +83,7 @@ class Machines:
         late_seconds: float = 0.0,
     ) -> dict[str, Any]:
         """One run over both machines; late_seconds: how much later the second pod comes to it."""
-        collective, runs = map(importlib.import_module, ("payload.collective.run", "payload.collective.results"))
+        collective, runs = map(importlib.import_module, ("payload.collective.part", "payload.collective.results"))
         where = self.meeting_point(through) if meeting is None else meeting
 
         def measure(rank: int) -> Any:
@@ -104,7 +104,7 @@ class Machines:
 
     def meeting_point(self, through: str) -> str:
         """Where the pod of the first machine has the ranks meet."""
-        script = f"from payload.collective.run import meeting_point; print(meeting_point({through!r}, '127.0.0.1'))"
+        script = f"from payload.collective.part import meeting_point; print(meeting_point({through!r}, '127.0.0.1'))"
         command = [sys.executable, "-c", script]
         environment = self.environment(self.names[0])
         return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout.strip()

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE, labels
 from aks_infiniband.validation.payload.report.document import SCHEMA_VERSION
-from aks_infiniband.validation.payload.talk.api import packed
+from aks_infiniband.validation.payload.talk.config_maps import packed
 from aks_infiniband_cli.main import main
 from aks_infiniband_cli.report.sources import NoReportsError, from_cluster
 from lightkube import Client, KubeConfig

@@ -5,7 +5,7 @@ from typing import Any
 
 from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE
 from aks_infiniband.validation.payload.light_check.state import CONDITION, KEY
-from aks_infiniband.validation.payload.talk.api import texts_of
+from aks_infiniband.validation.payload.talk.config_maps import texts_of
 from lightkube import Client, KubeConfig, codecs
 from lightkube.config.models import User
 from lightkube.models.authentication_v1 import TokenRequestSpec

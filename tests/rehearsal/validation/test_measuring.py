@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from aks_infiniband.facts.catalog import SIZES
-from aks_infiniband.validation.payload.report.document import evidence_of
+from aks_infiniband.validation.payload.report.kept import evidence_of
 
 from tests.rehearsal.validation.measured import HB, Make, checks_of
 from tests.rehearsal.validation.pods import failures

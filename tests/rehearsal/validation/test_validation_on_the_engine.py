@@ -10,7 +10,7 @@ import pytest
 from aks_infiniband.diagnosis.pods import job_findings
 from aks_infiniband.diagnosis.view import Wait
 from aks_infiniband.facts.versions import NCCL_IMAGE
-from aks_infiniband.validation.payload.talk.api import packed
+from aks_infiniband.validation.payload.talk.config_maps import packed
 from lightkube.resources.core_v1 import ConfigMap, Node, Pod
 
 from rehearsal.faults.machine_faults import FILE

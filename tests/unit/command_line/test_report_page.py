@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from aks_infiniband.validation.payload.report.document import SCHEMA_VERSION, packed_report
+from aks_infiniband.validation.payload.report.document import SCHEMA_VERSION
+from aks_infiniband.validation.payload.report.kept import packed_report
 from aks_infiniband.validation.payload.say.checks import make_check
 from aks_infiniband.validation.payload.say.expectations import Threshold
 from aks_infiniband_cli.main import main

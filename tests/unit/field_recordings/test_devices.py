@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from aks_infiniband.stack.settings.ranges import network_range
-from aks_infiniband.validation.payload.look.hcas import ports_of
+from aks_infiniband.validation.payload.look.verbs import ports_of
 
 from rehearsal.faults import machine_faults
 from rehearsal.machines.hardware.faulty import faulty

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from aks_infiniband.validation.payload.look.facts import read_placement
+from aks_infiniband.validation.payload.look.placement import read_placement
 from aks_infiniband.validation.validation_job import METADATA
 
 from rehearsal.machines.hardware.metadata import metadata_files, with_metadata_of

@@ -7,7 +7,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from aks_infiniband.validation.payload.talk.api import COMPRESSED, CONFIG_MAP_BYTES, packed, size_of, texts_of
+from aks_infiniband.validation.payload.talk.config_maps import COMPRESSED, CONFIG_MAP_BYTES, packed, size_of, texts_of
 
 
 class FakeApi:

@@ -9,9 +9,10 @@ import pulumi_kubernetes as k8s
 import pytest
 from aks_infiniband import diagnosis
 from aks_infiniband.validation import Validation, ValidationArgs, ValidationOptions
-from aks_infiniband.validation.payload.report.document import build_report, evidence_of
+from aks_infiniband.validation.payload.report.document import build_report
+from aks_infiniband.validation.payload.report.kept import evidence_of
 from aks_infiniband.validation.payload.say.checks import make_check
-from aks_infiniband.validation.payload.talk.api import packed
+from aks_infiniband.validation.payload.talk.config_maps import packed
 
 from tests.unit.pulumi_mocks import KUBECONFIG, Deploy, Deployment, Registration
 

@@ -8,10 +8,9 @@ from urllib.parse import urlsplit
 
 import pytest
 from aks_infiniband.facts.pool import Pool
-from aks_infiniband.validation.payload.pod import EXIT_DONE
-from aks_infiniband.validation.payload.talk.api import compressed
-from aks_infiniband.validation.payload.talk.boards import PODS, board_names, board_of
-from aks_infiniband.validation.payload.talk.rendezvous import PLAN_ANNOTATION
+from aks_infiniband.validation.payload.talk.boards import PLAN_ANNOTATION, PODS, board_names, board_of
+from aks_infiniband.validation.payload.talk.config_maps import compressed
+from aks_infiniband.validation.payload.talk.termination import EXIT_DONE
 
 from tests.unit.validation.one_pod import entry, report_of
 from tests.unit.validation.one_validation import CONFIG_MAP

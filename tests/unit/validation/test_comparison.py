@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from aks_infiniband.validation.payload.report.document import accepted_of, compare, worst_values
+from aks_infiniband.validation.payload.report.acceptance import accepted_of, compare, worst_values
 from aks_infiniband.validation.payload.say.checks import make_check
 
 ACCEPTED: Any = {

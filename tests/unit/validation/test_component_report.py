@@ -5,7 +5,8 @@ from typing import Any
 import pulumi
 import pytest
 from aks_infiniband.validation.explanation import evidence
-from aks_infiniband.validation.payload.report.document import build_report, evidence_of, packed_report
+from aks_infiniband.validation.payload.report.document import build_report
+from aks_infiniband.validation.payload.report.kept import evidence_of, packed_report
 from aks_infiniband.validation.payload.say.checks import make_check
 
 from tests.unit.validation.one_validation import PASSED, RUN, inside, pod_that_said

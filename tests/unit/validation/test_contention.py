@@ -10,9 +10,11 @@ from aks_infiniband.validation.payload.programs.clients import Client, Limits, a
 from aks_infiniband.validation.payload.programs.process import Running
 from aks_infiniband.validation.payload.rdma import tool as perftest
 from aks_infiniband.validation.payload.rdma.judge import judge_contention, judge_rdma
+from aks_infiniband.validation.payload.rdma.measured import rows
 from aks_infiniband.validation.payload.rdma.narrowing import End
-from aks_infiniband.validation.payload.rdma.run import measure, rows
-from aks_infiniband.validation.payload.report.document import Parts, compare, message_of, worst_values
+from aks_infiniband.validation.payload.rdma.run import measure
+from aks_infiniband.validation.payload.report.acceptance import compare, worst_values
+from aks_infiniband.validation.payload.report.document import Parts, message_of
 from aks_infiniband.validation.payload.say.checks import verdict_of
 
 from tests.unit.validation.test_rdma import Fabric, bad_ones

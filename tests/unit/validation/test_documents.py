@@ -9,7 +9,7 @@ from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.validation.expectations import expectations
 from aks_infiniband.validation.job import named_job
 from aks_infiniband.validation.options import ValidationOptions, Waits
-from aks_infiniband.validation.payload.pod import EXIT_RETRY, EXIT_VERDICT
+from aks_infiniband.validation.payload.talk.termination import EXIT_RETRY, EXIT_VERDICT
 from aks_infiniband.validation.program import payload_files, program_volume
 from aks_infiniband.validation.validation_job import PoolAccess, validation_spec
 from aks_infiniband.workload.pods import config_map_name, config_maps

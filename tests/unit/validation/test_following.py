@@ -4,7 +4,8 @@ import json
 import threading
 from typing import Any
 
-from aks_infiniband.validation.payload.talk.rendezvous import Board, Lead, entry_key, follow
+from aks_infiniband.validation.payload.talk.boards import Board, entry_key
+from aks_infiniband.validation.payload.talk.rendezvous import Lead, follow
 
 
 class Shared:

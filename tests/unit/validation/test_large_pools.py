@@ -8,10 +8,10 @@ import pytest
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.validation.payload import measuring
 from aks_infiniband.validation.payload.measuring import Outcome
-from aks_infiniband.validation.payload.pod import EXIT_DONE, EXIT_VERDICT
-from aks_infiniband.validation.payload.rdma.run import rows
-from aks_infiniband.validation.payload.talk.api import CONFIG_MAP_BYTES, size_of
+from aks_infiniband.validation.payload.rdma.measured import rows
 from aks_infiniband.validation.payload.talk.boards import board_names, board_of
+from aks_infiniband.validation.payload.talk.config_maps import CONFIG_MAP_BYTES, size_of
+from aks_infiniband.validation.payload.talk.termination import EXIT_DONE, EXIT_VERDICT
 
 from tests.unit.validation.fake_api import sections
 from tests.unit.validation.one_pod import entry, member, report_of

@@ -9,7 +9,7 @@ from aks_infiniband.facts.pool import Pool
 from aks_infiniband.light_check.documents import boards
 from aks_infiniband.validation.payload.light_check import check
 from aks_infiniband.validation.payload.light_check.state import KEY
-from aks_infiniband.validation.payload.pod import EXIT_DONE, EXIT_VERDICT
+from aks_infiniband.validation.payload.talk.termination import EXIT_DONE, EXIT_VERDICT
 
 from tests.unit.validation.one_pod import entry, member
 

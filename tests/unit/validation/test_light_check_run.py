@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from aks_infiniband.validation.payload.light_check import check
 from aks_infiniband.validation.payload.light_check.state import KEY
-from aks_infiniband.validation.payload.pod import EXIT_DONE, EXIT_VERDICT
+from aks_infiniband.validation.payload.talk.termination import EXIT_DONE, EXIT_VERDICT
 
 from tests.unit.validation.one_pod import entry, member
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from aks_infiniband.validation.payload import measuring
 from aks_infiniband.validation.payload.rdma import run as rdma
-from aks_infiniband.validation.payload.rdma.run import Measured
+from aks_infiniband.validation.payload.rdma.measured import Measured
 from aks_infiniband.validation.payload.say.checks import make_check
 
 

@@ -7,8 +7,9 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any
 
 import pytest
-from aks_infiniband.validation.payload.look.facts import read_placement
-from aks_infiniband.validation.payload.look.judge import judge_placement, judge_pool
+from aks_infiniband.validation.payload.look.alike import judge_placement
+from aks_infiniband.validation.payload.look.judge import judge_pool
+from aks_infiniband.validation.payload.look.placement import read_placement
 from aks_infiniband.validation.payload.report.document import build_report
 
 SCALE_SET = "aks-ndh100-33735988-vmss"

@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 from aks_infiniband.validation.payload.rdma.judge import judge_coverage, judge_rdma
+from aks_infiniband.validation.payload.rdma.measured import Measured, rows
 from aks_infiniband.validation.payload.rdma.narrowing import End, Pair
-from aks_infiniband.validation.payload.rdma.rounds import Task, tasks_of
-from aks_infiniband.validation.payload.rdma.run import Measured, measure, rows
+from aks_infiniband.validation.payload.rdma.run import measure
+from aks_infiniband.validation.payload.rdma.tasks import Task, tasks_of
 from aks_infiniband.validation.payload.say.checks import is_problem
 
 GOOD = {

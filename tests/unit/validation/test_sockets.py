@@ -4,12 +4,7 @@ import socket
 import time
 from pathlib import Path
 
-from aks_infiniband.validation.payload.programs.sockets import (
-    connections,
-    knock,
-    states_of_client,
-    states_of_server,
-)
+from aks_infiniband.validation.payload.programs.sockets import connections, knock, states_of_client, states_of_server
 
 TCP = """  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
    0: 00000000:48A8 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 4711 1 0000000000000000 100 0

@@ -9,7 +9,7 @@ from aks_infiniband.validation.payload.programs.endings import NOT_LISTENING
 from aks_infiniband.validation.payload.programs.process import OutputError
 from aks_infiniband.validation.payload.rdma import tool as perftest
 from aks_infiniband.validation.payload.rdma.tool import figures_of
-from aks_infiniband.validation.payload.tcp import run as networks
+from aks_infiniband.validation.payload.tcp import tool as networks
 
 TRANSCRIPTS = Path(__file__).with_name("transcripts")
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 from aks_infiniband.validation.payload import await_nodes
-from aks_infiniband.validation.payload.pod import EXIT_DONE, EXIT_RETRY, EXIT_VERDICT, finish, shorten
-from aks_infiniband.validation.payload.report.document import evidence_of
-from aks_infiniband.validation.payload.talk.api import compressed
-from aks_infiniband.validation.payload.talk.rendezvous import PLAN_ANNOTATION
+from aks_infiniband.validation.payload.report.kept import evidence_of
+from aks_infiniband.validation.payload.talk.boards import PLAN_ANNOTATION
+from aks_infiniband.validation.payload.talk.config_maps import compressed
+from aks_infiniband.validation.payload.talk.termination import EXIT_DONE, EXIT_RETRY, EXIT_VERDICT, finish, shorten
 
 from tests.unit.validation.one_pod import entry, member, report_of
 

@@ -4,7 +4,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from aks_infiniband.validation.payload.look.hcas import ask_libibverbs, judge_verbs, ports_of
+from aks_infiniband.validation.payload.look.hcas import judge_verbs
+from aks_infiniband.validation.payload.look.verbs import ask_libibverbs, ports_of
 from aks_infiniband.validation.payload.programs.install import Tools
 from aks_infiniband.validation.payload.programs.process import Ended
 

@@ -11,14 +11,14 @@ import json
 import os
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain, repeat
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Callable, NamedTuple
 
 from .look.kernel import read_memlock
-from .pod import EXIT_DONE, EXIT_RETRY, EXIT_VERDICT, add_api_arguments, finish
-from .talk.api import Api, ApiError, Object, in_cluster_url
+from .talk.api import ApiError, Object, add_api_arguments, api_of
+from .talk.termination import EXIT_DONE, EXIT_RETRY, EXIT_VERDICT, finish
+from .talk.waiting import pause_seconds
 
 _UPGRADE_STATES = ("nvidia.com/ofed-driver-upgrade-state", "nvidia.com/gpu-driver-upgrade-state")
 _UPGRADED = "upgrade-done"
@@ -41,21 +41,6 @@ class Patience(NamedTuple):
     poll_seconds: float
     stable_seconds: float
     timeout_seconds: float
-
-
-_NODES_AT_FULL_PACE = 20
-
-
-def pause_seconds(poll_seconds: float, nodes: int) -> float:
-    """Between two looks of one pod. Each look brings all nodes, and each node has a pod: in a large pool a pod looks
-    less often, so that what the API server sends in a second grows with the nodes and not with their square.
-    """
-    return poll_seconds * max(1.0, nodes / _NODES_AT_FULL_PACE)
-
-
-def pauses(longest: float) -> Iterator[float]:
-    """Seconds between looks for what usually comes soon: each twice as long as the one before, up to the longest."""
-    return chain((longest / 8, longest / 4, longest / 2), repeat(longest))
 
 
 def quantity(text: str) -> int:
@@ -169,7 +154,7 @@ def main(argv: Sequence[str], environment: Mapping[str, str]) -> int:
     pause = pause_seconds(arguments.poll_seconds, arguments.nodes)
     patience = Patience(pause, arguments.stable_seconds, arguments.timeout_seconds)
     try:
-        api = Api(arguments.api or in_cluster_url(environment), token=arguments.token, ca=arguments.ca)
+        api = api_of(arguments, environment)
     except (ApiError, OSError) as error:
         return finish(EXIT_RETRY, f"pool {promise.pool}: {error}", arguments.termination_log)
     if arguments.limits and arguments.proc:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..say.checks import Check, Try, fails, judged, make_check, not_measured, passes, shown_bytes
+from ..say.checks import Check, Try, fails, judged, make_check, not_measured, passes
 from ..say.expectations import CollectivePlan, Threshold, limit_of, verdict_on
+from ..say.lines import shown_bytes
 from .failures import culprits
 from .nccl_log import INFINIBAND_DIRECT, INFINIBAND_STAGED, NONE, PEER_TO_PEER, SOCKETS, Evidence
-from .rank import SMALL_REPEATS
 from .results import Collective, Run, Size
 
 JUDGED = "ring"
@@ -146,8 +146,9 @@ def judge_bandwidth(run: Run, plan: CollectivePlan) -> list[Check]:
     bound = plan["thresholds"].get(kind)
     checks = [_busbw(run, bound)]
     if run["small"] is not None:
-        limit = plan["small"]
-        checks.append(_judged("all-reduce-small", run["small"]["seconds"], limit, f"{SMALL_REPEATS} × 4 MiB", run))
+        small = run["small"]
+        what = f"{small['repeats']} × {shown_bytes(small['bytes'])}"
+        checks.append(_judged("all-reduce-small", small["seconds"], plan["small"], what, run))
     return checks
 
 

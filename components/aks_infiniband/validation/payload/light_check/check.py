@@ -15,20 +15,24 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..look.counters import Counters, judge_counters
-from ..look.facts import FactsByNode, entries_of
+from ..look.facts import FactsByNode
+from ..look.gathering import entries_of
 from ..look.hcas import judge_hcas, judge_verbs
 from ..look.missing import missing_nodes
 from ..look.port_rate import with_found_rate
-from ..measuring import Worker
-from ..pod import EXIT_DONE, EXIT_RETRY, EXIT_VERDICT, finish, parse
+from ..pod.arguments import parse
+from ..pod.member import Pod
+from ..pod.worker import Worker
 from ..rdma import run as rdma
 from ..rdma.judge import judge_rdma
+from ..rdma.measured import rows
 from ..rdma.narrowing import rails_of
 from ..say.checks import Check, not_measured
 from ..talk.api import ApiError
 from ..talk.boards import stale_keys
-from ..talk.rendezvous import Entry, Lead, Results, Step, follow
-from ..validate import Validation
+from ..talk.rendezvous import Lead, follow
+from ..talk.steps import Entry, Results, Step
+from ..talk.termination import EXIT_DONE, EXIT_RETRY, EXIT_VERDICT, finish
 from .state import KEY, Members, NodeState, State, condition_of, errors_since, event_of, state_of
 
 _KIND = "write-bandwidth"
@@ -49,7 +53,7 @@ class LightCheck:
     def __init__(self, arguments: argparse.Namespace, environment: Mapping[str, str]) -> None:
         """Raises KeyError and ValueError for a pod that is not one of such a Job."""
         self.arguments = arguments
-        self.pod = Validation(arguments, environment)
+        self.pod = Pod(arguments, environment)
         self.board, self.expected = self.pod.board, self.pod.expected
 
     def run(self) -> tuple[int, str]:
@@ -126,7 +130,7 @@ class LightCheck:
             if whole and list(lead.members) == nodes:
                 every = judge_rdma(measured, self.expected["thresholds"], found)
                 checks = [check for check in every if check["check"] == _FIGURE]
-                for row in rdma.rows(measured):
+                for row in rows(measured):
                     if row["figure"] == _FIGURE and row["value"] is not None:
                         bandwidth.setdefault(row["node"], {})[row["device"]] = row["value"]
             else:

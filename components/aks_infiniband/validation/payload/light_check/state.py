@@ -8,9 +8,10 @@ from typing import Any, TypedDict
 
 from ..look.counters import Counters
 from ..look.facts import Facts
-from ..pod import shorten
-from ..say.checks import Check, lines_of, severity
+from ..say.checks import Check, severity
+from ..say.lines import lines_of
 from ..talk.api import Object
+from ..talk.termination import shorten
 
 KEY = "light-check.json.gz"
 """Key of the report in its ConfigMap."""

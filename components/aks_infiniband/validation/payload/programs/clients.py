@@ -16,7 +16,7 @@ _SOCKETS_SECONDS = 0.2
 """Between two looks at the connections: a handshake that is not answered is sent again after one second."""
 _RETRY_SECONDS = (0.1, 0.8)
 """Between two tries to reach a server that does not listen yet: at first, and at most. Each wait is twice as long as
-the one before, and less than the second by which tools that run side by side may begin apart (perftest.SIDE_BY_SIDE).
+the one before, and less than the second by which tools that run side by side may begin apart (rdma/tool.py).
 """
 
 

@@ -1,7 +1,7 @@
 """How the two ends of a measurement can end, and who is named for it: as data.
 
 A pair has a client and a server, and each leaves words, or silence and what the kernel showed of its connection. Who is
-at fault follows from both together. Where it does not, the pair is named, and other pairs tell (narrowing.py).
+at fault follows from both together. Where it does not, the pair is named, and other pairs tell (rdma/narrowing.py).
 """
 
 from __future__ import annotations

@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from ..look.facts import FactsByNode
 from ..programs.endings import CAUSES, SERVER, tells
 from .narrowing import Blame, End
-from .tries import PairTry
+from .tries import TIME_WAS_UP, PairTry
 
-TIME_WAS_UP = "time was up (validation.timeoutSeconds) before it was measured alone"
 _BY_WORDS = (
     (r"could not be started", "the image lacks the tool, and it could not be installed: name one that has it"),
     (

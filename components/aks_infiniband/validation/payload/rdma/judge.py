@@ -7,11 +7,12 @@ from typing import NamedTuple
 
 from ..look.facts import FactsByNode
 from ..programs.endings import NETWORK
-from ..say.checks import Check, compared, judged, make_check, not_measured, passes, spread
+from ..say.checks import Check, compared, judged, make_check, not_measured, passes
 from ..say.expectations import Threshold, Thresholds, falls_short
+from ..say.lines import spread
 from .causes import behind, cause_of, verdict_by
+from .measured import Measured
 from .narrowing import LEAST_SHARE, Blame, End, Pair, blames
-from .run import Measured
 from .tool import KINDS
 from .tries import tries_of
 

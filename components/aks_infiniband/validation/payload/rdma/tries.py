@@ -8,7 +8,7 @@ from typing import TypedDict
 from ..programs.clients import Answer
 from ..programs.endings import SERVER, SILENT_NODE, client_ending, server_ending, tells
 from ..say.checks import Try
-from .rounds import Task
+from .tasks import Task
 
 
 class PairTry(TypedDict, total=False):
@@ -54,3 +54,6 @@ def is_beside_others(made: PairTry) -> bool:
 def tries_of(tries: Sequence[PairTry], figure: str) -> list[Try]:
     """What the tries of a pair gave for one figure."""
     return [{"value": (made["values"] or {}).get(figure), "error": made["error"]} for made in tries]
+
+
+TIME_WAS_UP = "time was up (validation.timeoutSeconds) before it was measured alone"

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import base64
-import gzip
+import argparse
 import json
 import os
 import random
@@ -12,11 +11,12 @@ import time
 import urllib.error
 import urllib.parse
 import urllib.request
-import zlib
 from collections.abc import Mapping
 from http.client import HTTPException
 from pathlib import Path
 from typing import Any, Callable
+
+from .config_maps import CONFIG_MAP_BYTES, packed, size_of, texts_of
 
 FIELD_MANAGER = "aks-infiniband-validation"
 _TRANSIENT_STATUS = frozenset({401, 403, 409, 429, 500, 502, 503, 504})
@@ -30,13 +30,6 @@ _JSON = "application/json"
 _MERGED = "application/merge-patch+json"
 _MERGED_BY_TYPE = "application/strategic-merge-patch+json"
 """In this form a list of conditions is merged by their type; otherwise it would be replaced."""
-
-CONFIG_MAP_BYTES = 1 << 20
-"""What the values of a ConfigMap may have together (Kubernetes, "ConfigMaps")."""
-COMPRESSED = ".gz"
-"""Ends a key of a ConfigMap whose text is compressed; it lies in binaryData."""
-_MOST_UNPACKED = 256 << 20
-"""Nothing that the validation writes is as large; what would be more is not unpacked."""
 
 
 Object = dict[str, Any]
@@ -63,50 +56,6 @@ class ApiError(Exception):
         return self.status in _FINAL_STATUS
 
 
-def object_in(text: str | None) -> Any:
-    """The JSON object that a text holds; None where it holds none."""
-    try:
-        found = json.loads(text or "null")
-    except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) else None
-
-
-def texts_of(config_map: Mapping[str, Any]) -> dict[str, str]:
-    """What the keys of a ConfigMap hold, decompressed; what cannot be read is left out."""
-    found = dict(config_map.get("data") or {})
-    unpacked = {key: decompressed(value) for key, value in (config_map.get("binaryData") or {}).items()}
-    return {**found, **{key: text for key, text in unpacked.items() if text is not None}}
-
-
-def compressed(text: str) -> str:
-    """A text by gzip, in base64."""
-    return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
-
-
-def decompressed(value: str) -> str | None:
-    """The text of `compressed`; None where that is not what the value is."""
-    unpacking = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)  # gzip's form
-    try:
-        text = unpacking.decompress(base64.b64decode(value), _MOST_UNPACKED).decode()
-    except (ValueError, zlib.error):
-        return None
-    return text if unpacking.eof else None
-
-
-def packed(texts: Mapping[str, str | None]) -> dict[str, dict[str, str | None]]:
-    """The data and binaryData of a ConfigMap with these texts: compressed where a key says so, None stays None."""
-    to_compress = {key: text for key, text in texts.items() if key.endswith(COMPRESSED)}
-    binary = {key: None if text is None else compressed(text) for key, text in to_compress.items()}
-    return {"data": {key: text for key, text in texts.items() if key not in binary}, "binaryData": binary}
-
-
-def size_of(config_map: Mapping[str, Any]) -> int:
-    """The bytes of a ConfigMap's values, as the API server counts them."""
-    plain = sum(len(text.encode()) for text in (config_map.get("data") or {}).values())
-    return plain + sum(len(base64.b64decode(text)) for text in (config_map.get("binaryData") or {}).values())
-
-
 def in_cluster_url(environment: Mapping[str, str]) -> str:
     """The API server's address as the kubelet hands it to every container.
 
@@ -119,6 +68,11 @@ def in_cluster_url(environment: Mapping[str, str]) -> str:
             "KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT", None, "not set: this runs in a pod, or with --api"
         )
     return f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}"
+
+
+def api_of(arguments: argparse.Namespace, environment: Mapping[str, str]) -> Api:
+    """The API server as a pod's arguments name it, else as the kubelet does. Raises ApiError."""
+    return Api(arguments.api or in_cluster_url(environment), token=arguments.token, ca=arguments.ca)
 
 
 class Api:
@@ -248,3 +202,11 @@ def _message_of(error: urllib.error.HTTPError) -> str:
         return str(status.get("message") or error.reason)
     except (OSError, ValueError, AttributeError):
         return str(error.reason)
+
+
+def add_api_arguments(parser: argparse.ArgumentParser) -> None:
+    """How a pod reaches the API server, and where the kubelet looks for its last words."""
+    parser.add_argument("--termination-log", required=True, type=Path)
+    parser.add_argument("--token", type=Path)
+    parser.add_argument("--ca", type=Path)
+    parser.add_argument("--api", help="address of the API server; default: what the kubelet says")

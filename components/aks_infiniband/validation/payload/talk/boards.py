@@ -6,10 +6,13 @@ writes of one object cost it grows with their square.
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
-from .api import object_in
+from .config_maps import object_in
+from .steps import Entry, Plan
 
 PODS = 16
 """So many pods write into one ConfigMap: few enough that their writes cost less than a second together."""
@@ -31,3 +34,54 @@ def stale_keys(data: Mapping[str, str], run: str) -> list[str]:
     """What pods that have no part in this run have left in a ConfigMap."""
     left = {key: object_in(text) or {} for key, text in data.items() if key.startswith((FACTS, ENTRY))}
     return [key for key, entry in left.items() if entry.get("run") != run]
+
+
+PLAN_ANNOTATION = "aks-infiniband/plan"
+"""In which the plan lies, compressed: read without the data, so that a pod is not sent the results of all others."""
+
+
+def entry_key(rank: int) -> str:
+    """The key under which the pod of an index has its entry."""
+    return f"{ENTRY}{rank}.json.gz"
+
+
+class Board:
+    """The ConfigMaps as one pod of a run sees them."""
+
+    def __init__(
+        self,
+        run: str,
+        read: Callable[[], Iterable[Mapping[str, str]]],
+        write: Callable[[Mapping[str, str | None]], None],
+        *,
+        read_plan: Callable[[], str | None],
+        write_plan: Callable[[str], None],
+    ) -> None:
+        """``read`` gives the data of those that the pod looks at, ``write`` merges keys into its own.
+
+        The plan has a place apart.
+        """
+        self._run, self._read, self._write = run, read, write
+        self._read_plan, self._write_plan = read_plan, write_plan
+
+    def entries(self) -> dict[int, Entry]:
+        """The entries of this run by index; what belongs to another run or cannot be read, left out."""
+        found = [self._own(text) for data in self._read() for key, text in data.items() if key.startswith(ENTRY)]
+        return {int(entry["rank"]): entry for entry in found if entry and "rank" in entry}
+
+    def planned(self) -> Plan | None:
+        """What index 0 of this run has said last."""
+        plan: Plan | None = self._own(self._read_plan())
+        return plan
+
+    def enter(self, entry: Entry) -> None:
+        """Leave a pod's own entry."""
+        self._write({entry_key(entry["rank"]): json.dumps({**entry, "run": self._run})})
+
+    def plan(self, plan: Plan) -> None:
+        """Tell the pods the next step."""
+        self._write_plan(json.dumps({**plan, "run": self._run}))
+
+    def _own(self, text: str | None) -> Any:
+        found = object_in(text)
+        return found if found and found.get("run") == self._run else None

@@ -6,133 +6,13 @@ It needs no name to be resolved and no port to be open: names of pods that have 
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import repeat
-from typing import Any, TypedDict
 
-from ..await_nodes import pauses
-from ..say.expectations import CollectivePlan
-from .api import object_in
-from .boards import ENTRY
-
-PLAN_ANNOTATION = "aks-infiniband/plan"
-"""In which the plan lies, compressed: read without the data, so that a pod is not sent the results of all others."""
-
-Results = Any
-"""What a pod did in a step, as JSON-able data; whoever asks for the step knows its form."""
-
-
-class Entry(TypedDict, total=False):
-    """What a pod says of itself, and (done, results) of the last step that it has carried out; pod is its uid.
-
-    devices: the PCI address of every InfiniBand device, by its name; inactive: those whose port is not Active.
-    """
-
-    run: str
-    rank: int
-    node: str
-    pod: str
-    address: str
-    port: int
-    devices: dict[str, str]
-    inactive: list[str]
-    networks: dict[str, str]
-    replaced: int
-    done: str
-    results: Results
-
-
-Members = Mapping[str, Entry]
-"""The pods of a run by node, in the order of their indices."""
-
-
-class Step(TypedDict, total=False):
-    """The next step: kind, serve, sockperf, collective, counters or end, with what it needs."""
-
-    kind: str
-    """Of an RDMA measurement (perftest.KINDS): of a rail, by its place, of all rails at once, or of single pairs."""
-    rail: int
-    side_by_side: bool
-    pairs: list[tuple[str, str, str, str]]
-    """Single measurements: node, device, peer, its device."""
-    turn: int
-    """The number of the step among those of RDMA."""
-    seconds: float
-    """How much is left in all."""
-    serve: list[str]
-    """The interfaces on which sockperf is to listen."""
-    sockperf: str
-    interface: str
-    nodes: list[str]
-    collective: str
-    """A tuning of the all-reduce."""
-    plan: CollectivePlan
-    meeting: str
-    """Where the ranks meet."""
-    counters: bool
-    end: bool
-
-
-class Plan(TypedDict, total=False):
-    """The plan of index 0: a step, its id and who takes part in it."""
-
-    run: str
-    id: str
-    members: dict[str, Entry]
-    step: Step
-
-
-def entry_key(rank: int) -> str:
-    """The key under which the pod of an index has its entry."""
-    return f"{ENTRY}{rank}.json.gz"
-
-
-class Board:
-    """The ConfigMaps as one pod of a run sees them."""
-
-    def __init__(
-        self,
-        run: str,
-        read: Callable[[], Iterable[Mapping[str, str]]],
-        write: Callable[[Mapping[str, str | None]], None],
-        *,
-        read_plan: Callable[[], str | None],
-        write_plan: Callable[[str], None],
-    ) -> None:
-        """``read`` gives the data of those that the pod looks at, ``write`` merges keys into its own.
-
-        The plan has a place apart.
-        """
-        self._run, self._read, self._write = run, read, write
-        self._read_plan, self._write_plan = read_plan, write_plan
-
-    def entries(self) -> dict[int, Entry]:
-        """The entries of this run by index; what belongs to another run or cannot be read, left out."""
-        found = [self._own(text) for data in self._read() for key, text in data.items() if key.startswith(ENTRY)]
-        return {int(entry["rank"]): entry for entry in found if entry and "rank" in entry}
-
-    def planned(self) -> Plan | None:
-        """What index 0 of this run has said last."""
-        plan: Plan | None = self._own(self._read_plan())
-        return plan
-
-    def enter(self, entry: Entry) -> None:
-        """Leave a pod's own entry."""
-        self._write({entry_key(entry["rank"]): json.dumps({**entry, "run": self._run})})
-
-    def plan(self, plan: Plan) -> None:
-        """Tell the pods the next step."""
-        self._write_plan(json.dumps({**plan, "run": self._run}))
-
-    def _own(self, text: str | None) -> Any:
-        found = object_in(text)
-        return found if found and found.get("run") == self._run else None
-
-
-Carry = Callable[[Step, Members], Results]
-"""Carries out a step among members (by node); returns what goes into the pod's entry, as JSON-able data."""
+from .boards import Board
+from .steps import Carry, Entry, Plan, Results, Step
+from .waiting import pauses
 
 END: Step = {"end": True}
 _RESTARTS = 3

@@ -7,7 +7,6 @@ with its client. One whose client never came is knocked at, so that it ends and 
 from __future__ import annotations
 
 import os
-import socket
 import time
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
@@ -18,70 +17,10 @@ from ..programs.clients import Answer, Client, Limits, ask
 from ..programs.endings import NOT_LISTENING
 from ..programs.process import Ended, Running
 from ..programs.sockets import LISTEN, Connection, connections, knock, states_of_server
-from ..talk.rendezvous import Members, Step
-from .narrowing import End, Pair, Rails, ring
+from ..talk.steps import Members, Step
+from .narrowing import Rails
+from .tasks import Task, port_of, tasks_of
 from .tool import KINDS, command, figures_of
-
-PORTS = 64
-"""Ports that one step may use, from a pod's own first one on."""
-_FIRST_PORT = 18515
-"""perftest's own."""
-_LAST_PORT = 32000
-"""Below the ports that the kernel gives to clients (ip_local_port_range, 32768 by default)."""
-
-
-def free_ports() -> int:
-    """The first of PORTS consecutive ports of this pod that nobody listens on. Raises OSError where there are none."""
-    for first in range(_FIRST_PORT, _LAST_PORT, PORTS):
-        if all(_is_free(port) for port in range(first, first + PORTS)):
-            return first
-    raise OSError(f"no {PORTS} free ports in a row between {_FIRST_PORT} and {_LAST_PORT}")
-
-
-def _is_free(port: int) -> bool:
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(("", port))
-        except OSError:
-            return False
-    return True
-
-
-class Task(NamedTuple):
-    """One measurement: its kind, its pair, and whether all rails are measured in that step."""
-
-    kind: str
-    pair: Pair
-    side_by_side: bool = False
-
-
-def tasks_of(step: Step, nodes: Sequence[str], rails: Rails) -> list[Task]:
-    """The measurements of a step, which all nodes make at the same time.
-
-    nodes: in the order of the ring.
-    """
-    kind = step["kind"]
-    if "pairs" in step:
-        return [
-            Task(kind, Pair(End(node, device), End(peer, peer_device)))
-            for node, device, peer, peer_device in step["pairs"]
-        ]
-    every = ring(nodes, rails)
-    if step.get("side_by_side"):
-        return [Task(kind, pair, side_by_side=True) for pairs in every for pair in pairs]
-    return [Task(kind, pair) for pair in every[step["rail"]]]
-
-
-def port_of(task: Task, members: Members, turn: int) -> int:
-    """Where the server of a task listens: on its node no other of the step does, nor one of the step before.
-
-    turn: the number of the step.
-    """
-    server = task.pair.server
-    devices = list(members[server.node]["devices"])
-    return int(members[server.node]["port"]) + (turn * len(devices) + devices.index(server.device)) % PORTS
-
 
 CpusOf = Callable[[str], Collection[int]]
 """The CPUs on which the tools that use an HCA of this node are to run; empty: anywhere."""

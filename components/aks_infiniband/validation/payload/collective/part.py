@@ -1,0 +1,208 @@
+"""One pod's part of a pool's all-reduce: it starts one process per GPU, watches them, and reads their results.
+
+The pods start theirs at the same time and name the same meeting point; nothing else passes between the launchers. A
+process that dies takes the others of its node with it after a moment, and those of other nodes by NCCL's own watchdog,
+so that nothing outlives the time limit and whoever died is named.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import signal
+import socket
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from ..programs.process import Ended, Running
+from ..say.expectations import CollectivePlan
+from ..talk.steps import Members, Step
+from .failures import explained
+from .nccl import unique_id
+from .results import NodeRun, Rank, node_entry
+
+TUNINGS: Mapping[str, Mapping[str, str]] = {
+    # By the ring algorithm every byte crosses the network 2(n-1)/n times, as bus bandwidth assumes. Trees and SHARP
+    # move fewer and come out above line rate on two nodes (NVIDIA/nccl-tests issue 196).
+    "ring": {"NCCL_ALGO": "Ring"},
+    "nccl": {},
+}
+"""The environment of each tuning: the ring, which is judged, and NCCL's own choice for comparison."""
+
+_DROPPED = ("NCCL_ALGO", "NCCL_NET", "NCCL_DEBUG", "NCCL_DEBUG_FILE", "NCCL_DEBUG_SUBSYS")
+"""Not taken from the pod's environment. The tuning decides the algorithm, and with NCCL_NET=IB a fall-back to sockets
+would be an error without a reason, instead of a transport that the check can name."""
+
+START_SECONDS = 180.0
+"""For loading libraries, meeting and connecting: what a rank has beside the plan's seconds."""
+
+
+class Place(NamedTuple):
+    """Where this pod stands among those that measure, and where they meet."""
+
+    node: str
+    node_rank: int
+    node_count: int
+    ranks_per_node: int
+    meeting: str
+    """Where the ranks of the run meet: see meeting_point."""
+    hcas: tuple[str, ...]
+    """The names of this node's InfiniBand devices, the only ones that NCCL is to use."""
+
+
+def meeting_point(through: str, address: str) -> str:
+    """Where the ranks of one run meet: node rank 0 makes it and tells the others.
+
+    For PyTorch the address of node rank 0's pod and a port that is free at this moment; for NCCL its own unique id, for
+    which this process listens. Empty where NCCL gives none: then no rank finds it either, and each says why.
+    """
+    if through == "nccl":
+        try:
+            return unique_id()
+        except (OSError, RuntimeError):
+            return ""
+    with socket.socket() as probe:
+        probe.bind(("", 0))
+        return f"{address}:{probe.getsockname()[1]}"
+
+
+def measure(
+    place: Place, *, tuning: str, plan: CollectivePlan, folder: Path, environment: Mapping[str, str]
+) -> NodeRun:
+    """Run this node's ranks to their end; returns what they found, with one entry for each rank, failed or not.
+
+    tuning: a key of TUNINGS. plan: through (nccl or pytorch), sizes (bytes), iterations, warmup, seconds (limit of the
+    sweep), size_seconds (limit of one size), operation_seconds (how long one all-reduce may take). folder: for scratch
+    files.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    work = Path(tempfile.mkdtemp(prefix=f"collective-{tuning}-", dir=folder))
+    plan_file = work / "plan.json"
+    plan_file.write_text(json.dumps(plan), encoding="utf-8")
+    started = time.monotonic()
+    ranks: list[Started] = []
+    try:
+        for gpu in range(place.ranks_per_node):
+            own = rank_environment(place, gpu, tuning, environment)
+            ranks.append(start(gpu, work / f"gpu{gpu}", plan_file, place.meeting, own))
+        stopped = watch(ranks, started + START_SECONDS + plan["seconds"])
+    finally:
+        ended = [rank.process.kill() if rank.process.running else rank.process.wait(0) for rank in ranks]
+    return node_entry(
+        place.node,
+        place.node_rank,
+        tuning,
+        ranks=[entry_of(rank, end, stopped.get(rank.rank)) for rank, end in zip(ranks, ended)],
+        logs=[rank.log() for rank in ranks],
+        seconds=time.monotonic() - started,
+    )
+
+
+def carry_out(step: Step, members: Members, node: str, *, folder: Path, environment: Mapping[str, str]) -> NodeRun:
+    """Do this node's part of a step. folder: for scratch files. environment: the pod's own."""
+    names, plan = list(members), step["plan"]
+    place = Place(
+        node=node,
+        node_rank=names.index(node),
+        node_count=len(names),
+        ranks_per_node=plan["ranks_per_node"],
+        meeting=step["meeting"],
+        hcas=tuple(members[node]["devices"]),
+    )
+    return measure(place, tuning=step["collective"], plan=plan, folder=folder, environment=environment)
+
+
+def rank_environment(place: Place, gpu: int, tuning: str, environment: Mapping[str, str]) -> dict[str, str]:
+    """The pod's environment with what one rank needs: who it is, the tuning, and NCCL's words in a file."""
+    kept = {name: value for name, value in environment.items() if name not in _DROPPED}
+    return {
+        **kept,
+        "RANK": str(place.node_rank * place.ranks_per_node + gpu),
+        "WORLD_SIZE": str(place.node_count * place.ranks_per_node),
+        "LOCAL_RANK": str(gpu),
+        "LOCAL_WORLD_SIZE": str(place.ranks_per_node),
+        "NCCL_IB_HCA": f"={','.join(place.hcas)}",
+        "NCCL_DEBUG": "INFO",
+        "NCCL_DEBUG_SUBSYS": "INIT,ENV,NET,P2P,SHM,NVLS",
+        **TUNINGS[tuning],
+    }
+
+
+GRACE_SECONDS = 10.0
+"""How long the other ranks of a node may go on when a rank has failed: their output often says why."""
+_POLL_SECONDS = 0.1
+_OUTPUT_LINES = 20
+_OUTPUT_CHARACTERS = 800
+
+
+class Started(NamedTuple):
+    """One rank's process, and its folder: nccl.log, result.json."""
+
+    process: Running
+    gpu: int
+    rank: int
+    folder: Path
+
+    def log(self) -> str:
+        """What NCCL said; nothing where it left no log."""
+        with contextlib.suppress(OSError):
+            return (self.folder / "nccl.log").read_text(encoding="utf-8", errors="replace")
+        return ""
+
+
+def start(gpu: int, folder: Path, plan: Path, meeting: str, environment: Mapping[str, str]) -> Started:
+    """Start the rank of one GPU."""
+    folder.mkdir(exist_ok=True)
+    command = [sys.executable, "-m", f"{__package__}.rank", "--plan", str(plan)]
+    command += ["--meeting", meeting, "--result", str(folder / "result.json")]
+    process = Running(command, {**environment, "NCCL_DEBUG_FILE": str(folder / "nccl.log")})
+    return Started(process, gpu, int(environment["RANK"]), folder)
+
+
+def watch(started: Sequence[Started], deadline: float) -> dict[int, str]:
+    """Wait until all have ended or their time is up; returns by rank why those that still run are stopped."""
+    failed_at: float | None = None
+    culprit = 0
+    while True:
+        running = [rank.rank for rank in started if rank.process.running]
+        if not running:
+            return {}
+        now = time.monotonic()
+        failed = [rank.rank for rank in started if rank.process.failed]
+        if failed and failed_at is None:
+            failed_at, culprit = now, failed[0]
+        if failed_at is not None and now >= failed_at + GRACE_SECONDS:
+            return dict.fromkeys(running, f"stopped, because rank {culprit} of the same node had failed")
+        if now >= deadline:
+            return dict.fromkeys(running, "still running at the time limit: stopped")
+        time.sleep(_POLL_SECONDS)
+
+
+def entry_of(started: Started, ended: Ended, stopped: str | None) -> Rank:
+    """The result that a rank has written, and how the rank ended: ``failure`` is None where it ended well."""
+    found: Rank = {"rank": started.rank, "gpu": started.gpu}
+    with contextlib.suppress(OSError, ValueError):
+        found = json.loads((started.folder / "result.json").read_text(encoding="utf-8"))
+    reason = stopped or (None if ended.code == 0 else _reason(ended))
+    found["failure"] = (
+        None if reason is None else explained(reason, own=stopped is None, output=shortened(ended.output))
+    )
+    return found
+
+
+def _reason(ended: Ended) -> str:
+    code = ended.code
+    if code is None:
+        return str(ended.error)
+    return f"ended by signal {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
+
+
+def shortened(output: str) -> str:
+    """The end of what a process printed, short enough for a report."""
+    # Frames of a C++ stack would push the reason out.
+    lines = [line for line in output.splitlines() if not line.startswith("frame #")]
+    return "\n".join(lines[-_OUTPUT_LINES:])[-_OUTPUT_CHARACTERS:]

@@ -1,0 +1,36 @@
+"""Where Azure has put a machine, as the instance metadata service tells it."""
+
+from __future__ import annotations
+
+import json
+import urllib.error
+import urllib.request
+from http.client import HTTPException
+from typing import TypedDict
+
+_METADATA_SECONDS = 2.0
+"""How long the instance metadata service has for an answer: it is on the machine's own host."""
+
+
+class Placement(TypedDict):
+    """Where Azure has put a machine; without a group, said tells why it is not known."""
+
+    group: str | None
+    scale_set: str | None
+    said: str | None
+
+
+def read_placement(url: str, timeout_seconds: float = _METADATA_SECONDS) -> Placement:
+    """What the machine's metadata (`/metadata/instance/compute`) say; the service is asked without a proxy."""
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    request = urllib.request.Request(url, headers={"Metadata": "true"})  # noqa: S310 the Job says which
+    try:
+        with opener.open(request, timeout=timeout_seconds) as response:
+            found = json.loads(response.read())
+        group, scale_set = str(found["placementGroupId"]) or None, str(found["vmScaleSetName"])
+    except urllib.error.HTTPError as error:
+        return {"group": None, "scale_set": None, "said": f"the metadata service answers {error.code} {error.reason}"}
+    except (OSError, HTTPException, ValueError, KeyError, TypeError) as error:
+        why = getattr(error, "reason", error)
+        return {"group": None, "scale_set": None, "said": f"the metadata service does not answer ({why!s})"}
+    return {"group": group, "scale_set": scale_set, "said": None if group else "the metadata name no placement group"}

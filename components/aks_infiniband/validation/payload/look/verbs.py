@@ -1,0 +1,58 @@
+"""The ports that libibverbs sees in a pod, read through ibv_devinfo."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import TypedDict
+
+from ..programs.install import Tools
+from ..programs.process import Ended, run
+
+
+class Libibverbs(TypedDict):
+    """The ports that libibverbs sees, by device (None where it could not be asked), and what its tool complained of."""
+
+    ports: dict[str, list[dict[str, str]]] | None
+    said: str | None
+
+
+PROGRAM = "ibv_devinfo"
+
+
+_LIMIT_SECONDS = 30
+
+
+_ROW = re.compile(r"^\s*(hca_id|port|state|link_layer):\s+(\S.*?)(?:\s+\(-?\d+\))?\s*$")
+
+
+def ports_of(output: str) -> dict[str, list[dict[str, str]]]:
+    """The state and link layer of every port, by device; a device of which no more is said has no port."""
+    found: dict[str, list[dict[str, str]]] = {}
+    ports: list[dict[str, str]] = []
+    for line in output.splitlines():
+        match = _ROW.match(line)
+        if match is None:
+            continue
+        name, value = match.groups()
+        if name == "hca_id":
+            ports = found.setdefault(value, [])
+        elif name == "port":
+            ports.append({})
+        elif ports:
+            ports[-1][name] = value
+    return found
+
+
+def ask_libibverbs(tools: Tools, *, execute: Callable[[Sequence[str], float], Ended] = run) -> Libibverbs:
+    """The ports that libibverbs sees, and what the tool said where it did not end well.
+
+    They are None where it could not be asked. An exit code says nothing: one device that cannot be opened, such as the
+    Ethernet one, is enough for another than 0.
+    """
+    if PROGRAM in tools.missing:
+        return {"ports": None, "said": tools.error or f"{PROGRAM} is not in the package that should have it"}
+    ended = execute((PROGRAM,), _LIMIT_SECONDS)
+    if ended.code is None or ended.code < 0:
+        return {"ports": None, "said": ended.error}
+    return {"ports": ports_of(ended.output), "said": ended.error}

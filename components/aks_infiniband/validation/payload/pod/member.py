@@ -1,0 +1,149 @@
+"""A pod as a member of a run: it looks at its node, tells the others who it is, and does its part of their steps."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterable, Mapping
+from functools import partial
+from itertools import chain, repeat
+from typing import NamedTuple
+
+from ..look.facts import Facts, look
+from ..look.gathering import entry_key
+from ..programs.clients import Limits
+from ..programs.ports import free_ports
+from ..say.expectations import read_expectations
+from ..talk.api import api_of
+from ..talk.boards import PLAN_ANNOTATION, Board, board_names, board_of
+from ..talk.config_maps import compressed, decompressed
+from ..talk.rendezvous import Lead
+from ..talk.steps import Entry
+from ..talk.waiting import pause_seconds
+from .worker import Setting, Worker
+
+STEP_SECONDS = (0.5, 2.0)
+"""The longest time between two looks for the next step: in a small pool, and in any pool."""
+_SHARE = 12
+"""The time for all measurements has room for this number of tools in a row; each usually takes a few seconds."""
+_TOOL_SECONDS = (5.0, 60.0)
+_CONNECT_SECONDS = 20.0
+"""Every pod begins a step that one of them has begun within this time: it looks every two seconds or more often."""
+_REPLACED = 3
+"""After this number of pods that started before Multus was on their node, the pod's lack of networks is a verdict."""
+
+
+class NotYetError(Exception):
+    """The pod cannot do the work, and a new one can."""
+
+
+class Me(NamedTuple):
+    """Which run this is, and who this pod is in it."""
+
+    run: str
+    rank: int
+    node: str
+    pod: str
+    address: str
+
+
+def who_am_i(environment: Mapping[str, str]) -> Me:
+    """Read what the Job controller and the downward API put into the environment. Raises KeyError, ValueError."""
+    return Me(
+        environment["JOB_UID"],
+        int(environment["JOB_COMPLETION_INDEX"]),
+        environment["NODE_NAME"],
+        environment["POD_UID"],
+        environment["POD_IP"],
+    )
+
+
+class Pod:
+    """A pod of a run."""
+
+    def __init__(self, arguments: argparse.Namespace, environment: Mapping[str, str]) -> None:
+        """Raises KeyError and ValueError for a pod that is not one of such a Job."""
+        self.arguments, self.environment = arguments, environment
+        self.me: Me = who_am_i(environment)
+        self.expected = read_expectations(arguments.expectations, arguments.common)
+        self.api = api_of(arguments, environment)
+        api, where = self.api, (arguments.namespace, arguments.report)
+        own = board_of(arguments.report, self.me.rank)
+        self._boards = [own]
+        self._merge = partial(api.merge_config_map_data, arguments.namespace, own)
+        self.board = Board(
+            self.me.run,
+            self.read,
+            self._merge,
+            read_plan=lambda: decompressed(api.annotation(*where, PLAN_ANNOTATION) or ""),
+            write_plan=lambda text: api.annotate(*where, PLAN_ANNOTATION, compressed(text)),
+        )
+        small, longest = STEP_SECONDS
+        self.poll_seconds = min(arguments.poll_seconds, pause_seconds(small, self.expected["node_count"]), longest)
+
+    def read(self) -> list[dict[str, str]]:
+        """The data of each ConfigMap that this pod looks at."""
+        return [self.api.config_map_data(self.arguments.namespace, board) for board in self._boards]
+
+    def read_all(self) -> None:
+        """Look at the ConfigMaps of all pods from now on (boards.py), as the pod does that leads."""
+        self._boards = board_names(self.arguments.report, self.expected["node_count"])
+
+    def leave(self, changes: Mapping[str, str | None], stale: Iterable[Iterable[str]]) -> None:
+        """Change keys of the first ConfigMap, and remove the stale keys of each."""
+        for board, keys, others in zip(self._boards, stale, chain([changes], repeat({}))):
+            if found := {**others, **dict.fromkeys(keys)}:
+                self.api.merge_config_map_data(self.arguments.namespace, board, found)
+
+    def worker(self) -> Worker:
+        """What carries out this pod's part of the steps."""
+        arguments = self.arguments
+        seconds = min(max(arguments.measure_seconds / _SHARE, _TOOL_SECONDS[0]), _TOOL_SECONDS[1])
+        limits = Limits(connect_seconds=min(seconds, _CONNECT_SECONDS), tool_seconds=seconds)
+        places = arguments.sys, arguments.proc, arguments.counters, arguments.scratch
+        return Worker(Setting(self.me.node, *places, self.environment, limits))
+
+    def facts(self) -> Facts:
+        """Look at the node, and return everything that this pod says of it."""
+        return look(self.arguments, self.expected, self.environment, lambda: self.api.node(self.me.node))
+
+    def entry(self, facts: Facts) -> Entry:
+        """What the others have to know of this pod. Raises NotYetError where its networks were not attached."""
+        interfaces = facts["interfaces"]
+        networks = {name: found["addresses"][0] for name, found in interfaces.items() if found["addresses"]}
+        before = self.board.entries().get(self.me.rank)
+        replaced = before is not None and before["pod"] != self.me.pod
+        entry: Entry = {
+            "rank": self.me.rank,
+            "node": self.me.node,
+            "pod": self.me.pod,
+            "address": self.me.address,
+            "port": free_ports(),
+            "devices": {hca["device"]: hca["pci_address"] or hca["device"] for hca in facts["hcas"]},
+            "inactive": [hca["device"] for hca in facts["hcas"] if hca["state"] != "ACTIVE"],
+            "networks": {**networks, "eth0": self.me.address},
+            "replaced": before["replaced"] + replaced if before else 0,
+        }
+        absent = [name for name in self.expected["interfaces"] if name not in interfaces]
+        if absent and entry["replaced"] < _REPLACED:
+            self.board.enter(entry)
+            raise NotYetError(
+                f"the pod has no {', '.join(absent)}: Multus was not on node {self.me.node} when the pod started"
+            )
+        return entry
+
+    def publish(self, facts: Facts) -> None:
+        """Leave the facts where the pod that leads finds them."""
+        entry = {"run": self.me.run, "node": self.me.node, "index": self.me.rank, "facts": facts}
+        self._merge({entry_key(self.me.node): json.dumps(entry)})
+
+    def leading(self, worker: Worker, entry: Entry, node_count: int) -> Lead:
+        """Lead this number of pods through their steps."""
+        return Lead(
+            self.board,
+            entry,
+            worker.carry,
+            node_count=node_count,
+            poll_seconds=self.poll_seconds,
+            timeout_seconds=self.arguments.measure_seconds,
+        )

@@ -1,0 +1,75 @@
+"""What the pods of a run tell each other: who they are, the step that index 0 asks for, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypedDict
+
+from ..say.expectations import CollectivePlan
+
+Results = Any
+"""What a pod did in a step, as JSON-able data; whoever asks for the step knows its form."""
+
+
+class Entry(TypedDict, total=False):
+    """What a pod says of itself, and (done, results) of the last step that it has carried out; pod is its uid.
+
+    devices: the PCI address of every InfiniBand device, by its name; inactive: those whose port is not Active.
+    """
+
+    run: str
+    rank: int
+    node: str
+    pod: str
+    address: str
+    port: int
+    devices: dict[str, str]
+    inactive: list[str]
+    networks: dict[str, str]
+    replaced: int
+    done: str
+    results: Results
+
+
+Members = Mapping[str, Entry]
+"""The pods of a run by node, in the order of their indices."""
+
+
+class Step(TypedDict, total=False):
+    """The next step: kind, serve, sockperf, collective, counters or end, with what it needs."""
+
+    kind: str
+    """Of an RDMA measurement (rdma/tool.py): of a rail, by its place, of all rails at once, or of single pairs."""
+    rail: int
+    side_by_side: bool
+    pairs: list[tuple[str, str, str, str]]
+    """Single measurements: node, device, peer, its device."""
+    turn: int
+    """The number of the step among those of RDMA."""
+    seconds: float
+    """How much is left in all."""
+    serve: list[str]
+    """The interfaces on which sockperf is to listen."""
+    sockperf: str
+    interface: str
+    nodes: list[str]
+    collective: str
+    """A tuning of the all-reduce."""
+    plan: CollectivePlan
+    meeting: str
+    """Where the ranks meet."""
+    counters: bool
+    end: bool
+
+
+class Plan(TypedDict, total=False):
+    """The plan of index 0: a step, its id and who takes part in it."""
+
+    run: str
+    id: str
+    members: dict[str, Entry]
+    step: Step
+
+
+Carry = Callable[[Step, Members], Results]
+"""Carries out a step among members (by node); returns what goes into the pod's entry, as JSON-able data."""
