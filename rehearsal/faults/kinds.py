@@ -20,6 +20,7 @@ KEYS: "Final[Mapping[str, str]]" = {
     "answer": "what a registry answers: unauthorized, denied, not-found, throttled or unreachable",
     "message": "the last line of a container's log",
     "release": "a release of perftest: 4.5 or 25.01",
+    "error": "a number of cudaError_t, such as 802 for NVSwitches that are not set up, or 214 for memory that fails",
 }
 """Every key that an entry may have, and what its value must be. `node` and `device` left out mean all."""
 
@@ -92,6 +93,12 @@ _ALL: "Final" = (
     MachineFault(
         "packets-lost", "what the HCA sends or is sent is lost, though its port is Active", allows=("device", "times")
     ),
+    MachineFault(
+        "gpu-error",
+        "CUDA says `error` of the GPU of index `gpu`: of its work, from 200 to 799, else as soon as it is chosen",
+        requires=("gpu", "error"),
+    ),
+    MachineFault("gpu-hang", "taking memory of the GPU of index `gpu` never ends", requires=("gpu",)),
     MachineFault("connections-dropped", "what pods of the machine send to other pods vanishes", allows=("times",)),
     MachineFault("port-in-use", "another program listens on the ports of RDMA servers", allows=("times",)),
     MachineFault("no-libibverbs", "NCCL finds no libibverbs, and falls back to sockets", allows=("times",)),

@@ -7,17 +7,18 @@ and done is what programs of this name do.
 
 import ctypes
 import itertools
+import time
 from typing import Any, NamedTuple
 
 from rehearsal.machines.gpu_libraries import machine, simulation
+from rehearsal.machines.gpu_libraries.cuda_words import WORDS
 
 KEPT = 256
 """How many leading bytes of an allocation are held."""
 _WORD = 4
 
-_SUCCESS, _INVALID_VALUE, _INVALID_DEVICE, _NOT_FOUND, _NOT_READY = 0, 1, 101, 500, 600
+_SUCCESS, _INVALID_VALUE, _NO_DEVICE, _INVALID_DEVICE, _NOT_FOUND, _NOT_READY = 0, 1, 100, 101, 500, 600
 """cudaError_t."""
-_WORDS = {_INVALID_VALUE: b"invalid argument", _INVALID_DEVICE: b"invalid device ordinal"}
 
 
 class Memory(NamedTuple):
@@ -27,6 +28,10 @@ class Memory(NamedTuple):
     kept: bytearray
 
 
+_OF_WORK = range(200, 800)
+"""Errors that work on a GPU ends with; they stay (an H100, tests/field_recordings/ranks.yaml)."""
+_of_work = _SUCCESS
+_hanging: list[int] = []
 _allocations: dict[int, Memory] = {}
 _addresses = itertools.count(1 << 40, 1 << 40)
 _events: dict[int, float] = {}
@@ -47,16 +52,26 @@ def set_reference(reference: Any, value: Any) -> int:
 
 def cudaGetErrorString(code: int) -> bytes:  # noqa: N802 CUDA's names, all of them
     """What an error is called."""
-    return _WORDS.get(code, b"unrecognized error code")
+    return WORDS.get(code, "unrecognized error code").encode()
 
 
 def cudaSetDevice(index: int) -> int:  # noqa: N802
     """Choose a GPU."""
-    return _SUCCESS if index < machine.gpus() else _INVALID_DEVICE
+    held = machine.gpus()
+    if fault := machine.gpu_fault("gpu-error", index):
+        global _of_work  # noqa: PLW0603 the state of a library
+        if fault["error"] not in _OF_WORK:
+            return int(fault["error"])
+        _of_work = fault["error"]
+    if machine.gpu_fault("gpu-hang", index):
+        _hanging.append(index)
+    return _SUCCESS if index < held else _INVALID_DEVICE if held else _NO_DEVICE
 
 
 def cudaMalloc(address: Any, size: int) -> int:  # noqa: N802
     """Room for some bytes, with something else in it."""
+    while _hanging:
+        time.sleep(3600)
     start = next(_addresses)
     _allocations[start] = Memory(start, bytearray(b"\xff" * min(size, KEPT)))
     return set_reference(address, start)
@@ -112,7 +127,7 @@ def cudaEventRecord(event: int, stream: int) -> int:  # noqa: N802
 
 def cudaEventQuery(event: int) -> int:  # noqa: N802
     """Whether it is done."""
-    return _SUCCESS if simulation.stream.finish() else _NOT_READY
+    return _of_work or (_SUCCESS if simulation.stream.finish() else _NOT_READY)
 
 
 def cudaEventElapsedTime(milliseconds: Any, begin: int, end: int) -> int:  # noqa: N802

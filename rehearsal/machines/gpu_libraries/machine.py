@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from rehearsal.faults import machine_faults
 from rehearsal.machines.rdma_tools import wire
 from rehearsal.machines.rdma_tools.machine import Machine, Port
 
-__all__ = ["Machine", "dma_buf", "gpus", "hcas", "node", "peermem", "wire"]
+__all__ = ["Machine", "address", "dma_buf", "gpu_fault", "gpus", "hcas", "node", "peermem", "wire"]
 
 
 def node() -> str:
@@ -17,10 +18,22 @@ def node() -> str:
     return os.environ["REHEARSAL_NODE"]
 
 
+def address() -> str:
+    """Of the pod."""
+    return os.environ["REHEARSAL_POD_IP"]
+
+
 def gpus() -> int:
     """How many GPUs this container holds."""
     names = (path.name for path in Path(Machine().container, "dev").glob("nvidia*"))
     return sum(1 for name in names if re.fullmatch(r"nvidia\d+", name))
+
+
+def gpu_fault(name: str, index: int) -> dict[str, Any] | None:
+    """The fault of a name that a GPU has."""
+    found = Machine()
+    entries = [entry for entry in machine_faults.read(found.run) if entry.get("gpu") == index]
+    return machine_faults.concerning(entries, name, found.node)
 
 
 def hcas() -> list[dict[str, Any]]:
@@ -59,5 +72,5 @@ def _hca(machine: Machine, port: Port) -> dict[str, Any]:
         "name": port.device,
         "link": "IB" if port.infiniband else "RoCE",
         "gb_per_s": port.rate_gbps / 8 * (slow["factor"] if slow else 1),
-        "partition": port.partition,
+        "partition": f"nowhere, {machine.node}" if machine.fault("packets-lost", port.device) else port.partition,
     }

@@ -11,12 +11,16 @@ from rehearsal.machines.gpu_libraries import simulation
 from rehearsal.machines.gpu_libraries.cuda import Memory, memory_at, set_reference
 from rehearsal.machines.gpu_libraries.ranks import GONE, INVALID, NcclError, Ranks
 
-_SUCCESS, _SYSTEM_ERROR, _INVALID_USAGE, _REMOTE_ERROR = 0, 2, 5, 6
+_SUCCESS, _INVALID_USAGE, _REMOTE_ERROR = 0, 5, 6
 """ncclResult_t."""
 _WORDS = {
-    _SYSTEM_ERROR: "unhandled system error (run with NCCL_DEBUG=INFO for details)",
+    1: "unhandled cuda error (run with NCCL_DEBUG=INFO for details)",
+    2: "unhandled system error (run with NCCL_DEBUG=INFO for details)",
+    3: "internal error - please report this issue to the NCCL developers",
+    4: "invalid argument (run with NCCL_DEBUG=WARN for details)",
     _INVALID_USAGE: f"{INVALID} (run with NCCL_DEBUG=WARN for details)",
     _REMOTE_ERROR: GONE,
+    7: "NCCL operation in progress",
 }
 _KINDS = {7: "f", 8: "d"}
 _MAX = 2
@@ -89,12 +93,12 @@ def ncclGetUniqueId(identity: Any) -> int:  # noqa: N802
 
 
 def ncclCommInitRank(comm: Any, count: int, identity: Any, rank: int) -> int:  # noqa: N802
-    """Meet the others and connect, however long they take to come."""
+    """Meet the others, however long they take to come. Connecting is left to the first collective."""
     address, number = bytes(identity.internal).rstrip(b"\0").decode().split()
     gpu = int(os.environ.get("LOCAL_RANK", "0"))
     _communicator.ranks = Ranks(rank, count, gpu=gpu, meeting=(address, int(number)), timeout=None)
     try:
-        _communicator.ranks.connect()
+        _communicator.ranks.meet()
     except NcclError as error:
         return _communicator.failed(error)
     return set_reference(comm, 1)
@@ -103,10 +107,14 @@ def ncclCommInitRank(comm: Any, count: int, identity: Any, rank: int) -> int:  #
 def ncclAllReduce(  # noqa: N802
     source: Any, target: Any, count: int, kind: int, operation: int, comm: Any, stream: Any
 ) -> int:
-    """Queue a reduction in place."""
+    """Queue a reduction in place; the first waits for the others, since it connects (NCCL 2.22, src/init.cc)."""
     assert source.value == target.value
     ranks = _communicator.ranks
     assert ranks is not None
+    try:
+        fabric = ranks.connect()
+    except NcclError as error:
+        return _communicator.failed(error)
     memory, offset = memory_at(target.value)
     assert not offset
     reduction = _Reduction(memory, _KINDS[kind], operation)
@@ -119,7 +127,7 @@ def ncclAllReduce(  # noqa: N802
         if not _communicator.queued:
             simulation.stream.queue(_communicator.finish)
         _communicator.queued.append(reduction)
-    simulation.clock.seconds += ranks.connect().seconds(count * array(reduction.kind).itemsize, ranks.size)
+    simulation.clock.seconds += fabric.seconds(count * array(reduction.kind).itemsize, ranks.size)
     return _SUCCESS
 
 

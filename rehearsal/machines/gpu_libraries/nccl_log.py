@@ -6,9 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rehearsal.machines.gpu_libraries.simulation import Fabric
+from rehearsal.machines.gpu_libraries.simulation import Fabric, lost_rails
 
 VERSION = "2.28.9"
+_PORT = 44206
+"""Of a peer's end: some port that the kernel has given it."""
 
 
 def write(lines: Iterator[str], gpu: int, level: str = "INFO") -> None:
@@ -44,25 +46,37 @@ def opening(hcas: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     yield "Using network Socket"
 
 
-def connecting(fabric: Fabric, rank: int, ranks: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """One ring through all ranks on every rail; between nodes the rail of the rank's own number."""
-    nodes = list(dict.fromkeys(rank["node"] for rank in ranks))
-    mine = ranks[rank]
-    local = [number for number, rank in enumerate(ranks) if rank["node"] == mine["node"]]
-    own = local.index(rank)
-    sizes = f"nRanks {len(ranks)} nNodes {len(nodes)} localRanks {len(local)} localRank {own}"
+def met(rank: int, ranks: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """What a rank says of itself and its node when all have met; nothing is connected yet."""
+    mine, local = ranks[rank], _local(rank, ranks)
+    nodes = len({rank["node"] for rank in ranks})
+    sizes = f"nRanks {len(ranks)} nNodes {nodes} localRanks {len(local)} localRank {local.index(rank)}"
     yield f"comm 0x1 rank {rank} {sizes} MNNVL 0"
     if mine["hcas"] and "dma_buf" in mine["ways"]:
         yield f"DMA-BUF is available on GPU device {mine['gpu']}"
     gdr = "Enabled" if mine["ways"] else "Disabled"
     for number, hca in enumerate(mine["hcas"]):
         yield f"NET/IB : GPU Direct RDMA {gdr} for HCA {number} '{hca['name']}'"
+    who = f"rank {rank} nranks {len(ranks)} cudaDev 0 nvmlDev 0 busId 60 commId 0x1"
+    yield f"ncclCommInitRank comm 0x1 {who} - Init COMPLETE"
+
+
+def connecting(fabric: Fabric, rank: int, ranks: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """One ring through all ranks on every rail; between nodes the rail of the rank's own number."""
+    local = _local(rank, ranks)
+    own = local.index(rank)
     if fabric.transport == "P2P":
         for channel in range(24):
             peer = (rank + 1) % len(ranks)
             yield f"Channel {channel:02d}/0 : {rank}[{own}] -> {peer}[{ranks[peer]['gpu']}] via P2P/CUMEM"
-        return
-    yield from _between_nodes(fabric, rank, ranks, local)
+    else:
+        yield from _between_nodes(fabric, rank, ranks, local)
+    yield f"Connected all rings, use ring PXN 0 GDR {int(fabric.direct and fabric.transport == 'IB')}"
+
+
+def _local(rank: int, ranks: Sequence[Mapping[str, Any]]) -> list[int]:
+    """The ranks of a rank's node."""
+    return [number for number, other in enumerate(ranks) if other["node"] == ranks[rank]["node"]]
 
 
 def _between_nodes(fabric: Fabric, rank: int, ranks: Sequence[Mapping[str, Any]], local: list[int]) -> Iterator[str]:
@@ -80,8 +94,18 @@ def _between_nodes(fabric: Fabric, rank: int, ranks: Sequence[Mapping[str, Any]]
         yield f"Channel 00/0 : {rank}[{own}] -> {peer}[{ranks[peer]['gpu']}] via P2P/CUMEM"
 
 
-def finished(fabric: Fabric, rank: int, count: int) -> Iterator[str]:
-    """The end of the initialisation."""
-    yield f"Connected all rings, use ring PXN 0 GDR {int(fabric.direct and fabric.transport == 'IB')}"
-    who = f"rank {rank} nranks {count} cudaDev 0 nvmlDev 0 busId 60 commId 0x1"
-    yield f"ncclCommInitRankConfig comm 0x1 {who} - Init COMPLETE"
+def unreached(rank: int, ranks: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """What is warned of where ranks cannot connect: the end that receives says so, the others see connections closed.
+
+    What comes last is not what came first: completions of other requests follow.
+    """
+    mine = ranks[rank]
+    before = ranks[(rank - len(_local(rank, ranks))) % len(ranks)]
+    peer = f"{before['address']}<{_PORT}>"
+    for device in lost_rails(mine, before):
+        for status in ("IBV_WC_RETRY_EXC_ERR(12)", "IBV_WC_WR_FLUSH_ERR(5)"):
+            said = (
+                f"with status={status} opcode=IBV_WC_RDMA_WRITE(1) reqSize=0 vendor_err=129 req_type=Recv hca {device}"
+            )
+            yield f"NET/IB: Got completion from peer {peer} {said}"
+    yield f"socketProgress: Connection closed by remote peer {peer}"

@@ -8,6 +8,8 @@ from rehearsal.machines.gpu_libraries.star import Star, StarError
 
 GONE = "remote process exited or there was a network error"
 INVALID = "invalid usage"
+_CLOSED = "socketProgress: Connection closed by remote peer "
+"""Without a name: the socket has none any more (tests/field_recordings/ranks.yaml)."""
 
 
 class NcclError(Exception):
@@ -25,26 +27,37 @@ class Ranks:
         """Raises OSError where somebody else meets there, TimeoutError."""
         self.rank, self.size, self.gpu = rank, size, gpu
         self._star = Star(rank, size, meeting, timeout)
+        self._met: list[Any] = []
         self._fabric: simulation.Fabric | None = None
 
-    def connect(self) -> simulation.Fabric:
-        """Once: find a network, tell the others, connect. Raises NcclError."""
-        if self._fabric is not None:
-            return self._fabric
+    @property
+    def has_met(self) -> bool:
+        """Whether all have met."""
+        return bool(self._met)
+
+    def meet(self) -> None:
+        """Find a network and tell the others. Raises NcclError."""
         hcas = machine.hcas()
         nccl_log.write(nccl_log.opening(hcas), self.gpu)
         if not hcas and os.environ.get("NCCL_NET") == "IB":
             raise NcclError(INVALID, "Failed to initialize any NET plugin")
         ways = [way for way, has in (("dma_buf", machine.dma_buf()), ("peermem", machine.peermem())) if has]
-        mine = {"node": machine.node(), "gpu": self.gpu, "hcas": hcas, "ways": ways}
-        ranks = self.exchange(mine)
+        mine = {"node": machine.node(), "address": machine.address(), "gpu": self.gpu, "hcas": hcas, "ways": ways}
+        self._met = self.exchange(mine)
+        nccl_log.write(nccl_log.met(self.rank, self._met), self.gpu)
+
+    def connect(self) -> simulation.Fabric:
+        """Once: connect, as soon as all of them come to it, in their first collective. Raises NcclError."""
+        if self._fabric is not None:
+            return self._fabric
+        self.exchange(None)
         try:
-            self._fabric = simulation.fabric_of(ranks)
+            self._fabric = simulation.fabric_of(self._met)
         except simulation.UnreachableError as error:
-            nccl_log.write(iter([str(error)]), self.gpu, "WARN")
-            raise NcclError(GONE, str(error)) from error
-        nccl_log.write(nccl_log.connecting(self._fabric, self.rank, ranks), self.gpu)
-        nccl_log.write(nccl_log.finished(self._fabric, self.rank, self.size), self.gpu)
+            said = list(nccl_log.unreached(self.rank, self._met))
+            nccl_log.write(iter(said), self.gpu, "WARN")
+            raise NcclError(GONE, said[-1]) from error
+        nccl_log.write(nccl_log.connecting(self._fabric, self.rank, self._met), self.gpu)
         return self._fabric
 
     def exchange(self, mine: Any) -> list[Any]:
@@ -52,7 +65,8 @@ class Ranks:
         try:
             return self._star.exchange(mine)
         except StarError as error:
-            raise NcclError(GONE, "Connection closed by remote peer") from error
+            nccl_log.write(iter([_CLOSED]), self.gpu, "WARN")
+            raise NcclError(GONE, _CLOSED) from error
 
     def close(self) -> None:
         """Part."""

@@ -65,7 +65,7 @@ class Fabric(NamedTuple):
 
 
 class UnreachableError(Exception):
-    """The ranks cannot connect; the text is NCCL's."""
+    """Some ranks cannot connect."""
 
 
 def fabric_of(ranks: Sequence[Facts]) -> Fabric:
@@ -77,14 +77,20 @@ def fabric_of(ranks: Sequence[Facts]) -> Fabric:
         return Fabric("P2P", True, _NVLINK_GB_PER_S, 20e-6 + hops * 1e-6)
     with_hcas = [node for node, rank in nodes.items() if rank["hcas"]]
     if with_hcas and len(with_hcas) < len(nodes):
-        raise UnreachableError("remote process exited or there was a network error")
+        raise UnreachableError
     if not with_hcas:
         return Fabric("Socket", False, _SOCKETS_GB_PER_S, 100e-6 + hops * 50e-6)
-    if len({hca["partition"] for rank in nodes.values() for hca in rank["hcas"] if hca["link"] == "IB"}) > 1:
-        raise UnreachableError("NET/IB : Got completion from peer with status=12 opcode=0 len=0 vendor err 129")
+    if any(lost_rails(one, other) for one in nodes.values() for other in nodes.values()):
+        raise UnreachableError
     direct = all(rank["ways"] for rank in nodes.values())
     share = _RING_SHARE * (1 if direct else _STAGED_SHARE) * (1 if ring else _CHOICE_GAIN)
     return Fabric("IB", direct, share * min(map(_rails, nodes.values())), 30e-6 + hops * 4e-6)
+
+
+def lost_rails(one: Facts, other: Facts) -> list[str]:
+    """The HCAs of one node whose packets do not reach those of the other, or the other way round."""
+    pairs = zip(one["hcas"], other["hcas"], strict=False)
+    return [mine["name"] for mine, theirs in pairs if mine["link"] == "IB" and mine["partition"] != theirs["partition"]]
 
 
 def _rails(rank: Facts) -> float:

@@ -28,7 +28,7 @@ PLAN = {"iterations": 20, "warmup": 5, "seconds": 30, "size_seconds": 5, "operat
 
 @dataclass(frozen=True)
 class Machines:
-    """Two machines of a pool, each with a pod that holds some of its GPUs."""
+    """Machines of a pool, two unless more are named, each with a pod that holds some of its GPUs."""
 
     run: Path
     names: tuple[str, ...] = ("aks-p-0", "aks-p-1")
@@ -58,6 +58,10 @@ class Machines:
             nodes = dev_files(rdma=held, gpus=range(gpus), modules=modules)
             write_files(self.run / name / "pod" / "dev", dict.fromkeys(nodes, ""))
 
+    def address(self, name: str) -> str:
+        """Of a machine's pod."""
+        return f"127.0.0.{self.names.index(name) + 1}"
+
     def environment(self, name: str) -> dict[str, str]:
         """What a container on a machine has."""
         return {
@@ -66,7 +70,7 @@ class Machines:
             "PYTHONDONTWRITEBYTECODE": "1",
             "AKS_INFINIBAND_REHEARSAL": str(self.run),
             "REHEARSAL_NODE": name,
-            "REHEARSAL_POD_IP": "127.0.0.1",
+            "REHEARSAL_POD_IP": self.address(name),
             "REHEARSAL_MACHINE": str(self.run / name),
             "REHEARSAL_CONTAINER": str(self.run / name / "pod"),
             **nccl_environment(),
@@ -99,7 +103,12 @@ class Machines:
 
         with ThreadPoolExecutor(len(self.names)) as pods:
             entries = list(pods.map(measure, range(len(self.names))))
-        run: dict[str, Any] = runs.merged(entries, tuning=tuning, ranks_per_node=gpus)
+        run: dict[str, Any] = runs.merged(
+            entries,
+            tuning=tuning,
+            ranks_per_node=gpus,
+            addresses={name: self.address(name) for name in self.names},
+        )
         return run
 
     def meeting_point(self, through: str) -> str:

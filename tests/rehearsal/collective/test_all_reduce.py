@@ -5,13 +5,14 @@ import os
 import signal
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from rehearsal.machines.rdma_tools.wire import Listener
-from tests.rehearsal.collective.conftest import Machines
+from tests.rehearsal.collective.conftest import PLAN, Machines
 
 MIB, GIB = 1 << 20, 1 << 30
 DIRECT = "InfiniBand with GPUDirect RDMA"
@@ -105,9 +106,18 @@ def test_different_partitions_end_in_an_error_that_leads_to_them(machines: Machi
     machines.fault({"fault": "partition", "node": "aks-p-1"})
     machines.make(gpus=2)
     run = machines.all_reduce([GIB])
-    assert {failure["cause"] for failure in run["failures"]} == {
-        "an InfiniBand peer does not answer: its link is down, or it is on another partition"
-    }
+    causes = {(check["node"], check["cause"].partition(":")[0]) for check in blamed(run)}
+    assert causes == {("aks-p-0", "it does not reach aks-p-1"), ("aks-p-1", "it does not reach aks-p-0")}
+
+
+def test_of_three_the_one_that_nobody_reaches_is_named(machines: Machines) -> None:
+    machines = replace(machines, names=("aks-p-0", "aks-p-1", "aks-p-2"))
+    machines.fault({"fault": "packets-lost", "node": "aks-p-1", "device": "mlx5_3"})
+    machines.make(gpus=1)
+    run = machines.all_reduce([GIB], gpus=1)
+    (check,) = blamed(run)
+    assert (check["node"], check["device"]) == ("aks-p-1", "GPU 0")
+    assert "it and aks-p-0 and aks-p-2 do not reach each other: packets do not arrive" in check["cause"]
 
 
 def test_a_gpu_that_is_missing_is_named_and_the_others_do_not_wait_for_ever(machines: Machines) -> None:
@@ -129,7 +139,8 @@ def test_pytorch_measures_the_same_machines_and_says_its_version(machines: Machi
     assert bandwidth(through["nccl"]) == pytest.approx(bandwidth(through["pytorch"]))
 
 
-def test_pytorch_says_a_port_in_use(machines: Machines) -> None:
+def test_pytorch_says_a_port_in_use(machines: Machines, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.import_module("payload.collective.part"), "START_SECONDS", -PLAN["seconds"] + 5)
     machines.make(gpus=1)
     taken = Listener(str(machines.run), "127.0.0.1", 29500)
     run = machines.all_reduce([8], gpus=1, through="pytorch", meeting="127.0.0.1:29500")
@@ -168,6 +179,45 @@ def test_a_rank_that_hangs_is_named_and_ended(machines: Machines) -> None:
     assert (check["node"], check["device"]) == ("aks-p-1", "GPU 1")
     assert "no longer answers" in check["cause"]
     assert processes(machines.run, "RANK=") == []
+
+
+@pytest.mark.parametrize(
+    ("error", "word"),
+    [pytest.param(802, "nvidia-fabricmanager", marks=pytest.mark.long), (220, "the GPU failed")],
+)
+def test_a_gpu_that_cannot_work_is_named_by_cudas_words(machines: Machines, error: int, word: str) -> None:
+    machines.fault({"fault": "gpu-error", "node": "aks-p-1", "gpu": 0, "error": error})
+    machines.make(gpus=1)
+    (check,) = blamed(machines.all_reduce([GIB], gpus=1))
+    assert (check["node"], check["device"]) == ("aks-p-1", "GPU 0")
+    assert word in check["cause"]
+
+
+@pytest.mark.long
+def test_a_rank_that_hangs_before_its_first_all_reduce_is_named_and_not_those_that_connect(machines: Machines) -> None:
+    machines.fault({"fault": "gpu-hang", "node": "aks-p-1", "gpu": 1})
+    machines.make(gpus=2)
+    started = time.monotonic()
+    (check,) = blamed(machines.all_reduce([GIB]))
+    assert (check["node"], check["device"]) == ("aks-p-1", "GPU 1")
+    assert "no longer answers" in check["cause"]
+    assert time.monotonic() - started < 60, "less than a start may take: the library itself waits for ever"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("number", "word"), [(signal.SIGKILL, "killed"), (signal.SIGSTOP, "no longer answers")])
+def test_through_pytorch_too_though_its_ranks_say_so_and_stay(
+    machines: Machines, monkeypatch: pytest.MonkeyPatch, number: signal.Signals, word: str
+) -> None:
+    monkeypatch.setattr(importlib.import_module("payload.collective.part"), "START_SECONDS", -PLAN["seconds"] + 15)
+    machines.make(gpus=2)
+    victim = threading.Thread(target=send_to_rank_3, args=(machines, number))
+    victim.start()
+    run = machines.all_reduce([GIB] * 2000, through="pytorch")
+    victim.join()
+    (check,) = blamed(run)
+    assert (check["node"], check["device"]) == ("aks-p-1", "GPU 1")
+    assert word in check["cause"]
 
 
 def send_to_rank_3(machines: Machines, number: signal.Signals) -> None:

@@ -61,11 +61,12 @@ def test_the_simulated_nccl_says_of_gpu_and_hcas_what_they_can_in_the_real_ones_
         {"node": node, "gpu": 0, "hcas": [{"name": "mlx5_0"}, {"name": "mlx5_2"}], "ways": ["dma_buf"]}
         for node in ("n013", "n014")
     ]
-    said = list(nccl_words.connecting(Fabric("IB", True, 24.0, 0.0), 0, ranks))
+    said = [*nccl_words.met(0, ranks), *nccl_words.connecting(Fabric("IB", True, 24.0, 0.0), 0, ranks)]
     recorded = [line.partition("NCCL INFO ")[2] for line in lines_of("gpudirect-dma-buf")]
     told = [line for line in recorded if line.startswith(("DMA-BUF", "NET/IB : GPU Direct"))]
     assert [line for line in said if line in recorded] == told
-    without = list(nccl_words.connecting(Fabric("IB", False, 24.0, 0.0), 0, [{**rank, "ways": []} for rank in ranks]))
+    bare = [{**rank, "ways": []} for rank in ranks]
+    without = [*nccl_words.met(0, bare), *nccl_words.connecting(Fabric("IB", False, 24.0, 0.0), 0, bare)]
     assert [line for line in without if "DMA-BUF" in line or "Enabled" in line or "GDRDMA" in line] == []
 
 

@@ -123,7 +123,7 @@ def test_the_command_tells_of_a_faults_file_that_is_not_text_without_a_traceback
 
 def test_every_fault_with_all_of_its_keys_is_taken() -> None:
     values = {"node": "*", "device": "mlx5_3", "gpu": 0, "place": 3, "factor": 0.5, "rateGbps": 800, "times": 2}
-    values |= {"pod": "mofed-*", "answer": "denied", "message": "insmod: ERROR", "release": "25.01"}
+    values |= {"pod": "mofed-*", "answer": "denied", "message": "insmod: ERROR", "release": "25.01", "error": 802}
     assert values.keys() | {"fault"} == set(KEYS)
     entries = [{"fault": fault.name, **{key: values[key] for key in fault.keys[1:]}} for fault in FAULTS.values()]
     assert checked(entries, "here") == entries

@@ -7,9 +7,15 @@ from aks_infiniband.validation.payload.collective.failures import (
     CAUSE,
     FOLLOWED,
     STOPPED,
+    UNREACHED,
     WAITED,
+    culprits,
+    explained,
     likely_cause,
+    with_names,
 )
+from aks_infiniband.validation.payload.collective.results import merged, node_entry
+from aks_infiniband.validation.payload.programs.endings import CAUSES
 
 from tests.unit.validation.collective_runs import NODES, failure, judged, run
 
@@ -53,7 +59,6 @@ def test_where_all_only_waited_every_node_is_named_once() -> None:
         ("CUDA error: no kernel image is available for execution on the device", "no code for this GPU"),
         ("CUDA error: uncorrectable ECC error encountered", "xid"),
         ("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 8.00 GiB", "free memory"),
-        ("NET/IB : Got completion from peer with status=12 opcode=0 len=0 vendor err 129", "peer does not answer"),
         ("NCCL error in: NCCLUtils.cpp:93, invalid usage (run with NCCL_DEBUG=WARN for details)", "NCCL_*"),
     ],
 )
@@ -78,6 +83,12 @@ def test_what_a_rank_says_last_leads_to_a_cause(output: str, word: str) -> None:
         ({"output": "RuntimeError: NCCL error: remote process exited or there was a network error"}, FOLLOWED),
         ({"output": None, "own": False, "reason": "still running at the time limit: stopped"}, STOPPED),
         ({"output": "RuntimeError: something else"}, CAUSE),
+        # NCCL 2.28.9 and PyTorch 2.11 on an H100, 2026-11-23.
+        ({"output": "DistStoreError: Timed out after 9 seconds waiting for clients. 1/2 clients joined."}, WAITED),
+        ({"output": "The client socket has timed out after 8000ms while trying to connect to (a, 1)."}, WAITED),
+        ({"output": "Watchdog caught collective operation timeout: WorkNCCL(SeqNum=3", "own": False}, WAITED),
+        ({"output": "RuntimeError: node rank 0 has no unique id for the ranks to meet by"}, FOLLOWED),
+        ({"output": None, "reason": "ended by signal SIGBUS"}, CAUSE),
     ],
 )
 def test_who_only_followed_another_is_told_from_who_has_a_cause_of_its_own(changes: dict[str, Any], part: str) -> None:
@@ -95,6 +106,53 @@ def test_a_rank_that_had_to_be_ended_while_others_waited_is_the_one_that_hangs(p
     checks = [check for check in judged(run(failures=failures))["collective"] if check["verdict"] == "fail"]
     assert [(check["node"], check["device"]) for check in checks] == [("aks-b", "GPU 3")]
     assert "no longer answers" in checks[0]["cause"]
+
+
+LOST = "NET/IB: Got completion from peer {}<44206> with status=IBV_WC_RETRY_EXC_ERR(12) opcode=IBV_WC_RDMA_WRITE(1)"
+ADDRESSES = {"10.244.0.1": "aks-a", "10.244.0.2": "aks-b", "10.244.0.3": "aks-c"}
+
+
+def unreached(node: str, address: str) -> Any:
+    return with_names(failure(LOST.format(address), node=node), ADDRESSES)
+
+
+def test_of_two_that_do_not_reach_each_other_both_are_named_and_each_with_the_other() -> None:
+    failures = [unreached("aks-a", "10.244.0.2"), unreached("aks-b", "10.244.0.1")]
+    found = [(told["node"], told["cause"].partition(":")[0]) for told in culprits(failures)]
+    assert found == [("aks-a", "it does not reach aks-b"), ("aks-b", "it does not reach aks-a")]
+
+
+def test_a_node_in_every_pair_that_does_not_reach_each_other_is_the_one_that_is_named() -> None:
+    gone = failure("remote process exited or there was a network error", node="aks-d")
+    (told,) = culprits([gone, unreached("aks-b", "10.244.0.1"), unreached("aks-c", "10.244.0.2")])
+    assert told["node"] == "aks-b"
+    assert told["cause"].startswith("it and aks-a and aks-c do not reach each other: packets do not arrive")
+
+
+def test_who_sent_to_a_rank_that_died_is_not_named_for_it() -> None:
+    dead = failure(None, reason="ended by signal SIGKILL")
+    assert [told["node"] for told in culprits([unreached("aks-a", "10.244.0.2"), dead])] == ["aks-b"]
+
+
+def test_an_unknown_address_is_named_as_it_is() -> None:
+    (told,) = culprits([unreached("aks-a", "192.0.2.9")])
+    assert told["cause"].startswith("it does not reach 192.0.2.9: ")
+
+
+def test_what_nccl_warned_of_first_counts_and_not_only_its_last_error() -> None:
+    last = "NCCL error: remote process exited or there was a network error\nLast error:\nSocket recv failed"
+    told = explained("ended with exit code 1", own=True, output=last, warned=[LOST.format("10.244.0.2"), "Socket recv"])
+    assert (told["part"], told["peer"]) == (UNREACHED, "10.244.0.2")
+
+
+def test_a_node_of_which_nothing_came_back_is_named_and_not_those_that_saw_it_go() -> None:
+    seen: Any = {"rank": 0, "gpu": 0, "reached_bytes": 8, "wrong": 0}
+    told = explained("ended with exit code 1", own=True, output="Connection closed by remote peer")
+    ranks: Any = [{**seen, "failure": told}]
+    entry = node_entry("aks-a", 0, "ring", ranks=ranks, logs=[""], seconds=9.0)
+    addresses = {node: address for address, node in list(ADDRESSES.items())[:2]}
+    run = merged([entry], tuning="ring", ranks_per_node=1, addresses=addresses)
+    assert [(found["node"], found["cause"]) for found in culprits(run["failures"])] == [("aks-b", CAUSES["silent"])]
 
 
 def test_a_rank_that_says_something_unknown_is_quoted() -> None:

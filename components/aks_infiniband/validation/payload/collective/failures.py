@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypedDict
+
+from ..programs.endings import CAUSES
 
 
 class Failure(TypedDict):
     """How a rank failed.
 
     own: whether it ended by itself; else its launcher ended it. output: the end of what it printed. part: see CAUSE.
+    peer: whom it does not reach, by the address that it says, and then by the name of its node.
     """
 
     reason: str
@@ -18,6 +21,7 @@ class Failure(TypedDict):
     output: str | None
     part: str
     cause: str
+    peer: str | None
 
 
 class PlacedFailure(Failure):
@@ -53,72 +57,175 @@ _CAUSES = (
         "memory cannot be registered with the HCA: the pod lacks IPC_LOCK, or does not run as root",
     ),
     (
-        r"invalid device ordinal|no CUDA-capable device|no ROCm-capable device|CUDA driver (version|initialization)",
+        r"Duplicate GPU detected",
+        "two ranks of a node have one GPU: the pod has fewer GPUs than it says, or CUDA_VISIBLE_DEVICES is set",
+    ),
+    (
+        r"system not yet initialized|Cuda failure 802",
+        "the GPUs' NVSwitches are not set up: nvidia-fabricmanager does not run on the node, or is not of the GPU "
+        "driver's version (systemctl status nvidia-fabricmanager)",
+    ),
+    (
+        r"invalid device ordinal|no CUDA-capable device|no ROCm-capable device|CUDA driver (version|initialization)"
+        r"|busy or unavailable|initialization error|unsupported display driver|driver is a stub|forward compatibility"
+        r"|newer driver|installed CUDA driver|OS call failed|unknown error",
         "the GPU is not there, or its driver does not suit the image's CUDA: nvidia-smi on the node tells",
     ),
     (
-        r"no kernel image is available",
-        "the image's PyTorch has no code for this GPU: name one that has in validation.image",
+        r"no kernel image is available|unsupported toolchain|kernel image is invalid",
+        "the image's PyTorch or NCCL has no code for this GPU: name one that has in validation.image",
     ),
     (
-        r"uncorrectable ECC|Xid|illegal memory access|device-side assert|unspecified launch failure|hardware error",
+        r"uncorrectable (ECC|NVLink)|Xid|illegal memory access|device-side assert|unspecified launch failure"
+        r"|hardware error|peer GPU memory|illegal instruction|hardware stack error|misaligned address"
+        r"|invalid program counter|launch timed out|GPU is lost|fallen off the bus",
         "the GPU failed: dmesg | grep -i xid on the node tells how; recreate the node",
     ),
     (r"out of memory|OutOfMemory", "the GPU has too little free memory: something else runs on it"),
     (
-        r"Got completion .*(status=12|status=5)|IBV_WC_RETRY_EXC_ERR|transport retry counter exceeded",
-        "an InfiniBand peer does not answer: its link is down, or it is on another partition",
+        r"async (fatal )?event ?: (port error|local catastrophic|.*access violation)",
+        "the node's own HCA or its link failed while it was used: look at its error counters, and at dmesg on the node",
+    ),
+    (
+        r"Got completion .*(status=|error )(IBV_WC_LOC_PROT_ERR\()?4\b",
+        "the HCA may not reach the GPU's memory: GPUDirect RDMA does not work on the node (ACS of a PCIe switch, or an "
+        "nvidia-peermem that does not suit the driver)",
+    ),
+    (
+        r"Mismatched NCCL version|NCCL version mismatch",
+        "the nodes have different versions of NCCL: name one image, by its digest, in validation.image",
+    ),
+    (
+        r"no socket interface found|No usable listening interface",
+        "NCCL finds no network interface to meet by: look at NCCL_SOCKET_IFNAME of the pool's ConfigMap and of the "
+        "image",
     ),
     (
         r"Failed to initialize (any )?NET plugin|invalid usage",
         "NCCL has not the network that its environment asks for: look at NCCL_* of the pool's ConfigMap",
     ),
 )
+_UNREACHED = (
+    # NCCL 2.18: "with error 12"; to 2.27 "with status=12"; from 2.28 on "with status=IBV_WC_RETRY_EXC_ERR(12)".
+    (
+        re.compile(r"Got completion (?:from peer (?P<peer>\S+?)<\d+> )?with|transport retry counter exceeded"),
+        CAUSES["lost"],
+    ),
+    (
+        re.compile(r"[Cc]onnect (to (?P<peer>\S+?)<\d+> )?(returned|failed :) (Connection timed out|No route to host)"),
+        CAUSES["dropped"],
+    ),
+)
+"""What a rank says that does not reach a peer, and what lies behind; neither end has said that it is its own fault."""
 _CONSEQUENCES = re.compile(
     r"remote process exited|closed by (remote )?peer|Connection was likely closed|Connection (reset|refused)"
-    r"|collective operation timeout|Watchdog caught|recvValue failed|store->get",
+    r"|collective operation timeout|Watchdog caught|recvValue failed|store->get|Broken pipe|connection abort"
+    r"|Socket recv failed|exceeded (error )?(retr|timeouts)|has no unique id for the ranks",
     re.IGNORECASE,
 )
-_WAITED = re.compile(r"collective operation timeout|Watchdog caught", re.IGNORECASE)
+_WAITED = re.compile(
+    r"collective operation timeout|Watchdog caught|waiting for clients|client socket has timed out", re.IGNORECASE
+)
+"""The last two: PyTorch 2.11, where not all ranks come to the meeting."""
 _HANGS = "it no longer answers, and the others wait for it: the GPU hangs (dmesg | grep -i xid), or the process does"
 
-CAUSE, FOLLOWED, WAITED, STOPPED = "cause", "followed", "waited", "stopped"
-"""The part that a rank has in a failure: it has a reason of its own, it says that another rank has gone, it waited in
-vain, or its launcher ended it."""
+CAUSE, UNREACHED, FOLLOWED, WAITED, STOPPED = "cause", "unreached", "followed", "waited", "stopped"
+"""The part that a rank has in a failure: it has a reason of its own, it says that it does not reach a peer, it says
+that another rank has gone, it waited in vain, or its launcher ended it."""
 
 
-def likely_cause(reason: str, output: str | None) -> str | None:
+def likely_cause(reason: str, words: str | None) -> str | None:
     """The likely cause of one rank's failure; None where its words are of no kind that is known."""
     if "SIGKILL" in reason:
         return "the process was killed: by the kernel for want of memory (dmesg | grep -i oom), or by hand"
-    return next((cause for pattern, cause in _CAUSES if re.search(pattern, output or "", re.IGNORECASE)), None)
+    if "SIGBUS" in reason:
+        return "shared memory or a mapped file has no room: mount a memory-backed emptyDir at /dev/shm"
+    return next((cause for pattern, cause in _CAUSES if re.search(pattern, words or "", re.IGNORECASE)), None)
 
 
-def explained(reason: str, *, own: bool, output: str | None) -> Failure:
-    """A failure with its part and its likely cause, told while everything that the rank said is at hand."""
-    cause = likely_cause(reason, output)
-    if not own:
-        part = STOPPED
-    elif cause is not None:
-        part = CAUSE
-    elif _WAITED.search(output or ""):
-        part = WAITED
-    else:
-        part = FOLLOWED if _CONSEQUENCES.search(output or "") else CAUSE
+def explained(reason: str, *, own: bool, output: str | None, warned: Sequence[str] = ()) -> Failure:
+    """A failure with its part and its likely cause, told while everything that the rank said is at hand.
+
+    A rank that its launcher ended has still said what it waited for: PyTorch's watchdog says it, and stays for long
+    (2.11 on an H100, 2026-11-23).
+
+    warned: what NCCL has warned of, the first first. As its last error it names its last warning, and that is often of
+    a connection that was closed when the rank had failed already.
+    """
+    words = "\n".join([output or "", *warned])
+    cause = likely_cause(reason, output) or likely_cause(reason, words)
+    unreached = next(((found, why) for said, why in _UNREACHED if (found := said.search(words))), None)
+    own_cause = cause is not None and (own or likely_cause("", "\n".join(warned)) is not None)
+    kinds = {
+        CAUSE: own_cause,
+        UNREACHED: unreached,
+        WAITED: _WAITED.search(words),
+        FOLLOWED: _CONSEQUENCES.search(words),
+    }
+    part = next((kind for kind, is_so in kinds.items() if is_so), CAUSE if own else STOPPED)
     lines = [line.strip() for line in (output or "").splitlines() if line.strip()]
     last = f"its last words: {lines[-1][:300]}" if lines else "it said nothing: kubectl describe its pod"
-    return {"reason": reason, "own": own, "output": output, "part": part, "cause": cause or last}
+    peer = unreached[0]["peer"] if unreached and part == UNREACHED else None
+    why = f"it does not reach {peer or 'a peer'}: {unreached[1]}" if unreached else last
+    return {"reason": reason, "own": own, "output": output, "part": part, "cause": cause or why, "peer": peer}
+
+
+def silent(node: str, *, first_rank: int, ranks: int) -> list[PlacedFailure]:
+    """The failures of a node of which nothing came back."""
+    failure: Failure = {
+        "reason": "the node did not answer in time",
+        "own": False,
+        "output": None,
+        "part": CAUSE,
+        "cause": CAUSES["silent"],
+        "peer": None,
+    }
+    return [
+        {**failure, "node": node, "gpu": gpu, "rank": first_rank + gpu, "reached_bytes": None} for gpu in range(ranks)
+    ]
+
+
+def with_names(failure: PlacedFailure, nodes: Mapping[str, str]) -> PlacedFailure:
+    """A failure whose peer is named. nodes: names by the addresses of their pods."""
+    peer = failure.get("peer")
+    if peer is None or peer not in nodes:
+        return failure
+    return {
+        **failure,
+        "peer": nodes[peer],
+        "cause": failure["cause"].replace(f"reach {peer}:", f"reach {nodes[peer]}:"),
+    }
 
 
 def culprits(failures: Sequence[PlacedFailure]) -> list[PlacedFailure]:
     """The failures that caused the others.
 
-    Where ranks had waited in vain, these are the ranks that had to be ended: the first that gives up ends the wait of
-    the others, who say that it has gone. Where no failure stands out, these are all.
+    Of two that do not reach each other neither is known to be at fault, unless it is in every such pair. Where ranks
+    had waited in vain, these are the ranks that had to be ended: the first that gives up ends the wait of the others,
+    who say that it has gone. Where no failure stands out, these are all.
     """
-    by_part = {part: [failure for failure in failures if failure["part"] == part] for part in (CAUSE, WAITED, STOPPED)}
+    parts = (CAUSE, UNREACHED, WAITED, STOPPED)
+    by_part = {part: [failure for failure in failures if failure["part"] == part] for part in parts}
     if by_part[CAUSE]:
         return by_part[CAUSE]
+    if by_part[UNREACHED]:
+        return _of_every_pair(failures) or by_part[UNREACHED]
     if by_part[WAITED] and by_part[STOPPED]:
         return [{**failure, "cause": _HANGS} for failure in by_part[STOPPED]]
     return list(failures)
+
+
+def _of_every_pair(failures: Sequence[PlacedFailure]) -> list[PlacedFailure]:
+    """The failures of the one node that is in every pair that does not reach each other; none where there is no such.
+
+    One pair tells nothing.
+    """
+    lost = [failure for failure in failures if failure["part"] == UNREACHED]
+    pairs = {frozenset((failure["node"], failure["peer"] or "")) for failure in lost}
+    common = frozenset.intersection(*pairs)
+    if len(pairs) < 2 or len(common) != 1 or "" in common:
+        return []
+    (node,) = common
+    others = sorted({name or "a peer" for pair in pairs for name in pair - common})
+    cause = f"it and {' and '.join(others)} do not reach each other: {lost[0]['cause'].partition(': ')[2]}"
+    return [{**failure, "cause": cause} for failure in failures if failure["node"] == node]

@@ -94,16 +94,18 @@ class NcclRanks:
         return array("d", self._gpu.read(self._numbers, len(numbers) * 8))
 
     def close(self) -> None:
-        self._call(self._library.ncclCommDestroy(self._comm))
+        with _Limit(self._limit, "ncclCommDestroy"):  # waits for the other ranks of the node
+            self._call(self._library.ncclCommDestroy(self._comm))
 
     def _queue(self, address: int, count: int, kind: int, operation: int, *, times: int = 1) -> None:
         """Have numbers reduced in place, as soon as what was queued before is done."""
         all_reduce = self._library.ncclAllReduce
         place, stream = ctypes.c_void_p(address), ctypes.c_void_p(self._gpu.stream)
-        for _ in range(times):
-            code = all_reduce(place, place, count, kind, operation, self._comm, stream)
-            if code:
-                self._call(code)
+        with _Limit(self._limit, "ncclAllReduce"):  # the first connects, and waits for the others (NCCL 2.22)
+            for _ in range(times):
+                code = all_reduce(place, place, count, kind, operation, self._comm, stream)
+                if code:
+                    self._call(code)
 
     def _await(self, what: str) -> None:
         """Wait until everything that was queued is done. Raises RuntimeError when another rank has gone."""

@@ -103,7 +103,7 @@ def read_log(text: str) -> Evidence:
         "dma_buf": dma_buf if _last(_NETWORK, lines) else None,
         "hcas_direct": _all_of(found[2].lower() == "enabled" for found in map(_HCA_DIRECT.search, lines) if found),
         "nvls_channels": max((int(number) for number in _all(_NVLS, lines)), default=0),
-        "warnings": _warnings(lines),
+        "warnings": warnings_of(lines),
     }
 
 
@@ -179,7 +179,8 @@ def _named_devices(lines: Sequence[str]) -> dict[str, tuple[str, str]]:
     return found
 
 
-def _warnings(lines: Sequence[str]) -> list[str]:
+def warnings_of(lines: Sequence[str]) -> list[str]:
+    """What is warned of in lines of a log, each once, the first few."""
     texts = (line.partition("NCCL WARN ")[2].strip()[:_WARNING_LENGTH] for line in lines if "NCCL WARN " in line)
     return list(dict.fromkeys(text for text in texts if text))[:_WARNINGS_KEPT]
 

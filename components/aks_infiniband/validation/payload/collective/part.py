@@ -23,6 +23,7 @@ from ..say.expectations import CollectivePlan
 from ..talk.steps import Members, Step
 from .failures import explained
 from .nccl import unique_id
+from .nccl_log import warnings_of
 from .results import NodeRun, Rank, node_entry
 
 TUNINGS: Mapping[str, Mapping[str, str]] = {
@@ -188,9 +189,11 @@ def entry_of(started: Started, ended: Ended, stopped: str | None) -> Rank:
     with contextlib.suppress(OSError, ValueError):
         found = json.loads((started.folder / "result.json").read_text(encoding="utf-8"))
     reason = stopped or (None if ended.code == 0 else _reason(ended))
-    found["failure"] = (
-        None if reason is None else explained(reason, own=stopped is None, output=shortened(ended.output))
-    )
+    found["failure"] = None
+    if reason is not None:
+        warned = warnings_of(started.log().splitlines())
+        told = explained(reason, own=stopped is None, output=ended.output, warned=warned)
+        found["failure"] = {**told, "output": shortened(ended.output)}
     return found
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypedDict, cast
 
 from ..say.checks import Try
 from ..say.expectations import Threshold
-from .failures import CAUSE, Failure, PlacedFailure
+from .failures import CAUSE, Failure, PlacedFailure, silent, with_names
 from .nccl_log import NONE, SOCKETS, Evidence, read_log, together, transport_name
 
 
@@ -136,8 +136,14 @@ def node_transport(evidence: Evidence) -> str:
     return SOCKETS if evidence["network"] == "Socket" else f"{evidence['network']}, nothing connected"
 
 
-def merged(entries: Sequence[NodeRun], *, tuning: str, ranks_per_node: int) -> Run:
-    """The run as a whole, from what its nodes say: the form in which it stands in the report."""
+def merged(
+    entries: Sequence[NodeRun], *, tuning: str, ranks_per_node: int, addresses: Mapping[str, str] | None = None
+) -> Run:
+    """The run as a whole, from what its nodes say: the form in which it stands in the report.
+
+    addresses: of all nodes that were asked, by their names, in the order of their ranks. Those of which there is no
+    entry have not answered.
+    """
     nodes = sorted(entries, key=lambda entry: entry["node_rank"])
     first = nodes[0] if nodes else None
     evidence = together([entry["evidence"] for entry in nodes])
@@ -162,16 +168,30 @@ def merged(entries: Sequence[NodeRun], *, tuning: str, ranks_per_node: int) -> R
             for rank in entry["ranks"]
             if rank["wrong"]
         ],
-        "failures": [
-            {
-                "node": entry["node"],
-                "gpu": rank["gpu"],
-                "rank": rank["rank"],
-                "reached_bytes": rank["reached_bytes"],
-                **rank["failure"],
-            }
-            for entry in nodes
-            for rank in entry["ranks"]
-            if rank["failure"]
-        ],
+        "failures": _failures(nodes, addresses or {}, ranks_per_node),
     }
+
+
+def _failures(nodes: Sequence[NodeRun], addresses: Mapping[str, str], ranks_per_node: int) -> list[PlacedFailure]:
+    """The failures of all ranks, and of the nodes that have not answered while others have."""
+    named = {address: node for node, address in addresses.items()}
+    told: list[PlacedFailure] = [
+        {
+            "node": entry["node"],
+            "gpu": rank["gpu"],
+            "rank": rank["rank"],
+            "reached_bytes": rank["reached_bytes"],
+            **rank["failure"],
+        }
+        for entry in nodes
+        for rank in entry["ranks"]
+        if rank["failure"]
+    ]
+    answered = {entry["node"] for entry in nodes}
+    gone = [
+        failure
+        for number, node in enumerate(addresses)
+        if answered and node not in answered
+        for failure in silent(node, first_rank=number * ranks_per_node, ranks=ranks_per_node)
+    ]
+    return [*(with_names(failure, named) for failure in told), *gone]

@@ -22,7 +22,8 @@ def measure(lead: Lead, plan: CollectivePlan, *, tries: int) -> Collective:
         for _ in range(tries):
             step: Step = {"collective": tuning, "plan": plan, "meeting": meeting_point(plan["through"], address)}
             entries = [entry for entry in lead.step(step).values() if entry]
-            made.append(merged(entries, tuning=tuning, ranks_per_node=plan["ranks_per_node"]))
+            addresses = {node: member["address"] for node, member in lead.members.items()}
+            made.append(merged(entries, tuning=tuning, ranks_per_node=plan["ranks_per_node"], addresses=addresses))
             again = made[-1]["failures"] or (tuning == JUDGED and falls_short(made[-1], plan))
             if not again or lead.time_is_up:
                 break

@@ -1,0 +1,111 @@
+"""What NCCL and CUDA say of a rank that fails leads to the right node, in the words of every release."""
+
+import re
+from typing import Any
+
+import pytest
+from aks_infiniband.validation.payload.collective import failures as rank_failures
+from aks_infiniband.validation.payload.collective.failures import (
+    CAUSE,
+    FOLLOWED,
+    STOPPED,
+    UNREACHED,
+    WAITED,
+    explained,
+)
+from aks_infiniband.validation.payload.collective.nccl_log import warnings_of
+
+from rehearsal.machines.gpu_libraries import cuda, nccl, nccl_log
+from rehearsal.machines.gpu_libraries.simulation import Fabric
+from tests.unit.field_recordings.recordings import excerpt, recorded
+
+FAILED = "ended with exit code 1"
+LAST = "RuntimeError: NCCL error: remote process exited or there was a network error\nLast error:\n"
+
+
+def told(name: str) -> rank_failures.Failure:
+    """A rank that failed: in its log what was recorded, and as its last words NCCL's last warning, as it gives it."""
+    warned = warnings_of(excerpt(name).splitlines())
+    return explained(FAILED, own=True, output=LAST + warned[-1] if warned else excerpt(name), warned=warned)
+
+
+@pytest.mark.parametrize(
+    ("name", "part", "word"),
+    [
+        ("ranks-no-driver-2.21.5", CAUSE, "its driver does not suit"),
+        ("ranks-no-driver-2.31.2", CAUSE, "its driver does not suit"),
+        ("ranks-no-interface-2.28.9", CAUSE, "NCCL_SOCKET_IFNAME"),
+        ("ranks-fabric-manager", CAUSE, "nvidia-fabricmanager"),
+        ("ranks-access-violation", CAUSE, "own HCA"),
+        ("ranks-duplicate-gpu", CAUSE, "two ranks of a node have one GPU"),
+        ("ranks-two-versions", CAUSE, "different versions of NCCL"),
+        ("ranks-lost-hpcx", UNREACHED, "does not reach 172.36.143.59: packets do not arrive"),
+        ("ranks-lost-2.28", UNREACHED, "does not reach 10.244.0.7: packets do not arrive"),
+        ("ranks-connect-2.28", UNREACHED, "does not reach 10.244.0.7: connections between the pods are never answered"),
+        ("ranks-reset", FOLLOWED, "Connection reset by peer"),
+        ("ranks-proxy", FOLLOWED, "Socket recv failed"),
+        ("ranks-h100-peer-killed", FOLLOWED, "Connection closed by remote peer"),
+        ("ranks-h100-meeting-gone", FOLLOWED, "Connection refused"),
+        ("ranks-h100-no-gpu", CAUSE, "the GPU is not there"),
+        ("ranks-h100-small-shm", CAUSE, "mount a memory-backed emptyDir at /dev/shm"),
+        ("ranks-h100-full-memory", CAUSE, "too little free memory"),
+        ("ranks-h100-no-infiniband", CAUSE, "NCCL_* of the pool's ConfigMap"),
+    ],
+)
+def test_a_rank_is_taken_for_what_its_words_show(name: str, part: str, word: str) -> None:
+    failure = told(name)
+    assert failure["part"] == part
+    assert word in failure["cause"]
+
+
+def test_every_entry_that_is_a_rank_is_one_of_those() -> None:
+    (mark,) = (mark for mark in test_a_rank_is_taken_for_what_its_words_show.pytestmark)  # type: ignore[attr-defined]
+    others = {"ranks-results", "ranks-cuda-words", "ranks-port-error", "ranks-syn-dropped"}
+    others |= {"ranks-h100-pair", "ranks-h100-torch-peer-hangs", "ranks-h100-torch-hangs"}
+    assert {entry["name"] for entry in recorded("ranks")} == {case[0] for case in mark.args[1]} | others
+
+
+def test_whose_link_failed_is_named_and_not_who_sent_to_it() -> None:
+    own, peers = (warnings_of([line]) for line in excerpt("ranks-port-error").splitlines())
+    mine, theirs = (explained(FAILED, own=True, output=LAST + warned[0], warned=warned) for warned in (own, peers))
+    assert (mine["part"], theirs["part"], theirs["peer"]) == (CAUSE, UNREACHED, "node48")
+    placed: Any = [{**mine, "node": "node48"}, {**theirs, "node": "node51"}]
+    assert [failure["node"] for failure in rank_failures.culprits(placed)] == ["node48"]
+
+
+def test_of_two_that_pytorch_did_not_end_the_one_that_waited_is_told_from_the_one_that_hangs() -> None:
+    late = "still running at the time limit: stopped"
+    names = ("ranks-h100-torch-peer-hangs", "ranks-h100-torch-hangs")
+    failures: Any = [{**explained(late, own=False, output=excerpt(name)), "node": name} for name in names]
+    assert [failure["part"] for failure in failures] == [WAITED, STOPPED]
+    assert [failure["node"] for failure in rank_failures.culprits(failures)] == ["ranks-h100-torch-hangs"]
+
+
+def test_the_simulated_nccl_says_the_same_in_the_same_order() -> None:
+    said = [line.partition("NCCL INFO ")[2] for line in excerpt("ranks-h100-pair").splitlines()]
+    ranks: list[dict[str, Any]] = [{"node": node, "gpu": 0, "hcas": [], "ways": []} for node in ("one", "two")]
+    fabric = Fabric("Socket", False, 3.1, 0.0)
+    mine = [*nccl_log.opening([]), *nccl_log.met(0, ranks), *nccl_log.connecting(fabric, 0, ranks)]
+    left_out = ("NET/Socket : GPU Direct", "New proxy", "cudaDriverVersion")
+    real, simulated = ([shape(line) for line in lines if not line.startswith(left_out)] for lines in (said, mine))
+    assert real == simulated
+
+
+def shape(line: str) -> str:
+    """Without versions, addresses and what is made up for every run."""
+    return re.sub(r"0x[0-9a-f]+|[\d.]+(\+cuda[\d.]+|<0>)", "#", line)
+
+
+@pytest.mark.parametrize("line", excerpt("ranks-cuda-words").splitlines())
+@pytest.mark.parametrize("form", ["RuntimeError: CUDA error: {}", "Last error:\nCuda failure {} '{}'"])
+def test_a_gpu_that_cannot_work_has_a_cause_by_every_word_that_cuda_has_for_it(line: str, form: str) -> None:
+    number, _, words = line.partition(" ")
+    output = form.format(words) if form.count("{}") == 1 else form.format(number, words)
+    assert rank_failures.likely_cause(FAILED, output) is not None
+
+
+def test_the_simulated_libraries_have_the_real_ones_words() -> None:
+    results = dict(line.split(" ", 1) for line in excerpt("ranks-results").splitlines())
+    assert {code: nccl.ncclGetErrorString(int(code)).decode() for code in results} == results
+    words = dict(line.split(" ", 1) for line in excerpt("ranks-cuda-words").splitlines())
+    assert {code: cuda.cudaGetErrorString(int(code)).decode() for code in words} == words
