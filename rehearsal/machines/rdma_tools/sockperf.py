@@ -5,7 +5,6 @@ messages/s and 6664.126 Mb/s, over the pod network 83.147 us, 127096 messages/s 
 """
 
 import os
-import sys
 
 from rehearsal.machines.rdma_tools import wire
 from rehearsal.machines.rdma_tools.machine import Machine, Port, options
@@ -18,12 +17,14 @@ IPOIB: "Final" = "REHEARSAL_IPOIB"
 """The variable that names a pod's interfaces over IPoIB: name/address/device, with commas."""
 _DOWN: "Final" = "down"
 _VERSION: "Final" = "\x1b[2;35m== version #3.7-no.git == \x1b[0m"
+_BUFFERS: "Final" = 3.93e6
+"""Bytes that a client sends to a server that takes none in: the kernels' buffers (tests/field_recordings)."""
 _IPOIB: "Final" = {"latency": 44.475, "rate": 593397.0}
 _POD_NETWORK: "Final" = {"latency": 83.147, "rate": 127096.0}
 
 
 def main(arguments: list[str]) -> int:
-    """Run it; returns its exit code, which is 0 after errors of a connection, too."""
+    """Run it; returns its exit code, which is 0 after an error before it is connected, too."""
     if arguments[:1] == ["--version"]:
         print("sockperf, version 3.7-no.git \n   compiled 2021-08-23 12:14:23")
         return 0
@@ -36,26 +37,47 @@ def main(arguments: list[str]) -> int:
     if mode == "server":
         return _server(machine, address, port)
     try:
-        peer = wire.connect(machine.run, address, port)
-        mine = _mine(machine, address)
-        peer.say(**mine)
-        other = peer.hear()
-        if not _meet(_path(machine, other["interface"]), other["path"]):
-            # What the kernel says where nobody answers its question for the other's address.
-            print("sockperf: ERROR: Can`t connect socket (errno=113 No route to host)", file=sys.stderr)
-            return 0
+        peer = machine.connect(address, port)
     except wire.NobodyError:
-        print("sockperf: ERROR: Can`t connect socket (errno=111 Connection refused)", file=sys.stderr)
+        print("sockperf: ERROR: Can`t connect socket (errno=111 Connection refused)")
+        return 0
+    return _client(machine, peer, mode, (address, port), (size, seconds))
+
+
+def _client(machine: Machine, peer: wire.Peer, mode: str, server: "tuple[str, int]", asked: "tuple[int, float]") -> int:
+    """What a client does that is connected. Of a server that takes nothing in it says it only where it is answered."""
+    (address, port), (size, seconds) = server, asked
+    mine = _mine(machine, address)
+    is_answered = mode == "ping-pong"
+    head = "sockperf[CLIENT] send on:" + "sockperf: using recvfrom() to block on socket(s)\n" * is_answered
+    head += f"\n[ 0] IP = {address:<15} PORT = {port:5d} # TCP"
+    warm = "sockperf: Warmup stage (sending a few dummy messages)...\nsockperf: Starting test..."
+    end = "sockperf: Test end (interrupted by timer)\nsockperf: Test ended"
+    try:
+        peer.say(**mine)
+        if not peer.says_something(seconds):
+            print(f"{head}\n{warm}\n{end}")
+            if is_answered:
+                print("sockperf: No messages were received from the server. Is the server down?")
+            else:
+                _rate(_BUFFERS / size / seconds, size, seconds)
+            return 0
+        other = peer.hear()
+    except wire.NobodyError:
+        closed = "sockperf: ERROR: A connection was forcibly closed by a peer (errno=0 Success)"
+        print(f"{head}\n{warm}\nIP = {address:<15} PORT = {port:5d} # TCP {closed}")
+        return 7
+    if not _meet(_path(machine, other["interface"]), other["path"]):
+        # What the kernel says where nobody answers its question for the other's address.
+        print("sockperf: ERROR: Can`t connect socket (errno=113 No route to host)")
         return 0
     figures = _POD_NETWORK if address == other["pod"] else _IPOIB
     factor = min(mine["factor"], float(other["factor"])) if figures is _IPOIB else 1.0
-    print("sockperf[CLIENT] send on:sockperf: using recvfrom() to block on socket(s)\n")
-    print(f"[ 0] IP = {address:<15} PORT = {port:5d} # TCP")
-    print("sockperf: Warmup stage (sending a few dummy messages)...\nsockperf: Starting test...")
-    print("sockperf: Test end (interrupted by timer)\nsockperf: Test ended")
-    _ping_pong(figures["latency"] / factor, seconds) if mode == "ping-pong" else _rate(
-        figures["rate"] * factor, size, seconds
-    )
+    print(f"{head}\n{warm}\n{end}")
+    if is_answered:
+        _ping_pong(figures["latency"] / factor, seconds)
+    else:
+        _rate(figures["rate"] * factor, size, seconds)
     peer.say(done=1)
     return 0
 
@@ -65,9 +87,11 @@ def _server(machine: Machine, address: str, port: int) -> int:
         listener = wire.Listener(machine.run, address, port)
     except wire.InUseError:
         bind = f"Can`t bind socket, IP to bind: {address}:{port}\n (errno=98 Address already in use)"
-        print(f"sockperf: ERROR: [fd=3] {bind}\nsockperf: cleanupAfterLoop() exit", file=sys.stderr)
+        print(f"sockperf: ERROR: [fd=3] {bind}\nsockperf: cleanupAfterLoop() exit")
         return 0
-    print(f"sockperf: [SERVER] listen on:\n[ 0] IP = {address:<15} PORT = {port:5d} # TCP", flush=True)
+    listening = f"sockperf: [SERVER] listen on:\n[ 0] IP = {address:<15} PORT = {port:5d} # TCP\n"
+    warm = "sockperf: Warmup stage (sending a few dummy messages)...\n"
+    print(f"{listening}{warm}sockperf: [tid {os.getpid()}] using recvfrom() to block on socket(s)", flush=True)
     while True:
         peer = listener.accept()
         try:

@@ -52,6 +52,12 @@ class Peer:
         except OSError as error:
             raise NobodyError(str(error)) from error
 
+    def says_something(self, seconds: float) -> bool:
+        """Wait so long for a message, or for the end; whether it has come."""
+        import select  # noqa: PLC0415 most tools wait without end
+
+        return bool(select.select([self._file], [], [], seconds)[0])
+
     def hear(self) -> "dict[str, str]":
         """Wait for one message. Raises NobodyError when the other end has gone."""
         while b"\n" not in self._rest:

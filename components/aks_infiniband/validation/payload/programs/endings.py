@@ -20,6 +20,7 @@ OWN = re.compile(
 """What a tool says of its own side alone."""
 NO_WAY = re.compile(
     r"Completion with error|Failed status|retry exceeded|to RTR|Couldn't connect to remote QP|Unable to Connect"
+    r"|errno=113"
 )
 """What a tool says when packets do not arrive."""
 NOT_LISTENING = re.compile(
@@ -29,8 +30,11 @@ NOT_LISTENING = re.compile(
 LEFT = re.compile(
     r"Couldn't read (?:remote address|reports)|Couldn't (?:read/write|send/recv) \w+ address|Failed to exchange data"
     r"|Unable to (?:read|write) \w+ socket|client read/write|Failed to close connection"
+    r"|forcibly closed by a peer"
 )
 """What a tool says whose peer has hung up."""
+UNANSWERED = re.compile(r"No messages were received|beyond the kernels' buffers")
+"""What is said of a tool that ended by itself though nothing came back."""
 KILLED = "did not end within"
 """What is said of a tool that was killed at its limit."""
 SIGNAL = "was ended by signal"
@@ -117,6 +121,7 @@ def _by_words(error: str, of_client: Mapping[str, bool]) -> str | None:
         **of_client,
         "left": bool(LEFT.search(error)),
         "killed": SIGNAL in error,
+        "stuck": bool(UNANSWERED.search(error)),
     }
     unclear = None if KILLED in error else "unclear"
     return next((ending for ending, is_so in known.items() if is_so), unclear)
