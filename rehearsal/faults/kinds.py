@@ -112,6 +112,18 @@ _ALL: "Final" = (
         "crash", "the containers of an operator's pod crash; `message` is their last line", requires=("pod", "message")
     ),
     MachineFault("lost", "the machine stops answering as soon as a Job's container starts on it"),
+    # Of the kubelet, and what AKS's auto-repair does about it: once, when the fault appears in the file.
+    MachineFault("node-not-ready", "the kubelet says nothing while the file has the fault; what runs goes on"),
+    MachineFault(
+        "node-rebooted",
+        "the kubelet says nothing, and AKS's auto-repair reboots the machine: every container starts again, and kernel "
+        "modules that somebody loaded are gone",
+    ),
+    MachineFault(
+        "node-reimaged",
+        "a reboot did not help, and AKS's auto-repair reimages the machine too: images, and what somebody changed on "
+        "its disk, are gone as well",
+    ),
     MachineFault("slow-ipoib", "IPoIB is `factor` times as fast as it is", requires=("factor",), allows=("times",)),
 )
 FAULTS: "Final[Mapping[str, MachineFault]]" = {fault.name: fault for fault in _ALL}

@@ -13,6 +13,7 @@ from rehearsal.machines.kubelet import behaviour_pods, job_pods
 from rehearsal.machines.kubelet.images import Images
 from rehearsal.machines.kubelet.kubelet import Kubelet
 from rehearsal.machines.kubelet.log_server import LogServer
+from rehearsal.machines.kubelet.repairs import Repairs
 from rehearsal.machines.network.address_controller import AddressController
 from rehearsal.machines.network.sandbox import Sandboxes
 from rehearsal.machines.nodes.upkeep import Machines
@@ -27,6 +28,8 @@ from rehearsal.watch.cluster import Cluster, Document
 
 log = logging.getLogger(__name__)
 
+Part = Callable[[RunningPod], Coroutine[Any, Any, None]]
+"""What simulates a pod."""
 _WATCHED: Final = ("Node", "Pod", "ConfigMap", "NodeFeatureRule", "NetworkAttachmentDefinition", "IPPool")
 
 
@@ -41,6 +44,8 @@ class Simulation:
     logs: LogServer
     by_node: PodsByNode
     _pods: dict[str, RunningPod] = field(default_factory=dict)
+    _off: set[str] = field(default_factory=set)
+    """Machines that are off."""
     _tasks: asyncio.TaskGroup = field(default_factory=asyncio.TaskGroup)
 
     @classmethod
@@ -63,10 +68,26 @@ class Simulation:
                 tasks.create_task(self.cluster.watch())
                 await self.cluster.wait_listed()
                 tasks.create_task(self.machines.keep())
+                tasks.create_task(self._repairs().keep())
                 tasks.create_task(AddressController(cluster=self.cluster, effects=self.stage.effects).keep())
                 announce()
         finally:
             self.logs.close()
+
+    def _repairs(self) -> Repairs:
+        return Repairs(
+            cluster=self.cluster,
+            effects=self.stage.effects,
+            images=self.stage.images,
+            run_folder=self.stage.images.run_folder,
+            switch=self._switch,
+        )
+
+    def _switch(self, node: str, on: bool) -> None:
+        (self._off.discard if on else self._off.add)(node)
+        for pod in self._pods.values():
+            if pod.spec["nodeName"] == node:
+                pod.switch(on=on)
 
     def _hear(self, kind: str, document: Document, gone: bool) -> None:
         if kind == "Pod":
@@ -74,6 +95,7 @@ class Simulation:
         elif kind == "Node" and gone:
             self.stage.effects.forget(document["metadata"]["name"])
             self.stage.images.forget(document["metadata"]["name"])
+            self._switch(document["metadata"]["name"], True)  # so that its pods end
             for pod in self._pods.values():  # the machine is gone, and with it what ran there
                 if pod.spec["nodeName"] == document["metadata"]["name"]:
                     pod.seen(pod.document, gone=True)
@@ -88,10 +110,11 @@ class Simulation:
         elif not gone and (part := self._part(document)) is not None:
             pod = RunningPod(cluster=self.cluster, document=document)
             pod.seen(document, gone=False)
+            pod.switch(on=pod.spec["nodeName"] not in self._off)
             self._pods[uid] = pod
-            self._tasks.create_task(self._play(pod, part(pod)))
+            self._tasks.create_task(self._play(pod, part))
 
-    def _part(self, document: Document) -> Callable[[RunningPod], Coroutine[Any, Any, None]] | None:
+    def _part(self, document: Document) -> Part | None:
         """The part that simulates a pod; None for a pod that has no machine yet, or that has ended."""
         node = self.cluster.of("Node").get(("", document["spec"].get("nodeName") or ""))
         machine = None if node is None else self.machines.inventory.machine(node)
@@ -102,13 +125,30 @@ class Simulation:
         behaviour = behaviour_of(document) or ORDINARY
         return lambda pod: behaviour_pods.drive(pod, behaviour, machine, self.stage)
 
-    async def _play(self, pod: RunningPod, part: Coroutine[Any, Any, None]) -> None:
+    async def _play(self, pod: RunningPod, part: Part) -> None:
         try:
-            await part
+            while not await _until_off(pod, part):
+                await pod.on.wait()
+                pod.booted()
         except Exception:  # an error of one pod must not stop the data centre
             log.exception("pod %s/%s: no longer simulated", pod.namespace, pod.name)
         finally:
             self._pods.pop(pod.uid, None)
+
+
+async def _until_off(pod: RunningPod, part: Part) -> bool:
+    """Play a pod's part; whether it came to its end before the pod's machine was switched off."""
+    playing, off = asyncio.ensure_future(part(pod)), asyncio.create_task(pod.off.wait())
+    try:
+        await asyncio.wait({playing, off}, return_when=asyncio.FIRST_COMPLETED)
+        if playing.done():
+            playing.result()
+            return True
+        return False
+    finally:
+        off.cancel()
+        playing.cancel()
+        await asyncio.wait({playing})
 
 
 def _is_running(cluster: Cluster, namespace: str, name: str) -> bool:

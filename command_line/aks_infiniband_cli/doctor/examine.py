@@ -40,6 +40,7 @@ LOOKS: Final[Sequence[Look]] = (
     controllers.missing_attachments,
     network.policies,
     network.placement,
+    network.stale_wait,
     network.second_driver,
     network.daemon_sets,
     network.networks,

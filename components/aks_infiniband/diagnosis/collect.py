@@ -16,6 +16,7 @@ from lightkube.resources.batch_v1 import Job
 from lightkube.resources.core_v1 import ConfigMap, Event, Namespace, Node, Pod
 
 from aks_infiniband.diagnosis.logs import Rank, any_pod, telling_logs
+from aks_infiniband.diagnosis.repairs import SOURCE
 from aks_infiniband.diagnosis.view import Object, View, name_of
 from aks_infiniband.resources.metadata import NETWORK_OPERATOR_NAMESPACE, PART_OF
 
@@ -133,8 +134,9 @@ class Reader:
         return True
 
     def cluster(self, view: View) -> None:
-        """Read what matters in every namespace: nodes, DaemonSets, policies and networks."""
+        """Read what matters in every namespace: nodes and their repairs, DaemonSets, policies and networks."""
         self.read("nodes", view.nodes, Node)
+        self.read("events of AKS's repairs", view.events, Event, namespace="*", fields={"source": SOURCE})
         self.read("DaemonSets", view.daemon_sets, DaemonSet, namespace="*")
         for policy in _POLICIES:
             self.read(policy.__name__, view.policies, policy)

@@ -10,6 +10,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from aks_infiniband.diagnosis.known_messages import message_in
+from aks_infiniband.diagnosis.repairs import repair_findings
 from aks_infiniband.diagnosis.view import (
     Finding,
     Object,
@@ -69,7 +70,8 @@ def node_findings(view: View, pools: Sequence[Pool]) -> Iterator[Finding]:
 
 
 def missing_node_findings(view: View, pools: Sequence[Pool]) -> Iterator[Finding]:
-    """Nodes that are not Ready or are cordoned, and per pool those that are missing."""
+    """Nodes that AKS repairs, are not Ready or are cordoned, and per pool those that are missing."""
+    yield from repair_findings(view)
     yield from filter(None, map(_out_of_service, view.nodes))
     for pool in pools:
         joined = len(labelled(view.nodes, pool.node_selector))

@@ -71,7 +71,7 @@ class _Life:
     async def live(self) -> None:
         """Become ready, and stay so until cancelled."""
         pod = self.pod
-        if is_ready(pod.document):  # from before this process was started
+        if is_ready(pod.document) and not pod.boots:  # from before this process was started
             _show_ready(pod)
             self.stage.sandboxes.remember(pod.document)
             self.stage.images.remember(pod)

@@ -120,6 +120,8 @@ class Machines:
     async def _keep_node(self, node: Document, machine: Machine) -> None:
         name = node["metadata"]["name"]
         await self._keep_broken(node)
+        if self.effects.broken.get(name) == LOST:  # a kubelet that says nothing says nothing of its devices either
+            return
         if endpoint := endpoint_patch(node, self.log_port):
             await insist(
                 lambda: self.cluster.client.patch(Node.Status, name, endpoint, patch_type=PatchType.STRATEGIC),

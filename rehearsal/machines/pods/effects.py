@@ -1,7 +1,7 @@
 """The effects of pods on their machines: which effects are in force on which machine."""
 
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from rehearsal.machines.hardware.inventory import Machine
@@ -62,6 +62,14 @@ class Effects:
     def forget(self, node: str) -> None:
         """The machine is gone."""
         self.broken.pop(node, None)
+        self.reimage(node)
+
+    def reboot(self, node: str) -> None:
+        """The machine has booted: what was written to its disk is there, what was loaded is not."""
+        self._left[node] = [replace(each, modules=frozenset()) for each in self._left.get(node, ())]
+
+    def reimage(self, node: str) -> None:
+        """The machine has the disk of its node image again."""
         self._left.pop(node, None)
 
     def pods(self, node: str, effect: Effect) -> list[str]:

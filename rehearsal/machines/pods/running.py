@@ -19,6 +19,7 @@ from rehearsal.machines.pods.status import (
     Verdict,
     is_ready,
     pod_status,
+    terminated,
     views_of,
     waiting,
 )
@@ -50,17 +51,42 @@ class RunningPod:
     """Set when the pod is being deleted, or is gone."""
     gone: bool = False
     """Whether the object is no longer there."""
+    boots: int = 0
+    """How often its machine has booted since the pod came to it."""
+    off: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set while the pod's machine is off."""
+    on: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set while it is on."""
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
     _writing: asyncio.Lock = field(default_factory=asyncio.Lock)
     _written: Document = field(default_factory=dict)
     _repair: "asyncio.Task[None] | None" = None
 
     def __post_init__(self) -> None:
+        self._view_anew()
+        self.ip = (self.document.get("status") or {}).get("podIP")
+        self.switch(on=True)
+
+    def _view_anew(self) -> None:
         init = self.spec.get("initContainers") or []
         first = "PodInitializing" if init else "ContainerCreating"
         self.init = views_of(init, waiting("PodInitializing"))
         self.containers = views_of(self.spec["containers"], waiting(first))
-        self.ip = (self.document.get("status") or {}).get("podIP")
+
+    def switch(self, *, on: bool) -> None:
+        """Take note of whether the pod's machine is on."""
+        (self.off.clear if on else self.off.set)()
+        (self.on.set if on else self.on.clear)()
+
+    def booted(self) -> None:
+        """View the containers as a kubelet finds them after its machine has booted: none runs, all start again."""
+        self.boots += 1
+        before = {view.name: view.restarts for view in (*self.init, *self.containers)}
+        self._view_anew()
+        for view in (*self.init, *self.containers):
+            view.restarts = before[view.name] + 1
+            view.last_state = terminated(255, started=now(), now=now(), reason="Unknown")
+        self._written = {}
 
     @property
     def spec(self) -> Document:
@@ -155,7 +181,7 @@ class RunningPod:
 
     async def tell(self, reason: str, message: str, *, warning: bool = False) -> None:
         """Say in an event, as the kubelet does, what becomes of the pod."""
-        digest = hashlib.sha256(f"{self.uid}/{message}".encode()).hexdigest()[:16]
+        digest = hashlib.sha256(f"{self.uid}/{self.boots}/{message}".encode()).hexdigest()[:16]
         moment = now()
         event = {
             "apiVersion": "v1",

@@ -223,6 +223,21 @@ def test_images_take_what_they_do_not_say_from_global(running: Any) -> None:
     assert container["image"] == "mirror/dp:v7"
 
 
+def test_the_label_stays_as_it_was_on_a_node_that_says_nothing_any_more(running: Any, settle: Any) -> None:
+    """The node lifecycle controller says of the pod that it is not ready; of its container nobody says so."""
+    running.policy({"ofedDriver": IMAGE})
+    settle(running, reconcile)
+    running.pod(OFED, "ib-0", ready=True)
+    settle(running, reconcile)
+    status = running.objects["Pod"][f"{OFED}-ib-0"]["status"]
+    status["conditions"] = [{"type": "Ready", "status": "False"}]
+    settle(running, reconcile)
+    assert labels_of(running.objects["Node"]["ib-0"])[WAIT] == "false"
+    status["containerStatuses"][0]["ready"] = False
+    settle(running, reconcile)
+    assert labels_of(running.objects["Node"]["ib-0"])[WAIT] == "true"
+
+
 def test_a_node_waits_while_the_pod_of_a_driver_that_is_no_longer_asked_for_is_there(running: Any, settle: Any) -> None:
     policy = running.policy({"ofedDriver": IMAGE})
     settle(running, reconcile)

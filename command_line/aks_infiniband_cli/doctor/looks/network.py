@@ -12,6 +12,7 @@ from aks_infiniband.diagnosis.operators import (
     network_findings,
     policy_findings,
 )
+from aks_infiniband.diagnosis.repairs import stale_wait_findings
 from aks_infiniband.diagnosis.view import Finding, Object, labelled, name_of
 from aks_infiniband.facts.kubernetes import minor_of
 
@@ -147,6 +148,11 @@ def _tolerates(toleration: Mapping[str, Any], taint: Mapping[str, Any]) -> bool:
         and toleration.get("effect") in (None, "", taint["effect"])
         and (toleration.get("operator") == "Exists" or (toleration.get("value") or "") == (taint.get("value") or ""))
     )
+
+
+def stale_wait(snapshot: Snapshot) -> Iterator[Finding]:
+    """Nodes whose label lets pods start although the OFED driver is not there."""
+    yield from stale_wait_findings(snapshot.view)
 
 
 def second_driver(snapshot: Snapshot) -> Iterator[Finding]:

@@ -1,0 +1,102 @@
+"""Findings about nodes that AKS repairs by itself: rebooted, reimaged or redeployed, because they were NotReady.
+
+Source of reasons and order: MicrosoftDocs/azure-aks-docs fb060ab, node-auto-repair.md (2026-07-01).
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from aks_infiniband.diagnosis.view import (
+    Finding,
+    Object,
+    View,
+    condition,
+    container_statuses,
+    is_about,
+    labelled,
+    name_of,
+    seen,
+    shown_by,
+)
+
+SOURCE: Final = "aks-auto-repair"
+"""Who says so in events."""
+OFED_WAIT: Final = "network.nvidia.com/operator.mofed.wait"
+"""The node label by which the Network Operator lets pods wait for the OFED driver."""
+_STEP: Final = re.compile(r"Node(Reboot|Reimage|Redeploy)(Start|End|Error)$")
+_DONE: Final = {"Reboot": "rebooted", "Reimage": "reimaged", "Redeploy": "redeployed"}
+_REPAIRED: Final = (
+    "AKS reboots, then reimages, then redeploys a node that was NotReady for five minutes, as one is whose driver or "
+    "kubelet takes long to restart; it may take an hour, and the operators install their drivers again"
+)
+_GAVE_UP: Final = "AKS could not carry out a step of its repair of a node that was NotReady for five minutes"
+_DRIVERS: Final = ("nvidia.com/ofed-driver", "app.kubernetes.io/component")
+"""Labels of the operators' driver pods; the second one's value says which."""
+
+
+def repair_findings(view: View) -> Iterator[Finding]:
+    """Nodes that AKS repairs now, could not repair, or has repaired and whose drivers are not back yet."""
+    for node in view.nodes:
+        last = _last_step(view, node)
+        if last is None:
+            continue
+        event, step, phase = last
+        what = f": {event['reason']} at {seen(event)}: {event.get('message')}"
+        if phase == "Start":
+            yield shown_by("node", node, "node-under-repair", what, cause=_REPAIRED)
+        elif phase == "Error":
+            yield shown_by("node", node, "node-repair-failed", what, cause=_GAVE_UP)
+        elif condition(node, "Ready").get("status") != "True":
+            told = f" was {_DONE[step]} at {seen(event)} and is not Ready; AKS goes on with its next step"
+            yield shown_by("node", node, "node-under-repair", told, cause=_REPAIRED)
+        elif unready := [pod for pod in driver_pods(view, node) if not _serves(pod)]:
+            names = ", ".join(map(name_of, unready))
+            told = f" was {_DONE[step]} at {seen(event)}, and its drivers are not back: {names}"
+            yield shown_by("node", node, "node-was-repaired", told, cause=_REPAIRED)
+
+
+def stale_wait_findings(view: View) -> Iterator[Finding]:
+    """Nodes whose label says that the OFED driver is ready, while its container there is not."""
+    for node in labelled(view.nodes, {OFED_WAIT: "false"}):
+        unready = [pod for pod in ofed_pods(view, node) if not _serves(pod)]
+        if unready and not any(map(_serves, ofed_pods(view, node))):
+            told = f" has the label {OFED_WAIT}=false, and pod {name_of(unready[0])} is not ready"
+            yield shown_by("node", node, "ofed-wait-stale", told, command=f"kubectl get nodes -L {OFED_WAIT}")
+
+
+def ofed_pods(view: View, node: Object) -> list[Object]:
+    """The pods of the OFED driver on a node."""
+    return [pod for pod in _on(view, node) if _DRIVERS[0] in (pod["metadata"].get("labels") or {})]
+
+
+def driver_pods(view: View, node: Object) -> list[Object]:
+    """The pods of both operators' drivers on a node."""
+    gpus = labelled(_on(view, node), {_DRIVERS[1]: "nvidia-driver"})
+    return [*ofed_pods(view, node), *gpus]
+
+
+def _on(view: View, node: Object) -> list[Object]:
+    return [pod for pod in view.pods if pod["spec"].get("nodeName") == name_of(node)]
+
+
+def _serves(pod: Object) -> bool:
+    """Whether its containers are ready; the condition Ready is the node lifecycle controller's too."""
+    found = [status for status in container_statuses(pod) if "completed" not in _ended(status)]
+    return bool(found) and all(status.get("ready") for status in found)
+
+
+def _ended(status: Object) -> str:
+    return str(((status.get("state") or {}).get("terminated") or {}).get("reason") or "").lower()
+
+
+def _last_step(view: View, node: Object) -> tuple[Object, str, str] | None:
+    """The newest event of a repair of a node, the step, and whether it began, ended or failed."""
+    said: Sequence[Object] = [event for event in view.events if _STEP.match(str(event.get("reason")))]
+    about = [event for event in said if is_about(event, "Node", node)]
+    if not about:
+        return None
+    newest = max(about, key=lambda event: (seen(event), not str(event["reason"]).endswith("Start")))
+    found = _STEP.match(str(newest["reason"]))
+    assert found is not None
+    return newest, found[1], found[2]
