@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, timedelta
 from typing import Any, Final
 
 from aks_infiniband.facts.catalog.machine import Architecture, MachineSize
@@ -63,8 +64,8 @@ _BY_SKU: Final = {
 }
 UBUNTU_2404_FROM: Final = "1.35"
 """Kubernetes from which the OS SKU Ubuntu is 24.04; up to 1.34 it is 22.04 (Azure, "Upgrade the OS version in AKS")."""
-_RELEASE: Final = "202610.27.0"
-"""The node images of the AKS release of 2026-10-27."""
+_ROLLED_OUT: Final = timedelta(days=21)
+"""How old the newest release is that every region has: assumed. AKS builds one a week."""
 
 
 def system_of_sku(os_sku: str, kubernetes: str) -> NodeSystem | None:
@@ -75,14 +76,22 @@ def system_of_sku(os_sku: str, kubernetes: str) -> NodeSystem | None:
     return _BY_SKU.get(os_sku)
 
 
+def newest_release(on: date) -> str:
+    """The release of node images that a new node gets on a day: that of a Tuesday, such as 202610.27.0."""
+    latest = on - _ROLLED_OUT
+    built = latest - timedelta(days=(latest.weekday() - 1) % 7)
+    return f"{built:%Y%m.%d}.0"
+
+
 def newest_image(os_sku: str, kubernetes: str, size: Size | MachineSize) -> str:
     """The node image version that a new node of a size gets."""
     system = system_of_sku(os_sku, kubernetes)
+    release = newest_release(datetime.now(tz=UTC).date())
     assert system, f"the OS SKU {os_sku} was accepted and is not simulated"
     if isinstance(size, MachineSize) and size.image_has_ofed:
-        return f"{_UBUNTU_2404_GB.image}containerd-{_RELEASE}"
+        return f"{_UBUNTU_2404_GB.image}containerd-{release}"
     suffix = "gen2arm64containerd" if size.architecture == "arm64" else "gen2containerd"
-    return f"{system.image}{suffix}-{_RELEASE}"
+    return f"{system.image}{suffix}-{release}"
 
 
 def system_of_image(node_image_version: str) -> NodeSystem:

@@ -18,6 +18,7 @@ from aks_infiniband_cli.doctor.looks import (
     network,
     nodes,
     pools,
+    upkeep,
     workloads,
 )
 from aks_infiniband_cli.doctor.looks.operands import pools as pools_of
@@ -63,6 +64,9 @@ LOOKS: Final[Sequence[Look]] = (
     lifecycle.terminating,
     lifecycle.definitions,
     lifecycle.versions,
+    upkeep.images,
+    upkeep.kubernetes,
+    upkeep.managed,
 )
 
 

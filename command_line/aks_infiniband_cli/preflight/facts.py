@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Network
 
+from aks_infiniband.facts.managed import Managed
 from aks_infiniband.stack.settings.consistency.networks import RESERVED_IN_SUBNET
 
 
@@ -58,10 +59,15 @@ class Usage:
 
 @dataclass(frozen=True, kw_only=True)
 class Machines:
-    """The machines of a pool that is there already."""
+    """The machines of a pool that is there already.
+
+    image: their node image's version, as the pool has it. managed: what AKS manages there that this program would.
+    """
 
     vm_size: str
     count: int
+    image: str = ""
+    managed: tuple[Managed, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -13,7 +14,7 @@ from aks_infiniband.stack.settings.mistakes import SettingsError
 from aks_infiniband.stack.stack import Stack
 from azure.core.exceptions import AzureError
 
-from aks_infiniband_cli.preflight import checks, prices
+from aks_infiniband_cli.preflight import checks, prices, upkeep
 from aks_infiniband_cli.preflight.azure import Azure, chosen_subscription, endpoint_of, login, remedy_of
 from aks_infiniband_cli.preflight.chart_images import not_known
 from aks_infiniband_cli.preflight.charts import charts
@@ -94,12 +95,14 @@ def _of_azure(needs: Needs, azure: Azure, subscription_id: str) -> Iterator[Line
         return
     region = needs.region
     try:
-        needs = needs.beyond(azure.deployed(needs.group, needs.cluster))
+        there = azure.deployed(needs.group, needs.cluster)
+        needs = needs.beyond(there)
     except AzureError as error:
         found = f"whether it is there already: {_first_line(error)}; all its machines count as new"
         yield Line(check="cluster", state="not checked", found=found, remedy=_MAY_READ)
     else:
         yield from checks.definitions(needs)
+        yield from upkeep.upkeep(needs, there, datetime.now(tz=UTC).date())
     yield from _asked(
         "providers", azure.providers, lambda states: [checks.providers(states, needs.providers, subscription_id)]
     )
@@ -115,7 +118,9 @@ def _of_azure(needs: Needs, azure: Azure, subscription_id: str) -> Iterator[Line
         lambda found: [*checks.sizes(needs, found[0]), *checks.quota(needs, *found, subscription_id)],
     )
     yield from _asked(
-        "Kubernetes", lambda: azure.kubernetes_versions(region), lambda offered: [checks.kubernetes(needs, offered)]
+        "Kubernetes",
+        lambda: azure.kubernetes_versions(region),
+        lambda offered: [checks.kubernetes(needs, offered), *upkeep.patch(needs, offered)],
     )
     if needs.network is not None:
         yield from _asked("addresses", azure.networks, lambda found: [checks.networks(needs, found)])

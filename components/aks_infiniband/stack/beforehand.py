@@ -9,6 +9,8 @@ from typing import Final
 import pulumi
 
 from aks_infiniband import diagnosis
+from aks_infiniband.diagnosis.view import labelled
+from aks_infiniband.facts.managed import managed_of
 from aks_infiniband.operators import existing_gpu_operator
 from aks_infiniband.stack.stack import Stack
 from aks_infiniband.workload.pods import NAMESPACE
@@ -42,6 +44,8 @@ def looks(kubeconfig: str, stack: Stack) -> Iterator[Look]:
         yield _namespaces(kubeconfig, wanted)
     if stack.gpu_operator_exists:
         yield _gpu_operator(kubeconfig, stack)
+    if stack.existing:
+        yield _managed(kubeconfig, stack)
 
 
 def _namespaces(kubeconfig: str, wanted: Sequence[str]) -> Look:
@@ -77,14 +81,33 @@ def _gpu_operator(kubeconfig: str, stack: Stack) -> Look:
     return Look(what="GPU Operator", found=f"ClusterPolicy {name} suits the pools{remarks}", lacking=lacking)
 
 
+def _managed(kubeconfig: str, stack: Stack) -> Look:
+    """Whether AKS manages what this program manages on the pools' nodes."""
+    from aks_infiniband.diagnosis.collect import nodes  # noqa: PLC0415  a client takes long to load
+
+    found, unread = nodes(kubeconfig, limit_seconds=_LIMIT_SECONDS)
+    lacking: dict[str, str] = {}
+    for pool in stack.pools:
+        for node in labelled(found, pool.node_selector):
+            for managed in managed_of(node["metadata"].get("labels") or {}):
+                what = f"the nodes of pool {pool.name} have {managed.name}, which owns {managed.owns}"
+                lacking[what] = managed.instead
+    return Look(
+        what="what AKS manages",
+        found="AKS manages neither adapters nor GPUs of the pools",
+        lacking=list(lacking.items()),
+        unread=unread[0] if unread else None,
+    )
+
+
 def needed(stack: Stack) -> bool:
     """Whether a stack needs anything of others in its cluster."""
-    return stack.gpu_operator_exists or (len(stack.namespaces) > 1 and not stack.create_namespaces)
+    return stack.existing is not None or (len(stack.namespaces) > 1 and not stack.create_namespaces)
 
 
 async def required(kubeconfig: str, stack: Stack) -> str:
     """The kubeconfig of a cluster that has it all, or cannot be asked. Raises BeforehandError for one that has not."""
-    found = await diagnosis.within_limit(lambda: list(looks(kubeconfig, stack)), 2 * _LIMIT_SECONDS) or []
+    found = await diagnosis.within_limit(lambda: list(looks(kubeconfig, stack)), 3 * _LIMIT_SECONDS) or []
     lacking = [lack for look in found for lack in look.lacking]
     if lacking:
         lines = "\n".join(f"  - {what}\n    do: {remedy}" for what, remedy in lacking)

@@ -1,11 +1,13 @@
 """What an agent pool's properties make of its machines, and what Azure refuses of them."""
 
 import json
+from datetime import UTC, datetime
 from typing import Any, Final
 
 import pytest
 from aks_infiniband.facts.catalog import SIZES
 
+from rehearsal.azure.node_images import newest_release
 from rehearsal.azure.node_parts import MACHINE_ANNOTATION
 from rehearsal.azure.resources.pool_defaults import defaults
 from rehearsal.azure.wire import Properties
@@ -168,7 +170,7 @@ def test_a_snapshot_keeps_the_node_image_and_another_one_comes_in_place_node_by_
     nodes = {name: node for name, node in azure.machines.nodes.items() if "ndh100" in name}
     assert azure.machines.drained == list(nodes), "drained one after the other, under their own names again"
     assert {node["metadata"]["labels"][label] for node in nodes.values()} == {
-        "AKSUbuntu-2404gen2containerd-202610.27.0"
+        f"AKSUbuntu-2404gen2containerd-{newest_release(datetime.now(tz=UTC).date())}"
     }
 
 

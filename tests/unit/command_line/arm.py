@@ -49,6 +49,8 @@ class Arm:
     groups: dict[str, list[str]] = field(default_factory=dict)
     identities: tuple[str, ...] = ()
     cluster: tuple[str, dict[str, tuple[str, int]]] | None = None
+    shown: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """What else Azure shows of a pool of the cluster."""
     subnet_roles: list[dict[str, str]] = field(default_factory=list)
     registry: Registry = field(default_factory=Registry)
     refused: str = "^$"
@@ -221,7 +223,10 @@ class Arm:
         """Version, and size and number of each pool's machines."""
         assert self.cluster is not None
         version, pools = self.cluster
-        profiles = [{"name": name, "vmSize": size, "count": count} for name, (size, count) in pools.items()]
+        profiles = [
+            {"name": name, "vmSize": size, "count": count} | self.shown.get(name, {})
+            for name, (size, count) in pools.items()
+        ]
         return {"properties": {"currentKubernetesVersion": version, "agentPoolProfiles": profiles}}
 
     def _networks(self) -> Any:

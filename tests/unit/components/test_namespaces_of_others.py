@@ -93,7 +93,7 @@ def test_to_make_none_says_nothing() -> None:
 
 def test_preflight_says_it_too(server: Server) -> None:
     def line(*namespaces: str) -> checks.Line:
-        (look,) = beforehand.looks(server.kubeconfig, stack(server, namespaces=namespaces))
+        (look, _) = beforehand.looks(server.kubeconfig, stack(server, namespaces=namespaces))
         return checks.beforehand(look)
 
     failing = line("team-b")

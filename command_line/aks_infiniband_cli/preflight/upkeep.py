@@ -1,0 +1,47 @@
+"""Checks of a cluster that is there: what is behind, and what AKS manages beside this program. Pure functions."""
+
+from collections.abc import Iterable, Iterator
+from datetime import date
+
+from aks_infiniband.facts.patches import image_behind, newer_than
+
+from aks_infiniband_cli.preflight.checks import Line
+from aks_infiniband_cli.preflight.facts import Deployed
+from aks_infiniband_cli.preflight.needs import Needs
+
+
+def upkeep(needs: Needs, there: Deployed | None, on: date) -> Iterator[Line]:
+    """Of each pool of the stack whether AKS manages it, and whether its node image is behind. on: today."""
+    if there is None:
+        return
+    behind: list[str] = []
+    for needed in needs.machines:
+        pool = there.pools.get(needed.pool)
+        if pool is None:
+            continue
+        for each in pool.managed:
+            found = f"pool {needed.pool} has {each.name}, which owns {each.owns}"
+            yield Line(check=f"managed by AKS in {needed.pool}", state="fail", found=found, remedy=each.instead)
+        if told := image_behind(pool.image, on):
+            behind.append(f"pool {needed.pool}, {pool.image}: {'; '.join(told)}")
+    if behind:
+        remedy = "az aks nodepool upgrade --node-image-only: nobody else does it, without a channel for images"
+        yield Line(check="node images", state="pass", found="; ".join(behind), remedy=remedy)
+    else:
+        yield Line(check="node images", state="pass", found="nothing that is known is missing in them")
+
+
+def patch(needs: Needs, offered: Iterable[str]) -> Iterator[Line]:
+    """How far the cluster is behind the patches that the region offers of its minor version."""
+    if needs.version_there is None:
+        return
+    newer = newer_than(needs.version_there, offered)
+    found = f"the cluster runs {needs.version_there}"
+    if not newer:
+        yield Line(check="patch of Kubernetes", state="pass", found=f"{found}, the newest of its minor version")
+        return
+    mended = "" if len(newer) == 1 else "; AKS mends the two newest alone with long-term support"
+    remedy = f"az aks upgrade --resource-group {needs.group} --name {needs.cluster} --kubernetes-version {newer[0]}"
+    yield Line(
+        check="patch of Kubernetes", state="pass", found=f"{found}; newer are {', '.join(newer)}{mended}", remedy=remedy
+    )

@@ -1,0 +1,44 @@
+"""What AKS may manage on a node itself, and this program too: where both do, two owners fight over one device.
+
+Neither can be asked for in the version of the API that this program sends; somebody may have made a pool with them.
+Sources: MicrosoftDocs/azure-aks-docs fb060ab, aks-managed-gpu-nodes.md (2026-07-02); Microsoft Learn, Configure managed
+support for DRANET, read 2026-11-23, which calls the label network-dra: that it begins as AKS's other labels is assumed.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Managed:
+    """Something that AKS manages."""
+
+    name: str
+    owns: str
+    """What it takes care of, and so does this program."""
+    labels: tuple[tuple[str, str | None], ...]
+    """Labels of its nodes, any of which tells; None stands for any value."""
+    instead: str
+    """What to do."""
+
+
+DRANET: Final = Managed(
+    name="AKS's managed DRANET",
+    owns="the network adapters' driver and their devices",
+    labels=(("kubernetes.azure.com/network-dra", None), ("network-dra", None)),
+    instead="a pool without it (networkProfile.dranet Unmanaged), for it does not meet with the Network Operator",
+)
+GPUS: Final = Managed(
+    name="AKS's managed GPU",
+    owns="the GPU driver, the device plugin and the DCGM exporter",
+    labels=(("kubernetes.azure.com/dcgm-exporter", "enabled"),),
+    instead="another pool with --enable-managed-gpu=false, for the mode of a pool cannot be changed",
+)
+
+
+def managed_of(labels: Mapping[str, str]) -> Iterator[Managed]:
+    """What AKS manages on a node with these labels."""
+    for managed in (DRANET, GPUS):
+        if any(key in labels and value in (None, labels[key]) for key, value in managed.labels):
+            yield managed
