@@ -37,7 +37,8 @@ class Machine:
     host_ofed: bool = False
     """Whether the node image has DOCA-OFED, which openibd has loaded."""
     refuses_peermem: bool = False
-    """Whether nvidia_peermem cannot be loaded."""
+    """Whether nvidia_peermem cannot be loaded. Beside AKS's driver the node image has an empty module, for which
+    modprobe says "Invalid argument": 202606.19.0 (NVIDIA/aicr pull request 1840, read 2026-11-23); others assumed."""
 
 
 @dataclass(frozen=True)
@@ -82,11 +83,12 @@ def _machine(run: Path, _described: int, _faults: int, name: str, annotation: st
         refuses_peermem = concerning(read(run), "no-peermem", name) is not None
     except FaultsError as error:
         log.error("node %s has no faults: %s", name, error)
+    host_gpu_driver = facts.get("gpuDriver") == "Install" and hardware.gpu_vendor == "nvidia"
     return Machine(
         name=name,
         hardware=hardware,
         metadata=metadata,
-        host_gpu_driver=facts.get("gpuDriver") == "Install" and hardware.gpu_vendor == "nvidia",
+        host_gpu_driver=host_gpu_driver,
         host_ofed=bool(facts.get("ofed")),
-        refuses_peermem=refuses_peermem,
+        refuses_peermem=refuses_peermem or host_gpu_driver,
     )

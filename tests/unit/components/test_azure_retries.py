@@ -86,7 +86,10 @@ def test_what_will_not_pass_by_itself_fails_at_once(message: Any) -> None:
 @pytest.mark.parametrize(
     ("action", "cause"),
     [
-        ("Microsoft.Compute/capacityReservationGroups/deploy/action", "may not use the capacity reservation group"),
+        (
+            "Microsoft.Compute/capacityReservationGroups/deploy/action",
+            "may take 60 minutes to see one that was just given",
+        ),
         ("Microsoft.Authorization/roleAssignments/write", "may not assign roles there"),
     ],
 )

@@ -19,6 +19,7 @@ LISTED = {
     "what AKS does with a node that is NotReady": "outlives a reimage",
     "by what a node shows that AKS manages its adapters or GPUs": "managed DRANET",
     "how old the newest node image is that a new node gets": "three weeks old",
+    "nvidia-peermem in the node image, beside AKS's driver": "an empty module",
     "kernel and containerd of today's node images": "Kernel, containerd",
     "patches of Kubernetes that are offered": "patches of Kubernetes",
     "HCAs of HC and HBv2": "HCAs of HC and HBv2",

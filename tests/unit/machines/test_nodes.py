@@ -191,6 +191,18 @@ def test_a_machine_short_of_a_gpu_offers_and_hands_out_the_others(tmp_path: Path
     assert "nvidia_peermem" not in effects.modules(machine)
 
 
+def test_peermem_of_the_node_image_beside_azures_driver_is_a_stub_that_cannot_be_loaded(tmp_path: Path) -> None:
+    """A container of the GPU Operator brings one that was built."""
+    for driver, loaded in (("Install", False), ("None", True)):
+        described = machine_node(size="Standard_ND96isr_H100_v5", fabric="one", gpuDriver=driver)
+        machine = Inventory(tmp_path).machine(described)
+        assert machine is not None
+        effects = Effects()
+        modules = frozenset({"nvidia", "nvidia_peermem"})
+        effects.add("uid", InForce(node="node-0", effect="gpuDriver", modules=modules))
+        assert ("nvidia_peermem" in effects.modules(machine)) == loaded
+
+
 def test_pod_addresses_are_the_nodes_and_nobody_elses() -> None:
     machine = {"spec": {"podCIDR": "10.244.7.0/30"}}
     first = free_address(pod("0"), machine, [], "10.224.0.4")

@@ -88,7 +88,8 @@ class PoolSettings(Section):
     capacity_reservation_group_id: Annotated[str, rules.capacity_reservation_group_id] | None = None
     """A capacity reservation group that has room for the pool, for pools with infiniband: false only: Azure reserves
     neither placement groups nor ND, HB and HC sizes. The cluster's identity needs the role Contributor on the group: an
-    existing one (cluster.identityId), or the one that an earlier update has made. A change replaces the pool."""
+    existing one (cluster.identityId), or the one that an earlier update has made; AKS may take 60 minutes to see a role
+    that was just given. A change replaces the pool."""
     priority: Priority = "Regular"
     """Spot only for pools without InfiniBand: an eviction takes one machine out of a job that spans all of them."""
     zones: tuple[Zone, ...] = ()
