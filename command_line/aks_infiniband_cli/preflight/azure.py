@@ -9,7 +9,6 @@ from functools import cached_property
 from ipaddress import IPv4Network
 from typing import Any, Final
 
-from aks_infiniband.facts.managed import DRANET, GPUS
 from azure.core import AzureClouds
 from azure.core.credentials import TokenCredential
 from azure.core.exceptions import AzureError, ClientAuthenticationError, HttpResponseError, ResourceNotFoundError
@@ -24,9 +23,9 @@ from azure.mgmt.resource.resources import ResourceManagementClient
 from azure.mgmt.resource.subscriptions import SubscriptionClient
 
 from aks_infiniband_cli.console import CommandError
+from aks_infiniband_cli.preflight.deployed import machines_of
 from aks_infiniband_cli.preflight.facts import (
     Deployed,
-    Machines,
     Network,
     Offer,
     Permission,
@@ -172,7 +171,7 @@ class Azure:
             found = ContainerServiceClient(**self._given).managed_clusters.get(group, name)
         except ResourceNotFoundError:
             return None
-        pools = {str(pool.name): _machines(pool) for pool in found.agent_pool_profiles or ()}
+        pools = {str(pool.name): machines_of(pool) for pool in found.agent_pool_profiles or ()}
         return Deployed(version=str(found.current_kubernetes_version), pools=pools)
 
     def networks(self) -> Sequence[Network]:
@@ -188,21 +187,6 @@ class Azure:
         )
         (prefix, *_) = _ranges([found.address_prefix] if found.address_prefix else found.address_prefixes)
         return Subnet(id=subnet_id, prefix=prefix, used=len(found.ip_configurations or ()))
-
-
-def _machines(pool: Any) -> Machines:
-    """Of a pool; what only newer versions of the API have may be missing."""
-    gpus = getattr(pool.gpu_profile, "nvidia", None)
-    modes = {
-        GPUS: getattr(gpus, "management_mode", None),
-        DRANET: getattr(getattr(pool.network_profile, "dranet", None), "mode", None),
-    }
-    return Machines(
-        vm_size=str(pool.vm_size),
-        count=int(pool.count or 0),
-        image=str(pool.node_image_version or ""),
-        managed=tuple(each for each, mode in modes.items() if getattr(mode, "value", mode) == "Managed"),
-    )
 
 
 def _object_id(token: str) -> str:

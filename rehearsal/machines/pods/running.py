@@ -2,9 +2,8 @@
 
 import asyncio
 import hashlib
-import ipaddress
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -13,6 +12,7 @@ from lightkube import codecs
 from lightkube.resources.core_v1 import Pod
 from lightkube.types import PatchType
 
+from rehearsal.machines.pods.addresses import free_address
 from rehearsal.machines.pods.status import (
     ContainerView,
     PodView,
@@ -27,9 +27,6 @@ from rehearsal.watch.cluster import Cluster, Document
 from rehearsal.watch.requests import insist
 
 log = logging.getLogger(__name__)
-
-_POD_NETWORK = "10.244.0.0/16"
-"""Pod addresses where a node has no pod CIDR: AKS's default for Azure CNI overlay and kubenet."""
 
 
 def now() -> str:
@@ -241,22 +238,3 @@ def missing_config_maps(pod: Mapping[str, Any], config_maps: Mapping[tuple[str, 
 def _version(document: Mapping[str, Any]) -> int:
     # Versions of one kind are comparable numbers (KEP-5504).
     return int(document["metadata"].get("resourceVersion") or 0)
-
-
-def free_address(
-    pod: Mapping[str, Any],
-    node: Mapping[str, Any] | None,
-    others: Iterable[Mapping[str, Any]],
-    host_ip: str | None,
-) -> str | None:
-    """An address of the node's pod network that no other pod has; the node's own with host networking."""
-    if pod["spec"].get("hostNetwork"):
-        return host_ip
-    network = ipaddress.ip_network(((node or {}).get("spec") or {}).get("podCIDR") or _POD_NETWORK)
-    taken = {(other.get("status") or {}).get("podIP") for other in others}
-    size = network.num_addresses - 2
-    first = int(pod["metadata"]["uid"].replace("-", ""), 16) % size
-    return next(
-        (address for step in range(size) if (address := str(network[1 + (first + step) % size])) not in taken),
-        None,
-    )
