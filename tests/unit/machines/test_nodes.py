@@ -13,8 +13,8 @@ from rehearsal.machines.kubelet.device_manager import DeviceManager, asked_by_po
 from rehearsal.machines.nodes.patches import broken_patch, label_patch, resource_patch
 from rehearsal.machines.nodes.upkeep import mounted_file
 from rehearsal.machines.pods.addresses import free_address
-from rehearsal.machines.pods.running import missing_config_maps
 from rehearsal.machines.pods.effects import Effects, InForce
+from rehearsal.machines.pods.running import missing_config_maps
 from rehearsal.run.sizes import describe_sizes
 
 H100 = hardware_of(size="Standard_ND96isr_H100_v5", machine="node-0", fabric="one")
