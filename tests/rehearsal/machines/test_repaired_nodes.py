@@ -34,7 +34,7 @@ def ready(cluster: Rehearsed, node: str) -> str:
 
 
 def reasons(cluster: Rehearsed, node: str) -> list[str]:
-    fields = {"source": "aks-auto-repair", "involvedObject.name": node}
+    fields: dict[str, Any] = {"source": "aks-auto-repair", "involvedObject.name": node}
     found = cluster.client.list(Event, namespace="default", fields=fields)
     return [str(event.reason) for event in sorted(found, key=lambda event: str(event.firstTimestamp))]
 

@@ -45,5 +45,5 @@ def test_of_several_steps_the_last_one_counts() -> None:
 def test_a_repair_that_is_over_and_one_of_an_earlier_node_of_the_name_are_not_told() -> None:
     assert "repair" not in said([event("NodeReimageEnd")], ready="True")
     view = View(nodes=[node("n0", ready="Unknown")], events=[event("NodeRebootStart", uid="another")])
-    view.nodes[0]["metadata"]["uid"] = "this one"  # type: ignore[index]
+    view.nodes[0]["metadata"]["uid"] = "this one"
     assert "NodeRebootStart" not in render(JOB, diagnose(JOB, view, [POOL]))
