@@ -113,3 +113,24 @@ def test_link_types_select_nothing_while_hcas_have_no_interface() -> None:
     assert shared_rdma(shared_config(selectors=selectors), H100, inbox)[0].count == 0
     assert sriov(sriov_config(selectors=selectors), H100, inbox) == []
     assert shared_rdma(shared_config(selectors={"deviceIDs": ["101e"]}), H100, inbox)[0].count == 63
+
+
+@pytest.mark.parametrize(
+    "size",
+    [
+        "Standard_ND96isr_H100_v5",
+        "Standard_ND96amsr_A100_v4",
+        "Standard_HB176rs_v4",
+        "Standard_ND128isr_GB300_v6",
+        "Standard_ND96isr_MI300X_v5",
+    ],
+)
+def test_the_stand_in_shares_what_the_real_shared_plugin_does(size: str) -> None:
+    # Recorded as shared-device-plugin (tests/field_recordings/devices.yaml).
+    hardware = hardware_of(size=size, machine="m", fabric="f")
+    selectors = {"vendors": ["15b3"], "drivers": ["mlx5_core"]}
+    config = json.dumps({"configList": [{"resourceName": "ib", "rdmaHcaMax": 63, "selectors": selectors}]})
+    (resource,) = shared_rdma(config, hardware, ("ib_umad", "ib_uverbs", "rdma_ucm"))
+    assert (resource.count, resource.rdma_devices) == (63, hardware.rdma_devices)
+    (without,) = shared_rdma(config, hardware, ("ib_uverbs", "rdma_ucm"))
+    assert without.count == 0
