@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
-from typing import Final
+from typing import Any, Final
 
 from aks_infiniband.terminal import unforeseen
 from rich.console import Console
@@ -31,9 +31,10 @@ from rehearsal.faults.checking import FaultsError
 from rehearsal.faults.file import holding
 from rehearsal.machines.kubelet import landlock
 from rehearsal.outcome.failure import print_failure
+from rehearsal.outcome.left_out import not_run
 from rehearsal.outcome.progress import Progress
 from rehearsal.outcome.reports import known, left_in, reports_of
-from rehearsal.outcome.result import Status, result
+from rehearsal.outcome.result import result
 from rehearsal.outcome.screen import Screen
 from rehearsal.outcome.summary import print_summary, since_then
 from rehearsal.outcome.timeline import draw
@@ -210,17 +211,18 @@ def _bring_up(chosen: argparse.Namespace, rehearsal: Rehearsal, progress: Progre
         progress.say("[bold]pulumi up[/bold]")
         made = pulumi(engine, work, "up", "--yes", "--skip-preview", *how)
     ended, outputs = time.monotonic(), engine.outputs()
-    status: Status = "succeeded" if made else "failed"
     # A Job that failed has left its report in the cluster alone.
     left = {} if made else known(left_in(run.kubeconfig), began_at).measured
     reports = known({**reports_of(outputs, engine.deployment()), **left}, began_at)
-    times: dict[str, float] = {"begun": begun, "ended": ended}
-    document = result(stack=rehearsal.stack, status=status, steps=done, outputs=outputs, known=reports, **times)
+    out = [*rehearsal.not_taken(), *not_run(run.kubeconfig, began_at)]
+    rest: dict[str, Any] = {"begun": begun, "ended": ended, "status": "succeeded" if made else "failed"}
+    document = result(stack=chosen.stack, steps=done, outputs=outputs, known=reports, left_out=out, **rest)
     write_atomically(run.result, json.dumps(document, indent=2) + "\n")
     if done:
         look = "" if chosen.refresh else _keeping(chosen, "refresh")
         since = since_then(progress.steps, run, failed=not made, look=look, stays=chosen.keep)
-        print_summary(progress.console, progress.steps, outputs, reports, since=since, every=chosen.verbose)
+        shown: dict[str, Any] = {"since": since, "left_out": out, "every": chosen.verbose}
+        print_summary(progress.console, progress.steps, outputs, reports, **shown)
     if progress.steps:
         draw(progress.console, result=run.result, state=engine.state_file, folder=run.root)
     return made

@@ -27,7 +27,7 @@ from rehearsal.engine.pulumi import Engine
 from rehearsal.faults import machine_faults
 from rehearsal.faults.file import read_file
 from rehearsal.run.sizes import describe_sizes
-from rehearsal.stack import existing_nodes, others_gpu_operator, others_prometheus, pending, stack_file
+from rehearsal.stack import existing_nodes, operator_charts, others_gpu_operator, others_prometheus, pending, stack_file
 from rehearsal.stack.pending_releases import forget_pending_releases
 from rehearsal.tools.paths import BIN, PLUGINS, PROJECT
 
@@ -66,6 +66,7 @@ class Rehearsal:
         document = stack_file.read(self.project, self.stack)
         charts = stack_file.find_charts(self.charts)
         self._prepare_world(document.get("config", {}))
+        operator_charts.renew_definitions(self.run.kubeconfig, charts)
         engine = self.engine_as_it_is()
         salt = engine.prepare(plugins=PLUGINS)
         make_plugin_folder(engine.plugins)
@@ -91,6 +92,11 @@ class Rehearsal:
             environment={ENVIRONMENT_VARIABLE: str(self.run.root)},
             log=self.run.log("pulumi"),
         )
+
+    def not_taken(self) -> list[str]:
+        """What the stack file asks of the operators' charts that this rehearsal has not, in words."""
+        document = stack_file.read(self.project, self.stack)
+        return operator_charts.not_taken(document.get("config", {}), stack_file.find_charts(self.charts))
 
     def recover(self, engine: Engine) -> None:
         """Bring the stack to where an engine goes on, if the last one was killed. Only under `the_only_command`."""

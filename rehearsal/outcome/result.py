@@ -1,6 +1,6 @@
 """The result of a rehearsal as a document for other programs: `result.json` in the run folder."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Literal
 
 from rehearsal.engine.events import Step
@@ -20,6 +20,7 @@ def result(
     steps: Iterable[Step],
     outputs: Mapping[str, Any],
     known: Known,
+    left_out: Sequence[str] = (),
 ) -> dict[str, Any]:
     """The document; times are real seconds, those of a resource counted from the beginning.
 
@@ -27,6 +28,7 @@ def result(
     outputs: the stack's, as the engine shows them; secret ones are left out.
     known: what this update has measured, as "validation", and what an earlier one has, as "validated_before"; the
     outputs have the last summary of each pool, whoever measured it.
+    left_out: what was not rehearsed, in sentences.
     """
     return {
         "stack": stack,
@@ -45,4 +47,5 @@ def result(
         ],
         "validation": dict(known.measured),
         "validated_before": dict(known.before),
+        "not_rehearsed": list(left_out),
     }

@@ -50,13 +50,17 @@ def print_summary(
     known: Known,
     *,
     since: Since,
+    left_out: Iterable[str] = (),
     every: bool = False,
 ) -> None:
-    """What was made, how long each step took, and each pool's verdict, its age and what it covers.
+    """What was made, how long each step took, what was not rehearsed, and each pool's verdict, its age and what it
+    covers.
 
     What an earlier update has measured is not this one's: it is told as such. every: whether to list what passed too.
     """
     console.print(steps_table(steps, refreshed=not since.look))
+    for sentence in left_out:
+        console.print(f"not rehearsed: {sentence}", style="yellow", markup=False, highlight=False)
     for name, pool in outputs.get("pools", {}).items():
         if name in known.before:
             for line in before_lines(name, known.before[name], since):

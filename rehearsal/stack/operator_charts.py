@@ -1,0 +1,87 @@
+"""What a rehearsal takes of the operators' charts, beside Helm: their versions, and the definitions that their hooks
+apply.
+"""
+
+import tarfile
+from collections.abc import Iterator, Mapping
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+from lightkube import Client, KubeConfig, codecs
+from lightkube.core.exceptions import ConfigError
+from lightkube.resources.apiextensions_v1 import CustomResourceDefinition
+
+from rehearsal.stack.others_prometheus import await_served
+from rehearsal.stack.stack_file import section
+
+_DEFINITION: Final = "CustomResourceDefinition"
+_WANTED: Final = ("Chart.yaml", "crds/*.yaml", "charts/*/crds/*.yaml")
+
+
+def version_of(chart: Path) -> str:
+    """A chart's own version. chart: its folder, or its archive."""
+    text = next(text for name, text in _files(chart) if name == "Chart.yaml")
+    return str(yaml.safe_load(text)["version"])
+
+
+def not_taken(config: Mapping[str, Any], charts: Mapping[str, Path]) -> list[str]:
+    """Versions of charts that a stack file asks for and a rehearsal has not, in words. charts: by setting."""
+    found = []
+    for setting, chart in charts.items():
+        wanted = (section(config, setting) or {}).get("chart")
+        asked = str(wanted.get("version") or "") if isinstance(wanted, dict) else ""
+        here = version_of(chart)
+        if asked.removeprefix("v") not in {"", here.removeprefix("v")}:
+            found.append(
+                f"{setting}.chart.version {asked} was not rehearsed: the chart here is {here}. "
+                "With CHARTS= and the folder of that version's charts it is"
+            )
+    return found
+
+
+def renew_definitions(kubeconfig: Path, charts: Mapping[str, Path]) -> list[str]:
+    """Apply the definitions of charts that were installed before; their names.
+
+    Helm installs definitions and does not upgrade them: both operators' charts have a hook that does (`manage-crds
+    apply`), whose program no simulated machine has. A chart of which no definition is there is yet to be installed.
+    """
+    try:
+        config = KubeConfig.from_file(str(kubeconfig))
+    except (ConfigError, OSError):
+        return []
+    client = Client(config=config, trust_env=False, field_manager="manage-crds")
+    there = {str(found.metadata and found.metadata.name) for found in client.list(CustomResourceDefinition)}
+    applied = []
+    for chart in charts.values():
+        definitions = list(_definitions(chart))
+        if not any(document["metadata"]["name"] in there for document in definitions):
+            continue
+        for document in definitions:
+            client.apply(codecs.from_dict(document), force=True)
+            if document["metadata"]["name"] not in there:
+                await_served(client, document["spec"])
+            applied.append(document["metadata"]["name"])
+    return applied
+
+
+def _definitions(chart: Path) -> Iterator[dict[str, Any]]:
+    """Those of a chart and of its subcharts."""
+    for name, text in _files(chart):
+        if name != "Chart.yaml":
+            yield from (found for found in yaml.safe_load_all(text) if found and found.get("kind") == _DEFINITION)
+
+
+def _files(chart: Path) -> Iterator[tuple[str, str]]:
+    """Name below the chart's folder, and text, of its description and of its and its subcharts' definitions."""
+    if chart.is_dir():
+        for path in sorted(path for pattern in _WANTED for path in chart.glob(pattern)):
+            yield str(path.relative_to(chart)), path.read_text(encoding="utf-8")
+        return
+    with tarfile.open(chart) as archive:
+        for member in archive:
+            name = member.name.partition("/")[2]
+            if member.isfile() and any(fnmatch(name, pattern) for pattern in _WANTED):
+                content = archive.extractfile(member)
+                yield name, content.read().decode() if content else ""

@@ -1,0 +1,71 @@
+"""What a rehearsal says of charts that it has not, and of programs that it did not run."""
+
+import tarfile
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lightkube.resources.core_v1 import Event
+
+from rehearsal.outcome import left_out
+from rehearsal.session import STAND_IN_CHARTS
+from rehearsal.stack import operator_charts, stack_file
+
+CHARTS = stack_file.find_charts(STAND_IN_CHARTS)
+
+
+@pytest.mark.parametrize("version", ["26.4.1", "v26.4.1", None])
+def test_a_charts_version_that_is_there_or_not_asked_for_is_not_worth_a_word(version: str | None) -> None:
+    assert operator_charts.not_taken(config(version), CHARTS) == []
+
+
+def test_a_charts_version_that_the_rehearsal_has_not_is_said() -> None:
+    (said,) = operator_charts.not_taken(config("26.7.0"), CHARTS)
+    assert said.startswith("networkOperator.chart.version 26.7.0 was not rehearsed: the chart here is 26.4.1.")
+
+
+def config(version: str | None) -> dict[str, Any]:
+    return {"aks-infiniband:networkOperator": {"chart": {"version": version} if version else {}}}
+
+
+def test_an_archive_of_a_chart_has_the_version_and_the_definitions_of_its_folder(tmp_path: Path) -> None:
+    folder = CHARTS["gpuOperator"]
+    packed = tmp_path / "gpu-operator-v26.3.3.tgz"
+    with tarfile.open(packed, "w:gz", dereference=True) as archive:
+        archive.add(folder, arcname="gpu-operator")
+    assert operator_charts.version_of(packed) == operator_charts.version_of(folder) == "v26.3.3"
+    names = [
+        sorted(each["metadata"]["name"] for each in operator_charts._definitions(chart)) for chart in (packed, folder)
+    ]
+    assert names[0] == names[1]
+    assert {"clusterpolicies.nvidia.com", "nodefeatures.nfd.k8s-sigs.io"} <= set(names[0])
+
+
+def test_what_was_taken_to_succeed_is_named_by_its_job_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    message = "Container upgrade-crd is not run: simulated machines have no manage-crds. It is taken to succeed"
+
+    def event(pod: str, moment: str) -> dict[str, Any]:
+        return {
+            "metadata": {"name": f"{pod}.1", "namespace": "gpu-operator"},
+            "involvedObject": {"namespace": "gpu-operator", "name": pod},
+            "message": message,
+            "lastTimestamp": moment,
+        }
+
+    told = [event("gpu-operator-upgrade-crd-x2v9k", "2026-11-23T20:00:00Z")] * 2
+    told.append(event("of-an-earlier-command-aaaaa", "2026-11-23T19:00:00Z"))
+
+    class Client:
+        def __init__(self, **_: Any) -> None:
+            pass
+
+        def list(self, *_: Any, fields: Any, **__: Any) -> Any:
+            assert fields == {"reason": "NotRehearsed", "type": "Warning"}
+            return [Event.from_dict(each) for each in told]
+
+    assert left_out.not_run(tmp_path / "kubeconfig", 0) == [], "there is no cluster"
+    monkeypatch.setattr(left_out, "Client", Client)
+    monkeypatch.setattr("rehearsal.outcome.left_out.KubeConfig.from_file", lambda _: None)
+    begun = datetime.fromisoformat("2026-11-23T19:30:00Z").timestamp()
+    assert left_out.not_run(tmp_path, begun) == [f"gpu-operator/gpu-operator-upgrade-crd: {message}"]
