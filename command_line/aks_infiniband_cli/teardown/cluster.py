@@ -23,7 +23,7 @@ _IN_NO_NAMESPACE: Final[tuple[Any, ...]] = (
 """The kinds of what the program makes outside of every namespace, what refers before what is referred to."""
 
 
-_THEIR_GROUPS: Final = frozenset({"nvidia.com", "nfd.k8s-sigs.io"})
+_THEIR_GROUPS: Final = frozenset({"nvidia.com", "nfd.k8s-sigs.io", "resource.nvidia.com"})
 _THEIR_LABELS: Final = ("nvidia.com/", "feature.node.kubernetes.io/")
 """Of a GPU Operator that somebody else keeps, and of its Node Feature Discovery."""
 
@@ -59,8 +59,11 @@ def _without_theirs(node: dict[str, Any]) -> dict[str, Any]:
     """A node without what the other's GPU Operator and discovery have put there."""
     metadata, spec = node["metadata"], node.get("spec") or {}
     labels = {key: value for key, value in (metadata.get("labels") or {}).items() if not key.startswith(_THEIR_LABELS)}
+    said = metadata.get("annotations") or {}
+    annotations = {key: value for key, value in said.items() if not key.startswith("nvidia.com/gpu-")}
     taints = [taint for taint in spec.get("taints") or [] if not taint["key"].startswith(_THEIR_LABELS)]
-    return {**node, "metadata": {**metadata, "labels": labels}, "spec": {**spec, "taints": taints}}
+    own = {**metadata, "labels": labels, "annotations": annotations}
+    return {**node, "metadata": own, "spec": {**spec, "taints": taints}}
 
 
 def _customs(client: Client, definition: Object) -> list[Object]:

@@ -21,14 +21,20 @@ from aks_infiniband_cli.validate.cordon import MARK as CORDONED
 
 _OPERATORS: Final = (NETWORK_OPERATOR_NAMESPACE, GPU_OPERATOR_NAMESPACE)
 NAMESPACES: Final = (*_OPERATORS, SYSTEM_NAMESPACE, NAMESPACE)
-GROUPS: Final = frozenset({"mellanox.com", "nvidia.com", "nv-ipam.nvidia.com", "nfd.k8s-sigs.io", "k8s.cni.cncf.io"})
-"""API groups of the definitions that network-operator 26.4.1 and gpu-operator 26.3.3 bring. Helm leaves definitions in
-place when it removes a release."""
+GROUPS: Final = frozenset(
+    {"mellanox.com", "nvidia.com", "nv-ipam.nvidia.com", "nfd.k8s-sigs.io", "k8s.cni.cncf.io", "resource.nvidia.com"}
+)
+"""API groups of the definitions that network-operator 26.4.1 and gpu-operator 26.3.3 bring, and the last one that of
+gpu-operator 26.7's computedomains and computedomaincliques. Helm leaves definitions in place when it removes a release.
+"""
 _LABELS: Final = ("feature.node.kubernetes.io/", "nvidia.com/", "network.nvidia.com/")
 """How the labels begin that Node Feature Discovery and both operators put on nodes."""
 _TAINTS: Final = ("nvidia.com/", "mellanox.com/")
 _ANNOTATIONS: Final = "aks-infiniband/"
 """How the annotations begin that `validate` and `rollout` put on nodes."""
+_OPERATORS_ANNOTATIONS: Final = ("nvidia.com/gpu-driver-upgrade", "nvidia.com/ofed-driver-upgrade")
+"""How those of nodes begin that operators leave (gpu-operator v26.3.3, controllers/state_manager.go: -enabled stays;
+k8s-operator-libs 11e747a, pkg/upgrade/consts.go)."""
 _UNLESS: Final = ", unless something else in the cluster uses it"
 """What others may have brought, or need, is theirs to judge."""
 _POLICIES: Final = ("NicClusterPolicy", "NicNodePolicy")
@@ -212,6 +218,8 @@ def _said_of(node: Object) -> Iterator[Orphan]:
             yield Orphan(what=what, remedy=f"{_kubectl('uncordon', name)} && {remove}")
         elif key.startswith(_ANNOTATIONS):
             yield Orphan(what=f"annotation {key} on node {name}", remedy=remove)
+        elif key.startswith(_OPERATORS_ANNOTATIONS):
+            yield Orphan(what=f"annotation {key} on node {name}{_UNLESS}", remedy=remove)
     if any(held["type"] == CONDITION for held in (node.get("status") or {}).get("conditions") or []):
         patch = json.dumps({"status": {"conditions": [{"type": CONDITION, "$patch": "delete"}]}})
         remove = _kubectl("patch", "node", name, "--subresource", "status", "--patch", patch)

@@ -166,11 +166,12 @@ GUARD = {
 }
 ROLE_OF_OURS = named("aks-infiniband-system-validation", labels=PART_OF)
 BOUND = {"roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "r"}}
+UPGRADES = "nvidia.com/gpu-driver-upgrade-enabled"
 NODE = {
     **named(
         "n0",
         labels={"feature.node.kubernetes.io/pci-15b3.present": "true", "example.com/fabric": "a"},
-        annotations={CORDONED: "rdma-write-bandwidth", HELD: "nic n1", "example.com/owner": "a"},
+        annotations={CORDONED: "rdma-write-bandwidth", HELD: "nic n1", UPGRADES: "true", "example.com/owner": "a"},
     ),
     "spec": {"taints": [{"key": "nvidia.com/gpu", "effect": "NoSchedule"}, {"key": "sku", "effect": "NoSchedule"}]},
     "status": {"conditions": [{"type": kind, "status": "False"} for kind in ("InfiniBandHealthy", "DiskPressure")]},
@@ -252,6 +253,7 @@ def test_in_somebody_elses_cluster_what_the_operators_left_is_named_and_nothing_
             f"kubectl uncordon n0 && kubectl annotate node n0 {CORDONED}-"
         ),
         f"annotation {HELD} on node n0": f"kubectl annotate node n0 {HELD}-",
+        f"annotation {UPGRADES} on node n0{unless}": f"kubectl annotate node n0 {UPGRADES}-",
         "condition InfiniBandHealthy on node n0": (
             "kubectl patch node n0 --subresource status --patch "
             '\'{"status": {"conditions": [{"type": "InfiniBandHealthy", "$patch": "delete"}]}}\''
