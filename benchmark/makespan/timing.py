@@ -119,7 +119,7 @@ def _brought_up(rehearsal: Rehearsal, check: Callable[[], None]) -> tuple[list[L
     ended = time.monotonic()
     if not succeeded:
         raise DeploymentError(f"{rehearsal.stack} in {rehearsal.project}: {' '.join(said)}")
-    times: dict[str, float] = {"begun": begun, "ended": ended}
+    times: dict[str, Any] = {"begun": begun, "ended": ended}
     document = result(stack=rehearsal.stack, status="succeeded", steps=steps, outputs={}, known=Known(), **times)
     return longest_chain(from_result(document, {"deployment": engine.deployment()})), ended - begun
 

@@ -2,11 +2,14 @@
 
 from datetime import datetime
 from pathlib import Path
+from typing import Any, Final
 
 import httpx2
 from lightkube import Client, KubeConfig
 from lightkube.core.exceptions import ConfigError
 from lightkube.resources.core_v1 import Event
+
+_FIELDS: Final[dict[str, Any]] = {"reason": "NotRehearsed", "type": "Warning"}
 
 
 def not_run(kubeconfig: Path, begun: float) -> list[str]:
@@ -21,9 +24,6 @@ def not_run(kubeconfig: Path, begun: float) -> list[str]:
         return []
     told = [event for event in events if event.get("lastTimestamp") and _seconds(event["lastTimestamp"]) >= int(begun)]
     return sorted({f"{_job(event)}: {event['message']}" for event in told})
-
-
-_FIELDS = {"reason": "NotRehearsed", "type": "Warning"}
 
 
 def _seconds(moment: str) -> float:
