@@ -2,6 +2,7 @@ from .access.kubeconfig_file import read_kubeconfig as read_kubeconfig
 from .azure.arguments import Access as Access
 from .azure.arguments import ApiServer as ApiServer
 from .azure.arguments import Autoscale as Autoscale
+from .azure.arguments import Cluster as Cluster
 from .azure.arguments import ClusterNetwork as ClusterNetwork
 from .azure.arguments import Machines as Machines
 from .azure.arguments import OrdinaryPool as OrdinaryPool
@@ -50,6 +51,7 @@ from .operators.nic_policy import NicNodePolicyArgs as NicNodePolicyArgs
 from .operators.nic_policy import nic_policy_specs as nic_policy_specs
 from .operators.release import DriverUpgrade as DriverUpgrade
 from .operators.release import OperatorOptions as OperatorOptions
+from .resources.options import Waits as Waits
 from .resources.registry import Registry as Registry
 from .resources.registry import RegistryCredentials as RegistryCredentials
 from .resources.registry import RegistryCredentialsArgs as RegistryCredentialsArgs
@@ -63,7 +65,6 @@ from .validation import ValidationAccess as ValidationAccess
 from .validation import ValidationAccessArgs as ValidationAccessArgs
 from .validation import ValidationArgs as ValidationArgs
 from .validation import ValidationOptions as ValidationOptions
-from .validation import Waits as Waits
 from .workload.environment import LIST_HCAS as LIST_HCAS
 from .workload.environment import nccl_environment as nccl_environment
 from .workload.guard import WorkloadGuard as WorkloadGuard

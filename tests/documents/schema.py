@@ -18,7 +18,7 @@ def stack_file_schema() -> dict[str, Any]:
     """The schema of Pulumi.<stack>.yaml; keys of other namespaces are left to others."""
     whole = Settings.model_json_schema(by_alias=True, mode="validation")
     definitions = {name: _tidy(definition) for name, definition in whole["$defs"].items()}
-    definitions["ValidationSettings"]["properties"]["thresholds"]["propertyNames"] = {"enum": list(FIGURES)}
+    definitions["ValidationOptions"]["properties"]["thresholds"]["propertyNames"] = {"enum": list(FIGURES)}
     ours = {
         LOCATION if key == "location" else f"{NAMESPACE}:{key}": value
         for key, value in _tidy(whole)["properties"].items()

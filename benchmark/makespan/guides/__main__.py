@@ -40,8 +40,9 @@ def then(*, provider: pulumi.ProviderResource | None = None) -> pulumi.ResourceO
     return pulumi.ResourceOptions(depends_on=list(done), provider=provider)
 
 
-network = dataclasses.replace(azure.cluster.network, node_subnet_id=SUBNET)
-cluster = rdma.AksCluster("aks", args=dataclasses.replace(azure.cluster, network=network, identity_id=IDENTITY))
+network = azure.settings.network.model_copy(update={"node_subnet_id": SUBNET})
+settings = azure.settings.model_copy(update={"network": network, "identity_id": IDENTITY})
+cluster = rdma.AksCluster("aks", args=dataclasses.replace(azure.cluster, settings=settings))
 provider = kubernetes.Provider("aks", kubeconfig=cluster.kubeconfig, enable_server_side_apply=True)
 done.append(cluster)
 
@@ -68,7 +69,7 @@ for pool, machines in azure.pools:
         "resource_group_name": cluster.resource_group_name,
         "cluster_name": cluster.cluster_name,
         "subnet_id": cluster.subnet_id,
-        "kubernetes_version": azure.cluster.kubernetes_version,
+        "kubernetes_version": azure.settings.kubernetes_version,
     }
     if isinstance(pool, rdma.OrdinaryPool):
         ordinary = rdma.OrdinaryNodePoolArgs(pool=pool, **place)
@@ -97,7 +98,7 @@ for name, ipoib in stack.ipoib_networks(kubeconfig).items():
 done.append(rdma.WorkloadSettings("workload", args=stack.workload_settings(), opts=then(provider=provider)))
 for tested in stack.pools:
     ours = stack.validation_of(tested, kubeconfig)
-    theirs = dataclasses.replace(ours, options=dataclasses.replace(ours.options, image=TESTS_IMAGE))
+    theirs = dataclasses.replace(ours, options=ours.options.model_copy(update={"image": TESTS_IMAGE}))
     test = rdma.Validation(tested.name, args=theirs, opts=then(provider=provider))
     done.append(test)
     pulumi.export(f"verdict-{tested.name}", test.report["verdict"])

@@ -104,21 +104,21 @@ def needs_of(stack: Stack) -> Needs | None:
     """What a stack needs of Azure; None where its cluster is there already."""
     if not isinstance(stack.cluster, AzureClusterArgs):
         return None
-    cluster = stack.cluster.cluster
+    made, cluster = stack.cluster.cluster, stack.cluster.settings
     own, network = cluster.system_pool, cluster.network
     system = MachinesNeeded(
         pool=SYSTEM_POOL,
         vm_size=own.vm_size,
         count=own.count,
         surge=SYSTEM_SURGE,
-        zones=tuple(own.zones),
+        zones=own.zones,
     )
     subnets = [subnet for subnet in (network.node_subnet_id, network.pod_subnet_id) if subnet]
     ranges = [network.service_cidr, *(() if network.pod_subnet_id else (network.pod_cidr,))]
     return Needs(
-        region=cluster.location,
-        group=cluster.resource_group_name,
-        cluster=cluster.cluster_name,
+        region=made.location,
+        group=made.resource_group_name,
+        cluster=made.cluster_name,
         machines=[system, *(_needed(pool, machines, stack.validation.mode) for pool, machines in stack.cluster.pools)],
         kubernetes_version=cluster.kubernetes_version,
         support_plan=cluster.support_plan,

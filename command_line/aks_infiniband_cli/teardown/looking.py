@@ -57,10 +57,10 @@ def _in_azure(args: AzureClusterArgs, azure: Azure, subscription_id: str) -> Fou
         azure.groups(),
         cluster_id=cluster_id,
         location=cluster.location,
-        node_group=cluster.node_resource_group_name,
+        node_group=cluster.settings.node_resource_group,
     )
     filled = [azure.filled(group) for group in ours]
-    assignments = [each for subnet in _subnets(cluster.network) for each in azure.assignments(subnet)]
+    assignments = [each for subnet in _subnets(cluster.settings.network) for each in azure.assignments(subnet)]
     roles = orphaned(assignments, azure.principals()) if assignments else ()
     return Found(
         where=f"subscription {subscription_id}",

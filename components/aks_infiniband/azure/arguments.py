@@ -1,83 +1,129 @@
-"""The settings of a cluster and its pools in Azure, as plain data: the arguments of this room's components."""
+"""What a cluster and its pools in Azure are asked for: sections of a stack file, and the arguments of this room."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from ipaddress import IPv4Network
-from typing import Literal
+from typing import Annotated, Final, Literal
+
+from pydantic import AfterValidator, Field
 
 from aks_infiniband.access.kubeconfig import Login
+from aks_infiniband.facts import rules
 from aks_infiniband.facts.bounds import DiskGb, MaxPods, Nodes, keep_bounds
+from aks_infiniband.facts.kubernetes import SupportPlan
+from aks_infiniband.facts.ranges import Network, PublicRange
+from aks_infiniband.facts.rules import Zone
+from aks_infiniband.handwritten.section import Section
 
 OutboundType = Literal["loadBalancer", "userAssignedNATGateway", "userDefinedRouting", "none"]
 """Not managedNATGateway: Azure refuses it with a subnet that is given, as ours always is (Azure, "Create a managed or
 user-assigned NAT gateway")."""
 Priority = Literal["Regular", "Spot"]
-Tags = Mapping[str, str]
-"""Of a resource, value by name."""
+_TAG_NAME: Final = rules.Matching(
+    r"[^<>%&\\?/\x00-\x1f]{1,512}", "the name of a tag: 1 to 512 characters, none of them < > % & \\ ? or /"
+)
+_TAG_VALUE: Final = rules.Matching(r"[^\x00-\x1f]{0,256}", "the value of a tag: at most 256 characters, on one line")
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SystemPool:
-    """The pool that carries the cluster's own pods and both operators."""
+def _not_azures(name: str) -> str:
+    if name.lower().startswith(("azure", "microsoft", "windows")):
+        raise ValueError("must not begin with azure, microsoft or windows: Azure keeps these for itself")
+    return name
 
-    vm_size: str = "Standard_D8s_v5"
+
+Tags = Annotated[
+    dict[Annotated[str, _TAG_NAME, AfterValidator(_not_azures)], Annotated[str, _TAG_VALUE]], Field(max_length=50)
+]
+"""Limits: MicrosoftDocs/azure-docs, azure-resource-manager/management/tag-resources.md (read 2026-11-23); the prefixes:
+S. Pereira, "Azure Tags naming size limits and restrictions" (2025-05-30)."""
+
+
+class SystemPool(Section):
+    """The pool that carries the cluster's own pods and both operators.
+
+    It is as this says when the cluster is made. A later change of it changes nothing, and `pulumi up` warns: Azure
+    takes inline pools in one request with all other pools. Its count is changed with `az aks nodepool scale`; for
+    another size or zone, add a second system pool with `az aks nodepool add --mode System`, and delete the first.
+    """
+
+    vm_size: Annotated[str, rules.vm_size, AfterValidator(rules.system_size)] = "Standard_D8s_v5"
     """Azure VM size without InfiniBand."""
-    count: Nodes = 2
+    count: Nodes = Field(default=2, strict=True)
     """Number of nodes."""
-    zones: Sequence[str] = ()
+    zones: tuple[Zone, ...] = ()
     """Availability zones; none means wherever there is capacity."""
 
-    def __post_init__(self) -> None:
-        """Raises ValueError for a number that is out of bounds."""
-        keep_bounds(self)
 
+class ClusterNetwork(Section):
+    """Address ranges (CIDR) and ways out. With the overlay, the default, only nodes take addresses of the network.
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ClusterNetwork:
-    """Address ranges, or existing subnets, and the way out."""
+    Set when the cluster is made: Azure refuses to change the ranges of one that exists.
+    """
 
-    address_space: IPv4Network = IPv4Network("10.224.0.0/12")
+    address_space: Network = IPv4Network("10.224.0.0/12")
     """The virtual network that is made."""
-    subnet: IPv4Network = IPv4Network("10.224.0.0/16")
-    """The nodes' subnet that is made."""
-    node_subnet_id: str | None = None
-    """An existing subnet for the nodes; then no virtual network is made."""
-    pod_subnet_id: str | None = None
-    """An existing subnet for the pods; None means the overlay."""
-    pod_cidr: IPv4Network = IPv4Network("10.244.0.0/16")
-    """The pods' overlay."""
-    service_cidr: IPv4Network = IPv4Network("10.0.0.0/16")
+    subnet: Network = IPv4Network("10.224.0.0/16")
+    """The nodes' subnet that is made, within addressSpace."""
+    node_subnet_id: Annotated[str, rules.subnet_id] | None = None
+    """An existing subnet for the nodes; then no virtual network is made, and addressSpace and subnet are left out."""
+    pod_subnet_id: Annotated[str, rules.subnet_id] | None = None
+    """An existing subnet for the pods, beside nodeSubnetId: pods take its addresses, and there is no overlay."""
+    pod_cidr: Network = IPv4Network("10.244.0.0/16")
+    """The pods' overlay; every node takes a /24 of it."""
+    service_cidr: Network = IPv4Network("10.0.0.0/16")
     """The services."""
     outbound_type: OutboundType = "loadBalancer"
-    """How nodes reach the internet."""
+    """How nodes reach the internet. All but loadBalancer need a nodeSubnetId that is prepared for it."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ApiServer:
+class ApiServer(Section):
     """Who reaches the Kubernetes API."""
 
-    private: bool = False
-    """Only from within the virtual network."""
-    authorized_ip_ranges: Sequence[IPv4Network] = ()
-    """Public ranges that reach a public API server; none means all."""
+    private: bool = Field(default=False, strict=True)
+    """Only from within the virtual network; `pulumi up` has to run there too. A change replaces the cluster."""
+    authorized_ip_ranges: tuple[PublicRange, ...] = Field(default=(), max_length=200)
+    """Public ranges (CIDR) that reach a public API server; none means all. Where `pulumi up` runs must be among them.
+    Azure takes 200 of them at most."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Access:
-    """How people and programs log in. Raises ValueError where no way to log in is left."""
+class Access(Section):
+    """How people and programs log in."""
 
-    entra_id: bool = False
-    """Microsoft Entra ID logs in, and Azure RBAC decides what each may do."""
-    admin_group_object_ids: Sequence[str] = ()
+    entra_id: bool = Field(default=False, strict=True)
+    """Microsoft Entra ID logs in, and Azure RBAC decides what each may do; whoever runs `pulumi up` needs the role
+    Azure Kubernetes Service RBAC Cluster Admin, and kubelogin on the PATH. Once on, AKS does not turn it off again."""
+    admin_group_object_ids: tuple[Annotated[str, rules.object_id], ...] = ()
     """Groups of Entra ID that administer the cluster."""
-    local_accounts: bool = True
-    """Certificates for administrators that no directory knows. Only with entra_id can they be off."""
+    local_accounts: bool = Field(default=True, strict=True)
+    """Certificates for administrators that no directory knows. Only with entraId can they be off."""
     login: Login = "azurecli"
-    """As whom kubelogin logs in with entra_id."""
+    """As whom kubelogin logs in with entraId; none of them asks a person."""
 
-    def __post_init__(self) -> None:
-        if not self.local_accounts and not self.entra_id:
-            raise ValueError("access.local_accounts is off without access.entra_id: nobody could log in")
+
+class Cluster(Section):
+    """The AKS cluster and what it stands in."""
+
+    kubernetes_version: Annotated[str, rules.version, AfterValidator(rules.kubernetes_version)]
+    """Such as "1.35" (AKS picks the patch) or "1.35.8"; quoted, or YAML makes a number of it. A change upgrades the
+    control plane and the stack's pools, not the system pool: for that, `az aks nodepool upgrade`. From 1.35 on the OS
+    SKU Ubuntu is 24.04 with containerd 2, so raising a cluster to it changes the system of its nodes in place; osSku
+    Ubuntu2204 keeps them."""
+    support_plan: SupportPlan = "KubernetesOfficial"
+    """AKSLongTermSupport supports a version a year longer, on AKS's tier Premium, which has its price; the tier is
+    Standard otherwise."""
+    node_resource_group: Annotated[str, rules.resource_group_name] | None = None
+    """Name of the resource group in which AKS keeps the machines. Default: AKS's own choice."""
+    identity_id: Annotated[str, rules.identity_id] | None = None
+    """An existing user-assigned identity of the stack's subscription, already permitted on existing subnets. Default:
+    one is made."""
+    system_pool: SystemPool = SystemPool()
+    network: ClusterNetwork = ClusterNetwork()
+    api_server: ApiServer = ApiServer()
+    access: Access = Access()
+    tags: Tags = Field(default_factory=dict)
+    """Tags of every Azure resource that takes any: group, network, identity, cluster, pools and their machines, alerts.
+    AKS gives them to what it makes for the cluster, too. 50 at most; names that differ only in case are one tag. The
+    system pool gets them when the cluster is made, and `pulumi up` warns of a later change."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,6 +1,6 @@
 """An AKS cluster in a network of its own or in existing subnets, with the system pool only."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
 
 import pulumi
@@ -9,10 +9,9 @@ from pulumi_azure_native import containerservice, resources
 from aks_infiniband import diagnosis
 from aks_infiniband.access import api_server, kubeconfig
 from aks_infiniband.azure import profiles
-from aks_infiniband.azure.arguments import Access, ApiServer, ClusterNetwork, SystemPool, Tags
+from aks_infiniband.azure.arguments import Access, Cluster
 from aks_infiniband.azure.identity import Identity, make_identity
 from aks_infiniband.azure.network import Place, Subnets, make_subnets
-from aks_infiniband.facts.kubernetes import SupportPlan
 from aks_infiniband.resources.options import child_options
 
 # An hour: AKS takes about five minutes for a cluster, and retries for long before it gives one up.
@@ -28,30 +27,18 @@ class AksClusterArgs:
 
     location: str
     """Azure region."""
-    kubernetes_version: str
-    """Such as 1.35 or 1.35.8."""
-    support_plan: SupportPlan = "KubernetesOfficial"
-    """AKSLongTermSupport, a year more, also means the tier Premium."""
     cluster_name: str
     """1 to 63 letters, digits, - and _."""
     resource_group_name: str
     """The resource group that is made for the cluster."""
-    node_resource_group_name: str | None = None
-    """The one in which AKS keeps the machines; None leaves the name to AKS."""
-    identity_id: str | None = None
-    """Resource ID of an existing user-assigned identity; None makes one. The module azure.identity says which
-    roles they get."""
-    system_pool: SystemPool = SystemPool()  # noqa: RUF009  frozen
-    """The pool that carries the cluster's own pods and the operators."""
-    network: ClusterNetwork = ClusterNetwork()  # noqa: RUF009  frozen
-    """Address ranges, or existing subnets, and the way out."""
-    api_server: ApiServer = ApiServer()  # noqa: RUF009  frozen
-    """Who reaches the Kubernetes API."""
-    access: Access = Access()  # noqa: RUF009  frozen
-    """Who may log in, and as whom this program does. AKS turns Entra ID on for a cluster that exists, never off."""
-    tags: Tags = field(default_factory=dict)
-    """Of every resource that is made, and by AKS's own doing of those that it makes for the cluster. The system pool
-    has them from its beginning, and later changes are left alone."""
+    settings: Cluster
+    """The cluster itself, as a stack file describes it."""
+
+    def __post_init__(self) -> None:
+        """Raises ValueError where nobody could log in."""
+        access = self.settings.access
+        if not access.local_accounts and not access.entra_id:
+            raise ValueError("access.local_accounts is off without access.entra_id: nobody could log in")
 
 
 class AksCluster(pulumi.ComponentResource):
@@ -83,12 +70,12 @@ class AksCluster(pulumi.ComponentResource):
 
     def __init__(self, name: str, *, args: AksClusterArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("aks-infiniband:index:AksCluster", name, None, opts)
-        if args.access.entra_id:
+        if args.settings.access.entra_id:
             kubeconfig.require_kubelogin()
         made = child_options(self, opts, hooks=diagnosis.azure_operation())
         group, place = _group(name, args, made)
-        subnets = make_subnets(args.network, place)
-        identity = make_identity(args.identity_id, subnets, place)
+        subnets = make_subnets(args.settings.network, place)
+        identity = make_identity(args.settings.identity_id, subnets, place)
         cluster = containerservice.ManagedCluster(
             name,
             resource_group_name=group.name,
@@ -105,7 +92,7 @@ class AksCluster(pulumi.ComponentResource):
             **_cluster_arguments(args, subnets, identity),
         )
         cluster.agent_pool_profiles.apply(
-            lambda found: profiles.warn_of_changes(self, args.system_pool, args.tags, found or ())
+            lambda found: profiles.warn_of_changes(self, args.settings.system_pool, args.settings.tags, found or ())
         )
         self.managed_cluster = cluster
         # Not the output `name`: at preview of an update it is unknown, and every pool would seem to be replaced.
@@ -115,7 +102,7 @@ class AksCluster(pulumi.ComponentResource):
         self.subnet_id = pulumi.Output.from_input(subnets.nodes)
         self.pod_subnet_id = None if subnets.pods is None else pulumi.Output.from_input(subnets.pods)
         self.oidc_issuer_url = cluster.oidc_issuer_profile.apply(lambda found: found and found.issuer_url)
-        self.kubeconfig = self._kubeconfig(args.access, group)
+        self.kubeconfig = self._kubeconfig(args.settings.access, group)
         self.register_outputs(
             {
                 "clusterName": self.cluster_name,
@@ -144,7 +131,7 @@ def _group(name: str, args: AksClusterArgs, opts: pulumi.ResourceOptions) -> tup
         name,
         resource_group_name=args.resource_group_name,
         location=args.location,
-        tags=dict(args.tags) or None,
+        tags=dict(args.settings.tags) or None,
         opts=opts,
     )
     place = Place(
@@ -152,35 +139,36 @@ def _group(name: str, args: AksClusterArgs, opts: pulumi.ResourceOptions) -> tup
         cluster_name=args.cluster_name,
         location=args.location,
         resource_group_name=group.name,
-        tags=args.tags,
+        tags=args.settings.tags,
         opts=opts,
     )
     return group, place
 
 
 def _cluster_arguments(args: AksClusterArgs, subnets: Subnets, identity: Identity) -> dict[str, Any]:
+    settings = args.settings
     return {
         "resource_name_": args.cluster_name,
         "location": args.location,
-        "tags": dict(args.tags) or None,
-        "kubernetes_version": args.kubernetes_version,
+        "tags": dict(settings.tags) or None,
+        "kubernetes_version": settings.kubernetes_version,
         # At most 54 letters, digits and -, and no - at the end (Azure, rules for resource names).
         "dns_prefix": args.cluster_name.replace("_", "-")[:54].rstrip("-"),
-        "node_resource_group": args.node_resource_group_name,
+        "node_resource_group": settings.node_resource_group,
         "sku": containerservice.ManagedClusterSKUArgs(
-            name="Base", tier="Premium" if args.support_plan == "AKSLongTermSupport" else "Standard"
+            name="Base", tier="Premium" if settings.support_plan == "AKSLongTermSupport" else "Standard"
         ),
-        "support_plan": args.support_plan,
+        "support_plan": settings.support_plan,
         "identity": containerservice.ManagedClusterIdentityArgs(
             type=containerservice.ResourceIdentityType.USER_ASSIGNED, user_assigned_identities=[identity.id]
         ),
         "enable_rbac": True,
-        "agent_pool_profiles": [profiles.system_pool(args.system_pool, args.tags, subnets.nodes, subnets.pods)],
-        "network_profile": profiles.network(args.network),
-        "bootstrap_profile": profiles.bootstrap(args.network),
-        "api_server_access_profile": profiles.api_server(args.api_server),
-        "aad_profile": profiles.directory(args.access),
-        "disable_local_accounts": not args.access.local_accounts,
+        "agent_pool_profiles": [profiles.system_pool(settings.system_pool, settings.tags, subnets.nodes, subnets.pods)],
+        "network_profile": profiles.network(settings.network),
+        "bootstrap_profile": profiles.bootstrap(settings.network),
+        "api_server_access_profile": profiles.api_server(settings.api_server),
+        "aad_profile": profiles.directory(settings.access),
+        "disable_local_accounts": not settings.access.local_accounts,
         "oidc_issuer_profile": containerservice.ManagedClusterOIDCIssuerProfileArgs(enabled=True),
         "security_profile": containerservice.ManagedClusterSecurityProfileArgs(
             workload_identity=containerservice.ManagedClusterSecurityProfileWorkloadIdentityArgs(enabled=True)

@@ -23,8 +23,7 @@ from aks_infiniband import diagnosis
 from aks_infiniband.azure.arguments import Tags
 from aks_infiniband.azure.asking import ask
 from aks_infiniband.azure.provider_registration import PROVIDER_NAMESPACE, provider_registration
-from aks_infiniband.facts.bounds import PollSeconds, TimeoutSeconds, keep_bounds
-from aks_infiniband.resources.options import TIMEOUT_SECONDS, child_options
+from aks_infiniband.resources.options import Waits, child_options
 
 FEATURE_NAME: Final = "AKSInfinibandSupport"
 _TEMPLATE: Final = {
@@ -62,16 +61,10 @@ class FeatureRegistrationArgs:
 
     location: str
     """Azure region in which Azure keeps the record of the deployment; the feature itself has none."""
-    poll_seconds: PollSeconds = 10
-    """Seconds between two looks at its state."""
-    timeout_seconds: TimeoutSeconds = TIMEOUT_SECONDS
-    """How long the registration may take."""
+    waits: Waits = Waits()  # noqa: RUF009  frozen
+    """How often its state is looked at, and how long the registration may take."""
     tags: Tags = field(default_factory=dict)
     """Of the deployment that registers it."""
-
-    def __post_init__(self) -> None:
-        """Raises ValueError for a number that is out of bounds."""
-        keep_bounds(self)
 
 
 class FeatureRegistration(pulumi.ComponentResource):
@@ -111,7 +104,7 @@ class FeatureRegistration(pulumi.ComponentResource):
             return deployment_id
         subscription = deployment_id.split("/")[2]
         start = time.monotonic()
-        deadline = start + self._args.timeout_seconds
+        deadline = start + self._args.waits.timeout_seconds
         state, failures, absent = "", 0, 0
         while state != "Registered":
             previous = state
@@ -132,7 +125,7 @@ class FeatureRegistration(pulumi.ComponentResource):
                 absent = absent + 1 if state in ABSENT else 0
                 if absent == _ABSENT_LOOKS or time.monotonic() >= deadline:
                     raise FeatureRegistrationError(_late(subscription, state, waited))
-                await asyncio.sleep(self._args.poll_seconds)
+                await asyncio.sleep(self._args.waits.poll_seconds)
         return deployment_id
 
 

@@ -7,10 +7,12 @@ from typing import Any, Final
 
 import pulumi
 import pulumi_kubernetes as kubernetes
+from pydantic import Field
 
 from aks_infiniband import diagnosis
-from aks_infiniband.facts.bounds import DrainSeconds, keep_bounds
+from aks_infiniband.facts.bounds import DrainSeconds
 from aks_infiniband.facts.pool import Pool, node_term
+from aks_infiniband.handwritten.section import Section
 from aks_infiniband.operators import charts
 from aks_infiniband.resources import metadata
 from aks_infiniband.resources.options import WaitArgs, child_options
@@ -20,18 +22,15 @@ SYSTEM_POOL: Final[Mapping[str, str]] = {"kubernetes.azure.com/mode": "system"}
 """AKS's label on the nodes of system pools."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class DriverUpgrade:
-    """One node at a time, drained first: a driver that reloads cuts its node's pods off the GPUs and the fabric."""
+class DriverUpgrade(Section):
+    """How a changed driver reaches the nodes: one at a time, each drained first, because a driver that reloads cuts its
+    node's pods off the GPUs and the fabric.
+    """
 
-    automatic: bool = True
-    """Whether a changed version rolls out by itself. Off, a node gets it when its driver pod is deleted."""
-    drain_timeout_seconds: DrainSeconds = 300
+    automatic: bool = Field(default=True, strict=True)
+    """Whether a changed driver version rolls out by itself. Off, a node gets it when its driver pod is deleted."""
+    drain_timeout_seconds: DrainSeconds = Field(default=300, strict=True)
     """How long pods may take to leave a node; 0 waits for as long as they need."""
-
-    def __post_init__(self) -> None:
-        """Raises ValueError for a number that is out of bounds."""
-        keep_bounds(self)
 
     def policy(self) -> dict[str, Any]:
         """The upgrade policy as ofedDriver and the GPU Operator's chart take it.

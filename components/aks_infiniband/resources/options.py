@@ -6,12 +6,26 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import pulumi
+from pydantic import Field
 
-from aks_infiniband.facts.bounds import TimeoutSeconds, keep_bounds
+from aks_infiniband.facts.bounds import PollSeconds, StableSeconds, TimeoutSeconds, keep_bounds
+from aks_infiniband.handwritten.section import Section
 
 TIMEOUT_SECONDS: Final = 2700
 """Limit of a wait. Registering the feature takes about 10 minutes, a pool 6, the driver of a slow node 19, one after
 the other (field reports, B5); the rest is reserve."""
+
+
+class Waits(Section):
+    """How long is waited, and how closely looked, for what Azure and the operators report."""
+
+    poll_seconds: PollSeconds = Field(default=10, strict=True)
+    """Seconds between two looks."""
+    stable_seconds: StableSeconds = Field(default=30, strict=True)
+    """Seconds for which all nodes must offer their resources before they are believed."""
+    timeout_seconds: TimeoutSeconds = Field(default=TIMEOUT_SECONDS, strict=True)
+    """Limit of every wait. Default: registering the feature takes about 10 minutes, a pool 6, the driver of a slow
+    node 19, one after the other (field reports, B5); and some reserve."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import pulumi
 from pulumi_azure_native import alertsmanagement
@@ -23,9 +23,10 @@ from aks_infiniband.azure.node_pool import (
     OrdinaryNodePoolArgs,
     make_pools,
 )
-from aks_infiniband.facts.pool import PLACEMENT_GROUP_LIMIT, Pool
+from aks_infiniband.facts.pool import Pool
 from aks_infiniband.observability.documents import azure_rule_groups
 from aks_infiniband.resources.options import child_options
+from aks_infiniband.stack.settings.cluster import ClusterSettings
 
 _MakePool = Callable[[pulumi.ResourceOptions], InfinibandNodePool | OrdinaryNodePool]
 
@@ -34,18 +35,28 @@ _MakePool = Callable[[pulumi.ResourceOptions], InfinibandNodePool | OrdinaryNode
 class AzureClusterArgs:
     """What an AzureCluster takes."""
 
-    cluster: AksClusterArgs
+    location: str
+    """Azure region."""
+    name: str
+    """The cluster's, in Azure."""
+    settings: ClusterSettings
     """The cluster itself."""
     pools: Sequence[tuple[Pool | OrdinaryPool, Machines]]
     """Its pools. Either all of their sizes need the InfiniBand feature, or none may have it."""
-    pool_operations: Literal["parallel", "serial"]
-    """Whether pools are created, changed and deleted side by side or one at a time."""
     feature: FeatureRegistrationArgs | None
     """How the InfiniBand feature is registered; None where the sizes must not have it."""
-    placement_group_limit: int = PLACEMENT_GROUP_LIMIT
-    """The most machines that the subscription may have in one placement group."""
     alerts_in: str | None = None
     """The Azure Monitor workspace in which alerts for the cluster are made, by its resource ID; None: nowhere."""
+
+    @property
+    def cluster(self) -> AksClusterArgs:
+        """For an AksCluster. Its resource group has its name unless the settings give another."""
+        return AksClusterArgs(
+            location=self.location,
+            cluster_name=self.name,
+            resource_group_name=self.settings.resource_group or self.name,
+            settings=self.settings,
+        )
 
 
 class AzureCluster(pulumi.ComponentResource):
@@ -59,26 +70,27 @@ class AzureCluster(pulumi.ComponentResource):
         super().__init__("aks-infiniband:index:AzureCluster", name, None, opts)
         self._opts = child_options(self, opts)
         gate = self._feature(name, args.feature)  # asked for first: it may take longer than the cluster
+        settings = args.settings
         self.cluster = AksCluster(name, args=args.cluster, opts=self._opts)
         place = {
             "resource_group_name": self.cluster.resource_group_name,
             "cluster_name": self.cluster.cluster_name,
             "subnet_id": self.cluster.subnet_id,
             "pod_subnet_id": self.cluster.pod_subnet_id,
-            "kubernetes_version": args.cluster.kubernetes_version,
-            "tags": args.cluster.tags,
+            "kubernetes_version": settings.kubernetes_version,
+            "tags": settings.tags,
         }
-        made = make_pools(
+        pools = make_pools(
             {
                 pool.name: _maker(
-                    f"{name}-{pool.name}", pool, {"machines": machines, **place}, gate, args.placement_group_limit
+                    f"{name}-{pool.name}", pool, {"machines": machines, **place}, gate, settings.placement_group_limit
                 )
                 for pool, machines in args.pools
             },
-            operations=args.pool_operations,
+            operations=settings.pool_operations,
             opts=child_options(self, opts, deleted_with=self.cluster.managed_cluster),
         )
-        self.pools_ready = {pool: found.ready for pool, found in made.items()}
+        self.pools_ready = {pool: found.ready for pool, found in pools.items()}
         if args.alerts_in is not None:
             self._alerts(name, args, opts)
         self.register_outputs({"clusterName": self.cluster.cluster_name, "kubeconfig": self.cluster.kubeconfig})
@@ -96,11 +108,11 @@ class AzureCluster(pulumi.ComponentResource):
         for group, rules in azure_rule_groups().items():
             alertsmanagement.PrometheusRuleGroup(
                 f"{name}-{group}",
-                rule_group_name=f"{group}-{args.cluster.cluster_name}",
+                rule_group_name=f"{group}-{args.name}",
                 resource_group_name=self.cluster.resource_group_name,
-                location=args.cluster.location,
+                location=args.location,
                 scopes=[args.alerts_in, self.cluster.cluster_id],
-                tags=dict(args.cluster.tags) or None,
+                tags=dict(args.settings.tags) or None,
                 rules=rules,
                 opts=child_options(self, opts, hooks=diagnosis.azure_operation()),
             )

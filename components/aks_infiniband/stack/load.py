@@ -11,8 +11,8 @@ import pulumi.runtime.config
 from pydantic import ValidationError
 
 from aks_infiniband.handwritten import HandwrittenError, opened, plain_data
+from aks_infiniband.handwritten.section import WITH_HOLES
 from aks_infiniband.stack.resolve import Resolution
-from aks_infiniband.stack.settings.base import WITH_HOLES
 from aks_infiniband.stack.settings.consistency import check
 from aks_infiniband.stack.settings.mistakes import LOCATION, NAMESPACE, Mistake, SettingsError, in_words, key_of
 from aks_infiniband.stack.settings.model import Settings

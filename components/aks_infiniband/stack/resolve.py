@@ -10,26 +10,23 @@ import pulumi
 
 from aks_infiniband.access.kubeconfig import KubeconfigError
 from aks_infiniband.access.kubeconfig_file import KubeconfigFile, read_kubeconfig
-from aks_infiniband.facts import versions
-from aks_infiniband.facts.baselines import GivenThreshold
+from aks_infiniband.facts import rules, versions
 from aks_infiniband.facts.pool import Pool
+from aks_infiniband.handwritten.section import Unreadable
 from aks_infiniband.observability import ObservabilityArgs
 from aks_infiniband.operators import charts
 from aks_infiniband.operators.gpu_operator import gpu_operator_values, is_gpu_pool
 from aks_infiniband.operators.ipoib import Network, ipoib_networks
 from aks_infiniband.operators.network_operator import network_operator_values
 from aks_infiniband.operators.nic_policy import NicPolicySpecs, nic_policy_specs, pool_sections
-from aks_infiniband.operators.release import SYSTEM_POOL, DriverUpgrade, OperatorOptions
+from aks_infiniband.operators.release import SYSTEM_POOL, OperatorOptions
 from aks_infiniband.resources.registry import PULL_SECRET, Registry
 from aks_infiniband.stack.resolve_azure import azure_cluster_args
-from aks_infiniband.stack.settings import rules
-from aks_infiniband.stack.settings.base import Unreadable, plain
 from aks_infiniband.stack.settings.consistency.cluster import fitting
 from aks_infiniband.stack.settings.mistakes import Mistake, SettingsError, wrong
 from aks_infiniband.stack.settings.operators import ChartSettings
 from aks_infiniband.stack.settings.reading import PoolReading, Reading
 from aks_infiniband.stack.stack import Operator, Stack
-from aks_infiniband.validation import ValidationOptions, Waits
 from aks_infiniband.workload import topology
 from aks_infiniband.workload.pods import NAMESPACE
 
@@ -59,20 +56,25 @@ class Resolution:
     def stack(self) -> Stack:
         """The whole. Raises SettingsError."""
         settings = self._settings
-        return plain(
-            Stack,
-            self,
-            settings,
+        return Stack(
             cluster=self.existing or azure_cluster_args(self._reading, self.pools, self.cluster_name),
+            pools=self.pools,
+            registry=self.registry,
             registry_credentials=self._credentials,
+            network=self.network,
+            gpu=self.gpu,
+            gpu_operator_exists=settings.gpu_operator.existing,
+            policies=self.policies,
+            networks=self.networks,
+            topologies=self.topologies,
             namespaces=(NAMESPACE, *settings.workload.namespaces),
             create_namespaces=settings.workload.create_namespaces,
-            gpu_operator_exists=settings.gpu_operator.existing,
             workloads_pull=settings.workload.registry_credentials and self._credentials is not None,
             images={pool.name: pool.given.images for pool in self._reading.infiniband_pools},
             memlock=settings.network_operator.node_preparation,
-            waits=plain(Waits, settings.readiness),
-            validation=self._validation(),
+            waits=settings.readiness,
+            validation=settings.validation,
+            preflight=settings.preflight,
             observability=self._observability(),
             check_schedule=settings.light_check.schedule if settings.light_check else None,
             revalidate_when={
@@ -83,7 +85,7 @@ class Resolution:
 
     @cached_property
     def pools(self) -> tuple[Pool, ...]:
-        return tuple(plain(Pool, pool, pool.given, ipoib_networks=()) for pool in self._reading.infiniband_pools)
+        return tuple(pool.resolved() for pool in self._reading.infiniband_pools)
 
     @cached_property
     def registry(self) -> Registry:
@@ -178,7 +180,7 @@ class Resolution:
         return self._options(self._settings.network_operator.driver_version)
 
     def _options(self, driver_version: str | None) -> OperatorOptions:
-        upgrade = plain(DriverUpgrade, self._settings.network_operator.upgrade)
+        upgrade = self._settings.network_operator.upgrade
         return OperatorOptions(driver_version=driver_version, upgrade=upgrade, registry=self.registry)
 
     @cached_property
@@ -189,11 +191,6 @@ class Resolution:
     def networks(self) -> list[Network]:
         ipoib = self._settings.network_operator.ipoib
         return ipoib_networks(self.pools, ipoib.range, per_node=ipoib.addresses_per_node, gateway=ipoib.gateway)
-
-    def _validation(self) -> ValidationOptions:
-        given = self._settings.validation
-        thresholds = {figure: plain(GivenThreshold, bounds) for figure, bounds in given.thresholds.items()}
-        return plain(ValidationOptions, given, thresholds=thresholds)
 
     def _observability(self) -> ObservabilityArgs | None:
         given = self._settings.observability

@@ -2,20 +2,10 @@
 
 from collections.abc import Sequence
 
-from aks_infiniband.azure.arguments import (
-    Access,
-    ApiServer,
-    Autoscale,
-    ClusterNetwork,
-    Machines,
-    OrdinaryPool,
-    SystemPool,
-)
-from aks_infiniband.azure.cluster import AksClusterArgs
+from aks_infiniband.azure.arguments import Autoscale, Machines, OrdinaryPool
 from aks_infiniband.azure.feature import FeatureRegistrationArgs
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.stack.azure_cluster import AzureClusterArgs
-from aks_infiniband.stack.settings.base import plain
 from aks_infiniband.stack.settings.reading import PoolReading, Reading
 
 
@@ -24,33 +14,41 @@ def azure_cluster_args(reading: Reading, pools: Sequence[Pool], name: str | None
     settings, cluster = reading.settings, reading.cluster
     assert name is not None
     assert settings.location is not None  # the rules have seen to both
-    feature = plain(FeatureRegistrationArgs, settings.readiness, location=settings.location, tags=cluster.tags)
+    feature = FeatureRegistrationArgs(location=settings.location, waits=settings.readiness, tags=cluster.tags)
     infiniband = {pool.name: pool for pool in pools}
     return AzureClusterArgs(
-        cluster=plain(
-            AksClusterArgs,
-            cluster,
-            location=settings.location,
-            cluster_name=name,
-            resource_group_name=cluster.resource_group or name,
-            node_resource_group_name=cluster.node_resource_group,
-            system_pool=plain(SystemPool, cluster.system_pool),
-            network=plain(ClusterNetwork, cluster.network),
-            api_server=plain(ApiServer, cluster.api_server),
-            access=plain(Access, cluster.access),
-        ),
-        pools=[
-            (infiniband.get(pool.name) or plain(OrdinaryPool, pool, pool.given), _machines(pool))
-            for pool in reading.pools
-        ],
-        pool_operations=cluster.pool_operations,
+        location=settings.location,
+        name=name,
+        settings=cluster,
+        pools=[(infiniband.get(pool.name) or _ordinary(pool), _machines(pool)) for pool in reading.pools],
         feature=feature if any(pool.size.placement_feature for pool in pools) else None,
-        placement_group_limit=cluster.placement_group_limit,
         alerts_in=settings.observability.workspace_id if settings.observability else None,
     )
 
 
+def _ordinary(pool: PoolReading) -> OrdinaryPool:
+    given = pool.given
+    return OrdinaryPool(
+        name=pool.name,
+        vm_size=given.vm_size,
+        node_count=pool.node_count,
+        taints=given.taints,
+        priority=given.priority,
+    )
+
+
 def _machines(pool: PoolReading) -> Machines:
-    bounds = pool.given.autoscale
-    autoscale = None if bounds is None else plain(Autoscale, bounds, begin=pool.given.count)
-    return plain(Machines, pool, pool.given, autoscale=autoscale)
+    given, autoscale = pool.given, None
+    if (bounds := given.autoscale) is not None:
+        autoscale = Autoscale(begin=given.count, min_count=bounds.min_count, max_count=bounds.max_count)
+    return Machines(
+        autoscale=autoscale,
+        labels=given.labels,
+        max_pods=given.max_pods,
+        os_sku=pool.os_sku,
+        os_disk_size_gb=given.os_disk_size_gb,
+        os_disk_type=given.os_disk_type,
+        node_image_snapshot_id=given.node_image_snapshot_id,
+        capacity_reservation_group_id=given.capacity_reservation_group_id,
+        zones=given.zones,
+    )

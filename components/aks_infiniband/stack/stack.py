@@ -20,9 +20,10 @@ from aks_infiniband.operators.ipoib import IpoibNetworkArgs, Network
 from aks_infiniband.operators.network_operator import NetworkOperatorArgs
 from aks_infiniband.operators.nic_policy import NicClusterPolicyArgs, NicNodePolicyArgs, NicPolicySpecs
 from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE
+from aks_infiniband.resources.options import Waits
 from aks_infiniband.resources.registry import Registry
 from aks_infiniband.stack.azure_cluster import AzureClusterArgs
-from aks_infiniband.validation import ValidationAccess, ValidationAccessArgs, ValidationArgs, ValidationOptions, Waits
+from aks_infiniband.validation import ValidationAccess, ValidationAccessArgs, ValidationArgs, ValidationOptions
 from aks_infiniband.validation.expectations import expected_of
 from aks_infiniband.validation.validation_job import pod_images
 from aks_infiniband.workload.guard import WorkloadGuardArgs

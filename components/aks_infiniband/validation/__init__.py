@@ -5,6 +5,6 @@ What runs inside the pods is `payload`, which imports nothing of the rest. How a
 
 from aks_infiniband.validation.access import ValidationAccess, ValidationAccessArgs
 from aks_infiniband.validation.component import Validation, ValidationArgs
-from aks_infiniband.validation.options import ValidationOptions, Waits
+from aks_infiniband.validation.options import ValidationOptions
 
-__all__ = ["Validation", "ValidationAccess", "ValidationAccessArgs", "ValidationArgs", "ValidationOptions", "Waits"]
+__all__ = ["Validation", "ValidationAccess", "ValidationAccessArgs", "ValidationArgs", "ValidationOptions"]

@@ -11,7 +11,7 @@ from aks_infiniband import diagnosis
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.operators.driver_turns import DriverTurns
 from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE
-from aks_infiniband.resources.options import child_options
+from aks_infiniband.resources.options import Waits, child_options
 from aks_infiniband.resources.registry import Registry
 from aks_infiniband.terminal import printable
 from aks_infiniband.validation.access import ValidationAccess, ValidationAccessArgs
@@ -23,7 +23,7 @@ from aks_infiniband.validation.job import (
     report_name,
     validation_name,
 )
-from aks_infiniband.validation.options import ValidationOptions, Waits
+from aks_infiniband.validation.options import ValidationOptions
 from aks_infiniband.validation.payload.report.document import Report, message_of, unmeasured_report
 from aks_infiniband.validation.payload.report.kept import evidence_of, kept_report, packed_report, report_in
 from aks_infiniband.validation.payload.say.expectations import Expectations

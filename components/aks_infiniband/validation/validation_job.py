@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.facts.versions import NCCL_IMAGE, VALIDATION_IMAGE, collective_image
+from aks_infiniband.resources.options import Waits
 from aks_infiniband.resources.registry import Registry
 from aks_infiniband.validation.host_counters import counter_arguments, counter_mounts, counter_volumes
 from aks_infiniband.validation.job import (
@@ -26,7 +27,7 @@ from aks_infiniband.validation.job import (
     pool_labels,
     report_name,
 )
-from aks_infiniband.validation.options import ValidationOptions, Waits
+from aks_infiniband.validation.options import ValidationOptions
 from aks_infiniband.validation.payload.say.expectations import Expectations
 from aks_infiniband.validation.program import HOME, PAYLOAD_MOUNT, payload_files, program_volume
 from aks_infiniband.workload.pods import (

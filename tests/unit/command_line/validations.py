@@ -7,10 +7,11 @@ from typing import Any
 
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.pool import Pool
+from aks_infiniband.resources.options import Waits
 from aks_infiniband.validation.expectations import expectations
 from aks_infiniband.validation.job import named_job
 from aks_infiniband.validation.membership import Membership
-from aks_infiniband.validation.options import ValidationOptions, Waits
+from aks_infiniband.validation.options import ValidationOptions
 from aks_infiniband.validation.validation_job import PoolAccess, validation_spec
 from aks_infiniband_cli.validate import rendering
 from aks_infiniband_cli.validate.comparison import Change

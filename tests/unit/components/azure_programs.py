@@ -3,7 +3,7 @@
 from dataclasses import fields
 from typing import Any
 
-from aks_infiniband.azure.arguments import Machines, OrdinaryPool
+from aks_infiniband.azure.arguments import Cluster, Machines, OrdinaryPool
 from aks_infiniband.azure.cluster import AksCluster, AksClusterArgs
 from aks_infiniband.azure.feature import FeatureRegistration, FeatureRegistrationArgs
 from aks_infiniband.azure.node_pool import (
@@ -12,6 +12,7 @@ from aks_infiniband.azure.node_pool import (
     OrdinaryNodePool,
     OrdinaryNodePoolArgs,
 )
+from aks_infiniband.resources.options import Waits
 
 from tests.some_pools import pool
 
@@ -25,13 +26,11 @@ _PLACE: Any = {"resource_group_name": "group", "cluster_name": "cluster", "subne
 
 
 def cluster(name: Any = "rdma", *, opts: Any = None, **more: Any) -> Any:
-    given = {
-        "location": "southcentralus",
-        "kubernetes_version": "1.35",
-        "cluster_name": "aks-infiniband-dev",
-        "resource_group_name": "aks-infiniband-dev",
-    }
-    return AksCluster(name, args=AksClusterArgs(**{**given, **more}), opts=opts)
+    """more: the cluster's settings, and its name in Azure."""
+    called = more.pop("cluster_name", "aks-infiniband-dev")
+    settings = Cluster(**{"kubernetes_version": "1.35", **more})
+    args = AksClusterArgs(location="southcentralus", cluster_name=called, resource_group_name=called, settings=settings)
+    return AksCluster(name, args=args, opts=opts)
 
 
 def pool_args(name: Any = "ndh100", size: Any = "Standard_ND96isr_H100_v5", **more: Any) -> Any:
@@ -45,9 +44,9 @@ def node_pool(name: Any = "ndh100", size: Any = "Standard_ND96isr_H100_v5", *, o
 
 
 def feature_registration(poll: Any = 0.001, timeout: Any = 5.0) -> Any:
-    args = FeatureRegistrationArgs(location="southcentralus")
     # Sooner than anybody may ask for: no Azure is asked here.
-    vars(args).update(poll_seconds=poll, timeout_seconds=timeout)
+    waits = Waits.model_construct(poll_seconds=poll, timeout_seconds=timeout)
+    args = FeatureRegistrationArgs(location="southcentralus", waits=waits)
     return FeatureRegistration("rdma", args=args)
 
 

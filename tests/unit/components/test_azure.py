@@ -105,7 +105,7 @@ def test_a_private_cluster_has_no_public_ranges_and_becoming_one_replaces_it(dep
 
 
 def test_authorized_ranges_are_always_said_so_that_none_takes_old_ones_away(deploy: Deploy) -> None:
-    ranges = ApiServer(authorized_ip_ranges=[IPv4Network("20.1.0.0/16")])
+    ranges = ApiServer(authorized_ip_ranges=(IPv4Network("20.1.0.0/16"),))
     inputs = deploy(lambda: cluster(api_server=ranges).cluster_name).one(CLUSTER).inputs
     assert inputs["apiServerAccessProfile"] == {"enablePrivateCluster": False, "authorizedIPRanges": ["20.1.0.0/16"]}
     inputs = deploy(lambda: cluster().cluster_name).one(CLUSTER).inputs

@@ -61,8 +61,7 @@ def test_a_version_that_may_have_come_since_the_table_was_written_is_taken(monke
 @pytest.mark.field_report("R1")
 def test_the_stacks_versions_have_nine_months_left_and_are_named_by_both_operators(name: str) -> None:
     file = Path(__file__).parents[3] / f"Pulumi.{name}.yaml"
-    settings = made(load(yaml.safe_load(file.read_text())["config"])).cluster
-    assert settings
+    settings = made(load(yaml.safe_load(file.read_text())["config"])).settings
     release = RELEASES[minor_of(settings.kubernetes_version)]
     assert release.last_day(settings.support_plan) >= date(2027, 8, 22)
     assert unnamed(settings.kubernetes_version) == []

@@ -60,7 +60,7 @@ def test_the_ipoib_range_lies_apart_from_the_clusters_where_it_is_used() -> None
 
 def test_an_existing_subnet_stands_for_the_network_that_would_be_made() -> None:
     stack = loaded(cluster=cluster(network={"nodeSubnetId": NODE_SUBNET, "outboundType": "userDefinedRouting"}))
-    assert made(stack).cluster.network.node_subnet_id == NODE_SUBNET
+    assert made(stack).settings.network.node_subnet_id == NODE_SUBNET
     found = wrong({"nodeSubnetId": NODE_SUBNET, "addressSpace": "10.224.0.0/12", "subnet": "10.224.0.0/16"})
     assert set(found) == {"cluster.network.addressSpace", "cluster.network.subnet"}
     assert "must be left out with nodeSubnetId" in found["cluster.network.subnet"]

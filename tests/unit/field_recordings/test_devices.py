@@ -5,7 +5,7 @@ from ipaddress import IPv4Interface
 from pathlib import Path
 
 import pytest
-from aks_infiniband.stack.settings.ranges import network_range
+from aks_infiniband.facts.ranges import network_range
 from aks_infiniband.validation.payload.look.verbs import ports_of
 
 from rehearsal.faults import machine_faults

@@ -5,8 +5,10 @@ from ipaddress import IPv4Network
 from typing import Any
 
 from aks_infiniband import OrdinaryPool, load
+from aks_infiniband.azure.arguments import Cluster
 from aks_infiniband.operators import ipoib
 from aks_infiniband.operators.nic_policy import nic_policy_specs
+from aks_infiniband.resources.options import Waits
 
 from tests.some_pools import HBV4, pool
 from tests.unit.library.public import named
@@ -40,13 +42,13 @@ def _network() -> ipoib.Network:
 _GIVEN: Mapping[str, Callable[[], dict[str, Any]]] = {
     "AksCluster": lambda: {
         "location": "southcentralus",
-        "kubernetes_version": "1.34",
         "cluster_name": "c",
         "resource_group_name": "g",
+        "settings": Cluster(kubernetes_version="1.34"),
     },
     "ExistingGpuOperator": lambda: {"pools": [pool()]},
     "FeatureAbsence": dict,
-    "FeatureRegistration": lambda: {"location": "southcentralus", "poll_seconds": 0.1, "timeout_seconds": 5},
+    "FeatureRegistration": lambda: {"location": "southcentralus", "waits": Waits(poll_seconds=0.1, timeout_seconds=5)},
     "GpuOperator": lambda: {"pools": [pool()], "timeout_seconds": SECONDS},
     "InfinibandNodePool": lambda: {**PLACE, "pool": pool(HBV4, "hb")},
     "IpoibNetwork": lambda: {"network": _network(), "timeout_seconds": SECONDS, "namespace": "jobs"},

@@ -5,6 +5,7 @@ from typing import Any
 
 import aks_infiniband
 import pulumi
+from aks_infiniband.handwritten.section import Section
 
 NAMES: list[str] = sorted(aks_infiniband.__all__)
 
@@ -17,3 +18,5 @@ COMPONENTS = [
     name for name in NAMES if isinstance(named(name), type) and issubclass(named(name), pulumi.ComponentResource)
 ]
 ARGUMENTS = [name for name in NAMES if isinstance(named(name), type) and dataclasses.is_dataclass(named(name))]
+SECTIONS = [name for name in NAMES if isinstance(named(name), type) and issubclass(named(name), Section)]
+"""What is a mapping in a stack file too."""

@@ -7,15 +7,14 @@ from typing import Any, get_args
 import pytest
 from aks_infiniband import SettingsError, load
 from aks_infiniband.azure.arguments import Autoscale, Machines, OrdinaryPool, SystemPool
-from aks_infiniband.azure.feature import FeatureRegistrationArgs
 from aks_infiniband.facts.baselines import GivenThreshold
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.operators.release import DriverUpgrade
-from aks_infiniband.resources.options import WaitArgs
+from aks_infiniband.resources.options import WaitArgs, Waits
 from aks_infiniband.stack.settings.mistakes import model_in
 from aks_infiniband.stack.settings.model import Settings
-from aks_infiniband.validation.options import ValidationOptions, Waits
+from aks_infiniband.validation.options import ValidationOptions
 from pydantic import BaseModel
 
 from tests.unit.components.stack_files import changed, pool
@@ -23,17 +22,17 @@ from tests.unit.components.stack_files import changed, pool
 H100 = {"name": "a", "size": SIZES["Standard_ND96isr_H100_v5"], "gpu_driver": "operator"}
 ORDINARY = {"name": "a", "vm_size": "Standard_D8s_v5"}
 BOUNDS = {"min_count": 1, "max_count": 2}
+SECTIONS: list[tuple[Callable[..., Any], str, float, float]] = [
+    (Waits, "poll_seconds", 0.1, 3600),
+    (Waits, "stable_seconds", 0, 86400),
+    (Waits, "timeout_seconds", 1, 86400),
+    (ValidationOptions, "timeout_seconds", 1, 86400),
+    (ValidationOptions, "tries", 1, 3),
+    (DriverUpgrade, "drain_timeout_seconds", 0, 86400),
+    (SystemPool, "count", 1, 1000),
+]
 ARGUMENTS: list[tuple[Callable[..., Any], str, dict[str, Any], float, float]] = [
-    (Waits, "poll_seconds", {}, 0.1, 3600),
-    (Waits, "stable_seconds", {}, 0, 86400),
-    (Waits, "timeout_seconds", {}, 1, 86400),
     (WaitArgs, "timeout_seconds", {}, 1, 86400),
-    (ValidationOptions, "timeout_seconds", {}, 1, 86400),
-    (ValidationOptions, "tries", {}, 1, 3),
-    (FeatureRegistrationArgs, "poll_seconds", {"location": "x"}, 0.1, 3600),
-    (FeatureRegistrationArgs, "timeout_seconds", {"location": "x"}, 1, 86400),
-    (DriverUpgrade, "drain_timeout_seconds", {}, 0, 86400),
-    (SystemPool, "count", {}, 1, 1000),
     (Autoscale, "begin", BOUNDS, 1, 1000),
     (Autoscale, "min_count", {"begin": 1, "max_count": 2}, 1, 1000),
     (Machines, "os_disk_size_gb", {}, 30, 2048),
@@ -56,9 +55,22 @@ def test_an_argument_within_its_bounds_is_taken_and_any_other_is_refused_with_th
         assert f"from {least:g} to {most:g}" in str(refused.value)
 
 
+@pytest.mark.parametrize(("kind", "name", "least", "most"), SECTIONS)
+def test_a_section_that_a_program_makes_has_the_bounds_of_a_stack_file(
+    kind: Callable[..., Any], name: str, least: float, most: float
+) -> None:
+    for fine in (least, most):
+        assert getattr(kind(**{name: fine}), name) == fine
+    wrong: list[Any] = [least - 1e-9, most + 1, -1, 1e308, float("nan"), float("inf"), True, "3", [1]]
+    for value in wrong:
+        with pytest.raises(ValueError, match=rf"for {kind.__name__}\n{name}\n.*Input should be") as refused:
+            kind(**{name: value})
+        assert f"input_value={value!r}" in str(refused.value)
+
+
 @pytest.mark.parametrize("value", [0, -1, 1e9, float("nan"), "3"])
 def test_a_limit_is_above_zero_and_below_what_nothing_measures(value: Any) -> None:
-    with pytest.raises(ValueError, match=r"GivenThreshold\.fail is .*; must be a number above 0 and below 1e"):
+    with pytest.raises(ValueError, match=r"for GivenThreshold\nfail\n"):
         GivenThreshold(fail=value)
     assert GivenThreshold(warn=1.5).fail is None
 

@@ -8,8 +8,9 @@ import textwrap
 from typing import Any
 
 import pytest
+from aks_infiniband.stack.settings.mistakes import model_in
 
-from tests.unit.library.public import ARGUMENTS, COMPONENTS, NAMES, named
+from tests.unit.library.public import ARGUMENTS, COMPONENTS, NAMES, SECTIONS, named
 
 
 def documented_fields(of: type) -> set[str]:
@@ -43,6 +44,12 @@ def test_every_public_name_says_what_it_is(name: str) -> None:
 @pytest.mark.parametrize("name", ARGUMENTS)
 def test_every_field_of_a_public_argument_says_what_it_is(name: str) -> None:
     assert undocumented(named(name)) == set()
+
+
+@pytest.mark.parametrize("name", SECTIONS)
+def test_every_value_of_a_public_section_says_what_it_is(name: str) -> None:
+    values = {field for field, of in named(name).model_fields.items() if model_in(of.annotation) is None}
+    assert values <= documented_fields(named(name))
 
 
 @pytest.mark.parametrize("name", ARGUMENTS)

@@ -18,6 +18,7 @@ def test_the_public_names_are_these() -> None:
         "ApiServer",
         "Autoscale",
         "ChartSource",
+        "Cluster",
         "ClusterNetwork",
         "DriverUpgrade",
         "ExistingGpuOperator",

@@ -5,7 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from aks_infiniband.validation import Validation, ValidationAccess, ValidationAccessArgs, ValidationArgs, Waits
+from aks_infiniband.resources.options import Waits
+from aks_infiniband.validation import Validation, ValidationAccess, ValidationAccessArgs, ValidationArgs
 from aks_infiniband.validation.expectations import expectations
 
 from tests.unit.pulumi_mocks import KUBECONFIG, Deploy, Deployment

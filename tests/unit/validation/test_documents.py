@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 from aks_infiniband.facts.catalog import SIZES
+from aks_infiniband.resources.options import Waits
 from aks_infiniband.validation.expectations import expectations
 from aks_infiniband.validation.job import named_job
-from aks_infiniband.validation.options import ValidationOptions, Waits
+from aks_infiniband.validation.options import ValidationOptions
 from aks_infiniband.validation.payload.talk.termination import EXIT_RETRY, EXIT_VERDICT
 from aks_infiniband.validation.program import payload_files, program_volume
 from aks_infiniband.validation.validation_job import PoolAccess, validation_spec
@@ -189,7 +190,7 @@ def test_the_report_is_left_before_the_provider_gives_up_and_the_verdict_is_give
 
 
 def test_in_mode_warn_nobody_lingers(pool: Any) -> None:
-    options = replace(OPTIONS, mode="warn")
+    options = OPTIONS.model_copy(update={"mode": "warn"})
     spec = spec_of(pool, options)
     assert argument(spec, "--linger-seconds") == "0"
 
@@ -203,7 +204,7 @@ def test_the_same_inputs_give_the_same_name_and_any_change_gives_another(pool: A
         return named_job(pool, spec, *others)["metadata"]["name"]
 
     def spec(pool: Any = pool, **changes: Any) -> Any:
-        options = replace(OPTIONS, **changes)
+        options = OPTIONS.model_copy(update=changes)
         return spec_of(pool, options)
 
     usual = name(validation, {"driver": 1}, {"file": "text"})

@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 from aks_infiniband.facts.catalog import SIZES
+from aks_infiniband.resources.options import Waits
 from aks_infiniband.resources.registry import Registry
 from aks_infiniband.validation.expectations import expectations, promised_labels
-from aks_infiniband.validation.options import ValidationOptions, Waits
+from aks_infiniband.validation.options import ValidationOptions
 from aks_infiniband.validation.payload.look.judge import judge_node
 from aks_infiniband.validation.validation_job import PoolAccess, validation_spec
 

@@ -9,8 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from aks_infiniband.facts.bounds import Limit, keep_bounds
+from pydantic import Field
+
+from aks_infiniband.facts.bounds import Limit
 from aks_infiniband.facts.tables import table
+from aks_infiniband.handwritten.section import Section
 
 Better = Literal["higher", "lower"]
 Basis = Literal["measured", "quoted", "computed", "given"]
@@ -55,15 +58,10 @@ class Baseline:
     """Worse than this is a failure; None where falling short fails nothing."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class GivenThreshold:
-    """Bounds that a user gives for one figure, in its unit."""
+class GivenThreshold(Section):
+    """Bounds of one measured figure, in its unit."""
 
-    warn: Limit | None = None
+    warn: Limit | None = Field(default=None, strict=True)
     """A result worse than this is warned of."""
-    fail: Limit | None = None
+    fail: Limit | None = Field(default=None, strict=True)
     """A result worse than this fails."""
-
-    def __post_init__(self) -> None:
-        """Raises ValueError for a number that is out of bounds."""
-        keep_bounds(self)

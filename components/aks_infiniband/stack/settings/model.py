@@ -4,20 +4,21 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from aks_infiniband.stack.settings import rules
-from aks_infiniband.stack.settings.base import Section, Zone
+from aks_infiniband.facts import rules
+from aks_infiniband.facts.rules import Zone
+from aks_infiniband.handwritten.section import Section
+from aks_infiniband.resources.options import Waits
 from aks_infiniband.stack.settings.cluster import ClusterSettings, ExistingClusterSettings
 from aks_infiniband.stack.settings.operators import (
     GpuOperatorSettings,
     LightCheckSettings,
     NetworkOperatorSettings,
     ObservabilitySettings,
-    Readiness,
     RegistrySettings,
-    ValidationSettings,
     WorkloadNamespaces,
 )
 from aks_infiniband.stack.settings.pools import DescribedSize, PoolSettings
+from aks_infiniband.validation.options import ValidationOptions
 
 
 class Settings(Section):
@@ -39,8 +40,8 @@ class Settings(Section):
     gpu_operator: GpuOperatorSettings = GpuOperatorSettings()
     registry: RegistrySettings = RegistrySettings()
     workload: WorkloadNamespaces = WorkloadNamespaces()
-    readiness: Readiness = Readiness()
-    validation: ValidationSettings = ValidationSettings()
+    readiness: Waits = Waits()
+    validation: ValidationOptions = ValidationOptions()
     preflight: bool = Field(default=False, strict=True)
     """Whether `pulumi up` checks first what `aks-infiniband preflight` does, and changes nothing if a check fails."""
     observability: ObservabilitySettings | None = None

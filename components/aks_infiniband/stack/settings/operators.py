@@ -1,29 +1,19 @@
-"""Settings of the two operators, of where charts and images come from, of waits, checks and observability."""
+"""Settings of the two operators, of where charts and images come from, of workloads, and of what watches a cluster."""
 
 import re
 from ipaddress import IPv4Address, IPv4Network
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from aks_infiniband.facts.bounds import (
-    DrainSeconds,
-    Limit,
-    PerNode,
-    PollSeconds,
-    StableSeconds,
-    TimeoutSeconds,
-    Tries,
-)
+from aks_infiniband.facts import ranges, rules
+from aks_infiniband.facts.bounds import PerNode
 from aks_infiniband.facts.catalog.machine import Mode, NicDriver
+from aks_infiniband.facts.ranges import Network
+from aks_infiniband.facts.rules import Labels, Text
+from aks_infiniband.handwritten.section import Section
 from aks_infiniband.observability.documents import Prometheus
-from aks_infiniband.resources.options import TIMEOUT_SECONDS
-from aks_infiniband.stack.settings import ranges, rules
-from aks_infiniband.stack.settings.base import Labels, Network, Section, Text
-
-
-def _seconds(default: float) -> Any:
-    return Field(default=default, strict=True, allow_inf_nan=False)
+from aks_infiniband.operators.release import DriverUpgrade
 
 
 class ChartSettings(Section):
@@ -57,15 +47,6 @@ class IpoibSettings(Section):
     """IPoIB networks a pod joins, each on an HCA of its own: net1, net2, …"""
 
 
-class UpgradeSettings(Section):
-    """How a changed driver reaches the nodes: one at a time, each drained first."""
-
-    automatic: bool = Field(default=True, strict=True)
-    """Whether a changed driver version rolls out by itself. Off, a node gets it when its driver pod is deleted."""
-    drain_timeout_seconds: DrainSeconds = Field(default=300, strict=True)
-    """How long pods may take to leave a node; 0 waits for as long as they need."""
-
-
 class NetworkOperatorSettings(_OperatorSettings):
     """NVIDIA Network Operator."""
 
@@ -79,7 +60,7 @@ class NetworkOperatorSettings(_OperatorSettings):
     driver_version: Annotated[str, rules.image_tag] | None = None
     """Version of the DOCA driver image. Default: the one that the operator's release was tested with. A change rolls
     through the nodes as `upgrade` says."""
-    upgrade: UpgradeSettings = UpgradeSettings()
+    upgrade: DriverUpgrade = DriverUpgrade()
     ipoib: IpoibSettings = IpoibSettings()
     node_preparation: bool = Field(default=False, strict=True)
     """A DaemonSet that loads ib_umad and rdma_ucm and lifts the memlock limit of containerd and kubelet, so that pods
@@ -127,18 +108,6 @@ class WorkloadNamespaces(Section):
     there can read them."""
 
 
-class Readiness(Section):
-    """How long is waited, and how closely looked, for what Azure and the operators report."""
-
-    poll_seconds: PollSeconds = _seconds(10)
-    """Seconds between two looks."""
-    stable_seconds: StableSeconds = _seconds(30)
-    """Seconds for which all nodes must offer their resources before they are believed."""
-    timeout_seconds: TimeoutSeconds = _seconds(TIMEOUT_SECONDS)
-    """Limit of every wait. Default: registering the feature takes about 10 minutes, a pool 6, the driver of a slow
-    node 19, one after the other (field reports, B5); and some reserve."""
-
-
 class ObservabilitySettings(Section):
     """InfiniBand and GPUs in a Prometheus and a Grafana that are there already, see docs/observability.md."""
 
@@ -150,43 +119,6 @@ class ObservabilitySettings(Section):
     labels: Labels = Field(default_factory=dict)
     """Labels by which that Prometheus selects monitors and rules; of the chart kube-prometheus-stack, `release` with
     the release's name."""
-
-
-class ThresholdSettings(Section):
-    """Bounds of one measured figure, in its unit."""
-
-    warn: Limit | None = Field(default=None, strict=True, allow_inf_nan=False)
-    """A result worse than this is warned of."""
-    fail: Limit | None = Field(default=None, strict=True, allow_inf_nan=False)
-    """A result worse than this fails."""
-
-
-class ValidationSettings(Section):
-    """The check at the end of `pulumi up`."""
-
-    mode: Literal["enforce", "warn", "off"] = "enforce"
-    """enforce: a failed check fails the update; warn: it is reported; off: nothing is checked."""
-    image: Annotated[str, rules.image] | None = None
-    """Image with Python 3, and for pools with GPUs NCCL and the CUDA runtime, or PyTorch. RDMA tools that it lacks, and
-    in the default image for GPUs Python, are installed at start from the distribution's packages: where nodes do not
-    reach them, name one that has it all. Default: by pool, see docs/validation.md."""
-    timeout_seconds: TimeoutSeconds = _seconds(1800)
-    """Limit of one pool's check once its nodes are ready; the Job, which first awaits them for up to
-    readiness.timeoutSeconds, is waited for as long as both together."""
-    tries: Tries = Field(default=3, strict=True)
-    """How often a measurement that fails is made in all."""
-    sweep: Literal["short", "full"] = "short"
-    """Message sizes of the all-reduce. short: five, up to the one that is judged; full: 8 B to 16 GiB by twos, a few
-    minutes more."""
-    all_reduce: Literal["nccl", "pytorch"] = "nccl"
-    """What all-reduce is measured through. nccl: NCCL itself (on AMD GPUs RCCL); pytorch: PyTorch's distributed package
-    over it, with what a training job adds to small messages."""
-    error_counters: Literal["enforce", "warn", "off"] = "warn"
-    """What becomes of a pool whose ports' error counters cannot be read, and of a node in the scheduled check.
-    enforce: it fails; warn: that is reported, since all that was measured was met; off: they are not looked at, and
-    pods mount nothing of the machine's /sys, for clusters whose policies allow no hostPath."""
-    thresholds: dict[Text, ThresholdSettings] = Field(default_factory=dict)
-    """Bounds that replace the catalogue's for every pool of the stack, by figure, such as rdma-write-bandwidth."""
 
 
 def _counting_up(schedule: str) -> str:

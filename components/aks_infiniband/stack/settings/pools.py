@@ -5,6 +5,7 @@ from typing import Annotated, Final, Literal
 from pydantic import AfterValidator, Field, WithJsonSchema
 
 from aks_infiniband.azure.arguments import Priority
+from aks_infiniband.facts import rules
 from aks_infiniband.facts.bounds import DiskGb, MaxPods, Nodes
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.catalog.machine import (
@@ -16,8 +17,8 @@ from aks_infiniband.facts.catalog.machine import (
     NicDriver,
     OsSku,
 )
-from aks_infiniband.stack.settings import rules
-from aks_infiniband.stack.settings.base import Labels, Section, Text, Zone
+from aks_infiniband.facts.rules import Labels, Text, Zone
+from aks_infiniband.handwritten.section import Section
 
 _SIZE: Final = {"anyOf": [{"enum": list(SIZES)}, {"type": "string", "pattern": rules.vm_size.whole}]}
 """For editors: the catalogue's sizes, or any other."""

@@ -14,8 +14,8 @@ from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.catalog.described import described
 from aks_infiniband.facts.catalog.machine import GpuDirect, GpuDriver, MachineSize, Mode, NicDriver, OsSku
 from aks_infiniband.facts.kubernetes import UBUNTU_IS_2404_SINCE, minor_of
-from aks_infiniband.facts.pool import LARGEST_PLACEMENT_GROUP
-from aks_infiniband.stack.settings.base import Unreadable
+from aks_infiniband.facts.pool import LARGEST_PLACEMENT_GROUP, Pool
+from aks_infiniband.handwritten.section import Unreadable
 from aks_infiniband.stack.settings.cluster import ClusterSettings
 from aks_infiniband.stack.settings.mistakes import Mistake, Path, wrong
 from aks_infiniband.stack.settings.model import Settings
@@ -104,6 +104,21 @@ class PoolReading:
         if self.mode != "ipoib":
             return ()
         return self.given.ipoib_devices or self.size.ipoib_devices[: self.stack.settings.network_operator.ipoib.rails]
+
+    def resolved(self) -> Pool:
+        """The facts of a pool with InfiniBand, from which everything on it is built."""
+        return Pool(
+            name=self.name,
+            size=self.size,
+            node_count=self.node_count,
+            gpu_driver=self.gpu_driver,
+            mode=self.mode,
+            nic_driver=self.nic_driver,
+            gpu_direct=self.gpu_direct,
+            taints=self.given.taints,
+            node_selector=self.given.node_selector,
+            ipoib_devices=self.ipoib_devices,
+        )
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pulumi
 import pulumi_kubernetes as kubernetes
-from aks_infiniband.azure.arguments import Access, ApiServer, Autoscale, ClusterNetwork, Machines, OrdinaryPool
+from aks_infiniband.azure.arguments import Access, ApiServer, Autoscale, Cluster, ClusterNetwork, Machines, OrdinaryPool
 from aks_infiniband.azure.cluster import AksCluster, AksClusterArgs
 from aks_infiniband.azure.feature import (
     FeatureAbsence,
@@ -23,19 +23,14 @@ from aks_infiniband.azure.node_pool import (
 )
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.pool import Pool
-from aks_infiniband.stack.settings.base import Section, plain
-from aks_infiniband.stack.settings.cluster import AccessSettings, ApiServerSettings, NetworkSettings
+from aks_infiniband.resources.options import Waits
 
 config = pulumi.Config()
 
 
 def section(name: str) -> Any:
+    """As a stack file has it."""
     return json.loads(config.get(name) or "{}")
-
-
-def settings(model: type[Section], name: str) -> Any:
-    """A section as a stack file has it."""
-    return model.model_validate(section(name))
 
 
 def make_pool(name: str, given: dict[str, Any], opts: pulumi.ResourceOptions) -> InfinibandNodePool | OrdinaryNodePool:
@@ -61,21 +56,23 @@ cluster = AksCluster(
     "rdma",
     args=AksClusterArgs(
         location="southcentralus",
-        kubernetes_version=config.get("kubernetes") or "1.35",
-        support_plan="AKSLongTermSupport" if config.get_bool("longTermSupport") else "KubernetesOfficial",
         cluster_name="rdma",
         resource_group_name="rdma",
-        network=plain(ClusterNetwork, settings(NetworkSettings, "network")),
-        api_server=plain(ApiServer, settings(ApiServerSettings, "apiServer")),
-        access=plain(Access, settings(AccessSettings, "access")),
-        identity_id=config.get("identityId"),
+        settings=Cluster(
+            kubernetes_version=config.get("kubernetes") or "1.35",
+            support_plan="AKSLongTermSupport" if config.get_bool("longTermSupport") else "KubernetesOfficial",
+            network=ClusterNetwork.model_validate(section("network")),
+            api_server=ApiServer.model_validate(section("apiServer")),
+            access=Access.model_validate(section("access")),
+            identity_id=config.get("identityId"),
+        ),
     ),
 )
 gate: list[pulumi.Output[pulumi.Resource]] = []
 if config.get_bool("absent"):
     gate.append(FeatureAbsence("rdma", args=FeatureAbsenceArgs()).absent)
 if config.get_bool("feature"):
-    asked_for = FeatureRegistrationArgs(location="southcentralus", poll_seconds=1)
+    asked_for = FeatureRegistrationArgs(location="southcentralus", waits=Waits(poll_seconds=1))
     gate.append(FeatureRegistration("rdma", args=asked_for).registered)
 makers = {name: partial(make_pool, name, dict(given)) for name, given in section("pools").items()}
 pools: dict[str, InfinibandNodePool | OrdinaryNodePool] = make_pools(

@@ -7,7 +7,8 @@ import pulumi
 import pulumi_kubernetes as k8s
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.pool import Pool
-from aks_infiniband.validation import Validation, ValidationArgs, ValidationOptions, Waits
+from aks_infiniband.resources.options import Waits
+from aks_infiniband.validation import Validation, ValidationArgs, ValidationOptions
 from aks_infiniband.workload.settings import WorkloadSettings, WorkloadSettingsArgs
 
 given = json.loads(os.environ["VALIDATION_REHEARSAL"])

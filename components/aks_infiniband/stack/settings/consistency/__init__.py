@@ -7,7 +7,7 @@ is not well-formed, so each rule asks for little.
 from collections.abc import Iterator
 from contextlib import suppress
 
-from aks_infiniband.stack.settings.base import Unreadable
+from aks_infiniband.handwritten.section import Unreadable
 from aks_infiniband.stack.settings.consistency import cluster, gpu_operator, machines, networks, pools, validation
 from aks_infiniband.stack.settings.mistakes import Mistake
 from aks_infiniband.stack.settings.reading import Reading

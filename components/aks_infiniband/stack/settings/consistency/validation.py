@@ -3,11 +3,10 @@
 from collections.abc import Iterator
 from contextlib import suppress
 
-from aks_infiniband.facts.baselines import FIGURES
+from aks_infiniband.facts.baselines import FIGURES, GivenThreshold
 from aks_infiniband.handwritten.form import did_you_mean
-from aks_infiniband.stack.settings.base import Unreadable
+from aks_infiniband.handwritten.section import Unreadable
 from aks_infiniband.stack.settings.mistakes import Mistake, Path, wrong
-from aks_infiniband.stack.settings.operators import ThresholdSettings
 from aks_infiniband.stack.settings.reading import PoolReading, Reading, known
 from aks_infiniband.workload.namespaces import why_not_for_workloads
 from aks_infiniband.workload.pods import NAMESPACE
@@ -33,7 +32,7 @@ def _thresholds(reading: Reading) -> Iterator[Mistake]:
             yield from _bounds(path, figure, bounds)
 
 
-def _bounds(path: Path, figure: str, bounds: ThresholdSettings) -> Iterator[Mistake]:
+def _bounds(path: Path, figure: str, bounds: GivenThreshold) -> Iterator[Mistake]:
     if bounds.warn is None and bounds.fail is None:
         yield wrong(path, {}, "must give warn or fail, or both")
     elif figure in FIGURES and bounds.warn is not None and bounds.fail is not None:

@@ -5,9 +5,9 @@ Each rule returns the value it was given, or raises ValueError with a text that 
 
 import re
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
-from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic import Field, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
@@ -208,3 +208,10 @@ def system_size(value: str) -> str:
 def region_name(value: str) -> str:
     """A region, by its name or as people read it: West US 3 is westus3."""
     return region("".join(value.split(" ")).lower())
+
+
+Zone = Annotated[str, zone]
+Labels = dict[Annotated[str, label_key], Annotated[str, label_value]]
+"""Labels by which nodes are picked."""
+Text = Annotated[str, Field(min_length=1), text]
+"""Of a path, or a name that others gave."""

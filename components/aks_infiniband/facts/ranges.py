@@ -1,7 +1,9 @@
 """What Azure takes for an address range, and the words in which a wrong one is refused: rules as those of `rules`."""
 
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
-from typing import Final
+from typing import Annotated, Final
+
+from pydantic import AfterValidator, BeforeValidator, WithJsonSchema
 
 _RESERVED: Final = tuple(
     IPv4Network(network) for network in ("169.254.0.0/16", "172.30.0.0/16", "172.31.0.0/16", "192.0.2.0/24")
@@ -71,3 +73,15 @@ def public_range(value: IPv4Network) -> IPv4Network:
         raise ValueError("must be public addresses: a public API server never sees private ones")
     _possible(value)
     return value
+
+
+_RANGE: Final = {
+    "type": "string",
+    "pattern": r"^[0-9]{1,3}(\.[0-9]{1,3}){3}/[0-9]{1,2}$",
+    "patternErrorMessage": "must be an IPv4 range such as 10.224.0.0/16",
+}
+_Written = Annotated[IPv4Network, BeforeValidator(network), WithJsonSchema(_RANGE)]
+Network = Annotated[_Written, AfterValidator(network_range)]
+"""A range that a cluster may use."""
+PublicRange = Annotated[_Written, AfterValidator(public_range)]
+"""A range of the internet."""

@@ -1,52 +1,27 @@
-"""What the sections of the settings have in common: the base model, and the types that several of them use.
+"""A mapping that people write by hand, in a stack file or as an argument of a component: one class describes both.
 
-A section is read strictly first. Where that finds mistakes, it is read again with holes: a value that is missing or not
-well-formed cannot be read, and whatever asks for it raises Unreadable. So the rules never guess, and one mistake hides
-no other.
+A stack file is read strictly first. Where that finds mistakes, it is read again with holes: a value that is missing or
+not well-formed cannot be read, and whatever asks for it raises Unreadable. So the rules never guess, and one mistake
+hides no other.
 """
 
 from collections.abc import Iterator
-from dataclasses import fields
-from ipaddress import IPv4Network
-from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import (
-    AfterValidator,
     BaseModel,
-    BeforeValidator,
     ConfigDict,
-    Field,
     ValidationError,
     ValidationInfo,
     ValidatorFunctionWrapHandler,
-    WithJsonSchema,
     field_validator,
     model_validator,
 )
 from pydantic.alias_generators import to_camel
 
-from aks_infiniband.stack.settings import ranges, rules
-
-_RANGE: Final = {
-    "type": "string",
-    "pattern": r"^[0-9]{1,3}(\.[0-9]{1,3}){3}/[0-9]{1,2}$",
-    "patternErrorMessage": "must be an IPv4 range such as 10.224.0.0/16",
-}
-Zone = Annotated[str, rules.zone]
-_Written = Annotated[IPv4Network, BeforeValidator(ranges.network), WithJsonSchema(_RANGE)]
-Network = Annotated[_Written, AfterValidator(ranges.network_range)]
-"""A range that a cluster may use."""
-PublicRange = Annotated[_Written, AfterValidator(ranges.public_range)]
-"""A range of the internet."""
-Labels = dict[Annotated[str, rules.label_key], Annotated[str, rules.label_value]]
-"""Labels by which nodes are picked."""
-Text = Annotated[str, Field(min_length=1), rules.text]
-"""Of a path, or a name that others gave."""
-
 WITH_HOLES: Final = {"with_holes": True}
 """Context of a second reading: see Section."""
 _HOLE: Final = object()
-Plain = TypeVar("Plain")
 
 
 class Unreadable(Exception):  # noqa: N818  it ends a rule, and is never shown
@@ -54,10 +29,21 @@ class Unreadable(Exception):  # noqa: N818  it ends a rule, and is never shown
 
 
 class Section(BaseModel):
-    """A mapping of the stack file; keys in YAML are camelCase."""
+    """What one mapping of a stack file says, and what a component takes of it as its argument.
+
+    A program gives the fields by their names, such as drain_timeout_seconds; a stack file, and the texts below the
+    fields, by the same names in camelCase, such as drainTimeoutSeconds. Text, type, bounds and default stand here only.
+
+    Raises pydantic's ValidationError, a ValueError that names field, value and what is allowed.
+    """
 
     model_config = ConfigDict(
-        frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True, use_attribute_docstrings=True
+        frozen=True,
+        extra="forbid",
+        allow_inf_nan=False,
+        alias_generator=to_camel,
+        populate_by_name=True,
+        use_attribute_docstrings=True,
     )
 
     @model_validator(mode="before")
@@ -111,13 +97,3 @@ def _is_whole(value: Any) -> bool:
         return value is not _HOLE and (not isinstance(value, Section) or bool(value.whole()))
     except Unreadable:
         return False
-
-
-def plain(kind: type[Plain], *sources: object, **more: Any) -> Plain:
-    """The library's own type, its fields taken from what has fields of the same names.
-
-    sources: the last one has every field that is neither a property of an earlier one nor in `more`.
-    """
-    names = [field.name for field in fields(kind) if field.name not in more]  # type: ignore[arg-type]  # a dataclass
-    from_which = {name: next((found for found in sources if hasattr(type(found), name)), sources[-1]) for name in names}
-    return kind(**{name: getattr(source, name) for name, source in from_which.items()}, **more)
