@@ -90,14 +90,14 @@ class Access(Section):
     """How people and programs log in."""
 
     entra_id: bool = Field(default=False, strict=True)
-    """Microsoft Entra ID logs in, and Azure RBAC decides what each may do; whoever runs `pulumi up` needs the role
-    Azure Kubernetes Service RBAC Cluster Admin, and kubelogin on the PATH. Once on, AKS does not turn it off again."""
+    """Microsoft Entra ID checks who logs in, and Azure RBAC decides what each may do. Whoever runs `pulumi up` needs
+    the role Azure Kubernetes Service RBAC Cluster Admin, and kubelogin on the PATH. AKS never turns it off again."""
     admin_group_object_ids: tuple[Annotated[str, rules.object_id], ...] = ()
     """Groups of Entra ID that administer the cluster."""
     local_accounts: bool = Field(default=True, strict=True)
     """Certificates for administrators that no directory knows. Only with entraId can they be off."""
     login: Login = "azurecli"
-    """As whom kubelogin logs in with entraId; none of them asks a person."""
+    """How kubelogin logs in with entraId. None of these ways asks a person."""
 
 
 class Cluster(Section):
@@ -109,8 +109,8 @@ class Cluster(Section):
     SKU Ubuntu is 24.04 with containerd 2, so raising a cluster to it changes the system of its nodes in place; osSku
     Ubuntu2204 keeps them."""
     support_plan: SupportPlan = "KubernetesOfficial"
-    """AKSLongTermSupport supports a version a year longer, on AKS's tier Premium, which has its price; the tier is
-    Standard otherwise."""
+    """With AKSLongTermSupport AKS supports a version for a year longer. The cluster is then in the tier Premium, which
+    costs more than Standard."""
     node_resource_group: Annotated[str, rules.resource_group_name] | None = None
     """Name of the resource group in which AKS keeps the machines. Default: AKS's own choice."""
     identity_id: Annotated[str, rules.identity_id] | None = None

@@ -17,15 +17,15 @@ the other (field reports, B5); the rest is reserve."""
 
 
 class Waits(Section):
-    """How long is waited, and how closely looked, for what Azure and the operators report."""
+    """How long this program waits for what Azure and the operators report, and how often it looks."""
 
     poll_seconds: PollSeconds = Field(default=10, strict=True)
     """Seconds between two looks."""
     stable_seconds: StableSeconds = Field(default=30, strict=True)
-    """Seconds for which all nodes must offer their resources before they are believed."""
+    """Seconds for which all nodes must offer their resources before they count as ready."""
     timeout_seconds: TimeoutSeconds = Field(default=TIMEOUT_SECONDS, strict=True)
-    """Limit of every wait. Default: registering the feature takes about 10 minutes, a pool 6, the driver of a slow
-    node 19, one after the other (field reports, B5); and some reserve."""
+    """Limit of every wait. The default has room for what happens one after the other: the feature is registered in
+    about 10 minutes, a pool made in 6, and the driver of a slow node installed in 19 (field reports, B5)."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -160,7 +160,7 @@ class Stack:
         return None if any(pool.mode == "driver-only" for pool in self.pools) else WorkloadGuardArgs()
 
     def image_pulls(self) -> list[ImagePull]:
-        """For pools that want the same images one; none for a pool whose validation has but a small image."""
+        """One for all pools that want the same images. A pool whose validation needs a small image only gets none."""
         measured = self.validation.mode != "off"
         wanted: dict[tuple[str, ...], list[Pool]] = {}
         for pool in self.pools:

@@ -25,10 +25,10 @@ class ValidationOptions(Section):
     in the default image for GPUs Python, are installed at start from the distribution's packages: where nodes do not
     reach them, name one that has it all. Default: by pool, see docs/validation.md."""
     timeout_seconds: TimeoutSeconds = Field(default=1800, strict=True)
-    """Limit of one pool's check once its nodes are ready; the Job, which first awaits them for up to
-    readiness.timeoutSeconds, is waited for as long as both together."""
+    """Limit of one pool's check, from when its nodes are ready. The Job first waits for the nodes, for up to
+    readiness.timeoutSeconds, so `pulumi up` waits for the Job as long as both limits together."""
     tries: Tries = Field(default=3, strict=True)
-    """How often a measurement that fails is made in all."""
+    """How many times a measurement is made, at most, before its failure counts."""
     sweep: Sweep = "short"
     """Message sizes of the all-reduce. short: five, up to the one that is judged; full: 8 B to 16 GiB by twos, a few
     minutes more."""
@@ -36,8 +36,8 @@ class ValidationOptions(Section):
     """What all-reduce is measured through. nccl: NCCL itself (on AMD GPUs RCCL); pytorch: PyTorch's distributed package
     over it, with what a training job adds to small messages."""
     error_counters: Unread = "warn"
-    """What becomes of a pool whose ports' error counters cannot be read, and of a node in the scheduled check.
-    enforce: it fails; warn: that is reported, since all that was measured was met; off: they are not looked at, and
-    pods mount nothing of the machine's /sys, for clusters whose policies allow no hostPath."""
+    """What follows where the error counters of a port cannot be read. enforce: the pool fails, and in the scheduled
+    check the node; warn: it is reported, and nothing fails, because all that could be measured was met; off: nobody
+    reads the counters, and pods mount nothing of the machine's /sys, for clusters whose policies allow no hostPath."""
     thresholds: dict[Text, GivenThreshold] = Field(default_factory=dict)
     """Bounds that replace the catalogue's for every pool of the stack, by figure, such as rdma-write-bandwidth."""

@@ -15,7 +15,8 @@ class ClusterSettings(Cluster):
     """The AKS cluster and what it stands in."""
 
     name: Annotated[str, rules.resource_name] | None = None
-    """Default: the project's and the stack's name. A change replaces the cluster."""
+    """Name of the cluster in Azure. Default: the names of the project and the stack, such as aks-infiniband-dev. A
+    change replaces the cluster."""
     resource_group: Annotated[str, rules.resource_group_name] | None = None
     """Name of the resource group that is made for the cluster. Default: the cluster's name. A change replaces the
     cluster."""

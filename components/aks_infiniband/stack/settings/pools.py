@@ -56,11 +56,12 @@ class PoolSettings(Section):
     """Who owns the GPUs' driver. Default: operator for NVIDIA's GPUs, none for sizes without GPUs and for those whose
     GPU software is not installed yet. A change replaces the pool."""
     gpu_direct: Literal[GpuDirect, "auto"] | None = None
-    """How HCAs reach GPUs' memory (GPUDirect RDMA): dmabuf, with which the GPU driver does not wait for OFED;
-    nvidia-peermem; or auto, which is dmabuf but for V100 and what new clusters should have. Default: nvidia-peermem
-    with doca-ofed, dmabuf with inbox. A change restarts the GPU driver, node by node."""
+    """How HCAs reach the memory of GPUs (GPUDirect RDMA). dmabuf: through the kernel, so the GPU driver does not wait
+    for OFED. nvidia-peermem: through a module that the GPU driver builds against OFED. auto: nvidia-peermem for V100,
+    which has no DMA-BUF, and dmabuf for every other GPU; new clusters should choose it. Default: nvidia-peermem with
+    doca-ofed, dmabuf with inbox. A change restarts the GPU driver, node by node."""
     ipoib_devices: tuple[Annotated[str, rules.interface_name], ...] = ()
-    """Parent interfaces of the IPoIB networks, one a rail. Default: the catalogue's first for the size."""
+    """Parent interfaces of the IPoIB networks, one for each rail. Default: the catalogue's first for the size."""
     nccl_topology: Text | None = None
     """Path of an NCCL topology file, relative to the project. Default: generated from the catalogue."""
     autoscale: AutoscaleSettings | None = None
@@ -75,22 +76,22 @@ class PoolSettings(Section):
     """Pods that a node takes, of which the operators and this program take up to 30. Default: Azure's, 250 with the
     overlay and 110 with a podSubnetId. A change replaces the pool."""
     os_sku: OsSku | None = None
-    """Ubuntu, Ubuntu2204 or Ubuntu2404. Default: Ubuntu; where size or driver needs 24.04, and Kubernetes is older
-    than 1.35, Ubuntu2404. A change replaces the pool."""
+    """The system of the nodes. Default: Ubuntu2404 where the size or the driver needs 24.04 and Kubernetes is older
+    than 1.35, else Ubuntu. A change replaces the pool."""
     os_disk_size_gb: DiskGb | None = Field(default=None, strict=True)
     """GB of the OS disk. Default: Azure's for the size. A change replaces the pool."""
     os_disk_type: Literal["Managed", "Ephemeral"] | None = None
-    """Default: Azure's for the size. A change replaces the pool."""
+    """Where the OS disk lies. Default: Azure chooses by the size. A change replaces the pool."""
     images: tuple[Annotated[str, rules.image], ...] = ()
-    """Images of the pool's workloads, each with a shell. Nodes pull them while their drivers are installed, after the
-    validation's."""
+    """Images of the pool's workloads. Each must contain a shell. The nodes pull them while their drivers are installed,
+    after the images of the validation."""
     node_image_snapshot_id: Annotated[str, rules.snapshot_id] | None = None
     """A node pool snapshot whose node image the pool gets. Default: the newest image of the OS SKU."""
     capacity_reservation_group_id: Annotated[str, rules.capacity_reservation_group_id] | None = None
-    """A capacity reservation group that has room for the pool, for pools with infiniband: false only: Azure reserves
-    neither placement groups nor ND, HB and HC sizes. The cluster's identity needs the role Contributor on the group: an
-    existing one (cluster.identityId), or the one that an earlier update has made; AKS may take 60 minutes to see a role
-    that was just given. A change replaces the pool."""
+    """A capacity reservation group that has room for the pool. Only a pool with infiniband: false may name one, because
+    Azure reserves neither placement groups nor ND, HB and HC sizes. The cluster's identity needs the role Contributor
+    on the group: an existing one (cluster.identityId), or the one that an earlier update has made; AKS may take 60
+    minutes to see a role that was just given. A change replaces the pool."""
     priority: Priority = "Regular"
     """Spot only for pools without InfiniBand: an eviction takes one machine out of a job that spans all of them."""
     zones: tuple[Zone, ...] = ()

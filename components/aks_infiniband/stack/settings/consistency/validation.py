@@ -22,7 +22,7 @@ def _waits(reading: Reading) -> Iterator[Mistake]:
 
 
 def _thresholds(reading: Reading) -> Iterator[Mistake]:
-    """A threshold is of a figure that there is, says something, and warns before it fails."""
+    """A threshold names a known figure, gives at least one bound, and warns before it fails."""
     for figure, bounds in reading.settings.validation.thresholds.items():
         path = ("validation", "thresholds", figure)
         if figure not in FIGURES:
