@@ -126,20 +126,20 @@ class Cluster(Section):
     system pool gets them when the cluster is made, and `pulumi up` warns of a later change."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Autoscale:
-    """Bounds of the cluster autoscaler."""
+class AutoscaleBounds(Section):
+    """Bounds of the cluster autoscaler. The pool's count is then where it begins, and later Azure's own."""
 
-    begin: Nodes
-    """Nodes at first; later updates follow the autoscaler."""
-    min_count: Nodes
+    min_count: Nodes = Field(strict=True)
     """At least 1: no autoscaler starts a node for an extended resource that it has never seen (AKS issue 2832)."""
-    max_count: Nodes
-    """With InfiniBand at most what one placement group takes."""
+    max_count: Nodes = Field(strict=True)
+    """With InfiniBand at most what one placement group takes: 100, or cluster.placementGroupLimit."""
 
-    def __post_init__(self) -> None:
-        """Raises ValueError for a number that is out of bounds."""
-        keep_bounds(self)
+
+class Autoscale(AutoscaleBounds):
+    """Bounds of the cluster autoscaler, and the number with which the pool begins."""
+
+    begin: Nodes = Field(strict=True)
+    """Nodes at first; later updates follow the autoscaler."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

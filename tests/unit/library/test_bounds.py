@@ -22,19 +22,19 @@ from tests.unit.components.stack_files import changed, pool
 H100 = {"name": "a", "size": SIZES["Standard_ND96isr_H100_v5"], "gpu_driver": "operator"}
 ORDINARY = {"name": "a", "vm_size": "Standard_D8s_v5"}
 BOUNDS = {"min_count": 1, "max_count": 2}
-SECTIONS: list[tuple[Callable[..., Any], str, float, float]] = [
-    (Waits, "poll_seconds", 0.1, 3600),
-    (Waits, "stable_seconds", 0, 86400),
-    (Waits, "timeout_seconds", 1, 86400),
-    (ValidationOptions, "timeout_seconds", 1, 86400),
-    (ValidationOptions, "tries", 1, 3),
-    (DriverUpgrade, "drain_timeout_seconds", 0, 86400),
-    (SystemPool, "count", 1, 1000),
+SECTIONS: list[tuple[Callable[..., Any], str, dict[str, Any], float, float]] = [
+    (Waits, "poll_seconds", {}, 0.1, 3600),
+    (Waits, "stable_seconds", {}, 0, 86400),
+    (Waits, "timeout_seconds", {}, 1, 86400),
+    (ValidationOptions, "timeout_seconds", {}, 1, 86400),
+    (ValidationOptions, "tries", {}, 1, 3),
+    (DriverUpgrade, "drain_timeout_seconds", {}, 0, 86400),
+    (SystemPool, "count", {}, 1, 1000),
+    (Autoscale, "begin", BOUNDS, 1, 1000),
+    (Autoscale, "min_count", {"begin": 1, "max_count": 2}, 1, 1000),
 ]
 ARGUMENTS: list[tuple[Callable[..., Any], str, dict[str, Any], float, float]] = [
     (WaitArgs, "timeout_seconds", {}, 1, 86400),
-    (Autoscale, "begin", BOUNDS, 1, 1000),
-    (Autoscale, "min_count", {"begin": 1, "max_count": 2}, 1, 1000),
     (Machines, "os_disk_size_gb", {}, 30, 2048),
     (OrdinaryPool, "node_count", ORDINARY, 1, 1000),
     (Pool, "node_count", H100, 1, 1000),
@@ -55,16 +55,16 @@ def test_an_argument_within_its_bounds_is_taken_and_any_other_is_refused_with_th
         assert f"from {least:g} to {most:g}" in str(refused.value)
 
 
-@pytest.mark.parametrize(("kind", "name", "least", "most"), SECTIONS)
+@pytest.mark.parametrize(("kind", "name", "others", "least", "most"), SECTIONS)
 def test_a_section_that_a_program_makes_has_the_bounds_of_a_stack_file(
-    kind: Callable[..., Any], name: str, least: float, most: float
+    kind: Callable[..., Any], name: str, others: dict[str, Any], least: float, most: float
 ) -> None:
     for fine in (least, most):
-        assert getattr(kind(**{name: fine}), name) == fine
+        assert getattr(kind(**others, **{name: fine}), name) == fine
     wrong: list[Any] = [least - 1e-9, most + 1, -1, 1e308, float("nan"), float("inf"), True, "3", [1]]
     for value in wrong:
         with pytest.raises(ValueError, match=rf"for {kind.__name__}\n{name}\n.*Input should be") as refused:
-            kind(**{name: value})
+            kind(**others, **{name: value})
         assert f"input_value={value!r}" in str(refused.value)
 
 

@@ -4,7 +4,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, Field, WithJsonSchema
 
-from aks_infiniband.azure.arguments import Priority
+from aks_infiniband.azure.arguments import AutoscaleBounds, Priority
 from aks_infiniband.facts import rules
 from aks_infiniband.facts.bounds import DiskGb, MaxPods, Nodes
 from aks_infiniband.facts.catalog import SIZES
@@ -26,15 +26,6 @@ MOST_LABELS: Final = 100
 """Of a pool. How many Azure takes is not documented; that it refuses hundreds is assumed."""
 OwnLabels = dict[Annotated[str, rules.label_key, AfterValidator(rules.label)], Annotated[str, rules.label_value]]
 """Labels that a pool may give its nodes."""
-
-
-class AutoscaleSettings(Section):
-    """Bounds of the cluster autoscaler. The pool's count is then where it begins, and later Azure's own."""
-
-    min_count: Nodes = Field(strict=True)
-    """At least 1: no autoscaler starts a node for an extended resource that it has never seen (AKS issue 2832)."""
-    max_count: Nodes = Field(strict=True)
-    """At most 100 with InfiniBand."""
 
 
 class PoolSettings(Section):
@@ -64,7 +55,7 @@ class PoolSettings(Section):
     """Parent interfaces of the IPoIB networks, one for each rail. Default: the catalogue's first for the size."""
     nccl_topology: Text | None = None
     """Path of an NCCL topology file, relative to the project. Default: generated from the catalogue."""
-    autoscale: AutoscaleSettings | None = None
+    autoscale: AutoscaleBounds | None = None
     """Bounds of the cluster autoscaler. Default: the pool keeps its count."""
     labels: OwnLabels = Field(default_factory=dict, max_length=MOST_LABELS)
     """Further node labels."""
