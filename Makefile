@@ -49,8 +49,8 @@ unit: setup ## unit and conformance tests: what needs no cluster
 test: tools check ## everything that a change must pass: style, types, layers, rehearsals, unit tests
 	@$(PYTEST) -m "not long" tests/rehearsal tests/unit tests/conformance
 
-test-all: tools check ## the same, and what is long by nature; before a release
-	@$(PYTEST) tests/rehearsal tests/unit tests/conformance
+test-all: tools check ## the same, what is long by nature, and real tools in a virtual machine; before a release
+	@$(PYTEST) tests/real_tools tests/rehearsal tests/unit tests/conformance
 
 check: setup ## style, types and layers: every check runs, and what failed is listed at the end
 	@.ci/check

@@ -16,6 +16,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 SHARING = ("tests/rehearsal/machines/",)
 LONGEST = (
+    "tests/real_tools/",
     "tests/rehearsal/validation/test_validation_on_the_engine.py",
     "tests/rehearsal/stacks/test_dev.py",
     "tests/rehearsal/validation/test_measuring.py",

@@ -46,6 +46,7 @@ class _Server:
     def __init__(self, running: Running, address: str, port: int, limits: Limits) -> None:
         self._running, self._address, self._port, self._limits = running, address, port, limits
         self._knocked = False
+        self._came_after: float | None = None
         self.states: set[str] = set()
         self.ended: Ended | None = None
 
@@ -57,10 +58,13 @@ class _Server:
             self.states |= now
         came = bool({*self.states} - {LISTEN}) or (LISTEN in self.states and LISTEN not in now)
         seconds, connecting = self._running.seconds, self._limits.connect_seconds
+        if came and self._came_after is None:
+            self._came_after = seconds
         if not self._running.running:
             self.ended = self._running.wait(0)
-        elif came:
-            self._end_after(connecting + self._limits.tool_seconds)
+        elif self._came_after is not None:
+            # By then its client has ended. A server of ibv_rc_pingpong that gets no packet polls for ever.
+            self._end_after(self._came_after + self._limits.tool_seconds)
         elif LISTEN in now and seconds >= connecting and not self._knocked:
             self._knocked = True
             knock(self._address, self._port, _KNOCK_SECONDS)

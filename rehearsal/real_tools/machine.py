@@ -1,0 +1,156 @@
+"""The virtual machine while it runs: commands in it, and its end, whatever happens."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import os
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any, NamedTuple
+
+from rehearsal.real_tools.image import SHARED, Image, image
+
+BOOT_SECONDS = 180.0
+"""It takes ten on an idle machine."""
+HOST = "10.0.2.2"
+"""Where a pod finds the loopback interface of the machine that all this runs on."""
+POD_ADDRESSES = ("10.0.2.20", "10.0.2.21")
+HCAS = (("mlx5_0", "mlx5_1"), ("mlx5_2", "mlx5_3"))
+"""Of each pod's node."""
+SHARE = "/share"
+_LIBRARIES = ("usr/lib/x86_64-linux-gnu", "lib/x86_64-linux-gnu")
+
+
+class Ended(NamedTuple):
+    """How a command ended: its exit code, None where it was killed at its limit, and all that it said."""
+
+    code: int | None
+    output: str
+
+
+class MachineError(Exception):
+    """The virtual machine has ended, or does not answer. The message has the end of its console."""
+
+
+class Machine:
+    """A virtual machine with two pods of two HCAs each; it ends with the block that it is started in.
+
+    It also ends when this process does, however that ends: its agent has lost its connection then.
+    """
+
+    def __init__(self, folder: Path, *, share: Path) -> None:
+        """folder: for its console. share: what it finds below SHARE. Raises UnavailableError."""
+        self._image: Image = image()
+        self._console = folder / "console.txt"
+        self._share = share
+        self._waiting: dict[int, SimpleQueue[Ended | None]] = {}
+        self._numbers = itertools.count(1)
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> Machine:
+        """Start it, and wait until its agent has called. Raises MachineError."""
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            with self._console.open("wb") as console:
+                command = self._command(server.getsockname()[1])
+                modules = {"QEMU_MODULE_DIR": str(self._image.host / "usr/lib/x86_64-linux-gnu/qemu")}
+                self._qemu = subprocess.Popen(
+                    command, env={**os.environ, **modules}, stdin=subprocess.DEVNULL, stdout=console, stderr=console
+                )
+            try:
+                self._connection = self._called(server)
+            except BaseException:
+                self._end()
+                raise
+        self._answers = threading.Thread(target=self._take_answers, daemon=True)
+        self._answers.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End it."""
+        self._connection.close()
+        self._end()
+
+    def _end(self) -> None:
+        self._qemu.kill()
+        self._qemu.wait()
+
+    def _command(self, port: int) -> list[str]:
+        host = self._image.host
+        libraries = ":".join(str(host / folder) for folder in _LIBRARIES)
+        shares = (
+            word
+            for tag, path in (("guest", SHARED), ("share", self._share))
+            for word in ("-virtfs", f"local,path={path},mount_tag={tag},security_model=none,multidevs=remap")
+        )
+        return [
+            *(str(host / "lib64/ld-linux-x86-64.so.2"), "--library-path", libraries),
+            str(host / "usr/bin/qemu-system-x86_64"),
+            *("-accel", "tcg,thread=multi", "-cpu", "max", "-smp", "2", "-m", "1024"),
+            *("-M", "q35,usb=off", "-nodefaults", "-no-user-config", "-no-reboot", "-display", "none"),
+            *("-L", str(host / "usr/share/seabios"), "-L", str(host / "usr/share/qemu")),
+            *("-serial", "stdio", "-kernel", str(self._image.kernel), "-initrd", str(self._image.disk)),
+            *("-append", f"console=ttyS0 quiet panic=-1 mitigations=off tsc=reliable aks_infiniband.port={port}"),
+            *("-netdev", "user,id=pods,ipv6=off", "-device", "virtio-net-pci,netdev=pods,romfile="),
+            *shares,
+        ]
+
+    def _called(self, server: socket.socket) -> socket.socket:
+        """The agent's connection."""
+        give_up = time.monotonic() + BOOT_SECONDS
+        server.settimeout(1)
+        while True:
+            with contextlib.suppress(TimeoutError):
+                connection, _ = server.accept()
+                return connection
+            if self._qemu.poll() is not None or time.monotonic() > give_up:
+                raise MachineError(f"the virtual machine has not started: {self.console_end()}")
+
+    def console_end(self) -> str:
+        """The last that the machine's console has said."""
+        return self._console.read_text(encoding="utf-8", errors="replace")[-2000:]
+
+    def _take_answers(self) -> None:
+        with contextlib.suppress(OSError, ValueError):
+            for line in self._connection.makefile(encoding="utf-8"):
+                answer: dict[str, Any] = json.loads(line)
+                if answer["number"] in self._waiting:
+                    self._waiting.pop(answer["number"]).put(Ended(answer["code"], answer["output"]))
+        for waits in list(self._waiting.values()):
+            waits.put(None)
+
+    def run(
+        self, command: Sequence[str], *, environment: Mapping[str, str] | None = None, seconds: float = 60.0
+    ) -> Ended:
+        """Run a command in the machine itself. Raises MachineError where the machine does not answer."""
+        answer: SimpleQueue[Ended | None] = SimpleQueue()
+        number = next(self._numbers)
+        self._waiting[number] = answer
+        asked = {"number": number, "command": list(command), "environment": dict(environment or {}), "seconds": seconds}
+        try:
+            with self._lock:
+                self._connection.sendall(json.dumps(asked).encode() + b"\n")
+            ended = answer.get(timeout=seconds + 60)
+        except Exception as error:
+            raise MachineError(f"the virtual machine does not answer: {error!r}: {self.console_end()}") from error
+        if ended is None:
+            raise MachineError(f"the virtual machine has ended: {self.console_end()}")
+        return ended
+
+    def run_in_pod(
+        self, pod: int, command: Sequence[str], *, environment: Mapping[str, str] | None = None, seconds: float = 60.0
+    ) -> Ended:
+        """Run a command as a container of a pod (guest/shared/pod says by which variables it has faults)."""
+        inside = ["ip", "netns", "exec", f"pod-{pod}", "sh", "/aks-infiniband/shared/pod", str(pod)]
+        return self.run([*inside, *command], environment=environment, seconds=seconds)
+
+    def cpu_seconds(self) -> float:
+        """The processor time that the machine has taken so far."""
+        fields = Path(f"/proc/{self._qemu.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
