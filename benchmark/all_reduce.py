@@ -2,15 +2,15 @@
 
     python3 benchmark/all_reduce.py --gpus 2 --nccl-tests nccl-tests/build/all_reduce_perf --out results.json
 
-Needs NCCL and PyTorch with CUDA, and NVIDIA's nccl-tests, built for the same NCCL. The payload through NCCL, the
-payload through PyTorch and nccl-tests take turns, several times each, because a host's bandwidth drifts by more than
-they differ; then the payload is run with every fast path closed, with one GPU more than there is, and with a rank that
-is killed, and checks a message in which two elements are changed. `python3 -m benchmark.tables results.json` makes the
-tables of docs/measurements.md.
+Needs NCCL, the CUDA runtime, and NVIDIA's nccl-tests, built for the same NCCL. The payload and nccl-tests take turns,
+several times each, because a host's bandwidth drifts by more than they differ; then the payload is run with every fast
+path closed, with one GPU more than there is, and with a rank that is killed, and checks a message in which two elements
+are changed. `python3 -m benchmark.tables results.json` makes the tables of docs/measurements.md.
 """
 
 import argparse
 import contextlib
+import ctypes
 import json
 import os
 import signal
@@ -45,20 +45,19 @@ def payload_run(
     sizes: list[int],
     *,
     tuning: str = "nccl",
-    through: str = "nccl",
     processes: int | None = None,
     folder: Path | None = None,
     environment: Mapping[str, str] = MappingProxyType({}),
 ) -> dict[str, Any]:
     """One run of the payload, all nodes being this one."""
-    meeting = collective.meeting_point(through, "127.0.0.1")
+    meeting = collective.meeting_point()
     place = collective.Place("this-host", 0, 1, processes or gpus, meeting, ())
-    plan = {**PLAN, "through": through, "sizes": sizes}
+    plan = {**PLAN, "sizes": sizes}
     given = {**os.environ, "PYTHONPATH": str(_VALIDATION), **environment}
     with tempfile.TemporaryDirectory() as scratch:
         entry = collective.measure(place, tuning=tuning, plan=plan, folder=folder or Path(scratch), environment=given)
     run: dict[str, Any] = results.merged([entry], tuning=tuning, ranks_per_node=place.ranks_per_node)
-    said = f"payload through {through}, {tuning} {dict(environment) or ''}: {run['transport']}, {run['seconds']} s"
+    said = f"payload, {tuning} {dict(environment) or ''}: {run['transport']}, {run['seconds']} s"
     print(f"{time.strftime('%X')} {said}", flush=True)
     for failure in run["failures"]:
         print(f"  rank {failure['rank']}: {failure['reason']}\n{failure['output']}", flush=True)
@@ -103,19 +102,18 @@ def nccl_tests_run(program: Path, gpus: int, *, tuning: str) -> dict[int, float]
 
 
 def compared(gpus: int, tuning: str, program: Path, turns: int) -> dict[str, Any]:
-    """All three by turns, and what each measured at each size."""
-    found: dict[str, list[dict[int, float]]] = {"nccl": [], "pytorch": [], "nccl_tests": []}
+    """Both by turns, and what each measured at each size."""
+    found: dict[str, list[dict[int, float]]] = {"nccl": [], "nccl_tests": []}
     for _ in range(turns):
-        for through in ("nccl", "pytorch"):
-            run = payload_run(gpus, COMPARED, tuning=tuning, through=through)
-            found[through].append({size["bytes"]: size["bus_gb_per_s"] for size in run["sizes"]})
+        run = payload_run(gpus, COMPARED, tuning=tuning)
+        found["nccl"].append({size["bytes"]: size["bus_gb_per_s"] for size in run["sizes"]})
         found["nccl_tests"].append(nccl_tests_run(program, gpus, tuning=tuning))
     rows = []
     for size in COMPARED:
         values = {name: [run[size] for run in runs] for name, runs in found.items()}
         asked = statistics.median(values["nccl_tests"])
-        off = {name: 100 * (statistics.median(values[name]) / asked - 1) for name in ("nccl", "pytorch")}
-        rows.append({"bytes": size, **values, "difference_percent": off})
+        off = 100 * (statistics.median(values["nccl"]) / asked - 1)
+        rows.append({"bytes": size, **values, "difference_percent": {"nccl": off}})
     return {"tuning": tuning, "turns": turns, "rows": rows}
 
 
@@ -140,18 +138,22 @@ def changed_message(size: int) -> dict[str, Any]:
     return found
 
 
+def nccl_version() -> str:
+    """The library's version, which it gives as one number: 22809 for 2.28.9."""
+    number = ctypes.c_int()
+    gpu.collectives()[1].ncclGetVersion(ctypes.byref(number))
+    return f"{number.value // 10000}.{number.value // 100 % 100}.{number.value % 100}"
+
+
 def machine() -> dict[str, Any]:
     """What was measured on."""
-    import torch  # noqa: PLC0415 the launcher does without
-
     query = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
     gpus = subprocess.run(query, capture_output=True, text=True, check=True).stdout.splitlines()
     topology = subprocess.run(["nvidia-smi", "topo", "-m"], capture_output=True, text=True, check=False).stdout
     return {
         "date": time.strftime("%Y-%m-%d", time.gmtime()),
         "gpus": gpus,
-        "torch": torch.__version__,
-        "nccl": ".".join(map(str, torch.cuda.nccl.version())),
+        "nccl": nccl_version(),
         "python": sys.version.split()[0],
         "kernel": os.uname().release,
         "topology": topology,
@@ -163,7 +165,7 @@ def main() -> None:
     """Measure, and leave everything in one JSON file."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--gpus", required=True, type=int, help="how many GPUs of this host take part")
-    parser.add_argument("--turns", type=int, default=3, help="how often all three take turns")
+    parser.add_argument("--turns", type=int, default=3, help="how often both take turns")
     parser.add_argument("--nccl-tests", required=True, type=Path, help="all_reduce_perf of nccl-tests")
     parser.add_argument("--out", required=True, type=Path, help="where the figures go, as JSON")
     arguments = parser.parse_args()

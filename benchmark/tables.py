@@ -42,17 +42,17 @@ def _machine(found: Mapping[str, Any]) -> list[str]:
     models = sorted({line.partition(",")[0] for line in machine["gpus"]})
     driver = machine["gpus"][0].partition(", ")[2]
     hardware = f"{len(machine['gpus'])} × {', '.join(models)} of one host, every pair by NVLink (NV18); driver {driver}"
-    software = f"PyTorch {machine['torch']}, NCCL {machine['nccl']}, Python {machine['python']}"
+    framework = f"PyTorch {machine['torch']}, " if "torch" in machine else ""
+    software = f"{framework}NCCL {machine['nccl']}, Python {machine['python']}"
     return [f"{hardware}, {software}; {machine['date']}."]
 
 
 def _comparison(found: Mapping[str, Any]) -> list[str]:
-    lines = ["| algorithm | message | nccl-tests | through NCCL | off by | through PyTorch | off by |", _rule(7)]
+    lines = ["| algorithm | message | nccl-tests | payload | off by |", _rule(5)]
     for comparison in found["comparison"]:
         for row in comparison["rows"]:
             cells = [_algorithm(comparison["tuning"]), _size(row["bytes"]), _span(row["nccl_tests"])]
-            for through in ("nccl", "pytorch"):
-                cells += [_span(row[through]), f"{row['difference_percent'][through]:+.2f} %"]
+            cells += [_span(row["nccl"]), f"{row['difference_percent']['nccl']:+.2f} %"]
             lines.append(f"| {' | '.join(cells)} |")
     return lines
 

@@ -8,7 +8,7 @@ from aks_infiniband.facts.baselines import FIGURES, Baseline, GivenThreshold
 from aks_infiniband.facts.baselines.choice import baselines_of, threshold, thresholds
 from aks_infiniband.facts.catalog.machine import MachineSize
 from aks_infiniband.facts.pool import Pool
-from aks_infiniband.validation.options import Sweep, Through, ValidationOptions
+from aks_infiniband.validation.options import Sweep, ValidationOptions
 from aks_infiniband.validation.payload.collective.nccl_log import INFINIBAND_DIRECT
 from aks_infiniband.validation.payload.look.counters import Unread
 from aks_infiniband.validation.payload.say.expectations import Expectations
@@ -30,7 +30,6 @@ def expectations(
     given: Mapping[str, GivenThreshold] | None = None,
     tries: int = 3,
     sweep: Sweep = "short",
-    through: Through = "nccl",
     node_preparation: bool = False,
     error_counters: Unread = "warn",
 ) -> Expectations:
@@ -41,12 +40,11 @@ def expectations(
     given: thresholds of the stack file, by figure.
     tries: how often what falls short is measured in all.
     sweep: which message sizes all-reduce is measured with.
-    through: what all-reduce is measured through.
     node_preparation: whether the memlock limit is lifted for every user.
     error_counters: what a node is whose error counters cannot be read.
     """
     figures = _figures(pool)
-    collective = collective_expectations(pool, given, sweep, through)
+    collective = collective_expectations(pool, given, sweep)
     found = {
         "pool": pool.name,
         "vm_size": pool.size.name,
@@ -76,7 +74,6 @@ def expected_of(pool: Pool, options: ValidationOptions, *, node_preparation: boo
         given=options.thresholds,
         tries=options.tries,
         sweep=options.sweep,
-        through=options.all_reduce,
         node_preparation=node_preparation,
         error_counters=options.error_counters,
     )
@@ -125,7 +122,6 @@ def collective_expectations(
     pool: Pool,
     given: Mapping[str, GivenThreshold] | None = None,
     sweep: Sweep = "short",
-    through: Through = "nccl",
 ) -> dict[str, Any] | None:
     """The plan and the thresholds of a pool; None without GPUs that a device plugin offers.
 
@@ -137,7 +133,6 @@ def collective_expectations(
     bounds = {name: _threshold(pool, "all-reduce", name, given) for name in ("infiniband", "nvlink")}
     judged = (bounds["infiniband" if pool.node_count > 1 else "nvlink"] or {}).get("message_bytes") or _LARGEST
     return {
-        "through": through,
         "sizes": sorted({*(_SHORT if sweep == "short" else _FULL), judged}),
         "iterations": 20,  # nccl-tests' own numbers
         "warmup": 5,

@@ -12,7 +12,6 @@ from aks_infiniband.handwritten.section import Section
 from aks_infiniband.validation.payload.look.counters import Unread
 
 Sweep = Literal["short", "full"]
-Through = Literal["nccl", "pytorch"]
 
 
 class ValidationOptions(Section):
@@ -21,7 +20,7 @@ class ValidationOptions(Section):
     mode: Literal["enforce", "warn", "off"] = "enforce"
     """enforce: a failed check fails the update; warn: it is reported; off: nothing is checked."""
     image: Annotated[str, rules.image] | None = None
-    """Image with Python 3, and for pools with GPUs NCCL and the CUDA runtime, or PyTorch. RDMA tools that it lacks, and
+    """Image with Python 3, and for pools with GPUs NCCL and the CUDA runtime. RDMA tools that it lacks, and
     in the default image for GPUs Python, are installed at start from the distribution's packages: where nodes do not
     reach them, name one that has it all. Default: by pool, see docs/validation.md."""
     timeout_seconds: TimeoutSeconds = Field(default=1800, strict=True)
@@ -32,9 +31,6 @@ class ValidationOptions(Section):
     sweep: Sweep = "short"
     """Message sizes of the all-reduce. short: five, up to the one that is judged; full: 8 B to 16 GiB by twos, a few
     minutes more."""
-    all_reduce: Through = "nccl"
-    """What all-reduce is measured through. nccl: NCCL itself (on AMD GPUs RCCL); pytorch: PyTorch's distributed package
-    over it, with what a training job adds to small messages."""
     error_counters: Unread = "warn"
     """What follows where the error counters of a port cannot be read. enforce: the pool fails, and in the scheduled
     check the node; warn: it is reported, and nothing fails, because all that could be measured was met; off: nobody

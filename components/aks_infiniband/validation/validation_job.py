@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from aks_infiniband.facts.pool import Pool
-from aks_infiniband.facts.versions import NCCL_IMAGE, VALIDATION_IMAGE, collective_image
+from aks_infiniband.facts.versions import NCCL_IMAGE, VALIDATION_IMAGE
 from aks_infiniband.resources.options import Waits
 from aks_infiniband.resources.registry import Registry
 from aks_infiniband.validation.host_counters import counter_arguments, counter_mounts, counter_volumes
@@ -46,7 +46,8 @@ _TO_INSTALL: Final = ("CHOWN", "DAC_OVERRIDE", "FOWNER")
 its image lacks."""
 _WITHOUT_PYTHON: Final = frozenset({NCCL_IMAGE})
 _COLLECTIVE_RESOURCES: Final = {"requests": {"cpu": "8", "memory": "32Gi"}}
-"""One PyTorch process for each GPU takes 2 to 4 GiB; without a limit, since what NCCL has in /dev/shm counts too."""
+"""There is one process for each GPU; 2 to 4 GiB for each are assumed. There is no limit, since it would count what NCCL
+has in /dev/shm, too."""
 METADATA: Final = "http://169.254.169.254/metadata/instance/compute?api-version=2021-02-01"
 """Where a machine finds what Azure says of it (Azure Instance Metadata Service). Pods reach it unless the cluster's
 podLinkLocalAccess is None, which is a preview, or a network policy is in the way."""
@@ -139,8 +140,7 @@ def pod_images(pool: Pool, options: ValidationOptions) -> tuple[str, str]:
     accelerator = pool.size.accelerator
     if accelerator is None or pool.gpu_resource is None:
         return VALIDATION_IMAGE, VALIDATION_IMAGE
-    measures = NCCL_IMAGE if options.all_reduce == "nccl" else collective_image(accelerator.model)
-    return VALIDATION_IMAGE, measures
+    return VALIDATION_IMAGE, NCCL_IMAGE
 
 
 def _container(

@@ -82,13 +82,11 @@ class Machines:
         *,
         gpus: int = 2,
         tuning: str = "ring",
-        through: str = "nccl",
-        meeting: str | None = None,
         late_seconds: float = 0.0,
     ) -> dict[str, Any]:
         """One run over both machines; late_seconds: how much later the second pod comes to it."""
         collective, runs = map(importlib.import_module, ("payload.collective.part", "payload.collective.results"))
-        where = self.meeting_point(through) if meeting is None else meeting
+        where = self.meeting_point()
 
         def measure(rank: int) -> Any:
             name = self.names[rank]
@@ -96,7 +94,7 @@ class Machines:
             return collective.measure(
                 collective.Place(name, rank, len(self.names), gpus, where, self.hcas(name)),
                 tuning=tuning,
-                plan={**PLAN, "through": through, "sizes": sizes},
+                plan={**PLAN, "sizes": sizes},
                 folder=self.run / name / "scratch",
                 environment=self.environment(name),
             )
@@ -111,9 +109,9 @@ class Machines:
         )
         return run
 
-    def meeting_point(self, through: str) -> str:
+    def meeting_point(self) -> str:
         """Where the pod of the first machine has the ranks meet."""
-        script = f"from payload.collective.part import meeting_point; print(meeting_point({through!r}, '127.0.0.1'))"
+        script = "from payload.collective.part import meeting_point; print(meeting_point())"
         command = [sys.executable, "-c", script]
         environment = self.environment(self.names[0])
         return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout.strip()

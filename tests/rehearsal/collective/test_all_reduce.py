@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 
-from rehearsal.machines.rdma_tools.wire import Listener
-from tests.rehearsal.collective.conftest import PLAN, Machines
+from tests.rehearsal.collective.conftest import Machines
 
 MIB, GIB = 1 << 20, 1 << 30
 DIRECT = "InfiniBand with GPUDirect RDMA"
@@ -129,27 +128,6 @@ def test_a_gpu_that_is_missing_is_named_and_the_others_do_not_wait_for_ever(mach
     assert time.monotonic() - started < 150, "less than a start may take"
 
 
-def test_pytorch_measures_the_same_machines_and_says_its_version(machines: Machines) -> None:
-    machines.make(gpus=2)
-    through = {name: machines.all_reduce([8, GIB], through=name) for name in ("nccl", "pytorch")}
-    assert through["pytorch"]["torch"].startswith("2.")
-    assert through["nccl"]["torch"] is None
-    for run in through.values():
-        assert (run["failures"], run["wrong"], run["transport"]) == ([], [], DIRECT)
-    assert bandwidth(through["nccl"]) == pytest.approx(bandwidth(through["pytorch"]))
-
-
-def test_pytorch_says_a_port_in_use(machines: Machines, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(importlib.import_module("payload.collective.part"), "START_SECONDS", -PLAN["seconds"] + 5)
-    machines.make(gpus=1)
-    taken = Listener(str(machines.run), "127.0.0.1", 29500)
-    run = machines.all_reduce([8], gpus=1, through="pytorch", meeting="127.0.0.1:29500")
-    taken.close()
-    first = run["failures"][0]
-    assert (first["node"], first["gpu"]) == ("aks-p-0", 0)
-    assert "Address already in use" in first["output"]
-
-
 def test_a_pod_that_comes_late_is_waited_for(machines: Machines) -> None:
     machines.make(gpus=1)
     run = machines.all_reduce([MIB], gpus=1, late_seconds=4.0)
@@ -202,22 +180,6 @@ def test_a_rank_that_hangs_before_its_first_all_reduce_is_named_and_not_those_th
     assert (check["node"], check["device"]) == ("aks-p-1", "GPU 1")
     assert "no longer answers" in check["cause"]
     assert time.monotonic() - started < 60, "less than a start may take: the library itself waits for ever"
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(("number", "word"), [(signal.SIGKILL, "killed"), (signal.SIGSTOP, "no longer answers")])
-def test_through_pytorch_too_though_its_ranks_say_so_and_stay(
-    machines: Machines, monkeypatch: pytest.MonkeyPatch, number: signal.Signals, word: str
-) -> None:
-    monkeypatch.setattr(importlib.import_module("payload.collective.part"), "START_SECONDS", -PLAN["seconds"] + 15)
-    machines.make(gpus=2)
-    victim = threading.Thread(target=send_to_rank_3, args=(machines, number))
-    victim.start()
-    run = machines.all_reduce([GIB] * 2000, through="pytorch")
-    victim.join()
-    (check,) = blamed(run)
-    assert (check["node"], check["device"]) == ("aks-p-1", "GPU 1")
-    assert word in check["cause"]
 
 
 def send_to_rank_3(machines: Machines, number: signal.Signals) -> None:

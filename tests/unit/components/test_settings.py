@@ -178,6 +178,15 @@ def test_an_unknown_key_is_named_with_the_nearest_known_one(sections: Any, key: 
     assert f"did you mean {nearest}?" in mistakes(changed(**sections))[key]
 
 
+@pytest.mark.parametrize("through", ["pytorch", "nccl"])
+def test_a_setting_of_an_earlier_release_is_refused_with_what_to_do(through: str) -> None:
+    found = mistakes(changed(validation={"allReduce": through}))
+    assert found == {
+        "validation.allReduce": "is no longer a setting; all-reduce is measured through NCCL alone: remove the key, "
+        "and to see what PyTorch makes of the fabric run the sample workload (docs/workloads.md)"
+    }
+
+
 def test_an_empty_region_is_refused() -> None:
     assert mistakes({**GOOD, "azure-native:location": ""}) == {
         "azure-native:location": "is ''; must be text, and not empty"

@@ -46,7 +46,6 @@ def test_where_all_only_waited_every_node_is_named_once() -> None:
 @pytest.mark.parametrize(
     ("output", "word"),
     [
-        ("ModuleNotFoundError: No module named 'torch'", "no PyTorch"),
         ("OSError: the image has no libnccl.so.2 and no librccl.so.1", "no NCCL"),
         ("OSError: libcudart.so.13: cannot open shared object file: No such file or directory", "no CUDA runtime"),
         ("OSError: libcuda.so.1: cannot open shared object file: No such file or directory", "no GPU driver"),

@@ -23,6 +23,14 @@ _MISSING: Final[dict[Path, str]] = {
     ("cluster", "kubernetesVersion"): 'it must be given and quoted, such as kubernetesVersion: "1.35"',
 }
 
+_GONE: Final[dict[Path, str]] = {
+    ("validation", "allReduce"): (
+        "all-reduce is measured through NCCL alone: remove the key, and to see what PyTorch makes of the fabric "
+        "run the sample workload (docs/workloads.md)"
+    ),
+}
+"""Settings of earlier releases, and what to do where a stack file still has one."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Mistake:
@@ -82,6 +90,8 @@ def _unknown(path: Path, model: type[BaseModel]) -> Mistake:
         return Mistake(
             key=key_of(path), reason="is not a setting; give it with `pulumi config set --secret`, so that it is secret"
         )
+    if path in _GONE:
+        return Mistake(key=key_of(path), reason=f"is no longer a setting; {_GONE[path]}")
     keys = [field.alias or name for name, field in model.model_fields.items() if name != "location"]
     hint = did_you_mean(str(path[-1]), keys)
     return Mistake(key=key_of(path), reason=f"is not known; {hint}known here: {', '.join(sorted(keys))}")

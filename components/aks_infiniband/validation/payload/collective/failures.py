@@ -34,7 +34,6 @@ class PlacedFailure(Failure):
 
 
 _CAUSES = (
-    (r"No module named 'torch'", "the image has no PyTorch: name one that has in validation.image"),
     (
         r"the image has no libnccl|lib(cudart|amdhip64)\S*: cannot open shared object",
         "the image has no NCCL, or no CUDA runtime for it: name one that has in validation.image",
@@ -73,7 +72,7 @@ _CAUSES = (
     ),
     (
         r"no kernel image is available|unsupported toolchain|kernel image is invalid",
-        "the image's PyTorch or NCCL has no code for this GPU: name one that has in validation.image",
+        "the image's NCCL has no code for this GPU: name one that has in validation.image",
     ),
     (
         r"uncorrectable (ECC|NVLink)|Xid|illegal memory access|device-side assert|unspecified launch failure"

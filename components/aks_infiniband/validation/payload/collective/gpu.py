@@ -17,10 +17,6 @@ Library = Any
 """A shared library, as ctypes opens it."""
 
 
-Positions = Any
-"""A number, or a tensor of numbers."""
-
-
 class Vendor(NamedTuple):
     """The names of a vendor's libraries, newest first, and how the runtime's functions begin.
 
@@ -199,12 +195,12 @@ PERIOD = 1021
 """Period of the test pattern in elements: a prime, so that a block that lands in another's place is seen."""
 
 
-def own_value(position: Positions, rank: int) -> Positions:
-    """What a rank holds at a position, or at each position of a tensor."""
+def own_value(position: int, rank: int) -> int:
+    """What a rank holds at a position."""
     return position % PERIOD + rank
 
 
-def expected_sum(position: Positions, ranks: int) -> Positions:
+def expected_sum(position: int, ranks: int) -> int:
     """The sum of own_value over all ranks.
 
     A whole number below 2**24 for up to 4096 ranks, so float32 holds it exactly whatever the order of the additions.

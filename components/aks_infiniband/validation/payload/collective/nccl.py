@@ -1,23 +1,20 @@
-"""NCCL, or RCCL on AMD GPUs, as the ranks of an all-reduce use it: through its C interface, or through PyTorch.
+"""NCCL, or RCCL on AMD GPUs, as the ranks of an all-reduce use it: through its C interface.
 
-RCCL has NCCL's functions, by the same names (rccl.h). Without PyTorch, which calls the same library, what is timed is
-the library and the network, not the framework's launches; with it, what a job sees.
+RCCL has NCCL's functions, by the same names (rccl.h). No framework is in between, so the time is that of the library
+and the network.
 """
 
 from __future__ import annotations
 
 import ctypes
-import importlib
 import os
 import sys
 import threading
 import time
 from array import array
-from collections.abc import Callable, Iterator, Sequence
-from datetime import timedelta
-from typing import Any
+from collections.abc import Callable, Sequence
 
-from .gpu import PERIOD, Gpu, Library, Positions, collectives, expected_sum, own_value
+from .gpu import PERIOD, Gpu, Library, collectives, expected_sum, own_value
 
 _FLOAT, _DOUBLE = 7, 8
 _SUM, _MAX = 0, 2
@@ -47,9 +44,7 @@ def unique_id() -> str:
 
 
 class NcclRanks:
-    """All ranks of a run as one of them sees them (rank.Ranks), one GPU each."""
-
-    torch = None
+    """All ranks of a run as one of them sees them, one GPU each; each does the same, in the same order."""
 
     def __init__(self, *, rank: int, ranks: int, gpu: int, meeting: str, limit_seconds: float) -> None:
         """``meeting`` is a unique_id of node rank 0; nothing takes longer than the limit, or this process ends."""
@@ -69,17 +64,21 @@ class NcclRanks:
         self._message, self._count = 0, 0
 
     def allocate(self, count: int) -> None:
+        """Make room for a message of this many float32, in place of the last message."""
         if self._message:
             self._gpu.free(self._message)
         self._message, self._count = self._gpu.allocate(count * 4), count
 
     def fill(self) -> None:
+        """Put this rank's numbers into the message."""
         self._gpu.fill(self._message, self._count * 4, repeated(own_value, self._rank))
 
     def wrong(self) -> int:
+        """How many elements of the message are not the sum."""
         return self._gpu.differing(self._message, self._count * 4, repeated(expected_sum, self._ranks))
 
     def timed(self, iterations: int) -> float:
+        """Seconds of some all-reduces of the message in a row, on this rank, where all ranks have begun together."""
         # On the GPU: the ranks' processes come out of a wait at different moments.
         self._queue(self._numbers, 1, _DOUBLE, _MAX)
         self._gpu.record(self._begin)
@@ -88,12 +87,14 @@ class NcclRanks:
         return self._gpu.seconds(self._begin, self._end)
 
     def largest(self, *numbers: float) -> Sequence[float]:
+        """The largest that any rank says, of each number."""
         self._gpu.write(self._numbers, array("d", numbers).tobytes())
         self._queue(self._numbers, len(numbers), _DOUBLE, _MAX)
         self._await("a comparison of numbers")
         return array("d", self._gpu.read(self._numbers, len(numbers) * 8))
 
     def close(self) -> None:
+        """Leave the other ranks."""
         with _Limit(self._limit, "ncclCommDestroy"):  # waits for the other ranks of the node
             self._call(self._library.ncclCommDestroy(self._comm))
 
@@ -132,7 +133,7 @@ class NcclRanks:
         _check(self._library, code, self._comm)
 
 
-def repeated(value: Callable[[Positions, int], Positions], number: int) -> bytes:
+def repeated(value: Callable[[int, int], int], number: int) -> bytes:
     return array("f", [value(position, number) for position in range(PERIOD)]).tobytes()
 
 
@@ -167,67 +168,3 @@ class _Limit:
         print(self.word(what, seconds), file=sys.stderr, flush=True)
         time.sleep(_FAREWELL_SECONDS)
         os._exit(1)
-
-
-_CHUNK = 1 << 26
-"""Elements filled or checked at once, so that a 16 GiB message needs little memory beside itself."""
-
-
-class TorchRanks:
-    """The same through PyTorch's distributed package; raises whatever PyTorch raises."""
-
-    def __init__(self, *, rank: int, ranks: int, gpu: int, meeting: str, limit_seconds: float) -> None:
-        """``meeting`` is an address and a port of node rank 0; NCCL's watchdog ends a rank after the limit."""
-        self._rank, self._ranks = rank, ranks
-        self._torch: Any = importlib.import_module("torch")  # only here: everything else of the payload does without
-        self._dist: Any = importlib.import_module("torch.distributed")
-        self._torch.cuda.set_device(gpu)
-        self._device = self._torch.device("cuda", gpu)
-        self.torch = str(self._torch.__version__)
-        self._dist.init_process_group(
-            "nccl",
-            init_method=f"tcp://{meeting}",
-            timeout=timedelta(seconds=limit_seconds),
-            rank=rank,
-            world_size=ranks,
-        )
-        self._start = self._torch.zeros(1, device=self._device)
-        self._message: Any = None
-
-    def allocate(self, count: int) -> None:
-        self._message = None
-        self._message = self._torch.empty(count, dtype=self._torch.float32, device=self._device)
-
-    def fill(self) -> None:
-        for part, positions in self._chunks():
-            part.copy_(own_value(positions, self._rank))
-
-    def wrong(self) -> int:
-        chunks = self._chunks()
-        return sum(int((part != expected_sum(positions, self._ranks)).sum().item()) for part, positions in chunks)
-
-    def timed(self, iterations: int) -> float:
-        cuda = self._torch.cuda
-        begin, end = cuda.Event(enable_timing=True), cuda.Event(enable_timing=True)
-        self._dist.all_reduce(self._start)
-        begin.record()
-        for _ in range(iterations):
-            self._dist.all_reduce(self._message)
-        end.record()
-        end.synchronize()
-        return float(begin.elapsed_time(end)) / 1e3
-
-    def largest(self, *numbers: float) -> Sequence[float]:
-        values = self._torch.tensor(list(numbers), dtype=self._torch.float64, device=self._device)
-        self._dist.all_reduce(values, op=self._dist.ReduceOp.MAX)
-        found: Sequence[float] = values.tolist()
-        return found
-
-    def close(self) -> None:
-        self._dist.destroy_process_group()
-
-    def _chunks(self) -> Iterator[tuple[Any, Any]]:
-        """The message piece by piece, each with its positions."""
-        for start in range(0, len(self._message), _CHUNK):
-            part = self._message[start : start + _CHUNK]
-            yield part, self._torch.arange(start, start + len(part), device=self._device)

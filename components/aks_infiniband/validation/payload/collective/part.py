@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import json
 import signal
-import socket
 import sys
 import tempfile
 import time
@@ -55,20 +54,16 @@ class Place(NamedTuple):
     """The names of this node's InfiniBand devices, the only ones that NCCL is to use."""
 
 
-def meeting_point(through: str, address: str) -> str:
-    """Where the ranks of one run meet: node rank 0 makes it and tells the others.
+def meeting_point() -> str:
+    """Where the ranks of one run meet: the pod of node rank 0 makes it and tells the others.
 
-    For PyTorch the address of node rank 0's pod and a port that is free at this moment; for NCCL its own unique id, for
-    which this process listens. Empty where NCCL gives none: then no rank finds it either, and each says why.
+    It is a unique id of NCCL, for which this process listens. It is empty where NCCL gives none: then no rank gets one
+    either, and each rank says why.
     """
-    if through == "nccl":
-        try:
-            return unique_id()
-        except (OSError, RuntimeError):
-            return ""
-    with socket.socket() as probe:
-        probe.bind(("", 0))
-        return f"{address}:{probe.getsockname()[1]}"
+    try:
+        return unique_id()
+    except (OSError, RuntimeError):
+        return ""
 
 
 def measure(
@@ -76,7 +71,7 @@ def measure(
 ) -> NodeRun:
     """Run this node's ranks to their end; returns what they found, with one entry for each rank, failed or not.
 
-    tuning: a key of TUNINGS. plan: through (nccl or pytorch), sizes (bytes), iterations, warmup, seconds (limit of the
+    tuning: a key of TUNINGS. plan: sizes (bytes), iterations, warmup, seconds (limit of the
     sweep), size_seconds (limit of one size), operation_seconds (how long one all-reduce may take). folder: for scratch
     files.
     """

@@ -1,4 +1,4 @@
-"""One rank of the all-reduce: one process, one GPU; NCCL called directly, or PyTorch over it.
+"""One rank of the all-reduce: one process, one GPU, and NCCL.
 
 Time is taken by events on the GPU's stream around all iterations of a size, and the slowest rank's counts: an
 all-reduce is over when it is over everywhere. Events leave out what the host does before the first and after the last
@@ -16,12 +16,12 @@ import os
 import sys
 import time
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from ..say.expectations import CollectivePlan
-from .nccl import NcclRanks, TorchRanks
+from .nccl import NcclRanks
 from .results import Rank as RankResult
 
 ELEMENT_BYTES = 4
@@ -38,36 +38,6 @@ _ROUNDS = 5
 SMALL_BYTES = 4 << 20
 SMALL_REPEATS = 10
 """1 Mi floats, ten times: the AKS InfiniBand guide tells InfiniBand from IPoIB by it (tests/expected-output.md)."""
-
-
-class Ranks(Protocol):
-    """All ranks of a run as one of them sees them; each does the same, in the same order."""
-
-    @property
-    def torch(self) -> str | None:
-        """PyTorch's version; None where there is none in between."""
-
-    def allocate(self, count: int) -> None:
-        """Room for a message of that many float32, in place of the last one's."""
-
-    def fill(self) -> None:
-        """Put this rank's numbers into the message."""
-
-    def wrong(self) -> int:
-        """How many elements of the message are not the sum."""
-
-    def timed(self, iterations: int) -> float:
-        """Seconds of some all-reduces of the message in a row, on this rank, all ranks having begun together."""
-
-    def largest(self, *numbers: float) -> Sequence[float]:
-        """The largest that any rank says, of each number."""
-
-    def close(self) -> None:
-        """Part."""
-
-
-THROUGH: Mapping[str, Callable[..., Ranks]] = {"nccl": NcclRanks, "pytorch": TorchRanks}
-"""What a rank may reduce through."""
 
 
 def elements(size_bytes: int) -> int:
@@ -117,7 +87,7 @@ def foreseen_seconds(size_bytes: int, last_bytes: int, last_seconds: float) -> f
 class Rank:
     """What one process measures; every rank does the same steps, and rank 0 decides how many."""
 
-    def __init__(self, ranks: Ranks, plan: CollectivePlan, environment: Mapping[str, str], result: Path) -> None:
+    def __init__(self, ranks: NcclRanks, plan: CollectivePlan, environment: Mapping[str, str], result: Path) -> None:
         """``result`` is rewritten as it goes."""
         self._all, self._plan, self._result = ranks, plan, result
         self._rank, self._ranks = int(environment["RANK"]), int(environment["WORLD_SIZE"])
@@ -125,7 +95,6 @@ class Rank:
         self.found: RankResult = {
             "rank": self._rank,
             "gpu": int(environment["LOCAL_RANK"]),
-            "torch": ranks.torch,
             "reached_bytes": 0,
             "wrong": 0,
             "sizes": [],
@@ -203,8 +172,8 @@ class Rank:
 
 
 def run(plan: CollectivePlan, environment: Mapping[str, str], *, meeting: str, result: Path) -> None:
-    """Join the others, measure, part. Raises whatever the library raises."""
-    ranks = THROUGH[plan["through"]](
+    """Join the others, measure, and leave them. Raises whatever the library raises."""
+    ranks = NcclRanks(
         rank=int(environment["RANK"]),
         ranks=int(environment["WORLD_SIZE"]),
         gpu=int(environment["LOCAL_RANK"]),

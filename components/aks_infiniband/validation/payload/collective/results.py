@@ -33,7 +33,6 @@ class Small(TypedDict):
 class Figures(TypedDict, total=False):
     """What is the same on every rank."""
 
-    torch: str | None
     sizes: list[Size]
     small: Small | None
     stopped: str | None
@@ -118,7 +117,6 @@ def node_entry(
         "node": node,
         "node_rank": node_rank,
         "tuning": tuning,
-        "torch": best.get("torch"),
         "sizes": best.get("sizes", []),
         "small": best.get("small"),
         "stopped": best.get("stopped"),
@@ -152,7 +150,6 @@ def merged(
         "nodes": [entry["node"] for entry in nodes],
         "ranks": len(nodes) * ranks_per_node,
         "ranks_per_node": ranks_per_node,
-        "torch": first and first["torch"],
         "library": evidence["library"],
         "transport": transport_name(evidence),
         "evidence": evidence,

@@ -15,12 +15,11 @@ def measure(lead: Lead, plan: CollectivePlan, *, tries: int) -> Collective:
 
     Each try has a meeting point of its own.
     """
-    address = next(iter(lead.members.values()))["address"]
     runs: list[Run] = []
     for tuning in TUNINGS:
         made = []
         for _ in range(tries):
-            step: Step = {"collective": tuning, "plan": plan, "meeting": meeting_point(plan["through"], address)}
+            step: Step = {"collective": tuning, "plan": plan, "meeting": meeting_point()}
             entries = [entry for entry in lead.step(step).values() if entry]
             addresses = {node: member["address"] for node, member in lead.members.items()}
             made.append(merged(entries, tuning=tuning, ranks_per_node=plan["ranks_per_node"], addresses=addresses))

@@ -50,7 +50,6 @@ class Ports(TypedDict):
 class CollectivePlan(TypedDict):
     """How the all-reduce is measured, and what it is held against. Times are in seconds, thresholds by transport."""
 
-    through: Literal["nccl", "pytorch"]
     sizes: list[int]
     iterations: int
     warmup: int
