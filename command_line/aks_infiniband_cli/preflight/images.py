@@ -82,7 +82,7 @@ def _systems(stack: Stack) -> Mapping[str, str]:
     if not isinstance(stack.cluster, AzureClusterArgs):
         return {}
     newer = minor_of(stack.cluster.settings.kubernetes_version) >= UBUNTU_IS_2404_SINCE
-    known = {"Ubuntu": "24.04" if newer else "22.04", "Ubuntu2204": "22.04", "Ubuntu2404": "24.04"}
+    known = {"Ubuntu": "24.04" if newer else "22.04", "Ubuntu2204": "22.04"}
     return {pool.name: known[machines.os_sku] for pool, machines in stack.cluster.pools if machines.os_sku in known}
 
 

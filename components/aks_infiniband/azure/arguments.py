@@ -154,8 +154,7 @@ class Machines:
     """Pods that a node takes, 250 at most. Both operators and our own DaemonSets take up to 30 of them
     (edwardsp/azcluster 29c1960, AGENTS.md)."""
     os_sku: str = "Ubuntu"
-    """Ubuntu, Ubuntu2204 or Ubuntu2404. AKS takes Ubuntu2404 from Kubernetes 1.32 on, and may not recognise it in
-    the API version that azure-native sends (`facts/catalog/machine.py`)."""
+    """One of `OsSku` (`facts/catalog/machine.py`), which says why Ubuntu2404 is none of them."""
     os_disk_size_gb: DiskGb | None = None
     """GB of the OS disk."""
     os_disk_type: str | None = None

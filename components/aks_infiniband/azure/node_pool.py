@@ -2,14 +2,14 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Literal, TypeVar
+from typing import Any, Final, Literal, TypeVar, get_args
 
 import pulumi
 from pulumi_azure_native import containerservice
 
 from aks_infiniband.azure.agent_pool import NodePoolArgs, make_agent_pool, owner_labels, ready
 from aks_infiniband.azure.arguments import OrdinaryPool
-from aks_infiniband.facts.catalog.machine import GpuDriver, MachineSize
+from aks_infiniband.facts.catalog.machine import GpuDriver, MachineSize, OsSku
 from aks_infiniband.facts.pool import LARGEST_PLACEMENT_GROUP, PLACEMENT_GROUP_LIMIT, Pool, agent_pool_label
 
 SPOT: Final = "kubernetes.azure.com/scalesetpriority"
@@ -52,8 +52,9 @@ class InfinibandNodePoolArgs(NodePoolArgs):
                 f"pool {name}: gpu_driver is {owner}; {size.name} has no GPUs that the GPU Operator serves, so it must "
                 "be none"
             )
-        if not machines.os_sku.startswith("Ubuntu"):
-            raise ValueError(f"pool {name}: os_sku is {machines.os_sku}; the NIC drivers need Ubuntu")
+        if machines.os_sku not in get_args(OsSku):
+            known = ", ".join(get_args(OsSku))
+            raise ValueError(f"pool {name}: os_sku is {machines.os_sku}; the NIC drivers and AKS's API take {known}")
 
 
 class InfinibandNodePool(pulumi.ComponentResource):

@@ -52,8 +52,8 @@ OLDEST: Final[Minor] = NAMED_BY["Network Operator 26.4"][0]
 UBUNTU_IS_2404_SINCE: Final[Minor] = (1, 35)
 """From here on the OS SKU Ubuntu is 24.04 with containerd 2; before it is 22.04 with containerd 1.7. Raising a cluster
 over it changes the system of its Ubuntu nodes in place."""
-UBUNTU_2404: Final[tuple[Minor, Minor]] = ((1, 32), (1, 38))
-"""First and last version with the OS SKU Ubuntu2404."""
+AZURE_LINUX_3_SINCE: Final[Minor] = (1, 32)
+"""From here on the OS SKU AzureLinux is Azure Linux 3; before it is 2, which has retired."""
 UBUNTU_2204_UNTIL: Final[Minor] = (1, 36)
 """Last version with the OS SKU Ubuntu2204."""
 

@@ -158,7 +158,8 @@ def test_the_price_is_that_of_all_machines_with_the_region_and_the_day_it_was_re
 
 def test_only_sizes_that_nobody_has_seen_on_sale_have_no_price() -> None:
     unknown = {name for name in SIZES if price_of(name) is None}
-    assert unknown == {"Standard_ND96isrf_H200_v5", "Standard_ND128isr_GB300_v6"}
+    gb300 = {"Standard_ND128isr_GB300_v6", "Standard_ND128isrG5_GB300_v6"}
+    assert unknown == {"Standard_ND96isrf_H200_v5", *gb300}
     assert price_of("Standard_HB120-16rs_v3") == price_of("Standard_HB120rs_v3")
     chosen = decide(Answers(workloads=("training",), vm_size="Standard_ND128isr_GB300_v6"))
     assert "traffic: not known here. Today's" in text_of(document_of(chosen, region="eastus"))

@@ -106,7 +106,7 @@ def test_what_depends_on_the_feature_is_registered_only_after_it(deploy: Deploy)
 
 def grace(feature: Any) -> Any:
     opts = pulumi.ResourceOptions(depends_on=[feature.absent])
-    return node_pool("gb200", "Standard_ND128isr_NDR_GB200_v6", os_sku="Ubuntu2404", opts=opts).ready
+    return node_pool("gb200", "Standard_ND128isr_NDR_GB200_v6", opts=opts).ready
 
 
 @pytest.mark.parametrize("state", ["NotRegistered", "Unregistered"])

@@ -93,7 +93,7 @@ def test_every_other_key_of_a_pool_reaches_azure(deploy: Deploy) -> None:
         lambda: (
             node_pool(
                 max_pods=110,
-                os_sku="Ubuntu2404",
+                os_sku="AzureLinux3",
                 os_disk_size_gb=256,
                 os_disk_type="Ephemeral",
                 node_image_snapshot_id=SNAPSHOT,
@@ -103,7 +103,7 @@ def test_every_other_key_of_a_pool_reaches_azure(deploy: Deploy) -> None:
             ).ready
         ),
     )
-    assert (inputs["osSKU"], inputs["osDiskSizeGB"], inputs["osDiskType"]) == ("Ubuntu2404", 256, "Ephemeral")
+    assert (inputs["osSKU"], inputs["osDiskSizeGB"], inputs["osDiskType"]) == ("AzureLinux3", 256, "Ephemeral")
     assert inputs["maxPods"] == 110
     assert inputs["creationData"] == {"sourceResourceId": SNAPSHOT}
     assert inputs["availabilityZones"] == ["2"]
@@ -158,7 +158,7 @@ def test_an_autoscaled_pool_that_cannot_be_looked_up_stops_the_deployment(deploy
         ({"placement_group_limit": 301}, "placement_group_limit is 301; Azure grants 100 to 300"),
         ({"capacity_reservation_group_id": RESERVATION}, "Azure reserves no capacity for pools with InfiniBand"),
         ({"zones": ("1", "2")}, "at most one zone; a fabric does not span zones"),
-        ({"os_sku": "AzureLinux"}, "os_sku is AzureLinux; the NIC drivers need Ubuntu"),
+        ({"os_sku": "Ubuntu2404"}, "os_sku is Ubuntu2404; the NIC drivers and AKS's API take Ubuntu, Ubuntu2204"),
         ({"size": "Standard_HX176rs", "gpu_driver": "operator"}, "gpu_driver is operator"),
         ({"size": "Standard_ND96isr_MI300X_v5", "gpu_driver": "aks"}, "it must be none"),
         ({"size": "Standard_ND128isr_NDR_GB200_v6", "gpu_driver": "operator"}, "it must be none"),

@@ -67,7 +67,8 @@ def test_a_topology_is_known_where_azure_publishes_one() -> None:
 
 def test_only_grace_blackwell_must_not_have_the_placement_feature() -> None:
     absent = {size.name for size in SIZES.values() if not size.placement_feature}
-    assert absent == {"Standard_ND128isr_NDR_GB200_v6", "Standard_ND128isr_GB300_v6"}
+    gb300 = {"Standard_ND128isr_GB300_v6", "Standard_ND128isrG5_GB300_v6"}
+    assert absent == {"Standard_ND128isr_NDR_GB200_v6", *gb300}
     assert absent == {size.name for size in SIZES.values() if size.architecture == "arm64"}
 
 

@@ -18,23 +18,23 @@ def os_sku(*, kubernetes: str = "1.34", **more: Any) -> str:
     return machines(loaded(cluster=long_term(kubernetes), pools=[pool(**more)]))["ndh100"].os_sku
 
 
-def test_the_os_sku_follows_from_size_and_driver() -> None:
+def test_the_os_sku_is_ubuntu_where_nobody_asks_for_another() -> None:
     assert os_sku() == "Ubuntu"
-    assert os_sku(vmSize=GB300) == "Ubuntu2404"
-    assert os_sku(nicDriver="inbox") == "Ubuntu2404"
+    assert os_sku(kubernetes="1.35", vmSize=GB300) == "Ubuntu"
+    assert os_sku(kubernetes="1.35", nicDriver="inbox") == "Ubuntu"
     assert os_sku(osSku="Ubuntu2204") == "Ubuntu2204"
+    assert os_sku(osSku="AzureLinux3") == "AzureLinux3"
 
 
 @pytest.mark.parametrize(
     ("kubernetes", "more", "reason"),
     [
-        ("1.34", {"vmSize": GB300, "osSku": "Ubuntu2204"}, f"must be Ubuntu2404 for {GB300}"),
-        ("1.35", {"vmSize": GB300, "osSku": "Ubuntu2204"}, f"must be Ubuntu2404 for {GB300}"),
-        ("1.34", {"nicDriver": "inbox", "osSku": "Ubuntu2204"}, "(Ubuntu2204 is older)"),
-        ("1.34", {"nicDriver": "inbox", "osSku": "Ubuntu"}, "(Ubuntu is 22.04 with Kubernetes 1.34)"),
-        ("1.31", {"osSku": "Ubuntu2404"}, "needs Kubernetes 1.32 or later; the cluster has 1.31"),
-        ("1.37", {"osSku": "Ubuntu2204"}, "must be Ubuntu2404 or Ubuntu with Kubernetes 1.37"),
-        ("1.34", {"osSku": "AzureLinux"}, "must be 'Ubuntu', 'Ubuntu2204' or 'Ubuntu2404'"),
+        ("1.35", {"vmSize": GB300, "osSku": "Ubuntu2204"}, f"must be Ubuntu, which is 24.04, for {GB300}"),
+        ("1.35", {"vmSize": GB300, "osSku": "AzureLinux3"}, f"must be Ubuntu, which is 24.04, for {GB300}"),
+        ("1.35", {"nicDriver": "inbox", "osSku": "Ubuntu2204"}, "must be Ubuntu, which is 24.04, for the inbox driver"),
+        ("1.31", {"osSku": "AzureLinux"}, "needs Kubernetes 1.32; the cluster has 1.31"),
+        ("1.37", {"osSku": "Ubuntu2204"}, "must be Ubuntu with Kubernetes 1.37"),
+        ("1.35", {"osSku": "Ubuntu2404"}, "must be 'Ubuntu', 'Ubuntu2204', 'AzureLinux' or 'AzureLinux3'"),
     ],
 )
 @pytest.mark.field_report("A9")
@@ -50,10 +50,11 @@ def test_plain_ubuntu_is_what_size_and_driver_need_from_kubernetes_1_35_on() -> 
     assert os_sku(kubernetes="1.35", vmSize=GB300) == "Ubuntu"
 
 
-def test_a_cluster_too_old_for_the_os_sku_that_a_size_needs_is_refused() -> None:
-    found = mistakes(changed(cluster=long_term("1.31"), pools=[pool(vmSize=GB300)]))
+@pytest.mark.parametrize("more", [{"vmSize": GB300}, {"nicDriver": "inbox"}])
+def test_a_cluster_too_old_for_the_system_that_a_pool_needs_is_refused(more: Any) -> None:
+    found = mistakes(changed(cluster=long_term("1.34"), pools=[pool(**more)]))
     assert list(found) == ["cluster.kubernetesVersion"]
-    assert "must be 1.32 or later: pool ndh100 needs Ubuntu2404" in found["cluster.kubernetesVersion"]
+    assert "must be 1.35 or later, where Ubuntu is 24.04: pool ndh100 has" in found["cluster.kubernetesVersion"]
 
 
 @pytest.mark.parametrize(
@@ -82,10 +83,13 @@ def test_gpu_pools_of_two_systems_are_refused_where_the_gpu_operator_has_the_dri
     pools = [pool(osSku="Ubuntu2204"), named("ndh200", "Standard_ND96isr_H200_v5")]
     found = mistakes(changed(pools=pools))
     assert list(found) == ["pools[1].osSku"]
-    assert "must be of the same Ubuntu as pool ndh100 (Ubuntu2204)" in found["pools[1].osSku"]
+    assert "must be the same system as that of pool ndh100 (Ubuntu2204)" in found["pools[1].osSku"]
     pools[1] |= {"osSku": "Ubuntu2204"}
     assert loaded(pools=pools)
-    assert loaded(pools=[pool(osSku="Ubuntu2404"), named("ndh200", "Standard_ND96isr_H200_v5")]), "Ubuntu is 24.04 too"
+    pools[1] |= {"osSku": "AzureLinux3"}
+    assert list(mistakes(changed(pools=pools))) == ["pools[1].osSku"]
+    pools[0] |= {"osSku": "AzureLinux"}
+    assert loaded(pools=pools), "the same system by another name"
 
 
 @pytest.mark.field_report("R7")

@@ -73,7 +73,7 @@ EVERYTHING: Any = {
             labels={"a": "b"},
             taints=["a=b:NoSchedule"],
             zones=["1"],
-            osSku="Ubuntu2404",
+            osSku="Ubuntu",
         ),
         pool(name="own", vmSize="Standard_ND1r", mode="sriov"),
         {"name": "cpu", "vmSize": "Standard_D4s_v5", "count": 1, "infiniband": False, "priority": "Spot"},

@@ -13,7 +13,9 @@ _USUAL_SHARE: Final = 0.95
 pair: Azure/AKS pull request 5975)."""
 _LEAST_SHARE: Final = 0.9
 """Of the signalling rate, per HCA: the floors of Azure's node health checks for A100 (180 of 200) and H200 (360 of 400;
-Azure/azurehpc-health-checks 0e0a1ac, conf/)."""
+Azure/azurehpc-health-checks 0e0a1ac, conf/). For HC, HBv2, HBv3, HBv4, HX and MI300X those have 95, 190 and 390, in a
+loopback with two queue pairs. Of EDR and HDR that is what we warn at; of NDR one queue pair between two healthy
+machines reached 378.46, so 390 would warn of machines that are sound."""
 _COLLECTIVE_SHARE: Final = 0.75
 """Of all ports' signalling rate, for the bus bandwidth of all-reduce: what Azure's limits for GB300 (150 of 200 GB/s)
 come to. It was not measured on the sizes that it is computed for, so it only warns."""

@@ -13,8 +13,10 @@ NicDriver = Literal["doca-ofed", "inbox"]
 """Whose mlx5 driver a node runs: NVIDIA's DOCA-OFED in a container, or the one that its node image brings."""
 GpuDriver = Literal["operator", "aks", "none"]
 """Who installs the GPUs' driver on a node."""
-OsSku = Literal["Ubuntu", "Ubuntu2204", "Ubuntu2404"]
-"""Those for which NVIDIA's drivers are built (field reports, A9)."""
+OsSku = Literal["Ubuntu", "Ubuntu2204", "AzureLinux", "AzureLinux3"]
+"""Those for which NVIDIA's drivers are built (field reports, A9; Azure Linux: Network Operator 26.1 release notes) and
+that AKS's API 2025-09-01 has, which azure-native sends (Azure/bicep-types-az 1f896de, 2026-08-20). It has no
+Ubuntu2404, and needs none: from Kubernetes 1.35 on Ubuntu is 24.04."""
 GpuDirect = Literal["dmabuf", "nvidia-peermem"]
 """How HCAs reach the memory of GPUs: DMA-BUF of the kernel, or the GPU driver's module, which is built against OFED."""
 GpuSoftware = Literal["gpu-operator", "rocm", "dra"]
@@ -173,15 +175,6 @@ class MachineSize:
     def default_nic_driver(self) -> NicDriver:
         """Whose mlx5 driver where nothing else is said: the node image's where it brings DOCA-OFED."""
         return "inbox" if self.image_has_ofed else "doca-ofed"
-
-    def default_os_sku(self, nic_driver: NicDriver, *, ubuntu_is_2404: bool) -> OsSku:
-        """Ubuntu 24.04 for GB200 and GB300 (AKS InfiniBand guide) and for the inbox driver, which is its own.
-
-        Ubuntu2404 is in the specifications of AKS's API from 2025-10-01 on, and azure-native sends 2025-09-01, where
-        AKS may not recognise it; so it is asked for only where Ubuntu is another system.
-        """
-        needs_2404 = self.architecture == "arm64" or nic_driver == "inbox"
-        return "Ubuntu2404" if needs_2404 and not ubuntu_is_2404 else "Ubuntu"
 
     @property
     def ipoib_devices(self) -> tuple[str, ...]:

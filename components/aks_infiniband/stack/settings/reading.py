@@ -13,7 +13,7 @@ from aks_infiniband.facts.azure_names import REGIONS
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.catalog.described import described
 from aks_infiniband.facts.catalog.machine import GpuDirect, GpuDriver, MachineSize, Mode, NicDriver, OsSku
-from aks_infiniband.facts.kubernetes import UBUNTU_IS_2404_SINCE, minor_of
+from aks_infiniband.facts.kubernetes import minor_of
 from aks_infiniband.facts.pool import LARGEST_PLACEMENT_GROUP, Pool
 from aks_infiniband.handwritten.section import Unreadable
 from aks_infiniband.stack.settings.cluster import ClusterSettings
@@ -88,10 +88,7 @@ class PoolReading:
 
     @property
     def os_sku(self) -> OsSku:
-        if self.given.os_sku is not None:
-            return self.given.os_sku
-        newer = self.stack.in_azure and self.stack.kubernetes >= UBUNTU_IS_2404_SINCE
-        return self.size.default_os_sku(self.nic_driver, ubuntu_is_2404=newer) if self.infiniband else "Ubuntu"
+        return self.given.os_sku or "Ubuntu"
 
     @property
     def placement_group_limit(self) -> int:

@@ -8,7 +8,7 @@ from aks_infiniband.facts.azure_names import NO_SIZE, has_rdma, is_size
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.catalog.described import FASTEST, RATES_GBPS
 from aks_infiniband.facts.catalog.machine import GpuSoftware, by_dma_buf
-from aks_infiniband.facts.kubernetes import UBUNTU_2204_UNTIL, UBUNTU_2404, UBUNTU_IS_2404_SINCE
+from aks_infiniband.facts.kubernetes import AZURE_LINUX_3_SINCE, UBUNTU_2204_UNTIL, UBUNTU_IS_2404_SINCE
 from aks_infiniband.handwritten.form import nearest
 from aks_infiniband.stack.settings.mistakes import Mistake, wrong
 from aks_infiniband.stack.settings.reading import PoolReading, Reading, known, unlike_the_first
@@ -165,44 +165,45 @@ def _one_system(reading: Reading) -> Iterator[Mistake]:
         return
     version = reading.kubernetes
     found = known(reading.infiniband_pools, lambda pool: (pool.gpu_driver, pool.os_sku))
-    systems = [(pool, _is_2404(sku, version)) for pool, (owner, sku) in found if owner == "operator"]
+    systems = [(pool, _system(sku, version)) for pool, (owner, sku) in found if owner == "operator"]
     for pool, _, first, _ in unlike_the_first(systems):
         reason = (
-            f"must be of the same Ubuntu as pool {first.name} ({first.os_sku}), because the GPU Operator installs the "
+            f"must be the same system as that of pool {first.name} ({first.os_sku}), because the GPU Operator "
+            "installs the "
             "driver of one on all GPU nodes"
         )
         yield wrong(pool.path("osSku"), pool.os_sku, reason)
 
 
-def _is_2404(sku: str, version: tuple[int, int]) -> bool:
-    return sku == "Ubuntu2404" or (sku == "Ubuntu" and version >= UBUNTU_IS_2404_SINCE)
+def _system(sku: str, version: tuple[int, int]) -> str:
+    if sku == "Ubuntu":
+        return "Ubuntu 24.04" if version >= UBUNTU_IS_2404_SINCE else "Ubuntu 22.04"
+    return "Ubuntu 22.04" if sku == "Ubuntu2204" else "Azure Linux 3"
 
 
 def _os_sku(pool: PoolReading) -> Iterator[Mistake]:
     if not pool.stack.in_azure:
         return
     sku, version, path = pool.os_sku, pool.stack.kubernetes, pool.path("osSku")
-    written = f"{version[0]}.{version[1]}"
-    if sku == "Ubuntu2404" and version < UBUNTU_2404[0]:
-        yield _too_old(pool, written)
-    elif sku == "Ubuntu2204" and version > UBUNTU_2204_UNTIL:
-        yield wrong(path, sku, f"must be Ubuntu2404 or Ubuntu with Kubernetes {written}")
-    elif not pool.infiniband:
+    written, system = f"{version[0]}.{version[1]}", _system(sku, version)
+    if sku == "Ubuntu2204" and version > UBUNTU_2204_UNTIL:
+        yield wrong(path, sku, f"must be Ubuntu with Kubernetes {written}")
+    elif sku.startswith("AzureLinux") and version < AZURE_LINUX_3_SINCE:
+        yield wrong(path, sku, f"needs Kubernetes {'.'.join(map(str, AZURE_LINUX_3_SINCE))}; the cluster has {written}")
+    elif not pool.infiniband or system == "Ubuntu 24.04":
         return
-    elif pool.size.architecture == "arm64" and not _is_2404(sku, version):
-        yield wrong(path, sku, f"must be Ubuntu2404 for {pool.given.vm_size}: its drivers are built for no other")
-    elif pool.nic_driver == "inbox" and not _is_2404(sku, version):
-        is_2204 = f"Ubuntu is 22.04 with Kubernetes {written}" if sku == "Ubuntu" else "Ubuntu2204 is older"
-        reason = f"must be Ubuntu2404 with the inbox driver, which is that of Ubuntu 24.04's kernel ({is_2204})"
-        yield wrong(path, sku, reason)
+    elif pool.size.architecture == "arm64":
+        yield _needs_2404(pool, f"{pool.given.vm_size}, whose drivers are built for no other system")
+    elif pool.nic_driver == "inbox":
+        yield _needs_2404(pool, "the inbox driver, which is that of its kernel")
 
 
-def _too_old(pool: PoolReading, written: str) -> Mistake:
-    since = ".".join(map(str, UBUNTU_2404[0]))
-    if pool.given.os_sku is not None:
-        reason = f"needs Kubernetes {since} or later; the cluster has {written}"
-        return wrong(pool.path("osSku"), pool.given.os_sku, reason)
-    reason = f"must be {since} or later: pool {pool.name} needs Ubuntu2404, which AKS has for no older Kubernetes"
+def _needs_2404(pool: PoolReading, what: str) -> Mistake:
+    """Ubuntu2404 by name is in no API version that is sent."""
+    since = ".".join(map(str, UBUNTU_IS_2404_SINCE))
+    if pool.stack.kubernetes >= UBUNTU_IS_2404_SINCE:
+        return wrong(pool.path("osSku"), pool.os_sku, f"must be Ubuntu, which is 24.04, for {what}")
+    reason = f"must be {since} or later, where Ubuntu is 24.04: pool {pool.name} has {what}"
     return wrong(("cluster", "kubernetesVersion"), pool.stack.cluster.kubernetes_version, reason)
 
 
