@@ -89,7 +89,7 @@ def images(snapshot: Snapshot) -> Iterator[Finding]:
             yield Finding(symptom="mixed-node-images", about=f"pool {pool}", what=what)
         for node in nodes:
             system = str(info_of(node).get("osImage"))
-            if ofed_sets(snapshot.view) and not system.startswith("Ubuntu"):
+            if ofed_sets(snapshot.view) and not system.startswith(("Ubuntu", "Microsoft Azure Linux 3")):
                 what = f"node {name_of(node)} runs {system}"
                 yield Finding(symptom="ofed-unsupported-system", about=f"node {name_of(node)}", what=what)
 
