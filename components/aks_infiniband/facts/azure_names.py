@@ -18,7 +18,7 @@ REGIONS: Final[dict[str, tuple[str, ...]]] = {
 }
 """By region, its availability zones."""
 
-_NAME: Final = re.compile(r"Standard_([A-Z]{1,3})([0-9]{1,3})(-[0-9]{1,3})?([a-z]*)((?:_[A-Za-z0-9]+)*)")
+_NAME: Final = re.compile(r"Standard_([A-Z]{1,3})([0-9]{1,3})(-[0-9]{1,3})?([a-z]*(?:G[0-9])?)((?:_[A-Za-z0-9]+)*)")
 _GENERATION: Final = re.compile(r".*_v([1-9])(_Promo)?")
 _CORES: Final = {2, 4, 8, 16, 20, 32, 48, 64, 72, 80, 96, 104, 112}
 """vCPUs that sizes of the D, E and F families have up to v5."""
