@@ -38,6 +38,8 @@ class Image(NamedTuple):
     """Root folder of QEMU and its libraries."""
     kernel: Path
     disk: Path
+    ticks: Path
+    """Library with a function that counts the processor's clock."""
 
 
 def image() -> Image:
@@ -55,13 +57,19 @@ def image() -> Image:
             shutil.rmtree(draft, ignore_errors=True)
             _make(draft)
             draft.rename(folder)
-    return Image(folder / "host", folder / "vmlinuz", folder / "disk.cpio")
+    return Image(folder / "host", folder / "vmlinuz", folder / "disk.cpio", folder / "ticks.so")
 
 
 def _key() -> str:
     """A digest of everything that decides what the image is."""
     digest = hashlib.sha256()
-    for path in (_HERE / "packages.txt", _HERE / "image.py", _GUEST / "init", _GUEST / "soft_roce.c"):
+    for path in (
+        _HERE / "packages.txt",
+        _HERE / "image.py",
+        _GUEST / "init",
+        _GUEST / "soft_roce.c",
+        _GUEST / "ticks.c",
+    ):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:20]
 
@@ -86,6 +94,7 @@ def _make(draft: Path) -> None:
     library = guest / "aks-infiniband/soft_roce.so"
     _compile(_GUEST / "soft_roce.c", draft / "headers/usr/include", library)
     shutil.copy(library, later)
+    _compile(_GUEST / "ticks.c", draft / "headers/usr/include", draft / "ticks.so")
     with (draft / "disk.cpio").open("wb") as disk:
         _write(disk, {"": guest, LATER: later})
     for done in (guest, later, draft / "headers"):
