@@ -84,7 +84,7 @@ digests: setup ## ask registries for the digests of the pinned images; the one c
 
 setup: $(VENV)/.installed ## the Python environment, from requirements-dev.txt
 
-$(VENV)/.installed: requirements.txt requirements-dev.txt requirements-pip.txt components/pyproject.toml command_line/pyproject.toml command_line/setup.py
+$(VENV)/.installed: requirements.txt requirements-dev.txt requirements-pip.txt components/pyproject.toml command_line/pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "This needs Python 3.11 or later; $(PYTHON) is $$($(PYTHON) --version). Say which: make PYTHON=/path/to/python3.11"; exit 1; }
 	@echo "Installing the Python packages into $(VENV) (about half a minute)"
 	@test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV) || { echo "Python cannot make a virtual environment. On Debian and Ubuntu: apt-get install python3-venv"; exit 1; }

@@ -1,4 +1,4 @@
-"""`python -m rehearsal`."""
+"""`python -m rehearsal`, and the command `rehearsal`."""
 
 import sys
 import tempfile
@@ -9,4 +9,7 @@ tempfile.tempdir = "."
 
 from rehearsal.cli import main  # noqa: E402
 
-sys.exit(main())
+__all__ = ["main"]
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -7,7 +7,7 @@ import shlex
 import signal
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import FrameType
 from typing import Any, Final
@@ -16,6 +16,7 @@ from aks_infiniband.terminal import unforeseen
 from rich.console import Console
 from rich.markup import escape
 
+from rehearsal.azure.described import ResourcesFileError
 from rehearsal.azure.subscription import SubscriptionFileError
 from rehearsal.control_plane import (
     BusyError,
@@ -30,6 +31,7 @@ from rehearsal.engine.pulumi import EngineError
 from rehearsal.faults.checking import FaultsError
 from rehearsal.faults.file import holding
 from rehearsal.machines.kubelet import landlock
+from rehearsal.options import parser
 from rehearsal.outcome.failure import print_failure
 from rehearsal.outcome.left_out import not_run
 from rehearsal.outcome.progress import Progress
@@ -38,19 +40,19 @@ from rehearsal.outcome.result import result
 from rehearsal.outcome.screen import Screen
 from rehearsal.outcome.summary import print_summary, since_then
 from rehearsal.outcome.timeline import draw
-from rehearsal.run import arguments as arguments_of
 from rehearsal.run.commands import RUNS, make, module, stop
 from rehearsal.run.folder import write_atomically
 from rehearsal.run.make import make_above, was_interrupted
-from rehearsal.session import DEFAULT_SPEED, STAND_IN_CHARTS, Rehearsal, pulumi
+from rehearsal.session import DEFAULT_SPEED, STAND_IN_CHARTS, Rehearsal, pulumi, require_tools
 from rehearsal.stack.stack_file import StackFileError
 from rehearsal.terminal import pulumi as run_pulumi
 from rehearsal.terminal import write_activation
+from rehearsal.tools import build
 from rehearsal.tools.paths import PROJECT, ToolMissingError
 
-_DEFAULTS: Final = {"speed": f"{DEFAULT_SPEED:g}", "charts": STAND_IN_CHARTS, "operators": "stand-in"}
+_DEFAULTS: Final = {"speed": f"{DEFAULT_SPEED:g}", "charts": STAND_IN_CHARTS, "operators": "stand-in", "clusters": "1"}
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-_WRONG_FILES: Final = (StackFileError, FaultsError, SubscriptionFileError)
+_WRONG_FILES: Final = (StackFileError, FaultsError, SubscriptionFileError, ResourcesFileError)
 _TOLD: Final = (
     *_WRONG_FILES,
     BusyError,
@@ -75,10 +77,10 @@ def main(arguments: list[str] | None = None) -> int:
     for number in _SIGNALS:
         signal.signal(number, _stop)
     console = Screen(soft_wrap=True)
-    chosen = _parser().parse_args(arguments)
-    command: Callable[[argparse.Namespace, Console], int] = {"up": _up, "down": stop_rehearsals, "pulumi": _pulumi}[
-        chosen.command
-    ]
+    chosen = parser().parse_args(arguments)
+    command: Callable[[argparse.Namespace, Console], int] = {
+        "up": _up, "down": stop_rehearsals, "pulumi": _pulumi, "tools": _tools,
+    }[chosen.command]  # fmt: skip
     try:
         return command(chosen, console)
     except _TOLD as error:
@@ -105,30 +107,6 @@ def _stop(number: int, _frame: FrameType | None) -> None:
     raise StoppedBySignalError(signal.Signals(number).name)
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="rehearsal", description=__doc__)
-    commands = parser.add_subparsers(dest="command", required=True)
-    parser.add_argument("--project", type=Path, default=PROJECT, help="folder of another program's Pulumi.yaml")
-    up = commands.add_parser("up", help="bring a stack up")
-    up.add_argument("stack", type=arguments_of.stack)
-    up.add_argument("--keep", action="store_true", help="leave the cluster up")
-    up.add_argument("--speed", type=arguments_of.speed, default=DEFAULT_SPEED, help="simulated seconds in a real one")
-    up.add_argument("--charts", type=Path, default=STAND_IN_CHARTS, help="folder of the operators' charts")
-    up.add_argument("--operators", choices=("stand-in", "external"), default="stand-in")
-    up.add_argument("--subscription", type=Path, help="quotas, sizes and features of the simulated subscription")
-    up.add_argument("--faults", type=Path, help="what is wrong with the simulated machines (docs/rehearsal.md)")
-    up.add_argument("--refresh", action="store_true", help="ask the cluster first what has become of the resources")
-    up.add_argument("-v", "--verbose", action="store_true", help="list the checks that passed too")
-    ended = commands.add_parser("down", help="stop what a rehearsal left running")
-    ended.add_argument("stack", type=arguments_of.stack, help="a stack's name, or all")
-    engine = commands.add_parser("pulumi", help="run pulumi on a rehearsal that was kept")
-    engine.add_argument("--charts", type=Path, default=STAND_IN_CHARTS, help="as they were given to up")
-    engine.add_argument("--run", type=Path, help="the run folder, where it is not the stack's own")
-    engine.add_argument("stack", type=arguments_of.stack)
-    engine.add_argument("words", nargs=argparse.REMAINDER, metavar="...", help="what pulumi is told")
-    return parser
-
-
 def _up(chosen: argparse.Namespace, console: Console) -> int:
     rehearsal = Rehearsal(
         project=chosen.project.resolve(),
@@ -139,8 +117,10 @@ def _up(chosen: argparse.Namespace, console: Console) -> int:
         operators=chosen.operators == "stand-in",
         subscription=chosen.subscription.resolve() if chosen.subscription else None,
         faults=chosen.faults.resolve() if chosen.faults else None,
+        clusters=chosen.clusters,
     )
     rehearsal.check_files()
+    require_tools()
     with the_only_command(rehearsal.run):
         tempfile.tempdir = str(rehearsal.run.root)
         return _up_alone(chosen, rehearsal, Progress(console=console))
@@ -173,7 +153,7 @@ def _up_alone(chosen: argparse.Namespace, rehearsal: Rehearsal, progress: Progre
 def _keeping(chosen: argparse.Namespace, *flags: str) -> str:
     """The command that rehearses the same and leaves the cluster up. flags: those that it has beside."""
     files = {name: getattr(chosen, name) for name in ("charts", "subscription", "faults")}
-    options = {"speed": f"{chosen.speed:g}", "operators": chosen.operators}
+    options = {"speed": f"{chosen.speed:g}", "operators": chosen.operators, "clusters": str(chosen.clusters)}
     options |= {name: str(file.resolve()) for name, file in files.items() if file}
     given = {name: value for name, value in options.items() if value != str(_DEFAULTS.get(name))}
     if chosen.project.resolve() == PROJECT:
@@ -212,9 +192,10 @@ def _bring_up(chosen: argparse.Namespace, rehearsal: Rehearsal, progress: Progre
         made = pulumi(engine, work, "up", "--yes", "--skip-preview", *how)
     ended, outputs = time.monotonic(), engine.outputs()
     # A Job that failed has left its report in the cluster alone.
-    left = {} if made else known(left_in(run.kubeconfig), began_at).measured
+    left = {} if made else known(_of_all(run, left_in), began_at).measured
     reports = known({**reports_of(outputs, engine.deployment()), **left}, began_at)
-    out = [*rehearsal.not_taken(), *not_run(run.kubeconfig, began_at)]
+    idle = [word for cluster in run.clusters() for word in not_run(cluster.kubeconfig, began_at)]
+    out = [*rehearsal.not_taken(), *idle]
     rest: dict[str, Any] = {"begun": begun, "ended": ended, "status": "succeeded" if made else "failed"}
     document = result(stack=chosen.stack, steps=done, outputs=outputs, known=reports, left_out=out, **rest)
     write_atomically(run.result, json.dumps(document, indent=2) + "\n")
@@ -236,6 +217,15 @@ def stop_rehearsals(chosen: argparse.Namespace, console: Console) -> int:
         ended = down(runs / stack)
         console.print(f"{stack}: ended {', '.join(ended)}" if ended else f"{stack}: nothing is running")
     return 0
+
+
+def _of_all(run: RunFolder, read: Callable[[Path], Mapping[str, Any]]) -> dict[str, Any]:
+    """What the clusters of a run hold, together. read: takes a kubeconfig."""
+    return {name: value for cluster in run.clusters() for name, value in read(cluster.kubeconfig).items()}
+
+
+def _tools(_chosen: argparse.Namespace, _console: Console) -> int:
+    return build.main()
 
 
 def _pulumi(chosen: argparse.Namespace, _console: Console) -> int:

@@ -4,12 +4,13 @@ The command line and the tests use it; so can a platform team that imports the c
 """
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from rehearsal.azure.described import RESOURCES_FILE, RESOURCES_VARIABLE, described_kinds
 from rehearsal.azure.plugin import make_kubelogin, make_plugin_folder
 from rehearsal.azure.subscription import SUBSCRIPTION_VARIABLE, load
 from rehearsal.control_plane import (
@@ -29,11 +30,20 @@ from rehearsal.faults.file import read_file
 from rehearsal.run.sizes import describe_sizes
 from rehearsal.stack import existing_nodes, operator_charts, others_gpu_operator, others_prometheus, pending, stack_file
 from rehearsal.stack.pending_releases import forget_pending_releases
-from rehearsal.tools.paths import BIN, PLUGINS, PROJECT
+from rehearsal.tools.paths import BIN, PLUGINS, PROJECT, ToolMissingError
 
 DEFAULT_SPEED: Final = 60.0
 """A minute in a second: what takes about half an hour on Azure takes half a minute here."""
-STAND_IN_CHARTS: Final = PROJECT / "rehearsal" / "charts"
+STAND_IN_CHARTS: Final = Path(__file__).with_name("charts")
+
+
+def require_tools() -> None:
+    """Raises ToolMissingError where this machine has not built the engine and the control plane yet."""
+    if not BIN.exists():
+        command = "make tools" if (PROJECT / "Makefile").is_file() else "rehearsal tools"
+        raise ToolMissingError(
+            f"the engine and the control plane are not built: run `{command}`, which takes some minutes once a machine"
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +55,7 @@ class Rehearsal:
     operators: whether stand-ins act for NVIDIA's operators; without, someone else has to.
     subscription: file of the simulated subscription; None for the one that comes with the rehearsal.
     faults: file with what is wrong with the machines (docs/rehearsal.md); None leaves it as it is, at first nothing.
+    clusters: how many managed clusters there can be at a time; each takes a control plane of its own, about 1 GB.
     """
 
     project: Path
@@ -55,6 +66,7 @@ class Rehearsal:
     operators: bool = True
     subscription: Path | None = None
     faults: Path | None = None
+    clusters: int = 1
 
     def engine(self) -> Engine:
         """The engine on this rehearsal's backend, its stack file written anew from the user's.
@@ -66,7 +78,8 @@ class Rehearsal:
         document = stack_file.read(self.project, self.stack)
         charts = stack_file.find_charts(self.charts)
         self._prepare_world(document.get("config", {}))
-        operator_charts.renew_definitions(self.run.kubeconfig, charts)
+        for cluster in self.run.clusters():
+            operator_charts.renew_definitions(cluster.kubeconfig, charts)
         engine = self.engine_as_it_is()
         salt = engine.prepare(plugins=PLUGINS)
         make_plugin_folder(engine.plugins)
@@ -102,7 +115,8 @@ class Rehearsal:
         """Bring the stack to where an engine goes on, if the last one was killed. Only under `the_only_command`."""
         engine.cancel_ended_update()
         deployment = engine.deployment()
-        forget_pending_releases(deployment, self.run.kubeconfig)
+        for cluster in self.run.clusters():
+            forget_pending_releases(deployment, cluster.kubeconfig)
         azure, deletes = self.run.azure / "state.json", pending.pending_deletes(deployment)
         if pending.pending_creates(deployment) or deletes:
             pending.await_azure(azure)
@@ -111,17 +125,18 @@ class Rehearsal:
             engine.refresh(deletes)
 
     def _prepare_world(self, config: Mapping[str, Any]) -> None:
-        describe_sizes(self.run.root, stack_file.section(config, "sizes") or {})
-        if self.faults is not None:
-            wanted = read_file(self.faults)
-            if wanted != machine_faults.read(self.run.root):  # those that hold already keep the time since when
-                machine_faults.write(self.run.root, wanted)
+        for cluster in self.run.clusters():
+            describe_sizes(cluster.root, stack_file.section(config, "sizes") or {})
+            wanted = machine_faults.read(cluster.root) if self.faults is None else read_file(self.faults)
+            if wanted != machine_faults.read(cluster.root):  # those that hold already keep the time since when
+                machine_faults.write(cluster.root, wanted)
         existing = f"{stack_file.NAMESPACE}:existingCluster" in config
         if existing:
             existing_nodes.register(self.run.root, self.run.kubeconfig, config)
             others_gpu_operator.register(self.run.kubeconfig, config, STAND_IN_CHARTS)
         if existing or pending.has_cluster(self.run.azure / "state.json"):
-            others_prometheus.register(self.run.kubeconfig, config)
+            for cluster in self.run.clusters():
+                others_prometheus.register(cluster.kubeconfig, config)
 
     def check_files(self) -> None:
         """Before anything starts or ends: a mistake in a file must not cost a start, or a cluster that was kept.
@@ -135,6 +150,14 @@ class Rehearsal:
             read_file(self.faults)
         if self.subscription is not None:
             load(self.subscription)
+        if self.described_resources is not None:
+            described_kinds(self.described_resources)
+
+    @property
+    def described_resources(self) -> Path | None:
+        """The file beside Pulumi.yaml that describes a team's own Azure resources; None where there is none."""
+        file = self.project / RESOURCES_FILE
+        return file if file.is_file() else None
 
     @contextmanager
     def data_centre(self, *, keep: bool = False) -> Iterator[Callable[[], None]]:
@@ -155,11 +178,16 @@ class Rehearsal:
     @contextmanager
     def _started(self) -> Iterator[tuple[Callable[[], None], Callable[[], object]]]:
         parts = [part for part in ALL_PARTS if part != "operators" or self.operators]
-        subscription = {SUBSCRIPTION_VARIABLE: str(self.subscription)} if self.subscription else {}
-        with ControlPlane.start(
-            self.run.root, speed=self.speed, parts=parts, environment=subscription
-        ) as control_plane:
-            yield control_plane.check, control_plane.keep
+        further = [part for part in parts if part != "azure"]  # there is one Azure, and it reaches every cluster
+        files = {SUBSCRIPTION_VARIABLE: self.subscription, RESOURCES_VARIABLE: self.described_resources}
+        environment = {name: str(file) for name, file in files.items() if file}
+        with ExitStack() as running:
+            first = ControlPlane.start(self.run.root, speed=self.speed, parts=parts, environment=environment)
+            all_of_them = [running.enter_context(first)]
+            for number in range(2, self.clusters + 1):
+                folder = self.run.further(number).root
+                all_of_them.append(running.enter_context(ControlPlane.start(folder, speed=self.speed, parts=further)))
+            yield _of_each(all_of_them, ControlPlane.check), _of_each(all_of_them, ControlPlane.keep)
 
     @contextmanager
     def _kept(self) -> Iterator[tuple[Callable[[], None], Callable[[], object]]]:
@@ -168,11 +196,12 @@ class Rehearsal:
             yield self._check_kept, ending.pop_all
 
     def _check_kept(self) -> None:
-        run = self.run.read_run_json()
-        if run.get("state") != "ready":
-            raise ControlPlaneError(
-                run.get("error") or f"the kept data centre has ended; its logs are in {self.run.logs}"
-            )
+        for cluster in self.run.clusters():
+            run = cluster.read_run_json()
+            if run.get("state") != "ready":
+                raise ControlPlaneError(
+                    run.get("error") or f"the kept data centre has ended; its logs are in {cluster.logs}"
+                )
 
     @property
     def is_kept(self) -> bool:
@@ -182,7 +211,8 @@ class Rehearsal:
     @property
     def is_up(self) -> bool:
         """Whether a data centre of this stack runs."""
-        return self.run.read_run_json().get("state") == "ready" and is_supervised(self.run)
+        clusters = self.run.clusters()
+        return all(one.read_run_json().get("state") == "ready" and is_supervised(one) for one in clusters)
 
     @property
     def how_the_kept_ended(self) -> str | None:
@@ -191,6 +221,14 @@ class Rehearsal:
         if not run.get("kept") or run.get("state") == "stopped" or self.is_kept:
             return None
         return str(run.get("error") or f"its processes have ended; logs are in {self.run.logs}")
+
+
+def _of_each(started: Sequence[ControlPlane], do: Callable[[ControlPlane], None]) -> Callable[[], None]:
+    def each() -> None:
+        for control_plane in started:
+            do(control_plane)
+
+    return each
 
 
 def pulumi(engine: Engine, show: Callable[[Event], Any], *command: str) -> bool:

@@ -53,7 +53,7 @@ def _require_local_accounts(cluster: Record) -> None:
 
 def _kubeconfig(cloud: Cloud, cluster: Record) -> str:
     """The kubeconfig with a certificate; of a cluster that is hard to reach, by way of a door that opens late."""
-    text = cloud.cluster_api.kubeconfig()
+    text = cloud.cluster_api(cluster.id).kubeconfig()
     if not cluster.details.get("unreachable"):
         return text
     document = yaml.safe_load(text)

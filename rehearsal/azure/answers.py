@@ -48,7 +48,8 @@ def not_simulated(what: str, token: str, known: list[str]) -> NotSimulatedError:
     """The error for a type or function that Azure may have and the rehearsal does not simulate."""
     return NotSimulatedError(
         f"This rehearsal does not simulate the {what} {token}. It simulates: {', '.join(sorted(known))}. "
-        "On Azure the program may work; to rehearse it, leave this out or extend rehearsal/azure."
+        "On Azure the program may work. To rehearse it, describe the type in rehearsal.azure.yaml beside Pulumi.yaml "
+        "(docs/rehearse-your-program.md), or leave this out."
     )
 
 

@@ -1,7 +1,7 @@
 """The simulated subscription: what it offers, what it holds, and its clock."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from aks_infiniband.facts.catalog import SIZES
@@ -29,6 +29,7 @@ def _nobody(record: Record) -> None:
 class Cloud:
     """One subscription.
 
+    control_planes: those of this rehearsal, one for each managed cluster that can be there at a time.
     infiniband: the sizes with InfiniBand, as they are now.
     start: starts the operation that a record holds; `Operations` sets it.
     """
@@ -36,7 +37,7 @@ class Cloud:
     subscription: Subscription
     store: Store
     clock: Clock
-    cluster_api: ClusterApi
+    control_planes: Callable[[], Sequence[ClusterApi]]
     infiniband: Callable[[], Mapping[str, MachineSize]] = lambda: SIZES
     start: Callable[[Record], None] = _nobody
     token: str = ""
@@ -47,6 +48,18 @@ class Cloud:
     """By the ID of a resource, how many requests it takes at once, and since when."""
     doors: dict[str, int] = field(default_factory=dict)
     """By the ID of a cluster that was not reachable at first, the port that leads to it."""
+
+    def cluster_api(self, resource: str) -> ClusterApi:
+        """The control plane of a managed cluster. resource: the ID of the cluster, or of something in it.
+
+        Raises KeyError for a cluster that has none yet.
+        """
+        key = "/managedclusters/"
+        above, _, below = resource.casefold().partition(key)
+        cluster = self.store.get(f"{above}{key}{below.partition('/')[0]}")
+        if cluster is None:
+            raise KeyError(resource)
+        return self.control_planes()[int(cluster.details.get("controlPlane", 0))]
 
     def size(self, name: str) -> Size | MachineSize | None:
         """A size by its Azure name."""

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import Final
@@ -20,6 +21,7 @@ from pulumi.runtime.proto import provider_pb2_grpc
 from rehearsal.azure.clock import Clock
 from rehearsal.azure.cloud import Cloud
 from rehearsal.azure.cluster_api import ClusterApi
+from rehearsal.azure.described import RESOURCES_VARIABLE, described_kinds
 from rehearsal.azure.doors import OwnDoor
 from rehearsal.azure.operations import Operations
 from rehearsal.azure.provider import AzureNative
@@ -61,17 +63,20 @@ class Server:
             manager.server_close()
 
 
-def serve(run: Path, speed: float, subscription: Path = DEFAULT_FILE) -> Server:
-    """Serve the subscription of a run folder. Raises ValueError for a subscription file or a speed that is wrong."""
+def serve(run: Path, speed: float, subscription: Path = DEFAULT_FILE, described: Path | None = None) -> Server:
+    """Serve the subscription of a run folder. described: a team's own resource types, beside those of the table.
+
+    Raises ValueError for a file or a speed that is wrong.
+    """
     folder, clock = RunFolder.at(run), Clock(speed)
     cloud = Cloud(
         subscription=load(subscription),
         store=Store(folder.azure / "state.json", clock.changed),
         clock=clock,
-        cluster_api=ClusterApi(own=folder.part_kubeconfig("azure"), handed_out=folder.kubeconfig, clock=clock),
+        control_planes=lambda: [_control_plane(cluster, clock) for cluster in folder.clusters()],
         infiniband=lambda: known_sizes(folder.root),
     )
-    operations = Operations(cloud, KINDS)
+    operations = Operations(cloud, {**KINDS, **(described_kinds(described) if described else {})})
     options = [("grpc.max_receive_message_length", _MESSAGE_BYTES), ("grpc.max_send_message_length", _MESSAGE_BYTES)]
     grpc_server = grpc.server(ThreadPoolExecutor(_WORKERS), options=options)
     provider_pb2_grpc.add_ResourceProviderServicer_to_server(AzureNative(operations), grpc_server)
@@ -82,6 +87,11 @@ def serve(run: Path, speed: float, subscription: Path = DEFAULT_FILE) -> Server:
     grpc_server.start()
     operations.resume()
     return Server(grpc_server=grpc_server, door=door, resource_managers=managers, cloud=cloud)
+
+
+@cache
+def _control_plane(cluster: RunFolder, clock: Clock) -> ClusterApi:
+    return ClusterApi(own=cluster.part_kubeconfig("azure"), handed_out=cluster.kubeconfig, clock=clock)
 
 
 def announce(run: Path, port: int) -> None:
@@ -96,6 +106,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--speed", type=speed, required=True, help="simulated seconds in a real second")
     default = Path(os.environ.get(SUBSCRIPTION_VARIABLE, DEFAULT_FILE))
     parser.add_argument("--subscription", type=Path, default=default, help="what the subscription offers (YAML)")
+    described = Path(given) if (given := os.environ.get(RESOURCES_VARIABLE)) else None
+    parser.add_argument("--resources", type=Path, default=described, help="resource types of a team's own (YAML)")
     options = parser.parse_args(arguments)
     logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
     logging.getLogger("httpx2").setLevel(logging.WARNING)
@@ -103,7 +115,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for sign in (signal.SIGTERM, signal.SIGINT):
         signal.signal(sign, lambda *_: stopping.set())
     try:
-        server = serve(options.run, options.speed, options.subscription)
+        server = serve(options.run, options.speed, options.subscription, options.resources)
     except ValueError as error:
         parser.error(str(error))
     announce(options.run, server.port)

@@ -215,13 +215,16 @@ def free_mb(folder: Path) -> int:
 
 def down(folder: Path | str) -> list[str]:
     """Ends everything that runs for a run folder, however it came to be left. Returns the names of what was ended."""
-    run = RunFolder.at(folder)
+    return sorted(name for run in RunFolder.at(folder).clusters() for name in _end_one(run))
+
+
+def _end_one(run: RunFolder) -> list[str]:
     found = processes_of_run(run.root)
-    names = [name for name in map(_name, found) if name is not None]
+    names = [_name(process) for process in found]
     supervisor = run.read_run_json().get("supervisor")
     end([process for process in found if process.pid == supervisor], grace_s=STOP_LIMIT_S)
     end(processes_of_run(run.root), grace_s=5.0)
-    return sorted(names)
+    return [name for name in names if name is not None]
 
 
 def _name(process: psutil.Process) -> str | None:

@@ -54,7 +54,9 @@ def finished(report: Mapping[str, Any]) -> float:
 
 def reports_of(outputs: Mapping[str, Any], deployment: Mapping[str, Any]) -> dict[str, Any]:
     """By pool, its validation's report, which the engine's state has compressed; without one, the outputs' summary."""
-    found = {name: pool["validation"] for name, pool in outputs.get("pools", {}).items()}
+    pools = outputs.get("pools")
+    named = pools.items() if isinstance(pools, dict) else ()  # somebody else's program means something else by it
+    found = {name: pool["validation"] for name, pool in named if isinstance(pool, dict) and "validation" in pool}
     for resource in deployment.get("resources") or ():
         kept = resource.get("outputs", {}).get("output") if resource["type"] == _KEEPER else None
         if kept and isinstance(kept, str):  # others keep more than a text

@@ -5,6 +5,8 @@ import re
 from typing import Final
 
 _LEAST, _MOST = 0.01, 100_000.0
+_MOST_CLUSTERS: Final = 8
+"""Each takes a control plane, of about 1 GB."""
 STACK: Final = r"[A-Za-z0-9_.-]{1,100}"
 """As the engine has it."""
 
@@ -25,3 +27,10 @@ def stack(text: str) -> str:
     if not re.fullmatch(STACK, text) or set(text) == {"."}:
         raise argparse.ArgumentTypeError(f"{text!r} must be letters, digits, -, _ and ., at most 100")
     return text
+
+
+def clusters(text: str) -> int:
+    """How many managed clusters there can be at a time. Raises as above."""
+    if text not in map(str, range(1, _MOST_CLUSTERS + 1)):
+        raise argparse.ArgumentTypeError(f"{text!r} must be a whole number from 1 to {_MOST_CLUSTERS}")
+    return int(text)

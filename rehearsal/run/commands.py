@@ -17,8 +17,9 @@ def make(target: str, **variables: object) -> str:
 
 
 def module(name: str, *words: object) -> str:
-    """A module of this checkout, run by the Python that runs now."""
-    return f"(cd {shlex.quote(str(PROJECT))} && {shlex.join([sys.executable, '-m', name, *map(str, words)])})"
+    """A module of the rehearsal, run by the Python that runs now; in a checkout it is found from its folder alone."""
+    line = shlex.join([sys.executable, "-m", name, *map(str, words)])
+    return f"(cd {shlex.quote(str(PROJECT))} && {line})" if (PROJECT / "Makefile").is_file() else line
 
 
 def command_line(command: str, *words: object) -> str:

@@ -114,6 +114,15 @@ class RunFolder:
     def kwok_config(self) -> Path:
         return self.root / "kwok.yaml"
 
+    def further(self, number: int) -> RunFolder:
+        """The run folder of a further cluster; the first cluster's is this one. number: from 2 on."""
+        return RunFolder(self.root / "clusters" / str(number))
+
+    def clusters(self) -> list[RunFolder]:
+        """The run folders of every cluster that a rehearsal has room for, this one first."""
+        numbers = sorted(int(path.name) for path in (self.root / "clusters").glob("[0-9]*"))
+        return [self, *map(self.further, numbers)]
+
     def log(self, part: str) -> Path:
         """Where a part writes what it says."""
         return self.logs / f"{part}.log"

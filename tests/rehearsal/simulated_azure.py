@@ -51,7 +51,7 @@ class DataCentre:
             yield
         finally:
             server.stop()
-            empty(server.cloud.cluster_api, Clock(SPEED))
+            empty(server.cloud.control_planes()[0], Clock(SPEED))
 
     def engine(self, folder: Path, *, kubelogin: bool = True) -> Engine:
         """The engine on a new stack. folder: one of the test's own."""

@@ -25,11 +25,13 @@ from rehearsal.azure.store import Record
 
 
 def _refuse_create(cloud: Cloud, request: Request) -> None:
-    for other in cloud.store.all(MANAGED_CLUSTER.pulumi_type):
+    others, room = list(cloud.store.all(MANAGED_CLUSTER.pulumi_type)), len(cloud.control_planes())
+    if len(others) >= room:
+        there = ", ".join(naming.last_part(other.id) for other in others)
         raise NotSimulatedError(
-            "A rehearsal has one control plane and so one managed cluster at a time; "
-            f"{naming.last_part(other.id)} exists. "
-            f"Delete it before {request.name} is created (deleteBeforeReplace), or rehearse the stacks one by one."
+            f"This rehearsal has control planes for {room} managed cluster{'s' * (room > 1)} at a time: {there}. "
+            f"For {request.name} beside that, start it with --clusters {room + 1}; where {request.name} replaces a "
+            "cluster, delete the old one first (deleteBeforeReplace)."
         )
     cluster_rules.require_cluster(cloud, request)
     cluster = _render(cloud, request)
@@ -92,9 +94,18 @@ def _pool_record(cluster: Record, pool: Mapping[str, Any], details: dict[str, An
     )
 
 
+def _take_control_plane(cloud: Cloud, record: Record) -> None:
+    """Give a cluster the first control plane that no other has; it keeps it to its end."""
+    others = [other for other in cloud.store.all(MANAGED_CLUSTER.pulumi_type) if other is not record]
+    taken = {other.details.get("controlPlane", 0) for other in others}
+    free = (number for number in range(len(taken) + 1) if number not in taken)
+    record.details.setdefault("controlPlane", next(free))
+
+
 def _create(cloud: Cloud, record: Record) -> None:
     assert record.operation
     with cloud.clock.changed:
+        _take_control_plane(cloud, record)
         for pool in record.outputs["agentPoolProfiles"]:
             if cloud.store.get(f"{record.id}/agentPools/{pool['name']}") is None:
                 details = pool_machines.details(cloud, pool)
@@ -124,7 +135,7 @@ def _update(cloud: Cloud, record: Record) -> None:
 
 def _delete(cloud: Cloud, record: Record) -> None:
     assert record.operation
-    empty(cloud.cluster_api, cloud.clock)
+    empty(cloud.cluster_api(record.id), cloud.clock)
     cloud.clock.pause_until(record.operation.started + cloud.clock.latencies.seconds("clusterDelete"))
     for pool in cloud.store.all(under=record.id):
         cloud.store.remove(pool.id)

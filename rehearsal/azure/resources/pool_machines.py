@@ -45,7 +45,7 @@ def facts(cloud: Cloud, record: Record) -> PoolFacts:
         node_group=str(cluster.outputs["nodeResourceGroup"]),
         subscription_id=cluster.id.split("/")[2],
         location=str(cluster.outputs["location"]),
-        kubelet_version=cloud.cluster_api.version(),
+        kubelet_version=cloud.cluster_api(cluster.id).version(),
         fabric=record.details.get("fabric"),
         subnet=subnet[0] if subnet else _MACHINES_NETWORK,
         pod_range=cluster.outputs["networkProfile"].get("podCidr") if overlay else None,
@@ -87,7 +87,7 @@ def grow(cloud: Cloud, record: Record, *, end: float) -> None:
     pool = facts(cloud, record)
     machines: list[dict[str, int]] = record.details["machines"]
     for machine in machines:
-        cloud.cluster_api.join(node(pool, machine["instance"], machine["address"]))
+        cloud.cluster_api(record.id).join(node(pool, machine["instance"], machine["address"]))
     runs_out = record.operation is not None and record.operation.fault == "AllocationFailed"
     missing = int(record.outputs["count"]) - len(machines) - runs_out
     step, start = cloud.clock.latencies.seconds("nodeJoin"), time.time()
@@ -97,7 +97,7 @@ def grow(cloud: Cloud, record: Record, *, end: float) -> None:
             machine = {"instance": _next_instance(record), "address": _next_address(cloud, record)}
             machines.append(machine)
             cloud.store.save()
-        cloud.cluster_api.join(node(pool, machine["instance"], machine["address"]))
+        cloud.cluster_api(record.id).join(node(pool, machine["instance"], machine["address"]))
         total, name = record.outputs["count"], pool.pool["name"]
         _LOG.info("%s joined, %d of %d of pool %s", node_name(pool, machine["instance"]), total - left, total, name)
 
@@ -124,7 +124,7 @@ def converge(cloud: Cloud, record: Record, *, end: float) -> None:
     for machine in record.details["machines"]:
         wanted = {**gone, **labels(pool, machine["instance"])}
         pool_taints = taints(record.outputs.get("nodeTaints") or [])
-        cloud.cluster_api.relabel(node_name(pool, machine["instance"]), wanted, pool_taints)
+        cloud.cluster_api(record.id).relabel(node_name(pool, machine["instance"]), wanted, pool_taints)
     with cloud.clock.changed:
         record.details["labels"] = dict(record.outputs.get("nodeLabels") or {})
         cloud.store.save()
@@ -144,9 +144,9 @@ def _reimage(cloud: Cloud, record: Record) -> None:
     pool = facts(cloud, record)
     for machine in record.details["machines"]:
         name = node_name(pool, machine["instance"])
-        cloud.cluster_api.leave([name], pause=cloud.clock.latencies.seconds("resource"))
+        cloud.cluster_api(record.id).leave([name], pause=cloud.clock.latencies.seconds("resource"))
         cloud.clock.pause(cloud.clock.latencies.seconds("nodeJoin"))
-        cloud.cluster_api.join(node(pool, machine["instance"], machine["address"]))
+        cloud.cluster_api(record.id).join(node(pool, machine["instance"], machine["address"]))
         _LOG.info("%s has a new system: %s", name, record.outputs["nodeImageVersion"])
     with cloud.clock.changed:
         record.details["system"] = _system(record.outputs)
@@ -157,7 +157,7 @@ def remove(cloud: Cloud, record: Record, machines: list[dict[str, int]]) -> None
     """Drain machines of a pool and let them go."""
     pool = facts(cloud, record)
     going = [node_name(pool, machine["instance"]) for machine in machines]
-    cloud.cluster_api.leave(going, pause=cloud.clock.latencies.seconds("resource"))
+    cloud.cluster_api(record.id).leave(going, pause=cloud.clock.latencies.seconds("resource"))
     with cloud.clock.changed:
         record.details["machines"] = [machine for machine in record.details["machines"] if machine not in machines]
         cloud.store.save()

@@ -4,38 +4,27 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE
-from lightkube import Client, KubeConfig
 from lightkube.resources.core_v1 import Event, Node, Pod
 
-from rehearsal.control_plane import RunFolder
-from rehearsal.engine.pulumi import Engine
 from rehearsal.outcome.reports import reports_of
-from rehearsal.session import Rehearsal
+from rehearsal.pytest_plugin import Rehearse
+from rehearsal.rehearsed import TEST_SPEED as SPEED
+from rehearsal.rehearsed import Outcome, RehearsedStack
 from rehearsal.tools.paths import PROJECT
-from tests.rehearsal.engine_runs import Outcome, run
 
-SPEED = 120.0
+__all__ = ["SPEED", "Stack", "copy_of_project", "doctor"]
 AKSS_NAMES = {"mlx5_"}
 """On AKS's nodes, HCAs and Ethernet alike; on Azure's HPC images it is mlx5_ib and mlx5_an."""
 
 
-@dataclass
-class Stack:
-    """A copy of the project whose stack file, or program, a test may change."""
-
-    rehearsal: Rehearsal
-
-    @property
-    def file(self) -> Path:
-        return self.rehearsal.project / f"Pulumi.{self.rehearsal.stack}.yaml"
+class Stack(RehearsedStack):
+    """A copy of a program of ours whose stack file, or program, a test may change."""
 
     def settings(self, **changes: Any) -> None:
         """Change settings under `aks-infiniband:`."""
@@ -43,15 +32,6 @@ class Stack:
         for key, value in changes.items():
             document["config"][f"aks-infiniband:{key}"] = value
         self.file.write_text(yaml.safe_dump(document))
-
-    def run(self, command: str, *flags: str) -> Outcome:
-        return run(self.rehearsal.engine(), command, *flags)
-
-    def up(self) -> Outcome:
-        return self.run("up")
-
-    def preview(self) -> Outcome:
-        return self.run("preview")
 
     def change(self, **changes: Any) -> Outcome:
         """Change settings under `aks-infiniband:`, and bring the stack up: it does what its preview has said."""
@@ -62,10 +42,6 @@ class Stack:
         assert done.succeeded, done.said
         assert done.plan == planned.plan
         return done
-
-    def outputs(self) -> dict[str, Any]:
-        engine: Engine = self.rehearsal.engine()
-        return engine.outputs()
 
     def report(self, pool: str) -> dict[str, Any]:
         """What a pool's validation found, as a whole."""
@@ -81,9 +57,6 @@ class Stack:
         """What the RDMA devices of the machines that ran a Job are called, without their numbers."""
         found = self.rehearsal.run.machines.glob("*/sys/class/infiniband/*")
         return {path.name.rstrip("0123456789") for path in found}
-
-    def cluster(self) -> Client:
-        return Client(config=KubeConfig.from_file(self.rehearsal.run.kubeconfig))
 
     def nodes(self, **labels: str) -> list[dict[str, Any]]:
         """The nodes with these labels (`__` stands for a slash), as plain documents."""
@@ -136,17 +109,10 @@ def copy_of_project(folder: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def stack(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Iterator[Stack]:
+def stack(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest, rehearse: Rehearse) -> Stack:
     """The stack that the module names as STACK, in a data centre that the module's tests share."""
-    folder = tmp_path_factory.mktemp("stack")
-    rehearsal = Rehearsal(
-        project=copy_of_project(folder / "project"),
-        stack=request.module.STACK,
-        run=RunFolder.at(folder / "run"),
-        speed=SPEED,
-    )
-    with rehearsal.data_centre():
-        yield Stack(rehearsal)
+    project = copy_of_project(tmp_path_factory.mktemp("stack") / "project")
+    return Stack(rehearse(project, request.module.STACK).rehearsal)
 
 
 @pytest.fixture(scope="module")

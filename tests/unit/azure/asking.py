@@ -96,7 +96,7 @@ class Azure:
             subscription=subscription,
             store=Store(folder / "state.json", clock.changed),
             clock=clock,
-            cluster_api=cast("ClusterApi", self.machines),
+            control_planes=lambda: [cast("ClusterApi", self.machines)],
         )
         self.operations = Operations(self.cloud, KINDS)
         self.provider = AzureNative(self.operations)

@@ -156,7 +156,7 @@ def test_a_cluster_whose_api_server_is_late_hands_out_a_kubeconfig_that_leads_to
     assert record is not None
     assert record.outputs["provisioningState"] == "Succeeded"
     given = yaml.safe_dump({"clusters": [{"name": "aks", "cluster": {"server": "https://127.0.0.1:6443"}}]})
-    monkeypatch.setattr(type(azure.cloud.cluster_api), "kubeconfig", lambda _: given)
+    monkeypatch.setattr(type(azure.machines), "kubeconfig", lambda _: given)
     first, again = (access.user_credentials(azure.cloud, record)["kubeconfigs"][0]["value"] for _ in range(2))
     assert first == again
     (cluster,) = yaml.safe_load(base64.b64decode(first))["clusters"]

@@ -1,0 +1,30 @@
+"""The fixture `rehearse`, which pytest finds by itself where the rehearsal is installed."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:  # it takes seconds to import, and most sessions of pytest rehearse nothing
+    from rehearsal.rehearsed import RehearsedStack
+
+Rehearse = Callable[..., "RehearsedStack"]
+
+
+@pytest.fixture(scope="module")
+def rehearse(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rehearse]:
+    """Starts a data centre for a stack of a program, and gives the stack; everything ends with the module's tests.
+
+    `rehearse(project, stack, speed=120, clusters=1, subscription=None)`, as `rehearsal.rehearsed.rehearsing` says.
+    """
+    from rehearsal.rehearsed import rehearsing  # noqa: PLC0415
+
+    with ExitStack() as running:
+
+        def begin(project: Path | str, stack: str, **options: Any) -> "RehearsedStack":
+            folder = tmp_path_factory.mktemp("rehearsal")
+            return running.enter_context(rehearsing(Path(project), stack, folder=folder, **options))
+
+        yield begin

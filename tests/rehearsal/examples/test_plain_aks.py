@@ -1,0 +1,40 @@
+"""A program that has nothing of ours is rehearsed as it is. The tests follow one another."""
+
+import pytest
+from lightkube.resources.apps_v1 import Deployment
+
+from rehearsal.rehearsed import Outcome
+from tests.rehearsal.stacks.conftest import Stack
+
+EXAMPLE, STACK = "plain-aks", "web"
+pytestmark = pytest.mark.long
+
+
+@pytest.fixture(scope="module")
+def brought_up(example: Stack) -> Outcome:
+    outcome = example.up()
+    assert outcome.succeeded, outcome.said
+    return outcome
+
+
+def test_the_release_runs_in_the_cluster_with_the_image_of_the_teams_registry(
+    example: Stack, brought_up: Outcome
+) -> None:
+    outputs = example.outputs()
+    (registry,) = example.azure("azure-native:containerregistry:Registry")
+    assert outputs["registry"] == f"{registry['outputs']['name']}.azurecr.io"
+    shop = example.cluster(outputs["clusterName"]).get(Deployment, "shop", namespace="shop").to_dict()
+    assert shop["spec"]["template"]["spec"]["containers"][0]["image"] == f"{outputs['registry']}/shop:1"
+    assert shop["status"]["readyReplicas"] == 2
+
+
+def test_a_second_up_changes_nothing(example: Stack, brought_up: Outcome) -> None:
+    again = example.up()
+    assert again.succeeded, again.said
+    assert again.changed == {}
+
+
+def test_destroy_leaves_nothing_in_azure(example: Stack, brought_up: Outcome) -> None:
+    destroyed = example.destroy()
+    assert destroyed.succeeded, destroyed.said
+    assert example.azure() == []
