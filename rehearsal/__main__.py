@@ -7,7 +7,7 @@ import tempfile
 # run folder.
 tempfile.tempdir = "."
 
-from rehearsal.cli import main  # noqa: E402
+from rehearsal.cli.command import main  # noqa: E402
 
 __all__ = ["main"]
 

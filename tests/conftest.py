@@ -14,7 +14,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A shell makes what it starts in the background deaf to Ctrl-C, and what tests start and end would inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-pytest_plugins = ["rehearsal.pytest_plugin"]
+pytest_plugins = ["rehearsal.testing.plugin"]
 """Where the rehearsal is installed, pytest finds it by itself; a checkout is not installed."""
 SHARING = ("tests/rehearsal/machines/",)
 LONGEST = (

@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 
 from rehearsal.engine.pulumi import Engine
-from rehearsal.rehearsed import Outcome, run
+from rehearsal.testing.stack import Outcome, run
 from rehearsal.tools.paths import BIN, PLUGINS
 
 __all__ = ["Outcome", "engine_on", "run"]

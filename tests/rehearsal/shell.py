@@ -6,8 +6,8 @@ import subprocess
 from pathlib import Path
 from tempfile import gettempdir
 
+from rehearsal.cli.terminal import write_activation
 from rehearsal.session import Rehearsal
-from rehearsal.terminal import write_activation
 
 
 def in_shell(script: str, folder: Path | None = None, *, seconds: float = 180) -> str:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from rehearsal.pytest_plugin import Rehearse
+from rehearsal.testing.plugin import Rehearse
 from rehearsal.tools.paths import PROJECT
 from tests.rehearsal.stacks.conftest import Stack
 

@@ -3,7 +3,7 @@
 import pytest
 from lightkube.resources.apps_v1 import Deployment
 
-from rehearsal.rehearsed import Outcome
+from rehearsal.testing.stack import Outcome
 from tests.rehearsal.stacks.conftest import Stack
 
 EXAMPLE, STACK = "plain-aks", "web"

@@ -13,9 +13,9 @@ from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE
 from lightkube.resources.core_v1 import Event, Node, Pod
 
 from rehearsal.outcome.reports import reports_of
-from rehearsal.pytest_plugin import Rehearse
-from rehearsal.rehearsed import TEST_SPEED as SPEED
-from rehearsal.rehearsed import Outcome, RehearsedStack
+from rehearsal.testing.plugin import Rehearse
+from rehearsal.testing.stack import TEST_SPEED as SPEED
+from rehearsal.testing.stack import Outcome, RehearsedStack
 from rehearsal.tools.paths import PROJECT
 
 __all__ = ["SPEED", "Stack", "copy_of_project", "doctor"]

@@ -15,7 +15,7 @@ import psutil
 import pytest
 import yaml
 
-from rehearsal.cli import EXIT_STOPPED
+from rehearsal.cli.command import EXIT_STOPPED
 from rehearsal.run.commands import RUNS
 from rehearsal.session import STAND_IN_CHARTS
 from tests.rehearsal.shell import in_shell

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from rehearsal import cli
 from rehearsal.azure.subscription import SubscriptionFileError
 from rehearsal.azure.subscription import load as load_subscription
+from rehearsal.cli import command as cli
 
 
 @pytest.mark.parametrize(

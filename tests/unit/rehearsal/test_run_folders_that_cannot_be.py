@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from rehearsal.cli import main
+from rehearsal.cli.command import main
 from rehearsal.control_plane import ControlPlane, ControlPlaneError, RunFolder, client
 from rehearsal.run.commands import RUNS
 from rehearsal.session import Rehearsal

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:  # it takes seconds to import, and most sessions of pytest rehearse nothing
-    from rehearsal.rehearsed import RehearsedStack
+    from rehearsal.testing.stack import RehearsedStack
 
 Rehearse = Callable[..., "RehearsedStack"]
 
@@ -17,9 +17,9 @@ Rehearse = Callable[..., "RehearsedStack"]
 def rehearse(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rehearse]:
     """Starts a data centre for a stack of a program, and gives the stack; everything ends with the module's tests.
 
-    `rehearse(project, stack, speed=120, clusters=1, subscription=None)`, as `rehearsal.rehearsed.rehearsing` says.
+    `rehearse(project, stack, speed=120, clusters=1, subscription=None)`, as `rehearsing` beside this says.
     """
-    from rehearsal.rehearsed import rehearsing  # noqa: PLC0415
+    from rehearsal.testing.stack import rehearsing  # noqa: PLC0415
 
     with ExitStack() as running:
 

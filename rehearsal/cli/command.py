@@ -18,6 +18,9 @@ from rich.markup import escape
 
 from rehearsal.azure.described import ResourcesFileError
 from rehearsal.azure.subscription import SubscriptionFileError
+from rehearsal.cli.options import parser
+from rehearsal.cli.terminal import pulumi as run_pulumi
+from rehearsal.cli.terminal import write_activation
 from rehearsal.control_plane import (
     BusyError,
     ControlPlaneError,
@@ -31,7 +34,6 @@ from rehearsal.engine.pulumi import EngineError
 from rehearsal.faults.checking import FaultsError
 from rehearsal.faults.file import holding
 from rehearsal.machines.kubelet import landlock
-from rehearsal.options import parser
 from rehearsal.outcome.failure import print_failure
 from rehearsal.outcome.left_out import not_run
 from rehearsal.outcome.progress import Progress
@@ -45,8 +47,6 @@ from rehearsal.run.folder import write_atomically
 from rehearsal.run.make import make_above, was_interrupted
 from rehearsal.session import DEFAULT_SPEED, STAND_IN_CHARTS, Rehearsal, pulumi, require_tools
 from rehearsal.stack.stack_file import StackFileError
-from rehearsal.terminal import pulumi as run_pulumi
-from rehearsal.terminal import write_activation
 from rehearsal.tools import build
 from rehearsal.tools.paths import PROJECT, ToolMissingError
 
