@@ -165,7 +165,7 @@ def nothing_is_measured(monkeypatch: Any) -> None:
     monkeypatch.setattr(
         facts, "ask_libibverbs", lambda *_: {"ports": {f"mlx5_ib{n}": active for n in range(8)}, "said": None}
     )
-    monkeypatch.setattr(measuring, "measure", lambda *_: Outcome())
+    monkeypatch.setattr(measuring, "measure", lambda *_, **__: Outcome())
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from aks_infiniband.validation.payload.rdma.run import measure
 from aks_infiniband.validation.payload.report.acceptance import compare, worst_values
 from aks_infiniband.validation.payload.report.document import Parts, message_of
 from aks_infiniband.validation.payload.say.checks import verdict_of
+from aks_infiniband.validation.payload.talk.time_left import Time
 
 from tests.unit.validation.test_rdma import Fabric, bad_ones
 
@@ -176,7 +177,9 @@ def test_what_only_fell_short_beside_others_when_time_was_up_is_not_measured_and
         return fabric.do(step)
 
     first = 2 * 4 + 2  # latency of each rail, and all of them side by side
-    measured = measure(do, fabric.rails, thresholds, tries=3, seconds_left=lambda: first - len(done))
+    measured = measure(
+        do, fabric.rails, thresholds, tries=3, time=Time(lambda: first - len(done), lambda tool_seconds: 0)
+    )
     checks = [check for check in judge_rdma(measured, thresholds, {}) if check["verdict"] != "pass"]
     assert {(check["check"], check["verdict"]) for check in checks} == {(WRITE, "not measured")}
     assert "may be why" in str(checks[0]["cause"])

@@ -94,8 +94,8 @@ def test_a_node_that_says_nothing_of_its_server_is_silent() -> None:
     assert server_ending(None, (), answered=False) == "silent"
 
 
-def failed(client: tuple[str, list[str]], server: tuple[str, list[str]] | None, nodes: int = 4) -> list[Any]:
-    """The checks that fail where n1 asks n2 and the two end so, everybody else being well."""
+def of_last(client: tuple[str, list[str]], server: tuple[str, list[str]] | None, nodes: int = 4) -> list[Any]:
+    """The checks where n1 asks n2 and the two end so, everybody else being well."""
     fabric = Fabric(nodes, 1)
     do = fabric.do
 
@@ -111,8 +111,12 @@ def failed(client: tuple[str, list[str]], server: tuple[str, list[str]] | None, 
         return found
 
     limits: Any = {}
-    measured = measure(answers, fabric.rails, limits, tries=1)
-    return [check for check in judge_rdma(measured, limits, {}) if check["verdict"] == "fail"]
+    return judge_rdma(measure(answers, fabric.rails, limits, tries=1), limits, {})
+
+
+def failed(client: tuple[str, list[str]], server: tuple[str, list[str]] | None, nodes: int = 4) -> list[Any]:
+    """The checks that fail then."""
+    return [check for check in of_last(client, server, nodes) if check["verdict"] == "fail"]
 
 
 def test_a_server_that_was_killed_in_silence_is_not_blamed_for_its_clients_complaint() -> None:
@@ -152,3 +156,47 @@ def test_the_words_that_tell_are_of_the_end_that_is_named() -> None:
     assert tells("said", "said") == "client"
     assert tells("left", "lost") == "server"
     assert tells("dropped", "waiting") == "client"
+
+
+ZERO = (
+    "ib_write_bw: the output has no result of a number above zero ('0.000000' is none); it ends with "
+    "'8388608    0    0.000000    0.000000    0.000000'"
+)
+
+
+def test_a_figure_of_zero_is_no_measurement_and_names_nobody() -> None:
+    """A tool that ends well and has counted nothing, as perftest 4.5 does where a machine is too busy."""
+    assert client_ending(ZERO, ("ESTABLISHED",)) == "zero"
+    checks = of_last((ZERO, ["ESTABLISHED"]), None)
+    assert {check["verdict"] for check in checks} <= {"not measured", "not judged"}
+    assert all("too busy" in str(check["cause"]) for check in checks if check["verdict"] == "not measured")
+    assert "not measured" in {check["verdict"] for check in checks}
+
+
+def test_after_a_figure_of_zero_it_is_measured_again() -> None:
+    fabric = Fabric(2, 1)
+    fabric.wrong = lambda task, attempt: ZERO if attempt == 1 and task.kind == "write-bandwidth" else None
+    limits: Any = {}
+    _, checks = fabric.judge(limits)
+    assert {check["verdict"] for check in checks} == {"not judged", "warn"}
+    assert all("it took 2 tries" in str(check["cause"]) for check in checks if check["verdict"] == "warn")
+
+
+def test_a_server_that_has_said_what_is_wrong_with_it_is_not_waited_for_again() -> None:
+    fabric = Fabric(2, 1)
+    limits: Any = {}
+    asked: list[Any] = []
+
+    def do(step: Any) -> Any:
+        asked.append(step)
+        found: Any = {node: list(given) for node, given in fabric.do(step).items()}
+        for number, answer in enumerate(found["n0"]):
+            refused = "ib_read_lat ended with code 1: Couldn't connect to 10.0.0.2:18600"
+            found["n0"][number] = {**answer, "values": None, "error": refused, "sockets": []}
+            found["n1"].append({"task": answer["task"], "server_error": NOT_FOUND, "server_sockets": []})
+        return found
+
+    measured = measure(do, fabric.rails, limits, tries=3)
+    assert len(asked) == 4, "one step of each kind"
+    bad = [check for check in judge_rdma(measured, limits, {}) if check["verdict"] == "fail"]
+    assert {(check["node"], check["device"]) for check in bad} == {("n1", "ib0")}

@@ -162,3 +162,31 @@ def test_entries_of_another_run_or_that_cannot_be_read_do_not_count() -> None:
     shared = Shared()
     shared.data = {entry_key(1): json.dumps({**entry(1), "run": "before"}), entry_key(2): "{half"}
     assert (shared.board().entries(), shared.board().planned()) == ({}, None)
+
+
+def test_a_pod_that_is_replaced_in_every_try_is_counted_and_the_others_are_heard() -> None:
+    """As where the kernel kills it for want of memory, each time that the step begins."""
+    shared, begun = Shared(), list[str]()
+
+    def dies(name: str) -> Any:
+        def carry(_step: Any, _members: Any) -> Any:
+            begun.append(name)
+            number = int(name.rpartition("-")[2]) + 1
+            shared.board().enter(entry(1, f"again-{number}"))
+            if number < 3:
+                start(shared, 1, dies(f"again-{number}"), pod=f"again-{number}")
+            threading.Event().wait(60)  # it never says anything
+
+        return carry
+
+    leading = lead(shared, lambda *_: "leads", count=3)
+    start(shared, 1, dies("again-0"), pod="again-0")
+    start(shared, 2, lambda *_: "healthy")
+    assert leading.assemble()
+
+    found = leading.step(any_step(1))
+    leading.end()
+
+    assert found == {"n0": "leads", "n2": "healthy"}
+    assert leading.replaced == {"n1": 3}
+    assert begun == ["again-0", "again-1", "again-2"]

@@ -62,7 +62,7 @@ def outcome(wrong: Any = None) -> Outcome:
 def test_the_report_of_a_hundred_nodes_takes_a_sixth_of_a_config_map(
     fake: Any, run_pod: Any, others: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(measuring, "measure", lambda *_: outcome())
+    monkeypatch.setattr(measuring, "measure", lambda *_, **__: outcome())
     code, message = run_pod(0, name(0))
 
     assert code == EXIT_DONE, message
@@ -78,7 +78,7 @@ def test_so_does_one_in_which_half_of_all_hcas_fail_with_words_of_their_own(
     half = {name(number) for number in range(0, NODES, 2)}
     error = "ib_write_bw ended with code 1: Completion with error at client {}"
     found = outcome(lambda task, _: error.format(chance.random()) if task.pair.client.node in half else None)
-    monkeypatch.setattr(measuring, "measure", lambda *_: found)
+    monkeypatch.setattr(measuring, "measure", lambda *_, **__: found)
     code, _ = run_pod(0, name(0))
 
     assert code == EXIT_VERDICT

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from aks_infiniband.validation.payload import measuring
+from aks_infiniband.validation.payload.programs.clients import Limits
 from aks_infiniband.validation.payload.rdma import run as rdma
 from aks_infiniband.validation.payload.rdma.measured import Measured
 from aks_infiniband.validation.payload.say.checks import make_check
@@ -53,7 +54,7 @@ def test_the_collective_is_not_begun_where_a_gpu_is_missing(expected: Any, healt
     monkeypatch.setattr(rdma, "measure", lambda *_, **__: Measured({}, {}))
     lead: Any = FakeLead()
     outcome = measuring.measure(
-        lead, {"n0": healthy(), "n1": healthy()}, expected, [failed("accelerator-devices", "n1")]
+        lead, {"n0": healthy(), "n1": healthy()}, expected, [failed("accelerator-devices", "n1")], limits=Limits(5, 5)
     )
     (check,) = [check for check in outcome.checks if check["check"] == "collective"]
     assert check["verdict"] == "not measured"

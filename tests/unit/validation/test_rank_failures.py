@@ -158,3 +158,18 @@ def test_a_rank_that_says_something_unknown_is_quoted() -> None:
     failures = [failure("Traceback …\nRuntimeError: the moon is in the way")]
     checks = [check for check in judged(run(failures=failures))["collective"] if check["verdict"] == "fail"]
     assert checks[0]["cause"] == "its last words: RuntimeError: the moon is in the way"
+
+
+def test_a_node_whose_pods_end_again_and_again_is_named_with_where_the_reason_stands() -> None:
+    seen: Any = {"rank": 0, "gpu": 0, "reached_bytes": 8, "wrong": 0}
+    told = explained("ended with exit code 1", own=True, output="Connection closed by remote peer")
+    ranks: Any = [{**seen, "failure": told}]
+    entry = node_entry("aks-a", 0, "ring", ranks=ranks, logs=[""], seconds=9.0)
+    addresses = {node: address for address, node in list(ADDRESSES.items())[:2]}
+    ended = merged([entry], tuning="ring", ranks_per_node=1, addresses=addresses, replaced={"aks-b": 3})
+    (check,) = [
+        check for check in judged({**run(), "failures": ended["failures"]})["collective"] if check["verdict"] == "fail"
+    ]
+    assert check["node"] == "aks-b"
+    assert "ended in the middle of it, 3 times" in str(check["measured"])
+    assert "OOMKilled, exit code 137" in str(check["cause"])

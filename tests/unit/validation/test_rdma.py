@@ -10,6 +10,7 @@ from aks_infiniband.validation.payload.rdma.narrowing import End, Pair
 from aks_infiniband.validation.payload.rdma.run import measure
 from aks_infiniband.validation.payload.rdma.tasks import Task, tasks_of
 from aks_infiniband.validation.payload.say.checks import is_problem
+from aks_infiniband.validation.payload.talk.time_left import Time
 
 GOOD = {
     "read-latency": {"rdma-read-latency": 5.5},
@@ -244,7 +245,7 @@ def test_when_time_is_up_what_is_left_is_not_measured(thresholds: Any) -> None:
         done.append(step)
         return fabric.do(step)
 
-    measured = measure(do, fabric.rails, thresholds, tries=3, seconds_left=lambda: 1 - len(done))
+    measured = measure(do, fabric.rails, thresholds, tries=3, time=Time(lambda: 1 - len(done), lambda tool_seconds: 0))
     verdicts = {check["check"]: check["verdict"] for check in judge_rdma(measured, thresholds, {})}
     assert verdicts["rdma-read-latency"] == "pass"
     assert verdicts["rdma-read-bandwidth"] == "not measured"

@@ -80,7 +80,7 @@ class Validation:
         lead = self._pod.leading(worker, entry, node_count)
         checks = judge_pool(facts, self._expected)
         if measuring.obstacle(checks, node_count) is None and lead.assemble():
-            outcome = measuring.measure(lead, facts, self._expected, checks)
+            outcome = measuring.measure(lead, facts, self._expected, checks, limits=self._pod.limits)
         else:
             outcome = measuring.skipped(checks, self._expected)
         report = self._leave_report(facts, checks, outcome)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TypedDict
 
-from ..programs.endings import CAUSES
+from ..programs.endings import CAUSES, SILENT_NODE
 
 
 class Failure(TypedDict):
@@ -128,6 +128,12 @@ _WAITED = re.compile(
 """The last two: PyTorch 2.11, where not all ranks come to the meeting."""
 _HANGS = "it no longer answers, and the others wait for it: the GPU hangs (dmesg | grep -i xid), or the process does"
 
+_PODS_END = (
+    "kubectl describe the node's pods of the Job says why: OOMKilled, exit code 137, is a limit of memory that is too "
+    "small for NCCL and its shared memory, or a node without enough of it (free it, or give the pool larger machines); "
+    "Evicted and deleted pods have their cause beside them"
+)
+
 CAUSE, UNREACHED, FOLLOWED, WAITED, STOPPED = "cause", "unreached", "followed", "waited", "stopped"
 """The part that a rank has in a failure: it has a reason of its own, it says that it does not reach a peer, it says
 that another rank has gone, it waited in vain, or its launcher ended it."""
@@ -169,14 +175,14 @@ def explained(reason: str, *, own: bool, output: str | None, warned: Sequence[st
     return {"reason": reason, "own": own, "output": output, "part": part, "cause": cause or why, "peer": peer}
 
 
-def silent(node: str, *, first_rank: int, ranks: int) -> list[PlacedFailure]:
-    """The failures of a node of which nothing came back."""
+def silent(node: str, *, first_rank: int, ranks: int, replaced: int = 0) -> list[PlacedFailure]:
+    """The failures of a node of which nothing came back. replaced: how often its pod ended meanwhile."""
     failure: Failure = {
-        "reason": "the node did not answer in time",
+        "reason": f"its pod ended in the middle of it, {replaced} times" if replaced else SILENT_NODE,
         "own": False,
         "output": None,
         "part": CAUSE,
-        "cause": CAUSES["silent"],
+        "cause": _PODS_END if replaced else CAUSES["silent"],
         "peer": None,
     }
     return [

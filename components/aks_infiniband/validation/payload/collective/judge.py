@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from ..say.checks import Check, Try, fails, judged, make_check, not_measured, passes
 from ..say.expectations import CollectivePlan, Threshold, limit_of, verdict_on
 from ..say.lines import shown_bytes
+from ..talk.time_left import TIME_IS_UP
 from .failures import culprits
 from .nccl_log import INFINIBAND_DIRECT, INFINIBAND_STAGED, NONE, PEER_TO_PEER, SOCKETS, Evidence
 from .results import Collective, Run, Size
@@ -43,7 +44,7 @@ def judge_collective(collective: Collective, plan: CollectivePlan) -> list[Check
     judged = runs.get(JUDGED)
     if judged is None or not judged["nodes"]:
         asked = {"collective-transport": plan["transport"], "all-reduce": None, "collective-sum": _NO_WRONG}
-        return [*checks, *(not_measured(name, None, expected=value) for name, value in asked.items())]
+        return [*checks, *(not_measured(name, TIME_IS_UP, expected=value) for name, value in asked.items())]
     return [*checks, *_transport(judged, plan), *_devices(judged, plan), *judge_bandwidth(judged, plan)]
 
 

@@ -135,12 +135,17 @@ def node_transport(evidence: Evidence) -> str:
 
 
 def merged(
-    entries: Sequence[NodeRun], *, tuning: str, ranks_per_node: int, addresses: Mapping[str, str] | None = None
+    entries: Sequence[NodeRun],
+    *,
+    tuning: str,
+    ranks_per_node: int,
+    addresses: Mapping[str, str] | None = None,
+    replaced: Mapping[str, int] | None = None,
 ) -> Run:
     """The run as a whole, from what its nodes say: the form in which it stands in the report.
 
     addresses: of all nodes that were asked, by their names, in the order of their ranks. Those of which there is no
-    entry have not answered.
+    entry have not answered. replaced: how often the pods of nodes ended in the middle of it.
     """
     nodes = sorted(entries, key=lambda entry: entry["node_rank"])
     first = nodes[0] if nodes else None
@@ -165,11 +170,13 @@ def merged(
             for rank in entry["ranks"]
             if rank["wrong"]
         ],
-        "failures": _failures(nodes, addresses or {}, ranks_per_node),
+        "failures": _failures(nodes, addresses or {}, ranks_per_node, replaced or {}),
     }
 
 
-def _failures(nodes: Sequence[NodeRun], addresses: Mapping[str, str], ranks_per_node: int) -> list[PlacedFailure]:
+def _failures(
+    nodes: Sequence[NodeRun], addresses: Mapping[str, str], ranks_per_node: int, replaced: Mapping[str, int]
+) -> list[PlacedFailure]:
     """The failures of all ranks, and of the nodes that have not answered while others have."""
     named = {address: node for node, address in addresses.items()}
     told: list[PlacedFailure] = [
@@ -189,6 +196,8 @@ def _failures(nodes: Sequence[NodeRun], addresses: Mapping[str, str], ranks_per_
         failure
         for number, node in enumerate(addresses)
         if answered and node not in answered
-        for failure in silent(node, first_rank=number * ranks_per_node, ranks=ranks_per_node)
+        for failure in silent(
+            node, first_rank=number * ranks_per_node, ranks=ranks_per_node, replaced=replaced.get(node, 0)
+        )
     ]
     return [*(with_names(failure, named) for failure in told), *gone]

@@ -5,26 +5,34 @@ from __future__ import annotations
 from ..say.expectations import CollectivePlan
 from ..talk.rendezvous import Lead
 from ..talk.steps import Step
+from ..talk.time_left import Time
 from .judge import JUDGED, as_try, falls_short
-from .part import TUNINGS, meeting_point
+from .part import GRACE_SECONDS, START_SECONDS, TUNINGS, meeting_point
 from .results import Collective, Run, merged
 
 
 def measure(lead: Lead, plan: CollectivePlan, *, tries: int) -> Collective:
     """Make one run for each tuning: the last of its tries is kept, with what each of them gave.
 
-    Each try has a meeting point of its own.
+    Each try has a meeting point of its own. One in which time was up before every node could answer does not count.
     """
     runs: list[Run] = []
+    time = Time(lambda: lead.seconds_left, lambda seconds: seconds)
+    longest = START_SECONDS + plan["seconds"] + GRACE_SECONDS
     for tuning in TUNINGS:
-        made = []
-        for _ in range(tries):
+        made: list[Run] = []
+        while len(made) < tries and time.is_left:
+            left = lead.seconds_left
             step: Step = {"collective": tuning, "plan": plan, "meeting": meeting_point()}
             entries = [entry for entry in lead.step(step).values() if entry]
             addresses = {node: member["address"] for node, member in lead.members.items()}
-            made.append(merged(entries, tuning=tuning, ranks_per_node=plan["ranks_per_node"], addresses=addresses))
-            again = made[-1]["failures"] or (tuning == JUDGED and falls_short(made[-1], plan))
-            if not again or lead.time_is_up:
+            if len(entries) < len(addresses) and time.was_short(left, longest):
                 break
-        runs.append({**made[-1], "tries": [as_try(run, plan) for run in made]})
+            count, replaced = plan["ranks_per_node"], lead.replaced
+            run = merged(entries, tuning=tuning, ranks_per_node=count, addresses=addresses, replaced=replaced)
+            made.append(run)
+            if not run["failures"] and (tuning != JUDGED or not falls_short(run, plan)):
+                break
+        if made:
+            runs.append({**made[-1], "tries": [as_try(one, plan) for one in made]})
     return {"runs": runs, "line_gb_per_s": plan["line_gb_per_s"], "thresholds": plan["thresholds"]}

@@ -33,6 +33,7 @@ from ..talk.boards import stale_keys
 from ..talk.rendezvous import Lead, follow
 from ..talk.steps import Entry, Results, Step
 from ..talk.termination import EXIT_DONE, EXIT_RETRY, EXIT_VERDICT, finish
+from ..talk.time_left import Time
 from .state import KEY, Members, NodeState, State, condition_of, errors_since, event_of, state_of
 
 _KIND = "write-bandwidth"
@@ -124,7 +125,7 @@ class LightCheck:
                 rails_of(lead.members),
                 self.expected["thresholds"],
                 tries=self.expected["tries"],
-                seconds_left=lambda: lead.seconds_left,
+                time=Time(lambda: lead.seconds_left, self.pod.limits.step_seconds),
                 groups=((_KIND,),),
             )
             if whole and list(lead.members) == nodes:

@@ -10,11 +10,12 @@ ib_link_validation): any symbol error or link that went down, more than 100 rece
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Literal
 
 from ..say.checks import Check, make_check, not_measured, passes
+from ..talk.time_left import TIME_IS_UP
 
 Counters = dict[str, dict[str, int]]
 """Device to error counter to value."""
@@ -59,10 +60,12 @@ def growth(before: Mapping[str, Mapping[str, int]], after: Mapping[str, Mapping[
     }
 
 
-def judge_counters(growth_by_node: Mapping[str, Mapping[str, Mapping[str, int]]], unread: Unread) -> list[Check]:
+def judge_counters(
+    growth_by_node: Mapping[str, Mapping[str, Mapping[str, int]]], unread: Unread, late: Collection[str] = ()
+) -> list[Check]:
     """One check for all, or one for every counter that grew too much, and for every node whose counters are not known.
 
-    unread: what a node's check is then.
+    unread: what a node's check is then. late: nodes whose counters were not read again, because time was up.
     """
     asked = f"each of {len(LIMITS)} counters within its limit"
     if unread == "off":
@@ -85,8 +88,16 @@ def judge_counters(growth_by_node: Mapping[str, Mapping[str, Mapping[str, int]]]
     ]
     verdict = "not measured" if unread == "enforce" else "warn"
     checks += [
-        make_check("error-counters", verdict, node=node, expected=asked, measured=None, cause=_UNREAD)
+        make_check(
+            "error-counters",
+            verdict,
+            node=node,
+            expected=asked,
+            measured=None,
+            cause=why,
+        )
         for node, devices in sorted(growth_by_node.items())
+        for why in [TIME_IS_UP if node in late else _UNREAD]
         if not devices or not all(devices.values())
     ]
     return checks or [passes("error-counters", asked, f"0 of {len(LIMITS)} above")]

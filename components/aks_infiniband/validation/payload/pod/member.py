@@ -95,13 +95,17 @@ class Pod:
             if found := {**others, **dict.fromkeys(keys)}:
                 self.api.merge_config_map_data(self.arguments.namespace, board, found)
 
+    @property
+    def limits(self) -> Limits:
+        """How long a server is waited for, and how long a tool may take."""
+        seconds = min(max(self.arguments.measure_seconds / _SHARE, _TOOL_SECONDS[0]), _TOOL_SECONDS[1])
+        return Limits(connect_seconds=min(seconds, _CONNECT_SECONDS), tool_seconds=seconds)
+
     def worker(self) -> Worker:
         """What carries out this pod's part of the steps."""
         arguments = self.arguments
-        seconds = min(max(arguments.measure_seconds / _SHARE, _TOOL_SECONDS[0]), _TOOL_SECONDS[1])
-        limits = Limits(connect_seconds=min(seconds, _CONNECT_SECONDS), tool_seconds=seconds)
         places = arguments.sys, arguments.proc, arguments.counters, arguments.scratch
-        return Worker(Setting(self.me.node, *places, self.environment, limits))
+        return Worker(Setting(self.me.node, *places, self.environment, self.limits))
 
     def facts(self) -> Facts:
         """Look at the node, and return everything that this pod says of it."""

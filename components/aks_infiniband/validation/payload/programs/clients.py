@@ -20,11 +20,19 @@ the one before, and less than the second by which tools that run side by side ma
 """
 
 
+_AROUND_SECONDS = 10.0
+"""Around the tools of a step: pods see that it has begun, knock at servers, and write what came of it."""
+
+
 class Limits(NamedTuple):
     """How long a server is waited for, and how long a tool may take, in seconds."""
 
     connect_seconds: float
     tool_seconds: float
+
+    def step_seconds(self, tool_seconds: float) -> float:
+        """How long a step of such a tool may take in all, until every pod has left its words."""
+        return self.connect_seconds + min(self.tool_seconds, tool_seconds) + _AROUND_SECONDS
 
     def within(self, tool_seconds: float, seconds: float) -> Limits:
         """These limits, for a tool that may take no longer than that, where so many seconds are left in all."""

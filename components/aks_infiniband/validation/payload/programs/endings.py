@@ -38,7 +38,11 @@ UNANSWERED = re.compile(r"No messages were received|beyond the kernels' buffers"
 KILLED = "did not end within"
 """What is said of a tool that was killed at its limit."""
 SIGNAL = "was ended by signal"
+NO_FIGURE = re.compile(r"no result of a number above zero")
+"""What is said of a tool that ended well and shows 0 (rdma/tool.py): perftest does where a machine is too busy."""
 SILENT_NODE = "the node did not answer in time"
+LATE_NODE = "time was up (validation.timeoutSeconds) before the node could answer"
+"""What is said of a node that had less time than a step may take."""
 
 CLIENTS: Mapping[str, str] = {
     "said": "says what is wrong with its own side",
@@ -51,6 +55,8 @@ CLIENTS: Mapping[str, str] = {
     "killed": "ended by a signal that is not ours",
     "unclear": "failed with other words",
     "silent": "its node did not answer",
+    "late": "time was up before its node could answer",
+    "zero": "ended well, and its figure is 0",
 }
 """How a client can end that has no figures."""
 SERVERS: Mapping[str, str] = {
@@ -64,23 +70,26 @@ SERVERS: Mapping[str, str] = {
     "killed": "ended by a signal that is not ours",
     "unclear": "failed with other words",
     "silent": "its node did not answer",
+    "late": "time was up before its node could answer",
 }
 """How its server can end."""
 
 CLIENT, SERVER, BOTH, BETWEEN, NETWORK = "client", "server", "both", "between", "pod network"
 _WHO = {"c": CLIENT, "s": SERVER, "b": BOTH, "-": BETWEEN, "n": NETWORK}
 _TABLE = """
-           well  said  lost  left  waiting  stuck  hung  killed  unclear  silent
-said       c     b     c     c     c        c      b     b       c        c
-lost       -     s     -     -     -        -      -     s       -        s
-left       -     s     -     -     -        -      s     s       s        s
-refused    -     s     s     n     n        -      s     s       s        s
-dropped    n     s     n     n     n        n      s     s       n        s
-stuck      c     s     -     -     -        -      -     s       s        s
-hung       c     b     c     c     c        c      b     b       c        c
-killed     c     b     c     c     c        c      b     b       c        c
-unclear    c     s     -     c     c        c      s     s       -        -
-silent     c     b     c     c     c        c      b     b       c        b
+           well  said  lost  left  waiting  stuck  hung  killed  unclear  silent  late
+said       c     b     c     c     c        c      b     b       c        c       c
+lost       -     s     -     -     -        -      -     s       -        s       -
+left       -     s     -     -     -        -      s     s       s        s       -
+refused    -     s     s     n     n        -      s     s       s        s       -
+dropped    n     s     n     n     n        n      s     s       n        s       n
+stuck      c     s     -     -     -        -      -     s       s        s       -
+hung       c     b     c     c     c        c      b     b       c        c       c
+killed     c     b     c     c     c        c      b     b       c        c       c
+unclear    c     s     -     c     c        c      s     s       -        -       -
+silent     c     b     c     c     c        c      b     b       c        b       c
+late       -     s     -     -     -        -      s     s       s        s       -
+zero       -     s     -     -     -        -      s     s       -        -       -
 """
 NAMED: Mapping[tuple[str, str], str] = {
     (row.split()[0], server): _WHO[letter]
@@ -92,24 +101,27 @@ NAMED: Mapping[tuple[str, str], str] = {
 
 Words of a tool's own side stand above all, the client's before the server's. A server that waited, or polls for ever,
 or hung up because its client did, has done nothing wrong: it is named only for its own words, for a signal, or where it
-never listened. `between`: nothing tells, and only other pairs can. `pod network`: the tools never met, so the HCAs have
-not been measured at all.
+never listened. A node that had too little time left to answer, and a figure of 0, tell nothing of anybody. `between`:
+nothing tells, and only other pairs can. `pod network`: the tools never met, so the HCAs have not been measured at all.
 """
 
 
 def client_ending(error: str, states: Collection[str]) -> str:
     """How a client ended that failed: what is said of it, and the states in which its connection was seen."""
-    if error.startswith(SILENT_NODE):
-        return "silent"
+    without = {SILENT_NODE: "silent", LATE_NODE: "late"}
+    if error in without:
+        return without[error]
+    if NO_FIGURE.search(error):
+        return "zero"
     unanswered = SYN_SENT in states and ESTABLISHED not in states
     found = _by_words(error, {"dropped": unanswered, "refused": bool(NOT_LISTENING.search(error))})
     return found or ("stuck" if ESTABLISHED in states else "hung")
 
 
-def server_ending(error: str | None, states: Collection[str], *, answered: bool) -> str:
-    """How a server ended; answered: whether its node has said anything."""
+def server_ending(error: str | None, states: Collection[str], *, answered: bool, late: bool = False) -> str:
+    """How a server ended; answered: whether its node has said anything; late: whether it had too little time to."""
     if error is None:
-        return "well" if answered else "silent"
+        return "well" if answered else "late" if late else "silent"
     return _by_words(error, {}) or ("stuck" if ESTABLISHED in states else "waiting" if LISTEN in states else "hung")
 
 
@@ -143,6 +155,8 @@ CAUSES: Mapping[str, str] = {
     "killed": "something on the node ended the tool: memory ran out (dmesg on the node), or somebody",
     "left": "the other tool hung up and did not say why",
     "lost": "packets do not arrive: a link that is down, another partition, or no route between the two",
-    "silent": "the node's pod has gone, or is still busy with something that hangs",
+    "silent": "the node's pod has gone (kubectl describe it: OOMKilled, exit code 137, says that memory ran out), or "
+    "is still busy with something that hangs",
+    "late": "give the validation more time, or see what took it in the tries of others",
 }
 """What lies behind an ending that is told by no words of its own."""

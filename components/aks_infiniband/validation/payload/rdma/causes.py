@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from ..look.facts import FactsByNode
-from ..programs.endings import CAUSES, SERVER, tells
+from ..programs.endings import CAUSES, NO_FIGURE, SERVER, tells
 from .narrowing import Blame, End
 from .tries import TIME_WAS_UP, PairTry
 
@@ -24,6 +24,7 @@ _BY_WORDS = (
         r"device .*not found|Unable to find the Infiniband|Did not detect devices|No IB devices",
         "the tool does not find the HCA: its /dev/infiniband file is not in the pod, or the image has no mlx5 provider",
     ),
+    (NO_FIGURE.pattern, "the machine was too busy while it was measured: measure again when the pool is idle"),
     (TIME_WAS_UP.partition(" (")[0], "other HCAs of the machine were used when it fell short, and may be why"),
 )
 """What lies behind the words of a tool."""

@@ -10,6 +10,7 @@ from ..programs.endings import NETWORK
 from ..say.checks import Check, compared, judged, make_check, not_measured, passes
 from ..say.expectations import Threshold, Thresholds, falls_short
 from ..say.lines import spread
+from ..talk.time_left import TIME_IS_UP
 from .causes import behind, cause_of, verdict_by
 from .measured import Measured
 from .narrowing import LEAST_SHARE, Blame, End, Pair, blames
@@ -30,10 +31,13 @@ def judge_rdma(measured: Measured, thresholds: Thresholds, facts_by_node: FactsB
 def judge_coverage(measured: Measured, facts_by_node: FactsByNode) -> Check:
     """Whether every InfiniBand device that a pod sees was measured with another."""
     paired = {end for tries in measured.tries.values() for pair in tries for end in pair}
+    left_out = {end for pairs in measured.left_out.values() for pair in pairs for end in pair} - paired
     if not paired:
-        return not_measured(_COVERAGE, _NO_PAIR)
+        return not_measured(_COVERAGE, TIME_IS_UP if left_out else _NO_PAIR)
     seen = [End(node, hca["device"]) for node, facts in facts_by_node.items() for hca in facts["hcas"]]
     left = sorted(set(seen) - paired)
+    if left and left_out.issuperset(left):
+        return not_measured(_COVERAGE, f"{TIME_IS_UP}: {', '.join(f'{end.node} ({end.device})' for end in left)}")
     cause = (
         f"{', '.join(f'{end.node} ({end.device})' for end in left)}: in no pair, because the port is not Active (see "
         "hca-state), or no other node has an Active HCA of the same rail (PCI address)"
@@ -77,7 +81,7 @@ def _contention(kind: str, measured: Measured, thresholds: Thresholds) -> Check:
 
 
 _COVERAGE = "hcas-measured"
-_NO_PAIR = "time was up before (validation.timeoutSeconds), or no HCA has one of its rail on another node"
+_NO_PAIR = "no HCA has one of its rail on another node"
 
 
 def unmeasured(cause: str | None, figures: Iterable[str] | None = None) -> list[Check]:
@@ -98,21 +102,42 @@ class _Figure(NamedTuple):
     def checks(self) -> list[Check]:
         tries = self.measured.tries[self.kind]
         if not tries:
-            return unmeasured(_NO_PAIR, [self.name])
+            return unmeasured(TIME_IS_UP if self.measured.left_out[self.kind] else _NO_PAIR, [self.name])
         last = {pair: self._last(pair) for pair in tries}
         known = {pair: value for pair, value in last.items() if value is not None}
         passing = {pair: value for pair, value in known.items() if not falls_short(value, self.threshold)}
-        checks = self._failures(tries.keys() - passing.keys())
+        checks = [*self._failures(tries.keys() - passing.keys()), *self._left_out()]
         if not passing:
             return checks
         warned = self._warnings(passing)
         if self.threshold is None:
             return [*checks, *warned, self._check("not judged", spread(passing.values()))]
-        if len(passing) == len(tries):
+        if len(passing) == len(tries) and not self.measured.left_out[self.kind]:
             checks.append(self._check("pass", spread(passing.values())))
         return checks + warned
 
+    def _left_out(self) -> list[Check]:
+        """One check for all pairs that there was no time for."""
+        pairs = sorted(self.measured.left_out[self.kind])
+        if not pairs:
+            return []
+        shown = ", ".join(f"{pair.client.node} ({pair.client.device})" for pair in pairs)
+        return unmeasured(f"{TIME_IS_UP}: {shown}", [self.name])
+
     def _failures(self, bad: set[Pair]) -> list[Check]:
+        nothing = {pair for pair in bad if self.measured.tells_nothing(self.kind, pair)}
+        return [*self._without(bad - nothing), *(self._unmeasured(pair) for pair in sorted(nothing))]
+
+    def _unmeasured(self, pair: Pair) -> Check:
+        """A pair of which nothing is known, so that neither end is at fault."""
+        made = self.measured.tries[self.kind][pair][-1]
+        cause = f"with {pair.server.node} ({pair.server.device}): {made['error']}: {behind(made)}"
+        return self._of_pair("not measured", pair, cause, pair.client)
+
+    def _without(self, bad: set[Pair]) -> list[Check]:
+        """Of pairs of which something is known."""
+        if not bad:
+            return []
         good = [pair for pair in self.measured.good(self.kind) if pair not in bad]
         apart = {pair for pair in bad if self.measured.named(self.kind, pair) == NETWORK}
         owners = {pair: self.measured.owners(self.kind, pair) for pair in bad}

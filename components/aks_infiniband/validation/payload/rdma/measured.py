@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ..programs.clients import Answer
-from ..programs.endings import BOTH, CLIENT, NAMED, NETWORK, SERVER
+from ..programs.endings import BETWEEN, BOTH, CLIENT, NAMED, NETWORK, SERVER
 from ..say.expectations import Thresholds, falls_short, less_is_better
 from ..say.figures import Figure
 from .narrowing import End, Pair, Rails, outliers
 from .tasks import Task
 from .tool import KINDS
-from .tries import TIME_WAS_UP, PairTry, is_beside_others, joined, tries_of
+from .tries import TIME_WAS_UP, PairTry, is_beside_others, is_late, joined, tries_of
 
 _SLOW_ENDINGS = frozenset({"refused", "dropped", "stuck", "hung", "silent"})
 
@@ -27,19 +27,32 @@ class Measured:
         self.further: dict[str, set[Pair]] = {kind: set() for kind in KINDS}
         self.side_by_side: dict[str, dict[Pair, dict[str, float]]] = {kind: {} for kind in KINDS}
         """By kind and pair, the figures while all rails were measured at once."""
+        self.left_out: dict[str, list[Pair]] = {kind: [] for kind in KINDS}
+        """The neighbours that were not measured at all, because time was up."""
 
-    def add(self, tasks: Sequence[Task], results: Mapping[str, Sequence[Answer] | None]) -> None:
-        """Take in what came of a step."""
+    def add(self, tasks: Sequence[Task], results: Mapping[str, Sequence[Answer] | None], *, late: bool = False) -> None:
+        """Take in what came of a step.
+
+        late: whether a node that has not answered had too little time to. Such a try hides no earlier one.
+        """
         answers = {(node, answer["task"]): answer for node, given in results.items() for answer in given or []}
         for number, task in enumerate(tasks):
             client = answers.get((task.pair.client.node, number))
             server = answers.get((task.pair.server.node, number), {})
             answered = results.get(task.pair.server.node) is not None
-            found = joined(task, client, server, answered=answered)
+            found = joined(task, client, server, answered=answered, late=late)
             if task.side_by_side and found["values"]:
                 self.side_by_side[task.kind][task.pair] = found["values"]
             earlier = self.tries[task.kind].get(task.pair, [])
+            if earlier and is_late(found):
+                continue
             self.tries[task.kind][task.pair] = [made for made in earlier if not is_beside_others(made)] + [found]
+
+    def leave_out(self, tasks: Sequence[Task]) -> None:
+        """Take in that there was no time for a step."""
+        for task in tasks:
+            if task.pair not in self.tries[task.kind] and task.pair not in self.further[task.kind]:
+                self.left_out[task.kind].append(task.pair)
 
     def short(self, kind: str) -> list[Pair]:
         """The pairs of a kind whose last try fell short, or gave nothing."""
@@ -71,14 +84,24 @@ class Measured:
         ends = {CLIENT: (pair.client,), SERVER: (pair.server,), BOTH: tuple(pair)}
         return ends.get(self.named(kind, pair) or "", ())
 
+    def tells_nothing(self, kind: str, pair: Pair) -> bool:
+        """Whether time was up before an end could answer, or the figure is 0, and nobody has shown anything else."""
+        last = self.tries[kind][pair][-1]
+        return (is_late(last) or last.get("client") == "zero") and self.named(kind, pair) == BETWEEN
+
     def is_settled(self, kind: str, pair: Pair) -> bool:
         """Whether no other pair can tell more of whose fault it is."""
         return bool(self.owners(kind, pair)) or self.named(kind, pair) == NETWORK
 
-    def waited_twice(self, kind: str, pair: Pair) -> bool:
-        """Whether both of the last two tries of a pair took all of the time that they may take."""
+    def waits_in_vain(self, kind: str, pair: Pair) -> bool:
+        """Whether a further try of a pair would take all of its time and tell no more.
+
+        Both of the last two tries did, or the server has said what is wrong with its own side while its client waited.
+        """
         last = self.tries[kind][pair][-2:]
-        return len(last) == 2 and all(made.get("client") in _SLOW_ENDINGS for made in last)
+        if any(made.get("client") not in _SLOW_ENDINGS for made in last):
+            return False
+        return len(last) == 2 or last[0]["server"] == "said"
 
     def outliers(self, kind: str) -> dict[str, list[Pair]]:
         """By figure, the pairs that are far worse than the others without falling short."""

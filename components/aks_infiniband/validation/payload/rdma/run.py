@@ -8,13 +8,13 @@ other: beside other traffic it is that of the queues, and alone it takes a fract
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from itertools import count
 
 from ..programs.clients import Answer
 from ..say.expectations import Thresholds
 from ..talk.steps import Step
+from ..talk.time_left import ENDLESS, Time
 from .measured import Measured
 from .narrowing import Pair, Rails, further_pairs, ring, rounds
 from .tasks import tasks_of
@@ -36,7 +36,7 @@ def measure(
     thresholds: Thresholds,
     *,
     tries: int,
-    seconds_left: Callable[[], float] = lambda: math.inf,
+    time: Time = ENDLESS,
     groups: Sequence[Sequence[str]] = GROUPS,
 ) -> Measured:
     """Measure every HCA with its two neighbours, and what falls short until it does not, ``tries`` times at most.
@@ -45,17 +45,20 @@ def measure(
     What other rails may have slowed down is measured alone, and that counts. Then, where nothing tells yet which end of
     a pair is at fault, it is measured with other ends. Outliers are narrowed down likewise.
     What takes as long as the limit, since a tool hangs, is tried once more and not twice.
-    Each step is one round (part.py). ``seconds_left`` is for all of them.
+    Each step is one round (part.py).
     """
     measured = Measured(thresholds, rails)
     turns = count()
 
     def do(steps: Sequence[Step]) -> None:
         for step in steps:
-            left = seconds_left()
+            left, tasks = time.seconds_left(), tasks_of(step, list(rails), rails)
             if left > 0:
                 told: Step = {**step, "turn": next(turns), "seconds": left}
-                measured.add(tasks_of(step, list(rails), rails), do_step(told))
+                results = do_step(told)
+                measured.add(tasks, results, late=time.was_short(left, KINDS[step["kind"]].seconds))
+            else:
+                measured.leave_out(tasks)
 
     def do_alone(wanted: list[tuple[str, Pair]]) -> None:
         do(_steps_of(wanted))
@@ -67,7 +70,7 @@ def measure(
             do_alone([(kind, pair) for kind in kinds for pair in measured.doubtful(kind)])
         for _ in range(tries - 1):
             short = [(kind, pair) for kind in kinds for pair in measured.short(kind)]
-            do_alone([(kind, pair) for kind, pair in short if not measured.waited_twice(kind, pair)])
+            do_alone([(kind, pair) for kind, pair in short if not measured.waits_in_vain(kind, pair)])
         further = [(kind, pair) for kind in kinds for pair in _telling(measured, kind)]
         for kind, pair in further:
             measured.further[kind].add(pair)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TypedDict
 
 from ..programs.clients import Answer
-from ..programs.endings import SERVER, SILENT_NODE, client_ending, server_ending, tells
+from ..programs.endings import LATE_NODE, SERVER, SILENT_NODE, client_ending, server_ending, tells
 from ..say.checks import Try
 from .tasks import Task
 
@@ -25,16 +25,20 @@ class PairTry(TypedDict, total=False):
     """Of the error, the part of the end that says most."""
 
 
-def joined(task: Task, client: Answer | None, server: Answer, *, answered: bool) -> PairTry:
-    """One try by what its two ends have answered; answered: whether the server's node has said anything."""
-    said: Answer = client or {"values": None, "error": SILENT_NODE}
+def joined(task: Task, client: Answer | None, server: Answer, *, answered: bool, late: bool = False) -> PairTry:
+    """One try by what its two ends have answered; answered: whether the server's node has said anything.
+
+    late: whether a node that has said nothing had too little time to.
+    """
+    nothing = LATE_NODE if late else SILENT_NODE
+    said: Answer = client or {"values": None, "error": nothing}
     error = said["error"]
     if not error:
         return {"values": said["values"], "error": None, "side_by_side": task.side_by_side}
     of_server = server.get("server_error")
     client_ended = client_ending(error, said.get("sockets", ()))
-    server_ended = server_ending(of_server, server.get("server_sockets", ()), answered=answered)
-    at_server = of_server or (None if answered else SILENT_NODE)
+    server_ended = server_ending(of_server, server.get("server_sockets", ()), answered=answered, late=late)
+    at_server = of_server or (None if answered else nothing)
     shown = f"{error}; on {task.pair.server.node}: {at_server}" if at_server else error
     return {
         "values": None,
@@ -44,6 +48,11 @@ def joined(task: Task, client: Answer | None, server: Answer, *, answered: bool)
         "server": server_ended,
         "told": at_server if at_server and tells(client_ended, server_ended) == SERVER else error,
     }
+
+
+def is_late(made: PairTry) -> bool:
+    """Whether time was up before one of the two ends could say anything."""
+    return "late" in (made.get("client"), made.get("server"))
 
 
 def is_beside_others(made: PairTry) -> bool:

@@ -7,6 +7,7 @@ It needs no name to be resolved and no port to be open: names of pods that have 
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import repeat
 
@@ -55,6 +56,8 @@ class Lead:
         self._give_up = time.monotonic() + timeout_seconds
         self._count = 0
         self.members: dict[str, Entry] = {}
+        self.replaced: Counter[str] = Counter()
+        """How often a node's pod was replaced in the middle of the last step."""
         board.enter(me)
 
     @property
@@ -80,19 +83,23 @@ class Lead:
     def step(self, step: Step) -> dict[str, Results]:
         """Have everybody do a step; returns what came of it by node, of those that have answered in time.
 
-        When a pod is replaced meanwhile, the step begins again with the new one.
+        When a pod is replaced meanwhile, the step begins again with the new one; the last time it goes on without.
         """
-        for _ in range(_RESTARTS):
+        self.replaced.clear()
+        found: dict[str, Results] = {}
+        for restart in range(_RESTARTS):
             if self.time_is_up:
                 break
             plan = self._next(step)
             mine = self._carry(step, self.members)
             self._me = {**self._me, "done": plan["id"], "results": None}
             self._board.enter(self._me)
-            answers = self._await(plan)
-            if answers is not None:
-                return {self._me["node"]: mine, **answers}
-        return {}
+            answers, replaced = self._await(plan, without_replaced=restart == _RESTARTS - 1)
+            found = {self._me["node"]: mine, **answers}
+            self.replaced.update(replaced)
+            if not replaced:
+                break
+        return found
 
     def end(self) -> None:
         """Let everybody go."""
@@ -104,20 +111,25 @@ class Lead:
         self._board.plan(plan)
         return plan
 
-    def _await(self, plan: Plan) -> dict[str, Results] | None:
-        """What the others have answered; None when one of them has been replaced."""
+    def _await(self, plan: Plan, *, without_replaced: bool) -> tuple[dict[str, Results], set[str]]:
+        """What the others have answered, and the nodes whose pods have been replaced.
+
+        A pod that is replaced ends the wait, or without_replaced the wait for itself.
+        """
         others, wait = self.members.keys() - {self._me["node"]}, pauses(self._poll_seconds)
+        nodes = {member["rank"]: node for node, member in self.members.items()}
+        pods = {member["rank"]: member["pod"] for member in self.members.values()}
         while True:
             entries = self._board.entries()
-            ranks = {member["rank"]: member["pod"] for member in self.members.values()}
-            current = {rank: entry for rank, entry in entries.items() if rank in ranks}  # who comes late is no member
-            if any(entry["pod"] != ranks[rank] for rank, entry in current.items()):
-                self.members = _members(current)
-                return None
+            current = {rank: entry for rank, entry in entries.items() if rank in pods}  # who comes late is no member
+            replaced = {nodes[rank] for rank, entry in current.items() if entry["pod"] != pods[rank]}
             answers = {entry["node"]: entry["results"] for entry in entries.values() if entry.get("done") == plan["id"]}
             answers.pop(self._me["node"], None)
-            if set(answers) >= others or self.time_is_up:
-                return answers
+            all_in = set(answers) >= others - replaced
+            if (replaced and not without_replaced) or all_in or self.time_is_up:
+                if replaced:
+                    self.members = _members(current)
+                return answers, replaced
             time.sleep(next(wait))
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..say.checks import Check, Place, judged
+from ..say.checks import Check, Place, judged, not_measured
 from ..say.expectations import Threshold, Thresholds, verdict_on
 from ..say.figures import Figure
+from ..talk.time_left import TIME_IS_UP
 from .tool import kind_of
 
 
@@ -29,6 +30,8 @@ def _judge(rows: Sequence[Figure], threshold: Threshold | None) -> list[Check]:
 
 def _of_node(row: Figure, threshold: Threshold | None) -> Check:
     value, interface, cause = row["value"], row["network"], None
+    if not row["tries"]:
+        return not_measured(row["figure"], TIME_IS_UP, node=row["node"], device=interface)
     if value is None:
         # The pod network is measured for comparison: it fails nothing.
         verdict = "fail" if kind_of(interface) == "ipoib" else "warn"

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from ..programs.clients import Answer
+from ..programs.endings import SILENT_NODE
 from ..say.expectations import Thresholds, falls_short
 from ..say.figures import Figure
 from ..talk.steps import Step
-from .tool import MODES, figures
+from ..talk.time_left import ENDLESS, Time
+from .tool import HANGS_SECONDS, MODES, SECONDS, figures
 
 
 def measure(
@@ -18,8 +20,12 @@ def measure(
     thresholds: Thresholds,
     *,
     tries: int,
+    time: Time = ENDLESS,
 ) -> list[Figure]:
-    """Every node with the next one, one network and one mode after the other; what falls short, again."""
+    """Every node with the next one, one network and one mode after the other; what falls short, again.
+
+    What there is no time for has no tries.
+    """
     do_step({"serve": list(interfaces)})
     rows: list[Figure] = []
     for interface in interfaces:
@@ -31,10 +37,13 @@ def measure(
             }
             wanted = list(nodes)
             for _ in range(tries):
-                answers = do_step({"sockperf": mode, "interface": interface, "nodes": wanted})
-                wanted = [node for node in wanted if _enter(of_node[node], answers.get(node), thresholds)]
-                if not wanted:
+                left = time.seconds_left()
+                if not wanted or left <= 0:
                     break
+                answers = do_step({"sockperf": mode, "interface": interface, "nodes": wanted})
+                if time.was_short(left, SECONDS[mode] + HANGS_SECONDS):
+                    wanted = [node for node in wanted if answers.get(node)]
+                wanted = [node for node in wanted if _enter(of_node[node], answers.get(node), thresholds)]
             rows += [row for found in of_node.values() for row in found]
     return rows
 
@@ -45,7 +54,7 @@ def _row(figure: str, node: str, peer: str, interface: str) -> Figure:
 
 def _enter(rows: Sequence[Figure], answer: Answer | None, thresholds: Thresholds) -> bool:
     """Take in one try of a node's figures; whether it fell short."""
-    answer = answer or {"values": None, "error": "the node did not answer in time"}
+    answer = answer or {"values": None, "error": SILENT_NODE}
     for row in rows:
         row["value"] = (answer["values"] or {}).get(row["figure"])
         row["tries"].append({"value": row["value"], "error": answer["error"]})

@@ -10,6 +10,10 @@ SECONDS = {"ping-pong": 10, "throughput": 1}
 """How long sockperf runs in each mode: as behind the published limits; its default is one second."""
 
 
+HANGS_SECONDS = 60.0
+"""How much longer it may take at most: the longest time that any tool has (pod/member.py)."""
+
+
 def kind_of(interface: str) -> str:
     """The first part of the names of a network's figures."""
     return "pod-network" if interface == "eth0" else "ipoib"
