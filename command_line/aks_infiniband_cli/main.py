@@ -11,13 +11,24 @@ from aks_infiniband.terminal import unforeseen
 from aks_infiniband_cli.choose.command import INIT
 from aks_infiniband_cli.console import WRONG_USE, Command, CommandError, Parser, note, show
 from aks_infiniband_cli.doctor.command import DOCTOR
+from aks_infiniband_cli.evidence.command import EVIDENCE
 from aks_infiniband_cli.preflight.command import PREFLIGHT
 from aks_infiniband_cli.report.command import REPORT, TIMELINE
 from aks_infiniband_cli.rollout.command import ROLLOUT
 from aks_infiniband_cli.teardown.command import TEARDOWN
 from aks_infiniband_cli.validate.command import VALIDATE
 
-COMMANDS: Final[tuple[Command, ...]] = (INIT, PREFLIGHT, DOCTOR, VALIDATE, ROLLOUT, REPORT, TIMELINE, TEARDOWN)
+COMMANDS: Final[tuple[Command, ...]] = (
+    INIT,
+    PREFLIGHT,
+    DOCTOR,
+    VALIDATE,
+    EVIDENCE,
+    ROLLOUT,
+    REPORT,
+    TIMELINE,
+    TEARDOWN,
+)
 _INTERRUPTED: Final = 130
 """What shells report for a program that Ctrl-C ended."""
 EXIT_CODES: Final = "exit codes: 0 fine, 1 something is not as it should be, 2 wrong use, or no answer could be given"

@@ -1,4 +1,4 @@
-"""What Azure's instance metadata service says of a simulated machine: a file, to which the service's address leads.
+"""What Azure tells a simulated machine: its instance metadata service, to whose file the address leads, and its host.
 
 Names of the fields are those of Azure's documentation ("Azure Instance Metadata Service"), which gives no sample of a
 scale set with a placement group: its form, a GUID, is assumed.
@@ -18,9 +18,12 @@ _INSTANCE: Final = re.compile(r"[0-9a-z]{6}$|-\d+$")
 
 
 def metadata_files(*, size: str, machine: str, faults: list[dict[str, Any]]) -> dict[str, str]:
-    """The files of a machine's metadata; none where the service does not answer."""
+    """The files of a machine's metadata, and of what its host tells; the first are none where no service answers."""
+    host = {
+        "var/lib/hyperv/.kvp_pool_3": _host_values({"PhysicalHostName": _host(machine), "HostName": _host(machine)})
+    }
     if concerning(faults, "no-metadata", machine):
-        return {}
+        return host
     scale_set = _INSTANCE.sub("", machine)
     group = machine if concerning(faults, "placement-group", machine) else scale_set
     compute = {
@@ -32,7 +35,17 @@ def metadata_files(*, size: str, machine: str, faults: list[dict[str, Any]]) -> 
         "vmScaleSetName": scale_set,
         "vmSize": size,
     }
-    return {"metadata/instance/compute": json.dumps(compute)}
+    return {"metadata/instance/compute": json.dumps(compute), **host}
+
+
+def _host(machine: str) -> str:
+    """A name in the form of Azure's own examples (guest-health-impact-report.md): letters and digits."""
+    return f"GGBB{uuid.uuid5(uuid.NAMESPACE_DNS, machine).int % 10**8:08d}"
+
+
+def _host_values(values: dict[str, str]) -> str:
+    """A pool of Hyper-V's key-value pairs: 512 bytes of key and 2048 of value, filled up with zeros (hv_kvp_daemon)."""
+    return "".join(key.ljust(512, "\0") + value.ljust(2048, "\0") for key, value in values.items())
 
 
 def with_metadata_of(root: Path, text: str) -> str:

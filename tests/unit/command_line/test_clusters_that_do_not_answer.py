@@ -14,6 +14,7 @@ COMMANDS = (
     "doctor --kubeconfig kubeconfig",
     "validate --kubeconfig kubeconfig",
     "validate --uncordon --kubeconfig kubeconfig",
+    "evidence a --kubeconfig kubeconfig",
     "rollout --kubeconfig kubeconfig",
     "rollout --release --kubeconfig kubeconfig",
     "report --kubeconfig kubeconfig --out page",

@@ -15,8 +15,8 @@ MACHINES = [f"aks-ndh100-33735988-vmss{number:06d}" for number in range(3)]
 
 
 def group_of(machine: str, *faults: dict[str, Any]) -> Any:
-    (text,) = metadata_files(size=SIZE, machine=machine, faults=list(faults)).values()
-    return json.loads(text)["placementGroupId"]
+    files = metadata_files(size=SIZE, machine=machine, faults=list(faults))
+    return json.loads(files["metadata/instance/compute"])["placementGroupId"]
 
 
 def test_the_machines_of_a_pool_are_in_one_placement_group_but_for_one_with_the_fault() -> None:
@@ -24,6 +24,13 @@ def test_the_machines_of_a_pool_are_in_one_placement_group_but_for_one_with_the_
     assert len({group_of(machine) for machine in MACHINES}) == 1
     assert group_of(MACHINES[0], fault) == group_of(MACHINES[2], fault) != group_of(MACHINES[1], fault)
     assert group_of("aks-other-33735988-vmss000000") != group_of(MACHINES[0])
+
+
+def test_a_machines_host_has_a_name_even_where_no_metadata_service_answers() -> None:
+    files = metadata_files(size=SIZE, machine=MACHINES[0], faults=[{"fault": "no-metadata", "node": MACHINES[0]}])
+    (pool,) = files.values()
+    assert len(pool) % 2560 == 0
+    assert pool.startswith("PhysicalHostName\0")
 
 
 def test_the_address_that_a_pod_is_given_leads_to_the_machines_own_files(tmp_path: Path) -> None:

@@ -1,0 +1,48 @@
+"""The command evidence. What it imports takes a second, so it is imported when it runs."""
+
+import argparse
+from pathlib import Path
+from typing import Final
+
+from aks_infiniband_cli.console import Answer, Command, CommandError, at_work
+from aks_infiniband_cli.kubeconfig import declare_cluster, declare_namespace, kubeconfig_of
+
+_TOLD: Final = ("node", "physical_host_name", "resource_id", "vm_id", "not_read")
+"""What a program is told; all the rest is in the file."""
+
+
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Add the flags of `evidence`."""
+    parser.add_argument("node", metavar="NODE", help="the node whose machine it is about")
+    declare_cluster(parser)
+    declare_namespace(parser)
+    parser.add_argument("--out", type=Path, metavar="FILE", help="default: evidence-NODE.json, here")
+
+
+def evidence(given: argparse.Namespace) -> Answer:
+    """Keep what a support case needs."""
+    from aks_infiniband_cli.evidence.case import problems_of  # noqa: PLC0415
+    from aks_infiniband_cli.evidence.looking import collect, write  # noqa: PLC0415
+
+    file = kubeconfig_of(given)
+    out: Path = given.out or Path(f"evidence-{given.node}.json")
+    if out.exists():
+        raise CommandError(f"{out} is there already, and evidence is not overwritten: --out names another file")
+    with at_work(f"Asking node {given.node}"):
+        found = collect(file.kubeconfig, given.node, given.namespace)
+    write(found, out)
+    document = {"file": str(out), **{key: found[key] for key in _TOLD}, "problems": problems_of(found)}
+    return Answer(document=document, text=f"{found['ticket']}\n\nkept: {out}")
+
+
+EVIDENCE: Final = Command(
+    name="evidence",
+    help="keep what a support case needs of a machine, before it is restarted",
+    description=(
+        "Reads who a machine is and what is wrong with it, writes all of it into one file, and prints the text for a "
+        "ticket. It runs one pod on the node, and sends nothing to anybody."
+    ),
+    example="aks-infiniband evidence aks-ndh100-12345678-vmss000001",
+    declare=declare,
+    run=evidence,
+)

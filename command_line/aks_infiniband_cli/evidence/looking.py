@@ -1,0 +1,61 @@
+"""Reads the cluster and the machine, and writes what was found into one file."""
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from aks_infiniband.terminal import printable_json
+from aks_infiniband.validation.reports import EVENTS_OF_NODES
+from lightkube import Client
+from lightkube.resources.core_v1 import Event
+
+from aks_infiniband_cli.cluster import NO_ANSWER, connected
+from aks_infiniband_cli.console import SCHEMA_VERSION, CommandError, note
+from aks_infiniband_cli.evidence.case import case_of, health_report
+from aks_infiniband_cli.evidence.job import ask
+from aks_infiniband_cli.evidence.ticket import ticket
+from aks_infiniband_cli.validate.deployed import Deployed, Object
+from aks_infiniband_cli.validate.looking import read_cluster
+from aks_infiniband_cli.validate.nodes import name_of, nodes_of
+
+
+def collect(kubeconfig: str, name: str, namespace: str) -> dict[str, Any]:
+    """The evidence of a node, with the ticket's text and the report to Azure. Raises CommandError where there is no
+    such node in a pool, or the cluster does not answer. A machine that cannot be asked is told so, in the evidence.
+    """
+    client = connected(kubeconfig)
+    validations, nodes, _ = read_cluster(client, namespace)
+    node, validation = _place(validations, nodes, name)
+    try:
+        fields: dict[str, Any] = {"involvedObject.kind": "Node", "involvedObject.name": name}
+        events = [event.to_dict() for event in client.list(Event, namespace=EVENTS_OF_NODES, fields=fields)]
+    except NO_ANSWER as error:
+        raise CommandError(f"the cluster cannot be read: {error}") from error
+    found = case_of(node, _machine(client, name, validation), events, validation.report, datetime.now(UTC))
+    return {**found, "ticket": ticket(found), "health_report": health_report(found)}
+
+
+def _place(validations: Mapping[str, Deployed], nodes: Sequence[Object], name: str) -> tuple[Object, Deployed]:
+    for validation in validations.values():
+        for node in nodes_of(nodes, validation):
+            if name_of(node) == name:
+                return node, validation
+    there = ", ".join(sorted(map(name_of, nodes))) or "none"
+    raise CommandError(f"{name}: no such node in a pool that a stack validates; nodes are: {there}")
+
+
+def _machine(client: Client, name: str, validation: Deployed) -> Mapping[str, Any] | None:
+    try:
+        return ask(client, name, validation)
+    except (CommandError, *NO_ANSWER) as error:  # the rest is worth keeping
+        note(f"node {name} could not be asked itself: {error}")
+        return None
+
+
+def write(found: Mapping[str, Any], file: Path) -> None:
+    """Write the evidence for its owner's eyes. Raises FileExistsError: evidence is not overwritten."""
+    document = json.dumps({"schema_version": SCHEMA_VERSION, **found}, indent=2, ensure_ascii=False)
+    file.touch(mode=0o600, exist_ok=False)
+    file.write_text(printable_json(document) + "\n", encoding="utf-8")

@@ -1,0 +1,43 @@
+"""The text for a support ticket."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from aks_infiniband_cli.evidence.case import problems_of
+
+_UNKNOWN: Final = "not known"
+_NONE: Final = "nothing that the last validation, the light check or the kernel's log has shown"
+
+
+def ticket(case: Mapping[str, Any]) -> str:
+    """What to paste into a ticket: who the machine is, what is wrong, and what its neighbours reach."""
+    return "\n".join(_lines(case))
+
+
+def _lines(case: Mapping[str, Any]) -> Iterator[str]:
+    yield f"A machine with InfiniBand does not perform: {case['node']} ({case['vm_size'] or 'size not known'})"
+    yield ""
+    yield f"Physical host: {case['physical_host_name'] or _UNKNOWN}"
+    yield f"Resource ID:   {case['resource_id'] or _UNKNOWN}"
+    yield f"VM ID:         {case['vm_id'] or _UNKNOWN}"
+    yield f"Read on:       {case['taken']}, before any restart by us"
+    yield ""
+    yield "What is wrong:"
+    yield from (f"- {line}" for line in problems_of(case) or [_NONE])
+    if lower := [figure for figure in case["figures"] if figure["others"]]:
+        yield ""
+        yield f"Measured on {case['measured_on']}, beside the median of the same device on the pool's other nodes:"
+        for figure in lower:
+            yield f"- {figure['figure']} {figure['device']}: {figure['value']:g}, the others {figure['others']:g}"
+    yield ""
+    yield "Hardware and software:"
+    for hca in case["hcas"]:
+        known = [(key, hca[key]) for key in ("firmware", "board", "serial_number", "state", "rate")]
+        yield f"- {hca['device']}: {', '.join(f'{key} {value}' for key, value in known if value)}"
+    for gpu in case["gpus"]:
+        yield f"- GPU {gpu['index']} {gpu['name']}: serial number {gpu['serial']}, at {gpu['pci.bus_id']}"
+    yield from (f"- {name}: {version}" for name, version in case["versions"].items())
+    if case["events"]:
+        yield ""
+        yield "Events of the node:"
+        yield from (f"- {event['time']} {event['reason']}: {event['message']}" for event in case["events"])

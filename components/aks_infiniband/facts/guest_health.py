@@ -1,0 +1,28 @@
+"""What Azure calls the ways in which a machine for HPC is broken, for its guest health reports.
+
+Source: guest_health.yaml beside this module.
+"""
+
+import re
+from collections.abc import Collection, Iterable
+from typing import Any, Final
+
+from aks_infiniband.facts.tables import table
+
+_TABLE: Final[Any] = table(__package__, "guest_health.yaml")
+API_VERSION: Final[str] = str(_TABLE["api_version"])
+"""Of the address at which Azure takes a report."""
+_XID: Final = re.compile(r"NVRM: Xid \([^)]*\): (\d+)")
+
+
+def category_of(failed: Collection[str], kernel: Iterable[str]) -> str:
+    """The category of a machine.
+
+    failed: checks of the validation that fail at it. kernel: lines of its log. A GPU's error that has a category of its
+    own says most, then a check that fails, and then any other error of a GPU.
+    """
+    xids = [int(found[1]) for line in kernel if (found := _XID.search(line))]
+    own = [_TABLE["xids"][xid] for xid in xids if xid in _TABLE["xids"]]
+    checks = [category for check, category in _TABLE["checks"].items() if check in failed]
+    others = [_TABLE["other_xid"]] if xids else []
+    return str([*own, *checks, *others, _TABLE["other"]][0])

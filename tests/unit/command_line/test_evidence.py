@@ -1,0 +1,231 @@
+"""`aks-infiniband evidence`: what a support case needs, in one file, before a machine is restarted."""
+
+import json
+import stat
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aks_infiniband.facts.guest_health import category_of
+from aks_infiniband_cli.console import CommandError
+from aks_infiniband_cli.evidence import looking, on_node
+from aks_infiniband_cli.evidence.case import case_of, health_report, problems_of
+from aks_infiniband_cli.evidence.job import job_of
+from aks_infiniband_cli.evidence.ticket import ticket
+from aks_infiniband_cli.main import main
+
+from tests.unit.command_line.validations import kubeconfig_in, node, report, validation
+
+TAKEN = datetime(2026, 11, 24, 2, 30, tzinfo=UTC)
+RESOURCE = (
+    "/subscriptions/11111111-2222-4333-8444-555555555555/resourceGroups/mc/providers/Microsoft.Compute"
+    "/virtualMachineScaleSets/aks-ndh100/virtualMachines/1"
+)
+XID = "NVRM: Xid (PCI:0001:00:00): 79, pid=1, GPU has fallen off the bus."
+MACHINE: dict[str, Any] = {
+    "physical_host_name": "GGBB90904476",
+    "metadata": {"vmId": "the-vm", "vmSize": "Standard_ND96isr_H100_v5"},
+    "drivers": {"mlx5_core": "26.04"},
+    "hcas": [
+        {
+            "device": "mlx5_3",
+            "firmware": "28.43",
+            "board": "MT_1",
+            "node_guid": "1:2",
+            "serial_number": "MT99",
+            "state": "4: ACTIVE",
+            "rate": "400 Gb/sec",
+            "counters": {},
+        }
+    ],
+    "gpus": [],
+    "kernel": [{"time": "2026-11-24T01:00:00Z", "line": XID}],
+}
+FAILED = {
+    "check": "rdma-write-bandwidth",
+    "verdict": "fail",
+    "node": "b",
+    "device": "mlx5_3",
+    "expected": "at least 380 Gb/s",
+    "measured": 351.0,
+    "unit": "Gb/s",
+    "tries": None,
+    "cause": "the HCA is slow",
+}
+
+
+def sick() -> dict[str, Any]:
+    found = node("b", providerID=f"azure://{RESOURCE}")
+    found["metadata"]["annotations"] = {"token": "s3cret"}
+    found["status"]["nodeInfo"] = {"kernelVersion": "6.8", "systemUUID": "other"}
+    return found
+
+
+def measured(*checks: Any) -> Any:
+    rows = [("a", 393.0), ("b", 351.0), ("c", 395.0)]
+    found = report(351.0, *checks)
+    found["rdma"] = [
+        {"figure": "rdma-write-bandwidth", "node": name, "device": "mlx5_3", "value": value} for name, value in rows
+    ]
+    return found
+
+
+def test_the_ticket_names_the_host_what_is_wrong_and_what_the_others_reach() -> None:
+    case = case_of(sick(), MACHINE, [], measured(FAILED), TAKEN)
+    text = ticket(case)
+    for said in ("GGBB90904476", RESOURCE, "the-vm", "mlx5_3", "MT99", "351, the others 394", XID):
+        assert said in text
+
+
+def test_only_what_is_named_is_kept_so_no_secret_comes_along() -> None:
+    stranger = {"involvedObject": {"kind": "Node", "name": "b"}, "source": {"component": "x"}, "message": "s3cret"}
+    about_a_pod = {
+        "involvedObject": {"kind": "Pod", "name": "b"},
+        "source": {"component": "kubelet"},
+        "message": "s3cret",
+    }
+    machine = {**MACHINE, "environment": "s3cret", "metadata": {**MACHINE["metadata"], "userData": "s3cret"}}
+    case = case_of(sick(), machine, [stranger, about_a_pod], measured(FAILED), TAKEN)
+    assert "s3cret" not in json.dumps(case) + ticket(case)
+
+
+def test_scheduled_events_and_repairs_by_azure_are_kept() -> None:
+    about = {"kind": "Node", "name": "b"}
+    told = [
+        {"involvedObject": about, "reason": "RedeployScheduled", "message": "soon", "lastTimestamp": "t1"},
+        {
+            "involvedObject": about,
+            "reason": "NodeRebootStart",
+            "message": "reboot",
+            "source": {"component": "aks-auto-repair"},
+        },
+    ]
+    case = case_of(sick(), MACHINE, told, None, TAKEN)
+    assert [event["reason"] for event in case["events"]] == ["RedeployScheduled", "NodeRebootStart"]
+
+
+def test_a_report_to_azure_is_ready_to_be_sent() -> None:
+    made = health_report(case_of(sick(), {**MACHINE, "kernel": []}, [], measured(FAILED), TAKEN))
+    assert made is not None
+    assert made["method"] == "PUT"
+    assert made["path"] == (
+        "/subscriptions/11111111-2222-4333-8444-555555555555/providers/Microsoft.Impact/workloadImpacts/"
+        "b-20261124023000?api-version=2025-01-01-preview"
+    )
+    properties = made["body"]["properties"]
+    assert properties["impactCategory"] == "Resource.Hpc.Unhealthy.IBPerformance"
+    assert properties["impactedResourceId"] == RESOURCE
+    assert properties["additionalProperties"] == {"PhysicalHostName": "GGBB90904476"}
+
+
+@pytest.mark.parametrize("machine", [None, {**MACHINE, "physical_host_name": None}])
+def test_without_the_name_of_its_host_there_is_no_report_to_azure(machine: Any) -> None:
+    case = case_of(sick(), machine, [], measured(FAILED), TAKEN)
+    assert health_report(case) is None
+    assert problems_of(case)
+
+
+def test_of_a_machine_with_which_nothing_is_wrong_azure_is_told_nothing() -> None:
+    case = case_of(sick(), {**MACHINE, "kernel": []}, [], measured(), TAKEN)
+    assert problems_of(case) == []
+    assert health_report(case) is None
+    assert "nothing that the last validation" in ticket(case)
+
+
+@pytest.mark.parametrize(
+    ("failed", "kernel", "category"),
+    [
+        (["rdma-write-bandwidth", "hca-count"], [], "MissingIB"),
+        (["hca-rate"], [], "IBPortDown"),
+        (["rdma-write-bandwidth"], [XID], "XID79FallenOffBus"),
+        (["rdma-write-bandwidth"], ["NVRM: Xid (PCI:0001:00:00): 63, row remapped"], "IBPerformance"),
+        ([], ["NVRM: Xid (PCI:0001:00:00): 63, row remapped"], "GpuXIDError"),
+        (["memlock"], [], "HpcGenericFailure"),
+    ],
+)
+def test_the_category_is_that_of_what_says_most(failed: list[str], kernel: list[str], category: str) -> None:
+    assert category_of(failed, kernel) == f"Resource.Hpc.Unhealthy.{category}"
+
+
+def test_the_machine_is_read_as_linux_and_hyper_v_lay_it_out(tmp_path: Path) -> None:
+    device = tmp_path / "sys/class/infiniband/mlx5_0"
+    (device / "device").mkdir(parents=True)
+    (device / "ports/1/counters").mkdir(parents=True)
+    (device / "fw_ver").write_text("28.43.1014\n")
+    (device / "device/vpd").write_bytes(b"\x82\x04\x00card\x90\x0e\x00PN\x02AASN\x06MT2233")
+    (device / "ports/1/counters/link_downed").write_text("3\n")
+    (tmp_path / "var/lib/hyperv").mkdir(parents=True)
+    pool = b"HostName".ljust(512, b"\0") + b"x".ljust(2048, b"\0")
+    pool += b"PhysicalHostName".ljust(512, b"\0") + b"GGBB1".ljust(2048, b"\0")
+    (tmp_path / "var/lib/hyperv/.kvp_pool_3").write_bytes(pool)
+    (tmp_path / "compute").write_text(json.dumps({"vmId": "v", "userData": "s3cret"}))
+    found: Any = on_node.evidence(tmp_path, (tmp_path / "compute").as_uri())
+    assert found["physical_host_name"] == "GGBB1"
+    assert found["metadata"] == {"vmId": "v"}
+    (hca,) = found["hcas"]
+    assert (hca["firmware"], hca["serial_number"], hca["counters"]) == ("28.43.1014", "MT2233", {"link_downed": 3})
+
+
+def test_a_machine_that_tells_nothing_gives_evidence_all_the_same(tmp_path: Path) -> None:
+    found = on_node.evidence(tmp_path, (tmp_path / "absent").as_uri())
+    assert (found["physical_host_name"], found["hcas"], found["gpus"], found["kernel"]) == (None, [], [], [])
+    assert ticket(case_of(sick(), found, [], None, TAKEN))
+
+
+def test_of_the_kernels_log_what_speaks_of_gpus_and_ports_is_kept_with_its_time() -> None:
+    log = f"3,10,5000000,-;{XID}\n6,11,6000000,-;usb 1-1: new device\n4,12,7000000,-;mlx5_core 0001: Link down"
+    found = on_node.kernel_lines(log, booted=1_000_000.0)
+    assert [line["line"] for line in found] == [XID, "mlx5_core 0001: Link down"]
+    assert found[0]["time"] == "1970-01-12T13:46:45Z"
+
+
+def test_the_pod_changes_nothing_on_the_machine_and_asks_for_none_of_its_devices() -> None:
+    pod = job_of("b", validation(), "t")["spec"]["template"]["spec"]
+    (container,) = pod["containers"]
+    assert [mount["readOnly"] for mount in container["volumeMounts"]] == [True]
+    assert pod["automountServiceAccountToken"] is False
+    assert not [name for name in container["resources"]["limits"] if "/" in name]
+    assert pod["nodeName"] == "b"
+
+
+class Silent:
+    """A cluster whose node b runs no pod."""
+
+    def list(self, *_: Any, **__: Any) -> list[Any]:
+        return []
+
+
+@pytest.fixture
+def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    def ask(*_: Any) -> Any:
+        raise CommandError("its pod has told nothing")
+
+    monkeypatch.setattr(looking, "connected", lambda _: Silent())
+    monkeypatch.setattr(looking, "read_cluster", lambda *_: ({"ndh100": validation()}, [sick()], []))
+    monkeypatch.setattr(looking, "ask", ask)
+    monkeypatch.chdir(tmp_path)
+    return ["--kubeconfig", str(kubeconfig_in(tmp_path)), "--output", "json"]
+
+
+def test_a_machine_that_runs_no_pod_has_its_evidence_kept_and_that_is_said(
+    cluster: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["evidence", "b", *cluster]) == 0
+    said = json.loads(capsys.readouterr().out)
+    kept = tmp_path / said["file"]
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+    document = json.loads(kept.read_text())
+    assert document["resource_id"] == RESOURCE
+    assert document["not_read"] == ["the machine itself: no pod could run on the node"]
+
+
+def test_evidence_is_not_overwritten_and_a_stranger_is_named(
+    cluster: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "evidence-b.json").write_text("first")
+    assert main(["evidence", "b", *cluster]) == 2
+    assert "is not overwritten" in capsys.readouterr().err
+    assert main(["evidence", "z", *cluster]) == 2
+    assert "z: no such node in a pool that a stack validates; nodes are: b" in capsys.readouterr().err
+    assert (tmp_path / "evidence-b.json").read_text() == "first"
