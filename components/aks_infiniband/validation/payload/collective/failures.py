@@ -129,7 +129,7 @@ _WAITED = re.compile(
 _HANGS = "it no longer answers, and the others wait for it: the GPU hangs (dmesg | grep -i xid), or the process does"
 
 _PODS_END = (
-    "kubectl describe the node's pods of the Job says why: OOMKilled, exit code 137, is a limit of memory that is too "
+    "the status of the node's pods of the Job says why: OOMKilled, exit code 137, is a limit of memory that is too "
     "small for NCCL and its shared memory, or a node without enough of it (free it, or give the pool larger machines); "
     "Evicted and deleted pods have their cause beside them"
 )

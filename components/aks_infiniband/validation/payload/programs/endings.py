@@ -155,7 +155,7 @@ CAUSES: Mapping[str, str] = {
     "killed": "something on the node ended the tool: memory ran out (dmesg on the node), or somebody",
     "left": "the other tool hung up and did not say why",
     "lost": "packets do not arrive: a link that is down, another partition, or no route between the two",
-    "silent": "the node's pod has gone (kubectl describe it: OOMKilled, exit code 137, says that memory ran out), or "
+    "silent": "the node's pod has gone (its status says why: OOMKilled, exit code 137, is memory that ran out), or "
     "is still busy with something that hangs",
     "late": "give the validation more time, or see what took it in the tries of others",
 }
