@@ -23,14 +23,6 @@ def test_two_healthy_nodes_pass(lane: Lane) -> None:
     assert found.report["coverage"]["hcas"] == {"looked_at": 4, "expected": 4}
 
 
-def test_an_hca_without_device_file_is_named_and_no_other(lane: Lane) -> None:
-    found = lane.validate({1: {"LACKS": "mlx5_2"}})
-
-    assert found.report["verdict"] == "fail"
-    assert found.failed == {("node-b", "mlx5_2")}
-    assert "not in the pod" in found.causes
-
-
 def test_an_hca_whose_packets_are_lost_is_named_and_no_other(lane: Lane) -> None:
     with lane.while_("/bin/ip link set port-3 nomaster", "/bin/ip link set port-3 master fabric"):
         found = lane.validate()
@@ -38,16 +30,6 @@ def test_an_hca_whose_packets_are_lost_is_named_and_no_other(lane: Lane) -> None
     assert found.report["verdict"] == "fail"
     assert found.failed == {("node-b", "mlx5_3")}
     assert "packets do not arrive" in found.causes
-
-
-def test_of_connections_that_are_dropped_between_pods_no_hca_is_blamed(lane: Lane) -> None:
-    isolated = "for pod in 0 1; do echo {} >/sys/class/net/pod-$pod/brport/isolated; done"
-    with lane.while_(isolated.format(1), isolated.format(0)):
-        found = lane.validate(seconds=300, tries=1)  # each connection is waited for in vain
-
-    assert found.report["verdict"] == "fail"
-    assert found.failed == {(None, None)}
-    assert "network policy" in found.causes
 
 
 def test_a_server_that_its_node_kills_is_named(lane: Lane) -> None:

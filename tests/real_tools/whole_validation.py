@@ -67,12 +67,12 @@ def compile_payload(machine: Machine) -> None:
     assert ended.code == 0, ended.output
 
 
-def _container(seconds: int, tries: int) -> tuple[Any, Any]:
+def _container(seconds: int) -> tuple[Any, Any]:
     """The validation's container for a pool of two machines like the virtual one's nodes, and what is expected."""
     infiniband = replace(SIZES[HBV4].infiniband, hca_count=len(HCAS[0]), rate_gbps=_LINK_GBPS)
     of_size = pool(HBV4, name="soft")
     two = replace(of_size, size=replace(of_size.size, infiniband=infiniband))
-    expected: Any = {**expectations(two, error_counters="off", tries=tries), "thresholds": {}}
+    expected: Any = {**expectations(two, error_counters="off"), "thresholds": {}}
     spec = validation_spec(
         two,
         options=ValidationOptions(mode="enforce", timeout_seconds=seconds, error_counters="off"),
@@ -90,16 +90,13 @@ class Lane(NamedTuple):
     machine: Machine
     folder: Path
 
-    def validate(
-        self, faults: Mapping[int, Mapping[str, str]] | None = None, *, seconds: int = SECONDS, tries: int = 3
-    ) -> Outcome:
+    def validate(self, faults: Mapping[int, Mapping[str, str]] | None = None, *, seconds: int = SECONDS) -> Outcome:
         """Run the containers of both pods, and wait for their end.
 
         faults: by pod, the variables that guest/shared/pod and guest/shared/tools/tool know. seconds: the stack file's
-        validation.timeoutSeconds, of which each tool and each connection has a share. tries: how often in all what
-        falls short is measured.
+        validation.timeoutSeconds, of which each tool and each connection has a share.
         """
-        container, expected = _container(seconds, tries)
+        container, expected = _container(seconds)
         (self.folder / "podinfo").mkdir(exist_ok=True)
         (self.folder / "podinfo/expectations.json").write_text(json.dumps(expected))
         mounts = {PAYLOAD: HOME, f"{SHARE}/podinfo": PODINFO}
