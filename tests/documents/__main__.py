@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Final
 
+from tests.documents.azure_resources import with_azure_resources
 from tests.documents.endings import with_table
 from tests.documents.observability import observability_page
 from tests.documents.reference import reference
@@ -21,6 +22,7 @@ def documents() -> dict[str, str]:
         "settings.md": reference(),
         "doctor.md": doctor_page(),
         "observability.md": observability_page(),
+        "rehearse-your-program.md": with_azure_resources((DOCS / "rehearse-your-program.md").read_text()),
         "validation.md": with_table((DOCS / "validation.md").read_text()),
     }
 
