@@ -18,21 +18,21 @@ _IMAGE: Final = "kubernetes.azure.com/node-image-version"
 
 
 def case_of(
-    node: Object, machine: Mapping[str, Any] | None, events: Sequence[Object], report: Report | None, taken: datetime
+    node: Object, machine: Mapping[str, Any], events: Sequence[Object], report: Report | None, taken: datetime
 ) -> dict[str, Any]:
     """Everything that is kept of a machine. Only what is named here is copied, so no secret comes along.
 
-    machine: what on_node printed; None where it could not be asked. report: the pool's last validation.
+    machine: what on_node printed, or as `not_read` why it could not be asked. report: the pool's last validation.
     """
     name = str(node["metadata"]["name"])
-    status, said = node.get("status") or {}, machine or {}
-    known = said.get("metadata") or {}
+    status = node.get("status") or {}
+    known = machine.get("metadata") or {}
     info = status.get("nodeInfo") or {}
     labels = node["metadata"].get("labels") or {}
     return {
         "taken": taken.isoformat(timespec="seconds"),
         "node": name,
-        "physical_host_name": said.get("physical_host_name"),
+        "physical_host_name": machine.get("physical_host_name"),
         "resource_id": str((node.get("spec") or {}).get("providerID", "")).removeprefix(_PROVIDER) or None,
         "vm_id": known.get("vmId") or info.get("systemUUID"),
         "vm_size": known.get("vmSize") or labels.get("node.kubernetes.io/instance-type"),
@@ -40,17 +40,17 @@ def case_of(
         "versions": {
             **{key: info[key] for key in _VERSIONS if info.get(key)},
             **({"node image": labels[_IMAGE]} if _IMAGE in labels else {}),
-            **(said.get("drivers") or {}),
+            **(machine.get("drivers") or {}),
         },
-        "hcas": said.get("hcas") or [],
-        "gpus": said.get("gpus") or [],
-        "kernel": said.get("kernel") or [],
+        "hcas": machine.get("hcas") or [],
+        "gpus": machine.get("gpus") or [],
+        "kernel": machine.get("kernel") or [],
         "conditions": [_condition(each) for each in status.get("conditions") or []],
         "events": [_event(each) for each in events if _tells(each, name)],
         "measured_on": report["finished"] if report else None,
         "checks": _checks(report, name),
         "figures": _figures(report, name),
-        "not_read": [] if machine is not None else ["the machine itself: no pod could run on the node"],
+        "not_read": list(machine.get("not_read") or []),
     }
 
 

@@ -46,12 +46,12 @@ def _place(validations: Mapping[str, Deployed], nodes: Sequence[Object], name: s
     raise CommandError(f"{name}: no such node in a pool that a stack validates; nodes are: {there}")
 
 
-def _machine(client: Client, name: str, validation: Deployed) -> Mapping[str, Any] | None:
+def _machine(client: Client, name: str, validation: Deployed) -> Mapping[str, Any]:
     try:
         return ask(client, name, validation)
     except (CommandError, *NO_ANSWER) as error:  # the rest is worth keeping
         note(f"node {name} could not be asked itself: {error}")
-        return None
+        return {"not_read": [f"the machine itself: {error}"]}
 
 
 def write(found: Mapping[str, Any], file: Path) -> None:

@@ -119,7 +119,7 @@ def test_a_report_to_azure_is_ready_to_be_sent() -> None:
     assert properties["additionalProperties"] == {"PhysicalHostName": "GGBB90904476"}
 
 
-@pytest.mark.parametrize("machine", [None, {**MACHINE, "physical_host_name": None}])
+@pytest.mark.parametrize("machine", [{"not_read": ["all"]}, {**MACHINE, "physical_host_name": None}])
 def test_without_the_name_of_its_host_there_is_no_report_to_azure(machine: Any) -> None:
     case = case_of(sick(), machine, [], measured(FAILED), TAKEN)
     assert health_report(case) is None
@@ -217,7 +217,7 @@ def test_a_machine_that_runs_no_pod_has_its_evidence_kept_and_that_is_said(
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
     document = json.loads(kept.read_text())
     assert document["resource_id"] == RESOURCE
-    assert document["not_read"] == ["the machine itself: no pod could run on the node"]
+    assert document["not_read"] == ["the machine itself: its pod has told nothing"]
 
 
 def test_evidence_is_not_overwritten_and_a_stranger_is_named(
