@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Final, NamedTuple
 
+from aks_infiniband.facts.driver_upgrades import GPU, NIC, skip_label, state_label
 from aks_infiniband.resources.metadata import GPU_OPERATOR_NAMESPACE, NETWORK_OPERATOR_NAMESPACE
 from lightkube import ApiError, Client
 from lightkube.generic_resource import GenericGlobalResource, create_global_resource
@@ -53,12 +54,12 @@ class Driver:
     @property
     def skip(self) -> str:
         """Node label: `true` has the operator pass the node over."""
-        return f"{self.prefix}.skip"
+        return skip_label(self.prefix)
 
     @property
     def state(self) -> str:
         """Node label: how far the node's upgrade is."""
-        return f"{self.prefix}-state"
+        return state_label(self.prefix)
 
     def loaded(self, pods: Iterable[Object]) -> dict[str, Loaded]:
         """By node, what brought its driver."""
@@ -109,7 +110,7 @@ _NIC: Final = Driver(
     name="nic",
     operator="Network Operator",
     pods=("nvidia.com/ofed-driver", ""),
-    prefix="nvidia.com/ofed-driver-upgrade",
+    prefix=NIC,
     policies=(
         create_global_resource("mellanox.com", "v1alpha1", "NicClusterPolicy", "nicclusterpolicies"),
         create_global_resource("mellanox.com", "v1alpha1", "NicNodePolicy", "nicnodepolicies"),
@@ -124,7 +125,7 @@ _GPU: Final = Driver(
     name="gpu",
     operator="GPU Operator",
     pods=("app.kubernetes.io/component", "nvidia-driver"),
-    prefix="nvidia.com/gpu-driver-upgrade",
+    prefix=GPU,
     policies=(create_global_resource("nvidia.com", "v1", "ClusterPolicy", "clusterpolicies"),),
     section="driver",
     setting="gpuOperator.driverVersion",
@@ -133,5 +134,4 @@ _GPU: Final = Driver(
     namespace=GPU_OPERATOR_NAMESPACE,
 )
 DRIVERS: Final[Mapping[str, Driver]] = {driver.name: driver for driver in (_NIC, _GPU)}
-"""Labels of nodes: k8s-operator-libs, pkg/upgrade/consts.go; of pods: Network Operator 26.4.1, and GPU Operator
-26.3.3, assets/state-driver/0500_daemonset.yaml, whose own name for the library is `gpu` (cmd/gpu-operator/main.go)."""
+"""The labels of pods: Network Operator 26.4.1; GPU Operator 26.3.3, assets/state-driver/0500_daemonset.yaml."""

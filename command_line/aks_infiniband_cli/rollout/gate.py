@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Final
 
+from aks_infiniband.facts.driver_upgrades import FAILED
 from aks_infiniband.validation.reports import Promise, lacks, severity
 from lightkube import ApiError, Client
 from lightkube.resources.apps_v1 import DaemonSet
@@ -13,7 +14,7 @@ from lightkube.resources.core_v1 import Node, Pod
 from aks_infiniband_cli.cluster import NO_ANSWER, connected
 from aks_infiniband_cli.console import CommandError, note
 from aks_infiniband_cli.rollout.drivers import Driver, Loaded
-from aks_infiniband_cli.rollout.hold import FAILED, held, hold, is_passed_over, labels_of, release
+from aks_infiniband_cli.rollout.hold import held, hold, is_passed_over, labels_of, release
 from aks_infiniband_cli.validate.deployed import Deployed, Object, expected_of, members_of
 from aks_infiniband_cli.validate.documents import Run
 from aks_infiniband_cli.validate.looking import pool_of, read_cluster

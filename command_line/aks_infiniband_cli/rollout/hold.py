@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
+from aks_infiniband.facts.driver_upgrades import REQUIRED
 from lightkube import Client
 from lightkube.resources.core_v1 import Node
 
@@ -11,9 +12,6 @@ from aks_infiniband_cli.rollout.drivers import DRIVERS, Driver
 from aks_infiniband_cli.validate.deployed import Object
 from aks_infiniband_cli.validate.nodes import name_of
 
-FAILED: Final = "upgrade-failed"
-_REQUIRED: Final = "upgrade-required"
-"""States of a node's upgrade (k8s-operator-libs, pkg/upgrade/consts.go)."""
 MARK: Final = "aks-infiniband/held-by-rollout"
 """Annotation of a node that this command holds back, so that it releases no other: the driver, the first node, and
 the operator's namespace."""
@@ -66,6 +64,6 @@ def release(client: Client, held: Held) -> None:
     this label, and else every two minutes (26.3.3, controllers/upgrade_controller.go).
     """
     state = held.driver.state
-    waits = {state: None} if labels_of(held.node).get(state) == _REQUIRED else {}
+    waits = {state: None} if labels_of(held.node).get(state) == REQUIRED else {}
     change = {"labels": {held.driver.skip: None, **waits}, "annotations": {MARK: None}}
     client.patch(Node, name_of(held.node), {"metadata": change})

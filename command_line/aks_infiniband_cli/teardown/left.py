@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from aks_infiniband.azure.identity import assignment_name
 from aks_infiniband.facts import azure_names
+from aks_infiniband.facts.driver_upgrades import GPU, NIC
 from aks_infiniband.resources.metadata import (
     GPU_OPERATOR_NAMESPACE,
     NETWORK_OPERATOR_NAMESPACE,
@@ -32,9 +33,8 @@ _LABELS: Final = ("feature.node.kubernetes.io/", "nvidia.com/", "network.nvidia.
 _TAINTS: Final = ("nvidia.com/", "mellanox.com/")
 _ANNOTATIONS: Final = "aks-infiniband/"
 """How the annotations begin that `validate` and `rollout` put on nodes."""
-_OPERATORS_ANNOTATIONS: Final = ("nvidia.com/gpu-driver-upgrade", "nvidia.com/ofed-driver-upgrade")
-"""How those of nodes begin that operators leave (gpu-operator v26.3.3, controllers/state_manager.go: -enabled stays;
-k8s-operator-libs 11e747a, pkg/upgrade/consts.go)."""
+_OPERATORS_ANNOTATIONS: Final = (GPU, NIC)
+"""How those of nodes begin that operators leave: -enabled stays (gpu-operator v26.3.3, state_manager.go)."""
 _UNLESS: Final = ", unless something else in the cluster uses it"
 """What others may have brought, or need, is theirs to judge."""
 _POLICIES: Final = ("NicClusterPolicy", "NicNodePolicy")

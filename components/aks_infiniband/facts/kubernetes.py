@@ -53,7 +53,8 @@ UBUNTU_IS_2404_SINCE: Final[Minor] = (1, 35)
 """From here on the OS SKU Ubuntu is 24.04 with containerd 2; before it is 22.04 with containerd 1.7. Raising a cluster
 over it changes the system of its Ubuntu nodes in place."""
 AZURE_LINUX_3_SINCE: Final[Minor] = (1, 32)
-"""From here on the OS SKU AzureLinux is Azure Linux 3; before it is 2, which has retired."""
+"""From here on the OS SKU AzureLinux is Azure Linux 3; before it is 2, which has retired (MicrosoftDocs/azure-aks-docs
+024a50a, upgrade-os-version.md, 2025-07-21)."""
 UBUNTU_2204_UNTIL: Final[Minor] = (1, 36)
 """Last version with the OS SKU Ubuntu2204."""
 

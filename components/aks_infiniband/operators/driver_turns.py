@@ -14,15 +14,10 @@ from typing import Any, Final
 import pulumi
 
 from aks_infiniband import diagnosis
+from aks_infiniband.facts.driver_upgrades import AT_REST, FAILED, GPU, NIC, REQUIRED, skip_label, state_label
 from aks_infiniband.resources.options import TIMEOUT_SECONDS
 
-NIC: Final = "nvidia.com/ofed-driver-upgrade"
-GPU: Final = "nvidia.com/gpu-driver-upgrade"
-"""How the labels of nodes begin by which each operator says how far it is (k8s-operator-libs, upgrade/consts.go)."""
 _NAMES: Final[Mapping[str, str]] = {NIC: "NIC driver", GPU: "GPU driver"}
-_AT_REST: Final = frozenset({"", "unknown", "upgrade-done", "upgrade-failed"})
-_REQUIRED: Final = "upgrade-required"
-_FAILED: Final = "upgrade-failed"
 _LOOK_SECONDS: Final = 30.0
 _FAILED_LOOKS: Final = 3
 """In a row: a look must not end an update."""
@@ -42,11 +37,11 @@ def under_way(nodes: Sequence[Node], drivers: Sequence[str] = (NIC, GPU)) -> dic
     """
     found: list[tuple[bool, str, str]] = []
     for driver in drivers:
-        states = {str(node["metadata"]["name"]): _labels(node).get(f"{driver}-state", "") for node in nodes}
-        held = {str(node["metadata"]["name"]) for node in nodes if _labels(node).get(f"{driver}.skip") == "true"}
+        states = {str(node["metadata"]["name"]): _labels(node).get(state_label(driver), "") for node in nodes}
+        held = {str(node["metadata"]["name"]) for node in nodes if _labels(node).get(skip_label(driver)) == "true"}
         for name, state in states.items():
-            waits = state == _REQUIRED
-            if state in _AT_REST or (waits and (name in held or _FAILED in states.values())):
+            waits = state == REQUIRED
+            if state in AT_REST or (waits and (name in held or FAILED in states.values())):
                 continue
             found.append((waits, name, f"{_NAMES[driver]}: {state}"))
     said: dict[str, str] = {}

@@ -37,7 +37,7 @@ def _refuse_create(cloud: Cloud, request: Request) -> None:
     cluster = _render(cloud, request)
     cluster_rules.require_node_group(cluster)
     region = cluster["location"]
-    pool_capacity.require_cluster_quota(cloud)
+    pool_capacity.require_cluster_quota(cloud, region)
     pools = cluster["agentPoolProfiles"]
     for pool in pools:
         pool_rules.require_pool(cloud, pool, cluster, before=None)

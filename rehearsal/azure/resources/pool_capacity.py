@@ -21,10 +21,10 @@ _UNRESERVED: Final = re.compile(r"Standard_(ND|HB|HC|HX)")
 """Sizes that cannot be reserved (MicrosoftDocs/azure-compute-docs, capacity-reservation-overview.md, 2026-02-17)."""
 
 
-def require_cluster_quota(cloud: Cloud) -> None:
-    """Refuse another cluster than the subscription may have; the words are Azure's (tests/field_recordings)."""
+def require_cluster_quota(cloud: Cloud, region: str) -> None:
+    """Refuse another cluster than the subscription may have in a region, in Azure's words (tests/field_recordings)."""
     limit = cloud.subscription.managed_clusters
-    used = len(list(cloud.store.all(_CLUSTER)))
+    used = sum(cluster.outputs["location"] == region for cluster in cloud.store.all(_CLUSTER))
     if used >= limit:
         raise bad_request(
             "ManagedClusterCountExceedsQuotaLimit",

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from aks_infiniband.operators.driver_turns import GPU, NIC
+from aks_infiniband.facts.driver_upgrades import GPU, NIC
 
 from tests.rehearsal.engine_runs import Outcome
 

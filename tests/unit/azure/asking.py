@@ -89,14 +89,14 @@ class Machines:
 class Azure:
     """The simulated Azure, asked as the engine asks."""
 
-    def __init__(self, folder: Path, subscription: Subscription, speed: float = FAST) -> None:
+    def __init__(self, folder: Path, subscription: Subscription, speed: float = FAST, clusters: int = 1) -> None:
         self.machines = Machines()
         clock = Clock(speed)
         self.cloud = Cloud(
             subscription=subscription,
             store=Store(folder / "state.json", clock.changed),
             clock=clock,
-            control_planes=lambda: [cast("ClusterApi", self.machines)],
+            control_planes=lambda: [cast("ClusterApi", self.machines)] * clusters,
         )
         self.operations = Operations(self.cloud, KINDS)
         self.provider = AzureNative(self.operations)

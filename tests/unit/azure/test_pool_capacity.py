@@ -1,5 +1,6 @@
 """How many machines the simulated Azure has for an agent pool: quota, placement groups, capacity, reservations."""
 
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -60,6 +61,13 @@ def test_a_subscription_without_room_for_another_cluster_is_refused_in_akss_word
     group = azure.create("resources:ResourceGroup", "rg")
     with pytest.raises(RefusedError, match=r"ManagedClusterCountExceedsQuotaLimit.*Maximum allowed: 0, Current usage"):
         azure.create(CLUSTER, "aks", **cluster_inputs(group))
+
+
+def test_clusters_of_another_region_do_not_count(tmp_path: Path) -> None:
+    azure = Azure(tmp_path, SUBSCRIPTION.model_copy(update={"managed_clusters": 1}), clusters=2)
+    group = azure.create("resources:ResourceGroup", "rg")
+    azure.create(CLUSTER, "far", **{**cluster_inputs(group), "location": "westeurope"})
+    azure.create(CLUSTER, "near", **cluster_inputs(group))
 
 
 def test_the_regions_quota_is_one_over_all_families(make_azure: MakeAzure) -> None:

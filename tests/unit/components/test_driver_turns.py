@@ -7,7 +7,8 @@ from typing import Any
 import pulumi
 import pytest
 from aks_infiniband.diagnosis import collect
-from aks_infiniband.operators.driver_turns import GPU, NIC, DriverTurns, DriverUpgradeError, in_words, under_way
+from aks_infiniband.facts.driver_upgrades import GPU, NIC
+from aks_infiniband.operators.driver_turns import DriverTurns, DriverUpgradeError, in_words, under_way
 
 from tests.unit.components.rdma_programs import JOB, POLICY, RELEASE, program
 from tests.unit.pulumi_mocks import Deploy

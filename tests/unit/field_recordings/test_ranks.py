@@ -8,9 +8,7 @@ from aks_infiniband.validation.payload.collective import failures as rank_failur
 from aks_infiniband.validation.payload.collective.failures import (
     CAUSE,
     FOLLOWED,
-    STOPPED,
     UNREACHED,
-    WAITED,
     explained,
 )
 from aks_infiniband.validation.payload.collective.nccl_log import warnings_of
@@ -60,8 +58,7 @@ def test_a_rank_is_taken_for_what_its_words_show(name: str, part: str, word: str
 
 def test_every_entry_that_is_a_rank_is_one_of_those() -> None:
     (mark,) = (mark for mark in test_a_rank_is_taken_for_what_its_words_show.pytestmark)  # type: ignore[attr-defined]
-    others = {"ranks-results", "ranks-cuda-words", "ranks-port-error", "ranks-syn-dropped"}
-    others |= {"ranks-h100-pair", "ranks-h100-torch-peer-hangs", "ranks-h100-torch-hangs"}
+    others = {"ranks-results", "ranks-cuda-words", "ranks-port-error", "ranks-syn-dropped", "ranks-h100-pair"}
     assert {entry["name"] for entry in recorded("ranks")} == {case[0] for case in mark.args[1]} | others
 
 
@@ -71,14 +68,6 @@ def test_whose_link_failed_is_named_and_not_who_sent_to_it() -> None:
     assert (mine["part"], theirs["part"], theirs["peer"]) == (CAUSE, UNREACHED, "node48")
     placed: Any = [{**mine, "node": "node48"}, {**theirs, "node": "node51"}]
     assert [failure["node"] for failure in rank_failures.culprits(placed)] == ["node48"]
-
-
-def test_of_two_that_pytorch_did_not_end_the_one_that_waited_is_told_from_the_one_that_hangs() -> None:
-    late = "still running at the time limit: stopped"
-    names = ("ranks-h100-torch-peer-hangs", "ranks-h100-torch-hangs")
-    failures: Any = [{**explained(late, own=False, output=excerpt(name)), "node": name} for name in names]
-    assert [failure["part"] for failure in failures] == [WAITED, STOPPED]
-    assert [failure["node"] for failure in rank_failures.culprits(failures)] == ["ranks-h100-torch-hangs"]
 
 
 def test_the_simulated_nccl_says_the_same_in_the_same_order() -> None:

@@ -33,17 +33,17 @@ def test_ipoib_network_becomes_an_attachment_with_the_addresses_as_given(running
             "apiVersion": "mellanox.com/v1alpha1",
             "kind": "IPoIBNetwork",
             "metadata": {"name": "ib", "annotations": {"pulumi.com/waitFor": "jsonpath={.status.state}=ready"}},
-            "spec": {"networkNamespace": "work", "master": "ibP257p0s0", "ipam": json.dumps(ipam)},
+            "spec": {"networkNamespace": "team", "master": "ibP257p0s0", "ipam": json.dumps(ipam)},
         }
     )
     settle(running, reconcile)
     attachment = running.objects["NetworkAttachmentDefinition"]["ib"]
-    assert attachment["metadata"]["namespace"] == "work"
+    assert attachment["metadata"]["namespace"] == "team"
     config = json.loads(attachment["spec"]["config"])
     assert config == {"cniVersion": "0.3.1", "name": "ib", "type": "ipoib", "master": "ibP257p0s0", "ipam": ipam}
-    made = "k8s.cni.cncf.io/v1/namespaces/work/NetworkAttachmentDefinition/ib"
+    made = "k8s.cni.cncf.io/v1/namespaces/team/NetworkAttachmentDefinition/ib"
     assert network["status"] == {"state": "ready", "ipoibNetworkAttachmentDef": made}
-    left = {"operator.ipoibnetwork.mellanox.com/last-network-namespace": "work"}
+    left = {"operator.ipoibnetwork.mellanox.com/last-network-namespace": "team"}
     assert network["metadata"]["annotations"] == left, "the operator takes all other annotations away"
 
 

@@ -7,18 +7,15 @@ from aks_infiniband.diagnosis.nodes import lacking, missing_node_findings
 from aks_infiniband.diagnosis.operators import GPU_LABEL, NIC_LABEL, feature_discovery_findings
 from aks_infiniband.diagnosis.view import Finding, Object, labelled, name_of
 from aks_infiniband.facts.azure_names import has_rdma
+from aks_infiniband.facts.driver_upgrades import FAILED, GPU, NIC, skip_label, state_label
 from aks_infiniband.validation.reports import CONDITION
 
 from aks_infiniband_cli.doctor.looks.device_plugins import entries_of
 from aks_infiniband_cli.doctor.looks.operands import infiniband_nodes, ofed_sets, pools, runs, size_of
 from aks_infiniband_cli.doctor.snapshot import Snapshot, info_of, labels_of, offered_by
 
-_UPGRADES: Final = {
-    "nvidia.com/ofed-driver-upgrade-state": "ofed-upgrade-failed",
-    "nvidia.com/gpu-driver-upgrade-state": "gpu-upgrade-failed",
-}
-"""Symptom, by the node label in which an operator keeps how far a driver's upgrade is."""
-_PASSED_OVER: Final = ("nvidia.com/ofed-driver-upgrade.skip", "nvidia.com/gpu-driver-upgrade.skip")
+_UPGRADE_FAILED: Final = {NIC: "ofed-upgrade-failed", GPU: "gpu-upgrade-failed"}
+"""Symptom, by driver."""
 _IMAGE: Final = "kubernetes.azure.com/node-image-version"
 _GPUS: Final = ("nvidia.com/gpu", "amd.com/gpu")
 
@@ -29,11 +26,12 @@ def service(snapshot: Snapshot) -> Iterator[Finding]:
     """
     yield from missing_node_findings(snapshot.view, [])
     for node in snapshot.view.nodes:
-        for label, symptom in _UPGRADES.items():
-            if labels_of(node).get(label) == "upgrade-failed":
-                what = f"node {name_of(node)} has the label {label}=upgrade-failed"
+        for driver, symptom in _UPGRADE_FAILED.items():
+            label = state_label(driver)
+            if labels_of(node).get(label) == FAILED:
+                what = f"node {name_of(node)} has the label {label}={FAILED}"
                 yield Finding(symptom=symptom, about=f"node {name_of(node)}", what=what)
-        for label in _PASSED_OVER:
+        for label in map(skip_label, _UPGRADE_FAILED):
             if labels_of(node).get(label) == "true":
                 what = f"node {name_of(node)} has the label {label}=true"
                 yield Finding(symptom="upgrade-passed-over", about=f"node {name_of(node)}", what=what)

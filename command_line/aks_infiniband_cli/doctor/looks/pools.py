@@ -4,17 +4,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from aks_infiniband.diagnosis.view import Finding, Object, in_namespace, name_of
+from aks_infiniband.facts.driver_upgrades import AT_REST, GPU, NIC, state_label
 from aks_infiniband.validation.membership import memberships
 
 from aks_infiniband_cli.doctor.looks.operands import NO_POOL, POOL_LABEL, SIZE_LABEL, pools
 from aks_infiniband_cli.doctor.snapshot import Snapshot, labels_of
 
-_UPGRADES: Final = {
-    "nvidia.com/ofed-driver-upgrade-state": "OFED",
-    "nvidia.com/gpu-driver-upgrade-state": "GPU",
-}
-_AT_REST: Final = ("", "unknown", "upgrade-done", "upgrade-failed")
-"""States of a node without an upgrade of its driver under way (k8s-operator-libs 11e747a, pkg/upgrade/consts.go)."""
+_UNDER_WAY: Final = {NIC: "ofed-upgrade-under-way", GPU: "gpu-upgrade-under-way"}
+"""Symptom, by driver."""
 _NOBODYS: Final = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/", "kubernetes.azure.com/")
 """How the keys of taints begin that Kubernetes and AKS set themselves; other symptoms tell what they mean."""
 _AUTOSCALERS: Final = "ClusterAutoscaler"
@@ -35,13 +32,13 @@ def machines(snapshot: Snapshot) -> Iterator[Finding]:
 def upgrades(snapshot: Snapshot) -> Iterator[Finding]:
     """Nodes on which an operator changes a driver now."""
     for node in snapshot.view.nodes:
-        for label, driver in _UPGRADES.items():
+        for driver, symptom in _UNDER_WAY.items():
+            label = state_label(driver)
             state = labels_of(node).get(label, "")
-            if state not in _AT_REST:
+            if state not in AT_REST:
                 what = f"node {name_of(node)} has the label {label}={state}"
                 command = f"kubectl get nodes -L {label}"
                 about = f"node {name_of(node)}"
-                symptom = f"{driver.lower()}-upgrade-under-way"
                 yield Finding(symptom=symptom, about=about, what=what, command=command)
 
 

@@ -14,9 +14,10 @@ NicDriver = Literal["doca-ofed", "inbox"]
 GpuDriver = Literal["operator", "aks", "none"]
 """Who installs the GPUs' driver on a node."""
 OsSku = Literal["Ubuntu", "Ubuntu2204", "AzureLinux", "AzureLinux3"]
-"""Those for which NVIDIA's drivers are built (field reports, A9; Azure Linux: Network Operator 26.1 release notes) and
-that AKS's API 2025-09-01 has, which azure-native sends (Azure/bicep-types-az 1f896de, 2026-08-20). It has no
-Ubuntu2404, and needs none: from Kubernetes 1.35 on Ubuntu is 24.04."""
+"""Those for which NVIDIA's drivers are built (field reports, A9; Azure Linux: Network Operator 26.1,
+Mellanox/network-operator-docs 0c0ecad, release-notes.rst, 2026-05-21) and that AKS's API 2025-09-01 has,
+which azure-native sends (Azure/bicep-types-az 1f896de, 2026-08-20). It has no Ubuntu2404, and needs none: from
+Kubernetes 1.35 on Ubuntu is 24.04."""
 GpuDirect = Literal["dmabuf", "nvidia-peermem"]
 """How HCAs reach the memory of GPUs: DMA-BUF of the kernel, or the GPU driver's module, which is built against OFED."""
 GpuSoftware = Literal["gpu-operator", "rocm", "dra"]

@@ -168,9 +168,8 @@ def _one_system(reading: Reading) -> Iterator[Mistake]:
     systems = [(pool, _system(sku, version)) for pool, (owner, sku) in found if owner == "operator"]
     for pool, _, first, _ in unlike_the_first(systems):
         reason = (
-            f"must be the same system as that of pool {first.name} ({first.os_sku}), because the GPU Operator "
-            "installs the "
-            "driver of one on all GPU nodes"
+            f"must be the same system as that of pool {first.name} ({first.os_sku}), because the GPU Operator installs "
+            "the driver for one system on all GPU nodes"
         )
         yield wrong(pool.path("osSku"), pool.os_sku, reason)
 

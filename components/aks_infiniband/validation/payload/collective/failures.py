@@ -118,14 +118,12 @@ _UNREACHED = (
 """What a rank says that does not reach a peer, and what lies behind; neither end has said that it is its own fault."""
 _CONSEQUENCES = re.compile(
     r"remote process exited|closed by (remote )?peer|Connection was likely closed|Connection (reset|refused)"
-    r"|collective operation timeout|Watchdog caught|recvValue failed|store->get|Broken pipe|connection abort"
+    r"|Broken pipe|connection abort"
     r"|Socket recv failed|exceeded (error )?(retr|timeouts)|has no unique id for the ranks",
     re.IGNORECASE,
 )
-_WAITED = re.compile(
-    r"collective operation timeout|Watchdog caught|waiting for clients|client socket has timed out", re.IGNORECASE
-)
-"""The last two: PyTorch 2.11, where not all ranks come to the meeting."""
+_WAITED = re.compile(r"collective operation timeout")
+"""What a rank says at its own time limit (nccl.py): NCCL waits for ever."""
 _HANGS = "it no longer answers, and the others wait for it: the GPU hangs (dmesg | grep -i xid), or the process does"
 
 _PODS_END = (
@@ -151,8 +149,7 @@ def likely_cause(reason: str, words: str | None) -> str | None:
 def explained(reason: str, *, own: bool, output: str | None, warned: Sequence[str] = ()) -> Failure:
     """A failure with its part and its likely cause, told while everything that the rank said is at hand.
 
-    A rank that its launcher ended has still said what it waited for: PyTorch's watchdog says it, and stays for long
-    (2.11 on an H100, 2026-11-23).
+    A rank that its launcher ended may still have said what it waited for.
 
     warned: what NCCL has warned of, the first first. As its last error it names its last warning, and that is often of
     a connection that was closed when the rank had failed already.

@@ -10,12 +10,8 @@ from .facts import FactsByNode
 from .kernel import Hca
 
 _DEFAULT_PARTITION = 0x7FFF
-
-
 _MEMBERSHIP_BIT = 0x8000
 """Bit 15 of a key says full or limited member; 0x7fff is the default partition, for management (IBTA 1.4, 10.9)."""
-
-
 _ASKED = "the same on every node"
 
 

@@ -9,21 +9,16 @@ from typing import TypedDict
 from ..programs.install import Tools
 from ..programs.process import Ended, run
 
+PROGRAM = "ibv_devinfo"
+_LIMIT_SECONDS = 30
+_ROW = re.compile(r"^\s*(hca_id|port|state|link_layer):\s+(\S.*?)(?:\s+\(-?\d+\))?\s*$")
+
 
 class Libibverbs(TypedDict):
     """The ports that libibverbs sees, by device (None where it could not be asked), and what its tool complained of."""
 
     ports: dict[str, list[dict[str, str]]] | None
     said: str | None
-
-
-PROGRAM = "ibv_devinfo"
-
-
-_LIMIT_SECONDS = 30
-
-
-_ROW = re.compile(r"^\s*(hca_id|port|state|link_layer):\s+(\S.*?)(?:\s+\(-?\d+\))?\s*$")
 
 
 def ports_of(output: str) -> dict[str, list[dict[str, str]]]:

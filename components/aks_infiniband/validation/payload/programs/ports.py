@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import socket
 
+PORTS = 64
+"""Ports that one step may use, from a pod's own first one on."""
 _FIRST_PORT = 18515
 """perftest's own."""
-
-
 _LAST_PORT = 32000
 """Below the ports that the kernel gives to clients (ip_local_port_range, 32768 by default)."""
 
@@ -28,7 +28,3 @@ def _is_free(port: int) -> bool:
         except OSError:
             return False
     return True
-
-
-PORTS = 64
-"""Ports that one step may use, from a pod's own first one on."""

@@ -10,6 +10,8 @@ from ..programs.endings import LATE_NODE, SERVER, SILENT_NODE, client_ending, se
 from ..say.checks import Try
 from .tasks import Task
 
+TIME_WAS_UP = "time was up (validation.timeoutSeconds) before it was measured alone"
+
 
 class PairTry(TypedDict, total=False):
     """One try of a pair: figures by name, or what both ends say."""
@@ -63,6 +65,3 @@ def is_beside_others(made: PairTry) -> bool:
 def tries_of(tries: Sequence[PairTry], figure: str) -> list[Try]:
     """What the tries of a pair gave for one figure."""
     return [{"value": (made["values"] or {}).get(figure), "error": made["error"]} for made in tries]
-
-
-TIME_WAS_UP = "time was up (validation.timeoutSeconds) before it was measured alone"

@@ -11,8 +11,6 @@ from .document import Accepted, Parts
 
 ACCEPTED_KEY = "accepted.json"
 """Key of the report's ConfigMap under which the accepted values lie: finished, values (figure to number)."""
-
-
 _TOLERANCE = 0.05
 """Two runs on the same sound machines differ by less: the guide's two figures of one table differ by 0.5 % (187.22 and
 187.05 GB/s), those of two HCAs by 0.4 % (196.55 and 197.48 Gb/s)."""

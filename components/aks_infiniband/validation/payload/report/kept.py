@@ -12,12 +12,8 @@ from .document import Report
 
 REPORT_KEY = "report.json.gz"
 """Key of the report in its ConfigMap."""
-
-
 PLAIN_REPORT_KEY = "report.json"
 """Key of the report that versions up to 0.2 have left, which did not compress it."""
-
-
 EVIDENCE = "report sha256:"
 """How the first line of the termination message of the pod that has left the report begins."""
 

@@ -1,7 +1,7 @@
 """Into which ConfigMaps the pods of a run write: into the report's own, and in a large pool into further ones.
 
-The API server takes one write of an object after another, and begins those that came meanwhile anew: what simultaneous
-writes of one object cost it grows with their square.
+The API server does one write of an object at a time. It begins every write anew that has met another one, so that the
+cost of many pods that write into one ConfigMap at once grows with the square of their number.
 """
 
 from __future__ import annotations

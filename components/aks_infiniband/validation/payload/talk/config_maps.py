@@ -11,12 +11,8 @@ from typing import Any
 
 CONFIG_MAP_BYTES = 1 << 20
 """What the values of a ConfigMap may have together (Kubernetes, "ConfigMaps")."""
-
-
 COMPRESSED = ".gz"
 """Ends a key of a ConfigMap whose text is compressed; it lies in binaryData."""
-
-
 _MOST_UNPACKED = 256 << 20
 """Nothing that the validation writes is as large; what would be more is not unpacked."""
 

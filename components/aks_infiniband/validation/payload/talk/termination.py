@@ -6,16 +6,10 @@ import sys
 from pathlib import Path
 
 EXIT_DONE = 0
-
-
 EXIT_VERDICT = 1
 """The work was done and the answer is no: trying again would give the same answer, so the Job fails at once."""
-
-
 EXIT_RETRY = 75
 """The work could not be done: the Job starts the pod again, until its deadline (EX_TEMPFAIL of sysexits.h)."""
-
-
 TERMINATION_MESSAGE_BYTES = 4096
 """What the kubelet keeps of a container's termination message (Kubernetes, "Determine the Reason for Pod Failure")."""
 
