@@ -14,6 +14,14 @@ from aks_infiniband.resources.registry import Registry
 
 IMAGES: Final[Mapping[str, Mapping[str, Any]]] = table(__package__, "chart_images.yaml")
 """By chart, its values that name images, each with the chart's own default."""
+DEFINITIONS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "network-operator": {"upgradeCRDs": True},
+    "gpu-operator": {"operator": {"upgradeCRD": True}},
+}
+"""By chart, the values by which its own hook applies its custom resource definitions before an upgrade, as both charts
+have them by default (network-operator 26.4.1 and 26.7.0-rc.2, gpu-operator v26.3.3 and v26.7.0, values.yaml). Helm
+itself never changes a definition that is there: without the hook, GPU Operator 26.7 over 26.3 never finds the
+definition of GPUCluster, and does not start."""
 
 
 class ValuesError(pulumi.RunError):
@@ -99,11 +107,12 @@ def _unusable(file: str, reason: str) -> ValuesError:
 def merge(given: Mapping[str, Any], derived: Mapping[str, Any], *, chart: str) -> dict[str, Any]:
     """The derived values, and what people gave beside them.
 
-    chart: name of the chart, for the error.
+    chart: name of the chart, in which DEFINITIONS are looked up; the error says it too.
 
-    Raises ValuesError that names every key whose given value differs from the derived one.
+    Raises ValuesError that names every key whose given value differs from the derived one, or keeps the chart from
+    upgrading its definitions.
     """
-    conflicts = list(_conflicts(given, derived, ()))
+    conflicts = list(_conflicts(given, over(derived, DEFINITIONS[chart]), ()))
     if conflicts:
         lines = "\n".join(f"  - {key} {reason}" for key, reason in conflicts)
         raise ValuesError(

@@ -7,6 +7,8 @@ import pytest
 from aks_infiniband.facts.versions import Chart
 from aks_infiniband.operators.charts import ChartSource, ValuesError, chart_source, given_values, merge
 
+from tests.unit.components.stack_files import changed, mistakes
+
 NVIDIA = Chart(name="network-operator", repository="https://helm.ngc.nvidia.com/nvidia", version="26.4.1")
 
 
@@ -73,9 +75,33 @@ def test_a_values_file_that_is_missing_is_named() -> None:
 
 
 def test_a_given_value_equal_to_the_derived_one_is_no_conflict() -> None:
-    assert merge({"nfd": {"enabled": True}}, {"nfd": {"enabled": True}}, chart="c") == {"nfd": {"enabled": True}}
+    assert merge({"nfd": {"enabled": True}}, {"nfd": {"enabled": True}}, chart="network-operator") == {
+        "nfd": {"enabled": True}
+    }
 
 
 def test_a_mapping_that_is_given_as_something_else_is_a_conflict() -> None:
     with pytest.raises(ValuesError, match=r"nfd is None; it must be \{'enabled': True\}"):
-        merge({"nfd": None}, {"nfd": {"enabled": True}}, chart="c")
+        merge({"nfd": None}, {"nfd": {"enabled": True}}, chart="network-operator")
+
+
+@pytest.mark.parametrize(
+    ("section", "values", "key"),
+    [
+        ("networkOperator", {"upgradeCRDs": False}, "upgradeCRDs"),
+        ("gpuOperator", {"operator": {"upgradeCRD": False}}, "operator.upgradeCRD"),
+        ("gpuOperator", {"operator": {"upgradeCRD": None}}, "operator.upgradeCRD"),
+    ],
+)
+def test_values_that_keep_a_chart_from_upgrading_its_definitions_are_refused_by_their_key(
+    section: str, values: Any, key: str
+) -> None:
+    found = mistakes(changed(**{section: {"values": values}}))
+    assert list(found) == [f"{section}.values.{key}"]
+    assert "it must be True: leave it out" in found[f"{section}.values.{key}"]
+
+
+@pytest.mark.parametrize("given", [{}, {"upgradeCRDs": True}])
+def test_the_hook_that_upgrades_definitions_is_left_as_the_chart_has_it(given: Any) -> None:
+    """Sending the chart's own default would change every release that is deployed."""
+    assert merge(given, {"nfd": {"enabled": True}}, chart="network-operator") == {"nfd": {"enabled": True}, **given}
