@@ -145,7 +145,16 @@ def collective_expectations(
         "line_gb_per_s": line_gb_per_s(pool.size),
         "thresholds": bounds,
         "small": _threshold(pool, "all-reduce-small", "infiniband", given),
+        "pairs": _pairs(pool),
     }
+
+
+def _pairs(pool: Pool) -> dict[str, Any] | None:
+    """What pairs of nodes are measured with; None for a pool that is one pair, which the all-reduce measures."""
+    if pool.node_count < 3:
+        return None
+    bound = _threshold(replace(pool, node_count=2), "all-reduce", "infiniband", None)
+    return {"bytes": (bound or {}).get("message_bytes") or _LARGEST, "seconds": 60, "rounds": 3, "threshold": bound}
 
 
 def line_gb_per_s(size: MachineSize) -> float:

@@ -40,13 +40,21 @@ def test_two_a100_machines_are_held_against_what_was_measured_on_two() -> None:
     assert 8 * GIB in found["sizes"]
 
 
-def test_another_number_of_machines_has_its_own_threshold_and_says_that_it_is_computed() -> None:
-    found = collective_expectations(pool(A100, nodes=16))
+@pytest.mark.parametrize("size", [A100, H100])
+def test_a_number_of_machines_of_which_nothing_was_published_is_measured_and_not_judged(size: str) -> None:
+    found = collective_expectations(pool(size, nodes=16))
     assert found is not None
-    bound = found["thresholds"]["infiniband"]
-    assert bound["basis"] == "computed"
-    assert (bound["fail"], bound["warn"]) == (None, pytest.approx(150.0)), "nobody measured it, so it only warns"
-    assert found["small"] is None
+    assert (found["thresholds"]["infiniband"], found["small"]) == (None, None)
+
+
+@pytest.mark.parametrize("size", [A100, H100])
+def test_pairs_of_a_larger_pool_are_held_against_what_was_published_of_two_machines(size: str) -> None:
+    two, many = collective_expectations(pool(size)), collective_expectations(pool(size, nodes=16))
+    assert two is not None
+    assert many is not None
+    assert many["pairs"]["threshold"] == two["thresholds"]["infiniband"]
+    assert many["pairs"]["bytes"] == two["thresholds"]["infiniband"]["message_bytes"]
+    assert two["pairs"] is None, "the all-reduce of two machines is that of the pair"
 
 
 @pytest.mark.field_report("C4b")

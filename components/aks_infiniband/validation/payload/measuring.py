@@ -8,6 +8,9 @@ from .collective import run as collective
 from .collective.judge import judge_collective
 from .look.counters import Counters, growth, judge_counters
 from .look.facts import FactsByNode
+from .pairs import run as pairs
+from .pairs.judge import judge_pairs
+from .pairs.rounds import LEAST_NODES
 from .programs.clients import Limits
 from .rdma import run as rdma
 from .rdma.judge import judge_contention, judge_coverage, judge_rdma, unmeasured
@@ -90,6 +93,9 @@ def measure(
     elif plan:
         outcome.parts["collective"] = runs = collective.measure(lead, plan, tries=tries)
         outcome.checks += judge_collective(runs, plan)
+        if (pairs_plan := plan.get("pairs")) and len(nodes) >= LEAST_NODES:
+            outcome.parts["pairs"] = found = pairs.measure(lead, plan, pairs_plan)
+            outcome.checks += judge_pairs(found, pairs_plan, nodes)
     after: Mapping[str, Counters | None] = lead.step({"counters": True})
     grown = {node: growth(facts[node]["counters"], after.get(node) or {}) for node in nodes}
     outcome.parts["counters"] = grown

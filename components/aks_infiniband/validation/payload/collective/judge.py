@@ -16,7 +16,8 @@ from .failures import culprits
 from .nccl_log import INFINIBAND_DIRECT, INFINIBAND_STAGED, NONE, PEER_TO_PEER, SOCKETS, Evidence
 from .results import Collective, Run, Size
 
-JUDGED = "ring"
+JUDGED, COMPARED = "ring", "nccl"
+"""The tunings of the runs over all nodes (part.TUNINGS)."""
 _NO_WRONG = "no wrong element"
 
 _TRANSPORT_CAUSES = {

@@ -30,8 +30,10 @@ TUNINGS: Mapping[str, Mapping[str, str]] = {
     # move fewer and come out above line rate on two nodes (NVIDIA/nccl-tests issue 196).
     "ring": {"NCCL_ALGO": "Ring"},
     "nccl": {},
+    # NVLink between machines would hide what InfiniBand carries.
+    "pair": {"NCCL_ALGO": "Ring", "NCCL_MNNVL_ENABLE": "0"},
 }
-"""The environment of each tuning: the ring, which is judged, and NCCL's own choice for comparison."""
+"""The environment of each tuning: the ring, which is judged, NCCL's own choice for comparison, and that of pairs."""
 
 _DROPPED = ("NCCL_ALGO", "NCCL_NET", "NCCL_DEBUG", "NCCL_DEBUG_FILE", "NCCL_DEBUG_SUBSYS")
 """Not taken from the pod's environment. The tuning decides the algorithm, and with NCCL_NET=IB a fall-back to sockets

@@ -6,8 +6,8 @@ from ..say.expectations import CollectivePlan
 from ..talk.rendezvous import Lead
 from ..talk.steps import Step
 from ..talk.time_left import Time
-from .judge import JUDGED, as_try, falls_short
-from .part import GRACE_SECONDS, START_SECONDS, TUNINGS, meeting_point
+from .judge import COMPARED, JUDGED, as_try, falls_short
+from .part import GRACE_SECONDS, START_SECONDS, meeting_point
 from .results import Collective, Run, merged
 
 
@@ -19,7 +19,7 @@ def measure(lead: Lead, plan: CollectivePlan, *, tries: int) -> Collective:
     runs: list[Run] = []
     time = Time(lambda: lead.seconds_left, lambda seconds: seconds)
     longest = START_SECONDS + plan["seconds"] + GRACE_SECONDS
-    for tuning in TUNINGS:
+    for tuning in (JUDGED, COMPARED):
         made: list[Run] = []
         while len(made) < tries and time.is_left:
             left = lead.seconds_left

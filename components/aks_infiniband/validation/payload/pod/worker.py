@@ -10,6 +10,7 @@ from typing import NamedTuple
 from ..collective import part as collective
 from ..look.counters import read_counters
 from ..look.kernel import near_cpus
+from ..pairs import part as pairs
 from ..programs.clients import Limits
 from ..programs.process import Running
 from ..rdma import part as rdma
@@ -49,6 +50,8 @@ class Worker:
             return list(step["serve"])
         if "sockperf" in step:
             return tcp.ask_next(step, members, setting.node, limits=setting.limits, proc=setting.proc)
+        if "node_pairs" in step:
+            return pairs.carry_out(step, members, setting.node, folder=setting.scratch, environment=setting.environment)
         if "collective" in step:
             return collective.carry_out(
                 step, members, setting.node, folder=setting.scratch, environment=setting.environment

@@ -8,6 +8,7 @@ from typing import TypedDict
 from ..collective.results import Collective
 from ..look.counters import Counters
 from ..look.facts import Facts, FactsByNode
+from ..pairs.judge import PairFigure
 from ..say.checks import Check, verdict_of
 from ..say.expectations import Expectations, Thresholds
 from ..say.figures import Figure
@@ -31,6 +32,8 @@ class Parts(TypedDict, total=False):
     collective: Collective | None
     counters: dict[str, Counters]
     accepted: Accepted | None
+    pairs: list[PairFigure]
+    """Nodes two by two, in a pool of three or more; left out in others."""
 
 
 class Coverage(TypedDict):

@@ -47,6 +47,18 @@ class Ports(TypedDict):
     rate_gbps: float
 
 
+class PairsPlan(TypedDict):
+    """How nodes are measured in pairs: one message size, so many seconds and so many rounds at most.
+
+    threshold: what any two nodes of the size have to reach; None where nobody published it.
+    """
+
+    bytes: int
+    seconds: float
+    rounds: int
+    threshold: Threshold | None
+
+
 class CollectivePlan(TypedDict):
     """How the all-reduce is measured, and what it is held against. Times are in seconds, thresholds by transport."""
 
@@ -62,6 +74,7 @@ class CollectivePlan(TypedDict):
     line_gb_per_s: float
     thresholds: dict[str, Threshold | None]
     small: Threshold | None
+    pairs: NotRequired[PairsPlan | None]
 
 
 class Expectations(TypedDict):

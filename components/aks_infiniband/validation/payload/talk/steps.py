@@ -36,7 +36,7 @@ Members = Mapping[str, Entry]
 
 
 class Step(TypedDict, total=False):
-    """The next step: kind, serve, sockperf, collective, counters or end, with what it needs."""
+    """The next step: kind, serve, sockperf, collective, node_pairs, counters or end, with what it needs."""
 
     kind: str
     """Of an RDMA measurement (rdma/tool.py): of a rail, by its place, of all rails at once, or of single pairs."""
@@ -58,6 +58,10 @@ class Step(TypedDict, total=False):
     plan: CollectivePlan
     meeting: str
     """Where the ranks meet."""
+    node_pairs: list[tuple[str, str]]
+    """The nodes that are measured two by two."""
+    meetings: list[str]
+    """Where the ranks of each pair meet."""
     counters: bool
     end: bool
 

@@ -1,0 +1,168 @@
+"""Which node is slower than its own pool: pure functions over the figures of pairs.
+
+A node is as good as the best of its pairs, because a bad partner spoils one of them and a bad node all. So one bad node
+costs none of its partners anything. What is good is the median of the pool's own nodes, and how far from it is far is
+their median absolute deviation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from statistics import median
+from typing import TypedDict
+
+from ..say.checks import Check, fails, judged, make_check, not_measured
+from ..say.expectations import PairsPlan, limit_of, verdict_on
+from ..say.lines import spread
+from ..talk.time_left import TIME_IS_UP
+from .rounds import rounds_of
+
+CHECK = "all-reduce-pairs"
+_UNIT = "GB/s"
+
+MODIFIED_Z = 3.5
+"""Iglewicz and Hoaglin, "How to Detect and Handle Outliers", 1993."""
+WARN_SHARE, FAIL_SHARE = 0.03, 0.05
+"""So far below the pool's median a node is slow, however alike the others are. Of 63 pairs of H100 nodes 53 were within
+0.8 % of each other, and the 9 bad ones 6 to 10 % below them (J. Zhang, NCCL AllReduce Scaling, 2026-03-03)."""
+CONGESTED_SHARE = 0.1
+"""So far below the median a single pair of two good nodes is told of (assumed)."""
+_LEAST_PAIRS = 2
+"""From one pair nobody knows which of the two it was."""
+
+
+class PairFigure(TypedDict):
+    """The bus bandwidth of two nodes in GB/s, in which round, and why there is none."""
+
+    nodes: list[str]
+    round: int
+    value: float | None
+    error: str | None
+
+
+class Slow(TypedDict):
+    """A node that is slower than its pool: the best of its pairs, all of them, and the share that it lacks."""
+
+    node: str
+    value: float
+    values: list[float]
+    lacks: float
+
+
+def slow_nodes(figures: Sequence[PairFigure]) -> list[Slow]:
+    """The nodes that are slow with every partner, the slowest first."""
+    by_node = _values(figures)
+    best = {node: max(values) for node, values in by_node.items()}
+    if not best:
+        return []
+    middle = median(best.values())
+    deviation = median(abs(value - middle) for value in best.values())
+    found: list[Slow] = [
+        {"node": node, "value": value, "values": by_node[node], "lacks": 1 - value / middle}
+        for node, value in best.items()
+        if len(by_node[node]) >= _LEAST_PAIRS
+        and middle - value > WARN_SHARE * middle
+        and 0.6745 * (middle - value) > MODIFIED_Z * deviation
+    ]
+    return sorted(found, key=lambda slow: slow["value"])
+
+
+def judge_pairs(figures: Sequence[PairFigure], plan: PairsPlan, nodes: Sequence[str]) -> list[Check]:
+    """Checks of the pool as a whole, of each slow node, and of each slow pair of two good nodes."""
+    expected = sum(map(len, rounds_of(nodes, plan["rounds"])))
+    values = [figure["value"] for figure in figures if figure["value"] is not None]
+    checks = _without_value(figures)
+    if len(figures) < expected:
+        checks.append(not_measured(CHECK, f"{TIME_IS_UP}: {len(figures)} of {expected} pairs"))
+    if not values:
+        return checks
+    slow = slow_nodes(figures)
+    middle = median(max(found) for found in _values(figures).values())
+    checks += [*(_of_node(one, middle) for one in slow), *_congested(figures, slow, middle)]
+    return [*checks, _whole(values, middle, plan)] if not checks else [*checks, *_short_of_bound(middle, plan)]
+
+
+def _values(figures: Sequence[PairFigure]) -> dict[str, list[float]]:
+    found: dict[str, list[float]] = {}
+    for figure in figures:
+        for node in figure["nodes"]:
+            if figure["value"] is not None:
+                found.setdefault(node, []).append(figure["value"])
+    return found
+
+
+def _of_node(slow: Slow, middle: float) -> Check:
+    """A node that is slow with every partner."""
+    steady = max(slow["values"]) - min(slow["values"]) <= WARN_SHARE * middle
+    cause = (
+        f"{slow['lacks']:.1%} below the pool's median of {middle:.4g} {_UNIT} with each of {len(slow['values'])} "
+        f"partners ({spread(slow['values'])}): "
+    )
+    cause += (
+        "it is steadily low, so look at a setting or a part of this node: GPU clocks, PCIe width, HCAs"
+        if steady
+        else "its figures differ widely, so look at congestion on its links first, and measure again"
+    )
+    verdict = "fail" if slow["lacks"] > FAIL_SHARE else "warn"
+    asked = f"at least {middle * (1 - FAIL_SHARE):.4g} {_UNIT} ({1 - FAIL_SHARE:.0%} of the pool's median)"
+    value = slow["value"]
+    return make_check(CHECK, verdict, expected=asked, measured=value, unit=_UNIT, node=slow["node"], cause=cause)
+
+
+def _congested(figures: Sequence[PairFigure], slow: Sequence[Slow], middle: float) -> list[Check]:
+    """Pairs that are slow, of nodes that are both good with others."""
+    named = {one["node"] for one in slow}
+    asked = f"at least {middle * (1 - CONGESTED_SHARE):.4g} {_UNIT}"
+    return [
+        make_check(
+            CHECK,
+            "warn",
+            expected=asked,
+            measured=figure["value"],
+            unit=_UNIT,
+            cause=f"{' with '.join(figure['nodes'])} in round {figure['round']}, and both are good with others: "
+            "congestion between the two, which comes and goes; measure again when the fabric is idle",
+        )
+        for figure in figures
+        if figure["value"] is not None
+        and figure["value"] < middle * (1 - CONGESTED_SHARE)
+        and not named.intersection(figure["nodes"])
+    ]
+
+
+def _without_value(figures: Sequence[PairFigure]) -> list[Check]:
+    """Of pairs that gave nothing: the nodes that gave nothing with anybody, else the pairs."""
+    able = _values(figures).keys()
+    bad = [figure for figure in figures if figure["value"] is None]
+    if bad and not able:
+        return [fails(CHECK, "a figure of every pair", bad[0]["error"], "no pair gave a figure: see collective")]
+    unable: Mapping[str, str | None] = {
+        node: figure["error"] for figure in bad for node in figure["nodes"] if node not in able
+    }
+    checks = [
+        fails(CHECK, "a figure of every pair", error, "it gave none with any partner", node=node)
+        for node, error in unable.items()
+    ]
+    between = [figure for figure in bad if not set(unable).intersection(figure["nodes"])]
+    return checks + [
+        not_measured(CHECK, f"{' with '.join(figure['nodes'])}: {figure['error']}; both gave figures with others")
+        for figure in between
+    ]
+
+
+def _whole(values: Sequence[float], middle: float, plan: PairsPlan) -> Check:
+    """All pairs, where none stands out: against what was published of two nodes, and else against each other."""
+    short = _short_of_bound(middle, plan)
+    asked = f"every node within {WARN_SHARE:.0%} of the pool's median"
+    return short[0] if short else make_check(CHECK, "pass", expected=asked, measured=spread(values), unit=_UNIT)
+
+
+def _short_of_bound(middle: float, plan: PairsPlan) -> list[Check]:
+    """The pool's median against what was published of two nodes, where it falls short."""
+    bound = plan["threshold"]
+    verdict = verdict_on(middle, bound)
+    if bound is None or verdict not in ("fail", "warn"):
+        return []
+    cause = "the median of all pairs is low, so it is no single node: look at a setting of the pool (see all-reduce)"
+    asked = limit_of(bound, "two nodes", level=verdict)
+    return [judged(CHECK, verdict, bound, float(f"{middle:.4g}"), asked=asked, cause=cause)]

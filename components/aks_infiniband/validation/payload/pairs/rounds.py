@@ -1,0 +1,23 @@
+"""Rounds of pairs, in each of which a node has one partner at most: pure functions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+LEAST_NODES = 3
+"""Among two nodes nothing tells a bad node from its partner."""
+
+
+def rounds_of(nodes: Sequence[str], count: int) -> list[list[tuple[str, str]]]:
+    """So many rounds at most, by the circle method: nobody meets the same partner twice.
+
+    All but the first seat move on by one after a round. With an odd number of nodes one of them waits in each round,
+    another one each time.
+    """
+    seats: list[str | None] = [*nodes, *([None] if len(nodes) % 2 else [])]
+    half, found = len(seats) // 2, []
+    for _ in range(min(count, len(seats) - 1)):
+        facing = zip(seats[:half], reversed(seats[half:]))
+        found.append([(one, other) for one, other in facing if one is not None and other is not None])
+        seats = [seats[0], seats[-1], *seats[1:-1]]
+    return found
