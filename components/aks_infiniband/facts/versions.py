@@ -46,6 +46,12 @@ _NGC: Final = "https://helm.ngc.nvidia.com/nvidia"
 NETWORK_OPERATOR_CHART: Final = Chart(name="network-operator", repository=_NGC, version="26.4.1")
 GPU_OPERATOR_CHART: Final = Chart(name="gpu-operator", repository=_NGC, version="v26.3.3")
 
+LAST_BRANCH_WITH_V100: Final = 580
+"""Branch of the GPU driver, which is the first number of its version: 595 has no V100, which needs R580 (NVIDIA, GPU
+Operator 26.7 release notes, read 2026-11-23). Between them nothing was published for data centers (assumed)."""
+FIRST_CHART_WITHOUT_V100: Final = (26, 7)
+"""Release of the GPU Operator: its chart brings driver 595.91.07 (v26.7.0, values.yaml); that of v26.3.3 580.126.20."""
+
 _MELLANOX: Final = "nvcr.io/nvidia/mellanox"
 _RELEASE: Final = "network-operator-v26.4.1"
 

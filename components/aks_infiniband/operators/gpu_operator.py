@@ -1,5 +1,6 @@
 """NVIDIA GPU Operator: it offers GPUs to pods, and owns their driver unless AKS does."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -116,6 +117,34 @@ def _owned_by_operator(pools: Sequence[Pool], options: OperatorOptions) -> dict[
     }
 
 
+def check_driver(pools: Sequence[Pool], *, chart: charts.ChartSource, values: Mapping[str, Any]) -> None:
+    """That the GPUs of the pools are known to the driver that the operator installs.
+
+    A driver that does not know a GPU loads, finds none, and the node never offers any.
+
+    values: all of the release. A driver named otherwise than by a number, and a chart that is a path, tell nothing.
+
+    Raises charts.ValuesError for V100 with a driver, or a chart's own driver, that is too new for it.
+    """
+    old = [pool.name for pool in pools if pool.size.accelerator and pool.size.accelerator.model == "V100"]
+    driver = values.get("driver", {})
+    if not old or not driver.get("enabled"):
+        return
+    last, version = versions.LAST_BRANCH_WITH_V100, driver.get("version")
+    needed = f"has no V100, which pool {old[0]} has: give driverVersion of branch {last}, such as 580.126.20"
+    if version is not None:
+        branch = re.match(r"\d+(?=[.-]|$)", str(version))
+        if branch and int(branch[0]) > last:
+            raise charts.ValuesError(
+                f"driver {version} {needed}", [("driverVersion", f"is {version!r}, which {needed}")]
+            )
+        return
+    release = re.match(r"v?(\d+)\.(\d+)", chart.version or "")
+    if release and (int(release[1]), int(release[2])) >= versions.FIRST_CHART_WITHOUT_V100:
+        reason = f"is {chart.version!r}, whose driver {needed}"
+        raise charts.ValuesError(f"the GPU Operator's chart.version {reason}", [("chart.version", reason)])
+
+
 def _gpu_direct(pools: Sequence[Pool]) -> dict[str, Any]:
     """GPUDirect RDMA by DMA-BUF, which NVIDIA recommends, or by the driver's own nvidia-peermem.
 
@@ -173,6 +202,7 @@ class GpuOperator(pulumi.ComponentResource):
 
     def __init__(self, name: str, *, args: GpuOperatorArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         values = gpu_operator_values(args.pools) if args.values is None else args.values
+        check_driver(args.pools, chart=args.chart, values=values)
         super().__init__("aks-infiniband:index:GpuOperator", name, None, opts)
         hooks = None if args.turns is None else args.turns.gpu_release
         release = self.release = install_operator(

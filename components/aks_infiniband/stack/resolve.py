@@ -15,7 +15,7 @@ from aks_infiniband.facts.pool import Pool
 from aks_infiniband.handwritten.section import Unreadable
 from aks_infiniband.observability import ObservabilityArgs
 from aks_infiniband.operators import charts
-from aks_infiniband.operators.gpu_operator import gpu_operator_values, is_gpu_pool
+from aks_infiniband.operators.gpu_operator import check_driver, gpu_operator_values, is_gpu_pool
 from aks_infiniband.operators.ipoib import Network, ipoib_networks
 from aks_infiniband.operators.network_operator import network_operator_values
 from aks_infiniband.operators.nic_policy import NicPolicySpecs, nic_policy_specs, pool_sections
@@ -163,7 +163,9 @@ class Resolution:
                 metrics=self._settings.observability is not None,
                 system_node_selector=self._system_node_selector,
             )
-            return Operator(chart=self._chart(versions.GPU_OPERATOR_CHART, given.chart), given=people, values=values)
+            chart = self._chart(versions.GPU_OPERATOR_CHART, given.chart)
+            check_driver(self.pools, chart=chart, values=values)
+            return Operator(chart=chart, given=people, values=values)
 
     @cached_property
     def _system_node_selector(self) -> Mapping[str, str]:

@@ -7,7 +7,8 @@ from aks_infiniband import (
     GpuOperator,
     GpuOperatorArgs,
 )
-from aks_infiniband.operators.charts import ValuesError
+from aks_infiniband.facts.versions import GPU_OPERATOR_CHART
+from aks_infiniband.operators.charts import ValuesError, chart_source
 from aks_infiniband.operators.gpu_operator import gpu_operator_values
 from aks_infiniband.operators.release import DriverUpgrade, OperatorOptions
 
@@ -100,3 +101,13 @@ def test_where_gpus_metrics_are_read_the_chart_has_them_read_by_nobody_else() ->
     """Its own ServiceMonitor is on by default from release 26.7 on, and every series would be there twice."""
     exporter = gpu_operator_values([pool()], metrics=True)["dcgmExporter"]
     assert exporter == {"enabled": True, "serviceMonitor": {"enabled": False}}
+
+
+def test_the_component_alone_refuses_a_chart_whose_driver_has_no_v100(deploy: Deploy) -> None:
+    newer = chart_source(GPU_OPERATOR_CHART, version="v26.7.0")
+    with pytest.raises(ValuesError, match=r"chart\.version is 'v26\.7\.0'.*V100, which pool old has"):
+        deploy(
+            lambda: GpuOperator(
+                "gpu-operator", args=GpuOperatorArgs(pools=[pool("Standard_ND40rs_v2", "old")], chart=newer)
+            )
+        )

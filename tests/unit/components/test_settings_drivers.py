@@ -156,3 +156,32 @@ def test_the_version_of_a_driver_that_nobody_installs_is_refused() -> None:
         "networkOperator.driverVersion": "is 'doca3'; says nothing: every pool has the inbox driver; leave it out"
     }
     assert loaded(gpuOperator={"driverVersion": "580.1"}, networkOperator={"driverVersion": "doca3"})
+
+
+V100 = "Standard_ND40rs_v2"
+
+
+@pytest.mark.parametrize(
+    ("size", "given", "key"),
+    [
+        (V100, {"chart": {"version": "v26.7.0"}}, "chart.version"),
+        (V100, {"chart": {"version": "27.1.0"}}, "chart.version"),
+        (V100, {"driverVersion": "595.91.07"}, "driverVersion"),
+        (V100, {"values": {"driver": {"version": "595.91.07"}}}, "driverVersion"),
+        (V100, {"driverVersion": "580.126.20", "chart": {"version": "v26.7.0"}}, None),
+        (V100, {"chart": {"version": "v26.3.3"}}, None),
+        ("Standard_ND96asr_v4", {"driverVersion": "595.91.07", "chart": {"version": "v26.7.0"}}, None),
+    ],
+)
+def test_a_driver_without_v100_is_refused_for_a_pool_of_them(size: str, given: dict[str, Any], key: str | None) -> None:
+    found = mistakes(changed(pools=[pool(vmSize=size)], gpuOperator=given)) if key else {}
+    assert list(found) == ([f"gpuOperator.{key}"] if key else [])
+    if key is None:
+        assert loaded(pools=[pool(vmSize=size)], gpuOperator=given).gpu
+    else:
+        assert "give driverVersion of branch 580" in found[f"gpuOperator.{key}"]
+
+
+def test_azures_own_driver_is_no_matter_of_the_operators_chart() -> None:
+    given = {"chart": {"version": "v26.7.0"}}
+    assert loaded(pools=[pool(vmSize=V100, gpuDriver="aks")], gpuOperator=given).gpu
