@@ -45,7 +45,8 @@ class _Object(Form):
 
 
 class _List(Form):
-    items: list[_Object]
+    items: list[_Object] | None
+    """The API server says null where there is nothing and metadata alone was asked for."""
 
 
 class _Status(Form):

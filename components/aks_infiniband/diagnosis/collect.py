@@ -157,7 +157,7 @@ class Reader:
                 raise ApiError(request=answer.request, response=answer)
             answer.raise_for_status()
             view.release_secrets += [
-                {"kind": "Secret", "metadata": item["metadata"]} for item in answer.json()["items"]
+                {"kind": "Secret", "metadata": item["metadata"]} for item in answer.json()["items"] or ()
             ]
         except Exception as error:
             self.unread.append(f"{what}: {type(error).__name__}: {error}")

@@ -6,7 +6,7 @@ from typing import Any
 import pulumi
 import pytest
 
-from tests.unit.components.stack_files import changed, cluster, existing, mistakes, pool
+from tests.unit.components.stack_files import changed, cluster, existing, loaded, mistakes, pool
 
 NOWHERE = "no-such-file"
 
@@ -41,3 +41,11 @@ def test_a_kubeconfig_that_cannot_be_read_is_told_beside_the_others() -> None:
     found = mistakes(stack)
     assert set(found) == {"pools[0].count", "existingCluster.kubeconfig"}
     assert found["existingCluster.kubeconfig"].startswith(f"is {NOWHERE!r}; the kubeconfig {Path.cwd() / NOWHERE} can")
+
+
+def test_a_program_of_somebody_elses_need_not_have_the_default_files_of_values(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    loaded()
+    assert set(mistakes(changed(gpuOperator={"valuesFile": "values/gpu-operator.yaml"}))) == {"gpuOperator.valuesFile"}

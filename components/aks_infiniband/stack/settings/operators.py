@@ -66,7 +66,7 @@ class NetworkOperatorSettings(_OperatorSettings):
     """A DaemonSet that loads ib_umad and rdma_ucm and lifts the memlock limit of containerd and kubelet, so that pods
     that do not run as root can register memory too."""
     values_file: Text | None = "values/network-operator.yaml"
-    """Helm values that all stacks share; a path relative to the project."""
+    """Helm values that all stacks share; a path relative to the project. The default one may be missing."""
 
 
 class GpuOperatorSettings(_OperatorSettings):
@@ -79,7 +79,7 @@ class GpuOperatorSettings(_OperatorSettings):
     driver_version: Annotated[str, rules.image_tag] | None = None
     """Version of the GPU driver image where the operator owns the driver. Default: the chart's."""
     values_file: Text | None = "values/gpu-operator.yaml"
-    """Helm values that all stacks share; a path relative to the project."""
+    """Helm values that all stacks share; a path relative to the project. The default one may be missing."""
 
 
 class RegistrySettings(Section):

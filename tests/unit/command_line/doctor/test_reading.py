@@ -71,7 +71,9 @@ class Cluster:
         found = [item for item in found if wanted.items() <= (item["metadata"].get("labels") or {}).items()]
         if any(plural(kind) == parts[-1] for kind in self.undefined):
             return 404, b'{"kind": "Status"}'
-        items = [whole(item) for item in found]
+        items: list[Any] | None = [whole(item) for item in found]
+        if parts[-1] == "secrets":
+            items = items or None  # of metadata alone the API server lists null where there is nothing
         return 200, json.dumps({"kind": "List", "apiVersion": "v1", "metadata": {}, "items": items}).encode()
 
     @property
@@ -220,6 +222,17 @@ def test_a_kind_that_the_api_server_does_not_know_is_no_failure(cluster: Cluster
     snapshot = read(cluster.kubeconfig)
     assert snapshot.view.unread == []
     assert {diagnosis.symptom.id for diagnosis in examine(snapshot)} == {"definitions-stale"}
+
+
+def without_releases() -> Cluster:
+    made = Cluster(healthy("dev"))
+    made.objects = [item for item in made.objects if item["kind"] != "Secret"]
+    return made
+
+
+@pytest.mark.parametrize("cluster", [without_releases], indirect=True, ids=["no-releases"])
+def test_namespaces_without_a_release_of_helm_are_read(cluster: Cluster) -> None:
+    assert read(cluster.kubeconfig).view.unread == []
 
 
 @pytest.mark.parametrize(
