@@ -111,6 +111,21 @@ def _memory(pools: Sequence[Pool]) -> str:
     return f"{2 * max(1, ceil(sum(pool.node_count for pool in pools) / 250))}Gi"
 
 
+def _mixed(chart: charts.ChartSource) -> str | None:
+    """What is mixed where the chart is not of the release whose parts a NicClusterPolicy names; None where nothing is.
+
+    A chart that is a path has a version that is not read here.
+    """
+    pinned, given = versions.NETWORK_OPERATOR_CHART.version, (chart.version or "").removeprefix("v")
+    if given in ("", pinned):
+        return None
+    return (
+        f"networkOperator.chart.version is {given}; the policies name drivers, plugins and CNIs of {pinned}. NVIDIA "
+        "advises against mixing releases. Leave chart.version out, or measure the pools with `aks-infiniband validate` "
+        "before work goes there"
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class NetworkOperatorArgs(OperatorArgs):
     """What a NetworkOperator takes."""
@@ -128,6 +143,8 @@ class NetworkOperator(pulumi.ComponentResource):
     def __init__(self, name: str, *, args: NetworkOperatorArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         values = network_operator_values(args.pools) if args.values is None else args.values
         super().__init__("aks-infiniband:index:NetworkOperator", name, None, opts)
+        if mixed := _mixed(args.chart):
+            pulumi.log.warn(mixed, resource=self)
         release = install_operator(
             name, metadata.NETWORK_OPERATOR_NAMESPACE, args, values=values, parent=self, opts=opts
         )

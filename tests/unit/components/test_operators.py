@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
+import pulumi
 import pulumi_kubernetes as kubernetes
 import pytest
 from aks_infiniband import (
@@ -13,7 +14,8 @@ from aks_infiniband import (
     NicClusterPolicy,
     NicClusterPolicyArgs,
 )
-from aks_infiniband.operators.charts import ValuesError
+from aks_infiniband.facts.versions import NETWORK_OPERATOR_CHART
+from aks_infiniband.operators.charts import ValuesError, chart_source
 from aks_infiniband.operators.gpu_operator import gpu_operator_values
 from aks_infiniband.operators.network_operator import network_operator_values, node_feature_rule_spec
 from aks_infiniband.operators.nic_policy import nic_policy_specs
@@ -54,6 +56,27 @@ def test_the_network_operator_is_nvidias_chart_pinned_and_cleans_up_a_failed_ins
 
 
 @pytest.mark.field_report("B10")
+@pytest.mark.parametrize(
+    ("chart", "warned"),
+    [
+        ({}, False),
+        ({"version": "v26.4.1"}, False),
+        ({"name": "./charts/network-operator"}, False),
+        ({"version": "26.7.0"}, True),
+        ({"name": "oci://acr.example/network-operator", "version": "26.7.0"}, True),
+    ],
+)
+def test_a_chart_of_another_release_than_the_parts_that_policies_name_is_warned_of(
+    deploy: Deploy, monkeypatch: pytest.MonkeyPatch, chart: dict[str, str], warned: bool
+) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(pulumi.log, "warn", lambda text, **_: said.append(text))
+    deploy(lambda: network_operator(chart=chart_source(NETWORK_OPERATOR_CHART, **chart)))
+    assert bool(said) is warned
+    if warned:
+        assert "chart.version is 26.7.0; the policies name drivers, plugins and CNIs of 26.4.1" in said[0]
+
+
 def test_only_the_network_operator_brings_node_feature_discovery(deploy: Deploy) -> None:
     def program() -> Any:
         network_operator()
