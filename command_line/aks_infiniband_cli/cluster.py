@@ -45,8 +45,12 @@ class _Object(Form):
 
 
 class _List(Form):
+    items: list[_Object]
+
+
+class _MetadataList(Form):
     items: list[_Object] | None
-    """The API server says null where there is nothing and metadata alone was asked for."""
+    """The API server lists null where there is nothing."""
 
 
 class _Status(Form):
@@ -68,7 +72,7 @@ def refuse_odd(response: Response) -> None:
         if response.is_error:
             formed(_Status, document)
         elif response.request.method == "GET":
-            formed(_List if _lists(path) else _Object, document)
+            formed(_form_of_list(response) if _lists(path) else _Object, document)
     except HandwrittenError as error:
         raise DecodingError(
             f"{_place(response)} with what no API server of Kubernetes says, so another program or a proxy is there: "
@@ -84,6 +88,10 @@ def _place(response: Response) -> str:
 
 def _begins(text: bytes) -> str:
     return shortened(text[:_SHOWN].decode("utf-8", errors="replace"))
+
+
+def _form_of_list(response: Response) -> type[_List | _MetadataList]:
+    return _MetadataList if "PartialObjectMetadataList" in response.request.headers.get("Accept", "") else _List
 
 
 def _lists(path: str) -> bool:

@@ -84,12 +84,14 @@ def there(chart: ChartSource) -> ChartSource:
     return chart
 
 
-def given_values(file: str | None, values: Mapping[str, Any]) -> dict[str, Any]:
+def given_values(file: str | None, values: Mapping[str, Any], *, named: bool = True) -> dict[str, Any]:
     """The values that people wrote: those of the file, and over them those of the stack.
+
+    named: whether they named the file. One that nobody named, the default, need not be there.
 
     Raises ValuesError for a file that is not there or is not a mapping.
     """
-    if file is None:
+    if file is None or not (named or Path(file).exists()):
         return dict(values)
     try:
         content = read(file) or {}

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
 from functools import cached_property
-from pathlib import Path
 from typing import Any, Final
 
 import pulumi
@@ -25,7 +24,7 @@ from aks_infiniband.resources.registry import PULL_SECRET, Registry
 from aks_infiniband.stack.resolve_azure import azure_cluster_args
 from aks_infiniband.stack.settings.consistency.cluster import fitting
 from aks_infiniband.stack.settings.mistakes import Mistake, SettingsError, wrong
-from aks_infiniband.stack.settings.operators import ChartSettings, GpuOperatorSettings, NetworkOperatorSettings
+from aks_infiniband.stack.settings.operators import ChartSettings
 from aks_infiniband.stack.settings.reading import PoolReading, Reading
 from aks_infiniband.stack.stack import Operator, Stack
 from aks_infiniband.workload import topology
@@ -137,7 +136,7 @@ class Resolution:
     def network(self) -> Operator:
         given = self._settings.network_operator
         with _told("networkOperator"):
-            people = _given_values(given)
+            people = charts.given_values(given.values_file, given.values, named="values_file" in given.model_fields_set)
             values = network_operator_values(
                 self.pools,
                 given=people,
@@ -154,7 +153,7 @@ class Resolution:
         if given.existing:
             return None
         with _told("gpuOperator"):
-            people = _given_values(given)
+            people = charts.given_values(given.values_file, given.values, named="values_file" in given.model_fields_set)
             if not any(map(is_gpu_pool, self.pools)):
                 return None
             values = gpu_operator_values(
@@ -248,9 +247,3 @@ def _told(operator: str) -> Iterator[None]:
             raise
         found = [Mistake(key=f"aks-infiniband:{operator}.{key}", reason=reason) for key, reason in error.mistakes]
         raise SettingsError(tuple(found)) from error
-
-
-def _given_values(given: NetworkOperatorSettings | GpuOperatorSettings) -> dict[str, Any]:
-    """The Helm values that people wrote. A program of somebody else's need not have the default file."""
-    file, is_named = given.values_file, "values_file" in given.model_fields_set
-    return charts.given_values(file if is_named or Path(str(file)).exists() else None, given.values)
