@@ -1,0 +1,5 @@
+"""The components as a Pulumi provider."""
+
+from aks_infiniband.provider.host import serve
+
+serve()

@@ -1,0 +1,115 @@
+"""What the engine asks of the provider, and what it declares: the same as the library's own components."""
+
+from typing import Any
+
+import pulumi
+import pytest
+from aks_infiniband import SIZES, NetworkOperator, NetworkOperatorArgs, Pool, RdmaCluster, RdmaClusterArgs, load
+from aks_infiniband.provider.host import Provider
+from pulumi.errors import InputPropertiesError, InputPropertyError
+
+from tests.unit.pulumi_mocks import Deploy, Deployment
+
+POOL = {"name": "h100", "vmSize": "Standard_ND96isr_H100_v5", "count": 2.0, "gpuDriver": "operator"}
+"""As the engine hands it over: every number is a float."""
+SETTINGS = {
+    "azure-native:location": "southcentralus",
+    "aks-infiniband:cluster": {"kubernetesVersion": "1.35", "supportPlan": "AKSLongTermSupport"},
+    "aks-infiniband:pools": [{"name": "hbv4", "vmSize": "Standard_HB176rs_v4", "count": 4}],
+    "aks-infiniband:networkOperator": {"valuesFile": None},
+    "aks-infiniband:gpuOperator": {"valuesFile": None},
+}
+
+
+def as_floats(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: as_floats(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [as_floats(item) for item in value]
+    return float(value) if isinstance(value, int) else value
+
+
+def construct(component: str, inputs: dict[str, Any]) -> Any:
+    made = Provider().construct("rdma", f"aks-infiniband:index:{component}", inputs, pulumi.ResourceOptions())
+    return made.state
+
+
+def declared(deployment: Deployment) -> list[tuple[str, str, Any]]:
+    return sorted((made.urn, made.type, made.inputs) for made in deployment.registrations)
+
+
+def test_rdma_cluster_declares_what_it_declares_in_python(deploy: Deploy) -> None:
+    ours = deploy(lambda: RdmaCluster("rdma", args=RdmaClusterArgs(stack=load(SETTINGS))).cluster_name)
+    theirs = deploy(lambda: construct("RdmaCluster", {"settings": as_floats(SETTINGS)})["clusterName"])
+    assert declared(theirs) == declared(ours)
+
+
+def test_a_single_component_declares_what_it_declares_in_python(deploy: Deploy) -> None:
+    pool = Pool(name="h100", size=SIZES["Standard_ND96isr_H100_v5"], node_count=2, gpu_driver="operator")
+    ours = deploy(lambda: NetworkOperator("rdma", args=NetworkOperatorArgs(pools=[pool])).namespace)
+    theirs = deploy(lambda: construct("NetworkOperator", {"pools": [POOL]})["namespace"])
+    assert declared(theirs) == declared(ours)
+
+
+def test_where_the_pool_goes_may_come_from_another_resource(deploy: Deploy) -> None:
+    place = pulumi.Output.from_input
+    deployment = deploy(
+        lambda: construct(
+            "InfinibandNodePool", {"pool": POOL, "resourceGroupName": place("hpc"), "clusterName": place("lab")}
+        )["ready"]
+    )
+    made = deployment.one("azure-native:containerservice:AgentPool").inputs
+    assert (made["resourceGroupName"], made["resourceName"], made["count"]) == ("hpc", "lab", 2)
+    assert isinstance(deployment.result, str)
+
+
+@pytest.mark.parametrize(
+    ("component", "inputs", "words"),
+    [
+        ("NetworkOperator", {"pools": [{**POOL, "vmSize": "Standard_D8s_v5"}]}, "vmSize is Standard_D8s_v5; must be"),
+        ("NetworkOperator", {"pools": []}, "pools is empty"),
+        ("NetworkOperator", {"pools": [{**POOL, "count": 2.5}]}, "node_count"),
+        ("RdmaCluster", {"settings": {"aks-infiniband:pool": []}}, "aks-infiniband:pool "),
+        ("RdmaCluster", {"registryCredentials": "{}"}, "registryCredentials is given without settings"),
+        (
+            "NicClusterPolicy",
+            {"pools": [POOL, {**POOL, "name": "other", "mode": "sriov"}]},
+            "differ in driver or device plugin",
+        ),
+    ],
+)
+def test_a_mistake_is_told_in_words_and_nothing_is_made(
+    deploy: Deploy, component: str, inputs: dict[str, Any], words: str
+) -> None:
+    deployment = deploy(lambda: refused(component, inputs))
+    assert words in deployment.result
+    assert deployment.all("kubernetes:helm.sh/v3:Release") == []
+
+
+def refused(component: str, inputs: dict[str, Any]) -> str:
+    with pytest.raises(InputPropertiesError) as error:
+        construct(component, inputs)
+    return str(error.value)
+
+
+def test_an_enumeration_takes_no_other_value(deploy: Deploy) -> None:
+    def program() -> str:
+        with pytest.raises(InputPropertyError) as error:
+            construct("NetworkOperator", {"pools": [{**POOL, "mode": "rdma"}]})
+        return f"{error.value.property_path}: {error.value.reason}"
+
+    assert "mode: Invalid value rdma" in deploy(program).result
+
+
+def test_an_input_that_decides_what_is_made_must_be_known_at_once(deploy: Deploy) -> None:
+    def program() -> Any:
+        with pytest.raises(InputPropertiesError) as error:
+            construct("NetworkOperator", {"pools": [{**POOL, "name": pulumi.Output.from_input("h100")}]})
+        return error.value.errors
+
+    assert deploy(program).result == [
+        {
+            "property_path": "pools",
+            "reason": "comes from another resource, or is a secret; must be written in the program",
+        }
+    ]

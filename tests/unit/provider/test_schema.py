@@ -1,0 +1,69 @@
+"""What `pulumi package add` reads: the schema from which a language's package is made."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+from aks_infiniband.facts.catalog import machine
+from aks_infiniband.provider import inputs, software
+from aks_infiniband.provider.host import Provider
+from aks_infiniband.validation import ValidationOptions
+
+SNAPSHOT = Path(__file__).with_name("schema.json")
+"""Written anew with `python -m tests.unit.provider.snapshot`."""
+
+
+@pytest.fixture(scope="module")
+def schema() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(Provider().schema or "")
+    return found
+
+
+def properties(schema: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    for kind in ("resources", "types"):
+        for token, about in schema[kind].items():
+            for part in ("inputProperties", "properties"):
+                for name, property_ in about.get(part, {}).items():
+                    yield f"{token}.{name}", property_
+
+
+def test_the_schema_is_the_one_that_programs_were_generated_from(schema: dict[str, Any]) -> None:
+    """A change here is a change for everybody whose program is not in Python."""
+    assert {**schema, "version": ""} == json.loads(SNAPSHOT.read_text())
+
+
+def test_no_property_is_a_union(schema: dict[str, Any]) -> None:
+    assert [name for name, property_ in properties(schema) if "oneOf" in property_] == []
+
+
+def test_every_input_says_what_it_is(schema: dict[str, Any]) -> None:
+    of_inputs = {
+        f"{token}.{name}": property_.get("description")
+        for token, about in schema["resources"].items()
+        for name, property_ in about["inputProperties"].items()
+    }
+    assert [name for name, text in of_inputs.items() if not text] == []
+
+
+@pytest.mark.parametrize(
+    ("enumeration", "literal"),
+    [
+        (inputs.Mode, machine.Mode),
+        (inputs.NicDriver, machine.NicDriver),
+        (inputs.GpuDriver, machine.GpuDriver),
+        (inputs.GpuDirect, machine.GpuDirect),
+        (software.ValidationMode, ValidationOptions.model_fields["mode"].annotation),
+    ],
+)
+def test_an_enumeration_has_the_values_that_the_library_takes(enumeration: Any, literal: Any) -> None:
+    assert {member.value for member in enumeration} == set(get_args(literal))
+
+
+def test_what_comes_from_a_cluster_may_come_from_another_resource(schema: dict[str, Any]) -> None:
+    pool = schema["resources"]["aks-infiniband:index:InfinibandNodePool"]["inputProperties"]
+    for name in ("resourceGroupName", "clusterName", "subnetId", "kubernetesVersion"):
+        assert "plain" not in pool[name], name
+    for token, about in schema["resources"].items():
+        assert "plain" not in about["inputProperties"].get("kubeconfig", {}), token
