@@ -8,9 +8,9 @@ interface RdmaClusterArgs {
 
 /** The component by its token. What `pulumi package add` generates has a class for each component. */
 class RdmaCluster extends pulumi.ComponentResource {
-    public readonly clusterName!: pulumi.Output<string>;
-    public readonly kubeconfig!: pulumi.Output<string>;
-    public readonly pools!: pulumi.Output<Record<string, Record<string, unknown>>>;
+    declare public readonly clusterName: pulumi.Output<string>;
+    declare public readonly kubeconfig: pulumi.Output<string>;
+    declare public readonly pools: pulumi.Output<Record<string, Record<string, unknown>>>;
 
     constructor(name: string, args: RdmaClusterArgs = {}, opts?: pulumi.ComponentResourceOptions) {
         const outputs = { clusterName: undefined, kubeconfig: undefined, pools: undefined };
