@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from aks_infiniband.workload.checked import Workload
+from aks_infiniband.workload.jobs import indexed_job
 from lightkube.resources.core_v1 import Namespace
 
 from rehearsal.control_plane import RunFolder
@@ -205,6 +207,24 @@ def test_the_commands_of_the_workloads_page_run_the_sample_and_a_job_on_the_pool
     finally:
         made = "kubectl delete job,service,configmap train sample-ndh100 --namespace aks-infiniband --ignore-not-found"
         shell(stack.rehearsal, made, folder=tmp_path)
+
+
+def test_a_job_of_the_library_gets_a_machine_for_each_pod(stack: Stack, brought_up: str, tmp_path: Path) -> None:
+    """Its check is not run here, because simulated machines have no sh: tests/unit/workload/test_require_infiniband.py."""
+    template = stack.outputs()["pools"]["ndh100"]["podTemplate"]
+    image = "nvcr.io/nvidia/pytorch:25.12-py3"
+    workload = Workload(name="checked", namespace="aks-infiniband", template=template, machines=2, image=image)
+    items = indexed_job(workload, ["torchrun", "train.py"])
+    (tmp_path / "jobs.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    script = """
+kubectl apply --filename jobs.json
+kubectl wait --for=condition=complete job/checked --namespace aks-infiniband --timeout=150s
+kubectl get pods --selector job-name=checked --namespace aks-infiniband --output json > pods.json
+kubectl delete job,service checked --namespace aks-infiniband
+"""
+    shell(stack.rehearsal, script, folder=tmp_path)
+    ran = json.loads((tmp_path / "pods.json").read_text())["items"]
+    assert len({pod["spec"]["nodeName"] for pod in ran}) == 2, "a machine each"
 
 
 def test_one_machine_more_joins_in_place_and_the_pool_is_validated_again(stack: Stack, brought_up: str) -> None:

@@ -11,6 +11,7 @@ import pytest
 import yaml
 from aks_infiniband import SIZES, load
 from aks_infiniband.facts.pool import Pool
+from aks_infiniband.workload import jobs
 from aks_infiniband.workload.environment import LIST_HCAS, Transport, nccl_environment
 from aks_infiniband.workload.pods import pod_template_fragment
 from aks_infiniband.workload.sample_job import sample_job
@@ -36,7 +37,7 @@ def job(monkeypatch: pytest.MonkeyPatch) -> Print:
 
     def run(pools: Iterable[Pool], *arguments: str) -> dict[str, Any]:
         output = {of.name: {"nodeCount": of.node_count, "podTemplate": pod_template_fragment(of)} for of in pools}
-        program, _ = snippets("workloads.md", "python")
+        program, *_ = snippets("workloads.md", "python")
         out = io.StringIO()
         monkeypatch.setattr(sys, "argv", ["job.py", *arguments, "aks-infiniband"])
         monkeypatch.setattr(sys, "stdin", io.StringIO(json.dumps(output)))
@@ -111,7 +112,7 @@ def test_the_pages_table_of_variables_is_what_they_are(heading: str, transport: 
 
 
 def test_the_pages_program_prints_the_variables_for_roce(capsys: pytest.CaptureFixture[str]) -> None:
-    _, program = snippets("workloads.md", "python")
+    *_, program = snippets("workloads.md", "python")
     exec(compile(program, "docs/workloads.md", "exec"), {})  # the page's own program
     assert "NCCL_IB_GID_INDEX=3" in capsys.readouterr().out.splitlines()
 
@@ -130,3 +131,22 @@ def test_the_pages_table_of_modes_tells_what_the_template_asks_for(mode: Any) ->
     asked = set(main["resources"]["limits"]) - {"nvidia.com/gpu"}
     assert {name.partition(":")[0] for name in re.findall(r"`(rdma/\w+: \w)`", row)} == asked
     assert ("`IPC_LOCK`" in row) is ("capabilities" in main["securityContext"])
+
+
+def test_the_pages_second_program_makes_a_job_that_is_checked_before_it_runs(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, program, _ = snippets("workloads.md", "python")
+    of = pool()
+    pools = {"ndh100": {"nodeCount": of.node_count, "podTemplate": pod_template_fragment(of)}}
+    monkeypatch.setattr(sys, "stdin", io.StringIO(json.dumps(pools)))
+    exec(compile(program, "docs/workloads.md", "exec"), {})  # the page's own program
+    service, made = json.loads(capsys.readouterr().out)["items"]
+    (check,) = made["spec"]["template"]["spec"]["initContainers"]
+    assert (service["kind"], check["name"]) == ("Service", "require-infiniband")
+
+
+def test_the_page_has_a_row_for_every_way_to_run_a_job() -> None:
+    table = PAGE.partition("| function | makes |")[2].partition("\n\n")[0]
+    ways = {name for name, made in vars(jobs).items() if getattr(made, "__module__", "") == jobs.__name__}
+    assert set(re.findall(r"^\| `(\w+)`", table, re.MULTILINE)) == {name for name in ways if not name.startswith("_")}
