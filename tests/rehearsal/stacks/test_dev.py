@@ -210,7 +210,7 @@ def test_the_commands_of_the_workloads_page_run_the_sample_and_a_job_on_the_pool
 
 
 def test_a_job_of_the_library_gets_a_machine_for_each_pod(stack: Stack, brought_up: str, tmp_path: Path) -> None:
-    """Its check is not run here, because simulated machines have no sh: tests/unit/workload/test_require_infiniband.py."""
+    """Its check is not run here, because simulated machines have no sh: test_require_infiniband.py runs it."""
     template = stack.outputs()["pools"]["ndh100"]["podTemplate"]
     image = "nvcr.io/nvidia/pytorch:25.12-py3"
     workload = Workload(name="checked", namespace="aks-infiniband", template=template, machines=2, image=image)
