@@ -13,8 +13,8 @@ import yaml
 from aks_infiniband.provider.host import Provider
 
 from rehearsal.control_plane import RunFolder
-from rehearsal.engine.pulumi import Engine
 from rehearsal.engine.languages.hosts import Language, UnavailableError, host, node_modules
+from rehearsal.engine.pulumi import Engine
 from rehearsal.session import Rehearsal
 from rehearsal.tools.paths import PROJECT
 from tests.rehearsal.engine_runs import Outcome, run
