@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import yaml
 
-from tests.recordings import program
+from declared import program
 
 PROJECT = Path(__file__).parents[1]
 

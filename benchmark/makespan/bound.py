@@ -19,12 +19,12 @@ from aks_infiniband_cli.report.timeline import Span
 
 from benchmark.makespan.deployments import Case, project
 from benchmark.makespan.machines import MachineModel, gpu_pods, network_pods, pod_seconds, seconds
+from declared.program import run
+from declared.recording import document
 from rehearsal.machines.pods.behaviours import ORDINARY, behaviour_of
 from rehearsal.operators.plan import Document
 from rehearsal.run.images import pull_seconds
 from rehearsal.tools.paths import PROJECT
-from tests.recordings.program import run
-from tests.recordings.recording import document
 
 _RECORDINGS: Final = PROJECT / "tests" / "recordings" / "declared"
 _CHARTS: Final = PROJECT / "rehearsal" / "charts"

@@ -15,11 +15,11 @@ from typing import Any, Final
 
 from benchmark.program import project
 from benchmark.scale.measuring import Usage, measured
+from declared.program import run
 from rehearsal.control_plane import RunFolder
 from rehearsal.engine.events import Diagnostic, Step
 from rehearsal.engine.pulumi import Engine
 from rehearsal.session import Rehearsal, pulumi
-from tests.recordings.program import run
 
 _SPEED: Final = 120.0
 _STACK: Final = "dev"

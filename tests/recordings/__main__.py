@@ -2,9 +2,9 @@
 
 import argparse
 
+from declared.recording import text
 from tests.recordings.identity import identities
 from tests.recordings.programs import PROGRAMS, read
-from tests.recordings.recording import text
 
 
 def main() -> None:

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from declared.recording import HASH, label
 from rehearsal.azure.resources import KINDS
-from tests.recordings.recording import HASH, label
 
 _OF_EVERY_OBJECT: Final = ("apiVersion", "kind", "metadata.name", "metadata.namespace")
 _SELECTED: Final = (*_OF_EVERY_OBJECT, "spec.selector")

@@ -6,8 +6,8 @@ from typing import Any
 
 import yaml
 
-from tests.recordings.program import run
-from tests.recordings.recording import document
+from declared.program import run
+from declared.recording import document
 
 PROJECT = Path(__file__).parents[2]
 CHANGELOG = PROJECT / "CHANGELOG.md"

@@ -12,7 +12,7 @@ from aks_infiniband.stack.settings.consistency import cluster as cluster_rules
 from pulumi.runtime import stack
 from pulumi.runtime.settings import SETTINGS
 
-from tests.unit.pulumi_mocks import AzureAndKubernetes, Deploy, Deployment, Recorder, Refusal
+from declared.pulumi_mocks import AzureAndKubernetes, Deploy, Deployment, Recorder, Refusal
 
 
 @pytest.fixture(autouse=True)

@@ -16,11 +16,11 @@ from typing import Any, Final
 
 import pytest
 
+from declared.program import run
+from declared.pulumi_mocks import Registration
 from rehearsal.control_plane import CONTROL_PLANE_ONLY, ControlPlane
 from rehearsal.tools.paths import PROJECT
-from tests.recordings.program import run
 from tests.recordings.programs import PROGRAMS
-from tests.unit.pulumi_mocks import Registration
 
 DEFINITIONS = (
     *sorted((PROJECT / "rehearsal/charts").glob("*/crds/*.yaml")),

@@ -9,11 +9,11 @@ import pytest
 from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE
 from lightkube.resources.core_v1 import Namespace, Node, Pod
 
+from declared.recording import label
 from rehearsal.control_plane import RunFolder
 from rehearsal.session import Rehearsal
 from tests.recordings.identity import unreleased
 from tests.recordings.programs import CHANGELOG
-from tests.recordings.recording import label
 from tests.rehearsal.engine_runs import Outcome
 from tests.rehearsal.stacks.conftest import Stack, copy_of_project
 from tests.rehearsal.upgrade.deployment import SPEED, STACK, put_back, put_state_back

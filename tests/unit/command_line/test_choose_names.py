@@ -13,9 +13,9 @@ from aks_infiniband_cli.choose.stack_file import pool_name
 from aks_infiniband_cli.main import main
 from aks_infiniband_cli.stack_file import configuration_of, stack_of
 
+from declared import program
 from rehearsal.azure.machines import node
 from rehearsal.azure.resources import KINDS
-from tests.recordings import program
 from tests.unit.azure.test_machines import POOL, facts
 
 ROOT = Path(__file__).parents[3]

@@ -9,7 +9,7 @@ import yaml
 from aks_infiniband.stack.load import load
 from aks_infiniband_cli.preflight.at_start import PreflightError, check_first
 
-from tests.recordings import program
+from declared import program
 from tests.unit.command_line.arm import Arm
 from tests.unit.command_line.logged_in import ROOT
 from tests.unit.command_line.preflight_stacks import FAMILY

@@ -8,8 +8,8 @@ import pulumi
 import pytest
 from aks_infiniband import ApiServer, ClusterNetwork, SystemPool
 
+from declared.pulumi_mocks import Deploy
 from tests.unit.components.azure_programs import ASSIGNMENT, CLUSTER, IDENTITY, NETWORK, SUBNET, cluster
-from tests.unit.pulumi_mocks import Deploy
 
 OTHERS = "/subscriptions/00000000-0000-0000-0000-0000000000bb/resourceGroups/network/providers"
 NODES = f"{OTHERS}/Microsoft.Network/virtualNetworks/hub/subnets/nodes"

@@ -11,8 +11,8 @@ import yaml
 from aks_infiniband import Access
 from aks_infiniband.access.kubeconfig import KubeconfigError, decode, with_kubelogin
 
+from declared.pulumi_mocks import Deploy
 from tests.unit.components.azure_programs import CLUSTER, cluster
-from tests.unit.pulumi_mocks import Deploy
 
 GROUP = "11111111-2222-3333-4444-555555555555"
 TENANT = "99999999-8888-7777-6666-555555555555"

@@ -11,8 +11,8 @@ from aks_infiniband.azure.feature import (
     FeatureRegistrationError,
 )
 
+from declared.pulumi_mocks import SUBSCRIPTION, UNREADABLE, Deploy
 from tests.unit.components.azure_programs import POOL, feature_registration, node_pool
-from tests.unit.pulumi_mocks import SUBSCRIPTION, UNREADABLE, Deploy
 
 FEATURE = "azure-native:resources:DeploymentAtSubscriptionScope"
 LOOK = "azure-native:features:getSubscriptionFeatureRegistration"

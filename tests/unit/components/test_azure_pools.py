@@ -10,8 +10,8 @@ from aks_infiniband.azure.agent_pool import NodePoolError, new_system_hook
 from aks_infiniband.azure.node_pool import make_pools
 from aks_infiniband.facts.pool import agent_pool_label
 
+from declared.pulumi_mocks import Deploy, Deployment, Refusal
 from tests.unit.components.azure_programs import POOL, node_pool, ordinary_pool, pool_args
-from tests.unit.pulumi_mocks import Deploy, Deployment, Refusal
 
 SNAPSHOT = "/subscriptions/s/resourceGroups/g/providers/Microsoft.ContainerService/snapshots/image"
 RESERVATION = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/capacityReservationGroups/h100"

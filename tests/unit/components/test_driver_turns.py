@@ -10,8 +10,8 @@ from aks_infiniband.diagnosis import collect
 from aks_infiniband.facts.driver_upgrades import GPU, NIC
 from aks_infiniband.operators.driver_turns import DriverTurns, DriverUpgradeError, in_words, under_way
 
+from declared.pulumi_mocks import Deploy
 from tests.unit.components.rdma_programs import JOB, POLICY, RELEASE, program
-from tests.unit.pulumi_mocks import Deploy
 
 
 def node(name: str, **labels: str) -> dict[str, Any]:

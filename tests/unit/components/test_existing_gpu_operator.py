@@ -17,11 +17,11 @@ from aks_infiniband.operators.existing_gpu_operator import (
 )
 from aks_infiniband.operators.gpu_operator import gpu_operator_values
 
+from declared.pulumi_mocks import Deploy
 from tests.some_pools import A100, pool
 from tests.unit.components.rdma_programs import JOB, RELEASE
 from tests.unit.components.stack_files import changed, existing, mistakes
 from tests.unit.components.stack_files import pool as written
-from tests.unit.pulumi_mocks import Deploy
 
 GPU = "nvidia.com/gpu"
 SPEC: Mapping[str, Any] = {"driver": {"enabled": True, "rdma": {"enabled": True}}, "toolkit": {"enabled": True}}

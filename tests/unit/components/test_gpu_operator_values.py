@@ -12,8 +12,8 @@ from aks_infiniband.operators.charts import ValuesError, chart_source
 from aks_infiniband.operators.gpu_operator import gpu_operator_values
 from aks_infiniband.operators.release import DriverUpgrade, OperatorOptions
 
+from declared.pulumi_mocks import Deploy
 from tests.some_pools import H100, HBV4, MI300X, pool
-from tests.unit.pulumi_mocks import Deploy
 
 
 @pytest.mark.field_report("A4", "B3", "B3c", "B4")

@@ -15,8 +15,8 @@ from aks_infiniband.operators.ipoib import (
     ipoib_networks,
 )
 
+from declared.pulumi_mocks import Deploy
 from tests.some_pools import HBV4, pool
-from tests.unit.pulumi_mocks import Deploy
 
 WHOLE = IPv4Network("192.168.0.0/16")
 RAILS = {"ibP257p0s0": IPv4Network("192.168.0.0/17"), "ibP258p0s0": IPv4Network("192.168.128.0/17")}

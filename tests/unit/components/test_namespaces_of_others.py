@@ -12,9 +12,9 @@ from aks_infiniband.access.kubeconfig_file import KubeconfigFile
 from aks_infiniband.stack import beforehand
 from aks_infiniband_cli.preflight import checks
 
+from declared.pulumi_mocks import Deploy
 from tests.unit.command_line.loopback import serving
 from tests.unit.components.stack_files import existing, mistakes, pool
-from tests.unit.pulumi_mocks import Deploy
 
 NAMESPACE = "kubernetes:core/v1:Namespace"
 CONFIG_MAP = "kubernetes:core/v1:ConfigMap"

@@ -16,8 +16,8 @@ from aks_infiniband.operators.nic_policy import (
 from aks_infiniband.operators.release import DriverUpgrade, OperatorOptions
 from aks_infiniband.resources.registry import Registry
 
+from declared.pulumi_mocks import Deploy
 from tests.some_pools import A100, GB300, HBV4, pool
-from tests.unit.pulumi_mocks import Deploy
 
 CLUSTER = "kubernetes:mellanox.com/v1alpha1:NicClusterPolicy"
 NODE = "kubernetes:mellanox.com/v1alpha1:NicNodePolicy"

@@ -12,8 +12,8 @@ from aks_infiniband.hosts.node_preparation import (
 from aks_infiniband.hosts.peermem import PeermemLoader, PeermemLoaderArgs, peermem, peermem_pools
 from aks_infiniband.resources.registry import Registry
 
+from declared.pulumi_mocks import Deploy
 from tests.some_pools import HBV4, pool
-from tests.unit.pulumi_mocks import Deploy
 
 DAEMON_SET = "kubernetes:apps/v1:DaemonSet"
 

@@ -23,8 +23,8 @@ from aks_infiniband.operators.release import OperatorOptions
 from aks_infiniband.resources.registry import Registry
 from pulumi import ResourceOptions
 
+from declared.pulumi_mocks import Deploy
 from tests.some_pools import A100, HBV4, pool
-from tests.unit.pulumi_mocks import Deploy
 
 RELEASE = "kubernetes:helm.sh/v3:Release"
 POLICY = "kubernetes:mellanox.com/v1alpha1:NicClusterPolicy"

@@ -7,8 +7,8 @@ from typing import Any
 import pulumi
 import pytest
 
+from declared.pulumi_mocks import Deploy
 from tests.unit.components.azure_programs import node_pool
-from tests.unit.pulumi_mocks import Deploy
 
 
 class NotToday(pulumi.RunError):

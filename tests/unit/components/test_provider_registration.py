@@ -18,12 +18,12 @@ from aks_infiniband.azure import provider_registration as module
 from aks_infiniband.azure.feature import FeatureAbsence, FeatureAbsenceArgs
 from aks_infiniband.azure.provider_registration import resource_manager
 
+from declared.pulumi_mocks import SUBSCRIPTION as ID
+from declared.pulumi_mocks import Deploy, Deployment, Refusal
 from rehearsal.azure.resource_manager import serve_resource_manager
 from rehearsal.azure.subscription import Fault
 from tests.unit.azure.asking import SUBSCRIPTION, Azure
 from tests.unit.components.azure_programs import POOL, feature_registration, node_pool
-from tests.unit.pulumi_mocks import SUBSCRIPTION as ID
-from tests.unit.pulumi_mocks import Deploy, Deployment, Refusal
 
 STASH = "pulumi:index:Stash"
 BY_HAND = f"az provider register --subscription {ID} --namespace Microsoft.ContainerService"

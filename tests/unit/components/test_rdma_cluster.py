@@ -7,6 +7,7 @@ import pulumi
 import pytest
 from aks_infiniband import RdmaCluster, RdmaClusterArgs, SettingsError, load
 
+from declared.pulumi_mocks import Deploy
 from tests.unit.components.rdma_programs import (
     CLUSTER,
     IN_AZURE,
@@ -20,7 +21,6 @@ from tests.unit.components.rdma_programs import (
     program,
     stack_of,
 )
-from tests.unit.pulumi_mocks import Deploy
 
 
 def test_every_component_carries_the_projects_type_token(deploy: Deploy) -> None:

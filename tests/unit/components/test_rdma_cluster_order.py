@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from declared.pulumi_mocks import Deploy
 from tests.unit.components.rdma_programs import CLUSTER, DAEMON_SET, FEATURE, JOB, POLICY, POOL, RELEASE, program
-from tests.unit.pulumi_mocks import Deploy
 
 
 def test_the_operators_wait_for_the_cluster_and_not_for_the_pools(deploy: Deploy) -> None:

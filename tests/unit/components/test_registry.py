@@ -12,8 +12,8 @@ from aks_infiniband.facts.versions import Image
 from aks_infiniband.operators.charts import gpu_operator_images, network_operator_images
 from aks_infiniband.resources.registry import Registry, RegistryCredentials, RegistryCredentialsArgs
 
+from declared.pulumi_mocks import Deploy
 from tests.unit.components.rdma_programs import configuration
-from tests.unit.pulumi_mocks import Deploy
 
 MIRROR = Registry(images="acr.example:5000/mirror", pull_secret="aks-infiniband-registry")
 

@@ -9,8 +9,8 @@ import pytest
 from aks_infiniband import SettingsError
 from aks_infiniband.stack.load import registry_credentials, stack_configuration
 
+from declared.pulumi_mocks import Deploy
 from tests.unit.components.stack_files import changed, mistakes
-from tests.unit.pulumi_mocks import Deploy
 
 KEY = "aks-infiniband:registryCredentials"
 LOGIN = json.dumps({"auths": {"mirror.example": {"auth": "dXNlcjpwYXNz"}}})

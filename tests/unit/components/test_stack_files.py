@@ -7,7 +7,7 @@ import pytest
 import yaml
 from aks_infiniband import RdmaCluster, RdmaClusterArgs, load
 
-from tests.unit.pulumi_mocks import Deploy, Deployment
+from declared.pulumi_mocks import Deploy, Deployment
 
 ROOT = Path(__file__).parents[3]
 STACKS = sorted(ROOT.glob("Pulumi.*.yaml"))

@@ -6,10 +6,10 @@ from typing import Any
 import pulumi
 import pytest
 
+from declared.pulumi_mocks import Deploy
 from rehearsal.azure.resources import KINDS
 from tests.unit.components.rdma_programs import CLUSTER, program
 from tests.unit.components.stack_files import changed, cluster, loaded, mistakes
-from tests.unit.pulumi_mocks import Deploy
 
 TAGS = {"costcenter": "4711", "Team": "training"}
 WORKSPACE = (

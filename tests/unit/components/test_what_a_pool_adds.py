@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from declared.pulumi_mocks import Deploy
 from tests.unit.components.rdma_programs import program
-from tests.unit.pulumi_mocks import Deploy
 
 MOST = 8
 """Of a further pool: itself, two ConfigMaps, its validation's Job, report and what is kept of it; two components."""

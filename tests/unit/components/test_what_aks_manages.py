@@ -13,9 +13,9 @@ from aks_infiniband.facts.managed import managed_of
 from aks_infiniband.stack import beforehand
 from aks_infiniband_cli.preflight import checks
 
+from declared.pulumi_mocks import Deploy
 from tests.unit.command_line.loopback import serving
 from tests.unit.components.stack_files import existing, pool
-from tests.unit.pulumi_mocks import Deploy
 
 
 class Server:

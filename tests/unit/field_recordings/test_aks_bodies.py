@@ -14,12 +14,12 @@ from aks_infiniband_cli.preflight.azure import Azure
 from aks_infiniband_cli.preflight.facts import Deployed, Machines
 from aks_infiniband_cli.teardown.left import Group, groups_of
 
+from declared.pulumi_mocks import Deploy
 from tests.unit.command_line.arm import Arm
 from tests.unit.command_line.logged_in import SUBSCRIPTION, Credential, logged_in
 from tests.unit.components.azure_programs import CLUSTER, POOL, cluster, node_pool
 from tests.unit.field_recordings.recordings import excerpt, recorded, recordings
 from tests.unit.field_recordings.shapes import body, flat
-from tests.unit.pulumi_mocks import Deploy
 
 KUBECONFIG = base64.b64encode(excerpt("aks-credentials").encode()).decode()
 

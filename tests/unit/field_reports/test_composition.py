@@ -6,8 +6,8 @@ from collections.abc import Callable
 import pytest
 from aks_infiniband import RdmaCluster, SettingsError, load
 
+from declared.pulumi_mocks import Deploy, Deployment
 from tests.unit.library.arguments import arguments
-from tests.unit.pulumi_mocks import Deploy, Deployment
 
 POLICY = "kubernetes:mellanox.com/v1alpha1:NicClusterPolicy"
 

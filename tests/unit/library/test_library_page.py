@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from declared.pulumi_mocks import Deploy
 from tests.snippets import DOCS, snippets
 from tests.unit.library.public import COMPONENTS
-from tests.unit.pulumi_mocks import Deploy
 
 KUBECONFIG = Path(__file__).parents[1] / "components" / "kubeconfig.yaml"
 

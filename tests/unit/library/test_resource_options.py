@@ -11,9 +11,9 @@ import pulumi_azure_native
 import pulumi_kubernetes
 import pytest
 
+from declared.pulumi_mocks import Deploy, Deployment, Registration
 from tests.unit.library.arguments import arguments
 from tests.unit.library.public import COMPONENTS, named
-from tests.unit.pulumi_mocks import Deploy, Deployment, Registration
 
 NAME = "ours"
 FEATURE_STATES = {"FeatureAbsence": ["NotRegistered"]}

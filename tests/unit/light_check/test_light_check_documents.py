@@ -8,9 +8,9 @@ from aks_infiniband.hosts.node_daemon import UNPRIVILEGED
 from aks_infiniband.light_check.documents import cron_job_spec, exporter_spec, idle_node, rules
 from aks_infiniband.resources.registry import Registry
 
+from declared.pulumi_mocks import Deploy
 from tests.some_pools import pool
 from tests.unit.components.rdma_programs import program
-from tests.unit.pulumi_mocks import Deploy
 
 HOURLY = {"schedule": "17 * * * *"}
 POOL = {"name": "ndh100", "vmSize": "Standard_ND96isr_H100_v5", "count": 17}

@@ -9,11 +9,11 @@ from aks_infiniband.light_check.documents import exporter_spec, pool_labels
 from aks_infiniband.observability.documents import monitors, rules
 from aks_infiniband.resources.registry import SOURCES
 
+from declared.pulumi_mocks import SUBSCRIPTION, Deploy, Deployment
 from tests.some_pools import pool
 from tests.unit.components.rdma_programs import CLUSTER, program, stack_of
 from tests.unit.components.stack_files import changed, existing, mistakes
 from tests.unit.components.stack_files import pool as pool_there
-from tests.unit.pulumi_mocks import SUBSCRIPTION, Deploy, Deployment
 
 COMPONENT = "aks-infiniband:index:Observability"
 DAEMON_SET = "kubernetes:apps/v1:DaemonSet"

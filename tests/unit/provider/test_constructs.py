@@ -8,7 +8,7 @@ from aks_infiniband import SIZES, NetworkOperator, NetworkOperatorArgs, Pool, Rd
 from aks_infiniband.provider.host import Provider
 from pulumi.errors import InputPropertiesError, InputPropertyError
 
-from tests.unit.pulumi_mocks import Deploy, Deployment
+from declared.pulumi_mocks import Deploy, Deployment
 
 POOL = {"name": "h100", "vmSize": "Standard_ND96isr_H100_v5", "count": 2.0, "gpuDriver": "operator"}
 """As the engine hands it over: every number is a float."""

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from tests.recordings.program import run
-from tests.recordings.recording import document, text
+from declared.program import run
+from declared.recording import document, text
 
 PROGRAM = """
 import pulumi

@@ -8,9 +8,9 @@ import tomllib
 
 import pytest
 
+from declared.recording import text
 from tests.recordings.identity import identities, lost, unreleased
 from tests.recordings.programs import CHANGELOG, PROGRAMS, PROJECT, Program, read
-from tests.recordings.recording import text
 
 of_every_program = pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.name)
 

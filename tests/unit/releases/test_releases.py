@@ -7,8 +7,8 @@ import yaml
 from aks_infiniband import load
 from aks_infiniband_cli.report.sources import from_state
 
+from declared.program import KUBECONFIG
 from rehearsal.tools.paths import PROJECT
-from tests.recordings.program import KUBECONFIG
 
 RELEASES = sorted(path for path in (PROJECT / "tests" / "releases").iterdir() if path.is_dir())
 STACK_FILES = [file for release in RELEASES for file in sorted(release.glob("Pulumi.*.yaml"))]

@@ -8,8 +8,8 @@ import pulumi
 import pytest
 from aks_infiniband import SettingsError, load
 
+from declared.pulumi_mocks import Deploy
 from tests.unit.components.stack_files import GOOD
-from tests.unit.pulumi_mocks import Deploy
 
 
 @pytest.fixture

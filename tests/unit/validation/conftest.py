@@ -17,7 +17,7 @@ from aks_infiniband.validation.payload.programs import install as tools
 from aks_infiniband.validation.payload.programs.install import Tools
 from aks_infiniband.workload.environment import nccl_environment
 
-from tests.unit.pulumi_mocks import Deploy, Deployment
+from declared.pulumi_mocks import Deploy, Deployment
 from tests.unit.validation.fake_api import FakeApi
 from tests.unit.validation.one_validation import validated_by
 

@@ -14,7 +14,7 @@ from aks_infiniband.validation.payload.report.kept import evidence_of
 from aks_infiniband.validation.payload.say.checks import make_check
 from aks_infiniband.validation.payload.talk.config_maps import packed
 
-from tests.unit.pulumi_mocks import KUBECONFIG, Deploy, Deployment, Registration
+from declared.pulumi_mocks import KUBECONFIG, Deploy, Deployment, Registration
 
 CONFIG_MAP = "kubernetes:core/v1:ConfigMap"
 PASSED = make_check("x", "pass", expected=1, measured=1)

@@ -9,7 +9,7 @@ from aks_infiniband.resources.options import Waits
 from aks_infiniband.validation import Validation, ValidationAccess, ValidationAccessArgs, ValidationArgs
 from aks_infiniband.validation.expectations import expectations
 
-from tests.unit.pulumi_mocks import KUBECONFIG, Deploy, Deployment
+from declared.pulumi_mocks import KUBECONFIG, Deploy, Deployment
 from tests.unit.validation.one_validation import CONFIG_MAP, inside
 
 JOB = "kubernetes:batch/v1:Job"

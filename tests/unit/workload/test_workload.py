@@ -11,8 +11,8 @@ from aks_infiniband.workload.pods import (
 )
 from aks_infiniband.workload.settings import WorkloadSettings, WorkloadSettingsArgs
 
+from declared.pulumi_mocks import Deploy
 from tests.some_pools import pool
-from tests.unit.pulumi_mocks import Deploy
 
 GB200, MI300X = "Standard_ND128isr_NDR_GB200_v6", "Standard_ND96isr_MI300X_v5"
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import yaml
 
-from tests.recordings.program import Requests
+from declared.program import Requests
 
 _SECRET = {"4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270"}
 """How the engine's protocol marks a secret value (pulumi/pulumi, sdk/python/lib/pulumi/runtime/rpc.py)."""

@@ -21,7 +21,7 @@ from pulumi.runtime.config import set_all_config
 from pulumi.runtime.settings import SETTINGS, set_root_resource
 from pulumi.runtime.sync_await import _sync_await
 
-from tests.unit.pulumi_mocks import AzureAndKubernetes
+from declared.pulumi_mocks import AzureAndKubernetes
 
 KUBECONFIG = """\
 apiVersion: v1
