@@ -32,7 +32,7 @@ def figures(
         for pair in pairs:
             share = min(able[node] for node in pair) * (1 + draw.gauss(0, deviation))
             share *= 0.5 if draw.random() < congested else 1.0
-            yield {"nodes": list(pair), "round": number, "value": HEALTHY * share, "error": None}
+            yield {"nodes": list(pair), "round": number, "value": HEALTHY * share, "error": None, "at_fault": []}
 
 
 def named(draw: Random, count: int, *, deviation: float, lacks: list[float], congested: float = 0.0) -> tuple[int, int]:

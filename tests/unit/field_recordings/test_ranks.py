@@ -43,6 +43,7 @@ def told(name: str) -> rank_failures.Failure:
         ("ranks-reset", FOLLOWED, "Connection reset by peer"),
         ("ranks-proxy", FOLLOWED, "Socket recv failed"),
         ("ranks-h100-peer-killed", FOLLOWED, "Connection closed by remote peer"),
+        ("ranks-h100-peer-killed-receiving", FOLLOWED, "Connection reset by peer"),
         ("ranks-h100-meeting-gone", FOLLOWED, "Connection refused"),
         ("ranks-h100-no-gpu", CAUSE, "the GPU is not there"),
         ("ranks-h100-small-shm", CAUSE, "mount a memory-backed emptyDir at /dev/shm"),

@@ -28,6 +28,7 @@ def figures(count: int, lacks: dict[str, float] | None = None) -> list[PairFigur
             "round": number,
             "value": HEALTHY * (1 - max(lacking.get(node, 0.0) for node in pair)) * (1 + 0.002 * (place % 3 - 1)),
             "error": None,
+            "at_fault": [],
         }
         for number, pairs in enumerate(rounds_of(nodes_of(count), 3), start=1)
         for place, pair in enumerate(pairs)
@@ -97,13 +98,14 @@ def test_a_node_that_gives_no_figure_with_anybody_is_named() -> None:
     found = figures(16)
     for figure in found:
         if "n5" in figure["nodes"]:
-            figure.update({"value": None, "error": "ended with exit code 1"})
+            figure.update({"value": None, "error": "ended with exit code 1", "at_fault": figure["nodes"]})
     assert problems(found, 16) == [("fail", "n5")]
 
 
 def test_one_pair_without_a_figure_is_not_measured_and_names_neither_node() -> None:
     found = figures(16)
-    found[0].update({"value": None, "error": "still running at the time limit: stopped"})
+    error = "still running at the time limit: stopped"
+    found[0].update({"value": None, "error": error, "at_fault": found[0]["nodes"]})
     assert problems(found, 16) == [("not measured", None)]
 
 
@@ -131,11 +133,43 @@ def test_a_silent_partner_is_named_in_the_error_of_its_pair() -> None:
     assert str(found["error"]).startswith("b: ")
 
 
+def failed(node: str, **failure: Any) -> Any:
+    told = {"output": None, "peer": None, "own": True, **failure}
+    rank = {"rank": 0, "gpu": 0, "reached_bytes": 8, "wrong": 0, "failure": told}
+    return {**entry(node), "sizes": [], "ranks": [rank]}
+
+
+FOLLOWED = {"reason": "ended with exit code 1", "part": "followed", "cause": "Connection reset by peer"}
+KILLED = {"reason": "ended by signal SIGKILL", "part": "cause", "cause": "the process was killed"}
+WAITED = {"reason": "ended with exit code 1", "part": "waited", "cause": "collective operation timeout"}
+HANGING = {"reason": "still running at the time limit: stopped", "part": "stopped", "cause": "it said nothing"}
+
+
+@pytest.mark.parametrize(
+    ("partner", "culprit", "word"), [(FOLLOWED, KILLED, "was killed"), (WAITED, HANGING, "GPU hangs")]
+)
+def test_of_a_partner_that_dies_or_hangs_the_other_node_is_not_at_fault(
+    partner: dict[str, str], culprit: dict[str, str], word: str
+) -> None:
+    pair = figure_of(("a", "b"), 1, {"a": failed("a", **partner), "b": failed("b", **culprit)}, 1)
+    assert pair["at_fault"] == ["b"]
+    assert str(pair["error"]).startswith(f"b: {culprit['reason']}: ")
+    assert word in str(pair["error"])
+    other: PairFigure = {"nodes": ["c", "d"], "round": 1, "value": 1.0, "error": None, "at_fault": []}
+    plan: Any = {**PLAN, "rounds": 1}
+    checks = judge_pairs([pair, other], plan, ["a", "c", "d", "b"])
+    assert {(check["node"], check["verdict"]) for check in checks if check["node"]} == {
+        ("a", "not measured"),
+        ("b", "fail"),
+    }
+
+
 class Lead:
     """A leading pod whose pool answers well, and whose time is up after so many steps."""
 
     def __init__(self, count: int, steps: int) -> None:
         self.members: Any = {node: {} for node in nodes_of(count)}
+        self.replaced: dict[str, int] = {}
         self.asked: list[Any] = []
         self._steps = steps
 

@@ -32,12 +32,16 @@ _LEAST_PAIRS = 2
 
 
 class PairFigure(TypedDict):
-    """The bus bandwidth of two nodes in GB/s, in which round, and why there is none."""
+    """The bus bandwidth of two nodes in GB/s, in which round, and why there is none.
+
+    at_fault: of a pair without a figure, the node whose own failure it was; both, where nothing tells which.
+    """
 
     nodes: list[str]
     round: int
     value: float | None
     error: str | None
+    at_fault: list[str]
 
 
 class Slow(TypedDict):
@@ -131,22 +135,28 @@ def _congested(figures: Sequence[PairFigure], slow: Sequence[Slow], middle: floa
 
 
 def _without_value(figures: Sequence[PairFigure]) -> list[Check]:
-    """Of pairs that gave nothing: the nodes that gave nothing with anybody, else the pairs."""
+    """Of pairs that gave nothing: the nodes at fault that gave nothing with anybody, and else the pairs."""
     able = _values(figures).keys()
     bad = [figure for figure in figures if figure["value"] is None]
-    if bad and not able:
-        return [fails(CHECK, "a figure of every pair", bad[0]["error"], "no pair gave a figure: see collective")]
+    everybody = {node for figure in figures for node in figure["nodes"]}
     unable: Mapping[str, str | None] = {
-        node: figure["error"] for figure in bad for node in figure["nodes"] if node not in able
+        node: figure["error"] for figure in bad for node in figure["at_fault"] if node not in able
     }
+    if bad and not able and set(unable) == everybody:
+        return [fails(CHECK, "a figure of every pair", bad[0]["error"], "no pair gave a figure: see collective")]
     checks = [
         fails(CHECK, "a figure of every pair", error, "it gave none with any partner", node=node)
         for node, error in unable.items()
     ]
     between = [figure for figure in bad if not set(unable).intersection(figure["nodes"])]
-    return checks + [
+    checks += [
         not_measured(CHECK, f"{' with '.join(figure['nodes'])}: {figure['error']}; both gave figures with others")
         for figure in between
+        if able >= set(figure["nodes"])
+    ]
+    unknown = sorted(everybody - set(able) - set(unable))
+    return checks + [
+        not_measured(CHECK, "each partner that it had failed, so nothing is known of it", node=node) for node in unknown
     ]
 
 

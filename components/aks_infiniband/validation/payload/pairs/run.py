@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from ..collective.failures import culprits
 from ..collective.part import meeting_point
 from ..collective.results import NodeRun, merged
 from ..programs.endings import SILENT_NODE
@@ -25,23 +26,30 @@ def measure(lead: Lead, plan: CollectivePlan, pairs_plan: PairsPlan) -> list[Pai
         step: Step = {"node_pairs": pairs, "meetings": meetings, "plan": short}
         answers = lead.step(step)
         if not lead.time_is_up:
-            found += [figure_of(pair, number, answers, plan["ranks_per_node"]) for pair in pairs]
+            found += [figure_of(pair, number, answers, plan["ranks_per_node"], lead.replaced) for pair in pairs]
     return found
 
 
 def figure_of(
-    pair: tuple[str, str], number: int, answers: Mapping[str, NodeRun | None], ranks_per_node: int
+    pair: tuple[str, str],
+    number: int,
+    answers: Mapping[str, NodeRun | None],
+    ranks_per_node: int,
+    replaced: Mapping[str, int] | None = None,
 ) -> PairFigure:
-    """What a pair gave, from what its two nodes say."""
+    """What a pair gave, from what its two nodes say. replaced: how often pods of nodes ended in the middle of it."""
     entries: Sequence[NodeRun] = [entry for node in pair if (entry := answers.get(node))]
-    run = merged(entries, tuning="pair", ranks_per_node=ranks_per_node)
-    silent = [node for node in pair if not answers.get(node)]
-    failed = [failure["reason"] for failure in run["failures"]]
-    error = f"{silent[0]}: {SILENT_NODE}" if silent else next(iter(failed), run["stopped"])
+    addresses = {node: node for node in pair}  # says who was asked
+    run = merged(entries, tuning="pair", ranks_per_node=ranks_per_node, addresses=addresses, replaced=replaced)
+    at_fault = culprits(run["failures"])
+    silent = [f"{node}: {SILENT_NODE}" for node in pair if not answers.get(node)]
+    said = [f"{one['node']}: {one['reason']}: {one['cause']}" for one in at_fault]
+    error = next(iter([*said, *silent]), run["stopped"])
     value = run["sizes"][-1]["bus_gb_per_s"] if run["sizes"] and not error else None
     return {
         "nodes": list(pair),
         "round": number,
         "value": value and float(f"{value:.4g}"),
         "error": error if value is not None or error else "no message was reduced",
+        "at_fault": sorted({one["node"] for one in at_fault} or pair) if value is None else [],
     }
