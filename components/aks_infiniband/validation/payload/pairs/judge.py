@@ -163,7 +163,7 @@ def _without_value(figures: Sequence[PairFigure]) -> list[Check]:
 def _whole(values: Sequence[float], middle: float, plan: PairsPlan) -> Check:
     """All pairs, where none stands out: against what was published of two nodes, and else against each other."""
     short = _short_of_bound(middle, plan)
-    asked = f"every node within {WARN_SHARE:.0%} of the pool's median"
+    asked = f"no node {WARN_SHARE:.0%} below the pool's median and outside its spread"
     return short[0] if short else make_check(CHECK, "pass", expected=asked, measured=spread(values), unit=_UNIT)
 
 
