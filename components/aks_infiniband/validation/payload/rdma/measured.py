@@ -93,15 +93,13 @@ class Measured:
         """Whether no other pair can tell more of whose fault it is."""
         return bool(self.owners(kind, pair)) or self.named(kind, pair) == NETWORK
 
-    def waits_in_vain(self, kind: str, pair: Pair) -> bool:
-        """Whether a further try of a pair would take all of its time and tell no more.
+    def waited_twice(self, kind: str, pair: Pair) -> bool:
+        """Whether both of the last two tries of a pair took all of the time that they may take.
 
-        Both of the last two tries did, or the server has said what is wrong with its own side while its client waited.
+        One alone does not tell, whatever the server has said: the port that it could not have may be free by now.
         """
         last = self.tries[kind][pair][-2:]
-        if any(made.get("client") not in _SLOW_ENDINGS for made in last):
-            return False
-        return len(last) == 2 or last[0]["server"] == "said"
+        return len(last) == 2 and all(made.get("client") in _SLOW_ENDINGS for made in last)
 
     def outliers(self, kind: str) -> dict[str, list[Pair]]:
         """By figure, the pairs that are far worse than the others without falling short."""

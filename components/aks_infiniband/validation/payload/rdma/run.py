@@ -70,7 +70,7 @@ def measure(
             do_alone([(kind, pair) for kind in kinds for pair in measured.doubtful(kind)])
         for _ in range(tries - 1):
             short = [(kind, pair) for kind in kinds for pair in measured.short(kind)]
-            do_alone([(kind, pair) for kind, pair in short if not measured.waits_in_vain(kind, pair)])
+            do_alone([(kind, pair) for kind, pair in short if not measured.waited_twice(kind, pair)])
         further = [(kind, pair) for kind in kinds for pair in _telling(measured, kind)]
         for kind, pair in further:
             measured.further[kind].add(pair)
