@@ -74,7 +74,10 @@ def _kind(file: Path, token: str, given: Any) -> Kind:
         raise ResourcesFileError(f"{file}: {token}: path is {described.path!r}; an example is {_EXAMPLE}")
 
     def refuse(cloud: Cloud, request: Request) -> None:
-        (located(cloud, request, arm_type) if described.location else require_group(cloud, request))
+        if described.location:
+            located(cloud, request, arm_type)
+        else:
+            require_group(cloud, request)
 
     def render(_cloud: Cloud, request: Request) -> dict[str, Any]:
         given = {**request.inputs, **request.path}

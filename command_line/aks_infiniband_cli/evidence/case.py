@@ -5,13 +5,14 @@ from datetime import datetime
 from statistics import median
 from typing import Any, Final
 
+from aks_infiniband.diagnosis.repairs import SOURCE as AUTO_REPAIR
 from aks_infiniband.facts.guest_health import API_VERSION, category_of
-from aks_infiniband.validation.reports import CONDITION, Report, measured_text
+from aks_infiniband.validation.reports import CONDITION, LIGHT_CHECK, Report, measured_text
 
 from aks_infiniband_cli.validate.deployed import Object
 
 _PROVIDER: Final = "azure://"
-_SOURCES: Final = ("kubelet", "aks-auto-repair", "aks-infiniband-light-check", "node-problem-detector")
+_SOURCES: Final = ("kubelet", AUTO_REPAIR, LIGHT_CHECK, "node-problem-detector")
 """Who tells of a node's health, beside Azure's scheduled events, whose reasons end in Scheduled."""
 _VERSIONS: Final = ("kernelVersion", "osImage", "kubeletVersion", "containerRuntimeVersion", "architecture")
 _IMAGE: Final = "kubernetes.azure.com/node-image-version"

@@ -8,6 +8,7 @@ from typing import Any, Final, cast
 
 from aks_infiniband.diagnosis.view import condition
 from aks_infiniband.resources.metadata import labels
+from aks_infiniband.validation.validation_job import METADATA
 from lightkube import Client
 from lightkube.resources.batch_v1 import Job
 from lightkube.resources.core_v1 import Pod
@@ -18,7 +19,6 @@ from aks_infiniband_cli.console import CommandError, note
 from aks_infiniband_cli.validate.deployed import Deployed, Object
 from aks_infiniband_cli.validate.run import until
 
-_METADATA: Final = "http://169.254.169.254/metadata/instance/compute?api-version=2021-02-01"
 _HOST: Final = "/host"
 _SECONDS: Final = 180
 """How long it may take, with the pull of its image. The Job's own controller ends it: a kubelet may be gone."""
@@ -67,7 +67,7 @@ def _container(image: str) -> dict[str, Any]:
         "name": "evidence",
         "image": image,
         "command": ["python3", "-c", program],
-        "args": [_HOST, _METADATA],
+        "args": [_HOST, METADATA],
         "securityContext": {"privileged": True, "readOnlyRootFilesystem": True},
         "resources": {"requests": {"cpu": "10m", "memory": "64Mi"}, "limits": {"memory": "256Mi"}},
         "volumeMounts": [

@@ -30,7 +30,7 @@ TUNINGS: Mapping[str, Mapping[str, str]] = {
     # move fewer and come out above line rate on two nodes (NVIDIA/nccl-tests issue 196).
     "ring": {"NCCL_ALGO": "Ring"},
     "nccl": {},
-    # NVLink between machines would hide what InfiniBand carries.
+    # NVLink between machines would hide what InfiniBand carries (kubernetes-sigs/dranet, GB300 README).
     "pair": {"NCCL_ALGO": "Ring", "NCCL_MNNVL_ENABLE": "0"},
 }
 """The environment of each tuning: the ring, which is judged, NCCL's own choice for comparison, and that of pairs."""

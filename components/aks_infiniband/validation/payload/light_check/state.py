@@ -20,6 +20,8 @@ CONDITION = "InfiniBandHealthy"
 PASSED = "LightCheckPassed"
 ALONE = "BandwidthNotMeasured"
 """Reasons of a condition that is True: all was measured; nothing is wrong with the node, and no other was idle."""
+SOURCE = "aks-infiniband-light-check"
+"""Who says so in events."""
 EVENTS_OF_NODES = "default"
 """Namespace in which the API server takes Events of objects that are in none."""
 _MESSAGE_BYTES = 1024
@@ -139,7 +141,7 @@ def event_of(node: Object, state: NodeState) -> Object | None:
         "type": "Normal" if state["healthy"] else "Warning",
         "reason": "InfiniBandRecovered" if state["healthy"] else "InfiniBandUnhealthy",
         "message": state["message"],
-        "source": {"component": "aks-infiniband-light-check", "host": metadata["name"]},
+        "source": {"component": SOURCE, "host": metadata["name"]},
         "firstTimestamp": now,
         "lastTimestamp": now,
         "count": 1,

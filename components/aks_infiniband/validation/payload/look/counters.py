@@ -94,10 +94,9 @@ def judge_counters(
             node=node,
             expected=asked,
             measured=None,
-            cause=why,
+            cause=TIME_IS_UP if node in late else _UNREAD,
         )
         for node, devices in sorted(growth_by_node.items())
-        for why in [TIME_IS_UP if node in late else _UNREAD]
         if not devices or not all(devices.values())
     ]
     return checks or [passes("error-counters", asked, f"0 of {len(LIMITS)} above")]
