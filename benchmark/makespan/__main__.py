@@ -11,8 +11,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
+from benchmark.makespan.benchmark_page import DOCUMENT, PLOT, draw, least, with_least, with_measured, with_validation
 from benchmark.makespan.deployments import STACKS, Case, cases
-from benchmark.makespan.report import DOCUMENT, PLOT, draw, least, with_least, with_measured, with_validation
 from benchmark.makespan.timing import Timing, timed
 
 RESULTS: Final = Path(__file__).with_name("results.json")

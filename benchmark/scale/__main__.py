@@ -7,7 +7,7 @@ from pathlib import Path
 
 from benchmark import program
 from benchmark.scale import engine, machines
-from benchmark.scale.report import DOCUMENT, machine_row, pool_rows, rendered
+from benchmark.scale.scale_page import DOCUMENT, machine_row, pool_rows, rendered
 
 parser = argparse.ArgumentParser(prog="benchmark.scale", description=__doc__)
 parser.add_argument("--pools", type=int, nargs="*", default=[1, 10, 50], help="none: leave that table as it is")

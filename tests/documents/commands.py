@@ -9,7 +9,7 @@ import pytest
 from aks_infiniband_cli.choose.answers import Answers
 from aks_infiniband_cli.choose.decision import decide
 from aks_infiniband_cli.choose.page import document_of, shown
-from aks_infiniband_cli.preflight import looking
+from aks_infiniband_cli.preflight import all_checks
 from aks_infiniband_cli.preflight.command import shown as shown_lines
 from rich.console import Console, Group
 from rich.text import Text
@@ -46,7 +46,7 @@ def draw_both(docs: Path) -> None:
         logged_in(arm, Path(folder), patch) as endpoint,
     ):
         patch.chdir(_PROJECT)
-        lines = looking.look(Path("Pulumi.dev.yaml"), SUBSCRIPTION, endpoint)
+        lines = all_checks.look(Path("Pulumi.dev.yaml"), SUBSCRIPTION, endpoint)
     draw(docs / "preflight.svg", shown_lines(lines), "aks-infiniband preflight -s dev")
 
 

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.resources.options import Waits
 from aks_infiniband.validation import payload
-from aks_infiniband.validation.expectations import expectations
-from aks_infiniband.validation.job import API_ARGUMENTS, PODINFO
+from aks_infiniband.validation.job_parts import API_ARGUMENTS, PODINFO
 from aks_infiniband.validation.options import ValidationOptions
 from aks_infiniband.validation.payload.say.checks import Check
+from aks_infiniband.validation.pool_expectations import expectations
 from aks_infiniband.validation.program import HOME
 from aks_infiniband.validation.validation_job import METADATA, PoolAccess, validation_spec
 

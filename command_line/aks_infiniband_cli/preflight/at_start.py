@@ -23,7 +23,7 @@ def check_first(stack: Stack) -> None:
     if pulumi.runtime.is_dry_run():
         return
     try:
-        from aks_infiniband_cli.preflight.looking import lines_of  # noqa: PLC0415 Azure's clients are an extra
+        from aks_infiniband_cli.preflight.all_checks import lines_of  # noqa: PLC0415 Azure's clients are an extra
     except ModuleNotFoundError as error:
         raise PreflightError(f"aks-infiniband:preflight: {error}: pip install './command_line[azure]'") from error
     try:

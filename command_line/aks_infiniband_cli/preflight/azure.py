@@ -23,8 +23,7 @@ from azure.mgmt.resource.resources import ResourceManagementClient
 from azure.mgmt.resource.subscriptions import SubscriptionClient
 
 from aks_infiniband_cli.console import CommandError
-from aks_infiniband_cli.preflight.deployed import machines_of
-from aks_infiniband_cli.preflight.facts import (
+from aks_infiniband_cli.preflight.answers import (
     Deployed,
     Network,
     Offer,
@@ -34,6 +33,7 @@ from aks_infiniband_cli.preflight.facts import (
     Subscription,
     Usage,
 )
+from aks_infiniband_cli.preflight.deployed import machines_of
 from aks_infiniband_cli.preflight.rehearsed import Rehearsed, rehearsed
 from aks_infiniband_cli.stack_file import SUBSCRIPTION, subscription_of
 

@@ -40,7 +40,7 @@ def _url(text: str) -> str:
 def run(given: argparse.Namespace) -> Answer:
     """Check; the exit code is FOUND where a line fails."""
     with at_work("Asking Azure"):
-        from aks_infiniband_cli.preflight.looking import look  # noqa: PLC0415 it takes two seconds
+        from aks_infiniband_cli.preflight.all_checks import look  # noqa: PLC0415 it takes two seconds
 
         lines = look(given.folder / f"Pulumi.{given.stack}.yaml", given.subscription, given.endpoint)
     return Answer(

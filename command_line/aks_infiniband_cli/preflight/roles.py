@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from typing import Final
 
+from aks_infiniband_cli.preflight.answers import Role
 from aks_infiniband_cli.preflight.checks import Line
-from aks_infiniband_cli.preflight.facts import Role
 from aks_infiniband_cli.preflight.needs import Needs
 
 _ALWAYS: Final = (

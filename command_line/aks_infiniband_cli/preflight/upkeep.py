@@ -5,8 +5,8 @@ from datetime import date
 
 from aks_infiniband.facts.patches import image_behind, newer_than
 
+from aks_infiniband_cli.preflight.answers import Deployed
 from aks_infiniband_cli.preflight.checks import Line
-from aks_infiniband_cli.preflight.facts import Deployed
 from aks_infiniband_cli.preflight.needs import Needs
 
 

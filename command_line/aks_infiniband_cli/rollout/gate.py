@@ -17,10 +17,10 @@ from aks_infiniband_cli.rollout.drivers import Driver, Loaded
 from aks_infiniband_cli.rollout.hold import held, hold, is_passed_over, labels_of, release
 from aks_infiniband_cli.validate.deployed import Deployed, Object, expected_of, members_of
 from aks_infiniband_cli.validate.documents import Run
-from aks_infiniband_cli.validate.looking import pool_of, read_cluster
 from aks_infiniband_cli.validate.nodes import choose, name_of, nodes_of
 from aks_infiniband_cli.validate.rendering import Pool
 from aks_infiniband_cli.validate.run import Cluster, Say, measure, until
+from aks_infiniband_cli.validate.validating import pool_of, read_cluster
 
 _COULD_NOT_BE_MADE: Final = 1
 """Severity of a check; 0 is a failure, and what is above is a warning or no problem."""

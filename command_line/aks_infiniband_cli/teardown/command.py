@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # importing it takes two seconds
 def run(given: argparse.Namespace) -> Answer:
     """Look for what is left. The exit code is FOUND where something is."""
     with at_work("Looking for what is left"):
-        from aks_infiniband_cli.teardown.looking import look  # noqa: PLC0415 it imports an extra, and takes two seconds
+        from aks_infiniband_cli.teardown.leftovers import look  # noqa: PLC0415 it imports an extra, and takes two seconds
 
         file: Path = given.folder / f"Pulumi.{given.stack}.yaml"
         found = look(file, given.subscription, given.endpoint)

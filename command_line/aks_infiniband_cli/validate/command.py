@@ -12,7 +12,7 @@ from aks_infiniband_cli.documents import content_of
 from aks_infiniband_cli.kubeconfig import declare_cluster, declare_namespace, kubeconfig_of
 
 if TYPE_CHECKING:
-    from aks_infiniband_cli.validate.looking import Wish
+    from aks_infiniband_cli.validate.validating import Wish
 
 
 def _limit(text: str) -> tuple[str, float]:
@@ -50,7 +50,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 def validate(given: argparse.Namespace) -> Answer:
     """Measure, or uncordon. FOUND where a pool fails or warns, else UNMEASURED where one was not measured."""
     from aks_infiniband_cli.validate import rendering  # noqa: PLC0415
-    from aks_infiniband_cli.validate.looking import uncordoned, validated  # noqa: PLC0415
+    from aks_infiniband_cli.validate.validating import uncordoned, validated  # noqa: PLC0415
 
     file = kubeconfig_of(given)
     with at_work(f"Reading the cluster of context {file.context}") as say:
@@ -67,7 +67,7 @@ def validate(given: argparse.Namespace) -> Answer:
 
 
 def _wish(given: argparse.Namespace) -> "Wish":
-    from aks_infiniband_cli.validate.looking import Wish  # noqa: PLC0415
+    from aks_infiniband_cli.validate.validating import Wish  # noqa: PLC0415
 
     limits: dict[str, dict[str, float]] = {}
     for level in ("warn", "fail"):

@@ -12,9 +12,8 @@ from aks_infiniband.operators.nic_policy import PODS_PER_NODE
 from aks_infiniband.resources.admission import match_constraints
 from aks_infiniband.resources.metadata import labels
 from aks_infiniband.resources.registry import Registry
-from aks_infiniband.validation.expectations import expectations
 from aks_infiniband.validation.host_counters import Unread, counter_arguments, counter_mounts, counter_volumes
-from aks_infiniband.validation.job import (
+from aks_infiniband.validation.job_parts import (
     API_ARGUMENTS,
     MEASURING_MEMORY,
     PODINFO,
@@ -25,6 +24,7 @@ from aks_infiniband.validation.job import (
     pod_environment,
     podinfo_volume,
 )
+from aks_infiniband.validation.pool_expectations import expectations
 from aks_infiniband.validation.program import (
     LIGHT_CHECK,
     PACKAGE,

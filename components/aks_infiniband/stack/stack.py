@@ -24,7 +24,7 @@ from aks_infiniband.resources.options import Waits
 from aks_infiniband.resources.registry import Registry
 from aks_infiniband.stack.azure_cluster import AzureClusterArgs
 from aks_infiniband.validation import ValidationAccess, ValidationAccessArgs, ValidationArgs, ValidationOptions
-from aks_infiniband.validation.expectations import expected_of
+from aks_infiniband.validation.pool_expectations import expected_of
 from aks_infiniband.validation.validation_job import pod_images
 from aks_infiniband.workload.guard import WorkloadGuardArgs
 from aks_infiniband.workload.pods import NAMESPACE

@@ -10,7 +10,7 @@ import pulumi_kubernetes as k8s
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE, labels
 from aks_infiniband.resources.options import child_options
-from aks_infiniband.validation.job import common_file, digest, report_name
+from aks_infiniband.validation.job_parts import common_file, digest, report_name
 from aks_infiniband.validation.payload.say.expectations import Expectations
 from aks_infiniband.validation.payload.talk.boards import board_names
 from aks_infiniband.validation.program import program

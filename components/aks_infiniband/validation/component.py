@@ -15,9 +15,8 @@ from aks_infiniband.resources.options import Waits, child_options
 from aks_infiniband.resources.registry import Registry
 from aks_infiniband.terminal import printable
 from aks_infiniband.validation.access import ValidationAccess, ValidationAccessArgs
-from aks_infiniband.validation.expectations import expected_of
 from aks_infiniband.validation.explanation import evidence, explain
-from aks_infiniband.validation.job import (
+from aks_infiniband.validation.job_parts import (
     named_job,
     pool_labels,
     report_name,
@@ -28,6 +27,7 @@ from aks_infiniband.validation.payload.report.document import Report, message_of
 from aks_infiniband.validation.payload.report.kept import evidence_of, kept_report, packed_report, report_in
 from aks_infiniband.validation.payload.say.expectations import Expectations
 from aks_infiniband.validation.payload.talk.boards import board_names
+from aks_infiniband.validation.pool_expectations import expected_of
 from aks_infiniband.validation.program import payload_files
 from aks_infiniband.validation.validation_job import validation_spec
 

@@ -10,7 +10,7 @@ from aks_infiniband.facts.versions import NCCL_IMAGE, VALIDATION_IMAGE
 from aks_infiniband.resources.options import Waits
 from aks_infiniband.resources.registry import Registry
 from aks_infiniband.validation.host_counters import counter_arguments, counter_mounts, counter_volumes
-from aks_infiniband.validation.job import (
+from aks_infiniband.validation.job_parts import (
     API_ARGUMENTS,
     LIMITS,
     MEASURING_MEMORY,

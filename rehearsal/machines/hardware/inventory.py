@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from rehearsal.faults.checking import FaultsError
 from rehearsal.faults.machine_faults import FILE, concerning, read
-from rehearsal.machines.hardware.faulty import faulty
+from rehearsal.machines.hardware.hardware_faults import faulty
 from rehearsal.machines.hardware.metadata import metadata_files
 from rehearsal.machines.hardware.model import Hardware, hardware_of
 from rehearsal.run.sizes import known_sizes

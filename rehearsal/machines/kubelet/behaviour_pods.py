@@ -19,7 +19,7 @@ from rehearsal.machines.pods.behaviours import (
     needs_ofed,
 )
 from rehearsal.machines.pods.effects import Effects, InForce
-from rehearsal.machines.pods.faulty import while_faulty
+from rehearsal.machines.pods.pod_faults import while_faulty
 from rehearsal.machines.pods.running import RunningPod, now
 from rehearsal.machines.pods.status import ContainerView, is_ready, running, terminated, waiting
 from rehearsal.run.latency import Latencies

@@ -21,7 +21,7 @@ from rehearsal.machines.kubelet.kubelet import Kubelet
 from rehearsal.machines.kubelet.log_server import log_file
 from rehearsal.machines.kubelet.volumes import scratch, write_volume
 from rehearsal.machines.nodes.patches import LOST
-from rehearsal.machines.pods.faulty import fault_of, while_faulty
+from rehearsal.machines.pods.pod_faults import fault_of, while_faulty
 from rehearsal.machines.pods.running import RunningPod, now
 from rehearsal.machines.pods.status import ContainerView, running, terminated, waiting
 from rehearsal.run.folder import ENVIRONMENT_VARIABLE

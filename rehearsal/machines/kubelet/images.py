@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rehearsal.machines.pods.faulty import image_pulled
+from rehearsal.machines.pods.pod_faults import image_pulled
 from rehearsal.machines.pods.running import RunningPod
 from rehearsal.machines.pods.status import ContainerView
 from rehearsal.run.images import image_bytes, pull_seconds

@@ -15,7 +15,7 @@ import pytest
 from aks_infiniband.workload.environment import nccl_environment
 
 from rehearsal.faults import machine_faults
-from rehearsal.machines.hardware.faulty import faulty
+from rehearsal.machines.hardware.hardware_faults import faulty
 from rehearsal.machines.hardware.model import Hardware, hardware_of
 from rehearsal.machines.hardware.sysfs import dev_files, sys_files, write_files
 

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from aks_infiniband.facts.pool import Pool
-from aks_infiniband.validation.expectations import expectations
+from aks_infiniband.validation.pool_expectations import expectations
 from aks_infiniband.validation.program import payload_files
 from aks_infiniband.workload.environment import nccl_environment
 
 from rehearsal.faults import machine_faults
 from rehearsal.machines.hardware import beneath
-from rehearsal.machines.hardware.faulty import faulty
+from rehearsal.machines.hardware.hardware_faults import faulty
 from rehearsal.machines.hardware.metadata import metadata_files
 from rehearsal.machines.hardware.model import Hardware, hardware_of
 from rehearsal.machines.hardware.sysfs import dev_files, sys_files, write_files

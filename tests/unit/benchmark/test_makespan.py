@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from aks_infiniband_cli.report.timeline import clock
 
+from benchmark.makespan.benchmark_page import DOCUMENT, Row, with_least, with_measured
 from benchmark.makespan.bound import Bound, lower_bound
 from benchmark.makespan.deployments import STACKS, Case
 from benchmark.makespan.machines import MachineModel, gpu_pods, network_pods, seconds
-from benchmark.makespan.report import DOCUMENT, Row, with_least, with_measured
 from benchmark.makespan.timing import Timing
 from rehearsal.run.images import pull_seconds
 

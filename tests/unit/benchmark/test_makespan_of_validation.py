@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from aks_infiniband.facts.catalog import SIZES
 
-from benchmark.makespan.report import with_validation
+from benchmark.makespan.benchmark_page import with_validation
 from benchmark.makespan.validation import LARGE, VM_SIZES, parts, table
 
 

@@ -6,7 +6,7 @@ from benchmark.program import Cost as ProgramCost
 from benchmark.scale.engine import Cost, copied
 from benchmark.scale.machines import Cost as MachineCost
 from benchmark.scale.measuring import Usage, measured
-from benchmark.scale.report import machine_row, pool_rows, rendered
+from benchmark.scale.scale_page import machine_row, pool_rows, rendered
 
 JOB = "kubernetes:batch/v1:Job"
 

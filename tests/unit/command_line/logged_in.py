@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 from aks_infiniband_cli import retail_prices
+from aks_infiniband_cli.preflight import all_checks as before
 from aks_infiniband_cli.preflight import charts, registry
-from aks_infiniband_cli.preflight import looking as before
-from aks_infiniband_cli.teardown import looking as after
+from aks_infiniband_cli.teardown import leftovers as after
 from azure.core.credentials import AccessToken
 
 from tests.unit.command_line.arm import CALLER, Arm

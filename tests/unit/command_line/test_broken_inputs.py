@@ -236,8 +236,8 @@ def test_a_flag_that_names_nothing_is_told_in_a_line(
     command: str, flags: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(ROOT)
-    monkeypatch.setattr("aks_infiniband_cli.preflight.looking.charts", lambda *_: [])
-    monkeypatch.setattr("aks_infiniband_cli.preflight.looking.images", lambda *_: [])
+    monkeypatch.setattr("aks_infiniband_cli.preflight.all_checks.charts", lambda *_: [])
+    monkeypatch.setattr("aks_infiniband_cli.preflight.all_checks.images", lambda *_: [])
     with suppress(SystemExit):  # what no flag can be, argparse tells
         assert main(f"{command} -s dev {flags}".split()) == 2
     (told,) = [line for line in capsys.readouterr().err.splitlines() if not line.startswith(("usage:", " "))]

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from aks_infiniband.facts.guest_health import category_of
 from aks_infiniband_cli.console import CommandError
-from aks_infiniband_cli.evidence import looking, on_node
+from aks_infiniband_cli.evidence import collecting, on_node
 from aks_infiniband_cli.evidence.case import case_of, health_report, problems_of
-from aks_infiniband_cli.evidence.job import job_of
+from aks_infiniband_cli.evidence.reading_job import job_of
 from aks_infiniband_cli.evidence.ticket import ticket
 from aks_infiniband_cli.main import main
 
@@ -201,9 +201,9 @@ def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     def ask(*_: Any) -> Any:
         raise CommandError("its pod has told nothing")
 
-    monkeypatch.setattr(looking, "connected", lambda _: Silent())
-    monkeypatch.setattr(looking, "read_cluster", lambda *_: ({"ndh100": validation()}, [sick()], []))
-    monkeypatch.setattr(looking, "ask", ask)
+    monkeypatch.setattr(collecting, "connected", lambda _: Silent())
+    monkeypatch.setattr(collecting, "read_cluster", lambda *_: ({"ndh100": validation()}, [sick()], []))
+    monkeypatch.setattr(collecting, "ask", ask)
     monkeypatch.chdir(tmp_path)
     return ["--kubeconfig", str(kubeconfig_in(tmp_path)), "--output", "json"]
 

@@ -147,8 +147,8 @@ def test_who_waits_at_a_terminal_is_told_for_what_and_a_pipe_has_nothing_of_it(
 @pytest.mark.parametrize(
     ("line", "room", "slow"),
     [
-        ("preflight -s dev", "preflight", "preflight.looking"),
-        ("teardown -s dev", "teardown", "teardown.looking"),
+        ("preflight -s dev", "preflight", "preflight.all_checks"),
+        ("teardown -s dev", "teardown", "teardown.leftovers"),
         ("init --explain Pulumi.dev.yaml", "choose", "choose.explain"),
         ("report --state state.json --out page", "report", "report.files"),
         ("timeline --result r.json --state s.json --out page", "report", "report.timeline_page"),

@@ -10,7 +10,7 @@ import pytest
 import yaml
 from aks_infiniband.observability import definitions
 from aks_infiniband_cli.main import main
-from aks_infiniband_cli.preflight import azure, looking
+from aks_infiniband_cli.preflight import all_checks, azure
 from azure.core.exceptions import ClientAuthenticationError, ServiceRequestError
 from azure.identity import DefaultAzureCredential
 
@@ -93,7 +93,7 @@ def test_paths_of_charts_are_those_of_the_stack_files_folder(checked: Checked, t
 
 
 def test_without_a_login_one_line_says_so(checked: Checked, monkeypatch: pytest.MonkeyPatch, arm: Arm) -> None:
-    monkeypatch.setattr(looking, "login", lambda: Credential(ClientAuthenticationError("please run az login")))
+    monkeypatch.setattr(all_checks, "login", lambda: Credential(ClientAuthenticationError("please run az login")))
     code, lines = checked("-s", "dev")
     assert code == 1
     assert lines["subscription"]["state"] == "fail"

@@ -77,7 +77,7 @@ def test_without_a_subscription_it_says_where_one_is_named(
 def test_without_azures_clients_it_says_how_they_are_installed(
     project: Path, made: program.Requests, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delitem(sys.modules, "aks_infiniband_cli.preflight.looking")
+    monkeypatch.delitem(sys.modules, "aks_infiniband_cli.preflight.all_checks")
     monkeypatch.setitem(sys.modules, "azure.core.exceptions", None)
     with pytest.raises(PreflightError, match=r"pip install './command_line\[azure\]'"):
         program.run(project, "dev")

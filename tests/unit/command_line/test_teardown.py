@@ -16,7 +16,7 @@ from aks_infiniband.stack.azure_cluster import AzureClusterArgs
 from aks_infiniband_cli.main import main
 from aks_infiniband_cli.rollout.hold import MARK as HELD
 from aks_infiniband_cli.stack_file import configuration_of, stack_of
-from aks_infiniband_cli.teardown import looking
+from aks_infiniband_cli.teardown import leftovers
 from aks_infiniband_cli.teardown.cluster import left_in
 from aks_infiniband_cli.teardown.left import Group, groups_of, in_azure, in_cluster
 from aks_infiniband_cli.validate.cordon import MARK as CORDONED
@@ -56,7 +56,7 @@ def test_where_nothing_is_left_it_says_so(flags: list[str], arm: Arm, capsys: py
 def test_without_a_login_it_says_how_to_log_in(
     flags: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(looking, "login", lambda: Credential(ClientAuthenticationError("no token")))
+    monkeypatch.setattr(leftovers, "login", lambda: Credential(ClientAuthenticationError("no token")))
     assert main([*flags, "-s", "dev", "--folder", str(ROOT)]) == 2
     assert capsys.readouterr().err.endswith(
         "cannot be read: no token: az login, or the environment variables of a service principal; then again\n"

@@ -11,7 +11,7 @@ from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE
 from aks_infiniband.validation.reports import summary_of
 from aks_infiniband_cli.console import SCHEMA_VERSION, CommandError
 from aks_infiniband_cli.main import main
-from aks_infiniband_cli.validate import cordon, looking, rendering, run
+from aks_infiniband_cli.validate import cordon, rendering, run, validating
 from aks_infiniband_cli.validate.comparison import changes, earlier
 from httpx2 import ConnectError, HTTPError
 from lightkube.core.exceptions import ConfigError
@@ -75,9 +75,9 @@ class Everything:
 
 def test_what_a_team_has_made_to_look_like_a_validation_is_none() -> None:
     """It would be measured by the team's pods, and its word would have nodes cordoned."""
-    (found,) = looking.read_cluster(Everything(), SYSTEM_NAMESPACE)[0].values()  # type: ignore[arg-type]
+    (found,) = validating.read_cluster(Everything(), SYSTEM_NAMESPACE)[0].values()  # type: ignore[arg-type]
     assert found.namespace == SYSTEM_NAMESPACE
-    assert looking.read_cluster(Everything(), "another")[0] == {}  # type: ignore[arg-type]
+    assert validating.read_cluster(Everything(), "another")[0] == {}  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -85,8 +85,8 @@ def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """A cluster with an idle pool, of whose four nodes two are there, in which nobody measures."""
     kubeconfig = kubeconfig_in(tmp_path)
     read: Any = ({"ndh100": validation()}, [node("a"), node("b")], [])
-    monkeypatch.setattr(looking, "read_cluster", lambda *_: read)
-    monkeypatch.setattr(looking, "measure", lambda *_: pytest.fail("nobody asked for that"))
+    monkeypatch.setattr(validating, "read_cluster", lambda *_: read)
+    monkeypatch.setattr(validating, "measure", lambda *_: pytest.fail("nobody asked for that"))
     return ["validate", "--kubeconfig", str(kubeconfig)]
 
 
@@ -111,15 +111,15 @@ def test_a_pool_that_nobody_can_measure_does_not_pass(
     cluster: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     busy = ({"ndh100": validation()}, [node("a")], [pod("p", "a", rdma__shared_ib="1")])
-    monkeypatch.setattr(looking, "read_cluster", lambda *_: busy)
-    monkeypatch.setattr(looking, "measure", lambda *_: {})
+    monkeypatch.setattr(validating, "read_cluster", lambda *_: busy)
+    monkeypatch.setattr(validating, "measure", lambda *_: {})
     assert main(cluster) == 1, "three machines are gone"
     said = capsys.readouterr().out
     assert "pool ndh100: fail" in said
     assert "3 of 4 nodes missing; no report says which" in said
     every = [pod(f"p{name}", name, rdma__shared_ib="1") for name in "abcd"]
     busy = ({"ndh100": validation()}, [node(name) for name in "abcd"], every)
-    monkeypatch.setattr(looking, "read_cluster", lambda *_: busy)
+    monkeypatch.setattr(validating, "read_cluster", lambda *_: busy)
     assert main(cluster) == 3
     assert "pool ndh100: not measured" in capsys.readouterr().out
 
@@ -132,7 +132,7 @@ def test_what_was_measured_is_told_even_where_a_node_must_not_be_cordoned(
 
     slow: Any = {"check": "hca-rate", "verdict": "fail", "node": "a", "device": None, "expected": 400, "measured": 200}
     found: Any = {**report(390.0, {**slow, "unit": None, "tries": None, "cause": None}), "verdict": "fail"}
-    monkeypatch.setattr(looking, "measure", lambda *_: {"ndh100": run.Measured(report=found)})
+    monkeypatch.setattr(validating, "measure", lambda *_: {"ndh100": run.Measured(report=found)})
     monkeypatch.setattr(cordon, "cordon", refuse)
     assert main([*cluster, "--cordon"]) == 1
     said = capsys.readouterr().out

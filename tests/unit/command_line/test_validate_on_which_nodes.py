@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 from aks_infiniband.facts.pool import Pool
-from aks_infiniband.validation.expectations import expectations
-from aks_infiniband.validation.job import common_file
+from aks_infiniband.validation.job_parts import common_file
+from aks_infiniband.validation.pool_expectations import expectations
 from aks_infiniband_cli.validate.deployed import deployed, expected_of
 from aks_infiniband_cli.validate.documents import belongings, job
 from aks_infiniband_cli.validate.nodes import choose

@@ -8,10 +8,10 @@ from typing import Any
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.resources.options import Waits
-from aks_infiniband.validation.expectations import expectations
-from aks_infiniband.validation.job import named_job
+from aks_infiniband.validation.job_parts import named_job
 from aks_infiniband.validation.membership import Membership
 from aks_infiniband.validation.options import ValidationOptions
+from aks_infiniband.validation.pool_expectations import expectations
 from aks_infiniband.validation.validation_job import PoolAccess, validation_spec
 from aks_infiniband_cli.validate import rendering
 from aks_infiniband_cli.validate.comparison import Change

@@ -10,8 +10,8 @@ import yaml
 from aks_infiniband.access import kubeconfig
 from aks_infiniband.azure.agent_pool import NodePoolError
 from aks_infiniband.diagnosis.azure import is_transient
+from aks_infiniband_cli.preflight.answers import Deployed, Machines
 from aks_infiniband_cli.preflight.azure import Azure
-from aks_infiniband_cli.preflight.facts import Deployed, Machines
 from aks_infiniband_cli.teardown.left import Group, groups_of
 
 from declared.pulumi_mocks import Deploy

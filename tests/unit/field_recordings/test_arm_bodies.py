@@ -9,9 +9,9 @@ from typing import Any, Final
 import pytest
 from aks_infiniband_cli import retail_prices
 from aks_infiniband_cli.preflight import prices
+from aks_infiniband_cli.preflight.answers import Offer, Usage
 from aks_infiniband_cli.preflight.azure import Azure
 from aks_infiniband_cli.preflight.checks import quota
-from aks_infiniband_cli.preflight.facts import Offer, Usage
 from aks_infiniband_cli.preflight.needs import MachinesNeeded, Needs
 from aks_infiniband_cli.teardown.azure import Azure as After
 from aks_infiniband_cli.teardown.left import groups_of

@@ -9,7 +9,7 @@ from aks_infiniband.facts.ranges import network_range
 from aks_infiniband.validation.payload.look.verbs import ports_of
 
 from rehearsal.faults import machine_faults
-from rehearsal.machines.hardware.faulty import faulty
+from rehearsal.machines.hardware.hardware_faults import faulty
 from rehearsal.machines.hardware.model import hardware_of
 from rehearsal.machines.rdma_tools import listing
 from tests.unit.field_recordings.machines import enter

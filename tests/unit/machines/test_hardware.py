@@ -7,7 +7,7 @@ from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.catalog.machine import MachineSize
 
 from rehearsal.faults import machine_faults
-from rehearsal.machines.hardware.faulty import faulty
+from rehearsal.machines.hardware.hardware_faults import faulty
 from rehearsal.machines.hardware.model import Hardware, hardware_of
 
 H100 = "Standard_ND96isr_H100_v5"

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from rehearsal.faults.machine_faults import FILE
-from rehearsal.machines.hardware.faulty import faulty
+from rehearsal.machines.hardware.hardware_faults import faulty
 from rehearsal.machines.hardware.model import hardware_of
 from rehearsal.machines.hardware.sysfs import sys_files, write_files
 from rehearsal.machines.rdma_tools.sockperf import IPOIB

@@ -7,7 +7,7 @@ import pytest
 from aks_infiniband.facts.baselines import Baseline, GivenThreshold
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.pool import Pool
-from aks_infiniband.validation.expectations import collective_expectations, for_ring, line_gb_per_s
+from aks_infiniband.validation.pool_expectations import collective_expectations, for_ring, line_gb_per_s
 
 GIB = 1 << 30
 H100 = "Standard_ND96isr_H100_v5"

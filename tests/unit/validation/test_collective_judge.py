@@ -6,10 +6,10 @@ import pytest
 from aks_infiniband.facts.baselines import GivenThreshold
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.pool import Pool
-from aks_infiniband.validation.expectations import collective_expectations
 from aks_infiniband.validation.payload.collective import nccl_log
 from aks_infiniband.validation.payload.collective.judge import as_try, falls_short, judge_collective
 from aks_infiniband.validation.payload.say.lines import shown_bytes
+from aks_infiniband.validation.pool_expectations import collective_expectations
 
 from tests.unit.validation.collective_runs import EXPECTED, GIB, NODES, failure, judged, run
 

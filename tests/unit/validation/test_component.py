@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from aks_infiniband.resources.options import Waits
 from aks_infiniband.validation import Validation, ValidationAccess, ValidationAccessArgs, ValidationArgs
-from aks_infiniband.validation.expectations import expectations
+from aks_infiniband.validation.pool_expectations import expectations
 
 from declared.pulumi_mocks import KUBECONFIG, Deploy, Deployment
 from tests.unit.validation.one_validation import CONFIG_MAP, inside

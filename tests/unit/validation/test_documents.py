@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.resources.options import Waits
-from aks_infiniband.validation.expectations import expectations
-from aks_infiniband.validation.job import named_job
+from aks_infiniband.validation.job_parts import named_job
 from aks_infiniband.validation.options import ValidationOptions
 from aks_infiniband.validation.payload.talk.termination import EXIT_RETRY, EXIT_VERDICT
+from aks_infiniband.validation.pool_expectations import expectations
 from aks_infiniband.validation.program import payload_files, program_volume
 from aks_infiniband.validation.validation_job import PoolAccess, validation_spec
 from aks_infiniband.workload.pods import config_map_name, config_maps

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from aks_infiniband.facts.catalog import SIZES
-from aks_infiniband.validation.expectations import expectations
+from aks_infiniband.validation.pool_expectations import expectations
 from aks_infiniband.workload.environment import nccl_environment
 
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 from aks_infiniband.facts.catalog import SIZES
-from aks_infiniband.validation.expectations import expectations
 from aks_infiniband.validation.payload.look.judge import judge_node, judge_pool
+from aks_infiniband.validation.pool_expectations import expectations
 
 
 def test_a_healthy_pool_fails_nothing_and_says_what_nobody_means_to_measure(healthy: Any, expected: Any) -> None:

@@ -7,9 +7,9 @@ import pytest
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.resources.options import Waits
 from aks_infiniband.resources.registry import Registry
-from aks_infiniband.validation.expectations import expectations, promised_labels
 from aks_infiniband.validation.options import ValidationOptions
 from aks_infiniband.validation.payload.look.judge import judge_node
+from aks_infiniband.validation.pool_expectations import expectations, promised_labels
 from aks_infiniband.validation.validation_job import PoolAccess, validation_spec
 
 MOFED_READY = "network.nvidia.com/operator.mofed.wait=false"

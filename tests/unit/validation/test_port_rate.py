@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.pool import Pool
-from aks_infiniband.validation.expectations import expectations
 from aks_infiniband.validation.payload.look.judge import judge_node
 from aks_infiniband.validation.payload.look.port_rate import with_found_rate
+from aks_infiniband.validation.pool_expectations import expectations
 
 CONNECTX_7, CONNECTX_8 = "28.41.1000", "40.44.1036"
 

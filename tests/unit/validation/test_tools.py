@@ -10,7 +10,7 @@ from aks_infiniband.facts.baselines import FIGURES, GivenThreshold
 from aks_infiniband.facts.baselines.choice import BASELINES, baselines_of, thresholds
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.validation.payload.look.counters import growth, judge_counters, read_counters
-from aks_infiniband.validation.payload.look.facts import PROGRAMS
+from aks_infiniband.validation.payload.look.node import PROGRAMS
 from aks_infiniband.validation.payload.programs.install import PACKAGES, ensure, versions
 from aks_infiniband.validation.payload.programs.process import Ended, run
 

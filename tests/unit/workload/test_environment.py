@@ -4,13 +4,13 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from aks_infiniband.validation.expectations import expectations
 from aks_infiniband.validation.payload.look.hcas import selects
+from aks_infiniband.validation.pool_expectations import expectations
 from aks_infiniband.workload.environment import LIST_HCAS, Transport, nccl_environment
 from aks_infiniband.workload.pods import config_maps
 
 from rehearsal.faults import machine_faults
-from rehearsal.machines.hardware.faulty import faulty
+from rehearsal.machines.hardware.hardware_faults import faulty
 from rehearsal.machines.hardware.model import hardware_of
 from rehearsal.machines.hardware.sysfs import sys_files, write_files
 from tests.some_pools import GB300, pool

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from .collective import run as collective
 from .collective.judge import judge_collective
 from .look.counters import Counters, growth, judge_counters
-from .look.facts import FactsByNode
+from .look.node import FactsByNode
 from .pairs import run as pairs
 from .pairs.judge import judge_pairs
 from .pairs.rounds import LEAST_NODES

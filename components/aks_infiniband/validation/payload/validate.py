@@ -13,9 +13,9 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 
 from . import measuring
-from .look.facts import Facts, FactsByNode
 from .look.gathering import gather
 from .look.judge import judge_pool
+from .look.node import Facts, FactsByNode
 from .look.port_rate import with_found_rate
 from .measuring import Outcome
 from .pod.arguments import parse

@@ -39,7 +39,7 @@ _ELSEWHERE = "the ranks did not connect over InfiniBand: look at NCCL_* of the p
 
 
 def judge_collective(collective: Collective, plan: CollectivePlan) -> list[Check]:
-    """Checks of all runs; ``plan`` is what validation/expectations.py says of the pool."""
+    """Checks of all runs; ``plan`` is what validation/pool_expectations.py says of the pool."""
     runs = {run["tuning"]: run for run in collective["runs"]}
     checks = [check for run in collective["runs"] for check in (*_ended(run), *_sums(run))]
     judged = runs.get(JUDGED)

@@ -15,10 +15,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..look.counters import Counters, judge_counters
-from ..look.facts import FactsByNode
 from ..look.gathering import entries_of
 from ..look.hcas import judge_hcas, judge_verbs
 from ..look.missing import missing_nodes
+from ..look.node import FactsByNode
 from ..look.port_rate import with_found_rate
 from ..pod.arguments import parse
 from ..pod.member import Pod

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, TypedDict
 
 from ..look.counters import Counters
-from ..look.facts import Facts
+from ..look.node import Facts
 from ..say.checks import Check, severity
 from ..say.lines import lines_of
 from ..talk.api import Object

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from ..say.checks import Check, fails, make_check, not_measured, passes
 from ..say.lines import where
-from .facts import FactsByNode
 from .kernel import Hca
+from .node import FactsByNode
 
 _DEFAULT_PARTITION = 0x7FFF
 _MEMBERSHIP_BIT = 0x8000

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from ..talk.boards import FACTS
 from ..talk.config_maps import object_in
-from .facts import Facts
+from .node import Facts
 
 
 def entry_key(node: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from ..say.checks import Check, fails, make_check, not_measured, passes
 from ..say.expectations import Expectations
-from .facts import Facts
+from .node import Facts
 from .port_rate import judge_rates
 
 _NO_DEVICE = "no InfiniBand device to ask"

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from ..say.checks import Check, compared, fails, not_measured, passes
 from ..say.expectations import Accelerators, Expectations
 from .alike import judge_partitions, judge_placement, judge_versions
-from .facts import Facts, FactsByNode
 from .hcas import judge_hcas, judge_verbs
 from .kernel import Interface
+from .node import Facts, FactsByNode
 
 
 def judge_pool(facts_by_node: FactsByNode, expected: Expectations) -> list[Check]:

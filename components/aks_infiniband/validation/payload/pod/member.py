@@ -9,8 +9,8 @@ from functools import partial
 from itertools import chain, repeat
 from typing import NamedTuple
 
-from ..look.facts import Facts, look
 from ..look.gathering import entry_key
+from ..look.node import Facts, look
 from ..programs.clients import Limits
 from ..programs.ports import free_ports
 from ..say.expectations import read_expectations

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from ..look.facts import FactsByNode
+from ..look.node import FactsByNode
 from ..programs.endings import CAUSES, NO_FIGURE, SERVER, tells
 from .narrowing import Blame, End
 from .tries import TIME_WAS_UP, PairTry

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from ..look.facts import FactsByNode
+from ..look.node import FactsByNode
 from ..programs.endings import NETWORK
 from ..say.checks import Check, compared, judged, make_check, not_measured, passes
 from ..say.expectations import Threshold, Thresholds, falls_short

@@ -7,7 +7,7 @@ from typing import TypedDict
 
 from ..collective.results import Collective
 from ..look.counters import Counters
-from ..look.facts import Facts, FactsByNode
+from ..look.node import Facts, FactsByNode
 from ..pairs.judge import PairFigure
 from ..say.checks import Check, verdict_of
 from ..say.expectations import Expectations, Thresholds

@@ -1,6 +1,6 @@
 """What a pool and every node of it have to show, as its pods are told, and how a limit is judged.
 
-The documents are made by validation/expectations.py.
+The documents are made by validation/pool_expectations.py.
 """
 
 from __future__ import annotations

@@ -12,9 +12,9 @@ from typing import Any, Final
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.resources.metadata import labels
 from aks_infiniband.resources.options import Waits
-from aks_infiniband.validation.expectations import promised_labels
 from aks_infiniband.validation.payload.say.expectations import Expectations
 from aks_infiniband.validation.payload.talk.termination import EXIT_RETRY
+from aks_infiniband.validation.pool_expectations import promised_labels
 from aks_infiniband.validation.program import HOME, PACKAGE, PAYLOAD_MOUNT, PYTHON_ENVIRONMENT
 from aks_infiniband.workload.pods import config_map_name, config_maps
 

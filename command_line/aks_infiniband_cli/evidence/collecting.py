@@ -14,11 +14,11 @@ from lightkube.resources.core_v1 import Event
 from aks_infiniband_cli.cluster import NO_ANSWER, connected
 from aks_infiniband_cli.console import SCHEMA_VERSION, CommandError, note
 from aks_infiniband_cli.evidence.case import case_of, health_report
-from aks_infiniband_cli.evidence.job import ask
+from aks_infiniband_cli.evidence.reading_job import ask
 from aks_infiniband_cli.evidence.ticket import ticket
 from aks_infiniband_cli.validate.deployed import Deployed, Object
-from aks_infiniband_cli.validate.looking import read_cluster
 from aks_infiniband_cli.validate.nodes import name_of, nodes_of
+from aks_infiniband_cli.validate.validating import read_cluster
 
 
 def collect(kubeconfig: str, name: str, namespace: str) -> dict[str, Any]:
