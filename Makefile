@@ -8,6 +8,7 @@ OPERATORS ?=
 SUBSCRIPTION ?=
 FAULTS ?=
 REFRESH ?=
+VERSION ?=
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -25,7 +26,7 @@ quoted = '$(subst ','\'',$(1))'
 option = $(if $(2),--$(1) $(call quoted,$(2)))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup tools rehearse rehearse-down unit test test-all release check fix docs facts facts-check recordings bench lock digests
+.PHONY: help setup tools rehearse rehearse-down unit test test-all version release check fix docs facts facts-check recordings bench lock digests
 
 help: ## show what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -51,6 +52,11 @@ test: tools check ## everything that a change must pass: style, types, layers, r
 
 test-all: tools check ## the same, what is long by nature, and real tools in a virtual machine; before a release
 	@$(PYTEST) tests/real_tools tests/rehearsal tests/unit tests/conformance
+
+version: tools ## make what is Unreleased a version, VERSION=0.3.0, and write down what it deploys; a few minutes
+	@$(BIN)/python -m tests.releases $(call quoted,$(VERSION))
+	@$(BIN)/python -m tests.recordings released
+	@$(BIN)/python -m tests.rehearsal.upgrade
 
 release: setup ## build wheels, SBOM and licences into dist/ and check them; publishes nothing: docs/releases.md
 	@.ci/release
