@@ -1,4 +1,4 @@
-"""Language hosts beside Python's, and the packages of a Node.js program: built or installed once a machine."""
+"""Language hosts beside Python's, generators of packages, and a Node.js program's packages: made once a machine."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ PACKAGES: Final[Mapping[Language, str]] = {
     "nodejs": "github.com/pulumi/pulumi/sdk/v3/nodejs/cmd/pulumi-language-nodejs",
 }
 """The package of each host, of the module beside this file."""
+GENERATED: Final = ("nodejs", "go")
+"""The languages whose generator is in the engine's own module; .NET's and Java's have modules of their own."""
 _HERE: Final = Path(__file__).parent
 _LIMIT_SECONDS: Final = 540
 """Of a build: about a minute on two cores, and what they have to do beside it."""
@@ -30,9 +32,18 @@ class UnavailableError(Exception):
 
 def host(language: Language) -> Path:
     """The folder with the host of a language, for the engine's PATH; built if need be. Raises UnavailableError."""
-    module = _HERE / language
-    folder = _made_for("language", module / "go.mod", module / "go.sum")
+    return _built(_HERE / language, PACKAGES[language], f"pulumi-language-{language}")
 
+
+def generators() -> Path:
+    """The folder with what generates packages in TypeScript and Go, for the PATH of `pulumi package gen-sdk`.
+
+    Built if need be. Raises UnavailableError.
+    """
+    return _built(_HERE / "generators", ".", *(f"pulumi-language-{language}" for language in GENERATED))
+
+
+def _built(module: Path, package: str, name: str, *other_names: str) -> Path:
     def build(draft: Path) -> None:
         work = draft / "work"
         work.mkdir()
@@ -42,13 +53,14 @@ def host(language: Language) -> Path:
             raise UnavailableError(str(error)) from error
         places = {"GOMODCACHE": work / "modules", "GOCACHE": work / "cache", "GOTMPDIR": work}
         fixed = {"CGO_ENABLED": "0", "GOTOOLCHAIN": "local", "GOWORK": "off", "GOFLAGS": "-modcacherw"}
-        target = draft / f"pulumi-language-{language}"
         flags = ["-mod=readonly", "-trimpath", "-gcflags=all=-dwarf=false -l", "-ldflags=-s -w"]
         environment = fixed | {name: str(path) for name, path in places.items()}
-        _run([str(go), "build", *flags, "-o", str(target), PACKAGES[language]], cwd=module, more=environment)
+        _run([str(go), "build", *flags, "-o", str(draft / name), package], cwd=module, more=environment)
+        for other in other_names:
+            (draft / other).symlink_to(name)
         shutil.rmtree(work)
 
-    return _once(folder, build)
+    return _once(_made_for("language", module / "go.mod", module / "go.sum", *module.glob("*.go")), build)
 
 
 def node_modules(program: Path) -> Path:
