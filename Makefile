@@ -68,8 +68,7 @@ fix: setup ## mend what lint and format can mend
 	@$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format --quiet .
 
 docs: setup ## write anew what is generated: the settings' pages, and the rooms in CONTRIBUTING.md
-	@$(BIN)/python -m tests.documents
-	@$(BIN)/python -m tests.rooms
+	@$(BIN)/python -m pages
 
 facts: setup ## distil what the conformance tests know of charts, definitions and machines: ORIGINALS=dir
 	@$(BIN)/python -m tests.conformance.distil $(ORIGINALS)

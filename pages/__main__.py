@@ -1,17 +1,18 @@
-"""Writes anew what is generated of docs/: settings, doctor's catalogue, alerts, who is named by what: `make docs`."""
+"""Writes what is generated of docs/ and CONTRIBUTING.md: settings, symptoms, alerts, blame, rooms: `make docs`."""
 
 import json
 from pathlib import Path
 from typing import Final
 
-from tests.documents.azure_resources import with_azure_resources
-from tests.documents.endings import with_table
-from tests.documents.observability import observability_page
-from tests.documents.reference import reference
-from tests.documents.schema import stack_file_schema
-from tests.documents.symptoms import doctor_page
+from pages.azure_resources import with_azure_resources
+from pages.endings import with_table
+from pages.observability import observability_page
+from pages.reference import reference
+from pages.rooms import CONTRIBUTING, drawn
+from pages.schema import stack_file_schema
+from pages.symptoms import doctor_page
 
-DOCS: Final = Path(__file__).parents[2] / "docs"
+DOCS: Final = Path(__file__).parents[1] / "docs"
 
 
 def documents() -> dict[str, str]:
@@ -30,3 +31,4 @@ def documents() -> dict[str, str]:
 if __name__ == "__main__":
     for name, content in documents().items():
         (DOCS / name).write_text(content)
+    CONTRIBUTING.write_text(drawn(CONTRIBUTING.read_text()))

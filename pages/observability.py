@@ -7,7 +7,7 @@ from typing import Final
 from aks_infiniband.facts.tables import table
 from aks_infiniband.observability.documents import rules
 
-PAGE: Final = Path(__file__).parents[2] / "docs" / "observability.md"
+PAGE: Final = Path(__file__).parents[1] / "docs" / "observability.md"
 _START: Final = "<!-- tables, written by make docs -->"
 _END: Final = "<!-- end of tables -->"
 

@@ -14,7 +14,7 @@ from rehearsal.outcome.progress import Progress
 from rehearsal.outcome.reports import Known
 from rehearsal.outcome.summary import Since, print_summary
 
-_PROJECT: Final = Path(__file__).parents[2]
+_PROJECT: Final = Path(__file__).parents[1]
 _WIDTH: Final = 100
 """Columns of the terminal in the picture."""
 _FONTS: Final = "ui-monospace, Menlo, Consolas, monospace"

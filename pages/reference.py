@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
-from tests.documents.schema import stack_file_schema
+from pages.schema import stack_file_schema
 
 _HEAD: Final = """\
 # Settings

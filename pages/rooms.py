@@ -66,7 +66,3 @@ def _reachable(room: str, imports: Imports) -> set[str]:
             found.add(other)
             ahead += imports[other]
     return found
-
-
-if __name__ == "__main__":
-    CONTRIBUTING.write_text(drawn(CONTRIBUTING.read_text()))

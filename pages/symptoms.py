@@ -6,7 +6,7 @@ from typing import Final
 
 from aks_infiniband_cli.doctor.catalogue import AREAS, Symptom, catalogue
 
-PAGE: Final = Path(__file__).parents[2] / "docs" / "doctor.md"
+PAGE: Final = Path(__file__).parents[1] / "docs" / "doctor.md"
 _START: Final = "<!-- catalogue, written by make docs -->"
 _END: Final = "<!-- end of catalogue -->"
 _TITLES: Final = {

@@ -14,7 +14,7 @@ from aks_infiniband_cli.preflight.command import shown as shown_lines
 from rich.console import Console, Group
 from rich.text import Text
 
-from tests.documents.picture import svg_format
+from pages.picture import svg_format
 from tests.unit.command_line.arm import Arm
 from tests.unit.command_line.logged_in import SUBSCRIPTION, logged_in
 from tests.unit.command_line.preflight_stacks import FAMILY

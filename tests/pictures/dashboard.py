@@ -1,6 +1,6 @@
 """Draws docs/dashboard.png: the Grafana dashboard in a Grafana that runs, over six hours of metrics.
 
-`python -m tests.documents.dashboard http://127.0.0.1:3000`, the URL of a Grafana on this machine that nobody has to log
+`python -m tests.pictures.dashboard http://127.0.0.1:3000`, the URL of a Grafana on this machine that nobody has to log
 in to (GF_AUTH_ANONYMOUS_ENABLED=true, GF_AUTH_ANONYMOUS_ORG_ROLE=Admin) and that has no data source yet. prometheus,
 promtool, chromium and pngquant are taken from the PATH (Debian's packages). The dashboard is the one that the component
 declares.

@@ -12,8 +12,8 @@ from aks_infiniband.stack.settings.mistakes import model_in
 from aks_infiniband.stack.settings.model import Settings
 from jsonschema import Draft7Validator
 
-from tests.documents.__main__ import documents
-from tests.documents.schema import stack_file_schema
+from pages.__main__ import documents
+from pages.schema import stack_file_schema
 from tests.unit.components.stack_files import NODE_SUBNET, POD_SUBNET, changed, cluster, existing, pool
 
 ROOT = Path(__file__).parents[3]

@@ -14,7 +14,7 @@ from aks_infiniband.observability.dashboard import dashboard
 from aks_infiniband.observability.documents import rules
 from aks_infiniband.validation.payload.light_check import exporter
 
-from tests.documents.dashboard import samples
+from tests.pictures.dashboard import samples
 
 ROOT = Path(__file__).parents[3]
 TABLE = table("aks_infiniband.observability", "metrics.yaml")

@@ -8,7 +8,7 @@ import pytest
 import yaml
 from aks_infiniband.facts.tables import table
 
-from tests.documents.dashboard import samples
+from tests.pictures.dashboard import samples
 from tests.unit.field_recordings.recordings import excerpt, recordings
 from tests.unit.observability.test_metrics import ALERTS, QUERIES
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.documents.picture import svg_format
+from pages.picture import svg_format
 
 _DOCS = Path(__file__).parents[3] / "docs"
 _LOADED = re.compile(r"@font-face|@import|(?:href|src)=|url\((?!#)")

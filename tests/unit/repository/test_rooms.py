@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests import rooms
+from pages import rooms
 
 MOST_ROOMS = 15
 

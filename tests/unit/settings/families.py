@@ -16,7 +16,7 @@ from aks_infiniband.stack.settings.model import Settings
 from jsonschema import Draft7Validator
 from pydantic import BaseModel
 
-from tests.documents.schema import stack_file_schema
+from pages.schema import stack_file_schema
 from tests.unit.components.stack_files import changed, cluster, existing, pool
 
 Path = tuple[str | int, ...]

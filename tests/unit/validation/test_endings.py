@@ -14,8 +14,8 @@ from aks_infiniband.validation.payload.programs.endings import (
 from aks_infiniband.validation.payload.rdma.judge import judge_rdma
 from aks_infiniband.validation.payload.rdma.run import measure
 
+from pages.endings import with_table
 from rehearsal.tools.paths import PROJECT
-from tests.documents.endings import with_table
 from tests.unit.validation.test_rdma import Fabric
 
 KILLED = "ib_write_bw did not end within 10 s and was killed"
