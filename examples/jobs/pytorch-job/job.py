@@ -1,0 +1,22 @@
+"""A PyTorchJob of Kubeflow's training-operator, which tells torchrun its ranks.
+
+The stack's pools come on stdin: `pulumi stack output pools --json | python3 job.py POOL NAMESPACE IMAGE`.
+"""
+
+import json
+import sys
+
+from aks_infiniband import Workload, pytorch_job
+
+pool, namespace, image = sys.argv[1:]
+about = json.load(sys.stdin)[pool]
+workload = Workload(
+    name="train",
+    namespace=namespace,
+    template=about["podTemplate"],
+    machines=about["nodeCount"],
+    image=image,
+    requests={"cpu": "80", "memory": "1000Gi"},
+)
+items = pytorch_job(workload, ["torchrun", "train.py"])
+json.dump({"apiVersion": "v1", "kind": "List", "items": items}, sys.stdout, indent=2)

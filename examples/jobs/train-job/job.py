@@ -1,0 +1,22 @@
+"""A TrainJob of Kubeflow Trainer and its TrainingRuntime; Trainer tells torchrun its ranks.
+
+The stack's pools come on stdin: `pulumi stack output pools --json | python3 job.py POOL NAMESPACE IMAGE`.
+"""
+
+import json
+import sys
+
+from aks_infiniband import Workload, train_job
+
+pool, namespace, image = sys.argv[1:]
+about = json.load(sys.stdin)[pool]
+workload = Workload(
+    name="train",
+    namespace=namespace,
+    template=about["podTemplate"],
+    machines=about["nodeCount"],
+    image=image,
+    requests={"cpu": "80", "memory": "1000Gi"},
+)
+items = train_job(workload, ["torchrun", "train.py"])
+json.dump({"apiVersion": "v1", "kind": "List", "items": items}, sys.stdout, indent=2)
