@@ -23,6 +23,8 @@ from .facts.catalog.machine import MachineSize as MachineSize
 from .facts.pool import Pool as Pool
 from .facts.versions import GPU_OPERATOR_CHART as GPU_OPERATOR_CHART
 from .facts.versions import NETWORK_OPERATOR_CHART as NETWORK_OPERATOR_CHART
+from .hosts.dranet import Dranet as Dranet
+from .hosts.dranet import DranetArgs as DranetArgs
 from .hosts.node_preparation import NodePreparation as NodePreparation
 from .hosts.node_preparation import NodePreparationArgs as NodePreparationArgs
 from .hosts.peermem import PeermemLoader as PeermemLoader

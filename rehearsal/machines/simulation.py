@@ -30,7 +30,10 @@ log = logging.getLogger(__name__)
 
 Part = Callable[[RunningPod], Coroutine[Any, Any, None]]
 """What simulates a pod."""
-_WATCHED: Final = ("Node", "Pod", "ConfigMap", "NodeFeatureRule", "NetworkAttachmentDefinition", "IPPool")
+_WATCHED: Final = (
+    *("Node", "Pod", "ConfigMap", "ResourceClaim", "ResourceSlice"),
+    *("NodeFeatureRule", "NetworkAttachmentDefinition", "IPPool"),
+)
 
 
 @dataclass

@@ -20,10 +20,12 @@ _BUILT_IN_NAMESPACED: Final = {
     "DaemonSet": ("apps", "v1", "daemonsets"),
     "Deployment": ("apps", "v1", "deployments"),
     "ControllerRevision": ("apps", "v1", "controllerrevisions"),
+    "ResourceClaim": ("resource.k8s.io", "v1", "resourceclaims"),
 }
 _BUILT_IN_GLOBAL: Final = {
     "Node": ("", "v1", "nodes"),
     "RuntimeClass": ("node.k8s.io", "v1", "runtimeclasses"),
+    "ResourceSlice": ("resource.k8s.io", "v1", "resourceslices"),
     DEFINITION: ("apiextensions.k8s.io", "v1", "customresourcedefinitions"),
 }
 _CUSTOM_NAMESPACED: Final = {

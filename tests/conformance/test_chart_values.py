@@ -25,7 +25,7 @@ SELECTORS = pytest.mark.parametrize("selector", [{}, {"role": "system"}], ids=["
 
 @REGISTRIES
 @SELECTORS
-@pytest.mark.parametrize("mode", ["rdma-shared", "sriov", "ipoib", "driver-only"])
+@pytest.mark.parametrize("mode", ["rdma-shared", "sriov", "ipoib", "dra", "driver-only"])
 def test_every_value_of_the_network_operator_is_one_of_the_real_chart(mode: Any, selector: Any, registry: Any) -> None:
     values = network_operator_values(
         [pool(mode=mode, taints=("a=b:NoSchedule",))], system_node_selector=selector, registry=registry

@@ -12,6 +12,7 @@ import pytest
 from aks_infiniband import Pool
 from aks_infiniband.facts import versions
 from aks_infiniband.facts.catalog import SIZES
+from aks_infiniband.hosts.dranet import device_class_spec, dranet_spec, rules
 from aks_infiniband.hosts.node_preparation import node_preparation
 from aks_infiniband.hosts.peermem import peermem
 from aks_infiniband.operators.ipoib import ip_pool_spec, ipoib_network_spec, ipoib_networks
@@ -19,12 +20,17 @@ from aks_infiniband.operators.network_operator import node_feature_rule_spec
 from aks_infiniband.operators.nic_policy import nic_policy_specs
 from aks_infiniband.operators.release import DriverUpgrade, OperatorOptions
 from aks_infiniband.resources.registry import Registry
+from aks_infiniband.workload.claims import claim_template_spec
+from aks_infiniband.workload.pods import pod_template_fragment
 from lightkube.models.apps_v1 import DaemonSetSpec
+from lightkube.models.core_v1 import PodSpec
+from lightkube.models.rbac_v1 import PolicyRule
+from lightkube.models.resource_v1 import DeviceClassSpec, ResourceClaimTemplateSpec
 
 from tests.conformance.facts import NETWORK, assert_accepted, facts
 from tests.some_pools import GB300, H100, HBV4, pool
 
-MODES = ("rdma-shared", "sriov", "ipoib", "driver-only")
+MODES = ("rdma-shared", "sriov", "ipoib", "dra", "driver-only")
 KINDS = list(product(MODES, ("doca-ofed", "inbox"), ("operator", "aks", "none")))
 OPTIONS = OperatorOptions(
     driver_version="doca9",
@@ -80,12 +86,22 @@ def test_an_ipoib_network_and_its_addresses_are_ones_that_the_real_definitions_a
     [
         node_preparation([pool(taints=("a=b:NoSchedule",))], memlock=True).spec(registry=OPTIONS.registry),
         peermem([pool(gpu_driver="aks")]).spec(registry=OPTIONS.registry),
+        dranet_spec([pool(mode="dra", taints=("a=b:NoSchedule",))], OPTIONS.registry),
     ],
-    ids=["node-preparation", "nvidia-peermem"],
+    ids=["node-preparation", "nvidia-peermem", "dranet"],
 )
 def test_our_daemon_sets_have_no_field_but_kubernetes_own(spec: Any) -> None:
     """What lightkube's models, made of Kubernetes' own definition, do not know is gone after reading."""
     assert DaemonSetSpec.from_dict(spec).to_dict() == spec
+
+
+def test_claims_and_what_serves_them_have_no_field_but_kubernetes_own() -> None:
+    claim, device_class = claim_template_spec(pool(mode="dra")), device_class_spec()
+    assert ResourceClaimTemplateSpec.from_dict(claim).to_dict() == claim
+    assert DeviceClassSpec.from_dict(device_class).to_dict() == device_class
+    assert [PolicyRule.from_dict(rule).to_dict() for rule in rules()] == rules()
+    spec = pod_template_fragment(pool(mode="dra"))["spec"]
+    assert PodSpec.from_dict(spec).to_dict() == spec
 
 
 @pytest.mark.parametrize(

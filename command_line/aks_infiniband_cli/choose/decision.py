@@ -15,11 +15,14 @@ from aks_infiniband_cli.choose.answers import Answers, Workload
 from aks_infiniband_cli.choose.figures import ETHERNET, MODES, SPLIT_INFERENCE, Reason, ipoib, ports, rdma
 from aks_infiniband_cli.console import CommandError
 
-Transport = Literal["RDMA shared", "RDMA exclusive", "IPoIB", "InfiniBand without a plugin", "RoCE v2", "TCP"]
+Transport = Literal[
+    "RDMA shared", "RDMA exclusive", "IPoIB", "RDMA by claims", "InfiniBand without a plugin", "RoCE v2", "TCP"
+]
 TRANSPORTS: Final[dict[Mode, Transport]] = {
     "rdma-shared": "RDMA shared",
     "sriov": "RDMA exclusive",
     "ipoib": "IPoIB",
+    "dra": "RDMA by claims",
     "driver-only": "InfiniBand without a plugin",
 }
 LEAST_GPUS: Final = 16

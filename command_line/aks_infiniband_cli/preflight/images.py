@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from aks_infiniband.facts.kubernetes import UBUNTU_IS_2404_SINCE, minor_of
 from aks_infiniband.facts.pool import Pool
-from aks_infiniband.facts.versions import NODE_EXPORTER, NODE_TOOLS
+from aks_infiniband.facts.versions import DRANET, NODE_EXPORTER, NODE_TOOLS
 from aks_infiniband.stack.azure_cluster import AzureClusterArgs
 from aks_infiniband.stack.stack import Stack
 from aks_infiniband.validation.validation_job import pod_images
@@ -97,9 +97,11 @@ def _named(spec: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def _of_ours(stack: Stack) -> Iterator[NodeImage]:
-    """Those of validation, node preparation and exporter, and what is pulled beforehand."""
+    """Those of validation, node preparation, dranet and exporter, and what is pulled beforehand."""
     daemons = [daemon for daemon in (stack.node_preparation(""), stack.peermem("")) if daemon is not None]
     wanted: list[tuple[str, Iterable[Pool]]] = [(NODE_TOOLS.reference, daemon.pools) for daemon in daemons]
+    if (dranet := stack.dranet("")) is not None:
+        wanted.append((DRANET.reference, dranet.pools))
     if stack.validation.mode != "off":
         wanted += [(image, [pool]) for pool in stack.pools for image in pod_images(pool, stack.validation)]
     for pull in stack.image_pulls():

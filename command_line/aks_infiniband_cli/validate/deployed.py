@@ -50,7 +50,9 @@ class Deployed:
 
     @property
     def resources(self) -> dict[str, str]:
-        """How much of the device plugins' resources each of its pods takes; empty in mode driver-only without GPUs."""
+        """How much of the device plugins' resources each of its pods takes; empty without GPUs in the modes dra and
+        driver-only.
+        """
         limits = self.template["spec"]["containers"][0]["resources"]["limits"]
         return {name: quantity for name, quantity in limits.items() if "/" in name}
 

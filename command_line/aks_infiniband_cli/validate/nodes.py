@@ -79,6 +79,7 @@ def _held(pod: Object, resources: Collection[str]) -> Iterator[str]:
     for container in (*(spec.get("initContainers") or []), *spec["containers"]):
         requests = (container.get("resources") or {}).get("requests") or {}
         yield from (name for name in resources if requests.get(name, "0") != "0")
-    if not any(name.startswith("rdma/") for name in resources):  # mode driver-only: pods mount the devices
+    if not any(name.startswith("rdma/") for name in resources):  # mode dra: pods claim devices; driver-only: mount them
+        yield from (f"claim {claim['name']}" for claim in spec.get("resourceClaims") or [])
         paths = [(volume.get("hostPath") or {}).get("path", "") for volume in spec.get("volumes") or []]
         yield from (path for path in paths if path.startswith(_DEVICES))

@@ -112,15 +112,15 @@ class Pool:
 
     @property
     def rdma_resource(self) -> str | None:
-        """The extended resource under which a device plugin offers the HCAs; None in mode driver-only."""
-        if self.mode == "driver-only":
+        """The extended resource under which a device plugin offers the HCAs; None where there is no device plugin."""
+        if self.mode in ("dra", "driver-only"):
             return None
         return SRIOV_RESOURCE if self.mode == "sriov" else RDMA_SHARED_RESOURCE
 
     @property
     def rdma_quantity(self) -> int:
         """How much of rdma_resource a pod asks for that takes a whole machine."""
-        return {"sriov": self.size.infiniband.hca_count, "driver-only": 0}.get(self.mode, 1)
+        return {"sriov": self.size.infiniband.hca_count, "dra": 0, "driver-only": 0}.get(self.mode, 1)
 
     @property
     def gpu_resource(self) -> str | None:
@@ -134,7 +134,8 @@ class Pool:
         """The extended resources of a pod that takes a whole machine: the least that every node has to offer.
 
         All GPUs, and in mode sriov all HCAs. A shared device plugin's number says how many pods may share, not how
-        many HCAs there are, so a pod asks for 1 of it. In mode driver-only there is no device plugin and no resource.
+        many HCAs there are, so a pod asks for 1 of it. HCAs are no resource in mode dra, where a pod claims them, and
+        in mode driver-only.
         """
         gpus = {self.gpu_resource: self.size.accelerator.count} if self.gpu_resource and self.size.accelerator else {}
         return {**gpus, **({self.rdma_resource: self.rdma_quantity} if self.rdma_resource else {})}

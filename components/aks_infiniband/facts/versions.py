@@ -71,6 +71,9 @@ NODE_TOOLS: Final = Image(repository="mcr.microsoft.com/mirror/docker/library", 
 NODE_EXPORTER: Final = Image(repository="quay.io/prometheus", image="node-exporter", version="v1.12.1")
 """Prometheus' exporter of a machine's counters, of 2026-07-14, for amd64 and arm64."""
 
+DRANET: Final = Image(repository="registry.k8s.io/networking", image="dranet", version="v1.4.0")
+"""The driver that publishes HCAs as devices for claims, of 2026-07-17 (see `facts.dranet`)."""
+
 VALIDATION_IMAGE: Final = "mcr.microsoft.com/azurelinux/base/python:3.12.9-13-azl3.0.20260706"
 """Azure Linux with Python, from Microsoft's registry: on AKS it is pulled without leaving Azure."""
 

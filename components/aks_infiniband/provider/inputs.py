@@ -18,6 +18,7 @@ class Mode(StrEnum):
     RDMA_SHARED = "rdma-shared"
     SRIOV = "sriov"
     IPOIB = "ipoib"
+    DRA = "dra"
     DRIVER_ONLY = "driver-only"
 
 

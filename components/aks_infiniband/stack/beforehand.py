@@ -11,6 +11,7 @@ import pulumi
 from aks_infiniband import diagnosis
 from aks_infiniband.diagnosis.view import labelled
 from aks_infiniband.facts.managed import managed_of
+from aks_infiniband.hosts.dranet_nodes import unsuitable
 from aks_infiniband.operators import existing_gpu_operator
 from aks_infiniband.stack.stack import Stack
 from aks_infiniband.workload.pods import NAMESPACE
@@ -46,6 +47,8 @@ def looks(kubeconfig: str, stack: Stack) -> Iterator[Look]:
         yield _gpu_operator(kubeconfig, stack)
     if stack.existing:
         yield _managed(kubeconfig, stack)
+    if stack.existing and any(pool.mode == "dra" for pool in stack.pools):
+        yield _claims(kubeconfig, stack)
 
 
 def _namespaces(kubeconfig: str, wanted: Sequence[str]) -> Look:
@@ -96,6 +99,19 @@ def _managed(kubeconfig: str, stack: Stack) -> Look:
         what="what AKS manages",
         found="AKS manages neither adapters nor GPUs of the pools",
         lacking=list(lacking.items()),
+        unread=unread[0] if unread else None,
+    )
+
+
+def _claims(kubeconfig: str, stack: Stack) -> Look:
+    """Whether the nodes of pools in mode dra are new enough, and free of device plugins."""
+    from aks_infiniband.diagnosis.collect import nodes  # noqa: PLC0415  a client takes long to load
+
+    found, unread = nodes(kubeconfig, limit_seconds=_LIMIT_SECONDS)
+    return Look(
+        what="nodes for claims",
+        found="the nodes of the pools in mode dra take claims",
+        lacking=list(unsuitable(stack.pools, found)),
         unread=unread[0] if unread else None,
     )
 

@@ -10,6 +10,7 @@ import pulumi_kubernetes as kubernetes
 
 from aks_infiniband import diagnosis
 from aks_infiniband.facts.pool import Pool
+from aks_infiniband.hosts.dranet import Dranet
 from aks_infiniband.hosts.node_preparation import NodePreparation
 from aks_infiniband.hosts.peermem import PeermemLoader
 from aks_infiniband.light_check import LightCheck
@@ -57,7 +58,9 @@ class RdmaSoftware(pulumi.ComponentResource):
         super().__init__("aks-infiniband:index:RdmaSoftware", name, None, opts)
         self._name, self._args, self._opts = name, args, child_options(self, opts)
         workloads, system = self._workloads(), self._system()
-        prepared = self._node_preparation(system)
+        preparation = args.stack.node_preparation(args.kubeconfig)
+        # It restarts the kubelet, so it comes before every device plugin and every pod that holds a device.
+        prepared = self._on_machines(NodePreparation, "node-preparation", preparation, system)
         self._turns = DriverTurns(
             name,
             kubeconfig=args.kubeconfig,
@@ -68,6 +71,7 @@ class RdmaSoftware(pulumi.ComponentResource):
         # A preparation that only loads modules restarts no kubelet, and the GPUs' device plugin needs none of them.
         gpus, releases = self._gpus(system, prepared if args.stack.memlock else ())
         infiniband = self._infiniband(workloads, prepared, releases)
+        infiniband += self._on_machines(Dranet, "dranet", args.stack.dranet(args.kubeconfig), [*system, *prepared])
         for pull in args.stack.image_pulls():  # after the preparation, which may restart containerd
             pull.run(name, namespace=metadata.SYSTEM_NAMESPACE, opts=self._after(*system, *prepared))
         if args.stack.observability is not None:  # no validation waits for it
@@ -152,13 +156,13 @@ class RdmaSoftware(pulumi.ComponentResource):
         namespace = self._namespace("system", metadata.SYSTEM_NAMESPACE, "system")
         return [namespace, *self._credentials(metadata.SYSTEM_NAMESPACE, after=[namespace])]
 
-    def _node_preparation(self, ground: Sequence[pulumi.Resource]) -> list[pulumi.Resource]:
-        """It restarts the kubelet, so it comes before every device plugin and every pod that holds a device."""
-        wanted = self._args.stack.node_preparation(self._args.kubeconfig)
+    def _on_machines(
+        self, kind: Any, part: str, wanted: Any, ground: Sequence[pulumi.Resource]
+    ) -> list[pulumi.Resource]:
+        """A DaemonSet of ours, after its machines: its wait covers the nodes that are there."""
         if wanted is None:
             return []
-        machines = self._machines(wanted.pools)
-        return [NodePreparation(f"{self._name}-node-preparation", args=wanted, opts=self._after(*ground, *machines))]
+        return [kind(f"{self._name}-{part}", args=wanted, opts=self._after(*ground, *self._machines(wanted.pools)))]
 
     def _infiniband(
         self,
@@ -205,11 +209,7 @@ class RdmaSoftware(pulumi.ComponentResource):
             installed = GpuOperator(f"{self._name}-gpu-operator", args=args, opts=self._after(*prepared))
             ready.append(installed)
             releases.append(installed.release)
-        loader = stack.peermem(kubeconfig)
-        if loader is not None:
-            # The wait for a DaemonSet covers the nodes that are there: before the machines it would say nothing.
-            machines = self._machines(loader.pools)
-            ready.append(PeermemLoader(f"{self._name}-peermem", args=loader, opts=self._after(*ground, *machines)))
+        ready += self._on_machines(PeermemLoader, "peermem", stack.peermem(kubeconfig), ground)
         return ready, releases
 
     def _validation(self, pool: Pool, ready: Sequence[pulumi.Input[pulumi.Resource]]) -> Validation:

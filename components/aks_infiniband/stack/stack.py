@@ -8,6 +8,7 @@ import pulumi
 
 from aks_infiniband.access.kubeconfig_file import KubeconfigFile
 from aks_infiniband.facts.pool import Pool
+from aks_infiniband.hosts.dranet import DranetArgs
 from aks_infiniband.hosts.image_pull import ImagePull
 from aks_infiniband.hosts.node_preparation import NodePreparationArgs, to_prepare
 from aks_infiniband.hosts.peermem import PeermemLoaderArgs, peermem_pools
@@ -146,6 +147,11 @@ class Stack:
         """For a NodePreparation; None where it is not asked for, and every pool's driver loads its modules itself."""
         pools = to_prepare(self.pools, asked_for=self.memlock)
         return NodePreparationArgs(memlock=self.memlock, **self._daemon(pools, kubeconfig)) if pools else None
+
+    def dranet(self, kubeconfig: Kubeconfig) -> DranetArgs | None:
+        """For a Dranet; None where no pool is in mode dra."""
+        pools = [pool for pool in self.pools if pool.mode == "dra"]
+        return DranetArgs(**self._daemon(pools, kubeconfig)) if pools else None
 
     def peermem(self, kubeconfig: Kubeconfig) -> PeermemLoaderArgs | None:
         """For a PeermemLoader; None where no pool has a GPU driver of AKS beside OFED."""

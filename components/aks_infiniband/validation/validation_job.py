@@ -154,7 +154,8 @@ def _container(
         "args": [*arguments, *API_ARGUMENTS],
         "env": pod_environment(pool, *common["env"]),
         "resources": {
-            kind: {**resources.get(kind, {}), **common["resources"][kind]} for kind in ("requests", "limits")
+            **common["resources"],
+            **{kind: {**resources.get(kind, {}), **common["resources"][kind]} for kind in ("requests", "limits")},
         },
         "securityContext": security_context(common["securityContext"]),
         "volumeMounts": [

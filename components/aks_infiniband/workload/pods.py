@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, Literal
 
 from aks_infiniband.facts.pool import Pool, node_affinity, tolerated
+from aks_infiniband.workload.claims import container_claims, pod_claims
 from aks_infiniband.workload.environment import nccl_environment
 from aks_infiniband.workload.topology import nccl_topology
 
@@ -50,7 +51,7 @@ def config_maps(pool: Pool, *, topology: str | None = None) -> dict[str, dict[st
 
 
 def rdma_resources(pool: Pool) -> dict[str, str]:
-    """The extended resources of a pod that uses InfiniBand and no GPU; empty in mode driver-only."""
+    """The extended resources of a pod that uses InfiniBand and no GPU; empty in the modes dra and driver-only."""
     return {pool.rdma_resource: str(pool.rdma_quantity)} if pool.rdma_resource else {}
 
 
@@ -96,11 +97,12 @@ def pod_template_fragment(
     volumes = dict(_volumes(pool, with_topology=with_topology))
     topology_file = {"name": "NCCL_TOPO_FILE", "value": f"{_TOPOLOGY_FOLDER}/{TOPOLOGY_KEY}"}
     resources = {name: str(quantity) for name, quantity in pool.promised_resources.items()}
+    claims = {"claims": container_claims(pool)} if pool.mode == "dra" else {}
     main = {
         "name": container,
         "envFrom": [{"configMapRef": {"name": config_map_name(pool.name)}}],
         "env": [topology_file] if with_topology else [],
-        "resources": {"requests": resources, "limits": dict(resources)},
+        "resources": {"requests": resources, "limits": dict(resources), **claims},
         "securityContext": _restricted(pool) if restricted else _security_context(pool),
         "volumeMounts": [{"name": name, **mount} for name, (_, mount) in volumes.items()],
     }
@@ -110,6 +112,8 @@ def pod_template_fragment(
         "containers": [main],
         "volumes": [{"name": name, **source} for name, (source, _) in volumes.items()],
     }
+    if pool.mode == "dra":
+        spec["resourceClaims"] = pod_claims(pool)
     if pool.mode == "driver-only" and pool.nic_driver == "doca-ofed":
         # No resource keeps the pod off a node whose driver is not there yet.
         spec["affinity"] = {"nodeAffinity": node_affinity([pool], labels=DRIVER_READY)}

@@ -132,6 +132,7 @@ def _show(pool: Pool, main: Mapping[str, Any], registry: Registry) -> dict[str, 
         "resources": {
             "requests": {"cpu": "100m", "memory": "64Mi", **devices},
             "limits": {"memory": "128Mi", **devices},
+            **{key: value for key, value in main["resources"].items() if key == "claims"},
         },
         "volumeMounts": [*main["volumeMounts"], _PROGRAMS],
     }
@@ -157,8 +158,8 @@ def _all_reduce(pool: Pool, gpus: Accelerator, main: Mapping[str, Any], registry
         "env": [*main["env"], {"name": "NCCL_DEBUG", "value": "INFO"}],
         # Two processors and 4 GiB for each process: CUDA, NCCL's buffers and the imports.
         "resources": {
+            **main["resources"],
             "requests": {**main["resources"]["requests"], "cpu": str(2 * gpus.count), "memory": f"{4 * gpus.count}Gi"},
-            "limits": main["resources"]["limits"],
         },
         "volumeMounts": [*main["volumeMounts"], _PROGRAMS],
     }

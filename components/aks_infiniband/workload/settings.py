@@ -9,6 +9,7 @@ import pulumi_kubernetes as k8s
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.resources.metadata import labels
 from aks_infiniband.resources.options import child_options
+from aks_infiniband.workload.claims import claim_templates
 from aks_infiniband.workload.namespaces import require_for_workloads
 from aks_infiniband.workload.pods import NAMESPACE, config_map_name, config_maps
 
@@ -30,7 +31,9 @@ class WorkloadSettingsArgs:
 
 
 class WorkloadSettings(pulumi.ComponentResource):
-    """ConfigMaps with the environment of RDMA workloads, for `envFrom`, and with NCCL's topology, to be mounted."""
+    """ConfigMaps with the environment of RDMA workloads, for `envFrom`, and with NCCL's topology, to be mounted; for
+    pools in mode dra also the ResourceClaimTemplates to which their pods refer.
+    """
 
     config_maps: Mapping[str, pulumi.Output[str]]
     """By pool, the name of the ConfigMap with its environment, known once it exists in every namespace."""
@@ -40,6 +43,9 @@ class WorkloadSettings(pulumi.ComponentResource):
         self.config_maps = {
             pool.name: _config_maps_of(pool, name, args, child_options(self, opts)) for pool in args.pools
         }
+        for namespace in dict.fromkeys(args.namespaces):
+            where = "" if namespace == NAMESPACE else f"-{namespace}"
+            claim_templates(f"{name}{where}", args.pools, namespace, child_options(self, opts))
         self.register_outputs({"configMaps": self.config_maps})
 
 

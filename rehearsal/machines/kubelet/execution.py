@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from rehearsal.machines.hardware.inventory import Machine
 from rehearsal.machines.kubelet import not_rehearsed
+from rehearsal.machines.kubelet.claimed_devices import with_claims
 from rehearsal.machines.kubelet.container_start import Given, container_start
 from rehearsal.machines.kubelet.containers import ContainerProcess, ContainerStart, fresh_folder
 from rehearsal.machines.kubelet.device_manager import HeldDevices
@@ -63,7 +64,7 @@ class Execution:
         # A kubelet mounts first, and brings annotations in a volume up to date within its next minute.
         await self.kubelet.sandboxes.attach(pod, self.machine)
         await self._make_volumes()
-        self._allocate()
+        await self._allocate()
         sidecars: list[asyncio.Task[int]] = []
         try:
             for container, view in zip(spec.get("initContainers") or [], pod.init, strict=True):
@@ -150,9 +151,10 @@ class Execution:
             else:
                 return
 
-    def _allocate(self) -> None:
-        offers = self.kubelet.machines.offered(self.machine)
-        self._devices = self.kubelet.devices.allocate_pod(self.pod.document, self.machine.hardware, offers)
+    async def _allocate(self) -> None:
+        machines, machine = self.kubelet.machines, self.machine
+        held = self.kubelet.devices.allocate_pod(self.pod.document, machine.hardware, machines.offered(machine))
+        self._devices = await with_claims(held, self.pod, machine, machines)
 
     async def _until_done(self, container: Mapping[str, Any], view: ContainerView, policy: str) -> int:
         """Run a container, again where the restart policy says so; returns its last exit code."""

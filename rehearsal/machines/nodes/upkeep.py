@@ -30,6 +30,7 @@ from rehearsal.machines.nodes.patches import (
     label_patch,
     resource_patch,
 )
+from rehearsal.machines.nodes.resource_slices import ResourceSlices, slice_of
 from rehearsal.machines.pods.behaviours import Effect
 from rehearsal.machines.pods.by_node import PodsByNode
 from rehearsal.machines.pods.effects import Effects
@@ -134,6 +135,9 @@ class Machines:
                 what=f"labels of node {name}",
             )
             log.info("node %s: feature labels changed: %s", name, ", ".join(sorted(patch["metadata"]["labels"])))
+        published = self.effects.holds(name, "draDevices")
+        devices = slice_of(node, machine, self.effects.modules(machine))
+        await ResourceSlices(self.cluster).keep(devices, published=published)
         counts = {offer.name: offer.count for offer in self.offered(machine)}
         resources = resource_patch(node, counts)
         if resources:

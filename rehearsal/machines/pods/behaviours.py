@@ -22,6 +22,7 @@ Effect = Literal[
     "ofed",
     "sharedRdmaDevices",
     "sriovDevices",
+    "draDevices",
     "multus",
     "ipoibCni",
     "addressController",
@@ -32,7 +33,7 @@ Effect = Literal[
     "gpuFeatures",
 ]
 Part = Literal["rdma", "nvidiaGpu"]
-Clash = Literal["hostGpuDriver", "hostOfed", "containerd2ConfigDump", "imageOfAnotherSystem"]
+Clash = Literal["hostGpuDriver", "hostOfed", "containerd2ConfigDump", "noNri", "imageOfAnotherSystem"]
 ANY: Final = "*"
 """Ends a label's value that stands for all that begin so."""
 _TABLE: Final = Path(__file__).with_name("behaviours.yaml")
@@ -137,12 +138,15 @@ def clashes(clash: Clash, pod: Mapping[str, Any], machine: Machine, node_info: M
         return machine.host_gpu_driver
     if clash == "hostOfed":
         return machine.host_ofed
+    runtime = node_info.get("containerRuntimeVersion", "")
+    if clash == "noNri":
+        return runtime.startswith("containerd://1")
     if clash == "imageOfAnotherSystem":
         return bool(_built_for(pod) - {_system(node_info.get("osImage", ""))})
     reads_file = any(
         name == "RUNTIME_CONFIG_SOURCE" and value.split("=")[0] == "file" for name, value in _variables(pod)
     )
-    return node_info.get("containerRuntimeVersion", "").startswith("containerd://2") and not reads_file
+    return runtime.startswith("containerd://2") and not reads_file
 
 
 def _built_for(pod: Mapping[str, Any]) -> set[str]:

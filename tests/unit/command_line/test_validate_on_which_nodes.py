@@ -126,6 +126,14 @@ def test_without_a_device_plugin_a_pod_that_mounts_the_devices_uses_the_node() -
     assert mounted == ([], {"a": "busy: pod team/mpi has /dev/infiniband"})
 
 
+def test_in_mode_dra_a_pod_with_a_claim_uses_the_node() -> None:
+    claiming = replace(POOL, mode="dra", nic_driver="inbox", gpu_driver="none")
+    held = pod("mpi", "a")
+    assert left_out([node("a")], [held], claiming)[0] == ["a"]
+    held["spec"]["resourceClaims"] = [{"name": "infiniband", "resourceClaimTemplateName": "infiniband-hbv4"}]
+    assert left_out([node("a")], [held], claiming) == ([], {"a": "busy: pod team/mpi has claim infiniband"})
+
+
 def test_given_limits_replace_the_deployed_ones_of_their_level_and_nothing_else() -> None:
     given = {"rdma-write-bandwidth": {"fail": 1.0}, "all-reduce": {"warn": 2.0}, "ipoib-latency": {"warn": 3.0}}
     before, found = validation().expected, expected_of(validation(), 2, given)

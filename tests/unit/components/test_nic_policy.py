@@ -21,7 +21,7 @@ from tests.some_pools import A100, GB300, HBV4, pool
 
 CLUSTER = "kubernetes:mellanox.com/v1alpha1:NicClusterPolicy"
 NODE = "kubernetes:mellanox.com/v1alpha1:NicNodePolicy"
-MODES = ("rdma-shared", "sriov", "ipoib", "driver-only")
+MODES = ("rdma-shared", "sriov", "ipoib", "dra", "driver-only")
 DRIVERS = ("doca-ofed", "inbox")
 SPLIT = {"ofedDriver", "rdmaSharedDevicePlugin", "sriovDevicePlugin"}
 """The sections that either kind of policy can hold."""

@@ -57,7 +57,7 @@ def test_a_version_that_may_have_come_since_the_table_was_written_is_taken(monke
     assert load(later).cluster
 
 
-@pytest.mark.parametrize("name", ["dev", "sriov", "ipoib", "mixed"])
+@pytest.mark.parametrize("name", ["dev", "sriov", "ipoib", "dra", "mixed"])
 @pytest.mark.field_report("R1")
 def test_the_stacks_versions_have_nine_months_left_and_are_named_by_both_operators(name: str) -> None:
     file = Path(__file__).parents[3] / f"Pulumi.{name}.yaml"

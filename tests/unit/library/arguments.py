@@ -46,6 +46,11 @@ _GIVEN: Mapping[str, Callable[[], dict[str, Any]]] = {
         "resource_group_name": "g",
         "settings": Cluster(kubernetes_version="1.34"),
     },
+    "Dranet": lambda: {
+        "pools": [pool(mode="dra", nic_driver="inbox")],
+        "namespace": "jobs",
+        "timeout_seconds": SECONDS,
+    },
     "ExistingGpuOperator": lambda: {"pools": [pool()]},
     "FeatureAbsence": dict,
     "FeatureRegistration": lambda: {"location": "southcentralus", "waits": Waits(poll_seconds=0.1, timeout_seconds=5)},

@@ -20,6 +20,8 @@ def test_the_public_names_are_these() -> None:
         "ChartSource",
         "Cluster",
         "ClusterNetwork",
+        "Dranet",
+        "DranetArgs",
         "DriverUpgrade",
         "ExistingGpuOperator",
         "ExistingGpuOperatorArgs",

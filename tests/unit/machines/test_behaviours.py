@@ -3,6 +3,7 @@ from typing import Any
 
 import pytest
 import yaml
+from aks_infiniband.hosts.dranet import dranet_spec
 
 from rehearsal.machines.hardware.inventory import Machine
 from rehearsal.machines.hardware.kernel_modules import lifts_memlock
@@ -17,6 +18,7 @@ from rehearsal.machines.pods.behaviours import (
 )
 from rehearsal.machines.pods.effects import Effects, InForce
 from rehearsal.run import latency
+from tests.some_pools import pool as a_pool
 
 H100 = hardware_of(size="Standard_ND96isr_H100_v5", machine="node-0", fabric="one")
 
@@ -119,6 +121,16 @@ def test_peermem_is_loaded_by_its_container_or_its_own_daemon_set_and_not_by_the
     ]
     assert loaded == [True, False, True]
     assert "nvidia_peermem" not in Effects().modules(Machine(name="n", hardware=H100, host_gpu_driver=True))
+
+
+@pytest.mark.parametrize(("runtime", "crashes"), [("containerd://1.7.30-1", True), ("containerd://2.3.2-1", False)])
+def test_dranet_ends_where_containerd_has_no_nri(runtime: str, crashes: bool) -> None:
+    driver, node_info = dranet_spec([a_pool(mode="dra")])["template"], {"containerRuntimeVersion": runtime}
+    row, machine = behaviour_of(driver), Machine(name="n", hardware=H100)
+    assert row is not None
+    met = [each.when for each in row.crashes if clashes(each.when, driver, machine, node_info)]
+    assert met == ["noNri"] * crashes
+    assert row.provides == "draDevices"
 
 
 def test_a_machine_with_a_driver_of_its_own_must_not_meet_the_operators() -> None:

@@ -123,7 +123,7 @@ def test_the_page_names_every_size_that_has_a_topology() -> None:
     assert set(named.replace("\n", " ").split(", ")) == known
 
 
-@pytest.mark.parametrize("mode", ["rdma-shared", "sriov", "ipoib", "driver-only"])
+@pytest.mark.parametrize("mode", ["rdma-shared", "sriov", "ipoib", "dra", "driver-only"])
 def test_the_pages_table_of_modes_tells_what_the_template_asks_for(mode: Any) -> None:
     (row,) = re.findall(rf"^\| `{mode}` \| (.+)$", PAGE, flags=re.MULTILINE)
     fragment = pod_template_fragment(pool(mode=mode))

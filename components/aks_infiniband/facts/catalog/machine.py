@@ -7,8 +7,8 @@ from typing import Final, Literal
 
 Architecture = Literal["amd64", "arm64"]
 LinkGeneration = Literal["EDR", "HDR", "NDR", "XDR"]
-Mode = Literal["rdma-shared", "sriov", "ipoib", "driver-only"]
-"""The ways to hand InfiniBand to a pod (AKS InfiniBand guide)."""
+Mode = Literal["rdma-shared", "sriov", "ipoib", "dra", "driver-only"]
+"""The ways to hand InfiniBand to a pod: those of the AKS InfiniBand guide, and by ResourceClaims (`facts.dranet`)."""
 NicDriver = Literal["doca-ofed", "inbox"]
 """Whose mlx5 driver a node runs: NVIDIA's DOCA-OFED in a container, or the one that its node image brings."""
 GpuDriver = Literal["operator", "aks", "none"]

@@ -52,8 +52,9 @@ class NetworkOperatorSettings(_OperatorSettings):
 
     mode: Mode = "rdma-shared"
     """How pods get InfiniBand. rdma-shared: up to 63 pods of a node share all its HCAs. sriov: a pod holds HCAs for
-    itself. ipoib: rdma-shared, and a network interface net1 for programs that speak TCP/IP only. driver-only: nothing
-    but the driver; pods are privileged and mount /dev/infiniband."""
+    itself. ipoib: rdma-shared, and a network interface net1 for programs that speak TCP/IP only. dra: a pod claims HCAs
+    for itself (Dynamic Resource Allocation), which dranet hands out; needs driver inbox. driver-only: nothing but the
+    driver; pods are privileged and mount /dev/infiniband."""
     driver: NicDriver | None = None
     """doca-ofed: NVIDIA's driver, in a container on every node. inbox: the one that the node image brings, which is
     that of Ubuntu 24.04's kernel, and on GB200 and GB300 DOCA-OFED. Default: inbox there, else doca-ofed."""

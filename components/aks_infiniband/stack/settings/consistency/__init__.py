@@ -8,11 +8,19 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from aks_infiniband.handwritten.section import Unreadable
-from aks_infiniband.stack.settings.consistency import cluster, gpu_operator, machines, networks, pools, validation
+from aks_infiniband.stack.settings.consistency import (
+    claims,
+    cluster,
+    gpu_operator,
+    machines,
+    networks,
+    pools,
+    validation,
+)
 from aks_infiniband.stack.settings.mistakes import Mistake
 from aks_infiniband.stack.settings.reading import Reading
 
-_TOPICS = (cluster, networks, pools, machines, gpu_operator, validation)
+_TOPICS = (cluster, networks, pools, machines, gpu_operator, claims, validation)
 
 
 def check(reading: Reading) -> Iterator[Mistake]:

@@ -73,8 +73,10 @@ def _created(reading: Reading) -> Iterator[Mistake]:
 
 
 def _idle(pool: PoolReading) -> Iterator[Mistake]:
-    """The scheduler gives the light check idle nodes by a resource."""
-    if pool.infiniband and pool.mode == "driver-only" and pool.stack.settings.light_check is not None:
+    """The scheduler gives the light check idle nodes by a resource, and takes them back from it by preemption."""
+    if not pool.infiniband or pool.stack.settings.light_check is None:
+        return
+    if pool.mode in ("dra", "driver-only"):
         reason = "has no resource that tells idle nodes: leave out aks-infiniband:lightCheck, or take another mode"
         yield wrong(pool.path("mode"), pool.mode, reason)
 

@@ -111,19 +111,25 @@ def _hca_filter(node: str, facts: Facts) -> Check:
 def _rdma_devices(node: str, facts: Facts, expected: Expectations) -> list[Check]:
     count = expected["hcas"]["count"]
     seen = len(facts["uverbs"])
-    who = (
-        f"the device plugin behind {expected['rdma_resource']} hands out only devices that its selectors match, to "
-        "pods that ask for it"
-        if expected["rdma_resource"]
-        else "the host's /dev/infiniband, which the pod mounts, does not have it (modules ib_uverbs and mlx5_ib)"
-    )
-    cause = f"the pod lacks the device's /dev/infiniband/uverbs* file: {who}"
+    cause = f"the pod lacks the device's /dev/infiniband/uverbs* file: {_who(expected)}"
     closed = [hca["device"] for hca in facts["hcas"] if not in_pod(facts, hca["device"])]
     if closed:
         return [fails("rdma-devices", "uverbs", None, cause, node=node, device=device) for device in closed]
     if seen < count:
         return [fails("rdma-devices", count, seen, cause, node=node)]
     return [passes("rdma-devices", count, seen, node=node)]
+
+
+def _who(expected: Expectations) -> str:
+    """Who hands out devices, and what they look at."""
+    if expected["mode"] == "dra":
+        return "dranet hands out only the devices of the pod's claim"
+    return (
+        f"the device plugin behind {expected['rdma_resource']} hands out only devices that its selectors match, to "
+        "pods that ask for it"
+        if expected["rdma_resource"]
+        else "the host's /dev/infiniband, which the pod mounts, does not have it (modules ib_uverbs and mlx5_ib)"
+    )
 
 
 _ACTIVE = {"state": "PORT_ACTIVE", "link_layer": "InfiniBand"}

@@ -1,0 +1,71 @@
+"""How a pod of a pool in mode dra asks for HCAs: a ResourceClaimTemplate in its namespace, and a claim in its spec.
+
+A claim is for HCAs alone, and GPUs stay with their device plugin. The constraint
+`matchAttribute: resource.kubernetes.io/pcieRoot` would pair no GPU with an HCA on Azure, where Hyper-V gives each a PCI
+domain of its own (Azure's NCCL topology files; the slices in kubernetes-sigs/dranet v1.4.0,
+examples/azure_aks_examples): such a claim is Pending for ever. A pod that takes a whole machine has all of both.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import pulumi
+import pulumi_kubernetes as k8s
+
+from aks_infiniband.facts.dranet import DEVICE_CLASS
+from aks_infiniband.facts.pool import Pool
+from aks_infiniband.resources.metadata import labels
+
+CLAIM: Final = "infiniband"
+"""What a pod's spec and its containers call the claim."""
+
+
+def template_name(pool_name: str) -> str:
+    """Name of a pool's ResourceClaimTemplate, in every namespace where its workloads run."""
+    return f"infiniband-{pool_name}"
+
+
+def claim_template_spec(pool: Pool) -> dict[str, Any]:
+    """ResourceClaimTemplateSpec of resource.k8s.io/v1: all HCAs of one machine, for one pod alone."""
+    request = {"deviceClassName": DEVICE_CLASS, "count": pool.size.infiniband.hca_count}
+    return {"spec": {"devices": {"requests": [{"name": "hca", "exactly": request}]}}}
+
+
+def pod_claims(pool: Pool) -> list[dict[str, str]]:
+    """`resourceClaims` of a pod's spec; empty in other modes than dra."""
+    if pool.mode != "dra":
+        return []
+    return [{"name": CLAIM, "resourceClaimTemplateName": template_name(pool.name)}]
+
+
+def container_claims(pool: Pool) -> list[dict[str, str]]:
+    """`resources.claims` of a container that uses InfiniBand; empty in other modes than dra."""
+    return [{"name": CLAIM}] if pool.mode == "dra" else []
+
+
+def claim_templates(
+    name: str, pools: Sequence[Pool], namespace: str, opts: pulumi.ResourceOptions
+) -> dict[str, k8s.resource.v1.ResourceClaimTemplate]:
+    """The templates of the pools in mode dra, by pool.
+
+    name: the beginning of their names in the program.
+    """
+    return {
+        pool.name: k8s.resource.v1.ResourceClaimTemplate(
+            f"{name}-{template_name(pool.name)}",
+            metadata={
+                "name": template_name(pool.name),
+                "namespace": namespace,
+                "labels": labels("infiniband", "workload"),
+            },
+            spec=_plain(claim_template_spec(pool)),
+            opts=opts,
+        )
+        for pool in pools
+        if pool.mode == "dra"
+    }
+
+
+def _plain(document: Any) -> Any:
+    """A document as Kubernetes takes it, which the SDK's nested types do not say."""
+    return document
