@@ -1,5 +1,5 @@
 # Two commands do everything, set-up included: `make rehearse` and `make test`.
-STACK ?= dev
+STACK ?= $(if $(filter real,$(TOOLS)),hbv4,dev)
 KEEP ?=
 SPEED ?= 60
 CHARTS ?=
@@ -9,6 +9,7 @@ SUBSCRIPTION ?=
 FAULTS ?=
 REFRESH ?=
 VERSION ?=
+TOOLS ?=
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -31,10 +32,10 @@ option = $(if $(2),--$(1) $(call quoted,$(2)))
 help: ## show what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
 
-rehearse: tools ## bring a stack up on this machine: STACK=dev KEEP=1 SPEED=60 CHARTS=dir OPERATORS=external SUBSCRIPTION=file FAULTS=file REFRESH=1
+rehearse: tools ## bring a stack up on this machine: STACK=dev KEEP=1 SPEED=60 CHARTS=dir OPERATORS=external SUBSCRIPTION=file FAULTS=file TOOLS=real REFRESH=1
 	@$(BIN)/python -m rehearsal up $(call quoted,$(STACK)) --speed $(call quoted,$(SPEED)) $(if $(KEEP),--keep) \
 	  $(call option,charts,$(CHARTS)) $(call option,operators,$(OPERATORS)) \
-	  $(call option,subscription,$(SUBSCRIPTION)) $(call option,faults,$(FAULTS)) \
+	  $(call option,subscription,$(SUBSCRIPTION)) $(call option,faults,$(FAULTS)) $(call option,tools,$(TOOLS)) \
 	  $(if $(REFRESH),--refresh)
 
 rehearse-down: setup ## stop what a rehearsal left running: STACK=dev, or every stack with STACK=all

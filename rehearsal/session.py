@@ -4,7 +4,7 @@ The command line and the tests use it; so can a platform team that imports the c
 """
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,11 +25,11 @@ from rehearsal.control_plane.credentials import CLUSTER_NAME
 from rehearsal.control_plane.leftovers import is_supervised
 from rehearsal.engine.events import Event
 from rehearsal.engine.pulumi import Engine
-from rehearsal.faults import machine_faults
 from rehearsal.faults.file import read_file
-from rehearsal.run.sizes import describe_sizes
-from rehearsal.stack import existing_nodes, operator_charts, others_gpu_operator, others_prometheus, pending, stack_file
+from rehearsal.real_tools import REAL, TOOLS_VARIABLE
+from rehearsal.stack import operator_charts, pending, real_tools, stack_file, world
 from rehearsal.stack.pending_releases import forget_pending_releases
+from rehearsal.stack.stack_file import StackFileError
 from rehearsal.tools.paths import BIN, PLUGINS, PROJECT, ToolMissingError
 
 DEFAULT_SPEED: Final = 60.0
@@ -55,6 +55,7 @@ class Rehearsal:
     operators: whether stand-ins act for NVIDIA's operators; without, someone else has to.
     subscription: file of the simulated subscription; None for the one that comes with the rehearsal.
     faults: file with what is wrong with the machines (docs/rehearsal.md); None leaves it as it is, at first nothing.
+    real_tools: whether the RDMA tools of pods are the real ones, in a virtual machine (docs/real-tools.md).
     clusters: how many managed clusters there can be at a time; each takes a control plane of its own, about 1 GB.
     """
 
@@ -67,6 +68,7 @@ class Rehearsal:
     subscription: Path | None = None
     faults: Path | None = None
     clusters: int = 1
+    real_tools: bool = False
 
     def engine(self) -> Engine:
         """The engine on this rehearsal's backend, its stack file written anew from the user's.
@@ -77,7 +79,7 @@ class Rehearsal:
         """
         document = stack_file.read(self.project, self.stack)
         charts = stack_file.find_charts(self.charts)
-        self._prepare_world(document.get("config", {}))
+        world.prepare(self.run, document.get("config", {}), faults=self.faults, charts=STAND_IN_CHARTS)
         for cluster in self.run.clusters():
             operator_charts.renew_definitions(cluster.kubeconfig, charts)
         engine = self.engine_as_it_is()
@@ -91,6 +93,8 @@ class Rehearsal:
             kubeconfig=self.run.kubeconfig,
             context=CLUSTER_NAME,
         )
+        if self.has_real_tools:
+            copy = real_tools.with_real_tools(copy)
         engine.stack_file.write_text(stack_file.written(copy), encoding="utf-8")
         engine.set_secrets(stack_file.secrets(document))
         return engine
@@ -109,7 +113,13 @@ class Rehearsal:
     def not_taken(self) -> list[str]:
         """What the stack file asks of the operators' charts that this rehearsal has not, in words."""
         document = stack_file.read(self.project, self.stack)
-        return operator_charts.not_taken(document.get("config", {}), stack_file.find_charts(self.charts))
+        found = operator_charts.not_taken(document.get("config", {}), stack_file.find_charts(self.charts))
+        return [*found, real_tools.NO_THRESHOLDS] if self.has_real_tools else found
+
+    @property
+    def has_real_tools(self) -> bool:
+        """Whether its tools are real: those of a data centre that was kept are as they were."""
+        return self.real_tools or real_tools.are_in(self.run.root)
 
     def recover(self, engine: Engine) -> None:
         """Bring the stack to where an engine goes on, if the last one was killed. Only under `the_only_command`."""
@@ -124,28 +134,18 @@ class Rehearsal:
         if deletes:
             engine.refresh(deletes)
 
-    def _prepare_world(self, config: Mapping[str, Any]) -> None:
-        for cluster in self.run.clusters():
-            describe_sizes(cluster.root, stack_file.section(config, "sizes") or {})
-            wanted = machine_faults.read(cluster.root) if self.faults is None else read_file(self.faults)
-            if wanted != machine_faults.read(cluster.root):  # those that hold already keep the time since when
-                machine_faults.write(cluster.root, wanted)
-        existing = f"{stack_file.NAMESPACE}:existingCluster" in config
-        if existing:
-            existing_nodes.register(self.run.root, self.run.kubeconfig, config)
-            others_gpu_operator.register(self.run.kubeconfig, config, STAND_IN_CHARTS)
-        if existing or pending.has_cluster(self.run.azure / "state.json"):
-            for cluster in self.run.clusters():
-                others_prometheus.register(cluster.kubeconfig, config)
-
     def check_files(self) -> None:
         """Before anything starts or ends: a mistake in a file must not cost a start, or a cluster that was kept.
 
         Raises StackFileError for a stack or charts that are not there, FaultsError and SubscriptionFileError for files
         with mistakes.
         """
-        stack_file.read(self.project, self.stack)
+        document = stack_file.read(self.project, self.stack)
         stack_file.find_charts(self.charts)
+        if self.real_tools or (self.is_kept and self.has_real_tools):
+            real_tools.check(document, faults=self.faults, clusters=self.clusters)
+            if self.is_kept and not real_tools.are_in(self.run.root):
+                raise StackFileError("TOOLS=real: the data centre that was kept has simulated tools; stop it first")
         if self.faults is not None:
             read_file(self.faults)
         if self.subscription is not None:
@@ -181,6 +181,7 @@ class Rehearsal:
         further = [part for part in parts if part != "azure"]  # there is one Azure, and it reaches every cluster
         files = {SUBSCRIPTION_VARIABLE: self.subscription, RESOURCES_VARIABLE: self.described_resources}
         environment = {name: str(file) for name, file in files.items() if file}
+        environment |= {TOOLS_VARIABLE: REAL} if self.real_tools else {}
         with ExitStack() as running:
             first = ControlPlane.start(self.run.root, speed=self.speed, parts=parts, environment=environment)
             all_of_them = [running.enter_context(first)]

@@ -42,6 +42,7 @@ from rehearsal.outcome.result import result
 from rehearsal.outcome.screen import Screen
 from rehearsal.outcome.summary import print_summary, since_then
 from rehearsal.outcome.timeline import draw
+from rehearsal.real_tools.packages import UnavailableError
 from rehearsal.run.commands import RUNS, make, module, stop
 from rehearsal.run.folder import write_atomically
 from rehearsal.run.make import make_above, was_interrupted
@@ -50,7 +51,11 @@ from rehearsal.stack.stack_file import StackFileError
 from rehearsal.tools import build
 from rehearsal.tools.paths import PROJECT, ToolMissingError
 
-_DEFAULTS: Final = {"speed": f"{DEFAULT_SPEED:g}", "charts": STAND_IN_CHARTS, "operators": "stand-in", "clusters": "1"}
+_DEFAULTS: Final = {
+    **{"speed": f"{DEFAULT_SPEED:g}", "charts": STAND_IN_CHARTS, "operators": "stand-in", "clusters": "1"},
+    "tools": "simulated",
+}
+
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _WRONG_FILES: Final = (StackFileError, FaultsError, SubscriptionFileError, ResourcesFileError)
 _TOLD: Final = (
@@ -60,6 +65,7 @@ _TOLD: Final = (
     EngineError,
     RunFolderError,
     ToolMissingError,
+    UnavailableError,
 )
 """Errors whose text says all that a person needs."""
 WRONG_INPUT: Final = 2
@@ -118,6 +124,7 @@ def _up(chosen: argparse.Namespace, console: Console) -> int:
         subscription=chosen.subscription.resolve() if chosen.subscription else None,
         faults=chosen.faults.resolve() if chosen.faults else None,
         clusters=chosen.clusters,
+        real_tools=chosen.tools == "real",
     )
     rehearsal.check_files()
     require_tools()
@@ -154,6 +161,7 @@ def _keeping(chosen: argparse.Namespace, *flags: str) -> str:
     """The command that rehearses the same and leaves the cluster up. flags: those that it has beside."""
     files = {name: getattr(chosen, name) for name in ("charts", "subscription", "faults")}
     options = {"speed": f"{chosen.speed:g}", "operators": chosen.operators, "clusters": str(chosen.clusters)}
+    options |= {"tools": chosen.tools}
     options |= {name: str(file.resolve()) for name, file in files.items() if file}
     given = {name: value for name, value in options.items() if value != str(_DEFAULTS.get(name))}
     if chosen.project.resolve() == PROJECT:

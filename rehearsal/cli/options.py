@@ -22,6 +22,8 @@ def parser() -> argparse.ArgumentParser:
     up.add_argument("--operators", choices=("stand-in", "external"), default="stand-in")
     up.add_argument("--subscription", type=Path, help="quotas, sizes and features of the simulated subscription")
     up.add_argument("--faults", type=Path, help="what is wrong with the simulated machines (docs/rehearsal.md)")
+    tools = "RDMA tools of pods; real: in a virtual machine, for two machines (docs/real-tools.md)"
+    up.add_argument("--tools", choices=("simulated", "real"), default="simulated", help=tools)
     up.add_argument("--clusters", type=arguments_of.clusters, default=1, help="managed clusters at a time, 1 to 8")
     up.add_argument("--refresh", action="store_true", help="ask the cluster first what has become of the resources")
     up.add_argument("-v", "--verbose", action="store_true", help="list the checks that passed too")

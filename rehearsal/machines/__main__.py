@@ -7,12 +7,17 @@ import json
 import logging
 import os
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 from lightkube.config.kubeconfig import KubeConfig
 from lightkube.core.async_client import AsyncClient
 
+from rehearsal.machines.rdma_tools.real import SOCKET
 from rehearsal.machines.simulation import Simulation
+from rehearsal.real_tools import REAL, TOOLS_VARIABLE
+from rehearsal.real_tools.machine import Machine
+from rehearsal.real_tools.pods import Pods
 from rehearsal.run.folder import RunFolder, write_atomically
 from rehearsal.run.latency import Latencies
 
@@ -42,6 +47,20 @@ def _announce(folder: RunFolder) -> None:
     write_atomically(folder.ready_file(PART), json.dumps({"pid": os.getpid()}))
 
 
+@contextlib.contextmanager
+def _real_tools(folder: RunFolder) -> Iterator[None]:
+    """Run the tools of pods in a virtual machine meanwhile."""
+    place, share = folder.root / SOCKET, folder.machines / "real-tools"
+    for made in (place.parent, share):
+        made.mkdir(parents=True, exist_ok=True)
+    with Machine(share, share=share) as machine:
+        Pods(machine, place)
+        try:
+            yield
+        finally:
+            place.unlink(missing_ok=True)
+
+
 def main() -> None:
     """Parse the command line and run."""
     parser = argparse.ArgumentParser(prog="python -m rehearsal.machines", description=__doc__)
@@ -52,7 +71,8 @@ def main() -> None:
     logging.getLogger("httpx2").setLevel(logging.WARNING)
     folder, latencies = RunFolder.at(arguments.run), Latencies(speed=arguments.speed)
     folder.await_ready("kube-apiserver")
-    asyncio.run(run(folder, latencies))
+    with _real_tools(folder) if os.environ.get(TOOLS_VARIABLE) == REAL else contextlib.nullcontext():
+        asyncio.run(run(folder, latencies))
 
 
 if __name__ == "__main__":

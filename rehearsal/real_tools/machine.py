@@ -12,9 +12,9 @@ import statistics
 import subprocess
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple
 
 from rehearsal.real_tools.image import SHARED, Image, image
@@ -49,6 +49,37 @@ def clock_khz(library: Path) -> int:
     return int(statistics.median(found))
 
 
+def in_pod(pod: int) -> list[str]:
+    """What runs the command that follows it as a container of a pod (guest/shared/pod)."""
+    return ["ip", "netns", "exec", f"pod-{pod}", "sh", "/aks-infiniband/shared/pod", str(pod)]
+
+
+class Started:
+    """A command that was started in the machine."""
+
+    def __init__(self, machine: Machine, number: int, hears: SimpleQueue[dict[str, Any] | None]) -> None:
+        self._machine, self._number, self._hears = machine, number, hears
+
+    def words(self, *, silence_seconds: float | None = None) -> Iterator[dict[str, Any]]:
+        """What the agent says of it (guest/shared/agent.py), until it has said how it ended, or the machine has ended.
+
+        Raises MachineError after a silence of so many seconds.
+        """
+        try:
+            while (words := self._hears.get(timeout=silence_seconds)) is not None:
+                yield words
+                if "code" in words:
+                    return
+        except Empty:
+            raise MachineError(f"the virtual machine does not answer: {self._machine.console_end()}") from None
+        finally:
+            self._machine.forget(self._number)
+
+    def end(self) -> None:
+        """Kill it, and all that it started. Raises MachineError."""
+        self._machine.end(self._number)
+
+
 class MachineError(Exception):
     """The virtual machine has ended, or does not answer. The message has the end of its console."""
 
@@ -64,8 +95,9 @@ class Machine:
         self._image: Image = image()
         self._console = folder / "console.txt"
         self._share = share
-        self._waiting: dict[int, SimpleQueue[Ended | None]] = {}
+        self._hearing: dict[int, SimpleQueue[dict[str, Any] | None]] = {}
         self._numbers = itertools.count(1)
+        self._ended = False
         self._lock = threading.Lock()
 
     def __enter__(self) -> Machine:
@@ -136,35 +168,64 @@ class Machine:
         with contextlib.suppress(OSError, ValueError):
             for line in self._connection.makefile(encoding="utf-8"):
                 answer: dict[str, Any] = json.loads(line)
-                if answer["number"] in self._waiting:
-                    self._waiting.pop(answer["number"]).put(Ended(answer["code"], answer["output"]))
-        for waits in list(self._waiting.values()):
-            waits.put(None)
+                hears = self._hearing.get(answer["number"])
+                if hears is not None:
+                    hears.put(answer)
+        self._ended = True
+        for hears in list(self._hearing.values()):
+            hears.put(None)
+
+    def start(
+        self,
+        command: Sequence[str],
+        *,
+        environment: Mapping[str, str] | None = None,
+        seconds: float | None = None,
+        port: int | None = None,
+    ) -> Started:
+        """Start a command in the machine itself. seconds: its limit. port: show its TCP sockets at this port.
+
+        Raises MachineError where the machine has ended.
+        """
+        number, hears = next(self._numbers), SimpleQueue[dict[str, Any] | None]()
+        self._hearing[number] = hears
+        asked = {"number": number, "command": list(command), "environment": dict(environment or {}), "seconds": seconds}
+        self._ask({**asked, "port": port})
+        if self._ended:
+            hears.put(None)
+        return Started(self, number, hears)
+
+    def _ask(self, asked: dict[str, Any]) -> None:
+        try:
+            with self._lock:
+                self._connection.sendall(json.dumps(asked).encode() + b"\n")
+        except OSError as error:
+            raise MachineError(f"the virtual machine has ended: {self.console_end()}") from error
+
+    def forget(self, number: int) -> None:
+        """Hear no more of what was started with this number."""
+        self._hearing.pop(number, None)
+
+    def end(self, number: int) -> None:
+        """Kill what was started with this number, and all that it started. Raises MachineError."""
+        self._ask({"number": number, "end": True})
 
     def run(
         self, command: Sequence[str], *, environment: Mapping[str, str] | None = None, seconds: float = 60.0
     ) -> Ended:
-        """Run a command in the machine itself. Raises MachineError where the machine does not answer."""
-        answer: SimpleQueue[Ended | None] = SimpleQueue()
-        number = next(self._numbers)
-        self._waiting[number] = answer
-        asked = {"number": number, "command": list(command), "environment": dict(environment or {}), "seconds": seconds}
-        try:
-            with self._lock:
-                self._connection.sendall(json.dumps(asked).encode() + b"\n")
-            ended = answer.get(timeout=seconds + 60)
-        except Exception as error:
-            raise MachineError(f"the virtual machine does not answer: {error!r}: {self.console_end()}") from error
-        if ended is None:
-            raise MachineError(f"the virtual machine has ended: {self.console_end()}")
-        return ended
+        """Run a command in the machine itself to its end. Raises MachineError where the machine does not answer."""
+        started, said = self.start(command, environment=environment, seconds=seconds), ""
+        for words in started.words(silence_seconds=seconds + 60):
+            said += words.get("output", "")
+            if "code" in words:
+                return Ended(words["code"], said)
+        raise MachineError(f"the virtual machine has ended: {self.console_end()}")
 
     def run_in_pod(
         self, pod: int, command: Sequence[str], *, environment: Mapping[str, str] | None = None, seconds: float = 60.0
     ) -> Ended:
         """Run a command as a container of a pod (guest/shared/pod says by which variables it has faults)."""
-        inside = ["ip", "netns", "exec", f"pod-{pod}", "sh", "/aks-infiniband/shared/pod", str(pod)]
-        return self.run([*inside, *command], environment=environment, seconds=seconds)
+        return self.run([*in_pod(pod), *command], environment=environment, seconds=seconds)
 
     def cpu_seconds(self) -> float:
         """The processor time that the machine has taken so far."""

@@ -133,17 +133,17 @@ def rehearsed(
         config[_PREFLIGHT] = False
     for setting, path in charts.items():
         if not (section(config, setting) or {}).get("existing"):  # somebody else has installed it
-            _set(config, setting, {"chart": {"name": str(path)}})
+            put(config, setting, {"chart": {"name": str(path)}})
     for setting, (simulated, least) in LIMITS.items():
         limit = max(round(simulated / speed), least)
         given = (section(config, setting) or {}).get("timeoutSeconds", limit)
         if isinstance(given, int | float):  # else the program refuses it
-            _set(config, setting, {"timeoutSeconds": min(given, limit)})
-    _set(config, "readiness", POLLING)
+            put(config, setting, {"timeoutSeconds": min(given, limit)})
+    put(config, "readiness", POLLING)
     existing = section(config, "existingCluster")
     if f"{NAMESPACE}:existingCluster" in config and existing is not None:
         named = {"context": context} if existing.get("context") else {}
-        _set(config, "existingCluster", {"kubeconfig": str(kubeconfig), **named})
+        put(config, "existingCluster", {"kubeconfig": str(kubeconfig), **named})
     return {**plain, "config": config, "encryptionsalt": salt}
 
 
@@ -179,7 +179,8 @@ def opened(value: Any) -> Any:
         return value  # the program says why
 
 
-def _set(config: dict[str, Any], setting: str, changes: Mapping[str, Any]) -> None:
+def put(config: dict[str, Any], setting: str, changes: Mapping[str, Any]) -> None:
+    """Change entries of a section."""
     given = section(config, setting)
     if given is not None:  # else the program refuses it
         config[f"{NAMESPACE}:{setting}"] = {**given, **changes}

@@ -17,7 +17,7 @@ Rehearse = Callable[..., "RehearsedStack"]
 def rehearse(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rehearse]:
     """Starts a data centre for a stack of a program, and gives the stack; everything ends with the module's tests.
 
-    `rehearse(project, stack, speed=120, clusters=1, subscription=None)`, as `rehearsing` beside this says.
+    `rehearse(project, stack, speed=120, clusters=1, subscription=None, real_tools=False)`, as `rehearsing` says.
     """
     from rehearsal.testing.stack import rehearsing  # noqa: PLC0415
 

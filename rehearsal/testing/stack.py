@@ -169,17 +169,20 @@ def rehearsing(
     speed: float = TEST_SPEED,
     clusters: int = 1,
     subscription: Path | None = None,
+    real_tools: bool = False,
 ) -> Iterator[RehearsedStack]:
     """A stack of a program in a data centre of its own, until the block ends.
 
     project: folder with Pulumi.yaml. folder: an empty one, for a copy of it and for all that a run writes.
     speed: simulated seconds in a real one. clusters: how many managed clusters there can be at a time.
-    subscription: file of the simulated subscription. Raises ToolMissingError, and what `Rehearsal.data_centre` does.
+    subscription: file of the simulated subscription. real_tools: as Rehearsal has it.
+    Raises ToolMissingError, and what `Rehearsal.data_centre` does.
     """
     require_tools()
     copy = _copied(project, folder / "project")
     run = RunFolder.at(folder / "run")
-    rehearsal = Rehearsal(project=copy, stack=stack, run=run, speed=speed, clusters=clusters, subscription=subscription)
+    how: dict[str, Any] = {"speed": speed, "clusters": clusters, "subscription": subscription}
+    rehearsal = Rehearsal(project=copy, stack=stack, run=run, real_tools=real_tools, **how)
     with rehearsal.data_centre():
         yield RehearsedStack(rehearsal)
 

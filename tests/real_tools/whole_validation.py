@@ -67,15 +67,15 @@ def compile_payload(machine: Machine) -> None:
     assert ended.code == 0, ended.output
 
 
-def _container(seconds: int) -> tuple[Any, Any]:
+def _container(seconds: int, tries: int) -> tuple[Any, Any]:
     """The validation's container for a pool of two machines like the virtual one's nodes, and what is expected."""
     infiniband = replace(SIZES[HBV4].infiniband, hca_count=len(HCAS[0]), rate_gbps=_LINK_GBPS)
     of_size = pool(HBV4, name="soft")
     two = replace(of_size, size=replace(of_size.size, infiniband=infiniband))
-    expected: Any = {**expectations(two, error_counters="off"), "thresholds": {}}
+    expected: Any = {**expectations(two, tries=tries, error_counters="off"), "thresholds": {}}
     spec = validation_spec(
         two,
-        options=ValidationOptions(mode="enforce", timeout_seconds=seconds, error_counters="off"),
+        options=ValidationOptions(mode="enforce", timeout_seconds=seconds, tries=tries, error_counters="off"),
         waits=Waits(poll_seconds=1, stable_seconds=1, timeout_seconds=60),
         access=PoolAccess(namespace="system", account="validation"),
         expected=expected,
@@ -90,13 +90,15 @@ class Lane(NamedTuple):
     machine: Machine
     folder: Path
 
-    def validate(self, faults: Mapping[int, Mapping[str, str]] | None = None, *, seconds: int = SECONDS) -> Outcome:
+    def validate(
+        self, faults: Mapping[int, Mapping[str, str]] | None = None, *, seconds: int = SECONDS, tries: int = 3
+    ) -> Outcome:
         """Run the containers of both pods, and wait for their end.
 
         faults: by pod, the variables that guest/shared/pod and guest/shared/tools/tool know. seconds: the stack file's
-        validation.timeoutSeconds, of which each tool and each connection has a share.
+        validation.timeoutSeconds, of which each tool and each connection has a share. tries: its validation.tries.
         """
-        container, expected = _container(seconds)
+        container, expected = _container(seconds, tries)
         (self.folder / "podinfo").mkdir(exist_ok=True)
         (self.folder / "podinfo/expectations.json").write_text(json.dumps(expected))
         mounts = {PAYLOAD: HOME, f"{SHARE}/podinfo": PODINFO}

@@ -6,6 +6,7 @@ ibstat stops at the Ethernet device of accelerated networking.
 
 import sys
 
+from rehearsal.machines.rdma_tools import real
 from rehearsal.machines.rdma_tools.machine import Machine, Port, read_text
 
 TYPE_CHECKING = False
@@ -18,6 +19,8 @@ _PART: "Final" = {"0x1018": 4120, "0x101c": 4124, "0x101e": 4126}
 
 def devinfo(arguments: list[str]) -> int:
     """All devices, their names (-l), or one (-d)."""
+    if (code := real.hand_over("ibv_devinfo", arguments)) is not None:
+        return code
     ports = Machine().verbs()
     if arguments[:1] == ["-l"]:
         print(f"{len(ports)} HCA{'' if len(ports) == 1 else 's'} found:")

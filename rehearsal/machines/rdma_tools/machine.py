@@ -14,6 +14,8 @@ if TYPE_CHECKING:  # modules that take long to import
 
 CPUS: "Final" = "REHEARSAL_CPUS"
 """The variable that says to which of the machine's CPUs a program is bound: `lib/sitecustomize.py` sets it."""
+_SYN_RETRIES: "Final" = 6
+"""Of every Linux (Documentation/networking/ip-sysctl.rst, tcp_syn_retries): 127 seconds."""
 _ELSEWHERE: "Final" = 1 << 16
 """Tells the partitions of one placement group from those of another, which have the same keys."""
 
@@ -116,11 +118,15 @@ class Machine:
         return has_ipc_lock or soft == ["unlimited"] or (bool(soft) and int(soft[0]) >= size)
 
     def connect(self, host: str, port: int) -> wire.Peer:
-        """Reach a server; wait without end where something drops what this machine's pods send. Raises NobodyError."""
+        """Reach a server. Raises NobodyError, and UnansweredError where something drops what this machine's pods send.
+
+        That is when TCP gives up: a second after the first packet, and twice as long after each one that it repeats.
+        """
         if self.fault("connections-dropped"):
             proc_net.Sockets().show((self.address, wire.CLIENTS_PORT), (host, port), proc_net.SYN_SENT)
-            while True:
-                time.sleep(3600)
+            retries = int(read_text(f"{self.container}/proc/sys/net/ipv4/tcp_syn_retries") or _SYN_RETRIES)
+            time.sleep(2 ** (retries + 1) - 1)
+            raise wire.UnansweredError(f"{host}:{port}")
         return wire.connect(self.run, host, port)
 
     def count(self, device: str, counter: str, by: int) -> None:

@@ -11,7 +11,7 @@ less.
 import sys
 import time
 
-from rehearsal.machines.rdma_tools import wire
+from rehearsal.machines.rdma_tools import real, wire
 from rehearsal.machines.rdma_tools.machine import Machine, Port, buffer_as_asked
 from rehearsal.machines.rdma_tools.perftest_output import (
     LINE,
@@ -45,6 +45,8 @@ _INCOMPLETE: "Final" = "scnt=128, ccnt=0\n Failed to complete run_iter_bw functi
 
 def main(program: str, arguments: list[str]) -> int:
     """Run one of the programs; returns its exit code."""
+    if (code := real.hand_over(program, arguments)) is not None:
+        return code
     buffer_as_asked()
     if arguments[:1] in (["--version"], ["-V"]):
         print(f"Version: {release_of(Machine() if Machine.is_here() else None).version}")
@@ -55,7 +57,7 @@ def main(program: str, arguments: list[str]) -> int:
     if chosen.duration and not chosen.duration > 2 * chosen.margin:
         print("please check that DURATION > 2*MARGIN", file=sys.stderr)
         return 1
-    if chosen.duration and not test.latency and release.says_no_peak:
+    if not chosen.has_peak and not test.latency and release.says_no_peak:
         print(" WARNING: BW peak won't be measured in this run.")
     port = machine.port(chosen.device)
     if port is None:
@@ -119,14 +121,10 @@ class _Run:
             print(columns(self.test, self.chosen))
         try:
             row = peer.hear()
+            peer.say(done=1)
         except wire.NobodyError:
             said = f"{_NO_KEYS}\n {_READING.format('to')}"
-            closing = "Failed to close connection between server and client"
-            return _fails(
-                said.replace(" Failed to exchange data between server and clients", closing)
-                if self.test.latency
-                else said
-            )
+            return _fails(said.replace(_EXCHANGING, _CLOSING) if self.test.latency else said)
         if not self.test.latency:
             print(row["row"].replace("~", " "))
         print(LINE)
@@ -156,24 +154,24 @@ class _Run:
             or chosen.service_level != machine.service_level
             or lost(machine, port, other)
         ):
-            # Nothing answers: the transport's retry counter runs out (IBV_WC_RETRY_EXC_ERR).
-            count = (
-                "scnt=1, ccnt=1"
-                if test.latency
-                else "scnt=128, ccnt=0\n Failed to complete run_iter_bw function successfully"
-            )
-            said = f" Completion with error at client\n Failed status 12: wr_id 0 syndrom 0x81\n{count}"
-            return _fails(said, 17 if test.latency else 1)
+            return self._unanswered()
         if machine.fault("flapping", port.device):
             machine.count(port.device, "link_downed", 1)
         row = latency(mine, other, chosen) if test.latency else bandwidth(mine, other, chosen)
-        print(row)
         try:
             peer.say(row=row.replace(" ", "~"))
-        except wire.NobodyError:
-            return _fails(f"{_NO_KEYS}\n {_READING.format('from')}")
+            peer.hear()
+        except wire.NobodyError:  # it was killed while it was measured
+            return self._unanswered()
+        print(row)
         print(LINE)
         return 0
+
+    def _unanswered(self) -> int:
+        """The transport's retry counter runs out (IBV_WC_RETRY_EXC_ERR)."""
+        count = "scnt=1, ccnt=1" if self.test.latency else _INCOMPLETE
+        said = f" Completion with error at client\n Failed status 12: wr_id 0 syndrom 0x81\n{count}"
+        return _fails(said, 17 if self.test.latency else 1)
 
     def _cannot_lock(self) -> int:
         return _fails("Couldn't allocate MR\nfailed to create mr\nFailed to create MR\n Couldn't create IB resources")

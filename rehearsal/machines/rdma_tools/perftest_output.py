@@ -13,6 +13,9 @@ _DEPTH: "Final" = 128
 _LARGE: "Final" = 8192
 """From this message size on, each completion is asked for (perftest_parameters.c, force_dependecies)."""
 
+_MOST_WITH_PEAK: "Final" = 20000
+"""Iterations up to which a peak is measured (perftest_parameters.c, force_dependecies)."""
+
 
 class Test:
     """One of the programs."""
@@ -40,6 +43,7 @@ class Options:
         self.iterations = int(given.get("--iters") or (1000 if test.reads else 5000))
         self.duration = int(given.get("--duration") or 0)
         """Seconds; 0 for a number of iterations."""
+        self.has_peak = not self.duration and self.iterations <= _MOST_WITH_PEAK
         self.margin = int(given.get("--margin") or self.duration // 4)
         """Seconds at either end in which nothing is counted."""
         self.service_level = given.get("--sl") or "0"
@@ -92,7 +96,7 @@ def bandwidth(mine: "dict[str, Any]", other: "dict[str, str]", chosen: Options) 
     gbps = min(mine["gbps"], float(other["gbps"])) * _SHARE
     rate = gbps * 1e9 / 8 / chosen.size / 1e6
     value = gbps if chosen.gbits else gbps * 1e9 / 8 / 2**20
-    peak = 0.0 if chosen.duration else value
+    peak = value if chosen.has_peak else 0.0
     counted = int(rate * 1e6 * (chosen.duration - 2 * chosen.margin)) if chosen.duration else chosen.iterations
     shown = f"{peak:<7.2f}            {value:<7.2f}\t\t   {rate:<7.6f}"
     return f" {chosen.size:<7d}    {counted:<10d}       {shown}"

@@ -7,7 +7,7 @@ expected-output.md).
 import sys
 import time
 
-from rehearsal.machines.rdma_tools import wire
+from rehearsal.machines.rdma_tools import real, wire
 from rehearsal.machines.rdma_tools.machine import Machine, Port, buffer_as_asked, options
 from rehearsal.machines.rdma_tools.perftest import lost
 
@@ -24,6 +24,8 @@ _NOT_READY: "Final" = "Failed to modify QP to RTR\nCouldn't connect to remote QP
 
 def main(arguments: list[str]) -> int:
     """Run it; returns its exit code."""
+    if (code := real.hand_over("ibv_rc_pingpong", arguments)) is not None:
+        return code
     buffer_as_asked()
     given, rest = options(arguments, {"-d": "--ib-dev", "-p": "--port", "-l": "--sl"})
     name, number = given.get("--ib-dev"), int(given.get("--port") or 18515)

@@ -32,6 +32,11 @@ class Sockets:
         self._mine.append(f"{_hexadecimal(local)} {_hexadecimal(remote)} {state} {_REST} {os.getpid()}")
         self._write()
 
+    def mirror(self, rows: "list[list[str]]") -> None:
+        """Show in place of those these, as a kernel shows them: two ends and a state each."""
+        self._mine = [f"{local} {remote} {state} {_REST} {os.getpid()}" for local, remote, state in rows]
+        self._write()
+
     def hide(self) -> None:
         """Show none of this program's any longer."""
         self._mine = []

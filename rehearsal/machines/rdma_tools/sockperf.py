@@ -38,8 +38,9 @@ def main(arguments: list[str]) -> int:
         return _server(machine, address, port)
     try:
         peer = machine.connect(address, port)
-    except wire.NobodyError:
-        print("sockperf: ERROR: Can`t connect socket (errno=111 Connection refused)")
+    except wire.NobodyError as error:
+        reason = "110 Connection timed out" if isinstance(error, wire.UnansweredError) else "111 Connection refused"
+        print(f"sockperf: ERROR: Can`t connect socket (errno={reason})")
         return 0
     return _client(machine, peer, mode, (address, port), (size, seconds))
 

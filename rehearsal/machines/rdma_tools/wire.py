@@ -31,6 +31,10 @@ class NobodyError(OSError):
     """No server listens on that address and port."""
 
 
+class UnansweredError(NobodyError):
+    """Nothing has answered at that address, and TCP has given up."""
+
+
 class Peer:
     """The other end: messages are names with numbers or words."""
 

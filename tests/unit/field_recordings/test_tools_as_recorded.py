@@ -9,11 +9,13 @@ import time
 from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
 from aks_infiniband.validation.payload.programs.endings import CLIENTS, SERVERS, client_ending, server_ending
 from aks_infiniband.validation.payload.programs.process import with_words
+from aks_infiniband.validation.payload.programs.sockets import SYN_SENT, connections
 
 from rehearsal.faults.machine_faults import FILE
 from rehearsal.machines.hardware.model import hardware_of
@@ -61,6 +63,8 @@ class Pair:
         faults: list[dict[str, Any]] = [{"fault": "perftest", "release": release}]
         if case == "packets-lost":
             faults.append({"fault": "packets-lost", "node": "server"})
+        if case.startswith("dropped"):
+            faults.append({"fault": "connections-dropped", "node": "client"})
         write_files(folder, {FILE: json.dumps(faults)})
         for node in ("client", "server"):
             hardware = hardware_of(size="Standard_ND128isr_GB300_v6", machine=node, fabric="one")
@@ -72,6 +76,11 @@ class Pair:
             limits = f"Max locked memory         {bound}            {bound}            bytes     "
             capabilities = f"CapEff:\t{(1 << 14) * locks:016x}"
             write_files(folder / node / "proc", {"self/limits": limits, "self/status": capabilities})
+            if case == "no-device-file":
+                for number in (0, 2):  # of the client's device, and of the server's
+                    (folder / node / f"dev/infiniband/uverbs{number}").unlink()
+        if case == "dropped-for-long":
+            write_files(folder / "client", {"proc/sys/net/ipv4/tcp_syn_retries": "0"})
         if case == "port-of-server-down":
             (folder / "server/sys/class/infiniband/mlx5_2/ports/1/state").write_text("1: DOWN\n")
 
@@ -98,6 +107,30 @@ class Pair:
         while not socket.exists() and server.poll() is None and time.monotonic() < deadline:
             time.sleep(0.01)
 
+    @staticmethod
+    def serve_and_die(listener: wire.Listener) -> None:
+        """Do as a server that is killed while it is measured: it has told the client who it is."""
+        peer = listener.accept()
+        peer.hear()
+        peer.say(**peer.hear())
+        peer.hear()  # the client measures
+        peer.close()
+        listener.close()
+
+    def ended(self, process: "subprocess.Popen[bytes]", entry: dict[str, Any]) -> int | None:
+        """How a tool ends by itself; None for one that waits, and is killed then."""
+        if entry["code"] is not None:
+            return process.wait(60)
+        if entry["case"] == "dropped":
+            deadline = time.monotonic() + 60
+            while SYN_SENT not in {each.state for each in connections(self.folder / entry["side"] / "proc")}:
+                assert time.monotonic() < deadline
+                time.sleep(0.01)
+        assert process.poll() is None
+        process.send_signal(signal.SIGKILL)
+        process.wait(60)
+        return None
+
     def said(self, node: str) -> str:
         return (self.folder / f"{node}.out").read_text()
 
@@ -115,18 +148,17 @@ def run(tmp_path: Path) -> Iterator[Any]:
         if "server" in sides:
             started.append(pair.start(sides["server"]))
             pair.listens(started[0])
+        if case == "server-killed":
+            Thread(
+                target=pair.serve_and_die, args=(wire.Listener(str(tmp_path), pair.address("server"), PORT),)
+            ).start()
         if case == "knocked-at":
             wire.connect(str(tmp_path), pair.address("server"), PORT).close()
         if "client" in sides:
             started.append(pair.start(sides["client"]))
-            ended["client"] = (started[-1].wait(60), pair.said("client"))
+            ended["client"] = (pair.ended(started[-1], sides["client"]), pair.said("client"))
         if "server" in sides:
-            stays = sides["server"]["code"] is None
-            if stays:
-                assert started[0].poll() is None
-                started[0].send_signal(signal.SIGKILL)
-            code = started[0].wait(60)
-            ended["server"] = (None if stays else code, pair.said("server"))
+            ended["server"] = (pair.ended(started[0], sides["server"]), pair.said("server"))
         return ended
 
     yield both
@@ -158,6 +190,11 @@ ENDINGS = {
     ("server-cannot-lock", "server"): "said",
     ("client-cannot-lock", "client"): "said",
     ("killed-while-it-waits", "server"): "waiting",
+    ("no-device-file", "client"): "said",
+    ("no-device-file", "server"): "said",
+    ("dropped", "client"): "dropped",
+    ("dropped-for-long", "client"): "dropped",
+    ("server-killed", "client"): "lost",
 }
 """How the payload has to take what was recorded; by tool where one differs."""
 
@@ -169,7 +206,7 @@ def test_the_payload_takes_what_the_real_tools_said_for_what_it_was(entry: dict[
     wanted: Any = ENDINGS[entry["case"], entry["side"]]
     wanted = wanted if isinstance(wanted, str) else wanted.get(entry["tool"], "said")
     found = (
-        client_ending(words(entry), ())
+        client_ending(words(entry), (SYN_SENT,) if "dropped" in entry["case"] else ())
         if entry["side"] == "client"
         else server_ending(words(entry), ("LISTEN",), answered=True)
     )

@@ -1,0 +1,77 @@
+"""What a rehearsal does where the RDMA tools of pods are real ones, in a virtual machine (docs/real-tools.md)."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from aks_infiniband.facts.catalog import SIZES
+
+from rehearsal.machines.rdma_tools.real import SOCKET
+from rehearsal.real_tools.image import image
+from rehearsal.real_tools.pods import HCAS_A_NODE, NODES
+from rehearsal.stack.stack_file import NAMESPACE, StackFileError, opened, put, section
+
+NO_THRESHOLDS: Final = "thresholds of RDMA figures: real tools measure Soft-RoCE, of which nobody promises a figure"
+_ANY_FIGURE: Final = {
+    **{f"rdma-{figure}": {"fail": 1e-6} for figure in ("write-bandwidth", "read-bandwidth", "ping-pong-throughput")},
+    **{f"rdma-{figure}": {"fail": 9e8} for figure in ("read-latency", "ping-pong-latency")},
+}
+"""Thresholds that every figure of RDMA meets: a threshold must have a bound."""
+_REAL_TOOLS_SECONDS: Final = 1200
+"""Real seconds, which a validation on real tools may take on a busy machine; on an idle one it takes one minute."""
+_ROOM: Final = f"{NODES} machines of at most {HCAS_A_NODE} HCAs each"
+
+
+def are_in(run: Path) -> bool:
+    """Whether the data centre of a run folder has real tools."""
+    return (run / SOCKET).exists()
+
+
+def check(document: Mapping[str, Any], *, faults: Path | None, clusters: int) -> None:
+    """Before anything starts: whether real tools can be had for a stack file, and for what it is rehearsed with.
+
+    Makes the virtual machine's image where it is not there yet. Raises StackFileError, UnavailableError.
+    """
+    if faults is not None:
+        raise StackFileError("TOOLS=real goes without faults: they are those of simulated tools")
+    if clusters > 1:
+        raise StackFileError("TOOLS=real goes without more than one cluster: there is one virtual machine")
+    _check_room(document)
+    image()
+
+
+def with_real_tools(document: dict[str, Any]) -> dict[str, Any]:
+    """The document that the engine reads where the pods' tools are real ones, in a virtual machine.
+
+    What Soft-RoCE gives on an emulated processor nobody has promised, so figures of RDMA have no thresholds; and tools
+    take longer there.
+    """
+    config = dict(document["config"])
+    given = (section(config, "validation") or {}).get("timeoutSeconds", _REAL_TOOLS_SECONDS)
+    longer = max(given, _REAL_TOOLS_SECONDS) if isinstance(given, int | float) else given
+    figures = (section(config, "validation") or {}).get("thresholds") or {}
+    unjudged = {**figures, **_ANY_FIGURE} if isinstance(figures, dict) else figures
+    put(config, "validation", {"timeoutSeconds": longer, "thresholds": unjudged})
+    return {**document, "config": config}
+
+
+def _check_room(document: Mapping[str, Any]) -> None:
+    config = document.get("config", {})
+    pools = [*_list(config.get(f"{NAMESPACE}:pools")), *_list((section(config, "existingCluster") or {}).get("pools"))]
+    machines = 0
+    for pool in pools:
+        size = SIZES.get(str(pool.get("vmSize")))
+        if size is None:
+            continue
+        count, hcas = pool.get("count"), size.infiniband.hca_count
+        machines += count if isinstance(count, int) else 0
+        if hcas > HCAS_A_NODE:
+            raise StackFileError(f"TOOLS=real: {size.name} has {hcas} HCAs; the virtual machine has {_ROOM}")
+    if machines > NODES:
+        asked = f"the stack has {machines} machines with InfiniBand"
+        raise StackFileError(f"TOOLS=real: {asked}; the virtual machine has {_ROOM}")
+
+
+def _list(value: Any) -> list[dict[str, Any]]:
+    found = opened(value)
+    return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []

@@ -1,0 +1,58 @@
+"""What a rehearsal with real tools refuses at the door: nothing is started or downloaded for it."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aks_infiniband.facts.baselines.choice import threshold
+from aks_infiniband.validation.options import ValidationOptions
+from aks_infiniband.validation.payload.rdma.tool import KINDS
+from aks_infiniband.validation.payload.say.expectations import falls_short
+
+from rehearsal.control_plane import RunFolder
+from rehearsal.session import Rehearsal
+from rehearsal.stack.real_tools import with_real_tools
+from rehearsal.stack.stack_file import StackFileError
+from rehearsal.tools.paths import PROJECT
+
+
+def checked(folder: Path, stack: str, **options: Any) -> None:
+    Rehearsal(project=PROJECT, stack=stack, run=RunFolder.at(folder), real_tools=True, **options).check_files()
+
+
+def test_faults_are_those_of_simulated_tools(tmp_path: Path) -> None:
+    faults = tmp_path / "faults.yaml"
+    faults.write_text("faults: []\n")
+    with pytest.raises(StackFileError, match="TOOLS=real goes without faults"):
+        checked(tmp_path / "run", "hbv4", faults=faults)
+
+
+def test_there_is_one_virtual_machine_for_one_cluster(tmp_path: Path) -> None:
+    with pytest.raises(StackFileError, match="TOOLS=real goes without more than one cluster"):
+        checked(tmp_path / "run", "hbv4", clusters=2)
+
+
+@pytest.mark.parametrize(
+    ("stack", "reason"),
+    [
+        ("dev", "Standard_ND96isr_H100_v5 has 8 HCAs; .* 2 machines of at most 2 HCAs"),
+        ("ipoib", "has 4 machines with InfiniBand; .* 2 machines of at most 2 HCAs"),
+    ],
+)
+def test_a_stack_has_to_fit_into_it(tmp_path: Path, stack: str, reason: str) -> None:
+    with pytest.raises(StackFileError, match=f"TOOLS=real: .*{reason}"):
+        checked(tmp_path / "run", stack)
+
+
+def test_with_real_tools_any_figure_of_rdma_is_enough_and_other_settings_stay() -> None:
+    own = {"mode": "enforce", "timeoutSeconds": 240, "thresholds": {"all-reduce": {"fail": 5}}}
+    document = with_real_tools({"config": {"aks-infiniband:validation": own}})
+
+    validation = document["config"]["aks-infiniband:validation"]
+    assert validation["mode"] == "enforce"
+    assert validation["timeoutSeconds"] > 240
+    options = ValidationOptions.model_validate(validation)
+    assert options.thresholds["all-reduce"].fail == 5
+    for figure in (figure for kind in KINDS.values() for figure in kind.figures):
+        limit: Any = threshold(figure, None, options.thresholds[figure])
+        assert not any(falls_short(value, limit) for value in (0.001, 1e6))
