@@ -51,13 +51,12 @@ def steps_table(steps: Iterable[Step], *, refreshed: bool = False) -> Table:
 
 
 def checks_table(pool: str, report: Mapping[str, Any], *, width: int, every: bool = False) -> Table:
-    """A pool's validation: a row for each check that did not pass, the worst first.
+    """A pool's validation: a row for each check that did not pass, the worst first, then the figures that passed.
 
-    width: of the screen, in characters; every: whether what passed has rows too, one for each check.
+    width: of the screen, in characters; every: whether all that passed has rows, one for each check.
     """
     rows = [_row(check) for check in sorted(report["checks"], key=_badness) if check["verdict"] != "pass"]
-    if every:
-        rows += _passed_rows(report["checks"])
+    rows += _passed_rows(check for check in report["checks"] if every or _is_figure(check))
     table = Table(
         title=f"Validation of {pool}",
         title_justify="left",
@@ -95,8 +94,18 @@ def _badness(check: Mapping[str, Any]) -> int:
     return list(VERDICT_STYLE).index("pass" if by_design else check["verdict"])
 
 
+def _is_figure(check: Mapping[str, Any]) -> bool:
+    """Whether it is what people rent such machines for: a figure that has a limit, or the way that NCCL takes."""
+    return bool(check.get("threshold")) or check["check"] == "collective-transport"
+
+
 def _row(check: Mapping[str, Any]) -> Row:
-    return check["check"], _places([check]), _cell(check["expected"]), _cell(check["measured"]), check["verdict"]
+    return check["check"], _places([check]), _cell(check["expected"]), _measured(check), check["verdict"]
+
+
+def _measured(check: Mapping[str, Any]) -> str:
+    shown, unit = _cell(check["measured"]), check.get("unit")
+    return f"{shown} {unit}" if unit and shown != "-" and not shown.endswith(unit) else shown
 
 
 def _passed_rows(checks: Iterable[Mapping[str, Any]]) -> list[Row]:
@@ -106,7 +115,7 @@ def _passed_rows(checks: Iterable[Mapping[str, Any]]) -> list[Row]:
         if check["verdict"] == "pass":
             passed.setdefault((check["check"], _cell(check["expected"])), []).append(check)
     return [
-        (name, _places(same), expected, ", ".join(sorted({_cell(check["measured"]) for check in same})), "pass")
+        (name, _places(same), expected, ", ".join(sorted({_measured(check) for check in same})), "pass")
         for (name, expected), same in passed.items()
     ]
 

@@ -62,6 +62,20 @@ def test_what_passed_takes_one_line_a_pool_and_a_row_a_check_where_asked_for() -
     assert "2 nodes, 16 devices" in text_of(every)
 
 
+def test_figures_and_the_way_that_nccl_takes_are_shown_though_they_passed() -> None:
+    bandwidth = {
+        **check("pass"),
+        "check": "rdma-write-bandwidth",
+        "measured": 393.1,
+        "unit": "Gb/s",
+        "threshold": {"x": 1},
+    }
+    transport = {**check("pass"), "check": "collective-transport", "measured": "InfiniBand with GPUDirect RDMA"}
+    table = checks_table("ndh100", {"checks": [check("pass"), bandwidth, transport]}, width=120)
+    assert [str(cell) for cell in table.columns[0].cells] == ["rdma-write-bandwidth", "collective-transport"]
+    assert "393.1 Gb/s" in text_of(table)
+
+
 @pytest.mark.parametrize("verdict", ["fail", "not measured"])
 @pytest.mark.parametrize("name", ["hca-rate", "rdma-ping-pong-throughput"])
 def test_at_80_columns_no_cell_is_longer_than_four_lines_and_the_names_of_nodes_are_whole(

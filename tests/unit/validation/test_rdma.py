@@ -125,6 +125,43 @@ def test_where_everything_falls_short_no_machine_is_blamed(thresholds: Any) -> N
     assert "no one machine's" in str(check["cause"])
 
 
+def everywhere(bad: set[End], value: float) -> Callable[[Task, int], Any]:
+    """What a task gives where these ends carry so much in either direction."""
+    return lambda task, attempt: (
+        {f"rdma-{task.kind}": value} if task.kind.endswith("-bandwidth") and bad & set(task.pair) else None
+    )
+
+
+@pytest.mark.parametrize("nodes", [4, 16, 100])
+def test_a_node_whose_every_port_carries_351_is_named_with_all_its_ports(thresholds: Any, nodes: int) -> None:
+    sick = {End("n2", f"ib{port}") for port in range(8)}
+    fabric = Fabric(nodes, 8)
+    fabric.wrong = everywhere(sick, 351.0)
+    _, checks = fabric.judge(thresholds)
+    assert {End(check["node"], check["device"]) for check in checks if check["verdict"] == "fail"} == sick
+
+
+def test_of_two_nodes_whose_every_pair_carries_351_neither_is_named_and_both_are_said(thresholds: Any) -> None:
+    fabric = Fabric(2, 8)
+    fabric.wrong = everywhere({End("n1", f"ib{port}") for port in range(8)}, 351.0)
+    _, checks = fabric.judge(thresholds)
+    assert bad_ones(checks) == [
+        ("fail", "rdma-write-bandwidth", None, None),
+        ("fail", "rdma-read-bandwidth", None, None),
+    ]
+    failed = [check for check in checks if check["verdict"] == "fail"]
+    assert all("the fault is either of n0 and n1, or what they have in common" in check["cause"] for check in failed)
+
+
+@pytest.mark.parametrize("nodes", [2, 4, 16])
+def test_two_ports_that_carry_321_are_named_and_no_other(thresholds: Any, nodes: int) -> None:
+    sick = {End("n1", "ib2"), End("n1", "ib5")}
+    fabric = Fabric(nodes, 8)
+    fabric.wrong = everywhere(sick, 321.0)
+    _, checks = fabric.judge(thresholds)
+    assert {End(check["node"], check["device"]) for check in checks if check["verdict"] == "fail"} == sick
+
+
 @pytest.mark.field_report("C6b")
 def test_what_passes_at_a_later_try_is_a_warning_that_shows_every_try(thresholds: Any) -> None:
     fabric = Fabric(2, 1)
