@@ -52,6 +52,7 @@ def cost(pools: int) -> Cost:
 
 
 def main() -> None:
+    """Print a line of costs for each number of pools; each runs in a process of its own, so that memory is its own."""
     parser = argparse.ArgumentParser(prog="benchmark.program", description=__doc__)
     parser.add_argument("pools", type=int, nargs="*", default=[1, 10, 50])
     context = multiprocessing.get_context("spawn")

@@ -1,19 +1,17 @@
 """Namespaces of others: those that are missing are told before anything is made, or made where that is asked for."""
 
-import json
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import pulumi
 import pytest
-from aks_infiniband import RdmaCluster, RdmaClusterArgs, Stack, load
-from aks_infiniband.access.kubeconfig_file import KubeconfigFile
+from aks_infiniband import RdmaCluster, RdmaClusterArgs, Stack
 from aks_infiniband.stack import beforehand
 from aks_infiniband_cli.preflight import checks
 
 from declared.pulumi_mocks import Deploy
-from tests.unit.command_line.loopback import serving
+from tests.unit.components.others_cluster import kubeconfig_of, stack_in
 from tests.unit.components.stack_files import existing, mistakes, pool
 
 NAMESPACE = "kubernetes:core/v1:Namespace"
@@ -38,19 +36,8 @@ class Server:
 @pytest.fixture
 def server() -> Iterator[Server]:
     there = Server()
-    with serving(there.answer) as url:
-        named = [{"name": "c", "cluster": {"server": url}}]
-        contexts = [{"name": "c", "context": {"cluster": "c", "user": "u"}}]
-        users = [{"name": "u", "user": {"token": "t"}}]
-        config = {"clusters": named, "contexts": contexts, "users": users, "current-context": "c"}
-        there.kubeconfig = json.dumps(config)
+    with kubeconfig_of(there.answer) as there.kubeconfig:
         yield there
-
-
-def stack(server: Server, **workload: Any) -> Stack:
-    written = existing(pool(nodeSelector={"pool": "a"}, gpuDirect="auto"), workload=workload)
-    there = KubeconfigFile(kubeconfig=server.kubeconfig, context="c", server="https://lab.example.com")
-    return replace(load({**written, "aks-infiniband:validation": {"mode": "off"}}), cluster=there)
 
 
 def program(given: Stack) -> Any:
@@ -61,7 +48,7 @@ def program(given: Stack) -> Any:
 def test_those_that_are_missing_are_named_with_what_to_do_before_anything_is_made_in_the_cluster(
     deploy: Deploy, server: Server, preview: bool
 ) -> None:
-    given = stack(server, namespaces=["team-a", "team-b", "team-c"])
+    given = stack_in(server.kubeconfig, namespaces=["team-a", "team-b", "team-c"])
     words = r"(?s)no namespace team-b, team-c, which.*kubectl create namespace team-b; kubectl create namespace team-c"
     with pytest.raises(pulumi.RunError, match=words):
         deploy(program(given), preview=preview)
@@ -70,7 +57,7 @@ def test_those_that_are_missing_are_named_with_what_to_do_before_anything_is_mad
 def test_where_all_are_there_or_the_cluster_does_not_say_it_is_gone_on_with(deploy: Deploy, server: Server) -> None:
     for name, status in (("team-a", 200), ("team-b", 403)):
         server.status = status
-        made = deploy(program(stack(server, namespaces=[name])))
+        made = deploy(program(stack_in(server.kubeconfig, namespaces=[name])))
         assert name in {found.inputs["metadata"].get("namespace") for found in made.all(CONFIG_MAP)}
         assert name not in {found.inputs["metadata"]["name"] for found in made.all(NAMESPACE)}
 
@@ -78,7 +65,7 @@ def test_where_all_are_there_or_the_cluster_does_not_say_it_is_gone_on_with(depl
 def test_where_it_is_asked_for_they_are_made_before_their_config_maps_and_outlive_the_stack(
     deploy: Deploy, server: Server
 ) -> None:
-    made = deploy(program(stack(server, namespaces=["team-a", "team-b"], createNamespaces=True)))
+    made = deploy(program(stack_in(server.kubeconfig, namespaces=["team-a", "team-b"], createNamespaces=True)))
     kept = [found for found in made.all(NAMESPACE) if found.request.get("retainOnDelete")]
     assert sorted(found.inputs["metadata"]["name"] for found in kept) == ["team-a", "team-b"]
     theirs = [found for found in made.all(CONFIG_MAP) if found.inputs["metadata"].get("namespace") == "team-b"]
@@ -93,7 +80,7 @@ def test_to_make_none_says_nothing() -> None:
 
 def test_preflight_says_it_too(server: Server) -> None:
     def line(*namespaces: str) -> checks.Line:
-        (look, _) = beforehand.looks(server.kubeconfig, stack(server, namespaces=namespaces))
+        (look, _) = beforehand.looks(server.kubeconfig, stack_in(server.kubeconfig, namespaces=namespaces))
         return checks.beforehand(look)
 
     failing = line("team-b")
@@ -107,7 +94,7 @@ def test_preflight_says_it_too(server: Server) -> None:
 
 def test_pods_for_namespaces_at_restricted_come_with_node_preparation(deploy: Deploy, server: Server) -> None:
     def outputs(**more: Any) -> Any:
-        given = replace(stack(server, namespaces=["team-a"]), **more)
+        given = replace(stack_in(server.kubeconfig, namespaces=["team-a"]), **more)
         return deploy(lambda: RdmaCluster("rdma", args=RdmaClusterArgs(stack=given)).pools["ndh100"]).result
 
     assert "restrictedPodTemplate" not in outputs()

@@ -1,21 +1,17 @@
 """In a cluster that somebody else keeps, pools that AKS manages itself are refused before anything is made there."""
 
-import json
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import pulumi
 import pytest
-from aks_infiniband import RdmaCluster, RdmaClusterArgs, Stack, load
-from aks_infiniband.access.kubeconfig_file import KubeconfigFile
+from aks_infiniband import RdmaCluster, RdmaClusterArgs
 from aks_infiniband.facts.managed import managed_of
 from aks_infiniband.stack import beforehand
 from aks_infiniband_cli.preflight import checks
 
 from declared.pulumi_mocks import Deploy
-from tests.unit.command_line.loopback import serving
-from tests.unit.components.stack_files import existing, pool
+from tests.unit.components.others_cluster import kubeconfig_of, stack_in
 
 
 class Server:
@@ -39,19 +35,8 @@ class Server:
 @pytest.fixture
 def server() -> Iterator[Server]:
     there = Server()
-    with serving(there.answer) as url:
-        named = [{"name": "c", "cluster": {"server": url}}]
-        contexts = [{"name": "c", "context": {"cluster": "c", "user": "u"}}]
-        users = [{"name": "u", "user": {"token": "t"}}]
-        config = {"clusters": named, "contexts": contexts, "users": users, "current-context": "c"}
-        there.kubeconfig = json.dumps(config)
+    with kubeconfig_of(there.answer) as there.kubeconfig:
         yield there
-
-
-def stack(server: Server) -> Stack:
-    written = existing(pool(nodeSelector={"pool": "a"}, gpuDirect="auto"))
-    there = KubeconfigFile(kubeconfig=server.kubeconfig, context="c", server="https://lab.example.com")
-    return replace(load({**written, "aks-infiniband:validation": {"mode": "off"}}), cluster=there)
 
 
 @pytest.mark.parametrize(
@@ -67,14 +52,14 @@ def test_a_pool_that_aks_manages_is_refused_by_name(
 ) -> None:
     server.labels = {label: value}
     with pytest.raises(pulumi.RunError, match=f"(?s)the nodes of pool ndh100 have {words}.*do: "):
-        deploy(lambda: RdmaCluster("rdma", args=RdmaClusterArgs(stack=stack(server))).cluster_name)
-    (look,) = beforehand.looks(server.kubeconfig, stack(server))
+        deploy(lambda: RdmaCluster("rdma", args=RdmaClusterArgs(stack=stack_in(server.kubeconfig))).cluster_name)
+    (look,) = beforehand.looks(server.kubeconfig, stack_in(server.kubeconfig))
     assert checks.beforehand(look).state == "fail"
 
 
 def test_what_aks_manages_on_nodes_of_others_is_their_matter(server: Server) -> None:
     server.others = {"kubernetes.azure.com/network-dra": "rdma"}
-    (look,) = beforehand.looks(server.kubeconfig, stack(server))
+    (look,) = beforehand.looks(server.kubeconfig, stack_in(server.kubeconfig))
     assert (checks.beforehand(look).state, look.lacking) == ("pass", [])
 
 

@@ -85,6 +85,7 @@ def _sockets(pid: int, port: "int | None") -> list[list[str]]:
 
 
 def main() -> None:
+    """Connect to the host, and run each command that it sends in a thread, until the host hangs up."""
     (number,) = re.findall(r"aks_infiniband\.port=(\d+)", Path("/proc/cmdline").read_text())
     connection = socket.create_connection((HOST, int(number)), timeout=60)
     connection.settimeout(None)

@@ -134,6 +134,7 @@ class NcclRanks:
 
 
 def repeated(value: Callable[[int, int], int], number: int) -> bytes:
+    """PERIOD floats of four bytes: what a function gives for each position and this number."""
     return array("f", [value(position, number) for position in range(PERIOD)]).tobytes()
 
 

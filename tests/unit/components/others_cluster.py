@@ -1,0 +1,34 @@
+"""A cluster that somebody else keeps: its API server is a test's own, and a stack file names it."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+from aks_infiniband import Stack, load
+from aks_infiniband.access.kubeconfig_file import KubeconfigFile
+
+from tests.unit.command_line.loopback import Answers, serving
+from tests.unit.components.stack_files import existing, pool
+
+
+@contextmanager
+def kubeconfig_of(answers: Answers) -> Iterator[str]:
+    """Serve these answers until the block is left; yields the kubeconfig that leads to them."""
+    with serving(answers) as url:
+        yield json.dumps(
+            {
+                "clusters": [{"name": "c", "cluster": {"server": url}}],
+                "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
+                "users": [{"name": "u", "user": {"token": "t"}}],
+                "current-context": "c",
+            }
+        )
+
+
+def stack_in(kubeconfig: str, **workload: Any) -> Stack:
+    """A stack in that cluster, with one pool on the nodes that carry the label pool: a."""
+    written = existing(pool(nodeSelector={"pool": "a"}, gpuDirect="auto"), workload=workload)
+    there = KubeconfigFile(kubeconfig=kubeconfig, context="c", server="https://lab.example.com")
+    return replace(load({**written, "aks-infiniband:validation": {"mode": "off"}}), cluster=there)
