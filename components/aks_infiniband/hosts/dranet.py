@@ -40,7 +40,7 @@ def dranet_spec(pools: Sequence[Pool], registry: Registry = SOURCES) -> dict[str
         "name": NAME,
         "image": registry.image(versions.DRANET.reference),
         "args": ["/dranet", "--v=4", "--hostname-override=$(NODE_NAME)", MOVE_IB_INTERFACES, CLOUD],
-        "env": [{"name": "NODE_NAME", "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}}],
+        "env": [{"name": "NODE_NAME", "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": "spec.nodeName"}}}],
         "resources": {"requests": {"cpu": "100m", "memory": "50Mi"}},
         # It looks through the machine's network devices, and enters the network namespaces of pods.
         "securityContext": {"privileged": True},

@@ -26,8 +26,12 @@ def template_name(pool_name: str) -> str:
 
 
 def claim_template_spec(pool: Pool) -> dict[str, Any]:
-    """ResourceClaimTemplateSpec of resource.k8s.io/v1: all HCAs of one machine, for one pod alone."""
-    request = {"deviceClassName": DEVICE_CLASS, "count": pool.size.infiniband.hca_count}
+    """ResourceClaimTemplateSpec of resource.k8s.io/v1: all HCAs of one machine, for one pod alone.
+
+    The list of requests has one owner, so what the server would complete stands in it: else a second manager conflicts.
+    """
+    count = pool.size.infiniband.hca_count
+    request = {"deviceClassName": DEVICE_CLASS, "allocationMode": "ExactCount", "count": count}
     return {"spec": {"devices": {"requests": [{"name": "hca", "exactly": request}]}}}
 
 

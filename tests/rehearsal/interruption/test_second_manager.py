@@ -47,6 +47,7 @@ _EVERYTHING: Final[dict[str, dict[str, Any]]] = {
         "observability": {"prometheus": "azure"},
         "networkOperator": {"valuesFile": None},
     },
+    "claims of HCAs": {"pools": [_HB], "networkOperator": {"mode": "dra", "driver": "inbox", "valuesFile": None}},
     "a GPU driver of AKS": {"pools": [{**_H100, "gpuDriver": "aks"}], "networkOperator": {"valuesFile": None}},
 }
 """Settings with which the program declares what none of the repository's stacks does."""

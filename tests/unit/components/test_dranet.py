@@ -35,7 +35,7 @@ def test_a_pod_claims_every_hca_of_a_machine_and_needs_no_privilege() -> None:
     }
     assert main["securityContext"] == {"capabilities": {"add": ["IPC_LOCK"]}}
     (request,) = claim_template_spec(CLAIMING)["spec"]["devices"]["requests"]
-    assert request["exactly"] == {"deviceClassName": DEVICE_CLASS, "count": 8}
+    assert request["exactly"] == {"deviceClassName": DEVICE_CLASS, "allocationMode": "ExactCount", "count": 8}
 
 
 def test_every_container_that_looks_at_hcas_has_the_claim_too() -> None:
