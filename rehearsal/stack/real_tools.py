@@ -12,6 +12,7 @@ from rehearsal.real_tools.pods import HCAS_A_NODE, NODES
 from rehearsal.stack.stack_file import NAMESPACE, StackFileError, opened, put, section
 
 NO_THRESHOLDS: Final = "thresholds of RDMA figures: real tools measure Soft-RoCE, of which nobody promises a figure"
+NO_FAULTS: Final = "TOOLS=real goes without faults: they are those of simulated tools"
 _ANY_FIGURE: Final = {
     **{f"rdma-{figure}": {"fail": 1e-6} for figure in ("write-bandwidth", "read-bandwidth", "ping-pong-throughput")},
     **{f"rdma-{figure}": {"fail": 9e8} for figure in ("read-latency", "ping-pong-latency")},
@@ -33,7 +34,7 @@ def check(document: Mapping[str, Any], *, faults: Path | None, clusters: int) ->
     Makes the virtual machine's image where it is not there yet. Raises StackFileError, UnavailableError.
     """
     if faults is not None:
-        raise StackFileError("TOOLS=real goes without faults: they are those of simulated tools")
+        raise StackFileError(NO_FAULTS)
     if clusters > 1:
         raise StackFileError("TOOLS=real goes without more than one cluster: there is one virtual machine")
     _check_room(document)

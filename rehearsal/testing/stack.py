@@ -14,8 +14,9 @@ from rehearsal.control_plane import RunFolder
 from rehearsal.engine.events import Diagnostic, Step
 from rehearsal.engine.pulumi import Engine
 from rehearsal.faults import machine_faults
-from rehearsal.faults.checking import checked
+from rehearsal.faults.checking import FaultsError, checked
 from rehearsal.session import Rehearsal, pulumi, require_tools
+from rehearsal.stack.real_tools import NO_FAULTS
 
 TEST_SPEED: Final = 120.0
 """Simulated seconds in a real one, in tests: twice as fast as a person looks on."""
@@ -141,8 +142,11 @@ class RehearsedStack:
     def fault(self, name: str, **where: Any) -> None:
         """Break machines from now on, beside the faults that hold. name, where: as in a faults file.
 
-        Raises FaultsError for a name that there is not, and for keys that the fault does not have.
+        Raises FaultsError for a name that there is not, for keys that the fault does not have, and where the tools of
+        pods are real.
         """
+        if self.rehearsal.has_real_tools:
+            raise FaultsError(NO_FAULTS)
         first = self.rehearsal.run.root
         self._set_faults(checked([*machine_faults.read(first), {"fault": name, **where}], "fault"))
 

@@ -79,12 +79,11 @@ class Workload:
     def _check(self, main: Mapping[str, Any], *, sockets: bool) -> dict[str, Any]:
         """It sees what the program sees: image, environment, devices and limits. GPUs are left to the program."""
         devices = {name: number for name, number in main["resources"]["limits"].items() if not name.endswith("/gpu")}
-        claims = {key: value for key, value in main["resources"].items() if key == "claims"}
         script = "require_ipoib.sh" if sockets else "require_infiniband.sh"
         text = (resources.files("aks_infiniband.workload") / script).read_text()
         return {
             **deepcopy({key: value for key, value in main.items() if key != "command"}),
             "name": script.removesuffix(".sh").replace("_", "-"),
             "command": ["sh", "-c", text, "sh", *(self.interfaces if sockets else [])],
-            "resources": {"requests": {**_REQUESTS, **devices}, "limits": dict(devices), **claims},
+            "resources": {**main["resources"], "requests": {**_REQUESTS, **devices}, "limits": dict(devices)},
         }

@@ -25,7 +25,7 @@ def template_name(pool_name: str) -> str:
     return f"infiniband-{pool_name}"
 
 
-def claim_template_spec(pool: Pool) -> dict[str, Any]:
+def claim_template_spec(pool: Pool) -> Any:
     """ResourceClaimTemplateSpec of resource.k8s.io/v1: all HCAs of one machine, for one pod alone.
 
     The list of requests has one owner, so what the server would complete stands in it: else a second manager conflicts.
@@ -62,14 +62,9 @@ def claim_templates(
                 "namespace": namespace,
                 "labels": labels("infiniband", "workload"),
             },
-            spec=_plain(claim_template_spec(pool)),
+            spec=claim_template_spec(pool),
             opts=opts,
         )
         for pool in pools
         if pool.mode == "dra"
     }
-
-
-def _plain(document: Any) -> Any:
-    """A document as Kubernetes takes it, which the SDK's nested types do not say."""
-    return document

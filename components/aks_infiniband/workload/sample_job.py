@@ -130,9 +130,9 @@ def _show(pool: Pool, main: Mapping[str, Any], registry: Registry) -> dict[str, 
         ],
         "env": [*main["env"], {"name": "NODE_NAME", "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}}],
         "resources": {
+            **main["resources"],
             "requests": {"cpu": "100m", "memory": "64Mi", **devices},
             "limits": {"memory": "128Mi", **devices},
-            **{key: value for key, value in main["resources"].items() if key == "claims"},
         },
         "volumeMounts": [*main["volumeMounts"], _PROGRAMS],
     }

@@ -10,9 +10,11 @@ from aks_infiniband.validation.payload.rdma.tool import KINDS
 from aks_infiniband.validation.payload.say.expectations import falls_short
 
 from rehearsal.control_plane import RunFolder
+from rehearsal.faults.checking import FaultsError
 from rehearsal.session import Rehearsal
 from rehearsal.stack.real_tools import with_real_tools
 from rehearsal.stack.stack_file import StackFileError
+from rehearsal.testing.stack import RehearsedStack
 from rehearsal.tools.paths import PROJECT
 
 
@@ -25,6 +27,12 @@ def test_faults_are_those_of_simulated_tools(tmp_path: Path) -> None:
     faults.write_text("faults: []\n")
     with pytest.raises(StackFileError, match="TOOLS=real goes without faults"):
         checked(tmp_path / "run", "hbv4", faults=faults)
+
+
+def test_a_test_with_real_tools_is_told_that_its_fault_would_break_nothing(tmp_path: Path) -> None:
+    rehearsal = Rehearsal(project=PROJECT, stack="hbv4", run=RunFolder.at(tmp_path), real_tools=True)
+    with pytest.raises(FaultsError, match="TOOLS=real goes without faults"):
+        RehearsedStack(rehearsal).fault("link-down")
 
 
 def test_there_is_one_virtual_machine_for_one_cluster(tmp_path: Path) -> None:

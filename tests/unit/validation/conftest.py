@@ -44,6 +44,11 @@ def expected(pool: Pool) -> Any:
 
 
 @pytest.fixture
+def thresholds(expected: Any) -> Any:
+    return expected["thresholds"]
+
+
+@pytest.fixture
 def asked() -> list[tuple[str, ...]]:
     """What the cluster was asked for by a program with one Validation."""
     return []

@@ -18,14 +18,9 @@ from aks_infiniband.validation.payload.report.document import Parts, message_of
 from aks_infiniband.validation.payload.say.checks import verdict_of
 from aks_infiniband.validation.payload.talk.time_left import Time
 
-from tests.unit.validation.test_rdma import Fabric, bad_ones
+from tests.unit.validation.fabric import Fabric, bad_ones
 
 WRITE = "rdma-write-bandwidth"
-
-
-@pytest.fixture
-def thresholds(expected: Any) -> Any:
-    return expected["thresholds"]
 
 
 def sharing(*ends: End) -> Any:

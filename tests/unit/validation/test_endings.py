@@ -16,7 +16,7 @@ from aks_infiniband.validation.payload.rdma.run import measure
 
 from pages.endings import with_table
 from rehearsal.tools.paths import PROJECT
-from tests.unit.validation.test_rdma import Fabric
+from tests.unit.validation.fabric import Fabric
 
 KILLED = "ib_write_bw did not end within 10 s and was killed"
 NOT_FOUND = "ib_write_bw ended with code 1: IB device mlx5_0 not found"

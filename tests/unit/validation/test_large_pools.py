@@ -13,9 +13,9 @@ from aks_infiniband.validation.payload.talk.boards import board_names, board_of
 from aks_infiniband.validation.payload.talk.config_maps import CONFIG_MAP_BYTES, size_of
 from aks_infiniband.validation.payload.talk.termination import EXIT_DONE, EXIT_VERDICT
 
+from tests.unit.validation.fabric import GOOD, Fabric
 from tests.unit.validation.fake_api import sections
 from tests.unit.validation.one_pod import entry, member, report_of
-from tests.unit.validation.test_rdma import GOOD, Fabric
 
 NODES = 100
 """A scale set with one placement group has no more (Azure, "Working with large virtual machine scale sets")."""

@@ -1,60 +1,18 @@
 """A pool is measured in a ring, what falls short again, and every failure names node, device and cause."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from aks_infiniband.validation.payload.rdma.judge import judge_coverage, judge_rdma
 from aks_infiniband.validation.payload.rdma.measured import Measured, rows
-from aks_infiniband.validation.payload.rdma.narrowing import End, Pair
+from aks_infiniband.validation.payload.rdma.narrowing import End
 from aks_infiniband.validation.payload.rdma.run import measure
-from aks_infiniband.validation.payload.rdma.tasks import Task, tasks_of
+from aks_infiniband.validation.payload.rdma.tasks import Task
 from aks_infiniband.validation.payload.say.checks import is_problem
 from aks_infiniband.validation.payload.talk.time_left import Time
 
-GOOD = {
-    "read-latency": {"rdma-read-latency": 5.5},
-    "ping-pong": {"rdma-ping-pong-latency": 8.57, "rdma-ping-pong-throughput": 7643.57},
-    "write-bandwidth": {"rdma-write-bandwidth": 393.1},
-    "read-bandwidth": {"rdma-read-bandwidth": 394.9},
-}
-
-
-class Fabric:
-    """Pods that carry out steps at once, with whatever is wrong with them."""
-
-    def __init__(self, nodes: int, hcas: int) -> None:
-        self.nodes = [f"n{number}" for number in range(nodes)]
-        self.rails = {node: {f"ib{number}": str(number) for number in range(hcas)} for node in self.nodes}
-        self.wrong: Callable[[Task, int], Any] = lambda task, attempt: None
-        """What a task gives instead of good figures: figures, an error, or None."""
-        self.asked: dict[tuple[str, Pair], int] = {}
-
-    def do(self, step: Any) -> Mapping[str, Any]:
-        answers: dict[str, list[Any]] = {node: [] for node in self.nodes}
-        for number, task in enumerate(tasks_of(step, self.nodes, self.rails)):
-            attempt = self.asked[task.kind, task.pair] = self.asked.get((task.kind, task.pair), 0) + 1
-            given = self.wrong(task, attempt)
-            values, error = (None, given) if isinstance(given, str) else ({**GOOD[task.kind], **(given or {})}, None)
-            answers[task.pair.client.node].append({"task": number, "values": values, "error": error})
-        return answers
-
-    def judge(self, thresholds: Any, tries: int = 3, facts: Any = None) -> tuple[Any, list[Any]]:
-        measured = measure(self.do, self.rails, thresholds, tries=tries)
-        return measured, judge_rdma(measured, thresholds, facts or {})
-
-
-@pytest.fixture
-def thresholds(expected: Any) -> Any:
-    return expected["thresholds"]
-
-
-def bad_ones(checks: Any) -> list[tuple[str, str, str | None, str | None]]:
-    return [
-        (check["verdict"], check["check"], check["node"], check["device"])
-        for check in checks
-        if check["verdict"] != "pass"
-    ]
+from tests.unit.validation.fabric import GOOD, Fabric, bad_ones
 
 
 def slow(end: End, figure: str = "rdma-write-bandwidth", value: float = 187.0) -> Callable[[Task, int], Any]:
@@ -123,43 +81,6 @@ def test_where_everything_falls_short_no_machine_is_blamed(thresholds: Any) -> N
     (check,) = [check for check in checks if check["verdict"] == "fail"]
     assert (check["check"], check["node"], check["measured"]) == ("rdma-read-bandwidth", None, "90")
     assert "no one machine's" in str(check["cause"])
-
-
-def everywhere(bad: set[End], value: float) -> Callable[[Task, int], Any]:
-    """What a task gives where these ends carry so much in either direction."""
-    return lambda task, attempt: (
-        {f"rdma-{task.kind}": value} if task.kind.endswith("-bandwidth") and bad & set(task.pair) else None
-    )
-
-
-@pytest.mark.parametrize("nodes", [4, 16, 100])
-def test_a_node_whose_every_port_carries_351_is_named_with_all_its_ports(thresholds: Any, nodes: int) -> None:
-    sick = {End("n2", f"ib{port}") for port in range(8)}
-    fabric = Fabric(nodes, 8)
-    fabric.wrong = everywhere(sick, 351.0)
-    _, checks = fabric.judge(thresholds)
-    assert {End(check["node"], check["device"]) for check in checks if check["verdict"] == "fail"} == sick
-
-
-def test_of_two_nodes_whose_every_pair_carries_351_neither_is_named_and_both_are_said(thresholds: Any) -> None:
-    fabric = Fabric(2, 8)
-    fabric.wrong = everywhere({End("n1", f"ib{port}") for port in range(8)}, 351.0)
-    _, checks = fabric.judge(thresholds)
-    assert bad_ones(checks) == [
-        ("fail", "rdma-write-bandwidth", None, None),
-        ("fail", "rdma-read-bandwidth", None, None),
-    ]
-    failed = [check for check in checks if check["verdict"] == "fail"]
-    assert all("the fault is either of n0 and n1, or what they have in common" in check["cause"] for check in failed)
-
-
-@pytest.mark.parametrize("nodes", [2, 4, 16])
-def test_two_ports_that_carry_321_are_named_and_no_other(thresholds: Any, nodes: int) -> None:
-    sick = {End("n1", "ib2"), End("n1", "ib5")}
-    fabric = Fabric(nodes, 8)
-    fabric.wrong = everywhere(sick, 321.0)
-    _, checks = fabric.judge(thresholds)
-    assert {End(check["node"], check["device"]) for check in checks if check["verdict"] == "fail"} == sick
 
 
 @pytest.mark.field_report("C6b")

@@ -17,7 +17,7 @@ from aks_infiniband.validation.payload.say.lines import lines_of
 from aks_infiniband.validation.payload.talk.waiting import pause_seconds
 from aks_infiniband.validation.table import table
 
-from tests.unit.validation.test_rdma import Fabric
+from tests.unit.validation.fabric import Fabric
 
 TWICE = 2.5
 """How many times the work twice the nodes may take: two, and what sorting adds."""

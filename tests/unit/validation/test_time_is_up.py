@@ -12,7 +12,7 @@ from aks_infiniband.validation.payload.talk.time_left import Time
 from aks_infiniband.validation.payload.tcp.judge import judge_networks
 from aks_infiniband.validation.payload.tcp.run import measure as measure_networks
 
-from tests.unit.validation.test_rdma import Fabric
+from tests.unit.validation.fabric import Fabric
 
 DROPPED = ("ib_write_bw did not end within 10 s and was killed", ["SYN_SENT"])
 THRESHOLDS: Any = {}

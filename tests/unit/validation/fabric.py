@@ -1,0 +1,48 @@
+"""A pool that answers every RDMA measurement at once, with whatever is wrong with it."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from aks_infiniband.validation.payload.rdma.judge import judge_rdma
+from aks_infiniband.validation.payload.rdma.narrowing import Pair
+from aks_infiniband.validation.payload.rdma.run import measure
+from aks_infiniband.validation.payload.rdma.tasks import Task, tasks_of
+
+GOOD = {
+    "read-latency": {"rdma-read-latency": 5.5},
+    "ping-pong": {"rdma-ping-pong-latency": 8.57, "rdma-ping-pong-throughput": 7643.57},
+    "write-bandwidth": {"rdma-write-bandwidth": 393.1},
+    "read-bandwidth": {"rdma-read-bandwidth": 394.9},
+}
+
+
+class Fabric:
+    """Pods that carry out steps at once, with whatever is wrong with them."""
+
+    def __init__(self, nodes: int, hcas: int) -> None:
+        self.nodes = [f"n{number}" for number in range(nodes)]
+        self.rails = {node: {f"ib{number}": str(number) for number in range(hcas)} for node in self.nodes}
+        self.wrong: Callable[[Task, int], Any] = lambda task, attempt: None
+        """What a task gives instead of good figures: figures, an error, or None."""
+        self.asked: dict[tuple[str, Pair], int] = {}
+
+    def do(self, step: Any) -> Mapping[str, Any]:
+        answers: dict[str, list[Any]] = {node: [] for node in self.nodes}
+        for number, task in enumerate(tasks_of(step, self.nodes, self.rails)):
+            attempt = self.asked[task.kind, task.pair] = self.asked.get((task.kind, task.pair), 0) + 1
+            given = self.wrong(task, attempt)
+            values, error = (None, given) if isinstance(given, str) else ({**GOOD[task.kind], **(given or {})}, None)
+            answers[task.pair.client.node].append({"task": number, "values": values, "error": error})
+        return answers
+
+    def judge(self, thresholds: Any, tries: int = 3, facts: Any = None) -> tuple[Any, list[Any]]:
+        measured = measure(self.do, self.rails, thresholds, tries=tries)
+        return measured, judge_rdma(measured, thresholds, facts or {})
+
+
+def bad_ones(checks: Any) -> list[tuple[str, str, str | None, str | None]]:
+    return [
+        (check["verdict"], check["check"], check["node"], check["device"])
+        for check in checks
+        if check["verdict"] != "pass"
+    ]
