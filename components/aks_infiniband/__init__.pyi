@@ -21,8 +21,8 @@ from .facts.catalog import SIZES as SIZES
 from .facts.catalog.described import described as described
 from .facts.catalog.machine import MachineSize as MachineSize
 from .facts.pool import Pool as Pool
-from .facts.versions import GPU_OPERATOR_CHART as GPU_OPERATOR_CHART
-from .facts.versions import NETWORK_OPERATOR_CHART as NETWORK_OPERATOR_CHART
+from .facts.releases import GPU_OPERATOR_CHART as GPU_OPERATOR_CHART
+from .facts.releases import NETWORK_OPERATOR_CHART as NETWORK_OPERATOR_CHART
 from .hosts.dranet import Dranet as Dranet
 from .hosts.dranet import DranetArgs as DranetArgs
 from .hosts.node_preparation import NodePreparation as NodePreparation

@@ -16,6 +16,7 @@ from lightkube.resources.apiextensions_v1 import CustomResourceDefinition
 from rehearsal.stack.others_prometheus import await_served
 from rehearsal.stack.stack_file import section
 
+_PREFIX: Final = "aks-infiniband:"
 _DEFINITION: Final = "CustomResourceDefinition"
 _WANTED: Final = ("Chart.yaml", "crds/*.yaml", "charts/*/crds/*.yaml")
 
@@ -27,8 +28,14 @@ def version_of(chart: Path) -> str:
 
 
 def not_taken(config: Mapping[str, Any], charts: Mapping[str, Path]) -> list[str]:
-    """Versions of charts that a stack file asks for and a rehearsal has not, in words. charts: by setting."""
+    """The release and the charts that a stack file asks for and a rehearsal has not, in words. charts: by setting."""
     found = []
+    network, release = version_of(charts["networkOperator"]), str(config.get(f"{_PREFIX}release") or "")
+    if release and not network.removeprefix("v").startswith(f"{release}."):
+        found.append(
+            f"aks-infiniband:release {release} was rehearsed with its images and drivers, and with the charts that are "
+            f"here, of {network}. With CHARTS= and the folder of that release's charts it is all of it"
+        )
     for setting, chart in charts.items():
         wanted = (section(config, setting) or {}).get("chart")
         asked = str(wanted.get("version") or "") if isinstance(wanted, dict) else ""

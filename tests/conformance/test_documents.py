@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 from aks_infiniband import Pool
-from aks_infiniband.facts import versions
 from aks_infiniband.facts.catalog import SIZES
+from aks_infiniband.facts.releases import DEFAULT_RELEASE
 from aks_infiniband.hosts.dranet import device_class_spec, dranet_spec, rules
 from aks_infiniband.hosts.node_preparation import node_preparation
 from aks_infiniband.hosts.peermem import peermem
@@ -107,15 +107,15 @@ def test_claims_and_what_serves_them_have_no_field_but_kubernetes_own() -> None:
 @pytest.mark.parametrize(
     ("image", "component"),
     [
-        (versions.DOCA_DRIVER, "Mofed"),
-        (versions.RDMA_SHARED_DEVICE_PLUGIN, "RdmaSharedDevicePlugin"),
-        (versions.SRIOV_DEVICE_PLUGIN, "SriovDevicePlugin"),
-        (versions.CNI_PLUGINS, "CniPlugins"),
-        (versions.MULTUS, "Multus"),
-        (versions.IPOIB_CNI, "Ipoib"),
-        (versions.NV_IPAM, "nvIpam"),
-        (versions.DOCA_TELEMETRY, "docaTelemetryService"),
+        ("doca_driver", "Mofed"),
+        ("rdma_shared_device_plugin", "RdmaSharedDevicePlugin"),
+        ("sriov_device_plugin", "SriovDevicePlugin"),
+        ("cni_plugins", "CniPlugins"),
+        ("multus", "Multus"),
+        ("ipoib_cni", "Ipoib"),
+        ("nv_ipam", "nvIpam"),
+        ("doca_telemetry", "docaTelemetryService"),
     ],
 )
-def test_images_are_those_that_the_pinned_network_operator_was_released_with(image: Any, component: Any) -> None:
-    assert image.reference == facts(f"{NETWORK}/components.yaml")["images"][component]
+def test_images_are_those_that_the_pinned_network_operator_was_released_with(image: str, component: str) -> None:
+    assert getattr(DEFAULT_RELEASE.parts, image).reference == facts(f"{NETWORK}/components.yaml")["images"][component]

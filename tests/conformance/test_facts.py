@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import yaml
-from aks_infiniband.facts import versions
+from aks_infiniband.facts import releases
 
 from tests.conformance.distil.__main__ import main
 from tests.conformance.distil.charts import values
@@ -18,8 +18,8 @@ COMPONENTS = "network-operator-26.4.1/components.yaml"
 
 
 def test_the_releases_are_those_that_the_program_installs() -> None:
-    assert f"network-operator-{versions.NETWORK_OPERATOR_CHART.version}" == NETWORK
-    assert f"gpu-operator-{versions.GPU_OPERATOR_CHART.version.removeprefix('v')}" == GPU
+    assert f"network-operator-{releases.NETWORK_OPERATOR_CHART.version}" == NETWORK
+    assert f"gpu-operator-{releases.GPU_OPERATOR_CHART.version.removeprefix('v')}" == GPU
     for release in (NETWORK, GPU):
         for file in (FOLDER / release).iterdir():
             source = facts(f"{release}/{file.name}")["source"]

@@ -4,8 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from aks_infiniband.facts.pool import Pool
-from aks_infiniband.facts.versions import GPU_OPERATOR_CHART, NETWORK_OPERATOR_CHART, Chart
-from aks_infiniband.operators.charts import IMAGES, ChartSource, over
+from aks_infiniband.facts.releases import OperatorRelease, release_of
+from aks_infiniband.facts.versions import Chart
+from aks_infiniband.operators.charts import ChartSource, images_of, over
 from aks_infiniband.operators.gpu_operator import is_gpu_pool
 from aks_infiniband.stack.stack import Stack
 
@@ -27,12 +28,14 @@ _OPERANDS: Final = (
 def of_charts(stack: Stack) -> Iterator[tuple[str, Sequence[Pool]]]:
     """Each image, and the pools whose nodes pull it: none for the operators' own pods, which run elsewhere.
 
-    A chart of another version than the pinned one names others, which are not known here.
+    A chart that is of no release names others, which are not known here.
     """
-    if _is_known(stack.network.chart, NETWORK_OPERATOR_CHART):
-        yield from _of_the_network_operator(stack)
-    if stack.gpu is not None and _is_known(stack.gpu.chart, GPU_OPERATOR_CHART):
-        yield from _of_the_gpu_operator(stack, over(IMAGES["gpu-operator"], stack.gpu.values))
+    if (known := release_of("network-operator", stack.network.chart.version)) is not None:
+        parts = over(images_of(known, "network-operator"), stack.network.values)
+        yield from _of_the_network_operator(stack, parts, known.network_operator.chart)
+    if stack.gpu is not None and (known := release_of("gpu-operator", stack.gpu.chart.version)) is not None:
+        parts = over(images_of(known, "gpu-operator"), stack.gpu.values)
+        yield from _of_the_gpu_operator(stack, parts, known.gpu_operator.chart)
 
 
 def gpu_driver(stack: Stack) -> str | None:
@@ -40,46 +43,48 @@ def gpu_driver(stack: Stack) -> str | None:
     if stack.gpu is None:
         return None
     given = (stack.gpu.values.get("driver") or {}).get("version")
-    if not given and not _is_known(stack.gpu.chart, GPU_OPERATOR_CHART):
+    known = release_of("gpu-operator", stack.gpu.chart.version)
+    if not given and known is None:
         return None
-    return _reference(over(IMAGES["gpu-operator"], stack.gpu.values)["driver"], GPU_OPERATOR_CHART)
+    release = known or stack.release
+    driver = over(images_of(release, "gpu-operator"), stack.gpu.values)["driver"]
+    return _reference(driver, release.gpu_operator.chart)
 
 
 def not_known(stack: Stack) -> Iterator[Line]:
     """A line for each chart whose images are not known here."""
-    charts = [("Network Operator", stack.network.chart, NETWORK_OPERATOR_CHART)]
+    charts: list[tuple[str, ChartSource, OperatorRelease]] = [
+        ("Network Operator", stack.network.chart, stack.release.network_operator)
+    ]
     if stack.gpu is not None:
-        charts.append(("GPU Operator", stack.gpu.chart, GPU_OPERATOR_CHART))
+        charts.append(("GPU Operator", stack.gpu.chart, stack.release.gpu_operator))
     for operator, chart, pinned in charts:
-        if not _is_known(chart, pinned):
-            found = f"{chart.version or chart.name} names its own; those of {pinned.version} are known here"
+        if release_of(pinned.chart.name, chart.version) is None:
+            found = f"{chart.version or chart.name} names its own; those of {pinned.chart.version} are known here"
             remedy = f"helm show values {chart.name}: let the nodes reach these images, and look for them from there"
             yield Line(check=f"images of the {operator}'s chart", state="not checked", found=found, remedy=remedy)
 
 
-def _is_known(chart: ChartSource, pinned: Chart) -> bool:
-    return chart.version == pinned.version
-
-
-def _of_the_network_operator(stack: Stack) -> Iterator[tuple[str, Sequence[Pool]]]:
-    parts = over(IMAGES["network-operator"], stack.network.values)
+def _of_the_network_operator(
+    stack: Stack, parts: Mapping[str, Any], chart: Chart
+) -> Iterator[tuple[str, Sequence[Pool]]]:
     operator, discovery = parts["operator"], parts["node-feature-discovery"]["image"]
-    yield f"{operator['repository']}/{operator['image']}:{operator.get('tag') or _own(NETWORK_OPERATOR_CHART)}", ()
+    yield f"{operator['repository']}/{operator['image']}:{operator.get('tag') or _own(chart)}", ()
     if parts.get("nfd", {}).get("enabled", True):
         yield f"{discovery['repository']}:{discovery['tag']}", stack.pools
     before, ofed = operator["ofedDriver"]["initContainer"], [p for p in stack.pools if p.nic_driver == "doca-ofed"]
     if before["enable"] and ofed:
-        yield _reference(before, NETWORK_OPERATOR_CHART), ofed
+        yield _reference(before, chart), ofed
 
 
-def _of_the_gpu_operator(stack: Stack, parts: Mapping[str, Any]) -> Iterator[tuple[str, Sequence[Pool]]]:
+def _of_the_gpu_operator(stack: Stack, parts: Mapping[str, Any], chart: Chart) -> Iterator[tuple[str, Sequence[Pool]]]:
     pools = list(filter(is_gpu_pool, stack.pools))
-    yield _reference(parts["operator"], GPU_OPERATOR_CHART), ()
+    yield _reference(parts["operator"], chart), ()
     if parts["driver"]["enabled"]:
-        yield _reference(parts["driver"]["manager"], GPU_OPERATOR_CHART), pools
+        yield _reference(parts["driver"]["manager"], chart), pools
     for name in _OPERANDS:
         if parts[name].get("enabled", True):
-            yield _reference(parts[name], GPU_OPERATOR_CHART), pools
+            yield _reference(parts[name], chart), pools
 
 
 def _reference(part: Mapping[str, Any], chart: Chart) -> str:

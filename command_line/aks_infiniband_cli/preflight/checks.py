@@ -8,7 +8,6 @@ from typing import Final, Literal
 from aks_infiniband.azure.feature import ABSENT, FEATURE_NAME, unwanted
 from aks_infiniband.azure.provider_registration import PROVIDER_NAMESPACE
 from aks_infiniband.facts.catalog import SIZES
-from aks_infiniband.facts.kubernetes import unnamed
 from aks_infiniband.observability.definitions import BRING, KINDS, lacking
 from aks_infiniband.observability.documents import GROUPS, Prometheus
 from aks_infiniband.stack.beforehand import Look
@@ -136,7 +135,7 @@ def kubernetes(needs: Needs, offered: Mapping[str, Sequence[str]]) -> Line:
     if needs.version_there and f"{needs.version_there}.".startswith(f"{version}."):
         return Line(check="Kubernetes", state="pass", found=f"the cluster runs {needs.version_there} already")
     if plan in offered.get(version, ()):
-        found = "; ".join([f"{needs.region} offers {version} with {plan}", *unnamed(version)])
+        found = "; ".join([f"{needs.region} offers {version} with {plan}", *needs.release.unnamed(version)])
         return Line(check="Kubernetes", state="pass", found=found)
     others = ", ".join(known for known, plans in offered.items() if plan in plans) or "none"
     found = f"{needs.region} does not offer {version} with {plan}"

@@ -10,6 +10,7 @@ from aks_infiniband.azure.arguments import Machines, OrdinaryPool
 from aks_infiniband.azure.profiles import SYSTEM_POOL
 from aks_infiniband.facts.kubernetes import SupportPlan
 from aks_infiniband.facts.pool import Pool
+from aks_infiniband.facts.releases import DEFAULT_RELEASE, Release
 from aks_infiniband.observability.documents import Prometheus
 from aks_infiniband.stack.azure_cluster import AzureClusterArgs
 from aks_infiniband.stack.settings.consistency.networks import ORDINARY_SURGE, SYSTEM_SURGE
@@ -61,7 +62,7 @@ class Needs:
     made; None where subnets, IDs of which are given, are there already. ranges: of pods and services, which no existing
     subnet may overlap. login: whether kubelogin logs in. new_identity: whether the cluster's identity is made. alerts:
     whether Azure Monitor gets any. prometheus: whose definitions the cluster must have. version_there: of Kubernetes,
-    where the cluster is there already.
+    where the cluster is there already. release: of NVIDIA's operators.
     validation_seconds: how long one may take.
     """
 
@@ -79,6 +80,7 @@ class Needs:
     new_identity: bool
     validation_seconds: float
     version_there: str | None = None
+    release: Release = DEFAULT_RELEASE
     alerts: bool = False
     prometheus: Prometheus | None = None
 
@@ -121,6 +123,7 @@ def needs_of(stack: Stack) -> Needs | None:
         cluster=made.cluster_name,
         machines=[system, *(_needed(pool, machines, stack.validation.mode) for pool, machines in stack.cluster.pools)],
         kubernetes_version=cluster.kubernetes_version,
+        release=stack.release,
         support_plan=cluster.support_plan,
         feature=stack.cluster.feature is not None,
         network=None if network.node_subnet_id else network.address_space,

@@ -1,8 +1,8 @@
 """Minor versions of Kubernetes on AKS: until when each is supported, and what the OS SKU Ubuntu means in it.
 
 Sources: MicrosoftDocs/azure-aks-docs fb060ab (2026-08-21), supported-kubernetes-versions.md (the calendar; a month ends
-with its last day) and upgrade-os-version.md (the OS SKUs). The operators: NVIDIA's platform support pages,
-Mellanox/network-operator-docs 0c0ecad (2026-05-21) and NVIDIA/cloud-native-docs 52dcb7b (2026-08-21).
+with its last day) and upgrade-os-version.md (the OS SKUs). What
+the operators name stands in `releases`.
 """
 
 from dataclasses import dataclass
@@ -41,14 +41,6 @@ RELEASES: Final[dict[Minor, Release]] = {
 }
 """By minor version; of a later one nothing is known yet."""
 
-NAMED_BY: Final[dict[str, tuple[Minor, Minor]]] = {
-    "Network Operator 26.4": ((1, 31), (1, 35)),
-    "GPU Operator 26.3": ((1, 32), (1, 35)),
-}
-"""First and last version that the platform support of each operator names, in the release that is installed. Others may
-work."""
-OLDEST: Final[Minor] = NAMED_BY["Network Operator 26.4"][0]
-"""An older one is refused."""
 UBUNTU_IS_2404_SINCE: Final[Minor] = (1, 35)
 """From here on the OS SKU Ubuntu is 24.04 with containerd 2; before it is 22.04 with containerd 1.7. Raising a cluster
 over it changes the system of its Ubuntu nodes in place."""
@@ -63,15 +55,6 @@ def minor_of(version: str) -> Minor:
     """The minor version of 1.35 or 1.35.8, as (1, 35)."""
     major, minor, *_ = version.split(".")
     return int(major), int(minor)
-
-
-def unnamed(version: str) -> list[str]:
-    """What the operators that do not name a version name instead. version: such as 1.35."""
-    return [
-        f"{operator} names {'.'.join(map(str, first))} to {'.'.join(map(str, last))}"
-        for operator, (first, last) in NAMED_BY.items()
-        if not first <= minor_of(version) <= last
-    ]
 
 
 def supported(on: date, plan: SupportPlan) -> list[str]:

@@ -13,7 +13,8 @@ from pydantic_core import CoreSchema, core_schema
 
 from aks_infiniband.facts.azure_names import NO_SIZE, SYSTEM_CORES, is_size, too_small_for_the_system
 from aks_infiniband.facts.catalog import SIZES
-from aks_infiniband.facts.kubernetes import OLDEST, minor_of
+from aks_infiniband.facts.kubernetes import minor_of
+from aks_infiniband.facts.releases import OLDEST_KUBERNETES
 
 _LABEL_NAME: Final = r"[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?"
 _DNS_LABEL: Final = r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
@@ -186,8 +187,8 @@ def _within(domain: str, *parents: str) -> bool:
 
 def kubernetes_version(value: str) -> str:
     """A version as AKS takes it, not older than the operators support."""
-    if minor_of(value) < OLDEST:
-        oldest = ".".join(map(str, OLDEST))
+    if minor_of(value) < OLDEST_KUBERNETES:
+        oldest = ".".join(map(str, OLDEST_KUBERNETES))
         raise ValueError(f"must be {oldest} or later: the Network Operator supports no older Kubernetes")
     return value
 

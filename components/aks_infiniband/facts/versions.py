@@ -1,7 +1,5 @@
-"""Every chart and image that is not a setting's default elsewhere, pinned, in one place.
-
-Images of the Network Operator's parts are those that release 26.4.1 was tested with (its `release.yaml`): NVIDIA
-advises against mixing them.
+"""Every image that is not a setting's default elsewhere and not of NVIDIA's operators, pinned, in one place; what a
+chart and an image are. The operators' stand in `releases`.
 """
 
 from dataclasses import dataclass
@@ -41,28 +39,11 @@ class Image:
         return f"{self.repository}/{self.image}:{self.version}"
 
 
-_NGC: Final = "https://helm.ngc.nvidia.com/nvidia"
-
-NETWORK_OPERATOR_CHART: Final = Chart(name="network-operator", repository=_NGC, version="26.4.1")
-GPU_OPERATOR_CHART: Final = Chart(name="gpu-operator", repository=_NGC, version="v26.3.3")
-
 LAST_BRANCH_WITH_V100: Final = 580
 """Branch of the GPU driver, which is the first number of its version: 595 has no V100, which needs R580 (NVIDIA, GPU
 Operator 26.7 release notes, read 2026-11-23). Between them nothing was published for data centers (assumed)."""
 FIRST_CHART_WITHOUT_V100: Final = (26, 7)
 """Release of the GPU Operator: its chart brings driver 595.91.07 (v26.7.0, values.yaml); that of v26.3.3 580.126.20."""
-
-_MELLANOX: Final = "nvcr.io/nvidia/mellanox"
-_RELEASE: Final = "network-operator-v26.4.1"
-
-DOCA_DRIVER: Final = Image(repository=_MELLANOX, image="doca-driver", version="doca3.4.1-26.04-1.1.0.0-1")
-RDMA_SHARED_DEVICE_PLUGIN: Final = Image(repository=_MELLANOX, image="k8s-rdma-shared-dev-plugin", version=_RELEASE)
-SRIOV_DEVICE_PLUGIN: Final = Image(repository=_MELLANOX, image="sriov-network-device-plugin", version=_RELEASE)
-CNI_PLUGINS: Final = Image(repository=_MELLANOX, image="plugins", version=_RELEASE)
-MULTUS: Final = Image(repository=_MELLANOX, image="multus-cni", version=_RELEASE)
-IPOIB_CNI: Final = Image(repository=_MELLANOX, image="ipoib-cni", version=_RELEASE)
-NV_IPAM: Final = Image(repository=_MELLANOX, image="nvidia-k8s-ipam", version=_RELEASE)
-DOCA_TELEMETRY: Final = Image(repository="nvcr.io/nvidia/doca", image="doca_telemetry", version="1.25.5-doca3.4.0-host")
 
 NODE_TOOLS: Final = Image(repository="mcr.microsoft.com/mirror/docker/library", image="busybox", version="1.35")
 """A shell with nsenter, from Microsoft's registry, as people use it to get onto AKS nodes

@@ -7,13 +7,14 @@ from typing import Any, Final
 
 import pulumi
 
+from aks_infiniband.facts.releases import Release
 from aks_infiniband.facts.tables import table
 from aks_infiniband.facts.versions import Chart
 from aks_infiniband.handwritten import HandwrittenError, read
 from aks_infiniband.resources.registry import Registry
 
 IMAGES: Final[Mapping[str, Mapping[str, Any]]] = table(__package__, "chart_images.yaml")
-"""By chart, its values that name images, each with the chart's own default."""
+"""By chart, its values that name images, each with the chart's own default, without the versions of a release."""
 DEFINITIONS: Final[Mapping[str, Mapping[str, Any]]] = {
     "network-operator": {"upgradeCRDs": True},
     "gpu-operator": {"operator": {"upgradeCRD": True}},
@@ -143,6 +144,11 @@ def over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
         both = isinstance(under, Mapping) and isinstance(value, Mapping)
         merged[key] = over(under, value) if both else value  # type: ignore[arg-type]  # both are mappings
     return merged
+
+
+def images_of(release: Release, chart: str) -> dict[str, Any]:
+    """The values of a release's chart that name images. chart: its name."""
+    return over(IMAGES[chart], release.operator(chart).images)
 
 
 def network_operator_images(registry: Registry) -> dict[str, Any]:

@@ -10,8 +10,8 @@ from typing import Any, Final
 import pulumi
 
 from aks_infiniband import diagnosis
-from aks_infiniband.facts import versions
 from aks_infiniband.facts.pool import Pool
+from aks_infiniband.facts.releases import GPU_OPERATOR_CHART
 from aks_infiniband.operators.gpu_operator import AKS_RUNTIME_CLASS, RUNTIME_CONFIG, driver_owner, is_gpu_pool
 from aks_infiniband.operators.network_operator import PRESENT
 from aks_infiniband.resources.options import WaitArgs
@@ -66,7 +66,7 @@ def unsuitable(policy: Policy, pools: Sequence[Pool], nodes: Sequence[Mapping[st
 def remarks(policy: Policy, pools: Sequence[Pool] = (), nodes: Sequence[Mapping[str, Any]] = ()) -> Iterator[str]:
     """What need not keep anybody from anything, and ought to be known. nodes: the cluster's."""
     labels, name = policy["metadata"].get("labels") or {}, policy["metadata"]["name"]
-    version, ours = labels.get("app.kubernetes.io/version"), versions.GPU_OPERATOR_CHART.version
+    version, ours = labels.get("app.kubernetes.io/version"), GPU_OPERATOR_CHART.version
     if version is None or _release(version) < _release(ours):
         said = "does not say its version" if version is None else f"is of GPU Operator {version}"
         yield f"ClusterPolicy {name} {said}; what this program expects is that of {ours}"

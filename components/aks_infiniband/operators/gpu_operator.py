@@ -13,6 +13,7 @@ from aks_infiniband import diagnosis
 from aks_infiniband.facts import versions
 from aks_infiniband.facts.catalog.machine import GpuDriver
 from aks_infiniband.facts.pool import Pool, tolerations
+from aks_infiniband.facts.releases import GPU_OPERATOR_CHART
 from aks_infiniband.operators import charts
 from aks_infiniband.operators.driver_turns import DriverTurns
 from aks_infiniband.operators.release import (
@@ -99,7 +100,7 @@ def gpu_operator_values(
         # Its own ServiceMonitor, on by default from 26.7 on, would have each series read twice.
         values["dcgmExporter"] = {"enabled": True, "serviceMonitor": {"enabled": False}}
     derived = charts.over(charts.over(values, owned), charts.gpu_operator_images(options.registry))
-    return charts.merge(given, derived, chart=versions.GPU_OPERATOR_CHART.name)
+    return charts.merge(given, derived, chart=GPU_OPERATOR_CHART.name)
 
 
 def _owned_by_operator(pools: Sequence[Pool], options: OperatorOptions) -> dict[str, Any]:
@@ -184,7 +185,7 @@ class GpuOperatorArgs(OperatorArgs):
     break the node. The timeout is that of the release, and after it that of the ClusterPolicy; no node need be there.
     """
 
-    chart: charts.ChartSource = field(default_factory=lambda: charts.chart_source(versions.GPU_OPERATOR_CHART))
+    chart: charts.ChartSource = field(default_factory=lambda: charts.chart_source(GPU_OPERATOR_CHART))
     """The chart; NVIDIA's by default."""
     turns: DriverTurns | None = None
     """With it a change waits until the NIC driver's upgrade has ended."""

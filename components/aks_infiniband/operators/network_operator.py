@@ -9,9 +9,9 @@ from typing import Any, Final
 import pulumi
 import pulumi_kubernetes as kubernetes
 
-from aks_infiniband.facts import versions
 from aks_infiniband.facts.catalog.machine import INFINIBAND_CLASS
 from aks_infiniband.facts.pool import Pool, tolerations
+from aks_infiniband.facts.releases import DEFAULT_RELEASE, NETWORK_OPERATOR_CHART, Release
 from aks_infiniband.operators import charts
 from aks_infiniband.operators.release import SYSTEM_POOL, OperatorArgs, install_operator, system_node_affinity
 from aks_infiniband.resources import metadata
@@ -99,7 +99,7 @@ def network_operator_values(
     }
     given = charts.over({"operator": {"resources": {"limits": {"memory": _memory(pools)}}}}, given)
     derived = charts.over(values, charts.network_operator_images(registry))
-    return charts.merge(given, derived, chart=versions.NETWORK_OPERATOR_CHART.name)
+    return charts.merge(given, derived, chart=NETWORK_OPERATOR_CHART.name)
 
 
 def _memory(pools: Sequence[Pool]) -> str:
@@ -111,17 +111,18 @@ def _memory(pools: Sequence[Pool]) -> str:
     return f"{2 * max(1, ceil(sum(pool.node_count for pool in pools) / 250))}Gi"
 
 
-def _mixed(chart: charts.ChartSource) -> str | None:
+def _mixed(chart: charts.ChartSource, release: Release) -> str | None:
     """What is mixed where the chart is not of the release whose parts a NicClusterPolicy names; None where nothing is.
 
     A chart that is a path has a version that is not read here.
     """
-    pinned, given = versions.NETWORK_OPERATOR_CHART.version, (chart.version or "").removeprefix("v")
+    pinned, given = release.network_operator.chart.version, (chart.version or "").removeprefix("v")
     if given in ("", pinned):
         return None
     return (
         f"networkOperator.chart.version is {given}; the policies name drivers, plugins and CNIs of {pinned}. NVIDIA "
-        "advises against mixing releases. Leave chart.version out, or measure the pools with `aks-infiniband validate` "
+        "advises against mixing releases. Name a release instead, under aks-infiniband:release, or measure the pools "
+        "with `aks-infiniband validate` "
         "before work goes there"
     )
 
@@ -130,8 +131,10 @@ def _mixed(chart: charts.ChartSource) -> str | None:
 class NetworkOperatorArgs(OperatorArgs):
     """What a NetworkOperator takes."""
 
-    chart: charts.ChartSource = field(default_factory=lambda: charts.chart_source(versions.NETWORK_OPERATOR_CHART))
+    chart: charts.ChartSource = field(default_factory=lambda: charts.chart_source(NETWORK_OPERATOR_CHART))
     """The chart; NVIDIA's by default."""
+    release: Release = DEFAULT_RELEASE
+    """Whose parts the policies name: a chart of another is warned of."""
 
 
 class NetworkOperator(pulumi.ComponentResource):
@@ -143,7 +146,7 @@ class NetworkOperator(pulumi.ComponentResource):
     def __init__(self, name: str, *, args: NetworkOperatorArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         values = network_operator_values(args.pools) if args.values is None else args.values
         super().__init__("aks-infiniband:index:NetworkOperator", name, None, opts)
-        if mixed := _mixed(args.chart):
+        if mixed := _mixed(args.chart, args.release):
             pulumi.log.warn(mixed, resource=self)
         release = install_operator(
             name, metadata.NETWORK_OPERATOR_NAMESPACE, args, values=values, parent=self, opts=opts

@@ -16,8 +16,8 @@ import pulumi
 import pulumi_kubernetes as kubernetes
 
 from aks_infiniband import diagnosis
-from aks_infiniband.facts import versions
 from aks_infiniband.facts.pool import RDMA_SHARED_RESOURCE, SRIOV_RESOURCE, Pool, node_affinity, tolerated
+from aks_infiniband.facts.versions import Image
 from aks_infiniband.operators.driver_turns import DriverTurns
 from aks_infiniband.operators.network_operator import PRESENT
 from aks_infiniband.operators.release import DEFAULTS, OperatorOptions
@@ -62,7 +62,7 @@ def nic_policy_specs(pools: Sequence[Pool], options: OperatorOptions = DEFAULTS)
 
 def pool_sections(pool: Pool, options: OperatorOptions = DEFAULTS) -> Spec:
     """Everything that both kinds of policy install on the pool's nodes. It depends on this pool alone."""
-    network = _secondary_network(options.registry) if pool.mode == "ipoib" else {}
+    network = _secondary_network(options) if pool.mode == "ipoib" else {}
     return {**_sections(pool, options), **network}
 
 
@@ -70,9 +70,9 @@ def _cluster_policy(pools: Sequence[Pool], shared: Mapping[str, Spec], options: 
     spec: Spec = {"nodeAffinity": node_affinity(pools, labels=PRESENT), **shared}
     # NVIDIA publishes the telemetry service for amd64 only, and the affinity is one for all parts.
     if all(pool.size.architecture == "amd64" for pool in pools):
-        spec["docaTelemetryService"] = options.registry.fields(versions.DOCA_TELEMETRY)
+        spec["docaTelemetryService"] = options.registry.fields(options.release.parts.doca_telemetry)
     if any(pool.mode == "ipoib" for pool in pools):
-        spec |= _secondary_network(options.registry)
+        spec |= _secondary_network(options)
     return {**spec, **tolerated(pools)}
 
 
@@ -89,21 +89,21 @@ def _sections(pool: Pool, options: OperatorOptions) -> dict[str, Spec]:
         _, _, name = RDMA_SHARED_RESOURCE.partition("/")
         shared = {"resourceName": name, "rdmaHcaMax": PODS_PER_NODE, "selectors": _SELECTORS}
         sections["rdmaSharedDevicePlugin"] = _plugin(
-            versions.RDMA_SHARED_DEVICE_PLUGIN, {"configList": [shared]}, options.registry
+            options.release.parts.rdma_shared_device_plugin, {"configList": [shared]}, options.registry
         )
     if pool.mode == "sriov":
         # No PCI address and no driver's name: they differ by size and by driver (field reports, B14).
         prefix, _, name = SRIOV_RESOURCE.partition("/")
         whole = {"resourcePrefix": prefix, "resourceName": name, "selectors": {**_SELECTORS, "isRdma": True}}
         sections["sriovDevicePlugin"] = _plugin(
-            versions.SRIOV_DEVICE_PLUGIN, {"resourceList": [whole]}, options.registry
+            options.release.parts.sriov_device_plugin, {"resourceList": [whole]}, options.registry
         )
     return sections
 
 
 def _ofed_driver(options: OperatorOptions) -> Spec:
     """Probes and upgrade policy are those of the AKS InfiniBand guide (Azure/aks-rdma-infiniband, base policy)."""
-    image = versions.DOCA_DRIVER
+    image = options.release.parts.doca_driver
     return {
         **options.registry.fields(replace(image, version=options.driver_version or image.version)),
         "forcePrecompiled": False,
@@ -121,20 +121,21 @@ def _ofed_driver(options: OperatorOptions) -> Spec:
     }
 
 
-def _plugin(image: versions.Image, config: Mapping[str, Any], registry: Registry) -> Spec:
+def _plugin(image: Image, config: Mapping[str, Any], registry: Registry) -> Spec:
     return {**registry.fields(image), "config": json.dumps(config, indent=2)}
 
 
-def _secondary_network(registry: Registry) -> Spec:
+def _secondary_network(options: OperatorOptions) -> Spec:
     """Whereabouts left the operator with release 25.10, so NV-IPAM gives out the addresses (field reports, B17)."""
+    registry, parts = options.registry, options.release.parts
     return {
         "secondaryNetwork": {
-            "cniPlugins": registry.fields(versions.CNI_PLUGINS),
-            "multus": registry.fields(versions.MULTUS),
-            "ipoib": registry.fields(versions.IPOIB_CNI),
+            "cniPlugins": registry.fields(parts.cni_plugins),
+            "multus": registry.fields(parts.multus),
+            "ipoib": registry.fields(parts.ipoib_cni),
         },
         # Its webhook needs cert-manager.
-        "nvIpam": {**registry.fields(versions.NV_IPAM), "enableWebhook": False},
+        "nvIpam": {**registry.fields(parts.nv_ipam), "enableWebhook": False},
     }
 
 

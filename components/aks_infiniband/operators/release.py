@@ -12,6 +12,7 @@ from pydantic import Field
 from aks_infiniband import diagnosis
 from aks_infiniband.facts.bounds import DrainSeconds
 from aks_infiniband.facts.pool import Pool, node_term
+from aks_infiniband.facts.releases import DEFAULT_RELEASE, Release
 from aks_infiniband.handwritten.section import Section
 from aks_infiniband.operators import charts
 from aks_infiniband.resources import metadata
@@ -58,6 +59,8 @@ ONE_BY_ONE: Final = DriverUpgrade()
 class OperatorOptions:
     """What an operator does alike for all pools."""
 
+    release: Release = DEFAULT_RELEASE
+    """Whose images the policies name."""
     driver_version: str | None = None
     """Version of the driver's image. Default: the one that the operator's release brings."""
     upgrade: DriverUpgrade = ONE_BY_ONE

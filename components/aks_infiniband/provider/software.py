@@ -6,7 +6,7 @@ from typing import Any, NotRequired, TypedDict
 import pulumi
 
 from aks_infiniband import validation
-from aks_infiniband.facts.versions import GPU_OPERATOR_CHART, NETWORK_OPERATOR_CHART
+from aks_infiniband.facts.releases import GPU_OPERATOR_CHART, NETWORK_OPERATOR_CHART
 from aks_infiniband.operators import gpu_operator, network_operator, nic_policy
 from aks_infiniband.operators.release import SYSTEM_POOL
 from aks_infiniband.provider.inputs import ChartDescription, PoolDescription, chart_of, pool_of, pools_of, whole_numbers

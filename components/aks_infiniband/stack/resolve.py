@@ -10,8 +10,10 @@ import pulumi
 
 from aks_infiniband.access.kubeconfig import KubeconfigError
 from aks_infiniband.access.kubeconfig_file import KubeconfigFile, read_kubeconfig
-from aks_infiniband.facts import rules, versions
+from aks_infiniband.facts import rules
 from aks_infiniband.facts.pool import Pool
+from aks_infiniband.facts.releases import OPERATOR_RELEASES, Release
+from aks_infiniband.facts.versions import Chart
 from aks_infiniband.handwritten.section import Unreadable
 from aks_infiniband.observability import ObservabilityArgs
 from aks_infiniband.operators import charts
@@ -59,6 +61,7 @@ class Resolution:
         return Stack(
             cluster=self.existing or azure_cluster_args(self._reading, self.pools, self.cluster_name),
             pools=self.pools,
+            release=self.release,
             registry=self.registry,
             registry_credentials=self._credentials,
             network=self.network,
@@ -86,6 +89,11 @@ class Resolution:
     @cached_property
     def pools(self) -> tuple[Pool, ...]:
         return tuple(pool.resolved() for pool in self._reading.infiniband_pools)
+
+    @property
+    def release(self) -> Release:
+        """Of both operators."""
+        return OPERATOR_RELEASES[self._settings.release]
 
     @cached_property
     def registry(self) -> Registry:
@@ -144,7 +152,7 @@ class Resolution:
                 system_node_selector=self._system_node_selector,
                 registry=self.registry,
             )
-            chart = self._chart(versions.NETWORK_OPERATOR_CHART, given.chart)
+            chart = self._chart(self.release.network_operator.chart, given.chart)
             return Operator(chart=chart, given=people, values=values)
 
     @cached_property
@@ -163,7 +171,7 @@ class Resolution:
                 metrics=self._settings.observability is not None,
                 system_node_selector=self._system_node_selector,
             )
-            chart = self._chart(versions.GPU_OPERATOR_CHART, given.chart)
+            chart = self._chart(self.release.gpu_operator.chart, given.chart)
             check_driver(self.pools, chart=chart, values=values)
             return Operator(chart=chart, given=people, values=values)
 
@@ -173,7 +181,7 @@ class Resolution:
         existing = self._settings.existing_cluster
         return SYSTEM_POOL if existing is None else existing.system_node_selector
 
-    def _chart(self, default: versions.Chart, given: ChartSettings) -> charts.ChartSource:
+    def _chart(self, default: Chart, given: ChartSettings) -> charts.ChartSource:
         own = {"name": given.name, "repository": given.repository, "version": given.version}
         return charts.there(charts.chart_source(default, **own, location=self._settings.registry.charts))
 
@@ -183,7 +191,9 @@ class Resolution:
 
     def _options(self, driver_version: str | None) -> OperatorOptions:
         upgrade = self._settings.network_operator.upgrade
-        return OperatorOptions(driver_version=driver_version, upgrade=upgrade, registry=self.registry)
+        return OperatorOptions(
+            release=self.release, driver_version=driver_version, upgrade=upgrade, registry=self.registry
+        )
 
     @cached_property
     def policies(self) -> NicPolicySpecs:

@@ -8,6 +8,7 @@ import pulumi
 
 from aks_infiniband.access.kubeconfig_file import KubeconfigFile
 from aks_infiniband.facts.pool import Pool
+from aks_infiniband.facts.releases import Release
 from aks_infiniband.hosts.dranet import DranetArgs
 from aks_infiniband.hosts.image_pull import ImagePull
 from aks_infiniband.hosts.node_preparation import NodePreparationArgs, to_prepare
@@ -56,6 +57,8 @@ class Stack:
     """The cluster that is made, with its pools, or what reaches one that is there already."""
     pools: Sequence[Pool]
     """Those with InfiniBand, in the file's order."""
+    release: Release
+    """Of both operators."""
     registry: Registry
     """Where images come from."""
     registry_credentials: pulumi.Input[str] | None
@@ -102,7 +105,7 @@ class Stack:
 
     def network_operator(self, kubeconfig: Kubeconfig) -> NetworkOperatorArgs:
         """For a NetworkOperator."""
-        return NetworkOperatorArgs(**self._operator(self.network, kubeconfig))
+        return NetworkOperatorArgs(**self._operator(self.network, kubeconfig), release=self.release)
 
     def gpu_operator(self, kubeconfig: Kubeconfig) -> GpuOperatorArgs | None:
         """For a GpuOperator; None where there is nothing for it to do."""

@@ -106,12 +106,12 @@ def test_an_operators_own_image_is_looked_for_whatever_its_nodes_are(checked: Ch
 
 
 def test_of_another_chart_the_images_are_not_known(checked: Checked, arm: Arm, tmp_path: Path) -> None:
-    given = {"aks-infiniband:gpuOperator": {"chart": {"version": "v26.7.0"}, "driverVersion": "595.91.07"}}
+    given = {"aks-infiniband:gpuOperator": {"chart": {"version": "v26.7.1"}, "driverVersion": "595.91.07"}}
     _, lines = checked(*stack(tmp_path, **given))
     unknown = lines["images of the GPU Operator's chart"]
     assert (unknown["state"], unknown["found"]) == (
         "not checked",
-        "v26.7.0 names its own; those of v26.3.3 are known here",
+        "v26.7.1 names its own; those of v26.3.3 are known here",
     )
     assert "image nvcr.io/nvidia/driver:595.91.07-ubuntu24.04" in lines, "the stack names this one"
     assert not [name for name in lines if "toolkit" in name]

@@ -7,7 +7,7 @@ from aks_infiniband import (
     GpuOperator,
     GpuOperatorArgs,
 )
-from aks_infiniband.facts.versions import GPU_OPERATOR_CHART
+from aks_infiniband.facts.releases import GPU_OPERATOR_CHART
 from aks_infiniband.operators.charts import ValuesError, chart_source
 from aks_infiniband.operators.gpu_operator import gpu_operator_values
 from aks_infiniband.operators.release import DriverUpgrade, OperatorOptions

@@ -14,7 +14,7 @@ from aks_infiniband import (
     NicClusterPolicy,
     NicClusterPolicyArgs,
 )
-from aks_infiniband.facts.versions import NETWORK_OPERATOR_CHART
+from aks_infiniband.facts.releases import NETWORK_OPERATOR_CHART
 from aks_infiniband.operators.charts import ValuesError, chart_source
 from aks_infiniband.operators.gpu_operator import gpu_operator_values
 from aks_infiniband.operators.network_operator import network_operator_values, node_feature_rule_spec

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 import yaml
 from aks_infiniband import load
-from aks_infiniband.facts.kubernetes import RELEASES, minor_of, unnamed
+from aks_infiniband.facts.kubernetes import RELEASES, minor_of
+from aks_infiniband.facts.releases import DEFAULT_RELEASE
 from aks_infiniband.stack.settings.consistency import cluster as cluster_rules
 
 from tests.unit.components.stack_files import changed, cluster, loaded, made, mistakes
@@ -64,7 +65,7 @@ def test_the_stacks_versions_have_nine_months_left_and_are_named_by_both_operato
     settings = made(load(yaml.safe_load(file.read_text())["config"])).settings
     release = RELEASES[minor_of(settings.kubernetes_version)]
     assert release.last_day(settings.support_plan) >= date(2027, 8, 22)
-    assert unnamed(settings.kubernetes_version) == []
+    assert DEFAULT_RELEASE.unnamed(settings.kubernetes_version) == []
 
 
 @pytest.mark.parametrize(
@@ -76,4 +77,4 @@ def test_the_stacks_versions_have_nine_months_left_and_are_named_by_both_operato
     ],
 )
 def test_of_a_version_that_an_operator_does_not_name_is_known_what_it_names(version: str, said: list[str]) -> None:
-    assert unnamed(version) == said
+    assert DEFAULT_RELEASE.unnamed(version) == said

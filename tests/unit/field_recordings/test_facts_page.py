@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from aks_infiniband.facts.kubernetes import RELEASES
-from aks_infiniband.facts.versions import GPU_OPERATOR_CHART, NETWORK_OPERATOR_CHART
+from aks_infiniband.facts.releases import GPU_OPERATOR_CHART, NETWORK_OPERATOR_CHART
 
 ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs" / "facts.md").read_text()
@@ -22,6 +22,7 @@ LISTED = {
     "nvidia-peermem in the node image, beside AKS's driver": "an empty module",
     "kernel and containerd of today's node images": "Kernel, containerd",
     "patches of Kubernetes that are offered": "patches of Kubernetes",
+    "Kubernetes that the operators name": "names the last version of Kubernetes",
     "HCAs of HC and HBv2": "HCAs of HC and HBv2",
     "CPUs of a NUMA node": "CPUs of a NUMA node",
     "a tool on another NUMA node than its HCA's": "another NUMA node than its HCA's",

@@ -25,6 +25,13 @@ def test_a_charts_version_that_the_rehearsal_has_not_is_said() -> None:
     assert said.startswith("networkOperator.chart.version 26.7.0 was not rehearsed: the chart here is 26.4.1.")
 
 
+@pytest.mark.parametrize(("release", "said"), [("26.7", 1), ("26.4", 0)])
+def test_a_release_whose_charts_the_rehearsal_has_not_is_said(release: str, said: int) -> None:
+    found = operator_charts.not_taken({"aks-infiniband:release": release}, CHARTS)
+    assert len(found) == said
+    assert all(line.startswith(f"aks-infiniband:release {release} was rehearsed with its images") for line in found)
+
+
 def config(version: str | None) -> dict[str, Any]:
     return {"aks-infiniband:networkOperator": {"chart": {"version": version} if version else {}}}
 

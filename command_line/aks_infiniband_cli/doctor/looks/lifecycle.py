@@ -7,16 +7,14 @@ from typing import Final
 
 from aks_infiniband.diagnosis.operators import release_findings
 from aks_infiniband.diagnosis.view import Finding, condition, name_of
-from aks_infiniband.facts.kubernetes import OLDEST, RELEASES, Minor, minor_of
+from aks_infiniband.facts.kubernetes import RELEASES, Minor, minor_of
+from aks_infiniband.facts.releases import OLDEST_KUBERNETES, OUT_OF_SUPPORT
 
 from aks_infiniband_cli.doctor.looks.operands import operator_namespaces, operator_version
 from aks_infiniband_cli.doctor.snapshot import Snapshot, info_of, labels_of
 
 _PATIENCE: Final = timedelta(minutes=10)
 """After that, what is to be deleted waits for somebody who is gone."""
-_OUT_OF_SUPPORT: Final = {"network-operator": (26, 1), "gpu-operator": (25, 10)}
-"""The newest release of each operator without any more fixes (NVIDIA, Network Operator 26.7 and GPU Operator 26.7,
-"Platform Support", read 2026-11-22)."""
 _NODE_POLICIES_SINCE: Final = (26, 4)
 """The first Network Operator with NicNodePolicies (Mellanox/network-operator v26.4.1, deployment chart)."""
 _MOST_SKEW: Final = 3
@@ -73,9 +71,9 @@ def versions(snapshot: Snapshot) -> Iterator[Finding]:
     told = {name_of(node): str(info_of(node).get("kubeletVersion")) for node in snapshot.view.nodes}
     found = {name: re.match(r"v(\d+)\.(\d+)", version) for name, version in told.items()}
     kubelets: dict[str, Minor] = {name: (int(match[1]), int(match[2])) for name, match in found.items() if match}
-    newest = max(kubelets.values(), default=OLDEST)
+    newest = max(kubelets.values(), default=OLDEST_KUBERNETES)
     release = RELEASES.get(newest)
-    if newest < OLDEST or (release and release.long_term_end < snapshot.read_at.date()):
+    if newest < OLDEST_KUBERNETES or (release and release.long_term_end < snapshot.read_at.date()):
         end = f", with long-term support until {release.long_term_end}" if release else ""
         what = f"the newest node runs Kubernetes {newest[0]}.{newest[1]}, which AKS no longer supports{end}"
         yield Finding(symptom="kubernetes-out-of-support", about="nodes", what=what)
@@ -83,7 +81,7 @@ def versions(snapshot: Snapshot) -> Iterator[Finding]:
         if minor[0] == newest[0] and newest[1] - minor[1] > _MOST_SKEW:
             what = f"node {name} runs Kubernetes {minor[0]}.{minor[1]}, others {newest[0]}.{newest[1]}"
             yield Finding(symptom="kubelet-too-old", about=f"node {name}", what=what)
-    for operator, ended in _OUT_OF_SUPPORT.items():
+    for operator, ended in OUT_OF_SUPPORT.items():
         version = operator_version(snapshot, operator)
         if version and minor_of(version) <= ended:
             yield Finding(symptom=f"{operator}-out-of-support", about=operator, what=f"{operator} {version} runs")

@@ -1,10 +1,11 @@
 """Everything under `aks-infiniband:*` in a stack file, as written: what is left out is None or the default."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from aks_infiniband.facts import rules
+from aks_infiniband.facts.releases import DEFAULT_RELEASE, ReleaseName
 from aks_infiniband.facts.rules import Zone
 from aks_infiniband.handwritten.section import Section
 from aks_infiniband.resources.options import Waits
@@ -19,6 +20,11 @@ from aks_infiniband.stack.settings.operators import (
 )
 from aks_infiniband.stack.settings.pools import DescribedSize, PoolSettings
 from aks_infiniband.validation.options import ValidationOptions
+
+
+def _as_text(value: Any) -> Any:
+    """Pulumi hands a program the text 26.7 like the number."""
+    return str(value) if isinstance(value, float) else value
 
 
 class Settings(Section):
@@ -36,6 +42,9 @@ class Settings(Section):
     """Machine sizes that the catalogue does not know, by their Azure name."""
     regions: dict[Annotated[str, rules.region], tuple[Zone, ...]] = Field(default_factory=dict)
     """Azure regions that the table of 2025-09-23 does not know, or whose zones are others, with their zones."""
+    release: Annotated[ReleaseName, BeforeValidator(_as_text)] = DEFAULT_RELEASE.name
+    """Release of both of NVIDIA's operators: their charts, all images, both drivers. 26.4: Network Operator 26.4.1 and
+    GPU Operator 26.3.3. 26.7: 26.7.0 of both, which needs Kubernetes 1.32 and whose GPU driver has no V100."""
     network_operator: NetworkOperatorSettings = NetworkOperatorSettings()
     gpu_operator: GpuOperatorSettings = GpuOperatorSettings()
     registry: RegistrySettings = RegistrySettings()

@@ -15,12 +15,13 @@ from aks_infiniband.stack.settings.consistency import (
     machines,
     networks,
     pools,
+    releases,
     validation,
 )
 from aks_infiniband.stack.settings.mistakes import Mistake
 from aks_infiniband.stack.settings.reading import Reading
 
-_TOPICS = (cluster, networks, pools, machines, gpu_operator, claims, validation)
+_TOPICS = (cluster, releases, networks, pools, machines, gpu_operator, claims, validation)
 
 
 def check(reading: Reading) -> Iterator[Mistake]:
