@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict
 from functools import cached_property
-from typing import Any, Final
+from typing import Final
 
 import pulumi
 
@@ -24,16 +23,15 @@ from aks_infiniband.operators.nic_policy import NicPolicySpecs, nic_policy_specs
 from aks_infiniband.operators.release import SYSTEM_POOL, OperatorOptions
 from aks_infiniband.resources.registry import PULL_SECRET, Registry
 from aks_infiniband.stack.resolve_azure import azure_cluster_args
+from aks_infiniband.stack.revalidation import revalidate_when
 from aks_infiniband.stack.settings.consistency.cluster import fitting
 from aks_infiniband.stack.settings.mistakes import Mistake, SettingsError, wrong
 from aks_infiniband.stack.settings.operators import ChartSettings
-from aks_infiniband.stack.settings.reading import PoolReading, Reading
+from aks_infiniband.stack.settings.reading import Reading
 from aks_infiniband.stack.stack import Operator, Stack
 from aks_infiniband.workload import topology
 from aks_infiniband.workload.pods import NAMESPACE
 
-_SAME_MACHINES: Final = {"labels", "taints", "count", "autoscale", "nccl_topology"}
-"""Settings of a pool that change without replacing its machines."""
 _FILES: Final = ("topologies", "network", "gpu", "cluster_name", "existing")
 """The parts of a stack in which mistakes are found once files are read."""
 
@@ -81,7 +79,16 @@ class Resolution:
             observability=self._observability(),
             check_schedule=settings.light_check.schedule if settings.light_check else None,
             revalidate_when={
-                pool.name: self._revalidate_when(pool, resolved)
+                pool.name: revalidate_when(
+                    pool,
+                    resolved,
+                    settings=settings,
+                    software=pool_sections(resolved, self.options),
+                    policies=self.policies,
+                    networks=self.networks,
+                    network=self.network,
+                    gpu=self.gpu,
+                )
                 for pool, resolved in zip(self._reading.infiniband_pools, self.pools, strict=True)
             },
         )
@@ -216,35 +223,6 @@ class Resolution:
             registry=self.registry,
             timeout_seconds=self._settings.readiness.timeout_seconds,
         )
-
-    def _revalidate_when(self, pool: PoolReading, resolved: Pool) -> dict[str, Any]:
-        """Facts as JSON; a change of them makes the earlier validation of a pool worthless.
-
-        Nothing of another pool is in it: a pool that comes beside others must not claim their machines, with all that
-        runs on them, for a validation.
-        """
-        settings, cluster = self._settings, self._settings.cluster
-        facts: dict[str, Any] = {
-            "nicPolicy": pool_sections(resolved, self.options),
-            # A driver that moves from one policy to another is loaded anew.
-            "driverOfItsOwn": "ofedDriver" in self.policies.nodes.get(pool.name, {}),
-            "networks": {network.name: str(network.subnet) for network in self.networks if resolved in network.pools},
-            "networkOperator": {"chart": asdict(self.network.chart), "values": self.network.given},
-            "nodePreparation": settings.network_operator.node_preparation,
-            "machines": {
-                **pool.given.model_dump(mode="json", exclude=_SAME_MACHINES),
-                "kubernetesVersion": cluster and cluster.kubernetes_version,
-            },
-        }
-        if is_gpu_pool(resolved) and settings.gpu_operator.existing:
-            facts["gpuOperator"] = "of somebody else"
-        elif is_gpu_pool(resolved) and self.gpu is not None:
-            facts["gpuOperator"] = {
-                "chart": asdict(self.gpu.chart),
-                "values": self.gpu.given,
-                "driverVersion": settings.gpu_operator.driver_version,
-            }
-        return facts
 
 
 @contextmanager

@@ -1,0 +1,55 @@
+"""What of a stack makes an earlier validation of a pool worthless when it changes."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any, Final
+
+from aks_infiniband.facts.pool import Pool
+from aks_infiniband.operators.gpu_operator import is_gpu_pool
+from aks_infiniband.operators.ipoib import Network
+from aks_infiniband.operators.nic_policy import NicPolicySpecs
+from aks_infiniband.stack.settings.model import Settings
+from aks_infiniband.stack.settings.reading import PoolReading
+from aks_infiniband.stack.stack import Operator
+
+_SAME_MACHINES: Final = {"labels", "taints", "count", "autoscale", "nccl_topology"}
+"""Settings of a pool that change without replacing its machines."""
+
+
+def revalidate_when(
+    pool: PoolReading,
+    resolved: Pool,
+    *,
+    settings: Settings,
+    software: Mapping[str, Any],
+    policies: NicPolicySpecs,
+    networks: Sequence[Network],
+    network: Operator,
+    gpu: Operator | None,
+) -> dict[str, Any]:
+    """Facts as JSON of what a pool's measurement rests on. `software` is the pool's sections of the NicClusterPolicy.
+
+    Nothing of another pool is in it: a pool that comes beside others must not claim their machines, with all that
+    runs on them, for a validation.
+    """
+    facts: dict[str, Any] = {
+        "nicPolicy": software,
+        # A driver that moves from one policy to another is loaded anew.
+        "driverOfItsOwn": "ofedDriver" in policies.nodes.get(pool.name, {}),
+        "networks": {each.name: str(each.subnet) for each in networks if resolved in each.pools},
+        "networkOperator": {"chart": asdict(network.chart), "values": network.given},
+        "nodePreparation": settings.network_operator.node_preparation,
+        "machines": {
+            **pool.given.model_dump(mode="json", exclude=_SAME_MACHINES),
+            "kubernetesVersion": settings.cluster and settings.cluster.kubernetes_version,
+        },
+    }
+    if is_gpu_pool(resolved) and settings.gpu_operator.existing:
+        facts["gpuOperator"] = "of somebody else"
+    elif is_gpu_pool(resolved) and gpu is not None:
+        facts["gpuOperator"] = {
+            "chart": asdict(gpu.chart),
+            "values": gpu.given,
+            "driverVersion": settings.gpu_operator.driver_version,
+        }
+    return facts
