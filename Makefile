@@ -27,7 +27,7 @@ quoted = '$(subst ','\'',$(1))'
 option = $(if $(2),--$(1) $(call quoted,$(2)))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup tools rehearse rehearse-down unit test test-all version release check fix docs facts facts-check recordings bench lock digests
+.PHONY: help setup tools rehearse rehearse-down unit test test-all version release check fix docs site facts facts-check recordings bench lock digests
 
 help: ## show what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -70,6 +70,10 @@ fix: setup ## mend what lint and format can mend
 
 docs: setup ## write anew what is generated: the settings' pages, and the rooms in CONTRIBUTING.md
 	@$(BIN)/python -m pages
+
+site: setup ## make a site of all pages in build/site; what is wrong with a page is an error
+	@$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --conf-dir pages/site . build/site
+	@echo "build/site/index.html"
 
 facts: setup ## distil what the conformance tests know of charts, definitions and machines: ORIGINALS=dir
 	@$(BIN)/python -m tests.conformance.distil $(ORIGINALS)
