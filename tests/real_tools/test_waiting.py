@@ -5,10 +5,12 @@ They wait most of their time, so they have a virtual machine of their own, besid
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from aks_infiniband.validation.payload.programs.sockets import LISTEN
 
+from rehearsal.real_tools.machine import Machine, MachineError
 from tests.real_tools.containers import ADDRESSES, PATIENCE_SECONDS, Containers, two_containers, wait_until
 from tests.real_tools.whole_validation import Lane
 
@@ -76,3 +78,14 @@ def test_a_rehearsals_tool_speaks_of_hcas_by_their_names_there(containers: Conta
     assert [client.wait(PATIENCE_SECONDS), server.wait(PATIENCE_SECONDS)] == [0, 0], containers.said("node-a")
     for node in ADDRESSES:
         assert re.search(r"Device\s+: mlx5_0$", containers.said(node), re.MULTILINE)
+
+
+def test_a_machine_that_hangs_while_it_starts_is_started_again_and_its_console_shown(
+    lane: Lane, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    machine = Machine(tmp_path, share=tmp_path, boot_seconds=(2.0, 2.0))
+
+    with pytest.raises(MachineError, match="has hung 2 times"):
+        machine.__enter__()
+
+    assert capsys.readouterr().out.count("has not started within 2 s: ") == 2
