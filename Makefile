@@ -10,6 +10,7 @@ FAULTS ?=
 REFRESH ?=
 VERSION ?=
 TOOLS ?=
+PUBLISHED ?=
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -27,7 +28,7 @@ quoted = '$(subst ','\'',$(1))'
 option = $(if $(2),--$(1) $(call quoted,$(2)))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup tools rehearse rehearse-down unit test test-all version release check fix docs site facts facts-check recordings bench lock digests
+.PHONY: help setup tools rehearse rehearse-down unit test test-all version release check fix docs site facts facts-check recordings bench lock digests sizes
 
 help: ## show what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -94,6 +95,9 @@ bench: tools ## how long deployments take, ours and the public guides': docs/ben
 
 digests: setup ## ask registries for the digests of the pinned images; the one command here that talks to them
 	@$(BIN)/python -m tests.digests
+
+sizes: setup ## compare the catalogue of sizes with a published list: PUBLISHED=folder
+	@$(BIN)/python -m tests.published_sizes $(call quoted,$(PUBLISHED))
 
 setup: $(VENV)/.installed ## the Python environment, from requirements-dev.txt
 
