@@ -16,7 +16,9 @@ PAGES: Final = (
 )
 SAID: Final = ("command_line/aks_infiniband_cli", "components/aks_infiniband", "rehearsal")
 """Whose strings people read."""
-_PROGRAM: Final = r"(?:make|kubectl|pulumi|aks-infiniband|python3?|\.venv/bin/python) -?-?[a-z]"
+_PROGRAM: Final = (
+    r"(?:(?:make|kubectl|pulumi|aks-infiniband|python3?|\.venv/bin/python) -?-?[a-z]|rehearsal (?:up|down|tools)\b)"
+)
 _QUOTED: Final = re.compile(rf"`({_PROGRAM}[^`\n]*)`")
 _FENCE: Final = re.compile(r"^ *```(sh|console)\n(.*?)^ *```$", re.DOTALL | re.MULTILINE)
 _BETWEEN: Final = {"|", "&&", ";", "||", "&", ">", "<", ")", "("}

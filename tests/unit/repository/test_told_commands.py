@@ -10,6 +10,7 @@ from pathlib import Path
 
 from aks_infiniband_cli.main import command_parser
 
+from rehearsal.cli.options import parser
 from tests.told_commands import ROOT, Told, of_messages, of_pages
 
 EVERY = [*of_pages(), *of_messages()]
@@ -52,6 +53,11 @@ def test_every_module_that_python_is_to_run_is_there() -> None:
         assert importlib.util.find_spec(module) is not None, told
         files = [word for word in told.words if word.endswith(".py")]
         assert [file for file in files if not (ROOT / file).exists()] == [], told
+
+
+def test_the_rehearsals_command_takes_every_line_that_people_copy() -> None:
+    for told in of("rehearsal"):
+        parser().parse_args(told.words[1:])
 
 
 def test_kubectl_knows_every_verb_and_flag() -> None:
