@@ -14,12 +14,12 @@ _EVERYTHING: Final[Mapping[str, Any]] = {"matchPolicy": "Equivalent", "namespace
 
 
 def match_constraints(*rules: Mapping[str, Any]) -> dict[str, Any]:
-    """Of a ValidatingAdmissionPolicy: resource rules, whatever namespace and labels the objects have."""
+    """The matchConstraints of a policy: its rules hold in every namespace, for objects with any labels."""
     return {**_EVERYTHING, "resourceRules": [{**rule, "scope": "*"} for rule in rules]}
 
 
 def match_resources(namespaces: Sequence[str] = ()) -> dict[str, Any]:
-    """Of a ValidatingAdmissionPolicyBinding: objects in these namespaces, or in all, with those of no namespace."""
+    """The matchResources of a binding: objects in these namespaces; without any, all, those of the cluster too."""
     if not namespaces:
         return dict(_EVERYTHING)
     where = {"key": "kubernetes.io/metadata.name", "operator": "In", "values": list(namespaces)}

@@ -1,8 +1,8 @@
 """CUDA's runtime and driver (libcudart, libcuda) as far as measuring programs use them, with C's names and signatures.
 
-Memory is as long as it says and holds its first bytes only: a message of 16 GiB fits no test machine, and what is
-checked of its sum is as wrong in the first numbers as in the others. Of a program for the GPU only the name is known,
-and done is what programs of this name do.
+An allocation holds its first bytes only, because a message of 16 GiB fits no test machine. A wrong sum is as wrong in
+its first numbers as in the others. A program for the GPU is not run: this module knows it by its name, and does what a
+program of that name does.
 """
 
 import ctypes

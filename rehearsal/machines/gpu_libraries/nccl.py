@@ -137,7 +137,7 @@ def ncclCommGetAsyncError(comm: Any, state: Any) -> int:  # noqa: N802
 
 
 def ncclCommDestroy(comm: Any) -> int:  # noqa: N802
-    """Part."""
+    """Leave the communicator."""
     assert _communicator.ranks is not None
     _communicator.ranks.close()
     return _SUCCESS

@@ -69,5 +69,5 @@ class Ranks:
             raise NcclError(GONE, _CLOSED) from error
 
     def close(self) -> None:
-        """Part."""
+        """Close the connections to the other ranks."""
         self._star.close()

@@ -108,7 +108,7 @@ def _model_at(path: Path) -> type[BaseModel]:
 
 
 def model_in(annotation: Any) -> type[BaseModel] | None:
-    """The model that an annotation speaks of: itself, one of a union, or that of a list's or a mapping's items."""
+    """The model in an annotation: the annotation itself, a member of its union, or the type of its items."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
     if get_origin(annotation) in {tuple, dict, Union, UnionType, Annotated}:

@@ -135,7 +135,7 @@ def _congested(figures: Sequence[PairFigure], slow: Sequence[Slow], middle: floa
 
 
 def _without_value(figures: Sequence[PairFigure]) -> list[Check]:
-    """Of pairs that gave nothing: the nodes at fault that gave nothing with anybody, and else the pairs."""
+    """Name the nodes at fault that gave no figure with any partner, and else the pairs that gave none."""
     able = _values(figures).keys()
     bad = [figure for figure in figures if figure["value"] is None]
     everybody = {node for figure in figures for node in figure["nodes"]}

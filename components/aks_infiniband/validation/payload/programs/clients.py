@@ -40,9 +40,9 @@ class Limits(NamedTuple):
 
 
 class Answer(TypedDict, total=False):
-    """What a client measured: figures by name, or what went wrong; from a server of a task only what begins so.
+    """What a client measured: figures by name, or what went wrong. A task's server gives the keys with `server_` alone.
 
-    task: its number in the step. sockets: the states in which the connection was seen (sockets.py), of one that failed.
+    task: its number in the step. sockets: the states in which a connection was seen that failed (sockets.py).
     """
 
     task: int

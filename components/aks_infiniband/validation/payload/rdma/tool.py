@@ -77,7 +77,7 @@ def figures_of(kind: str, output: str) -> dict[str, float]:
 
 
 def _ping_pong(output: str) -> dict[str, float]:
-    """Of `8192000 bytes in 0.01 seconds = 7643.57 Mbit/sec` and `1000 iters in 0.01 seconds = 8.57 usec/iter`."""
+    """Read `8192000 bytes in 0.01 seconds = 7643.57 Mbit/sec` and `1000 iters in 0.01 seconds = 8.57 usec/iter`."""
     latency = re.search(r"^\d+ iters in [\d.]+ seconds = ([\d.]+) usec/iter\s*$", output, re.MULTILINE)
     throughput = re.search(r"^\d+ bytes in [\d.]+ seconds = ([\d.]+) Mbit/sec\s*$", output, re.MULTILINE)
     if latency is None or throughput is None:

@@ -54,7 +54,7 @@ def lines_of(checks: Sequence[Check]) -> list[str]:
 
 
 def where(places: Mapping[str, Sequence[str]], most: int | None = None) -> str:
-    """Nodes, each with its devices in brackets; of more names than the most, the first, the last and their number."""
+    """Write nodes, each with its devices in brackets. Of more names than `most` there are two, and the number."""
     if most and len(places) > most:
         return _few(list(places), most)
     texts = []

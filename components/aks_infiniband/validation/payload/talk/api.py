@@ -205,7 +205,7 @@ def _message_of(error: urllib.error.HTTPError) -> str:
 
 
 def add_api_arguments(parser: argparse.ArgumentParser) -> None:
-    """How a pod reaches the API server, and where the kubelet looks for its last words."""
+    """Add what says how a pod reaches the API server, and where the kubelet looks for the pod's last words."""
     parser.add_argument("--termination-log", required=True, type=Path)
     parser.add_argument("--token", type=Path)
     parser.add_argument("--ca", type=Path)

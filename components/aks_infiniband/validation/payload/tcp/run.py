@@ -22,9 +22,9 @@ def measure(
     tries: int,
     time: Time = ENDLESS,
 ) -> list[Figure]:
-    """Every node with the next one, one network and one mode after the other; what falls short, again.
+    """Measure every node with the next one, network by network and mode by mode, and again what falls short.
 
-    What there is no time for has no tries.
+    A figure that there is no time for has no tries.
     """
     do_step({"serve": list(interfaces)})
     rows: list[Figure] = []
