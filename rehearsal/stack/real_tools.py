@@ -59,18 +59,27 @@ def with_real_tools(document: dict[str, Any]) -> dict[str, Any]:
 def _check_room(document: Mapping[str, Any]) -> None:
     config = document.get("config", {})
     pools = [*_list(config.get(f"{NAMESPACE}:pools")), *_list((section(config, "existingCluster") or {}).get("pools"))]
+    hcas_of = {name: size.infiniband.hca_count for name, size in SIZES.items()} | _described(config)
     machines = 0
     for pool in pools:
-        size = SIZES.get(str(pool.get("vmSize")))
-        if size is None:
+        name, count = str(pool.get("vmSize")), pool.get("count")
+        hcas = hcas_of.get(name)
+        if hcas is None:
             continue
-        count, hcas = pool.get("count"), size.infiniband.hca_count
         machines += count if isinstance(count, int) else 0
         if hcas > HCAS_A_NODE:
-            raise StackFileError(f"TOOLS=real: {size.name} has {hcas} HCAs; the virtual machine has {_ROOM}")
+            raise StackFileError(f"TOOLS=real: {name} has {hcas} HCAs; the virtual machine has {_ROOM}")
     if machines > NODES:
         asked = f"the stack has {machines} machines with InfiniBand"
         raise StackFileError(f"TOOLS=real: {asked}; the virtual machine has {_ROOM}")
+
+
+def _described(config: Mapping[str, Any]) -> dict[str, int]:
+    """How many HCAs machines of the sizes have that the stack file describes; of what is well-formed of them."""
+    sizes = section(config, "sizes") or {}
+    fabrics = {name: size.get("infiniband") for name, size in sizes.items() if isinstance(size, dict)}
+    counts = {name: fabric.get("hcaCount") for name, fabric in fabrics.items() if isinstance(fabric, dict)}
+    return {name: count for name, count in counts.items() if isinstance(count, int)}
 
 
 def _list(value: Any) -> list[dict[str, Any]]:

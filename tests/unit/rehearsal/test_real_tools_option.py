@@ -1,5 +1,6 @@
 """What a rehearsal with real tools refuses at the door: nothing is started or downloaded for it."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from aks_infiniband.validation.payload.say.expectations import falls_short
 from rehearsal.control_plane import RunFolder
 from rehearsal.faults.checking import FaultsError
 from rehearsal.session import Rehearsal
-from rehearsal.stack.real_tools import with_real_tools
+from rehearsal.stack.real_tools import check, with_real_tools
 from rehearsal.stack.stack_file import StackFileError
 from rehearsal.testing.stack import RehearsedStack
 from rehearsal.tools.paths import PROJECT
@@ -50,6 +51,17 @@ def test_there_is_one_virtual_machine_for_one_cluster(tmp_path: Path) -> None:
 def test_a_stack_has_to_fit_into_it(tmp_path: Path, stack: str, reason: str) -> None:
     with pytest.raises(StackFileError, match=f"TOOLS=real: .*{reason}"):
         checked(tmp_path / "run", stack)
+
+
+@pytest.mark.parametrize("text", [False, True])
+def test_a_size_that_the_stack_file_describes_has_to_fit_too(*, text: bool) -> None:
+    sizes = {"Standard_HB999rs_v9": {"vcpus": 999, "infiniband": {"hcaCount": 3, "generation": "NDR"}}}
+    config = {
+        "aks-infiniband:pools": [{"name": "new", "vmSize": "Standard_HB999rs_v9", "count": 2}],
+        "aks-infiniband:sizes": json.dumps(sizes) if text else sizes,
+    }
+    with pytest.raises(StackFileError, match=r"TOOLS=real: Standard_HB999rs_v9 has 3 HCAs; .* at most 2 HCAs"):
+        check({"config": config}, faults=None, clusters=1)
 
 
 def test_with_real_tools_any_figure_of_rdma_is_enough_and_other_settings_stay() -> None:
