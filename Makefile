@@ -73,7 +73,7 @@ docs: setup ## write anew what is generated: the settings' pages, and the rooms 
 	@$(BIN)/python -m pages
 
 site: setup ## make a site of all pages in build/site; what is wrong with a page is an error
-	@$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --conf-dir pages/site . build/site
+	@.ci/site
 	@echo "build/site/index.html"
 
 facts: setup ## distil what the conformance tests know of charts, definitions and machines: ORIGINALS=dir

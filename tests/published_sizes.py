@@ -24,7 +24,8 @@ def texts(folder: Path) -> Iterator[str]:
     """What all files of a folder say; a file may be given instead."""
     files = [folder] if folder.is_file() else sorted(path for path in folder.rglob("*") if path.is_file())
     for path in files:
-        yield path.read_text(encoding="utf-8", errors="ignore")
+        if not any(part.startswith(".") for part in path.relative_to(folder).parts):  # what git keeps of a checkout
+            yield path.read_text(encoding="utf-8", errors="ignore")
 
 
 def compared(published: Iterable[str], known: Iterable[str]) -> list[str]:

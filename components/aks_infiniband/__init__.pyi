@@ -23,6 +23,7 @@ from .facts.catalog.machine import MachineSize as MachineSize
 from .facts.pool import Pool as Pool
 from .facts.releases import GPU_OPERATOR_CHART as GPU_OPERATOR_CHART
 from .facts.releases import NETWORK_OPERATOR_CHART as NETWORK_OPERATOR_CHART
+from .facts.releases import OPERATOR_RELEASES as OPERATOR_RELEASES
 from .hosts.dranet import Dranet as Dranet
 from .hosts.dranet import DranetArgs as DranetArgs
 from .hosts.node_preparation import NodePreparation as NodePreparation

@@ -77,7 +77,8 @@ include_patterns = [
 ]
 exclude_patterns = [".*", "build", "dist"]
 myst_heading_anchors = 5
-myst_fence_as_directive = ["mermaid"]  # the reader's browser fetches mermaid, and draws
+# The drawings are made in the reader's browser, which fetches mermaid for them.
+myst_fence_as_directive = ["mermaid"]
 html_theme = "furo"
 html_title = "aks-infiniband"
 html_copy_source = False

@@ -111,7 +111,7 @@ class Machine:
         raise MachineError(f"the virtual machine has hung {len(self._boot_seconds)} times while it started")
 
     def _start_once(self, seconds: float) -> socket.socket:
-        """Raises TimeoutError where the agent has not called by then, and MachineError where the machine has ended."""
+        """Start it; its agent's connection. Raises TimeoutError where none came in time, and MachineError."""
         with socket.create_server(("127.0.0.1", 0)) as server:
             with self._console.open("wb") as console:
                 command = self._command(server.getsockname()[1])
@@ -152,10 +152,7 @@ class Machine:
             *("-M", "q35,usb=off", "-nodefaults", "-no-user-config", "-no-reboot", "-display", "none"),
             *("-L", str(host / "usr/share/seabios"), "-L", str(host / "usr/share/qemu")),
             *("-serial", "stdio", "-kernel", str(self._image.kernel), "-initrd", str(self._image.disk)),
-            *(
-                "-append",
-                f"{console} panic=-1 mitigations=off {clock} aks_infiniband.port={port}",
-            ),
+            *("-append", f"{console} panic=-1 mitigations=off {clock} aks_infiniband.port={port}"),
             *("-netdev", "user,id=pods,ipv6=off", "-device", "virtio-net-pci,netdev=pods,romfile="),
             *shares,
         ]

@@ -14,9 +14,8 @@ from lightkube.core.exceptions import ConfigError
 from lightkube.resources.apiextensions_v1 import CustomResourceDefinition
 
 from rehearsal.stack.others_prometheus import await_served
-from rehearsal.stack.stack_file import section
+from rehearsal.stack.stack_file import NAMESPACE, section
 
-_PREFIX: Final = "aks-infiniband:"
 _DEFINITION: Final = "CustomResourceDefinition"
 _WANTED: Final = ("Chart.yaml", "crds/*.yaml", "charts/*/crds/*.yaml")
 
@@ -30,11 +29,13 @@ def version_of(chart: Path) -> str:
 def not_taken(config: Mapping[str, Any], charts: Mapping[str, Path]) -> list[str]:
     """The release and the charts that a stack file asks for and a rehearsal has not, in words. charts: by setting."""
     found = []
-    network, release = version_of(charts["networkOperator"]), str(config.get(f"{_PREFIX}release") or "")
+    network, release = version_of(charts["networkOperator"]), str(config.get(f"{NAMESPACE}:release") or "")
     if release and not network.removeprefix("v").startswith(f"{release}."):
         found.append(
-            f"aks-infiniband:release {release} was rehearsed with its images and drivers, and with the charts that are "
-            f"here, of {network}. With CHARTS= and the folder of that release's charts it is all of it"
+            f"aks-infiniband:release {release} was rehearsed in part: the images that the NIC policies name are its "
+            "own. What the charts bring themselves, the GPU driver among it, is of "
+            f"{' and '.join(f'{setting} {version_of(chart)}' for setting, chart in charts.items())}. "
+            "With CHARTS= and the folder of that release's charts it is all of it"
         )
     for setting, chart in charts.items():
         wanted = (section(config, setting) or {}).get("chart")

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from rehearsal.real_tools.machine import Machine
+from rehearsal.real_tools.machine import BOOT_SECONDS, Machine
 from rehearsal.real_tools.packages import UnavailableError
 from tests.real_tools.whole_validation import Lane, compile_payload, share
 
@@ -16,7 +16,8 @@ def lane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lane]:
     shared.mkdir()
     share(shared)
     try:
-        machine = Machine(folder, share=shared)
+        # The first start is given up, so that every run of the lane shows that a machine is started again.
+        machine = Machine(folder, share=shared, boot_seconds=(2.0, *BOOT_SECONDS))
     except UnavailableError as error:
         pytest.skip(f"real tools cannot be had here: {error}")
     with machine:

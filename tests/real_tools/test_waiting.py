@@ -80,7 +80,7 @@ def test_a_rehearsals_tool_speaks_of_hcas_by_their_names_there(containers: Conta
         assert re.search(r"Device\s+: mlx5_0$", containers.said(node), re.MULTILINE)
 
 
-def test_a_machine_that_hangs_while_it_starts_is_started_again_and_its_console_shown(
+def test_a_machine_that_hangs_at_every_start_is_given_up_with_a_word_on_each(
     lane: Lane, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     machine = Machine(tmp_path, share=tmp_path, boot_seconds=(2.0, 2.0))

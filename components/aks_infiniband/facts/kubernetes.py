@@ -1,8 +1,7 @@
 """Minor versions of Kubernetes on AKS: until when each is supported, and what the OS SKU Ubuntu means in it.
 
 Sources: MicrosoftDocs/azure-aks-docs fb060ab (2026-08-21), supported-kubernetes-versions.md (the calendar; a month ends
-with its last day) and upgrade-os-version.md (the OS SKUs). What
-the operators name stands in `releases`.
+with its last day) and upgrade-os-version.md (the OS SKUs). What the operators name stands in `releases`.
 """
 
 from dataclasses import dataclass

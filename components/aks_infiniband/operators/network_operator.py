@@ -122,8 +122,7 @@ def _mixed(chart: charts.ChartSource, release: Release) -> str | None:
     return (
         f"networkOperator.chart.version is {given}; the policies name drivers, plugins and CNIs of {pinned}. NVIDIA "
         "advises against mixing releases. Name a release instead, under aks-infiniband:release, or measure the pools "
-        "with `aks-infiniband validate` "
-        "before work goes there"
+        "with `aks-infiniband validate` before work goes there"
     )
 
 

@@ -83,7 +83,7 @@ class Resolution:
                     pool,
                     resolved,
                     settings=settings,
-                    software=pool_sections(resolved, self.options),
+                    nic_policy=pool_sections(resolved, self.options),
                     policies=self.policies,
                     networks=self.networks,
                     network=self.network,

@@ -21,19 +21,19 @@ def revalidate_when(
     resolved: Pool,
     *,
     settings: Settings,
-    software: Mapping[str, Any],
+    nic_policy: Mapping[str, Any],
     policies: NicPolicySpecs,
     networks: Sequence[Network],
     network: Operator,
     gpu: Operator | None,
 ) -> dict[str, Any]:
-    """Facts as JSON of what a pool's measurement rests on. `software` is the pool's sections of the NicClusterPolicy.
+    """Facts as JSON of what a pool's measurement rests on. nic_policy: the pool's sections of it.
 
     Nothing of another pool is in it: a pool that comes beside others must not claim their machines, with all that
     runs on them, for a validation.
     """
     facts: dict[str, Any] = {
-        "nicPolicy": software,
+        "nicPolicy": nic_policy,
         # A driver that moves from one policy to another is loaded anew.
         "driverOfItsOwn": "ofedDriver" in policies.nodes.get(pool.name, {}),
         "networks": {each.name: str(each.subnet) for each in networks if resolved in each.pools},

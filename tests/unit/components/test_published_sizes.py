@@ -37,6 +37,13 @@ def test_a_size_that_the_catalogue_lacks_fails_and_one_that_a_list_lacks_does_no
     assert "Standard_HB999rs_v9: published, and not in the catalogue" in capsys.readouterr().out
 
 
+def test_what_git_keeps_of_a_checkout_is_not_read(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git" / "packed").write_text("`Standard_HB999rs_v9`")
+    (tmp_path / "hb.md").write_text("`Standard_HB176rs_v4`")
+    assert main(str(tmp_path)) == 0
+
+
 def test_a_folder_without_any_size_is_no_success(tmp_path: Path) -> None:
     assert main(str(tmp_path)) == 2
 

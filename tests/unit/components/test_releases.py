@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+import aks_infiniband as rdma
 import pytest
 from aks_infiniband.facts.releases import DEFAULT_RELEASE, OPERATOR_RELEASES, release_of
 from aks_infiniband.stack.load import load
@@ -25,6 +26,12 @@ def test_a_release_brings_the_charts_the_parts_and_the_drivers_of_both_operators
     assert made.policies.cluster["rdmaSharedDevicePlugin"]["version"] == "network-operator-v26.7.0"
     assert gpu_driver(made) == "nvcr.io/nvidia/driver:595.91.07"
     assert "26.4.1" not in json.dumps(made.policies.cluster)
+
+
+def test_policies_alone_take_a_release_too() -> None:
+    pools = stack().pools
+    options = rdma.OperatorOptions(release=rdma.OPERATOR_RELEASES["26.7"])
+    assert rdma.nic_policy_specs(pools, options).cluster == stack(release="26.7").policies.cluster
 
 
 def test_who_names_no_release_keeps_what_there_was() -> None:

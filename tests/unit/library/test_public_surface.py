@@ -50,6 +50,7 @@ def test_the_public_names_are_these() -> None:
         "NicNodePolicyArgs",
         "NodePreparation",
         "NodePreparationArgs",
+        "OPERATOR_RELEASES",
         "Observability",
         "ObservabilityArgs",
         "OperatorOptions",
