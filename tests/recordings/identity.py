@@ -1,6 +1,8 @@
 """The parts of a declared resource that cannot change without replacing the resource."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from fnmatch import fnmatchcase
 from typing import Any, Final
 
 from declared.recording import HASH, label
@@ -26,6 +28,8 @@ _KUBERNETES: Final[dict[str, tuple[str, ...]]] = {
 helm_release.go; provider.go, DiffConfig, for the provider itself, with which goes all that is in the cluster). Beside
 them stands what the API server refuses to change: kind, and a DaemonSet's selector. A ConfigMap's data is not among
 them: every provider here has enableConfigMapMutable."""
+
+_NAMED: Final = re.compile(r"`(\S+::\S+)`")
 
 
 def identities(recording: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -57,15 +61,18 @@ def lost(released: Sequence[Mapping[str, Any]], declared: Sequence[Mapping[str, 
     return found
 
 
-def unreleased(changelog: str) -> str:
-    """The section of a changelog on what no release has yet.
+def unnamed(resources: Iterable[str], changelog: str) -> set[str]:
+    """Which resources, by type and name, a changelog does not name in its section on what no release has yet.
 
-    Raises ValueError where there is none.
+    `*` in a name there stands for any text: what users' own pools and programs give to it.
+
+    Raises ValueError where there is no such section.
     """
     _, heading, rest = changelog.partition("\n## [Unreleased]\n")
     if not heading:
         raise ValueError("the changelog has no section '## [Unreleased]'")
-    return rest.partition("\n## ")[0]
+    names = _NAMED.findall(rest.partition("\n## ")[0])
+    return {each for each in resources if not any(fnmatchcase(each, name) for name in names)}
 
 
 def _identity(resource: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from lightkube.resources.core_v1 import Namespace, Node, Pod
 from declared.recording import label
 from rehearsal.control_plane import RunFolder
 from rehearsal.session import Rehearsal
-from tests.recordings.identity import unreleased
+from tests.recordings.identity import unnamed
 from tests.recordings.programs import CHANGELOG
 from tests.rehearsal.engine_runs import Outcome
 from tests.rehearsal.stacks.conftest import Stack, copy_of_project
@@ -85,8 +85,7 @@ def is_loss(operation: str) -> bool:
 
 
 def test_the_update_deletes_and_replaces_only_what_the_changelog_names(updated: Outcome) -> None:
-    said = unreleased(CHANGELOG.read_text())
-    assert {resource for resource in lost(updated) if f"`{resource}`" not in said} == set()
+    assert unnamed(lost(updated), CHANGELOG.read_text()) == set()
 
 
 def test_nothing_that_is_there_is_taken_for_new(updated: Outcome) -> None:

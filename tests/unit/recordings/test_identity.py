@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.recordings.identity import identities, lost, unreleased
+from tests.recordings.identity import identities, lost, unnamed
 
 POOL = "azure-native:containerservice:AgentPool"
 RECORDING: dict[str, Any] = {
@@ -89,11 +89,16 @@ def test_a_job_named_by_its_content_may_always_be_another() -> None:
 
 
 def test_only_what_no_release_has_yet_counts_in_the_changelog() -> None:
-    changelog = "# Changelog\n\n## [Unreleased]\n\n- `new`\n\n## [0.1.0]\n\n- `old`\n"
-    assert "`new`" in unreleased(changelog)
-    assert "`old`" not in unreleased(changelog)
+    changelog = f"# Changelog\n\n## [Unreleased]\n\n- `{POOL}::new`\n\n## [0.1.0]\n\n- `{POOL}::old`\n"
+    assert unnamed({f"{POOL}::new", f"{POOL}::old"}, changelog) == {f"{POOL}::old"}
     with pytest.raises(ValueError, match="Unreleased"):
-        unreleased("# Changelog\n\n## [0.1.0]\n")
+        unnamed({f"{POOL}::new"}, "# Changelog\n\n## [0.1.0]\n")
+
+
+def test_a_star_in_the_changelog_stands_for_users_own_names() -> None:
+    changelog = f"# Changelog\n\n## [Unreleased]\n\n- `{POOL}::*-access`\n"
+    others = {f"{POOL}::access", f"{POOL}::a100-report", "azure-native:other:AgentPool::h100-access"}
+    assert unnamed({f"{POOL}::h100-access", *others}, changelog) == others
 
 
 def _set(document: Any, path: str, value: object) -> None:

@@ -9,7 +9,7 @@ import tomllib
 import pytest
 
 from declared.recording import text
-from tests.recordings.identity import identities, lost, unreleased
+from tests.recordings.identity import identities, lost, unnamed
 from tests.recordings.programs import CHANGELOG, PROGRAMS, PROJECT, Program, read
 
 of_every_program = pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.name)
@@ -25,8 +25,7 @@ def test_a_program_declares_what_is_recorded(program: Program) -> None:
 @of_every_program
 def test_the_changelog_names_every_released_resource_that_is_replaced_renamed_or_removed(program: Program) -> None:
     gone = lost(read(program.released), identities(read(program.declared)))
-    said = unreleased(CHANGELOG.read_text())
-    missing = [f"{resource} {what}" for resource, what in gone.items() if f"`{resource}`" not in said]
+    missing = [f"{resource} {gone[resource]}" for resource in sorted(unnamed(gone, CHANGELOG.read_text()))]
     assert not missing, "CHANGELOG.md does not name under Unreleased:\n" + "\n".join(missing)
 
 
