@@ -44,14 +44,15 @@ class ValidationAccessArgs:
     topologies: Mapping[str, str] = field(default_factory=dict)
     """By pool name, the content of an NCCL topology file to be used instead of the size's."""
     expected: Sequence[Expectations] = ()
-    """What is expected of these pools; what those of a kind have in common stands once, and not in each one's Job."""
+    """What is expected of these pools. What pools of a kind have in common is written once, not into each pool's Job.
+    """
 
 
 class ValidationAccess(pulumi.ComponentResource):
     """The program of the validation's pods, and an account with which they read nodes, and get and patch the
     ConfigMaps in which those of a pool meet and report; nothing else.
 
-    Once in a namespace, for all its validations: hand it to each as ValidationArgs.access.
+    A namespace needs one for all its validations: hand it to each as ValidationArgs.access.
     """
 
     account: str

@@ -39,7 +39,7 @@ class ValidationArgs:
     pool: Pool
     """The pool that is validated, as a whole: every node of it."""
     options: ValidationOptions = ValidationOptions()  # noqa: RUF009 frozen
-    """What is checked, with which image, for how long at most, and whether a failure fails the update."""
+    """What is checked, with which image and time limit, and whether a failure fails the update."""
     waits: Waits = Waits()  # noqa: RUF009 frozen
     """How long the nodes are awaited first, and how often they are looked at."""
     access: ValidationAccess | None = None
@@ -51,21 +51,23 @@ class ValidationArgs:
     node_preparation: bool = False
     """Whether the nodes are prepared for pods that do not run as root: their memlock limit has to be lifted then."""
     kubeconfig: pulumi.Input[str]
-    """With which a failed wait is explained, and the Job's pods are asked for the report's digest."""
+    """The program explains a failed wait with it, and asks the Job's pods for the report's digest."""
     turns: DriverTurns | None = None
-    """With it the pool is measured when no driver of its nodes is being upgraded any more."""
+    """Given these, the pool is measured only after all driver upgrades on its nodes have ended."""
     revalidate_when: Mapping[str, Any] = field(default_factory=dict)
-    """JSON-able facts beside the pool on which the result depends, such as driver versions: when one changes, the
-    validation runs again."""
+    """Facts beside the pool on which the result depends, such as driver versions, as JSON-able data. When one changes,
+    the validation runs again.
+    """
 
 
 class Validation(pulumi.ComponentResource):
     """Proves that every node of a pool does what its size promises; in mode enforce a failure fails the update.
 
-    One pod per node awaits all nodes and then looks at its own, and the pods' verdict is left in a ConfigMap and in
-    `report`. A report counts if it has the Job's uid, and the digest that the Job's pods have left in their termination
-    message; the stack keeps it then. Nothing runs at preview, and nothing runs again while nothing it depends on has
-    changed. Its depends_on should name all that makes the nodes ready: pool, policy, operators, workload settings.
+    A Job starts one pod on each node. The pods wait for all nodes, look at their own node, measure together, and leave
+    their verdict in a ConfigMap and in `report`. The stack keeps a report only if it has the Job's uid and the digest
+    that the Job's pods left in their termination message. Nothing runs at preview, and nothing runs again until
+    something that the result depends on changes. depends_on should name all that makes the nodes ready: pool, policy,
+    operators, workload settings.
     """
 
     report: pulumi.Output[dict[str, Any]]
@@ -77,8 +79,8 @@ class Validation(pulumi.ComponentResource):
         self._name, self._args, self._opts = name, args, opts
         self._namespace = args.namespace if args.access is None else args.access.namespace
         self._left: dict[str, Report | None] = {}  # by the Job's uid
-        # Kept in a list, because an output that is made of this secret would be secret, too. It is filled before any
-        # Job is made.
+        # The kubeconfig is kept in a list, because an output made of this secret would be secret, too. It is filled
+        # before any Job is made.
         self._kubeconfig: list[str] = []
         pulumi.Output.from_input(args.kubeconfig).apply(self._kubeconfig.append)
         if args.options.mode == "off":
@@ -96,12 +98,12 @@ class Validation(pulumi.ComponentResource):
         access = args.access or self._access()
         job = self._job(access, depends_on=[*self._config_maps(), access])
         run = job.metadata.apply(lambda metadata: str(metadata.uid))
-        # Kept, because pods go with their nodes, and because the engine writes its whole state for each object that it
-        # reads. What is given for another Job takes its place.
+        # The stack keeps the report, because pods vanish with their nodes, and because the engine writes its whole
+        # state for each object that it reads. The report of another Job takes its place.
         kept = pulumi.Stash(
             f"{name}-evidence",
             input=run.apply(lambda uid: packed_report(self._left.get(uid))),
-            # It waits for the Job alone: what the Job has waited for is a long list in the state.
+            # It depends on the Job alone: the list of all that the Job depends on would be long in the state.
             opts=child_options(
                 self,
                 None,
@@ -122,7 +124,7 @@ class Validation(pulumi.ComponentResource):
         return ValidationAccess(f"{self._name}-access", args=args, opts=child_options(self, self._opts))
 
     async def _proven(self, run: str) -> Report | None:
-        """The report of a Job, given by its uid, where it is what the Job's pods have left."""
+        """The report of the Job with this uid, if the Job's pods have left the same digest."""
         where = report_name(self._args.pool)
         pods, config_map = await diagnosis.job_results(self._kubeconfig[-1], self._namespace, run, where)
         report = report_in(config_map)
@@ -137,7 +139,7 @@ class Validation(pulumi.ComponentResource):
         return report
 
     async def _believed(self, run: str, kept: str | None) -> dict[str, Any]:
-        """The report that is kept; where the update of the Job was interrupted and none is, the one in the cluster."""
+        """The report that the stack kept. If an interrupted update kept none, the report in the cluster."""
         report = kept_report(kept)
         if report is None:
             report = self._left[run] if run in self._left else await self._proven(run)
@@ -152,7 +154,7 @@ class Validation(pulumi.ComponentResource):
             pulumi.log.warn(printable(text), resource=self)
 
     def _config_maps(self) -> list[k8s.core.v1.ConfigMap]:
-        """Empty ones, which the pods fill; the first gets the report."""
+        """ConfigMaps that are empty until the pods fill them; the first gets the report."""
         pool = self._args.pool
         opts = child_options(self, self._opts, ignore_changes=["data", "binaryData"])
         boards = (board_names(stem, pool.node_count) for stem in (f"{self._name}-report", report_name(pool)))

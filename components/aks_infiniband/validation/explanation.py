@@ -25,7 +25,7 @@ _MOST_ROWS: Final = 20
 def evidence(pods: Iterable[Object], run: str) -> str | None:
     """The line that the pods of a Job, given by its uid, have left of their report.
 
-    None where none has, and where two pods contradict each other: one of them is somebody else's.
+    None if no pod has left one. None too if two pods contradict each other: then one of them is somebody else's.
     """
     lines = {
         line
@@ -41,7 +41,7 @@ def evidence(pods: Iterable[Object], run: str) -> str | None:
 def explain(wait: Wait, view: View) -> list[Finding]:
     """What the report of this Job says, how the Job ended, and its pods.
 
-    Left out is an earlier Job's report, and one that is not what the pods say they have left.
+    An earlier Job's report is left out, and so is a report with another digest than the pods have left.
     """
     job = find_job(view, wait)
     uid = str(job["metadata"].get("uid")) if job else ""

@@ -8,10 +8,11 @@ __all__ = ["Unread", "counter_arguments", "counter_mounts", "counter_volumes"]
 
 _HOST: Final = "/run/aks-infiniband/sys"
 _COUNTERS: Final = ("class/infiniband", "devices")
-"""Of a machine's /sys, what its ports' counters need: a pod's own has none (payload/look/counters.py). Entries of the
-first are links into the second, where their place differs from machine to machine, so that nothing narrower is known
-before. All of it is read-only, and shows no more than a pod's own /sys does, but for these counters and network
-interfaces."""
+"""The folders of a machine's /sys from which its ports' counters are read, because a pod's own /sys has none
+(payload/look/counters.py). The entries of the first folder are links into the second. Where they lead differs from
+machine to machine, so nothing narrower can be mounted. Both are mounted read-only. They show a pod these counters and
+the network interfaces, and nothing else that its own /sys lacks.
+"""
 
 
 def counter_mounts(unread: Unread) -> list[dict[str, Any]]:

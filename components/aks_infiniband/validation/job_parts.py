@@ -42,9 +42,10 @@ _IDENTITY: Final = {
 }
 """Variables that tell a pod who it is, by field."""
 _MARGIN_SECONDS: Final = 60
-"""How much later than the provider the Job itself gives up: its deadline deletes the pods, and the diagnosis of
-a failed wait is to see them first. The provider's time-out starts again with everything that happens to the pods, the
-deadline does not; where it comes first, what the scheduler said of the pods is left (diagnosis/pods.py)."""
+"""How many seconds after the provider the Job itself gives up. The Job's deadline deletes the pods, and the diagnosis
+of a failed wait has to see them first. Whatever happens to a pod starts the provider's time-out again, but not the
+deadline. Where the deadline comes first, only what the scheduler said of the pods is left (diagnosis/pods.py).
+"""
 
 
 def validation_name(pool: Pool) -> str:
@@ -63,7 +64,7 @@ def pool_labels(pool: Pool, component: str) -> dict[str, str]:
 
 
 def digest(*parts: object) -> str:
-    """Eight hexadecimal digits that change when any of the JSON-able parts does."""
+    """Eight hexadecimal digits, which change when any of the JSON-able parts changes."""
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:8]
 
 
@@ -71,14 +72,14 @@ _OWN: Final = ("pool", "node_count")
 
 
 def own_of(expected: Expectations) -> dict[str, Any]:
-    """What differs between pools of one kind; all else may lie in a file that they share."""
+    """The keys that differ between pools of one kind; they may share a file with all else."""
     return {name: value for name, value in expected.items() if name in _OWN}
 
 
 def common_file(expected: Expectations) -> tuple[str, str]:
     """What is expected of every pool of this kind, as a key of the program's ConfigMap and its text.
 
-    It lies there once and not in the Job of each pool: the engine's state has three copies of a Job.
+    It is there once, not in the Job of each pool, because the engine's state has three copies of a Job.
     """
     common = {name: value for name, value in expected.items() if name not in _OWN}
     return f"expectations-{digest(common)}.json", json.dumps(common)
@@ -106,10 +107,10 @@ def named_job(pool: Pool, spec: Mapping[str, Any], *depends_on: object) -> dict[
 def indexed_job(pool: Pool, template: Mapping[str, Any], *, seconds: float) -> dict[str, Any]:
     """JobSpec with a pod for each node of the pool. It is waited for this number of seconds.
 
-    The first failure that counts ends the Job: a verdict is not asked for twice. What does not count is a pod that
-    could not do its work, or was evicted. (The other way round, a backoff limit and the action FailJob for a verdict,
-    ends the Job with the reason PodFailurePolicy, which the Kubernetes provider 4.27.0 does not take for a failure: it
-    waits on.)
+    The first failure that counts ends the Job, because a second try would give the same verdict. A pod that was
+    evicted, or could not do its work, does not count. (A backoff limit with the action FailJob for a verdict would end
+    the Job with the reason PodFailurePolicy. The Kubernetes provider 4.27.0 does not take that for a failure, and waits
+    on.)
     """
     retried = {"operator": "In", "values": [EXIT_RETRY]}  # of either container
     return {
@@ -129,8 +130,9 @@ def indexed_job(pool: Pool, template: Mapping[str, Any], *, seconds: float) -> d
 
 
 MEASURING_MEMORY: Final = "1Gi"
-"""Limit of a container that measures: perftest's two buffers of 8 MiB in each of a client and a server for up to 8 HCAs
-at once, 256 MiB, some 10 MiB more for each of these programs, assumed, and the payload's 110."""
+"""Memory limit of a container that measures. Up to 8 HCAs have a client and a server each, and perftest has two buffers
+of 8 MiB in each of them: 256 MiB. Some 10 MiB more for each of these programs are assumed, and the payload takes 110.
+"""
 
 
 def container(name: str, image: str, *, memory: str = "512Mi", python: bool = True) -> dict[str, Any]:
@@ -180,7 +182,8 @@ def podinfo_volume(files: Mapping[str, str]) -> dict[str, Any]:
 
 
 def await_nodes_container(pool: Pool, *, waits: Waits, image: str) -> dict[str, Any]:
-    """Container that ends well once every node of the pool is Ready and has offered what the pool promises for a while.
+    """A container that ends well once every node of the pool is Ready and has offered for a while what the pool
+    promises.
 
     The operators report ready before every node offers its resources, so no pod looks at its own node before all nodes
     have offered them for a while. It holds no device: a pod's effective request is the larger of its init containers'

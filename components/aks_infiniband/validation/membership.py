@@ -29,8 +29,9 @@ class Membership:
     missing: int = 0
     """How many nodes the pool lacks."""
     gone: Sequence[str] = ()
-    """Names of nodes that the pool's last report had, and that the cluster has no longer. Empty where the pool has
-    as many nodes as it should: then others have taken their place."""
+    """Names of nodes that the pool's last report had and the cluster no longer has. Empty where the pool has as many
+    nodes as it should, because then others have taken their place.
+    """
     reported: str = ""
     """When that report was made, in ISO 8601; empty without one."""
 
@@ -50,12 +51,12 @@ def memberships(
 ) -> dict[str, Membership]:
     """By pool, the nodes that it should have and those that it has. Pure: all arguments are what the API server says.
 
-    The number is that of the newest validation Job of the pool (annotation aks-infiniband/expectations.json, key
-    node_count), the nodes are those that its pods select, and the names of those that are gone come from the pool's
-    report. A pool without such a Job (validation.mode off) is left out.
+    The newest validation Job of the pool says how many nodes it should have (annotation
+    aks-infiniband/expectations.json, key node_count). Its pods' selector says which nodes are the pool's. The pool's
+    report says the names of those that are gone. A pool without such a Job (validation.mode off) is left out.
 
-    jobs, config_maps: of the namespace of the validations alone; elsewhere anybody may have made them. Others among
-    them count for nothing. nodes: all of the cluster.
+    jobs and config_maps are those of the validations' namespace, because elsewhere anybody may have made them. Those of
+    other programs are ignored. nodes are all nodes of the cluster.
     """
     reports = _newest_reports(config_maps)
     found = dict[str, Membership]()
@@ -89,6 +90,6 @@ def select(nodes: Iterable[Object], selector: Mapping[str, str]) -> list[str]:
 
 
 def _newest_reports(config_maps: Iterable[Object]) -> dict[str, Report]:
-    """By pool, the last report that was made, be it the update's or that of a later measurement."""
+    """By pool, the newest report, whether the update made it or a later measurement."""
     reports = [report for report in map(report_in, config_maps) if report and {"pool", "finished"} <= report.keys()]
     return {report["pool"]: report for report in sorted(reports, key=lambda report: str(report["finished"]))}

@@ -20,20 +20,23 @@ class ValidationOptions(Section):
     mode: Literal["enforce", "warn", "off"] = "enforce"
     """enforce: a failed check fails the update; warn: it is reported; off: nothing is checked."""
     image: Annotated[str, rules.image] | None = None
-    """Image with Python 3, and for pools with GPUs NCCL and the CUDA runtime. RDMA tools that it lacks, and
-    in the default image for GPUs Python, are installed at start from the distribution's packages: where nodes do not
-    reach them, name one that has it all. Default: by pool, see docs/validation.md."""
+    """Image with Python 3 and, for pools with GPUs, NCCL and the CUDA runtime. RDMA tools that it lacks are installed
+    at start from the distribution's packages, and so is Python in the default image for GPUs. Where nodes do not reach
+    the packages, name an image that has everything. Default: by pool, see docs/validation.md.
+    """
     timeout_seconds: TimeoutSeconds = Field(default=1800, strict=True)
-    """Limit of one pool's check, from when its nodes are ready. The Job first waits for the nodes, for up to
-    readiness.timeoutSeconds, so `pulumi up` waits for the Job as long as both limits together."""
+    """Time limit of one pool's check, which begins when its nodes are ready. Before that the Job waits for the nodes,
+    for up to readiness.timeoutSeconds, so `pulumi up` waits for the Job as long as both limits together.
+    """
     tries: Tries = Field(default=3, strict=True)
     """How many times a measurement is made, at most, before its failure counts."""
     sweep: Sweep = "short"
     """Message sizes of the all-reduce. short: five, up to the one that is judged; full: 8 B to 16 GiB by twos, a few
     minutes more."""
     error_counters: Unread = "warn"
-    """What follows where the error counters of a port cannot be read. enforce: the pool fails, and in the scheduled
-    check the node; warn: it is reported, and nothing fails, because all that could be measured was met; off: nobody
-    reads the counters, and pods mount nothing of the machine's /sys, for clusters whose policies allow no hostPath."""
+    """What happens if the error counters of a port cannot be read. enforce: the pool fails, or in the scheduled check
+    the node. warn: the report says so and nothing fails, because all that could be measured was good. off: the counters
+    are not read, and pods mount nothing of the machine's /sys; it is for clusters whose policies allow no hostPath.
+    """
     thresholds: dict[Text, GivenThreshold] = Field(default_factory=dict)
     """Bounds that replace the catalogue's for every pool of the stack, by figure, such as rdma-write-bandwidth."""

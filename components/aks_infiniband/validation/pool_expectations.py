@@ -16,10 +16,10 @@ from aks_infiniband.workload.environment import nccl_environment
 from aks_infiniband.workload.pods import DRIVER_READY
 
 SHM_BYTES: Final = 1 << 30
-"""Least size of /dev/shm: what NVIDIA's framework containers ask for (`--shm-size=1g`); by default it is 64 MiB."""
+"""Least size of /dev/shm. NVIDIA's framework containers ask for it (`--shm-size=1g`); by default it is 64 MiB."""
 
 _DEVICE_PATTERNS: Final = {"nvidia": r"nvidia\d+", "amd": r"dri/renderD\d+"}
-"""Files below /dev, one for each accelerator, as the vendors' device plugins mount them."""
+"""By vendor, a pattern of the files below /dev: one for each accelerator, as the vendors' device plugins mount them."""
 
 _ACCELERATOR_FIGURES: Final = ("all-reduce", "GPUDirect")
 
@@ -35,13 +35,11 @@ def expectations(
 ) -> Expectations:
     """What is expected of every node of the pool and of the pool as a whole, as JSON-able data.
 
-    hcas.rate_gbps is the signalling rate in Gb/s. figures are those that the payload measures, thresholds what they are
-    judged by; not_measured names figures of a pool of this size that are not measured, by design.
-    given: thresholds of the stack file, by figure.
-    tries: how often what falls short is measured in all.
-    sweep: which message sizes all-reduce is measured with.
-    node_preparation: whether the memlock limit is lifted for every user.
-    error_counters: what a node is whose error counters cannot be read.
+    hcas.rate_gbps is the signalling rate in Gb/s. figures names the figures that the payload measures, thresholds has
+    their limits, and not_measured names figures of a pool of this size that are not measured by design. given:
+    thresholds of the stack file, by figure. tries: how often a figure that falls short is measured in all. sweep: which
+    message sizes all-reduce is measured with. node_preparation: whether the memlock limit is lifted for every user.
+    error_counters: what happens to a node whose error counters cannot be read.
     """
     figures = _figures(pool)
     collective = collective_expectations(pool, given, sweep)
@@ -98,7 +96,9 @@ def _accelerators(pool: Pool) -> dict[str, Any] | None:
 
 
 def promised_labels(pool: Pool) -> dict[str, str]:
-    """Labels that every node has once it is ready: in mode driver-only no resource tells that the driver is there."""
+    """Labels that every node has once it is ready. Mode driver-only needs one, because no resource tells there that the
+    driver works.
+    """
     waits = pool.mode == "driver-only" and pool.nic_driver == "doca-ofed"
     return dict(DRIVER_READY) if waits else {}
 
@@ -106,16 +106,19 @@ def promised_labels(pool: Pool) -> dict[str, str]:
 _MIB: Final = 1 << 20
 _GIB: Final = 1 << 30
 _SHORT: Final = (8, _MIB, 64 * _MIB, _GIB)
-"""Latency, the knee, and the plateau; the size that is judged comes on top."""
+"""Message sizes for latency, the knee and the plateau. The size that is judged is added."""
 _FULL: Final = tuple(8 << shift for shift in range(32))
 """8 B to 16 GiB by twos, as nccl-tests' `-b 8 -e 16G -f 2`."""
 _LARGEST: Final = 8 * _GIB
-"""Judged where a threshold names no size: it fits each GPU of the catalogue, and bandwidth no longer grows there
-(docs/measurements.md: 8 GiB and 16 GiB differ by less than 1 %)."""
+"""The message size that is judged if a threshold names none. It fits each GPU of the catalogue, and bandwidth no longer
+grows there (docs/measurements.md: 8 GiB and 16 GiB differ by less than 1 %).
+"""
 
 _RING_EXPECTED: Final = 0.95
 _RING_WARN: Final = 0.9
-"""Of all ports' line rate, for a ring. The AKS guide's 187 of 200 GB/s on two A100 machines is 0.935."""
+"""Share of all ports' line rate that a ring has to reach. The AKS guide's 187 of 200 GB/s on two A100 machines is
+0.935.
+"""
 
 
 def collective_expectations(
@@ -125,7 +128,7 @@ def collective_expectations(
 ) -> dict[str, Any] | None:
     """The plan and the thresholds of a pool; None without GPUs that a device plugin offers.
 
-    given: what the stack file says, by figure: it replaces the catalogue's.
+    given: thresholds of the stack file, by figure. They replace the catalogue's.
     """
     accelerator = pool.size.accelerator
     if accelerator is None or pool.gpu_resource is None:
@@ -150,7 +153,7 @@ def collective_expectations(
 
 
 def _pairs(pool: Pool) -> dict[str, Any] | None:
-    """What pairs of nodes are measured with; None for a pool that is one pair, which the all-reduce measures."""
+    """How pairs of nodes are measured. None for a pool of two nodes, because the all-reduce measures that pair."""
     if pool.node_count < 3:
         return None
     bound = _threshold(replace(pool, node_count=2), "all-reduce", "infiniband", None)
@@ -158,15 +161,16 @@ def _pairs(pool: Pool) -> dict[str, Any] | None:
 
 
 def line_gb_per_s(size: MachineSize) -> float:
-    """What all HCAs of a machine carry together, one way, in GB/s: the most that a ring's bus bandwidth can be."""
+    """What all HCAs of a machine carry together in one direction, in GB/s. A ring's bus bandwidth cannot be more."""
     return size.infiniband.hca_count * size.infiniband.rate_gbps / 8
 
 
 def for_ring(row: Baseline, size: MachineSize) -> Baseline:
     """A threshold as it holds for the ring algorithm.
 
-    Limits for a switch that adds up (SHARP) lie above what a ring can carry over the same ports; what does is replaced
-    by a share of the ports' line rate, and the row says so. Where it fails stays as it is published.
+    A limit that was published for a switch that adds up (SHARP) can lie above what a ring carries over the same ports.
+    Such a limit for warnings is replaced by a share of the ports' line rate, and the row says so. The limit for
+    failures stays as it is published.
     """
     line = line_gb_per_s(size)
     if max(row.warn or 0.0, row.expected or 0.0) < line:

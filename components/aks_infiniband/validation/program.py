@@ -8,16 +8,16 @@ from typing import Any, Final
 PACKAGE: Final = "payload"
 """Name under which the program is imported inside the pods."""
 HOME: Final = f"/opt/aks-infiniband/{PACKAGE}"
-"""Where a pod has the program mounted: a package is named after its folder."""
+"""Where a pod has the program mounted. Its last part is the name of the package."""
 PAYLOAD_MOUNT: Final = {"name": "payload", "mountPath": HOME, "readOnly": True}
 PYTHON_ENVIRONMENT: Final = (
     {"name": "PYTHONPATH", "value": f"{HOME}/.."},
     {"name": "PYTHONDONTWRITEBYTECODE", "value": "1"},
     {"name": "PYTHONUNBUFFERED", "value": "1"},
 )
-"""With these variables Python finds the program."""
+"""Variables with which Python finds the program."""
 LIGHT_CHECK: Final = "light_check"
-"""Folder of the program which the validation does without."""
+"""The folder of the program that the validation does not need."""
 
 
 def payload_files(*, light_check: bool = False) -> dict[str, str]:

@@ -100,7 +100,7 @@ class _Judged(_Values):
 
 
 class _Figures(_Judged):
-    """What the worst values come from."""
+    """Where the worst values of each figure come from."""
 
     rdma: list[_Measured] = Field(default_factory=list)
     networks: list[_Measured] = Field(default_factory=list)
@@ -116,7 +116,7 @@ class _Report(_Judged):
 
 
 class _Verdicts(Form):
-    """What says how it went."""
+    """The parts of a report that say how the run went."""
 
     pool: str | None = None
     verdict: _Verdict
@@ -136,5 +136,5 @@ def report_with_values(document: Any) -> Mapping[str, Any]:
 
 
 def check_verdicts(document: Any) -> None:
-    """Hold a report against what says how it went. Raises HandwrittenError as above."""
+    """Check the parts of a report that say how the run went. Raises HandwrittenError as above."""
     formed(_Verdicts, document)

@@ -11,7 +11,7 @@ from aks_infiniband.validation.payload.say.lines import Row, rows_of, where
 _WIDTH: Final = 76
 """Columns of a table: 80, less the indentation that a terminal's caller adds."""
 _MOST_LINES: Final = 4
-"""Of one cell; a longer one is cut, and the report has the rest."""
+"""Most lines of one cell. A longer cell is cut, and the report has the rest."""
 _MOST_NAMES: Final = 3
 """Up to this number of devices or nodes a table names all; of more it names the first, the last and their number."""
 _NARROWEST: Final = 10
@@ -35,7 +35,9 @@ def table(checks: Sequence[Check], *, most_rows: int | None = None) -> list[str]
 
 
 def _in_short(check: Check) -> Check:
-    """Without what each of many nodes shows, which is too much for a cell: the cause says who differs."""
+    """The row without what each of many nodes shows, because that is too much for a cell. The cause says which node
+    differs.
+    """
     seen = check["measured"]
     return {**check, "measured": f"{len(set(seen.values()))} different"} if isinstance(seen, dict) else check
 

@@ -37,31 +37,33 @@ from aks_infiniband.workload.pods import (
 )
 
 _SHARED_VOLUME: Final = {"name": "shared", "emptyDir": {"sizeLimit": "1Mi"}}
-"""In which the init container leaves what the container reads."""
+"""The volume in which the init container leaves what the container reads."""
 _LINGER_SECONDS: Final = 30
 _REPORT_SECONDS: Final = 60
-"""What is left at the end for judging, and for writing the report."""
+"""Seconds that are left at the end for judging, and for writing the report."""
 _TO_INSTALL: Final = ("CHOWN", "DAC_OVERRIDE", "FOWNER")
-"""Capabilities with which a package manager gives files their owner and mode: the payload installs the RDMA tools that
-its image lacks."""
+"""Capabilities with which a package manager gives files their owner and mode. The payload needs them to install the
+RDMA tools that its image lacks.
+"""
 _WITHOUT_PYTHON: Final = frozenset({NCCL_IMAGE})
 _COLLECTIVE_RESOURCES: Final = {"requests": {"cpu": "8", "memory": "32Gi"}}
-"""There is one process for each GPU; 2 to 4 GiB for each are assumed. There is no limit, since it would count what NCCL
-has in /dev/shm, too."""
+"""Memory request for each GPU: it has one process, which is assumed to take 2 to 4 GiB. There is no limit, because it
+would also count what NCCL has in /dev/shm.
+"""
 METADATA: Final = "http://169.254.169.254/metadata/instance/compute?api-version=2021-02-01"
 """Where a machine finds what Azure says of it (Azure Instance Metadata Service). Pods reach it unless the cluster's
 podLinkLocalAccess is None, which is a preview, or a network policy is in the way."""
 _EXPECTATIONS: Final = "expectations.json"
-"""File with what the pool promises, by which the pods judge."""
+"""File with what the pool promises. The pods judge by it."""
 _ATTACHMENTS: Final = "network-status"
 """File in which a pod of mode ipoib finds what networks it has joined."""
 EXPECTATIONS_ANNOTATION: Final = f"aks-infiniband/{_EXPECTATIONS}"
-"""Annotation of the pods with that file: it is a pool's own, and the program is that of all pools."""
+"""Annotation of the pods with that file. The file is a pool's own, while all pools share the program."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PoolAccess:
-    """What the pods of a pool's validation find in their namespace (ValidationAccess)."""
+    """Names of what the pods of a pool's validation find in their namespace (ValidationAccess)."""
 
     namespace: str
     account: str
@@ -96,7 +98,7 @@ def validation_spec(
     own = container(
         "validate", registry.image(measures), memory=MEASURING_MEMORY, python=measures not in _WITHOUT_PYTHON
     )
-    # A workload's, but for the topology, which comes from the access's ConfigMap.
+    # It is a workload's template, except for the topology, which comes from the access's ConfigMap.
     shared = {"configMap": {"name": access.account, "items": [{"key": access.topology, "path": TOPOLOGY_KEY}]}}
     volumes = [{**volume, **(shared if volume["name"] == "topology" else {})} for volume in common["volumes"]]
     told, elsewhere = _told(expected, access)
@@ -125,7 +127,7 @@ def validation_spec(
 
 
 def _told(expected: Expectations, access: PoolAccess) -> tuple[Mapping[str, Any], list[str]]:
-    """What the Job says of the expectations, and the file beside the program that has the rest, if one has it."""
+    """The expectations that the Job itself states, and the file with the rest, if there is one."""
     common, _ = common_file(expected)
     return (own_of(expected), [common]) if common in access.common else (expected, [])
 
@@ -133,7 +135,8 @@ def _told(expected: Expectations, access: PoolAccess) -> tuple[Mapping[str, Any]
 def pod_images(pool: Pool, options: ValidationOptions) -> tuple[str, str]:
     """The images of the init container, which has to have Python, as it may install nothing, and of the container.
 
-    What is asked for; else what measures GPUs, and a small one with Python for all the rest.
+    They are the images that the options ask for. By default, pools with GPUs get one that measures GPUs, and all others
+    a small one with Python.
     """
     if options.image is not None:
         return options.image, options.image
@@ -146,7 +149,7 @@ def pod_images(pool: Pool, options: ValidationOptions) -> tuple[str, str]:
 def _container(
     pool: Pool, common: Mapping[str, Any], own: Mapping[str, Any], arguments: Sequence[str], options: ValidationOptions
 ) -> dict[str, Any]:
-    """The container of a workload on the pool, which runs the validation. own: what is the validation's of it."""
+    """The container of a workload on the pool, which runs the validation. own: the fields that the validation sets."""
     resources = own["resources"] if pool.gpu_resource is None else _COLLECTIVE_RESOURCES
     return {
         **{key: value for key, value in common.items() if key != "envFrom"},
@@ -201,8 +204,8 @@ def _arguments(
 def _podinfo(pool: Pool) -> dict[str, Any]:
     """What the pool promises, and what Multus notes on the pod about its networks.
 
-    A volume, not a variable: the kubelet may start a container before it has seen Multus' annotation, and brings a
-    volume up to date later.
+    It is a volume, not a variable, because the kubelet may start a container before it has seen Multus' annotation, and
+    updates a volume later.
     """
     networks = {_ATTACHMENTS: "k8s.v1.cni.cncf.io/network-status"} if pool.mode == "ipoib" else {}
     return podinfo_volume({_EXPECTATIONS: EXPECTATIONS_ANNOTATION, **networks})

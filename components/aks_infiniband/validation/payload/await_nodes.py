@@ -27,7 +27,7 @@ _SUFFIXES = {"k": 1_000, "M": 1_000_000}
 
 
 class Promise(NamedTuple):
-    """What is awaited: a number of nodes, each with at least these allocatable amounts and with these labels."""
+    """What the pod waits for: a number of nodes, each with at least these allocatable amounts and with these labels."""
 
     pool: str
     node_count: int
@@ -99,9 +99,10 @@ def await_nodes(
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,
 ) -> list[str]:
-    """Look until no node has lagged for ``stable_seconds``, or time is up; returns the lines about those that lag then.
+    """Look until no node has lagged for ``stable_seconds``, or until time is up; returns the lines about nodes that
+    still lag.
 
-    A look that fails starts the stable time anew: what is not known is not stable.
+    A look that fails starts the stable time again, because an unknown state is not a stable one.
     """
     started = clock()
     good_since: float | None = None

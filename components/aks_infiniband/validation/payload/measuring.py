@@ -31,11 +31,11 @@ _PREVENTS = {
     "placement-group": "machines in different placement groups have no path between them",
     "memlock": "memory cannot be registered without IPC_LOCK",
 }
-"""After these failed checks no measurement can work, and why."""
+"""The checks after whose failure no measurement can work, and why."""
 
 
 class Outcome:
-    """What was measured, as it goes into the report, and the checks of it."""
+    """What was measured, as the report has it, and its checks."""
 
     def __init__(self) -> None:
         """Nothing has been measured yet."""
@@ -44,7 +44,7 @@ class Outcome:
 
 
 def obstacle(checks: Sequence[Check], node_count: int) -> tuple[str, str | None] | None:
-    """Why a pool cannot be measured, in words and as a cause; the cause is None where that is by design."""
+    """Why a pool cannot be measured, in words and as a cause. The cause is None if that is by design."""
     if node_count < 2:
         return "a pool of one node has no pair to measure", None
     for check in checks:
@@ -72,7 +72,7 @@ def measure(
 ) -> Outcome:
     """Have the assembled pods measure everything that belongs to the pool.
 
-    checks: those that were made before. What they found keeps some measurements from being made. limits: of the pods'
+    checks: those that were made before; some measurements are not made because of them. limits: those of the pods'
     tools.
     """
     outcome = Outcome()

@@ -57,7 +57,7 @@ class Validation:
             worker.stop()
 
     def _follow(self, worker: Worker, entry: Entry) -> tuple[int, str]:
-        """Do what index 0 says."""
+        """Do the steps that the pod of index 0 asks for."""
         arguments = self._arguments
         over = follow(
             self._pod.board,
@@ -89,7 +89,7 @@ class Validation:
         return (EXIT_VERDICT if failed else EXIT_DONE), f"{self._evidence}\n{message_of(report)}"
 
     def _gather(self, timeout_seconds: float) -> dict[str, Facts]:
-        """The facts of all nodes, or of those that have reported when time is up."""
+        """The facts of all nodes, or, if time is up, of those that have reported."""
         return gather(
             self._pod.read,
             self._pod.me.run,
@@ -99,7 +99,7 @@ class Validation:
         )
 
     def _leave_report(self, facts: FactsByNode, checks: Sequence[Check], outcome: Outcome | None) -> Report:
-        """Write the report, and when all is over clear away what other runs have left."""
+        """Write the report. At the end, clear away what other runs have left."""
         boards = self._pod.read()
         thresholds, now = self._expected["thresholds"], datetime.now(timezone.utc).isoformat(timespec="seconds")
         every: list[Check] = [*checks, *(outcome.checks if outcome else [])]

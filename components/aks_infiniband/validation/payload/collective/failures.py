@@ -12,8 +12,8 @@ from ..programs.endings import CAUSES, SILENT_NODE
 class Failure(TypedDict):
     """How a rank failed.
 
-    own: whether it ended by itself; else its launcher ended it. output: the end of what it printed. part: see CAUSE.
-    peer: whom it does not reach, by the address that it says, and then by the name of its node.
+    own: whether it ended by itself; if not, its launcher ended it. output: the end of what it printed. part: see CAUSE.
+    peer: the rank that it does not reach, first by address, later by the name of its node.
     """
 
     reason: str
@@ -115,7 +115,7 @@ _UNREACHED = (
         CAUSES["dropped"],
     ),
 )
-"""What a rank says that does not reach a peer, and what lies behind; neither end has said that it is its own fault."""
+"""What a rank says that does not reach a peer, and the likely cause. Neither end has said that the fault is its own."""
 _CONSEQUENCES = re.compile(
     r"remote process exited|closed by (remote )?peer|Connection was likely closed|Connection (reset|refused)"
     r"|Broken pipe|connection abort"
@@ -123,7 +123,7 @@ _CONSEQUENCES = re.compile(
     re.IGNORECASE,
 )
 _WAITED = re.compile(r"collective operation timeout")
-"""What a rank says at its own time limit (nccl.py): NCCL waits for ever."""
+"""What a rank says at its own time limit (nccl.py). It has one because NCCL waits for ever."""
 _HANGS = "it no longer answers, and the others wait for it: the GPU hangs (dmesg | grep -i xid), or the process does"
 
 _PODS_END = (
@@ -133,12 +133,13 @@ _PODS_END = (
 )
 
 CAUSE, UNREACHED, FOLLOWED, WAITED, STOPPED = "cause", "unreached", "followed", "waited", "stopped"
-"""The part that a rank has in a failure: it has a reason of its own, it says that it does not reach a peer, it says
-that another rank has gone, it waited in vain, or its launcher ended it."""
+"""The part that a rank has in a failure: it has a reason of its own, it does not reach a peer, it says that another
+rank has gone, it waited in vain, or its launcher ended it.
+"""
 
 
 def likely_cause(reason: str, words: str | None) -> str | None:
-    """The likely cause of one rank's failure; None where its words are of no kind that is known."""
+    """The likely cause of one rank's failure; None where its words are not known."""
     if "SIGKILL" in reason:
         return "the process was killed: by the kernel for want of memory (dmesg | grep -i oom), or by hand"
     if "SIGBUS" in reason:
@@ -147,12 +148,12 @@ def likely_cause(reason: str, words: str | None) -> str | None:
 
 
 def explained(reason: str, *, own: bool, output: str | None, warned: Sequence[str] = ()) -> Failure:
-    """A failure with its part and its likely cause, told while everything that the rank said is at hand.
+    """A failure with its part and its likely cause. It is made while everything that the rank said is still at hand.
 
     A rank that its launcher ended may still have said what it waited for.
 
-    warned: what NCCL has warned of, the first first. As its last error it names its last warning, and that is often of
-    a connection that was closed when the rank had failed already.
+    warned: NCCL's warnings, in their order. NCCL calls its last warning the last error, but that is often about a
+    connection that was closed after the rank had failed.
     """
     words = "\n".join([output or "", *warned])
     cause = likely_cause(reason, output) or likely_cause(reason, words)
@@ -173,7 +174,7 @@ def explained(reason: str, *, own: bool, output: str | None, warned: Sequence[st
 
 
 def silent(node: str, *, first_rank: int, ranks: int, replaced: int = 0) -> list[PlacedFailure]:
-    """The failures of a node of which nothing came back. replaced: how often its pod ended meanwhile."""
+    """The failures of a node that did not answer. replaced: how often its pod ended meanwhile."""
     failure: Failure = {
         "reason": f"its pod ended in the middle of it, {replaced} times" if replaced else SILENT_NODE,
         "own": False,
@@ -202,9 +203,9 @@ def with_names(failure: PlacedFailure, nodes: Mapping[str, str]) -> PlacedFailur
 def culprits(failures: Sequence[PlacedFailure]) -> list[PlacedFailure]:
     """The failures that caused the others.
 
-    Of two that do not reach each other neither is known to be at fault, unless it is in every such pair. Where ranks
-    had waited in vain, these are the ranks that had to be ended: the first that gives up ends the wait of the others,
-    who say that it has gone. Where no failure stands out, these are all.
+    If two nodes do not reach each other, nobody knows which is at fault, unless one of them is in every such pair. If
+    ranks waited in vain, the cause is the ranks that had to be ended: the first rank that gives up ends the others'
+    wait, and the others say that it has gone. If no failure stands out, all are returned.
     """
     parts = (CAUSE, UNREACHED, WAITED, STOPPED)
     by_part = {part: [failure for failure in failures if failure["part"] == part] for part in parts}
@@ -218,9 +219,9 @@ def culprits(failures: Sequence[PlacedFailure]) -> list[PlacedFailure]:
 
 
 def _of_every_pair(failures: Sequence[PlacedFailure]) -> list[PlacedFailure]:
-    """The failures of the one node that is in every pair that does not reach each other; none where there is no such.
+    """If one node is in every pair that does not reach each other, that node's failures; otherwise none.
 
-    One pair tells nothing.
+    A single pair does not tell which of its two nodes it is.
     """
     lost = [failure for failure in failures if failure["part"] == UNREACHED]
     pairs = {frozenset((failure["node"], failure["peer"] or "")) for failure in lost}

@@ -20,8 +20,8 @@ Library = Any
 class Vendor(NamedTuple):
     """The names of a vendor's libraries, newest first, and how the runtime's functions begin.
 
-    The runtime's name has CUDA's or ROCm's major version (users' images and error messages, read 2026-11-22); that of
-    the collectives keeps its number (assumed).
+    The name of the runtime has CUDA's or ROCm's major version (users' images and error messages, read 2026-11-22). The
+    name of the collectives' library keeps its number (assumed).
     """
 
     name: str
@@ -47,7 +47,9 @@ _BLOCKS, _THREADS = 1024, 256
 
 
 def opened(names: Iterable[str]) -> Library:
-    """The first library that is there. Raises OSError, in the loader's words about the first, where there is none."""
+    """The first library that can be loaded. If there is none, it raises OSError with the loader's words about the
+    first.
+    """
     problems: list[OSError] = []
     for name in names:
         try:
@@ -58,7 +60,7 @@ def opened(names: Iterable[str]) -> Library:
 
 
 def collectives() -> tuple[Vendor, Library]:
-    """Whose collectives the image has, and their library. Raises OSError where it has none."""
+    """The vendor whose collectives the image has, and their library. Raises OSError where it has none."""
     for maker in VENDORS:
         with contextlib.suppress(OSError):
             return maker, opened([maker.collectives])
@@ -66,7 +68,7 @@ def collectives() -> tuple[Vendor, Library]:
 
 
 class Gpu:
-    """The GPU of a number. What is queued on its stream is done in order."""
+    """The GPU with this number. It does in order what is queued on its stream."""
 
     def __init__(self, maker: Vendor, number: int) -> None:
         """Raises OSError where the image lacks the runtime library."""
@@ -102,7 +104,7 @@ class Gpu:
         return found.raw
 
     def fill(self, address: int, size: int, pattern: bytes) -> None:
-        """Write a pattern again and again: once from here, then by copies that double what is there."""
+        """Fill memory with a pattern: write it once from here, then let the GPU double what is there by copying."""
         held = min(size, len(pattern))
         self.write(address, pattern[:held])
         while held < size:
@@ -111,9 +113,10 @@ class Gpu:
             held += part
 
     def differing(self, address: int, size: int, pattern: bytes) -> int:
-        """How many words of 4 bytes are not those of the pattern that is written again and again.
+        """How many words of 4 bytes differ from the repeated pattern.
 
-        The GPU counts; one that cannot, AMD's, or NVIDIA's whose driver translates no program, is read back whole.
+        The GPU counts. The memory of a GPU that cannot count is read back whole: AMD's, and NVIDIA's if the driver
+        translates no program.
         """
         if self._program is None:
             return self.differing_here(address, size, pattern)
@@ -136,7 +139,7 @@ class Gpu:
         return self._made("EventCreate")
 
     def record(self, event: int) -> None:
-        """Have the time noted when the stream comes to here."""
+        """Have the GPU note the time when its stream comes to this point."""
         self._call("EventRecord", event, self.stream)
 
     def reached(self, event: int) -> bool:
@@ -153,7 +156,7 @@ class Gpu:
         return milliseconds.value / 1e3
 
     def differing_here(self, address: int, size: int, pattern: bytes) -> int:
-        """The same as differing, counted by this process."""
+        """Like `differing`, but this process counts."""
         expected = pattern * max(1, _CHUNK // len(pattern))
         count = 0
         for start in range(0, size, len(expected)):
@@ -180,7 +183,7 @@ class Gpu:
 
 
 def _program() -> tuple[Any, int] | None:
-    """What starts a program on the GPU that is set, and the program; None where the driver has no translator."""
+    """What starts a program on the current GPU, and the program. None if the driver has no translator."""
     driver = opened(["libcuda.so.1"])
     module, function = ctypes.c_void_p(), ctypes.c_void_p()
     if driver.cuModuleLoadData(ctypes.byref(module), _COUNT_DIFFERING.read_bytes() + b"\0"):

@@ -50,7 +50,7 @@ def judge_collective(collective: Collective, plan: CollectivePlan) -> list[Check
 
 
 def falls_short(run: Run, plan: CollectivePlan) -> bool:
-    """Whether a run has to be repeated: a check of it fails."""
+    """Whether a run has to be repeated, because a check of it fails."""
     return any(check["verdict"] == "fail" for check in judge_collective({"runs": [run]}, plan))
 
 
@@ -62,7 +62,7 @@ def as_try(run: Run, plan: CollectivePlan) -> Try:
 
 
 def _ended(run: Run) -> list[Check]:
-    """Whether every rank ended well; the ranks that failed, without those that failed because another one had."""
+    """Whether every rank ended well, and which ranks failed by themselves, not because another had."""
     asked = f"{run['ranks']} ranks, to their end"
     alike: dict[tuple[str, str, str], list[int]] = {}
     for failure in culprits(run["failures"]):
@@ -122,7 +122,7 @@ def _direct(run: Run) -> str:
 
 
 def _devices(run: Run, plan: CollectivePlan) -> list[Check]:
-    """Whether each node's HCAs all carry a part: fewer of them are that much less bandwidth."""
+    """Whether all HCAs of each node carry a part. With fewer of them there is less bandwidth."""
     name, count = "collective-hcas", plan["hcas"]
     used = {node: devices for node, devices in run["devices"].items() if devices}
     if not used:
@@ -164,14 +164,14 @@ def _busbw(run: Run, bound: Threshold | None) -> Check:
 
 
 def judged_size(sizes: Sequence[Size], bound: Threshold | None) -> Size | None:
-    """The size at which bandwidth is judged: the threshold's own, or the largest where it has none."""
+    """The message size at which bandwidth is judged: the threshold's, or the largest if the threshold names none."""
     if bound is not None and bound.get("message_bytes"):
         return next((size for size in sizes if size["bytes"] == bound["message_bytes"]), None)
     return max(sizes, key=lambda size: int(size["bytes"]), default=None)
 
 
 def _judged(name: str, value: float, bound: Threshold | None, what: str, run: Run) -> Check:
-    """One figure against its bound; without one it is measured and not judged."""
+    """One figure against its bound. A figure without a bound is measured and not judged."""
     verdict = verdict_on(value, bound)
     return judged(
         name,

@@ -21,7 +21,9 @@ _SUM, _MAX = 0, 2
 """ncclDataType_t and ncclRedOp_t (nccl.h)."""
 _POLL_SECONDS = 0.0002
 _FAREWELL_SECONDS = 3.0
-"""So much later than its word a rank goes, so that those that wait as long have had theirs, and say nothing of this."""
+"""Seconds from a rank's last word until it goes. Other ranks that wait as long say their own word meanwhile, and do not
+speak of this one.
+"""
 _NUMBERS = 8
 """The most numbers that the ranks compare at once."""
 
@@ -44,7 +46,7 @@ def unique_id() -> str:
 
 
 class NcclRanks:
-    """All ranks of a run as one of them sees them, one GPU each; each does the same, in the same order."""
+    """All ranks of a run as one of them sees them. Each has one GPU, and all do the same in the same order."""
 
     def __init__(self, *, rank: int, ranks: int, gpu: int, meeting: str, limit_seconds: float) -> None:
         """``meeting`` is a unique_id of node rank 0; nothing takes longer than the limit, or this process ends."""
@@ -78,8 +80,8 @@ class NcclRanks:
         return self._gpu.differing(self._message, self._count * 4, repeated(expected_sum, self._ranks))
 
     def timed(self, iterations: int) -> float:
-        """Seconds of some all-reduces of the message in a row, on this rank, where all ranks have begun together."""
-        # On the GPU: the ranks' processes come out of a wait at different moments.
+        """Seconds that some all-reduces in a row take on this rank, after all ranks have begun together."""
+        # The GPU takes the time, because the ranks' processes come out of a wait at different moments.
         self._queue(self._numbers, 1, _DOUBLE, _MAX)
         self._gpu.record(self._begin)
         self._queue(self._message, self._count, _FLOAT, _SUM, times=iterations)
@@ -87,7 +89,7 @@ class NcclRanks:
         return self._gpu.seconds(self._begin, self._end)
 
     def largest(self, *numbers: float) -> Sequence[float]:
-        """The largest that any rank says, of each number."""
+        """The largest value of each number among all ranks."""
         self._gpu.write(self._numbers, array("d", numbers).tobytes())
         self._queue(self._numbers, len(numbers), _DOUBLE, _MAX)
         self._await("a comparison of numbers")
@@ -99,7 +101,7 @@ class NcclRanks:
             self._call(self._library.ncclCommDestroy(self._comm))
 
     def _queue(self, address: int, count: int, kind: int, operation: int, *, times: int = 1) -> None:
-        """Have numbers reduced in place, as soon as what was queued before is done."""
+        """Have numbers reduced in place, after all that was queued before."""
         all_reduce = self._library.ncclAllReduce
         place, stream = ctypes.c_void_p(address), ctypes.c_void_p(self._gpu.stream)
         with _Limit(self._limit, "ncclAllReduce"):  # the first connects, and waits for the others (NCCL 2.22)
@@ -148,7 +150,7 @@ def _check(library: Library, code: int, comm: ctypes.c_void_p | None = None) -> 
 
 
 class _Limit:
-    """Ends this process, with a word, when what is done within takes too long: the library itself waits for ever."""
+    """Ends this process with a word when the block takes too long, because the library itself waits for ever."""
 
     def __init__(self, seconds: float, what: str) -> None:
         self._timer = threading.Timer(seconds, self._end, (seconds, what))

@@ -108,7 +108,7 @@ def read_log(text: str) -> Evidence:
 
 
 def _gpu_direct(lines: Sequence[str], *, dma_buf: bool) -> dict[str, int]:
-    """One for the way in which HCAs reach GPUs' memory. dma_buf: whether the GPU offers it."""
+    """A count of one for the way in which HCAs reach GPUs' memory. dma_buf: whether the GPU offers it."""
     named = [found[1] for found in map(_HCA_DIRECT.search, lines) if found and found[1]]
     return {"DMA-BUF" if dma_buf and (not named or "DMABUF" in named) else "nvidia-peermem": 1}
 
@@ -141,10 +141,11 @@ def together(parts: Sequence[Evidence]) -> Evidence:
 
 
 def transport_name(evidence: Evidence) -> str:
-    """The transport by its name: between nodes when anything goes between nodes, and of several the slowest.
+    """The name of the transport. If anything goes between nodes, it is the one between nodes; of several it is the
+    slowest.
 
-    GPUDirect RDMA is told by what is received: NCCL reads GPU memory for sending by another rule, which is off on
-    older GPUs whose receiving is direct.
+    Whether it is GPUDirect RDMA is told by what is received. For sending NCCL has another rule, and older GPUs receive
+    directly while that rule keeps them from sending directly.
     """
     channels = evidence["channels"]
     nets = {key.partition("/")[2] for key in channels if key.startswith("NET/")}
@@ -198,6 +199,6 @@ def _first(values: Iterable[_Value | None]) -> _Value | None:
 
 
 def _all_of(said: Iterable[bool | None]) -> bool | None:
-    """None where nobody said anything."""
+    """None where no rank said anything."""
     known = [value for value in said if value is not None]
     return all(known) if known else None

@@ -36,11 +36,12 @@ TUNINGS: Mapping[str, Mapping[str, str]] = {
 """The environment of each tuning: the ring, which is judged, NCCL's own choice for comparison, and that of pairs."""
 
 _DROPPED = ("NCCL_ALGO", "NCCL_NET", "NCCL_DEBUG", "NCCL_DEBUG_FILE", "NCCL_DEBUG_SUBSYS")
-"""Not taken from the pod's environment. The tuning decides the algorithm, and with NCCL_NET=IB a fall-back to sockets
-would be an error without a reason, instead of a transport that the check can name."""
+"""Variables that are not taken from the pod's environment. The tuning decides the algorithm. With NCCL_NET=IB a
+fall-back to sockets would be an error without a reason, not a transport that the check can name.
+"""
 
 START_SECONDS = 180.0
-"""For loading libraries, meeting and connecting: what a rank has beside the plan's seconds."""
+"""Seconds that a rank has beside the plan's: for loading libraries, meeting and connecting."""
 
 
 class Place(NamedTuple):
@@ -59,8 +60,8 @@ class Place(NamedTuple):
 def meeting_point() -> str:
     """Where the ranks of one run meet: the pod of node rank 0 makes it and tells the others.
 
-    It is a unique id of NCCL, for which this process listens. It is empty where NCCL gives none: then no rank gets one
-    either, and each rank says why.
+    It is a unique id of NCCL, for which this process listens. It is empty where NCCL gives none; then no rank gets one,
+    and each rank says why.
     """
     try:
         return unique_id()
@@ -71,7 +72,7 @@ def meeting_point() -> str:
 def measure(
     place: Place, *, tuning: str, plan: CollectivePlan, folder: Path, environment: Mapping[str, str]
 ) -> NodeRun:
-    """Run this node's ranks to their end; returns what they found, with one entry for each rank, failed or not.
+    """Run this node's ranks to their end; returns an entry for each rank, failed or not.
 
     tuning: a key of TUNINGS. plan: sizes (bytes), iterations, warmup, seconds (limit of the
     sweep), size_seconds (limit of one size), operation_seconds (how long one all-reduce may take). folder: for scratch
@@ -115,7 +116,7 @@ def carry_out(step: Step, members: Members, node: str, *, folder: Path, environm
 
 
 def rank_environment(place: Place, gpu: int, tuning: str, environment: Mapping[str, str]) -> dict[str, str]:
-    """The pod's environment with what one rank needs: who it is, the tuning, and NCCL's words in a file."""
+    """The pod's environment and what one rank needs: who it is, the tuning, and the file for NCCL's log."""
     kept = {name: value for name, value in environment.items() if name not in _DROPPED}
     return {
         **kept,
@@ -162,7 +163,7 @@ def start(gpu: int, folder: Path, plan: Path, meeting: str, environment: Mapping
 
 
 def watch(started: Sequence[Started], deadline: float) -> dict[int, str]:
-    """Wait until all have ended or their time is up; returns by rank why those that still run are stopped."""
+    """Wait until all have ended or their time is up; returns, by rank, why each that still runs is stopped."""
     failed_at: float | None = None
     culprit = 0
     while True:

@@ -25,7 +25,7 @@ from .nccl import NcclRanks
 from .results import Rank as RankResult
 
 ELEMENT_BYTES = 4
-"""Of float32, in which sums are made."""
+"""Bytes of a float32, in which sums are made."""
 
 _TELLING_BYTES = 1 << 20
 _POOR_RATE = 1e8
@@ -33,7 +33,7 @@ _POOR_RATE = 1e8
 
 _SHORT_SECONDS = 0.2
 _ROUNDS = 5
-"""Of a size whose all-reduces, all together, take less than that."""
+"""Applies to a size whose all-reduces together take less than that."""
 
 SMALL_BYTES = 4 << 20
 SMALL_REPEATS = 10
@@ -64,10 +64,10 @@ class Repeats(NamedTuple):
 
 
 def repeats(once_seconds: float, *, iterations: int, warmup: int, budget_seconds: float) -> Repeats:
-    """How often one size is reduced: fewer times where one takes so long that the budget would be passed.
+    """How often one size is reduced. It is fewer times where one takes so long that the budget would be exceeded.
 
-    At the least one to warm up and three to time. A round of short ones lasts no longer than a moment in which the host
-    does something else; so there are several, and their median counts.
+    It is at least one to warm up and three to time. A round of short ones can fall into a moment in which the host does
+    something else, so there are several rounds, and their median counts.
     """
     affordable = int(budget_seconds / once_seconds) if once_seconds > 0 else iterations + warmup
     warm = max(1, min(warmup, affordable // 4))
@@ -78,14 +78,14 @@ def repeats(once_seconds: float, *, iterations: int, warmup: int, budget_seconds
 def foreseen_seconds(size_bytes: int, last_bytes: int, last_seconds: float) -> float:
     """About how long one all-reduce takes, from a smaller one.
 
-    The time of a small message is all latency and tells no rate, so a poor one is assumed.
+    The time of a small message is all latency and tells no rate, so a poor rate is assumed.
     """
     rate = last_bytes / last_seconds if last_bytes >= _TELLING_BYTES else _POOR_RATE
     return last_seconds + (size_bytes - last_bytes) / rate
 
 
 class Rank:
-    """What one process measures; every rank does the same steps, and rank 0 decides how many."""
+    """What one process measures. Every rank does the same steps, and rank 0 decides how many."""
 
     def __init__(self, ranks: NcclRanks, plan: CollectivePlan, environment: Mapping[str, str], result: Path) -> None:
         """``result`` is rewritten as it goes."""
@@ -116,13 +116,13 @@ class Rank:
         self.save()
 
     def save(self) -> None:
-        """Leave what is known so far where the launcher looks, whole at any moment."""
+        """Leave what is known so far where the launcher looks. The file is whole at any moment."""
         partial = self._result.with_suffix(".partial")
         partial.write_text(json.dumps(self.found), encoding="utf-8")
         partial.replace(self._result)
 
     def _time_for(self, size: int, last_size: int, last_seconds: float) -> bool:
-        """Whether the least number of iterations fits into what time is left, as rank 0 sees it."""
+        """Whether rank 0 has time left for the least number of iterations."""
         seconds = foreseen_seconds(size, last_size, last_seconds) if last_size else 0.0
         fits = time.monotonic() + 5 * seconds < self._deadline
         if self._agreed(int(fits)) == [1]:
@@ -162,7 +162,7 @@ class Rank:
         self.found["small"] = {"bytes": SMALL_BYTES, "repeats": SMALL_REPEATS, "seconds": seconds}
 
     def _agreed(self, *numbers: int) -> list[int]:
-        """Rank 0's numbers, none below zero, on every rank."""
+        """Rank 0's numbers, on every rank. None may be below zero."""
         mine = numbers if self._rank == 0 else [0] * len(numbers)
         return [int(number) for number in self._all.largest(*mine)]
 

@@ -23,7 +23,7 @@ class Size(TypedDict):
 
 
 class Small(TypedDict):
-    """Small all-reduces in a row, and the seconds that all of them took."""
+    """Small all-reduces in a row, and the seconds that they took together."""
 
     bytes: int
     repeats: int
@@ -69,7 +69,7 @@ class Wrong(TypedDict):
 
 
 class Run(Figures, total=False):
-    """One run of the all-reduce over all nodes, as it stands in the report."""
+    """One run of the all-reduce over all nodes, as the report has it."""
 
     tuning: str
     nodes: list[str]
@@ -95,9 +95,9 @@ class Collective(TypedDict, total=False):
 
 
 _OF_RANK = ("rank", "gpu", "wrong", "reached_bytes", "failure")
-"""What a node's part of a run has of each rank: the figures are the same on all of them."""
+"""The keys that a node's part of a run has of each rank. The figures are the same on all ranks."""
 _OUTPUTS_KEPT = 2
-"""Of one node: what all nodes say has to fit into one ConfigMap."""
+"""The limit of one node, because what all nodes say has to fit into one ConfigMap."""
 
 
 def node_entry(
@@ -127,7 +127,7 @@ def node_entry(
 
 
 def node_transport(evidence: Evidence) -> str:
-    """The transport of one node; before anything is connected, the network that NCCL has chosen."""
+    """The transport of one node. Before anything is connected, it is the network that NCCL has chosen."""
     name = transport_name(evidence)
     if name != NONE or evidence["network"] is None:
         return name
@@ -142,10 +142,10 @@ def merged(
     addresses: Mapping[str, str] | None = None,
     replaced: Mapping[str, int] | None = None,
 ) -> Run:
-    """The run as a whole, from what its nodes say: the form in which it stands in the report.
+    """The whole run, made of what its nodes say, as the report has it.
 
-    addresses: of all nodes that were asked, by their names, in the order of their ranks. Those of which there is no
-    entry have not answered. replaced: how often the pods of nodes ended in the middle of it.
+    addresses: those of all nodes that were asked, by their names, in the order of their ranks. A node without an entry
+    has not answered. replaced: how often the pods of nodes ended in the middle of the run.
     """
     nodes = sorted(entries, key=lambda entry: entry["node_rank"])
     first = nodes[0] if nodes else None

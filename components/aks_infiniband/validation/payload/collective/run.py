@@ -12,9 +12,9 @@ from .results import Collective, Run, merged
 
 
 def measure(lead: Lead, plan: CollectivePlan, *, tries: int) -> Collective:
-    """Make one run for each tuning: the last of its tries is kept, with what each of them gave.
+    """Make one run for each tuning. The last of its tries is kept, with what each try gave.
 
-    Each try has a meeting point of its own. One in which time was up before every node could answer does not count.
+    Each try has a meeting point of its own. A try does not count if time was up before every node could answer.
     """
     runs: list[Run] = []
     time = Time(lambda: lead.seconds_left, lambda seconds: seconds)

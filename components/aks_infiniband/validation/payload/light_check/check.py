@@ -70,9 +70,9 @@ class LightCheck:
             worker.stop()
 
     def _leads(self) -> bool:
-        """Whether this pod is the first of those that have come, when all are there or the time to come is over.
+        """Whether this pod is the first of those that are there, once all are there or the time to come is over.
 
-        Whoever is not the first in its own ConfigMap reads no other.
+        A pod that is not the first in its own ConfigMap reads no other.
         """
         if min(self.board.entries()) < self.pod.me.rank:
             return False
@@ -139,7 +139,7 @@ class LightCheck:
         return Measured(checks, bandwidth, lead.step({"counters": True}))
 
     def _state(self, last: Mapping[str, Any], found: FactsByNode, measured: Measured) -> State:
-        """The report of this run, with what earlier runs have said of nodes that are still there. last: report."""
+        """The report of this run, and what earlier runs said of nodes that still exist. last: the report before."""
         there = {node["metadata"]["name"] for node in self.pod.api.nodes(self.arguments.selector)}
         before: Mapping[str, NodeState] = last.get("nodes", {})
         known = {*before, *last.get("members", {}).get("gone", [])}
@@ -176,7 +176,7 @@ class LightCheck:
         }
 
     def _tell(self, name: str, state: NodeState) -> None:
-        """Set the node's condition, and have an Event where it is due."""
+        """Set the node's condition, and create an Event if one is due."""
         node = self.pod.api.node(name)
         event = event_of(node, state)
         self.pod.api.set_node_condition(name, condition_of(node, state))

@@ -36,7 +36,7 @@ Sample = tuple[str, Mapping[str, str], float]
 
 
 def exposition(reports: Iterable[State]) -> str:
-    """The reports in Prometheus' text format: the samples of a metric stand together."""
+    """The reports in Prometheus' text format, in which the samples of a metric stand together."""
     by_name: dict[str, list[str]] = {name: [] for name in METRICS}
     for report in reports:
         for name, labels, value in _samples(report):
@@ -83,7 +83,7 @@ def reports_in(folder: Path) -> Iterator[State]:
 
 
 def server(folder: Path, address: tuple[str, int]) -> ThreadingHTTPServer:
-    """What answers at /metrics for the reports in a folder."""
+    """The server that answers at /metrics for the reports in a folder."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:

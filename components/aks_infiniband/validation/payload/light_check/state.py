@@ -19,13 +19,15 @@ CONDITION = "InfiniBandHealthy"
 """Type of the condition on each node."""
 PASSED = "LightCheckPassed"
 ALONE = "BandwidthNotMeasured"
-"""Reasons of a condition that is True: all was measured; nothing is wrong with the node, and no other was idle."""
+"""Reasons of a condition that is True. The first: all was measured. The second: nothing is wrong with the node, and no
+other node was idle.
+"""
 SOURCE = "aks-infiniband-light-check"
-"""Who says so in events."""
+"""The component that Events name as their source."""
 EVENTS_OF_NODES = "default"
 """Namespace in which the API server takes Events of objects that are in none."""
 _MESSAGE_BYTES = 1024
-"""Of an Event (Kubernetes, pkg/apis/core/validation/events.go, NoteLengthLimit)."""
+"""Longest note of an Event (Kubernetes, pkg/apis/core/validation/events.go, NoteLengthLimit)."""
 
 
 class Link(TypedDict):
@@ -38,8 +40,8 @@ class Link(TypedDict):
 class NodeState(TypedDict):
     """What the last check of a node has found.
 
-    checked: seconds since 1970. counters: the ports' error counters then, and errors, by how much they have grown since
-    the check before. bandwidth: of RDMA writes to the next idle node, in Gb/s, by device.
+    checked: seconds since 1970. counters: the ports' error counters then. errors: by how much they have grown since the
+    check before. bandwidth: that of RDMA writes to the next idle node, in Gb/s, by device.
     """
 
     checked: int
@@ -53,7 +55,9 @@ class NodeState(TypedDict):
 
 
 class Members(TypedDict):
-    """How many nodes the pool should have and has, and names of nodes that it had at an earlier check and lacks."""
+    """How many nodes the pool should have and has, and names of nodes that it had at an earlier check and no longer
+    has.
+    """
 
     expected: int
     present: int
@@ -73,7 +77,7 @@ class State(TypedDict):
 
 
 def errors_since(before: Counters, start: Counters, now: Counters) -> Counters:
-    """By how much each counter has grown since the check before, or since this one began where it was reset."""
+    """By how much each counter has grown since the check before. If it was reset meanwhile, since this check began."""
     found: Counters = {}
     for device, values in now.items():
         bases = [known.get(device, {}) for known in (before, start)]
@@ -115,7 +119,7 @@ def _camel_case(name: str) -> str:
 
 
 def condition_of(node: Object, state: NodeState) -> Object:
-    """The condition of a node, whose object tells since when it is as it is."""
+    """The condition of a node. The node's object says since when it is so."""
     status, now = str(state["healthy"]), _timestamp(state["checked"])
     before = _condition_in(node)
     return {
@@ -129,7 +133,7 @@ def condition_of(node: Object, state: NodeState) -> Object:
 
 
 def event_of(node: Object, state: NodeState) -> Object | None:
-    """An Event for a node that is not healthy, and for one that was not and is again."""
+    """An Event for a node that is not healthy, and for a node that is healthy again."""
     if state["healthy"] and _condition_in(node).get("status") != "False":
         return None
     metadata, now = node["metadata"], _timestamp(state["checked"])

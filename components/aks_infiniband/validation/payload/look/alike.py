@@ -22,7 +22,7 @@ def partitions(hca: Hca) -> tuple[int, ...]:
 
 
 def judge_partitions(facts_by_node: FactsByNode) -> list[Check]:
-    """One check across the nodes, and one for every HCA that differs from the others of its node.
+    """One check of all nodes, and one for every HCA that differs from the others of its node.
 
     Azure isolates tenants and placement groups from one another by InfiniBand partitions: machines on different ones
     have Active links and no path between them.
@@ -97,7 +97,7 @@ def _alike(by_node: Mapping[str, str]) -> dict[str, list[str]]:
 
 
 def judge_versions(facts_by_node: FactsByNode) -> list[Check]:
-    """One check where everything is the same on every node, one for each thing that is not."""
+    """One check if everything is the same on every node; otherwise one for each thing that differs."""
     versions = {node: facts["versions"] for node, facts in sorted(facts_by_node.items())}
     names = sorted({name for of_node in versions.values() for name in of_node})
     checks = []

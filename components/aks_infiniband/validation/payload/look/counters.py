@@ -29,9 +29,12 @@ LIMITS: Mapping[str, int] = {
     "local_link_integrity_errors": 0,
     "excessive_buffer_overrun_errors": 0,
 }
-"""By how much each may grow while a pool is measured (Linux, Documentation/ABI/stable/sysfs-class-infiniband)."""
+"""By how much each counter may grow while a pool is measured (Linux, Documentation/ABI/stable/sysfs-class-infiniband).
+"""
 Unread = Literal["enforce", "warn", "off"]
-"""What becomes of a node whose counters cannot be read: it fails the validation, or is warned of; off: nobody looks."""
+"""What happens to a node whose counters cannot be read: it fails the validation, or the report warns of it. off: nobody
+looks.
+"""
 _UNREAD = (
     "not every port has counters in the machine's /sys/class/infiniband, which the pod has mounted, or its pod did not "
     "answer: links may have lost packets and nobody knows (validation.errorCounters)"
@@ -40,7 +43,7 @@ _FATAL = frozenset({"symbol_error", "link_downed"})
 
 
 def read_counters(devices: Path | None) -> Counters:
-    """Every counter of every InfiniBand port; those that a device does not have, left out.
+    """Every counter of every InfiniBand port, without those that a device does not have.
 
     devices: the machine's own /sys/class/infiniband; None where the pod does not have it.
     """
@@ -63,9 +66,11 @@ def growth(before: Mapping[str, Mapping[str, int]], after: Mapping[str, Mapping[
 def judge_counters(
     growth_by_node: Mapping[str, Mapping[str, Mapping[str, int]]], unread: Unread, late: Collection[str] = ()
 ) -> list[Check]:
-    """One check for all, or one for every counter that grew too much, and for every node whose counters are not known.
+    """One check if all is well; otherwise one for every counter that grew too much, and one for every node whose
+    counters are not known.
 
-    unread: what a node's check is then. late: nodes whose counters were not read again, because time was up.
+    unread: what a check says of a node whose counters cannot be read. late: nodes whose counters were not read again,
+    because time was up.
     """
     asked = f"each of {len(LIMITS)} counters within its limit"
     if unread == "off":

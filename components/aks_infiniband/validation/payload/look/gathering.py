@@ -16,7 +16,7 @@ def entry_key(node: str) -> str:
 
 
 def entries_of(boards: Iterable[Mapping[str, str]], run: str) -> dict[str, Facts]:
-    """The facts that the nodes of this run have left; those of other runs, and what cannot be read, left out.
+    """The facts that the nodes of this run have left, without those of other runs and those that cannot be read.
 
     boards: the data of the ConfigMaps.
     """
@@ -32,7 +32,7 @@ def gather(
     poll_seconds: float,
     timeout_seconds: float,
 ) -> dict[str, Facts]:
-    """Wait until every node of the run has left its facts, or time is up; returns what is there then."""
+    """Wait until every node of the run has left its facts, or until time is up; returns what is there then."""
     started, said = time.monotonic(), -1
     while True:
         found = entries_of(read(), run)

@@ -53,11 +53,13 @@ _PORT_CHECKS = {
         "no link to the switch: a fault of the cable, the switch port or the host; recreate the node",
     ),
 }
-"""By check, the fact of a port that it is of, and what is wrong where that is not as expected."""
+"""By check, the fact of a port that it judges, and what is wrong if the fact is not as expected."""
 
 
 def _hca_ports(node: str, facts: Facts) -> list[Check]:
-    """Of each fact one check when all ports are as expected or there is none to ask, else one for each that is not."""
+    """For each fact, one check if all ports are as expected or there is none to ask; otherwise one for each port that
+    is not.
+    """
     asked = {"hca-state": "ACTIVE", "hca-physical-state": "LinkUp"}
     if not facts["hcas"]:
         return [not_measured(name, _NO_DEVICE, expected=expected, node=node) for name, expected in asked.items()]
@@ -89,12 +91,14 @@ def selects(hca_filter: str, device: str) -> bool:
 
 
 def in_pod(facts: Facts, device: str) -> bool:
-    """Whether the pod can open the device; where the kernel does not say which file is whose, it is taken to."""
+    """Whether the pod can open the device. Where the kernel does not say which file is its own, it counts as open."""
     return device not in facts["uverbs_of"] or facts["uverbs_of"][device] in facts["uverbs"]
 
 
 def _hca_filter(node: str, facts: Facts) -> Check:
-    """Of the pod's own NCCL_IB_HCA; where it has none, whoever starts NCCL lists the InfiniBand devices."""
+    """The check of the pod's own NCCL_IB_HCA. A pod may have none, because the program that starts NCCL then lists the
+    InfiniBand devices.
+    """
     hca_filter = facts["environment"].get("NCCL_IB_HCA")
     infiniband = sorted({hca["device"] for hca in facts["hcas"]})
     ethernet = {device for device in facts["ethernet_devices"] if in_pod(facts, device)}
@@ -121,7 +125,7 @@ def _rdma_devices(node: str, facts: Facts, expected: Expectations) -> list[Check
 
 
 def _who(expected: Expectations) -> str:
-    """Who hands out devices, and what they look at."""
+    """Who hands out devices, and what that depends on."""
     if expected["mode"] == "dra":
         return "dranet hands out only the devices of the pod's claim"
     return (

@@ -13,7 +13,7 @@ from .node import Facts, FactsByNode
 
 
 def judge_pool(facts_by_node: FactsByNode, expected: Expectations) -> list[Check]:
-    """All checks: of the pool as a whole, then of each node, then the figures that are not measured by design."""
+    """All checks: of the whole pool, of each node, and of the figures that are not measured by design."""
     checks = [_reported(facts_by_node, expected["node_count"]), *judge_partitions(facts_by_node)]
     checks.append(judge_placement(facts_by_node))
     checks += judge_versions(facts_by_node)
@@ -55,7 +55,7 @@ def _environment(node: str, facts: Facts, expected: Mapping[str, str]) -> list[C
 
 
 def _interface(node: str, interfaces: Mapping[str, Interface], name: str) -> Check:
-    """Of one IPoIB interface that a pod of the pool has."""
+    """The check of one IPoIB interface that a pod of the pool has."""
     asked = "an InfiniBand interface with an address"
     found = interfaces.get(name)
     if found is None:
@@ -95,7 +95,7 @@ def _memlock(node: str, facts: Facts) -> Check:
 
 
 def _memlock_for_all(node: str, facts: Facts) -> Check:
-    """Whether pods that do not run as root can lock memory, where the nodes are prepared for it."""
+    """Whether pods that do not run as root can lock memory. It is checked only where the nodes are prepared for it."""
     cause = (
         "the node preparation has not lifted the limit of containerd and kubelet on this node (networkOperator."
         "nodePreparation): see its pod there"

@@ -34,7 +34,7 @@ class Hca(TypedDict):
 
 
 class Interface(TypedDict):
-    """One network interface of a pod, and its addresses that Multus has noted."""
+    """One network interface of a pod, and the addresses that Multus has noted of it."""
 
     infiniband: bool
     addresses: list[str]
@@ -67,7 +67,7 @@ class Roots(NamedTuple):
 
 
 def read_node(roots: Roots, environment: Mapping[str, str], device_pattern: str | None) -> NodeFacts:
-    """Everything the judgement of one node needs. What is absent is an empty list or None, never an error.
+    """Everything that the judgement of one node needs. What is absent is an empty list or None, never an error.
 
     ``device_pattern`` is a regular expression for the accelerators' files below ``roots.dev``; None without any.
     """
@@ -150,7 +150,7 @@ def _attached_addresses(status: str | None) -> dict[str, list[str]]:
 
 
 def read_versions(roots: Roots) -> dict[str, str]:
-    """Kernel, drivers and the firmware of the HCAs, as the kernel shows them; what it does not show, left out."""
+    """Versions of kernel, drivers and HCAs' firmware, without those that the kernel does not show."""
     firmware = sorted(
         {
             text
@@ -196,7 +196,7 @@ def _rate(text: str | None) -> float | None:
 
 
 def _partition_keys(folder: Path) -> list[str]:
-    """The keys in the port's table, as the kernel prints them; empty slots (0x0000) left out."""
+    """The keys in the port's table, as the kernel prints them, without empty slots (0x0000)."""
     slots = sorted((path for path in folder.glob("*")), key=_natural)
     texts = (_text(path) for path in slots)
     return [text for text in texts if text and int(text, 16) != 0]
@@ -218,7 +218,9 @@ def read_memlock(proc: Path) -> int | None:
 
 
 def _has_ipc_lock(proc: Path) -> bool:
-    """Whether the process may lock memory beyond its limit; granted to a container, it does nothing for non-root."""
+    """Whether the process may lock memory beyond its limit. If a container has this capability, it still does nothing
+    for users other than root.
+    """
     match = re.search(r"^CapEff:\s*([0-9a-fA-F]+)", _text(proc / "self/status") or "", re.MULTILINE)
     return match is not None and bool(int(match.group(1), 16) >> _CAP_IPC_LOCK & 1)
 

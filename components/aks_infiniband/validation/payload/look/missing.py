@@ -6,10 +6,11 @@ from collections.abc import Iterable
 
 
 def missing_nodes(expected: int, present: Iterable[str], known: Iterable[str]) -> tuple[int, list[str]]:
-    """How many nodes a pool lacks, and the names of those that it had and has no longer; 0 and none where it is whole.
+    """How many nodes a pool lacks, and the names of those that it had and no longer has. A whole pool lacks 0, and no
+    names.
 
-    expected: number of its nodes. known: names of nodes that an earlier look at the pool had. Where a pool is whole,
-    those of them that are gone have been replaced.
+    expected: how many nodes it should have. known: names of nodes that an earlier look at the pool found. If a pool is
+    whole, others have replaced those that are gone.
     """
     there = set(present)
     missing = max(0, expected - len(there))

@@ -16,7 +16,7 @@ from .placement import Placement, read_placement
 from .verbs import Libibverbs, ask_libibverbs
 
 PROGRAMS = ("ibv_devinfo", "ibv_rc_pingpong", "ib_read_lat", "ib_write_bw", "ib_read_bw")
-"""What measures RDMA; sockperf is for IPoIB alone."""
+"""The programs that measure RDMA. sockperf is for IPoIB alone."""
 
 
 class Facts(NodeFacts):
@@ -61,7 +61,7 @@ def look(
 
 
 def _limit(file: Path | None) -> int | None:
-    """What the pod's init container, which does not run as root, has found of its limit; None where it left nothing."""
+    """The limit that the pod's init container found, which does not run as root; None where it left nothing."""
     try:
         found: int | None = json.loads(file.read_text(encoding="utf-8"))["memlock_bytes"] if file else None
     except (OSError, ValueError, KeyError):

@@ -9,11 +9,12 @@ from http.client import HTTPException
 from typing import TypedDict
 
 _METADATA_SECONDS = 2.0
-"""How long the instance metadata service has for an answer: it is on the machine's own host."""
+"""Seconds that the instance metadata service has for an answer. It runs on the machine's own host, so few are enough.
+"""
 
 
 class Placement(TypedDict):
-    """Where Azure has put a machine; without a group, said tells why it is not known."""
+    """Where Azure has put a machine. If the group is not known, said tells why."""
 
     group: str | None
     scale_set: str | None
@@ -21,7 +22,7 @@ class Placement(TypedDict):
 
 
 def read_placement(url: str, timeout_seconds: float = _METADATA_SECONDS) -> Placement:
-    """What the machine's metadata (`/metadata/instance/compute`) say; the service is asked without a proxy."""
+    """What the machine's metadata say (`/metadata/instance/compute`). The service is asked without a proxy."""
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     request = urllib.request.Request(url, headers={"Metadata": "true"})  # noqa: S310 the Job says which
     try:

@@ -29,7 +29,7 @@ def limit_of_port(hca: Hca) -> float | None:
 
 
 def rate_verdict(hca: Hca, table_gbps: float) -> RateVerdict:
-    """What a port's rate is worth: ``warn`` where it is the table that must be wrong."""
+    """The verdict on a port's rate. It is ``warn`` where the table must be wrong, not the port."""
     rate = hca["rate_gbps"]
     if rate == table_gbps:
         return "pass"
@@ -39,7 +39,7 @@ def rate_verdict(hca: Hca, table_gbps: float) -> RateVerdict:
 
 
 def judge_rates(node: str, hcas: Sequence[Hca], expected: Expectations) -> list[Check]:
-    """One check where all ports are as the table says or there is none to ask, else one for each that is not."""
+    """One check if all ports are as the table says or there is none to ask; otherwise one for each port that is not."""
     table = expected["hcas"]["rate_gbps"]
     if not hcas:
         return [not_measured("hca-rate", "no InfiniBand device to ask", expected=table, node=node)]
@@ -66,9 +66,10 @@ def _warning(node: str, hca: Hca, expected: Expectations) -> Check:
 
 
 def with_found_rate(expected: Expectations, ports: Iterable[Hca]) -> Expectations:
-    """The expectations, with the limits that were computed from the table's rate scaled to the ports' own.
+    """The expectations. Limits that were computed from the table's rate are scaled to the ports' own rate.
 
-    ports: of all nodes of the pool. Nothing is scaled unless all run at one rate, and the table is what is wrong.
+    ports: those of all nodes of the pool. Limits are scaled only if all ports run at one rate and the table is what is
+    wrong.
     """
     table = expected["hcas"]["rate_gbps"]
     rates = {hca["rate_gbps"] if rate_verdict(hca, table) == "warn" else None for hca in ports}
@@ -86,7 +87,7 @@ def with_found_rate(expected: Expectations, ports: Iterable[Hca]) -> Expectation
 
 
 def _scaled(bound: Threshold, factor: float) -> Threshold:
-    """A computed limit for ports of another rate; what somebody measured or asked for stays as it is."""
+    """A computed limit for ports of another rate. A limit that somebody measured or asked for stays as it is."""
     if bound.get("basis") != "computed":
         return bound
     warn, fail = bound.get("warn"), bound.get("fail")

@@ -15,14 +15,16 @@ _ROW = re.compile(r"^\s*(hca_id|port|state|link_layer):\s+(\S.*?)(?:\s+\(-?\d+\)
 
 
 class Libibverbs(TypedDict):
-    """The ports that libibverbs sees, by device (None where it could not be asked), and what its tool complained of."""
+    """The ports that libibverbs sees, by device, and what its tool complained of. The ports are None where it could not
+    be asked.
+    """
 
     ports: dict[str, list[dict[str, str]]] | None
     said: str | None
 
 
 def ports_of(output: str) -> dict[str, list[dict[str, str]]]:
-    """The state and link layer of every port, by device; a device of which no more is said has no port."""
+    """The state and link layer of every port, by device. A device has no port if the tool says nothing more of it."""
     found: dict[str, list[dict[str, str]]] = {}
     ports: list[dict[str, str]] = []
     for line in output.splitlines():
@@ -42,8 +44,8 @@ def ports_of(output: str) -> dict[str, list[dict[str, str]]]:
 def ask_libibverbs(tools: Tools, *, execute: Callable[[Sequence[str], float], Ended] = run) -> Libibverbs:
     """The ports that libibverbs sees, and what the tool said where it did not end well.
 
-    They are None where it could not be asked. An exit code says nothing: one device that cannot be opened, such as the
-    Ethernet one, is enough for another than 0.
+    They are None where it could not be asked. The exit code tells nothing: one device that cannot be opened, such as
+    the Ethernet one, is enough to make it other than 0.
     """
     if PROGRAM in tools.missing:
         return {"ports": None, "said": tools.error or f"{PROGRAM} is not in the package that should have it"}

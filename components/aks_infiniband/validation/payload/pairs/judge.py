@@ -23,18 +23,20 @@ _UNIT = "GB/s"
 MODIFIED_Z = 3.5
 """Iglewicz and Hoaglin, "How to Detect and Handle Outliers", 1993."""
 WARN_SHARE, FAIL_SHARE = 0.03, 0.05
-"""So far below the pool's median a node is slow, however alike the others are. Of 63 pairs of H100 nodes 53 were within
-0.8 % of each other, and the 9 bad ones 6 to 10 % below them (J. Zhang, NCCL AllReduce Scaling, 2026-03-03)."""
+"""A node that is this share below the pool's median is slow, however alike the others are. Of 63 pairs of H100 nodes 53
+were within 0.8 % of each other, and the 9 bad ones were 6 to 10 % below them (J. Zhang, NCCL AllReduce Scaling,
+2026-03-03).
+"""
 CONGESTED_SHARE = 0.1
-"""So far below the median a single pair of two good nodes is told of (assumed)."""
+"""A single pair of two good nodes is reported if it is this share below the median (assumed)."""
 _LEAST_PAIRS = 2
-"""From one pair nobody knows which of the two it was."""
+"""A node needs this many pairs, because one pair does not tell which of its two nodes is slow."""
 
 
 class PairFigure(TypedDict):
-    """The bus bandwidth of two nodes in GB/s, in which round, and why there is none.
+    """The bus bandwidth of two nodes in GB/s, its round, and why there is no figure if there is none.
 
-    at_fault: of a pair without a figure, the node whose own failure it was; both, where nothing tells which.
+    at_fault: if a pair has no figure, the node that failed by itself; both nodes, if nothing tells which.
     """
 
     nodes: list[str]
@@ -45,7 +47,7 @@ class PairFigure(TypedDict):
 
 
 class Slow(TypedDict):
-    """A node that is slower than its pool: the best of its pairs, all of them, and the share that it lacks."""
+    """A node that is slower than its pool: the best of its pairs, all its pairs, and the share that it lacks."""
 
     node: str
     value: float
@@ -72,7 +74,7 @@ def slow_nodes(figures: Sequence[PairFigure]) -> list[Slow]:
 
 
 def judge_pairs(figures: Sequence[PairFigure], plan: PairsPlan, nodes: Sequence[str]) -> list[Check]:
-    """Checks of the pool as a whole, of each slow node, and of each slow pair of two good nodes."""
+    """Checks of the whole pool, of each slow node, and of each slow pair of two good nodes."""
     expected = sum(map(len, rounds_of(nodes, plan["rounds"])))
     values = [figure["value"] for figure in figures if figure["value"] is not None]
     checks = _without_value(figures)
@@ -114,7 +116,7 @@ def _of_node(slow: Slow, middle: float) -> Check:
 
 
 def _congested(figures: Sequence[PairFigure], slow: Sequence[Slow], middle: float) -> list[Check]:
-    """Pairs that are slow, of nodes that are both good with others."""
+    """Slow pairs whose two nodes are both good with others."""
     named = {one["node"] for one in slow}
     asked = f"at least {middle * (1 - CONGESTED_SHARE):.4g} {_UNIT}"
     return [
@@ -135,7 +137,7 @@ def _congested(figures: Sequence[PairFigure], slow: Sequence[Slow], middle: floa
 
 
 def _without_value(figures: Sequence[PairFigure]) -> list[Check]:
-    """Name the nodes at fault that gave no figure with any partner, and else the pairs that gave none."""
+    """Name the nodes at fault that gave no figure with any partner; else the pairs without a figure."""
     able = _values(figures).keys()
     bad = [figure for figure in figures if figure["value"] is None]
     everybody = {node for figure in figures for node in figure["nodes"]}
@@ -161,14 +163,14 @@ def _without_value(figures: Sequence[PairFigure]) -> list[Check]:
 
 
 def _whole(values: Sequence[float], middle: float, plan: PairsPlan) -> Check:
-    """All pairs, where none stands out: against what was published of two nodes, and else against each other."""
+    """The check of all pairs where none stands out: against what was published of two nodes, or against each other."""
     short = _short_of_bound(middle, plan)
     asked = f"no node {WARN_SHARE:.0%} below the pool's median and outside its spread"
     return short[0] if short else make_check(CHECK, "pass", expected=asked, measured=spread(values), unit=_UNIT)
 
 
 def _short_of_bound(middle: float, plan: PairsPlan) -> list[Check]:
-    """The pool's median against what was published of two nodes, where it falls short."""
+    """The check of the pool's median, if it falls short of what was published of two nodes."""
     bound = plan["threshold"]
     verdict = verdict_on(middle, bound)
     if bound is None or verdict not in ("fail", "warn"):

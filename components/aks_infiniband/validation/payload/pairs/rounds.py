@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 LEAST_NODES = 3
-"""Among two nodes nothing tells a bad node from its partner."""
+"""The least number of nodes. With two, nothing tells a bad node from its partner."""
 
 
 def rounds_of(nodes: Sequence[str], count: int) -> list[list[tuple[str, str]]]:
-    """So many rounds at most, by the circle method: nobody meets the same partner twice.
+    """At most this many rounds, made by the circle method: no node meets the same partner twice.
 
     All but the first seat move on by one after a round. With an odd number of nodes one of them waits in each round,
     another one each time.

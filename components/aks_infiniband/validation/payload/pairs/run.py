@@ -37,7 +37,9 @@ def figure_of(
     ranks_per_node: int,
     replaced: Mapping[str, int] | None = None,
 ) -> PairFigure:
-    """What a pair gave, from what its two nodes say. replaced: how often pods of nodes ended in the middle of it."""
+    """The result of a pair, made of what its two nodes say. replaced: how often pods of nodes ended in the middle of
+    it.
+    """
     entries: Sequence[NodeRun] = [entry for node in pair if (entry := answers.get(node))]
     addresses = {node: node for node in pair}  # says who was asked
     run = merged(entries, tuning="pair", ranks_per_node=ranks_per_node, addresses=addresses, replaced=replaced)

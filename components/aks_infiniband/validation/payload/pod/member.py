@@ -25,16 +25,18 @@ from .worker import Setting, Worker
 STEP_SECONDS = (0.5, 2.0)
 """The longest time between two looks for the next step: in a small pool, and in any pool."""
 _SHARE = 12
-"""The time for all measurements has room for this number of tools in a row; each usually takes a few seconds."""
+"""The time for all measurements has room for this number of tools in a row. Each usually takes a few seconds."""
 _TOOL_SECONDS = (5.0, 60.0)
 _CONNECT_SECONDS = 20.0
-"""Every pod begins a step that one of them has begun within this time: it looks every two seconds or more often."""
+"""When one pod has begun a step, every other begins it within this time, because each looks every two seconds or more
+often.
+"""
 _REPLACED = 3
-"""After this number of pods that started before Multus was on their node, the pod's lack of networks is a verdict."""
+"""If this number of pods started before Multus was on their node, the next pod's lack of networks is a verdict."""
 
 
 class NotYetError(Exception):
-    """The pod cannot do the work, and a new one can."""
+    """The pod cannot do the work, but a new one can."""
 
 
 class Me(NamedTuple):
@@ -86,7 +88,7 @@ class Pod:
         return [self.api.config_map_data(self.arguments.namespace, board) for board in self._boards]
 
     def read_all(self) -> None:
-        """Look at the ConfigMaps of all pods from now on (boards.py), as the pod does that leads."""
+        """From now on look at the ConfigMaps of all pods (boards.py), as the leading pod does."""
         self._boards = board_names(self.arguments.report, self.expected["node_count"])
 
     def leave(self, changes: Mapping[str, str | None], stale: Iterable[Iterable[str]]) -> None:
@@ -102,7 +104,7 @@ class Pod:
         return Limits(connect_seconds=min(seconds, _CONNECT_SECONDS), tool_seconds=seconds)
 
     def worker(self) -> Worker:
-        """What carries out this pod's part of the steps."""
+        """The worker that carries out this pod's part of the steps."""
         arguments = self.arguments
         places = arguments.sys, arguments.proc, arguments.counters, arguments.scratch
         return Worker(Setting(self.me.node, *places, self.environment, self.limits))
@@ -112,7 +114,7 @@ class Pod:
         return look(self.arguments, self.expected, self.environment, lambda: self.api.node(self.me.node))
 
     def entry(self, facts: Facts) -> Entry:
-        """What the others have to know of this pod. Raises NotYetError where its networks were not attached."""
+        """What the others have to know of this pod. Raises NotYetError if its networks were not attached."""
         interfaces = facts["interfaces"]
         networks = {name: found["addresses"][0] for name, found in interfaces.items() if found["addresses"]}
         before = self.board.entries().get(self.me.rank)
@@ -137,7 +139,7 @@ class Pod:
         return entry
 
     def publish(self, facts: Facts) -> None:
-        """Leave the facts where the pod that leads finds them."""
+        """Leave the facts where the leading pod finds them."""
         entry = {"run": self.me.run, "node": self.me.node, "index": self.me.rank, "facts": facts}
         self._merge({entry_key(self.me.node): json.dumps(entry)})
 

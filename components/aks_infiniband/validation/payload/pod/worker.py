@@ -32,10 +32,10 @@ class Setting(NamedTuple):
 
 
 class Worker:
-    """Carries out steps; some leave servers running, which end with it."""
+    """Carries out steps. Some steps leave servers running, which end with the worker."""
 
     def __init__(self, setting: Setting) -> None:
-        """It has not carried out anything yet."""
+        """Make a worker that has not carried out anything yet."""
         self._setting = setting
         self._servers: list[Running] = []
 

@@ -15,13 +15,14 @@ _LOOK_SECONDS = 0.02
 _SOCKETS_SECONDS = 0.2
 """Between two looks at the connections: a handshake that is not answered is sent again after one second."""
 _RETRY_SECONDS = (0.1, 0.8)
-"""Between two tries to reach a server that does not listen yet: at first, and at most. Each wait is twice as long as
-the one before, and less than the second by which tools that run side by side may begin apart (rdma/tool.py).
+"""Seconds between two tries to reach a server that does not listen yet: at first, and at most. Each wait is twice as
+long as the one before. The longest is less than the second by which tools that run side by side may begin apart
+(rdma/tool.py).
 """
 
 
 _AROUND_SECONDS = 10.0
-"""Around the tools of a step: pods see that it has begun, knock at servers, and write what came of it."""
+"""Seconds of a step beside its tools: pods see that it has begun, knock at servers, and write what came of it."""
 
 
 class Limits(NamedTuple):
@@ -35,12 +36,13 @@ class Limits(NamedTuple):
         return self.connect_seconds + min(self.tool_seconds, tool_seconds) + _AROUND_SECONDS
 
     def within(self, tool_seconds: float, seconds: float) -> Limits:
-        """These limits, for a tool that may take no longer than that, where so many seconds are left in all."""
+        """These limits for one tool. It may take no longer than `seconds`, nor than what is left in all."""
         return Limits(min(self.connect_seconds, seconds), min(self.tool_seconds, tool_seconds, seconds))
 
 
 class Answer(TypedDict, total=False):
-    """What a client measured: figures by name, or what went wrong. A task's server gives the keys with `server_` alone.
+    """What a client measured: figures by name, or what went wrong. A task's server gives only the keys that begin with
+    `server_`.
 
     task: its number in the step. sockets: the states in which a connection was seen that failed (sockets.py).
     """
@@ -62,7 +64,7 @@ class Client(NamedTuple):
 
 
 class _Asking:
-    """A client that is started again for as long as its server does not listen."""
+    """A client that is started again until its server listens."""
 
     def __init__(self, client: Client, limits: Limits) -> None:
         self.client, self._limits = client, limits
@@ -77,12 +79,12 @@ class _Asking:
 
     @property
     def _is_unanswered(self) -> bool:
-        """Whether its connection has been asked for, and for too long nothing has answered."""
+        """Whether it has asked for a connection, and nothing has answered for too long."""
         asked = SYN_SENT in self.states and ESTABLISHED not in self.states
         return asked and self._running is not None and self._running.seconds >= self._limits.connect_seconds
 
     def look(self, again: Callable[[Ended], bool]) -> None:
-        """See whether it has ended, or has to be killed or started again."""
+        """See whether it has ended. Kill it if its time is up, and start it again if its server did not listen."""
         time_is_up = time.monotonic() >= self._until
         if self._running is None:
             if time_is_up:
@@ -107,10 +109,10 @@ def ask(
     figures_of: Callable[[str], dict[str, float]],
     beside: Callable[[list[Connection]], None] = lambda seen: None,
 ) -> list[Answer]:
-    """Run clients side by side, each again while its server does not listen yet; returns an answer for each.
+    """Run clients side by side, and start each again while its server does not listen yet; returns an answer for each.
 
-    proc: where the kernel shows connections. figures_of reads an output, and raises OutputError. beside: what is to be
-    done now and then while they run, with the connections that are there.
+    proc: where the kernel shows connections. figures_of reads an output, and raises OutputError. beside is called now
+    and then while they run, with the connections that are there.
     """
     give_up = time.monotonic() + limits.connect_seconds
     asking = [_Asking(client, limits) for client in clients]

@@ -34,15 +34,15 @@ LEFT = re.compile(
 )
 """What a tool says whose peer has hung up."""
 UNANSWERED = re.compile(r"No messages were received|beyond the kernels' buffers")
-"""What is said of a tool that ended by itself though nothing came back."""
+"""What is said of a tool that ended by itself without a figure."""
 KILLED = "did not end within"
 """What is said of a tool that was killed at its limit."""
 SIGNAL = "was ended by signal"
 NO_FIGURE = re.compile(r"no result of a number above zero")
-"""What is said of a tool that ended well and shows 0 (rdma/tool.py): perftest does where a machine is too busy."""
+"""What is said of a tool that ended well and shows 0 (rdma/tool.py). perftest does so where a machine is too busy."""
 SILENT_NODE = "the node did not answer in time"
 LATE_NODE = "time was up (validation.timeoutSeconds) before the node could answer"
-"""What is said of a node that had less time than a step may take."""
+"""What is said of a node that had less time left than a step may take."""
 
 CLIENTS: Mapping[str, str] = {
     "said": "says what is wrong with its own side",
@@ -58,7 +58,7 @@ CLIENTS: Mapping[str, str] = {
     "late": "time was up before its node could answer",
     "zero": "ended well, and its figure is 0",
 }
-"""How a client can end that has no figures."""
+"""The ways in which a client without figures can end."""
 SERVERS: Mapping[str, str] = {
     "well": "ended well",
     "said": "says what is wrong with its own side",
@@ -72,7 +72,7 @@ SERVERS: Mapping[str, str] = {
     "silent": "its node did not answer",
     "late": "time was up before its node could answer",
 }
-"""How its server can end."""
+"""The ways in which its server can end."""
 
 CLIENT, SERVER, BOTH, BETWEEN, NETWORK = "client", "server", "both", "between", "pod network"
 _WHO = {"c": CLIENT, "s": SERVER, "b": BOTH, "-": BETWEEN, "n": NETWORK}
@@ -99,15 +99,16 @@ NAMED: Mapping[tuple[str, str], str] = {
 }
 """Who is named, by how client and server ended.
 
-Words of a tool's own side stand above all, the client's before the server's. A server that waited, or polls for ever,
-or hung up because its client did, has done nothing wrong: it is named only for its own words, for a signal, or where it
-never listened. A node that had too little time left to answer, and a figure of 0, tell nothing of anybody. `between`:
-nothing tells, and only other pairs can. `pod network`: the tools never met, so the HCAs have not been measured at all.
+What a tool says of its own side counts most, the client's words before the server's. A server that waited, polls for
+ever, or hung up because its client did, has done nothing wrong: it is named only if it says so, if a signal ended it,
+or if it never listened. Nobody is named if a node had too little time left to answer, or for a figure of 0. `between`:
+this pair does not tell who it was, and only other pairs can. `pod network`: the tools never met, so the HCAs have not
+been measured at all.
 """
 
 
 def client_ending(error: str, states: Collection[str]) -> str:
-    """How a client ended that failed: what is said of it, and the states in which its connection was seen."""
+    """How a failed client ended, by what is said of it and the states in which its connection was seen."""
     without = {SILENT_NODE: "silent", LATE_NODE: "late"}
     if error in without:
         return without[error]
@@ -119,14 +120,14 @@ def client_ending(error: str, states: Collection[str]) -> str:
 
 
 def server_ending(error: str | None, states: Collection[str], *, answered: bool, late: bool = False) -> str:
-    """How a server ended; answered: whether its node has said anything; late: whether it had too little time to."""
+    """How a server ended. answered: whether its node has said anything. late: whether it had too little time."""
     if error is None:
         return "well" if answered else "late" if late else "silent"
     return _by_words(error, {}) or ("stuck" if ESTABLISHED in states else "waiting" if LISTEN in states else "hung")
 
 
 def _by_words(error: str, of_client: Mapping[str, bool]) -> str | None:
-    """How a tool ended by what is said of it; None for one that was killed without a word."""
+    """How a tool ended, by what is said of it. None if it was killed without a word."""
     known = {
         "said": bool(OWN.search(error)),
         "lost": bool(NO_WAY.search(error)),
@@ -159,4 +160,4 @@ CAUSES: Mapping[str, str] = {
     "is still busy with something that hangs",
     "late": "give the validation more time, or see what took it in the tries of others",
 }
-"""What lies behind an ending that is told by no words of its own."""
+"""The likely cause of an ending about which the tool itself said nothing."""

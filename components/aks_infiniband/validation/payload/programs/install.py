@@ -45,15 +45,17 @@ _STEPS: Mapping[str, Sequence[Sequence[str]]] = {
 """By package manager, its commands; those that install end in the packages."""
 
 _CHANGED = re.compile(r"^(?:Inst (\S+) \[|Remv (\S+) )", re.MULTILINE)
-"""A package that the image has and that would be upgraded (`Inst NAME [OLD] (NEW …)`) or removed."""
+"""A line about a package of the image that would be upgraded (`Inst NAME [OLD] (NEW …)`) or removed."""
 _IN_THE_WAY = re.compile(
     r"^The following held packages will be changed:\n((?: +\S.*\n)+)| : (?:Pre)?Depends: (\S+)", re.M
 )
-"""A held package that apt-get would have to change, or a dependency that it cannot have without (apt 2.6.1)."""
+"""A line about a held package that apt-get would have to change, or a dependency that it cannot have without changing
+one (apt 2.6.1).
+"""
 
 
 class Tools(NamedTuple):
-    """What is there after all, and what went wrong on the way."""
+    """Which programs are there in the end, and what went wrong on the way."""
 
     missing: tuple[str, ...]
     installed: tuple[str, ...]
@@ -70,7 +72,7 @@ def ensure(
 ) -> Tools:
     """Install the packages of those programs that an image lacks, with the package manager that it has.
 
-    Nothing that the image has is upgraded, removed or unheld: where that would be needed, nothing is installed.
+    It upgrades, removes or unholds no package of the image. If that would be needed, it installs nothing.
     """
     missing = [program for program in programs if which(program) is None]
     if not missing:
@@ -99,11 +101,11 @@ def _refusal(ended: Ended, packages: Sequence[str], *, simulated: bool) -> str |
 
 
 _SAY_VERSION = ("ib_write_bw", "sockperf")
-"""Of the tools that come in one package, one each; those of libibverbs know no such option."""
+"""One tool of each package. The tools of libibverbs have no such option."""
 
 
 def versions(programs: Iterable[str], *, execute: Callable[[Sequence[str], float], Ended] = run) -> dict[str, str]:
-    """What the programs say of their version; one that says nothing is left out."""
+    """What the programs say of their version. A program that says nothing is left out."""
     found = {}
     for program in programs:
         said = execute((program, "--version"), 10).output if program in _SAY_VERSION else ""

@@ -29,8 +29,9 @@ class Ended(NamedTuple):
 
 
 _BY_LINE = ("stdbuf", "-oL")
-"""Coreutils' stdbuf(1): what C's library buffers in blocks, since it goes into a file, comes line by line. A tool that
-is killed has then said what it had to say."""
+"""Coreutils' stdbuf(1). C's library buffers in blocks what goes into a file; with stdbuf it comes line by line. A tool
+that is killed has then said what it had to say.
+"""
 
 
 class Running:
@@ -44,9 +45,10 @@ class Running:
         cpus: Collection[int] = (),
         by_line: bool = False,
     ) -> None:
-        """Start it, by default with our own environment, on any CPU; what cannot be started has ended at once.
+        """Start it, by default with our own environment, on any CPU. A program that cannot be started counts as ended
+        at once.
 
-        by_line: have its output line by line, where the image has what does that.
+        by_line: have its output line by line, if the image has stdbuf.
         """
         self._name = os.path.basename(command[0])  # noqa: PTH119 a name, not a file
         self._began = time.monotonic()
@@ -119,7 +121,7 @@ _LINES = 2
 
 
 def _said(output: str) -> list[str]:
-    """The lines of an output that are more than a rule."""
+    """The lines of an output, without those that only draw a rule."""
     return [line.strip() for line in output.splitlines() if line.strip(" -*\t")]
 
 
@@ -141,7 +143,7 @@ def until(deadline: float) -> float:
 
 
 class OutputError(ValueError):
-    """A tool ended well and said nothing that can be read."""
+    """A tool ended well, but its output cannot be read."""
 
     def __init__(self, what: str, output: str) -> None:
         """``what`` was looked for in the output."""

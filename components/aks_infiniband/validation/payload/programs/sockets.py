@@ -14,10 +14,11 @@ from typing import NamedTuple
 
 ESTABLISHED, SYN_SENT, LISTEN = "ESTABLISHED", "SYN_SENT", "LISTEN"
 _STATES = {"01": ESTABLISHED, "02": SYN_SENT, "0A": LISTEN}
-"""Linux, include/net/tcp_states.h; those that tell nothing here are left out."""
+"""Names of states by number (Linux, include/net/tcp_states.h), without those that tell nothing here."""
 _SHORT = 8
-"""Hexadecimal digits of an IPv4 address; one of IPv6 has 32, of which the last eight are an IPv4 address' where it
-stands for one."""
+"""Hexadecimal digits of an IPv4 address. An IPv6 address has 32; if it stands for an IPv4 address, the last eight are
+that address.
+"""
 
 
 class Connection(NamedTuple):
@@ -30,7 +31,9 @@ class Connection(NamedTuple):
 
 
 def connections(proc: Path) -> list[Connection]:
-    """The sockets of this network namespace that listen, connect or are connected; none where they cannot be read."""
+    """The sockets of this network namespace that listen, connect or are connected. The list is empty where they cannot
+    be read.
+    """
     found = []
     for name in ("tcp", "tcp6"):
         with contextlib.suppress(OSError, ValueError, IndexError):
@@ -57,6 +60,6 @@ def states_of_client(seen: Iterable[Connection], address: str, port: int) -> set
 
 
 def knock(address: str, port: int, timeout_seconds: float) -> None:
-    """Connect to a server and hang up, so that one whose client never came ends, and says why."""
+    """Connect to a server and hang up. A server whose client never came then ends, and says why."""
     with contextlib.suppress(OSError):
         socket.create_connection((address, port), timeout=timeout_seconds).close()

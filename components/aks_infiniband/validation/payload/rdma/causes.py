@@ -31,13 +31,13 @@ _BY_WORDS = (
 
 
 def verdict_by(error: str | None) -> str:
-    """Of a pair that is not good: a fault, unless its tool could not do anything."""
+    """The verdict on a pair that is not good: a fault, unless its tool could not do anything."""
     nothing = error is not None and ("could not be started" in error or error == TIME_WAS_UP)
     return "not measured" if nothing else "fail"
 
 
 def behind(made: PairTry) -> str:
-    """What lies behind a try that failed: by the words of the end that says most, else by how that end ended."""
+    """The likely cause of a try that failed: told by the words of the end that says most, or by how that end ended."""
     told = made.get("told") or made["error"] or ""
     by_words = next((cause for pattern, cause in _BY_WORDS if re.search(pattern, told)), None)
     if by_words or "client" not in made:
@@ -47,7 +47,7 @@ def behind(made: PairTry) -> str:
 
 
 def cause_of(blame: Blame, tries: Sequence[PairTry], facts_by_node: FactsByNode) -> str:
-    """The likely cause of what a pair falls short of, in words."""
+    """The likely cause of a pair's shortfall, in words."""
     error = tries[-1]["error"]
     why = f"{error}: {behind(tries[-1])}" if error else ""
     client, server = (f"{end.node} ({end.device})" for end in blame.pair)
@@ -62,7 +62,7 @@ def cause_of(blame: Blame, tries: Sequence[PairTry], facts_by_node: FactsByNode)
 
 
 def _link(end: End, facts_by_node: FactsByNode) -> str:
-    """What the port itself says, where it differs from its siblings."""
+    """What the port itself says, if it differs from the other ports of its node."""
     hcas = facts_by_node[end.node]["hcas"] if end.node in facts_by_node else []
     mine = next((hca for hca in hcas if hca["device"] == end.device), None)
     rates = [hca["rate_gbps"] for hca in hcas if hca["rate_gbps"] is not None]

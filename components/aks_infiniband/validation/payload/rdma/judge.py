@@ -19,7 +19,7 @@ from .tries import tries_of
 
 
 def judge_rdma(measured: Measured, thresholds: Thresholds, facts_by_node: FactsByNode) -> list[Check]:
-    """Checks of every figure: one for all pairs where they are good, one for each end that is at fault else."""
+    """Checks of every figure: one for all pairs that are good, and one for each end that is at fault."""
     return [
         check
         for kind, tool in KINDS.items()
@@ -50,10 +50,11 @@ _AS_ALONE = "as much side by side as alone"
 
 
 def judge_contention(measured: Measured, thresholds: Thresholds) -> list[Check]:
-    """What HCAs of one machine take from each other: a check for each figure that was measured on all rails at once.
+    """How much HCAs of one machine slow each other down: a check for each figure that was measured on all rails at
+    once.
 
-    It is never a failure, and no warning either: some machines are made so, and a pool that always warned would never
-    have figures to compare later ones with.
+    It is never a failure or a warning. Some machines are made so, and a pool that always warned would never have
+    accepted figures for later comparison.
     """
     return [_contention(kind, measured, thresholds) for kind, pairs in measured.side_by_side.items() if pairs]
 
@@ -67,7 +68,7 @@ def _contention(kind: str, measured: Measured, thresholds: Thresholds) -> Check:
     alone = {pair: value for pair, value in again.items() if value > beside[pair] * (1 + LEAST_SHARE)}
     if not alone:
         return passes(_CONTENTION, _AS_ALONE, f"{spread(beside.values())} {unit}", device=figure)
-    # An end that was as good beside the others in another pair is not where they meet.
+    # If an end was just as good beside the others in another pair, it is not the place where they meet.
     free = {end for pair in beside if pair not in alone for end in pair}
     ends = [end for pair in alone for end in pair]
     where = [end for end in ends if end not in free] or ends
@@ -85,13 +86,13 @@ _NO_PAIR = "no HCA has one of its rail on another node"
 
 
 def unmeasured(cause: str | None, figures: Iterable[str] | None = None) -> list[Check]:
-    """Checks of RDMA figures that were not measured; without a cause where that is by design."""
+    """Checks of RDMA figures that were not measured. They have no cause if that is by design."""
     every = [figure for tool in KINDS.values() for figure in tool.figures]
     return [not_measured(figure, cause) for figure in (every if figures is None else figures)]
 
 
 class _Figure(NamedTuple):
-    """One figure, what it is judged by, the kind of measurement that it comes from, and what is known."""
+    """One figure, its threshold, the kind of measurement that it comes from, and what is known of it."""
 
     name: str
     threshold: Threshold | None
@@ -117,7 +118,7 @@ class _Figure(NamedTuple):
         return checks + warned
 
     def _left_out(self) -> list[Check]:
-        """One check for all pairs that there was no time for."""
+        """One check for all pairs that were not measured because time was up."""
         pairs = sorted(self.measured.left_out[self.kind])
         if not pairs:
             return []
@@ -129,13 +130,13 @@ class _Figure(NamedTuple):
         return [*self._without(bad - nothing), *(self._unmeasured(pair) for pair in sorted(nothing))]
 
     def _unmeasured(self, pair: Pair) -> Check:
-        """A pair of which nothing is known, so that neither end is at fault."""
+        """The check of a pair about which nothing is known, so that neither end is at fault."""
         made = self.measured.tries[self.kind][pair][-1]
         cause = f"with {pair.server.node} ({pair.server.device}): {made['error']}: {behind(made)}"
         return self._of_pair("not measured", pair, cause, pair.client)
 
     def _without(self, bad: set[Pair]) -> list[Check]:
-        """Of pairs of which something is known."""
+        """The checks of pairs about which something is known."""
         if not bad:
             return []
         good = [pair for pair in self.measured.good(self.kind) if pair not in bad]
@@ -158,7 +159,7 @@ class _Figure(NamedTuple):
         return [check for group in checks.values() for check in group] + self._never_met(apart)
 
     def _never_met(self, pairs: Iterable[Pair]) -> list[Check]:
-        """One check for each two nodes whose tools did not reach each other: their HCAs have not been used."""
+        """One check for each two nodes whose tools did not reach each other. Their HCAs have not been used."""
         by_nodes = {(pair.client.node, pair.server.node): pair for pair in sorted(pairs, reverse=True)}
         checks = []
         for (client, server), pair in sorted(by_nodes.items()):
@@ -168,7 +169,7 @@ class _Figure(NamedTuple):
         return checks
 
     def _everybody(self, bad: set[Pair]) -> Check:
-        """No pair is good, so no single machine is at fault."""
+        """The check where no pair is good, so that no single machine is at fault."""
         last = [self.measured.tries[self.kind][pair][-1] for pair in sorted(bad)]
         errors = [made["error"] for made in last if made["error"]]
         values = [made["values"][self.name] for made in last if made["values"]]
@@ -214,7 +215,7 @@ class _Figure(NamedTuple):
     def _check(
         self, verdict: str, shown: object, *, cause: str | None = None, end: End | None = None, pair: Pair | None = None
     ) -> Check:
-        """One check, of an end, with the tries of a pair, where they are given."""
+        """One check of an end, with the tries of a pair if they are given."""
         node, device = end or (None, None)
         tries = tries_of(self.measured.tries[self.kind][pair], self.name) if pair else None
         return judged(self.name, verdict, self.threshold, shown, node=node, device=device, cause=cause, tries=tries)

@@ -26,14 +26,14 @@ class Measured:
         self.tries: dict[str, dict[Pair, list[PairTry]]] = {kind: {} for kind in KINDS}
         self.further: dict[str, set[Pair]] = {kind: set() for kind in KINDS}
         self.side_by_side: dict[str, dict[Pair, dict[str, float]]] = {kind: {} for kind in KINDS}
-        """By kind and pair, the figures while all rails were measured at once."""
+        """By kind and pair, the figures that were measured on all rails at once."""
         self.left_out: dict[str, list[Pair]] = {kind: [] for kind in KINDS}
         """The neighbours that were not measured at all, because time was up."""
 
     def add(self, tasks: Sequence[Task], results: Mapping[str, Sequence[Answer] | None], *, late: bool = False) -> None:
-        """Take in what came of a step.
+        """Take in the results of a step.
 
-        late: whether a node that has not answered had too little time to. Such a try hides no earlier one.
+        late: whether a node that has not answered had too little time to. Such a try does not replace an earlier one.
         """
         answers = {(node, answer["task"]): answer for node, given in results.items() for answer in given or []}
         for number, task in enumerate(tasks):
@@ -63,46 +63,50 @@ class Measured:
         return [pair for pair, tries in self.tries[kind].items() if not self._is_short(tries[-1])]
 
     def doubtful(self, kind: str) -> list[Pair]:
-        """The pairs that have shown less than usual, or far less than others, and only beside other rails."""
+        """The pairs that fell short, or far below others, only while other rails were measured too."""
         beside = [pair for pair, tries in self.tries[kind].items() if is_beside_others(tries[-1])]
         far = {pair for pairs in self.outliers(kind).values() for pair in pairs} if beside else set()
         return [pair for pair in beside if pair in far or not self._is_usual(self.side_by_side[kind][pair])]
 
     def leave_doubtful(self) -> None:
-        """What fell short beside other rails only, because time was up, has not been measured: it may be sound."""
+        """Drop the figures that fell short only beside other rails and could not be measured alone, because time was
+        up. Those HCAs may be sound, so they count as not measured.
+        """
         for kind, tries in self.tries.items():
             for pair in {*self.doubtful(kind)}.intersection(self.short(kind)):
                 tries[pair] = [{"values": None, "error": TIME_WAS_UP, "side_by_side": True}]
 
     def named(self, kind: str, pair: Pair) -> str | None:
-        """Who is named by how the two ends of a pair have ended (endings.NAMED); None where they did not fail."""
+        """Who is named for the way in which the two ends of a pair ended (endings.NAMED); None if they did not fail."""
         last = self.tries[kind][pair][-1]
         return NAMED[last["client"], last["server"]] if "client" in last else None
 
     def owners(self, kind: str, pair: Pair) -> tuple[End, ...]:
-        """The ends of a pair that are at fault by what they themselves have shown."""
+        """The ends of a pair that are at fault by their own words or endings."""
         ends = {CLIENT: (pair.client,), SERVER: (pair.server,), BOTH: tuple(pair)}
         return ends.get(self.named(kind, pair) or "", ())
 
     def tells_nothing(self, kind: str, pair: Pair) -> bool:
-        """Whether time was up before an end could answer, or the figure is 0, and nobody has shown anything else."""
+        """Whether nothing is known of a pair, because time was up before an end could answer, or because the figure is
+        0.
+        """
         last = self.tries[kind][pair][-1]
         return (is_late(last) or last.get("client") == "zero") and self.named(kind, pair) == BETWEEN
 
     def is_settled(self, kind: str, pair: Pair) -> bool:
-        """Whether no other pair can tell more of whose fault it is."""
+        """Whether other pairs cannot tell more about whose fault it is."""
         return bool(self.owners(kind, pair)) or self.named(kind, pair) == NETWORK
 
     def waited_twice(self, kind: str, pair: Pair) -> bool:
-        """Whether both of the last two tries of a pair took all of the time that they may take.
+        """Whether each of the last two tries of a pair took all the time that it may take.
 
-        One alone does not tell, whatever the server has said: the port that it could not have may be free by now.
+        One such try is not enough, whatever the server has said: the port that it could not have may be free by now.
         """
         last = self.tries[kind][pair][-2:]
         return len(last) == 2 and all(made.get("client") in _SLOW_ENDINGS for made in last)
 
     def outliers(self, kind: str) -> dict[str, list[Pair]]:
-        """By figure, the pairs that are far worse than the others without falling short."""
+        """By figure, the pairs that are far worse than the others but do not fall short."""
         found = {}
         for figure in KINDS[kind].figures:
             last = {pair: self.tries[kind][pair][-1]["values"] for pair in self.good(kind)}
@@ -111,7 +115,7 @@ class Measured:
         return found
 
     def _is_usual(self, values: Mapping[str, float]) -> bool:
-        """Whether figures have limits and meet those for warnings, too."""
+        """Whether figures have limits, and meet the limits for warnings too."""
         limits = {figure: self._thresholds.get(figure, {}) for figure in values}
         return all(
             (limit.get("warn") or limit.get("fail")) is not None

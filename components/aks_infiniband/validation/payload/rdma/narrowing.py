@@ -17,9 +17,9 @@ MODIFIED_Z = 3.5
 """A modified z-score beyond which a value is an outlier (Iglewicz and Hoaglin, "How to Detect and Handle Outliers",
 1993), with 0.6745 as the ratio of the median absolute deviation to the standard deviation."""
 LEAST_SHARE = 0.03
-"""Below this share of the median nothing is an outlier, however alike the others are."""
+"""A value that differs from the median by less than this share is no outlier, however alike the others are."""
 LEAST_VALUES = 6
-"""Among fewer, the median absolute deviation says nothing."""
+"""The median absolute deviation needs this many values; of fewer it tells nothing."""
 
 
 class End(NamedTuple):
@@ -37,24 +37,24 @@ class Pair(NamedTuple):
 
 
 class Blame(NamedTuple):
-    """What is known of a pair that falls short."""
+    """What is known about a pair that falls short."""
 
     pair: Pair
     guilty: tuple[End, ...]
-    """One end; both where nothing tells them apart; none where both are good with others."""
+    """The ends at fault: one; both, if nothing tells them apart; none, if both are good with others."""
     peers: tuple[str, ...] = ()
-    """With whom the guilty end falls short."""
+    """The ends with which the end at fault falls short."""
 
 
 Rails = Mapping[str, Mapping[str, str]]
-"""By node and device, the rail of every HCA that is to be measured."""
+"""By node and device, the rail of every HCA that will be measured."""
 
 
 def rails_of(members: Members) -> Rails:
     """The rails of all Active HCAs.
 
-    An HCA's rail is its PCI address where that means the same on every node (on ND sizes, PCI domains 0101 to 0108),
-    else its place in the order of its node's addresses.
+    An HCA's rail is its PCI address if all nodes have the same ones (ND sizes have PCI domains 0101 to 0108). Otherwise
+    it is the HCA's place in the order of its node's addresses.
     """
     addresses = {address for member in members.values() for address in member["devices"].values()}
     alike = len(addresses) == max((len(member["devices"]) for member in members.values()), default=0)
@@ -72,9 +72,11 @@ def rails_of(members: Members) -> Rails:
 
 
 def ring(nodes: Sequence[str], rails: Rails) -> list[list[Pair]]:
-    """Every HCA with the one of its rail on the next node that has one, and that of the last with the first's.
+    """Every HCA paired with the HCA of its rail on the next node that has one. The last node's is paired with the first
+    node's.
 
-    One list for each rail: its pairs are measured at the same time, since each end then sends and receives once.
+    There is one list for each rail. Its pairs are measured at the same time, because each end then sends once and
+    receives once.
     """
     ends: dict[str, list[End]] = {}
     for node in nodes:
@@ -109,7 +111,7 @@ def _median(values: Sequence[float]) -> float:
 
 
 def blames(bad: Collection[Pair], good: Collection[Pair]) -> list[Blame]:
-    """Who is at fault, of every pair that falls short, as far as the others tell."""
+    """For every pair that falls short, who is at fault, as far as the other pairs tell."""
     cleared = {end for pair in good for end in pair}
     peers: dict[End, set[str]] = {}
     for pair in bad:
@@ -123,10 +125,10 @@ def blames(bad: Collection[Pair], good: Collection[Pair]) -> list[Blame]:
 
 
 def further_pairs(bad: Collection[Pair], good: Collection[Pair], rails: Rails) -> list[Pair]:
-    """The measurements that would tell the ends apart of those pairs where nothing does yet.
+    """The measurements that would tell which end is at fault, for the pairs where nothing tells it yet.
 
-    Each doubtful end, in the part that it had, with an HCA of another node that is known to be good: one of the same
-    rail before any other.
+    Each doubtful end plays the part that it had (client or server) with a known good HCA of another node. An HCA of the
+    same rail comes before any other.
     """
     cleared = deque(sorted({end for pair in good for end in pair} - {end for pair in bad for end in pair}))
     of_rail: dict[str, deque[End]] = {}
@@ -148,7 +150,7 @@ def further_pairs(bad: Collection[Pair], good: Collection[Pair], rails: Rails) -
 
 
 def _next(ends: deque[End], end: End) -> End | None:
-    """Of the ends on other nodes the one that has not been taken for longest."""
+    """The end on another node that has not been used for the longest time."""
     for _ in range(len(ends)):
         ends.rotate(-1)
         if ends[-1].node != end.node:
@@ -161,13 +163,13 @@ def _rail(end: End, rails: Rails) -> str:
 
 
 def rounds(pairs: Sequence[Pair]) -> list[list[Pair]]:
-    """The pairs in rounds, in each of which one HCA of a node has a part: as client once and as server once at most.
+    """The pairs, in rounds. In each round only one HCA of a node has a part, at most once as client and once as server.
 
-    So nothing else uses the node's PCIe links and memory. Each pair is in the first round that has room for it.
+    Then nothing else uses the node's PCIe links and memory. Each pair is in the first round that has room for it.
     """
     found: list[list[Pair]] = []
     taken: dict[object, int] = {}
-    """The rounds in which a node, an HCA, and an HCA as client (0) or server (1) has a part, a bit for each."""
+    """The rounds in which a node, an HCA, and an HCA as client (0) or server (1) has a part. Each round is a bit."""
     for pair in pairs:
         full = 0
         for part, end in enumerate(pair):

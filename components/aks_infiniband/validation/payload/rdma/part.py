@@ -23,7 +23,7 @@ from .tasks import Task, port_of, tasks_of
 from .tool import KINDS, command, figures_of
 
 CpusOf = Callable[[str], Collection[int]]
-"""The CPUs on which the tools that use an HCA of this node are to run; empty: anywhere."""
+"""The CPUs for the tools that use an HCA of this node. If it is empty, they run anywhere."""
 
 
 class Place(NamedTuple):
@@ -36,12 +36,14 @@ class Place(NamedTuple):
 
 
 _KNOCK_SECONDS = 2.0
-"""For a server to take a connection that says nothing, and to end: perftest sleeps for one of them."""
+"""Seconds for a server to take a connection that says nothing, and to end. perftest sleeps for one of them."""
 _LOOK_SECONDS = 0.2
 
 
 class _Server:
-    """A server of the round: it ends by itself, is knocked at when nobody comes, or is killed at its limit."""
+    """A server of the round. It ends by itself, or is made to end by a silent connection when nobody comes, or is
+    killed at its limit.
+    """
 
     def __init__(self, running: Running, address: str, port: int, limits: Limits) -> None:
         self._running, self._address, self._port, self._limits = running, address, port, limits
@@ -76,7 +78,7 @@ class _Server:
             self.ended = self._running.kill()
 
     def answer(self, number: int) -> Answer | None:
-        """What goes wrong at it, for the task of a number; None where nothing does."""
+        """What went wrong at the server of this task; None if nothing did."""
         if self.ended is None or self.ended.error is None:
             return None
         return {"task": number, "server_error": self.ended.error, "server_sockets": sorted(self.states)}
@@ -85,8 +87,8 @@ class _Server:
 def carry_out(step: Step, members: Members, rails: Rails, place: Place) -> list[Answer]:
     """Do this node's part of a step, as client and server at the same time.
 
-    members: by node, address and port. Returns a result for each task in which this node is the client, and for each
-    in which its server failed.
+    members: address and port by node. Returns a result for each task in which this node is the client, and for each in
+    which its server failed.
     """
     tasks = tasks_of(step, list(members), rails)
     tool = KINDS[step["kind"]]

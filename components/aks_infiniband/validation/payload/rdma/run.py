@@ -21,13 +21,13 @@ from .tasks import tasks_of
 from .tool import KINDS
 
 GROUPS = (("read-latency", "ping-pong"), ("write-bandwidth", "read-bandwidth"))
-"""Kinds that are measured in one step, one kind after the other."""
+"""The kinds that are measured in one step, one after the other."""
 
 DoStep = Callable[[Step], Mapping[str, Sequence[Answer] | None]]
-"""Has every node do its part; returns the results by node, of those that have answered."""
+"""Has every node do its part; returns the results of those that have answered, by node."""
 
 _PASSES = 2
-"""Of measuring alone: when some have been, another can be far from them."""
+"""Rounds of measuring alone. Once some HCAs have been measured alone, another can turn out to be far from them."""
 
 
 def measure(
@@ -41,11 +41,10 @@ def measure(
 ) -> Measured:
     """Measure every HCA with its two neighbours, and what falls short until it does not, ``tries`` times at most.
 
-    The nodes are those of ``rails``, in the order of the ring.
-    What other rails may have slowed down is measured alone, and that counts. Then, where nothing tells yet which end of
-    a pair is at fault, it is measured with other ends. Outliers are narrowed down likewise.
-    What takes as long as the limit, since a tool hangs, is tried once more and not twice.
-    Each step is one round (part.py).
+    The nodes are those of ``rails``, in the order of the ring. If other rails may have slowed a pair down, it is
+    measured alone, and that figure counts. If nothing tells which end of a pair is at fault, both are measured with
+    other ends. Outliers are narrowed down in the same way. A try that takes as long as its limit, because a tool hangs,
+    is repeated once, not twice. Each step is one round (part.py).
     """
     measured = Measured(thresholds, rails)
     turns = count()
@@ -80,7 +79,9 @@ def measure(
 
 
 def _first_steps(kinds: Sequence[str], rails: Rails) -> list[Step]:
-    """All neighbours: all rails at once where there are several and the tools can, else one after the other."""
+    """Measure all neighbours: all rails at once if there are several and the tools can do that, otherwise one after the
+    other.
+    """
     places = range(len(ring(list(rails), rails)))
     several = len({rail for of_node in rails.values() for rail in of_node.values()}) > 1
     if several and all(KINDS[kind].side_by_side for kind in kinds):
@@ -89,7 +90,7 @@ def _first_steps(kinds: Sequence[str], rails: Rails) -> list[Step]:
 
 
 def _telling(measured: Measured, kind: str) -> list[Pair]:
-    """The pairs that would tell who is at fault for what falls short, and for the outliers."""
+    """The pairs that would tell which end is at fault, for pairs that fall short and for outliers."""
     far = {pair for pairs in measured.outliers(kind).values() for pair in pairs}
     bad = [*(pair for pair in measured.short(kind) if not measured.is_settled(kind, pair)), *sorted(far)]
     good = [pair for pair in measured.good(kind) if pair not in far]

@@ -36,7 +36,8 @@ def tasks_of(step: Step, nodes: Sequence[str], rails: Rails) -> list[Task]:
 
 
 def port_of(task: Task, members: Members, turn: int) -> int:
-    """Where the server of a task listens: on its node no other of the step does, nor one of the step before.
+    """The port on which the server of a task listens. No other server of this step or the step before has it on the
+    same node.
 
     turn: the number of the step.
     """

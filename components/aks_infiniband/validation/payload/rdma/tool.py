@@ -21,8 +21,8 @@ LATENCY_BYTES = 2
 class Tool(NamedTuple):
     """One kind of measurement: program, arguments on both sides, figures, and the option for a service level.
 
-    alone: further arguments for an HCA by itself; side_by_side: for one beside others, none where that is not done.
-    seconds: how long it may take at most, some hundred times what it takes.
+    alone: further arguments if an HCA is measured alone. side_by_side: those if it is measured beside others; none if
+    that is not done. seconds: how long it may take at most, some hundred times what it takes.
     """
 
     program: str
@@ -35,12 +35,13 @@ class Tool(NamedTuple):
 
 
 SIDE_BY_SIDE = ("-D", "3", "-f", "1")
-"""Three seconds, of which perftest counts the middle one: tools that begin up to a second apart all run then, and end
-together however slow a link is. A second of 8 MiB messages is 5,800 of them at 400 Gb/s and 1,490 at 100; 5000 messages
-of 2 MiB, which take 0.43 s at 200 Gb/s, give a figure that 1.7 s with 8 MiB changes by 0.07 % (197.34 and 197.48 Gb/s:
-Azure/aks-rdma-infiniband, tests/expected-output.md)."""
+"""Seconds of a run. perftest counts the middle one of the three: tools that begin up to a second apart all run in it,
+and they end together however slow a link is. In a second 5,800 messages of 8 MiB are sent at 400 Gb/s, and 1,490 at 100
+Gb/s. That is enough: 5000 messages of 2 MiB, which take 0.43 s at 200 Gb/s, and 1.7 s with messages of 8 MiB give
+figures that differ by 0.07 % (197.34 and 197.48 Gb/s: Azure/aks-rdma-infiniband, tests/expected-output.md).
+"""
 ITERATIONS = 5000
-"""Of bandwidth alone."""
+"""Arguments of bandwidth tools alone."""
 _BANDWIDTH = ("-s", str(BANDWIDTH_BYTES), "-q", "1", "-F", "--report_gbits")
 _BY_ITSELF = ("-n", str(ITERATIONS))
 _LATENCY = ("-s", str(LATENCY_BYTES), "-n", "1000", "-F")
@@ -59,7 +60,7 @@ KINDS: Mapping[str, Tool] = {
 def command(
     kind: str, device: str, port: int, host: str = "", service_level: str = "", *, side_by_side: bool = False
 ) -> list[str]:
-    """The command line of the client, or without a host of the server. service_level: by default the tool's own, 0."""
+    """The command line of the client; without a host, that of the server. service_level: default: the tool's own, 0."""
     tool = KINDS[kind]
     level = [tool.service_level, service_level] if service_level else []
     amount = tool.side_by_side if side_by_side else tool.alone

@@ -14,7 +14,7 @@ TIME_WAS_UP = "time was up (validation.timeoutSeconds) before it was measured al
 
 
 class PairTry(TypedDict, total=False):
-    """One try of a pair: figures by name, or what both ends say."""
+    """One try of a pair: figures by name, or what its two ends say."""
 
     values: dict[str, float] | None
     error: str | None
@@ -22,13 +22,13 @@ class PairTry(TypedDict, total=False):
     """Whether all rails were measured at once."""
     client: str
     server: str
-    """How the two ended where there are no figures (endings.py)."""
+    """How the two ends ended, if there are no figures (endings.py)."""
     told: str
-    """Of the error, the part of the end that says most."""
+    """The error of the end that says most."""
 
 
 def joined(task: Task, client: Answer | None, server: Answer, *, answered: bool, late: bool = False) -> PairTry:
-    """One try by what its two ends have answered; answered: whether the server's node has said anything.
+    """One try, made of what its two ends have answered. answered: whether the server's node has said anything.
 
     late: whether a node that has said nothing had too little time to.
     """
@@ -63,5 +63,5 @@ def is_beside_others(made: PairTry) -> bool:
 
 
 def tries_of(tries: Sequence[PairTry], figure: str) -> list[Try]:
-    """What the tries of a pair gave for one figure."""
+    """What the tries of a pair gave for one figure, in their order."""
     return [{"value": (made["values"] or {}).get(figure), "error": made["error"]} for made in tries]

@@ -12,8 +12,10 @@ from .document import Accepted, Parts
 ACCEPTED_KEY = "accepted.json"
 """Key of the report's ConfigMap under which the accepted values lie: finished, values (figure to number)."""
 _TOLERANCE = 0.05
-"""Two runs on the same sound machines differ by less: the guide's two figures of one table differ by 0.5 % (187.22 and
-187.05 GB/s), those of two HCAs by 0.4 % (196.55 and 197.48 Gb/s)."""
+"""A later run that is worse by more than this share is worth a warning. Two runs on the same sound machines differ by
+less: the guide's two figures of one table differ by 0.1 % (187.22 and 187.05 GB/s), those of two HCAs by 0.5 % (196.55
+and 197.48 Gb/s).
+"""
 
 
 def worst_values(parts: Parts, checks: Sequence[Check], thresholds: Thresholds) -> dict[str, float]:
@@ -31,7 +33,9 @@ def worst_values(parts: Parts, checks: Sequence[Check], thresholds: Thresholds) 
 
 
 def compare(accepted: Accepted | None, values: Mapping[str, float], thresholds: Thresholds) -> list[Check]:
-    """A warning for every figure that is far worse than it was when the pool was accepted; nothing without that."""
+    """A warning for every figure that is far worse than when the pool was accepted. A pool that was never accepted gets
+    none.
+    """
     if not accepted:
         return []
     checks = []
@@ -50,7 +54,7 @@ def compare(accepted: Accepted | None, values: Mapping[str, float], thresholds: 
 
 
 def accepted_of(text: str | None) -> Accepted | None:
-    """What was accepted before, or None where that cannot be read."""
+    """What was accepted before; None if it cannot be read."""
     found = object_in(text)
     if found is None or not isinstance(found.get("values"), dict):
         return None

@@ -33,7 +33,7 @@ class Parts(TypedDict, total=False):
     counters: dict[str, Counters]
     accepted: Accepted | None
     pairs: list[PairFigure]
-    """Nodes two by two, in a pool of three or more; left out in others."""
+    """The measurement of nodes in pairs. Only pools of three or more nodes have it."""
 
 
 class Coverage(TypedDict):
@@ -70,7 +70,7 @@ class Report(Parts, Run):
 def build_report(
     run: Run, facts_by_node: FactsByNode, checks: Sequence[Check], expected: Expectations, parts: Parts
 ) -> Report:
-    """The report of a run: ``parts`` is what was measured."""
+    """The report of a run. ``parts`` is what was measured."""
     found: Parts = {"rdma": [], "networks": [], "collective": None, "counters": {}, "accepted": None, **parts}
     return {
         "schema_version": SCHEMA_VERSION,

@@ -13,7 +13,7 @@ from .document import Report
 REPORT_KEY = "report.json.gz"
 """Key of the report in its ConfigMap."""
 PLAIN_REPORT_KEY = "report.json"
-"""Key of the report that versions up to 0.2 have left, which did not compress it."""
+"""Key of the report that versions up to 0.2 left, which did not compress it."""
 EVIDENCE = "report sha256:"
 """How the first line of the termination message of the pod that has left the report begins."""
 
@@ -24,14 +24,14 @@ def evidence_of(report: Mapping[str, object]) -> str:
 
 
 def report_in(config_map: Mapping[str, Any]) -> Report | None:
-    """The report that a validation has left in a ConfigMap; None where there is none that can be read."""
+    """The report that a validation has left in a ConfigMap; None if there is none that can be read."""
     texts = texts_of(config_map)
     report: Report | None = object_in(texts.get(REPORT_KEY) or texts.get(PLAIN_REPORT_KEY))
     return report
 
 
 def packed_report(report: Report | None) -> str:
-    """A report as the stack keeps it; empty for none.
+    """A report as the stack keeps it; an empty text if there is no report.
 
     Small parts first: gzip finds what was there before within 32 KiB.
     """

@@ -19,14 +19,14 @@ class Try(TypedDict):
 
 
 class Place(TypedDict, total=False):
-    """Where a check was made; None, or left out, where it concerns all nodes or devices."""
+    """Where a check was made. A key is None, or left out, if the check concerns all nodes or devices."""
 
     node: str | None
     device: str | None
 
 
 class Details(Place, total=False):
-    """What a check may say beside its verdict and what was expected and measured; None where it is left out."""
+    """What a check may say beside its verdict and what was expected and measured. A key that is left out is None."""
 
     unit: str | None
     """Of the figure."""
@@ -38,7 +38,7 @@ class Details(Place, total=False):
 
 
 class Check(Details):
-    """One check as it stands in the report, every key of it there.
+    """One check as the report has it, with every key.
 
     The verdict is ``pass``, ``warn``, ``fail``, ``not measured`` or ``not judged``.
     """
@@ -66,12 +66,12 @@ def make_check(name: str, verdict: str, *, expected: object, measured: object, *
 
 
 def not_measured(name: str, cause: str | None, *, expected: object = None, **place: Unpack[Place]) -> Check:
-    """A check that was not made: for a cause, or by design (then the cause is None)."""
+    """A check that was not made, for a cause or by design; then the cause is None."""
     return make_check(name, "not measured", expected=expected, measured=None, cause=cause, **place)
 
 
 def passes(name: str, expected: object, measured: object = None, **place: Unpack[Place]) -> Check:
-    """A check that passes; what was measured is what was expected, where nothing else is said."""
+    """A check that passes. By default, what was measured is what was expected."""
     return make_check(name, "pass", expected=expected, measured=expected if measured is None else measured, **place)
 
 
@@ -81,7 +81,7 @@ def fails(name: str, expected: object, measured: object, cause: str, **place: Un
 
 
 def compared(name: str, expected: object, measured: object, cause: str, **place: Unpack[Place]) -> Check:
-    """A check that passes where what was measured is what was expected, and else fails for this cause."""
+    """A check that passes if what was measured is what was expected, and otherwise fails for this cause."""
     if measured == expected:
         return passes(name, expected, measured, **place)
     return fails(name, expected, measured, cause, **place)
@@ -96,7 +96,7 @@ def judged(
     asked: str | None = None,
     **more: Unpack[Details],
 ) -> Check:
-    """A check of a figure; expected is its bound in words, where nothing else is asked."""
+    """A check of a figure. By default, expected is its bound in words."""
     if bound is not None:
         more = {"unit": bound["unit"], "threshold": bound, **more}
         asked = asked or limit_of(bound)
@@ -104,7 +104,7 @@ def judged(
 
 
 def severity(check: Check) -> int:
-    """The order of checks, the worst first: 0 fail, 1 could not be measured, 2 warn; from 3 on no problem.
+    """The order of checks, the worst first: 0 fail, 1 could not be measured, 2 warn. From 3 on a check is no problem.
 
     A check that could not be made is worse than a warning, because it may hide a failure. A check that is not made by
     design (it has no cause), or for which there is no limit, is no problem.
@@ -124,9 +124,9 @@ BETWEEN_MACHINES = "rdma-write-bandwidth"
 
 
 def verdict_of(checks: Sequence[Check]) -> str:
-    """The worst of them; ``not measured`` when nothing was, or not the bandwidth between machines.
+    """The worst verdict; ``not measured`` if nothing was measured, or not the bandwidth between machines.
 
-    Other figures that are not measured by design, or have no threshold, are named in the coverage alone.
+    Other figures that are not measured by design, or have no threshold, stand in the coverage alone.
     """
     worst = min(checks, key=severity, default=None)
     if worst is not None and severity(worst) <= 1:
@@ -141,6 +141,7 @@ def verdict_of(checks: Sequence[Check]) -> str:
 def fails_update(checks: Sequence[Check]) -> bool:
     """Whether mode enforce fails an update: a check fails or could not be made, or nothing was looked at.
 
-    What cannot be measured by design, as the bandwidth of a pool of one machine, does not: then the verdict says so.
+    What cannot be measured by design, such as the bandwidth of a pool of one machine, does not fail it; the verdict
+    says so.
     """
     return min(map(severity, checks), default=0) <= 1

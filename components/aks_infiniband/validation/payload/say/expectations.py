@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Threshold(TypedDict, total=False):
-    """What a figure is judged by, and where that comes from: a row of the baselines, or what the user gave."""
+    """The limits of a figure, and where they come from: a row of the baselines, or what the user gave."""
 
     unit: str
     better: str
@@ -29,11 +29,11 @@ class Threshold(TypedDict, total=False):
 
 
 Thresholds = Mapping[str, Threshold]
-"""By figure; a figure without one is measured and not judged."""
+"""Thresholds by figure. A figure without one is measured and not judged."""
 
 
 class Accelerators(TypedDict):
-    """What a pod holds of a machine's accelerators; device_pattern is of their files below /dev."""
+    """The accelerators of a machine that a pod holds. device_pattern matches their files below /dev."""
 
     resource: str
     count: int
@@ -50,7 +50,7 @@ class Ports(TypedDict):
 class PairsPlan(TypedDict):
     """How nodes are measured in pairs: one message size, so many seconds and so many rounds at most.
 
-    threshold: what any two nodes of the size have to reach; None where nobody published it.
+    threshold: what any two nodes of the size have to reach; None if nobody published it.
     """
 
     bytes: int
@@ -104,7 +104,7 @@ class Expectations(TypedDict):
 
 
 def read_expectations(own: Path, common: Path | None) -> Expectations:
-    """What is expected of a pool, from a file of its own and, where there is one, that of its kind."""
+    """What is expected of a pool, read from its own file and, if there is one, from that of its kind."""
     expected: Expectations = json.loads(own.read_text(encoding="utf-8"))
     if common:
         expected = json.loads(common.read_text(encoding="utf-8")) | expected
@@ -112,7 +112,7 @@ def read_expectations(own: Path, common: Path | None) -> Expectations:
 
 
 def less_is_better(figure: str, thresholds: Thresholds) -> bool:
-    """Whether less of a figure is better: as its threshold says, and without one for every latency."""
+    """Whether less of a figure is better. Its threshold says so; without one, less is better for every latency."""
     usual = "lower" if figure.endswith("latency") else "higher"
     return thresholds.get(figure, {}).get("better", usual) == "lower"
 
@@ -137,7 +137,7 @@ def verdict_on(value: float, threshold: Threshold | None) -> str:
 def limit_of(threshold: Threshold, note: str | None = None, *, level: str = "fail") -> str | None:
     """A threshold in words, such as `at least 380 Gb/s (quoted)`; None where it has no limit.
 
-    note: what stands in brackets instead of the threshold's basis. level: fail or warn; the other where it has none.
+    note: text in brackets in place of the threshold's basis. level: fail or warn; if it has no such limit, the other.
     """
     limits = [threshold.get("fail"), threshold.get("warn")]
     limit = next((limit for limit in (limits if level == "fail" else limits[::-1]) if limit is not None), None)

@@ -10,7 +10,7 @@ from .checks import Try
 class Figure(TypedDict, total=False):
     """One figure that was measured, with all its tries: between two HCAs, or over a network (the interface).
 
-    side_by_side: what it was while all rails were measured at once, where they were.
+    side_by_side: the figure while all rails were measured at once, if they were.
     """
 
     figure: str

@@ -16,12 +16,12 @@ def spread(values: Iterable[float]) -> str:
 
 
 def is_worth_a_line(check: Check) -> bool:
-    """Whether it is a problem, or is not judged and says why a figure is what it is."""
+    """Whether a check is a problem, or is not judged but says why a figure is what it is."""
     return is_problem(check) or (check["verdict"] == "not judged" and bool(check["cause"]))
 
 
 class Row(NamedTuple):
-    """Checks of one name that say the same, with every node and device that they are of."""
+    """Checks of one name that say the same, with all their nodes and devices."""
 
     check: str
     verdict: str
@@ -32,7 +32,7 @@ class Row(NamedTuple):
 
 
 def rows_of(checks: Sequence[Check]) -> list[Row]:
-    """The checks, the worst first; those that say the same of several nodes and devices are one row."""
+    """The checks, the worst first. Checks that say the same of several nodes and devices are one row."""
     rows: dict[tuple[str, str, str, str, str], dict[str, list[str]]] = {}
     for check in sorted(checks, key=severity):
         told = (as_text(check["expected"]), measured_text(check), check["cause"] or "")
@@ -44,7 +44,7 @@ def rows_of(checks: Sequence[Check]) -> list[Row]:
 
 
 def lines_of(checks: Sequence[Check]) -> list[str]:
-    """What is worth a line, for each row: what was expected, what was seen, where, and the likely cause."""
+    """A line for each row that is worth one: what was expected, what was seen, where, and the likely cause."""
     lines = []
     for row in rows_of([check for check in checks if is_worth_a_line(check)]):
         seen = f"expected {row.expected}, measured {row.measured}"
@@ -54,7 +54,9 @@ def lines_of(checks: Sequence[Check]) -> list[str]:
 
 
 def where(places: Mapping[str, Sequence[str]], most: int | None = None) -> str:
-    """Write nodes, each with its devices in brackets. Of more names than `most` there are two, and the number."""
+    """Write nodes, each with its devices in brackets. If there are more names than `most`, it writes two and the
+    number.
+    """
     if most and len(places) > most:
         return _few(list(places), most)
     texts = []

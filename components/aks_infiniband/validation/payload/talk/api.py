@@ -20,16 +20,20 @@ from .config_maps import CONFIG_MAP_BYTES, packed, size_of, texts_of
 
 FIELD_MANAGER = "aks-infiniband-validation"
 _TRANSIENT_STATUS = frozenset({401, 403, 409, 429, 500, 502, 503, 504})
-"""401 and 403 are among them because a role that was bound a moment ago takes a moment to be honoured."""
+"""Statuses after which a request is tried again. 401 and 403 are among them because a role that was just bound takes a
+moment to be honoured.
+"""
 _FINAL_STATUS = frozenset({413, 422})
-"""What is written is too large or not valid, and will be the next time."""
+"""Statuses of a request that is too large or not valid, and would be so again."""
 _METADATA_ALONE = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
-"""An answer in this form has no data: the pods of a large pool would send each other's reports around with theirs."""
+"""An answer in this form has no data. Otherwise the pods of a large pool would be sent each other's reports with every
+answer.
+"""
 
 _JSON = "application/json"
 _MERGED = "application/merge-patch+json"
 _MERGED_BY_TYPE = "application/strategic-merge-patch+json"
-"""In this form a list of conditions is merged by their type; otherwise it would be replaced."""
+"""In this form the server merges a list of conditions by their type; otherwise it would replace the list."""
 
 
 Object = dict[str, Any]
@@ -161,7 +165,7 @@ class Api:
                 if not error.transient:
                     raise
                 print(f"attempt {attempt} of {self._attempts}: {error}", flush=True)
-                # Not all after the same time: pods that were refused together would come together again.
+                # The waits differ, because pods that were refused together would otherwise come together again.
                 self._sleep(min(2.0 ** (attempt - 1), 10.0) * random.uniform(0.5, 1.5))  # noqa: S311 no secret
         return self._once(method, path, body, **forms)
 
@@ -205,7 +209,9 @@ def _message_of(error: urllib.error.HTTPError) -> str:
 
 
 def add_api_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what says how a pod reaches the API server, and where the kubelet looks for the pod's last words."""
+    """Add the arguments that say how a pod reaches the API server, and where the kubelet looks for the pod's last
+    words.
+    """
     parser.add_argument("--termination-log", required=True, type=Path)
     parser.add_argument("--token", type=Path)
     parser.add_argument("--ca", type=Path)

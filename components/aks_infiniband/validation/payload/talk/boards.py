@@ -15,33 +15,35 @@ from .config_maps import object_in
 from .steps import Entry, Plan
 
 PODS = 16
-"""So many pods write into one ConfigMap: few enough that their writes cost less than a second together."""
+"""How many pods write into one ConfigMap. They are few enough that their writes together cost less than a second."""
 FACTS, ENTRY = "node.", "rank-"
-"""How the keys begin under which a node's facts and a pod's entry lie."""
+"""The first part of the keys of a node's facts and of a pod's entry."""
 
 
 def board_names(report: str, pods: int) -> list[str]:
-    """The ConfigMaps of this number of pods; the first, which also holds the report, has the report's name."""
+    """The names of the ConfigMaps for this number of pods. The first also holds the report, and has its name."""
     return [report, *(f"{report}-{number}" for number in range(1, math.ceil(pods / PODS)))]
 
 
 def board_of(report: str, rank: int) -> str:
-    """That into which the pod of an index writes."""
+    """The ConfigMap into which the pod of this index writes."""
     return board_names(report, rank + 1)[-1]
 
 
 def stale_keys(data: Mapping[str, str], run: str) -> list[str]:
-    """What pods that have no part in this run have left in a ConfigMap."""
+    """The keys that pods of other runs have left in a ConfigMap."""
     left = {key: object_in(text) or {} for key, text in data.items() if key.startswith((FACTS, ENTRY))}
     return [key for key, entry in left.items() if entry.get("run") != run]
 
 
 PLAN_ANNOTATION = "aks-infiniband/plan"
-"""In which the plan lies, compressed: read without the data, so that a pod is not sent the results of all others."""
+"""The annotation that holds the plan, compressed. It is read without the data, so that a pod is not sent the results of
+all others.
+"""
 
 
 def entry_key(rank: int) -> str:
-    """The key under which the pod of an index has its entry."""
+    """The key of the entry of the pod with this index."""
     return f"{ENTRY}{rank}.json.gz"
 
 
@@ -57,15 +59,15 @@ class Board:
         read_plan: Callable[[], str | None],
         write_plan: Callable[[str], None],
     ) -> None:
-        """``read`` gives the data of those that the pod looks at, ``write`` merges keys into its own.
+        """``read`` gives the data of the ConfigMaps that the pod looks at. ``write`` merges keys into its own.
 
-        The plan has a place apart.
+        The plan has a place of its own.
         """
         self._run, self._read, self._write = run, read, write
         self._read_plan, self._write_plan = read_plan, write_plan
 
     def entries(self) -> dict[int, Entry]:
-        """The entries of this run by index; what belongs to another run or cannot be read, left out."""
+        """The entries of this run by index, without those of other runs and those that cannot be read."""
         found = [self._own(text) for data in self._read() for key, text in data.items() if key.startswith(ENTRY)]
         return {int(entry["rank"]): entry for entry in found if entry and "rank" in entry}
 

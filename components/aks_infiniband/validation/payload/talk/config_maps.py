@@ -14,7 +14,7 @@ CONFIG_MAP_BYTES = 1 << 20
 COMPRESSED = ".gz"
 """Ends a key of a ConfigMap whose text is compressed; it lies in binaryData."""
 _MOST_UNPACKED = 256 << 20
-"""Nothing that the validation writes is as large; what would be more is not unpacked."""
+"""The validation writes nothing as large as this, so a text that would be larger is not unpacked."""
 
 
 def object_in(text: str | None) -> Any:
@@ -27,7 +27,7 @@ def object_in(text: str | None) -> Any:
 
 
 def texts_of(config_map: Mapping[str, Any]) -> dict[str, str]:
-    """What the keys of a ConfigMap hold, decompressed; what cannot be read is left out."""
+    """What the keys of a ConfigMap hold, decompressed, without what cannot be read."""
     found = dict(config_map.get("data") or {})
     unpacked = {key: decompressed(value) for key, value in (config_map.get("binaryData") or {}).items()}
     return {**found, **{key: text for key, text in unpacked.items() if text is not None}}
@@ -39,7 +39,7 @@ def compressed(text: str) -> str:
 
 
 def decompressed(value: str) -> str | None:
-    """The text of `compressed`; None where that is not what the value is."""
+    """The text that `compressed` made; None if the value is something else."""
     unpacking = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)  # gzip's form
     try:
         text = unpacking.decompress(base64.b64decode(value), _MOST_UNPACKED).decode()
@@ -49,7 +49,9 @@ def decompressed(value: str) -> str | None:
 
 
 def packed(texts: Mapping[str, str | None]) -> dict[str, dict[str, str | None]]:
-    """The data and binaryData of a ConfigMap with these texts: compressed where a key says so, None stays None."""
+    """The data and binaryData of a ConfigMap with these texts. A text is compressed if its key says so; None stays
+    None.
+    """
     to_compress = {key: text for key, text in texts.items() if key.endswith(COMPRESSED)}
     binary = {key: None if text is None else compressed(text) for key, text in to_compress.items()}
     return {"data": {key: text for key, text in texts.items() if key not in binary}, "binaryData": binary}

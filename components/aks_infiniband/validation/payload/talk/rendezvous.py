@@ -21,14 +21,14 @@ _RESTARTS = 3
 
 
 def follow(board: Board, me: Entry, carry: Carry, *, poll_seconds: float, timeout_seconds: float) -> bool:
-    """Follow the plans of index 0 until the last (True) or until time is up (False)."""
+    """Follow the plans of index 0. Returns True after the last plan, False if time is up."""
     give_up = time.monotonic() + timeout_seconds
     board.enter(me)
     wait: Iterator[float] = repeat(poll_seconds)
     while time.monotonic() < give_up:
         plan = board.planned()
         if plan is not None and "end" in plan["step"]:
-            return True  # whoever took part: where the facts forbid a measurement, nobody did
+            return True  # only those that took part: where the facts forbid a measurement, nobody did
         if plan is None or plan["id"] == me.get("done") or not _takes_part(me, plan):
             time.sleep(next(wait))
             continue
@@ -45,7 +45,7 @@ def _takes_part(me: Entry, plan: Plan) -> bool:
 
 
 class Lead:
-    """Index 0: it has the others do one step after another."""
+    """The pod of index 0, which has the others do one step after another."""
 
     def __init__(
         self, board: Board, me: Entry, carry: Carry, *, node_count: int, poll_seconds: float, timeout_seconds: float
@@ -81,9 +81,10 @@ class Lead:
         return False
 
     def step(self, step: Step) -> dict[str, Results]:
-        """Have everybody do a step; returns what came of it by node, of those that have answered in time.
+        """Have everybody do a step; returns the results of the nodes that have answered in time.
 
-        When a pod is replaced meanwhile, the step begins again with the new one; the last time it goes on without.
+        If a pod is replaced meanwhile, the step begins again with the new one. After the last repetition it goes on
+        without it.
         """
         self.replaced.clear()
         found: dict[str, Results] = {}
@@ -114,14 +115,16 @@ class Lead:
     def _await(self, plan: Plan, *, without_replaced: bool) -> tuple[dict[str, Results], set[str]]:
         """What the others have answered, and the nodes whose pods have been replaced.
 
-        A pod that is replaced ends the wait, or without_replaced the wait for itself.
+        A pod that is replaced ends the wait; with without_replaced it only ends the wait for itself.
         """
         others, wait = self.members.keys() - {self._me["node"]}, pauses(self._poll_seconds)
         nodes = {member["rank"]: node for node, member in self.members.items()}
         pods = {member["rank"]: member["pod"] for member in self.members.values()}
         while True:
             entries = self._board.entries()
-            current = {rank: entry for rank, entry in entries.items() if rank in pods}  # who comes late is no member
+            current = {
+                rank: entry for rank, entry in entries.items() if rank in pods
+            }  # a pod that comes late is no member
             replaced = {nodes[rank] for rank, entry in current.items() if entry["pod"] != pods[rank]}
             answers = {entry["node"]: entry["results"] for entry in entries.values() if entry.get("done") == plan["id"]}
             answers.pop(self._me["node"], None)

@@ -8,7 +8,7 @@ from typing import Any, TypedDict
 from ..say.expectations import CollectivePlan
 
 Results = Any
-"""What a pod did in a step, as JSON-able data; whoever asks for the step knows its form."""
+"""What a pod did in a step, as JSON-able data. The code that asks for the step knows its form."""
 
 
 class Entry(TypedDict, total=False):
@@ -39,7 +39,9 @@ class Step(TypedDict, total=False):
     """The next step: kind, serve, sockperf, collective, node_pairs, counters or end, with what it needs."""
 
     kind: str
-    """Of an RDMA measurement (rdma/tool.py): of a rail, by its place, of all rails at once, or of single pairs."""
+    """The kind of an RDMA measurement (rdma/tool.py). It is made on one rail, given by its place, on all rails at once,
+    or on single pairs.
+    """
     rail: int
     side_by_side: bool
     pairs: list[tuple[str, str, str, str]]

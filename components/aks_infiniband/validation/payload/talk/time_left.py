@@ -23,9 +23,9 @@ class Time(NamedTuple):
         return self.seconds_left() > 0
 
     def was_short(self, before: float, tool_seconds: float) -> bool:
-        """Whether time was up in a step that had less than it may take. before: what was left when it began.
+        """Whether time was up in a step that had less time left than it may take. before: what was left when it began.
 
-        Who has not answered then may be sound.
+        A node that has not answered then may be sound.
         """
         return not self.is_left and before < self.step_seconds(tool_seconds)
 

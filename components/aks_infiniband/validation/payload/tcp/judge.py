@@ -12,7 +12,7 @@ from .tool import kind_of
 
 
 def judge_networks(rows: Sequence[Figure], thresholds: Thresholds) -> list[Check]:
-    """One check for each figure of a network where all is well, one for each node where it is not."""
+    """One check for each figure of a network if all is well; otherwise one for each node that falls short."""
     groups: dict[tuple[str, str], list[Figure]] = {}
     for row in rows:
         groups.setdefault((row["figure"], row["network"]), []).append(row)
@@ -33,7 +33,7 @@ def _of_node(row: Figure, threshold: Threshold | None) -> Check:
     if not row["tries"]:
         return not_measured(row["figure"], TIME_IS_UP, node=row["node"], device=interface)
     if value is None:
-        # The pod network is measured for comparison: it fails nothing.
+        # The pod network is measured for comparison only, so it fails nothing.
         verdict = "fail" if kind_of(interface) == "ipoib" else "warn"
         cause = str(row["tries"][-1]["error"])
     else:

@@ -33,7 +33,7 @@ def serve(interfaces: Sequence[str], me: Entry) -> list[Running]:
 
 
 def ask_next(step: Step, members: Members, node: str, *, limits: Limits, proc: Path) -> Answer | None:
-    """Measure from a node to the next one; None where the step does not ask this node."""
+    """Measure from a node to the next one; None if the step does not ask this node."""
     if node not in step["nodes"]:
         return None
     names = list(members)
@@ -46,13 +46,15 @@ def ask_next(step: Step, members: Members, node: str, *, limits: Limits, proc: P
 
 
 def _port(member: Entry, interface: str) -> int:
-    """Where a pod serves on an interface: the last of its ports on eth0, and those before it on net1, net2, …"""
+    """The port on which a pod serves on an interface: the last of its ports on eth0, the ones before it on net1, net2,
+    …
+    """
     number = int("".join(filter(str.isdigit, interface)) or 0)
     return int(member["port"]) + PORTS - 1 - number
 
 
 def ask(mode: str, at: Server, limits: Limits, proc: Path) -> Answer:
-    """Measure one network in one mode as a client, again while the server does not listen yet."""
+    """Measure one network in one mode as a client. It tries again while the server does not listen yet."""
     seconds = SECONDS[mode]
     command = client(mode, at.address, at.port, seconds)
     (answer,) = ask_all(

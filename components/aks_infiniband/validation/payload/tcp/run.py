@@ -22,9 +22,9 @@ def measure(
     tries: int,
     time: Time = ENDLESS,
 ) -> list[Figure]:
-    """Measure every node with the next one, network by network and mode by mode, and again what falls short.
+    """Measure every node with the next one, network by network and mode by mode. What falls short is measured again.
 
-    A figure that there is no time for has no tries.
+    A figure has no tries if there was no time for it.
     """
     do_step({"serve": list(interfaces)})
     rows: list[Figure] = []

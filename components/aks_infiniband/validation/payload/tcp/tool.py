@@ -8,15 +8,16 @@ from ..programs.process import OutputError
 
 MODES = ("ping-pong", "throughput")
 SECONDS = {"ping-pong": 10, "throughput": 1}
-"""How long sockperf runs in each mode: as behind the published limits; its default is one second."""
+"""Seconds that sockperf runs in each mode, as for the published limits. Its default is one second."""
 HANGS_SECONDS = 60.0
-"""How much longer it may take at most: the longest time that any tool has (pod/member.py)."""
+"""Seconds that it may take at most beyond that: the longest time that any tool has (pod/member.py)."""
 NOT_LISTENING = re.compile(r"Connection refused|Can`?t connect|No route to host", re.IGNORECASE)
 """What a client says whose server does not listen (yet)."""
 _MESSAGE_BYTES = {"ping-pong": "16384", "throughput": "1472"}
 _BUFFERS = 10 << 20
-"""Bytes that the two kernels take in for a server that reads none of them: 4 and 6 MiB (tcp_wmem and tcp_rmem, Linux'
-defaults). sockperf 3.7 gives figures of them as of any others (tests/field_recordings/sockperf.yaml)."""
+"""Bytes that the two kernels take in for a server that reads nothing: 4 and 6 MiB (tcp_wmem and tcp_rmem, Linux'
+defaults). sockperf 3.7 counts them like any others (tests/field_recordings/sockperf.yaml).
+"""
 
 
 def kind_of(interface: str) -> str:
