@@ -30,6 +30,8 @@ from .hosts.node_preparation import NodePreparation as NodePreparation
 from .hosts.node_preparation import NodePreparationArgs as NodePreparationArgs
 from .hosts.peermem import PeermemLoader as PeermemLoader
 from .hosts.peermem import PeermemLoaderArgs as PeermemLoaderArgs
+from .hosts.toolkit_hardening import ToolkitHardening as ToolkitHardening
+from .hosts.toolkit_hardening import ToolkitHardeningArgs as ToolkitHardeningArgs
 from .light_check import LightCheck as LightCheck
 from .light_check import LightCheckArgs as LightCheckArgs
 from .observability import Observability as Observability

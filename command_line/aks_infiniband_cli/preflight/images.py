@@ -98,7 +98,8 @@ def _named(spec: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 def _of_ours(stack: Stack) -> Iterator[NodeImage]:
     """Those of validation, node preparation, dranet and exporter, and what is pulled beforehand."""
-    daemons = [daemon for daemon in (stack.node_preparation(""), stack.peermem("")) if daemon is not None]
+    ours = (stack.node_preparation(""), stack.peermem(""), stack.toolkit_hardening(""))
+    daemons = [daemon for daemon in ours if daemon is not None]
     wanted: list[tuple[str, Iterable[Pool]]] = [(NODE_TOOLS.reference, daemon.pools) for daemon in daemons]
     if (dranet := stack.dranet("")) is not None:
         wanted.append((DRANET.reference, dranet.pools))

@@ -1,4 +1,4 @@
-"""Our own DaemonSets that change a node: limits, kernel modules, nvidia-peermem and images.
+"""Our own DaemonSets that change a node: limits, kernel modules, nvidia-peermem, container toolkit, images.
 
 Only what no operator does belongs here.
 """

@@ -12,7 +12,8 @@ import pulumi
 from aks_infiniband import diagnosis
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.facts.releases import GPU_OPERATOR_CHART
-from aks_infiniband.operators.gpu_operator import AKS_RUNTIME_CLASS, RUNTIME_CONFIG, driver_owner, is_gpu_pool
+from aks_infiniband.operators.container_toolkit import RUNTIME_CONFIG
+from aks_infiniband.operators.gpu_operator import AKS_RUNTIME_CLASS, driver_owner, is_gpu_pool
 from aks_infiniband.operators.network_operator import PRESENT
 from aks_infiniband.resources.options import WaitArgs
 

@@ -15,6 +15,7 @@ from aks_infiniband.facts.catalog.machine import GpuDriver
 from aks_infiniband.facts.pool import Pool, tolerations
 from aks_infiniband.facts.releases import GPU_OPERATOR_CHART
 from aks_infiniband.operators import charts
+from aks_infiniband.operators.container_toolkit import check_strategy, toolkit_values
 from aks_infiniband.operators.driver_turns import DriverTurns
 from aks_infiniband.operators.release import (
     DEFAULTS,
@@ -29,9 +30,6 @@ from aks_infiniband.resources.options import wait_annotations
 
 CLUSTER_POLICY_NAME: Final = "cluster-policy"
 """Name of the ClusterPolicy that the chart creates."""
-RUNTIME_CONFIG: Final = {"name": "RUNTIME_CONFIG_SOURCE", "value": "file"}
-"""Variable of the toolkit. AKS with containerd 2: reading the running configuration, it writes a drop-in of a version
-that containerd does not take, and the node goes NotReady (GPU Operator issue 2646)."""
 AKS_RUNTIME_CLASS: Final = "nvidia-container-runtime"
 """Its name on AKS's node images, where AKS owns the driver (aicr PR 1680)."""
 
@@ -62,6 +60,7 @@ def gpu_operator_values(
     given: Mapping[str, Any] = MappingProxyType({}),
     options: OperatorOptions = DEFAULTS,
     metrics: bool = False,
+    accept_visible_devices_envvar: bool = False,
     system_node_selector: Mapping[str, str] = SYSTEM_POOL,
 ) -> dict[str, Any]:
     """The chart's Helm values: the values that follow from the pools, and the given ones.
@@ -71,13 +70,18 @@ def gpu_operator_values(
     given: further values.
     options: the driver's version and upgrade hold where the operator owns the driver.
     metrics: whether the GPUs' metrics are read, so that DCGM exporter, which the chart starts by default, must stay.
+    accept_visible_devices_envvar: whether containers without privileges may name GPUs by a variable. Where not, the
+        device plugin hands them out through CDI, as it does by default.
     system_node_selector: labels of the nodes that carry the operator; empty means any node that is of no pool.
 
     Raises charts.ValuesError for pools that one release cannot serve, and for a given value that contradicts what
     follows from them.
     """
     gpu_pools = [pool for pool in pools if is_gpu_pool(pool)]
-    owned = _owned_by_aks() if driver_owner(pools) == "aks" else _owned_by_operator(gpu_pools, options)
+    if driver_owner(pools) == "aks":
+        owned = _owned_by_aks()
+    else:
+        owned = _owned_by_operator(gpu_pools, options, by_variable=accept_visible_devices_envvar)
     values = {
         # The Network Operator's chart brings the cluster's only Node Feature Discovery.
         "nfd": {"enabled": False},
@@ -99,11 +103,14 @@ def gpu_operator_values(
     if metrics:
         # Its own ServiceMonitor, on by default from 26.7 on, would have each series read twice.
         values["dcgmExporter"] = {"enabled": True, "serviceMonitor": {"enabled": False}}
+    if not accept_visible_devices_envvar:
+        values["cdi"] = {"enabled": True}
+        check_strategy(given)
     derived = charts.over(charts.over(values, owned), charts.gpu_operator_images(options.registry))
     return charts.merge(given, derived, chart=GPU_OPERATOR_CHART.name)
 
 
-def _owned_by_operator(pools: Sequence[Pool], options: OperatorOptions) -> dict[str, Any]:
+def _owned_by_operator(pools: Sequence[Pool], options: OperatorOptions, *, by_variable: bool) -> dict[str, Any]:
     upgrade = options.upgrade.policy()
     # What the drain may do, pods' deletion before it may, too: a pod with GPUs and an emptyDir, such as its /dev/shm,
     # would else have its whole node drained (k8s-operator-libs 11e747a, pkg/upgrade/pod_manager.go).
@@ -112,10 +119,7 @@ def _owned_by_operator(pools: Sequence[Pool], options: OperatorOptions) -> dict[
     driver: dict[str, Any] = {"enabled": True, **_gpu_direct(pools), "upgradePolicy": policy}
     if options.driver_version is not None:
         driver["version"] = options.driver_version
-    return {
-        "driver": driver,
-        "toolkit": {"enabled": True, "env": [dict(RUNTIME_CONFIG)]},
-    }
+    return {"driver": driver, "toolkit": toolkit_values(by_variable=by_variable)}
 
 
 def check_driver(pools: Sequence[Pool], *, chart: charts.ChartSource, values: Mapping[str, Any]) -> None:

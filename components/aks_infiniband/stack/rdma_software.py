@@ -13,6 +13,7 @@ from aks_infiniband.facts.pool import Pool
 from aks_infiniband.hosts.dranet import Dranet
 from aks_infiniband.hosts.node_preparation import NodePreparation
 from aks_infiniband.hosts.peermem import PeermemLoader
+from aks_infiniband.hosts.toolkit_hardening import ToolkitHardening
 from aks_infiniband.light_check import LightCheck
 from aks_infiniband.observability import Observability
 from aks_infiniband.operators.driver_turns import DriverTurns
@@ -210,7 +211,8 @@ class RdmaSoftware(pulumi.ComponentResource):
             ready.append(installed)
             releases.append(installed.release)
         ready += self._on_machines(PeermemLoader, "peermem", stack.peermem(kubeconfig), ground)
-        return ready, releases
+        hardened = stack.toolkit_hardening(kubeconfig)
+        return [*ready, *self._on_machines(ToolkitHardening, "toolkit-hardening", hardened, ground)], releases
 
     def _validation(self, pool: Pool, ready: Sequence[pulumi.Input[pulumi.Resource]]) -> Validation:
         own = [self._node_policies[pool.name]] if pool.name in self._node_policies else []

@@ -65,6 +65,7 @@ class Resolution:
             network=self.network,
             gpu=self.gpu,
             gpu_operator_exists=settings.gpu_operator.existing,
+            hardens_toolkit=not settings.gpu_operator.accept_visible_devices_envvar,
             policies=self.policies,
             networks=self.networks,
             topologies=self.topologies,
@@ -176,6 +177,7 @@ class Resolution:
                 given=people,
                 options=self._options(given.driver_version),
                 metrics=self._settings.observability is not None,
+                accept_visible_devices_envvar=given.accept_visible_devices_envvar,
                 system_node_selector=self._system_node_selector,
             )
             chart = self._chart(self.release.gpu_operator.chart, given.chart)

@@ -13,6 +13,7 @@ from aks_infiniband.hosts.dranet import DranetArgs
 from aks_infiniband.hosts.image_pull import ImagePull
 from aks_infiniband.hosts.node_preparation import NodePreparationArgs, to_prepare
 from aks_infiniband.hosts.peermem import PeermemLoaderArgs, peermem_pools
+from aks_infiniband.hosts.toolkit_hardening import ToolkitHardeningArgs, unhardened
 from aks_infiniband.light_check import LightCheckArgs
 from aks_infiniband.observability import ObservabilityArgs
 from aks_infiniband.operators.charts import ChartSource
@@ -69,6 +70,8 @@ class Stack:
     """The GPU Operator; None where no pool has GPUs that it manages, and where somebody else keeps one."""
     gpu_operator_exists: bool
     """Whether the cluster has a GPU Operator that somebody else keeps."""
+    hardens_toolkit: bool
+    """Whether containers without privileges get no GPUs by a variable, where the toolkit is AKS's."""
     policies: NicPolicySpecs
     """What the Network Operator puts on which nodes."""
     networks: Sequence[Network]
@@ -160,6 +163,11 @@ class Stack:
         """For a PeermemLoader; None where no pool has a GPU driver of AKS beside OFED."""
         pools = peermem_pools(self.pools)
         return PeermemLoaderArgs(**self._daemon(pools, kubeconfig)) if pools else None
+
+    def toolkit_hardening(self, kubeconfig: Kubeconfig) -> ToolkitHardeningArgs | None:
+        """For a ToolkitHardening; None where no pool has a container toolkit of AKS, or somebody else keeps it."""
+        pools = unhardened(self.pools) if self.hardens_toolkit and not self.gpu_operator_exists else []
+        return ToolkitHardeningArgs(**self._daemon(pools, kubeconfig)) if pools else None
 
     def _daemon(self, pools: Sequence[Pool], kubeconfig: Kubeconfig) -> dict[str, Any]:
         return {"pools": pools, "namespace": SYSTEM_NAMESPACE, "registry": self.registry, **self._wait(kubeconfig)}

@@ -5,6 +5,7 @@ import logging
 from dataclasses import dataclass
 from typing import Any
 
+from rehearsal.machines.hardware.container_toolkit import hands_out_by_variable, hardens
 from rehearsal.machines.hardware.inventory import Machine
 from rehearsal.machines.hardware.kernel_modules import lifts_memlock
 from rehearsal.machines.kubelet.images import Images
@@ -94,6 +95,8 @@ class _Life:
             effect=self.behaviour.provides,
             modules=self.behaviour.modules(self.pod.document),
             lifts_memlock=self.behaviour.loads_named and lifts_memlock(self.pod.document),
+            hardens_toolkit=hardens(self.pod.document),
+            gives_by_variable=hands_out_by_variable(self.pod.document),
             stays=self.behaviour.loads_named,
         )
         self.stage.effects.add(self.pod.uid, in_force)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from rehearsal.machines.hardware import beneath
+from rehearsal.machines.hardware.container_toolkit import VARIABLE, Toolkit, visible_gpus
 from rehearsal.machines.hardware.inventory import Machine
 from rehearsal.machines.hardware.metadata import with_metadata_of
 from rehearsal.machines.hardware.sysfs import (
@@ -38,6 +39,8 @@ class MachineView:
     """RLIMIT_MEMLOCK in bytes; None: no limit."""
     networks: tuple[Attachment, ...] = ()
     """Of the container's pod, over IPoIB."""
+    toolkit: Toolkit | None = None
+    """NVIDIA's container toolkit, where the machine has one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,14 +68,15 @@ def container_start(container: Mapping[str, Any], references: References, given:
     Raises MissingReferenceError, InvalidReferenceError for what the spec refers to.
     """
     folder, view = given.folder, given.view
-    _write_own_files(container, given, references)
+    own_variables = container_environment(container, references)
+    _write_own_files(container, given, references, named=own_variables.get(VARIABLE))
     programs = given.programs.of(container["image"], folder, reachable=given.packages)
     message_path = container.get("terminationMessagePath") or _DEFAULT_MESSAGE_PATH
     allowed = {**given.volumes, **_denied(container, references.pod, folder)}
     paths = dict(mounts(container, allowed, _own_paths(folder)))
     paths[message_path] = folder / "termination-log"
-    ours = {**_variables(folder, references, given.devices, view), **given.variables}
-    variables = ours | container_environment(container, references)
+    ours = {**_variables(folder, references, view), **given.variables}
+    variables = ours | own_variables | _by_cdi(given)
     # Ours speak of this computer already; what the pod says speaks of the container.
     environment = {
         name: value if ours.get(name) == value else rewritten(value, paths) for name, value in variables.items()
@@ -120,13 +124,21 @@ def _is_privileged(container: Mapping[str, Any]) -> bool:
     return bool((container.get("securityContext") or {}).get("privileged"))
 
 
-def _write_own_files(container: Mapping[str, Any], given: Given, references: References) -> None:
+def _by_cdi(given: Given) -> dict[str, str]:
+    """What CDI's edits do to the variable of a container that was given GPUs (nvidia-container-toolkit, pkg/nvcdi)."""
+    return {VARIABLE: "void"} if given.devices.gpus else {}
+
+
+def _write_own_files(container: Mapping[str, Any], given: Given, references: References, *, named: str | None) -> None:
+    """named: the GPUs that the container's own variable names to the container toolkit."""
     folder, view, devices = given.folder, given.view, given.devices
     hardware = view.machine.hardware
     everything = _is_privileged(container)
+    around: dict[str, Any] = {"named": named, "there": hardware.gpus, "toolkit": view.toolkit}
+    seen = visible_gpus(references.pod, container, held=devices.gpus, **around)
     nodes = dev_files(
         rdma=hardware.rdma_devices if everything else devices.rdma_devices,
-        gpus=[gpu.index for gpu in (hardware.gpus if everything else devices.gpus)],
+        gpus=[gpu.index for gpu in (hardware.gpus if everything else seen)],
         modules=view.modules,
     )
     write_files(folder / "dev", dict.fromkeys(nodes, ""))
@@ -171,7 +183,7 @@ def _link_but(folder: Path, machine: Path, within: str, *others: str) -> None:
             (folder / name).symlink_to(machine / within / name)
 
 
-def _variables(folder: Path, references: References, devices: HeldDevices, view: MachineView) -> dict[str, str]:
+def _variables(folder: Path, references: References, view: MachineView) -> dict[str, str]:
     """The variables of every container; those for the machine's programs begin with REHEARSAL_."""
     pod = references.pod
     variables = {
@@ -191,6 +203,4 @@ def _variables(folder: Path, references: References, devices: HeldDevices, view:
         variables[IPOIB] = ",".join(
             f"{network.selection.interface}/{network.address}/{network.device.name}" for network in view.networks
         )
-    if devices.gpus:
-        variables["NVIDIA_VISIBLE_DEVICES"] = ",".join(gpu.uuid for gpu in devices.gpus)
     return variables

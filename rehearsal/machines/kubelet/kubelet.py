@@ -77,9 +77,14 @@ class Kubelet:
             beneath.remove_file(root, path)
         write_files(root, {path: text for path, text in files.items() if before.get(path) != text})
         self._files[machine.name] = files
-        networks = tuple(self.sandboxes.of(pod.uid))
-        memlock = None if self.machines.effects.lifts_memlock(machine.name) else MEMLOCK_BYTES
-        return MachineView(machine=machine, root=root, modules=modules, memlock=memlock, networks=networks)
+        return MachineView(
+            machine=machine,
+            root=root,
+            modules=modules,
+            memlock=None if self.machines.effects.lifts_memlock(machine.name) else MEMLOCK_BYTES,
+            networks=tuple(self.sandboxes.of(pod.uid)),
+            toolkit=self.machines.effects.toolkit(machine),
+        )
 
     def confinement(self, machine: Machine, *, reads: Path, writes: Iterable[Path]) -> Confinement:
         """What a container on a machine may reach. reads, writes: what of its pod."""

@@ -19,6 +19,7 @@ Effect = Literal[
     "nodeFeatures",
     "nodePreparation",
     "peermem",
+    "toolkitHardening",
     "ofed",
     "sharedRdmaDevices",
     "sriovDevices",

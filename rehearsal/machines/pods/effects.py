@@ -4,6 +4,7 @@ import asyncio
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from rehearsal.machines.hardware.container_toolkit import Toolkit
 from rehearsal.machines.hardware.inventory import Machine
 from rehearsal.machines.hardware.kernel_modules import GPU_MODULES, INBOX_MODULES, OFED_MODULES, PEERMEM
 from rehearsal.machines.pods.behaviours import Effect
@@ -20,6 +21,10 @@ class InForce:
     effect: Effect
     modules: frozenset[str] = frozenset()
     lifts_memlock: bool = False
+    hardens_toolkit: bool = False
+    """Whether the container toolkit passes over the variable that names GPUs."""
+    gives_by_variable: bool = False
+    """Whether a device plugin hands GPUs out by it."""
     stays: bool = False
     """Whether modules and limit stay when the pod is gone, as what was done to the host itself does."""
 
@@ -113,6 +118,17 @@ class Effects:
     def lifts_memlock(self, node: str) -> bool:
         """Whether containers that start on a node now may lock all the memory they like."""
         return any(in_force.lifts_memlock for in_force in self._on(node))
+
+    def toolkit(self, machine: Machine) -> Toolkit | None:
+        """The container toolkit of a machine; None where it has none."""
+        if not self.provided(machine, "containerToolkit"):
+            return None
+        there = self._on(machine.name)
+        return Toolkit(
+            is_default=machine.host_gpu_driver,
+            by_variable=not any(in_force.hardens_toolkit for in_force in there),
+            plugin_by_variable=any(in_force.gives_by_variable for in_force in there),
+        )
 
     def _on(self, node: str) -> list[InForce]:
         return [*self._by_node.get(node, {}).values(), *self._left.get(node, ())]

@@ -8,6 +8,16 @@ from rehearsal.operators.plan import Document, labels_of
 
 _OS_LABEL: Final = "feature.node.kubernetes.io/system-os_release.ID"
 _OS_VERSION_LABEL: Final = "feature.node.kubernetes.io/system-os_release.VERSION_ID"
+_BY_VARIABLE: Final = {"name": "DEVICE_LIST_STRATEGY", "value": "envvar"}
+# Where the policy enables CDI, which is the chart's default (controllers/object_controls.go of v26.3.3 and v26.7.0).
+_CDI_PLUGIN: Final = (
+    {"name": "CDI_ENABLED", "value": "true"},
+    {"name": "DEVICE_LIST_STRATEGY", "value": "cdi-annotations,cdi-cri"},
+)
+_CDI_TOOLKIT: Final = (
+    {"name": "CDI_ENABLED", "value": "true"},
+    {"name": "NVIDIA_RUNTIME_SET_AS_DEFAULT", "value": "false"},
+)
 
 
 _ONE_DRIVER_A_NODE: Final = {
@@ -87,11 +97,12 @@ def _system_suffix(nodes: Sequence[Document]) -> str:
 def toolkit(context: Context) -> list[Document]:
     """DaemonSet `nvidia-container-toolkit-daemonset`."""
     section = context.section("toolkit")
+    told = {**section, "env": [*_CDI_TOOLKIT, *(section.get("env") or [])]} if context.enabled("cdi") else section
     pod = pod_of(
         context,
         "container-toolkit",
         section,
-        [container("nvidia-container-toolkit-ctr", section, image(section))],
+        [container("nvidia-container-toolkit-ctr", told, image(section))],
         hostPID=True,
         initContainers=validation(context, "driver"),
     )
@@ -101,11 +112,13 @@ def toolkit(context: Context) -> list[Document]:
 def device_plugin(context: Context) -> list[Document]:
     """DaemonSet `nvidia-device-plugin-daemonset`."""
     section = context.section("devicePlugin")
+    own = {variable["name"]: variable for variable in (_BY_VARIABLE, *(_CDI_PLUGIN if context.enabled("cdi") else ()))}
+    own |= {variable["name"]: variable for variable in section.get("env") or []}
     pod = pod_of(
         context,
         "device-plugin",
         section,
-        [container("nvidia-device-plugin", section, image(section))],
+        [container("nvidia-device-plugin", {**section, "env": list(own.values())}, image(section))],
         runtimeClassName=context.runtime_class,
         initContainers=validation(context, "toolkit"),
     )

@@ -1,4 +1,4 @@
-"""The scripts of node preparation and peermem in a real shell, with stand-ins for the machine's programs.
+"""The scripts of node preparation, peermem and toolkit hardening in a real shell, beside stand-ins for its programs.
 
 A folder takes the place of the machine's root, so its paths are other ones. All else is as on a machine.
 """
@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from aks_infiniband.hosts import peermem as hosts_peermem
 from aks_infiniband.hosts.node_preparation import host_script, node_preparation
+from aks_infiniband.hosts.toolkit_hardening import toolkit_hardening
 
 from tests.some_pools import pool
 
@@ -169,3 +170,18 @@ def test_a_peermem_that_refuses_is_told_with_its_reason_and_tried_again(machine:
 def test_a_node_is_prepared_only_when_its_script_has_gone_well(machine: Machine, missing: str) -> None:
     ended = run_container(machine, node_preparation([pool()], memlock=True).spec(), MISSING=missing)
     assert (ended.returncode == 0) == (not missing)
+
+
+@pytest.mark.field_report("A11")
+def test_the_container_toolkits_file_is_changed_by_its_own_program(machine: Machine) -> None:
+    machine.program("nvidia-ctk", '#!/bin/sh\necho "nvidia-ctk $*" >>$ROOT/log\n')
+    assert run_container(machine, toolkit_hardening([pool(gpu_driver="aks")]).spec()).returncode == 0
+    wanted = "accept-nvidia-visible-devices-envvar-when-unprivileged=false"
+    assert machine.did("") == [f"nvidia-ctk config --in-place --set {wanted}"]
+
+
+def test_a_machine_without_that_program_is_tried_again_and_never_taken_for_hardened(machine: Machine) -> None:
+    machine.program("nvidia-ctk", "#!/bin/sh\necho 'nvidia-ctk: not found' >&2\nexit 127\n")
+    ended = run_container(machine, toolkit_hardening([pool(gpu_driver="aks")]).spec())
+    assert "trying again in 30 s" in ended.stderr
+    assert ended.returncode != 0

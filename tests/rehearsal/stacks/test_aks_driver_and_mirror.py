@@ -156,7 +156,7 @@ def test_the_account_of_a_finished_validation_may_do_nothing_but_meet_and_report
 
 
 def test_of_ours_only_the_loader_that_loads_again_stays_privileged(stack: Stack, brought_up: Outcome) -> None:
-    assert set(stack.privileged()) == {("nvidia-peermem", "running")}
+    assert set(stack.privileged()) == {("nvidia-peermem", "running"), ("nvidia-toolkit-hardening", "terminated")}
 
 
 REFUSED: list[tuple[str, dict[str, Any]]] = [

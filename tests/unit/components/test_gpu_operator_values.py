@@ -22,7 +22,7 @@ def test_the_gpu_operator_owns_the_driver_with_rdma_against_the_operators_ofed()
     assert values["driver"]["enabled"] is True
     assert values["driver"]["rdma"] == {"enabled": True, "useHostMofed": False}
     assert values["toolkit"]["enabled"] is True
-    assert values["toolkit"]["env"] == [{"name": "RUNTIME_CONFIG_SOURCE", "value": "file"}]
+    assert values["toolkit"]["env"][0] == {"name": "RUNTIME_CONFIG_SOURCE", "value": "file"}
     assert values["migManager"] == {"enabled": False}
 
 
@@ -33,6 +33,28 @@ def test_where_aks_owns_the_driver_the_operator_has_neither_driver_nor_toolkit_a
     assert values["toolkit"] == {"enabled": False}
     assert values["operator"]["runtimeClass"] == "nvidia-container-runtime"
     assert "runtimeClass" not in gpu_operator_values([pool()])["operator"]
+
+
+@pytest.mark.field_report("A11")
+def test_the_operators_toolkit_gives_no_gpus_by_a_variable_unless_that_is_asked_for() -> None:
+    variable = {"name": "ACCEPT_NVIDIA_VISIBLE_DEVICES_ENVVAR_WHEN_UNPRIVILEGED", "value": "false"}
+    assert variable in gpu_operator_values([pool()])["toolkit"]["env"]
+    as_it_comes = gpu_operator_values([pool()], accept_visible_devices_envvar=True)
+    assert variable not in as_it_comes["toolkit"]["env"]
+    assert "cdi" not in as_it_comes
+
+
+@pytest.mark.field_report("A11")
+@pytest.mark.parametrize("owner", ["operator", "aks"])
+def test_a_device_plugin_that_hands_gpus_out_by_the_variable_is_refused_where_nobody_reads_it(owner: Any) -> None:
+    plain = {"cdi": {"enabled": False}}
+    by_volumes = {"devicePlugin": {"env": [{"name": "DEVICE_LIST_STRATEGY", "value": "volume-mounts"}]}}
+    both = {"devicePlugin": {"env": [{"name": "DEVICE_LIST_STRATEGY", "value": "cdi-cri,volume-mounts"}]}}
+    for given in (plain, by_volumes):
+        with pytest.raises(ValuesError, match=r"cdi.enabled is False|volume-mounts', by which no pod would get a GPU"):
+            gpu_operator_values([pool(gpu_driver=owner)], given=given)
+        gpu_operator_values([pool(gpu_driver=owner)], given=given, accept_visible_devices_envvar=True)
+    gpu_operator_values([pool(gpu_driver=owner)], given=both)
 
 
 @pytest.mark.field_report("B3c")

@@ -10,6 +10,12 @@ from aks_infiniband.hosts.node_preparation import (
     to_prepare,
 )
 from aks_infiniband.hosts.peermem import PeermemLoader, PeermemLoaderArgs, peermem, peermem_pools
+from aks_infiniband.hosts.toolkit_hardening import (
+    ToolkitHardening,
+    ToolkitHardeningArgs,
+    toolkit_hardening,
+    unhardened,
+)
 from aks_infiniband.resources.registry import Registry
 
 from declared.pulumi_mocks import Deploy
@@ -85,9 +91,21 @@ def test_a_peermem_that_does_not_load_is_no_failure_of_the_node() -> None:
     assert "set -e" not in container["command"][2]
 
 
+@pytest.mark.field_report("A11")
+def test_the_toolkit_of_akss_node_image_is_told_to_pass_over_the_variable_that_names_gpus() -> None:
+    pools = [pool(name="aks", gpu_driver="aks"), pool(name="operator"), pool(HBV4, "hb")]
+    assert [told.name for told in unhardened(pools)] == ["aks"]
+    spec = toolkit_hardening(pools[:1]).spec()
+    assert "--set accept-nvidia-visible-devices-envvar-when-unprivileged=false" in script(spec)
+    assert "as-volume-mounts=true" not in script(spec), "a mount would do what the variable did"
+    assert "privileged" not in str(pod(spec)["containers"]), (
+        "once it is done, nothing of the machine is left to the pod"
+    )
+
+
 @pytest.mark.field_report("B16", "A8")
-@pytest.mark.parametrize("program", [lambda pools: node_preparation(pools, memlock=True), peermem])
-def test_both_run_on_the_nodes_of_their_pools_alone_and_tolerate_their_taints_by_key(program: Any) -> None:
+@pytest.mark.parametrize("program", [lambda pools: node_preparation(pools, memlock=True), peermem, toolkit_hardening])
+def test_all_run_on_the_nodes_of_their_pools_alone_and_tolerate_their_taints_by_key(program: Any) -> None:
     spec = pod(program([pool(taints=("sku=gpu:NoSchedule",)), pool(HBV4, "hb")]).spec())
     terms = spec["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
     assert [term["matchExpressions"][0]["values"] for term in terms] == [["ndh100"], ["hb"]]
@@ -108,7 +126,11 @@ def test_the_image_is_pinned_and_comes_from_the_registry_with_its_secret() -> No
 
 @pytest.mark.parametrize(
     ("component", "args", "name"),
-    [(NodePreparation, NodePreparationArgs, "node-preparation"), (PeermemLoader, PeermemLoaderArgs, "nvidia-peermem")],
+    [
+        (NodePreparation, NodePreparationArgs, "node-preparation"),
+        (PeermemLoader, PeermemLoaderArgs, "nvidia-peermem"),
+        (ToolkitHardening, ToolkitHardeningArgs, "nvidia-toolkit-hardening"),
+    ],
 )
 def test_each_is_a_daemon_set_in_the_given_namespace_that_is_waited_for_and_explained(
     deploy: Deploy, component: Any, args: Any, name: Any

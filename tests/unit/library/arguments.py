@@ -73,6 +73,7 @@ _GIVEN: Mapping[str, Callable[[], dict[str, Any]]] = {
     "PeermemLoader": lambda: {"pools": [pool(gpu_driver="aks")], "namespace": "jobs", "timeout_seconds": SECONDS},
     "RdmaCluster": lambda: {"stack": _stack()},
     "RegistryCredentials": lambda: {"namespace": "jobs", "docker_config": "{}"},
+    "ToolkitHardening": lambda: {"pools": [pool(gpu_driver="aks")], "namespace": "jobs", "timeout_seconds": SECONDS},
     "Validation": lambda: {
         "pool": pool(),
         "kubeconfig": "kubeconfig",

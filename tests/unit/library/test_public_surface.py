@@ -69,6 +69,8 @@ def test_the_public_names_are_these() -> None:
         "SettingsError",
         "Stack",
         "SystemPool",
+        "ToolkitHardening",
+        "ToolkitHardeningArgs",
         "Validation",
         "ValidationAccess",
         "ValidationAccessArgs",

@@ -79,6 +79,10 @@ class GpuOperatorSettings(_OperatorSettings):
     is made, and the validation waits until it is ready. gpuDriver then says who owns the driver there."""
     driver_version: Annotated[str, rules.image_tag] | None = None
     """Version of the GPU driver image where the operator owns the driver. Default: the chart's."""
+    accept_visible_devices_envvar: bool = Field(default=False, strict=True)
+    """Whether a container without privileges that asks for no GPU gets GPUs by NVIDIA_VISIBLE_DEVICES, which every
+    CUDA image sets to all. Schedulers that share GPUs by that variable need it (docs/workloads.md). It holds where the
+    operator or AKS owns the driver."""
     values_file: Text | None = "values/gpu-operator.yaml"
     """Helm values that all stacks share; a path relative to the project. The default one may be missing."""
 

@@ -13,7 +13,7 @@ def _existing(reading: Reading) -> Iterator[Mistake]:
     if not reading.in_existing:
         reason = "is for existingCluster: a cluster that the program makes has no GPU Operator; leave it out"
         yield wrong((path, "existing"), True, reason)
-    for key, value in given.given("chart", "values", "driver_version", "values_file"):
+    for key, value in given.given("chart", "values", "driver_version", "accept_visible_devices_envvar", "values_file"):
         if value is not None:
             yield wrong(
                 (path, key), value, "says nothing beside existing: true, because nothing is installed; leave it out"
