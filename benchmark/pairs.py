@@ -1,7 +1,7 @@
 """`python -m benchmark.pairs`: how often the judgement of pairs is wrong, by simulated figures of pools of 3 to 300.
 
 A pair has what the weaker of its nodes has, times what differs from one measurement to the next. It prints the tables
-of docs/validation.md. The seed is fixed, so every run prints the same.
+of docs/judging.md. The seed is fixed, so every run prints the same.
 """
 
 from collections.abc import Iterator

@@ -24,7 +24,7 @@ def documents() -> dict[str, str]:
         "doctor.md": doctor_page(),
         "observability.md": observability_page(),
         "rehearse-your-program.md": with_azure_resources((DOCS / "rehearse-your-program.md").read_text()),
-        "validation.md": with_table((DOCS / "validation.md").read_text()),
+        "judging.md": with_table((DOCS / "judging.md").read_text()),
     }
 
 

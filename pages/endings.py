@@ -1,4 +1,4 @@
-"""The table of who is named in docs/validation.md, from the payload's own."""
+"""The table of who is named in docs/judging.md, from the payload's own."""
 
 from aks_infiniband.validation.payload.programs.endings import CLIENTS, NAMED, SERVERS
 

@@ -10,7 +10,7 @@ from typing import Final
 from sphinx.application import Sphinx
 
 NAVIGATION: Final = {
-    "Begin": ["docs/first-hour", "docs/how-it-works", "docs/README"],
+    "Begin": ["docs/tutorial", "docs/how-it-works", "docs/README"],
     "Deploy a cluster": [
         "docs/init",
         "docs/preflight",
@@ -44,6 +44,7 @@ NAVIGATION: Final = {
     "How it works, and why": [
         "docs/rehearsal",
         "docs/validation",
+        "docs/judging",
         "docs/real-tools",
         "docs/measurements",
         "docs/benchmark",

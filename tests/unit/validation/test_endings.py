@@ -30,7 +30,7 @@ def test_there_is_an_answer_for_every_way_in_which_two_ends_can_end() -> None:
 
 
 def test_the_page_has_the_table() -> None:
-    page = (PROJECT / "docs/validation.md").read_text()
+    page = (PROJECT / "docs/judging.md").read_text()
     assert with_table(page) == page, "make docs"
 
 

@@ -1,8 +1,9 @@
-"""The page of a newcomer's first hour, executed as it was written: every command, in its order, on one rehearsal."""
+"""The tutorial, executed as it was written: every command, in its order, on one rehearsal."""
 
 import re
 import shlex
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -44,16 +45,18 @@ def said(checkout: Path) -> list[str]:
     command = shlex.join([sys.executable, "-m", "rehearsal", "--project", str(checkout)])
     make = MAKE.replace("COMMAND", f"PYTHONPATH={shlex.quote(str(PROJECT))} {command}")
     inside = f". {RUNS}/dev/activate\n"
-    up, *others = snippets("first-hour.md", "sh")
-    return [in_shell(make + up, checkout, seconds=600)] + [
-        in_shell(make + inside + block, checkout, seconds=600) for block in others
-    ]
+    outputs = list[str]()
+    for block in snippets("tutorial.md", "sh"):
+        begun = time.monotonic()
+        outputs.append(in_shell(make + (inside if outputs else "") + block, checkout, seconds=600))
+        print(f"{time.monotonic() - begun:.0f} s: {block.splitlines()[-1]}")
+    return outputs
 
 
 def shown() -> list[tuple[int, str]]:
     """The lines that the page shows as printed, each with how many blocks of commands stand before it."""
     found, commands = list[tuple[int, str]](), 0
-    page = (DOCS / "first-hour.md").read_text(encoding="utf-8")
+    page = (DOCS / "tutorial.md").read_text(encoding="utf-8")
     for language, block in re.findall(r"^```(\w+)\n(.*?)^```$", page, flags=re.DOTALL | re.MULTILINE):
         commands += language == "sh"
         found += [(commands, line) for line in block.splitlines() if language == "text"]
@@ -65,7 +68,7 @@ def plain(text: str) -> str:
     return " ".join(re.sub(r"\b(\d+[dhms])+\b", "AGE", text).split())
 
 
-def test_every_command_of_the_first_hour_succeeds_and_prints_what_the_page_shows(said: list[str]) -> None:
+def test_every_command_of_the_tutorial_succeeds_and_prints_what_the_page_shows(said: list[str]) -> None:
     lines = shown()
     assert lines
     missing = [line for block, line in lines if plain(line) not in plain(said[block - 1])]
@@ -73,15 +76,15 @@ def test_every_command_of_the_first_hour_succeeds_and_prints_what_the_page_shows
 
 
 def test_every_adapter_of_the_sample_workload_is_active(said: list[str]) -> None:
-    assert said[2].count("4: ACTIVE, 400 Gb/sec (4X NDR)") == 2 * 8
+    assert said[3].count("4: ACTIVE, 400 Gb/sec (4X NDR)") == 3 * 8
 
 
 def test_validate_and_the_doctor_end_with_1_while_a_link_is_down_and_with_0_once_it_is_mended(said: list[str]) -> None:
-    assert said[4].count("exit code 1\n") == 2
-    assert "pool ndh100: pass" in said[5]
+    assert said[5].count("exit code 1\n") == 2
+    assert "pool ndh100: pass" in said[6]
 
 
 def test_preflight_and_teardown_ask_the_simulated_azure_in_a_rehearsals_shell(said: list[str]) -> None:
     """Their exit codes are 0, or the shell would have ended."""
-    assert "Standard_ND96isr_H100_v5" in said[6]
-    assert "Nothing of stack dev is left" in said[6]
+    assert "Standard_ND96isr_H100_v5" in said[7]
+    assert "Nothing of stack dev is left" in said[7]
