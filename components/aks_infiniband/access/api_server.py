@@ -21,11 +21,12 @@ class ApiServerError(pulumi.RunError):
 
 
 async def reachable(kubeconfig: str, *, limit_seconds: float = LIMIT_SECONDS) -> str:
-    """The kubeconfig of one cluster, once its API server takes connections. Raises ApiServerError after the limit.
+    """The kubeconfig of one cluster. It is known once the API server takes connections. Raises ApiServerError after the
+    limit.
 
-    The Kubernetes provider looks once, when it starts, and whatever it is asked for later in the same run fails with
-    "configured Kubernetes cluster is unreachable" (pulumi-kubernetes 4.27.0, provider.go, Configure). At preview
-    nothing is waited for, and neither behind a proxy, which takes connections whatever is behind it.
+    The Kubernetes provider looks for the server only when it starts. If it finds none, everything that it is asked for
+    in the same run fails with "configured Kubernetes cluster is unreachable" (pulumi-kubernetes 4.27.0, provider.go,
+    Configure). The program does not wait at preview, nor behind a proxy, which takes connections whatever is behind it.
     """
     clusters = yaml.safe_load(kubeconfig).get("clusters") or [{"cluster": {}}]
     server = urlsplit(clusters[0]["cluster"].get("server") or "")
@@ -48,7 +49,7 @@ async def reachable(kubeconfig: str, *, limit_seconds: float = LIMIT_SECONDS) ->
 
 
 async def why_no_connection(host: str, port: int) -> str | None:
-    """Why no connection comes about; None where one does. Nothing is sent over it, so no certificate is checked."""
+    """Why there is no connection; None if there is one. Nothing is sent over it, so no certificate is checked."""
     context = ssl.create_default_context()
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     try:

@@ -29,7 +29,7 @@ class KubeconfigError(pulumi.RunError):
 def decode(encoded: str) -> str:
     """The kubeconfig that Azure hands out in base64, for a cluster with local accounts.
 
-    Raises KubeconfigError where it would start a login: without a terminal that hangs.
+    Raises KubeconfigError if it would start a login, because a login hangs where there is no terminal.
     """
     text = base64.b64decode(encoded).decode()
     for user in yaml.safe_load(text).get("users", []):
@@ -44,9 +44,8 @@ def decode(encoded: str) -> str:
 def with_kubelogin(encoded: str, login: Login) -> str:
     """A kubeconfig for a cluster with Microsoft Entra ID: kubelogin fetches a token, and never asks a person.
 
-    encoded: what Azure hands out, in base64: it logs in by device code; endpoint and certificate authority are taken
-        from it, and the tenant.
-    login: as whom.
+    encoded: what Azure hands out, in base64. It logs in by device code, so only endpoint, certificate authority and
+    tenant are taken from it. login: how kubelogin logs in.
     """
     given = yaml.safe_load(base64.b64decode(encoded).decode())
     cluster = given["clusters"][0]
@@ -83,7 +82,7 @@ def document(name: str, cluster: Mapping[str, Any], user: Mapping[str, Any]) -> 
 
 
 def _directory(given: Mapping[str, Any], login: Login) -> list[str]:
-    """Tenant and cloud, which only a service principal needs to be told: the others bring theirs along.
+    """Tenant and cloud. Only a service principal has to be told them; the other logins bring their own.
 
     Azure/kubelogin, converter: a tenant beside azurecli breaks a CLI that is logged in by managed identity (issue 123).
     """
@@ -108,7 +107,7 @@ def require_kubelogin() -> None:
 
 
 def interactive(user: Mapping[str, Any]) -> str | None:
-    """How a user's login waits for a person, in words; None where it does not."""
+    """How a user's login waits for a person, in words; None if it does not."""
     if "auth-provider" in user:
         return "'auth-provider'"
     plugin: Mapping[str, Any] = user.get("exec") or {}

@@ -41,9 +41,8 @@ class KubeconfigFile:
 def read_kubeconfig(path: str, *, context: str | None = None, folder: Path | None = None) -> KubeconfigFile:
     """One context of a kubeconfig file.
 
-    path: ~ is the home folder; a relative one starts at folder.
-    context: the file's current one where not given.
-    folder: the project's; the working folder where not given.
+    path: ~ is the home folder; a relative one starts at folder. context: by default the file's current one. folder: the
+    project's; by default the working folder.
 
     Raises KubeconfigError: no such file, not a kubeconfig, no such context, a login that waits for a person, or, in a
     real update, a credential plugin or a token's file that is not there.
@@ -163,7 +162,7 @@ def _names(given: Mapping[str, Any], kind: str) -> str:
 
 
 def _named(model: type[_Part], given: Mapping[str, Any], kind: str, name: str, file: Path) -> dict[str, Any]:
-    """What stands under a name, as the model has it. An error names keys, and never a value: it may be a secret."""
+    """What stands under a name, read by the model. An error names no values, because one may be a secret."""
     found = next((entry for entry in _entries(given, kind) if entry.get("name") == name), None)
     if found is None:
         close = get_close_matches(name[:100], [str(entry.get("name")) for entry in _entries(given, kind)], n=1)
@@ -196,7 +195,9 @@ def _require_login(file: Path, name: str, user: Mapping[str, Any]) -> None:
 
 
 def _require_certificates(file: Path, name: str, cluster: Mapping[str, Any]) -> None:
-    """Refuse a certificate authority that is none: Kubernetes' clients do, and Helm only when much has been made."""
+    """Refuse a certificate authority that is none. Kubernetes' clients would refuse it too, but Helm only after much
+    has been made.
+    """
     if encoded := cluster.get("certificate-authority-data"):
         try:
             ssl.create_default_context(cadata=base64.b64decode(encoded).decode("ascii"))

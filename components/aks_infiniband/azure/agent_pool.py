@@ -45,12 +45,12 @@ place, but means another kernel under the drivers: a new pool says so.
 
 
 class NodePoolError(pulumi.RunError):
-    """Azure left the pool in another state, or with another owner of the GPU driver, than it was asked for."""
+    """Azure left the pool in another state, or with another owner of the GPU driver, than the program asked for."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class NodePoolArgs:
-    """Where every node pool goes, and what its machines are asked for."""
+    """The cluster and the subnets of every node pool, and the tags of its machines."""
 
     resource_group_name: pulumi.Input[str]
     """Resource group of the cluster."""
@@ -63,7 +63,7 @@ class NodePoolArgs:
     kubernetes_version: pulumi.Input[str] | None = None
     """Version of the nodes; None means the cluster's at creation."""
     machines: Machines = Machines()  # noqa: RUF009  frozen
-    """What Azure is asked for beside size and number."""
+    """What the program asks Azure for beside size and number."""
     tags: Tags = field(default_factory=dict)
     """Of the pool, its scale set and its machines."""
 
@@ -71,7 +71,7 @@ class NodePoolArgs:
 def owner_labels(owner: GpuDriver, size: MachineSize | None, vm_size: str) -> dict[str, str]:
     """The label that keeps the GPU Operator off nodes whose GPUs it must not touch; none elsewhere.
 
-    It is on the pool whether there is a GPU Operator or not: one may come later. size: None without InfiniBand.
+    The pool has it even if there is no GPU Operator, because one may come later. size: None without InfiniBand.
     """
     return {GPU_OPERATOR_OFF: "false"} if keeps_gpu_operator_off(owner, size, vm_size) else {}
 
@@ -163,12 +163,12 @@ def _arguments(pool: Pool | OrdinaryPool, args: NodePoolArgs, parent: pulumi.Res
 
 
 def _followed_count(name: str, bounds: Autoscale, args: NodePoolArgs, parent: pulumi.Resource) -> pulumi.Output[int]:
-    """The pool's count as it is in Azure; where there is no such pool yet, the one to begin with.
+    """The pool's count in Azure; if there is no such pool yet, the count to begin with.
 
-    Azure wants a count from every pool, and while the autoscaler is on refuses any but the current one ("Cannot
-    manually scale", AKS issue 1248; pulumi-azure issue 780). So ignore_changes would not do: it goes on sending the
-    first count, and every other change of a pool that has been scaled would be refused. The program follows the
-    autoscaler instead.
+    Azure wants a count for every pool. While the autoscaler is on, it refuses any count but the current one ("Cannot
+    manually scale", AKS issue 1248; pulumi-azure issue 780). ignore_changes would not help: it goes on sending the
+    first count, and Azure would refuse every other change of a pool that has been scaled. So the program follows the
+    autoscaler.
 
     The output fails with the provider's error where Azure does not tell.
     """
@@ -189,11 +189,11 @@ def _followed_count(name: str, bounds: Autoscale, args: NodePoolArgs, parent: pu
 def ready(
     pool: containerservice.AgentPool, name: str, driver: containerservice.GPUDriver | None
 ) -> pulumi.Output[pulumi.Resource]:
-    """The pool, once Azure reports it Succeeded. Its output fails with NodePoolError.
+    """The pool. It is known once Azure reports Succeeded; otherwise its output fails with NodePoolError.
 
     Azure can report a creation as done although the pool is Failed, so its state is read.
 
-    driver: whether AKS installs the GPU driver; None where it does not matter.
+    driver: whether AKS installs the GPU driver; None if it does not matter.
     """
     there: pulumi.Resource = pool
 

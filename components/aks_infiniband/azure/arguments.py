@@ -41,9 +41,10 @@ S. Pereira, "Azure Tags naming size limits and restrictions" (2025-05-30)."""
 class SystemPool(Section):
     """The pool that carries the cluster's own pods and both operators.
 
-    It is as this says when the cluster is made. A later change of it changes nothing, and `pulumi up` warns: Azure
-    takes inline pools in one request with all other pools. Its count is changed with `az aks nodepool scale`; for
-    another size or zone, add a second system pool with `az aks nodepool add --mode System`, and delete the first.
+    These settings count when the cluster is made. A later change of them changes nothing, and `pulumi up` warns,
+    because Azure takes inline pools in one request with all other pools. Its count is changed with `az aks nodepool
+    scale`; for another size or zone, add a second system pool with `az aks nodepool add --mode System`, and delete the
+    first.
     """
 
     vm_size: Annotated[str, rules.vm_size, AfterValidator(rules.system_size)] = "Standard_D8s_v5"
@@ -127,7 +128,7 @@ class Cluster(Section):
 
 
 class AutoscaleBounds(Section):
-    """Bounds of the cluster autoscaler. The pool's count is then where it begins, and later Azure's own."""
+    """Bounds of the cluster autoscaler. The pool begins with its count, which Azure changes later."""
 
     min_count: Nodes = Field(strict=True)
     """At least 1: no autoscaler starts a node for an extended resource that it has never seen (AKS issue 2832)."""

@@ -10,12 +10,12 @@ from pulumi_azure_native import _utilities
 async def ask(function: str, parent: pulumi.Resource, **arguments: Any) -> Mapping[str, Any]:
     """The answer of one of azure-native's functions, in the words of Azure's API.
 
-    The functions that azure-native generates have two forms. One returns an Output: its failure ends the program,
-    whoever catches it. The other pumps the event loop until the answer is there: where a hundred pools ask, each pumps
-    inside the one before, until Python's stack is full. This one waits as every coroutine does.
+    The functions that azure-native generates have two forms. One returns an Output, whose failure ends the program even
+    if somebody catches it. The other pumps the event loop until the answer is there: if a hundred pools ask, each pumps
+    inside the one before, until Python's stack is full. This function waits as every coroutine does.
 
-    Never to be awaited in a resource hook: it needs one of the threads in which Pulumi waits for the engine
-    (`--parallel` times four), and the resources whose hooks run may hold all of them.
+    A resource hook must never await it. It needs one of the threads in which Pulumi waits for the engine (`--parallel`
+    times four), and the resources whose hooks run may hold all of them.
 
     function: such as containerservice:getAgentPool.
     parent: the resource that asks, and whose provider is used.

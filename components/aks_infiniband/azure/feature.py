@@ -44,7 +44,8 @@ _FAILED_LOOKS: Final = 3
 """The wait ends after this number of failed looks in a row."""
 _ABSENT_LOOKS: Final = 12
 """The wait ends after this number of looks in a row that find no registration. The deployment's registration shows at
-once, so somebody has unregistered the feature since."""
+once, so by then somebody has unregistered the feature.
+"""
 
 
 class FeatureRegistrationError(pulumi.RunError):
@@ -137,7 +138,7 @@ class FeatureAbsenceArgs:
 class FeatureAbsence(pulumi.ComponentResource):
     """AKSInfinibandSupport, not registered in the subscription, and AKS told of it.
 
-    It is looked at once, at preview too: nothing waits.
+    The program looks once, at preview too, and does not wait.
     """
 
     absent: pulumi.Output[pulumi.Resource]

@@ -16,7 +16,9 @@ SPOT: Final = "kubernetes.azure.com/scalesetpriority"
 """Label and taint of a spot pool's nodes. AKS adds both itself; given, they are no difference at the next refresh
 (AKS, "Add a spot node pool")."""
 _ANY_PRICE: Final = -1.0
-"""Up to the ordinary price: evicted for capacity only, never for the price (the same)."""
+"""Spot machines may cost up to the ordinary price. So Azure evicts them for capacity only, never for the price (the
+same page).
+"""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -25,7 +25,7 @@ def network(wanted: ClusterNetwork) -> containerservice.ContainerServiceNetworkP
         outbound_type=wanted.outbound_type,
     )
     if not overlay:
-        # Only here: in the constructor the SDK puts a range of its own in None's place.
+        # It is set only here, because the SDK's constructor puts a range of its own in place of None.
         profile.pod_cidr = None
     return profile
 
@@ -38,7 +38,7 @@ def bootstrap(wanted: ClusterNetwork) -> containerservice.ManagedClusterBootstra
 
 
 def api_server(wanted: ApiServer) -> containerservice.ManagedClusterAPIServerAccessProfileArgs:
-    """Every field, always: Azure leaves unchanged what is left out, and a first `private` would look like an addition.
+    """Every field, always. Azure leaves unchanged what is left out, and a first `private` would look like an addition.
 
     A private API server has no public address, and so no ranges.
     """
@@ -83,7 +83,8 @@ def system_pool(
 
 
 def warn_of_changes(cluster: pulumi.Resource, wanted: SystemPool, tags: Tags, profiles: Sequence[Any]) -> None:
-    """Warn where the settings ask for another system pool than there is, at preview too: none of it will be done.
+    """Warn if the settings ask for another system pool than there is, at preview too, because nothing of it will be
+    done.
 
     cluster: the resource that the warning stands at.
     profiles: the cluster's agent pool profiles as Azure reports them; all its pools are among them.

@@ -24,7 +24,7 @@ _TIMEOUT_SECONDS: Final = 60.0
 _SHOWN_CHARACTERS: Final = 1000
 """Of an answer: Azure's own are shorter, but a proxy on the way may answer with a page."""
 _PAUSES: Final = (0.0, 5.0, 20.0)
-"""Seconds before each try. What may pass is tried again: throttling, Azure's own errors, the network."""
+"""Seconds before each try. It tries again after what may pass: throttling, Azure's own errors, the network."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -42,13 +42,12 @@ def provider_registration(
 ) -> pulumi.Output[pulumi.Resource]:
     """What InfiniBand pools wait for: the provider, registered again once what AKS is to learn of is true.
 
-    It is one resource of the state, so it happens once and not at each run; and pools wait for it outside of the
-    engine, where they hold no thread.
+    It is a resource in the state, so it happens once and not in each run. Pools wait for it outside of the engine,
+    where they hold no thread.
 
-    parent: its component, whose provider says which login and cloud.
-    told: known once it is true, and another text whenever it is to be told again. Begins as Azure's resource IDs do,
-        with the subscription.
-    opts: the component's.
+    parent: its component, whose provider says which login and cloud. told: known once it is true. It is another text
+    whenever AKS has to be told again, and begins with the subscription, as Azure's resource IDs do. opts: the
+    component's.
 
     A refusal is a warning and no error: somebody else may have registered the provider, and whoever runs this need not
     be allowed to. The validation fails where the machines of a pool do not share a fabric.
@@ -106,7 +105,7 @@ async def _refusal(login: _Login) -> str:
 
 
 async def _post(provider: str, token: str) -> tuple[str, bool]:
-    """What went wrong, empty where nothing did, and whether that may pass by itself."""
+    """What went wrong, empty if nothing did, and whether that may pass by itself."""
     try:
         headers = {"Authorization": f"Bearer {token}"}
         async with httpx2.AsyncClient(base_url=resource_manager(token), timeout=_TIMEOUT_SECONDS) as client:

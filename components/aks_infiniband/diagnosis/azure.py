@@ -57,10 +57,10 @@ def azure_operation(*, before_update: Sequence[pulumi.ResourceHook] = ()) -> pul
 
     before_update: hooks that run before it is changed.
 
-    A conflict with another operation (409), throttling (429) and a role that has not spread yet (403) are tried again,
-    with pauses that double and vary, so that pools that met do not meet again; each time the log says what Azure said.
-    Everything else fails at once, with its cause and the next step where they are known. All resources share one hook:
-    the engine asks the hook of a resource that is no longer in the program by its name.
+    The hook tries again after a conflict with another operation (409), throttling (429) and a role that has not spread
+    yet (403). The pauses double and vary, so that pools that met do not meet again, and each time the log says what
+    Azure said. Everything else fails at once, with its cause and the next step where they are known. All resources
+    share one hook, because the engine finds the hook of a resource that has left the program by the hook's name.
     """
     loop = asyncio.get_event_loop()
     if loop not in _hooks:
@@ -127,7 +127,7 @@ def is_transient(message: str) -> bool:
 
 
 def is_spreading(message: str) -> bool:
-    """Whether a role on a subnet may not be known everywhere yet: that takes ten minutes at most."""
+    """Whether Azure may not know a role on a subnet everywhere yet, which takes ten minutes at most."""
     return _SPREADING.search(message) is not None
 
 

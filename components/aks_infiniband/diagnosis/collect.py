@@ -24,10 +24,11 @@ _REQUEST_SECONDS: Final = 5.0
 _LOG_LINES: Final = 15
 _MOST_LOGS: Final = 6
 _MOST_NAMES: Final = 3
-"""Pods that are named of those whose logs are not read."""
+"""How many pods are named whose logs are not read."""
 _METADATA_ONLY: Final = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
-"""What the API server is asked for where an object's content is nobody's business (Kubernetes, "API Concepts",
-Alternate representations)."""
+"""The answer that the API server is asked for if an object's content is nobody's business (Kubernetes, "API Concepts",
+Alternate representations).
+"""
 _LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
 """Not reached through a proxy, whatever the environment says: so does the Kubernetes provider."""
 _V1: Final = "client.authentication.k8s.io/v1"
@@ -69,7 +70,7 @@ def collect(kubeconfig: str, namespaces: Sequence[str], *, limit_seconds: float)
 def absent_kinds(
     kubeconfig: str, api: str, kinds: Mapping[str, str], *, limit_seconds: float
 ) -> tuple[list[str], list[str]]:
-    """Of the kinds of an API those that the cluster does not know, and why it could not be asked within the limit.
+    """The kinds of an API that the cluster does not know, and why the cluster could not be asked within the limit.
 
     kinds: with their plurals.
     """

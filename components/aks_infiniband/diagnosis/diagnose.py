@@ -42,7 +42,7 @@ def diagnose(wait: Wait, view: View, pools: Sequence[Pool], explain: Explain = j
 
 
 def _refused(wait: Wait, view: View) -> list[Finding]:
-    """The API server's own answer, where it names the cause. A login that expires ends a wait without a word."""
+    """The API server's own answer, if it names the cause. A login that expires ends a wait without a word."""
     refused = ((said, message_in(said, REFUSALS)) for said in (*wait.errors[:1], *view.unread))
     return [Finding(what=said.strip(), cause=str(message)) for said, message in refused if message][:1]
 
@@ -96,7 +96,7 @@ def _job(view: View, pools: Sequence[Pool], findings: list[Finding]) -> list[Fin
 def render(wait: Wait, findings: Sequence[Finding], unread: Sequence[str] = ()) -> str:
     """A block of text: what was waited for, then each finding with its cause and the next command.
 
-    The most telling finding comes last, because the end of the output is what a terminal shows.
+    The most telling finding comes last, because a terminal shows the end of the output.
     """
     subject = f"{wait.namespace}/{wait.name}" if wait.namespace else wait.name
     lines = [f"Waited in vain for {wait.waiting_for} {subject}. What the cluster shows, the most telling last:"]

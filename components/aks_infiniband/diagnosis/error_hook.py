@@ -143,12 +143,14 @@ async def job_results(kubeconfig: str, namespace: str, run: str, config_map: str
 
 
 _ONE_AT_A_TIME: Final = threading.Lock()
-"""A program that read three Jobs' results at once ended with SIGSEGV in msgspec 0.22, with which lightkube reads
-answers (seen 2026-11-22); that threads which first read a type at once are the cause is assumed."""
+"""One look at a time. A program that read three Jobs' results at once ended with SIGSEGV in msgspec 0.22, with which
+lightkube reads answers (seen 2026-11-22). The cause is assumed: threads that read a type for the first time, at the
+same time.
+"""
 
 
 async def within_limit(look: Callable[[], _T], limit_seconds: float) -> _T | None:
-    """What a look finds; None after the limit, which counts the time for which others look."""
+    """What a look finds; None after the limit. The limit includes the time in which others look."""
     seen: list[_T] = []
 
     def take_turn() -> None:

@@ -6,7 +6,7 @@ from typing import Any, Final
 from aks_infiniband.diagnosis.view import Object, container_statuses, is_device_plugin, is_unready, name_of
 
 Rank = Callable[[Object], int | None]
-"""How much a pod's log matters, 0 the most; None: not at all."""
+"""How much a pod's log matters: 0 is the most, None is not at all."""
 
 
 def any_pod(_: Object) -> int:
@@ -17,8 +17,8 @@ def any_pod(_: Object) -> int:
 def telling_logs(pods: Sequence[Object], rank: Rank = any_pod) -> list[tuple[Object, str]]:
     """Pods whose logs say something, each with its container, the most telling first.
 
-    By rank; of one rank first those that ended badly, then those that are not ready, then device plugins, which run and
-    are ready even when they have nothing to offer.
+    They are sorted by rank. Within a rank, pods that ended badly come first, then pods that are not ready, then device
+    plugins, which run and are ready even if they have nothing to offer.
     """
     found: dict[str, tuple[int, int, Object, str]] = {}
     for pod in pods:

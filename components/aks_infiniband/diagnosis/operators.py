@@ -29,7 +29,7 @@ _LABEL_HINTS: Final = {
 """Why no node carries a label."""
 _LABEL_SYMPTOMS: Final = {NIC_LABEL: "nic-label-missing", GPU_LABEL: "gpu-label-missing"}
 _EMPTY_BY_DESIGN: Final = ("nvidia.com/mps.capable", "nvidia.com/gpu.deploy.mig-manager", "nvidia.com/mig.capable")
-"""Labels that none of our nodes carries. It is right that a DaemonSet which selects such nodes has no pod."""
+"""Labels that none of our nodes carries. A DaemonSet that selects such nodes rightly has no pod."""
 _MOVING: Final = frozenset(("ofedDriver", "rdmaSharedDevicePlugin", "sriovDevicePlugin"))
 """Sections that a node takes from one policy only, of either kind."""
 _ONLY_NAME: Final = {"NicClusterPolicy": "; the Network Operator reads no name but nic-cluster-policy"}

@@ -38,7 +38,7 @@ _WAITING = {
 }
 """Symptom and likely cause, by why a container waits."""
 _FAILED_POD = "BackoffLimitExceeded"
-"""Why a Job has failed of which a pod has. Its other pods are deleted then; the one that has failed stays."""
+"""The reasons of a Job that failed because a pod failed. Its other pods are deleted then; the failed pod stays."""
 _DELETED = (
     "a pod of it was deleted while it ran: none that failed is left. Somebody has deleted it (kubectl delete pod) or "
     "its node went; nothing else is known to be wrong"
@@ -83,7 +83,7 @@ def _unscheduled(pod: Object, scheduled: Mapping[str, Any], view: View) -> Findi
     missing, taken = [], []
     for resource, amount in sorted(_extended_requests(pod).items()):
         names = lacking(candidates, resource, amount)
-        # A pod that selects no nodes is not meant for those that have nothing of the kind.
+        # A pod without a node selector was not meant for nodes that lack the resource.
         if names and (selector or len(names) == len(candidates)):
             missing.append(f"{resource} (asks for {amount}) is missing on {', '.join(names)}")
         elif f"Insufficient {resource}" in what:
@@ -191,10 +191,9 @@ def _has_failed(pod: Object) -> bool:
 
 
 def _never_scheduled(job: Object, view: View) -> list[Object]:
-    """The pods that were Pending till the end of the Job deleted them, as the scheduler's events show them.
+    """The pods that were Pending until the end of the Job deleted them. The scheduler's events show them.
 
-    The provider's time-out starts again with everything that happens to the pods, so the Job's own deadline may come
-    first.
+    Everything that happens to a pod starts the provider's time-out again, so the Job's own deadline may come first.
     """
     namespace = str(job["metadata"].get("namespace"))
     present = {pod["metadata"]["name"] for pod in in_namespace(view.pods, namespace)}

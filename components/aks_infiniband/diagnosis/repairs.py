@@ -57,7 +57,7 @@ def repair_findings(view: View) -> Iterator[Finding]:
 
 
 def stale_wait_findings(view: View) -> Iterator[Finding]:
-    """Nodes whose label says that the OFED driver is ready, while its container there is not."""
+    """Nodes whose label says that the OFED driver is ready although its container there is not."""
     for node in labelled(view.nodes, {OFED_WAIT: "false"}):
         unready = [pod for pod in ofed_pods(view, node) if not _serves(pod)]
         if unready and not any(map(_serves, ofed_pods(view, node))):

@@ -135,7 +135,7 @@ def condition(item: Object, kind: str) -> Mapping[str, Any]:
 
 
 def why_not_made(kind: str, owner: Object, view: View) -> str:
-    """The last word of whoever refused to make pods of a DaemonSet or Job; empty where nobody did."""
+    """The last reason for which pods of a DaemonSet or Job were refused; empty if none was."""
     return last_word([event for event in view.events if event.get("reason") == "FailedCreate"], kind, owner)
 
 
@@ -146,7 +146,7 @@ def last_word(events: Sequence[Object], kind: str, item: Object) -> str:
 
 
 def is_about(event: Object, kind: str, item: Object) -> bool:
-    """Whether an event is about this very object, and not about an earlier one of its name: it has another uid."""
+    """Whether an event is about this very object, not about an earlier one of its name, which has another uid."""
     about, metadata = event["involvedObject"], item["metadata"]
     if (about.get("kind"), about.get("name")) != (kind, metadata["name"]):
         return False

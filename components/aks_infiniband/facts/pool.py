@@ -90,7 +90,7 @@ class Pool:
             devices = devices or self.size.ipoib_devices[:1]
             if not devices:
                 raise ValueError(f"pool {self.name}: the interfaces of {self.size.name} are not known: ipoib_devices")
-        # Defaults are resolved here, so that no reader of a pool has to do it.
+        # The defaults are resolved here, so that no reader of a pool has to do it.
         object.__setattr__(self, "node_selector", self.node_selector or agent_pool_label(self.name))
         object.__setattr__(self, "ipoib_devices", devices)
         object.__setattr__(self, "ipoib_networks", self.ipoib_networks or tuple(map(network_name, devices)))
@@ -119,7 +119,7 @@ class Pool:
 
     @property
     def rdma_quantity(self) -> int:
-        """How much of rdma_resource a pod asks for that takes a whole machine."""
+        """How much of rdma_resource a pod requests if it takes a whole machine."""
         return {"sriov": self.size.infiniband.hca_count, "dra": 0, "driver-only": 0}.get(self.mode, 1)
 
     @property
@@ -149,7 +149,7 @@ def toleration(taint: str) -> Toleration:
 
 
 def tolerations(pools: Iterable[Pool]) -> list[Toleration]:
-    """The tolerations of several pools, each once, in the order of the pools."""
+    """The tolerations of several pools. Each stands once, in the order of the pools."""
     found: list[Toleration] = []
     for pool in pools:
         found.extend(wanted for wanted in pool.tolerations if wanted not in found)
@@ -157,8 +157,8 @@ def tolerations(pools: Iterable[Pool]) -> list[Toleration]:
 
 
 def tolerated(pools: Iterable[Pool]) -> dict[str, list[Toleration]]:
-    """The field of a pod's spec; nothing without a taint, because the API server drops an empty list, and whoever
-    applies one a second time asks for something else than what is there.
+    """The field of a pod's spec. Without a taint there is no field: the API server drops an empty list, and a second
+    `apply` would then ask for something else than what is there.
     """
     found = tolerations(pools)
     return {"tolerations": found} if found else {}

@@ -61,7 +61,9 @@ class Release:
         return {"network-operator": self.network_operator, "gpu-operator": self.gpu_operator}[chart]
 
     def unnamed(self, version: str) -> list[str]:
-        """What the operators that do not name a version of Kubernetes name instead. version: such as 1.35."""
+        """For operators that do not name this version of Kubernetes, the versions that they name. version: such as
+        1.35.
+        """
         return [
             f"{operator.title} names {_written(operator.kubernetes[0])} to {_written(operator.kubernetes[1])}"
             for operator in (self.network_operator, self.gpu_operator)
@@ -115,7 +117,7 @@ def _release(name: ReleaseName) -> Release:
 OPERATOR_RELEASES: Final[Mapping[ReleaseName, Release]] = {name: _release(name) for name in get_args(ReleaseName)}
 """By name, the oldest first."""
 DEFAULT_RELEASE: Final = OPERATOR_RELEASES["26.4"]
-"""What a stack gets that names none: the newest release of which both final charts were read and rehearsed."""
+"""The release of a stack that names none: the newest one whose final charts, both of them, were read and rehearsed."""
 NETWORK_OPERATOR_CHART: Final = DEFAULT_RELEASE.network_operator.chart
 GPU_OPERATOR_CHART: Final = DEFAULT_RELEASE.gpu_operator.chart
 OLDEST_KUBERNETES: Final[Minor] = min(release.refused_below for release in OPERATOR_RELEASES.values())

@@ -11,7 +11,9 @@ _DIGESTS: Final = table(__package__, "digests.yaml")
 
 
 def by_digest(reference: str) -> str:
-    """An image of ours with its digest behind its tag, by which registries go then; as it is where none is known."""
+    """An image of ours with its digest behind its tag, which registries then go by. Without a known digest, the image
+    as it is.
+    """
     digest = _DIGESTS.get(reference)
     return f"{reference}@{digest}" if digest else reference
 

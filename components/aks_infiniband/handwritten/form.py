@@ -50,7 +50,7 @@ def formed(model: type[_Form], document: Any) -> _Form:
 
 
 def told(error: ValidationError) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """Path and reason of everything that is wrong."""
+    """The path and the reason of everything that is wrong."""
     for detail in error.errors(include_url=False):
         if detail["type"] == "missing":
             yield detail["loc"], "is missing; it must be given"
@@ -68,7 +68,7 @@ def nearest(given: str, known: list[str]) -> str | None:
 
 
 def did_you_mean(given: str, known: list[str]) -> str:
-    """The question that goes before what is known; empty where nothing is near."""
+    """The question `did you mean …?` for the nearest known name; empty if none is near."""
     close = nearest(given, known)
     return f"did you mean {close}? " if close else ""
 

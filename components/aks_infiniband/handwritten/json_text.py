@@ -14,7 +14,9 @@ _DEEPEST_OF_MACHINES: Final = 200
 
 
 def opened(text: str) -> Any:
-    """What a text holds as JSON; a text that holds none itself. Raises HandwrittenError for what no reader takes."""
+    """The JSON that a text holds, or the text itself if it holds none. Raises HandwrittenError for what no reader
+    takes.
+    """
     try:
         return _loaded(text)
     except json.JSONDecodeError:

@@ -25,11 +25,11 @@ _HOLE: Final = object()
 
 
 class Unreadable(Exception):  # noqa: N818  it ends a rule, and is never shown
-    """A value is asked for that is missing or not well-formed. That mistake has been told."""
+    """A rule asked for a value that is missing or not well-formed. That mistake is reported already."""
 
 
 class Section(BaseModel):
-    """What one mapping of a stack file says, and what a component takes of it as its argument.
+    """One mapping of a stack file, and at the same time the argument that a component takes.
 
     A program gives the fields by their names, such as drain_timeout_seconds; a stack file, and the texts below the
     fields, by the same names in camelCase, such as drainTimeoutSeconds. Text, type, bounds and default stand here only.
@@ -49,7 +49,9 @@ class Section(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _keys_with_holes(cls, given: Any, info: ValidationInfo) -> Any:
-        """Without unknown keys, and with holes for missing ones; what is no mapping has nothing but holes."""
+        """The section without unknown keys, and with holes for missing ones. If it is no mapping, it has nothing but
+        holes.
+        """
         if info.context is not WITH_HOLES:
             return given
         fields = {field.alias or name: field for name, field in cls.model_fields.items()}

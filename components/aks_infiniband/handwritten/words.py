@@ -11,7 +11,7 @@ _LONGEST: Final = 200
 class HandwrittenError(ValueError):
     """Something that cannot be read, or has another form. The text goes on after the name of what was read.
 
-    It holds nothing of a file's content but, where its form is another one, the value that is wrong.
+    It tells nothing of a file's content, except the value that has the wrong form.
     """
 
     def __init__(self, reason: str, path: tuple[str | int, ...] = ()) -> None:
@@ -35,7 +35,7 @@ def word(part: Any) -> str:
 
 
 def shortened(value: object) -> str:
-    """A value as an error shows it: in Python's words, of a long one both ends, and of a URL no password."""
+    """A value as an error shows it: in Python's notation, only both ends of a long one, and no password of a URL."""
     try:
         text = repr(value)
     except ValueError:
@@ -46,7 +46,7 @@ def shortened(value: object) -> str:
 
 
 def first_lines(text: str) -> str:
-    """An error's text as far as people read: its first lines, within 2 kB, and how many more there are."""
+    """As much of an error's text as people read: its first lines, within 2 kB, and how many more there are."""
     lines = [line if len(line) <= _LONGEST_LINE else f"{line[:_LONGEST_LINE]}…" for line in text.splitlines()]
     kept, size = lines[:1], 0
     for line in lines[1:]:

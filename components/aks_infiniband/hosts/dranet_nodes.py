@@ -12,7 +12,7 @@ _OLDEST = ".".join(map(str, OLDEST_KUBERNETES))
 
 
 def unsuitable(pools: Sequence[Pool], nodes: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
-    """What keeps dranet from the nodes of the pools in mode dra, and what to do. nodes: of the whole cluster."""
+    """What keeps dranet off the nodes of the pools in mode dra, and what to do. nodes: those of the whole cluster."""
     for pool in pools:
         if pool.mode == "dra":
             for node in labelled(nodes, pool.node_selector):

@@ -18,7 +18,7 @@ from aks_infiniband.resources.registry import SOURCES, Registry
 class ImagePull:
     """A DaemonSet whose pods start a program in each image once, which makes a node pull it, and then idle.
 
-    Nothing waits for it, and it may do nothing to a machine. An image that cannot be pulled holds up those after it.
+    Nothing waits for it, and it has no rights on a machine. An image that cannot be pulled delays those after it.
     """
 
     pools: Sequence[Pool]
@@ -30,7 +30,7 @@ class ImagePull:
 
     @property
     def name(self) -> str:
-        """Name of the DaemonSet: other images are another one."""
+        """Name of the DaemonSet. It changes with the images."""
         return f"image-pull-{hashlib.sha256(' '.join(self.images).encode()).hexdigest()[:8]}"
 
     def spec(self) -> dict[str, Any]:

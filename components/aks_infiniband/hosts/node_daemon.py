@@ -25,7 +25,7 @@ UNPRIVILEGED: Final = {
     "readOnlyRootFilesystem": True,
     "seccompProfile": {"type": "RuntimeDefault"},
 }
-"""Of a container that needs nothing of its machine."""
+"""The securityContext of a container that needs nothing of its machine."""
 SMALL: Final = {"requests": {"cpu": "10m", "memory": "32Mi"}, "limits": {"cpu": "200m", "memory": "128Mi"}}
 """Resources of a shell that sleeps, and now and then runs a program; and of an exporter of some counters."""
 
@@ -41,7 +41,7 @@ def daemon_set_spec(
 ) -> dict[str, Any]:
     """The spec of a DaemonSet whose pods run on every node of some pools, and ask nothing of the API server.
 
-    labels: of the pods. pod: their spec, without what all of ours have. selected_by: the labels that tell them.
+    labels: those of the pods. pod: their spec, without what all of ours have. selected_by: the labels that select them.
     """
     own = {
         "automountServiceAccountToken": False,
@@ -101,7 +101,7 @@ class HostProgram:
     argument: str
     """The script's $1."""
     once: bool
-    """Whether the script ends. Then it is an init container's, and what stays has no privileges."""
+    """Whether the script ends. Then an init container runs it, and the container that stays has no privileges."""
 
     @property
     def labels(self) -> dict[str, str]:

@@ -23,8 +23,9 @@ is restarted only while it runs with the old limit, so once: a kubelet that rest
 pods (k8s-rdma-shared-dev-plugin issue 118)."""
 
 _ONCE: Final = script("prepare_once.sh")
-"""It ends when the node is prepared. That happens once: an OFED driver that reloads later loads its own modules, and
-the kernel's must not be in its way."""
+"""The script ends when the node is prepared. That happens once: an OFED driver that reloads later loads its own
+modules, and the kernel's must not be in its way.
+"""
 
 
 def host_script(modules: Sequence[str], *, memlock: bool) -> str:
@@ -50,7 +51,8 @@ def node_preparation(pools: Sequence[Pool], *, memlock: bool) -> HostProgram:
 
 
 def to_prepare(pools: Sequence[Pool], *, asked_for: bool) -> list[Pool]:
-    """The pools whose nodes are prepared: all where that is asked for, else those with the kernel's own driver.
+    """The pools whose nodes are prepared: all if the stack file asks for it, otherwise those with the kernel's own
+    driver.
 
     Those pools do not work without it. On the others OFED loads the modules itself.
     """

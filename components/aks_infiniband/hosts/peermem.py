@@ -23,7 +23,7 @@ the validation measures GPUDirect RDMA.
 
 
 def peermem_pools(pools: Sequence[Pool]) -> list[Pool]:
-    """The pools that need it: AKS's GPU driver beside OFED, where HCAs do not reach GPUs by DMA-BUF."""
+    """The pools that need it: those with AKS's GPU driver beside OFED whose HCAs do not reach GPUs by DMA-BUF."""
     return [pool for pool in pools if pool.gpu_driver == "aks" and not pool.dma_buf]
 
 

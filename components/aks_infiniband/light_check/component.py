@@ -41,7 +41,9 @@ class LightCheckArgs:
     thresholds: Mapping[str, GivenThreshold] = field(default_factory=dict)
     """Bounds that replace the catalogue's, by figure; rdma-write-bandwidth is measured."""
     error_counters: Unread = "warn"
-    """What a node is whose ports' error counters cannot be read: enforce, warn, or off, and nobody looks at them."""
+    """What happens to a node whose ports' error counters cannot be read: enforce fails it, warn reports it, off does
+    not look.
+    """
     namespace: str = SYSTEM_NAMESPACE
     """Namespace of all that the check makes; it has to exist. No workload belongs there."""
     registry: Registry = SOURCES
@@ -104,7 +106,7 @@ class LightCheck(pulumi.ComponentResource):
         admission = k8s.admissionregistration.v1
         policy = admission.ValidatingAdmissionPolicy(name, metadata=elsewhere, spec=spec, opts=options)
         bound = admission.ValidatingAdmissionPolicyBinding(name, metadata=elsewhere, spec=binding, opts=options)
-        # The right to patch nodes comes after what limits it, and goes before it.
+        # The right to patch nodes is given after the policy that limits it, and taken away before it.
         limited = child_options(self, self._opts, depends_on=[policy, bound])
         made: list[pulumi.Resource] = [account, priority]
         subject = {"kind": "ServiceAccount", "name": NAME, "namespace": namespace}

@@ -51,13 +51,13 @@ _COME_SECONDS: Final = 60
 """How long the first pods wait for those of other idle nodes."""
 _MEASURE_SECONDS: Final = 240
 _RUN_SECONDS: Final = 840
-"""All of a run, with pulling the image and installing the tools that it lacks."""
+"""Seconds of a whole run, with pulling the image and installing the tools that it lacks."""
 _TRIES: Final = 2
 _KEEP_SECONDS: Final = 600
 """An ended Job stays for so long: shorter than the 15 minutes after which kubernetes-mixin's KubeJobFailed reports a
 Job that found no idle node."""
 _START_SECONDS: Final = 600
-"""A run that could not begin within this time of its schedule is left out."""
+"""A run is left out if it could not begin within this time of its schedule."""
 _METADATA: Final = ["annotations", "finalizers", "labels", "ownerReferences"]
 _OTHERS: Final = f".status.conditions.filter(c, c.type != '{CONDITION}')"
 _REPORTS: Final = "/var/lib/aks-infiniband/reports"
@@ -69,7 +69,7 @@ def report_name(pool: Pool) -> str:
 
 
 def boards(pool: Pool) -> list[str]:
-    """That ConfigMap, and of a large pool the further ones in which a run's pods meet."""
+    """That ConfigMap, and the further ones in which the pods of a large pool meet."""
     return board_names(report_name(pool), pool.node_count)
 
 
@@ -79,7 +79,7 @@ def pool_labels(pool: Pool) -> dict[str, str]:
 
 
 def idle_node(pool: Pool) -> dict[str, str]:
-    """The extended resources that only an idle node has left: all GPUs, and all that its RDMA device plugin offers."""
+    """The extended resources that only an idle node has free: all GPUs, and all that its RDMA device plugin offers."""
     shared = {RDMA_SHARED_RESOURCE: PODS_PER_NODE} if pool.rdma_resource == RDMA_SHARED_RESOURCE else {}
     return {name: str(count) for name, count in {**pool.promised_resources, **shared}.items()}
 
@@ -120,7 +120,7 @@ def cron_job_spec(
 
 
 def _expected(pool: Pool, given: Mapping[str, GivenThreshold], error_counters: Unread) -> dict[str, Any]:
-    """What the validation expects, without what this check does not look at."""
+    """What the validation expects, without the parts that this check does not look at."""
     return {
         **expectations(pool, given=given, tries=_TRIES, error_counters=error_counters),
         "interfaces": [],

@@ -12,7 +12,7 @@ KINDS: Final[Mapping[Prometheus, Mapping[str, str]]] = {
     "kube-prometheus": {"PodMonitor": "podmonitors", "PrometheusRule": "prometheusrules"},
     "azure": {"PodMonitor": "podmonitors"},
 }
-"""The kinds of which an Observability makes objects, with their plurals."""
+"""The kinds of objects that an Observability makes, with their plurals."""
 BRING: Final[Mapping[Prometheus, str]] = {
     "kube-prometheus": "helm install monitoring kube-prometheus-stack --namespace monitoring --create-namespace --repo "
     "https://prometheus-community.github.io/helm-charts",
@@ -37,7 +37,7 @@ def look(kubeconfig: str, prometheus: Prometheus) -> tuple[list[str], list[str]]
 async def required(kubeconfig: str, prometheus: Prometheus) -> str:
     """The kubeconfig of a cluster that has them, or cannot be asked. Raises DefinitionsError for one that has not.
 
-    Without this the Kubernetes provider looks for them for a minute, when the machines are there.
+    Otherwise the Kubernetes provider would look for them for a minute, after the machines were made.
     """
     found = await diagnosis.within_limit(lambda: look(kubeconfig, prometheus), _LIMIT_SECONDS)
     absent = found[0] if found else []

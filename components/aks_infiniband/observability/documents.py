@@ -106,7 +106,7 @@ def monitors(*, gpus: bool) -> dict[str, dict[str, Any]]:
 
 
 def _monitor(part: str, namespace: str, labels: Mapping[str, str], *relabelings: dict[str, Any]) -> dict[str, Any]:
-    """No replacement has a $: Azure's collector takes that for a variable of its own.
+    """No replacement has a $, because Azure's collector takes it for a variable of its own.
 
     Each action is written out, though it is the default: another manager would conflict with what the server fills in.
     """

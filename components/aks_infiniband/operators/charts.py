@@ -29,7 +29,7 @@ class ValuesError(pulumi.RunError):
     """Helm values that cannot be used; the text names every key, what it is and what the program needs."""
 
     def __init__(self, text: str, mistakes: Sequence[tuple[str, str]] = ()) -> None:
-        """mistakes: key and reason of each, the key as below an operator's settings."""
+        """mistakes: key and reason of each. The key is one below an operator's settings."""
         super().__init__(text)
         self.mistakes = tuple(mistakes)
 
@@ -43,7 +43,7 @@ class ChartSource:
     repository: str | None
     """URL of the chart repository; None for an address or a path."""
     version: str | None
-    """None for a path, which has a version of its own."""
+    """None for a path, because the chart there has a version of its own."""
 
 
 def chart_source(
@@ -88,7 +88,7 @@ def there(chart: ChartSource) -> ChartSource:
 def given_values(file: str | None, values: Mapping[str, Any], *, named: bool = True) -> dict[str, Any]:
     """The values that people wrote: those of the file, and over them those of the stack.
 
-    named: whether they named the file. One that nobody named, the default, need not be there.
+    named: whether they named the file. The default file, which nobody named, need not be there.
 
     Raises ValuesError for a file that is not there or is not a mapping.
     """

@@ -31,9 +31,10 @@ class DriverUpgradeError(pulumi.RunError):
 
 
 def under_way(nodes: Sequence[Node], drivers: Sequence[str] = (NIC, GPU)) -> dict[str, str]:
-    """By node that has a driver's upgrade before it or is in one, which driver and state; those in one come first.
+    """By node that will upgrade a driver or is upgrading one: which driver, and which state. Nodes that are upgrading
+    come first.
 
-    A node that is passed over (label skip) waits for nothing, and where an upgrade has failed, no other node begins.
+    A node that is passed over (label skip) waits for nothing. If an upgrade has failed, no other node begins.
     """
     found: list[tuple[bool, str, str]] = []
     for driver in drivers:
@@ -76,7 +77,8 @@ class DriverTurns:
         timeout_seconds: float = TIMEOUT_SECONDS,
     ) -> None:
         """name: unique in the program. stable_seconds: how long after a change of ours no upgrade must have begun.
-        timeout_seconds: how long no node's state may change; however many nodes there are, it begins anew with each.
+        timeout_seconds: how long no node's state may change. It begins again with each change, so the number of nodes
+        does not matter.
         """
         self._name = name
         self._poll, self._stable, self._timeout = poll_seconds, stable_seconds, timeout_seconds
@@ -128,7 +130,7 @@ class DriverTurns:
         return pulumi.ResourceHook(f"{self._name}-before-measuring-{pool}", wait)
 
     async def _wait(self, when: str, selector: Mapping[str, str], drivers: Sequence[str]) -> None:
-        """Until no driver of these nodes is being upgraded. Raises DriverUpgradeError where nothing moves any more."""
+        """Wait until no driver of these nodes is being upgraded. Raises DriverUpgradeError if nothing changes."""
         quiet_since: float | None = None
         seen: dict[str, str] = {}
         moved, failures = time.monotonic(), 0

@@ -50,7 +50,7 @@ class AzureClusterArgs:
 
     @property
     def cluster(self) -> AksClusterArgs:
-        """For an AksCluster. Its resource group has its name unless the settings give another."""
+        """Arguments of an AksCluster. The resource group has the cluster's name unless the settings give another."""
         return AksClusterArgs(
             location=self.location,
             cluster_name=self.name,
@@ -96,14 +96,14 @@ class AzureCluster(pulumi.ComponentResource):
         self.register_outputs({"clusterName": self.cluster.cluster_name, "kubeconfig": self.cluster.kubeconfig})
 
     def _feature(self, name: str, args: FeatureRegistrationArgs | None) -> pulumi.Output[pulumi.Resource]:
-        """What InfiniBand pools wait for: without the feature their machines would sit on different fabrics."""
+        """The feature, for which InfiniBand pools wait: without it their machines would sit on different fabrics."""
         if args is not None:
             return FeatureRegistration(name, args=args, opts=self._opts).registered
         return FeatureAbsence(name, args=FeatureAbsenceArgs(), opts=self._opts).absent
 
     def _alerts(self, name: str, args: AzureClusterArgs, opts: pulumi.ResourceOptions | None) -> None:
-        """With the cluster among the scopes no other cluster's metrics raise them (MicrosoftDocs/azure-monitor-docs
-        12b4ca1, prometheus-rule-groups.md of 2024-11-09).
+        """The scopes include the cluster, so that no other cluster's metrics raise an alert
+        (MicrosoftDocs/azure-monitor-docs 12b4ca1, prometheus-rule-groups.md of 2024-11-09).
         """
         for group, rules in azure_rule_groups().items():
             alertsmanagement.PrometheusRuleGroup(

@@ -1,5 +1,5 @@
-"""What somebody else must have made in a cluster before anything of ours is made there: looked at first, and told at
-once.
+"""What others must have made in a cluster before anything of ours is made there. The program looks first, and tells at
+once what is missing.
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,7 +27,7 @@ class BeforehandError(pulumi.RunError):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Look:
-    """What was found of one thing."""
+    """The result of looking for one thing."""
 
     what: str
     """Such as namespaces."""
@@ -39,7 +39,7 @@ class Look:
 
 
 def looks(kubeconfig: str, stack: Stack) -> Iterator[Look]:
-    """Everything that others make and the stack needs, each looked at in the cluster."""
+    """A look at each thing in the cluster that others make and the stack needs."""
     wanted = [name for name in stack.namespaces if name != NAMESPACE]
     if wanted and not stack.create_namespaces:
         yield _namespaces(kubeconfig, wanted)

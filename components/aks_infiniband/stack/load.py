@@ -66,9 +66,9 @@ def load(configuration: Mapping[str, Any] | None = None, *, credentials: pulumi.
 
 
 def _raw(configuration: Mapping[str, Any]) -> dict[str, Any]:
-    """The mapping that the model takes: our namespace's keys without it, JSON text opened.
+    """The mapping that the model takes: the keys of our namespace without the namespace, with JSON text parsed.
 
-    Raises SettingsError for what must not be looked at any further: endless data, and secrets.
+    Raises SettingsError for what must not be read further: endless data, and secrets.
     """
     prefix = f"{NAMESPACE}:"
     raw, unusable = dict[str, Any](), list[Mistake]()
@@ -92,7 +92,9 @@ def _raw(configuration: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _holds_secure(value: Any) -> bool:
-    """Whether any part of a value is a secret, however deep it lies: a stack file may be deeper than Python's stack."""
+    """Whether any part of a value is a secret, at any depth. It does not recurse, because a stack file may be deeper
+    than Python's stack.
+    """
     left = [value]
     while left:
         part = left.pop()
@@ -106,7 +108,7 @@ def _holds_secure(value: Any) -> bool:
 
 
 def _nobody_reads(configuration: Mapping[str, Any]) -> Iterator[Mistake]:
-    """Keys of a namespace that is almost ours, and the region in ours."""
+    """Mistakes for keys that nobody reads: those of a namespace that is almost ours, and the region in ours."""
     if _MISPLACED in configuration:
         yield Mistake(key=_MISPLACED, reason=f"is not known; the region is {LOCATION}")
     for key in configuration:
@@ -120,9 +122,9 @@ def _nobody_reads(configuration: Mapping[str, Any]) -> Iterator[Mistake]:
 def stack_configuration() -> dict[str, Any]:
     """The whole configuration of the stack that runs, every namespace; objects as JSON text.
 
-    Without aks-infiniband:registryCredentials, the one key that is a secret: registry_credentials has it. Raises
-    SettingsError where another of our keys holds a secret: no setting is one, and as Helm value or in an error's text
-    it would be readable in the stack's state and logs.
+    It leaves out aks-infiniband:registryCredentials, the one key that is a secret, which registry_credentials reads.
+    Raises SettingsError if another of our keys holds a secret. No setting is one, and as a Helm value or in an error's
+    text it would be readable in the stack's state and logs.
     """
     configuration = dict(pulumi.runtime.config.CONFIG.get())
     if pulumi.runtime.config.is_config_secret(REGISTRY_CREDENTIALS):
@@ -138,9 +140,9 @@ def stack_configuration() -> dict[str, Any]:
 
 
 def registry_credentials() -> pulumi.Output[str] | None:
-    """The login of the registry of images: a Docker config as JSON, secret; None where none is given.
+    """The login of the registry of images: a Docker config as JSON, secret; None if none is given.
 
-    Raises SettingsError, which does not tell the value, for one that is not such a config, or that is not a secret.
+    Raises SettingsError for a value that is not such a config, or not a secret. The error does not tell the value.
     """
     text = pulumi.runtime.config.CONFIG.get().get(REGISTRY_CREDENTIALS)
     if text is None:
@@ -158,7 +160,7 @@ def registry_credentials() -> pulumi.Output[str] | None:
 
 
 def _logins(text: str) -> list[str]:
-    """The hosts that it logs in to; none where it is not what the kubelet takes of a kubernetes.io/dockerconfigjson."""
+    """The hosts that it logs in to; none if the kubelet would not take it in a kubernetes.io/dockerconfigjson."""
     try:
         config = opened(text)
     except HandwrittenError:

@@ -142,8 +142,8 @@ class RdmaSoftware(pulumi.ComponentResource):
         return [namespace, *theirs, *self._credentials(*places, after=[namespace, *theirs])]
 
     def _theirs(self) -> list[pulumi.Resource]:
-        """The namespaces of others. One that is there stays as it is, and none goes with the stack: what others have
-        put into it would go too.
+        """The namespaces of others. An existing one stays as it is. None is deleted with the stack, because what others
+        have put into it would be deleted too.
         """
         kept = pulumi.ResourceOptions.merge(self._opts, pulumi.ResourceOptions(retain_on_delete=True))
         return [
@@ -171,8 +171,8 @@ class RdmaSoftware(pulumi.ComponentResource):
         prepared: Sequence[pulumi.Resource],
         releases: Sequence[pulumi.Resource],
     ) -> list[pulumi.Resource]:
-        """releases: of the GPU Operator, whose changes go first; their drivers' upgrades are waited for, on updates
-        alone.
+        """releases: those of the GPU Operator, whose changes go first. Only an update waits for the upgrades of its
+        drivers.
         """
         name, stack, kubeconfig = self._name, self._args.stack, self._args.kubeconfig
         operator = NetworkOperator(f"{name}-network-operator", args=stack.network_operator(kubeconfig), opts=self._opts)

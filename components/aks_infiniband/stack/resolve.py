@@ -44,7 +44,7 @@ class Resolution:
         self._credentials = registry_credentials
 
     def mistakes(self) -> Iterator[Mistake]:
-        """What is wrong with the files that the settings name, and with the cluster's default name."""
+        """The mistakes in the files that the settings name, and in the cluster's default name."""
         for part in _FILES:
             try:
                 getattr(self, part)
@@ -54,7 +54,7 @@ class Resolution:
                 continue  # told already: of values that are not well-formed, or do not go together
 
     def stack(self) -> Stack:
-        """The whole. Raises SettingsError."""
+        """The whole stack. Raises SettingsError."""
         settings = self._settings
         return Stack(
             cluster=self.existing or azure_cluster_args(self._reading, self.pools, self.cluster_name),
@@ -126,7 +126,7 @@ class Resolution:
 
     @cached_property
     def cluster_name(self) -> str | None:
-        """The name in Azure of the cluster that is made: the one given, else after project and stack."""
+        """The name in Azure of the cluster that is made: the given one, or one made of project and stack."""
         if (cluster := self._settings.cluster) is None or cluster.name is not None:
             return None if cluster is None else cluster.name
         name = f"{pulumi.get_project()}-{pulumi.get_stack()}"

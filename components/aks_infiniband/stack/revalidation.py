@@ -1,4 +1,4 @@
-"""What of a stack makes an earlier validation of a pool worthless when it changes."""
+"""The parts of a stack that an earlier validation of a pool depends on: a change of one makes it worthless."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -27,10 +27,10 @@ def revalidate_when(
     network: Operator,
     gpu: Operator | None,
 ) -> dict[str, Any]:
-    """Facts as JSON of what a pool's measurement rests on. nic_policy: the pool's sections of it.
+    """The facts on which a pool's measurement depends, as JSON. nic_policy: the pool's sections of it.
 
-    Nothing of another pool is in it: a pool that comes beside others must not claim their machines, with all that
-    runs on them, for a validation.
+    It holds nothing of other pools: a pool that is added must not claim the others' machines, and all that runs on
+    them, for a validation.
     """
     facts: dict[str, Any] = {
         "nicPolicy": nic_policy,

@@ -1,4 +1,4 @@
-"""What is wrong with a stack file, in words that its author can act on."""
+"""The mistakes in a stack file, in words that its author can act on."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -67,7 +67,7 @@ def key_of(path: Path) -> str:
 
 
 def wrong(path: Path, value: Any, reason: str) -> Mistake:
-    """A mistake at a path; value: as the stack file has it, None where it is missing or says nothing here."""
+    """A mistake at a path. value: the one in the stack file; None if it is missing or tells nothing here."""
     return Mistake(key=key_of(path), reason=reason if value is None else f"is {shortened(value)}; {reason}")
 
 

@@ -17,7 +17,7 @@ from aks_infiniband.operators.release import DriverUpgrade
 
 
 class ChartSettings(Section):
-    """Where an operator's chart comes from; what is left out is NVIDIA's, at the pinned version."""
+    """Where an operator's chart comes from. Keys that are left out stand for NVIDIA's chart at the pinned version."""
 
     name: Annotated[str, rules.chart_name] | None = None
     """A chart's name in the repository, an oci:// address, or the path of a folder or archive."""

@@ -1,7 +1,7 @@
-"""A stack file and what follows from it. A pool's settings are resolved here and nowhere else.
+"""A stack file and what follows from it. Only this module resolves a pool's settings.
 
-The rules and the composition read the same objects. After a reading with holes, whatever follows from a value that is
-not well-formed raises Unreadable.
+The rules and the composition read the same objects. After a reading with holes, everything that follows from a value
+that is not well-formed raises Unreadable.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -26,7 +26,7 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True)
 class PoolReading:
-    """One pool: its own setting, else the stack's, else what follows from its size."""
+    """One pool. A value is its own setting, or else the stack's, or else what follows from its size."""
 
     index: int
     given: PoolSettings
@@ -71,7 +71,7 @@ class PoolReading:
 
     @property
     def nic_driver(self) -> NicDriver:
-        """Unreadable where none is given and the size is not known."""
+        """Raises Unreadable if none is given and the size is not known."""
         return self.given.nic_driver or self.stack.settings.network_operator.driver or self.size.default_nic_driver
 
     @property
@@ -81,7 +81,7 @@ class PoolReading:
 
     @property
     def gpu_direct(self) -> GpuDirect | None:
-        """None where it follows from the NIC driver."""
+        """None if it follows from the NIC driver."""
         if self.given.gpu_direct != "auto":
             return self.given.gpu_direct
         return "dmabuf" if self.size.accelerator and self.size.accelerator.dma_buf else "nvidia-peermem"
@@ -92,7 +92,9 @@ class PoolReading:
 
     @property
     def placement_group_limit(self) -> int:
-        """The most machines on one fabric. The subscription of a cluster that exists may have any that Azure grants."""
+        """The most machines on one fabric. For an existing cluster it is the most that Azure grants to any
+        subscription.
+        """
         return self.stack.cluster.placement_group_limit if self.stack.in_azure else LARGEST_PLACEMENT_GROUP
 
     @property
@@ -184,7 +186,7 @@ Subject = TypeVar("Subject")
 
 
 def known(subjects: Iterable[Subject], read: Callable[[Subject], Value]) -> list[tuple[Subject, Value]]:
-    """Each subject with the value that is read from it; a subject whose value cannot be read is left out."""
+    """Each subject with the value that is read from it. Subjects whose value cannot be read are left out."""
     found = []
     for subject in subjects:
         try:
@@ -197,7 +199,7 @@ def known(subjects: Iterable[Subject], read: Callable[[Subject], Value]) -> list
 def unlike_the_first(
     found: Sequence[tuple[PoolReading, Value]],
 ) -> Iterator[tuple[PoolReading, Value, PoolReading, Value]]:
-    """Pools that differ from the first of them in a value, which all must share: pool and value, and the first's."""
+    """Pools that differ from the first in a value that all share. Yields pool and value, then those of the first."""
     for pool, value in found[1:]:
         first, wanted = found[0]
         if value != wanted:

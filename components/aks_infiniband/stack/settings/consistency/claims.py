@@ -1,4 +1,4 @@
-"""Mode dra: what dranet needs of a pool's machines."""
+"""Mode dra: the rules for what dranet needs of a pool's machines."""
 
 from collections.abc import Iterator
 

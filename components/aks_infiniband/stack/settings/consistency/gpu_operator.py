@@ -1,4 +1,4 @@
-"""A GPU Operator that is there already: what then says nothing, because nothing is installed."""
+"""A GPU Operator that is there already: the settings that have no effect then, because nothing is installed."""
 
 from collections.abc import Iterator
 

@@ -116,7 +116,7 @@ def _owner(pool: PoolReading) -> Iterator[Mistake]:
 
 
 def _owned(pool: PoolReading) -> bool:
-    """Whether it has GPUs that the GPU Operator makes usable, and somebody owns their driver."""
+    """Whether the pool has GPUs that the GPU Operator makes usable and whose driver somebody owns."""
     gpus = pool.size.accelerator
     return gpus is not None and gpus.software == "gpu-operator" and pool.gpu_driver != "none"
 
@@ -229,7 +229,9 @@ def _validation_image(reading: Reading) -> Iterator[Mistake]:
 
 
 def _architecture(path: tuple[str, ...], image: str | None, pools: list[PoolReading]) -> Iterator[Mistake]:
-    """An image is known by its name's word; at most one mistake, for the first pool that cannot run it."""
+    """An image's architecture is told by a word of its name. It reports at most one mistake, for the first pool that
+    cannot run it.
+    """
     named = re.search(rf"(?<![a-z0-9])({'|'.join(_NAMED)})(?![a-z0-9])", image or "")
     for pool, size in known(pools, lambda pool: pool.size):
         if named and size.architecture != _NAMED[named[1]]:

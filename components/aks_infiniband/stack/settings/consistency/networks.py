@@ -67,7 +67,7 @@ def _services(reading: Reading) -> Iterator[Mistake]:
 
 
 def _ranges(reading: Reading) -> dict[tuple[str, ...], Callable[[], IPv4Network | None]]:
-    """What reads each range of the stack, by its path; None for one that is not made."""
+    """For each range of the stack, by its path, what reads it; None for a range that is not made."""
     network, operator = reading.cluster.network, reading.settings.network_operator
     return {
         (*_NETWORK, "addressSpace"): lambda: network.address_space if network.node_subnet_id is None else None,

@@ -12,7 +12,9 @@ def _release(reading: Reading) -> Release:
 
 
 def _one_release(reading: Reading) -> Iterator[Mistake]:
-    """Who names a release gets no chart of another; without one, a chart's version is as it is given."""
+    """A stack that names a release gets no chart of another. Without a release, the chart has the version that is
+    given.
+    """
     if "release" not in reading.settings.model_fields_set:
         return
     release = _release(reading)
