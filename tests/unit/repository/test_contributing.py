@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[3]
+LIBRARY = ROOT / "components/aks_infiniband"
 FOLDERS = ("command_line", "components", "docs", "examples", "rehearsal", "tests", "values")
 
 
@@ -22,3 +23,24 @@ def test_every_verb_on_the_page_is_one_of_the_makefile(page: str) -> None:
 
     assert verbs
     assert verbs <= set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE))
+
+
+def walks() -> list[list[tuple[str, str]]]:
+    """The steps of each walk on the page: a file of the library, and a name in it."""
+    section = (ROOT / "CONTRIBUTING.md").read_text().split("## Two walks")[1].split("\n## ")[0]
+    tables = re.split(r"\n\n(?!\|)", section)
+    steps = [re.findall(r"^\| `([\w/]+\.py)` \| `(\w+)` \|", table, flags=re.MULTILINE) for table in tables]
+    return [found for found in steps if found]
+
+
+@pytest.mark.parametrize("step", [step for walk in walks() for step in walk], ids="-".join)
+def test_each_step_of_a_walk_is_where_the_page_says(step: tuple[str, str]) -> None:
+    file, name = step
+
+    assert re.search(rf"^(?:async )?(?:def|class) {name}\b", (LIBRARY / file).read_text(), flags=re.MULTILINE)
+
+
+def test_a_setting_and_a_figure_walk_through_few_files() -> None:
+    setting, figure = walks()
+
+    assert (len(setting), len(figure)) == (9, 16)
