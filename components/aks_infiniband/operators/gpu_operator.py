@@ -54,6 +54,20 @@ def driver_owner(pools: Sequence[Pool]) -> GpuDriver:
     raise charts.ValuesError(f"{reason}, and the GPU Operator takes exactly one ({found})")
 
 
+_WHOLE_GPUS: Final = {
+    part: {"enabled": False}
+    for part in (
+        "migManager",
+        "sandboxWorkloads",
+        "sandboxDevicePlugin",
+        "vgpuManager",
+        "vgpuDeviceManager",
+        "vfioManager",
+    )
+}
+"""Containers get whole GPUs: no MIG, no vGPU, no passthrough to virtual machines."""
+
+
 def gpu_operator_values(
     pools: Sequence[Pool],
     *,
@@ -91,13 +105,7 @@ def gpu_operator_values(
                 *tolerations(gpu_pools),
             ]
         },
-        # Whole GPUs in containers: no MIG, no vGPU, no passthrough to virtual machines.
-        "migManager": {"enabled": False},
-        "sandboxWorkloads": {"enabled": False},
-        "sandboxDevicePlugin": {"enabled": False},
-        "vgpuManager": {"enabled": False},
-        "vgpuDeviceManager": {"enabled": False},
-        "vfioManager": {"enabled": False},
+        **_WHOLE_GPUS,
         "operator": {"affinity": system_node_affinity(system_node_selector, pools)},
     }
     if metrics:
