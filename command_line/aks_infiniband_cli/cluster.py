@@ -13,15 +13,16 @@ from lightkube.core.exceptions import ConfigError
 from aks_infiniband_cli.console import CommandError
 
 NO_ANSWER: Final = (HTTPError, ConfigError)
-"""What a request raises: the API server refuses, is silent or not there, or answers with something else; or the program
-that logs in fails, as kubelogin does where the login has expired."""
+"""What a request raises. The API server refuses, is silent, is not there, or answers with something else. Or the
+program that logs in fails, as kubelogin does if the login has expired.
+"""
 _REQUEST_SECONDS: Final = 30.0
 _SHOWN: Final = 60
 """Characters of an answer in an error."""
 
 
 def connected(kubeconfig: str) -> Client:
-    """A client of the cluster of a kubeconfig, as YAML. Raises CommandError for a kubeconfig that is none."""
+    """A client of the cluster of a kubeconfig (YAML). Raises CommandError if the text is no kubeconfig."""
     try:
         client = connect(kubeconfig, request_seconds=_REQUEST_SECONDS)
     except Exception as error:  # whatever a broken kubeconfig brings
@@ -95,7 +96,7 @@ def _form_of_list(response: Response) -> type[_List | _MetadataList]:
 
 
 def _lists(path: str) -> bool:
-    """Whether a path names a kind, and not one object: /api/v1/nodes, /apis/batch/v1/namespaces/x/jobs."""
-    # What stands before it is a proxy's, such as Rancher's.
+    """Whether a path names a kind, not one object: /api/v1/nodes, /apis/batch/v1/namespaces/x/jobs."""
+    # The part before it belongs to a proxy, such as Rancher's.
     words = re.sub(r"^.*?/(api/[^/]+|apis/[^/]+/[^/]+)/(namespaces/[^/]+/(?=.))?", "", path).split("/")
     return len(words) == 1

@@ -18,9 +18,9 @@ FINE: Final = 0
 FOUND: Final = 1
 WRONG_USE: Final = 2
 UNMEASURED: Final = 3
-"""Nothing is known to be wrong, and not all was measured that a pass is made of."""
+"""Nothing is known to be wrong, but not all was measured that a pass needs."""
 SCHEMA_VERSION: Final = 1
-"""Of every command's document; it grows when a reader would have to change."""
+"""The version of every command's document. It grows when a reader would have to change."""
 
 Output = Literal["text", "json"]
 
@@ -70,7 +70,7 @@ class Command:
 
 
 class _Terminal(Console):
-    """A terminal that shows the control characters of what others wrote, and does not obey them."""
+    """A terminal that shows the control characters in what others wrote, and does not obey them."""
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         return text_only(super().render(renderable, options))
@@ -125,7 +125,7 @@ def uncut(*parts: str | tuple[str, str]) -> Text:
 
 @contextmanager
 def at_work(doing: str) -> Iterator[Callable[[str], None]]:
-    """Say on a terminal what takes a while: on standard error, so that no pipe has it.
+    """Say on a terminal what is going on. It writes to standard error, so that no pipe gets it.
 
     What it gives says how far the work is.
     """

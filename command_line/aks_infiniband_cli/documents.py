@@ -17,7 +17,7 @@ STDIN: Final = "-"
 
 @contextmanager
 def named(what: str | Path) -> Iterator[None]:
-    """Say of what an error of the door is: a file, or a cluster. Raises CommandError in its place."""
+    """Say where an input error comes from: a file, or a cluster. Raises CommandError in its place."""
     try:
         yield
     except HandwrittenError as error:

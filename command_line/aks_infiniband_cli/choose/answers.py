@@ -6,14 +6,14 @@ from typing import Literal
 from aks_infiniband.facts.catalog.machine import GpuDriver
 
 Workload = Literal["training", "fine-tuning", "inference", "mpi", "tcp-ip"]
-"""tcp-ip: programs that speak TCP/IP only, and are not to be changed."""
+"""tcp-ip: programs that speak TCP/IP only and shall stay as they are."""
 Fabric = Literal["infiniband", "roce", "ethernet"]
 """What joins the machines of an existing cluster; Azure's HPC sizes have InfiniBand."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Answers:
-    """The answers; None where a person does not know, or leaves it to the program."""
+    """The answers. An answer is None if a person does not know it, or leaves it to the program."""
 
     workloads: tuple[Workload, ...]
     """What will run, at least one."""

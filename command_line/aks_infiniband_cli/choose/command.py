@@ -125,7 +125,7 @@ def _answers(given: argparse.Namespace) -> Answers:
 
 
 def _ask(given: argparse.Namespace) -> None:
-    """Ask for what no flag says; an empty answer leaves it to the program."""
+    """Ask for what no flag says. An empty answer leaves the choice to the program."""
     if given.workload is None:
         given.workload = _Workloads.ask("What will run? (several: with commas)", default="training").split(",")
     if given.size is None:
@@ -147,7 +147,9 @@ def _ask(given: argparse.Namespace) -> None:
 
 
 def _has_drivers(given: argparse.Namespace) -> bool:
-    """Whether somebody installs a driver of the machines' GPUs; of a size that is not known the decision says why."""
+    """Whether somebody installs a driver of the machines' GPUs. For an unknown size the decision says why it is
+    refused.
+    """
     size = usual_size(given.workload, given.gpus) if given.size is None else SIZES.get(given.size)
     return size is not None and size.default_gpu_driver != "none"
 

@@ -26,10 +26,10 @@ TRANSPORTS: Final[dict[Mode, Transport]] = {
     "driver-only": "InfiniBand without a plugin",
 }
 LEAST_GPUS: Final = 16
-"""Assumed: below two machines of eight GPUs nothing, or next to nothing, crosses between machines."""
+"""Assumed: with fewer GPUs than two machines of eight have, little or nothing crosses between machines."""
 _WITH_GPUS: Final = "Standard_ND96isr_H100_v5"
 _WITHOUT_GPUS: Final = "Standard_HB176rs_v4"
-"""For who does not know a size: the sizes of the project's own stacks."""
+"""Sizes for a person who names none: those of the project's own stacks."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,7 +152,7 @@ def _count(answers: Answers, size: MachineSize) -> int:
 
 
 def _not_worth_it(answers: Answers, size: MachineSize, count: int) -> list[Reason]:
-    """Why InfiniBand would be paid for and not used; nothing where it is used."""
+    """Why InfiniBand would be paid for but not used; empty if it would be used."""
     gpus = size.accelerator.count if size.accelerator else 0
     wanted = answers.gpus or gpus * count
     if {*answers.workloads} == {"inference"}:
@@ -169,7 +169,7 @@ def _not_worth_it(answers: Answers, size: MachineSize, count: int) -> list[Reaso
 
 
 def too_few(gpus: int) -> list[Reason]:
-    """Why a number of GPUs is too small for InfiniBand; nothing for enough of them, and for none."""
+    """Why a number of GPUs is too small for InfiniBand; empty for enough GPUs, and for none at all."""
     if gpus >= LEAST_GPUS or not gpus:
         return []
     text = (
@@ -211,7 +211,7 @@ def _mode(answers: Answers, size: MachineSize) -> tuple[Mode, list[Reason]]:
 
 
 def _gpu_driver(answers: Answers, size: MachineSize) -> GpuDriver | None:
-    """As answered, where that is not what follows from the size. Raises CommandError for what cannot be."""
+    """The answer, if it differs from what follows from the size. Raises CommandError for an impossible one."""
     wanted, usual = answers.gpu_driver, size.default_gpu_driver
     if wanted is None or wanted == usual:
         return None

@@ -10,7 +10,7 @@ from aks_infiniband.facts.catalog.machine import MachineSize
 
 @dataclass(frozen=True, kw_only=True)
 class Reason:
-    """One sentence of why, and where its figures come from; None where it follows from what was said."""
+    """One sentence that says why, and the source of its figures. The source is None if it follows from the answers."""
 
     text: str
     source: str | None = None
@@ -74,7 +74,7 @@ def _said(size: MachineSize, figure: str, words: str) -> Reason | None:
 
 
 def _value(row: Baseline) -> tuple[float | None, str]:
-    """The expected value, or else the bound that healthy machines keep."""
+    """The expected value; if none was published, the bound that healthy machines keep."""
     if row.expected is not None:
         return row.expected, ""
     kept = row.warn if row.warn is not None else row.fail

@@ -14,9 +14,11 @@ from aks_infiniband_cli.choose.decision import Decision
 from aks_infiniband_cli.console import CommandError
 
 KUBERNETES: Final = {"kubernetesVersion": "1.35", "supportPlan": "AKSLongTermSupport"}
-"""As in the project's own stacks: both operators name it, and long-term support lasts longer than its own year."""
+"""The version of the project's own stacks. Both operators name it, and long-term support lasts longer than its own
+year.
+"""
 _NAME: Final = r"[A-Za-z0-9]([A-Za-z0-9_-]*[A-Za-z0-9])?"
-"""Of a cluster, as Azure takes it; how long it may be follows from the node resource group's."""
+"""A cluster's name as Azure takes it. Its longest length follows from that of the node resource group's name."""
 _DIGITS: Final = 6
 """Characters of a hash that tell two clusters apart whose names had to be cut."""
 _SCHEMA: Final = "# yaml-language-server: $schema=docs/settings.schema.json"
@@ -67,7 +69,7 @@ def pool_name(series: str) -> str:
 
 
 def cluster_name(stack: str, project: str, region: str) -> str | None:
-    """A name for the cluster; None where its default, after project and stack, is one that Azure takes.
+    """A name for the cluster; None if Azure takes its default, which is made of project and stack.
 
     AKS puts it twice into the name of the node resource group, with the region.
     """

@@ -30,7 +30,7 @@ class Symptom:
     read: str
     """When the sources were read: year and month, or day."""
     brings: tuple[str, ...] = ()
-    """Symptoms that follow from this one, and are not told where it is seen."""
+    """Symptoms that follow from this one. They are not reported where this one is seen."""
 
 
 @cache
@@ -47,7 +47,7 @@ def _entries(area: str) -> list[dict[str, Any]]:
 
 
 def _symptom(area: str, entry: Mapping[str, Any], messages: Mapping[str, Known]) -> Symptom:
-    """What is a message that the diagnosis knows has its cause and what helps from there."""
+    """A symptom that is a known message takes its cause, and what helps, from the diagnosis."""
     message = messages.get(entry["id"])
     known = {"cause": message.cause, "fix": message.fix} if message else {}
     if message and "evidence" not in entry:

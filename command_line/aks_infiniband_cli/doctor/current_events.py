@@ -17,7 +17,7 @@ ENFORCE: Final = "pod-security.kubernetes.io/enforce"
 STRICT: Final = ("baseline", "restricted")
 """Pod Security levels that admit no driver."""
 _READ: Final = ("Pod", "DaemonSet", "Job", "ReplicaSet", "StatefulSet")
-"""Kinds of which a snapshot has all objects, where they could be read."""
+"""Kinds of which a snapshot has all objects, if they could be read."""
 _QUOTA: Final = re.compile(r"exceeded quota: ([^,]+),.*limited: (.+)$", re.DOTALL)
 _WEBHOOK: Final = re.compile(r"""(?:failed calling|admission) webhook "([^"]+)\"""")
 
@@ -61,7 +61,7 @@ def job_lacks_pods(job: Object) -> bool:
 
 
 def _still_refused(event: Object, snapshot: Snapshot) -> bool:
-    """Whether what kept a pod from being made is still there; unknown words count as if it were."""
+    """Whether what kept a pod from being made is still there. Unknown words count as yes."""
     message, namespace = str(event.get("message")), str(event["involvedObject"].get("namespace"))
     if "violates PodSecurity" in message:
         levels = [

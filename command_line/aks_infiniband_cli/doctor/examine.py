@@ -98,7 +98,7 @@ def examine(snapshot: Snapshot, symptoms: Mapping[str, Symptom] | None = None) -
 
 
 def _causes(findings: Sequence[Finding], snapshot: Snapshot, known: Mapping[str, Symptom]) -> list[Finding]:
-    """The findings without those that another brings with it, on the same nodes or on all."""
+    """The findings without those that follow from another one, on the same nodes or on all."""
     nodes_of = {finding.about: snapshot.nodes_of(finding.about) for finding in findings}
 
     def follows(finding: Finding) -> bool:
@@ -113,7 +113,9 @@ def _causes(findings: Sequence[Finding], snapshot: Snapshot, known: Mapping[str,
 
 
 def _diagnosis(finding: Finding, symptom: Symptom, snapshot: Snapshot) -> Diagnosis:
-    """A finding's own cause says more than the catalogue's, unless that is a message's, which says what helps too."""
+    """A finding's own cause says more than the catalogue's. Only the cause of a known message says more, because it
+    also says what helps.
+    """
     own = finding.cause if finding.cause and not finding.cause.startswith(symptom.cause) else None
     return Diagnosis(
         symptom=symptom,

@@ -119,7 +119,9 @@ def _read_configurations(reader: Reader, snapshot: Snapshot) -> None:
 
 
 def _read_logs(reader: Reader, snapshot: Snapshot) -> None:
-    """Of drivers and operators first, then ours, then of workloads on this hardware; nobody else's log matters here."""
+    """The rank of a pod's log: drivers and operators first, then ours, then workloads on this hardware. No other log
+    matters.
+    """
     operators, idle = operator_namespaces(snapshot), idle_nodes(snapshot)
 
     def rank(pod: Object) -> int | None:

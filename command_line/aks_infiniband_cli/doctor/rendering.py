@@ -12,7 +12,7 @@ from rich.text import Text
 from aks_infiniband_cli.doctor.examine import Diagnosis
 
 _MOST_OBJECTS: Final = 5
-"""A pool of a hundred machines that all show the same still has to be read by a person."""
+"""The most objects shown of one finding, because a person has to read it even if a hundred machines show the same."""
 
 
 def document(found: Sequence[Diagnosis], unread: Sequence[str]) -> dict[str, Any]:

@@ -71,7 +71,7 @@ class Snapshot:
         return [item for item in self.objects() if item.get("kind") in kinds]
 
     def was_read(self, *lists: str) -> bool:
-        """Whether lists could be read, such as Deployments: else nobody knows what is missing."""
+        """Whether lists could be read, such as Deployments. Otherwise nobody knows what is missing."""
         return not any(reason.startswith(f"{name}:") for reason in self.view.unread for name in lists)
 
     def webhook_services(self) -> Iterator[tuple[Object, Object, Mapping[str, Any]]]:

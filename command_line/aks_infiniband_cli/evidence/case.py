@@ -13,7 +13,7 @@ from aks_infiniband_cli.validate.deployed import Object
 
 _PROVIDER: Final = "azure://"
 _SOURCES: Final = ("kubelet", AUTO_REPAIR, LIGHT_CHECK, "node-problem-detector")
-"""Who tells of a node's health, beside Azure's scheduled events, whose reasons end in Scheduled."""
+"""Sources of events about a node's health, beside Azure's scheduled events, whose reasons end in Scheduled."""
 _VERSIONS: Final = ("kernelVersion", "osImage", "kubeletVersion", "containerRuntimeVersion", "architecture")
 _IMAGE: Final = "kubernetes.azure.com/node-image-version"
 
@@ -21,7 +21,7 @@ _IMAGE: Final = "kubernetes.azure.com/node-image-version"
 def case_of(
     node: Object, machine: Mapping[str, Any], events: Sequence[Object], report: Report | None, taken: datetime
 ) -> dict[str, Any]:
-    """Everything that is kept of a machine. Only what is named here is copied, so no secret comes along.
+    """Everything that is kept of a machine. Only the fields that are named here are copied, so no secret comes along.
 
     machine: what on_node printed, or as `not_read` why it could not be asked. report: the pool's last validation.
     """

@@ -25,7 +25,7 @@ _ASKED = ("index", "name", "serial", "uuid", "pci.bus_id", "vbios_version", "dri
 
 
 def host_values(pool: bytes) -> dict[str, str]:
-    """What the host tells its guest, by name: keys and values of fixed length, filled up with zeros."""
+    """What the host tells its guest, by name. Keys and values have a fixed length and are filled up with zeros."""
     records = [pool[start : start + _KEY + _VALUE] for start in range(0, len(pool), _KEY + _VALUE)]
     pairs = [(record[:_KEY], record[_KEY:]) for record in records]
     return {_until_zero(key): _until_zero(value) for key, value in pairs if key.strip(b"\0")}
@@ -90,7 +90,7 @@ def gpus(root: Path) -> list[dict[str, str]]:
 
 
 def kernel_lines(messages: str, booted: float) -> list[dict[str, str]]:
-    """Of the kernel's log, what it says of GPUs and ports, with its time: the newest. booted: seconds since 1970."""
+    """The newest lines of the kernel's log about GPUs and ports, with their time. booted: seconds since 1970."""
     found = []
     for message in messages.splitlines():
         head, _, text = message.partition(";")

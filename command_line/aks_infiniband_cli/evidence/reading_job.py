@@ -23,7 +23,7 @@ _HOST: Final = "/host"
 _SECONDS: Final = 180
 """How long it may take, with the pull of its image. The Job's own controller ends it: a kubelet may be gone."""
 _LEFT_SECONDS: Final = 600
-"""Then it goes by itself, where this command was killed."""
+"""Seconds after which the Job is deleted by itself, if this command was killed."""
 _OVER: Final = ("Complete", "Failed")
 
 

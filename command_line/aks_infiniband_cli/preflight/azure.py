@@ -53,7 +53,7 @@ def login() -> TokenCredential:
 
     In a rehearsal's shell it is the rehearsal's client.
 
-    Nobody is asked. That nobody is logged in is told in the command's own words, not in the fifteen lines of the log.
+    It never asks a person. If nobody is logged in, the command says so in its own words, not in fifteen lines of a log.
     """
     if (simulated := rehearsed()) is not None:
         return simulated

@@ -19,14 +19,14 @@ _KINDS: Final = (
     "application/vnd.oci.image.manifest.v1+json",
     "application/vnd.docker.distribution.manifest.v2+json",
 )
-"""Documents that a tag may lead to: of many platforms, or of one."""
+"""The documents that a tag may lead to: for many platforms, or for one."""
 _DOCKER_HUB: Final = "docker.io"
 SECONDS: Final = 10.0
 """How long one answer may take."""
 
 
 class RegistryError(Exception):
-    """A registry does not tell; the text says why. absent: whether it says that it has it not."""
+    """A registry gives no answer; the text says why. absent: whether the registry says that it lacks it."""
 
     def __init__(self, text: str, *, absent: bool = False) -> None:
         super().__init__(text)
@@ -44,7 +44,7 @@ def url_of(host: str) -> str:
 
 
 class Registries:
-    """Asks whatever registry a reference names; a context, at whose end connections are closed."""
+    """Asks the registry that a reference names. It is a context, which closes its connections at the end."""
 
     def __init__(self) -> None:
         self._client = httpx2.Client(follow_redirects=True, timeout=SECONDS)

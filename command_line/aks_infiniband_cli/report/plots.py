@@ -109,7 +109,9 @@ def inline_svg(figure: Figure, name: str) -> str:
 
 
 def _scale(known: Sequence[float], threshold: Mapping[str, Any] | None) -> tuple[float, float]:
-    """The colours' ends: the values' own, and the limit's, so that a pool of good HCAs is not shown half in red."""
+    """The ends of the colour scale: the least and the most of the values, and the limit. With the limit a pool of good
+    HCAs is not shown half in red.
+    """
     if not known:
         return 0.0, 1.0
     limit = (threshold or {}).get("fail")

@@ -133,7 +133,9 @@ def _spans(times: Mapping[str, tuple[float, float]], state: Mapping[str, Any]) -
 
 
 def longest_chain(spans: Sequence[Span]) -> list[Link]:
-    """From the update's start to its last end: at each step back, what was waited for and ended last."""
+    """The chain from the update's start to its last end. Each step back leads to the operation that was waited for and
+    ended last.
+    """
     by_urn = {span.urn: span for span in spans}
     span: Span | None = max(spans, key=lambda span: span.end)
     links: list[Link] = []

@@ -44,8 +44,9 @@ class Driver:
     setting: str
     """The stack's setting that names its version."""
     update: str
-    """Updates what holds the version, and nothing else. A whole update would measure the pool, too, and its pods and
-    those of this command would wait for each other's nodes."""
+    """The command that updates the resource with the version, and nothing else. A whole update would measure the pool
+    too, and its pods and those of this command would wait for each other's nodes.
+    """
     other: str
     """What it is where no operator brings it."""
     namespace: str
@@ -90,7 +91,7 @@ class Driver:
         return [pod for pod in pods if pod["metadata"].get("namespace") == (chosen or "".join(places))]
 
     def rolls_by_itself(self, client: Client) -> bool:
-        """Whether a policy in the cluster says that the operator takes a changed driver from node to node."""
+        """Whether a policy in the cluster says that the operator rolls a changed driver out node by node."""
         policies = [dict(policy) for kind in self.policies for policy in _listed(client, kind)]
         drivers = [(policy.get("spec") or {}).get(self.section) or {} for policy in policies]
         return any((driver.get("upgradePolicy") or {}).get("autoUpgrade") for driver in drivers)

@@ -23,7 +23,7 @@ from aks_infiniband_cli.validate.run import Cluster, Say, measure, until
 from aks_infiniband_cli.validate.validating import pool_of, read_cluster
 
 _COULD_NOT_BE_MADE: Final = 1
-"""Severity of a check; 0 is a failure, and what is above is a warning or no problem."""
+"""The highest severity that holds a rollout back: 0 is a failure, 1 a check that could not be made, above are warnings."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -35,9 +35,11 @@ class Rollout:
     before: str
     """The driver's image that the first node had."""
     now: str
-    """The image that it has; the same where an operator of another version puts something else around it."""
+    """The image that it has. It is the same image if an operator of another version only changes what is around it."""
     others: Sequence[str]
-    """The other nodes that nobody else holds: held back where there are shortfalls, else on their way."""
+    """The other nodes that nobody else holds. If there are shortfalls they are held back, otherwise they get the
+    driver.
+    """
     not_held: Sequence[str]
     """DaemonSets of the same operator that changed meanwhile, and that Kubernetes replaces on every node."""
     shortfalls: Sequence[str]
@@ -91,7 +93,7 @@ def roll_out(
 
 
 def let_go(client: Client) -> list[str]:
-    """Let every node that is held back have its driver; returns their names."""
+    """Let every node that is held back have its driver. Returns the nodes' names."""
     nodes = held(node.to_dict() for node in client.list(Node))
     for node in nodes:
         release(client, node)
@@ -224,7 +226,7 @@ def _node(client: Client, first: str) -> Object:
 def _measured(cluster: Cluster, validation: Deployed, driver: Driver, first: str, say: Say) -> Pool:
     """The first node with one that is held. Raises CommandError where they are not idle."""
     _, nodes, pods = read_cluster(cluster.client, validation.namespace)
-    # A node that is held waits for its upgrade for ever; that is no reason against it here.
+    # A node that is held waits for its upgrade for ever. That is no reason to refuse it here.
     ready = [{**node, "metadata": {**node["metadata"], "labels": _without(driver.state, node)}} for node in nodes]
     idle, left_out = choose(ready, pods, validation, wanted=(), include_busy=False)
     mine = [node for node in idle if name_of(node) == first]

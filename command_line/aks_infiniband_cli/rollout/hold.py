@@ -51,7 +51,7 @@ def held(nodes: Iterable[Object]) -> list[Held]:
 
 
 def hold(client: Client, node: Object, driver: Driver, first: str, namespace: str) -> None:
-    """Hold a node back that nobody else does. namespace: the operator's."""
+    """Hold back a node that nobody else holds. namespace: the operator's."""
     change = {"labels": {driver.skip: "true"}, "annotations": {MARK: f"{driver.name} {first} {namespace}"}}
     client.patch(Node, name_of(node), {"metadata": change})
 

@@ -36,7 +36,7 @@ _ANNOTATIONS: Final = "aks-infiniband/"
 _OPERATORS_ANNOTATIONS: Final = (GPU, NIC)
 """How those of nodes begin that operators leave: -enabled stays (gpu-operator v26.3.3, state_manager.go)."""
 _UNLESS: Final = ", unless something else in the cluster uses it"
-"""What others may have brought, or need, is theirs to judge."""
+"""Ends the remedy for what others may have brought, or may need."""
 _POLICIES: Final = ("NicClusterPolicy", "NicNodePolicy")
 Object = Mapping[str, Any]
 
@@ -107,7 +107,7 @@ def cluster_in(groups: Sequence[Group], cluster_id: str) -> str | None:
 
 
 def stack_in(namespaces: Sequence[Object], customs: Sequence[Object]) -> str | None:
-    """What says that a stack is in somebody else's cluster, in words; None where nothing does.
+    """What shows that a stack is in somebody else's cluster, in words; None if nothing does.
 
     That is its policy together with the program's own namespace, when nobody deletes either.
     """
@@ -132,7 +132,7 @@ def in_azure(groups: Sequence[Group], subscription_id: str) -> Iterator[Orphan]:
 
 
 def orphaned(assignments: Sequence[Assignment], principals: Collection[str]) -> Iterator[Orphan]:
-    """Role assignments that this program has made, by their names, for identities that are no more.
+    """Role assignments that this program made, told by their names, for identities that no longer exist.
 
     principals: of the identities that are there.
     """
@@ -209,7 +209,7 @@ def _node(node: Object, kept: Collection[str]) -> Iterator[Orphan]:
 
 
 def _said_of(node: Object) -> Iterator[Orphan]:
-    """What the commands and the light check have noted at a node, of which nobody takes it away any more."""
+    """What the commands and the light check have noted at a node and nobody will remove any more."""
     name = node["metadata"]["name"]
     for key, value in (node["metadata"].get("annotations") or {}).items():
         remove = _kubectl("annotate", "node", name, f"{key}-")

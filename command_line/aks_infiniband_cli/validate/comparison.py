@@ -23,7 +23,7 @@ class Change:
     now: float
     change_percent: float
     worse: bool
-    """By more than two measurements of sound machines differ."""
+    """Whether it is worse by more than two measurements of sound machines differ."""
 
 
 def earlier(text: str | bytes) -> dict[str, Accepted]:
@@ -64,7 +64,7 @@ def _values_of(report: Any) -> Accepted:
 
 
 def changes(before: Accepted | None, report: Report) -> list[Change]:
-    """Every figure that both have. Which are worse, the report says: its run was told what was before."""
+    """Every figure that both have. The report says which are worse, because its run knew the earlier values."""
     now = worst_values(report, report["checks"], report["thresholds"])
     worse = {check["device"] for check in report["checks"] if check["check"] == "regression"}
     return [

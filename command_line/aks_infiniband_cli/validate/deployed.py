@@ -94,7 +94,7 @@ def deployed(jobs: Iterable[Object], config_maps: Iterable[Object]) -> dict[str,
 
 
 def _argument(template: Object, name: str) -> str:
-    """What the pods are told by an option; empty where they are not."""
+    """The value of an option that the pods are given; empty if they are not given it."""
     arguments = template["spec"]["containers"][0]["args"]
     return arguments[arguments.index(name) + 1] if name in arguments else ""
 
@@ -107,7 +107,7 @@ def members_of(validation: Deployed, present: Iterable[str]) -> Membership:
 def expected_of(
     validation: Deployed, node_count: int, given: Limits, *, pool_nodes: int | None = None
 ) -> dict[str, Any]:
-    """What so many nodes of the pool are judged by: as deployed, but for the limits that are given.
+    """What a number of nodes of the pool is judged by: the deployed expectations, except for the limits that are given.
 
     pool_nodes: how many the pool has; None: as many as the stack says.
     """
@@ -122,7 +122,7 @@ def expected_of(
 
 
 def _places(expected: dict[str, Any], figure: str) -> list[tuple[dict[str, Any], str]]:
-    """Where the limits of a figure stand; nowhere where the pool has no such figure."""
+    """The places of a figure's limits; none if the pool has no such figure."""
     collective = expected["collective"]
     if figure == "all-reduce":
         return [(collective["thresholds"], transport) for transport in collective["thresholds"]] if collective else []

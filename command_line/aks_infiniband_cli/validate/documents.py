@@ -43,7 +43,7 @@ class Run:
     before: Accepted | None
     """What the figures are compared with."""
     awaited: Sequence[Object] | None = None
-    """Those of the nodes that have to be as the pool promises before anything is measured; None: all."""
+    """The nodes that have to be as the pool promises before anything is measured; None means all."""
     token: str = field(default_factory=_token)
     """Tells it from other runs."""
 
@@ -69,7 +69,7 @@ def job(run: Run) -> dict[str, Any]:
     template = copy.deepcopy(dict(run.validation.template))
     metadata, pod = template["metadata"], template["spec"]
     template["metadata"] = {
-        # The manager stays: by these labels no two pods of a pool run on one machine.
+        # The manager's label stays, because these labels keep two pods of a pool off one machine.
         "labels": {key: value for key, value in metadata["labels"].items() if key not in _OF_THE_CONTROLLER},
         "annotations": {**metadata["annotations"], EXPECTATIONS_ANNOTATION: json.dumps(run.expected)},
     }

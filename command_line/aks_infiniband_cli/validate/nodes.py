@@ -19,7 +19,7 @@ class LeftOut:
     node: str
     why: str
     busy: bool = False
-    """Somebody uses it; else it cannot be measured as it is."""
+    """Whether somebody uses it; otherwise it cannot be measured as it is."""
 
 
 def name_of(node: Object) -> str:
@@ -62,7 +62,7 @@ def choose(
 
 
 def _busy(node: str, pods: Sequence[Object], resources: Collection[str]) -> str:
-    """Who uses the node's RDMA or GPU resources, in words; empty where nobody does."""
+    """Who uses the node's RDMA or GPU resources, in words; empty if nobody does."""
     for pod in pods:
         over = (pod.get("status") or {}).get("phase") in _OVER
         if over or (pod.get("spec") or {}).get("nodeName") != node:

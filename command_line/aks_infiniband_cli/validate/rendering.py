@@ -31,7 +31,7 @@ class Pool:
     members: Membership
     """What the pool should have, and has."""
     in_part: bool = False
-    """Only some of its nodes were asked for, so what another lacks is told and not judged."""
+    """Only some of its nodes were asked for, so what other nodes lack is reported but not judged."""
     why: Sequence[str] = ()
     """There is no report."""
     before: str | None = None

@@ -24,7 +24,7 @@ from aks_infiniband_cli.validate.documents import Run, belongings, job
 
 _POLL_SECONDS: Final = 2.0
 _SILENT_SECONDS: Final = 120.0
-"""So long the API server may not answer before the wait is given up."""
+"""Seconds for which the API server may be silent before the wait is given up."""
 _GONE_SECONDS: Final = 60.0
 _LOOK_SECONDS: Final = 20.0
 
@@ -34,7 +34,7 @@ _Seen = TypeVar("_Seen")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Measured:
-    """What came of a run: its report, or why there is none."""
+    """The result of a run: its report, or why there is none."""
 
     report: Report | None
     why: Sequence[str] = ()
@@ -49,9 +49,9 @@ class Cluster:
 
 
 def measure(cluster: Cluster, runs: Sequence[Run], say: Say) -> dict[str, Measured]:
-    """Measure, all pools at the same time; by pool, what came of it.
+    """Measure all pools at the same time. Returns the result by pool.
 
-    What the runs have in the cluster is gone afterwards, whatever happens meanwhile. Raises CommandError where the
+    What the runs make in the cluster is deleted afterwards, whatever happens meanwhile. Raises CommandError where the
     API server refuses, or does not answer for two minutes, and KeyboardInterrupt.
     """
     try:
@@ -70,7 +70,7 @@ def measure(cluster: Cluster, runs: Sequence[Run], say: Say) -> dict[str, Measur
 
 @contextmanager
 def _stopped_by_signals() -> Iterator[None]:
-    """What a pipeline ends is cleared away as what a person ends."""
+    """A run that a pipeline ends is cleared away like one that a person ends."""
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         yield

@@ -98,7 +98,9 @@ def validated(kubeconfig: str, wish: Wish, say: Say) -> Found:
 
 
 def uncordoned(kubeconfig: str, wish: Wish) -> Found:
-    """Uncordon those of the nodes that were asked for, else of all. Raises CommandError as `validated` does."""
+    """Uncordon the nodes that this command cordoned: those that were asked for, or all. Raises CommandError as
+    `validated` does.
+    """
     client = connected(kubeconfig)
     validations, nodes, _ = read_cluster(client, wish.namespace)
     if wish.pools or wish.nodes:
@@ -162,7 +164,7 @@ def pool_of(
     members: Membership,
     in_part: bool,
 ) -> Pool:
-    """What came of a pool, whether or not it was measured. in_part: only some of its nodes were asked for."""
+    """The outcome of a pool, whether or not it was measured. in_part: only some of its nodes were asked for."""
     if run is None or measured is None:
         why = _ALL_LEFT_OUT if members.present else _NO_NODE
         return Pool(name=name, nodes=[], left_out=left_out, report=None, why=[why], members=members, in_part=in_part)

@@ -15,7 +15,7 @@ from aks_infiniband_cli.doctor.looks.workloads import asks_for_hardware
 from aks_infiniband_cli.doctor.snapshot import Snapshot, labels_of
 
 _PATIENCE: Final = timedelta(minutes=1)
-"""A Job that has no pod after that will not get one by itself."""
+"""Seconds after which a Job without a pod will not get one by itself."""
 
 
 def namespaces(snapshot: Snapshot) -> Iterator[Finding]:
@@ -29,7 +29,7 @@ def namespaces(snapshot: Snapshot) -> Iterator[Finding]:
 
 
 def refusals(snapshot: Snapshot) -> Iterator[Finding]:
-    """What refuses pods now, by the events of those who make pods."""
+    """What refuses pods now, told by the events of the objects that make pods."""
     for event in snapshot.view.events:
         about = event["involvedObject"]
         refused = message_in(str(event.get("message")), ADMISSION) if event.get("reason") == "FailedCreate" else None
@@ -42,7 +42,7 @@ def refusals(snapshot: Snapshot) -> Iterator[Finding]:
 
 
 def jobs_without_pods(snapshot: Snapshot) -> Iterator[Finding]:
-    """Jobs for this hardware that have no pod, though nobody speaks of it any more: events are kept for an hour."""
+    """Jobs for this hardware that have no pod and no event that says why, because events are kept for an hour."""
     spoken_of = {str(event["involvedObject"].get("name")) for event in snapshot.view.events}
     owners = {owner.get("uid") for pod in snapshot.view.pods for owner in owners_of(pod)}
     for job in snapshot.view.jobs if snapshot.was_read("pods") else ():
@@ -66,7 +66,7 @@ def _quotas(snapshot: Snapshot, job: Object) -> list[Object]:
 
 
 def _used_up(quota: Object) -> str:
-    """What a quota has no more of; empty where it has some of everything."""
+    """What a quota has used up; empty if something of everything is left."""
     status: Mapping[str, Any] = quota.get("status") or {}
     hard, used = status.get("hard") or (quota.get("spec") or {}).get("hard") or {}, status.get("used") or {}
     gone = [key for key, most in hard.items() if _amount(used.get(key, "0")) >= _amount(most)]
@@ -78,7 +78,7 @@ def _amount(quantity: Any) -> float:
 
 
 def webhooks(snapshot: Snapshot) -> Iterator[Finding]:
-    """Webhooks that are asked about every pod, must answer, and whose service has nobody behind it."""
+    """Webhooks that must answer about every pod, but whose service has no pod behind it."""
     slices = snapshot.of_kind("EndpointSlice")
     for configuration, webhook, service in snapshot.webhook_services():
         namespace, name = str(service.get("namespace")), str(service.get("name"))

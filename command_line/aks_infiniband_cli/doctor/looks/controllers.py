@@ -30,7 +30,7 @@ gpu-operator v26.3.3, assets)."""
 
 
 def scaled_down(snapshot: Snapshot) -> Iterator[Finding]:
-    """Controllers of the operators, and of node feature discovery, that were told to have no pod."""
+    """Controllers of the operators and of node feature discovery that were scaled to zero."""
     for deployment in in_namespace(snapshot.view.deployments, *operator_namespaces(snapshot)):
         if (deployment.get("spec") or {}).get("replicas", 1) == 0:
             name, namespace = deployment["metadata"]["name"], deployment["metadata"]["namespace"]
@@ -67,12 +67,12 @@ def _discovers(item: Object) -> bool:
 
 
 def _collects(item: Object) -> bool:
-    """Whether it is the part that removes what nodes that are gone have left."""
+    """Whether it is the part that cleans up after nodes that are gone."""
     return str(item["metadata"]["name"]).endswith("-gc") or labels_of(item).get("role") == "gc"
 
 
 def missing_parts(snapshot: Snapshot) -> Iterator[Finding]:
-    """Parts of a policy that its operator has made nothing of."""
+    """Parts of a policy for which its operator has made nothing."""
     for policy in snapshot.view.policies if snapshot.was_read("DaemonSets", "Deployments") else ():
         uid = policy["metadata"].get("uid")
         workloads = (*snapshot.view.daemon_sets, *snapshot.view.deployments)

@@ -19,7 +19,7 @@ _LISTS: Final = (_SHARED, "resourceList")
 """Keys of the entries: of the shared device plugin, and of SR-IOV's."""
 _MELLANOX: Final = "15b3"
 _PRECISE: Final = ("linkTypes", "ifNames", "pfNames", "rootDevices", "pciAddresses", "deviceIDs", "devices")
-"""What tells an HCA from the Ethernet device of accelerated networking, which has its vendor and its drivers."""
+"""What tells an HCA from the Ethernet device of accelerated networking, which has the same vendor and drivers."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -30,7 +30,7 @@ class Entry:
     resource: str
     """Such as rdma/shared_ib."""
     exclusive: bool
-    """Whether each device is one of the resource; else it is a number of sharers."""
+    """Whether the resource counts devices; otherwise it counts pods that share them."""
     selectors: Sequence[Mapping[str, Any]]
     """Which devices are meant: those that match everything in one of them."""
 
@@ -54,7 +54,7 @@ def _finds_infiniband(selector: Mapping[str, Any]) -> bool:
 
 
 def entries_of(snapshot: Snapshot) -> list[Entry]:
-    """What every device plugin of the cluster is told to offer; configuration that is no JSON has no entry."""
+    """What every device plugin of the cluster is told to offer, without configuration that is no JSON."""
     found: list[Entry] = []
     for config_map in snapshot.view.config_maps:
         try:
@@ -128,9 +128,10 @@ def requests(pod: Object) -> dict[str, int]:
 
 
 def logs(snapshot: Snapshot) -> Iterator[Finding]:
-    """What device plugins say that run and are ready, on nodes that offer nothing.
+    """What running and ready device plugins say on nodes that offer nothing.
 
-    Where pools differ, one plugin is told of every pool's devices, and rightly has none for some of the entries.
+    Where pools differ, one plugin is told of every pool's devices. It is right that it has none for some of the
+    entries.
     """
     idle = idle_nodes(snapshot)
     for pod in filter(is_device_plugin, snapshot.view.pods):

@@ -14,7 +14,7 @@ from aks_infiniband_cli.doctor.looks.operands import operator_namespaces, operat
 from aks_infiniband_cli.doctor.snapshot import Snapshot, info_of, labels_of
 
 _PATIENCE: Final = timedelta(minutes=10)
-"""After that, what is to be deleted waits for somebody who is gone."""
+"""Seconds after which an object that is being deleted waits for somebody who is gone."""
 _NODE_POLICIES_SINCE: Final = (26, 4)
 """The first Network Operator with NicNodePolicies (Mellanox/network-operator v26.4.1, deployment chart)."""
 _MOST_SKEW: Final = 3
@@ -36,7 +36,7 @@ def releases(snapshot: Snapshot) -> Iterator[Finding]:
 
 
 def terminating(snapshot: Snapshot) -> Iterator[Finding]:
-    """Objects that were deleted long ago and still wait for the one who removes their finalizer."""
+    """Objects that were deleted long ago and still wait for the removal of their finalizer."""
     for item in snapshot.objects():
         metadata, kind = item["metadata"], str(item.get("kind"))
         since = metadata.get("deletionTimestamp")

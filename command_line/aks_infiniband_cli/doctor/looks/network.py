@@ -39,7 +39,7 @@ _NETWORK_STATUS: Final = ("k8s.v1.cni.cncf.io/network-status", "k8s.v1.cni.cncf.
 
 
 def policies(snapshot: Snapshot) -> Iterator[Finding]:
-    """Policies that are not there, ignored, in each other's way or not ready, of both operators."""
+    """Policies of both operators that are missing, ignored, in each other's way or not ready."""
     view = snapshot.view
     for kind, operator in (("NicClusterPolicy", "network-operator"), ("ClusterPolicy", "gpu-operator")):
         node_policies = any(policy.get("kind") == "NicNodePolicy" for policy in view.policies)
@@ -96,7 +96,9 @@ def _drives(policy: Object) -> bool:
 
 
 def _asked_for(policy: Object) -> Mapping[str, Any]:
-    """Where a policy wants its driver, as a pod's spec: the operator makes no DaemonSet that could go to no node."""
+    """Where a policy wants its driver, as a pod's spec. It is needed because the operator makes no DaemonSet that fits
+    no node.
+    """
     spec = policy["spec"]
     tolerations = [*(spec.get("tolerations") or []), *_TOLERATED_BY_ALL]
     return {"affinity": {"nodeAffinity": spec.get("nodeAffinity") or {}}, "tolerations": tolerations}
@@ -171,7 +173,7 @@ def second_driver(snapshot: Snapshot) -> Iterator[Finding]:
 
 
 def networks(snapshot: Snapshot) -> Iterator[Finding]:
-    """IPoIB networks and their addresses; whereabouts, where the operator has none any more."""
+    """IPoIB networks and their addresses, and whereabouts, which the operator no longer has."""
     view = snapshot.view
     for name in dict.fromkeys(str(network["metadata"]["name"]) for network in view.networks):
         yield from network_findings(view, name)
@@ -186,7 +188,7 @@ def networks(snapshot: Snapshot) -> Iterator[Finding]:
 
 
 def unserved(snapshot: Snapshot) -> Iterator[Finding]:
-    """Pods that ask for a second network and run without it, for nobody has read their annotation."""
+    """Pods that ask for a second network and run without it, because nobody has read their annotation."""
     multus = daemon_sets_with(snapshot.view, "multus-cni")
     for pod in snapshot.view.pods:
         annotations = pod["metadata"].get("annotations") or {}

@@ -12,7 +12,7 @@ from aks_infiniband_cli.doctor.snapshot import Snapshot, image_names_of, images_
 SIZE_LABEL: Final = "node.kubernetes.io/instance-type"
 POOL_LABEL: Final = "kubernetes.azure.com/agentpool"
 NO_POOL: Final = "no pool"
-"""What the nodes of a cluster that is not AKS's are counted under."""
+"""The name of the pool to which nodes of a cluster that is not AKS are counted."""
 _SYSTEM: Final = ("kube-system", "calico-system", "gatekeeper-system")
 """Namespaces that are AKS's."""
 _CALLED: Final = ("network-operator", "nvidia-network-operator", "gpu-operator")

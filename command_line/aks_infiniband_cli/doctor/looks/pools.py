@@ -43,7 +43,7 @@ def upgrades(snapshot: Snapshot) -> Iterator[Finding]:
 
 
 def taints(snapshot: Snapshot) -> Iterator[Finding]:
-    """Taints that only some nodes of a pool have: somebody has put them there, and may have forgotten them."""
+    """Taints that only some nodes of a pool have. Somebody has put them there, and may have forgotten them."""
     for name, nodes in pools(snapshot.view).items():
         if name == NO_POOL:  # of pools that nobody can tell apart
             continue

@@ -81,7 +81,9 @@ def transport(snapshot: Snapshot) -> Iterator[Finding]:
 
 
 def _nodes_of_job(pod: Object, snapshot: Snapshot) -> int:
-    """On how many nodes the pod's job runs; 0 for a pod of none. Replicas of a service have no need of each other."""
+    """On how many nodes the pod's job runs; 0 for a pod that belongs to no job. Replicas of a service do not need each
+    other.
+    """
     owners = [owner for owner in pod["metadata"].get("ownerReferences") or [] if owner.get("kind") not in _REPLICAS]
     mates = [mate for mate in snapshot.view.pods if (mate["metadata"].get("ownerReferences") or [])[:1] == owners[:1]]
     return len({mate["spec"].get("nodeName") for mate in mates}) if owners else 0
@@ -94,7 +96,7 @@ def _sees_devices(pod: Object) -> bool:
 
 
 def _attached(pod: Object) -> bool:
-    """Whether the pod is on an IPoIB network: NCCL over net1 is without verbs by intention."""
+    """Whether the pod is on an IPoIB network. NCCL over net1 uses no verbs, and that is intended."""
     return "k8s.v1.cni.cncf.io/networks" in (pod["metadata"].get("annotations") or {})
 
 
