@@ -23,7 +23,7 @@ from aks_infiniband_cli.validate.run import Cluster, Say, measure, until
 from aks_infiniband_cli.validate.validating import pool_of, read_cluster
 
 _COULD_NOT_BE_MADE: Final = 1
-"""The highest severity that holds a rollout back: 0 is a failure, 1 a check that could not be made, above are warnings."""
+"""The highest severity that holds a rollout back: 0 is a failure, 1 a check that could not be made, 2 a warning."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
