@@ -101,7 +101,13 @@ def test_v100_needs_a_driver_of_its_own_with_the_newer_release(settings: dict[st
 
 
 @pytest.mark.parametrize(
-    ("version", "named"), [("1.36", {"26.4": 2, "26.7": 0}), ("1.31", {"26.4": 1, "26.7": 2}), ("1.34", {})]
+    ("version", "named"),
+    [
+        ("1.36", {"26.4": 2, "26.7": 0}),
+        ("1.37", {"26.4": 2, "26.7": 1}),
+        ("1.31", {"26.4": 1, "26.7": 2}),
+        ("1.34", {}),
+    ],
 )
 def test_each_release_has_a_range_of_kubernetes(version: str, named: dict[str, int]) -> None:
     found = {name: len(release.unnamed(version)) for name, release in OPERATOR_RELEASES.items()}

@@ -22,7 +22,6 @@ LISTED = {
     "nvidia-peermem in the node image, beside AKS's driver": "an empty module",
     "kernel and containerd of today's node images": "Kernel, containerd",
     "patches of Kubernetes that are offered": "patches of Kubernetes",
-    "Kubernetes that the operators name": "names the last version of Kubernetes",
     "HCAs of HC and HBv2": "HCAs of HC and HBv2",
     "CPUs of a NUMA node": "CPUs of a NUMA node",
     "a tool on another NUMA node than its HCA's": "another NUMA node than its HCA's",
