@@ -36,8 +36,15 @@ from .light_check import LightCheck as LightCheck
 from .light_check import LightCheckArgs as LightCheckArgs
 from .observability import Observability as Observability
 from .observability import ObservabilityArgs as ObservabilityArgs
+from .operators.amd_gpu_operator import AmdGpuOperator as AmdGpuOperator
+from .operators.amd_gpu_operator import AmdGpuOperatorArgs as AmdGpuOperatorArgs
+from .operators.amd_gpu_operator import AmdOptions as AmdOptions
+from .operators.cert_manager import CertManager as CertManager
+from .operators.cert_manager import CertManagerArgs as CertManagerArgs
 from .operators.charts import ChartSource as ChartSource
 from .operators.charts import chart_source as chart_source
+from .operators.device_config import DeviceConfig as DeviceConfig
+from .operators.device_config import DeviceConfigArgs as DeviceConfigArgs
 from .operators.existing_gpu_operator import ExistingGpuOperator as ExistingGpuOperator
 from .operators.existing_gpu_operator import ExistingGpuOperatorArgs as ExistingGpuOperatorArgs
 from .operators.gpu_operator import GpuOperator as GpuOperator

@@ -42,6 +42,7 @@ _POLICIES: Final = (
     create_global_resource("mellanox.com", "v1alpha1", "NicNodePolicy", "nicnodepolicies"),
     _CLUSTER_POLICY,
 )
+_DEVICE_CONFIG: Final = create_namespaced_resource("amd.com", "v1alpha1", "DeviceConfig", "deviceconfigs")
 _IPOIB_NETWORK: Final = create_global_resource("mellanox.com", "v1alpha1", "IPoIBNetwork", "ipoibnetworks")
 _IP_POOL: Final = create_namespaced_resource("nv-ipam.nvidia.com", "v1alpha1", "IPPool", "ippools")
 
@@ -141,6 +142,7 @@ class Reader:
         self.read("DaemonSets", view.daemon_sets, DaemonSet, namespace="*")
         for policy in _POLICIES:
             self.read(policy.__name__, view.policies, policy)
+        self.read("DeviceConfigs", view.policies, _DEVICE_CONFIG, namespace="*")
         self.read("IPoIBNetworks", view.networks, _IPOIB_NETWORK)
         self.read("IPPools", view.networks, _IP_POOL, namespace="*")
 

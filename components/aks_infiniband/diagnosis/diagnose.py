@@ -6,6 +6,7 @@ from typing import Final
 from aks_infiniband.diagnosis.known_messages import REFUSALS, message_in
 from aks_infiniband.diagnosis.nodes import device_plugin_findings, missing_node_findings, node_findings
 from aks_infiniband.diagnosis.operators import (
+    AMD_GPU_LABEL,
     GPU_LABEL,
     NIC_LABEL,
     daemon_set_findings,
@@ -18,7 +19,12 @@ from aks_infiniband.diagnosis.operators import (
 from aks_infiniband.diagnosis.pods import job_findings, pod_findings
 from aks_infiniband.diagnosis.view import Finding, View, Wait, WaitingFor, in_namespace, labelled
 from aks_infiniband.facts.pool import Pool
-from aks_infiniband.resources.metadata import GPU_OPERATOR_NAMESPACE, NETWORK_OPERATOR_NAMESPACE
+from aks_infiniband.resources.metadata import (
+    AMD_GPU_OPERATOR_NAMESPACE,
+    GPU_OPERATOR_NAMESPACE,
+    NETWORK_OPERATOR_NAMESPACE,
+    OPERATOR_NAMESPACES,
+)
 
 Explain = Callable[[Wait, View], list[Finding]]
 """Everything about a Job whose wait failed, the most telling first."""
@@ -27,6 +33,7 @@ _POLICIES: Final[Mapping[WaitingFor, tuple[str, str, str]]] = {
     "nic-cluster-policy": ("NicClusterPolicy", NETWORK_OPERATOR_NAMESPACE, NIC_LABEL),
     "nic-node-policy": ("NicNodePolicy", NETWORK_OPERATOR_NAMESPACE, NIC_LABEL),
     "cluster-policy": ("ClusterPolicy", GPU_OPERATOR_NAMESPACE, GPU_LABEL),
+    "device-config": ("DeviceConfig", AMD_GPU_OPERATOR_NAMESPACE, AMD_GPU_LABEL),
 }
 """Kind, operator's namespace and the label by which the operator finds nodes."""
 _MOST_FINDINGS: Final = 25
@@ -87,7 +94,7 @@ def _job(view: View, pools: Sequence[Pool], findings: list[Finding]) -> list[Fin
     findings += nodes
     if nodes:  # a node that lacks something lacks it because of an operator
         findings += device_plugin_findings(view, pools)
-        for namespace in (NETWORK_OPERATOR_NAMESPACE, GPU_OPERATOR_NAMESPACE):
+        for namespace in OPERATOR_NAMESPACES:
             findings += daemon_set_findings(view, namespace)
             findings += pod_findings(in_namespace(view.pods, namespace), view)
     return findings

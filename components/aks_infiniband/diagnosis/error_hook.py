@@ -14,7 +14,7 @@ from aks_infiniband.diagnosis.known_messages import REFUSALS, message_in
 from aks_infiniband.diagnosis.pods import job_findings
 from aks_infiniband.diagnosis.view import Finding, Object, View, Wait, WaitingFor
 from aks_infiniband.facts.pool import Pool
-from aks_infiniband.resources.metadata import GPU_OPERATOR_NAMESPACE, NETWORK_OPERATOR_NAMESPACE
+from aks_infiniband.resources.metadata import OPERATOR_NAMESPACES
 from aks_infiniband.resources.options import WaitArgs, child_options
 from aks_infiniband.terminal import printable
 
@@ -104,7 +104,7 @@ async def _look(kubeconfig: str | None, wait: Wait) -> View:
     """Collect in a thread, and give up after the limit: a credential plugin may hang."""
     if kubeconfig is None:
         return View(unread=["the cluster: its kubeconfig is not known"])
-    namespaces = list(dict.fromkeys(filter(None, (wait.namespace, NETWORK_OPERATOR_NAMESPACE, GPU_OPERATOR_NAMESPACE))))
+    namespaces = list(dict.fromkeys(filter(None, (wait.namespace, *OPERATOR_NAMESPACES))))
 
     def look() -> View:
         # Imported here: a client of the API server takes long to load, and waits seldom fail.

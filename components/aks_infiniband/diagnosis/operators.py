@@ -17,17 +17,24 @@ from aks_infiniband.diagnosis.view import (
     shown_by,
     why_not_made,
 )
+from aks_infiniband.facts.amd import VIRTUAL_GPU
 
 NIC_LABEL: Final = "feature.node.kubernetes.io/pci-15b3.present"
 GPU_LABEL: Final = "feature.node.kubernetes.io/pci-10de.present"
+(AMD_GPU_LABEL,) = VIRTUAL_GPU
 
 _LABEL_HINTS: Final = {
     NIC_LABEL: "node feature discovery or the node feature rule does not work, or there is no Mellanox device",
     GPU_LABEL: "node feature discovery does not work, or the nodes have no NVIDIA GPU",
+    AMD_GPU_LABEL: "node feature discovery or the rule of AMD's chart does not work, or the nodes have no GPU of AMD",
     "network.nvidia.com/operator.mofed.wait": "no node's OFED driver pod is ready",
 }
 """Why no node carries a label."""
-_LABEL_SYMPTOMS: Final = {NIC_LABEL: "nic-label-missing", GPU_LABEL: "gpu-label-missing"}
+_LABEL_SYMPTOMS: Final = {
+    NIC_LABEL: "nic-label-missing",
+    GPU_LABEL: "gpu-label-missing",
+    AMD_GPU_LABEL: "gpu-label-missing",
+}
 _EMPTY_BY_DESIGN: Final = ("nvidia.com/mps.capable", "nvidia.com/gpu.deploy.mig-manager", "nvidia.com/mig.capable")
 """Labels that none of our nodes carries. A DaemonSet that selects such nodes rightly has no pod."""
 _MOVING: Final = frozenset(("ofedDriver", "rdmaSharedDevicePlugin", "sriovDevicePlugin"))
@@ -134,17 +141,25 @@ def release_findings(view: View, name: str, namespace: str) -> Iterator[Finding]
 
 
 def policy_findings(view: View, kind: str) -> list[Finding]:
-    """The state of a NicClusterPolicy or ClusterPolicy, and which of its parts are not ready."""
+    """The state of a NicClusterPolicy, ClusterPolicy or DeviceConfig, and which of its parts are not ready."""
     policies = [policy for policy in view.policies if policy.get("kind") == kind]
     if not policies:
         what, command = f"there is no {kind} in the cluster", f"kubectl get {kind.lower()}s"
         return [Finding(symptom="policy-absent", about=kind, what=what, command=command)]
-    return [_policy(policy) for policy in policies if policy.get("status", {}).get("state") != "ready"]
+    return [_policy(policy) for policy in policies if _state(policy) != "ready"]
+
+
+def _state(policy: Object) -> str | None:
+    """Its state; of AMD's DeviceConfig, which has none, what its conditions come to."""
+    state: str | None = (policy.get("status") or {}).get("state")
+    if policy.get("kind") == "DeviceConfig" and (ready := condition(policy, "Ready")):
+        return "ready" if ready.get("status") == "True" else "notReady"
+    return state
 
 
 def _policy(policy: Object) -> Finding:
     status = policy.get("status") or {}
-    kind, state = policy["kind"], status.get("state")
+    kind, state = policy["kind"], _state(policy)
     if state in ("ignore", "ignored"):
         what = f": state {state} ({status.get('reason') or 'no reason given'})"
         cause = f"somebody else made it{_ONLY_NAME.get(kind, '')}, and its leftovers may be in the way of ours"

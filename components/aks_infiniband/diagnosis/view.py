@@ -10,6 +10,7 @@ WaitingFor = Literal[
     "nic-cluster-policy",
     "nic-node-policy",
     "cluster-policy",
+    "device-config",
     "ip-pool",
     "ipoib-network",
     "daemon-set",
@@ -66,7 +67,7 @@ class View:
     jobs: list[Object] = field(default_factory=list)
     config_maps: list[Object] = field(default_factory=list)
     policies: list[Object] = field(default_factory=list)
-    """The NicClusterPolicies, NicNodePolicies and ClusterPolicies."""
+    """The NicClusterPolicies, NicNodePolicies, ClusterPolicies and DeviceConfigs."""
     networks: list[Object] = field(default_factory=list)
     """The IPoIBNetworks and IPPools."""
     release_secrets: list[Object] = field(default_factory=list)

@@ -38,9 +38,10 @@ _LABELS_OF_AKS: Final = frozenset({"agentpool", "storageprofile", "storagetier",
 system labels, read 2026-11-23)."""
 _LABELS_OF_OPERATORS: Final = (
     *("nvidia.com/gpu.deploy.", "nvidia.com/gpu.present", "nvidia.com/gpu-driver-upgrade", "nvidia.com/ofed-driver"),
-    "network.nvidia.com/operator.",
+    *("network.nvidia.com/operator.", "amd.com/gpu.", "beta.amd.com/gpu.", "gpu.operator.amd.com/"),
 )
-"""How the labels begin that GPU Operator 26.3.3 and Network Operator 26.4.1 set, seen with the real ones, 2026-11."""
+"""How the labels begin that GPU Operator 26.3.3 and Network Operator 26.4.1 set, seen with the real ones, 2026-11, and
+AMD's GPU Operator v1.5.1 (internal/utils.go)."""
 _TAINTS_OF_KUBERNETES: Final = (
     *("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/", "ToBeDeletedByClusterAutoscaler"),
     "DeletionCandidateOfClusterAutoscaler",
@@ -119,6 +120,10 @@ image_registry = Matching(
 image = Matching(
     rf"(?=.{{1,255}}$)({_REGISTRY}/)?{_IMAGE_PATH}(/{_IMAGE_PATH})*(:{_TAG})?(@sha256:[0-9a-f]{{64}})?",
     "an image, [HOST[:PORT]/]PATH[:TAG][@sha256:…] in lower-case letters, such as mirror.azurecr.io/tests:1.2",
+)
+image_repository = Matching(
+    rf"(?=.{{1,200}}$){_REGISTRY}(/{_IMAGE_PATH})+",
+    "a repository of images, HOST[:PORT]/PATH without a tag, such as myregistry.azurecr.io/amd/amdgpu-kmod",
 )
 image_tag = Matching(_TAG, "an image's tag: at most 128 letters, digits, _ . and -, the first no . or -")
 chart_name = Matching(

@@ -66,6 +66,12 @@ NCCL_IMAGE: Final = "nvcr.io/nvidia/cuda:12.9.1-runtime-ubuntu24.04"
 (NVIDIA/nccl, makefiles/common.mk), and CUDA 12 runs on GPU drivers of branch 525 or later (NVIDIA, "CUDA
 Compatibility")."""
 
+RCCL_IMAGE: Final = "docker.io/rocm/dev-ubuntu-24.04:7.2.4-complete"
+"""RCCL and HIP's runtime for gfx942, MI300X, on Ubuntu 24.04: the base of the AKS InfiniBand guide's image of
+rccl-tests (Azure/aks-rdma-infiniband 700dabb, tests/containers/rccl-tests/Dockerfile), in its variant with all
+libraries. That it has RCCL 2.27.7, as ROCm 7.2.4 has elsewhere (recorded: rccl.yaml), and neither Python nor libibverbs
+is assumed. The guide's own image has no tag but latest."""
+
 COLLECTIVE_IMAGE: Final = "nvcr.io/nvidia/pytorch:25.12-py3"
 """PyTorch with NCCL and RDMA's user space, for amd64 and arm64 (NVIDIA, "PyTorch Release 25.12": PyTorch 2.10, CUDA
 13.1, Python 3.12). CUDA 13 needs a GPU driver of branch 580 or later, and has no code for V100."""

@@ -18,11 +18,12 @@ IMAGES: Final[Mapping[str, Mapping[str, Any]]] = table(__package__, "chart_image
 DEFINITIONS: Final[Mapping[str, Mapping[str, Any]]] = {
     "network-operator": {"upgradeCRDs": True},
     "gpu-operator": {"operator": {"upgradeCRD": True}},
+    "gpu-operator-charts": {"upgradeCRD": True},
 }
-"""By chart, the values by which its own hook applies its custom resource definitions before an upgrade, as both charts
-have them by default (network-operator 26.4.1 and 26.7.0-rc.2, gpu-operator v26.3.3 and v26.7.0, values.yaml). Helm
-itself never changes a definition that is there: without the hook, GPU Operator 26.7 over 26.3 never finds the
-definition of GPUCluster, and does not start."""
+"""By chart, the values by which its own hook applies its custom resource definitions before an upgrade, as the charts
+have them by default (network-operator 26.4.1 and 26.7.0-rc.2, gpu-operator v26.3.3 and v26.7.0, AMD's
+gpu-operator-charts v1.5.1, values.yaml). Helm itself never changes a definition that is there: without the hook, GPU
+Operator 26.7 over 26.3 never finds the definition of GPUCluster, and does not start."""
 
 
 class ValuesError(pulumi.RunError):
@@ -115,7 +116,7 @@ def merge(given: Mapping[str, Any], derived: Mapping[str, Any], *, chart: str) -
     Raises ValuesError that names every key whose given value differs from the derived one, or keeps the chart from
     upgrading its definitions.
     """
-    conflicts = list(_conflicts(given, over(derived, DEFINITIONS[chart]), ()))
+    conflicts = contradictions(given, over(derived, DEFINITIONS.get(chart, {})))
     if conflicts:
         lines = "\n".join(f"  - {key} {reason}" for key, reason in conflicts)
         raise ValuesError(
@@ -123,6 +124,11 @@ def merge(given: Mapping[str, Any], derived: Mapping[str, Any], *, chart: str) -
             [(f"values.{key}", f"{reason}, or out of valuesFile") for key, reason in conflicts],
         )
     return over(given, derived)
+
+
+def contradictions(given: Mapping[str, Any], derived: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Keys, with dots, whose given value differs from the derived one, and what each is and must be."""
+    return list(_conflicts(given, derived, ()))
 
 
 def _conflicts(given: Mapping[str, Any], derived: Mapping[str, Any], path: Sequence[str]) -> Iterator[tuple[str, str]]:

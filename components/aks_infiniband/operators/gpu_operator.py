@@ -35,8 +35,9 @@ AKS_RUNTIME_CLASS: Final = "nvidia-container-runtime"
 
 
 def is_gpu_pool(pool: Pool) -> bool:
-    """Whether the GPU Operator manages the pool's GPUs; never on machines without GPUs, such as HB, HC and HX."""
-    return pool.size.accelerator is not None and pool.gpu_driver != "none"
+    """Whether NVIDIA's GPU Operator manages the pool's GPUs; never on machines without GPUs of NVIDIA's."""
+    gpus = pool.size.accelerator
+    return gpus is not None and gpus.vendor == "nvidia" and pool.gpu_driver != "none"
 
 
 def driver_owner(pools: Sequence[Pool]) -> GpuDriver:

@@ -1,4 +1,4 @@
-"""What NVIDIA's two operators have in common: arguments, driver upgrades, the nodes they run on, the Helm release."""
+"""What the operators have in common: arguments, driver upgrades, the nodes they run on, the Helm release."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -74,7 +74,7 @@ DEFAULTS: Final = OperatorOptions()
 
 @dataclass(frozen=True, kw_only=True)
 class OperatorArgs(WaitArgs):
-    """What both operators take. The timeout is that of the release."""
+    """What all operators take. The timeout is that of the release."""
 
     pools: Sequence[Pool]
     """The cluster's pools with InfiniBand."""
@@ -96,6 +96,7 @@ def install_operator(
     parent: pulumi.Resource,
     opts: pulumi.ResourceOptions | None,
     hooks: pulumi.ResourceHookBinding | None = None,
+    release: str | None = None,
 ) -> kubernetes.helm.v3.Release:
     """An operator's namespace, which admits its driver containers, and in it its Helm release.
 
@@ -107,6 +108,7 @@ def install_operator(
     values: all of them.
     parent, opts: the operator's component, and the options that it was given.
     hooks: of the release's updates.
+    release: its name, where that is not the namespace's.
     """
     waiting = diagnosis.Waiting(component=parent, opts=opts, args=args, pools=args.pools)
     namespace = kubernetes.core.v1.Namespace(
@@ -123,7 +125,7 @@ def install_operator(
     chart = args.chart
     return kubernetes.helm.v3.Release(
         name,
-        name=operator,
+        name=release or operator,
         chart=chart.name,
         version=chart.version,
         repository_opts=kubernetes.helm.v3.RepositoryOptsArgs(repo=chart.repository) if chart.repository else None,

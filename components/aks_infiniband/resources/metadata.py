@@ -4,6 +4,11 @@ from typing import Final
 
 NETWORK_OPERATOR_NAMESPACE: Final = "network-operator"
 GPU_OPERATOR_NAMESPACE: Final = "gpu-operator"
+AMD_GPU_OPERATOR_NAMESPACE: Final = "kube-amd-gpu"
+"""As in AMD's documentation."""
+CERT_MANAGER_NAMESPACE: Final = "cert-manager"
+OPERATOR_NAMESPACES: Final = (NETWORK_OPERATOR_NAMESPACE, GPU_OPERATOR_NAMESPACE, AMD_GPU_OPERATOR_NAMESPACE)
+"""Those whose pods run on the pools' nodes."""
 SYSTEM_NAMESPACE: Final = "aks-infiniband-system"
 """Namespace of validation, node preparation and the pull secret. No workload belongs there: whoever may run pods there
 is an administrator of every node."""

@@ -66,3 +66,8 @@ def timeout_annotation(args: WaitArgs) -> Mapping[str, str]:
 def wait_annotations(args: WaitArgs) -> Mapping[str, str]:
     """Annotations with which the Kubernetes provider waits until an object says `.status.state` ready."""
     return {"pulumi.com/waitFor": "jsonpath={.status.state}=ready", **timeout_annotation(args)}
+
+
+def condition_annotations(args: WaitArgs, condition: str) -> Mapping[str, str]:
+    """Annotations with which the Kubernetes provider waits until a condition of an object is true."""
+    return {"pulumi.com/waitFor": f"condition={condition}", **timeout_annotation(args)}

@@ -17,14 +17,13 @@ from aks_infiniband.hosts.toolkit_hardening import ToolkitHardening
 from aks_infiniband.light_check import LightCheck
 from aks_infiniband.observability import Observability
 from aks_infiniband.operators.driver_turns import DriverTurns
-from aks_infiniband.operators.existing_gpu_operator import ExistingGpuOperator
-from aks_infiniband.operators.gpu_operator import GpuOperator
 from aks_infiniband.operators.ipoib import IpoibNetwork
 from aks_infiniband.operators.network_operator import NetworkOperator
 from aks_infiniband.operators.nic_policy import NicClusterPolicy, NicNodePolicy
 from aks_infiniband.resources import metadata
 from aks_infiniband.resources.options import child_options
 from aks_infiniband.resources.registry import RegistryCredentials, RegistryCredentialsArgs
+from aks_infiniband.stack import gpus
 from aks_infiniband.stack.stack import Stack
 from aks_infiniband.validation import Validation, ValidationAccess
 from aks_infiniband.validation.reports import summary_of
@@ -69,9 +68,19 @@ class RdmaSoftware(pulumi.ComponentResource):
             stable_seconds=args.stack.waits.stable_seconds,
             timeout_seconds=args.stack.waits.timeout_seconds,
         )
+        ground = gpus.Ground(
+            name=name, stack=args.stack, kubeconfig=args.kubeconfig, after=self._after, machines=self._machines
+        )
         # A preparation that only loads modules restarts no kubelet, and the GPUs' device plugin needs none of them.
-        gpus, releases = self._gpus(system, prepared if args.stack.memlock else ())
-        infiniband = self._infiniband(workloads, prepared, releases)
+        driven, releases = gpus.nvidia(ground, self._turns, *(prepared if args.stack.memlock else ()))
+        driven += self._on_machines(PeermemLoader, "peermem", args.stack.peermem(args.kubeconfig), system)
+        hardened = args.stack.toolkit_hardening(args.kubeconfig)
+        driven += self._on_machines(ToolkitHardening, "toolkit-hardening", hardened, system)
+        network = NetworkOperator(
+            f"{name}-network-operator", args=args.stack.network_operator(args.kubeconfig), opts=self._opts
+        )
+        infiniband = self._infiniband(network, workloads, prepared, releases)
+        driven += gpus.amd(ground, discovery=[network], network=infiniband)
         infiniband += self._on_machines(Dranet, "dranet", args.stack.dranet(args.kubeconfig), [*system, *prepared])
         for pull in args.stack.image_pulls():  # after the preparation, which may restart containerd
             pull.run(name, namespace=metadata.SYSTEM_NAMESPACE, opts=self._after(*system, *prepared))
@@ -82,7 +91,7 @@ class RdmaSoftware(pulumi.ComponentResource):
         workload_settings = WorkloadSettings(
             f"{name}-workload", args=args.stack.workload_settings(), opts=self._after(*workloads)
         )
-        ready = [*system, *prepared, *infiniband, *gpus]
+        ready = [*system, *prepared, *infiniband, *driven]
         pools = args.stack.pools
         self._access: ValidationAccess | None = None
         if args.stack.validation.mode != "off":
@@ -167,6 +176,7 @@ class RdmaSoftware(pulumi.ComponentResource):
 
     def _infiniband(
         self,
+        operator: NetworkOperator,
         ground: Sequence[pulumi.Resource],
         prepared: Sequence[pulumi.Resource],
         releases: Sequence[pulumi.Resource],
@@ -175,7 +185,6 @@ class RdmaSoftware(pulumi.ComponentResource):
         drivers.
         """
         name, stack, kubeconfig = self._name, self._args.stack, self._args.kubeconfig
-        operator = NetworkOperator(f"{name}-network-operator", args=stack.network_operator(kubeconfig), opts=self._opts)
         policy = NicClusterPolicy(
             f"{name}-nic-cluster-policy",
             args=replace(stack.cluster_policy(kubeconfig), turns=self._turns),
@@ -193,26 +202,6 @@ class RdmaSoftware(pulumi.ComponentResource):
             for network, args in stack.ipoib_networks(kubeconfig).items()
         ]
         return [policy, *networks]
-
-    def _gpus(
-        self, ground: Sequence[pulumi.Resource], prepared: Sequence[pulumi.Resource]
-    ) -> tuple[list[pulumi.Input[pulumi.Resource]], list[pulumi.Resource]]:
-        """What the GPUs are ready with, and the operator's own release."""
-        stack, kubeconfig = self._args.stack, self._args.kubeconfig
-        ready: list[pulumi.Input[pulumi.Resource]] = []
-        releases: list[pulumi.Resource] = []
-        existing = stack.existing_gpu_operator(kubeconfig)
-        if existing is not None:
-            ready.append(ExistingGpuOperator(f"{self._name}-gpu-operator", args=existing, opts=self._opts).ready)
-        operator = stack.gpu_operator(kubeconfig)
-        if operator is not None:
-            args = replace(operator, turns=self._turns)
-            installed = GpuOperator(f"{self._name}-gpu-operator", args=args, opts=self._after(*prepared))
-            ready.append(installed)
-            releases.append(installed.release)
-        ready += self._on_machines(PeermemLoader, "peermem", stack.peermem(kubeconfig), ground)
-        hardened = stack.toolkit_hardening(kubeconfig)
-        return [*ready, *self._on_machines(ToolkitHardening, "toolkit-hardening", hardened, ground)], releases
 
     def _validation(self, pool: Pool, ready: Sequence[pulumi.Input[pulumi.Resource]]) -> Validation:
         own = [self._node_policies[pool.name]] if pool.name in self._node_policies else []

@@ -1,7 +1,6 @@
 """From settings, as they are read, to a stack with nothing left open, and the mistakes that only files can hold."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Final
 
@@ -11,29 +10,24 @@ from aks_infiniband.access.kubeconfig import KubeconfigError
 from aks_infiniband.access.kubeconfig_file import KubeconfigFile, read_kubeconfig
 from aks_infiniband.facts import rules
 from aks_infiniband.facts.pool import Pool
-from aks_infiniband.facts.releases import OPERATOR_RELEASES, Release
-from aks_infiniband.facts.versions import Chart
 from aks_infiniband.handwritten.section import Unreadable
 from aks_infiniband.observability import ObservabilityArgs
 from aks_infiniband.operators import charts
-from aks_infiniband.operators.gpu_operator import check_driver, gpu_operator_values, is_gpu_pool
 from aks_infiniband.operators.ipoib import Network, ipoib_networks
-from aks_infiniband.operators.network_operator import network_operator_values
 from aks_infiniband.operators.nic_policy import NicPolicySpecs, nic_policy_specs, pool_sections
-from aks_infiniband.operators.release import SYSTEM_POOL, OperatorOptions
-from aks_infiniband.resources.registry import PULL_SECRET, Registry
 from aks_infiniband.stack.resolve_azure import azure_cluster_args
+from aks_infiniband.stack.resolve_operators import Operators
 from aks_infiniband.stack.revalidation import revalidate_when
 from aks_infiniband.stack.settings.consistency.cluster import fitting
 from aks_infiniband.stack.settings.mistakes import Mistake, SettingsError, wrong
-from aks_infiniband.stack.settings.operators import ChartSettings
 from aks_infiniband.stack.settings.reading import Reading
-from aks_infiniband.stack.stack import Operator, Stack
+from aks_infiniband.stack.stack import Stack
 from aks_infiniband.workload import topology
 from aks_infiniband.workload.pods import NAMESPACE
 
-_FILES: Final = ("topologies", "network", "gpu", "cluster_name", "existing")
-"""The parts of a stack in which mistakes are found once files are read."""
+_FILES: Final = ("topologies", "cluster_name", "existing")
+_OPERATORS: Final = ("network", "gpu", "amd", "cert_manager")
+"""The parts of a stack in which mistakes are found once files are read: its own, and its operators."""
 
 
 class Resolution:
@@ -42,12 +36,13 @@ class Resolution:
     def __init__(self, reading: Reading, registry_credentials: pulumi.Input[str] | None) -> None:
         self._reading, self._settings = reading, reading.settings
         self._credentials = registry_credentials
+        self._operators = Operators(reading, registry_credentials is not None)
 
     def mistakes(self) -> Iterator[Mistake]:
         """The mistakes in the files that the settings name, and in the cluster's default name."""
-        for part in _FILES:
+        for whose, part in [*((self, part) for part in _FILES), *((self._operators, part) for part in _OPERATORS)]:
             try:
-                getattr(self, part)
+                getattr(whose, part)
             except SettingsError as error:
                 yield from error.mistakes
             except (Unreadable, ValueError, charts.ValuesError):
@@ -55,17 +50,20 @@ class Resolution:
 
     def stack(self) -> Stack:
         """The whole stack. Raises SettingsError."""
-        settings = self._settings
+        settings, operators = self._settings, self._operators
         return Stack(
             cluster=self.existing or azure_cluster_args(self._reading, self.pools, self.cluster_name),
             pools=self.pools,
-            release=self.release,
-            registry=self.registry,
+            release=operators.release,
+            registry=self._operators.registry,
             registry_credentials=self._credentials,
-            network=self.network,
-            gpu=self.gpu,
+            network=operators.network,
+            gpu=operators.gpu,
             gpu_operator_exists=settings.gpu_operator.existing,
             hardens_toolkit=not settings.gpu_operator.accept_visible_devices_envvar,
+            amd=operators.amd,
+            amd_options=operators.amd_options,
+            cert_manager=operators.cert_manager,
             policies=self.policies,
             networks=self.networks,
             topologies=self.topologies,
@@ -84,29 +82,21 @@ class Resolution:
                     pool,
                     resolved,
                     settings=settings,
-                    nic_policy=pool_sections(resolved, self.options),
+                    nic_policy=pool_sections(resolved, operators.options),
                     policies=self.policies,
                     networks=self.networks,
-                    network=self.network,
-                    gpu=self.gpu,
+                    network=operators.network,
+                    gpu=operators.gpu,
+                    amd=operators.amd,
                 )
                 for pool, resolved in zip(self._reading.infiniband_pools, self.pools, strict=True)
             },
         )
 
-    @cached_property
-    def pools(self) -> tuple[Pool, ...]:
-        return tuple(pool.resolved() for pool in self._reading.infiniband_pools)
-
     @property
-    def release(self) -> Release:
-        """Of both operators."""
-        return OPERATOR_RELEASES[self._settings.release]
-
-    @cached_property
-    def registry(self) -> Registry:
-        secret = None if self._credentials is None else PULL_SECRET
-        return Registry(images=self._settings.registry.images, pull_secret=secret)
+    def pools(self) -> tuple[Pool, ...]:
+        """Those with InfiniBand."""
+        return self._operators.pools
 
     @cached_property
     def topologies(self) -> dict[str, str]:
@@ -149,64 +139,8 @@ class Resolution:
             raise SettingsError((wrong(("existingCluster", "kubeconfig"), given.kubeconfig, str(error)),)) from error
 
     @cached_property
-    def network(self) -> Operator:
-        given = self._settings.network_operator
-        with _told("networkOperator"):
-            people = charts.given_values(given.values_file, given.values, named="values_file" in given.model_fields_set)
-            values = network_operator_values(
-                self.pools,
-                given=people,
-                feature_discovery=not self._settings.gpu_operator.existing,
-                system_node_selector=self._system_node_selector,
-                registry=self.registry,
-            )
-            chart = self._chart(self.release.network_operator.chart, given.chart)
-            return Operator(chart=chart, given=people, values=values)
-
-    @cached_property
-    def gpu(self) -> Operator | None:
-        given = self._settings.gpu_operator
-        if given.existing:
-            return None
-        with _told("gpuOperator"):
-            people = charts.given_values(given.values_file, given.values, named="values_file" in given.model_fields_set)
-            if not any(map(is_gpu_pool, self.pools)):
-                return None
-            values = gpu_operator_values(
-                self.pools,
-                given=people,
-                options=self._options(given.driver_version),
-                metrics=self._settings.observability is not None,
-                accept_visible_devices_envvar=given.accept_visible_devices_envvar,
-                system_node_selector=self._system_node_selector,
-            )
-            chart = self._chart(self.release.gpu_operator.chart, given.chart)
-            check_driver(self.pools, chart=chart, values=values)
-            return Operator(chart=chart, given=people, values=values)
-
-    @cached_property
-    def _system_node_selector(self) -> Mapping[str, str]:
-        """Where both operators run."""
-        existing = self._settings.existing_cluster
-        return SYSTEM_POOL if existing is None else existing.system_node_selector
-
-    def _chart(self, default: Chart, given: ChartSettings) -> charts.ChartSource:
-        own = {"name": given.name, "repository": given.repository, "version": given.version}
-        return charts.there(charts.chart_source(default, **own, location=self._settings.registry.charts))
-
-    @cached_property
-    def options(self) -> OperatorOptions:
-        return self._options(self._settings.network_operator.driver_version)
-
-    def _options(self, driver_version: str | None) -> OperatorOptions:
-        upgrade = self._settings.network_operator.upgrade
-        return OperatorOptions(
-            release=self.release, driver_version=driver_version, upgrade=upgrade, registry=self.registry
-        )
-
-    @cached_property
     def policies(self) -> NicPolicySpecs:
-        return nic_policy_specs(self.pools, self.options)
+        return nic_policy_specs(self.pools, self._operators.options)
 
     @cached_property
     def networks(self) -> list[Network]:
@@ -221,19 +155,7 @@ class Resolution:
             pools=self.pools,
             prometheus=given.prometheus,
             labels=given.labels,
-            gpus=self.gpu is not None,
-            registry=self.registry,
+            gpus=self._operators.gpu is not None,
+            registry=self._operators.registry,
             timeout_seconds=self._settings.readiness.timeout_seconds,
         )
-
-
-@contextmanager
-def _told(operator: str) -> Iterator[None]:
-    """Report mistakes in an operator's Helm values under the keys of its section."""
-    try:
-        yield
-    except charts.ValuesError as error:
-        if not error.mistakes:
-            raise
-        found = [Mistake(key=f"aks-infiniband:{operator}.{key}", reason=reason) for key, reason in error.mistakes]
-        raise SettingsError(tuple(found)) from error

@@ -5,6 +5,7 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from aks_infiniband.facts.pool import Pool
+from aks_infiniband.operators.amd_gpu_operator import is_amd_pool
 from aks_infiniband.operators.gpu_operator import is_gpu_pool
 from aks_infiniband.operators.ipoib import Network
 from aks_infiniband.operators.nic_policy import NicPolicySpecs
@@ -26,6 +27,7 @@ def revalidate_when(
     networks: Sequence[Network],
     network: Operator,
     gpu: Operator | None,
+    amd: Operator | None,
 ) -> dict[str, Any]:
     """The facts on which a pool's measurement depends, as JSON. nic_policy: the pool's sections of it.
 
@@ -51,5 +53,14 @@ def revalidate_when(
             "chart": asdict(gpu.chart),
             "values": gpu.given,
             "driverVersion": settings.gpu_operator.driver_version,
+        }
+    elif is_amd_pool(resolved) and amd is not None:
+        given = settings.amd_gpu_operator
+        facts["gpuOperator"] = {
+            "chart": asdict(amd.chart),
+            "values": amd.given,
+            "driverVersion": given.driver_version,
+            "driverImage": given.driver_image,
+            "deviceConfig": given.device_config,
         }
     return facts

@@ -16,7 +16,10 @@ from aks_infiniband.hosts.peermem import PeermemLoaderArgs, peermem_pools
 from aks_infiniband.hosts.toolkit_hardening import ToolkitHardeningArgs, unhardened
 from aks_infiniband.light_check import LightCheckArgs
 from aks_infiniband.observability import ObservabilityArgs
+from aks_infiniband.operators.amd_gpu_operator import AmdGpuOperatorArgs, AmdOptions, is_amd_pool
+from aks_infiniband.operators.cert_manager import CertManagerArgs
 from aks_infiniband.operators.charts import ChartSource
+from aks_infiniband.operators.device_config import DeviceConfigArgs
 from aks_infiniband.operators.existing_gpu_operator import ExistingGpuOperatorArgs
 from aks_infiniband.operators.gpu_operator import GpuOperatorArgs
 from aks_infiniband.operators.ipoib import IpoibNetworkArgs, Network
@@ -38,7 +41,7 @@ Kubeconfig = pulumi.Input[str]
 
 @dataclass(frozen=True, kw_only=True)
 class Operator:
-    """One of NVIDIA's operators."""
+    """One of the operators."""
 
     chart: ChartSource
     given: Mapping[str, Any]
@@ -72,6 +75,12 @@ class Stack:
     """Whether the cluster has a GPU Operator that somebody else keeps."""
     hardens_toolkit: bool
     """Whether containers without privileges get no GPUs by a variable, where the toolkit is AKS's."""
+    amd: Operator | None
+    """AMD's GPU Operator; None where no pool has GPUs that it manages."""
+    amd_options: AmdOptions
+    """What it does alike for all pools."""
+    cert_manager: Operator | None
+    """cert-manager; None where nothing needs it, and where somebody else keeps one."""
     policies: NicPolicySpecs
     """What the Network Operator puts on which nodes."""
     networks: Sequence[Network]
@@ -121,6 +130,19 @@ class Stack:
         wait = self._wait(kubeconfig)
         return ExistingGpuOperatorArgs(pools=self.pools, poll_seconds=self.waits.poll_seconds, **wait)
 
+    def amd_gpu_operator(self, kubeconfig: Kubeconfig) -> AmdGpuOperatorArgs | None:
+        """For an AmdGpuOperator; None where there is nothing for it to do."""
+        return None if self.amd is None else AmdGpuOperatorArgs(**self._operator(self.amd, kubeconfig))
+
+    def device_configs(self, kubeconfig: Kubeconfig) -> dict[str, DeviceConfigArgs]:
+        """For DeviceConfigs, by pool; empty where no pool has GPUs of AMD that are managed."""
+        pools, wait = filter(is_amd_pool, self.pools), self._wait(kubeconfig)
+        return {pool.name: DeviceConfigArgs(pool=pool, options=self.amd_options, **wait) for pool in pools}
+
+    def cert_manager_args(self, kubeconfig: Kubeconfig) -> CertManagerArgs | None:
+        """For a CertManager; None where none is to be made."""
+        return None if self.cert_manager is None else CertManagerArgs(**self._operator(self.cert_manager, kubeconfig))
+
     def _operator(self, operator: Operator, kubeconfig: Kubeconfig) -> dict[str, Any]:
         return {
             "pools": self.pools,
@@ -145,9 +167,7 @@ class Stack:
     def ipoib_networks(self, kubeconfig: Kubeconfig) -> dict[str, IpoibNetworkArgs]:
         """For IpoibNetworks, by the network's name; empty where no pool is in mode ipoib."""
         wait = self._wait(kubeconfig)
-        return {
-            network.name: IpoibNetworkArgs(network=network, namespace=NAMESPACE, **wait) for network in self.networks
-        }
+        return {each.name: IpoibNetworkArgs(network=each, namespace=NAMESPACE, **wait) for each in self.networks}
 
     def node_preparation(self, kubeconfig: Kubeconfig) -> NodePreparationArgs | None:
         """For a NodePreparation; None where it is not asked for, and every pool's driver loads its modules itself."""

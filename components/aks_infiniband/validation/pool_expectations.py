@@ -12,8 +12,7 @@ from aks_infiniband.validation.options import Sweep, ValidationOptions
 from aks_infiniband.validation.payload.collective.nccl_log import INFINIBAND_DIRECT
 from aks_infiniband.validation.payload.look.counters import Unread
 from aks_infiniband.validation.payload.say.expectations import Expectations
-from aks_infiniband.workload.environment import nccl_environment
-from aks_infiniband.workload.pods import DRIVER_READY
+from aks_infiniband.workload.pods import DRIVER_READY, pool_environment
 
 SHM_BYTES: Final = 1 << 30
 """Least size of /dev/shm. NVIDIA's framework containers ask for it (`--shm-size=1g`); by default it is 64 MiB."""
@@ -52,7 +51,7 @@ def expectations(
         "accelerators": _accelerators(pool),
         "rdma_resource": pool.rdma_resource,
         "interfaces": pool.ipoib_interfaces,
-        "environment": nccl_environment(service_level=pool.size.infiniband.service_level),
+        "environment": pool_environment(pool),
         "shm_bytes": SHM_BYTES,
         "memlock_for_all": node_preparation,
         "figures": figures,

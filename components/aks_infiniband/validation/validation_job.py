@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from aks_infiniband.facts.pool import Pool
-from aks_infiniband.facts.versions import NCCL_IMAGE, VALIDATION_IMAGE
+from aks_infiniband.facts.versions import NCCL_IMAGE, RCCL_IMAGE, VALIDATION_IMAGE
 from aks_infiniband.resources.options import Waits
 from aks_infiniband.resources.registry import Registry
 from aks_infiniband.validation.host_counters import counter_arguments, counter_mounts, counter_volumes
@@ -45,7 +45,7 @@ _TO_INSTALL: Final = ("CHOWN", "DAC_OVERRIDE", "FOWNER")
 """Capabilities with which a package manager gives files their owner and mode. The payload needs them to install the
 RDMA tools that its image lacks.
 """
-_WITHOUT_PYTHON: Final = frozenset({NCCL_IMAGE})
+_WITHOUT_PYTHON: Final = frozenset({NCCL_IMAGE, RCCL_IMAGE})
 _COLLECTIVE_RESOURCES: Final = {"requests": {"cpu": "8", "memory": "32Gi"}}
 """Memory request for each GPU: it has one process, which is assumed to take 2 to 4 GiB. There is no limit, because it
 would also count what NCCL has in /dev/shm.
@@ -143,7 +143,7 @@ def pod_images(pool: Pool, options: ValidationOptions) -> tuple[str, str]:
     accelerator = pool.size.accelerator
     if accelerator is None or pool.gpu_resource is None:
         return VALIDATION_IMAGE, VALIDATION_IMAGE
-    return VALIDATION_IMAGE, NCCL_IMAGE
+    return VALIDATION_IMAGE, RCCL_IMAGE if accelerator.vendor == "amd" else NCCL_IMAGE
 
 
 def _container(

@@ -12,7 +12,7 @@ from aks_infiniband.facts.tables import table
 Transport = Literal["infiniband", "ipoib", "roce", "tcp"]
 """What NCCL's data goes over between machines."""
 
-_OF_TRANSPORT: Final[Mapping[Transport, Mapping[str, str]]] = table(__package__, "environment.yaml")
+_OF_TRANSPORT: Final[Mapping[str, Mapping[str, str]]] = table(__package__, "environment.yaml")
 
 LIST_HCAS: Final = (
     'export NCCL_IB_HCA="=$(grep -lx InfiniBand /sys/class/infiniband/*/ports/1/link_layer'
@@ -28,16 +28,23 @@ out of the pod, and libibverbs sees only what the pod holds.
 
 
 def nccl_environment(
-    transport: Transport = "infiniband", *, ipoib_interfaces: Sequence[str] = ("net1",), service_level: int = 0
+    transport: Transport = "infiniband",
+    *,
+    ipoib_interfaces: Sequence[str] = ("net1",),
+    service_level: int = 0,
+    gpu_vendor: Literal["nvidia", "amd"] | None = None,
 ) -> dict[str, str]:
     """NCCL's and RCCL's environment for a transport.
 
     ipoib_interfaces: the pod's IPoIB interfaces, which transport ipoib uses side by side.
     service_level: that of the size's InfiniBand, for transport infiniband. 0 is NCCL's own.
+    gpu_vendor: of the machine's GPUs; RCCL needs more over InfiniBand than NCCL.
     """
     environment = dict(_OF_TRANSPORT[transport])
     if transport == "infiniband" and service_level:
         environment["NCCL_IB_SL"] = str(service_level)
+    if transport == "infiniband" and gpu_vendor == "amd":
+        environment |= _OF_TRANSPORT["amd"]
     if transport == "ipoib":
         environment["NCCL_SOCKET_IFNAME"] = ",".join(ipoib_interfaces)
     return environment

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Final
 
-from aks_infiniband.resources.metadata import GPU_OPERATOR_NAMESPACE, NETWORK_OPERATOR_NAMESPACE, SYSTEM_NAMESPACE
+from aks_infiniband.resources.metadata import CERT_MANAGER_NAMESPACE, OPERATOR_NAMESPACES, SYSTEM_NAMESPACE
 
 _PREFIXES: Final = {
     "kube-": "is Kubernetes' own: it reserves the names that begin with kube-",
@@ -17,8 +17,8 @@ _NAMES: Final = {
     "aks-command": "is AKS' own, where `az aks command invoke` runs as the cluster's administrator",
     **dict.fromkeys(("app-routing-system", "azure-arc", "calico-system", "gatekeeper-system"), _AKS),
     **dict.fromkeys(("tigera-operator", "tigera-system"), _AKS),
-    **dict.fromkeys((NETWORK_OPERATOR_NAMESPACE, "nvidia-network-operator"), _OPERATOR),
-    **dict.fromkeys((GPU_OPERATOR_NAMESPACE, "nvidia-gpu-operator", "node-feature-discovery"), _OPERATOR),
+    **dict.fromkeys((*OPERATOR_NAMESPACES, "nvidia-network-operator", "nvidia-gpu-operator"), _OPERATOR),
+    **dict.fromkeys(("node-feature-discovery", CERT_MANAGER_NAMESPACE), _OPERATOR),
     SYSTEM_NAMESPACE: "is where no workload belongs: the validations and the Secret are there",
 }
 """AKS', as its documents name them ("Use Azure Policy", "Deployment safeguards", "Application routing add-on", "Access
@@ -32,10 +32,8 @@ def why_not_for_workloads(namespace: str) -> str | None:
     Its administrators are the cluster's: who reads the pull Secret there, or runs pods, is somebody else than meant;
     and a guard would refuse the very pods for which the namespace is there.
     """
-    for prefix, reason in _PREFIXES.items():
-        if namespace.startswith(prefix):
-            return reason
-    return _NAMES.get(namespace)
+    by_prefix = (reason for prefix, reason in _PREFIXES.items() if namespace.startswith(prefix))
+    return _NAMES.get(namespace) or next(by_prefix, None)
 
 
 def require_for_workloads(namespaces: Iterable[str]) -> None:

@@ -40,7 +40,7 @@ def config_maps(pool: Pool, *, topology: str | None = None) -> dict[str, dict[st
     The topology has one of its own: `envFrom` would make a variable of it.
     topology: content of a given NCCL topology file; by default the one of the size.
     """
-    found = {config_map_name(pool.name): nccl_environment(service_level=pool.size.infiniband.service_level)}
+    found = {config_map_name(pool.name): pool_environment(pool)}
     if pool.mode == "ipoib":
         environment = nccl_environment("ipoib", ipoib_interfaces=pool.ipoib_interfaces)
         found[config_map_name(pool.name, "-ipoib")] = environment
@@ -48,6 +48,12 @@ def config_maps(pool: Pool, *, topology: str | None = None) -> dict[str, dict[st
     if text is not None:
         found[config_map_name(pool.name, "-topology")] = {TOPOLOGY_KEY: text}
     return found
+
+
+def pool_environment(pool: Pool) -> dict[str, str]:
+    """The environment of a pool's workloads for InfiniBand."""
+    gpus = pool.size.accelerator
+    return nccl_environment(service_level=pool.size.infiniband.service_level, gpu_vendor=gpus.vendor if gpus else None)
 
 
 def rdma_resources(pool: Pool) -> dict[str, str]:

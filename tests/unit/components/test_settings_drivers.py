@@ -64,7 +64,6 @@ def test_machines_without_gpus_have_no_owner_of_gpu_drivers(size: str, owner: st
 @pytest.mark.parametrize(
     ("size", "software"),
     [
-        ("Standard_ND96isr_MI300X_v5", "AMD's ROCm GPU operator"),
         ("Standard_ND128isr_NDR_GB200_v6", "NVIDIA's DRA driver with ComputeDomains"),
         ("Standard_ND128isr_GB300_v6", "NVIDIA's DRA driver with ComputeDomains"),
     ],
@@ -73,6 +72,26 @@ def test_gpu_software_that_comes_later_is_refused_by_name(size: str, software: s
     found = mistakes(changed(pools=[pool(vmSize=size, gpuDriver=owner)]))
     assert list(found) == ["pools[0].gpuDriver"]
     assert f"its GPUs need {software}, which this program does not install yet" in found["pools[0].gpuDriver"]
+
+
+def test_aks_has_no_driver_for_amds_gpus() -> None:
+    found = mistakes(changed(pools=[pool(vmSize="Standard_ND96isr_MI300X_v5", gpuDriver="aks")]))
+    assert found == {
+        "pools[0].gpuDriver": "is 'aks'; must be operator or image or none for MI300X: AKS has no driver for AMD's GPUs"
+    }
+
+
+def test_nvidias_gpus_have_no_driver_of_the_node_image() -> None:
+    found = mistakes(changed(pools=[pool(gpuDriver="image")]))
+    assert found == {"pools[0].gpuDriver": "is 'image'; must be operator or aks or none for H100"}
+
+
+def test_owners_of_amds_drivers_stand_beside_nvidias() -> None:
+    amd = named("amd", "Standard_ND96isr_MI300X_v5", gpuDriver="image")
+    built = named("built", "Standard_ND96isr_MI300X_v5", gpuDriver="operator")
+    image = {"driverImage": "myregistry.azurecr.io/amd/amdgpu-kmod"}
+    assert owners(pool(gpuDriver="aks"), amd) == ["aks", "image"]
+    assert loaded(pools=[pool(), amd, built], amdGpuOperator=image)
 
 
 @pytest.mark.parametrize(
@@ -149,7 +168,8 @@ def test_the_version_of_a_driver_that_nobody_installs_is_refused() -> None:
     cpu = [named("hb", "Standard_HB176rs_v4")]
     gpu_version = mistakes(changed(pools=cpu, gpuOperator={"driverVersion": "580.1"}))
     assert gpu_version == {
-        "gpuOperator.driverVersion": "is '580.1'; says nothing: no pool has gpuDriver operator; leave it out"
+        "gpuOperator.driverVersion": "is '580.1'; says nothing: no pool has gpuDriver operator for GPUs of NVIDIA; "
+        "leave it out"
     }
     nic_version = mistakes(changed(pools=cpu, networkOperator={"driver": "inbox", "driverVersion": "doca3"}))
     assert nic_version == {

@@ -35,6 +35,8 @@ LISTED = {
     "rate of one HCA of GB200 and GB300": "800 Gb/s by Azure's page",
     "what a port could reach": "firmware 40 means",
     "RCCL and HIP are called as NCCL and CUDA": "RCCL and HIP",
+    "tags of the images of AMD's operands": "tags of AMD's images",
+    "what the image with RCCL holds": "image with RCCL",
     "names of the GPU vendors' libraries": "`librccl.so.1`",
     "what the CUDA runtime image weighs": "CUDA runtime image of 12.9.1",
     "which GPU drivers the CUDA runtime image takes": "asks for the same GPU drivers",

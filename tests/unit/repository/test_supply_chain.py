@@ -81,7 +81,13 @@ def test_a_forge_runs_what_ci_runs_with_the_least_rights_and_actions_by_their_co
 
 
 def test_every_image_of_our_own_pods_has_a_line_in_the_table_of_digests() -> None:
-    ours = {versions.VALIDATION_IMAGE, versions.NCCL_IMAGE, versions.COLLECTIVE_IMAGE, versions.COLLECTIVE_IMAGE_VOLTA}
+    ours = {
+        versions.VALIDATION_IMAGE,
+        versions.NCCL_IMAGE,
+        versions.RCCL_IMAGE,
+        versions.COLLECTIVE_IMAGE,
+        versions.COLLECTIVE_IMAGE_VOLTA,
+    }
     ours |= {versions.NODE_TOOLS.reference, versions.NODE_EXPORTER.reference, versions.DRANET.reference}
     known = yaml.safe_load(FILE.read_text())
     assert set(known) == ours

@@ -11,6 +11,9 @@ OWN: dict[str, Any] = {
     "series": "ND_B300_v7",
     "infiniband": {"hcaCount": 8, "generation": "XDR", "adapter": "ConnectX-8"},
 }
+MI300X = "Standard_ND96isr_MI300X_v5"
+BUILT = pool(vmSize=MI300X, gpuDriver="operator")
+BUILDS = {"driverImage": "myregistry.azurecr.io/amd/amdgpu-kmod"}
 WEB = {"name": "web", "vmSize": "Standard_D8s_v5", "count": 1, "infiniband": False}
 
 
@@ -64,6 +67,62 @@ CASES: dict[str, tuple[Any, str, str]] = {
         in_region("moonbase", regions={"moonbase": ["1", "2"]}, pools=[pool(zones=["3"])]),
         "pools[0].zones",
         "which has 1, 2",
+    ),
+    # AMD's GPUs.
+    "a driver that AMD's operator builds, and no place for it": (
+        changed(pools=[pool(vmSize=MI300X, gpuDriver="operator")]),
+        "amdGpuOperator.driverImage",
+        "is missing: for gpuDriver operator of pool ndh100",
+    ),
+    "a place for a driver that nobody builds": (
+        changed(pools=[pool(vmSize=MI300X, gpuDriver="image")], amdGpuOperator={"driverImage": "a.azurecr.io/kmod"}),
+        "amdGpuOperator.driverImage",
+        "says nothing: no pool of AMD's GPUs has gpuDriver operator",
+    ),
+    "a driver's place with a tag": (
+        changed(pools=[pool(vmSize=MI300X, gpuDriver="operator")], amdGpuOperator={"driverImage": "a.azurecr.io/k:1"}),
+        "amdGpuOperator.driverImage",
+        "must be a repository of images",
+    ),
+    "AMD's operator without GPUs of AMD": (
+        changed(amdGpuOperator={"remediation": True}),
+        "amdGpuOperator.remediation",
+        "says nothing: no pool has GPUs of AMD",
+    ),
+    "cert-manager that nothing needs": (
+        changed(certManager={"values": {"prometheus": {"enabled": False}}}),
+        "certManager.values",
+        "only a driver that AMD's operator builds needs cert-manager",
+    ),
+    "somebody else's cert-manager in a new cluster": (
+        changed(pools=[BUILT], amdGpuOperator=BUILDS, certManager={"existing": True}),
+        "certManager.existing",
+        "is for existingCluster",
+    ),
+    "AMD's GPUs with Azure Linux": (
+        changed(pools=[pool(vmSize=MI300X, gpuDriver="image", osSku="AzureLinux")]),
+        "pools[0].osSku",
+        "must be Ubuntu for AMD's GPUs",
+    ),
+    "a second feature discovery of AMD's chart": (
+        changed(pools=[BUILT], amdGpuOperator={**BUILDS, "values": {"node-feature-discovery": {"enabled": True}}}),
+        "amdGpuOperator.values.node-feature-discovery.enabled",
+        "must be False",
+    ),
+    "a DeviceConfig that selects other nodes": (
+        changed(pools=[BUILT], amdGpuOperator={**BUILDS, "deviceConfig": {"driver": {"enable": False}}}),
+        "amdGpuOperator.deviceConfig.driver.enable",
+        "must be True",
+    ),
+    "a way to AMD's GPUs": (
+        changed(pools=[pool(vmSize=MI300X, gpuDriver="image", gpuDirect="dmabuf")]),
+        "pools[0].gpuDirect",
+        "says nothing for AMD's GPUs",
+    ),
+    "a version of NVIDIA's driver for AMD's GPUs alone": (
+        changed(pools=[BUILT], amdGpuOperator=BUILDS, gpuOperator={"driverVersion": "580.1"}),
+        "gpuOperator.driverVersion",
+        "no pool has gpuDriver operator for GPUs of NVIDIA",
     ),
     # Labels, taints, selectors.
     **{

@@ -3,6 +3,8 @@
 import pytest
 from aks_infiniband.validation.payload.collective import nccl_log
 
+from tests.unit.field_recordings.recordings import excerpt
+
 # The lines' forms: NCCL 2.28, src/transport/{net,p2p}.cc and src/transport/net_ib/init.cc; the connections are those
 # that Azure/aks-rdma-infiniband pull request 36 shows for two machines of eight GPUs.
 INFINIBAND = """\
@@ -106,6 +108,48 @@ def test_without_a_direct_connection_there_is_no_way_whatever_was_available() ->
     both = nccl_log.together([evidence, other, nccl_log.read_log("")])
     assert (both["gpu_direct"], both["dma_buf"], both["hcas_direct"]) == ({}, False, False)
     assert nccl_log.read_log("")["dma_buf"] is None
+
+
+def _of_rccl(name: str) -> nccl_log.Evidence:
+    return nccl_log.read_log(excerpt(name))
+
+
+def test_rccl_over_sockets_is_told_by_its_own_lines() -> None:
+    found = _of_rccl("rccl-2.26.6-two-nodes")
+    assert found["library"] == "RCCL 2.26.6-HEAD:f224e2c"
+    assert (found["ranks"], found["nodes"], found["network"]) == (2, 2, "Socket")
+    assert nccl_log.transport_name(found) == nccl_log.SOCKETS
+    assert found["dma_buf"] is False
+
+
+@pytest.mark.parametrize("name", ["rccl-2.21.5-dmabuf", "rccl-2.30.4-dmabuf"])
+def test_rccl_says_of_dma_buf_other_words_than_nccl(name: str) -> None:
+    found = nccl_log.read_log(f"{excerpt(name)}\nvm:1:1 [0] NCCL INFO Using network IB")
+    assert found["dma_buf"] is True
+
+
+_RCCL = """\
+vm:1:1 [0] NCCL INFO RCCL version : 2.27.7-HEAD:29e1567
+vm:1:1 [0] NCCL INFO Using network IB
+vm:1:1 [0] NCCL INFO Channel 00/0 : 8[0] -> 0[0] [receive] via NET/IB/0/GDRDMA comm 0x22fcfb0 nRanks 16
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "way"),
+    [
+        ("DMA_BUF Support Enabled", "DMA-BUF"),
+        ("Dmabuf feature disabled without NCCL_DMABUF_ENABLE=1", "amdgpu's peer memory"),
+        (
+            "DMA_BUF Support Enabled\nvm:1:1 [0] NCCL INFO NET/IB: Using GPU Direct RDMA (peermem) for device 0",
+            "amdgpu's peer memory",
+        ),
+    ],
+)
+def test_by_which_way_rccl_reaches_gpus_is_told_by_its_name(more: str, way: str) -> None:
+    found = nccl_log.read_log(f"{_RCCL}vm:1:1 [0] NCCL INFO {more}\n")
+    assert found["gpu_direct"] == {way: 1}
+    assert nccl_log.transport_name(found) == nccl_log.INFINIBAND_DIRECT
 
 
 def test_rccl_says_the_same_in_its_own_name() -> None:

@@ -1,6 +1,7 @@
 """What a machine size is: its adapters and GPUs, where they sit, and what Azure requires for it."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from typing import Final, Literal
@@ -11,8 +12,8 @@ Mode = Literal["rdma-shared", "sriov", "ipoib", "dra", "driver-only"]
 """The ways to hand InfiniBand to a pod: those of the AKS InfiniBand guide, and by ResourceClaims (`facts.dranet`)."""
 NicDriver = Literal["doca-ofed", "inbox"]
 """Whose mlx5 driver a node runs: NVIDIA's DOCA-OFED in a container, or the one that its node image brings."""
-GpuDriver = Literal["operator", "aks", "none"]
-"""Who installs the GPUs' driver on a node."""
+GpuDriver = Literal["operator", "aks", "image", "none"]
+"""Who installs the GPUs' driver on a node: the GPUs' operator, AKS, whoever made its image, or nobody we know of."""
 OsSku = Literal["Ubuntu", "Ubuntu2204", "AzureLinux", "AzureLinux3"]
 """Those for which NVIDIA's drivers are built (field reports, A9; Azure Linux: Network Operator 26.1,
 Mellanox/network-operator-docs 0c0ecad, release-notes.rst, 2026-05-21) and that AKS's API 2025-09-01 has,
@@ -22,6 +23,13 @@ GpuDirect = Literal["dmabuf", "nvidia-peermem"]
 """How HCAs reach the memory of GPUs: DMA-BUF of the kernel, or the GPU driver's module, which is built against OFED."""
 GpuSoftware = Literal["gpu-operator", "rocm", "dra"]
 """What makes a GPU usable: NVIDIA's GPU Operator, AMD's ROCm GPU operator, or NVIDIA's DRA driver (GB200, GB300)."""
+DRIVER_OWNERS: Final[Mapping[GpuSoftware, tuple[GpuDriver, ...]]] = {
+    "gpu-operator": ("operator", "aks", "none"),
+    "rocm": ("operator", "image", "none"),
+    "dra": ("none",),
+}
+"""Who can own the driver of GPUs, by what makes them usable. AKS has none for AMD's GPUs, and refuses a pool of them
+that asks for its driver (MicrosoftDocs/azure-aks-docs fb060ab, use-amd-gpus.md, 2026-08-21)."""
 SlotSource = Literal["published", "observed", "assumed"]
 """How PCI addresses are known. published: from Azure's own NCCL topology file; observed: from a machine that somebody
 looked at; assumed: they are not published, so they are counted up from the first address of other sizes."""

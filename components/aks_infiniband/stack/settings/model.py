@@ -11,6 +11,8 @@ from aks_infiniband.handwritten.section import Section
 from aks_infiniband.resources.options import Waits
 from aks_infiniband.stack.settings.cluster import ClusterSettings, ExistingClusterSettings
 from aks_infiniband.stack.settings.operators import (
+    AmdGpuOperatorSettings,
+    CertManagerSettings,
     GpuOperatorSettings,
     LightCheckSettings,
     NetworkOperatorSettings,
@@ -47,6 +49,8 @@ class Settings(Section):
     GPU Operator 26.3.3. 26.7: 26.7.0 of both, which needs Kubernetes 1.32 and whose GPU driver has no V100."""
     network_operator: NetworkOperatorSettings = NetworkOperatorSettings()
     gpu_operator: GpuOperatorSettings = GpuOperatorSettings()
+    amd_gpu_operator: AmdGpuOperatorSettings = AmdGpuOperatorSettings()
+    cert_manager: CertManagerSettings = CertManagerSettings()
     registry: RegistrySettings = RegistrySettings()
     workload: WorkloadNamespaces = WorkloadNamespaces()
     readiness: Waits = Waits()

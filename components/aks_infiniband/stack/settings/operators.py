@@ -87,6 +87,30 @@ class GpuOperatorSettings(_OperatorSettings):
     """Helm values that all stacks share; a path relative to the project. The default one may be missing."""
 
 
+class AmdGpuOperatorSettings(_OperatorSettings):
+    """AMD's GPU Operator; installed only where a pool has GPUs of AMD whose driver it or the node image owns."""
+
+    driver_image: Annotated[str, rules.image_repository] | None = None
+    """Where gpuDriver is operator: the repository, without a tag, to which the driver is pushed once it is built in the
+    cluster, and from which nodes pull it. Needed then; the secret `registryCredentials`, where it is given, must be
+    allowed to push there."""
+    driver_version: Annotated[str, rules.image_tag] | None = None
+    """Version of amdgpu where gpuDriver is operator. Default: 30.20.1."""
+    remediation: bool = Field(default=False, strict=True)
+    """Whether the chart brings Argo's workflow controller, with which the operator reboots and tests sick nodes once
+    deviceConfig names a remediationWorkflow. AMD supports that on bare metal only."""
+    device_config: dict[str, Any] = Field(default_factory=dict)
+    """Further fields of each pool's DeviceConfig, under its spec. What the program derives cannot be contradicted."""
+
+
+class CertManagerSettings(_OperatorSettings):
+    """cert-manager, which AMD's GPU Operator needs where it builds the driver; installed only then."""
+
+    existing: bool | None = Field(default=None, strict=True)
+    """Whether the cluster has one that somebody else keeps; then none is installed. Default: true in an existing
+    cluster."""
+
+
 class RegistrySettings(Section):
     """Where images and charts come from instead of the internet. Credentials, where the registry asks for them, are
     the secret `aks-infiniband:registryCredentials`.

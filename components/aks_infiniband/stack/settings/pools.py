@@ -44,8 +44,10 @@ class PoolSettings(Section):
     nic_driver: NicDriver | None = None
     """Whose mlx5 driver: doca-ofed or inbox. Default: the network operator's."""
     gpu_driver: GpuDriver | None = None
-    """Who owns the GPUs' driver. Default: operator for NVIDIA's GPUs, none for sizes without GPUs and for those whose
-    GPU software is not installed yet. A change replaces the pool."""
+    """Who owns the GPUs' driver. operator: NVIDIA's, or AMD's, GPU Operator. aks: AKS, for NVIDIA's GPUs. image:
+    whoever made the node image, for AMD's. none: nobody we know of, and GPUs are not offered to pods. Default: operator
+    for NVIDIA's GPUs, none for AMD's, for sizes without GPUs and for those whose GPU software is not installed yet. A
+    change replaces the pool."""
     gpu_direct: Literal[GpuDirect, "auto"] | None = None
     """How HCAs reach the memory of GPUs (GPUDirect RDMA). dmabuf: through the kernel, so the GPU driver does not wait
     for OFED. nvidia-peermem: through a module that the GPU driver builds against OFED. auto: nvidia-peermem for V100,

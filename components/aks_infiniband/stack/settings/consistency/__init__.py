@@ -9,9 +9,11 @@ from contextlib import suppress
 
 from aks_infiniband.handwritten.section import Unreadable
 from aks_infiniband.stack.settings.consistency import (
+    amd_gpu_operator,
     claims,
     cluster,
     gpu_operator,
+    gpus,
     machines,
     networks,
     pools,
@@ -21,7 +23,7 @@ from aks_infiniband.stack.settings.consistency import (
 from aks_infiniband.stack.settings.mistakes import Mistake
 from aks_infiniband.stack.settings.reading import Reading
 
-_TOPICS = (cluster, releases, networks, pools, machines, gpu_operator, claims, validation)
+_TOPICS = (cluster, releases, networks, pools, machines, gpus, gpu_operator, amd_gpu_operator, claims, validation)
 
 
 def check(reading: Reading) -> Iterator[Mistake]:

@@ -18,9 +18,12 @@ def _existing(reading: Reading) -> Iterator[Mistake]:
             yield wrong(
                 (path, key), value, "says nothing beside existing: true, because nothing is installed; leave it out"
             )
-    owners = known(reading.infiniband_pools, lambda pool: pool.gpu_driver)
-    if owners and all(owner == "none" for _, owner in owners):
-        reason = "says nothing: no pool has GPUs whose driver the operator or AKS owns; leave it out, or set gpuDriver"
+    pools = known(reading.infiniband_pools, lambda pool: (pool.size.accelerator, pool.gpu_driver))
+    if pools and not any(gpus and gpus.vendor == "nvidia" and owner != "none" for _, (gpus, owner) in pools):
+        reason = (
+            "says nothing: no pool has GPUs of NVIDIA whose driver the operator or AKS owns; leave it out, or set "
+            "gpuDriver"
+        )
         yield wrong((path, "existing"), True, reason)
 
 

@@ -7,17 +7,11 @@ from typing import Final
 from aks_infiniband.facts.azure_names import NO_SIZE, has_rdma, is_size
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.catalog.described import FASTEST, RATES_GBPS
-from aks_infiniband.facts.catalog.machine import GpuSoftware, by_dma_buf
 from aks_infiniband.facts.kubernetes import AZURE_LINUX_3_SINCE, UBUNTU_2204_UNTIL, UBUNTU_IS_2404_SINCE
 from aks_infiniband.handwritten.form import nearest
 from aks_infiniband.stack.settings.mistakes import Mistake, wrong
 from aks_infiniband.stack.settings.reading import PoolReading, Reading, known, unlike_the_first
 
-_TO_COME: Final[dict[GpuSoftware, str]] = {
-    "rocm": "AMD's ROCm GPU operator",
-    "dra": "NVIDIA's DRA driver with ComputeDomains",
-}
-"""What makes GPUs usable that we do not install yet."""
 _NAMED: Final = {"amd64": "amd64", "x86_64": "amd64", "x86-64": "amd64", "arm64": "arm64", "aarch64": "arm64"}
 """How an image's name or tag tells the one architecture that it is built for."""
 
@@ -95,86 +89,8 @@ def _feature(reading: Reading) -> Iterator[Mistake]:
         yield wrong(pool.path("vmSize"), pool.size.name, reason)
 
 
-def _owner(pool: PoolReading) -> Iterator[Mistake]:
-    if not pool.infiniband or pool.gpu_driver == "none":
-        return
-    path, owner, gpus = pool.path("gpuDriver"), pool.gpu_driver, pool.size.accelerator
-    if gpus is None:
-        yield wrong(path, owner, f"must be none: {pool.given.vm_size} has no GPUs; leave it out")
-    elif gpus.software in _TO_COME:
-        reason = (
-            f"must be none for {gpus.model}: its GPUs need {_TO_COME[gpus.software]}, which this program does not "
-            "install yet; the pool and its InfiniBand work without, and its GPUs are not offered to pods"
-        )
-        yield wrong(path, owner, reason)
-    elif not gpus.dma_buf and pool.nic_driver == "inbox":
-        reason = (
-            f"must be doca-ofed for {gpus.model}: the inbox driver reaches GPUs by DMA-BUF, which needs newer ones, "
-            "and every message would go through the host's memory"
-        )
-        yield wrong(pool.path("nicDriver"), "inbox", reason)
-
-
-def _owned(pool: PoolReading) -> bool:
-    """Whether the pool has GPUs that the GPU Operator makes usable and whose driver somebody owns."""
-    gpus = pool.size.accelerator
-    return gpus is not None and gpus.software == "gpu-operator" and pool.gpu_driver != "none"
-
-
-def _one_owner(reading: Reading) -> Iterator[Mistake]:
-    """Driver, toolkit and runtime class are one for each GPU Operator, and there is one (field reports, A4)."""
-    owned = [pool for pool, owned in known(reading.infiniband_pools, _owned) if owned]
-    for pool, owner, first, wanted in unlike_the_first([(pool, pool.gpu_driver) for pool in owned]):
-        reason = (
-            f"must be {wanted}, as pool {first.name} has it: a cluster has one owner of GPU drivers, and two break the "
-            "nodes; set gpuDriver of one pool, or none for the GPUs of one of them"
-        )
-        yield wrong(pool.path("gpuDriver"), owner, reason)
-
-
-def _gpu_direct(pool: PoolReading) -> Iterator[Mistake]:
-    if not pool.infiniband or pool.given.gpu_direct is None:
-        return
-    path, asked, gpus = pool.path("gpuDirect"), pool.given.gpu_direct, pool.size.accelerator
-    if gpus is None or not _owned(pool):
-        yield wrong(path, asked, "says nothing: the program manages no GPUs of the pool; leave it out")
-    elif asked == "dmabuf" and not gpus.dma_buf:
-        reason = f"must be nvidia-peermem for {gpus.model}: DMA-BUF needs open kernel modules, which do not drive it"
-        yield wrong(path, asked, reason)
-    elif asked == "nvidia-peermem" and pool.nic_driver == "inbox":
-        yield wrong(path, asked, "must be dmabuf with the inbox driver: nvidia-peermem is built against OFED")
-
-
-def _one_module(reading: Reading) -> Iterator[Mistake]:
-    """The operator's driver pods wait for an OFED container on every node, or on none (chart value driver.rdma)."""
-    pools = [pool for pool, owned in known(reading.infiniband_pools, _owned) if owned and pool.gpu_driver == "operator"]
-    ways = known(pools, lambda pool: by_dma_buf(pool.gpu_direct, pool.nic_driver))
-    for pool, _, first, dma_buf in unlike_the_first(ways):
-        reason = (
-            f"must be {'dmabuf' if dma_buf else 'nvidia-peermem'}, as for pool {first.name}: the GPU Operator's "
-            "drivers wait for an OFED container on all nodes or on none; or give both the same nicDriver"
-        )
-        yield wrong(pool.path("gpuDirect"), pool.given.gpu_direct, reason)
-
-
-def _one_system(reading: Reading) -> Iterator[Mistake]:
-    """The GPU Operator asks one GPU node for its system, and gives all of them the driver of that (NVIDIA/gpu-operator
-    v26.3.3, controllers/state_manager.go).
-    """
-    if not reading.in_azure:
-        return
-    version = reading.kubernetes
-    found = known(reading.infiniband_pools, lambda pool: (pool.gpu_driver, pool.os_sku))
-    systems = [(pool, _system(sku, version)) for pool, (owner, sku) in found if owner == "operator"]
-    for pool, _, first, _ in unlike_the_first(systems):
-        reason = (
-            f"must be the same system as that of pool {first.name} ({first.os_sku}), because the GPU Operator installs "
-            "the driver for one system on all GPU nodes"
-        )
-        yield wrong(pool.path("osSku"), pool.os_sku, reason)
-
-
-def _system(sku: str, version: tuple[int, int]) -> str:
+def system_of(sku: str, version: tuple[int, int]) -> str:
+    """The system behind an OS SKU in a version of Kubernetes."""
     if sku == "Ubuntu":
         return "Ubuntu 24.04" if version >= UBUNTU_IS_2404_SINCE else "Ubuntu 22.04"
     return "Ubuntu 22.04" if sku == "Ubuntu2204" else "Azure Linux 3"
@@ -184,7 +100,7 @@ def _os_sku(pool: PoolReading) -> Iterator[Mistake]:
     if not pool.stack.in_azure:
         return
     sku, version, path = pool.os_sku, pool.stack.kubernetes, pool.path("osSku")
-    written, system = f"{version[0]}.{version[1]}", _system(sku, version)
+    written, system = f"{version[0]}.{version[1]}", system_of(sku, version)
     if sku == "Ubuntu2204" and version > UBUNTU_2204_UNTIL:
         yield wrong(path, sku, f"must be Ubuntu with Kubernetes {written}")
     elif sku.startswith("AzureLinux") and version < AZURE_LINUX_3_SINCE:
@@ -206,18 +122,10 @@ def _needs_2404(pool: PoolReading, what: str) -> Mistake:
     return wrong(("cluster", "kubernetesVersion"), pool.stack.cluster.kubernetes_version, reason)
 
 
-def _gpu_driver_version(reading: Reading) -> Iterator[Mistake]:
-    path, version = ("gpuOperator", "driverVersion"), reading.settings.gpu_operator.driver_version
-    asked = known(reading.infiniband_pools, lambda pool: pool.gpu_driver)
-    yield from _architecture(path, version, [pool for pool, driver in asked if driver == "operator"])
-    if version and all(not pool.infiniband or pool.gpu_driver != "operator" for pool in reading.pools):
-        yield wrong(path, version, "says nothing: no pool has gpuDriver operator; leave it out")
-
-
 def _nic_driver_version(reading: Reading) -> Iterator[Mistake]:
     path, version = ("networkOperator", "driverVersion"), reading.settings.network_operator.driver_version
     asked = known(reading.infiniband_pools, lambda pool: pool.nic_driver)
-    yield from _architecture(path, version, [pool for pool, driver in asked if driver == "doca-ofed"])
+    yield from architecture(path, version, [pool for pool, driver in asked if driver == "doca-ofed"])
     if version and all(not pool.infiniband or pool.nic_driver != "doca-ofed" for pool in reading.pools):
         yield wrong(path, version, "says nothing: every pool has the inbox driver; leave it out")
 
@@ -225,10 +133,10 @@ def _nic_driver_version(reading: Reading) -> Iterator[Mistake]:
 def _validation_image(reading: Reading) -> Iterator[Mistake]:
     if reading.settings.validation.mode != "off":
         image = reading.settings.validation.image
-        yield from _architecture(("validation", "image"), image, reading.infiniband_pools)
+        yield from architecture(("validation", "image"), image, reading.infiniband_pools)
 
 
-def _architecture(path: tuple[str, ...], image: str | None, pools: list[PoolReading]) -> Iterator[Mistake]:
+def architecture(path: tuple[str, ...], image: str | None, pools: list[PoolReading]) -> Iterator[Mistake]:
     """An image's architecture is told by a word of its name. It reports at most one mistake, for the first pool that
     cannot run it.
     """
@@ -244,7 +152,7 @@ def _architecture(path: tuple[str, ...], image: str | None, pools: list[PoolRead
 
 
 STACK = (
-    *(_described, _adapters, _system_pool, _feature, _one_owner, _one_module, _one_system),
-    *(_gpu_driver_version, _nic_driver_version, _validation_image),
+    *(_described, _adapters, _system_pool, _feature),
+    *(_nic_driver_version, _validation_image),
 )
-POOL = (_fits, _owner, _gpu_direct, _os_sku)
+POOL = (_fits, _os_sku)

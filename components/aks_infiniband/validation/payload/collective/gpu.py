@@ -28,11 +28,18 @@ class Vendor(NamedTuple):
     prefix: str
     runtime: tuple[str, ...]
     collectives: str
+    folder: str | None = None
+    """Where they lie, if the loader does not know it."""
+
+    def places(self, *names: str) -> list[str]:
+        """The names as the loader finds them, and then in their folder."""
+        return [*names, *(f"{self.folder}/{name}" for name in names if self.folder)]
 
 
 VENDORS = (
     Vendor("CUDA", "cuda", ("libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0"), "libnccl.so.2"),
-    Vendor("HIP", "hip", ("libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5"), "librccl.so.1"),
+    # The AKS InfiniBand guide's job gives LD_LIBRARY_PATH=/opt/rocm/lib for its image (rccl-mpi-job.yaml).
+    Vendor("HIP", "hip", ("libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5"), "librccl.so.1", "/opt/rocm/lib"),
 )
 
 _NOT_READY = 600
@@ -63,7 +70,7 @@ def collectives() -> tuple[Vendor, Library]:
     """The vendor whose collectives the image has, and their library. Raises OSError where it has none."""
     for maker in VENDORS:
         with contextlib.suppress(OSError):
-            return maker, opened([maker.collectives])
+            return maker, opened(maker.places(maker.collectives))
     raise OSError(f"the image has no {' and no '.join(maker.collectives for maker in VENDORS)}")
 
 
@@ -72,7 +79,7 @@ class Gpu:
 
     def __init__(self, maker: Vendor, number: int) -> None:
         """Raises OSError where the image lacks the runtime library."""
-        self._maker, self._library = maker, opened(maker.runtime)
+        self._maker, self._library = maker, opened(maker.places(*maker.runtime))
         self._function("GetErrorString").restype = ctypes.c_char_p
         pointer, size = ctypes.c_void_p, ctypes.c_size_t
         self._function("Malloc").argtypes = [ctypes.POINTER(pointer), size]

@@ -35,6 +35,13 @@ _NO_WAY = {
     "libibverbs than rdma-core 34; and nvidia-peermem is not loaded on the node",
 }
 """By whether every GPU offers DMA-BUF."""
+_NO_WAY_OF_AMD = {
+    False: "RCCL has DMA-BUF off: its environment lacks NCCL_DMABUF_ENABLE=1, which the pool's ConfigMap has, or the "
+    "node's kernel lacks CONFIG_PCI_P2PDMA or CONFIG_DMABUF_MOVE_NOTIFY; and amdgpu has no peer memory beside OFED",
+    True: "DMA-BUF is on, and the HCAs do not take it: their driver is older than Linux 5.12 or the image's libibverbs "
+    "than rdma-core 34; and amdgpu has no peer memory beside OFED",
+}
+"""The same of RCCL."""
 _ELSEWHERE = "the ranks did not connect over InfiniBand: look at NCCL_* of the pool's ConfigMap and of the image"
 
 
@@ -112,7 +119,8 @@ def _transport(run: Run, plan: CollectivePlan) -> list[Check]:
 def _transport_cause(seen: str, evidence: Evidence) -> str:
     if seen != INFINIBAND_STAGED:
         return _TRANSPORT_CAUSES.get(seen, _ELSEWHERE)
-    return _STAGED + (_NOT_NEAR if evidence["hcas_direct"] else _NO_WAY[bool(evidence["dma_buf"])])
+    ways = _NO_WAY_OF_AMD if (evidence["library"] or "").startswith("RCCL") else _NO_WAY
+    return _STAGED + (_NOT_NEAR if evidence["hcas_direct"] else ways[bool(evidence["dma_buf"])])
 
 
 def _direct(run: Run) -> str:

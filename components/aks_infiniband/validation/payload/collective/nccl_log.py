@@ -2,11 +2,15 @@
 
 Only what was connected counts. That a device was found, or that GPUDirect RDMA is "Enabled" for it, says what could
 be used; the lines ``Channel …: a[…] -> b[…] … via …`` say what is (NCCL, src/transport/{net,p2p,shm}.cc). The lines'
-forms are those of NCCL 2.5 to 2.28; RCCL's are the same.
+forms are those of NCCL 2.5 to 2.28, and of RCCL 2.18 to 2.30 (tests/field_recordings/rccl.yaml).
 
 How HCAs reach GPUs' memory those lines do not say. NCCL takes DMA-BUF where GPU and HCA have it, else nvidia-peermem
 (NVIDIA/nccl 5067397, src/transport/net.cc, useDmaBuf). Of the GPU it says ``DMA-BUF is available``. Of HCAs its own
 network says ``Enabled`` for either, HPC-X's plugin ``(DMABUF) enabled`` and ``(nvidia-peermem) enabled``.
+
+RCCL says ``DMA_BUF Support Enabled`` of the machine instead. What takes nvidia-peermem's place is the peer memory of
+amdgpu beside OFED. DMA-BUF goes before it, and from ROCm 7.12 on after it, which RCCL then says: ``Using GPU Direct
+RDMA (peermem) for device`` (ROCm/rocm-systems pull request 3607, 2026-02-27).
 """
 
 from __future__ import annotations
@@ -69,7 +73,8 @@ _NETWORK = re.compile(r"Using network (\S.*)")
 _TOPOLOGY = re.compile(r"nRanks (\d+) nNodes (\d+)")
 _PROXY = re.compile(r"New proxy (?:recv|send) connection \d+ from local rank \d+, transport (\d)")
 _NVLS = re.compile(r"(\d+) nvls channels")
-_DMA_BUF = "DMA-BUF is available on GPU device"
+_DMA_BUF = re.compile(r"DMA-BUF is available on GPU device|DMA_BUF Support Enabled")
+_RCCL_WAY = re.compile(r"Using GPU Direct RDMA \((\w+)\) for device", re.IGNORECASE)
 _HCA_DIRECT = re.compile(r": GPU Direct RDMA (?:\((\S+)\) )?(Enabled|Disabled) for HCA", re.IGNORECASE)
 
 
@@ -89,7 +94,7 @@ def read_log(text: str) -> Evidence:
             name, link = named.get(net["device"], (f"NET/{net['plugin']}/{net['device']}", None))
             devices[name] = link
     topology, version = _last(_TOPOLOGY, lines), _last(_VERSION, lines)
-    dma_buf = any(_DMA_BUF in line for line in lines)
+    dma_buf = any(map(_DMA_BUF.search, lines))
     proxied = Counter(_PROXY_TRANSPORTS.get(number, number) for number in _all(_PROXY, lines))
     return {
         "library": f"{version[1]} {version[2]}" if version else None,
@@ -109,6 +114,10 @@ def read_log(text: str) -> Evidence:
 
 def _gpu_direct(lines: Sequence[str], *, dma_buf: bool) -> dict[str, int]:
     """A count of one for the way in which HCAs reach GPUs' memory. dma_buf: whether the GPU offers it."""
+    version, told = _last(_VERSION, lines), _last(_RCCL_WAY, lines)
+    if version and version[1] == "RCCL":
+        by_dma_buf = told[1].lower() == "dmabuf" if told else dma_buf
+        return {"DMA-BUF" if by_dma_buf else "amdgpu's peer memory": 1}
     named = [found[1] for found in map(_HCA_DIRECT.search, lines) if found and found[1]]
     return {"DMA-BUF" if dma_buf and (not named or "DMABUF" in named) else "nvidia-peermem": 1}
 

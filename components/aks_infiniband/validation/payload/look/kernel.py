@@ -162,6 +162,7 @@ def read_versions(roots: Roots) -> dict[str, str]:
         "kernel": _text(roots.proc / "sys/kernel/osrelease"),
         "mlx5 driver": _text(roots.sys / "module/mlx5_core/version"),
         "NVIDIA driver": _text(roots.sys / "module/nvidia/version"),
+        "AMD driver": _text(roots.sys / "module/amdgpu/version"),
         "HCA firmware": ", ".join(firmware) or None,
     }
     return {name: text for name, text in found.items() if text}

@@ -1,0 +1,130 @@
+"""What AMD's GPU Operator puts on the nodes of one pool: whose driver, and what offers its GPUs to pods."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import pulumi
+import pulumi_kubernetes as kubernetes
+
+from aks_infiniband import diagnosis
+from aks_infiniband.facts import amd
+from aks_infiniband.facts.pool import Pool
+from aks_infiniband.operators import charts
+from aks_infiniband.operators.amd_gpu_operator import NO_OPTIONS, AmdOptions
+from aks_infiniband.resources import metadata
+from aks_infiniband.resources.options import WaitArgs, condition_annotations
+
+
+def device_config_spec(pool: Pool, options: AmdOptions = NO_OPTIONS) -> dict[str, Any]:
+    """The spec of the DeviceConfig of one pool: whose driver, and what runs on its nodes.
+
+    Every operand tolerates the pool's taints; none does by itself. Without a word the definition has the operator
+    install a driver, and every image is `latest`.
+
+    Raises charts.ValuesError for a field of options.device_config that contradicts what follows from the pool.
+    """
+    registry, tolerations = options.operator.registry, [dict(each) for each in pool.tolerations]
+    tolerated = bool(tolerations)
+    spec: dict[str, Any] = {
+        "selector": {**amd.VIRTUAL_GPU, **pool.node_selector},
+        "driver": _driver(pool, options),
+        "devicePlugin": {
+            "enableDevicePlugin": True,
+            "devicePluginImage": registry.image(amd.DEVICE_PLUGIN_IMAGE),
+            "enableNodeLabeller": True,
+            "nodeLabellerImage": registry.image(amd.NODE_LABELLER_IMAGE),
+            **({"devicePluginTolerations": tolerations, "nodeLabellerTolerations": tolerations} if tolerated else {}),
+        },
+        "metricsExporter": {
+            "enable": True,
+            "serviceType": "ClusterIP",
+            "port": amd.METRICS_PORT,
+            "image": registry.image(amd.METRICS_EXPORTER_IMAGE),
+            **({"tolerations": tolerations} if tolerated else {}),
+        },
+        "commonConfig": {
+            "initContainerImage": registry.image(amd.INIT_IMAGE),
+            **({"imageRegistrySecrets": registry.pull_secrets()} if registry.pull_secret else {}),
+        },
+    }
+    if conflicts := charts.contradictions(options.device_config, spec):
+        lines = "\n".join(f"  - {key} {reason}" for key, reason in conflicts)
+        raise charts.ValuesError(
+            f"the DeviceConfig of pool {pool.name} contradicts what follows from the stack's settings:\n{lines}",
+            [(f"deviceConfig.{key}", reason) for key, reason in conflicts],
+        )
+    return charts.over(options.device_config, spec)
+
+
+def _driver(pool: Pool, options: AmdOptions) -> dict[str, Any]:
+    """Ubuntu's kernel may have an amdgpu of its own, beside which another does not load: its blacklist keeps it out
+    (docs/knownlimitations.md, 3; on AKS: Azure/AKS pull request 5970). A driver that changes needs a reboot (11).
+    """
+    if pool.gpu_driver != "operator":
+        return {"enable": False, "blacklist": False}
+    upgrade, secret = options.operator.upgrade, options.operator.registry.pull_secret
+    leaves = {"force": True, "timeoutSeconds": upgrade.drain_timeout_seconds, "gracePeriodSeconds": -1}
+    driver: dict[str, Any] = {
+        "enable": True,
+        "blacklist": True,
+        "version": options.operator.driver_version or amd.DRIVER_VERSION,
+        "upgradePolicy": {
+            "enable": upgrade.automatic,
+            "maxParallelUpgrades": 1,
+            "maxUnavailableNodes": "25%",
+            "rebootRequired": True,
+            "nodeDrainPolicy": leaves,
+            "podDeletionPolicy": dict(leaves),
+        },
+    }
+    if options.driver_image:
+        driver["image"] = options.driver_image
+    if secret:
+        driver["imageRegistrySecret"] = {"name": secret}
+    if pool.tolerations:
+        driver["tolerations"] = [dict(each) for each in pool.tolerations]
+    return driver
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeviceConfigArgs(WaitArgs):
+    """What a DeviceConfig takes."""
+
+    pool: Pool
+    """The pool that it is for."""
+    options: AmdOptions = NO_OPTIONS
+    """What is alike for all pools."""
+
+
+class DeviceConfig(pulumi.ComponentResource):
+    """What AMD's GPU Operator puts on the nodes of one pool. Named after the pool.
+
+    It is ready once the operator has found a node of the pool and made its DaemonSets; whether their pods run, and a
+    driver is loaded, it does not say. So nodes must be there, and their GPUs have to be waited for.
+
+    Give AmdGpuOperator as depends_on.
+    """
+
+    ready: pulumi.Output[str]
+    """Its name, once the operator says Ready."""
+
+    def __init__(self, name: str, *, args: DeviceConfigArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        pool = args.pool
+        spec = device_config_spec(pool, args.options)
+        super().__init__("aks-infiniband:index:DeviceConfig", name, None, opts)
+        waiting = diagnosis.Waiting(component=self, opts=opts, args=args, pools=[pool])
+        made = kubernetes.apiextensions.CustomResource(
+            name,
+            api_version="amd.com/v1alpha1",
+            kind="DeviceConfig",
+            metadata=kubernetes.meta.v1.ObjectMetaArgs(
+                name=pool.name,
+                namespace=metadata.AMD_GPU_OPERATOR_NAMESPACE,
+                labels=metadata.labels(pool.name, "policy"),
+                annotations=condition_annotations(args, "Ready"),
+            ),
+            spec=spec,
+            opts=waiting.child_options(name, "device-config"),
+        )
+        self.ready = made.id.apply(lambda _: pool.name)
+        self.register_outputs({"ready": self.ready})

@@ -1,0 +1,170 @@
+"""The operators of a stack: their charts, and the Helm values that follow from pools and settings."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+
+from aks_infiniband.facts.amd import AMD_GPU_OPERATOR_CHART, CERT_MANAGER_CHART
+from aks_infiniband.facts.pool import Pool
+from aks_infiniband.facts.releases import OPERATOR_RELEASES, Release
+from aks_infiniband.facts.versions import Chart
+from aks_infiniband.operators import charts
+from aks_infiniband.operators.amd_gpu_operator import (
+    AmdOptions,
+    amd_gpu_operator_values,
+    builds_driver,
+    is_amd_pool,
+)
+from aks_infiniband.operators.cert_manager import cert_manager_values
+from aks_infiniband.operators.device_config import device_config_spec
+from aks_infiniband.operators.gpu_operator import check_driver, gpu_operator_values, is_gpu_pool
+from aks_infiniband.operators.network_operator import network_operator_values
+from aks_infiniband.operators.release import SYSTEM_POOL, OperatorOptions
+from aks_infiniband.resources.registry import PULL_SECRET, Registry
+from aks_infiniband.stack.settings.mistakes import Mistake, SettingsError
+from aks_infiniband.stack.settings.operators import ChartSettings
+from aks_infiniband.stack.settings.reading import Reading
+from aks_infiniband.stack.stack import Operator
+
+
+@dataclass(frozen=True)
+class Operators:
+    """Each operator, computed once. After a reading with holes some of them raise Unreadable, and SettingsError where
+    Helm values contradict what follows from the pools.
+    """
+
+    reading: Reading
+    has_credentials: bool
+    """Whether the registry of images asks for a login, and it is given."""
+
+    @cached_property
+    def registry(self) -> Registry:
+        """Where images come from."""
+        secret = PULL_SECRET if self.has_credentials else None
+        return Registry(images=self.reading.settings.registry.images, pull_secret=secret)
+
+    @cached_property
+    def pools(self) -> tuple[Pool, ...]:
+        """Those with InfiniBand."""
+        return tuple(pool.resolved() for pool in self.reading.infiniband_pools)
+
+    @property
+    def release(self) -> Release:
+        """Of both of NVIDIA's operators."""
+        return OPERATOR_RELEASES[self.reading.settings.release]
+
+    @cached_property
+    def network(self) -> Operator:
+        """The Network Operator."""
+        given = self.reading.settings.network_operator
+        with _told("networkOperator"):
+            people = charts.given_values(given.values_file, given.values, named="values_file" in given.model_fields_set)
+            values = network_operator_values(
+                self.pools,
+                given=people,
+                feature_discovery=not self.reading.settings.gpu_operator.existing,
+                system_node_selector=self._system_node_selector,
+                registry=self.registry,
+            )
+            chart = self._chart(self.release.network_operator.chart, given.chart)
+            return Operator(chart=chart, given=people, values=values)
+
+    @cached_property
+    def gpu(self) -> Operator | None:
+        """NVIDIA's GPU Operator; None where there is nothing for it to do, or somebody else keeps one."""
+        given = self.reading.settings.gpu_operator
+        if given.existing:
+            return None
+        with _told("gpuOperator"):
+            people = charts.given_values(given.values_file, given.values, named="values_file" in given.model_fields_set)
+            if not any(map(is_gpu_pool, self.pools)):
+                return None
+            values = gpu_operator_values(
+                self.pools,
+                given=people,
+                options=self._options(given.driver_version),
+                metrics=self.reading.settings.observability is not None,
+                accept_visible_devices_envvar=given.accept_visible_devices_envvar,
+                system_node_selector=self._system_node_selector,
+            )
+            chart = self._chart(self.release.gpu_operator.chart, given.chart)
+            check_driver(self.pools, chart=chart, values=values)
+            return Operator(chart=chart, given=people, values=values)
+
+    @cached_property
+    def amd_options(self) -> AmdOptions:
+        """What AMD's GPU Operator does alike for all pools."""
+        given = self.reading.settings.amd_gpu_operator
+        return AmdOptions(
+            operator=self._options(given.driver_version),
+            driver_image=given.driver_image,
+            remediation=given.remediation,
+            device_config=given.device_config,
+        )
+
+    @cached_property
+    def amd(self) -> Operator | None:
+        """AMD's GPU Operator; None where there is nothing for it to do."""
+        given = self.reading.settings.amd_gpu_operator
+        if not any(map(is_amd_pool, self.pools)):
+            return None
+        with _told("amdGpuOperator"):
+            values = amd_gpu_operator_values(
+                self.pools,
+                given=given.values,
+                options=self.amd_options,
+                system_node_selector=self._system_node_selector,
+            )
+            for pool in filter(is_amd_pool, self.pools):
+                device_config_spec(pool, self.amd_options)
+            return Operator(chart=self._chart(AMD_GPU_OPERATOR_CHART, given.chart), given=given.values, values=values)
+
+    @cached_property
+    def cert_manager(self) -> Operator | None:
+        """cert-manager; None where nothing needs it, or somebody else keeps one."""
+        given = self.reading.settings.cert_manager
+        there = self.reading.settings.existing_cluster is not None if given.existing is None else given.existing
+        if there or not builds_driver(self.pools):
+            return None
+        with _told("certManager"):
+            values = cert_manager_values(
+                self.pools,
+                given=given.values,
+                system_node_selector=self._system_node_selector,
+                registry=self.registry,
+            )
+            return Operator(chart=self._chart(CERT_MANAGER_CHART, given.chart), given=given.values, values=values)
+
+    @cached_property
+    def _system_node_selector(self) -> Mapping[str, str]:
+        """Where the operators run."""
+        existing = self.reading.settings.existing_cluster
+        return SYSTEM_POOL if existing is None else existing.system_node_selector
+
+    def _chart(self, default: Chart, given: ChartSettings) -> charts.ChartSource:
+        own = {"name": given.name, "repository": given.repository, "version": given.version}
+        return charts.there(charts.chart_source(default, **own, location=self.reading.settings.registry.charts))
+
+    @cached_property
+    def options(self) -> OperatorOptions:
+        """What the Network Operator does alike for all pools."""
+        return self._options(self.reading.settings.network_operator.driver_version)
+
+    def _options(self, driver_version: str | None) -> OperatorOptions:
+        upgrade = self.reading.settings.network_operator.upgrade
+        return OperatorOptions(
+            release=self.release, driver_version=driver_version, upgrade=upgrade, registry=self.registry
+        )
+
+
+@contextmanager
+def _told(operator: str) -> Iterator[None]:
+    """Report mistakes in an operator's Helm values under the keys of its section."""
+    try:
+        yield
+    except charts.ValuesError as error:
+        if not error.mistakes:
+            raise
+        found = [Mistake(key=f"aks-infiniband:{operator}.{key}", reason=reason) for key, reason in error.mistakes]
+        raise SettingsError(tuple(found)) from error

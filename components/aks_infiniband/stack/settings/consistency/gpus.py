@@ -1,0 +1,114 @@
+"""The GPUs of pools: who owns their driver, and how HCAs reach them. What AMD's operator asks for has its own topic."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from aks_infiniband.facts.catalog.machine import DRIVER_OWNERS, GpuSoftware, by_dma_buf
+from aks_infiniband.stack.settings.consistency.machines import architecture, system_of
+from aks_infiniband.stack.settings.mistakes import Mistake, wrong
+from aks_infiniband.stack.settings.reading import PoolReading, Reading, known, unlike_the_first
+
+_TO_COME: Final[dict[GpuSoftware, str]] = {"dra": "NVIDIA's DRA driver with ComputeDomains"}
+"""What makes GPUs usable that we do not install yet."""
+
+
+def _owner(pool: PoolReading) -> Iterator[Mistake]:
+    if not pool.infiniband or pool.gpu_driver == "none":
+        return
+    path, owner, gpus = pool.path("gpuDriver"), pool.gpu_driver, pool.size.accelerator
+    if gpus is None:
+        yield wrong(path, owner, f"must be none: {pool.given.vm_size} has no GPUs; leave it out")
+    elif gpus.software in _TO_COME:
+        reason = (
+            f"must be none for {gpus.model}: its GPUs need {_TO_COME[gpus.software]}, which this program does not "
+            "install yet; the pool and its InfiniBand work without, and its GPUs are not offered to pods"
+        )
+        yield wrong(path, owner, reason)
+    elif owner not in DRIVER_OWNERS[gpus.software]:
+        allowed = " or ".join(DRIVER_OWNERS[gpus.software])
+        reason = f"must be {allowed} for {gpus.model}"
+        yield wrong(path, owner, f"{reason}: AKS has no driver for AMD's GPUs" if owner == "aks" else reason)
+    elif not gpus.dma_buf and pool.nic_driver == "inbox":
+        reason = (
+            f"must be doca-ofed for {gpus.model}: the inbox driver reaches GPUs by DMA-BUF, which needs newer ones, "
+            "and every message would go through the host's memory"
+        )
+        yield wrong(pool.path("nicDriver"), "inbox", reason)
+
+
+def _owned(pool: PoolReading) -> bool:
+    """Whether the pool has GPUs that the GPU Operator makes usable and whose driver somebody owns."""
+    gpus = pool.size.accelerator
+    return gpus is not None and gpus.software == "gpu-operator" and pool.gpu_driver != "none"
+
+
+def _by_nvidias_operator(pool: PoolReading) -> bool:
+    """Whether NVIDIA's GPU Operator installs its GPUs' driver."""
+    return pool.gpu_driver == "operator" and _owned(pool)
+
+
+def _one_owner(reading: Reading) -> Iterator[Mistake]:
+    """Driver, toolkit and runtime class are one for each GPU Operator, and there is one (field reports, A4)."""
+    owned = [pool for pool, owned in known(reading.infiniband_pools, _owned) if owned]
+    for pool, owner, first, wanted in unlike_the_first([(pool, pool.gpu_driver) for pool in owned]):
+        reason = (
+            f"must be {wanted}, as pool {first.name} has it: a cluster has one owner of GPU drivers, and two break the "
+            "nodes; set gpuDriver of one pool, or none for the GPUs of one of them"
+        )
+        yield wrong(pool.path("gpuDriver"), owner, reason)
+
+
+def _gpu_direct(pool: PoolReading) -> Iterator[Mistake]:
+    if not pool.infiniband or pool.given.gpu_direct is None:
+        return
+    path, asked, gpus = pool.path("gpuDirect"), pool.given.gpu_direct, pool.size.accelerator
+    if gpus is not None and gpus.vendor == "amd":
+        yield wrong(path, asked, "says nothing for AMD's GPUs, whose driver has DMA-BUF; leave it out")
+    elif gpus is None or not _owned(pool):
+        yield wrong(path, asked, "says nothing: the program manages no GPUs of the pool; leave it out")
+    elif asked == "dmabuf" and not gpus.dma_buf:
+        reason = f"must be nvidia-peermem for {gpus.model}: DMA-BUF needs open kernel modules, which do not drive it"
+        yield wrong(path, asked, reason)
+    elif asked == "nvidia-peermem" and pool.nic_driver == "inbox":
+        yield wrong(path, asked, "must be dmabuf with the inbox driver: nvidia-peermem is built against OFED")
+
+
+def _one_module(reading: Reading) -> Iterator[Mistake]:
+    """The operator's driver pods wait for an OFED container on every node, or on none (chart value driver.rdma)."""
+    pools = [pool for pool, so in known(reading.infiniband_pools, _by_nvidias_operator) if so]
+    ways = known(pools, lambda pool: by_dma_buf(pool.gpu_direct, pool.nic_driver))
+    for pool, _, first, dma_buf in unlike_the_first(ways):
+        reason = (
+            f"must be {'dmabuf' if dma_buf else 'nvidia-peermem'}, as for pool {first.name}: the GPU Operator's "
+            "drivers wait for an OFED container on all nodes or on none; or give both the same nicDriver"
+        )
+        yield wrong(pool.path("gpuDirect"), pool.given.gpu_direct, reason)
+
+
+def _one_system(reading: Reading) -> Iterator[Mistake]:
+    """The GPU Operator asks one GPU node for its system, and gives all of them the driver of that (NVIDIA/gpu-operator
+    v26.3.3, controllers/state_manager.go).
+    """
+    if not reading.in_azure:
+        return
+    version = reading.kubernetes
+    found = known(reading.infiniband_pools, lambda pool: (_by_nvidias_operator(pool), pool.os_sku))
+    systems = [(pool, system_of(sku, version)) for pool, (so, sku) in found if so]
+    for pool, _, first, _ in unlike_the_first(systems):
+        reason = (
+            f"must be the same system as that of pool {first.name} ({first.os_sku}), because the GPU Operator installs "
+            "the driver for one system on all GPU nodes"
+        )
+        yield wrong(pool.path("osSku"), pool.os_sku, reason)
+
+
+def _gpu_driver_version(reading: Reading) -> Iterator[Mistake]:
+    path, version = ("gpuOperator", "driverVersion"), reading.settings.gpu_operator.driver_version
+    asked = known(reading.infiniband_pools, _by_nvidias_operator)
+    yield from architecture(path, version, [pool for pool, so in asked if so])
+    if version and not any(pool.infiniband and _by_nvidias_operator(pool) for pool in reading.pools):
+        yield wrong(path, version, "says nothing: no pool has gpuDriver operator for GPUs of NVIDIA; leave it out")
+
+
+STACK = (_one_owner, _one_module, _one_system, _gpu_driver_version)
+POOL = (_owner, _gpu_direct)
