@@ -146,6 +146,12 @@ def test_a_connection_that_is_never_answered_names_no_hca() -> None:
     assert "the pod network from n1 to n2" in str(check["cause"])
 
 
+@pytest.mark.parametrize("server", ["lost", "stuck"])
+def test_a_client_that_hung_is_not_named_where_its_server_has_seen_it(server: str) -> None:
+    """As real tools do on a busy machine: the connection of ibv_rc_pingpong is over before anybody looks."""
+    assert NAMED["hung", server] == "between"
+
+
 def test_both_are_named_where_both_say_what_is_wrong_with_them() -> None:
     checks = failed((NOT_FOUND, []), (NOT_FOUND, []))
     assert [(check["node"], check["device"]) for check in checks] == [("n1", "ib0"), ("n2", "ib0")]
@@ -154,7 +160,7 @@ def test_both_are_named_where_both_say_what_is_wrong_with_them() -> None:
 def test_the_words_that_tell_are_of_the_end_that_is_named() -> None:
     assert tells("refused", "said") == "server"
     assert tells("said", "said") == "client"
-    assert tells("left", "lost") == "server"
+    assert tells("left", "lost") == tells("hung", "lost") == "server"
     assert tells("dropped", "waiting") == "client"
 
 

@@ -54,6 +54,26 @@ def test_of_two_nodes_the_slow_hca_is_found_by_measuring_it_with_another_one(thr
     assert bad_ones(checks) == [("fail", "rdma-write-bandwidth", "n1", "ib3")]
 
 
+def test_a_good_hca_that_fails_once_in_the_measurement_that_was_to_clear_it_is_not_named(thresholds: Any) -> None:
+    """As on a busy machine, where a tool takes longer than it may."""
+    fabric = Fabric(2, 2)
+    lost, good = End("n1", "ib1"), End("n0", "ib1")
+    failed_before: set[str] = set()
+
+    def wrong(task: Task, attempt: int) -> Any:
+        if lost in task.pair:
+            return "ib_read_lat ended with code 17: Completion with error at client; Failed status 12"
+        if good in task.pair and f"{task}" not in failed_before:
+            failed_before.add(f"{task}")
+            return "ib_read_lat did not end within 10 s and was killed"
+        return None
+
+    fabric.wrong = wrong
+    _, checks = fabric.judge(thresholds, tries=2)
+    named = {(check["node"], check["device"]) for check in checks if check["verdict"] == "fail"}
+    assert named == {("n1", "ib1")}
+
+
 def test_of_two_nodes_with_one_hca_both_are_named_because_nothing_tells_them_apart(thresholds: Any) -> None:
     fabric = Fabric(2, 1)
     fabric.wrong = slow(End("n1", "ib0"))
@@ -62,7 +82,7 @@ def test_of_two_nodes_with_one_hca_both_are_named_because_nothing_tells_them_apa
         ("fail", "rdma-write-bandwidth", "n0", "ib0"),
         ("fail", "rdma-write-bandwidth", "n1", "ib0"),
     ]
-    assert "no third HCA that would tell them apart" in checks[-2]["cause"] + checks[-3]["cause"]
+    assert "no third HCA has told them apart" in checks[-2]["cause"] + checks[-3]["cause"]
 
 
 def test_a_link_with_half_its_lanes_is_said_to_be_one(thresholds: Any) -> None:

@@ -51,7 +51,7 @@ CLIENTS: Mapping[str, str] = {
     "refused": "nobody listened",
     "dropped": "killed while its connection was never answered",
     "stuck": "killed while it was connected, without a word",
-    "hung": "killed before it reached for the server, without a word",
+    "hung": "killed without a word, and no connection of it was seen",
     "killed": "ended by a signal that is not ours",
     "unclear": "failed with other words",
     "silent": "its node did not answer",
@@ -84,7 +84,7 @@ left       -     s     -     -     -        -      s     s       s        s     
 refused    -     s     s     n     n        -      s     s       s        s       -
 dropped    n     s     n     n     n        n      s     s       n        s       n
 stuck      c     s     -     -     -        -      -     s       s        s       -
-hung       c     b     c     c     c        c      b     b       c        c       c
+hung       c     b     -     c     c        -      b     b       c        c       c
 killed     c     b     c     c     c        c      b     b       c        c       c
 unclear    c     s     -     c     c        c      s     s       -        -       -
 silent     c     b     c     c     c        c      b     b       c        b       c
@@ -101,9 +101,10 @@ NAMED: Mapping[tuple[str, str], str] = {
 
 What a tool says of its own side counts most, the client's words before the server's. A server that waited, polls for
 ever, or hung up because its client did, has done nothing wrong: it is named only if it says so, if a signal ended it,
-or if it never listened. Nobody is named if a node had too little time left to answer, or for a figure of 0. `between`:
-this pair does not tell who it was, and only other pairs can. `pod network`: the tools never met, so the HCAs have not
-been measured at all.
+or if it never listened. A client that hung is not named if its server has seen it: the connection of ibv_rc_pingpong is
+over before anybody looks. Nobody is named if a node had too little time left to answer, or for a figure of 0.
+`between`: this pair does not tell who it was, and only other pairs can. `pod network`: the tools never met, so the HCAs
+have not been measured at all.
 """
 
 
@@ -142,7 +143,8 @@ def _by_words(error: str, of_client: Mapping[str, bool]) -> str | None:
 
 def tells(client: str, server: str) -> str:
     """Whose words say most of what happened, client or server."""
-    return SERVER if NAMED[client, server] == SERVER or (client, server) == ("left", "lost") else CLIENT
+    said_nothing = client in ("left", "hung")
+    return SERVER if NAMED[client, server] == SERVER or (said_nothing and server == "lost") else CLIENT
 
 
 CAUSES: Mapping[str, str] = {

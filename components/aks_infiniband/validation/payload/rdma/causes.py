@@ -55,7 +55,7 @@ def cause_of(blame: Blame, tries: Sequence[PairTry], facts_by_node: FactsByNode)
         others = f"it falls short with {' and '.join(blame.peers)}, whose HCAs do not fall short with others"
         parts = [_link(blame.guilty[0], facts_by_node), others if blame.peers else ""]
     elif blame.guilty:
-        parts = [f"{client} or {server}: there is no third HCA that would tell them apart"]
+        parts = [f"{client} or {server}: no third HCA has told them apart"]
     else:
         parts = [f"the path between {client} and {server}: both are good with others (a cable or port of a switch)"]
     return "; ".join(part for part in (why, *parts) if part)

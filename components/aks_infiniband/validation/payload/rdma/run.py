@@ -16,7 +16,7 @@ from ..say.expectations import Thresholds
 from ..talk.steps import Step
 from ..talk.time_left import ENDLESS, Time
 from .measured import Measured
-from .narrowing import Pair, Rails, further_pairs, ring, rounds
+from .narrowing import Pair, Rails, blames, further_pairs, ring, rounds
 from .tasks import tasks_of
 from .tool import KINDS
 
@@ -43,8 +43,9 @@ def measure(
 
     The nodes are those of ``rails``, in the order of the ring. If other rails may have slowed a pair down, it is
     measured alone, and that figure counts. If nothing tells which end of a pair is at fault, both are measured with
-    other ends. Outliers are narrowed down in the same way. A try that takes as long as its limit, because a tool hangs,
-    is repeated once, not twice. Each step is one round (part.py).
+    other ends, and again if those fall short for both: a good HCA may fail once on a busy machine. Outliers are
+    narrowed down in the same way. A try that takes as long as its limit, because a tool hangs, is repeated once, not
+    twice. Each step is one round (part.py).
     """
     measured = Measured(thresholds, rails)
     turns = count()
@@ -59,7 +60,7 @@ def measure(
             else:
                 measured.leave_out(tasks)
 
-    def do_alone(wanted: list[tuple[str, Pair]]) -> None:
+    def do_alone(wanted: Sequence[tuple[str, Pair]]) -> None:
         do(_steps_of(wanted))
 
     for kinds in groups:
@@ -70,10 +71,7 @@ def measure(
         for _ in range(tries - 1):
             short = [(kind, pair) for kind in kinds for pair in measured.short(kind)]
             do_alone([(kind, pair) for kind, pair in short if not measured.waited_twice(kind, pair)])
-        further = [(kind, pair) for kind in kinds for pair in _telling(measured, kind)]
-        for kind, pair in further:
-            measured.further[kind].add(pair)
-        do_alone(further)
+        _tell_apart(measured, kinds, do_alone, tries)
     measured.leave_doubtful()
     return measured
 
@@ -89,12 +87,34 @@ def _first_steps(kinds: Sequence[str], rails: Rails) -> list[Step]:
     return [{"kind": kind, "rail": place} for place in places for kind in kinds]
 
 
+def _tell_apart(
+    measured: Measured, kinds: Sequence[str], do_alone: Callable[[Sequence[tuple[str, Pair]]], None], tries: int
+) -> None:
+    """Measure the further pairs that tell who is at fault, and again those that have not told."""
+    further = [(kind, pair) for kind in kinds for pair in _telling(measured, kind)]
+    for kind, pair in further:
+        measured.further[kind].add(pair)
+    do_alone(further)
+    for _ in range(tries - 1):
+        do_alone([(kind, pair) for kind in kinds for pair in _untold(measured, kind)])
+
+
 def _telling(measured: Measured, kind: str) -> list[Pair]:
     """The pairs that would tell which end is at fault, for pairs that fall short and for outliers."""
     far = {pair for pairs in measured.outliers(kind).values() for pair in pairs}
     bad = [*(pair for pair in measured.short(kind) if not measured.is_settled(kind, pair)), *sorted(far)]
     good = [pair for pair in measured.good(kind) if pair not in far]
     return further_pairs(bad, good, measured.rails) if bad else []
+
+
+def _untold(measured: Measured, kind: str) -> list[Pair]:
+    """The further pairs that fall short without having told which end it is: both are in doubt, or another is named."""
+    short = measured.short(kind)
+    bad = [pair for pair in short if not measured.is_settled(kind, pair)]
+    found = blames(bad, measured.good(kind))
+    doubted = {end for blame in found if len(blame.guilty) == len(blame.pair) for end in blame.pair}
+    further = [pair for pair in short if pair in measured.further[kind] and not measured.waited_twice(kind, pair)]
+    return [pair for pair in further if measured.is_settled(kind, pair) or not doubted.isdisjoint(pair)]
 
 
 def _steps_of(wanted: Sequence[tuple[str, Pair]]) -> list[Step]:
