@@ -4,7 +4,7 @@ The command line and the tests use it; so can a platform team that imports the c
 """
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,14 +27,14 @@ from rehearsal.engine.events import Event
 from rehearsal.engine.pulumi import Engine
 from rehearsal.faults.file import read_file
 from rehearsal.real_tools import REAL, TOOLS_VARIABLE
-from rehearsal.stack import operator_charts, pending, real_tools, stack_file, world
+from rehearsal.stack import operator_charts, pending, real_tools, stack_file, stand_in_charts, world
 from rehearsal.stack.pending_releases import forget_pending_releases
 from rehearsal.stack.stack_file import StackFileError
+from rehearsal.stack.stand_in_charts import STAND_IN_CHARTS
 from rehearsal.tools.paths import BIN, PLUGINS, PROJECT, ToolMissingError
 
 DEFAULT_SPEED: Final = 60.0
 """A minute in a second: what takes about half an hour on Azure takes half a minute here."""
-STAND_IN_CHARTS: Final = Path(__file__).with_name("charts")
 
 
 def require_tools() -> None:
@@ -51,7 +51,7 @@ class Rehearsal:
     """One stack of one program, in a data centre of its own.
 
     project: folder of Pulumi.yaml and the stack files.
-    charts: folder of the two operators' charts.
+    charts: folder of the two operators' charts; the stand-ins' have every release that there is one of.
     operators: whether stand-ins act for NVIDIA's operators; without, someone else has to.
     subscription: file of the simulated subscription; None for the one that comes with the rehearsal.
     faults: file with what is wrong with the machines (docs/rehearsal.md); None leaves it as it is, at first nothing.
@@ -78,7 +78,7 @@ class Rehearsal:
         EngineError where the engine fails.
         """
         document = stack_file.read(self.project, self.stack)
-        charts = stack_file.find_charts(self.charts)
+        charts = self._charts_for(document)
         world.prepare(self.run, document.get("config", {}), faults=self.faults, charts=STAND_IN_CHARTS)
         for cluster in self.run.clusters():
             operator_charts.renew_definitions(cluster.kubeconfig, charts)
@@ -113,7 +113,7 @@ class Rehearsal:
     def not_taken(self) -> list[str]:
         """What the stack file asks of the operators' charts that this rehearsal has not, in words."""
         document = stack_file.read(self.project, self.stack)
-        found = operator_charts.not_taken(document.get("config", {}), stack_file.find_charts(self.charts))
+        found = operator_charts.not_taken(document.get("config", {}), self._charts_for(document))
         return [*found, real_tools.NO_THRESHOLDS] if self.has_real_tools else found
 
     @property
@@ -141,7 +141,7 @@ class Rehearsal:
         with mistakes.
         """
         document = stack_file.read(self.project, self.stack)
-        stack_file.find_charts(self.charts)
+        stand_in_charts.check(document.get("config", {}), self.charts)
         if self.real_tools or (self.is_kept and self.has_real_tools):
             real_tools.check(document, faults=self.faults, clusters=self.clusters)
             if self.is_kept and not real_tools.are_in(self.run.root):
@@ -152,6 +152,10 @@ class Rehearsal:
             load(self.subscription)
         if self.described_resources is not None:
             described_kinds(self.described_resources)
+
+    def _charts_for(self, document: Mapping[str, Any]) -> dict[str, Path]:
+        """The chart of each setting. Raises StackFileError where there is none as the file asks for it."""
+        return stand_in_charts.charts_for(document.get("config", {}), self.charts, into=self.run.root / "charts")
 
     @property
     def described_resources(self) -> Path | None:

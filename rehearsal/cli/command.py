@@ -46,8 +46,9 @@ from rehearsal.real_tools.packages import UnavailableError
 from rehearsal.run.commands import RUNS, make, module, stop
 from rehearsal.run.folder import write_atomically
 from rehearsal.run.make import make_above, was_interrupted
-from rehearsal.session import DEFAULT_SPEED, STAND_IN_CHARTS, Rehearsal, pulumi, require_tools
+from rehearsal.session import DEFAULT_SPEED, Rehearsal, pulumi, require_tools
 from rehearsal.stack.stack_file import StackFileError
+from rehearsal.stack.stand_in_charts import STAND_IN_CHARTS
 from rehearsal.tools import build
 from rehearsal.tools.paths import PROJECT, ToolMissingError
 

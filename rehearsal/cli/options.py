@@ -4,7 +4,8 @@ import argparse
 from pathlib import Path
 
 from rehearsal.run import arguments as arguments_of
-from rehearsal.session import DEFAULT_SPEED, STAND_IN_CHARTS
+from rehearsal.session import DEFAULT_SPEED
+from rehearsal.stack.stand_in_charts import STAND_IN_CHARTS
 
 
 def parser() -> argparse.ArgumentParser:

@@ -13,7 +13,7 @@ from rehearsal.operators.plan import Document, Snapshot, labels_of
 _TABLE: Final = Path(__file__).with_name("operands.yaml")
 _SCRIPT: Final = "#!/bin/sh\n"
 """Stands for the operand's own script, which nobody runs here."""
-ON_DELETE: Final = {"updateStrategy": {"type": "OnDelete"}}
+ON_DELETE: Final[Mapping[str, Any]] = {"updateStrategy": {"type": "OnDelete"}}
 """Pods are replaced only when someone deletes them, as drivers' are."""
 
 REQUESTS: Document = {"requests": {"cpu": "10m", "memory": "32Mi"}}
@@ -34,17 +34,23 @@ def _filled(value: Any, fields: Mapping[str, str]) -> Any:
 
 
 def workload(
-    name: str, *, pod: Document, fields: Mapping[str, str] = MappingProxyType({}), **spec: object
+    name: str,
+    *,
+    pod: Document,
+    fields: Mapping[str, str] = MappingProxyType({}),
+    since: str | None = None,
+    **spec: object,
 ) -> list[Document]:
     """A DaemonSet of the table (operands.yaml), last, behind its service account and ConfigMap.
 
-    spec: further fields; with replicas it is a Deployment.
+    since: the release whose changes count too. spec: further fields; with replicas it is a Deployment.
 
     name: its key in the table; fields: what is filled in. The pod's own volumes stand before the table's.
     """
     row = _filled(_operands()[name], fields)
+    paths = (row.get("hostPaths") or {}) | (row.get("since", {}).get(since) or {})
     account, config = row.get("serviceAccount"), row.get("config")
-    volumes = [{"name": key, "hostPath": {"path": path}} for key, path in (row.get("hostPaths") or {}).items()]
+    volumes = [{"name": key, "hostPath": {"path": path}} for key, path in paths.items() if path]
     if config:
         volumes.append({"name": config["volume"], "configMap": {"name": config["name"]}})
     whole = {

@@ -17,6 +17,9 @@ from rehearsal.stack.others_prometheus import await_served
 from rehearsal.stack.stack_file import NAMESPACE, section
 
 _DEFINITION: Final = "CustomResourceDefinition"
+_WITHOUT_HOOK: Final = frozenset({"resource.nvidia.com"})
+"""API groups of definitions that a chart brings and its hook does not apply: ComputeDomains (gpu-operator v26.7.0,
+templates/upgrade_crd.yaml). So after an upgrade from 26.3 they are not there."""
 _WANTED: Final = ("Chart.yaml", "crds/*.yaml", "charts/*/crds/*.yaml")
 
 
@@ -63,7 +66,7 @@ def renew_definitions(kubeconfig: Path, charts: Mapping[str, Path]) -> list[str]
     there = {str(found.metadata and found.metadata.name) for found in client.list(CustomResourceDefinition)}
     applied = []
     for chart in charts.values():
-        definitions = list(_definitions(chart))
+        definitions = [each for each in _definitions(chart) if each["spec"]["group"] not in _WITHOUT_HOOK]
         if not any(document["metadata"]["name"] in there for document in definitions):
             continue
         for document in definitions:

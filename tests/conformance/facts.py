@@ -15,7 +15,11 @@ import yaml
 from tests.conformance.notation import Fields, below, schema_of
 
 NETWORK, GPU = "network-operator-26.4.1", "gpu-operator-26.3.3"
-"""The releases that the program installs."""
+"""The releases that the program installs where a stack file names none."""
+NETWORK_LATER, GPU_LATER = "network-operator-26.7.0-rc.2", "gpu-operator-26.7.0"
+"""Those of 26.7. Of the Network Operator's chart only the release candidate was published where it could be read."""
+FOLDERS = {"26.4": (NETWORK, GPU), "26.7": (NETWORK, GPU, NETWORK_LATER, GPU_LATER)}
+"""By release, where its definitions are: what a later one has changed takes the place of what it was."""
 PROMETHEUS = "prometheus"
 """What monitors and rules look like."""
 FOLDER = Path(__file__).parent / "facts"
@@ -33,33 +37,34 @@ def facts(original: str) -> Any:
 
 
 @cache
-def definitions() -> dict[str, Any]:
-    """The custom resource definitions of the operators and of both kinds of Prometheus, by name."""
-    folders = (NETWORK, GPU, PROMETHEUS)
+def definitions(release: str = "26.4") -> dict[str, Any]:
+    """The custom resource definitions of a release's operators and of both kinds of Prometheus, by name."""
+    folders = (*FOLDERS[release], PROMETHEUS)
     files = [file.relative_to(FOLDER) for release in folders for file in sorted((FOLDER / release).iterdir())]
     return {name: said for file in files for name, said in facts(str(file)).get("definitions", {}).items()}
 
 
-def fields_of(kind: str) -> Fields:
+def fields_of(kind: str, release: str = "26.4") -> Fields:
     """The fields of a kind's stored version. kind: or, where two groups have it, the definition's name."""
-    found = definitions().items()
+    found = definitions(release).items()
     (definition,) = [definition for name, definition in found if kind in (name, definition["names"]["kind"])]
     (fields,) = [version["fields"] for version in definition["versions"].values() if version["storage"]]
     return fields
 
 
 @cache
-def _validator(kind: str) -> jsonschema.Draft202012Validator:
-    return jsonschema.Draft202012Validator(schema_of(below(fields_of(kind))["spec"]))
+def _validator(kind: str, release: str) -> jsonschema.Draft202012Validator:
+    return jsonschema.Draft202012Validator(schema_of(below(fields_of(kind, release))["spec"]))
 
 
 def assert_accepted(kind: str, spec: dict[str, Any]) -> None:
     """Holds the spec of a custom resource against its definition, as strictly as an API server that validates fields.
 
-    Raises AssertionError that names every field which the definition refuses, and why.
+    That of every release. Raises AssertionError that names every field which a definition refuses, and why.
     """
-    errors = [f"{error.json_path}: {error.message}" for error in _validator(kind).iter_errors(spec)]
-    assert not errors, "; ".join(errors)
+    for release in FOLDERS:
+        errors = [f"{error.json_path}: {error.message}" for error in _validator(kind, release).iter_errors(spec)]
+        assert not errors, f"{release}: {'; '.join(errors)}"
 
 
 @cache

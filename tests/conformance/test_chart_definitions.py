@@ -9,12 +9,12 @@ import yaml
 from aks_infiniband.operators.gpu_operator import gpu_operator_values
 from aks_infiniband.operators.network_operator import network_operator_values
 
-from tests.conformance.facts import GPU, NETWORK, chart_values
+from tests.conformance.facts import GPU, GPU_LATER, NETWORK, NETWORK_LATER, chart_values
 from tests.some_pools import pool
 
 CHARTS: dict[str, tuple[tuple[str, ...], Callable[..., Any]]] = {
-    NETWORK: (("upgradeCRDs",), network_operator_values),
-    GPU: (("operator", "upgradeCRD"), gpu_operator_values),
+    **dict.fromkeys((NETWORK, NETWORK_LATER), (("upgradeCRDs",), network_operator_values)),
+    **dict.fromkeys((GPU, GPU_LATER), (("operator", "upgradeCRD"), gpu_operator_values)),
 }
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from aks_infiniband import Pool
 from aks_infiniband.facts.catalog import SIZES
-from aks_infiniband.facts.releases import DEFAULT_RELEASE
+from aks_infiniband.facts.releases import DEFAULT_RELEASE, OPERATOR_RELEASES
 from aks_infiniband.hosts.dranet import device_class_spec, dranet_spec, rules
 from aks_infiniband.hosts.node_preparation import node_preparation
 from aks_infiniband.hosts.peermem import peermem
@@ -30,6 +30,7 @@ from lightkube.models.resource_v1 import DeviceClassSpec, ResourceClaimTemplateS
 from tests.conformance.facts import NETWORK, assert_accepted, facts
 from tests.some_pools import GB300, H100, HBV4, pool
 
+LATER = OperatorOptions(release=OPERATOR_RELEASES["26.7"])
 MODES = ("rdma-shared", "sriov", "ipoib", "dra", "driver-only")
 KINDS = list(product(MODES, ("doca-ofed", "inbox"), ("operator", "aks", "none")))
 OPTIONS = OperatorOptions(
@@ -58,7 +59,7 @@ def together() -> Iterator[Any]:
 POOLS = [*alone(), *together(), pytest.param([pool(), pool(GB300, "gb")], id="two-architectures")]
 
 
-@pytest.mark.parametrize("options", [OperatorOptions(), OPTIONS], ids=["default", "changed"])
+@pytest.mark.parametrize("options", [OperatorOptions(), LATER, OPTIONS], ids=["default", "26.7", "changed"])
 @pytest.mark.parametrize("pools", POOLS)
 def test_the_policies_are_ones_that_the_real_definitions_accept(pools: list[Pool], options: OperatorOptions) -> None:
     specs = nic_policy_specs(pools, options)

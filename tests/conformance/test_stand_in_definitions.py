@@ -5,19 +5,22 @@ from pathlib import Path
 
 import pytest
 
+from rehearsal.stack.stand_in_charts import RELEASES
 from tests.conformance.distil.definitions import distil
 from tests.conformance.facts import definitions
 from tests.conformance.notation import Fields, below, required, said
+from tests.conformance.stand_ins import OPERATORS, chart_of
 
 REHEARSAL = Path(__file__).parents[2] / "rehearsal"
-FILES = sorted(
-    [
-        *REHEARSAL.glob("charts/*/crds/*.yaml"),
-        *REHEARSAL.glob("operators/crds/*.yaml"),
-        *REHEARSAL.glob("stack/definitions/*.yaml"),
-    ]
-)
-OURS = {name: said for file in FILES for name, said in distil(file.read_text())["definitions"].items()}
+WITHOUT_RELEASE = [*REHEARSAL.glob("operators/crds/*.yaml"), *REHEARSAL.glob("stack/definitions/*.yaml")]
+OURS = {
+    (release, name): said
+    for release in RELEASES
+    for folder in (chart_of(release, chart) for chart in (*OPERATORS, "node-feature-discovery"))
+    for file in (*sorted((folder / "crds").glob("*.yaml")), *WITHOUT_RELEASE)
+    for name, said in distil(file.read_text())["definitions"].items()
+}
+"""By release and name."""
 
 
 def differences(ours: Fields, real: Fields, path: str = "") -> Iterator[str]:
@@ -37,9 +40,9 @@ def differences(ours: Fields, real: Fields, path: str = "") -> Iterator[str]:
             yield f"{path}.{name}: the real one has no such field"
 
 
-@pytest.mark.parametrize("name", OURS)
-def test_definition_says_what_the_real_one_says(name: str) -> None:
-    ours, real = OURS[name], definitions()[name]
+@pytest.mark.parametrize(("release", "name"), OURS)
+def test_definition_says_what_the_real_one_says(release: str, name: str) -> None:
+    ours, real = OURS[release, name], definitions(release)[name]
     assert (ours["group"], ours["scope"]) == (real["group"], real["scope"])
     assert ours["names"].items() <= real["names"].items()
     for version, its in ours["versions"].items():
@@ -66,7 +69,8 @@ def test_every_object_of_every_definition_says_what_it_may_hold() -> None:
         for version in ours["versions"].values()
     }
     # NFD keeps the elements of flags as empty objects: their keys are all they say.
-    found["nodefeatures.nfd.k8s-sigs.io"].remove(".spec.features.flags.*.elements.*")
+    for release in RELEASES:
+        found[release, "nodefeatures.nfd.k8s-sigs.io"].remove(".spec.features.flags.*.elements.*")
     assert not any(found.values()), found
 
 

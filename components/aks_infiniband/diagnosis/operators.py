@@ -39,6 +39,8 @@ _EMPTY_BY_DESIGN: Final = ("nvidia.com/mps.capable", "nvidia.com/gpu.deploy.mig-
 """Labels that none of our nodes carries. A DaemonSet that selects such nodes rightly has no pod."""
 _MOVING: Final = frozenset(("ofedDriver", "rdmaSharedDevicePlugin", "sriovDevicePlugin"))
 """Sections that a node takes from one policy only, of either kind."""
+_OF_THE_WHOLE: Final = frozenset(("Ready", "Error"))
+"""Types of conditions that are about no part."""
 _ONLY_NAME: Final = {"NicClusterPolicy": "; the Network Operator reads no name but nic-cluster-policy"}
 
 
@@ -168,20 +170,34 @@ def _policy(policy: Object) -> Finding:
     if not state:
         cause = f"its operator is not running{_ONLY_NAME.get(kind, '')}"
         return shown_by(kind, policy, "policy-not-seen", " has no status yet", cause=cause)
-    parts = [
-        f"{part.get('name')}: {part.get('state')} {part.get('message') or ''}".rstrip()
-        for part in status.get("appliedStates") or []
-        if part.get("state") in ("notReady", "error")
-    ]
-    conditions = [
-        f"{held['type']}={held['status']} {held.get('message', '')}".rstrip()
-        for held in status.get("conditions") or []
-        if held.get("message")
-    ]
     reason = str(status.get("reason") or "")
-    detail = "; ".join(text for text in (*parts, *conditions, reason) if text)
+    detail = "; ".join(text for text in (*_unready_parts(policy), reason) if text)
     what, command = f": state {state}", f"kubectl get {kind.lower()} {name_of(policy)} -o yaml"
     return shown_by(kind, policy, "policy-not-ready", what + (f" ({detail})" if detail else ""), command=command)
+
+
+def _unready_parts(policy: Object) -> Iterator[str]:
+    """What a policy says of its parts that are not ready: its conditions, where they name parts, else its states.
+
+    Network Operator 26.7 writes a condition for each part (controllers/conditions.go); that of the whole repeats them.
+    """
+    status = policy.get("status") or {}
+    conditions = status.get("conditions") or []
+    seen = [held.get("observedGeneration", 0) for held in conditions]
+    if any(seen) and max(seen) < policy["metadata"].get("generation", 0):
+        yield "the operator has not looked at its latest change yet"
+    of_parts = [held for held in conditions if held["type"] not in _OF_THE_WHOLE]
+    for held in of_parts:
+        if held["status"] != "True":
+            yield f"{held['type']}={held['status']} {held.get('message') or held.get('reason', '')}".rstrip()
+    if of_parts:
+        return
+    for part in status.get("appliedStates") or []:
+        if part.get("state") in ("notReady", "error"):
+            yield f"{part.get('name')}: {part.get('state')} {part.get('message') or ''}".rstrip()
+    for held in conditions:
+        if held.get("message"):
+            yield f"{held['type']}={held['status']} {held['message']}"
 
 
 def doubled_section_findings(view: View) -> Iterator[Finding]:

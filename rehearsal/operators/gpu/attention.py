@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from rehearsal.operators.plan import Document, labels_of
+from rehearsal.operators.release import JULY_2026, Release
 from rehearsal.operators.upgrade_step import DRAIN, POD_DELETION, DriverKind
 
 
@@ -22,10 +23,13 @@ class Attention:
     _seen: object = field(default=None, init=False)
     _at: float = field(default=0, init=False)
 
-    def is_due(self, policy: Document, driver: Document, nodes: Sequence[Document], kind: DriverKind) -> bool:
-        """Whether it looks now; then it has looked."""
+    def is_due(
+        self, policy: Document, driver: Document, nodes: Sequence[Document], kind: DriverKind, release: Release = (0, 0)
+    ) -> bool:
+        """Whether it looks now; then it has looked. From 26.7 on it looks too when a node is held back, or let go."""
         states = {node["metadata"]["name"]: labels_of(node).get(kind.label) for node in nodes}
-        seen = (policy["metadata"].get("generation"), driver["metadata"].get("generation"), states)
+        held = [labels_of(node).get(kind.skip_label) for node in nodes if release >= JULY_2026]
+        seen = (policy["metadata"].get("generation"), driver["metadata"].get("generation"), states, held)
         now = self.clock()
         if seen == self._seen and now - self._at < self.every and not {POD_DELETION, DRAIN} & set(states.values()):
             return False

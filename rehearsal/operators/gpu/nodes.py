@@ -3,6 +3,7 @@
 from typing import Final
 
 from rehearsal.operators.plan import Document, Plan, Snapshot, labels_of
+from rehearsal.operators.release import JULY_2026, Release
 
 PRESENT_LABEL: Final = "nvidia.com/gpu.present"
 DEPLOY_PREFIX: Final = "nvidia.com/gpu.deploy."
@@ -21,6 +22,7 @@ _ALWAYS: Final = (
     "node-status-exporter",
     "operator-validator",
 )
+_SINCE_JULY_2026: Final = ("client",)
 _MIG_MANAGER: Final = "mig-manager"
 
 
@@ -38,14 +40,14 @@ def _can_be_split(labels: dict[str, str]) -> bool:
     return any(model in labels.get("nvidia.com/gpu.product", "").lower() for model in ("h100", "a100", "a30"))
 
 
-def label_nodes(plan: Plan, snapshot: Snapshot) -> list[Document]:
+def label_nodes(plan: Plan, snapshot: Snapshot, release: Release = (0, 0)) -> list[Document]:
     """Label the nodes that have GPUs, and take the labels from those that have none any more; returns the former.
 
     A label that is there already is honoured, whatever its value: "false" keeps that operand off the node
     (addGPUStateLabels in the operator's state_manager.go). `nvidia.com/gpu.deploy.operands=false` keeps off all.
     GPUs that can be split get the MIG manager's label whether there is a MIG manager or not.
     """
-    nodes = []
+    nodes, operands = [], (*_ALWAYS, *(_SINCE_JULY_2026 if release >= JULY_2026 else ()))
     for node in snapshot.of("Node"):
         has = labels_of(node)
         deployed: dict[str, str | None] = {
@@ -60,7 +62,7 @@ def label_nodes(plan: Plan, snapshot: Snapshot) -> list[Document]:
         if has.get(OPERANDS) == "false":
             plan.label(node, deployed)
             continue
-        plan.label(node, {key: "true" for name in _ALWAYS if (key := DEPLOY_PREFIX + name) not in has})
+        plan.label(node, {key: "true" for name in operands if (key := DEPLOY_PREFIX + name) not in has})
         key = DEPLOY_PREFIX + _MIG_MANAGER
         if not _can_be_split(has):
             plan.label(node, {key: None})

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from rehearsal.operators.gpu.nodes import DEPLOY_PREFIX
 from rehearsal.operators.plan import Document, without_empty
+from rehearsal.operators.release import JULY_2026, Release
 from rehearsal.operators.workloads import ON_DELETE, REQUESTS, workload
 
 
@@ -18,6 +19,9 @@ class Context:
     """Nodes with GPUs."""
     version: str
     """The operator's own version: the tag of its image, which is the validator's too."""
+
+    release: Release = (0, 0)
+    """Of the operator."""
 
     def section(self, name: str) -> Document:
         """A section of the policy; one that is absent is empty."""
@@ -67,7 +71,8 @@ def operand(context: Context, name: str, pod: Document, *, on_delete: bool = Fal
     """
     common = context.section("daemonsets")
     waits = on_delete or common.get("updateStrategy") == "OnDelete"
-    *others, document = workload(name, pod=pod, **(ON_DELETE if waits else {}))
+    since = "26.7" if context.release >= JULY_2026 else None
+    *others, document = workload(name, pod=pod, since=since, **(ON_DELETE if waits else {}))
     metadata = document["spec"]["template"]["metadata"]
     metadata["labels"] = {**(common.get("labels") or {}), **metadata["labels"]}
     if annotations := common.get("annotations"):

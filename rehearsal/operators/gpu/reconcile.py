@@ -9,6 +9,7 @@ from rehearsal.operators.gpu.nodes import label_nodes
 from rehearsal.operators.gpu.operands import operands
 from rehearsal.operators.gpu.parts import Context
 from rehearsal.operators.plan import Document, Plan, Snapshot, labels_of, owned
+from rehearsal.operators.release import JULY_2026, release_of, version_of
 from rehearsal.operators.upgrade import forget, lacks_pods, roll
 from rehearsal.operators.upgrade_step import DriverKind
 from rehearsal.operators.workloads import available, counts, latest_revision, outdated, pod_ready, pods_of
@@ -26,12 +27,14 @@ WATCHED: Final = (
     "Deployment",
     "ControllerRevision",
     "RuntimeClass",
+    "CustomResourceDefinition",
     "ClusterPolicy",
 )
 _DRIVER: Final = "nvidia-driver-daemonset"
 _DRIVER_UPGRADE: Final = DriverKind(name="gpu", deletes=uses_gpus, validator={"app": "nvidia-operator-validator"})
 _UPGRADES_ITSELF: Final = "nvidia.com/gpu-driver-upgrade-enabled"
 """Annotation of nodes with GPUs, which stays when the operator goes (state_manager.go)."""
+_GPU_CLUSTERS: Final = "gpuclusters.nvidia.com"
 _NFD_PREFIX: Final = "feature.node.kubernetes.io/"
 
 
@@ -46,18 +49,21 @@ def reconcile(snapshot: Snapshot, *, now: str, attention: Attention | None = Non
     policies = [p for p in snapshot.of("ClusterPolicy") if "deletionTimestamp" not in p["metadata"]]
     if operator is None or not policies:
         return plan
+    release = release_of(operator)
+    if release >= JULY_2026 and snapshot.find("CustomResourceDefinition", _GPU_CLUSTERS) is None:
+        return plan  # it ends with "no matches for kind GPUCluster", again and again
     policy, *others = sorted(policies, key=lambda p: (p["metadata"]["creationTimestamp"], p["metadata"]["name"]))
     for other in others:
         plan.set_status(other, {"state": "ignored"})
     spec = policy.get("spec") or {}
-    nodes = label_nodes(plan, snapshot)
+    nodes = label_nodes(plan, snapshot, release)
     namespace = operator["metadata"]["namespace"]
-    context = Context(spec=spec, nodes=nodes, version=_version(operator))
+    context = Context(spec=spec, nodes=nodes, version=version_of(operator), release=release)
     daemon_sets = _make(plan, snapshot, context, policy, namespace)
     upgrades = _upgrades(spec)
     for node in nodes:
         plan.annotate(node, {_UPGRADES_ITSELF: "true" if upgrades else None})
-    _roll_driver(plan, snapshot, policy, namespace, now, attention)
+    _roll_driver(plan, snapshot, policy, operator, now, attention)
     waiting = [d["metadata"]["name"] for d in daemon_sets if not _is_ready(d, snapshot)]
     plan.set_status(policy, _status(policy, snapshot, nodes, waiting, namespace, now))
     return plan
@@ -91,8 +97,14 @@ def _upgrades(spec: Document) -> bool:
 
 
 def _roll_driver(
-    plan: Plan, snapshot: Snapshot, policy: Document, namespace: str, now: str, attention: Attention | None
+    plan: Plan,
+    snapshot: Snapshot,
+    policy: Document,
+    operator: Document,
+    now: str,
+    attention: Attention | None,
 ) -> None:
+    namespace, release = operator["metadata"]["namespace"], release_of(operator)
     driver = snapshot.find("DaemonSet", _DRIVER, namespace)
     rules = ((policy.get("spec") or {}).get("driver") or {}).get("upgradePolicy") or {}
     if not rules.get("autoUpgrade"):
@@ -100,14 +112,8 @@ def _roll_driver(
         return
     if driver is None or lacks_pods(driver, snapshot):
         return
-    if attention is None or attention.is_due(policy, driver, snapshot.of("Node"), _DRIVER_UPGRADE):
+    if attention is None or attention.is_due(policy, driver, snapshot.of("Node"), _DRIVER_UPGRADE, release):
         roll(plan, snapshot, daemon_sets=[driver], kind=_DRIVER_UPGRADE, policy=rules, now=now)
-
-
-def _version(operator: Document) -> str:
-    """Tag of the operator's own image."""
-    reference: str = operator["spec"]["template"]["spec"]["containers"][0]["image"]
-    return reference.rpartition(":")[2]
 
 
 def _is_ready(document: Document, snapshot: Snapshot) -> bool:

@@ -8,12 +8,14 @@ Operator 26.4.1). The admission webhook that would refuse the same section in bo
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from rehearsal.operators.network.conditions import conditions_of
 from rehearsal.operators.network.driver_upgrade import roll_drivers
 from rehearsal.operators.network.ipoib import reconcile_networks
 from rehearsal.operators.network.nodes import label_nodes, node_policy_owner, selected_nodes
 from rehearsal.operators.network.parts import Context, PolicyError
 from rehearsal.operators.network.policy_parts import CLUSTER_PARTS, NODE_PARTS, Part
 from rehearsal.operators.plan import Document, Plan, Snapshot, owned, sealed, without_empty
+from rehearsal.operators.release import JULY_2026, release_of
 from rehearsal.operators.workloads import available, counts
 
 OPERATOR_LABELS: Final = {"app.kubernetes.io/name": "network-operator"}
@@ -56,7 +58,7 @@ def reconcile(snapshot: Snapshot, *, now: str) -> Plan:
     if policy is not None:
         spec = policy.get("spec") or {}
         context = Context(spec=spec, nodes=snapshot.of("Node"), operator_env=environment)
-        _reconcile_policy(plan, snapshot, policy, operator, CLUSTER_PARTS, context)
+        _reconcile_policy(plan, snapshot, policy, operator, CLUSTER_PARTS, context, now)
     overlap = _overlap(snapshot, node_policies)
     for node_policy in node_policies:
         if overlap:
@@ -70,7 +72,7 @@ def reconcile(snapshot: Snapshot, *, now: str) -> Plan:
             owner=node_policy_owner(node_policy),
             suffix=f"-{node_policy['metadata']['name']}",
         )
-        _reconcile_policy(plan, snapshot, node_policy, operator, NODE_PARTS, context)
+        _reconcile_policy(plan, snapshot, node_policy, operator, NODE_PARTS, context, now)
     label_nodes(plan, snapshot, policy, node_policies)
     roll_drivers(plan, snapshot, policy, node_policies, namespace=operator["metadata"]["namespace"], now=now)
     reconcile_networks(plan, snapshot)
@@ -105,7 +107,13 @@ def _overlap(snapshot: Snapshot, node_policies: Sequence[Document]) -> str | Non
 
 
 def _reconcile_policy(
-    plan: Plan, snapshot: Snapshot, policy: Document, operator: Document, parts: Sequence[Part], context: Context
+    plan: Plan,
+    snapshot: Snapshot,
+    policy: Document,
+    operator: Document,
+    parts: Sequence[Part],
+    context: Context,
+    now: str,
 ) -> None:
     namespace = operator["metadata"]["namespace"]
     states: list[Document] = []
@@ -124,7 +132,10 @@ def _reconcile_policy(
         if state["state"] != "error":
             plan.deletions.extend(_left_behind(snapshot, policy, namespace, part.state, documents))
         states.append(state)
-    plan.set_status(policy, _status(states))
+    status = _status(states)
+    if release_of(operator) >= JULY_2026:
+        status["conditions"] = conditions_of(policy, states, status["state"], now)
+    plan.set_status(policy, status)
 
 
 def _environment(operator: Document) -> Mapping[str, str]:

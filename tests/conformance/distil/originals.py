@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from tests.conformance.distil import charts, definitions, manifests, observations, topologies
-from tests.conformance.facts import GPU, NETWORK, PROMETHEUS
+from tests.conformance.facts import GPU, GPU_LATER, NETWORK, NETWORK_LATER, PROMETHEUS
 
 Facts = dict[str, Any]
 
@@ -38,6 +38,12 @@ _NETWORK_OPERATOR = Publication(
 _GPU_OPERATOR = Publication(
     repository="NVIDIA/gpu-operator", release="v26.3.3", commit="b0a49c0e7b2e061dcd83f2bb2fe4fe960c5d0338"
 )
+_NETWORK_OPERATOR_LATER = Publication(
+    repository="Mellanox/network-operator", release="v26.7.0-rc.2", commit="f928ef20d32b2b74c7bc6dcb0d0e410ae669b97a"
+)
+_GPU_OPERATOR_LATER = Publication(
+    repository="NVIDIA/gpu-operator", release="v26.7.0", commit="10ee5b3638b89e11e949412aafa5ba99279c3721"
+)
 _IMAGES = Publication(
     repository="Azure/azhpc-images", release="main, 2026-07-29", commit="8e9d055fb9e1f7385da734969793861c447958a1"
 )
@@ -55,12 +61,16 @@ _TWO_H200 = "NCCL 2.28.9 on one host with two H200 between which is NVLink, with
 _SEEN = "both operators as processes beside a real API server, with simulated nodes"
 
 
-def _network(file: str, path: str, facts: Callable[[str], Facts] = definitions.distil) -> Original:
-    return Original(file=f"{NETWORK}/{file}", source=_NETWORK_OPERATOR, path=path, facts=facts)
+def _network(
+    file: str, path: str, facts: Callable[[str], Facts] = definitions.distil, *, later: bool = False
+) -> Original:
+    release, source = (NETWORK_LATER, _NETWORK_OPERATOR_LATER) if later else (NETWORK, _NETWORK_OPERATOR)
+    return Original(file=f"{release}/{file}", source=source, path=path, facts=facts)
 
 
-def _gpu(file: str, path: str, facts: Callable[[str], Facts] = definitions.distil) -> Original:
-    return Original(file=f"{GPU}/{file}", source=_GPU_OPERATOR, path=f"deployments/gpu-operator/{path}", facts=facts)
+def _gpu(file: str, path: str, facts: Callable[[str], Facts] = definitions.distil, *, later: bool = False) -> Original:
+    release, source = (GPU_LATER, _GPU_OPERATOR_LATER) if later else (GPU, _GPU_OPERATOR)
+    return Original(file=f"{release}/{file}", source=source, path=f"deployments/gpu-operator/{path}", facts=facts)
 
 
 _NETWORK_OPERANDS = (
@@ -109,6 +119,25 @@ ORIGINALS: Final = (
     *(
         _gpu(f"nvidia.com_{kinds}.yaml", f"crds/nvidia.com_{kinds}.yaml")
         for kinds in ("clusterpolicies", "nvidiadrivers")
+    ),
+    # Of 26.7 what differs.
+    _network("chart-values.yaml", f"{_CHART}/values.yaml", charts.values, later=True),
+    _network(
+        "k8s.cni.cncf.io_network-attachment-definitions.yaml",
+        f"{_CHART}/crds/k8s.cni.cncf.io_networkattachmentdefinitions_crd.yaml",
+        later=True,
+    ),
+    *(
+        _network(f"mellanox.com_{kinds}.yaml", f"{_CHART}/crds/mellanox.com_{kinds}.yaml", later=True)
+        for kinds in ("nicclusterpolicies", "nicnodepolicies")
+    ),
+    _gpu("chart-values.yaml", "values.yaml", charts.values, later=True),
+    *(
+        _gpu(f"{kinds}.yaml", f"crds/{kinds}.yaml", later=True)
+        for kinds in (
+            *("nvidia.com_clusterpolicies", "nvidia.com_gpuclusters", "nvidia.com_nvidiadrivers"),
+            *("resource.nvidia.com_computedomains", "resource.nvidia.com_computedomaincliques"),
+        )
     ),
     *(
         Original(

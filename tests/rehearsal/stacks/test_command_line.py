@@ -17,7 +17,7 @@ import yaml
 
 from rehearsal.cli.command import EXIT_STOPPED
 from rehearsal.run.commands import RUNS
-from rehearsal.session import STAND_IN_CHARTS
+from rehearsal.stack.stand_in_charts import STAND_IN_CHARTS
 from tests.rehearsal.shell import in_shell
 
 from .commands import LIMIT_SECONDS, UP, printed, processes_of, rehearse, wait_until

@@ -11,7 +11,8 @@ from lightkube import Client, KubeConfig
 from lightkube.resources.apps_v1 import DaemonSet
 
 from rehearsal.control_plane import RunFolder
-from rehearsal.session import STAND_IN_CHARTS, Rehearsal
+from rehearsal.session import Rehearsal
+from rehearsal.stack.stand_in_charts import STAND_IN_CHARTS
 from tests.rehearsal.engine_runs import Outcome
 
 from . import foreign_operators

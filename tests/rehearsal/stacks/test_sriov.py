@@ -4,12 +4,8 @@ Then metrics and alerts are added, and drivers change. The tests follow one anot
 
 import json
 import subprocess
-import sys
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE
@@ -17,21 +13,19 @@ from lightkube.generic_resource import create_namespaced_resource
 from lightkube.resources.core_v1 import Pod
 
 from rehearsal.control_plane import RunFolder
-from rehearsal.faults.machine_faults import FILE
 from rehearsal.session import Rehearsal
 from tests.rehearsal.engine_runs import Outcome
 from tests.rehearsal.samples import completed_sample
 from tests.rehearsal.waiting import eventually
 
 from .conftest import SPEED, Stack, copy_of_project
+from .rolling import COMMAND, GPU_OPERATOR, NIC_POLICIES, driver_images, gpu_driver_images, let_go, rolling_out
 
 STACK = "-".join(["sixteen-machines"] * 5 + ["of-our-own-cloud"])[:100]
 """As long as Pulumi takes, so that the cluster gets a name of its own, and its machines' group one that no label holds.
 """
 ANSWERS = ("--workload", "training", "--size", "Standard_ND96amsr_A100_v4", "--region", "southcentralus")
 POOL = "ndma100"
-COMMAND = str(Path(sys.executable).with_name("aks-infiniband"))
-GPU_OPERATOR = "**:Release::rdma-gpu-operator"
 SUBSCRIPTION = "/subscriptions/11111111-2222-4333-8444-555555555555"
 WORKSPACE = f"{SUBSCRIPTION}/resourceGroups/monitoring/providers/Microsoft.Monitor/accounts/prometheus"
 PodMonitor = create_namespaced_resource("azmonitoring.coreos.com", "v1", "PodMonitor", "podmonitors")
@@ -47,13 +41,6 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     rehearsal = Rehearsal(project=project, stack=STACK, run=RunFolder.at(folder / STACK), speed=SPEED)
     with rehearsal.data_centre():
         yield Stack(rehearsal)
-
-
-def driver_images(stack: Stack) -> dict[str, str]:
-    """The OFED driver's image on each node."""
-    pods = stack.cluster().list(Pod, namespace="network-operator", labels={"nvidia.com/ofed-driver": ""})
-    found: list[dict[str, Any]] = [pod.to_dict() for pod in pods]
-    return {pod["spec"]["nodeName"]: pod["spec"]["containers"][0]["image"] for pod in found}
 
 
 def test_the_name_is_the_longest_and_the_label_of_the_machines_group_is_cut_as_aks_does(
@@ -126,59 +113,11 @@ def test_with_azures_prometheus_a_second_up_adds_alerts_and_exporters_and_change
     assert monitors == {"aks-infiniband-gpus", "aks-infiniband-hcas", "aks-infiniband-light-check"}
 
 
-def gpu_driver_images(stack: Stack) -> dict[str, str]:
-    """The GPU driver's image on each node."""
-    pods = stack.cluster().list(Pod, namespace="gpu-operator", labels={"app": "nvidia-driver-daemonset"})
-    found: list[dict[str, Any]] = [pod.to_dict() for pod in pods]
-    return {pod["spec"]["nodeName"]: pod["spec"]["containers"][0]["image"] for pod in found}
-
-
-def rollout(stack: Stack, *flags: str) -> "subprocess.Popen[str]":
-    where = ("--kubeconfig", str(stack.rehearsal.run.kubeconfig), "--output", "json")
-    pipe = subprocess.PIPE
-    return subprocess.Popen([COMMAND, "rollout", *where, *flags], stdout=pipe, stderr=pipe, text=True)
-
-
-def let_go(stack: Stack, how: str) -> list[str]:
-    """The nodes that were held until now."""
-    with rollout(stack, how) as released:
-        said, complained = released.communicate(timeout=300)
-    assert released.returncode == 0, complained
-    found: list[str] = json.loads(said)["released"]
-    return found
-
-
-@contextmanager
-def rolling_out(
-    stack: Stack, target: str, *flags: str, fault: dict[str, Any] | None = None
-) -> Iterator[tuple[dict[str, Any], "Future[Outcome]"]]:
-    """What the command says of an update of `target`, which begins as soon as nodes are held, and the update.
-
-    fault: what the first node has from then on.
-    """
-    faults = stack.rehearsal.run.root / FILE
-    with ThreadPoolExecutor() as pool, rollout(stack, *flags) as gate:
-        try:
-            assert gate.stderr is not None
-            assert gate.stderr.readline().startswith("Held back: 1 of 2 nodes. Now change")
-            faults.write_text(json.dumps([fault] if fault else []))
-            updated = pool.submit(stack.run, "up", "--target", target)
-            said, complained = gate.communicate(timeout=400)
-            assert said, complained
-            found = json.loads(said)
-            assert gate.returncode == int(not found["accepted"])
-            yield found, updated
-        finally:
-            gate.kill()
-            faults.unlink(missing_ok=True)
-            let_go(stack, "--release")
-
-
 def stops_on_a_slow_first_node(stack: Stack, before: dict[str, str]) -> None:
     """Another driver makes the first node slow: the other one does not get it until somebody lets it go on."""
     first, other = sorted(before)
     slow = {"fault": "slow", "node": first, "device": "mlx5_3", "factor": 0.5}
-    with rolling_out(stack, "**rdma-nic-*", "--first", first, fault=slow) as (found, updated):
+    with rolling_out(stack, NIC_POLICIES, "--first", first, fault=slow) as (found, updated):
         images = driver_images(stack)
         released = let_go(stack, "--release")
         policy = updated.result()
@@ -204,7 +143,7 @@ def test_another_gpu_driver_without_dma_buf_stops_on_the_first_node_and_goes_bac
         assert any(short.startswith("all-reduce: ") for short in found["shortfalls"]), found["shortfalls"]
         assert gpu_driver_images(stack) == {first: found["driver"]["now"], other: before[other]}
         stack.settings(gpuOperator={})
-        assert stack.run("up", "--target", GPU_OPERATOR).succeeded
+        assert stack.run("up", "--target", *GPU_OPERATOR).succeeded
         assert let_go(stack, "--back") == [other]
     eventually(lambda: gpu_driver_images(stack) == before)
 

@@ -74,6 +74,46 @@ def test_a_policy_that_is_not_ready_says_which_parts_are_not() -> None:
     assert "multus" not in text
 
 
+def test_a_policy_with_conditions_of_its_parts_says_those_that_are_not_met_once() -> None:
+    states = [{"name": "state-OFED", "state": "notReady"}]
+    conditions = [
+        {
+            "type": "OFEDDriverReady",
+            "status": "False",
+            "reason": "ComponentError",
+            "message": "no image",
+            "observedGeneration": 3,
+        },
+        {
+            "type": "MultusCNIReady",
+            "status": "True",
+            "reason": "ComponentReady",
+            "message": "",
+            "observedGeneration": 3,
+        },
+        {
+            "type": "NVIPAMReady",
+            "status": "False",
+            "reason": "ComponentNotReady",
+            "message": "",
+            "observedGeneration": 3,
+        },
+        {
+            "type": "Ready",
+            "status": "False",
+            "reason": "ComponentError",
+            "message": "One or more",
+            "observedGeneration": 3,
+        },
+    ]
+    found = policy(state="notReady", appliedStates=states, conditions=conditions)
+    text = said(NIC_POLICY, View(nodes=HEALTHY, policies=[found]))
+    assert "state notReady (OFEDDriverReady=False no image; NVIPAMReady=False ComponentNotReady)" in text
+    changed = {**found, "metadata": {**found["metadata"], "generation": 4}}
+    text = said(NIC_POLICY, View(nodes=HEALTHY, policies=[changed]))
+    assert "the operator has not looked at its latest change yet; OFEDDriverReady" in text
+
+
 @pytest.mark.field_report("B8")
 def test_a_policy_without_status_is_blamed_on_its_operator() -> None:
     text = said(NIC_POLICY, View(nodes=HEALTHY, policies=[policy()]))

@@ -9,10 +9,11 @@ import pytest
 from lightkube.resources.core_v1 import Event
 
 from rehearsal.outcome import left_out
-from rehearsal.session import STAND_IN_CHARTS
 from rehearsal.stack import operator_charts, stack_file
+from rehearsal.stack.stand_in_charts import STAND_IN_CHARTS
 
 CHARTS = stack_file.find_charts(STAND_IN_CHARTS)
+"""As a folder that CHARTS= names: one version of each."""
 
 
 @pytest.mark.parametrize("version", ["26.4.1", "v26.4.1", None])

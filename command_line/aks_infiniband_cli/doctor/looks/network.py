@@ -53,14 +53,10 @@ def policies(snapshot: Snapshot) -> Iterator[Finding]:
                 yield finding
             elif wanted:
                 yield replace(finding, symptom=f"no-{'nic' if kind == 'NicClusterPolicy' else 'gpu'}-policy")
-    for policy in view.policies:
-        reason = str((policy.get("status") or {}).get("reason") or "")
-        if policy.get("kind") == "NicNodePolicy" and (policy.get("status") or {}).get("state") not in ("ready", None):
-            symptom = "node-policies-overlap" if "overlap" in reason or "selected by" in reason else "policy-not-ready"
-            about = f"NicNodePolicy {name_of(policy)}"
-            yield Finding(
-                symptom=symptom, about=about, what=f"{about}: state {policy['status']['state']} {reason}".rstrip()
-            )
+    for finding in policy_findings(view, "NicNodePolicy"):
+        if finding.symptom == "policy-not-ready":
+            overlap = "overlap" in finding.what or "selected by" in finding.what
+            yield replace(finding, symptom="node-policies-overlap") if overlap else finding
     yield from doubled_section_findings(view)
 
 
