@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, Final
 
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.catalog.machine import MachineSize
@@ -11,6 +12,9 @@ from rehearsal.azure.clock import Clock
 from rehearsal.azure.cluster_api import ClusterApi
 from rehearsal.azure.store import Operation, OperationKind, Record, Store
 from rehearsal.azure.subscription import Fault, Series, Size, Subscription
+
+NODE_IMAGE_RELEASE: Final = "node-image-release"
+"""A file in the subscription's folder, such as with 202612.01.0: what is out by then, for who rehearses an upgrade."""
 
 
 class OperationFailedError(Exception):
@@ -25,6 +29,10 @@ def _nobody(record: Record) -> None:
     raise RuntimeError(f"nobody carries out the {record.operation} of {record.id}: make `Operations` of this cloud")
 
 
+def _nobody_updates(_pulumi_type: str, resource: str, _inputs: Mapping[str, Any]) -> Record:
+    raise RuntimeError(f"nobody updates {resource}: make `Operations` of this cloud")
+
+
 @dataclass
 class Cloud:
     """One subscription.
@@ -32,6 +40,7 @@ class Cloud:
     control_planes: those of this rehearsal, one for each managed cluster that can be there at a time.
     infiniband: the sizes with InfiniBand, as they are now.
     start: starts the operation that a record holds; `Operations` sets it.
+    update: accepts a PUT of what exists, by Pulumi's type, ID and inputs, and does not wait; the same.
     """
 
     subscription: Subscription
@@ -40,6 +49,7 @@ class Cloud:
     control_planes: Callable[[], Sequence[ClusterApi]]
     infiniband: Callable[[], Mapping[str, MachineSize]] = lambda: SIZES
     start: Callable[[Record], None] = _nobody
+    update: Callable[[str, str, Mapping[str, Any]], Record] = _nobody_updates
     token: str = ""
     """What a login gets for Azure Resource Manager; who serves that sets it."""
     met: dict[int, int] = field(default_factory=dict)
@@ -69,6 +79,11 @@ class Cloud:
         """The family of a size; None for a size that there is not."""
         size = self.size(size_name)
         return self.subscription.series_of(size) if size else None
+
+    def node_image_release(self) -> str | None:
+        """The newest release of node images where a file of the run names one; None: that of today."""
+        file = self.store.folder / NODE_IMAGE_RELEASE
+        return file.read_text().strip() if file.exists() else None
 
     def offers(self, size_name: str, region: str) -> bool:
         """Whether a region offers a size."""

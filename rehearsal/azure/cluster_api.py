@@ -1,11 +1,13 @@
 """The one place that talks to the local control plane: machines join and leave it, and a deleted cluster empties it."""
 
 import logging
+import re
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final, NamedTuple, cast
 
 import httpx2
 from lightkube import ApiError, Client, KubeConfig
@@ -20,6 +22,13 @@ _PATIENCE_SECONDS: Final = 300.0
 """How long the local API server may be silent, on a computer that is busy or slept: Azure's would not be."""
 _DRAIN_SECONDS: Final = 1800.0
 """How long AKS tries to drain a node: upgradeSettings.drainTimeoutInMinutes is 30 by default."""
+
+
+class Blocked(NamedTuple):
+    """A pod that may not be evicted now, and the disruption budget that says so."""
+
+    pod: str
+    budget: str
 
 
 class ClusterApi:
@@ -71,7 +80,9 @@ class ClusterApi:
                 raise
 
     def relabel(self, name: str, labels: Mapping[str, str | None], taints: list[dict[str, str]]) -> None:
-        """Set and (None) remove labels of a node, and set the taints that are the pool's."""
+        """Set and (None) remove labels of a node, and set the taints that are the pool's. One that is gone stays so."""
+        if not self._exists(name):
+            return
         kept = [taint.to_dict() for taint in self._taints(name) if taint.key.startswith("node.kubernetes.io/")]
         patch = {"metadata": {"labels": dict(labels)}, "spec": {"taints": kept + taints}}
         self.client.patch(Node, name, patch)
@@ -84,10 +95,37 @@ class ClusterApi:
         """Cordon, drain and remove nodes, as AKS does when a pool shrinks or goes. pause: seconds between evictions."""
         present = [name for name in names if self._exists(name)]
         for name in present:
-            self.client.patch(Node, name, {"spec": {"unschedulable": True}})
+            self.cordon(name)
         for name in present:
-            self._drain(name, pause)
+            if blocked := self.drain(name, patience=_DRAIN_SECONDS / self._clock.latencies.speed, pause=pause):
+                _LOG.warning("node %s: disruption budget %s holds pod %s; removed with it", name, *reversed(blocked))
             self.remove(name)
+
+    def cordon(self, name: str) -> None:
+        """Let no pod come to a node; nothing happens to one that is gone."""
+        if self._exists(name):
+            self.client.patch(Node, name, {"spec": {"unschedulable": True}})
+
+    def uncordon(self, name: str) -> None:
+        """Let pods come to a node again."""
+        if self._exists(name):
+            self.client.patch(Node, name, {"spec": {"unschedulable": None}})
+
+    def tell(self, name: str, reason: str, message: str, kind: str = "Normal") -> None:
+        """Leave an event of AKS's upgrader about a node."""
+        moment = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        event = {
+            "metadata": {"generateName": f"{name}.", "namespace": "default"},
+            "type": kind,
+            "reason": reason,
+            "message": message,
+            "involvedObject": {"apiVersion": "v1", "kind": "Node", "name": name},
+            "source": {"component": "upgrader"},
+            "firstTimestamp": moment,
+            "lastTimestamp": moment,
+            "count": 1,
+        }
+        self.request("POST", "/api/v1/namespaces/default/events", event).raise_for_status()
 
     def _exists(self, name: str) -> bool:
         try:
@@ -98,14 +136,24 @@ class ClusterApi:
             raise
         return True
 
-    def _drain(self, name: str, pause: float) -> None:
-        limit = time.monotonic() + _DRAIN_SECONDS / self._clock.latencies.speed
-        while pods := self._evictable(name):
-            blocked = [pod for pod in pods if not self._evict(pod)]
+    def drain(
+        self, name: str, *, patience: float, pause: float, ended: Callable[[], bool] = lambda: False
+    ) -> Blocked | None:
+        """Evict a node's pods; a pod that a disruption budget has held for longer than the patience, and None else.
+
+        patience: seconds. pause: seconds between evictions. ended: says that it is to end at once.
+        """
+        limit, told = time.monotonic() + patience, False
+        while (pods := self._evictable(name)) and not ended():
+            blocked = [found for found in map(self._evict, pods) if found]
+            if blocked and not told:
+                told = True
+                words = f"Eviction blocked by Too many Requests (usually a pdb): {blocked[0].pod}"
+                self.tell(name, "Drain", words, "Warning")
             if blocked and time.monotonic() > limit:
-                _LOG.warning("node %s: a disruption budget holds %d pods; drained without them", name, len(blocked))
-                return
+                return blocked[0]
             self._clock.pause(pause)
+        return None
 
     def _pods(self, name: str) -> list[Pod]:
         return list(self.client.list(Pod, namespace="*", fields={"spec.nodeName": name}))
@@ -113,8 +161,8 @@ class ClusterApi:
     def _evictable(self, name: str) -> list[Pod]:
         return [pod for pod in self._pods(name) if not _belongs_to_daemon_set(pod) and not _finished(pod)]
 
-    def _evict(self, pod: Pod) -> bool:
-        """Ask for a pod's eviction; False when a disruption budget forbids it now."""
+    def _evict(self, pod: Pod) -> Blocked | None:
+        """Ask for a pod's eviction; who forbids it now."""
         assert pod.metadata
         metadata = ObjectMeta(name=pod.metadata.name, namespace=pod.metadata.namespace)
         try:
@@ -125,11 +173,13 @@ class ClusterApi:
             )
         except ApiError as error:
             if error.status.code == HTTPStatus.NOT_FOUND:
-                return True
+                return None
             if error.status.code == HTTPStatus.TOO_MANY_REQUESTS:
-                return False
+                causes = (error.status.details.causes if error.status.details else None) or []
+                named = re.search(r"disruption budget (\S+)", " ".join(str(cause.message) for cause in causes))
+                return Blocked(str(metadata.name), named[1] if named else "of the pod")
             raise
-        return True
+        return None
 
     def remove(self, name: str) -> None:
         """Delete the node of a machine that is gone, and the pods that ran on it."""

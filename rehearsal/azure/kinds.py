@@ -74,6 +74,8 @@ class Kind:
     refuse_update: Refusal = nothing_refused
     refuse_delete: Removal = nothing_refused
     render: Rendering
+    updating: Callable[[Record], str] = lambda _record: "Updating"
+    """The provisioning state while it is updated."""
     create: Work = resource_latency
     update: Work = resource_latency
     delete: Work = resource_latency

@@ -1,5 +1,6 @@
 """Node images: which operating system an OS SKU means, and what its nodes say of themselves."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
@@ -83,10 +84,10 @@ def newest_release(on: date) -> str:
     return f"{built:%Y%m.%d}.0"
 
 
-def newest_image(os_sku: str, kubernetes: str, size: Size | MachineSize) -> str:
-    """The node image version that a new node of a size gets."""
+def newest_image(os_sku: str, kubernetes: str, size: Size | MachineSize, release: str | None = None) -> str:
+    """The node image version that a new node of a size gets. release: the newest that is out; None: as of today."""
     system = system_of_sku(os_sku, kubernetes)
-    release = newest_release(datetime.now(tz=UTC).date())
+    release = release or newest_release(datetime.now(tz=UTC).date())
     assert system, f"the OS SKU {os_sku} was accepted and is not simulated"
     if isinstance(size, MachineSize) and size.image_has_ofed:
         return f"{_UBUNTU_2404_GB.image}containerd-{release}"
@@ -97,6 +98,17 @@ def newest_image(os_sku: str, kubernetes: str, size: Size | MachineSize) -> str:
 def system_of_image(node_image_version: str) -> NodeSystem:
     """The operating system in a node image."""
     return next(system for system in _SYSTEMS if node_image_version.startswith(system.image))
+
+
+def kernel_of_image(node_image_version: str) -> str:
+    """The kernel in a node image. A release that is yet to come has another one, each week's the next: assumed."""
+    kernel, release = system_of_image(node_image_version).kernel, node_image_version.rpartition("-")[2]
+    built, newest = (
+        datetime.strptime(each.rpartition(".")[0], "%Y%m.%d").replace(tzinfo=UTC)
+        for each in (release, newest_release(datetime.now(tz=UTC).date()))
+    )
+    later = max(0, (built - newest).days // 7)
+    return re.sub(r"-(\d+)", lambda number: f"-{int(number[1]) + later}", kernel, count=1)
 
 
 def architecture_of_image(node_image_version: str) -> Architecture:

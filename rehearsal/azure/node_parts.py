@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from aks_infiniband.facts.catalog.machine import MachineSize
 
-from rehearsal.azure.node_images import system_of_image
+from rehearsal.azure.node_images import kernel_of_image, system_of_image
 from rehearsal.azure.subscription import Size
 
 MACHINE_ANNOTATION: Final = "rehearsal.aks-infiniband/machine"
@@ -111,7 +111,7 @@ def node_info(*, architecture: str, image: str, kubelet_version: str, provider_i
         "architecture": architecture,
         "bootID": str(stable_uuid(f"{provider_id}/boot")),
         "containerRuntimeVersion": system.containerd,
-        "kernelVersion": system.kernel,
+        "kernelVersion": kernel_of_image(image),
         "kubeProxyVersion": "",
         "kubeletVersion": kubelet_version,
         "machineID": stable_uuid(f"{provider_id}/machine").hex,

@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import httpx2
 
@@ -18,12 +18,12 @@ from rehearsal.azure.clock import Stopped
 from rehearsal.azure.cloud import Cloud
 from rehearsal.azure.errors import AlreadyExistsError, AzureError
 from rehearsal.azure.kinds import Kind, Request, Work
-from rehearsal.azure.naming import last_part
+from rehearsal.azure.naming import last_part, parse_id
 from rehearsal.azure.store import Operation, OperationKind, Record
 
 _LOG: Final = logging.getLogger(__name__)
 _FINISHED: Final = {"create": "created", "update": "updated", "delete": "deleted"}
-_UNDER_WAY: Final[dict[OperationKind, str]] = {"create": "Creating", "update": "Updating", "delete": "Deleting"}
+_UNDER_WAY: Final[dict[OperationKind, str]] = {"create": "Creating", "delete": "Deleting"}
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,7 @@ class Operations:
 
     def __post_init__(self) -> None:
         self.cloud.start = self._start
+        self.cloud.update = self._update_unwatched
 
     def resume(self) -> None:
         """Carry on with what was under way when the simulator was killed."""
@@ -64,6 +65,15 @@ class Operations:
 
     def update(self, kind: Kind, request: Request, caller: str) -> Record:
         """Accept and carry out a PUT of what exists. Raises as `create`."""
+        return self.cloud.wait(self._accept(kind, request), caller)
+
+    def _update_unwatched(self, pulumi_type: str, resource: str, inputs: Mapping[str, Any]) -> Record:
+        kind, current = self.kinds[pulumi_type], self.cloud.store.get(resource)
+        assert current
+        path = parse_id(kind.path, current.id) or {}
+        return self._accept(kind, Request(id=current.id, path=path, inputs=inputs, current=current))
+
+    def _accept(self, kind: Kind, request: Request) -> Record:
         with self.cloud.clock.changed:
             record = request.current
             assert record
@@ -74,7 +84,7 @@ class Operations:
             # What was never made is made now: a PUT on a failed resource tries again.
             again = record.failure and not record.details.get("provisioned")
             self.cloud.begin(record, "create" if again else "update", fault)
-        return self.cloud.wait(record, caller)
+        return record
 
     def delete(self, kind: Kind, record: Record, caller: str) -> None:
         """Delete a resource. Raises AzureError, OperationFailedError."""
@@ -86,8 +96,10 @@ class Operations:
 
     def _start(self, record: Record) -> None:
         assert record.operation
-        self.show_state(record, _UNDER_WAY[record.operation.kind])
-        _LOG.info("%s %s", _UNDER_WAY[record.operation.kind].lower(), _describe(record))
+        updating = record.operation.kind == "update"
+        state = self.kinds[record.pulumi_type].updating(record) if updating else _UNDER_WAY[record.operation.kind]
+        self.show_state(record, state)
+        _LOG.info("%s %s", state.lower(), _describe(record))
         self._run(record)
 
     def show_state(self, record: Record, state: str) -> None:
@@ -116,6 +128,7 @@ class Operations:
             return
         except AzureError as error:
             failure = error.after_acceptance()
+            record.details["error"] = {"code": error.code, "message": error.message}
         except (httpx2.TransportError, ConnectionError) as error:
             _LOG.exception("the %s of %s", operation.kind, record.id)
             failure = (
@@ -131,12 +144,13 @@ class Operations:
         with self.cloud.clock.changed:
             record.failure = failure
             record.operation = None
+            record.details["lastOperation"] = {"id": operation.id, "started": operation.started, "ended": time.time()}
             if operation.kind == "delete" and not failure:
                 self.cloud.store.remove(record.id)
             else:
                 if operation.kind != "delete" and not failure:
                     record.details["provisioned"] = True
-                ended = "Canceled" if operation.fault == "Canceled" else "Failed"
+                ended = "Canceled" if operation.fault == "Canceled" or operation.aborting else "Failed"
                 self.show_state(record, ended if failure else "Succeeded")
             access.write_down(self.cloud)
             took = time.time() - operation.started

@@ -1,4 +1,4 @@
-"""What Azure Resource Manager answers to a GET: what `aks-infiniband preflight` and `teardown` read.
+"""What Azure Resource Manager answers to a GET: what `aks-infiniband preflight`, `upgrade` and `teardown` read.
 
 Bodies have the fields that Azure was recorded to answer (tests/unit/field_recordings/arm-bodies.yaml) and that somebody
 reads; Kubernetes versions and the subscription itself follow Azure's REST reference.
@@ -9,16 +9,18 @@ from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import Any, Final
 
+from rehearsal.azure import actions
 from rehearsal.azure.cloud import Cloud
 from rehearsal.azure.errors import AzureError
 from rehearsal.azure.naming import last_part
-from rehearsal.azure.resources import KINDS, features
+from rehearsal.azure.resources import KINDS, features, pool_defaults
 from rehearsal.azure.resources.pool_capacity import quota_vcpus, usage
+from rehearsal.azure.resources.version_rules import upgrades
 from rehearsal.azure.store import Record
 from rehearsal.azure.subscription import by_id
 
 _NETWORK, _SUBNET = "azure-native:network:VirtualNetwork", "azure-native:network:Subnet"
-_CLUSTER, _POOL = "azure-native:containerservice:ManagedCluster", "azure-native:containerservice:AgentPool"
+_CLUSTER, _POOL = actions.CLUSTER, pool_defaults.TYPE
 _GROUP, _ASSIGNMENT = "azure-native:resources:ResourceGroup", "azure-native:authorization:RoleAssignment"
 _IDENTITY: Final = "azure-native:managedidentity:UserAssignedIdentity"
 _IDENTITY_TYPE: Final = "Microsoft.ManagedIdentity/userAssignedIdentities"
@@ -194,21 +196,19 @@ def _versions(cloud: Cloud, _own: str, _filter: str, _region: str) -> Body:
             {
                 "version": patch.rpartition(".")[0],
                 "capabilities": {"supportPlan": support},
-                "patchVersions": {patch: {"upgrades": []}},
+                "patchVersions": {patch: {"upgrades": upgrades(cloud, patch, long_term=True)}},
             }
             for patch, support in plans.items()
         ]
     }
 
 
-def _cluster(cloud: Cloud, own: str, _filter: str, below: str) -> Body:
-    record = _there(cloud, f"{own}{below}")
-    pools = [
-        {"name": last_part(pool.id), "vmSize": pool.outputs["vmSize"], "count": pool.outputs["count"]}
-        for pool in cloud.store.all(_POOL, under=record.id)
-    ]
-    version = record.outputs["currentKubernetesVersion"]
-    return {"id": record.id, "properties": {"currentKubernetesVersion": version, "agentPoolProfiles": pools}}
+def _whole(cloud: Cloud, own: str, _filter: str, below: str) -> Body:
+    return actions.shown(cloud, _there(cloud, f"{own}{below}"))
+
+
+def _pool_upgrades(cloud: Cloud, own: str, _filter: str, below: str) -> Body:
+    return actions.upgrade_profile(cloud, _there(cloud, f"{own}{below}"))
 
 
 def _networks(cloud: Cloud, _own: str, _filter: str) -> Body:
@@ -238,7 +238,9 @@ _ROUTES: Final[Mapping[str, Callable[..., Body]]] = {
     f"{_COMPUTE}/skus": _sizes,
     f"{_COMPUTE}/locations/([^/]+)/usages": _usages,
     f"{_AKS}/locations/([^/]+)/kubernetesVersions": _versions,
-    f"(/resourceGroups/[^/]+{_AKS}/managedClusters/[^/]+)": _cluster,
+    f"(/resourceGroups/[^/]+{_AKS}/managedClusters/[^/]+(?:/agentPools/[^/]+)?)": _whole,
+    f"(/resourceGroups/[^/]+{_AKS}/managedClusters/[^/]+/agentPools/[^/]+)/upgradeProfiles/default": _pool_upgrades,
+    f"{_AKS}/locations/[^/]+/operations/([^/]+)": lambda cloud, _own, _filter, name: actions.operation(cloud, name),
     _OF_NETWORK: _networks,
     f"(/resourceGroups/[^/]+{_OF_NETWORK}/[^/]+/subnets/[^/]+)": _subnet,
 }

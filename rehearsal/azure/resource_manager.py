@@ -17,17 +17,22 @@ import urllib.parse
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from rehearsal.azure import request_faults
+from rehearsal.azure import actions, request_faults
 from rehearsal.azure.cloud import Cloud
 from rehearsal.azure.errors import AzureError, bad_request
 from rehearsal.azure.reads import read
 from rehearsal.azure.resources import features
+from rehearsal.azure.store import Record
 from rehearsal.run.folder import RunFolder, write_atomically
 
 _LOG: Final = logging.getLogger(__name__)
 _REGISTER: Final = re.compile(r"/subscriptions/([^/]+)/providers/([^/]+)/register", re.IGNORECASE)
+_AT_ONCE: Final = 0.1
+_ASKED_EVERY: Final = 30.0
+"""Seconds between two questions of Azure's clients for an operation. Azure itself names none (recorded:
+aks-cluster-accepted); here the answer does, because the rehearsal's clock is faster."""
 _PROVIDER: Final = "azure-native:resources:Provider"
 """How faults name it. azure-native has no such type."""
 
@@ -66,17 +71,21 @@ def _serve(cloud: Cloud, tls: ssl.SSLContext | None = None) -> ThreadingHTTPServ
             """Answer an action."""
             self._say(lambda: answer(cloud, self.path, self.headers.get("Authorization")))
 
-        def _say(self, asked: Callable[[], Mapping[str, Any]]) -> None:
-            """A JSON body, as Azure does."""
-            status: HTTPStatus
-            body: Mapping[str, Any]
-            try:
-                status, body = HTTPStatus.OK, asked()
-            except AzureError as error:
-                _LOG.info("refused: %s", error)
-                status, body = error.status, {"error": {"code": error.code, "message": error.message}}
-            text = json.dumps(body).encode()
+        def do_PUT(self) -> None:
+            """Answer a change of what is there."""
+            body = json.loads(self.rfile.read(int(self.headers.get("Content-Length") or 0)) or "{}")
+            self._say(lambda: answer_put(cloud, self.path, self.headers.get("Authorization"), body))
+
+        def _say(self, asked: Callable[[], Mapping[str, Any] | Accepted]) -> None:
+            """A JSON body, as Azure does; of what has begun, with where to ask for it."""
+            status, body, operation = _answered(asked)
+            text = json.dumps(body).encode() if body else b""
             self.send_response(status)
+            if operation:
+                scheme = "http" if tls is None else "https"
+                self.send_header("Azure-AsyncOperation", f"{scheme}://{self.headers['Host']}{operation}")
+            if (again := cloud.clock.latencies.of(_ASKED_EVERY)) > _AT_ONCE:
+                self.send_header("Retry-After", str(max(1, round(again))))
             self.send_header("Content-Type", "application/json; charset=utf-8")
             self.send_header("Content-Length", str(len(text)))
             self.end_headers()
@@ -101,13 +110,46 @@ def _token(audience: str, object_id: str) -> str:
     return ".".join(base64.urlsafe_b64encode(part).decode().rstrip("=") for part in (*parts, secrets.token_bytes(32)))
 
 
-def answer(cloud: Cloud, target: str, authorization: str | None) -> dict[str, Any]:
-    """The body of the answer to a POST. target: path and query. Raises AzureError."""
+class Accepted(NamedTuple):
+    """An answer. operation: the path at which what has begun says how far it is; empty where nothing has."""
+
+    status: HTTPStatus
+    body: Mapping[str, Any]
+    operation: str
+
+
+def _answered(asked: Callable[[], Mapping[str, Any] | Accepted]) -> Accepted:
+    try:
+        found = asked()
+    except AzureError as error:
+        _LOG.info("refused: %s", error)
+        return Accepted(error.status, {"error": {"code": error.code, "message": error.message}}, "")
+    return found if isinstance(found, Accepted) else Accepted(HTTPStatus.OK, found, "")
+
+
+def answer(cloud: Cloud, target: str, authorization: str | None) -> Accepted:
+    """The answer to a POST. target: path and query. Raises AzureError."""
     asked = _admitted(cloud, target, authorization)
     found = _REGISTER.fullmatch(asked.path)
-    if found is None:
-        raise AzureError(HTTPStatus.NOT_FOUND, "NotFound", f"This rehearsal does not simulate a POST of {asked.path}.")
-    return _register(cloud, *found.groups())
+    if found is not None:
+        return Accepted(HTTPStatus.OK, _register(cloud, *found.groups()), "")
+    record = actions.post(cloud, urllib.parse.unquote(asked.path))
+    return Accepted(HTTPStatus.ACCEPTED, {}, _operation_of(cloud, record))
+
+
+def answer_put(cloud: Cloud, target: str, authorization: str | None, body: Mapping[str, Any]) -> Accepted:
+    """The answer to a PUT of what is there. target: path and query. Raises AzureError."""
+    asked = _admitted(cloud, target, authorization)
+    record = actions.put(cloud, urllib.parse.unquote(asked.path), body)
+    return Accepted(HTTPStatus.OK, actions.shown(cloud, record), _operation_of(cloud, record))
+
+
+def _operation_of(cloud: Cloud, record: Record) -> str:
+    name = record.operation.id if record.operation else record.details["lastOperation"]["id"]
+    own = f"/subscriptions/{cloud.subscription.subscription_id}/providers/Microsoft.ContainerService"
+    cluster = cloud.store.get(record.id.partition("/agentPools/")[0])
+    region = cluster.outputs["location"] if cluster else "none"
+    return f"{own}/locations/{region}/operations/{name}?api-version=2016-03-30"
 
 
 def answer_read(cloud: Cloud, target: str, authorization: str | None) -> Mapping[str, Any]:

@@ -1,6 +1,7 @@
 """What the simulated subscription holds, kept in one file that is written atomically: a killed simulator carries on."""
 
 import json
+import uuid
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field
@@ -14,13 +15,16 @@ OperationKind = Literal["create", "update", "delete"]
 class Operation:
     """What Azure is doing to a resource.
 
-    started: seconds since the epoch; fault: the error it is to end with; late: when all is done that can be done.
+    started: seconds since the epoch; fault: the error it is to end with; late: when all is done that can be done;
+    aborting: somebody has asked to end it; id: by which it is asked for.
     """
 
     kind: OperationKind
     started: float
     fault: str | None = None
     late: bool = False
+    aborting: bool = False
+    id: str = field(default_factory=lambda: str(uuid.uuid4()))
 
 
 @dataclass(kw_only=True)

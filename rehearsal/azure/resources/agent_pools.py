@@ -18,6 +18,7 @@ from rehearsal.azure.resources import (
     pool_machines,
     pool_reserved,
     pool_rules,
+    pool_upgrade,
 )
 from rehearsal.azure.resources.groups import base_outputs, require_group
 from rehearsal.azure.resources.pool_machines import cluster_of
@@ -57,7 +58,12 @@ def _refuse(cloud: Cloud, request: Request) -> None:
         bool(request.current.details.get("fabric")) if request.current else pool_machines.shares_fabric(cloud, pool)
     )
     pool_capacity.require_placement(cloud, pool, cloud.size(str(pool["vmSize"])), placed=placed)
-    pool_capacity.require_quota(cloud, [(pool, int(pool["count"]) - int((before or {}).get("count", 0)))], region)
+    growth = int(pool["count"]) - int((before or {}).get("count", 0))
+    if request.current and pool_defaults.system_of(pool) != pool_defaults.system_of(request.current.outputs):
+        growth += pool_upgrade.surge_of(pool, int(pool["count"]))
+    pool_capacity.require_quota(cloud, [(pool, growth)], region)
+    if request.current:
+        pool_upgrade.require_known(pool, request.current, named=request.inputs.get("nodeImageVersion"))
     if before and before["mode"] == "System" and pool["mode"] != "System":
         _require_other_system_pool(cloud, cluster, request.id)
 
@@ -87,7 +93,7 @@ def _render(cloud: Cloud, request: Request) -> dict[str, Any]:
     pool_type = request.inputs.get("type", "VirtualMachineScaleSets")
     before = request.current.outputs if request.current else {}
     kept = {key: before[key] for key in pool_defaults.KEPT if key in before}
-    pool = pool_defaults.defaults(cloud, {**kept, **shown, "type": pool_type}, cluster.outputs)
+    pool = pool_defaults.defaults(cloud, {**kept, **shown, "type": pool_type}, cluster.outputs, before)
     return {**pool, "eTag": str(uuid.uuid4())}
 
 
@@ -111,7 +117,7 @@ def _create(cloud: Cloud, record: Record) -> None:
 def _update(cloud: Cloud, record: Record) -> None:
     assert record.operation
     pool_capacity.require_capacity(cloud, record)
-    pool_machines.converge(cloud, record, end=record.operation.started + cloud.clock.latencies.seconds("poolUpdate"))
+    pool_upgrade.converge(cloud, record, end=record.operation.started + cloud.clock.latencies.seconds("poolUpdate"))
     cloud.clock.pause_until(record.operation.started + cloud.clock.latencies.seconds("poolUpdate"))
 
 
@@ -139,6 +145,7 @@ AGENT_POOL: Final = Kind(
     refuse_update=_refuse,
     refuse_delete=_refuse_delete,
     render=_render,
+    updating=pool_upgrade.state,
     create=_create,
     update=_update,
     delete=_delete,

@@ -108,7 +108,7 @@ def _inline(cloud: Cloud, request: Request, pool: Mapping[str, Any], cluster: Ma
     current = cloud.store.get(f"{request.id}/agentPools/{pool['name']}")
     before = current.outputs if current else {}
     kept = {key: before[key] for key in pool_defaults.KEPT if key in before}
-    return {**pool_defaults.defaults(cloud, {**kept, **pool}, cluster), "eTag": str(uuid.uuid4())}
+    return {**pool_defaults.defaults(cloud, {**kept, **pool}, cluster, before), "eTag": str(uuid.uuid4())}
 
 
 def _identity(cloud: Cloud, identity: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:

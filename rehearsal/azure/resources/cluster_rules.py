@@ -9,6 +9,7 @@ from rehearsal.azure import naming
 from rehearsal.azure.cloud import Cloud
 from rehearsal.azure.errors import AzureError, bad_request
 from rehearsal.azure.kinds import Request
+from rehearsal.azure.resources import pool_defaults, version_rules
 from rehearsal.azure.resources.groups import located
 from rehearsal.azure.resources.identities import find_identity
 from rehearsal.azure.resources.networks import parse_prefix, subnets_of
@@ -159,7 +160,7 @@ def require_login(cluster: Mapping[str, Any]) -> None:
 
 
 def require_unchanged(cloud: Cloud, request: Request) -> None:
-    """Refuse a downgrade."""
+    """Refuse a downgrade, a skipped minor version, and one that leaves a pool too far behind."""
     assert request.current
     wanted = str(request.inputs.get("kubernetesVersion") or request.current.outputs["kubernetesVersion"])
     running = str(request.current.outputs["currentKubernetesVersion"])
@@ -170,6 +171,9 @@ def require_unchanged(cloud: Cloud, request: Request) -> None:
             f"Downgrading the Kubernetes version of managed cluster {request.name} from {running} to {target} "
             "is not allowed.",
         )
+    version_rules.require_next(cloud, running, target, request.inputs)
+    pools = [pool.outputs for pool in cloud.store.all(pool_defaults.TYPE, under=request.current.id)]
+    version_rules.require_skew(pools, target)
 
 
 def new_inline_pool() -> AzureError:

@@ -19,6 +19,7 @@ from rehearsal.azure.resources import (
     pool_defaults,
     pool_machines,
     pool_rules,
+    pool_upgrade,
 )
 from rehearsal.azure.resources.groups import base_outputs
 from rehearsal.azure.store import Record
@@ -130,7 +131,7 @@ def _update(cloud: Cloud, record: Record) -> None:
             with cloud.clock.changed:
                 pool_record.outputs |= {**pool, "provisioningState": "Succeeded"}
                 cloud.store.save()
-            pool_machines.converge(cloud, pool_record, end=end)
+            pool_upgrade.converge(cloud, pool_record, end=end)
 
 
 def _delete(cloud: Cloud, record: Record) -> None:

@@ -37,8 +37,10 @@ _MANAGED_DISK_GIB: Final = ((8, 128), (16, 256), (64, 512))
 """A managed OS disk's size for fewer vCPUs than this; 1024 for more."""
 
 
-def defaults(cloud: Cloud, pool: Mapping[str, Any], cluster: Mapping[str, Any]) -> dict[str, Any]:
-    """A pool's outputs: what was asked for, with AKS's defaults for the rest."""
+def defaults(
+    cloud: Cloud, pool: Mapping[str, Any], cluster: Mapping[str, Any], before: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """A pool's outputs: what was asked for, with AKS's defaults for the rest. before: those that it has."""
     network = cluster.get("networkProfile") or {}
     azure_cni = network.get("networkPlugin") == "azure"
     overlay = azure_cni and network.get("networkPluginMode") == "overlay"
@@ -64,7 +66,7 @@ def defaults(cloud: Cloud, pool: Mapping[str, Any], cluster: Mapping[str, Any]) 
         **pool,
         "osDiskSizeGB": pool.get("osDiskSizeGB") or _disk_gib(cloud, pool, size, disk),
     }
-    return {**filled, **(_spot(filled) if spot else {}), **_system(cloud, filled, cluster, size)}
+    return {**filled, **(_spot(filled) if spot else {}), **_system(cloud, filled, cluster, size, before or {})}
 
 
 def _default_disk(cloud: Cloud, pool: Mapping[str, Any], size: Size | MachineSize | None) -> str:
@@ -94,18 +96,36 @@ def _spot(pool: Mapping[str, Any]) -> dict[str, Any]:
     return {"nodeLabels": {**(pool.get("nodeLabels") or {}), _SPOT: "spot"}, "nodeTaints": [*given, taint]}
 
 
+def system_of(outputs: Mapping[str, Any]) -> list[Any]:
+    """What a pool's machines are to have: node image and Kubernetes."""
+    return [outputs.get("nodeImageVersion"), outputs.get("currentOrchestratorVersion")]
+
+
 def _system(
-    cloud: Cloud, pool: Mapping[str, Any], cluster: Mapping[str, Any], size: Size | MachineSize | None
+    cloud: Cloud,
+    pool: Mapping[str, Any],
+    cluster: Mapping[str, Any],
+    size: Size | MachineSize | None,
+    before: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Kubernetes and the node image: a snapshot's, or the newest of the OS SKU."""
+    """Kubernetes and the node image: the one that is asked for, a snapshot's, that which the pool has, or the newest.
+
+    Another Kubernetes brings the newest image of the OS SKU; else a pool keeps what it has (azure-aks-docs fb060ab,
+    upgrade-node-image.md).
+    """
     version = str(pool.get("orchestratorVersion") or cluster["kubernetesVersion"])
     current = cloud.subscription.patch_of(version) or version
     snapshot = snapshot_of(cloud, pool)
-    image = ""
-    if snapshot:
+    image = str(pool.get("nodeImageVersion") or "")
+    same = ("currentOrchestratorVersion", "osSKU", "creationData")
+    if image:
+        pass
+    elif snapshot:
         image = snapshot.node_image_version
+    elif before and all(({**pool, "currentOrchestratorVersion": current}).get(k) == before.get(k) for k in same):
+        image = str(before["nodeImageVersion"])
     elif size and is_version(current) and system_of_sku(str(pool["osSKU"]), current):
-        image = newest_image(str(pool["osSKU"]), current, size)
+        image = newest_image(str(pool["osSKU"]), current, size, cloud.node_image_release())
     return {"orchestratorVersion": version, "currentOrchestratorVersion": current, "nodeImageVersion": image}
 
 

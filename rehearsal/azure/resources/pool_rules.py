@@ -10,6 +10,7 @@ from pulumi_azure_native import containerservice
 from rehearsal.azure.cloud import Cloud
 from rehearsal.azure.errors import AzureError, bad_request
 from rehearsal.azure.node_images import NodeSystem, architecture_of_image, system_of_image, system_of_sku
+from rehearsal.azure.resources import version_rules
 from rehearsal.azure.resources.pool_defaults import IMMUTABLE, snapshot_of, temporary_disk_gib
 from rehearsal.azure.subscription import version_key
 
@@ -37,6 +38,7 @@ def require_pool(
     _require_disk(cloud, pool)
     _require_zones(cloud, pool, region)
     require_version(cloud, f"Agent pool {name}", str(pool["orchestratorVersion"]), cluster)
+    version_rules.require_pool_version(pool, cluster)
     _require_system(cloud, pool, region)
     for key in IMMUTABLE if before else ():
         if before and (pool.get(key) or None) != (before.get(key) or None):  # off is as left out
@@ -242,8 +244,7 @@ def _unsupported_version(cloud: Cloud, subject: str, version: str) -> AzureError
     offered = ", ".join(cloud.subscription.kubernetes_versions)
     return bad_request(
         "K8sVersionNotSupported",
-        f"{subject} is on version {version}, which is not supported in this region. Please use [az aks "
-        "get-versions] command "
-        f"to get the supported version list in this region ({offered}). For more information, please check "
+        f"{subject} is on version {version}, which is not supported in this region. Please use [az aks get-versions] "
+        f"command to get the supported version list in this region ({offered}). For more information, please check "
         "https://aka.ms/supported-version-list",
     )

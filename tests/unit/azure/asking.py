@@ -1,5 +1,7 @@
 """An engine's side of the conversation with the simulated Azure, without an engine, a network or a cluster."""
 
+import contextlib
+import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,7 +12,7 @@ from pulumi.runtime.proto import provider_pb2
 
 from rehearsal.azure.clock import Clock
 from rehearsal.azure.cloud import Cloud
-from rehearsal.azure.cluster_api import ClusterApi
+from rehearsal.azure.cluster_api import Blocked, ClusterApi
 from rehearsal.azure.operations import Operations
 from rehearsal.azure.provider import AzureNative
 from rehearsal.azure.resources import KINDS
@@ -54,6 +56,11 @@ class Machines:
     def __init__(self) -> None:
         self.nodes: dict[str, dict[str, Any]] = {}
         self.drained: list[str] = []
+        self.cordoned: list[str] = []
+        self.told: list[str] = []
+        self.held: set[str] = set()
+        """Nodes with a pod that a disruption budget holds; where patient, the drain waits for it."""
+        self.patient = False
         self.broken = False
 
     def join(self, document: Mapping[str, Any]) -> None:
@@ -71,6 +78,28 @@ class Machines:
         for name in names:
             self.drained.append(name)
             self.nodes.pop(name, None)
+
+    def cordon(self, name: str) -> None:
+        self.cordoned.append(name)
+
+    def uncordon(self, name: str) -> None:
+        self.cordoned.remove(name)
+
+    def tell(self, name: str, reason: str, message: str, kind: str = "Normal") -> None:
+        self.told.append(f"{reason}: {message}")
+
+    def drain(self, name: str, *, patience: float, pause: float, ended: Callable[[], bool]) -> Blocked | None:
+        while name in self.held and not ended():
+            if not self.patient:
+                return Blocked("job-0", "jobs/all")
+            time.sleep(0.01)
+        self.drained.append(name)
+        return None
+
+    def remove(self, name: str) -> None:
+        self.nodes.pop(name, None)
+        with contextlib.suppress(ValueError):
+            self.cordoned.remove(name)
 
     def version(self) -> str:
         return "v1.36.3"

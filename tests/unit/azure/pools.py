@@ -8,6 +8,8 @@ from tests.unit.azure.asking import Azure
 
 POOL = "containerservice:AgentPool"
 CLUSTER = "containerservice:ManagedCluster"
+IN_PLACE = {"maxSurge": "0", "maxUnavailable": "1"}
+"""How the program has its pools upgraded."""
 
 
 def machines(azure: Azure, pool: str) -> list[dict[str, Any]]:

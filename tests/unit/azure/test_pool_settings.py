@@ -12,6 +12,7 @@ from rehearsal.azure.node_parts import MACHINE_ANNOTATION
 from rehearsal.azure.resources.pool_defaults import defaults
 from rehearsal.azure.wire import Properties
 from tests.unit.azure.asking import SUBSCRIPTION, Azure, RefusedError, cluster_inputs, pool_inputs
+from tests.unit.azure.pools import IN_PLACE
 
 POOL: Final = "containerservice:AgentPool"
 SUBSCRIPTION_ID: Final = f"/subscriptions/{SUBSCRIPTION.subscription_id}"
@@ -162,7 +163,7 @@ def test_a_snapshot_keeps_the_node_image_and_another_one_comes_in_place_node_by_
     azure: Azure, cluster: Properties
 ) -> None:
     source = {"sourceResourceId": f"{SNAPSHOTS}/ubuntu2404"}
-    wanted = pool_inputs(cluster, creationData=source)
+    wanted = pool_inputs(cluster, creationData=source, upgradeSettings=IN_PLACE)
     pool = azure.create(POOL, "ndh100", **wanted)
     label = "kubernetes.azure.com/node-image-version"
     assert machine(azure, "ndh100")["metadata"]["labels"][label].endswith("-202609.15.0")
@@ -177,7 +178,7 @@ def test_a_snapshot_keeps_the_node_image_and_another_one_comes_in_place_node_by_
 @pytest.mark.field_report("R12")
 def test_a_newer_kubernetes_drains_and_reimages_every_node_and_changes_the_system_that_ubuntu_is(azure: Azure) -> None:
     cluster = cluster_on(azure, kubernetesVersion="1.34", **LONG_TERM_SUPPORT)
-    pool = azure.create(POOL, "ndh100", **pool_inputs(cluster))
+    pool = azure.create(POOL, "ndh100", **pool_inputs(cluster, upgradeSettings=IN_PLACE))
     system = ("osImage", "kernelVersion", "containerRuntimeVersion")
     before = [machine(azure, "ndh100")["status"]["nodeInfo"][key] for key in system]
     assert before == ["Ubuntu 22.04.5 LTS", "5.15.0-1102-azure", "containerd://1.7.30-1"]

@@ -80,7 +80,7 @@ def test_a_login_that_may_not_register_is_refused_in_azures_words(make_azure: Ma
     )
     with pytest.raises(AzureError, match=words):
         answer(cloud, PATH + VERSION, "Bearer t")
-    assert answer(cloud, PATH + VERSION, "Bearer t")["registrationState"] == "Registered"
+    assert answer(cloud, PATH + VERSION, "Bearer t").body["registrationState"] == "Registered"
 
 
 def test_a_token_for_another_service_is_not_given(azure: Azure) -> None:

@@ -101,7 +101,7 @@ def test_a_features_registration(azure: Azure) -> None:
 def test_a_resource_provider(azure: Azure) -> None:
     path = f"/subscriptions/{SUBSCRIPTION.subscription_id}/providers/Microsoft.ContainerService/register"
     azure.cloud.token = "token"
-    shown = answer(azure.cloud, f"{path}?api-version=2021-04-01", "Bearer token")
+    shown = answer(azure.cloud, f"{path}?api-version=2021-04-01", "Bearer token").body
     # The program reads neither the provider's own application nor the types that it has.
     ours = {"authorization", "resourceTypes[]"}
     found = differences(body("arm-provider"), shown)
