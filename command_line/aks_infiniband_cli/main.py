@@ -16,6 +16,7 @@ from aks_infiniband_cli.preflight.command import PREFLIGHT
 from aks_infiniband_cli.report.command import REPORT, TIMELINE
 from aks_infiniband_cli.rollout.command import ROLLOUT
 from aks_infiniband_cli.teardown.command import TEARDOWN
+from aks_infiniband_cli.upgrade.command import UPGRADE
 from aks_infiniband_cli.validate.command import VALIDATE
 
 COMMANDS: Final[tuple[Command, ...]] = (
@@ -25,6 +26,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
     VALIDATE,
     EVIDENCE,
     ROLLOUT,
+    UPGRADE,
     REPORT,
     TIMELINE,
     TEARDOWN,

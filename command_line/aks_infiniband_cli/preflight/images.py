@@ -81,9 +81,13 @@ def _systems(stack: Stack) -> Mapping[str, str]:
     """The version of Ubuntu by pool; nothing of nodes that somebody else makes."""
     if not isinstance(stack.cluster, AzureClusterArgs):
         return {}
-    newer = minor_of(stack.cluster.settings.kubernetes_version) >= UBUNTU_IS_2404_SINCE
-    known = {"Ubuntu": "24.04" if newer else "22.04", "Ubuntu2204": "22.04"}
-    return {pool.name: known[machines.os_sku] for pool, machines in stack.cluster.pools if machines.os_sku in known}
+    cluster, found = stack.cluster.settings.kubernetes_version, {}
+    for pool, machines in stack.cluster.pools:
+        newer = minor_of(machines.kubernetes_version or cluster) >= UBUNTU_IS_2404_SINCE
+        known = {"Ubuntu": "24.04" if newer else "22.04", "Ubuntu2204": "22.04"}
+        if machines.os_sku in known:
+            found[pool.name] = known[machines.os_sku]
+    return found
 
 
 def _named(spec: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -3,10 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Final
 
 from aks_infiniband.facts.driver_upgrades import FAILED
-from aks_infiniband.validation.reports import Promise, lacks, severity
+from aks_infiniband.validation.reports import Promise, lacks
 from lightkube import ApiError, Client
 from lightkube.resources.apps_v1 import DaemonSet
 from lightkube.resources.core_v1 import Node, Pod
@@ -15,15 +14,12 @@ from aks_infiniband_cli.cluster import NO_ANSWER, connected
 from aks_infiniband_cli.console import CommandError, note
 from aks_infiniband_cli.rollout.drivers import Driver, Loaded
 from aks_infiniband_cli.rollout.hold import held, hold, is_passed_over, labels_of, release
-from aks_infiniband_cli.validate.deployed import Deployed, Object, expected_of, members_of
-from aks_infiniband_cli.validate.documents import Run
-from aks_infiniband_cli.validate.nodes import choose, name_of, nodes_of
+from aks_infiniband_cli.validate.deployed import Deployed, Object
+from aks_infiniband_cli.validate.neighbour import measured_with_neighbour, shortfalls_of
+from aks_infiniband_cli.validate.nodes import choose, name_of
 from aks_infiniband_cli.validate.rendering import Pool
-from aks_infiniband_cli.validate.run import Cluster, Say, measure, until
-from aks_infiniband_cli.validate.validating import pool_of, read_cluster
-
-_COULD_NOT_BE_MADE: Final = 1
-"""The highest severity that holds a rollout back: 0 is a failure, 1 a check that could not be made, 2 a warning."""
+from aks_infiniband_cli.validate.run import Cluster, Say, until
+from aks_infiniband_cli.validate.validating import read_cluster
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -73,7 +69,8 @@ def roll_out(
         now = _await_driver(client, validation, driver, first, loaded[first])
         pool, shortfalls = None, [f"the upgrade of the driver has failed on node {first}: aks-infiniband doctor"]
         if now is not None:
-            pool = _measured(Cluster(client=client, kubeconfig=kubeconfig), validation, driver, first, say)
+            cluster = Cluster(client=client, kubeconfig=kubeconfig)
+            pool = measured_with_neighbour(cluster, validation, first, say, beside=driver.state)
             shortfalls = shortfalls_of(pool)
         changed = _generations(client, loaded[first].namespace).items() - beside.items()
         if not shortfalls:
@@ -152,24 +149,6 @@ def first_node(
     raise CommandError(f"{asked} must be idle, and have a driver that the {driver.operator} brings. {told}")
 
 
-def shortfalls_of(pool: Pool) -> list[str]:
-    """What is not as the pool was accepted: figures that are worse, and checks that fail or could not be made.
-
-    Other warnings do not count: while one node has another driver, the check of versions warns of that.
-    """
-    if pool.report is None:
-        return list(pool.why)
-    worse = {
-        change.figure: f"{change.now:g} {change.unit}, it was {change.before:g} ({change.change_percent:+g} %)"
-        for change in pool.changes
-        if change.worse
-    }
-    failed = {
-        check["check"]: check["verdict"] for check in pool.report["checks"] if severity(check) <= _COULD_NOT_BE_MADE
-    }
-    return [f"{name}: {short}" for name, short in {**failed, **worse}.items()]
-
-
 def _refuse(client: Client, nodes: Sequence[Object], driver: Driver) -> None:
     if names := ", ".join(name_of(node.node) for node in held(nodes)):
         raise CommandError(f"an earlier rollout holds {names}: aks-infiniband rollout --release lets them go on")
@@ -221,30 +200,3 @@ def _node(client: Client, first: str) -> Object:
             raise CommandError(_gone(first, "its driver cannot be measured")) from error
         raise
     return found
-
-
-def _measured(cluster: Cluster, validation: Deployed, driver: Driver, first: str, say: Say) -> Pool:
-    """The first node with one that is held. Raises CommandError where they are not idle."""
-    _, nodes, pods = read_cluster(cluster.client, validation.namespace)
-    # A node that is held waits for its upgrade for ever. That is no reason to refuse it here.
-    ready = [{**node, "metadata": {**node["metadata"], "labels": _without(driver.state, node)}} for node in nodes]
-    idle, left_out = choose(ready, pods, validation, wanted=(), include_busy=False)
-    mine = [node for node in idle if name_of(node) == first]
-    neighbours = [node for node in idle if name_of(node) != first]
-    if not mine or not neighbours:
-        why = "; ".join(f"{left.node}: {left.why}" for left in left_out)
-        raise CommandError(f"{first} cannot be measured with a neighbour: {why}. The nodes that are held stay so")
-    run = Run(
-        validation=validation,
-        nodes=[*mine, neighbours[0]],
-        awaited=mine,
-        expected=expected_of(validation, 2, {}),
-        before=validation.accepted,
-    )
-    measured = measure(cluster, [run], say)[validation.pool]
-    members = members_of(validation, map(name_of, nodes_of(nodes, validation)))
-    return pool_of(validation.pool, run, measured, members=members, in_part=True)
-
-
-def _without(label: str, node: Object) -> dict[str, str]:
-    return {key: value for key, value in labels_of(node).items() if key != label}

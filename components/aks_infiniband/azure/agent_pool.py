@@ -158,7 +158,7 @@ def _arguments(pool: Pool | OrdinaryPool, args: NodePoolArgs, parent: pulumi.Res
         "node_labels": dict(machines.labels) or None,
         "tags": dict(args.tags) or None,
         "node_taints": list(pool.taints) or None,
-        "orchestrator_version": args.kubernetes_version,
+        "orchestrator_version": machines.kubernetes_version or args.kubernetes_version,
     }
 
 

@@ -105,10 +105,10 @@ class Cluster(Section):
     """The AKS cluster and what it stands in."""
 
     kubernetes_version: Annotated[str, rules.version, AfterValidator(rules.kubernetes_version)]
-    """Such as "1.35" (AKS picks the patch) or "1.35.8"; quoted, or YAML makes a number of it. A change upgrades the
-    control plane and the stack's pools, not the system pool: for that, `az aks nodepool upgrade`. From 1.35 on the OS
-    SKU Ubuntu is 24.04 with containerd 2, so raising a cluster to it changes the system of its nodes in place; osSku
-    Ubuntu2204 keeps them."""
+    """Such as "1.35" (AKS picks the patch) or "1.35.8"; quoted, or YAML makes a number of it. `aks-infiniband upgrade`
+    raises it, machine by machine and measured. `pulumi up` with a newer one upgrades control plane and pools without
+    measuring between machines, and leaves the system pool as it is. From 1.35 on the OS SKU Ubuntu is 24.04 with
+    containerd 2, so raising a cluster to it changes the system of its nodes in place; osSku Ubuntu2204 keeps them."""
     support_plan: SupportPlan = "KubernetesOfficial"
     """With AKSLongTermSupport AKS supports a version for a year longer. The cluster is then in the tier Premium, which
     costs more than Standard."""
@@ -151,6 +151,8 @@ class Machines:
     """Default: the pool keeps its count."""
     labels: dict[str, str] = field(default_factory=dict)
     """Further node labels. They live on the pool, so that nothing that touches a node loses them."""
+    kubernetes_version: str | None = None
+    """Version of the nodes while they are behind the cluster's."""
     max_pods: MaxPods | None = None
     """Pods that a node takes, 250 at most. Both operators and our own DaemonSets take up to 30 of them
     (edwardsp/azcluster 29c1960, AGENTS.md)."""

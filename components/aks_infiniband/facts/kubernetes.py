@@ -50,6 +50,16 @@ UBUNTU_2204_UNTIL: Final[Minor] = (1, 36)
 """Last version with the OS SKU Ubuntu2204."""
 
 
+MOST_BEHIND: Final = 3
+"""Minor versions by which a kubelet may be older than its control plane; newer it is never (Kubernetes, "Version Skew
+Policy", read 2026-11-22; of AKS's pools MicrosoftDocs/azure-aks-docs fb060ab, upgrade-aks-control-plane.md)."""
+
+
+def parts_of(version: str) -> tuple[int, ...]:
+    """1.35 or 1.35.8 in comparable form."""
+    return tuple(int(part) for part in version.split("."))
+
+
 def minor_of(version: str) -> Minor:
     """The minor version of 1.35 or 1.35.8, as (1, 35)."""
     major, minor, *_ = version.split(".")

@@ -44,6 +44,7 @@ def _machines(pool: PoolReading) -> Machines:
     return Machines(
         autoscale=autoscale,
         labels=given.labels,
+        kubernetes_version=given.kubernetes_version,
         max_pods=given.max_pods,
         os_sku=pool.os_sku,
         os_disk_size_gb=given.os_disk_size_gb,

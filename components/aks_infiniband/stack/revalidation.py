@@ -13,8 +13,8 @@ from aks_infiniband.stack.settings.model import Settings
 from aks_infiniband.stack.settings.reading import PoolReading
 from aks_infiniband.stack.stack import Operator
 
-_SAME_MACHINES: Final = {"labels", "taints", "count", "autoscale", "nccl_topology"}
-"""Settings of a pool that change without replacing its machines."""
+_SAME_MACHINES: Final = {"labels", "taints", "count", "autoscale", "nccl_topology", "kubernetes_version"}
+"""Settings of a pool that change without replacing its machines, and the one that stands beside them."""
 
 
 def revalidate_when(
@@ -43,7 +43,7 @@ def revalidate_when(
         "nodePreparation": settings.network_operator.node_preparation,
         "machines": {
             **pool.given.model_dump(mode="json", exclude=_SAME_MACHINES),
-            "kubernetesVersion": settings.cluster and settings.cluster.kubernetes_version,
+            "kubernetesVersion": settings.cluster and pool.kubernetes_version,
         },
     }
     if is_gpu_pool(resolved) and settings.gpu_operator.existing:

@@ -7,7 +7,7 @@ from typing import Final
 
 from aks_infiniband.diagnosis.operators import release_findings
 from aks_infiniband.diagnosis.view import Finding, condition, name_of
-from aks_infiniband.facts.kubernetes import RELEASES, Minor, minor_of
+from aks_infiniband.facts.kubernetes import MOST_BEHIND, RELEASES, Minor, minor_of
 from aks_infiniband.facts.releases import OLDEST_KUBERNETES, OUT_OF_SUPPORT
 
 from aks_infiniband_cli.doctor.looks.operands import operator_namespaces, operator_version
@@ -17,9 +17,6 @@ _PATIENCE: Final = timedelta(minutes=10)
 """Seconds after which an object that is being deleted waits for somebody who is gone."""
 _NODE_POLICIES_SINCE: Final = (26, 4)
 """The first Network Operator with NicNodePolicies (Mellanox/network-operator v26.4.1, deployment chart)."""
-_MOST_SKEW: Final = 3
-"""Minor versions by which a kubelet may be older than the API server (Kubernetes, "Version Skew Policy",
-read 2026-11-22)."""
 
 
 def releases(snapshot: Snapshot) -> Iterator[Finding]:
@@ -78,7 +75,7 @@ def versions(snapshot: Snapshot) -> Iterator[Finding]:
         what = f"the newest node runs Kubernetes {newest[0]}.{newest[1]}, which AKS no longer supports{end}"
         yield Finding(symptom="kubernetes-out-of-support", about="nodes", what=what)
     for name, minor in kubelets.items():
-        if minor[0] == newest[0] and newest[1] - minor[1] > _MOST_SKEW:
+        if minor[0] == newest[0] and newest[1] - minor[1] > MOST_BEHIND:
             what = f"node {name} runs Kubernetes {minor[0]}.{minor[1]}, others {newest[0]}.{newest[1]}"
             yield Finding(symptom="kubelet-too-old", about=f"node {name}", what=what)
     for operator, ended in OUT_OF_SUPPORT.items():

@@ -37,6 +37,9 @@ class PoolSettings(Section):
     """A size of the catalogue, or one that `sizes` describes. A change replaces the pool."""
     count: Nodes = Field(strict=True)
     """Number of nodes, 100 at most with InfiniBand."""
+    kubernetes_version: Annotated[str, rules.version, AfterValidator(rules.kubernetes_version)] | None = None
+    """Version of its nodes while it is behind the cluster's, by three minor versions at most. `aks-infiniband upgrade`
+    writes and removes it. Default: the cluster's."""
     infiniband: bool = Field(default=True, strict=True)
     """False for a pool of ordinary machines beside the others: any size without InfiniBand."""
     mode: Mode | None = None

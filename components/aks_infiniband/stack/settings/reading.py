@@ -87,6 +87,11 @@ class PoolReading:
         return "dmabuf" if self.size.accelerator and self.size.accelerator.dma_buf else "nvidia-peermem"
 
     @property
+    def kubernetes_version(self) -> str:
+        """Of its nodes, in a cluster that is made; Unreadable in any other."""
+        return self.given.kubernetes_version or self.stack.cluster.kubernetes_version
+
+    @property
     def os_sku(self) -> OsSku:
         return self.given.os_sku or "Ubuntu"
 

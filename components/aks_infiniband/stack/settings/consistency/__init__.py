@@ -19,11 +19,24 @@ from aks_infiniband.stack.settings.consistency import (
     pools,
     releases,
     validation,
+    versions,
 )
 from aks_infiniband.stack.settings.mistakes import Mistake
 from aks_infiniband.stack.settings.reading import Reading
 
-_TOPICS = (cluster, releases, networks, pools, machines, gpus, gpu_operator, amd_gpu_operator, claims, validation)
+_TOPICS = (
+    cluster,
+    releases,
+    networks,
+    pools,
+    machines,
+    gpus,
+    gpu_operator,
+    amd_gpu_operator,
+    claims,
+    validation,
+    versions,
+)
 
 
 def check(reading: Reading) -> Iterator[Mistake]:

@@ -7,7 +7,7 @@ from typing import Final
 from aks_infiniband.facts.azure_names import NO_SIZE, has_rdma, is_size
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.catalog.described import FASTEST, RATES_GBPS
-from aks_infiniband.facts.kubernetes import AZURE_LINUX_3_SINCE, UBUNTU_2204_UNTIL, UBUNTU_IS_2404_SINCE
+from aks_infiniband.facts.kubernetes import AZURE_LINUX_3_SINCE, UBUNTU_2204_UNTIL, UBUNTU_IS_2404_SINCE, minor_of
 from aks_infiniband.handwritten.form import nearest
 from aks_infiniband.stack.settings.mistakes import Mistake, wrong
 from aks_infiniband.stack.settings.reading import PoolReading, Reading, known, unlike_the_first
@@ -99,7 +99,7 @@ def system_of(sku: str, version: tuple[int, int]) -> str:
 def _os_sku(pool: PoolReading) -> Iterator[Mistake]:
     if not pool.stack.in_azure:
         return
-    sku, version, path = pool.os_sku, pool.stack.kubernetes, pool.path("osSku")
+    sku, version, path = pool.os_sku, minor_of(pool.kubernetes_version), pool.path("osSku")
     written, system = f"{version[0]}.{version[1]}", system_of(sku, version)
     if sku == "Ubuntu2204" and version > UBUNTU_2204_UNTIL:
         yield wrong(path, sku, f"must be Ubuntu with Kubernetes {written}")
@@ -116,7 +116,7 @@ def _os_sku(pool: PoolReading) -> Iterator[Mistake]:
 def _needs_2404(pool: PoolReading, what: str) -> Mistake:
     """Ubuntu2404 by name is in no API version that is sent."""
     since = ".".join(map(str, UBUNTU_IS_2404_SINCE))
-    if pool.stack.kubernetes >= UBUNTU_IS_2404_SINCE:
+    if minor_of(pool.kubernetes_version) >= UBUNTU_IS_2404_SINCE:
         return wrong(pool.path("osSku"), pool.os_sku, f"must be Ubuntu, which is 24.04, for {what}")
     reason = f"must be {since} or later, where Ubuntu is 24.04: pool {pool.name} has {what}"
     return wrong(("cluster", "kubernetesVersion"), pool.stack.cluster.kubernetes_version, reason)

@@ -10,6 +10,7 @@ from aks_infiniband.stack.settings.mistakes import Mistake, wrong
 from aks_infiniband.stack.settings.reading import PoolReading, Reading, known, listed_once
 
 _AZURE_ONLY: Final = (
+    "kubernetes_version",
     *("autoscale", "labels", "max_pods", "os_sku", "os_disk_size_gb", "os_disk_type", "node_image_snapshot_id"),
     *("capacity_reservation_group_id", "priority", "zones"),
 )

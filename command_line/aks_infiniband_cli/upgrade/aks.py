@@ -1,0 +1,204 @@
+"""AKS as an upgrade needs it, through Azure's maintained client: what is there, what may follow, and the requests."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+
+from azure.core.credentials import TokenCredential
+from azure.core.exceptions import AzureError, HttpResponseError, ResourceNotFoundError
+from azure.core.polling import LROPoller
+from azure.mgmt.containerservice import ContainerServiceClient
+
+from aks_infiniband_cli.console import CommandError
+from aks_infiniband_cli.preflight.azure import of_all
+from aks_infiniband_cli.validate.run import until
+
+ENDED: Final = ("Succeeded", "Failed", "Canceled")
+"""Provisioning states in which nothing is under way."""
+_NOTHING_TO_ABORT: Final = 409
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PoolThere:
+    """A pool of the cluster as Azure shows it."""
+
+    name: str
+    system: bool
+    version: str
+    """Of Kubernetes, with its patch: what its nodes have or are to get."""
+    asked: str
+    """The same as it was asked for, such as 1.35."""
+    image: str
+    count: int
+    state: str
+    os_sku: str
+    surges: bool
+    """Whether an upgrade adds machines; else it takes them away one after the other."""
+    at_once: str
+    """maxUnavailable."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ClusterThere:
+    """The cluster as Azure shows it."""
+
+    version: str
+    asked: str
+    location: str
+    state: str
+    pools: Mapping[str, PoolThere]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Next:
+    """What a pool can have: the newest node image, and the system before its last upgrade."""
+
+    image: str
+    before: tuple[str, str] | None
+    """Kubernetes and node image; None where Azure has nothing to roll back to."""
+
+
+class Operation(Protocol):
+    """A request that Azure has accepted."""
+
+    def done(self) -> bool:
+        """Whether it has ended."""
+
+    def failure(self) -> str | None:
+        """Why it failed, once it has ended; None where it did not."""
+
+
+class _Polled:
+    def __init__(self, poller: LROPoller[Any]) -> None:
+        self._poller = poller
+
+    def done(self) -> bool:
+        return self._poller.done()
+
+    def failure(self) -> str | None:
+        try:
+            self._poller.result()
+        except AzureError as error:
+            return _first_lines(error)
+        return None
+
+
+class Aks:
+    """One cluster. Methods raise CommandError with Azure's words."""
+
+    def __init__(self, credential: TokenCredential, endpoint: str, subscription_id: str, group: str, name: str) -> None:
+        self._client = ContainerServiceClient(**of_all(credential, endpoint), subscription_id=subscription_id)
+        self._place = (group, name)
+
+    def read(self) -> ClusterThere:
+        """The cluster and its pools."""
+        with _in_words(f"cluster {self._place[1]} cannot be read"):
+            found = self._client.managed_clusters.get(*self._place)
+        return ClusterThere(
+            version=str(found.current_kubernetes_version),
+            asked=str(found.kubernetes_version),
+            location=str(found.location),
+            state=str(found.provisioning_state),
+            pools={str(pool.name): _pool(pool) for pool in found.agent_pool_profiles or ()},
+        )
+
+    def state(self, pool: str) -> str:
+        """The provisioning state of a pool."""
+        with _in_words(f"pool {pool} cannot be read"):
+            return str(self._client.agent_pools.get(*self._place, pool).provisioning_state)
+
+    def after(self, version: str, location: str) -> Sequence[str]:
+        """The versions to which AKS upgrades a control plane of a version, patches in full."""
+        with _in_words("the versions of Kubernetes cannot be read"):
+            listed = self._client.managed_clusters.list_kubernetes_versions(location)
+        patches = [patch for each in listed.values_property or () for patch in (each.patch_versions or {}).items()]
+        return [newer for name, patch in patches if name == version for newer in patch.upgrades or ()]
+
+    def next_of(self, pool: str) -> Next:
+        """What a pool can have."""
+        with _in_words(f"what pool {pool} can have cannot be read"):
+            found = self._client.agent_pools.get_upgrade_profile(*self._place, pool)
+        used = [
+            (str(each.orchestrator_version), str(each.node_image_version))
+            for each in found.recently_used_versions or ()
+        ]
+        return Next(image=str(found.latest_node_image_version), before=used[0] if used else None)
+
+    def upgrade_control_plane(self, version: str) -> Operation:
+        """Ask for another version of the control plane alone: pools keep theirs."""
+        with _in_words("Azure refuses the upgrade of the control plane"):
+            wanted = self._client.managed_clusters.get(*self._place)
+            wanted.kubernetes_version = version
+            for profile in wanted.agent_pool_profiles or ():
+                profile.node_image_version = None  # to name one is to ask for a rollback
+            return _Polled(self._client.managed_clusters.begin_create_or_update(*self._place, wanted))
+
+    def upgrade_pool(self, pool: str, version: str, image: str | None = None) -> Operation:
+        """Ask for a version of a pool, or go on with giving it. image: to roll it back to, with an older version."""
+        with _in_words(f"Azure refuses the upgrade of pool {pool}"):
+            wanted = self._client.agent_pools.get(*self._place, pool)
+            wanted.orchestrator_version, wanted.node_image_version = version, image
+            return _Polled(self._client.agent_pools.begin_create_or_update(*self._place, pool, wanted))
+
+    def upgrade_image(self, pool: str) -> Operation:
+        """Ask for the newest node image of a pool, or go on with giving it."""
+        with _in_words(f"Azure refuses another node image of pool {pool}"):
+            return _Polled(self._client.agent_pools.begin_upgrade_node_image_version(*self._place, pool))
+
+    def abort(self, pool: str) -> None:
+        """Ask to end what is under way on a pool; nothing happens where it has just ended."""
+        try:
+            self._client.agent_pools.begin_abort_latest_operation(*self._place, pool, polling=False)
+        except HttpResponseError as error:
+            if error.status_code != _NOTHING_TO_ABORT:
+                raise CommandError(
+                    f"Azure does not end what is under way on pool {pool}: {_first_lines(error)}"
+                ) from error
+
+
+def wait(operation: Operation, what: str) -> None:
+    """Wait until a request has been carried out. Raises CommandError where it was not. what: is upgraded by it."""
+    until(lambda: True if operation.done() else None)
+    if failure := operation.failure():
+        raise CommandError(f"the upgrade of {what} ended: {failure}")
+
+
+def quieten(aks: Aks, pool: str, *, abort: bool) -> None:
+    """Wait until nothing is under way on a pool; abort: end what is."""
+    if aks.state(pool) in ENDED:
+        return
+    if abort:
+        aks.abort(pool)
+    until(lambda: True if aks.state(pool) in ENDED else None)
+
+
+def _pool(found: Any) -> PoolThere:
+    settings = found.upgrade_settings
+    surge = str(getattr(settings, "max_surge", None) or "10%")
+    return PoolThere(
+        name=str(found.name),
+        system=str(getattr(found.mode, "value", found.mode)) == "System",
+        version=str(found.current_orchestrator_version),
+        asked=str(found.orchestrator_version),
+        image=str(found.node_image_version),
+        count=int(found.count or 0),
+        state=str(found.provisioning_state),
+        os_sku=str(getattr(found.os_sku, "value", found.os_sku)),
+        surges=surge.rstrip("%") != "0",
+        at_once=str(getattr(settings, "max_unavailable", None) or "0"),
+    )
+
+
+@contextmanager
+def _in_words(doing: str) -> Iterator[None]:
+    try:
+        yield
+    except ResourceNotFoundError as error:
+        raise CommandError(f"{doing}: it is not there ({_first_lines(error)})") from error
+    except AzureError as error:
+        raise CommandError(f"{doing}: {_first_lines(error)}") from error
+
+
+def _first_lines(error: AzureError) -> str:
+    return " ".join(str(error).strip().partition("\nCode:")[0].split())

@@ -1,0 +1,51 @@
+"""How an upgrade is stopped, let go on or taken back."""
+
+from collections.abc import Sequence
+
+from lightkube import Client
+
+from aks_infiniband_cli.console import CommandError
+from aks_infiniband_cli.upgrade import hold
+from aks_infiniband_cli.upgrade.aks import ENDED, Aks, quieten, wait
+from aks_infiniband_cli.validate.run import Say
+
+
+def stop(aks: Aks, client: Client, namespace: str) -> list[str]:
+    """End what is under way, and have the command that does it end; the pools that it was under way on."""
+    stopped = []
+    for name, pool in aks.read().pools.items():
+        hold.ask_to_stop(client, name, namespace, stop=True)
+        if pool.state not in ENDED:
+            aks.abort(name)
+            stopped.append(name)
+    return stopped
+
+
+def release(client: Client, pools: Sequence[str], namespace: str) -> list[str]:
+    """Let the machines of pools that are held go on; their names."""
+    return [node for name in pools for node in hold.release(client, name, namespace)]
+
+
+def held_pools(client: Client, pools: Sequence[str], namespace: str) -> list[str]:
+    """Those of the pools with machines that are held. Raises CommandError where there are none."""
+    found = [name for name in pools if hold.held_nodes(client, name, namespace)]
+    if not found:
+        raise CommandError("no machine is held: --pool says which pool is to go back")
+    return found
+
+
+def back(aks: Aks, client: Client, pools: Sequence[str], namespace: str, say: Say) -> list[str]:
+    """Roll pools back to what they had before; what they have now. Raises CommandError where Azure has nothing."""
+    told = []
+    for name in pools:
+        before = aks.next_of(name).before
+        if before is None:
+            raise CommandError(
+                f"Azure has nothing to roll pool {name} back to: it keeps that for seven days after an upgrade"
+            )
+        quieten(aks, name, abort=True)
+        hold.release(client, name, namespace)
+        say(f"Pool {name}: rolling back to {' and '.join(before)}")
+        wait(aks.upgrade_pool(name, *before), f"pool {name}")
+        told.append(f"pool {name} has Kubernetes {before[0]} and {before[1]} again")
+    return told

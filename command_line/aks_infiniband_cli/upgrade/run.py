@@ -1,0 +1,243 @@
+"""From what was asked for to what was done: reads stack file, Azure and cluster, plans, and carries the plan out."""
+
+import copy
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE
+from aks_infiniband.stack.azure_cluster import AzureClusterArgs
+from aks_infiniband.stack.settings.mistakes import SettingsError
+from aks_infiniband.stack.stack import Stack
+from lightkube.resources.policy_v1 import PodDisruptionBudget
+
+from aks_infiniband_cli.cluster import connected
+from aks_infiniband_cli.console import CommandError, note
+from aks_infiniband_cli.preflight.azure import chosen_subscription, endpoint_of, login
+from aks_infiniband_cli.preflight.images import images, images_of
+from aks_infiniband_cli.preflight.registry import Registries
+from aks_infiniband_cli.preflight.rehearsed import rehearsed
+from aks_infiniband_cli.stack_file import configuration_of, stack_of
+from aks_infiniband_cli.upgrade import ending, hold, written
+from aks_infiniband_cli.upgrade import plan as planning
+from aks_infiniband_cli.upgrade.aks import Aks, ClusterThere, Operation, wait
+from aks_infiniband_cli.upgrade.breaks import blocking, breaks
+from aks_infiniband_cli.upgrade.machines import Stopped, Work, upgraded
+from aks_infiniband_cli.validate.deployed import Deployed, Object
+from aks_infiniband_cli.validate.nodes import choose
+from aks_infiniband_cli.validate.run import Cluster, Say
+from aks_infiniband_cli.validate.validating import read_cluster
+
+_AGENT_POOL = "agentpool"
+_CLUSTER = "aks-infiniband:cluster"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Wish:
+    """What was asked for. kubernetes: None for node images; pools: empty for all."""
+
+    file: Path
+    kubernetes: str | None = None
+    pools: Sequence[str] = ()
+    subscription: str | None = None
+    endpoint: str | None = None
+    namespace: str = SYSTEM_NAMESPACE
+    include_busy: bool = False
+    each: bool = True
+    ready_seconds: float = 1800
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Plan:
+    """What is to be done, and what to know before."""
+
+    steps: Sequence[planning.Step]
+    breaks: Sequence[str] = ()
+
+
+@dataclass(kw_only=True, slots=True)
+class Done:
+    """What came of it."""
+
+    plan: Plan
+    done: list[str] = field(default_factory=list)
+    stopped: Stopped | None = None
+    written: bool = False
+    """Whether the stack file was changed."""
+
+
+class Upgrade:
+    """One upgrade of one stack's cluster. Everything raises CommandError."""
+
+    def __init__(self, kubeconfig: str, wish: Wish, say: Say) -> None:
+        self._wish, self._say = wish, say
+        configuration = configuration_of(wish.file)
+        self._now = _stack(wish.file, configuration)
+        made = self._now.cluster
+        if not isinstance(made, AzureClusterArgs):
+            raise CommandError(f"{wish.file} makes no cluster: whoever made it upgrades it, and `validate` measures it")
+        self._made = made
+        self._then = self._now
+        if wish.kubernetes:
+            self._then = _stack(wish.file, _with(configuration, wish.kubernetes), wish.kubernetes)
+        chosen = chosen_subscription(wish.subscription, configuration)
+        place = (made.cluster.resource_group_name, made.cluster.cluster_name)
+        self._aks = Aks(login(), wish.endpoint or endpoint_of(configuration), chosen, *place)
+        self._cluster = Cluster(client=connected(kubeconfig), kubeconfig=kubeconfig)
+
+    @property
+    def _own(self) -> list[str]:
+        """The pools of the stack file, in its order."""
+        return [pool.name for pool, _ in self._made.pools]
+
+    def plan(self) -> Plan:
+        """What is to be done. Raises CommandError for what Azure would refuse, and where machines are busy."""
+        there = self._aks.read()
+        validations, nodes, pods = read_cluster(self._cluster.client, self._wish.namespace)
+        by_pool = _by_pool(nodes)
+        chosen = self._chosen(there)
+        measured = [name for name in self._own if name in validations and len(by_pool.get(name, ())) > 1]
+        steps = [*self._control_plane(there), *planning.pools(there, self._targets(chosen), by_pool, measured)]
+        planning.refuse_many_at_once(there, steps)
+        waiting = [step.name for step in steps if step.kind == "measured pool" and step.machines]
+        self._refuse_busy([validations[name] for name in waiting], nodes, pods)
+        budgets = [found.to_dict() for found in self._cluster.client.list(PodDisruptionBudget, namespace="*")]
+        going = [node for step in steps for node in by_pool.get(step.name, ()) if not step.target.reached_by(node)]
+        known = [*breaks(there, steps, self._then.release), *self._unmeasured(steps), *self._images()]
+        return Plan(steps=steps, breaks=[*known, *blocking(_others(budgets), pods, going)])
+
+    def carry_out(self, planned: Plan) -> Done:
+        """Do what is planned; it ends at the first pool that stops."""
+        found = Done(plan=planned)
+        validations, _, _ = read_cluster(self._cluster.client, self._wish.namespace)
+        for number, step in enumerate(planned.steps, start=1):
+            self._say(f"Step {number} of {len(planned.steps)}: {step.kind} {step.name}")
+            note(f"step {number} of {len(planned.steps)}: {step.kind} {step.name}, to {step.target}")
+            if step.kind == "control plane":
+                wait(self._aks.upgrade_control_plane(str(step.target.kubernetes)), "the control plane")
+            elif step.kind == "pool":
+                wait(self._begin(step), f"pool {step.name}")
+            else:
+                hold.ask_to_stop(self._cluster.client, step.name, self._wish.namespace, stop=False)
+                try:
+                    found.stopped = upgraded(self._work(step, validations[step.name]))
+                finally:
+                    found.written |= self._write_down()
+            found.written |= self._write_down()
+            if found.stopped:
+                return found
+            found.done.append(f"{step.kind} {step.name}")
+            note(f"done: {step.kind} {step.name} has {step.target}")
+        return found
+
+    def stop(self) -> list[str]:
+        """End what is under way, and have the command that does it end; the pools that it was under way on."""
+        return ending.stop(self._aks, self._cluster.client, self._wish.namespace)
+
+    def release(self) -> list[str]:
+        """Let the machines that are held go on, whatever was measured; their names."""
+        return ending.release(self._cluster.client, self._wish.pools or self._own, self._wish.namespace)
+
+    def back(self) -> list[str]:
+        """Roll pools back to what they had before; what they have now."""
+        client, namespace = self._cluster.client, self._wish.namespace
+        pools = self._wish.pools or ending.held_pools(client, self._own, namespace)
+        told = ending.back(self._aks, client, pools, namespace, self._say)
+        self._write_down()
+        return told
+
+    def _chosen(self, there: ClusterThere) -> list[str]:
+        strange = [name for name in self._wish.pools if name not in there.pools]
+        if strange:
+            raise CommandError(f"there is no pool {', '.join(strange)}; there are {', '.join(there.pools)}")
+        return list(self._wish.pools or there.pools)
+
+    def _targets(self, chosen: Sequence[str]) -> dict[str, planning.Target]:
+        if self._wish.kubernetes:
+            return dict.fromkeys(chosen, planning.Target(kubernetes=self._wish.kubernetes))
+        return {name: planning.Target(image=self._aks.next_of(name).image) for name in chosen}
+
+    def _control_plane(self, there: ClusterThere) -> Iterator[planning.Step]:
+        if self._wish.kubernetes:
+            after = self._aks.after(there.version, there.location)
+            yield from planning.control_plane(there, self._wish.kubernetes, after)
+
+    def _refuse_busy(self, validations: Sequence[Deployed], nodes: Sequence[Object], pods: Sequence[Object]) -> None:
+        busy = [
+            f"{left.node}: {left.why}"
+            for validation in validations
+            for left in choose(nodes, pods, validation, wanted=(), include_busy=False)[1]
+            if left.busy
+        ]
+        if busy and not self._wish.include_busy:
+            raise CommandError(
+                f"machines are in use, and draining ends what runs there: {'; '.join(busy)}. --include-busy"
+            )
+
+    def _unmeasured(self, steps: Sequence[planning.Step]) -> Iterator[str]:
+        infiniband = {pool.name for pool in self._now.pools}
+        for step in steps:
+            if step.name in infiniband and step.kind == "pool":
+                yield f"pool {step.name}: is not measured, for it has one machine, or no validation"
+
+    def _images(self) -> Iterator[str]:
+        """What no registry has for the nodes as they are to be; a rehearsal pulls none."""
+        if rehearsed() is None:
+            with Registries() as registries:
+                for line in images(images_of(self._then), registries.platforms):
+                    if line.state != "pass":
+                        yield f"{line.check}: {line.found}"
+
+    def _work(self, step: planning.Step, validation: Deployed) -> Work:
+        return Work(
+            cluster=self._cluster,
+            aks=self._aks,
+            validation=validation,
+            asked=step.target.kubernetes or "",
+            target=step.target,
+            each=self._wish.each,
+            ready_seconds=self._wish.ready_seconds,
+            say=self._say,
+        )
+
+    def _begin(self, step: planning.Step) -> Operation:
+        if step.target.kubernetes:
+            return self._aks.upgrade_pool(step.name, step.target.kubernetes)
+        return self._aks.upgrade_image(step.name)
+
+    def _write_down(self) -> bool:
+        """Have the stack file say what Azure has."""
+        there = self._aks.read()
+        asked = {name: there.pools[name].asked for name in self._own if name in there.pools}
+        return written.write(self._wish.file, written.Versions(cluster=there.asked, pools=asked))
+
+
+def _stack(file: Path, configuration: Mapping[str, Any], wanted: str | None = None) -> Stack:
+    try:
+        return stack_of(file, configuration)
+    except SettingsError as error:
+        beginning = f"with Kubernetes {wanted} {file} has" if wanted else f"{file} has"
+        raise CommandError(f"{beginning} mistakes: {error}") from error
+
+
+def _with(configuration: Mapping[str, Any], version: str) -> Mapping[str, Any]:
+    """A stack's configuration as it is to be at the end: no pool has a version of its own."""
+    found = copy.deepcopy(dict(configuration))
+    found[_CLUSTER][written.KEY] = version
+    for pool in found.get("aks-infiniband:pools") or ():
+        pool.pop(written.KEY, None)
+    return found
+
+
+def _by_pool(nodes: Sequence[Object]) -> dict[str, list[Object]]:
+    found: dict[str, list[Object]] = {}
+    for node in nodes:
+        found.setdefault(str((node["metadata"].get("labels") or {}).get(_AGENT_POOL)), []).append(node)
+    return found
+
+
+def _others(budgets: Sequence[Object]) -> list[Object]:
+    """Without those that this command made."""
+    label = "app.kubernetes.io/managed-by"
+    return [each for each in budgets if (each["metadata"].get("labels") or {}).get(label) != hold.MANAGER]
