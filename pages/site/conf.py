@@ -29,6 +29,7 @@ NAVIGATION: Final = {
         "docs/evidence",
         "docs/node-repair",
         "docs/rollout",
+        "docs/upgrade",
     ],
     "Use it in your own program": [
         "docs/afternoon",

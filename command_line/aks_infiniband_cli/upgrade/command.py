@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from aks_infiniband_cli.upgrade.run import Done, Plan
 
 _READY_SECONDS: Final = 1800.0
-_AGAIN: Final = "aks-infiniband upgrade"
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -84,7 +83,8 @@ def _lines_of(planned: "Plan") -> list[str]:
     lines = ["STEP  WHAT                       MACHINES  FROM -> TO                    ABOUT"]
     for number, step in enumerate(planned.steps, start=1):
         what = f"{step.kind} {step.name}" if step.kind != "control plane" else step.kind
-        change = f"{step.before} -> {step.target.kubernetes or step.target.image}"
+        after = step.target.kubernetes or str(step.target.image)
+        change = f"{step.before.rpartition('-')[2]} -> {after.rpartition('-')[2]}"  # of a node image the release
         lines.append(f"{number:<4}  {what:<25}  {step.machines or '-':<8}  {change:<28}  {step.minutes} min")
     hours = sum(step.minutes for step in planned.steps) / 60
     return [*lines, f"about {hours:.1f} hours", *(f"! {known}" for known in planned.breaks)]
@@ -97,7 +97,8 @@ def _document(planned: "Plan") -> dict[str, object]:
             "name": step.name,
             "machines": step.machines,
             "before": step.before,
-            "target": {"kubernetes": step.target.kubernetes, "nodeImage": step.target.image},
+            "kubernetes": step.target.kubernetes,
+            "node_image": step.target.image,
             "minutes": step.minutes,
         }
         for step in planned.steps
@@ -119,7 +120,7 @@ def _done(found: "Done", stack: str) -> Answer:
         "plan": _document(found.plan),
         "accepted": stopped is None,
         "done": found.done,
-        "stackFileChanged": found.written,
+        "stack_file_changed": found.written,
         "stopped": None
         if stopped is None
         else {
@@ -151,9 +152,9 @@ def _lines(found: "Done", stack: str) -> list[tuple[str, str]]:
         *changed,
         *((f"short on {stopped.node}: {shortfall}", "bold red") for shortfall in stopped.shortfalls),
         (f"held back, with the system that they had: {held}", "yellow"),
-        (f"  go on when it is mended: {_AGAIN}, as before; it measures {stopped.node} first", "cyan"),
-        (f"  go back, within seven days: {_AGAIN} -s {stack} --back --pool {stopped.pool}", "cyan"),
-        (f"  go on all the same: {_AGAIN} -s {stack} --release, and then pulumi up", "cyan"),
+        (f"  go on when it is mended: the same command; it measures {stopped.node} first", "cyan"),
+        (f"  go back, within seven days: aks-infiniband upgrade -s {stack} --back --pool {stopped.pool}", "cyan"),
+        (f"  go on all the same: aks-infiniband upgrade -s {stack} --release, and then pulumi up", "cyan"),
     ]
 
 

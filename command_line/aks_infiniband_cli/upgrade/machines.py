@@ -158,7 +158,7 @@ def _is_cordoned(node: Object) -> bool:
 
 def _refuse_stopped(work: Work) -> None:
     if hold.is_stopped(work.cluster.client, work.pool, work.validation.namespace):
-        raise CommandError(f"somebody has stopped the upgrade of pool {work.pool}; `aks-infiniband upgrade` goes on")
+        raise CommandError(f"somebody has stopped the upgrade of pool {work.pool}; the same command goes on")
 
 
 def _settle(work: Work) -> None:

@@ -30,8 +30,8 @@ class Target:
     def reached_by(self, node: Object) -> bool:
         """Whether a node has it."""
         if self.kubernetes is None:
-            return str((node["metadata"].get("labels") or {}).get(_IMAGE)) == self.image
-        return is_version(str(node["status"]["nodeInfo"]["kubeletVersion"]).removeprefix("v"), self.kubernetes)
+            return _image(node) == self.image
+        return is_version(_version(node), self.kubernetes)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -48,6 +48,14 @@ class Step:
     def minutes(self) -> int:
         """What it takes, about."""
         return _MINUTES[self.kind] * max(1, self.machines)
+
+
+def _version(node: Object) -> str:
+    return str(node["status"]["nodeInfo"]["kubeletVersion"]).removeprefix("v")
+
+
+def _image(node: Object) -> str:
+    return str((node["metadata"].get("labels") or {}).get(_IMAGE))
 
 
 def is_version(version: str, wanted: str) -> bool:
@@ -88,11 +96,12 @@ def pools(
     ]
     for name in order:
         pool, target = there.pools[name], targets[name]
-        waiting = sum(not target.reached_by(node) for node in nodes.get(name, ()))
+        waiting = [node for node in nodes.get(name, ()) if not target.reached_by(node)]
         if waiting or _is_behind(pool, target) or pool.state != "Succeeded":
-            before = pool.version if target.kubernetes else pool.image
+            now = (_version(waiting[0]), _image(waiting[0])) if waiting else (pool.version, pool.image)
+            before = now[0] if target.kubernetes else now[1]
             kind: Kind = "measured pool" if name in measured else "pool"
-            yield Step(kind=kind, name=name, before=before, target=target, machines=waiting)
+            yield Step(kind=kind, name=name, before=before, target=target, machines=len(waiting))
 
 
 def _is_behind(pool: PoolThere, target: Target) -> bool:
