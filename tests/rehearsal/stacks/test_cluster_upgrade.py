@@ -73,13 +73,12 @@ def images(stack: Stack) -> dict[str, str]:
 
 def holds(stack: Stack) -> list[str]:
     """The nodes that the command holds, and its budgets."""
-    labels: dict[str, Any] = {"app.kubernetes.io/managed-by": "aks-infiniband-upgrade"}
-    found = [
-        found.to_dict()
-        for kind in (Pod, PodDisruptionBudget)
-        for found in stack.cluster().list(kind, namespace=NAMESPACE, labels=labels)
-    ]
-    return sorted(str(each["spec"].get("nodeName", "budget")) for each in found)
+    where: dict[str, Any] = {
+        "namespace": NAMESPACE,
+        "labels": {"app.kubernetes.io/managed-by": "aks-infiniband-upgrade"},
+    }
+    pods = [pod.to_dict()["spec"]["nodeName"] for pod in stack.cluster().list(Pod, **where)]
+    return sorted([*pods, *("budget" for _ in stack.cluster().list(PodDisruptionBudget, **where))])
 
 
 def versions(stack: Stack) -> list[str]:
