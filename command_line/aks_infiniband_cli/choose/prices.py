@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from aks_infiniband.facts.tables import table
 
-from aks_infiniband_cli.retail_prices import URL, wanted
+from aks_infiniband_cli.preflight.retail_prices import URL, wanted
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,7 @@ from typing import Any, Final
 from azure.core import PipelineClient
 from azure.core.rest import HttpRequest, HttpResponse
 
-from aks_infiniband_cli import retail_prices
+from aks_infiniband_cli.preflight import retail_prices
 
 _OTHER_METERS: Final = ("Spot", "Low Priority")
 _OTHER_PRODUCTS: Final = ("Windows", "CloudServices")

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from aks_infiniband_cli import retail_prices
 from aks_infiniband_cli.preflight import all_checks as before
-from aks_infiniband_cli.preflight import charts, registry
+from aks_infiniband_cli.preflight import charts, registry, retail_prices
 from aks_infiniband_cli.teardown import leftovers as after
 from azure.core.credentials import AccessToken
 

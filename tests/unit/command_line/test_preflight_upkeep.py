@@ -20,7 +20,7 @@ def test_newer_patches_of_the_clusters_own_minor_version_are_named_with_the_comm
     _, lines = checked("-s", "dev")
     line = lines["patch of Kubernetes"]
     assert line["found"].startswith("the cluster runs 1.35.6; newer are 1.35.8, 1.35.7; AKS mends the two newest alone")
-    assert "--kubernetes-version 1.35.8" in line["remedy"]
+    assert "upgrade with --to 1.35.8" in line["remedy"]
 
 
 def test_the_newest_patch_needs_nothing_and_a_cluster_that_is_not_there_has_none(checked: Checked, arm: Arm) -> None:
@@ -39,7 +39,7 @@ def test_a_node_image_without_the_remedy_of_a_bulletin_is_named_and_a_new_one_is
     assert "pool ndh100, AKSUbuntu-2404gen2containerd-202604.12.0: AKS-2026-0003 (CVE-2026-31431" in line["found"]
     assert "days old, and AKS supports none older than 90" in line["found"]
     assert "system" not in line["found"]
-    assert "--node-image-only" in line["remedy"]
+    assert "--node-image" in line["remedy"]
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from aks_infiniband_cli.main import main
 from aks_infiniband_cli.rollout import command, gate
 from aks_infiniband_cli.rollout.drivers import DRIVERS
 from aks_infiniband_cli.rollout.hold import MARK, held
+from aks_infiniband_cli.validate import neighbour
 from aks_infiniband_cli.validate.run import Measured
 from lightkube.resources.core_v1 import Node
 
@@ -45,8 +46,9 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 
         monkeypatch.setattr(gate, "connected", lambda _: cluster)
         monkeypatch.setattr("aks_infiniband_cli.cluster.connected", lambda _: cluster)
-        monkeypatch.setattr(gate, "read_cluster", read)
-        monkeypatch.setattr(gate, "measure", measure)
+        for module in (gate, neighbour):
+            monkeypatch.setattr(module, "read_cluster", read)
+        monkeypatch.setattr(neighbour, "measure", measure)
         monkeypatch.setattr("time.sleep", lambda _: None)
         where = ("--kubeconfig", str(kubeconfig_in(tmp_path)), "--output", "json")
         assert main(["rollout", *where, "--driver", cluster.driver.name, *flags]) == code

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from aks_infiniband_cli import retail_prices
-from aks_infiniband_cli.preflight import prices
+from aks_infiniband_cli.preflight import prices, retail_prices
 from aks_infiniband_cli.preflight.answers import Offer, Usage
 from aks_infiniband_cli.preflight.azure import Azure
 from aks_infiniband_cli.preflight.checks import quota
