@@ -37,7 +37,8 @@ def _of_system(step: Step, version: str, os_sku: str) -> Iterator[str]:
         if before < UBUNTU_IS_2404_SINCE <= after:
             yield (
                 f"pool {step.name}: Ubuntu is 24.04 with containerd 2 then, and 22.04 with containerd 1.7 now: the "
-                "drivers are others, and a container toolkit before 1.17 breaks containerd 2; osSku Ubuntu2204 keeps it"
+                "drivers are others. The GPU Operator installs the driver for one system on all GPU nodes, so beside "
+                "machines with the other one the first machine may get none, and the upgrade stops there"
             )
 
 
