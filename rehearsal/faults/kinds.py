@@ -98,6 +98,20 @@ _ALL: "Final" = (
         "CUDA says `error` of the GPU of index `gpu`: of its work, from 200 to 799, else as soon as it is chosen",
         requires=("gpu", "error"),
     ),
+    MachineFault(
+        "throttled-gpu",
+        "the GPU of index `gpu` is too hot under load: NVML says hardware slowdown, and it does `factor` of its work",
+        requires=("gpu", "factor"),
+    ),
+    MachineFault(
+        "slow-gpu", "the GPU of index `gpu` does `factor` of its work, and nothing says why", requires=("gpu", "factor")
+    ),
+    MachineFault("half-lanes", "the GPU of index `gpu` has half of its PCIe lanes", requires=("gpu",)),
+    MachineFault(
+        "gpu-memory",
+        "the memory of the GPU of index `gpu` had an uncorrected error, and a row of it waits to be replaced",
+        requires=("gpu",),
+    ),
     MachineFault("gpu-hang", "taking memory of the GPU of index `gpu` never ends", requires=("gpu",)),
     MachineFault("connections-dropped", "what pods of the machine send to other pods vanishes", allows=("times",)),
     MachineFault("port-in-use", "another program listens on the ports of RDMA servers", allows=("times",)),

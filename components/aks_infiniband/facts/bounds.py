@@ -24,6 +24,8 @@ TimeoutSeconds = Annotated[float, Interval(ge=1, le=A_DAY)]
 DrainSeconds = Annotated[int, Interval(ge=0, le=A_DAY)]
 """0 waits for as long as pods need."""
 Tries = Annotated[int, Interval(ge=1, le=3)]
+BurnInMinutes = Annotated[int, Interval(ge=1, le=600)]
+"""A validation may take a day, and half of it is for the pods to meet."""
 Nodes = Annotated[int, Interval(ge=1, le=MOST_NODES)]
 DiskGb = Annotated[int, Interval(ge=30, le=2048)]
 """Of an OS disk (AKS, "Agent Pools", osDiskSizeGB)."""

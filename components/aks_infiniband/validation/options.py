@@ -6,7 +6,7 @@ from pydantic import Field
 
 from aks_infiniband.facts import rules
 from aks_infiniband.facts.baselines import GivenThreshold
-from aks_infiniband.facts.bounds import TimeoutSeconds, Tries
+from aks_infiniband.facts.bounds import BurnInMinutes, TimeoutSeconds, Tries
 from aks_infiniband.facts.rules import Text
 from aks_infiniband.handwritten.section import Section
 from aks_infiniband.validation.payload.look.counters import Unread
@@ -33,6 +33,9 @@ class ValidationOptions(Section):
     sweep: Sweep = "short"
     """Message sizes of the all-reduce. short: five, up to the one that is judged; full: 8 B to 16 GiB by twos, a few
     minutes more."""
+    burn_in: BurnInMinutes | None = Field(default=None, strict=True)
+    """For how many minutes all GPUs of a pool are loaded at once, in place of some seconds: cooling that fails shows
+    only then. timeoutSeconds has to be 600, and 120 more for each of these minutes, at least."""
     error_counters: Unread = "warn"
     """What happens if the error counters of a port cannot be read. enforce: the pool fails, or in the scheduled check
     the node. warn: the report says so and nothing fails, because all that could be measured was good. off: the counters

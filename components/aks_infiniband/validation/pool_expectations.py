@@ -29,6 +29,7 @@ def expectations(
     given: Mapping[str, GivenThreshold] | None = None,
     tries: int = 3,
     sweep: Sweep = "short",
+    burn_in: int | None = None,
     node_preparation: bool = False,
     error_counters: Unread = "warn",
 ) -> Expectations:
@@ -38,7 +39,7 @@ def expectations(
     their limits, and not_measured names figures of a pool of this size that are not measured by design. given:
     thresholds of the stack file, by figure. tries: how often a figure that falls short is measured in all. sweep: which
     message sizes all-reduce is measured with. node_preparation: whether the memlock limit is lifted for every user.
-    error_counters: what happens to a node whose error counters cannot be read.
+    burn_in: for how many minutes GPUs are loaded; None: for some seconds. error_counters: what happens to a node whose error counters cannot be read.
     """
     figures = _figures(pool)
     collective = collective_expectations(pool, given, sweep)
@@ -58,6 +59,7 @@ def expectations(
         "thresholds": thresholds(pool.size, figures, given),
         "tries": tries,
         "collective": collective,
+        "gpus": _gpus(pool, burn_in),
         "error_counters": error_counters,
         "not_measured": list(_ACCELERATOR_FIGURES) if pool.size.accelerator and not collective else [],
     }
@@ -71,6 +73,7 @@ def expected_of(pool: Pool, options: ValidationOptions, *, node_preparation: boo
         given=options.thresholds,
         tries=options.tries,
         sweep=options.sweep,
+        burn_in=options.burn_in,
         node_preparation=node_preparation,
         error_counters=options.error_counters,
     )
@@ -92,6 +95,19 @@ def _accelerators(pool: Pool) -> dict[str, Any] | None:
         "count": accelerator.count,
         "device_pattern": _DEVICE_PATTERNS[accelerator.vendor],
     }
+
+
+_LOAD_SECONDS: Final = 6
+"""Beside 2 s to warm up. On two H100 of one host all of it took 10 s, and an H100 was at its limit of power from the
+first second on (docs/measurements.md)."""
+
+
+def _gpus(pool: Pool, burn_in: int | None) -> dict[str, Any] | None:
+    """How a pool's GPUs are loaded; None without GPUs of NVIDIA that a device plugin offers."""
+    accelerator = pool.size.accelerator
+    if accelerator is None or pool.gpu_resource is None or accelerator.vendor != "nvidia":
+        return None
+    return {"count": accelerator.count, "seconds": _LOAD_SECONDS if burn_in is None else 60 * burn_in}
 
 
 def promised_labels(pool: Pool) -> dict[str, str]:

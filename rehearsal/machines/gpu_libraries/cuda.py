@@ -10,7 +10,7 @@ import itertools
 import time
 from typing import Any, NamedTuple
 
-from rehearsal.machines.gpu_libraries import machine, simulation
+from rehearsal.machines.gpu_libraries import load, machine, simulation
 from rehearsal.machines.gpu_libraries.cuda_words import WORDS
 
 KEPT = 256
@@ -28,6 +28,8 @@ class Memory(NamedTuple):
     kept: bytearray
 
 
+_CAPABILITY = 75
+"""cudaDevAttrComputeCapabilityMajor."""
 _OF_WORK = range(200, 800)
 """Errors that work on a GPU ends with; they stay (an H100, tests/field_recordings/ranks.yaml)."""
 _of_work = _SUCCESS
@@ -57,7 +59,7 @@ def cudaGetErrorString(code: int) -> bytes:  # noqa: N802 CUDA's names, all of t
 
 def cudaSetDevice(index: int) -> int:  # noqa: N802
     """Choose a GPU."""
-    held = machine.gpus()
+    held = len(machine.gpus())
     if fault := machine.gpu_fault("gpu-error", index):
         global _of_work  # noqa: PLW0603 the state of a library
         if fault["error"] not in _OF_WORK:
@@ -65,6 +67,8 @@ def cudaSetDevice(index: int) -> int:  # noqa: N802
         _of_work = fault["error"]
     if machine.gpu_fault("gpu-hang", index):
         _hanging.append(index)
+    if index < held:
+        simulation.work.number = index
     return _SUCCESS if index < held else _INVALID_DEVICE if held else _NO_DEVICE
 
 
@@ -133,6 +137,61 @@ def cudaEventQuery(event: int) -> int:  # noqa: N802
 def cudaEventElapsedTime(milliseconds: Any, begin: int, end: int) -> int:  # noqa: N802
     """The time between two events."""
     return set_reference(milliseconds, (_events[end] - _events[begin]) * 1e3)
+
+
+def cudaDeviceGetPCIBusId(text: Any, _size: int, index: int) -> int:  # noqa: N802
+    """Where a GPU is, in capital letters."""
+    held = machine.gpus()
+    if (fault := machine.gpu_fault("gpu-error", index)) and fault["error"] not in _OF_WORK:
+        return int(fault["error"])
+    if index >= len(held):
+        return _INVALID_DEVICE if held else _NO_DEVICE
+    text.value = held[index].address.upper().encode()
+    return _SUCCESS
+
+
+def cudaDeviceGetAttribute(value: Any, attribute: int, index: int) -> int:  # noqa: N802
+    """The first number of its compute capability (attribute 75)."""
+    assert attribute == _CAPABILITY
+    return set_reference(value, machine.gpus()[index].model.capability)
+
+
+def cudaMallocHost(address: Any, size: Any) -> int:  # noqa: N802
+    """Memory of the host that stays where it is."""
+    return cudaMalloc(address, size.value)
+
+
+def cudaFreeHost(address: int) -> int:  # noqa: N802
+    """Give it back."""
+    return cudaFree(address)
+
+
+def cudaMemcpyAsync(_target: Any, _source: Any, size: int, kind: int, _stream: Any) -> int:  # noqa: N802
+    """Queue a copy to the GPU (kind 1) or from it (2)."""
+    assert kind in (1, 2)
+    simulation.clock.seconds += size / load.working().host_bytes_a_second()
+    return _SUCCESS
+
+
+def cudaMemcpyPeerAsync(  # noqa: N802
+    _target: Any, _peer: int, _source: Any, _own: int, size: int, _stream: Any
+) -> int:
+    """Queue a copy to another GPU."""
+    simulation.clock.seconds += size / load.working().peer_bytes_a_second()
+    return _SUCCESS
+
+
+def cudaDeviceCanAccessPeer(able: Any, own: int, peer: int) -> int:  # noqa: N802
+    """Whether two GPUs of this container reach each other: those with NVLinks do."""
+    held = machine.gpus()
+    if max(own, peer) >= len(held):
+        return _INVALID_DEVICE
+    return set_reference(able, int(held[own].model.nvlinks > 0))
+
+
+def cudaDeviceEnablePeerAccess(_peer: int, _flags: int) -> int:  # noqa: N802
+    """Have the GPU that is set reach another one."""
+    return _SUCCESS
 
 
 def cuModuleLoadData(module: Any, image: bytes) -> int:  # noqa: N802

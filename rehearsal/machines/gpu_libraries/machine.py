@@ -4,13 +4,16 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 from rehearsal.faults import machine_faults
+from rehearsal.machines.hardware.gpu_models import GpuModel, gpu_uuid, model_of
 from rehearsal.machines.rdma_tools import wire
 from rehearsal.machines.rdma_tools.machine import Machine, Port
 
-__all__ = ["Machine", "address", "dma_buf", "gpu_fault", "gpus", "hcas", "node", "peermem", "wire"]
+__all__ = ["Gpu", "Machine", "address", "dma_buf", "gpu_fault", "gpus", "hcas", "node", "peermem", "wire"]
+
+_NVIDIA: Final = "0x10de"
 
 
 def node() -> str:
@@ -23,10 +26,28 @@ def address() -> str:
     return os.environ["REHEARSAL_POD_IP"]
 
 
-def gpus() -> int:
-    """How many GPUs this container holds."""
-    names = (path.name for path in Path(Machine().container, "dev").glob("nvidia*"))
-    return sum(1 for name in names if re.fullmatch(r"nvidia\d+", name))
+class Gpu(NamedTuple):
+    """A GPU that this container holds."""
+
+    address: str
+    model: GpuModel
+    uuid: str
+
+
+def gpus() -> list[Gpu]:
+    """The GPUs that this container holds. The driver numbers a machine's in the order of their PCI addresses."""
+    found = Machine()
+    numbers = (re.fullmatch(r"nvidia(\d+)", path.name) for path in Path(found.container, "dev").glob("nvidia*"))
+    held = sorted(int(number[1]) for number in numbers if number)
+    devices = sorted(path for path in Path(found.sys, "bus/pci/devices").glob("*") if _read(path / "vendor") == _NVIDIA)
+    return [
+        Gpu(path.name, model_of(_read(path / "device").removeprefix("0x")), gpu_uuid(found.node, path.name))
+        for path in (devices[number] for number in held if number < len(devices))
+    ]
+
+
+def _read(path: Path) -> str:
+    return path.read_text(encoding="utf-8").strip()
 
 
 def gpu_fault(name: str, index: int) -> dict[str, Any] | None:

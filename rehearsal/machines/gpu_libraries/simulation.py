@@ -49,6 +49,16 @@ class Stream:
 stream = Stream()
 
 
+class Work:
+    """Which GPU this process has chosen, and whether it makes products there."""
+
+    number = 0
+    makes_products = False
+
+
+work = Work()
+
+
 class Fabric(NamedTuple):
     """What connects the ranks of one job."""
 

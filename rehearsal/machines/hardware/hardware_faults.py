@@ -15,12 +15,13 @@ __all__ = ["faulty"]
 def faulty(hardware: Hardware, node: str, run_folder: Path) -> Hardware:
     """The hardware of a machine with the faults that the run's file gives it. Raises FaultsError.
 
-    A device is named in the file as it would be named if none were missing: those behind it then close up.
+    A device is named in the file as it would be named if none were missing: those behind it then close up, GPUs too.
     """
     entries = machine_faults.read(run_folder)
     if not entries:
         return hardware
     missing = {entry.get("gpu") for entry in entries if machine_faults.concerning([entry], "missing-gpu", node)}
+    there = [gpu for gpu in hardware.gpus if gpu.index not in missing]
     closed = machine_faults.concerning(entries, "closed-kernel-modules", node) is not None
     persistent = machine_faults.concerning(entries, "hpc-image-names", node) is not None
     order = _order(hardware, machine_faults.concerning(entries, "ethernet", node))
@@ -28,7 +29,7 @@ def faulty(hardware: Hardware, node: str, run_folder: Path) -> Hardware:
     return replace(
         hardware,
         rdma_devices=tuple(_named([device for device in devices if device is not None], persistent=persistent)),
-        gpus=tuple(gpu for gpu in hardware.gpus if gpu.index not in missing),
+        gpus=tuple(replace(gpu, index=index) for index, gpu in enumerate(there)),
         open_modules=hardware.open_modules and not closed,
     )
 

@@ -7,13 +7,14 @@ PCI ID Repository.
 """
 
 import hashlib
-import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.catalog.machine import Accelerator, MachineSize, PciSlot
+
+from rehearsal.machines.hardware.gpu_models import DEVICE_IDS, gpu_uuid
 
 LinkLayer = Literal["InfiniBand", "Ethernet"]
 
@@ -24,16 +25,6 @@ _GPU_VENDORS: Final = {"nvidia": "10de", "amd": "1002"}
 _CLASS_INFINIBAND: Final = "0207"
 _CLASS_ETHERNET: Final = "0200"
 _CLASS_GPU: Final = {"nvidia": "0302", "amd": "1200"}
-_GPU_DEVICE_IDS: Final = {
-    "V100": "1db5",
-    "A100-40": "20b0",
-    "A100-80": "20b2",
-    "H100": "2330",
-    "H200": "2335",
-    "GB200": "2941",
-    "GB300": "31c2",
-    "MI300X": "74b5",
-}
 _UNKNOWN_GPU: Final = "ffff"
 """Device ID of a GPU that only a stack file describes: what acts on GPUs goes by vendor and class."""
 # Accelerated networking is a virtual function of the InfiniBand adapters' vendor with another link layer ("How
@@ -221,11 +212,11 @@ def _gpus(accelerator: Accelerator, slots: tuple[PciSlot, ...], machine: str) ->
     return tuple(
         Gpu(
             index=index,
-            uuid=f"GPU-{uuid.uuid5(uuid.NAMESPACE_DNS, f'{machine}.gpu{index}')}",
+            uuid=gpu_uuid(machine, slot.address),
             pci=PciDevice(
                 address=slot.address,
                 vendor=_GPU_VENDORS[accelerator.vendor],
-                device=_GPU_DEVICE_IDS.get(model, _UNKNOWN_GPU),
+                device=DEVICE_IDS.get(model, _UNKNOWN_GPU),
                 device_class=_CLASS_GPU[accelerator.vendor],
                 numa_node=slot.numa_node,
             ),

@@ -17,7 +17,13 @@ if TYPE_CHECKING:  # takes long to import
     from types import ModuleType
     from typing import Any
 
-_LIBRARIES = {"libcudart.so.13": "cuda", "libcuda.so.1": "cuda", "libnccl.so.2": "nccl"}
+_LIBRARIES = {
+    "libcudart.so.13": "cuda",
+    "libcuda.so.1": "cuda",
+    "libnccl.so.2": "nccl",
+    "libcublas.so.13": "cublas",
+    "libnvidia-ml.so.1": "nvml",
+}
 
 
 class _Wait:

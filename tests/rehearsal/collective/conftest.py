@@ -55,7 +55,8 @@ class Machines:
             hardware = self.hardware(name)
             write_files(self.run / name / "sys", sys_files(hardware, modules))
             held = hardware.rdma_devices if ethernet else hardware.hcas
-            nodes = dev_files(rdma=held, gpus=range(gpus), modules=modules)
+            there = range(min(gpus, len(hardware.gpus)))
+            nodes = dev_files(rdma=held, gpus=there, modules=modules)
             write_files(self.run / name / "pod" / "dev", dict.fromkeys(nodes, ""))
 
     def address(self, name: str) -> str:
@@ -108,6 +109,19 @@ class Machines:
             addresses={name: self.address(name) for name in self.names},
         )
         return run
+
+    def gpus(self, plan: Any) -> list[Any]:
+        """The checks of all GPUs of all machines, which are loaded at once."""
+        part, judge = map(importlib.import_module, ("payload.gpus.part", "payload.gpus.judge"))
+
+        def measure(name: str) -> Any:
+            place = part.Place(name, self.run / name / "sys", self.run / name / "scratch", self.environment(name))
+            return part.measure(place, plan)
+
+        with ThreadPoolExecutor(len(self.names)) as pods:
+            found = list(pods.map(measure, self.names))
+        checks: list[Any] = judge.judge_gpus([found], plan, self.names)
+        return checks
 
     def meeting_point(self) -> str:
         """Where the pod of the first machine has the ranks meet."""

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from .collective import run as collective
 from .collective.judge import judge_collective
+from .gpus import run as gpus
+from .gpus.judge import judge_gpus
 from .look.counters import Counters, growth, judge_counters
 from .look.node import FactsByNode
 from .pairs import run as pairs
@@ -64,6 +66,8 @@ def skipped(checks: Sequence[Check], expected: Expectations) -> Outcome:
         outcome.checks += [not_measured(figure, cause, device=interface) for figure in figures(interface)]
     if expected["collective"]:
         outcome.checks.append(not_measured("all-reduce", cause))
+    if expected.get("gpus"):
+        outcome.checks.append(not_measured("gpu-rate", cause))
     return outcome
 
 
@@ -86,6 +90,10 @@ def measure(
         interfaces = [*expected["interfaces"], "eth0"]
         outcome.parts["networks"] = tcp.measure(lead.step, nodes, interfaces, thresholds, tries=tries, time=time)
         outcome.checks += judge_networks(outcome.parts["networks"], thresholds)
+    if load := expected.get("gpus"):
+        found_of_gpus = gpus.measure(lead, load, tries=tries)
+        outcome.parts["gpus"] = found_of_gpus[-1] if found_of_gpus else []
+        outcome.checks += judge_gpus(found_of_gpus, load, nodes)
     plan = expected["collective"]
     if plan and any(check["check"] == "accelerator-devices" and check["verdict"] == "fail" for check in checks):
         cause = "not every GPU is there, and the ranks of those that are would wait for it: see accelerator-devices"

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import suppress
+from typing import Final
 
 from aks_infiniband.facts.baselines import FIGURES, GivenThreshold
 from aks_infiniband.handwritten.form import did_you_mean
@@ -10,6 +11,9 @@ from aks_infiniband.stack.settings.mistakes import Mistake, Path, wrong
 from aks_infiniband.stack.settings.reading import PoolReading, Reading, known
 from aks_infiniband.workload.namespaces import why_not_for_workloads
 from aks_infiniband.workload.pods import NAMESPACE
+
+_BESIDE_BURN_IN: Final = 600
+"""Seconds for everything else, half of them to measure."""
 
 
 def _waits(reading: Reading) -> Iterator[Mistake]:
@@ -40,6 +44,15 @@ def _bounds(path: Path, figure: str, bounds: GivenThreshold) -> Iterator[Mistake
         if (bounds.warn < bounds.fail) if higher else (bounds.warn > bounds.fail):
             side = "not be less than" if higher else "not be more than"
             yield wrong((*path, "warn"), bounds.warn, f"must {side} fail, {bounds.fail:g}: it fails first")
+
+
+def _burn_in(reading: Reading) -> Iterator[Mistake]:
+    """Half of a validation's time is for the pods to meet, and the other measurements need theirs."""
+    given = reading.settings.validation
+    least = _BESIDE_BURN_IN + 2 * 60 * (given.burn_in or 0)
+    if given.burn_in is not None and given.timeout_seconds < least:
+        reason = f"needs timeoutSeconds of {least} at least, which is {given.timeout_seconds:g}"
+        yield wrong(("validation", "burnIn"), given.burn_in, reason)
 
 
 def _workspace(reading: Reading) -> Iterator[Mistake]:
@@ -81,5 +94,5 @@ def _idle(pool: PoolReading) -> Iterator[Mistake]:
         yield wrong(pool.path("mode"), pool.mode, reason)
 
 
-STACK = (_waits, _thresholds, _workspace, _namespaces, _created)
+STACK = (_waits, _thresholds, _burn_in, _workspace, _namespaces, _created)
 POOL = (_idle,)

@@ -80,34 +80,34 @@ class Gpu:
     def __init__(self, maker: Vendor, number: int) -> None:
         """Raises OSError where the image lacks the runtime library."""
         self._maker, self._library = maker, opened(maker.places(*maker.runtime))
-        self._function("GetErrorString").restype = ctypes.c_char_p
+        self.function("GetErrorString").restype = ctypes.c_char_p
         pointer, size = ctypes.c_void_p, ctypes.c_size_t
-        self._function("Malloc").argtypes = [ctypes.POINTER(pointer), size]
-        self._function("Memcpy").argtypes = [pointer, pointer, size, ctypes.c_int]
-        self._function("EventRecord").argtypes = [pointer, pointer]
-        self._function("EventElapsedTime").argtypes = [ctypes.POINTER(ctypes.c_float), pointer, pointer]
+        self.function("Malloc").argtypes = [ctypes.POINTER(pointer), size]
+        self.function("Memcpy").argtypes = [pointer, pointer, size, ctypes.c_int]
+        self.function("EventRecord").argtypes = [pointer, pointer]
+        self.function("EventElapsedTime").argtypes = [ctypes.POINTER(ctypes.c_float), pointer, pointer]
         for name in ("Free", "EventQuery"):
-            self._function(name).argtypes = [pointer]
-        self._call("SetDevice", number)
-        self.stream = self._made("StreamCreate")
+            self.function(name).argtypes = [pointer]
+        self.call("SetDevice", number)
+        self.stream = self.made("StreamCreate")
         self._program = _program() if maker.prefix == "cuda" else None
 
     def allocate(self, size: int) -> int:
         """Room for some bytes; its address."""
-        return self._made("Malloc", size)
+        return self.made("Malloc", size)
 
     def free(self, address: int) -> None:
         """Give memory back."""
-        self._call("Free", address)
+        self.call("Free", address)
 
     def write(self, address: int, data: bytes) -> None:
         """Put bytes into its memory."""
-        self._call("Memcpy", address, data, len(data), _TO_GPU)
+        self.call("Memcpy", address, data, len(data), _TO_GPU)
 
     def read(self, address: int, size: int) -> bytes:
         """Bytes from its memory."""
         found = ctypes.create_string_buffer(size)
-        self._call("Memcpy", found, address, size, _FROM_GPU)
+        self.call("Memcpy", found, address, size, _FROM_GPU)
         return found.raw
 
     def fill(self, address: int, size: int, pattern: bytes) -> None:
@@ -116,7 +116,7 @@ class Gpu:
         self.write(address, pattern[:held])
         while held < size:
             part = min(held, size - held)
-            self._call("Memcpy", address + held, address, part, _WITHIN_GPU)
+            self.call("Memcpy", address + held, address, part, _WITHIN_GPU)
             held += part
 
     def differing(self, address: int, size: int, pattern: bytes) -> int:
@@ -143,15 +143,15 @@ class Gpu:
 
     def event(self) -> int:
         """An event, to be recorded."""
-        return self._made("EventCreate")
+        return self.made("EventCreate")
 
     def record(self, event: int) -> None:
         """Have the GPU note the time when its stream comes to this point."""
-        self._call("EventRecord", event, self.stream)
+        self.call("EventRecord", event, self.stream)
 
     def reached(self, event: int) -> bool:
         """Whether the stream has come to an event."""
-        code: int = self._function("EventQuery")(event)
+        code: int = self.function("EventQuery")(event)
         if code != _NOT_READY:
             self._check(code)
         return code != _NOT_READY
@@ -159,7 +159,7 @@ class Gpu:
     def seconds(self, begin: int, end: int) -> float:
         """The time between two events that were reached."""
         milliseconds = ctypes.c_float()
-        self._call("EventElapsedTime", ctypes.byref(milliseconds), begin, end)
+        self.call("EventElapsedTime", ctypes.byref(milliseconds), begin, end)
         return milliseconds.value / 1e3
 
     def differing_here(self, address: int, size: int, pattern: bytes) -> int:
@@ -173,20 +173,23 @@ class Gpu:
                 count += sum(map(operator.ne, memoryview(part).cast("I"), memoryview(asked).cast("I")))
         return count
 
-    def _function(self, name: str) -> Any:
+    def function(self, name: str) -> Any:
+        """A function of the runtime, by its name without the vendor's first letters."""
         return getattr(self._library, self._maker.prefix + name)
 
-    def _made(self, name: str, *arguments: Any) -> int:
+    def made(self, name: str, *arguments: Any) -> int:
+        """What a function of the runtime makes: a pointer, in its first argument."""
         found = ctypes.c_void_p()
-        self._call(name, ctypes.byref(found), *arguments)
+        self.call(name, ctypes.byref(found), *arguments)
         return found.value or 0
 
-    def _call(self, name: str, *arguments: Any) -> None:
-        self._check(self._function(name)(*arguments))
+    def call(self, name: str, *arguments: Any) -> None:
+        """Call a function of the runtime. Raises RuntimeError, in the runtime's words."""
+        self._check(self.function(name)(*arguments))
 
     def _check(self, code: int) -> None:
         if code:
-            raise RuntimeError(f"{self._maker.name} error: {self._function('GetErrorString')(code).decode()}")
+            raise RuntimeError(f"{self._maker.name} error: {self.function('GetErrorString')(code).decode()}")
 
 
 def _program() -> tuple[Any, int] | None:

@@ -186,7 +186,7 @@ def entry_of(started: Started, ended: Ended, stopped: str | None) -> Rank:
     found: Rank = {"rank": started.rank, "gpu": started.gpu}
     with contextlib.suppress(OSError, ValueError):
         found = json.loads((started.folder / "result.json").read_text(encoding="utf-8"))
-    reason = stopped or (None if ended.code == 0 else _reason(ended))
+    reason = stopped or (None if ended.code == 0 else reason_of(ended))
     found["failure"] = None
     if reason is not None:
         warned = warnings_of(started.log().splitlines())
@@ -195,7 +195,8 @@ def entry_of(started: Started, ended: Ended, stopped: str | None) -> Rank:
     return found
 
 
-def _reason(ended: Ended) -> str:
+def reason_of(ended: Ended) -> str:
+    """How a process ended that did not end well."""
     code = ended.code
     if code is None:
         return str(ended.error)

@@ -119,7 +119,12 @@ def _pci_address(device: Path) -> str | None:
 
 def near_cpus(sys_root: Path, device: str) -> set[int]:
     """The CPUs of an HCA's NUMA node that this process may use; none where the kernel knows no node (-1)."""
-    node = _text(sys_root / "class/infiniband" / device / "device/numa_node")
+    return cpus_beside(sys_root, f"class/infiniband/{device}/device")
+
+
+def cpus_beside(sys_root: Path, device: str) -> set[int]:
+    """The same of any device, by its folder below /sys."""
+    node = _text(sys_root / device / "numa_node")
     spans = re.findall(r"(\d+)(?:-(\d+))?", _text(sys_root / f"devices/system/node/node{node}/cpulist") or "")
     cpus = {cpu for first, last in spans for cpu in range(int(first), int(last or first) + 1)}
     return cpus & os.sched_getaffinity(0)

@@ -14,14 +14,13 @@ from typing import TypedDict
 from ..say.checks import Check, fails, judged, make_check, not_measured
 from ..say.expectations import PairsPlan, limit_of, verdict_on
 from ..say.lines import spread
+from ..say.outliers import crowd_of
 from ..talk.time_left import TIME_IS_UP
 from .rounds import rounds_of
 
 CHECK = "all-reduce-pairs"
 _UNIT = "GB/s"
 
-MODIFIED_Z = 3.5
-"""Iglewicz and Hoaglin, "How to Detect and Handle Outliers", 1993."""
 WARN_SHARE, FAIL_SHARE = 0.03, 0.05
 """A node that is this share below the pool's median is slow, however alike the others are. Of 63 pairs of H100 nodes 53
 were within 0.8 % of each other, and the 9 bad ones were 6 to 10 % below them (J. Zhang, NCCL AllReduce Scaling,
@@ -61,14 +60,11 @@ def slow_nodes(figures: Sequence[PairFigure]) -> list[Slow]:
     best = {node: max(values) for node, values in by_node.items()}
     if not best:
         return []
-    middle = median(best.values())
-    deviation = median(abs(value - middle) for value in best.values())
+    crowd = crowd_of(best.values())
     found: list[Slow] = [
-        {"node": node, "value": value, "values": by_node[node], "lacks": 1 - value / middle}
+        {"node": node, "value": value, "values": by_node[node], "lacks": 1 - value / crowd.middle}
         for node, value in best.items()
-        if len(by_node[node]) >= _LEAST_PAIRS
-        and middle - value > WARN_SHARE * middle
-        and 0.6745 * (middle - value) > MODIFIED_Z * deviation
+        if len(by_node[node]) >= _LEAST_PAIRS and crowd.is_far(crowd.middle - value, share=WARN_SHARE)
     ]
     return sorted(found, key=lambda slow: slow["value"])
 

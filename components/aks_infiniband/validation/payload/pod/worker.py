@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..collective import part as collective
+from ..gpus import part as gpus
 from ..look.counters import read_counters
 from ..look.kernel import near_cpus
 from ..pairs import part as pairs
@@ -43,20 +44,25 @@ class Worker:
         """Do this pod's part of a step; returns its results as JSON-able data."""
         setting = self._setting
         if "kind" in step:
-            place = rdma.Place(setting.node, setting.proc, setting.limits, partial(near_cpus, setting.sys))
-            return rdma.carry_out(step, members, rails_of(members), place)
+            around = rdma.Place(setting.node, setting.proc, setting.limits, partial(near_cpus, setting.sys))
+            return rdma.carry_out(step, members, rails_of(members), around)
         if "serve" in step:
             self._servers += tcp.serve(step["serve"], members[setting.node])
             return list(step["serve"])
         if "sockperf" in step:
             return tcp.ask_next(step, members, setting.node, limits=setting.limits, proc=setting.proc)
-        if "node_pairs" in step:
-            return pairs.carry_out(step, members, setting.node, folder=setting.scratch, environment=setting.environment)
-        if "collective" in step:
-            return collective.carry_out(
-                step, members, setting.node, folder=setting.scratch, environment=setting.environment
-            )
-        return read_counters(setting.counters)
+        if "counters" in step:
+            return read_counters(setting.counters)
+        return self._use_gpus(step, members)
+
+    def _use_gpus(self, step: Step, members: Members) -> Results:
+        """Do this pod's part of a step that uses its GPUs."""
+        setting = self._setting
+        if "gpus" in step:
+            place = gpus.Place(setting.node, setting.sys, setting.scratch, setting.environment)
+            return gpus.measure(place, step["gpus"])
+        measure = pairs.carry_out if "node_pairs" in step else collective.carry_out
+        return measure(step, members, setting.node, folder=setting.scratch, environment=setting.environment)
 
     def stop(self) -> None:
         """End the servers that still run."""

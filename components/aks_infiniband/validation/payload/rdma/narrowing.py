@@ -11,11 +11,9 @@ from collections import deque
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
+from ..say.outliers import crowd_of
 from ..talk.steps import Members
 
-MODIFIED_Z = 3.5
-"""A modified z-score beyond which a value is an outlier (Iglewicz and Hoaglin, "How to Detect and Handle Outliers",
-1993), with 0.6745 as the ratio of the median absolute deviation to the standard deviation."""
 LEAST_SHARE = 0.03
 """A value that differs from the median by less than this share is no outlier, however alike the others are."""
 LEAST_VALUES = 6
@@ -93,21 +91,9 @@ def outliers(values: Mapping[Pair, float], better: str) -> list[Pair]:
     """The pairs whose value is far worse than the others', by median absolute deviation."""
     if len(values) < LEAST_VALUES:
         return []
-    middle = _median(list(values.values()))
-    spread = _median([abs(value - middle) for value in values.values()])
+    crowd = crowd_of(values.values())
     sign = 1.0 if better == "lower" else -1.0
-
-    def is_one(value: float) -> bool:
-        worse = sign * (value - middle)
-        return worse > LEAST_SHARE * middle and 0.6745 * worse > MODIFIED_Z * spread
-
-    return [pair for pair, value in values.items() if is_one(value)]
-
-
-def _median(values: Sequence[float]) -> float:
-    ordered = sorted(values)
-    half = len(ordered) // 2
-    return ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2
+    return [pair for pair, value in values.items() if crowd.is_far(sign * (value - crowd.middle), share=LEAST_SHARE)]
 
 
 def blames(bad: Collection[Pair], good: Collection[Pair]) -> list[Blame]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TypedDict
 
 from ..collective.results import Collective
+from ..gpus.results import NodeGpus
 from ..look.counters import Counters
 from ..look.node import Facts, FactsByNode
 from ..pairs.judge import PairFigure
@@ -34,6 +35,8 @@ class Parts(TypedDict, total=False):
     accepted: Accepted | None
     pairs: list[PairFigure]
     """The measurement of nodes in pairs. Only pools of three or more nodes have it."""
+    gpus: list[NodeGpus]
+    """The GPUs of each node under load. Pools whose GPUs are not NVIDIA's have none."""
 
 
 class Coverage(TypedDict):

@@ -59,6 +59,13 @@ class PairsPlan(TypedDict):
     threshold: Threshold | None
 
 
+class GpusPlan(TypedDict):
+    """How the GPUs of a node are loaded: how many, and for so many seconds beside those to warm up."""
+
+    count: int
+    seconds: float
+
+
 class CollectivePlan(TypedDict):
     """How the all-reduce is measured, and what it is held against. Times are in seconds, thresholds by transport."""
 
@@ -99,6 +106,7 @@ class Expectations(TypedDict):
     thresholds: Thresholds
     tries: int
     collective: CollectivePlan | None
+    gpus: NotRequired[GpusPlan | None]
     not_measured: list[str]
     error_counters: Literal["enforce", "warn", "off"]
 

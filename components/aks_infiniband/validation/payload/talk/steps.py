@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypedDict
 
-from ..say.expectations import CollectivePlan
+from ..say.expectations import CollectivePlan, GpusPlan
 
 Results = Any
 """What a pod did in a step, as JSON-able data. The code that asks for the step knows its form."""
@@ -36,7 +36,7 @@ Members = Mapping[str, Entry]
 
 
 class Step(TypedDict, total=False):
-    """The next step: kind, serve, sockperf, collective, node_pairs, counters or end, with what it needs."""
+    """The next step: kind, serve, sockperf, gpus, collective, node_pairs, counters or end, with what it needs."""
 
     kind: str
     """The kind of an RDMA measurement (rdma/tool.py). It is made on one rail, given by its place, on all rails at once,
@@ -55,6 +55,7 @@ class Step(TypedDict, total=False):
     sockperf: str
     interface: str
     nodes: list[str]
+    gpus: GpusPlan
     collective: str
     """A tuning of the all-reduce."""
     plan: CollectivePlan

@@ -1,0 +1,209 @@
+"""Which GPU is throttled, sick or slow: pure functions over what a pool's nodes found of theirs.
+
+What NVML tells is judged by itself. A rate or a bandwidth is judged by the pool's other GPUs: what is good is their
+median, and how far from it is far is their median absolute deviation. A GPU under load is at its limit of power, so
+healthy ones differ, and no single number says what a rate has to be.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import NamedTuple
+
+from ..programs.endings import SILENT_NODE
+from ..say.checks import Check, Details, Try, fails, make_check, not_measured, passes
+from ..say.expectations import GpusPlan
+from ..say.lines import spread
+from ..say.outliers import Crowd, crowd_of
+from ..say.steadiness import Spread, pointing
+from ..talk.time_left import TIME_IS_UP
+from .health import device_of, judge_health, with_identity
+from .results import Gpu, NodeGpus
+
+SURE_SHARE = 0.25
+"""A GPU that lacks more is named however widely the others differ: no healthy one does."""
+_LEAST_GPUS = 3
+"""Of two GPUs that differ nothing tells which is the bad one."""
+_ABSENT = re.compile(r"invalid device ordinal|no CUDA-capable device")
+
+
+def modified_z(count: int) -> float:
+    """The modified z-score from which one of so many GPUs is slow.
+
+    More than the usual 3.5, because a pool of 100 nodes has 800 GPUs, of which none may be named by chance; and more
+    still of few GPUs, whose deviation is not well known (python -m benchmark.gpus computes the false alarms).
+    """
+    return 5 + 24 / count
+
+
+class Figure(NamedTuple):
+    """A figure of each GPU that the pool's others judge. warn and fail: so far below their median it is slow."""
+
+    check: str
+    unit: str
+    of: Callable[[Gpu], Spread | None]
+    warn: float
+    fail: float
+    steady: str
+    """What a steadily low figure points at."""
+
+
+def _rate(gpu: Gpu) -> Spread | None:
+    load = gpu.get("load")
+    return load["rate"] if load else None
+
+
+FIGURES = (
+    # GPUs of one kind differ by 8 % on average, and the bad ones were up to 1.5 times slower than the median (Sinha et
+    # al., "Not All GPUs Are Created Equal", SC 2022).
+    Figure(
+        "gpu-rate",
+        "TFLOP/s",
+        _rate,
+        0.08,
+        0.15,
+        "the GPU itself, its cooling or its power; where NVML tells no reason (gpu-throttling), recreate the node",
+    ),
+    # The half of its lanes is the half of its bandwidth; Azure's node health checks ask 52 GB/s of an H100, which has
+    # about 55 (azurehpc-health-checks, conf/nd96isr_h100_v5.conf). GPUs share the host's memory, so they differ.
+    Figure(
+        "gpu-to-host", "GB/s", lambda gpu: gpu.get("to_host"), 0.2, 0.35, "the PCIe link (gpu-pcie), or its NUMA node"
+    ),
+    Figure(
+        "gpu-from-host",
+        "GB/s",
+        lambda gpu: gpu.get("from_host"),
+        0.2,
+        0.35,
+        "the PCIe link (gpu-pcie), or its NUMA node",
+    ),
+    Figure("gpu-to-gpu", "GB/s", lambda gpu: gpu.get("to_peer"), 0.1, 0.25, "NVLinks of the GPU or its neighbour"),
+)
+_WIDE = "something comes and goes, such as other work on the node or its host, so measure again"
+NAMES = tuple(figure.check for figure in FIGURES)
+
+Tries = Sequence[Sequence[NodeGpus]]
+"""What the nodes found, by try; the last counts."""
+Place = tuple[str, int]
+"""A GPU of a pool: its node and CUDA's number."""
+
+
+def judge_gpus(tries: Tries, plan: GpusPlan, nodes: Collection[str]) -> list[Check]:
+    """All checks of a pool's GPUs. nodes: those that were asked."""
+    found = tries[-1] if tries else []
+    answered = {one["node"] for one in found}
+    if not found:
+        return [not_measured("gpu-rate", TIME_IS_UP)]
+    checks = [not_measured("gpu-rate", SILENT_NODE, node=node) for node in nodes if node not in answered]
+    checks += [*_present(found, plan), *_ended(found), *judge_health(found)]
+    for figure in FIGURES:
+        checks += _judge(figure, tries)
+    return checks
+
+
+def falls_short(tries: Tries, plan: GpusPlan) -> bool:
+    """Whether something is to be measured again that another time may be better."""
+    again = {*NAMES, "gpu-throttling", "gpu-pcie"}
+    nodes = [one["node"] for one in tries[-1]]
+    return any(check["verdict"] == "fail" and check["check"] in again for check in judge_gpus(tries, plan, nodes))
+
+
+def _is_absent(gpu: Gpu) -> bool:
+    return gpu["pci"] is None and bool(_ABSENT.search(gpu.get("problem") or ""))
+
+
+def _present(found: Sequence[NodeGpus], plan: GpusPlan) -> list[Check]:
+    """Whether every node has all its GPUs, and which one it lacks: that at an address where other nodes have one."""
+    asked, checks = plan["count"], []
+    addresses = {one["node"]: [gpu["pci"] for gpu in one["gpus"] if gpu["pci"]] for one in found}
+    whole = {tuple(sorted(there)) for there in addresses.values() if len(there) == asked}
+    for one in found:
+        absent = sum(map(_is_absent, one["gpus"]))
+        if not absent:
+            continue
+        usual = next(iter(whole)) if len(whole) == 1 else ()
+        lost = [address for address in usual if address not in addresses[one["node"]]]
+        where = f"that at {', '.join(lost)}, where the other nodes have one" if lost else f"{absent} of {asked}"
+        cause = (
+            f"a GPU has dropped off the bus, or the pod was not given it: {where}. Look for Xid 79 (dmesg | grep -i "
+            "xid), and recreate the node"
+        )
+        device = f"GPU at {', '.join(lost)}" if lost else None
+        checks.append(fails("gpu-count", asked, asked - absent, cause, node=one["node"], device=device))
+    return checks or [passes("gpu-count", asked)]
+
+
+def _ended(found: Sequence[NodeGpus]) -> list[Check]:
+    """The GPUs that are there and came to no end."""
+    asked = "copies and products, to their end"
+    return [
+        fails("gpu-load", asked, gpu["problem"], str(gpu.get("cause")), node=one["node"], device=device_of(gpu))
+        for one in found
+        for gpu in one["gpus"]
+        if gpu.get("problem") and not _is_absent(gpu)
+    ]
+
+
+def _judge(figure: Figure, tries: Tries) -> list[Check]:
+    """One figure of all GPUs: each that is far below the others, or one check that says that there is none."""
+    gpus: dict[Place, Gpu] = {(one["node"], gpu["number"]): gpu for one in tries[-1] for gpu in one["gpus"]}
+    measured = {place: found for place, gpu in gpus.items() if (found := figure.of(gpu))}
+    if not measured:
+        said = sorted({word for gpu in gpus.values() for word in gpu.get("said", [])})
+        return [make_check(figure.check, "not measured", expected=None, measured="; ".join(said) or None)]
+    crowd = crowd_of(found["median"] for found in measured.values())
+    checks = []
+    for place, found in measured.items():
+        lacks = crowd.middle - found["median"]
+        far = crowd.is_far(lacks, share=figure.warn, z=modified_z(len(measured)))
+        if len(measured) >= _LEAST_GPUS and (far or lacks > SURE_SHARE * crowd.middle):
+            earlier = [_try(figure, made, place) for made in tries]
+            checks.append(_slow(figure, place[0], gpus[place], crowd, earlier))
+    if checks:
+        return checks
+    asked = f"no GPU {figure.warn:.0%} below the pool's median and outside its spread"
+    widest = max(measured.values(), key=lambda found: found["deviation"])
+    shares = spread(found["median"] for found in measured.values())
+    seen = f"{shares} {figure.unit}; of one GPU at most {widest['deviation']:.1%} deviation"
+    return [passes(figure.check, asked, seen)]
+
+
+def _slow(figure: Figure, node: str, gpu: Gpu, crowd: Crowd, tries: Sequence[Try]) -> Check:
+    found = figure.of(gpu)
+    assert found is not None
+    lacks = 1 - found["median"] / crowd.middle
+    asked = f"at least {crowd.middle * (1 - figure.fail):.4g} {figure.unit} ({1 - figure.fail:.0%} of the median)"
+    cause = f"{lacks:.0%} below the pool's median of {crowd.middle:.4g} {figure.unit}: "
+    cause += pointing(found, steady=figure.steady, wide=_WIDE) or figure.steady
+    if figure.check == "gpu-rate":
+        cause += _beside(gpu)
+    more: Details = {
+        "node": node,
+        "device": device_of(gpu),
+        "unit": figure.unit,
+        "tries": tries if len(tries) > 1 else None,
+        "cause": with_identity(cause, gpu),
+    }
+    verdict = "fail" if lacks > figure.fail else "warn"
+    return make_check(figure.check, verdict, expected=asked, measured=found["median"], **more)
+
+
+def _beside(gpu: Gpu) -> str:
+    """What NVML read of a slow GPU under load."""
+    load = gpu["load"]
+    reasons = ", ".join(f"{name} in {share:.0%}" for name, share in load["reasons"].items()) or "none"
+    read: Mapping[str, Spread | None] = {
+        "W": load["power"],
+        "MHz": load["sm_clock"],
+        "°C": load["temperature"],
+    }
+    told = ", ".join(f"{found['median']:g} {unit}" for unit, found in read.items() if found)
+    return f"; under load {told}; reasons of lower clocks: {reasons}"
+
+
+def _try(figure: Figure, made: Sequence[NodeGpus], place: Place) -> Try:
+    theirs = [gpu for one in made if one["node"] == place[0] for gpu in one["gpus"]]
+    gpu = next((gpu for gpu in theirs if gpu["number"] == place[1]), None)
+    found = figure.of(gpu) if gpu else None
+    return {"value": found["median"] if found else None, "error": gpu.get("problem") if gpu else SILENT_NODE}

@@ -1,0 +1,181 @@
+"""One process for one GPU of a node: who it is, what NVML says, its copies, and the load, beside the node's others.
+
+The processes of a node begin each part together: each leaves a file in a folder when it comes to it, and waits for
+those of the others. What is found is written as it goes, so that what a GPU does last is known when it hangs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import json
+import os
+import sys
+import time
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..collective.gpu import VENDORS, opened
+from ..collective.gpu import Gpu as Runtime
+from ..look.kernel import cpus_beside
+from ..say.steadiness import spread_of
+from .copies import Copies
+from .load import under_load
+from .nvml import Nvml
+from .product import Products
+from .results import Gpu, Pcie
+
+MEETING_SECONDS = 20.0
+"""How long a GPU waits for the others of its node to come to the same part; then it goes on without them."""
+_LOOK_SECONDS = 0.002
+_COPY_SECONDS = 30.0
+_ADDRESS_BYTES = 32
+
+
+class OneGpu:
+    """What one process finds of its GPU."""
+
+    def __init__(self, number: int, *, count: int, folder: Path) -> None:
+        """Of a node with so many GPUs, whose processes meet in a folder."""
+        self._number, self._folder = number, folder
+        self._awaited = set(range(count))
+        self._nvml: Nvml | None = None
+        self.found: Gpu = {"number": number, "index": None, "pci": None, "uuid": None, "said": []}
+
+    def measure(self, seconds: float, sys_folder: Path) -> None:
+        """Everything, the load for so many seconds. Raises OSError, RuntimeError, TimeoutError."""
+        self._identify()
+        self._stay_near(sys_folder)
+        runtime = Runtime(VENDORS[0], self._number)
+        copies = Copies(runtime, self._number, limit_seconds=_COPY_SECONDS)
+        self._copy(copies)
+        self._load(runtime, seconds)
+        self._copy_to_peer(copies)
+        if self._nvml is not None:
+            self.found["memory"] = self._nvml.memory  # again: the load may have shown what is wrong with it
+        self.save()
+
+    def save(self) -> None:
+        """Leave what is known so far, whole at any moment."""
+        partial = self._folder / f"{self._number}.partial"
+        partial.write_text(json.dumps(self.found), encoding="utf-8")
+        partial.replace(self._folder / f"{self._number}.json")
+
+    def leave(self) -> None:
+        """Have nobody wait for this GPU."""
+        (self._folder / f"gone.{self._number}").touch()
+
+    def _identify(self) -> None:
+        address = pci_address(self._number)
+        self.found["pci"] = address
+        self.save()
+        try:
+            self._nvml = nvml = Nvml(address)
+            who: Gpu = {"index": nvml.index, "uuid": nvml.uuid, "serial": nvml.serial, "model": nvml.model}
+            self.found.update({**who, "pcie": nvml.pcie, "memory": nvml.memory, "nvlinks": nvml.nvlinks})
+        except OSError as error:
+            self.found["said"].append(f"NVML: {error}")
+        self.save()
+
+    def _stay_near(self, sys_folder: Path) -> None:
+        """Run on the CPUs beside the GPU, where the kernel says which: the host's memory is taken there."""
+        near = cpus_beside(sys_folder, f"bus/pci/devices/{self.found['pci']}")
+        if near:
+            os.sched_setaffinity(0, near)
+
+    def _copy(self, copies: Copies) -> None:
+        self._meet("host")
+        for name, made in zip(("to_host", "from_host"), copies.with_host(self._read_pcie)):
+            if found := spread_of(made):
+                self.found[name] = found  # type: ignore[literal-required]
+        self.save()
+
+    def _copy_to_peer(self, copies: Copies) -> None:
+        """Last, because a GPU that copies to a broken one can do nothing any more."""
+        self._meet("peer")
+        others = sorted(self._at("peer") - {self._number})
+        if not others:
+            return
+        peer = next((number for number in others if number > self._number), others[0])
+        try:
+            found = spread_of(copies.to_peer(peer) or [])
+        except (RuntimeError, TimeoutError) as error:
+            self.found["said"].append(f"copy to GPU {peer}: {error}")
+            return
+        if found:
+            self.found["to_peer"] = found
+        else:
+            self.found["said"].append("GPUs of this node do not reach each other's memory")
+
+    def _read_pcie(self) -> None:
+        """Keep the best that is seen while data moves: at rest the link may be slower."""
+        if self._nvml is not None:
+            now, before = self._nvml.pcie, self.found["pcie"]
+            best: Pcie = {**now, "generation": _larger(now["generation"], before["generation"])}
+            self.found["pcie"] = best
+
+    def _load(self, runtime: Runtime, seconds: float) -> None:
+        try:
+            products = Products(runtime, self._number)
+        except OSError as error:
+            self.found["said"].append(f"products: {error}")
+            return
+        self._meet("load")
+        self.found["load"] = under_load(runtime, products, self._nvml, seconds)
+        self.save()
+
+    def _meet(self, part: str) -> None:
+        """Wait until every GPU of the node has come to a part, or has gone; for one that never comes, once."""
+        (self._folder / f"{part}.{self._number}").touch()
+        give_up = time.monotonic() + MEETING_SECONDS
+        while absent := self._awaited - self._at(part) - self._at("gone"):
+            if time.monotonic() > give_up:
+                self._awaited -= absent
+            time.sleep(_LOOK_SECONDS)
+
+    def _at(self, part: str) -> set[int]:
+        """The GPUs that have come to a part."""
+        return {int(path.suffix[1:]) for path in self._folder.glob(f"{part}.*")}
+
+
+def pci_address(number: int) -> str:
+    """The PCI address of a GPU, as sysfs writes it. Raises OSError, RuntimeError."""
+    library = opened(VENDORS[0].runtime)
+    text = ctypes.create_string_buffer(_ADDRESS_BYTES)
+    code = library.cudaDeviceGetPCIBusId(text, _ADDRESS_BYTES, number)
+    if code:
+        library.cudaGetErrorString.restype = ctypes.c_char_p
+        raise RuntimeError(f"CUDA error: {library.cudaGetErrorString(code).decode()}")
+    return text.value.decode().lower()
+
+
+def _larger(one: int | None, other: int | None) -> int | None:
+    known = [value for value in (one, other) if value is not None]
+    return max(known, default=None)
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run with the command line's arguments; returns the exit code."""
+    parser = argparse.ArgumentParser(prog="one", description=__doc__)
+    parser.add_argument("--gpu", required=True, type=int, help="CUDA's number of the GPU")
+    parser.add_argument("--count", required=True, type=int, help="how many GPUs the node has")
+    parser.add_argument("--seconds", required=True, type=float, help="of load")
+    parser.add_argument("--folder", required=True, type=Path, help="where the processes of a node meet")
+    parser.add_argument("--sys", required=True, type=Path, help="/sys")
+    arguments = parser.parse_args(argv)
+    one = OneGpu(arguments.gpu, count=arguments.count, folder=arguments.folder)
+    try:
+        one.measure(arguments.seconds, arguments.sys)
+    except (OSError, RuntimeError):
+        traceback.print_exc()
+        return 1
+    finally:
+        one.leave()
+    return 0
+
+
+if __name__ == "__main__":
+    code = main(sys.argv[1:])
+    sys.stdout.flush()
+    os._exit(code)  # a GPU that is stuck keeps the libraries' own farewell waiting

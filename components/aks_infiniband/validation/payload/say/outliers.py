@@ -1,0 +1,31 @@
+"""What is far from its own crowd: by the median, and the median absolute deviation from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from statistics import median
+from typing import NamedTuple
+
+MODIFIED_Z = 3.5
+"""Modified z-score from which a value is an outlier (Iglewicz and Hoaglin, "How to Detect and Handle Outliers",
+1993)."""
+_OF_A_STANDARD_DEVIATION = 0.6745
+"""The median absolute deviation of normal values, as a share of their standard deviation."""
+
+
+class Crowd(NamedTuple):
+    """Where the middle of some values is, and how far from it they usually are."""
+
+    middle: float
+    deviation: float
+
+    def is_far(self, difference: float, *, share: float, z: float = MODIFIED_Z) -> bool:
+        """Whether a difference from the middle is more than a share of it, and more than the crowd's own spread."""
+        return difference > share * self.middle and _OF_A_STANDARD_DEVIATION * difference > z * self.deviation
+
+
+def crowd_of(values: Iterable[float]) -> Crowd:
+    """The crowd of some values. Raises statistics.StatisticsError for none."""
+    found = list(values)
+    middle = median(found)
+    return Crowd(middle, median(abs(value - middle) for value in found))

@@ -1,0 +1,63 @@
+"""How steady a figure was: the spread between its repetitions, and what a wide one and a narrow one point at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import median, pstdev
+from typing import TypedDict
+
+WIDE = 2.0
+"""The most is so many times the least: two to three times is what congestion does, while a setting keeps a figure
+steadily low (J. Zhang, NCCL AllReduce Scaling, 2026-03-03)."""
+
+
+class Spread(TypedDict):
+    """What repetitions of one measurement gave; the deviation is the standard deviation as a share of the median."""
+
+    median: float
+    least: float
+    most: float
+    deviation: float
+    count: int
+
+
+def spread_of(values: Sequence[float]) -> Spread | None:
+    """The spread of some figures; None of none."""
+    if not values:
+        return None
+    middle = median(values)
+    found: Spread = {
+        "median": _short(middle),
+        "least": _short(min(values)),
+        "most": _short(max(values)),
+        "deviation": round(pstdev(values) / middle, 4) if middle else 0.0,
+        "count": len(values),
+    }
+    return found
+
+
+def _short(value: float) -> float:
+    return float(f"{value:.4g}")
+
+
+def is_wide(spread: Spread | None) -> bool:
+    """Whether repetitions differ so widely that something comes and goes."""
+    return spread is not None and spread["most"] >= WIDE * spread["least"]
+
+
+def shown(spread: Spread | None) -> str:
+    """A spread beside its figure, such as `659 to 783 in 68 repetitions, deviation 3.4 %`; empty without one."""
+    if spread is None or spread["count"] < 2:
+        return ""
+    ends = f"{spread['least']:g} to {spread['most']:g}"
+    return f"{ends} in {spread['count']} repetitions, deviation {spread['deviation']:.1%}"
+
+
+def pointing(spread: Spread | None, *, steady: str, wide: str) -> str:
+    """What a low figure points at, in words: by whether its repetitions differ widely. Empty without a spread."""
+    if spread is None or spread["count"] < 2:
+        return ""
+    if is_wide(spread):
+        times = spread["most"] / spread["least"] if spread["least"] else float("inf")
+        return f"its repetitions differ {times:.1f} times ({shown(spread)}): {wide}"
+    return f"it is steadily low ({shown(spread)}): {steady}"
