@@ -1,7 +1,7 @@
 """`python -m benchmark.gpus`: how often the judgement of GPUs under load is wrong, by simulated figures of whole pools.
 
-It prints the table of docs/judging.md. The seed is fixed, so every run prints the same. Healthy GPUs differ at random
-and independently; NVML tells nothing of them, so only the pool's other GPUs judge their rates.
+It prints the table of docs/judging.md. The seed is fixed, so every run prints the same. Healthy GPUs differ at
+random and independently; NVML tells nothing of them, so only the other GPUs of the pool judge their rates.
 """
 
 from collections.abc import Iterator, Sequence

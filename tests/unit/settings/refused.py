@@ -355,6 +355,16 @@ CASES: dict[str, tuple[Any, str, str]] = {
         "sizes.Standard_ND9r_v9.infiniband.rateGbps",
         "must be 800 or less",
     ),
+    "a burn-in that the validation has no time for": (
+        changed(validation={"burnIn": 30}),
+        "validation.burnIn",
+        "needs timeoutSeconds of 4200 at least, which is 1800",
+    ),
+    "a burn-in of no whole minutes": (
+        changed(validation={"burnIn": 0.5}),
+        "validation.burnIn",
+        "must be a whole number",
+    ),
     "a key twice in JSON text": (
         {**changed(), "aks-infiniband:validation": '{"mode": "off", "mode": "warn"}'},
         "aks-infiniband:validation",

@@ -32,6 +32,7 @@ def test_expectations_follow_the_catalogue(pool: Any) -> None:
             "rdma-ping-pong-throughput",
         ],
         "tries": 3,
+        "gpus": {"count": 8, "seconds": 6},
         "not_measured": [],
         "error_counters": "warn",
     }
@@ -45,7 +46,16 @@ def test_a_size_without_gpus_promises_rdma_alone(pool: Any) -> None:
     assert cpu.promised_resources == {"rdma/shared_ib": 1}
     assert expectations(cpu)["accelerators"] is None
     assert expectations(cpu)["collective"] is None
+    assert expectations(cpu)["gpus"] is None
     assert expectations(cpu)["not_measured"] == []
+
+
+def test_gpus_are_loaded_for_minutes_where_somebody_asks_for_it(pool: Any) -> None:
+    assert expectations(pool, burn_in=30)["gpus"] == {"count": 8, "seconds": 1800}
+
+
+def test_gpus_of_amd_are_not_loaded(pool: Any) -> None:
+    assert expectations(replace(pool, size=SIZES["Standard_ND96isr_MI300X_v5"]))["gpus"] is None
 
 
 @pytest.mark.parametrize("size", sorted(SIZES))

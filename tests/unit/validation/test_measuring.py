@@ -22,7 +22,7 @@ def test_nothing_is_timed_where_no_tool_would_get_anywhere(expected: Any, name: 
     outcome = measuring.skipped(checks, expected)
     assert {check["verdict"] for check in outcome.checks} == {"not measured"}
     assert {check["cause"] for check in outcome.checks} == {what[1]}
-    assert {*expected["figures"], "all-reduce"} == {check["check"] for check in outcome.checks}
+    assert {*expected["figures"], "all-reduce", "gpu-rate"} == {check["check"] for check in outcome.checks}
 
 
 def test_a_device_that_is_wrong_keeps_nobody_from_measuring_the_others() -> None:
