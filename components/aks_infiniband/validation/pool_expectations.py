@@ -38,8 +38,9 @@ def expectations(
     hcas.rate_gbps is the signalling rate in Gb/s. figures names the figures that the payload measures, thresholds has
     their limits, and not_measured names figures of a pool of this size that are not measured by design. given:
     thresholds of the stack file, by figure. tries: how often a figure that falls short is measured in all. sweep: which
-    message sizes all-reduce is measured with. node_preparation: whether the memlock limit is lifted for every user.
-    burn_in: for how many minutes GPUs are loaded; None: for some seconds. error_counters: what happens to a node whose error counters cannot be read.
+    message sizes all-reduce is measured with. burn_in: for how many minutes GPUs are loaded; without it for some
+    seconds. node_preparation: whether the memlock limit is lifted for every user. error_counters: what happens to a
+    node whose error counters cannot be read.
     """
     figures = _figures(pool)
     collective = collective_expectations(pool, given, sweep)
