@@ -28,17 +28,21 @@ def charts_for(config: Mapping[str, Any], folder: Path, *, into: Path) -> dict[s
 
     Raises StackFileError.
     """
-    if folder != STAND_IN_CHARTS:
+    if not _are_stand_ins(folder):
         return find_charts(folder)
     return {setting: stand_in(release, CHARTS[setting], into=into) for setting, release in chosen(config).items()}
 
 
 def check(config: Mapping[str, Any], folder: Path) -> None:
     """Raises StackFileError where `charts_for` would; makes nothing."""
-    if folder == STAND_IN_CHARTS:
+    if _are_stand_ins(folder):
         chosen(config)
     else:
         find_charts(folder)
+
+
+def _are_stand_ins(folder: Path) -> bool:
+    return folder.resolve() == STAND_IN_CHARTS.resolve()
 
 
 def chosen(config: Mapping[str, Any]) -> dict[str, str]:
@@ -75,7 +79,7 @@ def version_of_stand_in(release: str, name: str) -> str:
 
 def stand_in(release: str, name: str, *, into: Path) -> Path:
     """The chart of a release; name: network-operator or gpu-operator. into: where one of a later release is made."""
-    first = find_charts(STAND_IN_CHARTS)[next(setting for setting, chart in CHARTS.items() if chart == name)]
+    first = STAND_IN_CHARTS / name
     if release == FIRST:
         return first
     made = into / release / name

@@ -35,6 +35,12 @@ def test_without_a_release_they_are_the_first_and_nothing_is_made(tmp_path: Path
     assert list(tmp_path.iterdir()) == []
 
 
+def test_the_stand_ins_are_known_through_a_link_too(tmp_path: Path) -> None:
+    link = tmp_path / "charts"
+    link.symlink_to(STAND_IN_CHARTS)
+    assert version_of(charts_for(config("26.7"), link, into=tmp_path / "made")["gpuOperator"]) == "v26.7.0"
+
+
 @pytest.mark.parametrize("version", ["26.7.0", "v26.7.0"])
 def test_a_charts_version_is_taken_before_the_releases(version: str) -> None:
     assert chosen(config("26.4", gpuOperator=version)) == {"networkOperator": "26.4", "gpuOperator": "26.7"}
