@@ -48,7 +48,7 @@ def require_tools() -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Rehearsal:
-    """One stack of one program, in a data centre of its own.
+    """One stack of one program in a data centre of its own.
 
     project: folder of Pulumi.yaml and the stack files.
     charts: folder of the two operators' charts; the stand-ins' have every release that there is one of.

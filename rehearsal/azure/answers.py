@@ -22,7 +22,7 @@ _PROPERTY_KIND: Final = {
 
 
 def read_inputs(record: Record, inputs: Properties, state: Properties) -> Properties:
-    """The inputs that a read gives: the program's, with what Azure changed of them since (azure-native, Read)."""
+    """The inputs that a read gives: those of the program, with what Azure has changed since (azure-native, Read)."""
     if not inputs:
         return record.inputs
     changed = {key for key in inputs if key in record.outputs and record.outputs[key] != state.get(key)}
@@ -30,7 +30,7 @@ def read_inputs(record: Record, inputs: Properties, state: Properties) -> Proper
 
 
 def preview(kind: Kind, inputs: Properties) -> Properties:
-    """The outputs that a preview shows: known where an input gives them; azure-native leaves all others unknown.
+    """The outputs that a preview shows. Those that an input gives are known; azure-native leaves all others unknown.
 
     An object's shape may differ between input and output (a list of identities becomes a map), so only
     plain values are taken over.

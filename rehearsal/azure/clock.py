@@ -9,7 +9,7 @@ from rehearsal.run.latency import Latencies
 
 
 class Stopped(Exception):  # noqa: N818 - it is no error: the simulator was told to stop
-    """The simulator is stopping; whatever is under way carries on at its next start."""
+    """The simulator is stopping. Whatever is under way carries on at its next start."""
 
 
 class Cancelled(Exception):  # noqa: N818 - as above

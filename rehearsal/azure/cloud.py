@@ -51,7 +51,7 @@ class Cloud:
     start: Callable[[Record], None] = _nobody
     update: Callable[[str, str, Mapping[str, Any]], Record] = _nobody_updates
     token: str = ""
-    """What a login gets for Azure Resource Manager; who serves that sets it."""
+    """The token that a login gets for Azure Resource Manager. The code that serves it sets it."""
     met: dict[int, int] = field(default_factory=dict)
     """How many requests each fault, by its index, has met."""
     buckets: dict[str, tuple[float, float]] = field(default_factory=dict)

@@ -19,7 +19,7 @@ from rehearsal.azure.clock import Clock
 _LOG: Final = logging.getLogger(__name__)
 _FIELD_MANAGER: Final = "azure"
 _PATIENCE_SECONDS: Final = 300.0
-"""How long the local API server may be silent, on a computer that is busy or slept: Azure's would not be."""
+"""How long the local API server may be silent on a computer that is busy or slept. Azure's would not be silent."""
 _DRAIN_SECONDS: Final = 1800.0
 """How long AKS tries to drain a node: upgradeSettings.drainTimeoutInMinutes is 30 by default."""
 

@@ -79,7 +79,7 @@ def _item(
 
 
 def _same(path: str, old: Any, new: Any) -> bool:
-    """Locations and resource IDs are equal whatever their case and, for locations, spaces."""
+    """Resource IDs are equal if they differ in case alone; locations also if they differ in spaces."""
     if isinstance(old, str) and isinstance(new, str):
         if path == "location":
             return normalized_location(old) == normalized_location(new)

@@ -51,7 +51,7 @@ class AlreadyExistsError(Exception):
 
 
 class NotSimulatedError(Exception):
-    """The program asks for something that Azure may well have and this rehearsal does not."""
+    """The program asks for something that this rehearsal lacks, although Azure may well have it."""
 
 
 def bad_request(code: str, message: str, *, target: str | None = None) -> AzureError:

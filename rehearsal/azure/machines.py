@@ -35,7 +35,7 @@ _MANAGED_DISK_LABELS: Final = {
     for prefix in ("", "kubernetes.azure.com/")
     for name, value in (("storageprofile", "managed"), ("storagetier", "Premium_LRS"))
 }
-"""An ephemeral disk of the operating system has none (recorded: nodes.yaml)."""
+"""Labels of nodes with a managed OS disk. Those with an ephemeral one have none of them (recorded: nodes.yaml)."""
 _AZURES_ADDRESSES: Final = 4
 """Azure keeps the first four addresses of a subnet for itself."""
 _ALPHABET: Final = "0123456789abcdefghijklmnopqrstuvwxyz"

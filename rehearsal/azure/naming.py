@@ -23,7 +23,7 @@ class NameRule:
     pattern: str
 
     def failures(self, parameter: str, name: str) -> list[Failure]:
-        """Why a name is refused, in azure-native's words; empty when it is not."""
+        """Why a name is refused, in azure-native's words; empty if it is not refused."""
         reasons = []
         if len(name) < self.shortest:
             reasons.append(

@@ -66,7 +66,7 @@ _BY_SKU: Final = {
 UBUNTU_2404_FROM: Final = "1.35"
 """Kubernetes from which the OS SKU Ubuntu is 24.04; up to 1.34 it is 22.04 (Azure, "Upgrade the OS version in AKS")."""
 _ROLLED_OUT: Final = timedelta(days=21)
-"""How old the newest release is that every region has: assumed. AKS builds one a week."""
+"""The age of the newest release that every region has. It is assumed; AKS builds one release a week."""
 
 
 def system_of_sku(os_sku: str, kubernetes: str) -> NodeSystem | None:

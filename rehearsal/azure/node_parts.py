@@ -31,7 +31,8 @@ def gpu_driver(size: Size | MachineSize, gpu_profile: Mapping[str, Any] | None) 
 
 
 def health_conditions(driver: str) -> list[dict[str, str]]:
-    """What AKS's node-problem-detector says of GPUs and InfiniBand on a sound machine; nothing where it does not look.
+    """What AKS's node-problem-detector says of GPUs and InfiniBand on a sound machine; empty if it does not look at the
+    pool.
 
     It looks at every pool whose GPU driver is AKS's own. Sources: MicrosoftDocs/azure-aks-docs,
     gpu-health-monitoring.md (2026-02-27) and node-problem-detector.md; Azure/AgentBaker, e2e/validators.go (reason and
@@ -56,7 +57,7 @@ _HEALTH_CHECKS: Final = {
 
 
 def has_nvidia_gpus(size: Size | MachineSize) -> bool:
-    """Whether AKS knows a driver for the size's GPUs: it has none for AMD's."""
+    """Whether AKS has a driver for the size's GPUs. It has none for AMD's."""
     if isinstance(size, MachineSize):
         return size.accelerator is not None and size.accelerator.vendor == "nvidia"
     return size.gpus > 0

@@ -79,7 +79,7 @@ _LATER_SECONDS: Final = 0.1
 _LATER_LOOKS: Final = 600
 """How often, and how many real seconds apart, an operation looks for the request that is to come beside it."""
 _ACCEPTED: Final = ("AllocationFailed", "VMExtensionProvisioningError", "ApiServerUnreachable")
-"""What shows only after Azure has accepted the request."""
+"""The errors that show only after Azure has accepted the request."""
 
 
 def meet(cloud: Cloud, pulumi_type: str, resource: str, operation: OperationKind) -> Fault | None:

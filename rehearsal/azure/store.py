@@ -75,7 +75,7 @@ class Store:
             self.save()
 
     def remove(self, resource: str) -> None:
-        """Forget an ID; nothing happens when it is not there."""
+        """Forget an ID. Nothing happens if it is not there."""
         with self._lock:
             self._records.pop(resource.casefold(), None)
             self.save()

@@ -27,11 +27,13 @@ from rehearsal.tools.paths import PROJECT
 
 START_LIMIT_S = 3 * TIME_LIMIT_S
 KEEP_LIMIT_S = 30.0
-"""Longer than any part may take: three stand one after another."""
+"""Seconds for all parts to start. It is longer than any part may take, because three start one after another."""
 STOP_LIMIT_S = 40.0
 """More than the grace periods of all parts together."""
 ROOM_MB = 300
-"""What a run folder takes, and as much again: 141 MB for the stack dev, of which etcd's log is 64 (2026-11-22)."""
+"""Megabytes that must be free: what a run folder takes, and as much again. The stack dev takes 141 MB, of which etcd's
+log is 64 (2026-11-22).
+"""
 
 CONTROL_PLANE_ONLY = CONTROL_PLANE
 WITH_KWOK = (*CONTROL_PLANE, "kwok")

@@ -24,7 +24,7 @@ ENGINE_GRACE_S = 10.0
 SUPERVISOR_GRACE_S = 40.0
 """More than a supervisor takes to end all parts."""
 NOTICE_LIMIT_S = 60.0
-"""More than a supervisor takes to notice that a part has ended."""
+"""Seconds in which a supervisor surely notices that a part has ended."""
 _LOOK_EVERY_S = 0.1
 
 

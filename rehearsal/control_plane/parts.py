@@ -53,7 +53,9 @@ class WritesFile:
 
 @dataclass(frozen=True, kw_only=True)
 class Runs:
-    """Ready when its process runs: a part that nobody calls. What it fails of later ends the rehearsal all the same."""
+    """A part that nobody calls: it is ready when its process runs. If it fails later, that ends the rehearsal all the
+    same.
+    """
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +69,9 @@ class Part:
     """The parts that must be ready before this one starts."""
     time_limit_s: float = TIME_LIMIT_S
     grace_s: float = 2.0
-    """How long it may take to end after SIGTERM; then it is killed. A rehearsal's state is not worth waiting for."""
+    """Seconds that it may take to end after SIGTERM, before it is killed. A rehearsal's state is not worth a longer
+    wait.
+    """
 
 
 def select(names: Sequence[str]) -> tuple[str, ...]:

@@ -74,7 +74,9 @@ def processes_of_run(folder: Path) -> list[psutil.Process]:
 
 
 def end(processes: Iterable[psutil.Process], *, grace_s: float) -> list[psutil.Process]:
-    """Ends processes: SIGTERM, and SIGKILL for what is still there after the grace. Returns those that were killed."""
+    """Ends processes with SIGTERM, and with SIGKILL those that are still there after the grace period. Returns those
+    that were killed.
+    """
     remaining = list(processes)
     for process in remaining:
         _signal(process, signal.SIGTERM)

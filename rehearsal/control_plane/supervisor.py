@@ -200,7 +200,7 @@ class Supervisor:
 
 
 def _message(error: BaseException) -> str:
-    """What to tell of a failed start: of several parts that failed together, the first."""
+    """The message about a failed start. If several parts failed together, it is about the first."""
     if isinstance(error, BaseExceptionGroup):
         return _message(error.exceptions[0])
     if isinstance(error, PartFailedError):

@@ -35,7 +35,7 @@ _THRIFT: Final = {
     # Nobody goes back to an earlier state of a rehearsal.
     "PULUMI_DIY_BACKEND_DISABLE_CHECKPOINT_BACKUPS": "true",
 }
-"""What spares the engine work that a rehearsal has no use for."""
+"""Settings that spare the engine work that a rehearsal has no use for."""
 
 
 class EngineError(Exception):
@@ -78,7 +78,7 @@ class Run:
             yield from self._printed_errors()
 
     def _printed_errors(self) -> Iterator[Diagnostic]:
-        """Errors that the engine only prints: another command holds the stack, or its files are unreadable."""
+        """Errors that the engine only prints, such as: another command holds the stack, or its files are unreadable."""
         with self.log.open("rb") as log:
             log.seek(self.log_start)
             printed = log.read().decode(errors="replace")

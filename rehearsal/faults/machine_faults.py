@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # modules that take long to import
 
 RUN_FOLDER_VARIABLE: "Final" = "AKS_INFINIBAND_REHEARSAL"
 FILE: "Final" = "faults/faults.json"
-"""In a folder of its own, which programs of pods may read: the run folder they may not."""
+"""It is in a folder of its own, because programs of pods may read it, but not the run folder."""
 
 
 def read(run_folder: "os.PathLike[str] | str") -> "list[dict[str, Any]]":
@@ -37,7 +37,7 @@ def read(run_folder: "os.PathLike[str] | str") -> "list[dict[str, Any]]":
 
 
 def write(run_folder: "os.PathLike[str] | str", faults: "Sequence[dict[str, Any]]") -> None:
-    """Have these faults from now on, and none of those before. They are not checked."""
+    """Replace all faults by these, from now on. They are not checked."""
     import json  # noqa: PLC0415
 
     path = os.path.join(run_folder, FILE)  # noqa: PTH118
@@ -68,7 +68,7 @@ def concerning(
 
 
 def happens(run_folder: str, name: str, node: str, device: "str | None" = None) -> "dict[str, Any] | None":
-    """Like `concerning`, and counts: a fault with `times` is gone after so many."""
+    """Like `concerning`, but it counts: a fault with `times` is gone after that many."""
     entry = concerning(read(run_folder), name, node, device)
     if entry is None or "times" not in entry:
         return entry

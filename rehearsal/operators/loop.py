@@ -23,7 +23,7 @@ from rehearsal.watch.cluster import Cluster
 log = logging.getLogger(__name__)
 
 _SETTLE_SECONDS: Final = 0.1
-"""From a change to the look at it, at least: changes come in bursts."""
+"""The least number of seconds from a change to the look at it, because changes come in bursts."""
 _RETRY_SECONDS: Final = 1.0
 """Pause after a plan in which something failed, before the next."""
 

@@ -42,7 +42,7 @@ class Snapshot:
 
 @dataclass(kw_only=True)
 class Plan:
-    """What a reconcile wants the cluster to be; only what differs from the snapshot has to be done."""
+    """The cluster as a reconcile wants it. Only what differs from the snapshot has to be done."""
 
     objects: list[Document] = field(default_factory=list)
     """Applied by server-side apply, in order."""
@@ -51,9 +51,9 @@ class Plan:
     evictions: list[Document] = field(default_factory=list)
     """Pods of the snapshot that have to leave their node."""
     node_labels: dict[str, dict[str, str | None]] = field(default_factory=dict)
-    """Node name -> label -> value; None takes the label away."""
+    """By node name and label, the value; None removes the label."""
     node_annotations: dict[str, dict[str, str | None]] = field(default_factory=dict)
-    """Node name -> annotation -> value; None takes the annotation away."""
+    """By node name and annotation, the value; None removes the annotation."""
     cordons: dict[str, bool] = field(default_factory=dict)
     """Node name -> whether it is unschedulable."""
     annotations: list[tuple[Document, dict[str, str]]] = field(default_factory=list)

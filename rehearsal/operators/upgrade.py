@@ -17,7 +17,7 @@ _NOT_UNDER_WAY: Final = frozenset({None, DONE, REQUIRED})
 
 
 def forget(plan: Plan, nodes: Sequence[Document], kind: DriverKind) -> None:
-    """Remove the upgrade labels: without autoUpgrade a driver's pod is replaced only when someone deletes it."""
+    """Remove the upgrade labels. Without autoUpgrade a driver's pod is replaced only if somebody deletes it."""
     for node in nodes:
         plan.label(node, {kind.label: None})
 

@@ -38,7 +38,7 @@ def print_failure(
 
 
 def _causes(errors: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """Every error once, those of providers first: the program's own explain them.
+    """Every error once. Those of providers come first, because the program's own explain them.
 
     Errors that only say that something failed are left out where there are others.
     """

@@ -18,7 +18,7 @@ _ALIVE_SECONDS: Final = 10.0
 _NAMES: Final = 6
 """Of resources that are waited for, in one line."""
 _ASLEEP_SECONDS: Final = 300.0
-"""Events, or None, come about five times a second. Where the time of day jumps so far, the machine slept."""
+"""If the time of day jumps by this many seconds, the machine slept: events, or None, come about five times a second."""
 
 
 @dataclass(kw_only=True)

@@ -18,7 +18,7 @@ from rehearsal.run.folder import RunFolder
 
 @dataclass(frozen=True, kw_only=True)
 class Since:
-    """What has happened to a pool since an earlier update measured it, and what tells more."""
+    """What has happened to a pool since an earlier update measured it, and the commands that tell more."""
 
     failed: bool = False
     """This update failed."""

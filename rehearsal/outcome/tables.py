@@ -18,7 +18,7 @@ VERDICT_STYLE: Final = {
     "not judged": "yellow",
     "pass": "green",
 }
-"""By verdict, the worst first: what could not be measured may hide a failure."""
+"""The order of verdicts, the worst first. A check that could not be made may hide a failure."""
 _CELL_LINES: Final = 4
 """A longer cell is cut; the report has all of it."""
 _NARROWEST: Final = 10
@@ -89,7 +89,7 @@ def passed_line(report: Mapping[str, Any]) -> str:
 
 
 def _badness(check: Mapping[str, Any]) -> int:
-    """What is not measured by design, and so has no cause, is no problem, and comes last of what did not pass."""
+    """A check that is left out by design has no cause and is no problem. It comes last of those that did not pass."""
     by_design = check["verdict"] == "not measured" and not check.get("cause")
     return list(VERDICT_STYLE).index("pass" if by_design else check["verdict"])
 
@@ -109,7 +109,7 @@ def _measured(check: Mapping[str, Any]) -> str:
 
 
 def _passed_rows(checks: Iterable[Mapping[str, Any]]) -> list[Row]:
-    """One row for all that have the same expectation."""
+    """One row for all checks that have the same expectation."""
     passed: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for check in checks:
         if check["verdict"] == "pass":

@@ -26,7 +26,7 @@ def done(step: Step) -> str:
 
 
 def gist(lines: Sequence[str]) -> str:
-    """The line that says most of a message: of a provider's list of errors the last, else the first."""
+    """The line of a message that says most: the last one of a provider's list of errors, or otherwise the first one."""
     return lines[-1].strip("\t *") if lines[0].endswith(" errors occurred:") else lines[0]
 
 

@@ -77,7 +77,7 @@ class RunFolder:
 
     @property
     def faults(self) -> Path:
-        """What is wrong with the machines, for whoever simulates them: what pods run reads it, too."""
+        """The faults of the machines, for the programs that simulate them. The programs of pods read it too."""
         return self.root / "faults"
 
     @property
@@ -97,7 +97,9 @@ class RunFolder:
 
     @property
     def temporary(self) -> Path:
-        """What the parts write for a moment, keys among it: neither a small /tmp nor its other users are to matter."""
+        """Temporary files of the parts, keys among them. They are here so that neither a small /tmp nor its other users
+        matter.
+        """
         return self.root / "tmp"
 
     @property
@@ -132,7 +134,9 @@ class RunFolder:
         return self.ready / part
 
     def await_ready(self, part: str) -> None:
-        """Waits until a part serves, for as long as it takes: the supervisor ends who waits when the part fails."""
+        """Waits until a part serves, for as long as it takes. If the part fails, the supervisor ends the process that
+        waits.
+        """
         while not self.ready_file(part).exists():
             time.sleep(AWAIT_EVERY_S)
 

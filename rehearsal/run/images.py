@@ -25,7 +25,7 @@ def image_bytes(image: str) -> int:
 
 
 def programs_of(image: str) -> tuple[str, ...] | None:
-    """The names of an image's programs; None where nothing says that it lacks one."""
+    """The names of an image's programs; None if no table says that it lacks one."""
     found = _row("programs", _repository(image), None)
     return None if found is None else tuple(found)
 
@@ -43,7 +43,7 @@ def pull_seconds(image: str) -> float:
 
 
 def _row(table: str, repository: str, otherwise: Any) -> Any:
-    """What a table has for a repository or, most closely, above it."""
+    """A table's entry for a repository, or the nearest one above it."""
     rows: dict[str, Any] = _table()[table]
     above = [row for row in rows if f"/{row}/" in f"/{repository}/"]
     return rows[max(above, key=len)] if above else otherwise

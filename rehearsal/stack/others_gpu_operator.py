@@ -28,7 +28,7 @@ _POLICYS_OWN: Final = (
 
 
 def register(kubeconfig: Path, config: Mapping[str, Any], charts: Path) -> None:
-    """Make what a stack file's configuration says is there; nothing where it does not say so.
+    """Make the GPU Operator that, by the stack file, is there already. Without such a setting it makes nothing.
 
     kubeconfig: the cluster administrator's. charts: the folder of the stand-in's charts.
     """

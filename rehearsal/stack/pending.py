@@ -36,7 +36,8 @@ def pending_deletes(deployment: Mapping[str, Any]) -> Sequence[str]:
 
 
 def settled(deployment: Mapping[str, Any], azure: Path) -> dict[str, Any]:
-    """The state with what Azure has, and with nothing pending. Objects that only the cluster may have are applied anew.
+    """The state with what Azure has, and with nothing pending. The engine applies objects again that only the cluster
+    may have.
 
     deployment: the stack's state, as the engine keeps it; azure: file of what the simulated subscription holds.
     """

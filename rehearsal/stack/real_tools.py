@@ -17,7 +17,7 @@ _ANY_FIGURE: Final = {
     **{f"rdma-{figure}": {"fail": 1e-6} for figure in ("write-bandwidth", "read-bandwidth", "ping-pong-throughput")},
     **{f"rdma-{figure}": {"fail": 9e8} for figure in ("read-latency", "ping-pong-latency")},
 }
-"""Thresholds that every figure of RDMA meets: a threshold must have a bound."""
+"""Thresholds that every figure of RDMA meets. They are there because a threshold must have a bound."""
 _REAL_TOOLS_SECONDS: Final = 1200
 """Real seconds, which a validation on real tools may take on a busy machine; on an idle one it takes one minute."""
 _ROOM: Final = f"{NODES} machines of at most {HCAS_A_NODE} HCAs each"

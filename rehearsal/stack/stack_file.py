@@ -57,7 +57,9 @@ def read(project: Path, stack: str) -> dict[str, Any]:
 
 
 def _without_secrets(value: Any) -> Any:
-    """Encrypted values cannot be opened here, so each becomes a word that says so, until the engine has the secret."""
+    """The document without encrypted values, which cannot be opened here. Each becomes a word that says so, until the
+    engine has the secret.
+    """
     if _is_secret(value):
         return STAND_IN
     if isinstance(value, dict):

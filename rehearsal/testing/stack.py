@@ -56,7 +56,7 @@ class Outcome:
 
     @property
     def plan(self) -> dict[str, list[str]]:
-        """All that is done in the world, by URN: a preview's is what the update is to do."""
+        """All that is done in the world, by URN. For a preview it is what the update would do."""
         plan: dict[str, list[str]] = {}
         for step in self.steps:
             if step.changed and step.custom:

@@ -118,7 +118,9 @@ class Build:
         print(f"tools: {recipe.name} built in {_duration(time.monotonic() - begun)}", flush=True)
 
     def _earlier_parts(self, recipe: Recipe) -> Iterator[list[str]]:
-        """What is compiled before the rest is compiled and linked: a package comes after all that it imports."""
+        """The packages that are compiled before the rest is compiled and linked. A package comes after all that it
+        imports.
+        """
         packages = [path for path in self._progress.programs[recipe.name] if not path.startswith("vendor/")]
         for first in range(0, len(packages) - AT_ONCE, AT_ONCE):
             yield packages[first : first + AT_ONCE]

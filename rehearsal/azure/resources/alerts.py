@@ -59,7 +59,7 @@ def _mistakes(rule: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _seconds(duration: str) -> int:
-    """Of a duration in ISO 8601, as rules have them; -1 for what is none."""
+    """The seconds of a duration in ISO 8601, as rules have them; -1 for a text that is no duration."""
     found = re.fullmatch(r"PT(?=\d)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?", duration)
     hours, minutes, seconds = (int(part or 0) for part in found.groups()) if found else (0, 0, -1)
     return hours * 3600 + minutes * 60 + seconds

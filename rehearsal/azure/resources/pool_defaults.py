@@ -40,7 +40,7 @@ _MANAGED_DISK_GIB: Final = ((8, 128), (16, 256), (64, 512))
 def defaults(
     cloud: Cloud, pool: Mapping[str, Any], cluster: Mapping[str, Any], before: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """A pool's outputs: what was asked for, with AKS's defaults for the rest. before: those that it has."""
+    """A pool's outputs: what the request says, and AKS's defaults for the rest. before: those that it has."""
     network = cluster.get("networkProfile") or {}
     azure_cni = network.get("networkPlugin") == "azure"
     overlay = azure_cni and network.get("networkPluginMode") == "overlay"

@@ -51,7 +51,7 @@ def facts(cloud: Cloud, record: Record, machine: Mapping[str, Any] | None = None
 
 
 def details(cloud: Cloud, outputs: Mapping[str, Any]) -> dict[str, Any]:
-    """What Azure decides when it accepts a pool: above all whether its machines share a fabric, and which."""
+    """What Azure decides when it accepts a pool, above all whether its machines share a fabric, and which one."""
     return {
         "fabric": str(uuid.uuid4()) if shares_fabric(cloud, outputs) else None,
         "labels": dict(outputs.get("nodeLabels") or {}),

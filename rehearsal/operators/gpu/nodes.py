@@ -41,7 +41,8 @@ def _can_be_split(labels: dict[str, str]) -> bool:
 
 
 def label_nodes(plan: Plan, snapshot: Snapshot, release: Release = (0, 0)) -> list[Document]:
-    """Label the nodes that have GPUs, and take the labels from those that have none any more; returns the former.
+    """Label the nodes that have GPUs, and remove the labels from nodes that no longer have any. Returns the nodes with
+    GPUs.
 
     A label that is there already is honoured, whatever its value: "false" keeps that operand off the node
     (addGPUStateLabels in the operator's state_manager.go). `nvidia.com/gpu.deploy.operands=false` keeps off all.

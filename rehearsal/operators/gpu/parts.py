@@ -29,7 +29,7 @@ class Context:
         return found
 
     def enabled(self, name: str) -> bool:
-        """Whether a section asks for its operand; the operator takes silence for yes."""
+        """Whether a section asks for its operand. If it does not say, the operator takes that as yes."""
         return bool(self.section(name).get("enabled", True))
 
     @property
@@ -39,7 +39,7 @@ class Context:
 
     @property
     def runtime_classes(self) -> list[str]:
-        """That one, and with CDI, which is the chart's default, two more."""
+        """That runtime class, and two more with CDI, which is the chart's default."""
         more = ["nvidia-cdi", "nvidia-legacy"] if self.enabled("cdi") else []
         return [self.runtime_class, *more]
 

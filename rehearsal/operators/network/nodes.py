@@ -23,7 +23,7 @@ def node_policy_owner(policy: Document) -> str:
 
 
 def selected_nodes(snapshot: Snapshot, policy: Document) -> list[Document]:
-    """The nodes that a NicNodePolicy is about; no selector is about all of them."""
+    """The nodes that a NicNodePolicy concerns. Without a selector it concerns all of them."""
     return snapshot.of("Node", labels=(policy.get("spec") or {}).get("nodeSelector") or {})
 
 

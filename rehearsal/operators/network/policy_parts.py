@@ -22,7 +22,7 @@ class Part:
     section: tuple[str, ...]
     """Where the policy asks for it."""
     documents: Callable[[Document, Context], list[Document]] | None
-    """None for a part that no chart definition here lets a policy ask for."""
+    """None for a part that no definition here lets a policy ask for."""
 
 
 CLUSTER_PARTS: Final = (

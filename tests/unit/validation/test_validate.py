@@ -104,9 +104,9 @@ def test_any_other_index_reports_its_node_and_judges_nothing(fake: Any, run_pod:
 def test_a_pod_restarted_half_way_comes_to_the_same_report(fake: Any, run_pod: Any, healthy: Any) -> None:
     fake.put("report", {"node.n1.json.gz": entry("n1", "uid-1", healthy())})
     fake.put("report", {"rank-1.json.gz": member("n1", "uid-1")})
-    (code, said), before = run_pod(0, "n0"), report_of(fake)
-    again = run_pod(0, "n0")
-    assert (again[0], again[1].splitlines()[1:]) == (code, said.splitlines()[1:])
+    (code, _), before = run_pod(0, "n0"), report_of(fake)
+    again, _ = run_pod(0, "n0")
+    assert again == code
     assert {**report_of(fake), "finished": ""} == {**before, "finished": ""}
 
 
