@@ -31,7 +31,8 @@ def doctor_page() -> str:
 
 def _sections() -> Iterator[str]:
     symptoms = catalogue().values()
-    yield f"{len(symptoms)} symptoms."
+    yield f"{len(symptoms)} symptoms. `--output json` names the sources of each; they stand in"
+    yield "`command_line/aks_infiniband_cli/doctor/symptoms`, with the day on which they were read."
     for area in AREAS:
         yield f"\n### {_TITLES[area]}\n"
         yield from (_entry(symptom) for symptom in symptoms if symptom.area == area)
@@ -40,6 +41,6 @@ def _sections() -> Iterator[str]:
 def _entry(symptom: Symptom) -> str:
     told = (
         f"- **{symptom.id}**: {symptom.title}.<br>Shown by: {symptom.evidence}.<br>Cause: {symptom.cause}."
-        f"<br>Fix: {symptom.fix}.<br>Source: {'; '.join(symptom.sources)} (read {symptom.read})."
+        f"<br>Fix: {symptom.fix}."
     )
     return told.replace("..", ".")

@@ -15,9 +15,10 @@ from rehearsal.machines.kubelet.kubelet import Kubelet
 from rehearsal.machines.kubelet.log_server import LogServer
 from rehearsal.machines.kubelet.repairs import Repairs
 from rehearsal.machines.network.address_controller import AddressController
+from rehearsal.machines.network.names import Names
 from rehearsal.machines.network.sandbox import Sandboxes
 from rehearsal.machines.nodes.upkeep import Machines
-from rehearsal.machines.pods.behaviours import ORDINARY, behaviour_of, is_job_pod
+from rehearsal.machines.pods.behaviours import ORDINARY, behaviour_of, is_executed
 from rehearsal.machines.pods.by_node import PodsByNode
 from rehearsal.machines.pods.effects import Effects
 from rehearsal.machines.pods.running import RunningPod
@@ -31,7 +32,7 @@ log = logging.getLogger(__name__)
 Part = Callable[[RunningPod], Coroutine[Any, Any, None]]
 """What simulates a pod."""
 _WATCHED: Final = (
-    *("Node", "Pod", "ConfigMap", "ResourceClaim", "ResourceSlice"),
+    *("Node", "Pod", "ConfigMap", "ResourceClaim", "ResourceSlice", "EndpointSlice"),
     *("NodeFeatureRule", "NetworkAttachmentDefinition", "IPPool"),
 )
 
@@ -46,6 +47,7 @@ class Simulation:
     stage: behaviour_pods.Stage
     logs: LogServer
     by_node: PodsByNode
+    names: Names
     _pods: dict[str, RunningPod] = field(default_factory=dict)
     _off: set[str] = field(default_factory=set)
     """Machines that are off."""
@@ -61,7 +63,8 @@ class Simulation:
         sandboxes = Sandboxes(cluster=cluster, effects=effects)
         images = Images(latencies=latencies, run_folder=folder.root)
         stage = behaviour_pods.Stage(effects=effects, sandboxes=sandboxes, images=images, latencies=latencies)
-        return cls(cluster, machines, Kubelet.of(machines, sandboxes, images, folder), stage, logs, by_node)
+        kubelet = Kubelet.of(machines, sandboxes, images, folder)
+        return cls(cluster, machines, kubelet, stage, logs, by_node, Names(folder.machines / "names"))
 
     async def run(self, announce: Callable[[], None]) -> None:
         """Simulate until cancelled; announce is called once nodes and pods have been read and are acted on."""
@@ -95,6 +98,8 @@ class Simulation:
     def _hear(self, kind: str, document: Document, gone: bool) -> None:
         if kind == "Pod":
             self._hear_pod(document, gone=gone)
+        elif kind == "EndpointSlice":
+            self.names.keep(self.cluster.of(kind).values())
         elif kind == "Node" and gone:
             self.stage.effects.forget(document["metadata"]["name"])
             self.stage.images.forget(document["metadata"]["name"])
@@ -123,7 +128,7 @@ class Simulation:
         machine = None if node is None else self.machines.inventory.machine(node)
         if machine is None or (is_finished(document) and not document["metadata"].get("deletionTimestamp")):
             return None
-        if is_job_pod(document):
+        if is_executed(document):
             return lambda pod: job_pods.run(pod, machine, self.kubelet)
         behaviour = behaviour_of(document) or ORDINARY
         return lambda pod: behaviour_pods.drive(pod, behaviour, machine, self.stage)

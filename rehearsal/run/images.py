@@ -30,6 +30,11 @@ def programs_of(image: str) -> tuple[str, ...] | None:
     return None if found is None else tuple(found)
 
 
+def programs_of_scripts() -> tuple[str, ...]:
+    """The names of the programs that a shell's script finds in an image of which nothing is known."""
+    return tuple(_table()["scripts"])
+
+
 def packages() -> dict[str, list[str]]:
     """The files that a distribution's packages put into a container, by package."""
     found: dict[str, list[str]] = _table()["packages"]

@@ -21,6 +21,7 @@ _BUILT_IN_NAMESPACED: Final = {
     "Deployment": ("apps", "v1", "deployments"),
     "ControllerRevision": ("apps", "v1", "controllerrevisions"),
     "ResourceClaim": ("resource.k8s.io", "v1", "resourceclaims"),
+    "EndpointSlice": ("discovery.k8s.io", "v1", "endpointslices"),
 }
 _BUILT_IN_GLOBAL: Final = {
     "Node": ("", "v1", "nodes"),

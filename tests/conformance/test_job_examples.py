@@ -96,7 +96,8 @@ def test_a_pod_on_the_machines_has_the_pools_devices_and_is_checked_before_its_p
     for pod in on_machines:
         (main,) = pod["containers"]
         assert (main["image"], main["resources"]["limits"]) == ("ours:1", asked)
-        assert pod["initContainers"][0]["name"].startswith("require-")
+        checked = main["command"] if example == "mpi-job" else pod["initContainers"][0]["command"]
+        assert any("InfiniBand" in word or "IPoIB" in word for word in checked)
         assert pod["nodeSelector"] == pool.node_selector
 
 

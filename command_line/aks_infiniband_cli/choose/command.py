@@ -42,13 +42,22 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--gpus", type=_positive, help="GPUs wanted, of all machines together")
     parser.add_argument("--nodes", type=_positive, help="machines wanted; default: what the GPUs need, or 2")
     parser.add_argument(
-        "--verbs", action=argparse.BooleanOptionalAction, help="the programs use verbs, as NCCL and UCX"
+        "--verbs", action=argparse.BooleanOptionalAction, help="whether the programs use verbs, as NCCL and UCX do"
     )
-    parser.add_argument("--gpu-driver", choices=get_args(GpuDriver), help="who installs it; default: as the size needs")
-    parser.add_argument("--cluster", choices=("new", "existing"), help="default: new")
-    parser.add_argument("--fabric", choices=get_args(Fabric), default="infiniband", help="of an existing cluster")
-    parser.add_argument("--region", choices=sorted(REGIONS), metavar="REGION", help="of a new cluster")
-    parser.add_argument("--with-infiniband", action="store_true", help="even where it is not worth its price")
+    parser.add_argument(
+        "--gpu-driver", choices=get_args(GpuDriver), help="who installs the GPUs' driver; default: as the size needs"
+    )
+    parser.add_argument("--cluster", choices=("new", "existing"), help="a new one, or one that is there; default: new")
+    parser.add_argument(
+        "--fabric",
+        choices=get_args(Fabric),
+        default="infiniband",
+        help="network between an existing cluster's machines",
+    )
+    parser.add_argument("--region", choices=sorted(REGIONS), metavar="REGION", help="Azure region of a new cluster")
+    parser.add_argument(
+        "--with-infiniband", action="store_true", help="choose InfiniBand even where it is not worth its price"
+    )
     parser.add_argument(
         "--stack",
         type=stack_name,
@@ -57,7 +66,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
         help="writes Pulumi.NAME.yaml; default: infiniband",
     )
     parser.add_argument("--folder", type=Path, default=Path(), help="where it is written; default: here")
-    parser.add_argument("--explain", type=Path, metavar="STACKFILE", help="only explain this stack file")
+    parser.add_argument("--explain", type=Path, metavar="STACKFILE", help="explain this stack file, and write none")
 
 
 def run(given: argparse.Namespace) -> Answer:

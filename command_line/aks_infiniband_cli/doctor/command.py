@@ -35,7 +35,7 @@ DOCTOR: Final = Command(
     name="doctor",
     help="look at a live cluster, read-only, and say what is wrong with it, why, and what helps",
     description=(
-        "Reads a cluster once, whoever built it, and names the symptoms that it shows, from a catalogue of what users "
+        "Reads any cluster once and names what is wrong with it, by a catalogue of what users "
         "of InfiniBand on AKS have met (docs/doctor.md). It changes nothing."
     ),
     example="aks-infiniband doctor --kubeconfig cluster.yaml --output json",

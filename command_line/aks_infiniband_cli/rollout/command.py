@@ -101,7 +101,7 @@ ROLLOUT: Final = Command(
     help="have another driver on one node first, measured; the other nodes follow if it is as fast",
     description=(
         "Holds every node but one back, waits until an update brings another driver there, and measures it "
-        "against what the stack has accepted. Then the others follow; or it stops, and says what fell by how much."
+        "against what the stack has accepted. Then the others follow, or it stops and says which figure fell."
     ),
     example="aks-infiniband rollout",
     declare=declare,

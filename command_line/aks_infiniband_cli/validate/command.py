@@ -88,8 +88,8 @@ VALIDATE: Final = Command(
     name="validate",
     help="measure a live cluster again, on nodes that are idle",
     description=(
-        "Has the validation that a stack has deployed measure again: its pools, or some of their nodes, and says what "
-        "is worse than it was. It needs nothing but the cluster, and takes away what it makes there."
+        "Measures the pools of a live cluster again, or some of their nodes, as `pulumi up` did, and says what is "
+        "worse than before. It needs nothing but the cluster, and takes away what it makes there."
     ),
     example="aks-infiniband validate --pool ndh100 --cordon",
     declare=declare,

@@ -7,6 +7,8 @@ from importlib import resources
 from typing import Any, Final
 
 _NETWORKS: Final = "k8s.v1.cni.cncf.io/networks"
+CHECK: Final = "require_infiniband.sh"
+"""The check before a program that talks RDMA."""
 _REQUESTS: Final = {"cpu": "100m", "memory": "64Mi"}
 """Of the check: a shell and some reads."""
 _QUEUE: Final = "kueue.x-k8s.io/queue-name"
@@ -67,23 +69,33 @@ class Workload:
         container: the name that the job's controller looks for.
         sockets: whether the program speaks TCP over IPoIB, so that its interfaces are checked and not its libraries.
         """
+        template = self.unchecked(command, container=container)
+        (main,) = template["spec"]["containers"]
+        template["spec"]["initContainers"] = [self._check(main, sockets=sockets)]
+        return template
+
+    def unchecked(self, command: Sequence[str], *, container: str) -> dict[str, Any]:
+        """The same without a check, for a command that makes it."""
         template = deepcopy(dict(self.template))
         spec = template["spec"]
         (main,) = spec["containers"]
         main |= {"name": container, "image": self.image, "command": list(command)}
         main["resources"]["requests"] = {**main["resources"].get("requests", {}), **self.requests}
-        spec["initContainers"] = [self._check(main, sockets=sockets)]
         spec["restartPolicy"] = "Never"
         return template
 
     def _check(self, main: Mapping[str, Any], *, sockets: bool) -> dict[str, Any]:
         """It sees what the program sees: image, environment, devices and limits. GPUs are left to the program."""
         devices = {name: number for name, number in main["resources"]["limits"].items() if not name.endswith("/gpu")}
-        script = "require_ipoib.sh" if sockets else "require_infiniband.sh"
-        text = (resources.files("aks_infiniband.workload") / script).read_text()
+        script = "require_ipoib.sh" if sockets else CHECK
         return {
             **deepcopy({key: value for key, value in main.items() if key != "command"}),
             "name": script.removesuffix(".sh").replace("_", "-"),
-            "command": ["sh", "-c", text, "sh", *(self.interfaces if sockets else [])],
+            "command": ["sh", "-c", text(script), "sh", *(self.interfaces if sockets else [])],
             "resources": {**main["resources"], "requests": {**_REQUESTS, **devices}, "limits": dict(devices)},
         }
+
+
+def text(script: str) -> str:
+    """A shell script of this package."""
+    return (resources.files("aks_infiniband.workload") / script).read_text()

@@ -7,7 +7,7 @@ those of JobSet 0.12, Kubeflow Trainer 2.3, training-operator 1.9, MPI Operator 
 from collections.abc import Sequence
 from typing import Any
 
-from aks_infiniband.workload.checked import Workload
+from aks_infiniband.workload.checked import CHECK, Workload, text
 
 Documents = list[dict[str, Any]]
 
@@ -58,7 +58,8 @@ def train_job(workload: Workload, command: Sequence[str]) -> Documents:
             "kind": "TrainingRuntime",
             "name": workload.name,
         },
-        "trainer": {"numNodes": workload.machines},
+        # Left to Trainer, a pod without GPUs would get a process for each CPU that it asks for.
+        "trainer": {"numNodes": workload.machines, "numProcPerNode": workload.accelerators or 1},
     }
     return [runtime, {**workload.head("trainer.kubeflow.org/v1alpha1", "TrainJob"), "spec": spec}]
 
@@ -82,11 +83,14 @@ def pytorch_job(workload: Workload, command: Sequence[str]) -> Documents:
 def mpi_job(workload: Workload, command: Sequence[str]) -> Documents:
     """An MPIJob: the launcher runs the command, mpirun, on any node; workers run sshd on the machines.
 
-    The launcher needs no InfiniBand, so it is not checked. sshd of the image must find its keys in /root/.ssh.
+    The launcher comes when all workers run, because mpirun fails where one is still pulling its image. It needs no
+    InfiniBand, so it is not checked. A worker whose check fails lets nobody in: mpirun fails with what the check said.
+    sshd of the image must find its keys in /root/.ssh.
     """
     launcher = {"name": "launcher", "image": workload.image, "command": list(command)}
-    worker = workload.pod(["/usr/sbin/sshd", "-De"], container="worker")
+    worker = workload.unchecked(["sh", "-c", text("mpi_worker.sh"), "sh", text(CHECK)], container="worker")
     spec = {
+        "launcherCreationPolicy": "WaitForWorkersReady",
         "slotsPerWorker": workload.accelerators or 1,
         "runPolicy": {"backoffLimit": 0, "cleanPodPolicy": "Running"},
         "mpiReplicaSpecs": {

@@ -16,9 +16,10 @@ from rehearsal.machines.hardware.sysfs import (
     proc_files,
     write_files,
 )
-from rehearsal.machines.kubelet.containers import Confinement, ContainerStart, Programs, fresh_folder, mounts, rewritten
+from rehearsal.machines.kubelet.containers import Confinement, ContainerStart, mounts, rewritten
 from rehearsal.machines.kubelet.device_manager import HeldDevices
 from rehearsal.machines.kubelet.environment import References, container_environment, expanded
+from rehearsal.machines.kubelet.programs import Programs, fresh_folder
 from rehearsal.machines.network.networks import Attachment
 from rehearsal.machines.rdma_tools.sockperf import IPOIB
 
@@ -70,7 +71,9 @@ def container_start(container: Mapping[str, Any], references: References, given:
     folder, view = given.folder, given.view
     own_variables = container_environment(container, references)
     _write_own_files(container, given, references, named=own_variables.get(VARIABLE))
+    command = container.get("command") or []
     programs = given.programs.of(container["image"], folder, reachable=given.packages)
+    programs = programs.running(command[0]) if command else programs
     message_path = container.get("terminationMessagePath") or _DEFAULT_MESSAGE_PATH
     allowed = {**given.volumes, **_denied(container, references.pod, folder)}
     paths = dict(mounts(container, allowed, _own_paths(folder)))
@@ -81,10 +84,10 @@ def container_start(container: Mapping[str, Any], references: References, given:
     environment = {
         name: value if ours.get(name) == value else rewritten(value, paths) for name, value in variables.items()
     }
-    environment["PATH"] = programs.search_path(environment.get("PATH"))
+    environment["PATH"] = programs.search_path(None if programs.lacking else environment.get("PATH"))
     if view.machine.hardware.gpus and _LIBRARIES.is_dir():
         environment["PYTHONPATH"] = ":".join(filter(None, [environment.get("PYTHONPATH"), str(_LIBRARIES)]))
-    command = [expanded(word, variables) for word in container.get("command") or []]
+    command = [expanded(word, variables) for word in command]
     found = programs.resolve(command[0]) if command else None
     rest = [*command[1:], *(expanded(word, variables) for word in container.get("args") or [])]
     work = Path(rewritten(container["workingDir"], paths)) if container.get("workingDir") else folder
@@ -97,6 +100,7 @@ def container_start(container: Mapping[str, Any], references: References, given:
         message_file=paths[message_path],
         memlock=view.memlock,
         confinement=given.confinement,
+        lacking=programs.lacking,
     )
 
 
@@ -194,6 +198,7 @@ def _variables(folder: Path, references: References, view: MachineView) -> dict[
         # A ConfigMap's folder is read-only in a pod.
         "PYTHONDONTWRITEBYTECODE": "1",
         "REHEARSAL_NODE": view.machine.name,
+        "REHEARSAL_NAMESPACE": pod["metadata"]["namespace"],
         "REHEARSAL_POD_IP": references.pod_ip,
         "REHEARSAL_MACHINE": str(view.root),
         "REHEARSAL_CONTAINER": str(folder),

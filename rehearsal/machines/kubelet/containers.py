@@ -5,7 +5,6 @@ import contextlib
 import json
 import os
 import re
-import shutil
 import signal
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,12 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from rehearsal.run.images import packages, programs_of
-
 _SHIM: Final = Path(__file__).with_name("shim.py")
-_PROGRAMS: Final = Path(__file__).parents[1] / "bin"
-_DISTRIBUTION: Final = Path(__file__).parents[1] / "distribution"
-"""What stands in for programs of the image's distribution: apt-get, which would change this computer, and sleep."""
 _OURS: Final = Path(__file__).parents[2]
 _OF_THIS_COMPUTER: Final = (
     *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc", "/nix/store"),
@@ -30,60 +24,10 @@ _DEVICES: Final = tuple(f"/dev/{name}" for name in ("null", "zero", "full", "ran
 _MESSAGE_BYTES: Final = 4096
 _LOG_BYTES: Final = 2048
 _LOG_LINES: Final = 80
-# PATH of an ordinary image, so that what the machine's programs start in turn is found.
-_IMAGE_PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Programs:
-    """The programs that a container has: in most images all that there are, those of the folder bin and Python."""
-
-    folders: tuple[Path, ...]
-    image_path: str = _IMAGE_PATH
-    """Where else the container looks: on this computer."""
-
-    @classmethod
-    def prepared(cls, folder: Path) -> "Programs":
-        """Programs with Python linked into a folder: the interpreter alone, without this project's packages."""
-        folder.mkdir(parents=True, exist_ok=True)
-        version = f"python{sys.version_info.major}.{sys.version_info.minor}"
-        interpreter = Path(sys.base_prefix) / "bin" / version
-        for name in ("python3", "python"):
-            link = folder / name
-            link.unlink(missing_ok=True)
-            link.symlink_to(interpreter)
-        return cls(folders=(_PROGRAMS, folder))
-
-    def of(self, image: str, container: Path, *, reachable: bool) -> "Programs":
-        """Those of an image, and in the container's folder what its apt-get installs.
-
-        reachable: whether the container reaches the distribution's packages.
-        """
-        names = programs_of(image)
-        if names is None:
-            return self
-        folder, repository = fresh_folder(container / "bin"), fresh_folder(container / "packages")
-        fresh_folder(container / "lib")
-        for name in names:
-            found = shutil.which(name, path=f"{_DISTRIBUTION}:{_IMAGE_PATH}")
-            if found:
-                (folder / name).symlink_to(found)
-        for package, files in packages().items() if reachable else ():
-            for file in files:
-                link = repository / package / file
-                link.parent.mkdir(parents=True, exist_ok=True)
-                link.symlink_to(self.resolve(link.name) or "/dev/null")
-        return Programs(folders=(folder,), image_path="")
-
-    def resolve(self, command: str) -> Path | None:
-        """The program that a container's command means, or None when a simulated machine has no such program."""
-        name = Path(command).name
-        found = (folder / name for folder in self.folders if (folder / name).is_file())
-        return next((path for path in found if os.access(path, os.X_OK)), None)
-
-    def search_path(self, given: str | None) -> str:
-        """PATH of a container: the machine's programs, then the container's own."""
-        return ":".join(filter(None, [*map(str, self.folders), given or self.image_path]))
+_NOT_FOUND: Final = 127
+"""Exit code of a shell that was to run a program which is not there (POSIX, "Exit Status for Commands")."""
+_SHELL_LACKS: Final = re.compile(rb"^(?:/\S*/)?(?:ba)?sh: (?:.*: )?([^\s:]+): (?:command )?not found$", re.MULTILINE)
+"""What dash 0.5.12 and bash 5.2 say of such a program; a script may go on after it."""
 
 
 def rewritten(text: str, paths: Mapping[str, Path]) -> str:
@@ -134,6 +78,8 @@ class ContainerStart:
     memlock: int | None
     """RLIMIT_MEMLOCK in bytes; None: no limit."""
     confinement: Confinement
+    lacking: bool = False
+    """Whether it may call programs that its image has, and that are not here."""
 
 
 @dataclass(kw_only=True)
@@ -207,6 +153,16 @@ class ContainerProcess:
                 text = b"".join(text.splitlines(keepends=True)[-_LOG_LINES:])
         return text.decode(errors="replace")
 
+    def lacked(self, exit_code: int) -> str | None:
+        """What a shell was to run that is not there, so that it failed; None where it did not."""
+        if exit_code == 0:
+            return None
+        with self.log.open("rb") as output:
+            found = _SHELL_LACKS.search(_end(output, _LOG_BYTES, since=self.log_start))
+        if found:
+            return found[1].decode(errors="replace")
+        return "program that its script calls" if exit_code == _NOT_FOUND else None
+
     def _signal(self, number: signal.Signals) -> None:
         if self.process.returncode is None:
             with contextlib.suppress(ProcessLookupError):
@@ -217,13 +173,6 @@ def _end(file: BinaryIO, most: int, *, since: int = 0) -> bytes:
     """The last bytes of a file, however long it is. since: where it begins."""
     file.seek(max(since, file.seek(0, os.SEEK_END) - most))
     return file.read(most)
-
-
-def fresh_folder(path: Path) -> Path:
-    """An empty folder at this path."""
-    shutil.rmtree(path, ignore_errors=True)
-    path.mkdir(parents=True)
-    return path
 
 
 def mounts(

@@ -12,7 +12,7 @@ from rehearsal.machines.hardware.inventory import Machine
 from rehearsal.machines.kubelet import not_rehearsed
 from rehearsal.machines.kubelet.claimed_devices import with_claims
 from rehearsal.machines.kubelet.container_start import Given, container_start
-from rehearsal.machines.kubelet.containers import ContainerProcess, ContainerStart, fresh_folder
+from rehearsal.machines.kubelet.containers import ContainerProcess, ContainerStart
 from rehearsal.machines.kubelet.device_manager import HeldDevices
 from rehearsal.machines.kubelet.environment import (
     InvalidReferenceError,
@@ -20,12 +20,12 @@ from rehearsal.machines.kubelet.environment import (
 )
 from rehearsal.machines.kubelet.kubelet import Kubelet
 from rehearsal.machines.kubelet.log_server import log_file
+from rehearsal.machines.kubelet.programs import fresh_folder
 from rehearsal.machines.kubelet.volumes import scratch, write_volume
 from rehearsal.machines.nodes.patches import LOST
 from rehearsal.machines.pods.pod_faults import fault_of, while_faulty
 from rehearsal.machines.pods.running import RunningPod, now
-from rehearsal.machines.pods.status import ContainerView, running, terminated, waiting
-from rehearsal.run.folder import ENVIRONMENT_VARIABLE
+from rehearsal.machines.pods.status import ContainerView, lose, running, terminated, waiting
 
 log = logging.getLogger(__name__)
 
@@ -56,7 +56,7 @@ class Execution:
     async def live(self) -> None:
         """Run the pod until all its containers have ended for good."""
         pod, spec = self.pod, self.pod.spec
-        if self._lost():
+        if lose(pod.containers, pod.document.get("status") or {}, now()) and spec["restartPolicy"] == "Never":
             await pod.report()
             return
         await pod.report()
@@ -72,7 +72,7 @@ class Execution:
                 if view.sidecar:
                     sidecars.append(asyncio.create_task(self._until_done(container, view, "Always")))
                     await pod.cluster.wait_until(lambda view=view: view.started)  # type: ignore[misc]
-                elif await self._until_done(container, view, spec["restartPolicy"]) != 0:
+                elif await self._until_done(container, view, _until_it_succeeds(spec["restartPolicy"])) != 0:
                     return
                 view.ready = True
             for view in pod.containers:
@@ -113,26 +113,6 @@ class Execution:
             if broken.get(node) == LOST:
                 del broken[node]
                 self.pod.cluster.touch()
-
-    def _lost(self) -> bool:
-        """Whether the pod ran before this process was started and must not run again: its processes are gone."""
-        recorded = (self.pod.document.get("status") or {}).get("containerStatuses") or []
-        restarts = {
-            state["name"]: int(state.get("restartCount", 0))
-            for state in recorded
-            if "running" in state.get("state", {})
-        }
-        for view in self.pod.containers:
-            if view.name in restarts:
-                view.state = terminated(
-                    137,
-                    started=now(),
-                    now=now(),
-                    reason="ContainerStatusUnknown",
-                    message="The container could not be located when the pod was terminated",
-                )
-                view.last_state, view.restarts = view.state, restarts[view.name] + 1
-        return bool(restarts) and self.pod.spec["restartPolicy"] == "Never"
 
     async def _make_volumes(self) -> None:
         pod = self.pod
@@ -180,7 +160,7 @@ class Execution:
         output = log_file(self.kubelet.run_folder, pod.namespace, pod.name, view.name)
         began = now()
         if start.command is None:
-            code, message = await self._assumed(container, view, began), ""
+            code, message = await self._assumed(container, view, began, not_rehearsed.program(container)), ""
         else:
             process = await ContainerProcess.start(
                 start.command,
@@ -193,6 +173,8 @@ class Execution:
             await not_rehearsed.tell(pod, container, start.memlock)
             code = await process.exit_code()
             message = process.message(code)
+            if start.lacking and (program := process.lacked(code)):
+                code, message = await self._assumed(container, view, began, program), ""
         log.info("pod %s/%s, container %s: exit code %d", pod.namespace, pod.name, view.name, code)
         view.ready = view.started = False
         view.state = terminated(code, started=began, now=now(), message=message)
@@ -204,12 +186,12 @@ class Execution:
         await self.pod.report()
         self.pod.cluster.touch()
 
-    async def _assumed(self, container: Mapping[str, Any], view: ContainerView, began: str) -> int:
-        """A container whose program no simulated machine has: it runs for a moment and succeeds."""
-        command = container.get("command") or ["(the image's entry point)"]
+    async def _assumed(self, container: Mapping[str, Any], view: ContainerView, began: str, program: str) -> int:
+        """A container whose program is not here: it runs for a moment and succeeds, or it serves until it is ended."""
         await self._show_running(view, began)
-        told = f"Container {view.name} is not run: simulated machines have no {command[0]}. It is taken to succeed"
-        await self.pod.tell("NotRehearsed", told, warning=True)
+        await not_rehearsed.tell_assumed(self.pod, view.name, program)
+        if self.pod.spec["restartPolicy"] == "Always" and container in self.pod.spec["containers"]:
+            await asyncio.get_running_loop().create_future()
         await asyncio.sleep(self.kubelet.latencies.seconds("containerStart"))
         return 0
 
@@ -226,7 +208,7 @@ class Execution:
                     devices=self._devices.get(container["name"], HeldDevices()),
                     view=self.kubelet.machine_view(self.machine, self.pod),
                     programs=self.kubelet.programs,
-                    variables={ENVIRONMENT_VARIABLE: str(self.kubelet.run_folder.root), **self.kubelet.server()},
+                    variables={**self.kubelet.variables(), **self.kubelet.server()},
                     confinement=self.kubelet.confinement(
                         self.machine,
                         reads=self.folder / "volumes",
@@ -247,3 +229,8 @@ class Execution:
             await asyncio.wait(sidecars, timeout=1)
         for task in sidecars:
             task.cancel()
+
+
+def _until_it_succeeds(policy: str) -> str:
+    """The restart policy of an init container, by its pod's."""
+    return "OnFailure" if policy == "Always" else policy

@@ -18,14 +18,15 @@ from rehearsal.machines.hardware import beneath
 from rehearsal.machines.hardware.inventory import Machine
 from rehearsal.machines.hardware.sysfs import MEMLOCK_BYTES, dev_files, sys_files, write_files
 from rehearsal.machines.kubelet.container_start import MachineView
-from rehearsal.machines.kubelet.containers import Confinement, Programs
+from rehearsal.machines.kubelet.containers import Confinement
 from rehearsal.machines.kubelet.device_manager import DeviceManager
 from rehearsal.machines.kubelet.environment import References
 from rehearsal.machines.kubelet.images import Images
+from rehearsal.machines.kubelet.programs import Programs
 from rehearsal.machines.network.sandbox import Sandboxes
 from rehearsal.machines.nodes.upkeep import Machines
 from rehearsal.machines.pods.running import RunningPod
-from rehearsal.run.folder import RunFolder
+from rehearsal.run.folder import ENVIRONMENT_VARIABLE, RunFolder
 from rehearsal.run.latency import Latencies
 from rehearsal.watch.cluster import Cluster
 from rehearsal.watch.requests import insist
@@ -93,8 +94,13 @@ class Kubelet:
         for folder in (*shared, self.run_folder.faults):
             folder.mkdir(exist_ok=True)
         port = int(self.server()["KUBERNETES_SERVICE_PORT"])
-        of_all = (self.run_folder.faults, ours / "bin")
+        of_all = (self.run_folder.faults, *(ours / name for name in ("bin", "shell", "names")))
         return Confinement(reads=(reads, *of_all), writes=(*writes, ours / machine.name, *shared), port=port)
+
+    def variables(self) -> dict[str, str]:
+        """By which simulated programs find their rehearsal."""
+        folder = self.run_folder
+        return {ENVIRONMENT_VARIABLE: str(folder.root), "REHEARSAL_NAMES": str(folder.machines / "names")}
 
     def server(self) -> dict[str, str]:
         """Where pods find the API server, as variables."""

@@ -22,6 +22,17 @@ async def tell(pod: RunningPod, container: Mapping[str, Any], memlock: int | Non
         await pod.tell("NotRehearsed", f"Container {container['name']}: {'; '.join(sentences)}")
 
 
+def program(container: Mapping[str, Any]) -> str:
+    """What a container runs."""
+    return str((container.get("command") or ["(the image's entry point)"])[0])
+
+
+async def tell_assumed(pod: RunningPod, container: str, program: str) -> None:
+    """Say that a container's program is not run."""
+    told = f"Container {container} is not run: simulated machines have no {program}. It is taken to succeed"
+    await pod.tell("NotRehearsed", told, warning=True)
+
+
 def differing_users(container: Mapping[str, Any], spec: Mapping[str, Any], ours: Mapping[str, int]) -> Iterator[str]:
     """What a securityContext asks of users and groups, where this computer's are others."""
     asked = {**(spec.get("securityContext") or {}), **(container.get("securityContext") or {})}

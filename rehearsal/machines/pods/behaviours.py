@@ -90,6 +90,7 @@ class Behaviour(BaseModel):
         return frozenset(loaded | (modules_named(pod) if self.loads_named else frozenset()))
 
 
+_GROUPS_OF_JOBS: Final = re.compile(r"batch/v\w+/Job$|kubeflow\.org/")
 ORDINARY: Final = Behaviour(latency="containerStart")
 """What a pod does that no row is about: it runs, and does nothing to its machine."""
 
@@ -110,12 +111,23 @@ def behaviour_of(pod: Mapping[str, Any]) -> Behaviour | None:
     return next((row for row in behaviours().values() if row.matches(labels)), None)
 
 
-def is_job_pod(pod: Mapping[str, Any]) -> bool:
-    """Whether a Job controls the pod, so that its containers are really executed."""
-    return any(
-        owner["kind"] == "Job" and owner["apiVersion"].startswith("batch/")
-        for owner in pod["metadata"].get("ownerReferences") or []
-    )
+def is_executed(pod: Mapping[str, Any]) -> bool:
+    """Whether the containers of a pod are really executed: those of jobs, and of servers that hold devices.
+
+    Jobs are Kubernetes' and Kubeflow's. Servers, such as a LeaderWorkerSet's, have a controller, and devices or claims.
+    The pods of operators, which the table has, are not executed.
+    """
+    owners = pod["metadata"].get("ownerReferences") or []
+    if any(_GROUPS_OF_JOBS.match(f"{owner['apiVersion']}/{owner['kind']}") for owner in owners):
+        return True
+    return bool(owners) and _holds_devices(pod["spec"]) and behaviour_of(pod) is None
+
+
+def _holds_devices(spec: Mapping[str, Any]) -> bool:
+    if spec.get("resourceClaims"):
+        return True
+    limits = ((container.get("resources") or {}).get("limits") or {} for container in spec["containers"])
+    return any("/" in name for each in limits for name in each)
 
 
 def is_plugged_in(part: Part | None, hardware: Hardware) -> bool:

@@ -77,6 +77,22 @@ def terminated(exit_code: int, *, started: str, now: str, message: str = "", rea
     }
 
 
+def lose(views: Iterable[ContainerView], status: Mapping[str, Any], now: str) -> bool:
+    """Whether containers ran by the pod's status, though nobody runs them now; they show how they ended then."""
+    ran = {each["name"]: each for each in status.get("containerStatuses") or [] if "running" in each.get("state", {})}
+    for view in views:
+        if view.name in ran:
+            view.state = terminated(
+                137,
+                started=now,
+                now=now,
+                reason="ContainerStatusUnknown",
+                message="The container could not be located when the pod was terminated",
+            )
+            view.last_state, view.restarts = view.state, int(ran[view.name].get("restartCount", 0)) + 1
+    return bool(ran)
+
+
 def views_of(containers: Iterable[Mapping[str, Any]], state: Document) -> list[ContainerView]:
     """Views of containers of a pod's spec, all in one state."""
     return [

@@ -10,7 +10,7 @@ from lightkube.resources.core_v1 import Node, Pod
 from lightkube.types import CascadeType, PatchType
 
 from .conftest import Rehearsed
-from .jobs import NODE, ON_NODE, ended, finished, only_pod, output, python
+from .jobs import NODE, ON_NODE, ended, events, finished, only_pod, output, python
 
 RESOURCE = "rdma/of_a_test"
 
@@ -86,6 +86,31 @@ def test_the_message_falls_back_to_the_log(cluster: Rehearsed) -> None:
     program = "raise SystemExit('no peer answered')"
     cluster.job("fail", python(program, terminationMessagePolicy="FallbackToLogsOnError"), **ON_NODE)
     assert ended(finished(cluster))["message"] == "no peer answered\n"
+
+
+def test_a_shells_script_runs_on_the_machines_files(cluster: Rehearsed) -> None:
+    script = 'for port in /sys/class/infiniband/*/ports/1; do cat "$port/link_layer"; done | sort | uniq -c; exit $1'
+    cluster.job("script", {"command": ["sh", "-c", script, "sh", "3"]}, **ON_NODE)
+    pod = finished(cluster)
+    assert output(cluster, pod).split() == ["1", "Ethernet", "8", "InfiniBand"]
+    assert ended(pod)["exitCode"] == 3
+
+
+@pytest.mark.parametrize(
+    ("script", "program"), [("exec torchrun a.py", "torchrun"), ("kubectl get pods || exit 1", "kubectl")]
+)
+def test_a_script_that_calls_what_no_machine_has_is_taken_to_succeed_and_says_so(
+    cluster: Rehearsed, script: str, program: str
+) -> None:
+    cluster.job("script", {"command": ["sh", "-c", script]}, **ON_NODE)
+    assert finished(cluster)["status"]["phase"] == "Succeeded"
+    assert any(f"simulated machines have no {program}" in event for event in events(cluster))
+
+
+def test_what_the_computer_has_beside_is_not_called(cluster: Rehearsed) -> None:
+    cluster.job("script", {"command": ["sh", "-c", "pip --version && curl --version; command -v git"]}, **ON_NODE)
+    assert ended(finished(cluster))["exitCode"] in {0, 127}
+    assert "pip 2" not in output(cluster, only_pod(cluster))
 
 
 def test_a_container_is_started_again_on_failure(cluster: Rehearsed) -> None:

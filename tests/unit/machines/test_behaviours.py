@@ -13,7 +13,7 @@ from rehearsal.machines.pods.behaviours import (
     behaviour_of,
     behaviours,
     clashes,
-    is_job_pod,
+    is_executed,
     needs_ofed,
 )
 from rehearsal.machines.pods.effects import Effects, InForce
@@ -74,10 +74,26 @@ def test_other_pods_do_nothing_to_their_machine(labels: dict[str, str] | None) -
     assert behaviour_of(pod(labels)) is None
 
 
-def test_pods_of_jobs_are_those_that_a_job_controls() -> None:
-    assert is_job_pod(pod(owners=[{"apiVersion": "batch/v1", "kind": "Job"}]))
-    assert not is_job_pod(pod(owners=[{"apiVersion": "apps/v1", "kind": "ReplicaSet"}]))
-    assert not is_job_pod(pod(owners=[{"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job"}]))
+@pytest.mark.parametrize(
+    "owner",
+    [
+        {"apiVersion": "batch/v1", "kind": "Job"},
+        {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob"},
+        {"apiVersion": "kubeflow.org/v2beta1", "kind": "MPIJob"},
+    ],
+)
+def test_pods_of_jobs_are_executed(owner: dict[str, str]) -> None:
+    assert is_executed(pod(owners=[owner]))
+
+
+def test_pods_of_servers_are_executed_where_they_hold_devices() -> None:
+    owners = [{"apiVersion": "apps/v1", "kind": "StatefulSet"}]
+    holding = {"name": "vllm", "resources": {"limits": {"rdma/shared_ib": "1"}}}
+    small = {"name": "web", "resources": {"limits": {"cpu": "1"}}}
+    assert is_executed(pod(owners=owners, containers=[holding]))
+    assert not is_executed(pod(owners=owners, containers=[small]))
+    assert not is_executed(pod(containers=[holding])), "nobody controls it"
+    assert not is_executed(pod(owners=[{"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job"}]))
 
 
 def test_the_gpu_driver_waits_for_ofed_only_with_peermem_on_infiniband() -> None:

@@ -12,7 +12,7 @@ from aks_infiniband.facts.versions import NCCL_IMAGE
 from aks_infiniband.validation.payload.programs.install import PACKAGES, ensure
 from aks_infiniband.validation.payload.programs.process import Ended
 
-from rehearsal.machines.kubelet.containers import Programs
+from rehearsal.machines.kubelet.programs import Programs
 from rehearsal.run.images import packages
 from rehearsal.tools.paths import PROJECT
 

@@ -1,6 +1,7 @@
 """Templates of jobs: each has the pool's fabric, a check before the program, and one attempt."""
 
 from collections.abc import Iterator
+from importlib import resources
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from aks_infiniband.workload import jobs
 from aks_infiniband.workload.checked import Workload
 
 SIZE = SIZES["Standard_ND96isr_H100_v5"]
+CHECK = (resources.files("aks_infiniband.workload") / "require_infiniband.sh").read_text()
 
 
 def workload(**changes: Any) -> Workload:
@@ -45,11 +47,16 @@ def test_a_pod_takes_a_whole_machine_and_is_checked_first(way: str) -> None:
     found = list(pods(every(workload())[way]))
     assert found
     for pod in found:
-        (main,), (check,) = pod["containers"], pod["initContainers"]
+        (main,) = pod["containers"]
         assert main["resources"]["limits"] == {"nvidia.com/gpu": "8", "rdma/shared_ib": "1"}
         assert main["resources"]["requests"]["cpu"] == "80"
-        assert (check["name"], check["image"], check["envFrom"]) == ("require-infiniband", "ours", main["envFrom"])
-        assert check["resources"]["limits"] == {"rdma/shared_ib": "1"}, "the check holds devices, and no GPU"
+        if way == "mpi_job":
+            assert main["command"][3:] == ["sh", CHECK], "it is made before sshd, which tells mpirun"
+        else:
+            (check,) = pod["initContainers"]
+            assert (check["name"], check["image"], check["envFrom"]) == ("require-infiniband", "ours", main["envFrom"])
+            assert check["resources"]["limits"] == {"rdma/shared_ib": "1"}, "the check holds devices, and no GPU"
+            assert check["command"][2] == CHECK
         assert pod["nodeSelector"] == {"kubernetes.azure.com/agentpool": "h100"}
 
 

@@ -1,0 +1,93 @@
+"""The programs that a container finds: the machine's simulated ones, and of this computer those that do no harm."""
+
+import os
+import shutil
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from rehearsal.run.images import packages, programs_of, programs_of_scripts
+
+_PROGRAMS: Final = Path(__file__).parents[1] / "bin"
+_DISTRIBUTION: Final = Path(__file__).parents[1] / "distribution"
+"""What stands in for a distribution's programs: apt-get, which would change this computer, nslookup and sleep."""
+_SHELLS: Final = ("sh", "bash")
+# PATH of an ordinary image, so that what the machine's programs start in turn is found.
+_IMAGE_PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Programs:
+    """The programs that a container has: in most images all that there are, those of the folder bin and Python."""
+
+    folders: tuple[Path, ...]
+    image_path: str = _IMAGE_PATH
+    """Where else the container looks: on this computer."""
+    shell: Path | None = None
+    """The programs of a script, in an image of which nothing is known: it finds no others."""
+    lacking: bool = False
+    """Whether the image has programs that are not here."""
+
+    @classmethod
+    def prepared(cls, folder: Path) -> "Programs":
+        """Programs with Python linked into a folder: the interpreter alone, without this project's packages."""
+        folder.mkdir(parents=True, exist_ok=True)
+        version = f"python{sys.version_info.major}.{sys.version_info.minor}"
+        interpreter = Path(sys.base_prefix) / "bin" / version
+        for name in ("python3", "python"):
+            link = folder / name
+            link.unlink(missing_ok=True)
+            link.symlink_to(interpreter)
+        shell = fresh_folder(folder.with_name("shell"))
+        _link(programs_of_scripts(), shell)
+        return cls(folders=(_PROGRAMS, folder), shell=shell)
+
+    def of(self, image: str, container: Path, *, reachable: bool) -> "Programs":
+        """Those of an image, and in the container's folder what its apt-get installs.
+
+        reachable: whether the container reaches the distribution's packages.
+        """
+        names = programs_of(image)
+        if names is None:
+            return self
+        folder, repository = fresh_folder(container / "bin"), fresh_folder(container / "packages")
+        fresh_folder(container / "lib")
+        _link(names, folder)
+        for package, files in packages().items() if reachable else ():
+            for file in files:
+                link = repository / package / file
+                link.parent.mkdir(parents=True, exist_ok=True)
+                link.symlink_to(self.resolve(link.name) or "/dev/null")
+        return Programs(folders=(folder,), image_path="")
+
+    def running(self, command: str) -> "Programs":
+        """Those that a container with this command finds: where it is a script of an unknown image, a script's."""
+        if self.shell is None or self.resolve(command) or Path(command).name not in _SHELLS:
+            return self
+        return Programs(folders=(_PROGRAMS, self.shell), image_path="", lacking=True)
+
+    def resolve(self, command: str) -> Path | None:
+        """The program that a container's command means, or None when a simulated machine has no such program."""
+        name = Path(command).name
+        found = (folder / name for folder in self.folders if (folder / name).is_file())
+        return next((path for path in found if os.access(path, os.X_OK)), None)
+
+    def search_path(self, given: str | None) -> str:
+        """PATH of a container: the machine's programs, then the container's own."""
+        return ":".join(filter(None, [*map(str, self.folders), given or self.image_path]))
+
+
+def _link(names: Iterable[str], folder: Path) -> None:
+    """Put programs of a distribution into a folder: links to this computer's, or to what stands in for them."""
+    for name in names:
+        if found := shutil.which(name, path=f"{_DISTRIBUTION}:{_IMAGE_PATH}"):
+            (folder / name).symlink_to(found)
+
+
+def fresh_folder(path: Path) -> Path:
+    """An empty folder at this path."""
+    shutil.rmtree(path, ignore_errors=True)
+    path.mkdir(parents=True)
+    return path
