@@ -28,6 +28,8 @@ LISTED = {
     "what pods with addresses in 172.16.0.0/16 meet": "172.16.0.0/16",
     "where AKS's own checks of GPUs and InfiniBand run": "XIDErrors, NVLinkStatusInactive",
     "what AKS does not take of a pool": "does not take of a pool",
+    "how AKS gives a pool another Kubernetes or node image": "stopped or aborted upgrade of AKS",
+    "how a pool goes back": "can be rolled back",
     "a GPU driver's image on another Ubuntu than its own": "built for a newer Ubuntu",
     "PCI classes and IDs": "Ethernet adapter an ordinary size has",
     "driver of GB200's and GB300's node image": "node image with DOCA-OFED",
