@@ -1,14 +1,18 @@
 """What an upgrade breaks or puts at risk, said before it begins: pure."""
 
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 from aks_infiniband.facts.kubernetes import UBUNTU_IS_2404_SINCE, minor_of
 from aks_infiniband.facts.releases import Release
 
 from aks_infiniband_cli.upgrade.aks import ClusterThere
+from aks_infiniband_cli.upgrade.hold import MANAGER
 from aks_infiniband_cli.upgrade.plan import Step
 from aks_infiniband_cli.validate.deployed import Object
 from aks_infiniband_cli.validate.nodes import name_of
+
+_MANAGED_BY: Final = "app.kubernetes.io/managed-by"
 
 
 def breaks(there: ClusterThere, steps: Sequence[Step], release: Release) -> Iterator[str]:
@@ -48,6 +52,8 @@ def blocking(budgets: Sequence[Object], pods: Sequence[Object], nodes: Sequence[
     here = [pod for pod in pods if (pod.get("spec") or {}).get("nodeName") in names]
     for budget in budgets:
         metadata, spec = budget["metadata"], budget["spec"]
+        if (metadata.get("labels") or {}).get(_MANAGED_BY) == MANAGER:
+            continue
         wanted = ((spec.get("selector") or {}).get("matchLabels") or {}).items()
         allowed = (budget.get("status") or {}).get("disruptionsAllowed") or 0
         held = [

@@ -6,6 +6,7 @@ and goes on with the next request (MicrosoftDocs/azure-aks-docs fb060ab, upgrade
 becomes of this command, no machine is upgraded that it has not let go.
 """
 
+import time
 from collections.abc import Iterable, Sequence
 from http import HTTPStatus
 from typing import Any, Final, cast
@@ -15,6 +16,7 @@ from lightkube import ApiError, Client
 from lightkube.resources.core_v1 import Pod
 from lightkube.resources.policy_v1 import PodDisruptionBudget
 
+from aks_infiniband_cli.console import CommandError
 from aks_infiniband_cli.validate.deployed import Deployed, Object
 from aks_infiniband_cli.validate.nodes import name_of
 from aks_infiniband_cli.validate.run import until
@@ -24,6 +26,8 @@ STOPPED: Final = "aks-infiniband/stopped"
 MANAGER: Final = "aks-infiniband-upgrade"
 """The manager that the labels of everything here name."""
 _POOL: Final = "app.kubernetes.io/instance"
+_HELD_SECONDS: Final = 300.0
+"""So long the pods may take that hold machines. Their image is there."""
 _NEVER: Final = 1_000_000
 """More pods than there are nodes: so many must run before one may be evicted."""
 
@@ -76,13 +80,21 @@ def holder(validation: Deployed, node: str) -> dict[str, Any]:
 
 
 def hold(client: Client, validation: Deployed, nodes: Sequence[Object]) -> None:
-    """Hold nodes, and wait until AKS cannot drain them. Those that are held already stay so."""
+    """Hold nodes, and wait until AKS cannot drain them. Those that are held already stay so.
+
+    Raises CommandError where the pods that hold them do not run.
+    """
     namespace, names = validation.namespace, [name_of(node) for node in nodes]
     _make(client, PodDisruptionBudget, budget(validation.pool, namespace))
     for node in names:
         _make(client, Pod, holder(validation, node))
 
+    deadline = time.monotonic() + _HELD_SECONDS
+
     def held() -> bool | None:
+        if time.monotonic() > deadline:
+            pods = f"kubectl --namespace {namespace} get pods --selector app.kubernetes.io/managed-by={MANAGER}"
+            raise CommandError(f"the pods that hold the machines of pool {validation.pool} do not run: {pods}")
         found = _budget(client, validation.pool, namespace)
         status = (found or {}).get("status") or {}
         return True if int(status.get("currentHealthy") or 0) >= len(names) else None

@@ -5,7 +5,7 @@ So a command that was killed is started again, and goes on.
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -40,6 +40,8 @@ class Work:
     ready_seconds: float
     """So long a machine may take until it is as the pool promises."""
     say: Say
+    begun: Callable[[], object]
+    """Called when Azure has accepted a request: it has other versions from then on."""
 
     @property
     def pool(self) -> str:
@@ -114,17 +116,20 @@ def _accepted(node: Object) -> str | None:
 
 def _begin(work: Work) -> Operation:
     _refuse_stopped(work)
-    if work.target.kubernetes:
-        return work.aks.upgrade_pool(work.pool, work.asked)
-    return work.aks.upgrade_image(work.pool)
+    kubernetes = work.target.kubernetes is not None
+    begun = work.aks.upgrade_pool(work.pool, work.asked) if kubernetes else work.aks.upgrade_image(work.pool)
+    work.begun()
+    return begun
 
 
 def _one_more(work: Work, nodes: Sequence[Object], waiting: Sequence[Object]) -> None:
     """Have AKS upgrade one machine, whichever it drains first, and no other."""
     client = work.cluster.client
     quieten(work.aks, work.pool, abort=True)
+    _uncordon(work, waiting)
+    work.say(f"Pool {work.pool}: holding {len(waiting)} machines")
     hold.hold(client, work.validation, waiting)
-    open_before = {name_of(node) for node in waiting if not _is_cordoned(node)}
+    names = {name_of(node) for node in waiting}
     operation = _begin(work)
     place = f"{len(nodes) - len(waiting) + 1} of {len(nodes)}"
     work.say(f"Pool {work.pool}: AKS chooses machine {place}")
@@ -134,7 +139,7 @@ def _one_more(work: Work, nodes: Sequence[Object], waiting: Sequence[Object]) ->
         _refuse_stopped(work)
         now = {name_of(node): node for node in work.nodes()}
         if not chosen:
-            chosen.extend(sorted(name for name in open_before if name in now and _is_cordoned(now[name]))[:1])
+            chosen.extend(sorted(name for name in names if name in now and _is_cordoned(now[name]))[:1])
             if chosen:
                 note(f"pool {work.pool}: AKS drains and reimages {chosen[0]} ({place})")
                 work.say(f"Pool {work.pool}: AKS reimages {chosen[0]}")
@@ -147,9 +152,14 @@ def _one_more(work: Work, nodes: Sequence[Object], waiting: Sequence[Object]) ->
 
     until(look)
     quieten(work.aks, work.pool, abort=len(waiting) > 1)
-    for node in work.nodes():
-        if name_of(node) in open_before - set(chosen) and _is_cordoned(node):
-            client.patch(Node, name_of(node), {"spec": {"unschedulable": None}})
+    _uncordon(work, [node for node in work.nodes() if name_of(node) in names - set(chosen)])
+
+
+def _uncordon(work: Work, nodes: Iterable[Object]) -> None:
+    """Take the cordon away that AKS has left on machines that it did not reimage: none of them had one before."""
+    for node in nodes:
+        if _is_cordoned(node):
+            work.cluster.client.patch(Node, name_of(node), {"spec": {"unschedulable": None}})
 
 
 def _is_cordoned(node: Object) -> bool:

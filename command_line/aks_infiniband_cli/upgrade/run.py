@@ -25,7 +25,7 @@ from aks_infiniband_cli.upgrade.aks import Aks, ClusterThere, Operation, wait
 from aks_infiniband_cli.upgrade.breaks import blocking, breaks
 from aks_infiniband_cli.upgrade.machines import Stopped, Work, upgraded
 from aks_infiniband_cli.validate.deployed import Deployed, Object
-from aks_infiniband_cli.validate.nodes import choose
+from aks_infiniband_cli.validate.nodes import choose, name_of
 from aks_infiniband_cli.validate.run import Cluster, Say
 from aks_infiniband_cli.validate.validating import read_cluster
 
@@ -102,10 +102,11 @@ class Upgrade:
         planning.refuse_many_at_once(there, steps)
         waiting = [step.name for step in steps if step.kind == "measured pool" and step.machines]
         self._refuse_busy([validations[name] for name in waiting], nodes, pods)
+        self._refuse_cordoned({name: by_pool[name] for name in waiting})
         budgets = [found.to_dict() for found in self._cluster.client.list(PodDisruptionBudget, namespace="*")]
         going = [node for step in steps for node in by_pool.get(step.name, ()) if not step.target.reached_by(node)]
         known = [*breaks(there, steps, self._then.release), *self._unmeasured(steps), *self._images()]
-        return Plan(steps=steps, breaks=[*known, *blocking(_others(budgets), pods, going)])
+        return Plan(steps=steps, breaks=[*known, *blocking(budgets, pods, going)])
 
     def carry_out(self, planned: Plan) -> Done:
         """Do what is planned; it ends at the first pool that stops."""
@@ -175,6 +176,15 @@ class Upgrade:
                 f"machines are in use, and draining ends what runs there: {'; '.join(busy)}. --include-busy"
             )
 
+    def _refuse_cordoned(self, nodes: Mapping[str, Sequence[Object]]) -> None:
+        """A cordoned machine cannot be measured, nor told from one that AKS drains."""
+        client, namespace = self._cluster.client, self._wish.namespace
+        for pool, its in nodes.items():
+            held = hold.held_nodes(client, pool, namespace)
+            found = [name_of(node) for node in its if node["spec"].get("unschedulable") and name_of(node) not in held]
+            if found:
+                raise CommandError(f"machines of pool {pool} are cordoned: kubectl uncordon {' '.join(found)}")
+
     def _unmeasured(self, steps: Sequence[planning.Step]) -> Iterator[str]:
         infiniband = {pool.name for pool in self._now.pools}
         for step in steps:
@@ -199,6 +209,7 @@ class Upgrade:
             each=self._wish.each,
             ready_seconds=self._wish.ready_seconds,
             say=self._say,
+            begun=self._write_down,
         )
 
     def _begin(self, step: planning.Step) -> Operation:
@@ -235,9 +246,3 @@ def _by_pool(nodes: Sequence[Object]) -> dict[str, list[Object]]:
     for node in nodes:
         found.setdefault(str((node["metadata"].get("labels") or {}).get(_AGENT_POOL)), []).append(node)
     return found
-
-
-def _others(budgets: Sequence[Object]) -> list[Object]:
-    """Without those that this command made."""
-    label = "app.kubernetes.io/managed-by"
-    return [each for each in budgets if (each["metadata"].get("labels") or {}).get(label) != hold.MANAGER]
