@@ -1,0 +1,197 @@
+"""One machine after the other: what is held, asked for, ended, measured and accepted, and in which order."""
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+import pytest
+from aks_infiniband_cli.console import CommandError
+from aks_infiniband_cli.upgrade import machines
+from aks_infiniband_cli.upgrade.aks import Aks
+from aks_infiniband_cli.upgrade.machines import Stopped, Work, upgraded
+from aks_infiniband_cli.upgrade.plan import Target
+from aks_infiniband_cli.validate.run import Cluster
+
+from tests.unit.command_line.validations import node as ready_node
+from tests.unit.command_line.validations import validation
+
+TARGET = Target(kubernetes="1.36")
+
+
+class Pool:
+    """A pool in AKS and its nodes in Kubernetes, and the pods that hold them. It notes what happens to it."""
+
+    def __init__(self, *names: str) -> None:
+        self.nodes = {name: self._node(name, "1.35.8") for name in names}
+        self.held: set[str] = set()
+        self.did: list[str] = []
+        self.under_way = self.stopped = False
+        self.provisioning = "Succeeded"
+
+    def _node(self, name: str, version: str) -> dict[str, Any]:
+        made = ready_node(name)
+        made["metadata"].setdefault("annotations", {})
+        made["status"]["nodeInfo"] = {
+            "kubeletVersion": f"v{version}",
+            "kernelVersion": "6.8",
+            "containerRuntimeVersion": "containerd://2",
+        }
+        return made
+
+    # What the command asks Kubernetes for.
+    def list(self, kind: Any, **_: Any) -> Any:
+        self.reimage()
+        found = self.nodes.values() if kind.__name__ == "Node" else ()
+        return [type("Found", (), {"to_dict": lambda self, each=each: each})() for each in found]
+
+    def get(self, _: Any, name: str, **__: Any) -> Any:
+        return type("Found", (), {"to_dict": lambda _: self.nodes[name]})()
+
+    def patch(self, _: Any, name: str, change: dict[str, Any], **__: Any) -> None:
+        self.nodes[name]["metadata"]["annotations"] |= change.get("metadata", {}).get("annotations", {})
+        if "spec" in change:
+            self.did.append(f"uncordon {name}")
+            self.nodes[name]["spec"].pop("unschedulable", None)
+
+    # What it asks AKS for.
+    def upgrade_pool(self, _pool: str, version: str) -> "Pool":
+        self.did.append(f"ask for {version}")
+        self.under_way, self.provisioning = True, "Upgrading"
+        return self
+
+    def state(self, _: str) -> str:
+        self.reimage()
+        return self.provisioning
+
+    def abort(self, _: str) -> None:
+        self.did.append("abort")
+        self.under_way, self.provisioning = False, "Canceled"
+
+    def done(self) -> bool:
+        self.reimage()
+        return not self.under_way
+
+    def failure(self) -> str | None:
+        return "UpgradeFailed: Drain node" if self.provisioning == "Failed" else None
+
+    def reimage(self) -> None:
+        """AKS cordons the next machine, and gives it another system when nothing holds it."""
+        waiting = [name for name, each in self.nodes.items() if not TARGET.reached_by(each)]
+        if self.under_way and waiting:
+            self.nodes[waiting[0]]["spec"]["unschedulable"] = True
+            if waiting[0] not in self.held:
+                self.did.append(f"reimage {waiting[0]}")
+                self.nodes[waiting[0]] = self._node(waiting[0], "1.36.3")
+        elif self.under_way:
+            self.under_way, self.provisioning = False, "Succeeded"
+
+    # The pods that hold.
+    def hold(self, _client: Any, _validation: Any, nodes: Any) -> None:
+        self.held |= {each["metadata"]["name"] for each in nodes}
+        self.did.append(f"hold {len(nodes)}")
+
+    def let(self, _client: Any, _validation: Any, names: Any) -> None:
+        self.held -= set(names)
+
+    def release(self, *_: Any) -> Sequence[str]:
+        self.held.clear()
+        return []
+
+    def held_nodes(self, *_: Any) -> Sequence[str]:
+        return sorted(self.held)
+
+    def is_stopped(self, *_: Any) -> bool:
+        return self.stopped
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Upgrades a pool. short: by machine, what is measured of it."""
+
+    def run(pool: Pool, *, each: bool = True, short: dict[str, list[str]] | None = None) -> Stopped | None:
+        def measured(_cluster: Any, _validation: Any, name: str, _say: Any) -> str:
+            assert not pool.under_way, "nothing moves while a machine is measured"
+            pool.did.append(f"measure {name}")
+            return name
+
+        monkeypatch.setattr(machines, "hold", pool)
+        monkeypatch.setattr(machines, "measured_with_neighbour", measured)
+        monkeypatch.setattr(machines, "shortfalls_of", lambda name: (short or {}).get(name, []))
+        monkeypatch.setattr(machines, "lacks", lambda *_: [])
+        monkeypatch.setattr("time.sleep", lambda _: None)
+        work = Work(
+            cluster=Cluster(client=cast("Any", pool), kubeconfig=""),
+            aks=cast("Aks", pool),
+            validation=validation(),
+            asked="1.36",
+            target=TARGET,
+            each=each,
+            ready_seconds=1,
+            say=lambda _: None,
+            begun=lambda: None,
+        )
+        return upgraded(work)
+
+    return run
+
+
+def test_each_machine_is_measured_before_the_next_and_the_last_ends_akss_own_operation(run: Any) -> None:
+    pool = Pool("a", "b")
+    assert run(pool) is None
+    assert pool.did == [
+        *("hold 2", "ask for 1.36", "reimage a", "abort", "uncordon b", "measure a"),
+        *("hold 1", "ask for 1.36", "reimage b", "measure b"),
+    ]
+    assert (pool.provisioning, pool.held) == ("Succeeded", set())
+
+
+def test_it_stops_at_the_first_machine_that_is_slower_and_the_others_stay_held_and_open_for_jobs(run: Any) -> None:
+    pool = Pool("a", "b", "c")
+    stopped = run(pool, short={"a": ["rdma-write-bandwidth: 98, it was 196"]})
+    assert (stopped.node, stopped.held) == ("a", ["b", "c"])
+    assert stopped.shortfalls == ["rdma-write-bandwidth: 98, it was 196"]
+    assert not any(each["spec"].get("unschedulable") for each in pool.nodes.values())
+    assert not pool.under_way
+
+
+def test_started_again_it_measures_the_machine_that_stopped_it_first_and_goes_on(run: Any) -> None:
+    pool = Pool("a", "b")
+    run(pool, short={"a": ["slow"]})
+    pool.did.clear()
+    assert run(pool) is None
+    assert pool.did[0] == "measure a"
+    assert pool.did.count("measure a") == 1
+
+
+def test_after_the_first_machine_alone_the_others_follow_unmeasured(run: Any) -> None:
+    pool = Pool("a", "b", "c")
+    assert run(pool, each=False) is None
+    assert [what for what in pool.did if what.startswith(("measure", "reimage"))] == [
+        *("reimage a", "measure a", "reimage b", "reimage c"),
+    ]
+
+
+def test_a_command_that_is_started_while_akss_operation_goes_on_ends_it_first(run: Any) -> None:
+    pool = Pool("a", "b")
+    pool.upgrade_pool("nd", "1.36")
+    pool.held = {"a", "b"}
+    assert run(pool) is None
+    assert pool.did[:2] == ["ask for 1.36", "abort"]
+
+
+def test_somebody_else_stops_it(run: Any) -> None:
+    pool = Pool("a", "b")
+    pool.stopped = True
+    with pytest.raises(CommandError, match="somebody has stopped the upgrade of pool ndh100"):
+        run(pool)
+    assert pool.held == {"a", "b"}
+
+
+def test_an_operation_that_fails_before_it_has_changed_a_machine_says_why(run: Any, monkeypatch: Any) -> None:
+    pool = Pool("a", "b")
+
+    def fail() -> None:
+        pool.under_way, pool.provisioning = False, "Failed"
+
+    monkeypatch.setattr(pool, "reimage", fail)
+    with pytest.raises(CommandError, match="the upgrade of pool ndh100 ended: UpgradeFailed: Drain node"):
+        run(pool)
