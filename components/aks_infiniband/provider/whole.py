@@ -6,7 +6,7 @@ import pulumi
 
 from aks_infiniband.provider.inputs import whole_numbers
 from aks_infiniband.stack import rdma_cluster
-from aks_infiniband.stack.load import load
+from aks_infiniband.stack.load import load, registry_credentials, stack_configuration
 
 
 class RdmaClusterInputs(TypedDict):
@@ -14,10 +14,11 @@ class RdmaClusterInputs(TypedDict):
 
     settings: NotRequired[dict[str, Any]]
     """The settings, by their keys in a stack file: azure-native:location, aks-infiniband:cluster,
-    aks-infiniband:pools, … Paths in it must be absolute. Default: those of the stack file."""
+    aks-infiniband:pools, … Paths in it must be absolute. A key that is not there is the stack file's, so that several
+    clusters of one program share it."""
     registry_credentials: NotRequired[pulumi.Input[str]]
-    """A Docker configuration (JSON) for the registry of images, beside settings. Without settings, the stack's secret
-    aks-infiniband:registryCredentials is taken."""
+    """A Docker configuration (JSON) for the registry of images. Default: the stack's secret
+    aks-infiniband:registryCredentials."""
 
 
 class RdmaCluster(rdma_cluster.RdmaCluster):
@@ -27,9 +28,8 @@ class RdmaCluster(rdma_cluster.RdmaCluster):
     """By pool, a List that kubectl applies as it is."""
 
     def __init__(self, name: str, args: RdmaClusterInputs, opts: pulumi.ResourceOptions | None = None) -> None:
-        settings, credentials = args.get("settings"), args.get("registry_credentials")
-        if settings is None and credentials is not None:
-            raise ValueError("registryCredentials is given without settings; set it in the stack file then")
-        secret = None if credentials is None else pulumi.Output.secret(credentials)
-        stack = load(None if settings is None else whole_numbers(settings), credentials=secret)
+        given = args.get("registry_credentials")
+        credentials = registry_credentials() if given is None else pulumi.Output.secret(given)
+        settings = {**stack_configuration(), **whole_numbers(args.get("settings") or {})}
+        stack = load(settings, credentials=credentials)
         super().__init__(name, args=rdma_cluster.RdmaClusterArgs(stack=stack), opts=opts)

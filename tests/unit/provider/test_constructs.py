@@ -1,5 +1,6 @@
 """What the engine asks of the provider, and what it declares: the same as the library's own components."""
 
+import json
 from typing import Any
 
 import pulumi
@@ -44,6 +45,23 @@ def test_rdma_cluster_declares_what_it_declares_in_python(deploy: Deploy) -> Non
     assert declared(theirs) == declared(ours)
 
 
+def test_what_settings_leave_out_is_the_stack_files(deploy: Deploy) -> None:
+    shared = {key: value for key, value in SETTINGS.items() if key != "aks-infiniband:pools"}
+    pools = {"aks-infiniband:pools": SETTINGS["aks-infiniband:pools"]}
+    configuration = {key: value if isinstance(value, str) else json.dumps(value) for key, value in shared.items()}
+
+    def program() -> pulumi.Output[str]:
+        pulumi.runtime.set_all_config(configuration)
+        try:
+            name: pulumi.Output[str] = construct("RdmaCluster", {"settings": as_floats(pools)})["clusterName"]
+            return name
+        finally:
+            pulumi.runtime.set_all_config({})
+
+    ours = deploy(lambda: RdmaCluster("rdma", args=RdmaClusterArgs(stack=load(SETTINGS))).cluster_name)
+    assert declared(deploy(program)) == declared(ours)
+
+
 def test_a_single_component_declares_what_it_declares_in_python(deploy: Deploy) -> None:
     pool = Pool(name="h100", size=SIZES["Standard_ND96isr_H100_v5"], node_count=2, gpu_driver="operator")
     ours = deploy(lambda: NetworkOperator("rdma", args=NetworkOperatorArgs(pools=[pool])).namespace)
@@ -70,7 +88,6 @@ def test_where_the_pool_goes_may_come_from_another_resource(deploy: Deploy) -> N
         ("NetworkOperator", {"pools": []}, "pools is empty"),
         ("NetworkOperator", {"pools": [{**POOL, "count": 2.5}]}, "node_count"),
         ("RdmaCluster", {"settings": {"aks-infiniband:pool": []}}, "aks-infiniband:pool "),
-        ("RdmaCluster", {"registryCredentials": "{}"}, "registryCredentials is given without settings"),
         (
             "NicClusterPolicy",
             {"pools": [POOL, {**POOL, "name": "other", "mode": "sriov"}]},
