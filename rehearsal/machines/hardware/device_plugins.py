@@ -1,15 +1,18 @@
 """What a device plugin offers, from its configuration and the machine's devices.
 
 k8s-rdma-shared-dev-plugin shares all matching devices rdmaHcaMax times, provided that each has its character devices
-(rdma_cm, umad, uverbs: requiredRdmaDevices in pkg/resources/rdma_device_spec.go); sriov-network-device-plugin hands out
-each matching device once; NVIDIA's hands out GPUs. Field names and defaults are those of the plugins' configuration
-files.
+(rdma_cm, umad, uverbs: requiredRdmaDevices in pkg/resources/rdma_device_spec.go). sriov-network-device-plugin hands out
+each matching device once. NVIDIA's hands out GPUs. Field names and defaults are those of the plugins' configuration
+files. The first two were run over the simulated sysfs (tests/field_recordings/device-plugins.yaml): a key that a plugin
+does not know it passes over, and upper and lower case in a key are one to it, as to every program in Go.
 """
 
+import contextlib
 import json
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from rehearsal.machines.hardware.kernel_modules import IPOIB
 from rehearsal.machines.hardware.model import Hardware, RdmaDevice
@@ -18,6 +21,18 @@ CONFIG_KEY = "config.json"
 _DRIVER = "mlx5_core"
 _CHARACTER_DEVICES = frozenset({"ib_uverbs", "ib_umad", "rdma_ucm"})
 """The modules whose character devices the shared plugin insists on."""
+_SHARED_SELECTORS: Final = ("vendors", "deviceIDs", "drivers", "ifNames", "linkTypes")
+_SRIOV_SELECTORS: Final = (
+    *("vendors", "devices", "drivers", "pciAddresses", "linkTypes", "pKeys"),
+    # These name what a virtual function in a virtual machine does not have, so they select nothing.
+    *("pfNames", "rootDevices", "ddpProfiles", "acpiIndexes", "vdpaType"),
+    "isRdma",
+)
+_NETWORK: Final = "netDevice"
+_DEVICE_TYPES: Final = (_NETWORK, "accelerator", "auxNetDevice")
+_NO_LISTS: Final = ("isRdma", "vdpaType")
+_SHARED_NAME: Final = re.compile(r"[a-zA-Z0-9_]+")
+_SRIOV_NAME: Final = re.compile(r"[a-zA-Z0-9_-]+")
 
 
 class PluginConfigError(ValueError):
@@ -41,23 +56,32 @@ def shared_rdma(config: str, hardware: Hardware, modules: Collection[str]) -> li
 
     modules: the kernel modules that the machine has loaded. Raises PluginConfigError for what the plugin refuses.
     """
-    offered = []
-    for entry in _entries(config, "configList"):
-        name = f"{entry.get('resourcePrefix') or 'rdma'}/{_resource_name(entry)}"
+    offered: dict[str, OfferedResource] = {}
+    document = _document(config)
+    if (interval := document.get("periodicUpdateInterval") or 0) < 0:
+        raise PluginConfigError(f"periodicUpdateInterval is {interval!r}; a number of 0 or more is allowed")
+    for entry in _entries(document, "configList"):
+        short = _resource_name(entry, _SHARED_NAME)
+        name = f"{entry.get('resourcePrefix') or 'rdma'}/{short}"
+        if short in offered:
+            raise PluginConfigError(f"{name}: the resource name {short} already exists")
         maximum = entry.get("rdmaHcaMax", 0)
         if not isinstance(maximum, int) or maximum < 0:
             raise PluginConfigError(f"{name}: rdmaHcaMax is {maximum!r}; a number of 0 or more is allowed")
-        selectors = dict(entry.get("selectors") or {})
-        if entry.get("devices"):
-            selectors["ifNames"] = entry["devices"]  # the older spelling of the plugin
+        selectors = _selectors(entry.get("selectors"), _SHARED_SELECTORS, name)
+        if entry.get("devices"):  # the plugin's older spelling
+            if any(selectors.values()):
+                raise PluginConfigError(f"{name}: cannot specify both selectors and devices")
+            selectors["ifNames"] = entry["devices"]
         if not any(selectors.values()):
             raise PluginConfigError(f"{name}: neither selectors nor devices say which devices to share")
         complete = set(modules) >= _CHARACTER_DEVICES
         devices = tuple(
             device for device in hardware.rdma_devices if complete and _selected(device, selectors, modules)
         )
-        offered.append(OfferedResource(name=name, count=maximum if devices else 0, rdma_devices=devices, shared=True))
-    return offered
+        count = maximum if devices else 0
+        offered[short] = OfferedResource(name=name, count=count, rdma_devices=devices, shared=True)
+    return list(offered.values())
 
 
 def sriov(
@@ -65,23 +89,47 @@ def sriov(
 ) -> list[OfferedResource]:
     """The resources of sriov-network-device-plugin; one whose selectors match nothing is not offered at all.
 
-    modules: the kernel modules that the machine has loaded. default_prefix: the plugin's flag --resource-prefix.
-    Raises PluginConfigError for what the plugin refuses.
+    A device belongs to the first resource that selects it. modules: the kernel modules that the machine has loaded.
+    default_prefix: the plugin's flag --resource-prefix. Raises PluginConfigError for what the plugin refuses.
     """
-    offered = []
-    for entry in _entries(config, "resourceList"):
-        name = f"{entry.get('resourcePrefix') or default_prefix}/{_resource_name(entry)}"
-        alternatives = entry.get("selectors") or [{}]
-        if isinstance(alternatives, Mapping):
-            alternatives = [alternatives]
+    offered: dict[str, OfferedResource] = {}
+    names: set[str] = set()
+    taken: set[str] = set()
+    for entry, alternatives in _readable(_entries(_document(config), "resourceList")):
+        name = f"{entry.get('resourcePrefix') or default_prefix}/{_resource_name(entry, _SRIOV_NAME)}"
+        if name in names:
+            raise PluginConfigError(f"{name}: the resource name already exists")
+        names.add(name)
+        if any(selectors.get("isRdma") and selectors.get("vdpaType") for selectors in alternatives):
+            raise PluginConfigError(f"{name}: vdpaType and isRdma are mutually exclusive options")
         devices = tuple(
             device
             for device in hardware.rdma_devices
-            if any(_selected(device, selectors, modules) for selectors in alternatives)
+            if device.name not in taken and any(_selected(device, selectors, modules) for selectors in alternatives)
         )
-        if devices:
-            offered.append(OfferedResource(name=name, count=len(devices), rdma_devices=devices))
-    return offered
+        taken |= {device.name for device in devices}
+        if devices and entry.get("deviceType", _NETWORK) == _NETWORK:
+            offered[name] = OfferedResource(name=name, count=len(devices), rdma_devices=devices)
+    return list(offered.values())
+
+
+def _readable(entries: Sequence[Mapping[str, Any]]) -> list[tuple[Mapping[str, Any], list[dict[str, Any]]]]:
+    """The entries of the SR-IOV plugin with their alternative selectors; it passes over those that it cannot read."""
+    found = []
+    for entry in entries:
+        kind = entry.get("deviceType") or _NETWORK
+        if kind not in _DEVICE_TYPES:
+            raise PluginConfigError(f"unsupported deviceType {kind!r}; allowed are {', '.join(_DEVICE_TYPES)}")
+        if "selectors" not in entry:
+            raise PluginConfigError("an entry has no selectors, at which the plugin panics")
+        given = entry["selectors"]
+        alternatives = given if isinstance(given, list) else [given]
+        with contextlib.suppress(PluginConfigError):
+            if alternatives:
+                found.append((entry, [_selectors(each, _SRIOV_SELECTORS, "selectors") for each in alternatives]))
+    if not found:
+        raise PluginConfigError("no resource configuration; exiting")
+    return found
 
 
 def gpus(hardware: Hardware) -> list[OfferedResource]:
@@ -90,22 +138,40 @@ def gpus(hardware: Hardware) -> list[OfferedResource]:
     return [OfferedResource(name="nvidia.com/gpu", count=count, gpus=True)]
 
 
-def _entries(config: str, key: str) -> Sequence[Mapping[str, Any]]:
+def _document(config: str) -> Mapping[str, Any]:
     try:
         document = json.loads(config)
     except ValueError as error:
         raise PluginConfigError(f"{CONFIG_KEY} is not JSON: {error}") from error
-    entries = document.get(key) if isinstance(document, dict) else None
-    if not isinstance(entries, list):
+    return document if isinstance(document, dict) else {}
+
+
+def _entries(document: Mapping[str, Any], key: str) -> Sequence[Mapping[str, Any]]:
+    entries = document.get(key)
+    if not isinstance(entries, list) or not entries:
         raise PluginConfigError(f"{CONFIG_KEY} has no list {key}")
     return entries
 
 
-def _resource_name(entry: Mapping[str, Any]) -> str:
+def _resource_name(entry: Mapping[str, Any], allowed: re.Pattern[str]) -> str:
     name = entry.get("resourceName")
     if not isinstance(name, str) or not name:
         raise PluginConfigError(f"an entry of {CONFIG_KEY} has no resourceName: {json.dumps(entry)}")
+    if not allowed.fullmatch(name):
+        raise PluginConfigError(f"the resource name {name} contains invalid characters; allowed is {allowed.pattern}")
     return name
+
+
+def _selectors(given: Any, known: Sequence[str], name: str) -> dict[str, Any]:
+    """The selectors that a plugin knows, by its own spelling."""
+    if given is not None and not isinstance(given, dict):
+        raise PluginConfigError(f"{name}: the selectors are {given!r}; a mapping is allowed")
+    spelling = {key.lower(): key for key in known}
+    found = {spelling[key.lower()]: value for key, value in (given or {}).items() if key.lower() in spelling}
+    for key, value in found.items():
+        if value is not None and key not in _NO_LISTS and not isinstance(value, list):
+            raise PluginConfigError(f"{name}: the selector {key} is {value!r}; a list is allowed")
+    return found
 
 
 def _selected(device: RdmaDevice, selectors: Mapping[str, Any], modules: Collection[str]) -> bool:
@@ -121,10 +187,9 @@ def _selected(device: RdmaDevice, selectors: Mapping[str, Any], modules: Collect
         "devices": device.pci.device,
         "drivers": _DRIVER,
         "ifNames": device.interface if has_interface else "",
-        "pfNames": device.interface if has_interface else "",
         "pciAddresses": device.pci.address,
         "linkTypes": link_type if has_interface else "",
+        "pKeys": f"0x{device.pkeys[0]:04x}" if device.pkeys and has_interface else "",
     }
-    unknown = [key for key in selectors if key not in {*facts, "isRdma"} and selectors[key]]
-    # A selector on something that a virtual function in a VM does not have (rootDevices, ddpProfiles, …) selects none.
-    return not unknown and all(fact in selectors[key] for key, fact in facts.items() if selectors.get(key))
+    asked = {key: allowed for key, allowed in selectors.items() if allowed and key != "isRdma"}  # every device has RDMA
+    return all(key in facts and facts[key] in allowed for key, allowed in asked.items())

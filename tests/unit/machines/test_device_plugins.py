@@ -66,7 +66,7 @@ def test_the_sriov_plugin_offers_no_resource_for_selectors_that_match_nothing() 
 
 
 def test_the_sriov_plugins_selectors_may_be_alternatives() -> None:
-    config = sriov_config(selectors=[{"devices": ["101e"]}, {"pfNames": [H100.rdma_devices[-1].interface]}])
+    config = sriov_config(selectors=[{"devices": ["101e"]}, {"linkTypes": ["ether"]}])
     assert sriov(config, H100, LOADED)[0].count == 9
 
 

@@ -1,0 +1,54 @@
+"""The stand-ins of device plugins offer and refuse what the real ones did over the same files."""
+
+import json
+from typing import Any
+
+import pytest
+
+from rehearsal.machines.hardware.device_plugins import OfferedResource, PluginConfigError, shared_rdma, sriov
+from rehearsal.machines.hardware.kernel_modules import INBOX_MODULES, OFED_MODULES
+from rehearsal.machines.hardware.model import hardware_of
+from tests.unit.field_recordings.recordings import recorded
+
+WITH_OFED = frozenset({*INBOX_MODULES, *OFED_MODULES})
+
+
+CASES = [
+    pytest.param(entry["plugin"], fact, id=f"{entry['name']}-{number}")
+    for entry in recorded("device-plugins")
+    for number, fact in enumerate(entry["facts"])
+]
+"""Each run of a plugin: size of the machine, kernel modules, configuration, and what it offered or said."""
+
+
+def modules_of(told: str) -> frozenset[str]:
+    """`inbox`, `ofed`, or `ofed without` a module."""
+    if told == "inbox":
+        return frozenset(INBOX_MODULES)
+    return WITH_OFED - {told.removeprefix("ofed").removeprefix(" without ")}
+
+
+def offered(plugin: str, fact: dict[str, Any]) -> list[OfferedResource]:
+    """What the stand-in offers in such a run."""
+    hardware = hardware_of(size=fact["size"], machine="node-0", fabric="one")
+    config = fact["config"] if isinstance(fact["config"], str) else json.dumps(fact["config"])
+    modules = modules_of(fact["modules"])
+    if plugin == "shared":
+        return shared_rdma(config, hardware, modules)
+    return sriov(config, hardware, modules, default_prefix=fact.get("prefix", "intel.com"))
+
+
+def shown(plugin: str, offer: OfferedResource) -> list[Any]:
+    """A resource as the recording has it: the shared plugin's units and numbers of devices, or the PCI addresses."""
+    if plugin == "shared":
+        return [offer.count, sorted(device.index for device in offer.rdma_devices) if offer.count else []]
+    return sorted(device.pci.address for device in offer.rdma_devices)
+
+
+@pytest.mark.parametrize(("plugin", "fact"), CASES)
+def test_a_stand_in_offers_what_the_plugin_offered(plugin: str, fact: dict[str, Any]) -> None:
+    if "refused" in fact:
+        with pytest.raises(PluginConfigError):
+            offered(plugin, fact)
+    else:
+        assert {offer.name: shown(plugin, offer) for offer in offered(plugin, fact)} == fact["offered"]
