@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from pulumi import _types as pulumi_types
 
+from rehearsal.azure import machine_requests
 from rehearsal.azure.cloud import Cloud
 from rehearsal.azure.errors import AzureError, conflict
 from rehearsal.azure.naming import last_part, parse_id
@@ -51,12 +52,12 @@ def _own_profiles(record: Record, given: Any) -> list[Any]:
     return [profile for profile in given if profile["name"] in own]
 
 
-def post(cloud: Cloud, resource: str) -> Record:
+def post(cloud: Cloud, resource: str, body: Body) -> Record:
     """Accept an action. resource: the path. Raises AzureError."""
     for pattern, action in _ACTIONS.items():
         found = re.fullmatch(pattern, resource, re.IGNORECASE)
         if found is not None:
-            return action(cloud, _there(cloud, found[1]))
+            return action(cloud, _there(cloud, found[1]), body)
     raise AzureError(HTTPStatus.NOT_FOUND, "NotFound", f"This rehearsal does not simulate a POST of {resource}.")
 
 
@@ -67,7 +68,7 @@ def _there(cloud: Cloud, resource: str) -> Record:
     return record
 
 
-def _upgrade_node_image(cloud: Cloud, record: Record) -> Record:
+def _upgrade_node_image(cloud: Cloud, record: Record, _body: Body) -> Record:
     """Give a pool the newest node image of its OS and Kubernetes, or carry on with giving it."""
     with cloud.clock.changed:
         cluster = cloud.store.get(record.id[: record.id.casefold().rfind("/agentpools/")])
@@ -80,7 +81,7 @@ def _upgrade_node_image(cloud: Cloud, record: Record) -> Record:
     return record
 
 
-def _abort(cloud: Cloud, record: Record) -> Record:
+def _abort(cloud: Cloud, record: Record, _body: Body) -> Record:
     """End what is under way where it can be left. Raises AzureError where nothing is (the words are assumed)."""
     with cloud.clock.changed:
         if record.operation is None:
@@ -92,7 +93,12 @@ def _abort(cloud: Cloud, record: Record) -> Record:
     return record
 
 
-_ACTIONS: Final[Mapping[str, Callable[[Cloud, Record], Record]]] = {
+def _delete_machines(cloud: Cloud, record: Record, body: Body) -> Record:
+    return machine_requests.delete(cloud, record, body.get("machineNames") or [])
+
+
+_ACTIONS: Final[Mapping[str, Callable[[Cloud, Record, Body], Record]]] = {
+    "(/.+/agentPools/[^/]+)/deleteMachines": _delete_machines,
     "(/.+/agentPools/[^/]+)/upgradeNodeImageVersion": _upgrade_node_image,
     "(/.+/managedClusters/[^/]+(?:/agentPools/[^/]+)?)/abort": _abort,
 }

@@ -11,7 +11,8 @@ from aks_infiniband.facts.catalog.machine import MachineSize
 from rehearsal.azure.clock import Clock
 from rehearsal.azure.cluster_api import ClusterApi
 from rehearsal.azure.store import Operation, OperationKind, Record, Store
-from rehearsal.azure.subscription import Fault, Series, Size, Subscription
+from rehearsal.azure.subscription import Series, Size, Subscription
+from rehearsal.azure.subscription_faults import Fault
 
 NODE_IMAGE_RELEASE: Final = "node-image-release"
 """A file in the subscription's folder, such as with 202612.01.0: what is out by then, for who rehearses an upgrade."""

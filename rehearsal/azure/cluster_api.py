@@ -87,6 +87,11 @@ class ClusterApi:
         patch = {"metadata": {"labels": dict(labels)}, "spec": {"taints": kept + taints}}
         self.client.patch(Node, name, patch)
 
+    def annotate(self, name: str, annotations: Mapping[str, str]) -> None:
+        """Set annotations of a node, of a machine that is there."""
+        if self._exists(name):
+            self.client.patch(Node, name, {"metadata": {"annotations": dict(annotations)}})
+
     def _taints(self, name: str) -> Iterable[Any]:
         node = self.client.get(Node, name)
         return (node.spec.taints if node.spec else None) or []

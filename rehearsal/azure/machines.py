@@ -80,10 +80,10 @@ def node_name(facts: PoolFacts, instance: int) -> str:
     return f"{scale_set(facts)}{digits}"
 
 
-def node(facts: PoolFacts, instance: int, address: int) -> dict[str, Any]:
+def node(facts: PoolFacts, instance: int, address: int, host: int = 0) -> dict[str, Any]:
     """The Node object of one machine, status included, without devices: their plugins add them.
 
-    address: the machine's number among those of its subnet, from 0.
+    address: the machine's number among those of its subnet, from 0. host: how often it has come to another host.
     """
     name = node_name(facts, instance)
     group = facts.node_group.lower()
@@ -96,6 +96,7 @@ def node(facts: PoolFacts, instance: int, address: int) -> dict[str, Any]:
         size=facts.size,
         fabric=facts.fabric or str(stable_uuid(f"{provider_id}/fabric")),
         gpu_profile=facts.pool.get("gpuProfile"),
+        host=host,
     )
     return {
         "apiVersion": "v1",

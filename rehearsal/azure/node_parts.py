@@ -11,18 +11,24 @@ from rehearsal.azure.node_images import kernel_of_image, system_of_image
 from rehearsal.azure.subscription import Size
 
 MACHINE_ANNOTATION: Final = "rehearsal.aks-infiniband/machine"
-"""What a machine is: {"size": …, "fabric": …, "gpuDriver": "Install" or "None", "ofed": …}; machines of one placement
-group share the fabric, with Install AKS has put the GPUs' driver on it; ofed: whether the image has DOCA-OFED."""
+"""What a machine is: {"size": …, "fabric": …, "gpuDriver": "Install" or "None", "ofed": …, "host": …}; machines of one
+placement group share the fabric, with Install AKS has put the GPUs' driver on it; ofed: whether the image has
+DOCA-OFED; host: how often it has come to another host."""
+BOOT_ANNOTATION: Final = "rehearsal.aks-infiniband/boot"
+"""That Azure starts a machine anew: {"number": …, "action": "restart" or "redeploy", "disk": "kept" or "new"}."""
 KWOK_ANNOTATION: Final = "kwok.x-k8s.io/node"
 
 
 def machine_annotation(
-    *, size_name: str, size: Size | MachineSize, fabric: str, gpu_profile: Mapping[str, Any] | None
+    *, size_name: str, size: Size | MachineSize, fabric: str, gpu_profile: Mapping[str, Any] | None, host: int = 0
 ) -> str:
-    """The annotation that tells the other simulators what a machine is. gpu_profile: the agent pool's."""
+    """The annotation that tells the other simulators what a machine is. gpu_profile: the agent pool's. host: how often
+    it has come to another host.
+    """
     driver = gpu_driver(size, gpu_profile)
     ofed = isinstance(size, MachineSize) and size.image_has_ofed
-    return json.dumps({"size": size_name, "fabric": fabric, "gpuDriver": driver, "ofed": ofed})
+    elsewhere = {"host": host} if host else {}
+    return json.dumps({"size": size_name, "fabric": fabric, "gpuDriver": driver, "ofed": ofed, **elsewhere})
 
 
 def gpu_driver(size: Size | MachineSize, gpu_profile: Mapping[str, Any] | None) -> str:

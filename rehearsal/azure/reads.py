@@ -9,19 +9,19 @@ from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import Any, Final
 
-from rehearsal.azure import actions
+from rehearsal.azure import actions, asked_operations, machine_requests
+from rehearsal.azure import read_groups as groups
 from rehearsal.azure.cloud import Cloud
 from rehearsal.azure.errors import AzureError
 from rehearsal.azure.naming import last_part
-from rehearsal.azure.resources import KINDS, features, pool_defaults
+from rehearsal.azure.resources import KINDS, features
 from rehearsal.azure.resources.pool_capacity import quota_vcpus, usage
 from rehearsal.azure.resources.version_rules import upgrades
 from rehearsal.azure.store import Record
 from rehearsal.azure.subscription import by_id
 
-_NETWORK, _SUBNET = "azure-native:network:VirtualNetwork", "azure-native:network:Subnet"
-_CLUSTER, _POOL = actions.CLUSTER, pool_defaults.TYPE
-_GROUP, _ASSIGNMENT = "azure-native:resources:ResourceGroup", "azure-native:authorization:RoleAssignment"
+_NETWORK = "azure-native:network:VirtualNetwork"
+_ASSIGNMENT = "azure-native:authorization:RoleAssignment"
 _IDENTITY: Final = "azure-native:managedidentity:UserAssignedIdentity"
 _IDENTITY_TYPE: Final = "Microsoft.ManagedIdentity/userAssignedIdentities"
 _PERMISSIONS: Final = {
@@ -112,37 +112,6 @@ def _roles_on(cloud: Cloud, own: str, _filter: str, scope: str) -> Body:
     }
 
 
-def _groups(cloud: Cloud, _own: str, _filter: str) -> Body:
-    """Those that were made, and beside each cluster the one in which AKS keeps its machines."""
-    made = [{"name": last_part(record.id), **_placed(record)} for record in cloud.store.all(_GROUP)]
-    of_aks = [
-        {"name": record.outputs["nodeResourceGroup"], **_placed(record), "managedBy": record.id}
-        for record in cloud.store.all(_CLUSTER)
-    ]
-    return {"value": [*made, *of_aks]}
-
-
-def _placed(record: Record) -> Body:
-    return {"id": record.id, "location": record.outputs["location"]}
-
-
-def _in_group(cloud: Cloud, own: str, _filter: str, group: str) -> Body:
-    """What stands by itself in a group: subnets, pools and role assignments are parts of others."""
-    under = f"{own}/resourceGroups/{group}"
-    ids = [
-        record.id for record in cloud.store.all(under=under) if record.pulumi_type not in (_SUBNET, _POOL, _ASSIGNMENT)
-    ]
-    scale_sets = [
-        f"{own}/resourceGroups/{group}/providers/Microsoft.Compute/virtualMachineScaleSets/aks-{last_part(pool.id)}"
-        for cluster in cloud.store.all(_CLUSTER)
-        if str(cluster.outputs["nodeResourceGroup"]).casefold() == group.casefold()
-        for pool in cloud.store.all(_POOL, under=cluster.id)
-    ]
-    if not ids and not scale_sets and cloud.store.get(under) is None:
-        raise _not_found(f"Resource group '{group}' could not be found.", "ResourceGroupNotFound")
-    return {"value": [{"id": resource} for resource in (*ids, *scale_sets)]}
-
-
 def _identities(cloud: Cloud, _own: str, filter_: str) -> Body:
     if filter_ != f"resourceType eq '{_IDENTITY_TYPE}'":
         raise _not_found(f"This rehearsal does not simulate the filter {filter_!r}.", "NotFound")
@@ -211,6 +180,14 @@ def _pool_upgrades(cloud: Cloud, own: str, _filter: str, below: str) -> Body:
     return actions.upgrade_profile(cloud, _there(cloud, f"{own}{below}"))
 
 
+def _machines(cloud: Cloud, own: str, _filter: str, below: str) -> Body:
+    return machine_requests.shown_machines(cloud, _there(cloud, f"{own}{below}"))
+
+
+def _of_compute(cloud: Cloud, _own: str, _filter: str, name: str) -> Body:
+    return asked_operations.operation(cloud, name)
+
+
 def _networks(cloud: Cloud, _own: str, _filter: str) -> Body:
     found = cloud.store.all(_NETWORK)
     return {"value": [{"id": each.id, "properties": {"addressSpace": each.outputs["addressSpace"]}} for each in found]}
@@ -230,8 +207,9 @@ _ROUTES: Final[Mapping[str, Callable[..., Body]]] = {
     "/providers/Microsoft.Authorization/roleDefinitions": _role_definitions,
     "/providers/Microsoft.Authorization/roleAssignments": _own_roles,
     "(/.+)/providers/Microsoft.Authorization/roleAssignments": _roles_on,
-    "/resourceGroups": _groups,
-    "/resourceGroups/([^/]+)/resources": _in_group,
+    "/resourceGroups": groups.groups,
+    "/resourceGroups/([^/]+)": groups.group,
+    "/resourceGroups/([^/]+)/resources": groups.in_group,
     "/resources": _identities,
     f"(/resourceGroups/[^/]+/providers/{_IDENTITY_TYPE}/[^/]+)": _identity,
     "/providers/Microsoft.Features/providers/([^/]+)/features/([^/]+)": _feature,
@@ -240,6 +218,8 @@ _ROUTES: Final[Mapping[str, Callable[..., Body]]] = {
     f"{_AKS}/locations/([^/]+)/kubernetesVersions": _versions,
     f"(/resourceGroups/[^/]+{_AKS}/managedClusters/[^/]+(?:/agentPools/[^/]+)?)": _whole,
     f"(/resourceGroups/[^/]+{_AKS}/managedClusters/[^/]+/agentPools/[^/]+)/upgradeProfiles/default": _pool_upgrades,
+    f"(/resourceGroups/[^/]+{_AKS}/managedClusters/[^/]+/agentPools/[^/]+)/machines": _machines,
+    f"{_COMPUTE}/locations/[^/]+/operations/([^/]+)": _of_compute,
     f"{_AKS}/locations/[^/]+/operations/([^/]+)": lambda cloud, _own, _filter, name: actions.operation(cloud, name),
     _OF_NETWORK: _networks,
     f"(/resourceGroups/[^/]+{_OF_NETWORK}/[^/]+/subnets/[^/]+)": _subnet,

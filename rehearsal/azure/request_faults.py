@@ -12,8 +12,8 @@ from typing import Final
 from rehearsal.azure.cloud import Cloud
 from rehearsal.azure.errors import AzureError
 from rehearsal.azure.naming import last_part
-from rehearsal.azure.store import Operation, OperationKind, Record
-from rehearsal.azure.subscription import Fault
+from rehearsal.azure.store import Operation, Record
+from rehearsal.azure.subscription_faults import Fault, FaultOperation
 
 _PENDING: Final = "See https://aka.ms/aks-pending-operation for more details"
 _ETAG: Final = "rpc error: code = FailedPrecondition desc = Etag mismatched"
@@ -78,11 +78,11 @@ _REFUSED_AT_ONCE: Final = {
 _LATER_SECONDS: Final = 0.1
 _LATER_LOOKS: Final = 600
 """How often, and how many real seconds apart, an operation looks for the request that is to come beside it."""
-_ACCEPTED: Final = ("AllocationFailed", "VMExtensionProvisioningError", "ApiServerUnreachable")
+_ACCEPTED: Final = ("AllocationFailed", "VMExtensionProvisioningError", "ApiServerUnreachable", "Hang")
 """The errors that show only after Azure has accepted the request."""
 
 
-def meet(cloud: Cloud, pulumi_type: str, resource: str, operation: OperationKind) -> Fault | None:
+def meet(cloud: Cloud, pulumi_type: str, resource: str, operation: FaultOperation) -> Fault | None:
     """The fault with which an accepted request will end; None when no fault meets the request.
 
     Raises AzureError when it is refused.
@@ -105,7 +105,7 @@ def meet(cloud: Cloud, pulumi_type: str, resource: str, operation: OperationKind
     return None
 
 
-def _concerns(fault: Fault, pulumi_type: str, resource: str, operation: OperationKind) -> bool:
+def _concerns(fault: Fault, pulumi_type: str, resource: str, operation: FaultOperation) -> bool:
     return (
         pulumi_type.rpartition(":")[2] == fault.type
         and fnmatch(last_part(resource), fault.name)

@@ -19,7 +19,7 @@ from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final, NamedTuple
 
-from rehearsal.azure import actions, request_faults
+from rehearsal.azure import actions, machine_requests, request_faults
 from rehearsal.azure.cloud import Cloud
 from rehearsal.azure.errors import AzureError, bad_request
 from rehearsal.azure.reads import read
@@ -69,12 +69,16 @@ def _serve(cloud: Cloud, tls: ssl.SSLContext | None = None) -> ThreadingHTTPServ
 
         def do_POST(self) -> None:
             """Answer an action."""
-            self._say(lambda: answer(cloud, self.path, self.headers.get("Authorization")))
+            body = self._body()
+            self._say(lambda: answer(cloud, self.path, self.headers.get("Authorization"), body))
 
         def do_PUT(self) -> None:
             """Answer a change of what is there."""
-            body = json.loads(self.rfile.read(int(self.headers.get("Content-Length") or 0)) or "{}")
+            body = self._body()
             self._say(lambda: answer_put(cloud, self.path, self.headers.get("Authorization"), body))
+
+        def _body(self) -> Mapping[str, Any]:
+            return dict(json.loads(self.rfile.read(int(self.headers.get("Content-Length") or 0)) or "{}"))
 
         def _say(self, asked: Callable[[], Mapping[str, Any] | Accepted]) -> None:
             """A JSON body, as Azure does; of what has begun, with where to ask for it."""
@@ -127,13 +131,16 @@ def _answered(asked: Callable[[], Mapping[str, Any] | Accepted]) -> Accepted:
     return found if isinstance(found, Accepted) else Accepted(HTTPStatus.OK, found, "")
 
 
-def answer(cloud: Cloud, target: str, authorization: str | None) -> Accepted:
+def answer(cloud: Cloud, target: str, authorization: str | None, body: Mapping[str, Any] | None = None) -> Accepted:
     """The answer to a POST. target: path and query. Raises AzureError."""
     asked = _admitted(cloud, target, authorization)
     found = _REGISTER.fullmatch(asked.path)
     if found is not None:
         return Accepted(HTTPStatus.OK, _register(cloud, *found.groups()), "")
-    record = actions.post(cloud, urllib.parse.unquote(asked.path))
+    path = urllib.parse.unquote(asked.path)
+    if begun := machine_requests.ask(cloud, path):
+        return Accepted(HTTPStatus.ACCEPTED, {}, begun)
+    record = actions.post(cloud, path, body or {})
     return Accepted(HTTPStatus.ACCEPTED, {}, _operation_of(cloud, record))
 
 

@@ -18,6 +18,7 @@ from typing import Final
 import grpc
 from pulumi.runtime.proto import provider_pb2_grpc
 
+from rehearsal.azure import asked_operations
 from rehearsal.azure.clock import Clock
 from rehearsal.azure.cloud import Cloud
 from rehearsal.azure.cluster_api import ClusterApi
@@ -86,6 +87,7 @@ def serve(run: Path, speed: float, subscription: Path = DEFAULT_FILE, described:
     managers = (serve_resource_manager(cloud), serve_people(cloud, folder))
     grpc_server.start()
     operations.resume()
+    asked_operations.resume(cloud)
     return Server(grpc_server=grpc_server, door=door, resource_managers=managers, cloud=cloud)
 
 

@@ -12,39 +12,13 @@ from aks_infiniband.handwritten.form import told
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic.alias_generators import to_camel
 
+from rehearsal.azure.subscription_faults import Fault
+
 SUBSCRIPTION_VARIABLE: Final = "AKS_INFINIBAND_SUBSCRIPTION"
 """Environment variable that names the file of another simulated subscription."""
 DEFAULT_FILE: Final = Path(__file__).with_name("subscription.yaml")
 
 FeatureState = Literal["NotRegistered", "Pending", "Registering", "Registered", "Unregistering", "Unregistered"]
-FaultCode = Literal[
-    "TooManyRequests",
-    "OperationNotAllowed",
-    "EtagMismatch",
-    "AnotherOperationInProgress",
-    "LinkedAuthorizationFailed",
-    "AuthorizationFailed",
-    "SkuNotAvailable",
-    "AksCapacityHeavyUsage",
-    "ExpiredAuthenticationToken",
-    "AllocationFailed",
-    "VMExtensionProvisioningError",
-    "Canceled",
-    "ApiServerUnreachable",
-]
-FaultType = Literal[
-    "AgentPool",
-    "DeploymentAtSubscriptionScope",
-    "ManagedCluster",
-    "PrometheusRuleGroup",
-    "Provider",
-    "ResourceGroup",
-    "RoleAssignment",
-    "Subnet",
-    "SubscriptionFeatureRegistration",
-    "UserAssignedIdentity",
-    "VirtualNetwork",
-]
 _Count = Annotated[int, Field(ge=0)]
 _Version = Annotated[str, Field(pattern=r"^[0-9]+\.[0-9]+\.[0-9]+$")]
 
@@ -124,32 +98,6 @@ class Snapshot(_Placed):
 
 class MonitorWorkspace(_Placed):
     """An Azure Monitor workspace."""
-
-
-class Fault(_Data):
-    """A request that Azure refuses, or accepts and does not carry out, although nothing is wrong with it.
-
-    code: the error; type: the resource's type without its namespace; name: which resources, with * and ?; operations:
-    which requests; first: how many it meets, 0 for all; side_by_side: only a request that comes while another one on a
-    resource of the type and in the same cluster is under way, and that one lasts until then, a minute at most;
-    late: AllocationFailed only when the other machines have joined, instead of after a minute.
-    """
-
-    code: FaultCode
-    type: FaultType = "AgentPool"
-    name: str = "*"
-    operations: tuple[Literal["create", "update", "delete"], ...] = ("create", "update", "delete")
-    first: int = Field(default=1, ge=0)
-    side_by_side: bool = False
-    late: bool = False
-
-    @model_validator(mode="after")
-    def _meets_something(self) -> Self:
-        if self.late and self.code not in ("AllocationFailed", "VMExtensionProvisioningError"):
-            raise ValueError(f"late is of codes that machines end with, and not of {self.code}")
-        if self.code in ("ApiServerUnreachable", "AksCapacityHeavyUsage") and self.type != "ManagedCluster":
-            raise ValueError(f"{self.code} is of type ManagedCluster, and not {self.type}")
-        return self
 
 
 class Subscription(_Data):

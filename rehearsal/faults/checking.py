@@ -1,14 +1,15 @@
 """The entries of a faults file checked: every mistake of the file at once, each with its key, value and what may be."""
 
-from rehearsal.faults.kinds import FAULTS, KEYS, RELEASES
+from rehearsal.faults.kinds import CURES, FAULTS, KEYS, RELEASES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # modules that take long to import
-    from collections.abc import Collection, Iterator
-    from typing import Any
+    from collections.abc import Collection, Iterator, Mapping
+    from typing import Any, Final
 
     from rehearsal.faults.kinds import MachineFault
 
+_ONE_OF: "Final[Mapping[str, tuple[str, ...]]]" = {"release": RELEASES, "curedBy": CURES}
 _EXAMPLE = "{fault: link-down, device: mlx5_3}"
 
 
@@ -59,10 +60,16 @@ def _is_allowed(key: str, value: "Any") -> bool:
         from rehearsal.faults.registries import ANSWERS  # noqa: PLC0415 not for every tool of a machine
 
         return isinstance(value, str) and value in ANSWERS
-    if key == "release":
-        return value in RELEASES
+    if key in _ONE_OF:
+        return value in _ONE_OF[key]
     if key in ("node", "device", "pod", "message"):
         return isinstance(value, str) and value != ""
+    if key == "cured":
+        return isinstance(value, list) and all(isinstance(node, str) for node in value)
+    return _is_number(key, value)
+
+
+def _is_number(key: str, value: "Any") -> bool:
     if isinstance(value, bool):  # in Python a number too
         return False
     if key in ("factor", "rateGbps"):

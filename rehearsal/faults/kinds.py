@@ -7,6 +7,8 @@ if TYPE_CHECKING:  # modules that take long to import
 
 RELEASES: "Final" = ("4.5", "25.01")
 """Of perftest, those of which is recorded what they say (tests/field_recordings/tools.yaml)."""
+CURES: "Final" = ("restart", "redeploy")
+"""What Azure may do to a machine, the lesser first: a redeployment restarts it too."""
 KEYS: "Final[Mapping[str, str]]" = {
     "fault": "the name of a fault",
     "node": "a pattern of node names",
@@ -20,6 +22,8 @@ KEYS: "Final[Mapping[str, str]]" = {
     "answer": "what a registry answers: unauthorized, denied, not-found, throttled or unreachable",
     "message": "the last line of a container's log",
     "release": "a release of perftest: 4.5 or 25.01",
+    "curedBy": "restart or redeploy: after it the machine is sound; a redeployment cures what a restart does",
+    "cured": "the names of nodes that are sound again, which the rehearsal writes",
     "error": "a number of cudaError_t, such as 802 for NVSwitches that are not set up, or 214 for memory that fails",
 }
 """Every key that an entry may have, and what its value must be. `node` and `device` left out mean all."""
@@ -29,7 +33,7 @@ class MachineFault:
     """One fault.
 
     does: what it does to the machine; requires: the keys that an entry must have beside `fault`; allows: those that it
-    may have beside them and `node`.
+    may have beside them, `node`, `curedBy` and `cured`.
     """
 
     def __init__(
@@ -40,7 +44,7 @@ class MachineFault:
     @property
     def keys(self) -> "tuple[str, ...]":
         """The keys that an entry may have."""
-        return ("fault", *self.requires, "node", *self.allows)
+        return ("fault", *self.requires, "node", *self.allows, "curedBy", "cured")
 
 
 _ALL: "Final" = (

@@ -7,7 +7,7 @@ The faults of a run are a list in `faults/faults.json` of the run folder, read w
 import os
 
 from rehearsal.faults.checking import FaultsError, checked
-from rehearsal.faults.kinds import FAULTS
+from rehearsal.faults.kinds import CURES, FAULTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # modules that take long to import
@@ -47,6 +47,23 @@ def write(run_folder: "os.PathLike[str] | str", faults: "Sequence[dict[str, Any]
     os.replace(f"{path}.draft", path)  # noqa: PTH105
 
 
+def cure(run_folder: "os.PathLike[str] | str", node: str, action: str) -> "list[dict[str, Any]]":
+    """Take from a node the faults that a restart or a redeployment cures; returns them."""
+    faults = read(run_folder)
+    cured = [
+        entry
+        for entry in faults
+        if "curedBy" in entry
+        and CURES.index(entry["curedBy"]) <= CURES.index(action)
+        and concerning([entry], entry["fault"], node) is not None
+    ]
+    for entry in cured:
+        entry["cured"] = [*entry.get("cured", ()), node]
+    if cured:
+        write(run_folder, faults)
+    return cured
+
+
 def concerning(
     faults: "list[dict[str, Any]]", name: str, node: str, device: "str | None" = None, pod: "str | None" = None
 ) -> "dict[str, Any] | None":
@@ -62,7 +79,9 @@ def concerning(
 
     for entry in entries:
         about = (("node", node), ("device", device), ("pod", pod))
-        if all(part is None or fnmatch(part, entry.get(key) or "*") for key, part in about):
+        if node not in entry.get("cured", ()) and all(
+            part is None or fnmatch(part, entry.get(key) or "*") for key, part in about
+        ):
             return entry
     return None
 

@@ -50,6 +50,11 @@ def facts(cloud: Cloud, record: Record, machine: Mapping[str, Any] | None = None
     )
 
 
+def document(cloud: Cloud, record: Record, machine: Mapping[str, Any]) -> dict[str, Any]:
+    """The Node object of a machine, as Azure remembers the machine."""
+    return node(facts(cloud, record, machine), machine["instance"], machine["address"], machine.get("host", 0))
+
+
 def details(cloud: Cloud, outputs: Mapping[str, Any]) -> dict[str, Any]:
     """What Azure decides when it accepts a pool, above all whether its machines share a fabric, and which one."""
     return {
@@ -79,8 +84,7 @@ def grow(cloud: Cloud, record: Record, *, end: float) -> None:
     """
     machines: list[dict[str, Any]] = record.details["machines"]
     for machine in machines:
-        pool = facts(cloud, record, machine)
-        cloud.cluster_api(record.id).join(node(pool, machine["instance"], machine["address"]))
+        cloud.cluster_api(record.id).join(document(cloud, record, machine))
     runs_out = record.operation is not None and record.operation.fault == "AllocationFailed"
     missing = int(record.outputs["count"]) - sum(not machine.get("surge") for machine in machines) - runs_out
     step, start = cloud.clock.latencies.seconds("nodeJoin"), time.time()
@@ -103,7 +107,7 @@ def join(cloud: Cloud, record: Record, *, surge: bool = False) -> dict[str, Any]
         }
         record.details["machines"].append(machine)
         cloud.store.save()
-    cloud.cluster_api(record.id).join(node(facts(cloud, record), machine["instance"], machine["address"]))
+    cloud.cluster_api(record.id).join(document(cloud, record, machine))
     return machine
 
 

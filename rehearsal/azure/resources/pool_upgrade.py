@@ -16,7 +16,7 @@ from typing import Any, Final
 from rehearsal.azure.cloud import Cloud
 from rehearsal.azure.cluster_api import Blocked
 from rehearsal.azure.errors import AzureError, bad_request
-from rehearsal.azure.machines import labels, node, node_name
+from rehearsal.azure.machines import labels, node_name
 from rehearsal.azure.naming import last_part
 from rehearsal.azure.node_parts import taints
 from rehearsal.azure.resources import pool_defaults, pool_machines
@@ -132,7 +132,7 @@ def _replace(cloud: Cloud, record: Record, some: Sequence[Machine]) -> None:
         with cloud.clock.changed:
             machine["system"] = pool_defaults.system_of(record.outputs)
             cloud.store.save()
-        api.join(node(pool_machines.facts(cloud, record, machine), machine["instance"], machine["address"]))
+        api.join(pool_machines.document(cloud, record, machine))
         _tell(cloud, record, name, "Upgrade", f"Successfully upgraded node: {name}")
         _LOG.info("%s has a new system: %s", name, record.outputs["nodeImageVersion"])
 

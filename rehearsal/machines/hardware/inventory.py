@@ -74,12 +74,13 @@ def _stamp(file: Path) -> int:
 def _machine(run: Path, _described: int, _faults: int, name: str, annotation: str) -> Machine:
     """The arguments say when sizes and faults were last written, so that the cache holds until one of them changes."""
     facts = json.loads(annotation)
-    metadata = metadata_files(size=facts["size"], machine=name, faults=[])
+    moved = int(facts.get("host", 0))
+    metadata = metadata_files(size=facts["size"], machine=name, faults=[], moved=moved)
     hardware = hardware_of(size=facts["size"], machine=name, fabric=facts["fabric"], sizes=known_sizes(run))
     refuses_peermem = False
     try:
         hardware = faulty(hardware, name, run)
-        metadata = metadata_files(size=facts["size"], machine=name, faults=read(run))
+        metadata = metadata_files(size=facts["size"], machine=name, faults=read(run), moved=moved)
         refuses_peermem = concerning(read(run), "no-peermem", name) is not None
     except FaultsError as error:
         log.error("node %s has no faults: %s", name, error)

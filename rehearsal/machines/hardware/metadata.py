@@ -17,11 +17,13 @@ _INSTANCE: Final = re.compile(r"[0-9a-z]{6}$|-\d+$")
 """What a machine's name has behind that of its scale set."""
 
 
-def metadata_files(*, size: str, machine: str, faults: list[dict[str, Any]]) -> dict[str, str]:
-    """The files of a machine's metadata, and of what its host tells; the first are none where no service answers."""
-    host = {
-        "var/lib/hyperv/.kvp_pool_3": _host_values({"PhysicalHostName": _host(machine), "HostName": _host(machine)})
-    }
+def metadata_files(*, size: str, machine: str, faults: list[dict[str, Any]], moved: int = 0) -> dict[str, str]:
+    """The files of a machine's metadata, and of what its host tells; the first are none where no service answers.
+
+    moved: how often Azure has put the machine on another host.
+    """
+    name = _host(f"{machine}/{moved}" if moved else machine)
+    host = {"var/lib/hyperv/.kvp_pool_3": _host_values({"PhysicalHostName": name, "HostName": name})}
     if concerning(faults, "no-metadata", machine):
         return host
     scale_set = _INSTANCE.sub("", machine)

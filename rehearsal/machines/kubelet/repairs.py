@@ -1,4 +1,4 @@
-"""Machines that fall silent, and what AKS's auto-repair does about them: faults of the run that happen to a node.
+"""Machines that start anew: as AKS's auto-repair has them, after a fault of the run, or as somebody asks Azure for.
 
 Source: MicrosoftDocs/azure-aks-docs fb060ab, node-auto-repair.md (2026-07-01). The Node object outlives a reimage, with
 every label that it had, and gets another bootID: assumed, as the machine keeps its name and its place in the scale set.
@@ -6,6 +6,7 @@ every label that it had, and gets another bootID: assumed, as the machine keeps 
 
 import asyncio
 import hashlib
+import json
 import logging
 import uuid
 from collections.abc import Callable, Iterator
@@ -18,7 +19,7 @@ from lightkube.resources.core_v1 import Node
 from lightkube.types import PatchType
 
 from rehearsal.faults.checking import FaultsError
-from rehearsal.faults.machine_faults import concerning, read
+from rehearsal.faults.machine_faults import concerning, cure, read
 from rehearsal.machines.kubelet.images import Images
 from rehearsal.machines.nodes.patches import LOST
 from rehearsal.machines.pods.effects import Effects
@@ -31,6 +32,10 @@ log = logging.getLogger(__name__)
 _FAULTS: Final = ("node-not-ready", "node-rebooted", "node-reimaged")
 _LOOK_SECONDS: Final = 0.5
 _SOURCE: Final = "aks-auto-repair"
+_ASKED: Final = "rehearsal.aks-infiniband/boot"
+"""Annotation with which the simulated Azure asks for a boot, and that of the last one that was carried out."""
+_DONE: Final = "rehearsal.aks-infiniband/booted"
+_LATENCIES: Final = {"restart": "nodeReboot", "redeploy": "nodeRedeploy"}
 
 
 @dataclass(kw_only=True)
@@ -45,6 +50,8 @@ class Repairs:
     """Switches the pods of a node off (False), or on again (True)."""
     _met: set[tuple[str, str]] = field(default_factory=set)
     """Fault and node, while the file has the fault."""
+    _booting: dict[str, str] = field(default_factory=dict)
+    """By node, the last boot that Azure has asked for and that has begun."""
 
     async def keep(self) -> None:
         """Carry out what the file of faults asks for, until cancelled."""
@@ -55,6 +62,9 @@ class Repairs:
                 for fault, node in sorted(wanted - self._met):
                     self._met.add((fault, node))
                     tasks.create_task(self._happen(fault, node))
+                for node, asked in list(self._asked()):
+                    self._booting[node] = asked
+                    tasks.create_task(self._start_anew(node, asked))
                 await asyncio.sleep(_LOOK_SECONDS)
 
     def _wanted(self) -> Iterator[tuple[str, str]]:
@@ -89,6 +99,32 @@ class Repairs:
             self._answer(node)
             self.switch(node, True)
 
+    def _asked(self) -> Iterator[tuple[str, str]]:
+        """The nodes that Azure starts anew, and how."""
+        for (_, node), document in list(self.cluster.of("Node").items()):
+            annotations = document["metadata"].get("annotations") or {}
+            asked = annotations.get(_ASKED)
+            if asked and asked not in (annotations.get(_DONE), self._booting.get(node)):
+                yield node, asked
+
+    async def _start_anew(self, node: str, asked: str) -> None:
+        """What somebody asks Azure for. Who is redeployed has no other name; what was wrong with the host is left."""
+        boot = json.loads(asked)
+        self._silence(node)
+        self.switch(node, False)
+        try:
+            await self._sleep(_LATENCIES[boot["action"]])
+            for entry in cure(self.run_folder, node, boot["action"]):
+                log.warning("node %s: the %s has cured %s", node, boot["action"], entry["fault"])
+            if boot["disk"] == "new":
+                self.images.forget(node)
+                self.effects.reimage(node)
+            self.effects.reboot(node)
+            await self._boot(node, {"metadata": {"annotations": {_DONE: asked}}})
+        finally:
+            self._answer(node)
+            self.switch(node, True)
+
     def _silence(self, node: str) -> None:
         self.effects.broken[node] = LOST
         self.cluster.touch()
@@ -105,7 +141,13 @@ class Repairs:
         await self._sleep(f"node{step}")
         await self._tell(node, f"Node{step}End", f"{step} action from node auto-repair is completed.")
 
-    async def _boot(self, node: str) -> None:
+    async def _boot(self, node: str, noted: dict[str, Any] | None = None) -> None:
+        """Have another boot ID. noted: what is changed of the Node object beside its status."""
+        if noted is not None:
+            await insist(
+                lambda: self.cluster.client.patch(Node, node, noted, patch_type=PatchType.MERGE),
+                what=f"annotations of node {node}",
+            )
         booted = {"status": {"nodeInfo": {"bootID": str(uuid.uuid4())}}}
         await insist(
             lambda: self.cluster.client.patch(Node.Status, node, booted, patch_type=PatchType.MERGE),

@@ -74,6 +74,9 @@ class Machines:
         metadata["labels"] = {key: value for key, value in merged.items() if value is not None}
         self.nodes[name]["spec"]["taints"] = taints
 
+    def annotate(self, name: str, annotations: Mapping[str, str]) -> None:
+        self.nodes[name]["metadata"]["annotations"] |= annotations
+
     def leave(self, names: Iterable[str], *, pause: float) -> None:
         for name in names:
             self.drained.append(name)

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from rehearsal.azure import access
 from rehearsal.azure.doors import CLOSED, late_door
-from rehearsal.azure.subscription import Fault
+from rehearsal.azure.subscription_faults import Fault
 from rehearsal.azure.wire import Properties
 from tests.unit.azure.asking import Azure, MakeAzure, RefusedError, cluster_inputs, pool_inputs
 

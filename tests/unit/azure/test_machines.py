@@ -10,7 +10,8 @@ from aks_infiniband.facts.catalog import SIZES
 from rehearsal.azure.machines import PoolFacts, labels, node, node_name
 from rehearsal.azure.node_parts import allocatable
 from rehearsal.azure.resources import KINDS
-from rehearsal.azure.subscription import DEFAULT_FILE, FaultType, SubscriptionFileError, load
+from rehearsal.azure.subscription import DEFAULT_FILE, SubscriptionFileError, load
+from rehearsal.azure.subscription_faults import FaultType
 
 POOL: dict[str, Any] = {
     "name": "ndh100", "mode": "User", "type": "VirtualMachineScaleSets", "osSKU": "Ubuntu", "osDiskType": "Managed",
@@ -120,7 +121,7 @@ def test_a_subscription_that_cannot_be_is_refused_before_anything_starts(tmp_pat
 
 
 def test_a_fault_can_be_of_every_type_that_is_simulated() -> None:
-    assert {kind.rpartition(":")[2] for kind in KINDS} | {"Provider"} == set(get_args(FaultType))
+    assert {kind.rpartition(":")[2] for kind in KINDS} | {"Provider", "VirtualMachine"} == set(get_args(FaultType))
 
 
 def test_every_series_of_the_catalogue_has_a_quota() -> None:

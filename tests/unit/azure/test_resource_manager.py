@@ -8,7 +8,7 @@ import pytest
 
 from rehearsal.azure.errors import AzureError
 from rehearsal.azure.resource_manager import answer, serve_resource_manager
-from rehearsal.azure.subscription import Fault
+from rehearsal.azure.subscription_faults import Fault
 from rehearsal.azure.wire import Properties
 from tests.unit.azure.asking import SUBSCRIPTION, Azure, MakeAzure, RefusedError, deployment_inputs, pool_inputs
 from tests.unit.azure.pools import POOL, fabrics
