@@ -8,10 +8,11 @@ from typing import Final
 
 from aks_infiniband.terminal import unforeseen
 
+from aks_infiniband_cli.bad_machines.evidence.command import EVIDENCE
+from aks_infiniband_cli.bad_machines.replace.command import REPLACE
 from aks_infiniband_cli.choose.command import INIT
 from aks_infiniband_cli.console import WRONG_USE, Command, CommandError, Parser, note, show
 from aks_infiniband_cli.doctor.command import DOCTOR
-from aks_infiniband_cli.evidence.command import EVIDENCE
 from aks_infiniband_cli.preflight.command import PREFLIGHT
 from aks_infiniband_cli.report.command import REPORT, TIMELINE
 from aks_infiniband_cli.rollout.command import ROLLOUT
@@ -25,6 +26,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
     DOCTOR,
     VALIDATE,
     EVIDENCE,
+    REPLACE,
     ROLLOUT,
     UPGRADE,
     REPORT,

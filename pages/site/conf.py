@@ -27,6 +27,7 @@ NAVIGATION: Final = {
         "docs/light-check",
         "docs/observability",
         "docs/evidence",
+        "docs/replace",
         "docs/node-repair",
         "docs/rollout",
         "docs/upgrade",

@@ -22,10 +22,10 @@ def declare_stack(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--folder", type=Path, default=Path(), help="where the stack file is; default: here")
     parser.add_argument("--subscription", metavar="ID", help="default: the stack's, or $ARM_SUBSCRIPTION_ID")
     endpoint = "of Azure Resource Manager; default: of the stack's cloud"
-    parser.add_argument("--endpoint", type=_url, metavar="URL", help=endpoint)
+    parser.add_argument("--endpoint", type=url, metavar="URL", help=endpoint)
 
 
-def _url(text: str) -> str:
+def url(text: str) -> str:
     """Azure's clients hand a login to https alone."""
     try:
         parts = urlsplit(text)

@@ -7,6 +7,9 @@ import argparse
 from pathlib import Path
 from typing import Final
 
+from aks_infiniband.terminal import one_line
+
+from aks_infiniband_cli.bad_machines.replace.case import shown
 from aks_infiniband_cli.console import Answer, Command, at_work, exit_code_of
 from aks_infiniband_cli.documents import content_of, json_file, name_of, named
 from aks_infiniband_cli.kubeconfig import declare_cluster, declare_namespace, kubeconfig_of
@@ -30,17 +33,21 @@ def report(given: argparse.Namespace) -> Answer:
         from aks_infiniband_cli.report import sources  # noqa: PLC0415
         from aks_infiniband_cli.report.files import write  # noqa: PLC0415
 
+        replaced = []
         if given.state is not None:
             found = sources.from_state(content_of(given.state), name_of(given.state))
         else:
-            found = sources.from_cluster(kubeconfig_of(given).kubeconfig, namespace=given.namespace)
-        files = [str(path) for path in write(found, given.out)]
-        told = [sources.told(pool) for pool in found.values()]
+            kubeconfig = kubeconfig_of(given).kubeconfig
+            found = sources.from_cluster(kubeconfig, namespace=given.namespace)
+            replaced = sources.replaced_in(kubeconfig, namespace=given.namespace)
+        files = [str(path) for path in write(found, given.out, replaced)]
+        told = [*(sources.told(pool) for pool in found.values()), *(one_line(case.told()) for case in replaced)]
     verdicts = {name: pool["verdict"] for name, pool in found.items()}
     return Answer(
         document={
             "verdicts": verdicts,
             "measured_on": {name: pool.get("finished") or None for name, pool in found.items()},
+            "replaced": [shown(case) for case in replaced],
             "files": files,
         },
         text="\n".join([*told, *files]),

@@ -2,9 +2,11 @@
 
 import hashlib
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from aks_infiniband_cli.bad_machines.replace.case import Case
 from aks_infiniband_cli.report import page, plots
 from aks_infiniband_cli.report.sources import Reports
 
@@ -12,12 +14,12 @@ _PLAIN: Final = r"[a-z0-9][a-z0-9-]{0,99}"
 """What every pool and figure of ours is called."""
 
 
-def write(reports: Reports, folder: Path) -> list[Path]:
-    """Write page and plots; returns their paths."""
+def write(reports: Reports, folder: Path, replaced: Sequence[Case] = ()) -> list[Path]:
+    """Write page and plots; returns their paths. replaced: machines that are or were replaced."""
     folder.mkdir(parents=True, exist_ok=True)
     drawn = {name: page.plots_of(report) for name, report in reports.items()}
     html = folder / "report.html"
-    html.write_text(page.html(reports, drawn), encoding="utf-8")
+    html.write_text(page.html(reports, drawn, replaced), encoding="utf-8")
     written = [html]
     for found in drawn.values():
         for plot in found:

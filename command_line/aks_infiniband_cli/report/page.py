@@ -10,6 +10,7 @@ from jinja2 import Environment, PackageLoader
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
+from aks_infiniband_cli.bad_machines.replace.case import Case
 from aks_infiniband_cli.report import plots
 
 _MAPPED: Final = ("rdma-write-bandwidth", "rdma-read-bandwidth", "rdma-read-latency")
@@ -47,8 +48,12 @@ def plots_of(report: Mapping[str, Any]) -> list[Plot]:
     return found
 
 
-def html(reports: Mapping[str, Mapping[str, Any]], plots_by_pool: Mapping[str, Sequence[Plot]]) -> str:
-    """The page: one section for each pool."""
+def html(
+    reports: Mapping[str, Mapping[str, Any]],
+    plots_by_pool: Mapping[str, Sequence[Plot]],
+    replaced: Sequence[Case] = (),
+) -> str:
+    """The page: one section for each pool, and one for the machines that are or were replaced."""
     # Node names and causes come from a cluster, so they are escaped; the plots are made here.
     environment = Environment(loader=PackageLoader("aks_infiniband_cli.report", "."), autoescape=True, trim_blocks=True)
     environment.filters |= {"size": shown_bytes, "measured": measured_text, "text": as_text}
@@ -59,6 +64,7 @@ def html(reports: Mapping[str, Mapping[str, Any]], plots_by_pool: Mapping[str, S
     return environment.get_template("page.html.j2").render(
         reports=reports,
         plots=drawn,
+        replaced=replaced,
         ordered=partial(sorted, key=severity),
         threshold=threshold_text,
         rates=rates,

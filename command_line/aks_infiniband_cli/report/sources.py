@@ -18,6 +18,7 @@ from aks_infiniband.validation.reports import (
     whole_report,
 )
 
+from aks_infiniband_cli.bad_machines.replace.case import Case
 from aks_infiniband_cli.console import CommandError
 from aks_infiniband_cli.documents import named
 from aks_infiniband_cli.report.forms import State
@@ -73,6 +74,17 @@ def from_cluster(kubeconfig: str, *, namespace: str = SYSTEM_NAMESPACE) -> Repor
     reports = [report for report in map(report_in, listed) if report is not None]
     found: Reports = {str(report.get("pool")): dict(report) for report in reports}
     return _checked(found, f"namespace {namespace} of the cluster")
+
+
+def replaced_in(kubeconfig: str, *, namespace: str = SYSTEM_NAMESPACE) -> list[Case]:
+    """The machines that are or were replaced, the oldest first. Raises CommandError."""
+    from aks_infiniband_cli.bad_machines.replace.history import History  # noqa: PLC0415 as above
+    from aks_infiniband_cli.cluster import NO_ANSWER, connected  # noqa: PLC0415
+
+    try:
+        return History(connected(kubeconfig), namespace).cases()
+    except NO_ANSWER as error:
+        raise CommandError(f"the cluster cannot be read: {error}") from error
 
 
 def told(report: Mapping[str, Any]) -> str:

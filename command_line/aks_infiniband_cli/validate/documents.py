@@ -44,6 +44,8 @@ class Run:
     """What the figures are compared with."""
     awaited: Sequence[Object] | None = None
     """The nodes that have to be as the pool promises before anything is measured; None means all."""
+    tolerations: Sequence[Mapping[str, str]] = ()
+    """Of its pods, beside the deployed ones: a node in quarantine has a taint."""
     token: str = field(default_factory=_token)
     """Tells it from other runs."""
 
@@ -75,6 +77,7 @@ def job(run: Run) -> dict[str, Any]:
     }
     affinity = pod.get("affinity") or {}
     pod["affinity"] = {**affinity, "nodeAffinity": _only(affinity, _hosts(run.nodes))}
+    pod["tolerations"] = [*(pod.get("tolerations") or []), *map(dict, run.tolerations)]
     (awaiting,), (validating,) = pod["initContainers"], pod["containers"]
     # No other node of the pool is waited for. And where one does not report, nobody waits for the sake of an update.
     awaited = run.nodes if run.awaited is None else run.awaited

@@ -53,7 +53,7 @@ def choose(
         if wanted and name_of(node) not in wanted:
             continue
         unusable = ", ".join(lacks(dict(node), promise))
-        why = unusable or ("" if include_busy else _busy(name_of(node), pods, resources))
+        why = unusable or ("" if include_busy else busy(name_of(node), pods, validation))
         if why:
             left_out.append(LeftOut(node=name_of(node), why=why, busy=not unusable))
         else:
@@ -61,13 +61,13 @@ def choose(
     return chosen, left_out
 
 
-def _busy(node: str, pods: Sequence[Object], resources: Collection[str]) -> str:
-    """Who uses the node's RDMA or GPU resources, in words; empty if nobody does."""
+def busy(node: str, pods: Sequence[Object], validation: Deployed) -> str:
+    """Who uses the RDMA or GPU resources of a node of the pool, in words; empty where nobody does."""
     for pod in pods:
         over = (pod.get("status") or {}).get("phase") in _OVER
         if over or (pod.get("spec") or {}).get("nodeName") != node:
             continue
-        held = next(_held(pod, resources), None)
+        held = next(_held(pod, validation.resources), None)
         if held:
             metadata = pod["metadata"]
             return f"busy: pod {metadata['namespace']}/{metadata['name']} has {held}"

@@ -50,7 +50,7 @@ def repair_findings(view: View) -> Iterator[Finding]:
         elif condition(node, "Ready").get("status") != "True":
             told = f" was {_DONE[step]} at {seen(event)} and is not Ready; AKS goes on with its next step"
             yield shown_by("node", node, "node-under-repair", told, cause=_REPAIRED)
-        elif unready := [pod for pod in driver_pods(view, node) if not _serves(pod)]:
+        elif unready := [pod for pod in driver_pods(view, node) if not serves(pod)]:
             names = ", ".join(map(name_of, unready))
             told = f" was {_DONE[step]} at {seen(event)}, and its drivers are not back: {names}"
             yield shown_by("node", node, "node-was-repaired", told, cause=_REPAIRED)
@@ -59,8 +59,8 @@ def repair_findings(view: View) -> Iterator[Finding]:
 def stale_wait_findings(view: View) -> Iterator[Finding]:
     """Nodes whose label says that the OFED driver is ready although its container there is not."""
     for node in labelled(view.nodes, {OFED_WAIT: "false"}):
-        unready = [pod for pod in ofed_pods(view, node) if not _serves(pod)]
-        if unready and not any(map(_serves, ofed_pods(view, node))):
+        unready = [pod for pod in ofed_pods(view, node) if not serves(pod)]
+        if unready and not any(map(serves, ofed_pods(view, node))):
             told = f" has the label {OFED_WAIT}=false, and pod {name_of(unready[0])} is not ready"
             yield shown_by("node", node, "ofed-wait-stale", told, command=f"kubectl get nodes -L {OFED_WAIT}")
 
@@ -80,7 +80,7 @@ def _on(view: View, node: Object) -> list[Object]:
     return [pod for pod in view.pods if pod["spec"].get("nodeName") == name_of(node)]
 
 
-def _serves(pod: Object) -> bool:
+def serves(pod: Object) -> bool:
     """Whether its containers are ready; the condition Ready is the node lifecycle controller's too."""
     found = [status for status in container_statuses(pod) if "completed" not in _ended(status)]
     return bool(found) and all(status.get("ready") for status in found)

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 from aks_infiniband.facts.guest_health import category_of
+from aks_infiniband_cli.bad_machines.evidence import collecting, on_node
+from aks_infiniband_cli.bad_machines.evidence.case import case_of, health_report, problems_of
+from aks_infiniband_cli.bad_machines.evidence.reading_job import job_of
+from aks_infiniband_cli.bad_machines.evidence.ticket import ticket
 from aks_infiniband_cli.console import CommandError
-from aks_infiniband_cli.evidence import collecting, on_node
-from aks_infiniband_cli.evidence.case import case_of, health_report, problems_of
-from aks_infiniband_cli.evidence.reading_job import job_of
-from aks_infiniband_cli.evidence.ticket import ticket
 from aks_infiniband_cli.main import main
 
 from tests.unit.command_line.validations import kubeconfig_in, node, report, validation

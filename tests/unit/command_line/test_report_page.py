@@ -12,6 +12,7 @@ from aks_infiniband.validation.payload.report.document import SCHEMA_VERSION
 from aks_infiniband.validation.payload.report.kept import packed_report
 from aks_infiniband.validation.payload.say.checks import make_check
 from aks_infiniband.validation.payload.say.expectations import Threshold
+from aks_infiniband_cli.bad_machines.replace.case import Case, Line
 from aks_infiniband_cli.main import main
 from aks_infiniband_cli.report import sources
 from aks_infiniband_cli.report.page import plots_of
@@ -159,8 +160,14 @@ def test_a_verdict_is_told_with_its_age_and_coverage(
     assert json.loads(capsys.readouterr().out)["measured_on"] == {"ndh100": made}
 
 
-def test_without_a_state_the_cluster_is_that_of_the_environment(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+REPLACED = Case(
+    id="1", node="aks-a", pool="ndh100", resource="/x", agent_pool="ndh100", begun="t", why="slow", new="aks-b",
+    stage="over", outcome="replaced", lines=[Line(at="t", step="Deleted", what="<b>pool ndh100 keeps 15</b>")],
+)  # fmt: skip
+
+
+def test_without_a_state_the_cluster_is_that_of_the_environment_and_its_replaced_machines_are_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("KUBECONFIG", str(kubeconfig_in(tmp_path)))
     asked: list[str] = []
@@ -170,8 +177,12 @@ def test_without_a_state_the_cluster_is_that_of_the_environment(
         return {"ndh100": report(verdict="pass")}
 
     monkeypatch.setattr(sources, "from_cluster", read)
+    monkeypatch.setattr(sources, "replaced_in", lambda _, **__: [REPLACED])
     assert main(["report", "--out", str(tmp_path)]) == 0
     assert "https://x" in asked[0]
+    assert "aks-a of pool ndh100: replaced by aks-b" in capsys.readouterr().out
+    page = (tmp_path / "report.html").read_text()
+    assert "<td>Deleted</td><td>&lt;b&gt;pool ndh100 keeps 15&lt;/b&gt;</td>" in page, "and as text"
 
 
 def test_what_failed_stands_before_what_passed(made: Path) -> None:

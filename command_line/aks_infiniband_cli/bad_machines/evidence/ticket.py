@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from aks_infiniband_cli.evidence.case import problems_of
+from aks_infiniband_cli.bad_machines.evidence.case import problems_of
 
 _UNKNOWN: Final = "not known"
 _NONE: Final = "nothing that the last validation, the light check or the kernel's log has shown"

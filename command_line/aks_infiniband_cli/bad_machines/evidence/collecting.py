@@ -11,11 +11,11 @@ from aks_infiniband.validation.reports import EVENTS_OF_NODES
 from lightkube import Client
 from lightkube.resources.core_v1 import Event
 
+from aks_infiniband_cli.bad_machines.evidence.case import case_of, health_report
+from aks_infiniband_cli.bad_machines.evidence.reading_job import ask
+from aks_infiniband_cli.bad_machines.evidence.ticket import ticket
 from aks_infiniband_cli.cluster import NO_ANSWER, connected
 from aks_infiniband_cli.console import SCHEMA_VERSION, CommandError, note
-from aks_infiniband_cli.evidence.case import case_of, health_report
-from aks_infiniband_cli.evidence.reading_job import ask
-from aks_infiniband_cli.evidence.ticket import ticket
 from aks_infiniband_cli.validate.deployed import Deployed, Object
 from aks_infiniband_cli.validate.nodes import name_of, nodes_of
 from aks_infiniband_cli.validate.validating import read_cluster

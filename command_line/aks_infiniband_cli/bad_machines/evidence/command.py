@@ -21,8 +21,8 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 def evidence(given: argparse.Namespace) -> Answer:
     """Keep what a support case needs."""
-    from aks_infiniband_cli.evidence.case import problems_of  # noqa: PLC0415
-    from aks_infiniband_cli.evidence.collecting import collect, write  # noqa: PLC0415
+    from aks_infiniband_cli.bad_machines.evidence.case import problems_of  # noqa: PLC0415
+    from aks_infiniband_cli.bad_machines.evidence.collecting import collect, write  # noqa: PLC0415
 
     file = kubeconfig_of(given)
     out: Path = given.out or Path(f"evidence-{given.node}.json")

@@ -1,0 +1,166 @@
+"""What Azure is asked for of a machine and of its pool, through its maintained clients.
+
+Restart and redeploy are Microsoft.Compute's, on the machine in the scale set: AKS's API has none, and its node
+auto-repair takes the same steps. Machines are deleted by AKS's own API, because AKS counts them: with the scale set's
+own the pool would have a wrong count. A pool's count falls with a deleted machine, and is set again (docs/facts.md).
+"""
+
+import json
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any, Final, Literal
+
+from azure.core import MatchConditions
+from azure.core.exceptions import AzureError, HttpResponseError
+from azure.core.polling import LROPoller
+from azure.mgmt.compute import ComputeManagementClient
+from azure.mgmt.containerservice import ContainerServiceClient
+from azure.mgmt.containerservice.models import AgentPoolDeleteMachinesParameter
+from azure.mgmt.resource.resources import ResourceManagementClient
+
+from aks_infiniband_cli.console import CommandError
+from aks_infiniband_cli.preflight.azure import endpoint_of, login, of_all, remedy_of
+
+_MACHINE: Final = re.compile(
+    r"/subscriptions/(?P<subscription>[^/]+)/resourceGroups/(?P<group>[^/]+)/providers/Microsoft\.Compute/"
+    r"(?:virtualMachineScaleSets/(?P<scale_set>[^/]+)/)?virtualMachines/(?P<name>[^/]+)",
+    re.IGNORECASE,
+)
+_CLUSTER: Final = re.compile(r"/resourceGroups/([^/]+)/providers/[^/]+/managedClusters/([^/]+)$", re.IGNORECASE)
+_LATER_SECONDS: Final = 10
+_POLL_SECONDS: Final = 5
+"""Where Azure does not say how long to wait."""
+Progress = Literal["none", "running", "ended", "failed"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AgentPool:
+    """A pool as Azure has it. machines: AKS's names by the resource ID, in lower case."""
+
+    count: int
+    autoscaled: bool
+    machines: dict[str, str]
+
+
+def words_of(error: AzureError) -> str:
+    """Azure's code and words, in one line. AKS's are in no object `error`."""
+    told: Any = getattr(error, "error", None)  # of an operation that was accepted, and failed
+    if told is None and isinstance(error, HttpResponseError) and error.response is not None:
+        try:
+            body = json.loads(error.response.text())
+            told = SimpleNamespace(**{"code": "", "message": "", **body.get("error", body)})
+        except (AttributeError, TypeError, ValueError):
+            told = None
+    said = f"{told.code}: {told.message}" if told is not None else str(error)
+    return " ".join(said.split())
+
+
+class Azure:
+    """The subscription of one machine. resource: the machine's ID. pool: of its agent pool.
+
+    Raises CommandError for a resource that is no machine of Azure's, or whose cluster cannot be read.
+    """
+
+    def __init__(self, resource: str, pool: str, endpoint: str | None) -> None:
+        found = _MACHINE.fullmatch(resource)
+        if found is None:
+            raise CommandError(f"{resource or 'a node without a providerID'} is no virtual machine of Azure's")
+        self._machine, self._resource = found.groupdict(), resource
+        credential = login()
+        given: dict[str, Any] = of_all(credential, endpoint or endpoint_of({}))
+        given |= {"subscription_id": found["subscription"], "polling_interval": _POLL_SECONDS}
+        self._compute, self._aks = ComputeManagementClient(**given), ContainerServiceClient(**given)
+        self._pool = {**self._cluster(ResourceManagementClient(**given)), "agent_pool_name": pool}
+        self._poller: LROPoller[Any] | None = None
+        self._refused = ""
+        self._not_before = 0.0
+
+    def _cluster(self, resources: ResourceManagementClient) -> dict[str, str]:
+        """The cluster that keeps its machines in this group."""
+        group = str(self._machine["group"])
+        try:
+            keeper = str(resources.resource_groups.get(group).managed_by or "")
+        except AzureError as error:
+            subscription = self._machine["subscription"]
+            why = f"subscription {subscription} cannot be read: {words_of(error)}"
+            raise CommandError(f"{why}: {remedy_of(error)}") from error
+        found = _CLUSTER.search(keeper)
+        if found is None:
+            raise CommandError(f"resource group {group} is no AKS cluster's: it is managed by {keeper or 'nobody'}")
+        return {"resource_group_name": found[1], "resource_name": found[2]}
+
+    def agent_pool(self) -> AgentPool:
+        """The pool as it is now. Raises AzureError."""
+        found = self._aks.agent_pools.get(**self._pool)
+        machines = list(self._aks.machines.list(**self._pool))
+        ids = {str(each.properties and each.properties.resource_id).lower(): str(each.name) for each in machines}
+        return AgentPool(count=found.count or 0, autoscaled=bool(found.enable_auto_scaling), machines=ids)
+
+    def has_machine(self, pool: AgentPool) -> bool:
+        """Whether the pool still has the machine."""
+        return self._resource.lower() in pool.machines
+
+    def restart(self) -> None:
+        """Ask for a restart of the machine."""
+        self._begin("restart")
+
+    def redeploy(self) -> None:
+        """Ask for another host for the machine."""
+        self._begin("redeploy")
+
+    def _begin(self, action: str) -> None:
+        group, name = self._machine["group"], self._machine["name"]
+        if scale_set := self._machine["scale_set"]:
+            operations: Any = self._compute.virtual_machine_scale_set_vms
+            given = {"resource_group_name": group, "vm_scale_set_name": scale_set, "instance_id": name}
+        else:  # a pool of virtual machines
+            operations = self._compute.virtual_machines
+            given = {"resource_group_name": group, "vm_name": name}
+        self._ask(lambda: getattr(operations, f"begin_{action}")(**given))
+
+    def delete(self) -> None:
+        """Ask AKS to delete the machine, and nobody else's."""
+        name = self.agent_pool().machines[self._resource.lower()]
+        machines = AgentPoolDeleteMachinesParameter(machine_names=[name])
+        self._ask(lambda: self._aks.agent_pools.begin_delete_machines(**self._pool, machines=machines))
+
+    def refill(self, count: int) -> None:
+        """Ask for so many machines; whoever has changed the pool meanwhile is not overruled."""
+        found = self._aks.agent_pools.get(**self._pool)
+        found.count = count
+        matching = MatchConditions.IfNotModified if found.e_tag else None
+        given: dict[str, Any] = {**self._pool, "etag": found.e_tag, "match_condition": matching}
+        self._ask(lambda: self._aks.agent_pools.begin_create_or_update(parameters=found, **given))
+
+    def _ask(self, ask: Callable[[], LROPoller[Any]]) -> None:
+        """What Azure refuses at once is told by `progress`, as what fails later. A conflict is no refusal."""
+        if time.monotonic() < self._not_before:
+            return
+        self._poller, self._refused = None, ""
+        try:
+            self._poller = ask()
+        except HttpResponseError as error:
+            if error.status_code not in _LATER:
+                self._refused = words_of(error)
+            self._not_before = time.monotonic() + _LATER_SECONDS
+
+    def progress(self) -> tuple[Progress, str]:
+        """How far the last request is, and Azure's words where it failed; `none` where nothing was accepted."""
+        if self._refused:
+            return "failed", self._refused
+        if self._poller is None:
+            return "none", ""
+        if not self._poller.done():
+            return "running", ""
+        try:
+            self._poller.result()
+        except AzureError as error:
+            return "failed", words_of(error)
+        return "ended", ""
+
+
+_LATER: Final = (409, 412, 429)
+"""Somebody else's operation is under way, or has just changed the pool; or Azure is asked too often."""

@@ -1,0 +1,185 @@
+"""Which machine is replaced, whether it may be, and who goes on with what was begun."""
+
+import secrets
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Final
+
+from lightkube.resources.core_v1 import Node
+
+from aks_infiniband_cli.bad_machines.replace.azure import Azure
+from aks_infiniband_cli.bad_machines.replace.case import Case, Drain, Farthest
+from aks_infiniband_cli.bad_machines.replace.decision import Budget, Seen, refusal
+from aks_infiniband_cli.bad_machines.replace.history import History, now
+from aks_infiniband_cli.bad_machines.replace.look import seen, sight_of
+from aks_infiniband_cli.bad_machines.replace.quarantine import is_in_quarantine, release
+from aks_infiniband_cli.bad_machines.replace.replacing import Replacing
+from aks_infiniband_cli.bad_machines.replace.sight import Sight, resource_of, unhealthy
+from aks_infiniband_cli.cluster import NO_ANSWER, connected
+from aks_infiniband_cli.console import CommandError
+from aks_infiniband_cli.validate.deployed import Deployed, Object
+from aks_infiniband_cli.validate.nodes import name_of, nodes_of
+from aks_infiniband_cli.validate.run import Cluster, Say
+from aks_infiniband_cli.validate.validating import read_cluster
+
+_AGENT_POOL: Final = "kubernetes.azure.com/agentpool"
+_WATCH_SECONDS: Final = 30
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Wish:
+    """What was asked for. folder: for evidence; limit: minutes that a stage may take; namespace: of the validations."""
+
+    drain: Drain
+    farthest: Farthest
+    budget: Budget
+    folder: Path
+    limit: float
+    namespace: str
+    endpoint: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Plan:
+    """A machine that would be taken out, and why it is not, where it is not."""
+
+    case: Case
+    seen: Seen
+    refused: str
+    begun_today: int
+
+
+@dataclass(kw_only=True)
+class Beginning:
+    """One command's work on a cluster. Methods raise CommandError and NO_ANSWER."""
+
+    cluster: Cluster
+    wish: Wish
+    say: Say
+
+    def __post_init__(self) -> None:
+        self.history = History(self.cluster.client, self.wish.namespace)
+
+    @classmethod
+    def of(cls, kubeconfig: str, wish: Wish, say: Say) -> "Beginning":
+        """On the cluster of a kubeconfig."""
+        return cls(cluster=Cluster(client=connected(kubeconfig), kubeconfig=kubeconfig), wish=wish, say=say)
+
+    def plan(self, node: str, why: str) -> Plan:
+        """What would be done to a node; one that is being replaced already is gone on with."""
+        cases = self.history.cases()
+        open_ = [case for case in cases if case.stage != "over"]
+        case = next((each for each in open_ if node in (each.node, each.new)), None)
+        sight, found_node = self._place(case.subject if case else node)
+        begun = case or self._case(sight.validation, found_node, why)
+        others = [each for each in open_ if each.id != begun.id]
+        azure = self._azure(begun)
+        looked = seen(begun, sight, azure, in_hand=[each.subject for each in others], limit=self.wish.limit)
+        today = _begun_today(cases, begun)
+        refused = "" if case else refusal(begun, _of_pool(others, begun), looked, self.wish.budget, today)
+        return Plan(case=begun, seen=looked, refused=refused, begun_today=today)
+
+    def carry_on(self, case: Case) -> Case:
+        """Begin a case or go on with it, until it is over, is stopped, or waits for what Azure has not."""
+        azure = self._azure(case)
+        self.history.take_over(case)
+        return Replacing(
+            cluster=self.cluster,
+            namespace=self.wish.namespace,
+            history=self.history,
+            azure=azure,
+            case=case,
+            folder=self.wish.folder,
+            limit=self.wish.limit,
+            say=self.say,
+        ).carry_on()
+
+    def watch(self) -> list[Case]:
+        """Take out what the light check calls unhealthy, one by one, until somebody stops it; what was done."""
+        started, done = now(), list[Case]()
+        while not self.history.was_stopped(started):
+            begun = next((case for case in self.history.open() if not case.stopped), None) or self._next()
+            if begun is not None:
+                done = [*(case for case in done if case.id != begun.id), self.carry_on(begun)]
+            self.say("Watching the light check's conditions")
+            time.sleep(_WATCH_SECONDS if begun is None or begun.stage != "over" else 1)
+        return done
+
+    def _next(self) -> Case | None:
+        """The next unhealthy node that may be taken out."""
+        validations, nodes, _ = read_cluster(self.cluster.client, self.wish.namespace)
+        cases = self.history.cases()
+        since = {case.subject: case.ended for case in cases if case.ended}
+        for validation in validations.values():
+            free = [node for node in nodes_of(nodes, validation) if not is_in_quarantine(node)]
+            for node, why in unhealthy(free, since).items():
+                plan = self.plan(node, why)
+                if not plan.refused:
+                    return plan.case
+                self.say(f"{node} is unhealthy, and waits: {plan.refused}")
+        return None
+
+    def stop(self) -> list[Case]:
+        """Stop everything that is under way."""
+        return self.history.stop()
+
+    def let_in(self, node: str) -> str | None:
+        """Let a node in that a case has taken out, whatever was measured; its name, None where none has."""
+        found = {name_of(each): each for each in (one.to_dict() for one in self.cluster.client.list(Node))}
+        if node not in found:
+            raise CommandError(f"there is no node {node}; nodes are {', '.join(sorted(found)) or 'none'}")
+        if not is_in_quarantine(found[node]):
+            return None
+        for case in [case for case in self.history.open() if case.subject == node]:
+            self.history.take_over(case)
+            case.stage, case.outcome, case.ended = "over", "let in", now()
+            self.history.write(case, "LetIn", "somebody has let it in, whatever was measured")
+        release(self.cluster.client, node)
+        return node
+
+    def _place(self, node: str) -> tuple[Sight, Object]:
+        """A look at the pool of a node."""
+        validations, nodes, _ = read_cluster(self.cluster.client, self.wish.namespace)
+        for name, validation in validations.items():
+            for each in nodes_of(nodes, validation):
+                if name_of(each) == node:
+                    return sight_of(self.cluster.client, self.wish.namespace, name), each
+        there = ", ".join(sorted(name_of(each) for each in nodes)) or "none"
+        raise CommandError(f"{node}: no such node in a pool that a stack validates; nodes are: {there}")
+
+    def _case(self, validation: Deployed, node: Object, why: str) -> Case:
+        return Case(
+            id=secrets.token_hex(4),
+            node=name_of(node),
+            pool=validation.pool,
+            resource=resource_of(node),
+            agent_pool=str((node["metadata"].get("labels") or {}).get(_AGENT_POOL, "")),
+            begun=now(),
+            why=why,
+            drain=self.wish.drain,
+            farthest=self.wish.farthest,
+        )
+
+    def _azure(self, case: Case) -> Azure:
+        return Azure(case.resource, case.agent_pool, self.wish.endpoint)
+
+
+def begin(kubeconfig: str, wish: Wish, say: Say) -> Beginning:
+    """Where a command begins. Raises CommandError where the cluster cannot be reached."""
+    try:
+        return Beginning.of(kubeconfig, wish, say)
+    except NO_ANSWER as error:
+        raise CommandError(f"the cluster cannot be asked: {error}") from error
+
+
+def _of_pool(cases: Sequence[Case], case: Case) -> list[Case]:
+    return [each for each in cases if each.pool == case.pool]
+
+
+def _begun_today(cases: Sequence[Case], case: Case) -> int:
+    """How many of the pool were taken out in the last 24 hours."""
+    since = datetime.now(UTC) - timedelta(days=1)
+    return sum(datetime.fromisoformat(each.begun) > since for each in _of_pool(cases, case) if each.id != case.id)

@@ -1,0 +1,96 @@
+"""A machine that is being replaced, as it stands in the cluster: what was done, and what is known of it."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Final, Literal
+
+Stage = Literal["quarantine", "empty", "evidence", "restart", "redeploy", "delete", "refill", "arrive", "over"]
+"""What is under way. After restart, redeploy and arrive the machine is measured in the same stage."""
+STAGES: Final[tuple[Stage, ...]] = (
+    "quarantine", "empty", "evidence", "restart", "redeploy", "delete", "refill", "arrive", "over",
+)  # fmt: skip
+Outcome = Literal["cured", "replaced", "still bad", "not decided", "let in"]
+Drain = Literal["wait", "evict"]
+Farthest = Literal["restart", "redeploy", "delete"]
+"""The last thing that is done to a machine."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Line:
+    """One step, in the history: when, which, and in words."""
+
+    at: str
+    step: str
+    what: str
+
+
+@dataclass(kw_only=True, slots=True)
+class Case:
+    """One machine.
+
+    node: as it was called; pool: as the stack calls it; resource: of the machine in Azure; agent_pool: as AKS calls it;
+    count: how many machines it has to have, 0 where Azure has not said. begun: ISO 8601. why: it was taken out.
+    drain, farthest: what was asked for.
+    """
+
+    id: str
+    node: str
+    pool: str
+    resource: str
+    agent_pool: str
+    begun: str
+    why: str
+    count: int = 0
+    drain: Drain = "wait"
+    farthest: Farthest = "delete"
+    stage: Stage = "quarantine"
+    since: str = ""
+    """When the stage began."""
+    boot: str = ""
+    """The machine's boot ID when the stage began: another one shows that it has started anew."""
+    asked: str = ""
+    """When Azure was asked in this stage; empty where it was not."""
+    known: list[str] = field(default_factory=list)
+    """The pool's nodes when the machine was deleted: another one is its successor."""
+    new: str = ""
+    """The successor's name."""
+    tries: int = 0
+    """How often a measurement of this stage has told nothing."""
+    bad: list[str] | None = None
+    """What the measurement of this stage has found: nothing is a good machine; None: it was not made."""
+    evidence: str = ""
+    """The file's name."""
+    stopped: bool = False
+    runner: str = ""
+    """Who works on it: the last one that has begun to. Whoever finds another name here ends."""
+    outcome: Outcome | None = None
+    ended: str = ""
+    lines: list[Line] = field(default_factory=list)
+
+    @property
+    def subject(self) -> str:
+        """The node that it is about now."""
+        return self.new or self.node
+
+    def told(self) -> str:
+        """What came of it, in a line."""
+        outcome = self.outcome or f"under way, at the stage {self.stage}"
+        by = f" by {self.new}" if self.outcome == "replaced" else ""
+        return f"{self.node} of pool {self.pool}: {outcome}{by}"
+
+
+def document_of(case: Case) -> dict[str, Any]:
+    """For a ConfigMap."""
+    return asdict(case)
+
+
+def shown(case: Case) -> dict[str, Any]:
+    """For programs: what was done, and not what the command remembers beside."""
+    kept = asdict(case)
+    return {key: kept[key] for key in ("node", "new", "pool", "stage", "outcome", "begun", "ended", "lines")}
+
+
+def case_of(document: Mapping[str, Any]) -> Case:
+    """What `document_of` gave. Raises TypeError for anything else: another release's keys."""
+    lines = [Line(**line) for line in document.get("lines", [])]
+    return Case(**{**document, "lines": lines})

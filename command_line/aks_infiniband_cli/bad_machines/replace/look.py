@@ -1,0 +1,74 @@
+"""One look at the cluster and at Azure: what `decision` judges by."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from aks_infiniband.diagnosis.repairs import SOURCE as AUTO_REPAIR
+from aks_infiniband.validation.reports import EVENTS_OF_NODES
+from azure.core.exceptions import AzureError, ResourceNotFoundError
+from lightkube import Client
+from lightkube.resources.core_v1 import Event
+
+from aks_infiniband_cli.bad_machines.replace.azure import AgentPool, Azure, words_of
+from aks_infiniband_cli.bad_machines.replace.case import Case
+from aks_infiniband_cli.bad_machines.replace.decision import Seen
+from aks_infiniband_cli.bad_machines.replace.drain import leaving, told
+from aks_infiniband_cli.bad_machines.replace.sight import Sight, boot_of
+from aks_infiniband_cli.console import CommandError
+from aks_infiniband_cli.validate.nodes import name_of
+from aks_infiniband_cli.validate.validating import read_cluster
+
+_ASKS_AZURE = ("quarantine", "delete", "refill")
+"""Stages in which the pool's count and machines matter."""
+
+
+def sight_of(client: Client, namespace: str, pool: str) -> Sight:
+    """One look at the cluster. Raises CommandError for a pool without a validation."""
+    validations, nodes, pods = read_cluster(client, namespace)
+    if pool not in validations:
+        raise CommandError(
+            f"pool {pool} has no validation in namespace {namespace}, so its machines cannot be measured"
+        )
+    events = client.list(Event, namespace=EVENTS_OF_NODES, fields={"source": AUTO_REPAIR})
+    return Sight(validation=validations[pool], nodes=nodes, pods=pods, events=[event.to_dict() for event in events])
+
+
+def seen(case: Case, sight: Sight, azure: Azure, *, in_hand: Sequence[str], limit: float) -> Seen:
+    """What is seen of a case. in_hand: nodes of other cases. limit: minutes that a stage may take."""
+    node = sight.node(case.subject)
+    healthy = sight.healthy([case.subject, *in_hand])
+    pool = _pool(case, azure)
+    operation, failure = azure.progress()
+    return Seen(
+        there=node is not None,
+        boot=boot_of(node) if node else "",
+        lacks=sight.lacks(node) if node else (),
+        azure=sight.azure(node) if node else "",
+        busy=sight.busy(case.subject),
+        others=told(leaving(sight.pods, case.subject)),
+        healthy=healthy,
+        idle=sight.idle(healthy),
+        operation=operation,
+        failure=failure,
+        machine=azure.has_machine(pool) if pool else True,
+        count=pool.count if pool else case.count,
+        autoscaled=pool.autoscaled if pool else False,
+        newcomers=[name for name in map(name_of, sight.of_pool()) if name not in {case.node, *case.known}],
+        minutes=_minutes(max(case.since, case.asked)),
+        limit=limit,
+    )
+
+
+def _pool(case: Case, azure: Azure) -> AgentPool | None:
+    if case.stage not in _ASKS_AZURE:
+        return None
+    try:
+        return azure.agent_pool()
+    except ResourceNotFoundError as error:
+        raise CommandError(f"Azure has no pool {case.pool} any more: {words_of(error)}") from error
+    except AzureError as error:
+        raise CommandError(f"Azure does not tell of pool {case.pool}: {words_of(error)}") from error
+
+
+def _minutes(since: str) -> float:
+    return (datetime.now(UTC) - datetime.fromisoformat(since)).total_seconds() / 60 if since else 0.0

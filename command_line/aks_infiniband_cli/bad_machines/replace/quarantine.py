@@ -1,0 +1,79 @@
+"""A node on which nothing new is scheduled: cordoned and tainted, with the mark of the case that did it.
+
+A cordon alone is taken back by whoever uncordons: NVIDIA's upgrade of drivers does, and AKS's upgrade of a node. A
+taint stays. But it keeps the operators' DaemonSets away, whose pods leave a node that has started anew and come again
+when its drivers are there. So from the restart on a node is cordoned alone. What runs on it goes on.
+"""
+
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
+from typing import Any, Final
+
+from lightkube import ApiError, Client
+from lightkube.resources.core_v1 import Node
+from lightkube.types import PatchType
+
+from aks_infiniband_cli.validate.deployed import Object
+
+MARK: Final = "aks-infiniband/replaced-by"
+"""Annotation of a node in quarantine: the case's id. Nobody else's cordon is taken back."""
+TAINT: Final = "aks-infiniband/quarantine"
+_CORDON: Final = "node.kubernetes.io/unschedulable"
+TOLERATIONS: Final[Sequence[Mapping[str, str]]] = tuple(
+    {"key": key, "operator": "Exists", "effect": "NoSchedule"} for key in (TAINT, _CORDON)
+)
+"""Of a pod that measures a node in quarantine."""
+
+
+def is_in_quarantine(node: Object) -> bool:
+    """Whether a case has taken the node out."""
+    return MARK in (node["metadata"].get("annotations") or {})
+
+
+def how_held(node: Object) -> tuple[bool, bool]:
+    """Whether a node is cordoned, and whether it has the taint."""
+    spec = node.get("spec") or {}
+    return bool(spec.get("unschedulable")), any(taint.get("key") == TAINT for taint in spec.get("taints") or [])
+
+
+def quarantine(client: Client, name: str, case: str, *, tainted: bool) -> None:
+    """Take a node out. tainted: beside the cordon."""
+
+    def change(taints: list[Any]) -> dict[str, Any]:
+        ours = {"key": TAINT, "value": case, "effect": "NoSchedule"}
+        kept = [taint for taint in taints if taint.get("key") != TAINT]
+        return {"unschedulable": True, "taints": [*kept, ours] if tainted else kept}
+
+    _patch(client, name, case, change)
+
+
+def release(client: Client, name: str) -> None:
+    """Let a node in again. Nothing happens where it is gone, or where no case has taken it out."""
+
+    def change(taints: list[Any]) -> dict[str, Any]:
+        return {"unschedulable": None, "taints": [taint for taint in taints if taint.get("key") != TAINT] or None}
+
+    try:
+        if is_in_quarantine(client.get(Node, name).to_dict()):
+            _patch(client, name, None, change)
+    except ApiError as error:
+        if error.status.code != HTTPStatus.NOT_FOUND:
+            raise
+
+
+def _patch(client: Client, name: str, mark: str | None, change: Any) -> None:
+    """Taints are one list, so nobody else's are lost only where nobody writes in between."""
+    while True:
+        found = client.get(Node, name).to_dict()
+        taints = list((found.get("spec") or {}).get("taints") or [])
+        cordons = [taint for taint in taints if taint.get("key") == _CORDON]
+        spec = change([taint for taint in taints if taint not in cordons])
+        spec["taints"] = [*(spec["taints"] or []), *cordons] or None
+        metadata = {"annotations": {MARK: mark}, "resourceVersion": found["metadata"]["resourceVersion"]}
+        try:
+            client.patch(Node, name, {"metadata": metadata, "spec": spec}, patch_type=PatchType.MERGE)
+        except ApiError as error:
+            if error.status.code != HTTPStatus.CONFLICT:
+                raise
+        else:
+            return

@@ -1,0 +1,123 @@
+"""A plan before anything is done, and the history of what was, for a terminal, a pipe and a program."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from aks_infiniband.terminal import one_line
+from rich.console import Group
+
+from aks_infiniband_cli.bad_machines.replace.beginning import Plan, Wish
+from aks_infiniband_cli.bad_machines.replace.case import Case, shown
+from aks_infiniband_cli.bad_machines.replace.decision import FEWEST
+from aks_infiniband_cli.bad_machines.replace.measuring import NEIGHBOURS
+from aks_infiniband_cli.console import FINE, FOUND, Answer, uncut
+
+_STYLES: Mapping[str | None, str] = {"cured": "green", "replaced": "green", "let in": "yellow", None: "yellow"}
+_WHOLE = ("cured", "replaced")
+
+
+def plan(found: Plan, wish: Wish) -> Answer:
+    """What would be done. The exit code is FOUND where it would not be begun."""
+    document = {
+        "node": found.case.node,
+        "pool": found.case.pool,
+        "stage": found.case.stage,
+        "refused": found.refused or None,
+        "healthy": list(found.seen.healthy),
+        "machines": found.seen.count,
+        "begun_today": found.begun_today,
+    }
+    lines = [(one_line(line), style) for line, style in _plan(found, wish)]
+    return _answer({"plan": document, "cases": []}, lines, FOUND if found.refused else FINE)
+
+
+def _plan(found: Plan, wish: Wish) -> Iterator[tuple[str, str]]:
+    case, seen = found.case, found.seen
+    yield f"{case.node} of pool {case.pool}: what replace would do", ""
+    for number, (stage, what) in enumerate(_steps(found, wish), start=1):
+        over = "" if case.stage == "quarantine" else " (begun)" if stage == case.stage else ""
+        yield f"  {number} {stage:<11} {what}{over}", ""
+    if case.farthest == "delete" and not seen.autoscaled and seen.count:
+        left = seen.count - 1
+        yield (
+            f"at risk: Azure promises no other machine. Deleting it may leave you with {left} of {seen.count}",
+            "yellow",
+        )
+    yield (
+        f"beside it {len(seen.healthy)} healthy nodes, {len(seen.idle)} of them idle; {FEWEST} have to be. "
+        f"In the last 24 hours {found.begun_today} of this pool were taken out, of {wish.budget.a_day} that may be",
+        "",
+    )
+    if found.refused:
+        yield f"it would not be begun: {found.refused}", "bold red"
+    yield "nothing was changed", "green"
+
+
+def _steps(found: Plan, wish: Wish) -> Iterator[tuple[str, str]]:
+    case, seen = found.case, found.seen
+    beside = ", ".join(seen.idle[:NEIGHBOURS]) or "healthy nodes, once they are idle"
+    yield "quarantine", "cordon and taint it; what runs there goes on"
+    if seen.busy:
+        how = "wait until nobody uses it" if case.drain == "wait" else "evict its pods"
+        yield "empty", f"{how}: {seen.busy}"
+    else:
+        yield "empty", f"evict what else runs there: {seen.others}" if seen.others else "nobody uses it"
+    yield "evidence", f"keep evidence-{case.node}-{case.id}.json in {wish.folder}"
+    yield "restart", f"once; then measure it beside {beside}, and let it in where it is sound"
+    if case.farthest != "restart":
+        yield "redeploy", "where it is still bad: Azure puts it on another host; then measure it again"
+    if case.farthest == "delete" and seen.autoscaled:
+        yield "delete", "not done: the cluster autoscaler counts this pool, and brings no machine back by itself"
+    elif case.farthest == "delete":
+        yield "delete", f"where it is still bad: AKS deletes the machine, and is asked for {seen.count} again"
+        yield "arrive", "wait for the new one's drivers, measure it, and let it in where it is sound"
+
+
+def refused(found: Plan) -> Answer:
+    """It was not begun."""
+    document = {"plan": {"node": found.case.node, "pool": found.case.pool, "refused": found.refused}, "cases": []}
+    return _answer(document, [(one_line(f"not begun: {found.refused}"), "bold red")], FOUND)
+
+
+def done(cases: Sequence[Case]) -> Answer:
+    """What was done. The exit code is FOUND where a pool is not whole."""
+    lines = [(one_line(line), style) for case in cases for line, style in lines_of(case)]
+    whole = all(case.outcome in _WHOLE for case in cases)
+    document = {"plan": None, "cases": [shown(case) for case in cases]}
+    return _answer(document, lines or [("nothing was to be done", "green")], FINE if whole else FOUND)
+
+
+def stopped(cases: Sequence[Case]) -> Answer:
+    """What was stopped."""
+    lines = [(f"stopped: {case.node}, at the stage {case.stage}; it stays in quarantine", "yellow") for case in cases]
+    for case in cases:
+        lines.append((f"  go on: aks-infiniband replace {case.node}", "cyan"))
+        lines.append((f"  let it in: aks-infiniband replace --release {case.subject}", "cyan"))
+    document = {"plan": None, "cases": [shown(case) for case in cases]}
+    return _answer(document, lines or [("nothing was under way", "")], FINE)
+
+
+def released(node: str, name: str | None) -> Answer:
+    """A node was let in, or needed not be."""
+    said = f"let in: {name}" if name else f"{node} is in no quarantine of this command"
+    return _answer({"plan": None, "cases": [], "released": name}, [(said, "green")], FINE)
+
+
+def lines_of(case: Case) -> Iterator[tuple[str, str]]:
+    """Each line of a case, and its style on a terminal."""
+    yield case.told(), _STYLES.get(case.outcome, "bold red")
+    for line in case.lines:
+        yield f"  {line.at}  {line.step:<12}  {line.what}".rstrip(), ""
+    if case.outcome is None:
+        yield f"  go on: aks-infiniband replace {case.node}", "cyan"
+    elif case.outcome not in (*_WHOLE, "let in"):
+        yield f"  let it in all the same: aks-infiniband replace --release {case.subject}", "cyan"
+
+
+def _answer(document: Mapping[str, Any], lines: Sequence[tuple[str, str]], exit_code: int) -> Answer:
+    return Answer(
+        document=document,
+        text="\n".join(line for line, _ in lines),
+        shown=Group(*(uncut((line, style)) for line, style in lines)),
+        exit_code=exit_code,
+    )

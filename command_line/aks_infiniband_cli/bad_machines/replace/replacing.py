@@ -1,0 +1,182 @@
+"""Carries one case through: looks, has `decision` say what comes next, does it, and writes it down."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from aks_infiniband_cli.bad_machines.evidence.collecting import collect, write
+from aks_infiniband_cli.bad_machines.replace.azure import Azure
+from aks_infiniband_cli.bad_machines.replace.case import Case
+from aks_infiniband_cli.bad_machines.replace.decision import Act, Seen, Step, next_step
+from aks_infiniband_cli.bad_machines.replace.drain import evict, leaving
+from aks_infiniband_cli.bad_machines.replace.history import History, now
+from aks_infiniband_cli.bad_machines.replace.look import seen, sight_of
+from aks_infiniband_cli.bad_machines.replace.measuring import NEIGHBOURS, blamed, measured, problems
+from aks_infiniband_cli.bad_machines.replace.quarantine import how_held, quarantine, release
+from aks_infiniband_cli.bad_machines.replace.sight import Sight, boot_of
+from aks_infiniband_cli.console import note
+from aks_infiniband_cli.validate.nodes import name_of
+from aks_infiniband_cli.validate.run import Cluster, Say, until
+
+
+@dataclass(kw_only=True)
+class Replacing:
+    """One command's work on one case.
+
+    folder: where evidence is written. limit: minutes that a stage may take. namespace: of the validations.
+    """
+
+    cluster: Cluster
+    namespace: str
+    history: History
+    azure: Azure
+    case: Case
+    folder: Path
+    limit: float
+    say: Say
+    _told: str = ""
+
+    def carry_on(self) -> Case:
+        """Until the case is over, stopped, or waits for what this command cannot do. Raises CommandError, NO_ANSWER."""
+        while self.case.stage != "over":
+            step, sight, found = until(self._look)
+            if step.act == "stop":
+                self._write("Waits", step.why)
+                break
+            _ACTS[step.act](self, step, sight, found)
+        return self.case
+
+    def _look(self) -> tuple[Step, Sight, Seen] | None:
+        current = self.history.current(self.case)
+        self.case.stopped = current.stopped
+        others = [case.subject for case in self.history.open() if case.id != self.case.id]
+        sight = sight_of(self.cluster.client, self.namespace, self.case.pool)
+        self._hold(sight)
+        found = seen(self.case, sight, self.azure, in_hand=others, limit=self.limit)
+        step = next_step(self.case, found)
+        if step.act == "wait":
+            self._tell(f"{self.case.subject}: {step.why}")
+            return None
+        return step, sight, found
+
+    def _hold(self, sight: Sight) -> None:
+        """Have the quarantine as the stage has it, whoever has uncordoned the node meanwhile."""
+        node, tainted = sight.node(self.case.subject), self.case.stage in _BEFORE_THE_RESTART
+        if node is not None and self.case.stage != "quarantine" and how_held(node) != (True, tainted):
+            self._cordon(tainted=tainted)
+
+    def _cordon(self, *, tainted: bool) -> None:
+        quarantine(self.cluster.client, self.case.subject, self.case.id, tainted=tainted)
+
+    def _tell(self, what: str) -> None:
+        """On a terminal always; in a log once."""
+        self.say(what)
+        if what != self._told:
+            self._told = what
+            note(what)
+
+    def _write(self, step: str, what: str, *, about: str = "") -> None:
+        said = re.sub(r"(?<!^)(?=[A-Z])", " ", step).lower()
+        note(f"{about or self.case.subject}: {said}{f': {what}' if what else ''}")
+        self.history.write(self.case, step, what, about=about)
+
+    def _enter(self, step: Step, label: str, what: str, *, about: str = "") -> None:
+        """Begin the next stage, and write it down in one piece with what led to it."""
+        if step.stage is not None:
+            self.case.stage, self.case.since, self.case.asked = step.stage, now(), ""
+            self.case.bad, self.case.tries = None, 0
+        if step.outcome is not None:
+            self.case.outcome, self.case.ended = step.outcome, now()
+        self._write(label, what, about=about)
+
+    def _quarantine(self, step: Step, _sight: Sight, _found: Seen) -> None:
+        self._cordon(tainted=True)
+        self._enter(step, "Quarantined", step.why)
+
+    def _drain(self, step: Step, sight: Sight, _found: Seen) -> None:
+        kept = evict(self.cluster.client, leaving(sight.pods, self.case.subject))
+        names = ", ".join(name_of(pod) for pod in kept)
+        self._tell(f"{self.case.subject}: {f'disruption budgets keep {names}' if kept else step.why}")
+
+    def _keep_evidence(self, step: Step, sight: Sight, found: Seen) -> None:
+        file = self.folder / f"evidence-{self.case.node}-{self.case.id}.json"
+        if not file.exists():  # there is one where the command was killed in between
+            write(collect(self.cluster.kubeconfig, self.case.node, self.namespace), file)
+        self.case.evidence, self.case.boot = file.name, found.boot
+        self._enter(step, "EvidenceKept", file.name)
+
+    def _ask(self, step: Step, _sight: Sight, _found: Seen) -> None:
+        """Written down before Azure is asked: whoever goes on looks first what has come of it."""
+        asks: Mapping[Act, Callable[[], None]] = {"restart": self.azure.restart, "redeploy": self.azure.redeploy}
+        if not self.case.asked:
+            self.case.asked = now()
+            self._write({"restart": "Restarted", "redeploy": "Redeployed"}[step.act], "Azure is asked")
+        asks[step.act]()
+
+    def _delete(self, _step: Step, sight: Sight, found: Seen) -> None:
+        if not self.case.asked:
+            self.case.known = [name_of(node) for node in sight.of_pool()]
+            self.case.count, self.case.asked = found.count, now()
+            self._write("Deleted", f"Azure is asked; if it has no other, pool {self.case.pool} keeps {found.count - 1}")
+        if found.machine:
+            self.azure.delete()
+
+    def _refill(self, _step: Step, _sight: Sight, _found: Seen) -> None:
+        if not self.case.asked:
+            self.case.asked = now()
+            self._write("Refilled", f"Azure is asked for {self.case.count} machines", about=self.case.node)
+        self.azure.refill(self.case.count)
+
+    def _take_in_hand(self, step: Step, _sight: Sight, _found: Seen) -> None:
+        self.case.new = step.why
+        self._cordon(tainted=False)
+        self._enter(step, "Arrived", f"in place of {self.case.node}")
+
+    def _measure(self, _step: Step, sight: Sight, found: Seen) -> None:
+        name = self.case.subject
+        self._tell(f"{name}: it is measured beside {', '.join(found.idle[:NEIGHBOURS])}")
+        result = measured(self.cluster, sight, name, found.idle, self.say)
+        bad = problems(result.report, name) if result.report else None
+        if bad is None:
+            self.case.tries += 1
+            why = "; ".join(result.why) or "the report says nothing of it"
+            return self._write("NotMeasured", why)
+        self.case.bad = bad
+        others = ", ".join(blamed(result.report, name)) if result.report else ""
+        what = "; ".join(bad) or f"as good as {', '.join(found.idle[:NEIGHBOURS])}"
+        return self._write("Bad" if bad else "Sound", f"{what}; {others} falls short, too" if others else what)
+
+    def _go_on(self, step: Step, sight: Sight, _found: Seen) -> None:
+        node = sight.node(self.case.subject)
+        self.case.boot = boot_of(node) if node else ""
+        self._enter(step, {"evidence": "Emptied", "refill": "Gone"}.get(str(step.stage), "GoesOn"), step.why)
+
+    def _let_in(self, step: Step, _sight: Sight, _found: Seen) -> None:
+        release(self.cluster.client, self.case.subject)
+        self._enter(step, "LetIn", step.why)
+
+    def _end(self, step: Step, _sight: Sight, found: Seen) -> None:
+        if found.there:
+            self._cordon(tainted=True)
+        self._enter(step, "Ended", f"{step.why}; it stays in quarantine")
+
+
+_BEFORE_THE_RESTART: Final = ("empty", "evidence")
+"""Stages in which the node is tainted, too."""
+_Do = Callable[[Replacing, Step, Sight, Seen], None]
+_ACTS: Final[Mapping[Act, _Do]] = {
+    "quarantine": Replacing._quarantine,
+    "drain": Replacing._drain,
+    "keep evidence": Replacing._keep_evidence,
+    "restart": Replacing._ask,
+    "redeploy": Replacing._ask,
+    "delete": Replacing._delete,
+    "refill": Replacing._refill,
+    "take in hand": Replacing._take_in_hand,
+    "measure": Replacing._measure,
+    "go on": Replacing._go_on,
+    "let in": Replacing._let_in,
+    "end": Replacing._end,
+}

@@ -1,0 +1,121 @@
+"""What is seen of a pool: which nodes are healthy, what keeps one from use, what Azure does by itself. Pure."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from aks_infiniband.diagnosis.repairs import driver_pods, repair_findings, serves
+from aks_infiniband.diagnosis.view import View, condition
+from aks_infiniband.validation.reports import CONDITION, Promise, lacks
+
+from aks_infiniband_cli.bad_machines.replace.quarantine import is_in_quarantine
+from aks_infiniband_cli.validate.deployed import Deployed, Object
+from aks_infiniband_cli.validate.nodes import busy, name_of, nodes_of
+
+_EVENT: Final = "VMEventScheduled"
+_EVENTS: Final = ("FreezeScheduled", "RebootScheduled", "RedeployScheduled", "PreemptScheduled", "TerminateScheduled")
+"""Conditions of AKS's node-problem-detector, from Azure's scheduled events (docs/facts.md)."""
+_GOING: Final = ("ToBeDeletedByClusterAutoscaler", "DeletionCandidateOfClusterAutoscaler")
+_UPGRADE: Final = "kubernetes.azure.com/upgrade-status"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Sight:
+    """One look at the cluster. events: of nodes, from AKS's auto-repair."""
+
+    validation: Deployed
+    nodes: Sequence[Object]
+    pods: Sequence[Object]
+    events: Sequence[Object]
+
+    def node(self, name: str) -> Object | None:
+        """A node of the pool; None where it is gone."""
+        return next((node for node in self.of_pool() if name_of(node) == name), None)
+
+    def of_pool(self) -> list[Object]:
+        """The pool's nodes."""
+        return nodes_of(self.nodes, self.validation)
+
+    def lacks(self, node: Object) -> list[str]:
+        """What keeps a node from use, but for its quarantine.
+
+        What it offers may be older than its last boot, so its drivers have to be there, too.
+        """
+        spec = {key: value for key, value in (node.get("spec") or {}).items() if key != "unschedulable"}
+        drivers = [pod for pod in driver_pods(View(pods=list(self.pods)), node) if not serves(pod)]
+        waiting = [f"pod {name_of(pod)} of its driver is not ready" for pod in drivers]
+        return [*lacks({**node, "spec": spec}, _promise(self.validation)), *waiting]
+
+    def busy(self, name: str) -> str:
+        """Who uses the node, in words."""
+        return busy(name, self.pods, self.validation)
+
+    def azure(self, node: Object) -> str:
+        """What Azure does to a node of its own accord, in words; empty where it does nothing."""
+        for kind in (*_EVENTS, _EVENT):
+            found = condition(node, kind)
+            if found.get("status") == "True":
+                told = found.get("message") or found.get("reason") or ""
+                return f"Azure has scheduled an event for it ({kind}: {told})"
+        taints = [str(taint.get("key")) for taint in (node.get("spec") or {}).get("taints") or []]
+        if going := [key for key in taints if key in _GOING]:
+            return f"the cluster autoscaler is about to remove it ({going[0]})"
+        labels = node["metadata"].get("labels") or {}
+        if _UPGRADE in labels:
+            return f"AKS upgrades it ({_UPGRADE}: {labels[_UPGRADE]})"
+        view = View(nodes=[node], events=list(self.events))
+        repairs = [found.what for found in repair_findings(view) if found.symptom == "node-under-repair"]
+        return f"AKS repairs it by itself: {repairs[0]}" if repairs else ""
+
+    def healthy(self, but: Iterable[str]) -> list[str]:
+        """The pool's healthy nodes, but for some: those that have all, that nobody has taken out, and of which the
+        light check says no harm.
+        """
+        left_out = set(but)
+        return [
+            name_of(node)
+            for node in self.of_pool()
+            if name_of(node) not in left_out
+            and not lacks(dict(node), _promise(self.validation))
+            and not is_in_quarantine(node)
+            and condition(node, CONDITION).get("status") != "False"
+            and not self.azure(node)
+        ]
+
+    def idle(self, names: Iterable[str]) -> list[str]:
+        """Those of the nodes that nobody uses."""
+        return [name for name in names if not self.busy(name)]
+
+
+def _promise(validation: Deployed) -> Promise:
+    resources = {name: int(quantity) for name, quantity in validation.resources.items()}
+    return Promise(validation.pool, 0, resources, validation.labels)
+
+
+def boot_of(node: Object) -> str:
+    """The boot ID that the kubelet has reported."""
+    return str(((node.get("status") or {}).get("nodeInfo") or {}).get("bootID", ""))
+
+
+def resource_of(node: Object) -> str:
+    """The machine's ID in Azure; empty for a node that is no machine of Azure's."""
+    return str((node.get("spec") or {}).get("providerID", "")).removeprefix("azure://")
+
+
+def unhealthy(nodes: Sequence[Object], since: Mapping[str, str]) -> dict[str, str]:
+    """The nodes that the light check calls unhealthy, and why.
+
+    since: by node, when it was last let in. What the light check said before is about the machine before.
+    """
+    found = {}
+    for node in nodes:
+        said: Mapping[str, Any] = condition(node, CONDITION)
+        heard = str(said.get("lastHeartbeatTime") or "")
+        if said.get("status") == "False" and _moment(heard) > _moment(since.get(name_of(node), "")):
+            found[name_of(node)] = f"light check: {said.get('message') or said.get('reason')}"
+    return found
+
+
+def _moment(text: str) -> datetime:
+    return datetime.fromisoformat(text) if text else datetime.min.replace(tzinfo=UTC)

@@ -1,0 +1,139 @@
+"""What `aks-infiniband replace` does next, from what is known of a machine and what is seen now."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from aks_infiniband_cli.bad_machines.replace.case import Case, Farthest, Stage, case_of, document_of
+from aks_infiniband_cli.bad_machines.replace.decision import Budget, Seen, next_step, refusal
+
+OTHERS = ("b", "c", "d")
+WHOLE = Seen(boot="1", healthy=OTHERS, idle=OTHERS, count=16)
+ONE, A_DAY = Budget(at_once=1, a_day=3), 0
+
+
+def case(stage: Stage = "quarantine", **known: Any) -> Case:
+    return Case(id="i", node="a", pool="hb", resource="/x", agent_pool="hb", begun="t", why="w", stage=stage, **known)
+
+
+def act(known: Case, **seen: Any) -> tuple[str, str | None]:
+    step = next_step(known, replace(WHOLE, **seen))
+    return step.act, step.outcome or step.stage
+
+
+@pytest.mark.parametrize(
+    ("stage", "known", "seen", "expected"),
+    [
+        ("quarantine", {}, {}, ("quarantine", "empty")),
+        ("empty", {}, {"busy": "pod x"}, ("wait", None)),
+        ("empty", {"drain": "evict"}, {"busy": "pod x"}, ("drain", None)),
+        ("empty", {}, {"others": "pod y"}, ("drain", None)),
+        ("empty", {}, {}, ("go on", "evidence")),
+        ("evidence", {}, {}, ("keep evidence", "restart")),
+        ("restart", {"boot": "1"}, {}, ("restart", None)),
+        ("restart", {"boot": "1", "asked": "t"}, {"operation": "running"}, ("wait", None)),
+        ("restart", {"boot": "1", "asked": "t"}, {"boot": "2", "lacks": ["no driver"]}, ("wait", None)),
+        ("restart", {"boot": "1", "asked": "t"}, {"boot": "2"}, ("measure", None)),
+        ("restart", {"boot": "1", "asked": "t"}, {"boot": "2", "idle": ["b"]}, ("wait", None)),
+        ("restart", {"boot": "1", "asked": "t"}, {"boot": "2", "busy": "a Job that was killed"}, ("wait", None)),
+        ("restart", {"boot": "1", "asked": "t", "bad": []}, {"boot": "2"}, ("let in", "cured")),
+        ("restart", {"boot": "1", "asked": "t", "bad": ["slow"]}, {"boot": "2"}, ("go on", "redeploy")),
+        ("restart", {"boot": "1", "asked": "t"}, {"operation": "failed"}, ("go on", "redeploy")),
+        ("restart", {"boot": "1", "asked": "t"}, {"operation": "running", "minutes": 46}, ("go on", "redeploy")),
+        ("restart", {"boot": "1", "asked": "t", "tries": 3}, {"boot": "2"}, ("end", "not decided")),
+        ("redeploy", {"boot": "2"}, {"boot": "2"}, ("redeploy", None)),
+        ("redeploy", {"boot": "2", "asked": "t", "bad": []}, {"boot": "3"}, ("let in", "cured")),
+        ("redeploy", {"boot": "2", "asked": "t", "bad": ["slow"]}, {"boot": "3"}, ("go on", "delete")),
+        ("redeploy", {"boot": "2", "asked": "t"}, {"boot": "2", "operation": "failed"}, ("go on", "delete")),
+        ("delete", {}, {}, ("delete", None)),
+        ("delete", {"asked": "t"}, {"operation": "running"}, ("wait", None)),
+        ("delete", {"asked": "t"}, {"operation": "failed"}, ("end", "still bad")),
+        ("delete", {"asked": "t"}, {"machine": False}, ("wait", None)),
+        ("delete", {"asked": "t"}, {"machine": False, "there": False}, ("go on", "refill")),
+        ("refill", {"count": 16}, {"count": 15}, ("refill", None)),
+        ("refill", {"count": 16}, {"count": 16, "operation": "running"}, ("wait", None)),
+        ("refill", {"count": 16}, {"count": 15, "operation": "failed", "failure": "AllocationFailed"}, ("stop", None)),
+        ("refill", {"count": 16}, {"count": 16, "newcomers": ["n"]}, ("take in hand", "arrive")),
+        ("arrive", {"new": "n"}, {"lacks": ["no driver"]}, ("wait", None)),
+        ("arrive", {"new": "n"}, {"lacks": ["no driver"], "minutes": 46}, ("end", "still bad")),
+        ("arrive", {"new": "n"}, {}, ("measure", None)),
+        ("arrive", {"new": "n", "bad": []}, {}, ("let in", "replaced")),
+        ("arrive", {"new": "n", "bad": ["slow"]}, {}, ("end", "still bad")),
+        ("arrive", {"new": "n"}, {"there": False}, ("go on", "refill")),
+    ],
+)
+def test_what_comes_next(stage: Stage, known: dict[str, Any], seen: dict[str, Any], expected: tuple[str, str]) -> None:
+    assert act(case(stage, **known), **seen) == expected
+
+
+@pytest.mark.parametrize("stage", ["restart", "redeploy", "delete"])
+def test_what_azure_does_by_itself_is_waited_for(stage: Stage) -> None:
+    found = next_step(case(stage), replace(WHOLE, azure="AKS repairs it by itself"))
+    assert (found.act, found.why) == ("wait", "AKS repairs it by itself")
+
+
+def test_an_event_that_follows_from_the_commands_own_request_is_not_waited_for() -> None:
+    assert act(case("restart", boot="1", asked="t"), boot="2", azure="RebootScheduled") == ("measure", None)
+
+
+def test_a_machine_is_not_given_up_while_the_pool_would_have_no_healthy_pair() -> None:
+    assert act(case("delete"), healthy=["b"]) == ("wait", None)
+
+
+def test_a_machine_of_an_autoscaled_pool_is_not_given_up() -> None:
+    found = next_step(case("delete"), replace(WHOLE, autoscaled=True))
+    assert (found.act, found.outcome) == ("end", "still bad")
+    assert "brings no deleted machine back" in found.why
+
+
+@pytest.mark.parametrize("farthest", ["restart", "redeploy"])
+def test_no_more_is_done_than_was_asked_for(farthest: Farthest) -> None:
+    found = next_step(case(farthest, asked="t", bad=["slow"], farthest=farthest), replace(WHOLE, boot="9"))
+    assert (found.act, found.outcome) == ("end", "still bad")
+    assert "slow" in found.why
+
+
+def test_a_pool_without_capacity_is_told_with_azures_words_and_the_case_stays_open() -> None:
+    found = next_step(
+        case("refill", count=16), replace(WHOLE, count=15, operation="failed", failure="AllocationFailed")
+    )
+    assert (found.act, found.stage, found.outcome) == ("stop", None, None)
+    assert found.why == "pool hb has 15 of 16 machines: AllocationFailed"
+
+
+def test_whoever_went_away_after_asking_leaves_it_to_the_next_to_ask_again_unless_it_shows() -> None:
+    known = case("restart", boot="1", asked="t")
+    assert act(known, operation="none") == ("restart", None)
+    assert act(known, operation="none", boot="2") == ("measure", None)
+    assert act(case("delete", asked="t"), operation="none") == ("delete", None)
+
+
+def test_a_node_that_somebody_else_has_deleted_is_replaced_all_the_same() -> None:
+    assert act(case("restart"), there=False) == ("go on", "refill")
+
+
+def test_a_stopped_case_does_nothing_more() -> None:
+    assert act(case("delete", stopped=True)) == ("stop", None)
+
+
+@pytest.mark.parametrize(
+    ("seen", "others", "begun", "said"),
+    [
+        ({}, 0, 0, ""),
+        ({"azure": "AKS repairs it by itself"}, 0, 0, "a is left alone: AKS repairs it by itself"),
+        ({"healthy": ["b"]}, 0, 0, "pool hb would keep 1 healthy nodes (b), and 2 are the least"),
+        ({}, 1, 0, "--at-once is 1"),
+        ({}, 0, 3, "3 of pool hb were taken out in the last 24 hours, and --a-day is 3"),
+    ],
+)
+def test_a_machine_is_taken_out_within_the_budget_and_never_from_the_last_healthy_pair(
+    seen: dict[str, Any], others: int, begun: int, said: str
+) -> None:
+    found = refusal(case(), [case()] * others, replace(WHOLE, **seen), ONE, begun)
+    assert said in found
+    assert bool(found) == bool(said)
+
+
+def test_a_case_is_written_and_read_whole() -> None:
+    known = case("arrive", new="n", bad=["slow"], known=["b"])
+    assert case_of(document_of(known)) == known
