@@ -42,6 +42,8 @@ def upgrade(given: argparse.Namespace) -> Answer:
     from aks_infiniband_cli.console import CommandError  # noqa: PLC0415
     from aks_infiniband_cli.upgrade.run import Upgrade, Wish  # noqa: PLC0415
 
+    if given.dry_run and not (given.to or given.node_image):
+        raise CommandError("--dry-run shows the plan of --to or --node-image; the other flags have none")
     wish = Wish(
         file=given.folder / f"Pulumi.{given.stack}.yaml",
         kubernetes=given.to,

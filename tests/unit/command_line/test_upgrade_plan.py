@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from aks_infiniband.facts.releases import DEFAULT_RELEASE
 from aks_infiniband_cli.console import CommandError
+from aks_infiniband_cli.main import main
 from aks_infiniband_cli.upgrade import plan
 from aks_infiniband_cli.upgrade.aks import ClusterThere, PoolThere
 from aks_infiniband_cli.upgrade.breaks import blocking, breaks
@@ -127,6 +128,14 @@ def test_operators_that_do_not_name_the_version_are_said() -> None:
     (step,) = plan.control_plane(there, "1.39", ["1.39.0"])
     said = list(breaks(there, [step], DEFAULT_RELEASE))
     assert any("NVIDIA has not tested them with 1.39" in line for line in said)
+
+
+@pytest.mark.parametrize("flag", ["--stop", "--release", "--back"])
+def test_a_dry_run_of_what_has_no_plan_is_refused_and_does_nothing(
+    flag: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["upgrade", "-s", "dev", flag, "--dry-run"]) == 2
+    assert "--dry-run shows the plan of --to or --node-image" in capsys.readouterr().err
 
 
 def test_a_budget_that_lets_no_pod_go_is_named_with_a_pod() -> None:
