@@ -16,9 +16,9 @@ POOLS, SIZES, GPUS = 1000, (2, 4, 16, 100), 8
 PLAN: GpusPlan = {"count": GPUS, "seconds": 6.0}
 RATE, COPY, PEER = 683.0, 55.1, 390.4
 """TFLOP/s and GB/s of an H100 (docs/measurements.md)."""
-_TWO_H100, _WINDOWS = 0.009, 0.034
-"""What the rates of two H100 of one host differed by, and the standard deviation of one's windows of products: no
-median of 30 of them can differ as much (docs/measurements.md)."""
+_ALIKE, _UNLIKE = 0.009, 0.034
+"""By what the rates of two H100 of one host differed, 0.9 % on one and 3.3 % on another; and the standard deviation of
+one's windows of products, 3.4 % (docs/measurements.md)."""
 _COPIES = 0.02
 """Of copies, twenty times what they differed by there, because eight GPUs share a host's memory."""
 
@@ -88,12 +88,12 @@ def named(draw: Random, nodes: int, *, deviation: float, lacks: Sequence[float],
 
 
 CASES: dict[str, tuple[float, tuple[float, ...]]] = {
-    "healthy, GPUs differ by 0.9 %": (_TWO_H100, ()),
-    "healthy, GPUs differ by 3.4 %": (_WINDOWS, ()),
-    "one GPU at −10 %, 0.9 %": (_TWO_H100, (0.1,)),
-    "one GPU at −20 %, 3.4 %": (_WINDOWS, (0.2,)),
-    "one GPU at −33 %, 3.4 %": (_WINDOWS, (0.33,)),
-    "four GPUs at −50 %, 3.4 %": (_WINDOWS, (0.5,) * 4),
+    "healthy, GPUs differ by 0.9 %": (_ALIKE, ()),
+    "healthy, GPUs differ by 3.4 %": (_UNLIKE, ()),
+    "one GPU at −10 %, 0.9 %": (_ALIKE, (0.1,)),
+    "one GPU at −20 %, 3.4 %": (_UNLIKE, (0.2,)),
+    "one GPU at −33 %, 3.4 %": (_UNLIKE, (0.33,)),
+    "four GPUs at −50 %, 3.4 %": (_UNLIKE, (0.5,) * 4),
 }
 """The standard deviation of healthy GPUs, and what each bad GPU lacks."""
 

@@ -47,6 +47,7 @@ NAVIGATION: Final = {
         "docs/rehearsal",
         "docs/validation",
         "docs/judging",
+        "docs/bad-machine",
         "docs/real-tools",
         "docs/measurements",
         "docs/benchmark",

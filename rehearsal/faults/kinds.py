@@ -117,6 +117,11 @@ _ALL: "Final" = (
         requires=("gpu",),
     ),
     MachineFault("gpu-hang", "taking memory of the GPU of index `gpu` never ends", requires=("gpu",)),
+    MachineFault(
+        "congestion",
+        "NCCL has `factor` of the machine's bandwidth in one of three all-reduces: other traffic comes and goes",
+        requires=("factor",),
+    ),
     MachineFault("connections-dropped", "what pods of the machine send to other pods vanishes", allows=("times",)),
     MachineFault("port-in-use", "another program listens on the ports of RDMA servers", allows=("times",)),
     MachineFault("no-libibverbs", "NCCL finds no libibverbs, and falls back to sockets", allows=("times",)),

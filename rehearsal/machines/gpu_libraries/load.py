@@ -1,7 +1,8 @@
 """What a simulated GPU does and shows under load, with its faults: rates, copies, clocks, power and temperature.
 
 The spreads are those of two H100 of one host (docs/measurements.md): windows of products differ by 3.1 %, power by
-0.3 %, copies by 0.1 %. Healthy GPUs of a kind differ by 0.5 % there; 1 % is assumed.
+0.3 %, copies by 0.1 %. Two healthy ones differed by 0.9 %, on another
+host by 3.3 %; 1 % is assumed.
 """
 
 import functools

@@ -11,7 +11,7 @@ from rehearsal.machines.hardware.gpu_models import GpuModel, gpu_uuid, model_of
 from rehearsal.machines.rdma_tools import wire
 from rehearsal.machines.rdma_tools.machine import Machine, Port
 
-__all__ = ["Gpu", "Machine", "address", "dma_buf", "gpu_fault", "gpus", "hcas", "node", "peermem", "wire"]
+__all__ = ["Gpu", "Machine", "address", "congestion", "dma_buf", "gpu_fault", "gpus", "hcas", "node", "peermem", "wire"]
 
 _NVIDIA: Final = "0x10de"
 
@@ -64,6 +64,12 @@ def hcas() -> list[dict[str, Any]]:
         return []
     ports = [port for port in machine.verbs() if port.state == "ACTIVE" and selected(port.device, os.environ)]
     return [_hca(machine, port) for port in ports]
+
+
+def congestion() -> float:
+    """The share of its bandwidth that a machine has now and then; 1 where nothing is in its way."""
+    fault = machine_faults.concerning(machine_faults.read(Machine().run), "congestion", node())
+    return float(fault["factor"]) if fault else 1.0
 
 
 def dma_buf() -> bool:

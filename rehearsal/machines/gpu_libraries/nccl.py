@@ -45,6 +45,7 @@ class _Communicator:
         self.ranks: Ranks | None = None
         self.queued: list[_Reduction] = []
         self.last = ""
+        self.made = 0
         self.state = _SUCCESS
 
     def failed(self, error: NcclError) -> int:
@@ -127,7 +128,9 @@ def ncclAllReduce(  # noqa: N802
         if not _communicator.queued:
             simulation.stream.queue(_communicator.finish)
         _communicator.queued.append(reduction)
-    simulation.clock.seconds += fabric.seconds(count * array(reduction.kind).itemsize, ranks.size)
+    _communicator.made += 1
+    size = count * array(reduction.kind).itemsize
+    simulation.clock.seconds += fabric.seconds(size, ranks.size, _communicator.made)
     return _SUCCESS
 
 

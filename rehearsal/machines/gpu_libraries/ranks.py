@@ -43,6 +43,7 @@ class Ranks:
             raise NcclError(INVALID, "Failed to initialize any NET plugin")
         ways = [way for way, has in (("dma_buf", machine.dma_buf()), ("peermem", machine.peermem())) if has]
         mine = {"node": machine.node(), "address": machine.address(), "gpu": self.gpu, "hcas": hcas, "ways": ways}
+        mine["congestion"] = machine.congestion()
         self._met = self.exchange(mine)
         nccl_log.write(nccl_log.met(self.rank, self._met), self.gpu)
 

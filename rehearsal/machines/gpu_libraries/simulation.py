@@ -13,6 +13,7 @@ _RING_SHARE = 187 / 200
 _STAGED_SHARE = 4 / 186
 _SOCKETS_GB_PER_S = 3.1
 _NVLINK_GB_PER_S = 350.0
+_CONGESTED = 3
 _CHOICE_GAIN = 1.05
 """NCCL's own choice between a few nodes is not a ring, and looks faster (NVIDIA/nccl-tests issue 196)."""
 
@@ -68,10 +69,13 @@ class Fabric(NamedTuple):
     gb_per_s: float
     """Bus bandwidth of a large message."""
     latency_seconds: float
+    congestion: float = 1.0
+    """The share of the bandwidth that one of three all-reduces has."""
 
-    def seconds(self, size_bytes: int, ranks: int) -> float:
-        """How long one all-reduce takes."""
-        return self.latency_seconds + size_bytes * 2 * (ranks - 1) / ranks / (self.gb_per_s * 1e9)
+    def seconds(self, size_bytes: int, ranks: int, number: int = 0) -> float:
+        """How long one all-reduce takes. number: its place among all."""
+        share = self.congestion if number % _CONGESTED == 1 else 1.0
+        return self.latency_seconds + size_bytes * 2 * (ranks - 1) / ranks / (self.gb_per_s * share * 1e9)
 
 
 class UnreachableError(Exception):
@@ -94,7 +98,9 @@ def fabric_of(ranks: Sequence[Facts]) -> Fabric:
         raise UnreachableError
     direct = all(rank["ways"] for rank in nodes.values())
     share = _RING_SHARE * (1 if direct else _STAGED_SHARE) * (1 if ring else _CHOICE_GAIN)
-    return Fabric("IB", direct, share * min(map(_rails, nodes.values())), 30e-6 + hops * 4e-6)
+    rails = share * min(map(_rails, nodes.values()))
+    congestion = min(rank.get("congestion", 1.0) for rank in nodes.values())
+    return Fabric("IB", direct, rails, 30e-6 + hops * 4e-6, congestion)
 
 
 def lost_rails(one: Facts, other: Facts) -> list[str]:

@@ -35,6 +35,13 @@ def test_two_healthy_machines_add_up_over_infiniband_at_the_promised_rate(machin
     assert (run["ranks"], run["evidence"]["nodes"]) == (16, 2)
 
 
+def test_congestion_that_comes_and_goes_shows_in_the_spread_of_repetitions(machines: Machines) -> None:
+    machines.fault({"fault": "congestion", "node": "aks-p-1", "factor": 0.4})
+    machines.make(gpus=1)
+    spread = machines.all_reduce([GIB], gpus=1)["sizes"][-1]["spread"]
+    assert spread["most"] / spread["least"] == pytest.approx(2.5, rel=0.05)
+
+
 @pytest.mark.field_report("C9", "R6")
 def test_a_pod_that_sees_the_ethernet_device_too_does_not_use_it_whatever_its_name(machines: Machines) -> None:
     machines.fault({"fault": "ethernet", "place": 3, "node": "aks-p-1"})

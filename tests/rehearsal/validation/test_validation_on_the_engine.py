@@ -209,6 +209,18 @@ FAULTS: dict[str, tuple[list[dict[str, Any]], str, str, str]] = {
     ),
 }
 """By name: the faults; check, place and cause that the failed update's table has of them."""
+SICK_GPU = "{node} (GPU 5 at 000a:00:00.0"
+SICK_GPUS: dict[str, tuple[list[dict[str, Any]], str, str, str]] = {
+    "throttled": (
+        [{"fault": "throttled-gpu", "gpu": 5, "factor": 0.3}],
+        "gpu-throttling",
+        SICK_GPU,
+        "Trainings wait for their slowest GPU",
+    ),
+    "slow GPU": ([{"fault": "slow-gpu", "gpu": 5, "factor": 0.6}], "gpu-rate", SICK_GPU, "it is steadily low"),
+    "half of its lanes": ([{"fault": "half-lanes", "gpu": 5}], "gpu-pcie", SICK_GPU, "fewer lanes"),
+}
+"""The same of GPUs."""
 
 
 @pytest.fixture(scope="module")
@@ -238,9 +250,11 @@ def test_where_packages_are_not_to_be_had_the_update_fails_at_once_and_says_what
     assert "name an image with Python in validation.image" in told
 
 
-@pytest.mark.parametrize("fault", sorted(FAULTS))
+@pytest.mark.parametrize(
+    "fault", [*sorted(FAULTS), *(pytest.param(name, marks=pytest.mark.long) for name in sorted(SICK_GPUS))]
+)
 def test_a_fault_fails_the_update_and_is_explained(validated: Validated, pool: str, fault: str) -> None:
-    faults, check, where, cause = FAULTS[fault]
+    faults, check, where, cause = (FAULTS | SICK_GPUS)[fault]
     _, node = validated.machines(pool)
     outcome = updated_with([{**entry, "node": node} for entry in faults], validated, pool)
     assert not outcome.succeeded

@@ -42,7 +42,7 @@ def run(tuning: str = "ring", **changes: Any) -> Any:
         "transport": nccl_log.INFINIBAND_DIRECT,
         "transports": dict.fromkeys(NODES, nccl_log.INFINIBAND_DIRECT),
         "devices": dict.fromkeys(NODES, devices),
-        "evidence": {"gpu_direct": {"nvidia-peermem": 16}, "dma_buf": False, "hcas_direct": True},
+        "evidence": {"library": None, "gpu_direct": {"nvidia-peermem": 16}, "dma_buf": False, "hcas_direct": True},
         "sizes": sizes,
         "small": {"bytes": 4 << 20, "repeats": 10, "seconds": 0.0052},
         "stopped": None,

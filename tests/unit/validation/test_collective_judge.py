@@ -8,7 +8,8 @@ from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.validation.payload.collective import nccl_log
 from aks_infiniband.validation.payload.collective.judge import as_try, falls_short, judge_collective
-from aks_infiniband.validation.payload.say.lines import shown_bytes
+from aks_infiniband.validation.payload.say.lines import measured_text, shown_bytes
+from aks_infiniband.validation.payload.say.steadiness import spread_of
 from aks_infiniband.validation.pool_expectations import collective_expectations
 
 from tests.unit.validation.collective_runs import EXPECTED, GIB, NODES, failure, judged, run
@@ -35,6 +36,25 @@ def test_bus_bandwidth_is_judged_at_the_size_of_its_threshold(value: float, verd
     assert "8 GiB" in check["expected"]
     assert (check["measured"], check["unit"], check["threshold"]["source"]) == (value, "GB/s", "the guide")
     assert (check["cause"] is None) == (verdict == "pass")
+
+
+@pytest.mark.parametrize(
+    ("value", "repetitions", "verdict", "word"),
+    [
+        (187.0, [186.0, 188.0], "pass", None),
+        (187.0, [90.0, 190.0, 190.0], "warn", "congestion"),
+        (157.0, [156.0, 158.0], "fail", "a setting or a part"),
+        (157.0, [70.0, 190.0, 190.0], "fail", "congestion"),
+    ],
+)
+def test_the_spread_of_repetitions_stands_beside_the_bandwidth_and_says_what_to_look_at(
+    value: float, repetitions: list[float], verdict: str, word: str | None
+) -> None:
+    sizes = [{"bytes": 8 * GIB, "bus_gb_per_s": value, "spread": spread_of(repetitions)}]
+    (check,) = judged(run(sizes=sizes))["all-reduce"]
+    assert check["verdict"] == verdict
+    assert f"({min(repetitions):g} to {max(repetitions):g} in {len(repetitions)} repetitions" in measured_text(check)
+    assert check["cause"] is None if word is None else word in check["cause"]
 
 
 @pytest.mark.field_report("R13")
@@ -102,7 +122,7 @@ def test_gpu_direct_that_is_off_fails_however_fast_it_is_and_says_which_part_is_
     dma_buf: bool | None, hcas: bool | None, cause: str
 ) -> None:
     off = nccl_log.INFINIBAND_STAGED
-    said: dict[str, Any] = {"gpu_direct": {}, "dma_buf": dma_buf, "hcas_direct": hcas}
+    said: dict[str, Any] = {"library": None, "gpu_direct": {}, "dma_buf": dma_buf, "hcas_direct": hcas}
     checks = judged(run(transports=dict.fromkeys(NODES, off), transport=off, evidence=said))["collective-transport"]
     assert [check["verdict"] for check in checks] == ["fail", "fail"]
     assert all(cause in str(check["cause"]) for check in checks)

@@ -157,3 +157,4 @@ def test_a_wide_spread_points_at_what_comes_and_goes_and_a_narrow_one_at_a_setti
     words = {"steady": "a setting", "wide": "congestion"}
     assert pointing(spread_of([100.0, 101.0]), **words).endswith("a setting")
     assert pointing(spread_of([100.0, 300.0]), **words).endswith("congestion")
+    assert pointing(spread_of([100.0]), **words) == pointing(None, **words) == ""

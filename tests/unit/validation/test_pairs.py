@@ -9,6 +9,8 @@ from aks_infiniband.validation.payload.pairs.judge import PairFigure, judge_pair
 from aks_infiniband.validation.payload.pairs.part import carry_out
 from aks_infiniband.validation.payload.pairs.rounds import rounds_of
 from aks_infiniband.validation.payload.pairs.run import figure_of, measure
+from aks_infiniband.validation.payload.say.lines import measured_text
+from aks_infiniband.validation.payload.say.steadiness import spread_of
 
 BOUND: Any = {"unit": "GB/s", "better": "higher", "warn": 300.0, "fail": 150.0, "basis": "quoted"}
 PLAN: Any = {"bytes": 1 << 33, "seconds": 60, "rounds": 3, "threshold": BOUND}
@@ -87,6 +89,16 @@ def test_a_node_that_is_steadily_low_has_a_setting_and_one_that_varies_has_conge
     for made, word in ((steady, "a setting"), (varying, "congestion")):
         (check,) = [check for check in judge_pairs(made, PLAN, nodes_of(16)) if check["node"] == "n3"]
         assert word in str(check["cause"])
+
+
+def test_a_node_whose_repetitions_differ_widely_has_congestion_in_its_cause_and_its_spread_beside_the_figure() -> None:
+    found = figures(16, {"n3": 0.2})
+    for figure in found:
+        if "n3" in figure["nodes"]:
+            figure["spread"] = spread_of([HEALTHY * 0.4, HEALTHY, HEALTHY])
+    (check,) = [check for check in judge_pairs(found, PLAN, nodes_of(16)) if check["node"] == "n3"]
+    assert "congestion" in str(check["cause"])
+    assert "148 to 370 in 3 repetitions" in measured_text(check)
 
 
 def test_a_pool_that_is_slow_as_a_whole_is_held_against_two_nodes_and_no_node_is_named() -> None:

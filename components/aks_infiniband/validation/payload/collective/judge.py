@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from ..say.checks import Check, Try, fails, judged, make_check, not_measured, passes
 from ..say.expectations import CollectivePlan, Threshold, limit_of, verdict_on
 from ..say.lines import shown_bytes
+from ..say.steadiness import Spread, is_wide, pointing
 from ..talk.time_left import TIME_IS_UP
 from .failures import culprits
 from .nccl_log import INFINIBAND_DIRECT, INFINIBAND_STAGED, NONE, PEER_TO_PEER, SOCKETS, Evidence
@@ -147,6 +148,8 @@ def _devices(run: Run, plan: CollectivePlan) -> list[Check]:
     return fewer or [passes(name, count)]
 
 
+_SETTING = "that points at a setting or a part"
+_CONGESTION = "that points at congestion, which comes and goes; measure again when the fabric is idle"
 _UNITS = {"all-reduce": "GB/s", "all-reduce-small": "s"}
 
 
@@ -168,7 +171,18 @@ def _busbw(run: Run, bound: Threshold | None) -> Check:
         asked = bound["fail"] if bound else None
         cause = run["stopped"] or "the run did not come to the size that is judged"
         return not_measured("all-reduce", cause, expected=asked)
-    return _judged("all-reduce", found["bus_gb_per_s"], bound, f"{shown_bytes(found['bytes'])}, ring", run)
+    check = _judged("all-reduce", found["bus_gb_per_s"], bound, f"{shown_bytes(found['bytes'])}, ring", run)
+    return with_spread(check, found.get("spread"))
+
+
+def with_spread(check: Check, spread: Spread | None) -> Check:
+    """A figure of bandwidth with the spread of its repetitions, and what that points at; a wide one is a warning."""
+    told: Check = {**check, "spread": spread}
+    if check["verdict"] in ("fail", "warn"):
+        told["cause"] = "; ".join(filter(None, [pointing(spread, steady=_SETTING, wide=_CONGESTION), check["cause"]]))
+    elif is_wide(spread):
+        told.update({"verdict": "warn", "cause": pointing(spread, steady="", wide=_CONGESTION)})
+    return told
 
 
 def judged_size(sizes: Sequence[Size], bound: Threshold | None) -> Size | None:

@@ -64,6 +64,7 @@ class NcclRanks:
         self._begin, self._end = self._gpu.event(), self._gpu.event()
         self._numbers = self._gpu.allocate(_NUMBERS * 8)
         self._message, self._count = 0, 0
+        self._between: list[int] = []
 
     def allocate(self, count: int) -> None:
         """Make room for a message of this many float32, in place of the last message."""
@@ -79,14 +80,27 @@ class NcclRanks:
         """How many elements of the message are not the sum."""
         return self._gpu.differing(self._message, self._count * 4, repeated(expected_sum, self._ranks))
 
-    def timed(self, iterations: int) -> float:
-        """Seconds that some all-reduces in a row take on this rank, after all ranks have begun together."""
-        # The GPU takes the time, because the ranks' processes come out of a wait at different moments.
+    def timed(self, iterations: int, *, apart: bool = False) -> list[float]:
+        """Seconds of some all-reduces of the message in a row, on this rank, where all ranks have begun together.
+
+        apart: of each of them, which takes some microseconds more for each; else of all together.
+        """
+        # On the GPU: the ranks' processes come out of a wait at different moments.
         self._queue(self._numbers, 1, _DOUBLE, _MAX)
+        between = self._events(iterations - 1) if apart else []
         self._gpu.record(self._begin)
-        self._queue(self._message, self._count, _FLOAT, _SUM, times=iterations)
+        for event in between:
+            self._queue(self._message, self._count, _FLOAT, _SUM)
+            self._gpu.record(event)
+        self._queue(self._message, self._count, _FLOAT, _SUM, times=1 if apart else iterations)
         self._await(f"{iterations} all-reduces of {self._count * 4} bytes")
-        return self._gpu.seconds(self._begin, self._end)
+        moments = [self._begin, *between, self._end]
+        return [self._gpu.seconds(begin, end) for begin, end in zip(moments, moments[1:])]
+
+    def _events(self, count: int) -> list[int]:
+        """So many events, the same each time."""
+        self._between += [self._gpu.event() for _ in range(count - len(self._between))]
+        return self._between[:count]
 
     def largest(self, *numbers: float) -> Sequence[float]:
         """The largest value of each number among all ranks."""

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..say.expectations import CollectivePlan
+from ..say.steadiness import spread_of
 from .nccl import NcclRanks
 from .results import Rank as RankResult
 
@@ -31,6 +32,8 @@ _TELLING_BYTES = 1 << 20
 _POOR_RATE = 1e8
 """Bytes a second: TCP over 1 Gb/s."""
 
+_APART_SECONDS = 1e-3
+"""From here on each all-reduce is timed by itself: what an event takes is a thousandth of it at most."""
 _SHORT_SECONDS = 0.2
 _ROUNDS = 5
 """Applies to a size whose all-reduces together take less than that."""
@@ -134,14 +137,18 @@ class Rank:
         """Check and time one size; returns the seconds of one all-reduce."""
         self._all.allocate(elements(size))
         self._all.fill()
-        once = self._all.timed(1)
+        once = self._all.timed(1)[0]
         wrong = self._all.wrong()
         self.found["wrong"] = wrong + (self.found["wrong"] or 0)
         most, warmup, budget = self._plan["iterations"], self._plan["warmup"], self._plan["size_seconds"]
         asked = repeats(once, iterations=most, warmup=warmup, budget_seconds=budget)
         warm, iterations, rounds = self._agreed(*asked)
         self._all.timed(warm)
-        seconds = sorted(self._slowest(iterations) for _ in range(rounds))[rounds // 2] / iterations
+        apart = once >= _APART_SECONDS
+        made = [self._timed(iterations, apart=apart) for _ in range(rounds)]
+        seconds = sorted(slowest for slowest, _ in made)[rounds // 2] / iterations
+        each = made[0][1] if apart else [sum(own) / iterations for _, own in made]
+        rates = [bus_bandwidth(size, one, self._ranks) for one in each]
         self.found["sizes"].append(
             {
                 "bytes": size,
@@ -150,6 +157,7 @@ class Rank:
                 "algorithm_gb_per_s": algorithm_bandwidth(size, seconds),
                 "bus_gb_per_s": bus_bandwidth(size, seconds, self._ranks),
                 "wrong": wrong,
+                "spread": spread_of(rates) if len(rates) > 1 else None,
             }
         )
         return seconds
@@ -158,7 +166,7 @@ class Rank:
         self._all.allocate(elements(SMALL_BYTES))
         self._all.fill()
         self._all.timed(SMALL_REPEATS)
-        seconds = self._slowest(SMALL_REPEATS)
+        seconds = self._timed(SMALL_REPEATS)[0]
         self.found["small"] = {"bytes": SMALL_BYTES, "repeats": SMALL_REPEATS, "seconds": seconds}
 
     def _agreed(self, *numbers: int) -> list[int]:
@@ -166,9 +174,10 @@ class Rank:
         mine = numbers if self._rank == 0 else [0] * len(numbers)
         return [int(number) for number in self._all.largest(*mine)]
 
-    def _slowest(self, iterations: int) -> float:
-        """Seconds of some all-reduces on the rank that took longest."""
-        return self._all.largest(self._all.timed(iterations))[0]
+    def _timed(self, iterations: int, *, apart: bool = False) -> tuple[float, list[float]]:
+        """Seconds of some all-reduces on the rank that took longest, and what NcclRanks.timed gave on this rank."""
+        own = self._all.timed(iterations, apart=apart)
+        return self._all.largest(sum(own))[0], own
 
 
 def run(plan: CollectivePlan, environment: Mapping[str, str], *, meeting: str, result: Path) -> None:

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TypedDict, cast
+from typing import TYPE_CHECKING, TypedDict, cast
 
 from ..say.checks import Try
 from ..say.expectations import Threshold
+from ..say.steadiness import Spread
 from .failures import CAUSE, Failure, PlacedFailure, silent, with_names
 from .nccl_log import NONE, SOCKETS, Evidence, read_log, together, transport_name
 
+if TYPE_CHECKING:
+    from typing import NotRequired
+
 
 class Size(TypedDict):
-    """One message size of an all-reduce; wrong counts the elements that are not the sum."""
+    """One message size of an all-reduce; wrong counts the elements that are not the sum.
+
+    spread: of the bus bandwidth of its repetitions; None of one.
+    """
 
     bytes: int
     iterations: int
@@ -20,6 +27,7 @@ class Size(TypedDict):
     algorithm_gb_per_s: float
     bus_gb_per_s: float
     wrong: int
+    spread: NotRequired[Spread | None]
 
 
 class Small(TypedDict):

@@ -183,6 +183,7 @@ def _slow(figure: Figure, node: str, gpu: Gpu, crowd: Crowd, tries: Sequence[Try
         "device": device_of(gpu),
         "unit": figure.unit,
         "tries": tries if len(tries) > 1 else None,
+        "spread": found,
         "cause": with_identity(cause, gpu),
     }
     verdict = "fail" if lacks > figure.fail else "warn"

@@ -9,14 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from statistics import median
-from typing import TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
-from ..say.checks import Check, fails, judged, make_check, not_measured
+from ..say.checks import Check, Details, fails, judged, make_check, not_measured
 from ..say.expectations import PairsPlan, limit_of, verdict_on
 from ..say.lines import spread
 from ..say.outliers import crowd_of
+from ..say.steadiness import Spread, is_wide
 from ..talk.time_left import TIME_IS_UP
 from .rounds import rounds_of
+
+if TYPE_CHECKING:
+    from typing import NotRequired
 
 CHECK = "all-reduce-pairs"
 _UNIT = "GB/s"
@@ -43,6 +47,8 @@ class PairFigure(TypedDict):
     value: float | None
     error: str | None
     at_fault: list[str]
+    spread: NotRequired[Spread | None]
+    """Of its repetitions."""
 
 
 class Slow(TypedDict):
@@ -51,6 +57,7 @@ class Slow(TypedDict):
     node: str
     value: float
     values: list[float]
+    spreads: list[Spread]
     lacks: float
 
 
@@ -62,7 +69,13 @@ def slow_nodes(figures: Sequence[PairFigure]) -> list[Slow]:
         return []
     crowd = crowd_of(best.values())
     found: list[Slow] = [
-        {"node": node, "value": value, "values": by_node[node], "lacks": 1 - value / crowd.middle}
+        {
+            "node": node,
+            "value": value,
+            "values": by_node[node],
+            "spreads": _spreads(figures, node),
+            "lacks": 1 - value / crowd.middle,
+        }
         for node, value in best.items()
         if len(by_node[node]) >= _LEAST_PAIRS and crowd.is_far(crowd.middle - value, share=WARN_SHARE)
     ]
@@ -93,9 +106,15 @@ def _values(figures: Sequence[PairFigure]) -> dict[str, list[float]]:
     return found
 
 
+def _spreads(figures: Sequence[PairFigure], node: str) -> list[Spread]:
+    """The spreads of a node's pairs, the widest first."""
+    found = [spread for figure in figures if node in figure["nodes"] and (spread := figure.get("spread"))]
+    return sorted(found, key=lambda spread: spread["deviation"], reverse=True)
+
+
 def _of_node(slow: Slow, middle: float) -> Check:
     """A node that is slow with every partner."""
-    steady = max(slow["values"]) - min(slow["values"]) <= WARN_SHARE * middle
+    steady = max(slow["values"]) - min(slow["values"]) <= WARN_SHARE * middle and not any(map(is_wide, slow["spreads"]))
     cause = (
         f"{slow['lacks']:.1%} below the pool's median of {middle:.4g} {_UNIT} with each of {len(slow['values'])} "
         f"partners ({spread(slow['values'])}): "
@@ -108,7 +127,8 @@ def _of_node(slow: Slow, middle: float) -> Check:
     verdict = "fail" if slow["lacks"] > FAIL_SHARE else "warn"
     asked = f"at least {middle * (1 - FAIL_SHARE):.4g} {_UNIT} ({1 - FAIL_SHARE:.0%} of the pool's median)"
     value = slow["value"]
-    return make_check(CHECK, verdict, expected=asked, measured=value, unit=_UNIT, node=slow["node"], cause=cause)
+    more: Details = {"unit": _UNIT, "node": slow["node"], "cause": cause, "spread": next(iter(slow["spreads"]), None)}
+    return make_check(CHECK, verdict, expected=asked, measured=value, **more)
 
 
 def _congested(figures: Sequence[PairFigure], slow: Sequence[Slow], middle: float) -> list[Check]:

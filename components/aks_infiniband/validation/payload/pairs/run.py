@@ -49,6 +49,7 @@ def figure_of(
     error = next(iter([*said, *silent]), run["stopped"])
     value = run["sizes"][-1]["bus_gb_per_s"] if run["sizes"] and not error else None
     return {
+        "spread": run["sizes"][-1].get("spread") if value is not None else None,
         "nodes": list(pair),
         "round": number,
         "value": value and float(f"{value:.4g}"),

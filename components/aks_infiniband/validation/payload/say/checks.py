@@ -10,6 +10,8 @@ from .expectations import Threshold, limit_of
 if TYPE_CHECKING:
     from typing import Unpack
 
+    from .steadiness import Spread
+
 
 class Try(TypedDict):
     """One time that something was measured: a figure, or what went wrong."""
@@ -33,6 +35,8 @@ class Details(Place, total=False):
     threshold: Threshold | None
     tries: Sequence[Try] | None
     """Every time that it was measured."""
+    spread: Spread | None
+    """Between the repetitions of one measurement."""
     cause: str | None
     """The likely one; None on a pass."""
 
@@ -61,6 +65,7 @@ def make_check(name: str, verdict: str, *, expected: object, measured: object, *
         "unit": details.get("unit"),
         "threshold": details.get("threshold"),
         "tries": details.get("tries"),
+        "spread": details.get("spread"),
         "cause": details.get("cause"),
     }
 

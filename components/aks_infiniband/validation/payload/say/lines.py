@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from .checks import Check, is_problem, severity
+from .steadiness import shown
 
 
 def spread(values: Iterable[float]) -> str:
@@ -73,12 +74,14 @@ def _few(names: Sequence[str], most: int | None) -> str:
 
 
 def measured_text(check: Check) -> str:
-    """What was seen, with its unit, and the tries before the last."""
-    shown = as_text(check["measured"])
+    """What was seen, with its unit, the spread of its repetitions, and the tries before the last."""
+    text = as_text(check["measured"])
     if check["measured"] is not None and check["unit"]:
-        shown += f" {check['unit']}"
+        text += f" {check['unit']}"
+    if spread_shown := shown(check.get("spread")):
+        text += f" ({spread_shown})"
     earlier = [made["value"] for made in (check["tries"] or [])[:-1]]
-    return shown + (f" (before: {', '.join(as_text(value) for value in earlier)})" if earlier else "")
+    return text + (f" (before: {', '.join(as_text(value) for value in earlier)})" if earlier else "")
 
 
 def as_text(value: object) -> str:
