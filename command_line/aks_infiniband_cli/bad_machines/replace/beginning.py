@@ -73,8 +73,11 @@ class Beginning:
         cases = self.history.cases()
         open_ = [case for case in cases if case.stage != "over"]
         case = next((each for each in open_ if node in (each.node, each.new)), None)
-        sight, found_node = self._place(case.subject if case else node)
-        begun = case or self._case(sight.validation, found_node, why)
+        if case is not None:  # its node may be gone by now
+            sight, begun = sight_of(self.cluster.client, self.wish.namespace, case.pool), case
+        else:
+            sight, found = self._place(node)
+            begun = self._case(sight.validation, found, why)
         others = [each for each in open_ if each.id != begun.id]
         azure = self._azure(begun)
         looked = seen(begun, sight, azure, in_hand=[each.subject for each in others], limit=self.wish.limit)

@@ -79,7 +79,8 @@ def next_step(case: Case, seen: Seen) -> Step:
     if case.stopped:
         return Step(act="stop", why="it was stopped")
     if not seen.there and case.stage not in ("delete", "refill", "arrive"):
-        return Step(act="go on", why=f"node {case.node} is gone, and not by this command", stage="refill")
+        why = f"node {case.node} is gone, and not by this command"
+        return Step(act="end", why=why, stage="over", outcome="not decided")
     if case.stage in ("quarantine", "empty", "evidence"):
         return _before(case, seen)
     if case.stage in ("restart", "redeploy"):

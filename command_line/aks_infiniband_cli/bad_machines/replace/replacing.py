@@ -43,10 +43,16 @@ class Replacing:
         while self.case.stage != "over":
             step, sight, found = until(self._look)
             if step.act == "stop":
-                self._write("Waits", step.why)
+                self._leave(step.why)
                 break
             _ACTS[step.act](self, step, sight, found)
         return self.case
+
+    def _leave(self, why: str) -> None:
+        """Say why no more can be done now; once, however often somebody tries."""
+        last = self.case.lines[-1]
+        if (last.step, last.what) != ("Waits", why):
+            self._write("Waits", why)
 
     def _look(self) -> tuple[Step, Sight, Seen] | None:
         current = self.history.current(self.case)

@@ -108,8 +108,8 @@ def test_whoever_went_away_after_asking_leaves_it_to_the_next_to_ask_again_unles
     assert act(case("delete", asked="t"), operation="none") == ("delete", None)
 
 
-def test_a_node_that_somebody_else_has_deleted_is_replaced_all_the_same() -> None:
-    assert act(case("restart"), there=False) == ("go on", "refill")
+def test_a_node_that_somebody_else_has_deleted_ends_the_case_and_no_other_is_taken_for_its_successor() -> None:
+    assert act(case("restart"), there=False, newcomers=["b"]) == ("end", "not decided")
 
 
 def test_a_stopped_case_does_nothing_more() -> None:
