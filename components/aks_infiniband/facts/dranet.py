@@ -17,10 +17,10 @@ IS_HCA: Final = (
     f'device.driver == "{DRIVER}" && "rdma" in device.attributes["{DRIVER}"] && '
     f'device.attributes["{DRIVER}"].rdma && !("ifName" in device.attributes["{DRIVER}"])'
 )
-"""CEL that is true for HCAs alone. The Ethernet device of accelerated networking is an RDMA device too, and has an
-interface; HCAs have none with MOVE_IB_INTERFACES. dranet's own examples ask for rdma alone, and would count it
-(assumed: no source shows a slice of such a node). An attribute that is absent is asked for first, because a CEL error
-keeps the pod Pending."""
+"""CEL that is true for HCAs alone. HCAs have no interface with MOVE_IB_INTERFACES. The Ethernet device of accelerated
+networking is an RDMA device too. dranet leaves it out while it belongs to the interface of the default route
+(getExcludedUplinkInterfaces), and publishes it with its interface where it does not, seen when its inventory was run
+over the simulated sysfs. An attribute that is absent is asked for first, because a CEL error keeps the pod Pending."""
 MOVE_IB_INTERFACES: Final = "--move-ib-interfaces=false"
 """With it an HCA is published as such, and its character devices reach the pod; without it the IPoIB interface is moved
 into the pod's network namespace (examples/azure_aks_examples/README.md, prerequisites)."""

@@ -1,8 +1,11 @@
-"""What dranet publishes of a machine: a ResourceSlice with its network devices, kept while the driver runs there.
+"""What dranet publishes of a machine: a ResourceSlice with its HCAs, kept while the driver runs there.
 
 Attributes are those of kubernetes-sigs/dranet v1.4.0 with --move-ib-interfaces=false, as its slice of an MI300X machine
 on AKS shows them (examples/azure_aks_examples/mi300x/resourceslice-dranet.yaml, read 2026-11-24), with the PCI root
-that pkg/inventory/db.go adds. That slice has no Ethernet device; what is published of one follows from the code.
+that pkg/inventory/db.go adds. Its inventory was run over the simulated sysfs (tests/field_recordings/dranet.yaml). The
+Ethernet device of accelerated networking belongs to the interface of the default route, so dranet leaves it out
+(pkg/inventory/net.go, getExcludedUplinkInterfaces), and no published slice of AKS has it. The placement group and the
+PCI subsystem are not simulated.
 """
 
 import logging
@@ -24,6 +27,12 @@ DRIVER: Final = "dra.net"
 _KIND: Final = "ResourceSlice"
 _VERBS: Final = "ib_uverbs"
 """The module without which a device is no RDMA device."""
+_PCI_NAMES: Final = {
+    "1018": "MT27800 Family [ConnectX-5 Virtual Function]",
+    "101c": "MT28908 Family [ConnectX-6 Virtual Function]",
+    "101e": "ConnectX Family mlx5Gen Virtual Function",
+}
+"""Of the HCAs' device IDs in the PCI ID Repository (2023-04-11)."""
 
 
 def device_name(device: RdmaDevice) -> str:
@@ -32,20 +41,19 @@ def device_name(device: RdmaDevice) -> str:
 
 
 def attributes(device: RdmaDevice, size: str, modules: Collection[str]) -> dict[str, dict[str, Any]]:
-    """What is published of a device. size: of the machine. modules: the kernel modules that it has loaded."""
+    """What is published of an HCA. size: of the machine. modules: the kernel modules that it has loaded."""
     root = device.pci.address.rpartition(":")[0]
     found: dict[str, dict[str, Any]] = {
         "azure.dra.net/vmSize": {"string": size},
         "dra.net/numaNode": {"int": device.pci.numa_node},
         "dra.net/pciAddress": {"string": device.pci.address},
+        "dra.net/pciDevice": {"string": _PCI_NAMES[device.pci.device]},
         "dra.net/pciVendor": {"string": "Mellanox Technologies"},
         "dra.net/rdma": {"bool": _VERBS in modules},
         "resource.kubernetes.io/pcieRoot": {"string": f"pci{root}"},
     }
     if _VERBS in modules:
         found["dra.net/rdmaDevice"] = {"string": device.name}
-    if device.link_layer == "Ethernet":
-        found |= {"dra.net/ifName": {"string": device.interface}, "dra.net/encapsulation": {"string": "ether"}}
     return found
 
 
@@ -55,7 +63,7 @@ def slice_of(node: Mapping[str, Any], machine: Machine, modules: Collection[str]
     owner = {"apiVersion": "v1", "kind": "Node", "name": name, "uid": node["metadata"]["uid"], "controller": True}
     devices = [
         {"name": device_name(device), "attributes": attributes(device, hardware.size, modules)}
-        for device in hardware.rdma_devices
+        for device in hardware.hcas
     ]
     return {
         "apiVersion": "resource.k8s.io/v1",

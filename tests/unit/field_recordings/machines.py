@@ -5,11 +5,20 @@ from pathlib import Path
 
 import pytest
 
+from rehearsal.machines.hardware.kernel_modules import INBOX_MODULES, OFED_MODULES
 from rehearsal.machines.hardware.model import hardware_of
 from rehearsal.machines.hardware.sysfs import dev_files, proc_files, sys_files, write_files
 from rehearsal.machines.rdma_tools import listing, perftest, ping_pong
 
 MODULES = ("ib_umad", "ib_uverbs", "mlx5_ib", "rdma_ucm")
+WITH_OFED = frozenset({*INBOX_MODULES, *OFED_MODULES})
+
+
+def modules_of(told: str) -> frozenset[str]:
+    """`inbox`, `ofed`, or `ofed without` a module."""
+    if told == "inbox":
+        return frozenset(INBOX_MODULES)
+    return WITH_OFED - {told.removeprefix("ofed").removeprefix(" without ")}
 
 
 def enter(folder: Path, size: str, monkeypatch: pytest.MonkeyPatch) -> Path:

@@ -6,12 +6,9 @@ from typing import Any
 import pytest
 
 from rehearsal.machines.hardware.device_plugins import OfferedResource, PluginConfigError, shared_rdma, sriov
-from rehearsal.machines.hardware.kernel_modules import INBOX_MODULES, OFED_MODULES
 from rehearsal.machines.hardware.model import hardware_of
+from tests.unit.field_recordings.machines import modules_of
 from tests.unit.field_recordings.recordings import recorded
-
-WITH_OFED = frozenset({*INBOX_MODULES, *OFED_MODULES})
-
 
 CASES = [
     pytest.param(entry["plugin"], fact, id=f"{entry['name']}-{number}")
@@ -19,13 +16,6 @@ CASES = [
     for number, fact in enumerate(entry["facts"])
 ]
 """Each run of a plugin: size of the machine, kernel modules, configuration, and what it offered or said."""
-
-
-def modules_of(told: str) -> frozenset[str]:
-    """`inbox`, `ofed`, or `ofed without` a module."""
-    if told == "inbox":
-        return frozenset(INBOX_MODULES)
-    return WITH_OFED - {told.removeprefix("ofed").removeprefix(" without ")}
 
 
 def offered(plugin: str, fact: dict[str, Any]) -> list[OfferedResource]:

@@ -43,7 +43,6 @@ LISTED = {
     "what the CUDA runtime image weighs": "CUDA runtime image of 12.9.1",
     "which GPU drivers the CUDA runtime image takes": "asks for the same GPU drivers",
     "perftest on GPU memory, and `--use_cuda_dmabuf`": "package of perftest",
-    "that the Ethernet device is published as an RDMA device with `ifName`": "dranet publishes the Ethernet device",
     "below which priority the cluster autoscaler makes no node for a pod": "`expendable-pods-priority-cutoff`",
 }
 """Words of the rehearsal's list of assumptions, by the fact that says it is assumed."""
