@@ -35,6 +35,9 @@ _UPDATE, _INSTALL = 4.0, 7.0
 _ALL_REDUCE: Final = 10.0
 """One run with the short sweep. Four H200 of one host took 7.5 to 7.9 s for one with more sizes
 (benchmark/results/h200-x4.json); the rest is assumed, for more ranks."""
+_GPUS: Final = 10.4
+"""All GPUs of a machine under load, side by side: two H100 took 9.9 to 10.4 s (docs/measurements.md). That eight take
+no longer is assumed."""
 _LOOKED_AFTER: Final = 0.25
 """Of the longest pause, after which what is ready is seen. Assumed: rounds of latency end within half a second."""
 _SHARE: Final = 196.55 / 200
@@ -56,6 +59,8 @@ class Parts:
     alone: float
     """What is added where every rail has too little beside the others."""
     all_reduce: float
+    gpus: float
+    """Of those under load."""
     step: float
     """Of one step more."""
     installing: float
@@ -64,7 +69,7 @@ class Parts:
     def whole(self, *, contention: bool) -> float:
         """All of it, with all rails measured once more alone or none."""
         more = self.alone + self.step if contention else 0.0
-        return self.waiting + self.steps + self.latency + self.side_by_side + self.all_reduce + more
+        return self.waiting + self.steps + self.latency + self.side_by_side + self.all_reduce + self.gpus + more
 
 
 def parts(size: MachineSize, nodes: int = 2) -> Parts:
@@ -73,7 +78,7 @@ def parts(size: MachineSize, nodes: int = 2) -> Parts:
     # Index 0 and the others each look: at first after an eighth of the longest pause, then after twice as long.
     step = 2 * _LOOKED_AFTER * min(pause_seconds(STEP_SECONDS[0], nodes), STEP_SECONDS[1])
     latency, bandwidth = (len(kinds) for kinds in GROUPS)
-    rounds = (hcas * latency + bandwidth) + runs_of(size) + 1
+    rounds = (hcas * latency + bandwidth) + runs_of(size) + (1 if runs_of(size) else 0) + 1
     message = ITERATIONS * BANDWIDTH_BYTES * 8 / (size.infiniband.rate_gbps * 1e9 * _SHARE)
     one_rail = bandwidth * (_TOOL + message)
     timed = bandwidth * (_TOOL + int(SIDE_BY_SIDE[1]))
@@ -87,6 +92,7 @@ def parts(size: MachineSize, nodes: int = 2) -> Parts:
         side_by_side=timed if hcas > 1 else one_rail,
         alone=hcas * one_rail if hcas > 1 else 0.0,
         all_reduce=runs * _ALL_REDUCE,
+        gpus=_GPUS if runs else 0.0,
         installing=(_UPDATE + _INSTALL) * (2 if runs else 1),
     )
 
@@ -100,15 +106,15 @@ def table() -> str:
     """A row for each of some sizes."""
     lines = [
         "| size | HCAs | waiting | steps | latency | bandwidth, one rail after the other | bandwidth, side by side | "
-        "all-reduce | whole, tools in the image | with the default image | with every rail alone, too |",
-        "|---|---|---|---|---|---|---|---|---|---|---|",
+        "GPUs | all-reduce | whole, tools in the image | with the default image | with every rail alone, too |",
+        "|---|---|---|---|---|---|---|---|---|---|---|---|",
     ]
     for name, nodes in [*((name, 2) for name in VM_SIZES), ("Standard_ND96isr_H100_v5", LARGE)]:
         found, ports = parts(SIZES[name], nodes), SIZES[name].infiniband
         shown = (found.waiting, found.steps, found.latency, found.one_after_the_other, found.side_by_side)
         whole, alone = (found.whole(contention=contention) for contention in (False, found.alone > 0))
         ends = (whole, whole + found.installing, alone + found.installing)
-        cells = [f"{value:.0f} s" for value in (*shown, found.all_reduce, *ends)]
+        cells = [f"{value:.0f} s" for value in (*shown, found.gpus, found.all_reduce, *ends)]
         pool = f"{nodes} machines of {name}" if nodes == LARGE else name
         lines.append(f"| {pool} | {ports.hca_count} × {ports.rate_gbps:g} Gb/s | {' | '.join(cells)} |")
     return "\n".join(lines)

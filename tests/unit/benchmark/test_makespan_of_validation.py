@@ -10,8 +10,14 @@ from benchmark.makespan.validation import LARGE, VM_SIZES, parts, table
 
 
 @pytest.mark.parametrize("name", VM_SIZES)
-def test_a_pool_is_validated_within_90_seconds_of_its_last_driver_with_an_image_that_has_the_tools(name: str) -> None:
-    assert parts(SIZES[name]).whole(contention=False) < 90
+def test_a_pool_is_validated_within_100_seconds_of_its_last_driver_with_an_image_that_has_the_tools(name: str) -> None:
+    assert parts(SIZES[name]).whole(contention=False) < 100
+
+
+def test_loading_the_gpus_adds_15_seconds_at_most() -> None:
+    found = parts(SIZES["Standard_ND96isr_H100_v5"])
+    assert 0 < found.gpus + found.step <= 15
+    assert parts(SIZES["Standard_HB176rs_v4"]).gpus == 0
 
 
 @pytest.mark.parametrize(("name", "installations"), [("Standard_HB176rs_v4", 1), ("Standard_ND96isr_H100_v5", 2)])
@@ -20,13 +26,13 @@ def test_the_default_images_install_their_tools_first_and_cudas_python_before_th
 ) -> None:
     found = parts(SIZES[name])
     assert found.installing == installations * 11
-    assert found.whole(contention=False) + found.installing < 110
+    assert found.whole(contention=False) + found.installing < 120
 
 
 def test_in_a_large_pool_nothing_takes_longer_but_the_looks() -> None:
     small, large = (parts(SIZES["Standard_ND96isr_H100_v5"], nodes) for nodes in (20, LARGE))
     assert small == parts(SIZES["Standard_ND96isr_H100_v5"])
-    assert (large.waiting - small.waiting, large.steps - small.steps) == (40, 15.75)
+    assert (large.waiting - small.waiting, large.steps - small.steps) == (40, 16.5)
     assert replace(large, waiting=small.waiting, steps=small.steps, step=small.step) == small
 
 
