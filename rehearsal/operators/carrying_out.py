@@ -34,7 +34,7 @@ async def carry_out(client: AsyncClient, plan: Plan, *, manager: str) -> bool:
         done.append(await _attempt(_replace_annotations(client, document, annotations), "annotate", document))
     for document, status in plan.statuses:
         done.append(await _attempt(_set_status(client, document, status), "write status of", document))
-        log.info("%s %s: %s", document["kind"], document["metadata"]["name"], status["state"])
+        log.info("%s %s: %s", document["kind"], document["metadata"]["name"], _word(status))
     return all(done)
 
 
@@ -106,6 +106,11 @@ async def _replace_annotations(client: AsyncClient, document: Document, annotati
     await client.patch(RESOURCES[document["kind"]], document["metadata"]["name"], patch, patch_type=PatchType.MERGE)
 
 
+def _word(status: Document) -> str:
+    """What a status says in a word: its state, or the reason of its first condition."""
+    return str(status["state"] if "state" in status else status["conditions"][0]["reason"])
+
+
 async def _set_status(client: AsyncClient, document: Document, status: Document) -> None:
     """Replace the status; keys that it has no more are taken away."""
     old = dict.fromkeys(document.get("status") or {})
@@ -113,5 +118,6 @@ async def _set_status(client: AsyncClient, document: Document, status: Document)
         RESOURCES[document["kind"]].Status,
         document["metadata"]["name"],
         {"status": {**old, **status}},
+        namespace=document["metadata"].get("namespace"),
         patch_type=PatchType.MERGE,
     )

@@ -1,4 +1,4 @@
-"""Both operators, each in its loop: whenever something changed, look, plan, and carry the plan out."""
+"""All operators in one loop: whenever something changed, look, plan, and carry the plan out."""
 
 import asyncio
 import contextlib
@@ -12,6 +12,7 @@ from typing import Final
 
 from lightkube.core.async_client import AsyncClient
 
+from rehearsal.operators.amd import reconcile as amd
 from rehearsal.operators.carrying_out import carry_out
 from rehearsal.operators.gpu import reconcile as gpu
 from rehearsal.operators.gpu.attention import Attention
@@ -36,13 +37,14 @@ class Operator:
     reconcile: Callable[..., Plan]
 
 
-_WATCHED: Final = sorted({*network.WATCHED, *gpu.WATCHED})
+_WATCHED: Final = sorted({*network.WATCHED, *gpu.WATCHED, *amd.WATCHED})
 
 
 def _operators(attention: Attention) -> tuple[Operator, ...]:
     return (
         Operator(name="network-operator", reconcile=network.reconcile),
         Operator(name="gpu-operator", reconcile=partial(gpu.reconcile, attention=attention)),
+        Operator(name="amd-gpu-operator", reconcile=amd.reconcile),
     )
 
 

@@ -35,6 +35,11 @@ def programs_of_scripts() -> tuple[str, ...]:
     return tuple(_table()["scripts"])
 
 
+def gpu_libraries_of(image: str) -> str:
+    """Whose libraries for GPUs an image has: rocm, or cuda."""
+    return "rocm" if "rocm" in _repository(image).split("/") else "cuda"
+
+
 def packages() -> dict[str, list[str]]:
     """The files that a distribution's packages put into a container, by package."""
     found: dict[str, list[str]] = _table()["packages"]

@@ -14,7 +14,7 @@ from lightkube.core.exceptions import ConfigError
 from lightkube.resources.apiextensions_v1 import CustomResourceDefinition
 
 from rehearsal.stack.others_prometheus import await_served
-from rehearsal.stack.stack_file import NAMESPACE, section
+from rehearsal.stack.stack_file import CHARTS, NAMESPACE, section
 
 _DEFINITION: Final = "CustomResourceDefinition"
 _WITHOUT_HOOK: Final = frozenset({"resource.nvidia.com"})
@@ -37,7 +37,7 @@ def not_taken(config: Mapping[str, Any], charts: Mapping[str, Path]) -> list[str
         found.append(
             f"aks-infiniband:release {release} was rehearsed in part: the images that the NIC policies name are its "
             "own. What the charts bring themselves, the GPU driver among it, is of "
-            f"{' and '.join(f'{setting} {version_of(chart)}' for setting, chart in charts.items())}. "
+            f"{' and '.join(f'{setting} {version_of(charts[setting])}' for setting in CHARTS)}. "
             "With CHARTS= and the folder of that release's charts it is all of it"
         )
     for setting, chart in charts.items():

@@ -19,6 +19,8 @@ from aks_infiniband.handwritten import read as read_yaml
 NAMESPACE: Final = "aks-infiniband"
 CHARTS: Final = {"networkOperator": "network-operator", "gpuOperator": "gpu-operator"}
 """The settings that name a chart, and the chart's own name."""
+CHARTS_OF_AMD: Final = {"amdGpuOperator": "gpu-operator-charts", "certManager": "cert-manager"}
+"""Those of pools with AMD's GPUs; a folder of charts may be without."""
 POLLING: Final = {"pollSeconds": 0.25, "stableSeconds": 0.75}
 """Real seconds. A rehearsal's minutes pass in a second, so states are looked at that much more often."""
 LIMITS: Final = {"readiness": (7200, 120), "validation": (3600, 240)}
@@ -26,6 +28,7 @@ LIMITS: Final = {"readiness": (7200, 120), "validation": (3600, 240)}
 STAND_IN: Final = "secret-not-known-to-a-rehearsal"
 _PREFLIGHT: Final = f"{NAMESPACE}:preflight"
 """The setting that asks Azure itself, which no rehearsal does."""
+_OWN: Final = Path(__file__).parents[1] / "charts"
 _ENGINE_KEYS: Final = ("encryptionsalt", "secretsprovider", "encryptedkey")
 
 
@@ -101,22 +104,25 @@ def _docker_config(registry: str) -> str:
 
 
 def find_charts(folder: Path) -> dict[str, Path]:
-    """The chart of each setting in a folder: a chart's own folder, or its newest archive.
+    """The chart of each setting in a folder: a chart's own folder, or its newest archive. Of AMD's that are not there,
+    the rehearsal's own.
 
-    Raises StackFileError where one is missing.
+    Raises StackFileError where one of NVIDIA's is missing.
     """
-    return {setting: _find_chart(folder, name) for setting, name in CHARTS.items()}
+    found = {setting: _find_chart(folder, name) for setting, name in {**CHARTS, **CHARTS_OF_AMD}.items()}
+    for setting, name in CHARTS.items():
+        if found[setting] is None:
+            raise StackFileError(
+                f"CHARTS={folder} holds no chart {name}: put the folder {name}/ or {name}-VERSION.tgz there"
+            )
+    return {setting: chart or _OWN / {**CHARTS, **CHARTS_OF_AMD}[setting] for setting, chart in found.items()}
 
 
-def _find_chart(folder: Path, name: str) -> Path:
+def _find_chart(folder: Path, name: str) -> Path | None:
     if (folder / name / "Chart.yaml").is_file():
         return folder / name
-    archives = sorted(folder.glob(f"{name}-*.tgz"), key=lambda path: path.stat().st_mtime)
-    if not archives:
-        raise StackFileError(
-            f"CHARTS={folder} holds no chart {name}: put the folder {name}/ or {name}-VERSION.tgz there"
-        )
-    return archives[-1]
+    archives = sorted(folder.glob(f"{name}-[v0-9]*.tgz"), key=lambda path: path.stat().st_mtime)
+    return archives[-1] if archives else None
 
 
 def rehearsed(

@@ -30,7 +30,8 @@ def charts_for(config: Mapping[str, Any], folder: Path, *, into: Path) -> dict[s
     """
     if not _are_stand_ins(folder):
         return find_charts(folder)
-    return {setting: stand_in(release, CHARTS[setting], into=into) for setting, release in chosen(config).items()}
+    made = {setting: stand_in(release, CHARTS[setting], into=into) for setting, release in chosen(config).items()}
+    return find_charts(STAND_IN_CHARTS) | made
 
 
 def check(config: Mapping[str, Any], folder: Path) -> None:

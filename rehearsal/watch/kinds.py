@@ -31,6 +31,7 @@ _BUILT_IN_GLOBAL: Final = {
 }
 _CUSTOM_NAMESPACED: Final = {
     "NetworkAttachmentDefinition": ("k8s.cni.cncf.io", "v1", "network-attachment-definitions"),
+    "DeviceConfig": ("amd.com", "v1alpha1", "deviceconfigs"),
     "IPPool": ("nv-ipam.nvidia.com", "v1alpha1", "ippools"),
 }
 _CUSTOM_GLOBAL: Final = {

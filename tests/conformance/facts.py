@@ -20,6 +20,8 @@ NETWORK_LATER, GPU_LATER = "network-operator-26.7.0-rc.2", "gpu-operator-26.7.0"
 """Those of 26.7. Of the Network Operator's chart only the release candidate was published where it could be read."""
 FOLDERS = {"26.4": (NETWORK, GPU), "26.7": (NETWORK, GPU, NETWORK_LATER, GPU_LATER)}
 """By release, where its definitions are: what a later one has changed takes the place of what it was."""
+AMD = "amd-gpu-operator-1.5.1"
+"""The release of AMD's operator, which stands beside either."""
 PROMETHEUS = "prometheus"
 """What monitors and rules look like."""
 FOLDER = Path(__file__).parent / "facts"
@@ -38,8 +40,8 @@ def facts(original: str) -> Any:
 
 @cache
 def definitions(release: str = "26.4") -> dict[str, Any]:
-    """The custom resource definitions of a release's operators and of both kinds of Prometheus, by name."""
-    folders = (*FOLDERS[release], PROMETHEUS)
+    """The custom resource definitions of a release's operators, of AMD's and of both kinds of Prometheus, by name."""
+    folders = (*FOLDERS[release], AMD, PROMETHEUS)
     files = [file.relative_to(FOLDER) for release in folders for file in sorted((FOLDER / release).iterdir())]
     return {name: said for file in files for name, said in facts(str(file)).get("definitions", {}).items()}
 
@@ -69,9 +71,16 @@ def assert_accepted(kind: str, spec: dict[str, Any]) -> None:
 
 @cache
 def chart_values(release: str) -> dict[str, Any]:
-    """A chart's default values."""
+    """A chart's default values, over those of its subchart for kernel modules where it has one."""
+    values = _defaults(f"{release}/chart-values.yaml")
+    if file_of(f"{release}/chart-values-kmm.yaml").exists():
+        values["kmm"] = {**_defaults(f"{release}/chart-values-kmm.yaml"), **values["kmm"]}
+    return values
+
+
+def _defaults(original: str) -> dict[str, Any]:
     values: dict[str, Any] = {}
-    for path, default in facts(f"{release}/chart-values.yaml")["defaults"].items():
+    for path, default in facts(original)["defaults"].items():
         *parents, name = (part.replace(r"\.", ".") for part in re.split(r"(?<!\\)\.", path))
         here = values
         for parent in parents:

@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from aks_infiniband.facts.azure_names import has_rdma
 from aks_infiniband.facts.catalog import SIZES
-from aks_infiniband.facts.catalog.machine import GpuDriver, MachineSize, Mode
+from aks_infiniband.facts.catalog.machine import DRIVER_OWNERS, GpuDriver, MachineSize, Mode
 from aks_infiniband.facts.pool import PLACEMENT_GROUP_LIMIT
 
 from aks_infiniband_cli.choose.answers import Answers, Workload
@@ -216,10 +216,9 @@ def _gpu_driver(answers: Answers, size: MachineSize) -> GpuDriver | None:
     if wanted is None or wanted == usual:
         return None
     if usual == "none":
-        why = (
-            "has no GPUs"
-            if size.accelerator is None
-            else f"has GPUs of {size.accelerator.vendor} that need other software"
-        )
-        raise CommandError(f"--gpu-driver {wanted}: {size.name} {why}; leave it out")
+        if size.accelerator is None:
+            raise CommandError(f"--gpu-driver {wanted}: {size.name} has no GPUs; leave it out")
+        owners = DRIVER_OWNERS[size.accelerator.software]
+        if wanted not in owners:
+            raise CommandError(f"--gpu-driver {wanted}: {size.name} takes {' or '.join(owners)}")
     return wanted

@@ -21,6 +21,8 @@ _NAME: Final = r"[A-Za-z0-9]([A-Za-z0-9_-]*[A-Za-z0-9])?"
 """A cluster's name as Azure takes it. Its longest length follows from that of the node resource group's name."""
 _DIGITS: Final = 6
 """Characters of a hash that tell two clusters apart whose names had to be cut."""
+_DRIVER_IMAGE: Final = "myregistry.azurecr.io/amd/amdgpu-kmod"
+_BUILT: Final = "driverImage must be a repository of yours: the cluster pushes the GPUs' driver there (docs/mi300x.md)."
 _SCHEMA: Final = "# yaml-language-server: $schema=docs/settings.schema.json"
 
 
@@ -35,11 +37,14 @@ def stack_file(decision: Decision, answers: Answers, *, stack: str, project: str
     pool["count"] = decision.count
     if decision.gpu_driver is not None:
         pool["gpuDriver"] = decision.gpu_driver
-    if (decision.gpu_driver or decision.size.default_gpu_driver) != "none":
+    gpus = decision.size.accelerator
+    if gpus and gpus.vendor == "nvidia" and (decision.gpu_driver or decision.size.default_gpu_driver) != "none":
         pool["gpuDirect"] = "auto"  # the default is for clusters that are in use
     operator: dict[str, Any] = {"mode": decision.mode}
-    config: dict[str, Any] = {}
+    built = gpus is not None and gpus.vendor == "amd" and decision.gpu_driver == "operator"
+    config: dict[str, Any] = {"aks-infiniband:amdGpuOperator": {"driverImage": _DRIVER_IMAGE}} if built else {}
     notes = [f"{decision.transport} on {decision.count} × {decision.size.name}, written by `aks-infiniband init`."]
+    notes += [_BUILT] if built else []
     if answers.existing:
         config["aks-infiniband:existingCluster"] = {"kubeconfig": "~/.kube/config"}
         pool["nodeSelector"] = agent_pool_label(pool["name"])

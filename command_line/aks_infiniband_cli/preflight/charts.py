@@ -18,6 +18,9 @@ def charts(stack: Stack, folder: Path, registries: Registries) -> Iterator[Line]
     yield _line("Network Operator", stack.network.chart, folder, registries)
     if stack.gpu is not None:
         yield _line("GPU Operator", stack.gpu.chart, folder, registries)
+    for operator, there in (("AMD GPU Operator", stack.amd), ("cert-manager", stack.cert_manager)):
+        if there is not None:
+            yield _line(operator, there.chart, folder, registries)
 
 
 def index_of(repository: str) -> str:

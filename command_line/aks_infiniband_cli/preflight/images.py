@@ -7,6 +7,8 @@ from typing import Any, Final
 from aks_infiniband.facts.kubernetes import UBUNTU_IS_2404_SINCE, minor_of
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.facts.versions import DRANET, NODE_EXPORTER, NODE_TOOLS
+from aks_infiniband.operators.device_config import device_config_images
+from aks_infiniband.operators.gpu_operator import is_gpu_pool
 from aks_infiniband.stack.azure_cluster import AzureClusterArgs
 from aks_infiniband.stack.stack import Stack
 from aks_infiniband.validation.validation_job import pod_images
@@ -36,7 +38,7 @@ class NodeImage:
 
 def images_of(stack: Stack) -> list[NodeImage]:
     """What the nodes pull, as far as it is known here."""
-    return [*_of_policies(stack), *_gpu_driver(stack), *_of_charts(stack), *_of_ours(stack)]
+    return [*_of_policies(stack), *_gpu_driver(stack), *_of_charts(stack), *_of_amd(stack), *_of_ours(stack)]
 
 
 def _of_policies(stack: Stack) -> Iterator[NodeImage]:
@@ -61,7 +63,7 @@ def _gpu_driver(stack: Stack) -> Iterator[NodeImage]:
     """The GPU driver; tags are as 580.105.08-ubuntu24.04 (nvcr.io/nvidia/driver)."""
     driver, systems = gpu_driver(stack), _systems(stack)
     for pool in stack.pools:
-        if driver is not None and pool.gpu_driver == "operator":
+        if driver is not None and is_gpu_pool(pool) and pool.gpu_driver == "operator":
             ubuntu = systems.get(pool.name)
             reference = f"{driver}-ubuntu{ubuntu}" if ubuntu else None
             yield NodeImage(name=driver.rpartition(":")[0], reference=reference, platform=_platform(pool))
@@ -71,6 +73,13 @@ def _of_charts(stack: Stack) -> Iterator[NodeImage]:
     for reference, pools in of_charts(stack):
         for platform in {_platform(pool) for pool in pools} or (None,):
             yield NodeImage(name=reference, reference=reference, platform=platform)
+
+
+def _of_amd(stack: Stack) -> Iterator[NodeImage]:
+    """What DeviceConfigs name. The driver's image is built in the cluster, so no registry has to have it."""
+    for config in stack.device_configs("").values():
+        for image in device_config_images(config.pool, config.options):
+            yield NodeImage(name=image, reference=image, platform=_platform(config.pool))
 
 
 def _platform(pool: Pool) -> str:

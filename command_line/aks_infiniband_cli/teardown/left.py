@@ -10,8 +10,7 @@ from aks_infiniband.azure.identity import assignment_name
 from aks_infiniband.facts import azure_names
 from aks_infiniband.facts.driver_upgrades import GPU, NIC
 from aks_infiniband.resources.metadata import (
-    GPU_OPERATOR_NAMESPACE,
-    NETWORK_OPERATOR_NAMESPACE,
+    OPERATOR_NAMESPACES,
     PART_OF,
     SYSTEM_NAMESPACE,
 )
@@ -20,16 +19,24 @@ from aks_infiniband.workload.pods import NAMESPACE
 
 from aks_infiniband_cli.validate.cordon import MARK as CORDONED
 
-_OPERATORS: Final = (NETWORK_OPERATOR_NAMESPACE, GPU_OPERATOR_NAMESPACE)
+_OPERATORS: Final = OPERATOR_NAMESPACES
 NAMESPACES: Final = (*_OPERATORS, SYSTEM_NAMESPACE, NAMESPACE)
 GROUPS: Final = frozenset(
-    {"mellanox.com", "nvidia.com", "nv-ipam.nvidia.com", "nfd.k8s-sigs.io", "k8s.cni.cncf.io", "resource.nvidia.com"}
+    {
+        *("mellanox.com", "nvidia.com", "nv-ipam.nvidia.com", "nfd.k8s-sigs.io", "k8s.cni.cncf.io"),
+        "resource.nvidia.com",
+        *("amd.com", "kmm.sigs.x-k8s.io"),
+    }
 )
-"""API groups of the definitions that network-operator 26.4.1 and gpu-operator 26.3.3 bring, and the last one that of
-gpu-operator 26.7's computedomains and computedomaincliques. Helm leaves definitions in place when it removes a release.
+"""API groups of the definitions that network-operator 26.4.1 and gpu-operator 26.3.3 bring, then that of gpu-operator
+26.7's computedomains and computedomaincliques, then those of AMD's gpu-operator 1.5.1. Helm leaves definitions in place
+when it removes a release.
 """
-_LABELS: Final = ("feature.node.kubernetes.io/", "nvidia.com/", "network.nvidia.com/")
-"""How the labels begin that Node Feature Discovery and both operators put on nodes."""
+_LABELS: Final = (
+    *("feature.node.kubernetes.io/", "nvidia.com/", "network.nvidia.com/"),
+    *("amd.com/", "beta.amd.com/", "kmm.node.kubernetes.io/"),
+)
+"""How the labels begin that Node Feature Discovery and the operators put on nodes."""
 _TAINTS: Final = ("nvidia.com/", "mellanox.com/")
 _ANNOTATIONS: Final = "aks-infiniband/"
 """How the annotations begin that `validate` and `rollout` put on nodes."""

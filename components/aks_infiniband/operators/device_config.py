@@ -56,6 +56,18 @@ def device_config_spec(pool: Pool, options: AmdOptions = NO_OPTIONS) -> dict[str
     return charts.over(options.device_config, spec)
 
 
+def device_config_images(pool: Pool, options: AmdOptions = NO_OPTIONS) -> list[str]:
+    """The images that the nodes of a pool pull for its DeviceConfig, but for the driver's."""
+    spec = device_config_spec(pool, options)
+    plugin, exporter, common = spec["devicePlugin"], spec["metricsExporter"], spec["commonConfig"]
+    wanted = [
+        (plugin["enableDevicePlugin"], plugin["devicePluginImage"]),
+        (plugin["enableNodeLabeller"], plugin["nodeLabellerImage"]),
+        (exporter["enable"], exporter["image"]),
+    ]
+    return [*(str(image) for enabled, image in wanted if enabled), str(common["initContainerImage"])]
+
+
 def _driver(pool: Pool, options: AmdOptions) -> dict[str, Any]:
     """Ubuntu's kernel may have an amdgpu of its own, beside which another does not load: its blacklist keeps it out
     (docs/knownlimitations.md, 3; on AKS: Azure/AKS pull request 5970). A driver that changes needs a reboot (11).

@@ -34,6 +34,7 @@ class GpuDriver(StrEnum):
 
     OPERATOR = "operator"
     AKS = "aks"
+    IMAGE = "image"
     NONE = "none"
 
 

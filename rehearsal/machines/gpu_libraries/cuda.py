@@ -14,7 +14,7 @@ from rehearsal.machines.gpu_libraries import load, machine, simulation
 from rehearsal.machines.gpu_libraries.cuda_words import WORDS
 
 KEPT = 256
-"""How many leading bytes of an allocation are held."""
+"""How many leading bytes of an allocation are held; the test pattern's period where the rest is read, too."""
 _WORD = 4
 
 _SUCCESS, _INVALID_VALUE, _NO_DEVICE, _INVALID_DEVICE, _NOT_FOUND, _NOT_READY = 0, 1, 100, 101, 500, 600
@@ -74,10 +74,15 @@ def cudaSetDevice(index: int) -> int:  # noqa: N802
 
 def cudaMalloc(address: Any, size: int) -> int:  # noqa: N802
     """Room for some bytes, with something else in it."""
+    return allocate(address, size, KEPT)
+
+
+def allocate(address: Any, size: int, kept: int) -> int:
+    """Room for some bytes, of which some are held."""
     while _hanging:
         time.sleep(3600)
     start = next(_addresses)
-    _allocations[start] = Memory(start, bytearray(b"\xff" * min(size, KEPT)))
+    _allocations[start] = Memory(start, bytearray(b"\xff" * min(size, kept)))
     return set_reference(address, start)
 
 

@@ -11,9 +11,24 @@ from rehearsal.machines.hardware.gpu_models import GpuModel, gpu_uuid, model_of
 from rehearsal.machines.rdma_tools import wire
 from rehearsal.machines.rdma_tools.machine import Machine, Port
 
-__all__ = ["Gpu", "Machine", "address", "congestion", "dma_buf", "gpu_fault", "gpus", "hcas", "node", "peermem", "wire"]
+__all__ = [
+    "Gpu",
+    "Machine",
+    "address",
+    "congestion",
+    "dma_buf",
+    "gpu_fault",
+    "gpus",
+    "hcas",
+    "is_rocm",
+    "node",
+    "peermem",
+    "wire",
+]
 
-_NVIDIA: Final = "0x10de"
+_NVIDIA: Final = ("0x10de", "nvidia*", r"nvidia(\d+)", 0)
+_AMD: Final = ("0x1002", "dri/renderD*", r"renderD(\d+)", 128)
+"""A vendor's number on the PCI bus, its device nodes below /dev, their names, and the first one's number."""
 
 
 def node() -> str:
@@ -36,14 +51,20 @@ class Gpu(NamedTuple):
 
 def gpus() -> list[Gpu]:
     """The GPUs that this container holds. The driver numbers a machine's in the order of their PCI addresses."""
+    vendor, nodes, name, first = _AMD if is_rocm() else _NVIDIA
     found = Machine()
-    numbers = (re.fullmatch(r"nvidia(\d+)", path.name) for path in Path(found.container, "dev").glob("nvidia*"))
-    held = sorted(int(number[1]) for number in numbers if number)
-    devices = sorted(path for path in Path(found.sys, "bus/pci/devices").glob("*") if _read(path / "vendor") == _NVIDIA)
+    numbers = (re.fullmatch(name, path.name) for path in Path(found.container, "dev").glob(nodes))
+    held = sorted(int(number[1]) - first for number in numbers if number)
+    devices = sorted(path for path in Path(found.sys, "bus/pci/devices").glob("*") if _read(path / "vendor") == vendor)
     return [
         Gpu(path.name, model_of(_read(path / "device").removeprefix("0x")), gpu_uuid(found.node, path.name))
         for path in (devices[number] for number in held if number < len(devices))
     ]
+
+
+def is_rocm() -> bool:
+    """Whether the image has AMD's libraries."""
+    return os.environ.get("REHEARSAL_GPU_LIBRARIES") == "rocm"
 
 
 def _read(path: Path) -> str:
@@ -74,6 +95,8 @@ def congestion() -> float:
 
 def dma_buf() -> bool:
     """Whether the GPU driver hands out memory by DMA-BUF; every kernel of AKS's node images has HCAs take it."""
+    if is_rocm():  # RCCL's own switch, off until ROCm 7.12
+        return os.environ.get("NCCL_DMABUF_ENABLE") == "1"
     taint = Path(Machine().sys, "module/nvidia/taint")
     return taint.exists() and "P" not in taint.read_text()
 

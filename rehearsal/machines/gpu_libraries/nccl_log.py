@@ -6,9 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from rehearsal.machines.gpu_libraries import machine
 from rehearsal.machines.gpu_libraries.simulation import Fabric, lost_rails
 
 VERSION = "2.28.9"
+RCCL_VERSION = "2.27.7"
+"""Of ROCm 7.2.4."""
 _PORT = 44206
 """Of a peer's end: some port that the kernel has given it."""
 
@@ -30,8 +33,11 @@ def write(lines: Iterator[str], gpu: int, level: str = "INFO") -> None:
 
 def opening(hcas: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """The search for a network."""
-    yield "cudaDriverVersion 13010"
-    yield f"NCCL version {VERSION}+cuda13.1"
+    if machine.is_rocm():
+        yield from _rccl()
+    else:
+        yield "cudaDriverVersion 13010"
+        yield f"NCCL version {VERSION}+cuda13.1"
     address = os.environ.get("REHEARSAL_POD_IP") or "192.0.2.2"
     if hcas:
         using = " ".join(f"[{number}]{hca['name']}:1/{hca['link']}" for number, hca in enumerate(hcas))
@@ -46,32 +52,54 @@ def opening(hcas: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     yield "Using network Socket"
 
 
+def _rccl() -> Iterator[str]:
+    """RCCL's head, which tells of DMA-BUF (tests/field_recordings/rccl.yaml)."""
+    yield "ROCr version 1.18"
+    if machine.dma_buf():
+        yield "NCCL_DMABUF_ENABLE set by environment to 1."
+        yield "DMA_BUF Support Enabled"
+    else:
+        yield "Dmabuf feature disabled without NCCL_DMABUF_ENABLE=1"
+    yield f"RCCL version : {RCCL_VERSION}-HEAD:29e1567"
+
+
 def met(rank: int, ranks: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """What a rank says of itself and its node when all have met; nothing is connected yet."""
     mine, local = ranks[rank], _local(rank, ranks)
     nodes = len({rank["node"] for rank in ranks})
     sizes = f"nRanks {len(ranks)} nNodes {nodes} localRanks {len(local)} localRank {local.index(rank)}"
     yield f"comm 0x1 rank {rank} {sizes} MNNVL 0"
+    if not machine.is_rocm():  # of RCCL no such line is recorded
+        yield from _ways(mine)
+    who = f"rank {rank} nranks {len(ranks)} cudaDev 0 nvmlDev 0 busId 60 commId 0x1"
+    yield f"ncclCommInitRank comm 0x1 {who} - Init COMPLETE"
+
+
+def _ways(mine: Mapping[str, Any]) -> Iterator[str]:
     if mine["hcas"] and "dma_buf" in mine["ways"]:
         yield f"DMA-BUF is available on GPU device {mine['gpu']}"
     gdr = "Enabled" if mine["ways"] else "Disabled"
     for number, hca in enumerate(mine["hcas"]):
         yield f"NET/IB : GPU Direct RDMA {gdr} for HCA {number} '{hca['name']}'"
-    who = f"rank {rank} nranks {len(ranks)} cudaDev 0 nvmlDev 0 busId 60 commId 0x1"
-    yield f"ncclCommInitRank comm 0x1 {who} - Init COMPLETE"
 
 
 def connecting(fabric: Fabric, rank: int, ranks: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """One ring through all ranks on every rail; between nodes the rail of the rank's own number."""
     local = _local(rank, ranks)
     own = local.index(rank)
+    end = f" comm 0x1 nRanks {len(ranks):02d}" if machine.is_rocm() else ""
     if fabric.transport == "P2P":
         for channel in range(24):
             peer = (rank + 1) % len(ranks)
-            yield f"Channel {channel:02d}/0 : {rank}[{own}] -> {peer}[{ranks[peer]['gpu']}] via P2P/CUMEM"
+            yield f"Channel {channel:02d}/0 : {rank}[{own}] -> {peer}[{ranks[peer]['gpu']}] via {_within()}{end}"
     else:
-        yield from _between_nodes(fabric, rank, ranks, local)
+        yield from (f"{line}{end}" for line in _between_nodes(fabric, rank, ranks, local))
     yield f"Connected all rings, use ring PXN 0 GDR {int(fabric.direct and fabric.transport == 'IB')}"
+
+
+def _within() -> str:
+    """How ranks of one node reach each other; RCCL's word is assumed."""
+    return "P2P/IPC" if machine.is_rocm() else "P2P/CUMEM"
 
 
 def _local(rank: int, ranks: Sequence[Mapping[str, Any]]) -> list[int]:
@@ -91,7 +119,7 @@ def _between_nodes(fabric: Fabric, rank: int, ranks: Sequence[Mapping[str, Any]]
         yield f"Channel {rail:02d}/0 : {rank}[{own}] -> {after}[{own}] [send] {via}"
     if len(local) > 1:
         peer = local[(own + 1) % len(local)]
-        yield f"Channel 00/0 : {rank}[{own}] -> {peer}[{ranks[peer]['gpu']}] via P2P/CUMEM"
+        yield f"Channel 00/0 : {rank}[{own}] -> {peer}[{ranks[peer]['gpu']}] via {_within()}"
 
 
 def unreached(rank: int, ranks: Sequence[Mapping[str, Any]]) -> Iterator[str]:

@@ -2,14 +2,18 @@
 
 Figures: a ring over healthy HCAs reaches 187 of the 200 GB/s that the ports of a Standard_ND96asr_v4 carry, and 3.1
 over TCP (AKS InfiniBand guide, tests/expected-output.md); without GPUDirect RDMA 4 instead of 186 (Azure/AKS issue
-3507); within a host 350 (two H200s, docs/measurements.md).
+3507); within a host 350 (two H200s, docs/measurements.md). Two machines with MI300X reach 67.7
+of 400 untuned, by RCCL's own choice (docs/facts.md); that a ring does no better is assumed.
 """
 
 import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from rehearsal.machines.gpu_libraries import machine
+
 _RING_SHARE = 187 / 200
+_RCCL_SHARE = 67.7 / 400
 _STAGED_SHARE = 4 / 186
 _SOCKETS_GB_PER_S = 3.1
 _NVLINK_GB_PER_S = 350.0
@@ -97,8 +101,8 @@ def fabric_of(ranks: Sequence[Facts]) -> Fabric:
     if any(lost_rails(one, other) for one in nodes.values() for other in nodes.values()):
         raise UnreachableError
     direct = all(rank["ways"] for rank in nodes.values())
-    share = _RING_SHARE * (1 if direct else _STAGED_SHARE) * (1 if ring else _CHOICE_GAIN)
-    rails = share * min(map(_rails, nodes.values()))
+    healthy = _RCCL_SHARE if machine.is_rocm() else _RING_SHARE * (1 if ring else _CHOICE_GAIN)
+    rails = healthy * (1 if direct else _STAGED_SHARE) * min(map(_rails, nodes.values()))
     congestion = min(rank.get("congestion", 1.0) for rank in nodes.values())
     return Fabric("IB", direct, rails, 30e-6 + hops * 4e-6, congestion)
 

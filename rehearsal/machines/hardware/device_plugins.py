@@ -132,10 +132,10 @@ def _readable(entries: Sequence[Mapping[str, Any]]) -> list[tuple[Mapping[str, A
     return found
 
 
-def gpus(hardware: Hardware) -> list[OfferedResource]:
-    """The resource of NVIDIA's device plugin."""
-    count = len(hardware.gpus) if hardware.gpu_vendor == "nvidia" else 0
-    return [OfferedResource(name="nvidia.com/gpu", count=count, gpus=True)]
+def gpus(hardware: Hardware, vendor: str = "nvidia") -> list[OfferedResource]:
+    """The resource of NVIDIA's device plugin, or of AMD's: each knows the GPUs of its vendor alone."""
+    count = len(hardware.gpus) if hardware.gpu_vendor == vendor else 0
+    return [OfferedResource(name=f"{vendor}.com/gpu", count=count, gpus=True)]
 
 
 def _document(config: str) -> Mapping[str, Any]:

@@ -16,6 +16,9 @@ GPU_MODULES: Final = ("nvidia", "nvidia_uvm", "nvidia_modeset")
 """What a node image with NVIDIA's driver has loaded; nvidia_peermem is not among them (Azure/AKS issue 3507)."""
 OFED_MODULES: Final = ("ib_umad", "ib_ipoib", "ib_cm", "iw_cm", "rdma_cm", "rdma_ucm", "mlx_compat")
 """What openibd starts besides the kernel's own."""
+AMDGPU: Final = "amdgpu"
+AMDGPU_MODULES: Final = (AMDGPU, "amdttm", "amdkcl")
+"""Of AMD's driver as DKMS builds it (Azure/AKS pull request 5970 unloads them in this order; assumed)."""
 PEERMEM: Final = "nvidia_peermem"
 IPOIB: Final = "ib_ipoib"
 _NAMED: Final = re.compile(r"(?<![\w-])(?:ib|rdma)[_-][a-z]+(?![\w-])")

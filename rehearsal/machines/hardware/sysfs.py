@@ -9,13 +9,15 @@ from pathlib import Path
 from typing import Final
 
 from rehearsal.machines.hardware import beneath
-from rehearsal.machines.hardware.kernel_modules import IPOIB
+from rehearsal.machines.hardware.kernel_modules import AMDGPU, AMDGPU_MODULES, IPOIB
 from rehearsal.machines.hardware.model import Hardware, RdmaDevice
 
 MEMLOCK_BYTES: Final = 8 * 2**20
 """RLIMIT_MEMLOCK of a container on AKS: containerd runs with systemd's default LimitMEMLOCK, 8 MiB."""
 _NVIDIA_VERSION: Final = "580.126.20"
 """Of NVIDIA's modules: the driver that GPU Operator 26.3.3 installs unless it is told otherwise."""
+_AMDGPU_VERSION: Final = "6.16.6"
+"""Of the modules of AMD's driver 30.20.1, which the kernel's own amdgpu has not; assumed."""
 _ETHERNET_TYPE, _INFINIBAND_TYPE = "1", "32"
 """ARPHRD_ETHER and ARPHRD_INFINIBAND (include/uapi/linux/if_arp.h)."""
 _DEFAULT_CAPABILITIES: Final = 0xA80425FB
@@ -50,6 +52,9 @@ def sys_files(hardware: Hardware, modules: Collection[str]) -> dict[str, str]:
     files |= {f"module/{name}/version": _NVIDIA_VERSION for name in modules if name.startswith("nvidia")}
     if "nvidia" in modules:  # P: proprietary, O: not of the kernel (Linux, kernel/module/main.c)
         files["module/nvidia/taint"] = "O" if hardware.open_modules else "PO"
+    if AMDGPU in modules:
+        files |= {f"module/{name}/version": _AMDGPU_VERSION for name in AMDGPU_MODULES}
+        files |= {"class/kfd/kfd/dev": "236:0", "module/amdgpu/drivers/pci:amdgpu/new_id": ""}
     for device in hardware.rdma_devices:
         base = f"class/infiniband/{device.name}"
         files |= {f"{base}/{path}": text for path, text in _device_files(device).items()}
@@ -124,16 +129,23 @@ def effective_capabilities(security: Mapping[str, object], pod_security: Mapping
     return effective | (_CAP_IPC_LOCK if {"IPC_LOCK", "CAP_IPC_LOCK"} & set(asked) else 0)
 
 
-def dev_files(*, rdma: Iterable[RdmaDevice], gpus: Iterable[int], modules: Collection[str]) -> list[str]:
-    """The device nodes of a container that holds these RDMA devices and GPUs (by index), by their path below /dev."""
+def dev_files(
+    *, rdma: Iterable[RdmaDevice], gpus: Iterable[int], modules: Collection[str], vendor: str | None = "nvidia"
+) -> list[str]:
+    """The device nodes of a container that holds these RDMA devices and GPUs (by index), by their path below /dev.
+
+    vendor: whose GPUs they are. amdgpu makes the nodes of AMD's (kernel, Documentation/gpu; render nodes from 128 on).
+    """
     held = sorted(device.index for device in rdma)
     kinds = ("uverbs", "umad", "issm") if "ib_umad" in modules else ("uverbs",)
     nodes = [f"infiniband/{kind}{index}" for index in held for kind in kinds]
     if held and "rdma_ucm" in modules:
         nodes.append("infiniband/rdma_cm")
-    cuda = [f"nvidia{index}" for index in sorted(gpus)]
-    if cuda:
-        nodes += [*cuda, "nvidiactl", "nvidia-uvm", "nvidia-uvm-tools"]
+    numbers = sorted(gpus)
+    if numbers and vendor == "amd" and AMDGPU in modules:
+        nodes += ["kfd", *(f"dri/{name}" for index in numbers for name in (f"card{index}", f"renderD{128 + index}"))]
+    elif numbers and vendor == "nvidia":
+        nodes += [*(f"nvidia{index}" for index in numbers), "nvidiactl", "nvidia-uvm", "nvidia-uvm-tools"]
     return ["null", "zero", *nodes]
 
 

@@ -9,6 +9,7 @@ from rehearsal.machines.hardware.container_toolkit import hands_out_by_variable,
 from rehearsal.machines.hardware.inventory import Machine
 from rehearsal.machines.hardware.kernel_modules import lifts_memlock
 from rehearsal.machines.kubelet.images import Images
+from rehearsal.machines.kubelet.log_server import log_file
 from rehearsal.machines.network.sandbox import Sandboxes
 from rehearsal.machines.pods.behaviours import (
     Behaviour,
@@ -23,6 +24,7 @@ from rehearsal.machines.pods.effects import Effects, InForce
 from rehearsal.machines.pods.pod_faults import while_faulty
 from rehearsal.machines.pods.running import RunningPod, now
 from rehearsal.machines.pods.status import ContainerView, is_ready, running, terminated, waiting
+from rehearsal.run.folder import RunFolder
 from rehearsal.run.latency import Latencies
 
 log = logging.getLogger(__name__)
@@ -30,6 +32,7 @@ log = logging.getLogger(__name__)
 _MISSING = {
     "rdma": "No mlx5 device found on this machine",
     "nvidiaGpu": "No NVIDIA GPU found on this machine",
+    "amdGpu": "No AMD GPU found on this machine",
 }
 
 
@@ -97,7 +100,7 @@ class _Life:
             lifts_memlock=self.behaviour.loads_named and lifts_memlock(self.pod.document),
             hardens_toolkit=hardens(self.pod.document),
             gives_by_variable=hands_out_by_variable(self.pod.document),
-            stays=self.behaviour.loads_named,
+            stays=self.behaviour.loads_named or self.behaviour.stays,
         )
         self.stage.effects.add(self.pod.uid, in_force)
         self.pod.cluster.touch()
@@ -114,6 +117,10 @@ class _Life:
             began = now()
             view.state = running(began)
             await pod.report()
+            if step.says is not None:
+                said = log_file(RunFolder.at(self.stage.images.run_folder), pod.namespace, pod.name, view.name)
+                said.parent.mkdir(parents=True, exist_ok=True)
+                said.write_text(f"{step.says}\n")
             await self._wait(step.waits_for)
             await self._sleep(step.latency)
             view.state, view.ready = terminated(0, started=began, now=now()), True

@@ -22,6 +22,7 @@ from rehearsal.machines.kubelet.environment import References, container_environ
 from rehearsal.machines.kubelet.programs import Programs, fresh_folder
 from rehearsal.machines.network.networks import Attachment
 from rehearsal.machines.rdma_tools.sockperf import IPOIB
+from rehearsal.run.images import gpu_libraries_of
 
 _DEFAULT_MESSAGE_PATH: Final = "/dev/termination-log"
 _LIBRARIES: Final = Path(__file__).parents[1] / "lib"
@@ -78,7 +79,7 @@ def container_start(container: Mapping[str, Any], references: References, given:
     allowed = {**given.volumes, **_denied(container, references.pod, folder)}
     paths = dict(mounts(container, allowed, _own_paths(folder)))
     paths[message_path] = folder / "termination-log"
-    ours = {**_variables(folder, references, view), **given.variables}
+    ours = {**_variables(folder, references, view, container["image"]), **given.variables}
     variables = ours | own_variables | _by_cdi(given)
     # Ours speak of this computer already; what the pod says speaks of the container.
     environment = {
@@ -130,7 +131,8 @@ def _is_privileged(container: Mapping[str, Any]) -> bool:
 
 def _by_cdi(given: Given) -> dict[str, str]:
     """What CDI's edits do to the variable of a container that was given GPUs (nvidia-container-toolkit, pkg/nvcdi)."""
-    return {VARIABLE: "void"} if given.devices.gpus else {}
+    cdi = given.devices.gpus and given.view.machine.hardware.gpu_vendor == "nvidia"
+    return {VARIABLE: "void"} if cdi else {}
 
 
 def _write_own_files(container: Mapping[str, Any], given: Given, references: References, *, named: str | None) -> None:
@@ -143,6 +145,7 @@ def _write_own_files(container: Mapping[str, Any], given: Given, references: Ref
     nodes = dev_files(
         rdma=hardware.rdma_devices if everything else devices.rdma_devices,
         gpus=[gpu.index for gpu in (hardware.gpus if everything else seen)],
+        vendor=hardware.gpu_vendor,
         modules=view.modules,
     )
     write_files(folder / "dev", dict.fromkeys(nodes, ""))
@@ -187,7 +190,7 @@ def _link_but(folder: Path, machine: Path, within: str, *others: str) -> None:
             (folder / name).symlink_to(machine / within / name)
 
 
-def _variables(folder: Path, references: References, view: MachineView) -> dict[str, str]:
+def _variables(folder: Path, references: References, view: MachineView, image: str) -> dict[str, str]:
     """The variables of every container; those for the machine's programs begin with REHEARSAL_."""
     pod = references.pod
     variables = {
@@ -202,6 +205,7 @@ def _variables(folder: Path, references: References, view: MachineView) -> dict[
         "REHEARSAL_POD_IP": references.pod_ip,
         "REHEARSAL_MACHINE": str(view.root),
         "REHEARSAL_CONTAINER": str(folder),
+        "REHEARSAL_GPU_LIBRARIES": gpu_libraries_of(image),
         "REHEARSAL_SERVICE_LEVEL": str(max((hca.service_level for hca in view.machine.hardware.hcas), default=0)),
     }
     if view.networks:

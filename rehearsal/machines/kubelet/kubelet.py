@@ -70,7 +70,8 @@ class Kubelet:
         root, hardware = self.run_folder.machines / machine.name, machine.hardware
         modules = self.machines.effects.modules(machine)
         gpus = [gpu.index for gpu in hardware.gpus]
-        devices = dict.fromkeys(dev_files(rdma=hardware.rdma_devices, gpus=gpus, modules=modules), "")
+        held = dev_files(rdma=hardware.rdma_devices, gpus=gpus, vendor=hardware.gpu_vendor, modules=modules)
+        devices = dict.fromkeys(held, "")
         files = {f"sys/{path}": text for path, text in sys_files(hardware, modules).items()}
         files |= {f"dev/{path}": text for path, text in devices.items()} | dict(machine.metadata)
         before = self._files.get(machine.name, {})

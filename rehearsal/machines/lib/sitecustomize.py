@@ -18,12 +18,16 @@ if TYPE_CHECKING:  # takes long to import
     from typing import Any
 
 _LIBRARIES = {
-    "libcudart.so.13": "cuda",
-    "libcuda.so.1": "cuda",
-    "libnccl.so.2": "nccl",
-    "libcublas.so.13": "cublas",
-    "libnvidia-ml.so.1": "nvml",
-}
+    "cuda": {
+        "libcudart.so.13": "cuda",
+        "libcuda.so.1": "cuda",
+        "libnccl.so.2": "nccl",
+        "libcublas.so.13": "cublas",
+        "libnvidia-ml.so.1": "nvml",
+    },
+    "rocm": {"/opt/rocm/lib/libamdhip64.so.7": "hip", "/opt/rocm/lib/librccl.so.1": "nccl"},
+}[os.environ.get("REHEARSAL_GPU_LIBRARIES", "cuda")]
+"""Those of the container's image."""
 
 
 class _Wait:

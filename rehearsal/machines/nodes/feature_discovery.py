@@ -94,6 +94,21 @@ def gpu_labels(hardware: Hardware) -> dict[str, str]:
     }
 
 
+def amd_gpu_labels(hardware: Hardware) -> dict[str, str]:
+    """Some of the labels of AMD's node labeller (ROCm/k8s-device-plugin, cmd/k8s-node-labeller); none without a GPU.
+
+    The real one writes them itself, whether feature discovery runs or not.
+    """
+    accelerator = hardware.accelerator
+    if accelerator is None or accelerator.vendor != "amd":
+        return {}
+    return {
+        "amd.com/gpu.family": "AI",
+        "amd.com/gpu.device-id": hardware.gpus[0].pci.device if hardware.gpus else "",
+        "amd.com/gpu.vram": f"{accelerator.memory_gb}G",
+    }
+
+
 def _kernel_version(full: str) -> dict[str, str]:
     match = re.match(r"(\d+)\.(\d+)(?:\.(\d+))?", full)
     major, minor, revision = match.groups() if match else ("", "", None)

@@ -19,7 +19,13 @@ from rehearsal.machines.hardware.device_plugins import (
     sriov,
 )
 from rehearsal.machines.hardware.inventory import BROKEN_ANNOTATION, Inventory, Machine
-from rehearsal.machines.nodes.feature_discovery import WORKER_CONFIG_KEY, built_in_labels, features_of, gpu_labels
+from rehearsal.machines.nodes.feature_discovery import (
+    WORKER_CONFIG_KEY,
+    amd_gpu_labels,
+    built_in_labels,
+    features_of,
+    gpu_labels,
+)
 from rehearsal.machines.nodes.feature_rules import labels_of_rules
 from rehearsal.machines.nodes.patches import (
     LOST,
@@ -79,6 +85,8 @@ class Machines:
             offers += self._read(pod, lambda config, prefix: sriov(config, hardware, modules, default_prefix=prefix))
         if self.effects.holds(machine.name, "gpuDevices"):
             offers += gpus(hardware)
+        if self.effects.holds(machine.name, "amdGpuDevices"):
+            offers += gpus(hardware, "amd")
         return offers
 
     async def keep(self) -> None:
@@ -170,6 +178,8 @@ class Machines:
         labels |= labels_of_rules(self.cluster.of("NodeFeatureRule").values(), features)
         if self.effects.holds(name, "gpuFeatures"):
             labels |= gpu_labels(hardware)
+        if self.effects.holds(name, "amdGpuFeatures"):
+            labels |= amd_gpu_labels(hardware)
         return labels
 
     def _pods(self, node: str, effect: Effect) -> list[Document]:

@@ -13,7 +13,7 @@ from rehearsal.machines.hardware.inventory import Machine
 from rehearsal.machines.hardware.kernel_modules import modules_named
 from rehearsal.machines.hardware.model import MELLANOX, Hardware
 
-Condition = Literal["ofed", "ofedForPeermem", "gpuDriver", "containerToolkit", "gpuDevices"]
+Condition = Literal["ofed", "ofedForPeermem", "gpuDriver", "containerToolkit", "gpuDevices", "amdDriver"]
 Effect = Literal[
     "featureMaster",
     "nodeFeatures",
@@ -32,8 +32,11 @@ Effect = Literal[
     "containerToolkit",
     "gpuDevices",
     "gpuFeatures",
+    "amdDriver",
+    "amdGpuDevices",
+    "amdGpuFeatures",
 ]
-Part = Literal["rdma", "nvidiaGpu"]
+Part = Literal["rdma", "nvidiaGpu", "amdGpu"]
 Clash = Literal["hostGpuDriver", "hostOfed", "containerd2ConfigDump", "noNri", "imageOfAnotherSystem"]
 ANY: Final = "*"
 """Ends a label's value that stands for all that begin so."""
@@ -42,12 +45,14 @@ _MODEL: Final = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 
 
 class InitContainerBehaviour(BaseModel):
-    """What one init container waits for, and how long it takes from then on (a key of latency.yaml)."""
+    """What one init container waits for, how long it takes from then on (a key of latency.yaml), and what it says."""
 
     model_config = _MODEL
 
     waits_for: Condition | None = Field(default=None, alias="waitsFor")
     latency: str = "containerStart"
+    says: str | None = None
+    """What its log says while it waits."""
 
 
 class Crash(BaseModel):
@@ -66,6 +71,7 @@ class Behaviour(BaseModel):
     model_config = _MODEL
 
     labels: dict[str, str] = {}
+    container: str | None = None
     requires: Part | None = None
     init_containers: dict[str, InitContainerBehaviour] = Field(default={}, alias="initContainers")
     waits_for: Condition | None = Field(default=None, alias="waitsFor")
@@ -75,10 +81,14 @@ class Behaviour(BaseModel):
     loads: tuple[str, ...] = ()
     loads_with: dict[str, tuple[str, ...]] = Field(default={}, alias="loadsWith")
     loads_named: bool = Field(default=False, alias="loadsNamed")
+    stays: bool = False
     crashes: tuple[Crash, ...] = ()
 
-    def matches(self, labels: Mapping[str, str]) -> bool:
-        """Whether a pod with these labels behaves so."""
+    def matches(self, pod: Mapping[str, Any]) -> bool:
+        """Whether a pod behaves so."""
+        labels = pod["metadata"].get("labels") or {}
+        if self.container and self.container not in {container["name"] for container in pod["spec"]["containers"]}:
+            return False
         return all(key in labels and _matches(expected, labels[key]) for key, expected in self.labels.items())
 
     def modules(self, pod: Mapping[str, Any]) -> frozenset[str]:
@@ -107,8 +117,7 @@ def behaviours() -> Mapping[str, Behaviour]:
 
 def behaviour_of(pod: Mapping[str, Any]) -> Behaviour | None:
     """The row that a pod matches, or None."""
-    labels = pod["metadata"].get("labels") or {}
-    return next((row for row in behaviours().values() if row.matches(labels)), None)
+    return next((row for row in behaviours().values() if row.matches(pod)), None)
 
 
 def is_executed(pod: Mapping[str, Any]) -> bool:
@@ -134,8 +143,8 @@ def is_plugged_in(part: Part | None, hardware: Hardware) -> bool:
     """Whether a machine has what a behaviour requires."""
     if part == "rdma":
         return any(device.pci.vendor == MELLANOX for device in hardware.rdma_devices)
-    if part == "nvidiaGpu":
-        return hardware.gpu_vendor == "nvidia"
+    if part is not None:
+        return hardware.gpu_vendor == part.removesuffix("Gpu")
     return True
 
 

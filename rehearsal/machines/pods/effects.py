@@ -6,7 +6,7 @@ from typing import Final
 
 from rehearsal.machines.hardware.container_toolkit import Toolkit
 from rehearsal.machines.hardware.inventory import Machine
-from rehearsal.machines.hardware.kernel_modules import GPU_MODULES, INBOX_MODULES, OFED_MODULES, PEERMEM
+from rehearsal.machines.hardware.kernel_modules import AMDGPU, GPU_MODULES, INBOX_MODULES, OFED_MODULES, PEERMEM
 from rehearsal.machines.pods.behaviours import Effect
 
 _OF_THE_HOST: Final[frozenset[Effect]] = frozenset({"gpuDriver", "containerToolkit"})
@@ -100,6 +100,8 @@ class Effects:
 
     def provided(self, machine: Machine, effect: Effect) -> bool:
         """Whether a machine has what an effect provides, from a pod or without one."""
+        if effect == "amdDriver":  # whoever loaded it
+            return AMDGPU in self.modules(machine)
         return (machine.host_gpu_driver and effect in _OF_THE_HOST) or self.holds(machine.name, effect)
 
     def modules(self, machine: Machine) -> frozenset[str]:

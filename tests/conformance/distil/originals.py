@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from tests.conformance.distil import charts, definitions, manifests, observations, topologies
-from tests.conformance.facts import GPU, GPU_LATER, NETWORK, NETWORK_LATER, PROMETHEUS
+from tests.conformance.facts import AMD, GPU, GPU_LATER, NETWORK, NETWORK_LATER, PROMETHEUS
 
 Facts = dict[str, Any]
 
@@ -44,6 +44,9 @@ _NETWORK_OPERATOR_LATER = Publication(
 _GPU_OPERATOR_LATER = Publication(
     repository="NVIDIA/gpu-operator", release="v26.7.0", commit="10ee5b3638b89e11e949412aafa5ba99279c3721"
 )
+_AMD_GPU_OPERATOR = Publication(
+    repository="ROCm/gpu-operator", release="v1.5.1", commit="858cf255c7dd27cebf1cc5db400eee3aa06ecbbc"
+)
 _IMAGES = Publication(
     repository="Azure/azhpc-images", release="main, 2026-07-29", commit="8e9d055fb9e1f7385da734969793861c447958a1"
 )
@@ -71,6 +74,10 @@ def _network(
 def _gpu(file: str, path: str, facts: Callable[[str], Facts] = definitions.distil, *, later: bool = False) -> Original:
     release, source = (GPU_LATER, _GPU_OPERATOR_LATER) if later else (GPU, _GPU_OPERATOR)
     return Original(file=f"{release}/{file}", source=source, path=f"deployments/gpu-operator/{path}", facts=facts)
+
+
+def _amd(file: str, path: str, facts: Callable[[str], Facts] = definitions.distil) -> Original:
+    return Original(file=f"{AMD}/{file}", source=_AMD_GPU_OPERATOR, path=f"helm-charts-k8s/{path}", facts=facts)
 
 
 _NETWORK_OPERANDS = (
@@ -139,6 +146,9 @@ ORIGINALS: Final = (
             *("resource.nvidia.com_computedomains", "resource.nvidia.com_computedomaincliques"),
         )
     ),
+    _amd("chart-values.yaml", "values.yaml", charts.values),
+    _amd("chart-values-kmm.yaml", "charts/kmm/values.yaml", charts.values),
+    _amd("amd.com_deviceconfigs.yaml", "crds/deviceconfig-crd.yaml"),
     *(
         Original(
             file=f"{PROMETHEUS}/monitoring.coreos.com_{kind}s.yaml",

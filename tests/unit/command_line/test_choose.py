@@ -12,6 +12,7 @@ import pytest
 import yaml
 from aks_infiniband import SIZES, load
 from aks_infiniband.facts.catalog.machine import GpuDriver
+from aks_infiniband.operators.gpu_operator import is_gpu_pool
 from aks_infiniband_cli.choose import command as command_room
 from aks_infiniband_cli.choose.answers import Answers, Fabric, Workload
 from aks_infiniband_cli.choose.decision import decide
@@ -124,7 +125,7 @@ def test_every_stack_file_that_it_can_write_is_one_that_the_program_takes() -> N
     for text in texts:
         (pool,) = load(yaml.safe_load(text)["config"]).pools
         assert f"vmSize: {pool.size.name}" in text
-        assert ("gpuDirect: auto" in text) is (pool.gpu_driver != "none"), "no driver is there yet that would restart"
+        assert ("gpuDirect: auto" in text) is is_gpu_pool(pool), "no driver is there yet that would restart"
 
 
 def test_only_other_networks_and_sizes_without_infiniband_have_no_stack_file() -> None:

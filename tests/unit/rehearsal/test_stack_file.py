@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from rehearsal.stack import stack_file
+from rehearsal.stack.stand_in_charts import STAND_IN_CHARTS
 
 CHARTS = {"networkOperator": Path("/charts/network-operator"), "gpuOperator": Path("/charts/gpu-operator")}
 
@@ -96,7 +97,17 @@ def test_a_chart_is_found_as_a_folder_or_as_an_archive(tmp_path: Path) -> None:
     assert stack_file.find_charts(tmp_path) == {
         "networkOperator": tmp_path / "network-operator",
         "gpuOperator": tmp_path / "gpu-operator-v26.3.3.tgz",
+        "amdGpuOperator": STAND_IN_CHARTS / "gpu-operator-charts",
+        "certManager": STAND_IN_CHARTS / "cert-manager",
     }
+
+
+def test_a_folder_may_have_amds_charts_too_and_they_are_not_taken_for_nvidias(tmp_path: Path) -> None:
+    for name in ("network-operator-26.4.1", "gpu-operator-v26.3.3", "gpu-operator-charts-v1.5.1"):
+        write(tmp_path, f"{name}.tgz", "")
+    found = stack_file.find_charts(tmp_path)
+    assert found["gpuOperator"] == tmp_path / "gpu-operator-v26.3.3.tgz"
+    assert found["amdGpuOperator"] == tmp_path / "gpu-operator-charts-v1.5.1.tgz"
 
 
 def test_a_missing_chart_is_named_with_the_folder(tmp_path: Path) -> None:

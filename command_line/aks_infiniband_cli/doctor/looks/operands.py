@@ -15,14 +15,15 @@ NO_POOL: Final = "no pool"
 """The name of the pool to which nodes of a cluster that is not AKS are counted."""
 _SYSTEM: Final = ("kube-system", "calico-system", "gatekeeper-system")
 """Namespaces that are AKS's."""
-_CALLED: Final = ("network-operator", "nvidia-network-operator", "gpu-operator")
-"""What NVIDIA's guides call the operators' namespaces, and this program (Network Operator and GPU Operator, "Getting
-Started")."""
+_CALLED: Final = ("network-operator", "nvidia-network-operator", "gpu-operator", "kube-amd-gpu")
+"""What NVIDIA's and AMD's guides call the operators' namespaces, and this program (Network Operator and GPU Operator,
+"Getting Started"; AMD GPU Operator, "Kubernetes (Helm)")."""
 _PARTS: Final = re.compile(
     r"^(network-operator|gpu-operator|doca-driver|mofed|k8s-rdma-shared-dev-plugin|sriov-network-device-plugin"
-    r"|nvidia-k8s-ipam|k8s-device-plugin|dcgm-exporter|driver:|container-toolkit|gpu-operator-validator)"
+    r"|nvidia-k8s-ipam|k8s-device-plugin|dcgm-exporter|driver:|container-toolkit|gpu-operator-validator"
+    r"|amd-gpu-operator|kernel-module-management|device-metrics-exporter)"
 )
-"""How the images of both operators and of their parts are called (their releases' lists of images)."""
+"""How the images of the operators and of their parts are called (their releases' lists of images)."""
 
 
 def operator_namespaces(snapshot: Snapshot) -> set[str]:

@@ -13,7 +13,7 @@ from aks_infiniband_cli.doctor.looks.device_plugins import requests
 from aks_infiniband_cli.doctor.looks.operands import operator_namespaces, size_of
 from aks_infiniband_cli.doctor.snapshot import Snapshot
 
-_GPU: Final = "nvidia.com/gpu"
+_GPUS: Final = ("nvidia.com/gpu", "amd.com/gpu")
 _REPLICAS: Final = ("ReplicaSet", "StatefulSet", "DaemonSet", "Node")
 
 
@@ -30,7 +30,7 @@ def states(snapshot: Snapshot) -> Iterator[Finding]:
 
 def asks_for_hardware(pod: Object) -> bool:
     """Whether a pod asks for RDMA or GPUs."""
-    return any(name.startswith("rdma/") or name == _GPU for name in requests(pod))
+    return any(name.startswith("rdma/") or name in _GPUS for name in requests(pod))
 
 
 def locked_memory(snapshot: Snapshot) -> Iterator[Finding]:
@@ -67,7 +67,7 @@ def transport(snapshot: Snapshot) -> Iterator[Finding]:
         asked, size = requests(pod), sizes.get(pod["spec"].get("nodeName"))
         rdma = any(name.startswith("rdma/") for name in asked)
         gpus = size.accelerator.count if size and size.accelerator else 0
-        whole = gpus and asked.get(_GPU, 0) >= gpus
+        whole = gpus and any(asked.get(name, 0) >= gpus for name in _GPUS)
         if whole and not rdma and not _sees_devices(pod) and _nodes_of_job(pod, snapshot) > 1:
             what = f"pod {name_of(pod)}, one of a job over several nodes, takes all {gpus} GPUs and no InfiniBand"
             yield Finding(symptom="gpus-without-rdma", about=f"pod {name_of(pod)}", what=what)

@@ -120,7 +120,7 @@ def _transport(run: Run, plan: CollectivePlan) -> list[Check]:
 def _transport_cause(seen: str, evidence: Evidence) -> str:
     if seen != INFINIBAND_STAGED:
         return _TRANSPORT_CAUSES.get(seen, _ELSEWHERE)
-    ways = _NO_WAY_OF_AMD if (evidence["library"] or "").startswith("RCCL") else _NO_WAY
+    ways = _NO_WAY_OF_AMD if (evidence.get("library") or "").startswith("RCCL") else _NO_WAY
     return _STAGED + (_NOT_NEAR if evidence["hcas_direct"] else ways[bool(evidence["dma_buf"])])
 
 
