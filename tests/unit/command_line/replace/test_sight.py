@@ -1,0 +1,127 @@
+"""What `aks-infiniband replace` sees: who is healthy, what Azure does by itself, what a measurement says of a node."""
+
+from typing import Any
+
+import pytest
+from aks_infiniband_cli.bad_machines.replace.measuring import blamed, problems
+from aks_infiniband_cli.bad_machines.replace.quarantine import MARK, TAINT, how_held
+from aks_infiniband_cli.bad_machines.replace.sight import Sight, unhealthy
+
+from tests.unit.command_line.validations import node, pod, validation
+
+
+def sight(*nodes: Any, pods: tuple[Any, ...] = (), events: tuple[Any, ...] = ()) -> Sight:
+    return Sight(validation=validation(), nodes=nodes, pods=pods, events=events)
+
+
+def said(name: str, kind: str, status: str, **more: str) -> Any:
+    found = node(name)
+    found["status"]["conditions"].append({"type": kind, "status": status, **more})
+    return found
+
+
+def marked(name: str) -> Any:
+    found = node(name)
+    found["metadata"]["annotations"] = {MARK: "1"}
+    return found
+
+
+def repaired(name: str) -> Any:
+    about = {"kind": "Node", "name": name}
+    return {
+        "metadata": {"name": "e", "namespace": "default"},
+        "reason": "NodeRebootStart",
+        "message": "rebooting",
+        "involvedObject": about,
+        "lastTimestamp": "2026-11-25T10:00:00Z",
+    }
+
+
+def test_healthy_are_those_that_may_be_used_that_nobody_took_out_and_of_which_nobody_says_harm() -> None:
+    nodes = [
+        node("a"),
+        node("b", unschedulable=True),
+        node("c", ready="False"),
+        said("d", "InfiniBandHealthy", "False"),
+        said("e", "InfiniBandHealthy", "True"),
+        marked("f"),
+        said("g", "VMEventScheduled", "True"),
+        node("h"),
+    ]
+    seen = sight(*nodes, pods=(pod("train", "a", nvidia__com__gpu="8"),))
+    assert seen.healthy(["h"]) == ["a", "e"]
+
+
+@pytest.mark.parametrize(
+    ("one", "events", "words"),
+    [
+        (node("a"), (), ""),
+        (
+            said("a", "RebootScheduled", "True", message="Wed"),
+            (),
+            "Azure has scheduled an event for it (RebootScheduled",
+        ),
+        (said("a", "VMEventScheduled", "False"), (), ""),
+        (
+            node("a", taints=[{"key": "ToBeDeletedByClusterAutoscaler"}]),
+            (),
+            "the cluster autoscaler is about to",
+        ),
+        (node("a"), (repaired("a"),), "AKS repairs it by itself: node a: NodeRebootStart"),
+        (node("a"), (repaired("b"),), ""),
+    ],
+)
+def test_what_azure_does_by_itself_is_said(one: Any, events: tuple[Any, ...], words: str) -> None:
+    found = sight(one, events=events).azure(one)
+    assert found.startswith(words)
+    assert bool(found) == bool(words)
+
+
+def test_a_quarantine_is_not_what_a_node_lacks_and_a_driver_that_is_not_ready_is() -> None:
+    one = node("a", unschedulable=True)
+    driver = pod("mofed", "a")
+    driver["metadata"]["labels"] = {"nvidia.com/ofed-driver": ""}
+    driver["status"]["containerStatuses"] = [{"ready": False}]
+    assert sight(one).lacks(one) == []
+    assert sight(one, pods=(driver,)).lacks(one) == ["pod mofed of its driver is not ready"]
+
+
+def test_what_the_light_check_said_before_a_machine_was_let_in_counts_for_nothing() -> None:
+    heard = {"lastHeartbeatTime": "2026-11-25T10:00:00Z", "message": "slow"}
+    nodes = [said(name, "InfiniBandHealthy", "False", **heard) for name in ("a", "b", "c")]
+    since = {"b": "2026-11-25T11:00:00+00:00", "c": "2026-11-25T09:00:00+00:00"}
+    assert unhealthy(nodes, since) == {"a": "light check: slow", "c": "light check: slow"}
+
+
+def test_how_a_node_is_held() -> None:
+    assert how_held(node("a")) == (False, False)
+    assert how_held(node("a", unschedulable=True, taints=[{"key": TAINT}])) == (True, True)
+
+
+def check(verdict: str, of: str | None, name: str = "rdma-write-bandwidth", **more: Any) -> Any:
+    found = {"check": name, "verdict": verdict, "node": of, "device": "mlx5_0", "measured": 98.3, "unit": "Gb/s"}
+    return {**found, "tries": None, "cause": None, **more}
+
+
+@pytest.mark.parametrize(
+    ("checks", "bad"),
+    [
+        ([check("pass", "a"), check("pass", "b")], []),
+        ([check("warn", "a")], []),
+        ([check("fail", "a")], ["rdma-write-bandwidth (mlx5_0): 98.3 Gb/s"]),
+        ([check("fail", "b"), check("pass", "a")], []),
+        ([check("fail", None, "all-reduce", device=None)], ["all-reduce: 98.3 Gb/s"]),
+        ([check("warn", None, "regression", device=None)], ["regression: 98.3 Gb/s"]),
+        ([check("fail", None, "all-reduce", device=None), check("fail", "b")], []),
+        ([check("not measured", "a", cause="the tool hangs")], None),
+        ([check("not measured", "a")], []),
+    ],
+)
+def test_a_node_is_bad_for_what_names_it_and_for_what_names_nobody(checks: list[Any], bad: list[str] | None) -> None:
+    report: Any = {"checks": checks, "nodes": {"a": {}, "b": {}}}
+    assert problems(report, "a") == bad
+
+
+def test_others_that_fall_short_are_named() -> None:
+    report: Any = {"checks": [check("fail", "b"), check("fail", "a"), check("warn", "c")], "nodes": {}}
+    assert blamed(report, "a") == ["b"]
