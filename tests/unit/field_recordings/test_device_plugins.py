@@ -11,16 +11,17 @@ from tests.unit.field_recordings.machines import modules_of
 from tests.unit.field_recordings.recordings import recorded
 
 CASES = [
-    pytest.param(entry["plugin"], fact, id=f"{entry['name']}-{number}")
+    pytest.param(entry["plugin"], size, fact, id=f"{entry['name']}-{number}-{size}")
     for entry in recorded("device-plugins")
     for number, fact in enumerate(entry["facts"])
+    for size in fact["sizes"]
 ]
-"""Each run of a plugin: size of the machine, kernel modules, configuration, and what it offered or said."""
+"""Each run of a plugin: the machine's size; kernel modules, configuration, and what it offered or said."""
 
 
-def offered(plugin: str, fact: dict[str, Any]) -> list[OfferedResource]:
+def offered(plugin: str, size: str, fact: dict[str, Any]) -> list[OfferedResource]:
     """What the stand-in offers in such a run."""
-    hardware = hardware_of(size=fact["size"], machine="node-0", fabric="one")
+    hardware = hardware_of(size=size, machine="node-0", fabric="one")
     config = fact["config"] if isinstance(fact["config"], str) else json.dumps(fact["config"])
     modules = modules_of(fact["modules"])
     if plugin == "shared":
@@ -35,10 +36,10 @@ def shown(plugin: str, offer: OfferedResource) -> list[Any]:
     return sorted(device.pci.address for device in offer.rdma_devices)
 
 
-@pytest.mark.parametrize(("plugin", "fact"), CASES)
-def test_a_stand_in_offers_what_the_plugin_offered(plugin: str, fact: dict[str, Any]) -> None:
+@pytest.mark.parametrize(("plugin", "size", "fact"), CASES)
+def test_a_stand_in_offers_what_the_plugin_offered(plugin: str, size: str, fact: dict[str, Any]) -> None:
     if "refused" in fact:
         with pytest.raises(PluginConfigError):
-            offered(plugin, fact)
+            offered(plugin, size, fact)
     else:
-        assert {offer.name: shown(plugin, offer) for offer in offered(plugin, fact)} == fact["offered"]
+        assert {offer.name: shown(plugin, offer) for offer in offered(plugin, size, fact)} == fact["offered"]
