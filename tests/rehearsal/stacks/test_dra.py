@@ -153,7 +153,7 @@ def test_a_node_that_lost_an_hca_gets_no_pod_and_the_failed_update_says_that_it_
     faults = stack.rehearsal.run.root / FILE
     faults.write_text(json.dumps([{"fault": "missing", "node": "*000001", "device": "mlx5_3"}]))
     try:
-        eventually(lambda: sorted(len(devices) for devices in published(stack).values()) == [8, 9], seconds=60)
+        eventually(lambda: sorted(len(devices) for devices in published(stack).values()) == [7, 8], seconds=60)
         stack.settings(validation={"timeoutSeconds": 120})
         outcome = stack.up()
     finally:
