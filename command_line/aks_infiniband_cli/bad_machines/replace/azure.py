@@ -33,15 +33,19 @@ _CLUSTER: Final = re.compile(r"/resourceGroups/([^/]+)/providers/[^/]+/managedCl
 _LATER_SECONDS: Final = 10
 _POLL_SECONDS: Final = 5
 """Where Azure does not say how long to wait."""
+_GAVE_UP: Final = ("Failed", "Canceled")
 Progress = Literal["none", "running", "ended", "failed"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AgentPool:
-    """A pool as Azure has it. machines: AKS's names by the resource ID, in lower case."""
+    """A pool as Azure has it. count: of machines, also where Azure could not make all. gave_up: its last change failed.
+    machines: AKS's names by the resource ID, in lower case.
+    """
 
     count: int
     autoscaled: bool
+    gave_up: bool
     machines: dict[str, str]
 
 
@@ -97,7 +101,12 @@ class Azure:
         found = self._aks.agent_pools.get(**self._pool)
         machines = list(self._aks.machines.list(**self._pool))
         ids = {str(each.properties and each.properties.resource_id).lower(): str(each.name) for each in machines}
-        return AgentPool(count=found.count or 0, autoscaled=bool(found.enable_auto_scaling), machines=ids)
+        return AgentPool(
+            count=found.count or 0,
+            autoscaled=bool(found.enable_auto_scaling),
+            gave_up=found.provisioning_state in _GAVE_UP,
+            machines=ids,
+        )
 
     def has_machine(self, pool: AgentPool) -> bool:
         """Whether the pool still has the machine."""

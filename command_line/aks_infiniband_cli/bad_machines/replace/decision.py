@@ -57,6 +57,8 @@ class Seen:
     count: int = 0
     """How many machines Azure's pool has, or is to have."""
     autoscaled: bool = False
+    gave_up: bool = False
+    """Whether Azure's pool has fewer than that, and nothing is under way: its last change has failed."""
     newcomers: Sequence[str] = ()
     minutes: float = 0
     """Since the stage began, or since Azure was asked."""
@@ -202,7 +204,7 @@ def _refilled(case: Case, seen: Seen) -> Step:
     if seen.operation == "failed" or seen.minutes > seen.limit:
         said = seen.failure or f"no other machine has come in {seen.minutes:.0f} minutes"
         return Step(act="stop", why=f"pool {case.pool} has {case.count - 1} of {case.count} machines: {said}")
-    if seen.operation == "running" or seen.count >= case.count:
+    if seen.operation == "running" or (seen.count >= case.count and not seen.gave_up):
         return Step(act="wait", why=f"Azure makes another machine for pool {case.pool}")
     return Step(act="refill")
 

@@ -53,6 +53,7 @@ def seen(case: Case, sight: Sight, azure: Azure, *, in_hand: Sequence[str], limi
         machine=azure.has_machine(pool) if pool else True,
         count=pool.count if pool else case.count,
         autoscaled=pool.autoscaled if pool else False,
+        gave_up=pool.gave_up if pool else False,
         newcomers=[name for name in map(name_of, sight.of_pool()) if name not in {case.node, *case.known}],
         minutes=_minutes(max(case.since, case.asked)),
         limit=limit,

@@ -52,6 +52,8 @@ def act(known: Case, **seen: Any) -> tuple[str, str | None]:
         ("delete", {"asked": "t"}, {"machine": False, "there": False}, ("go on", "refill")),
         ("refill", {"count": 16}, {"count": 15}, ("refill", None)),
         ("refill", {"count": 16}, {"count": 16, "operation": "running"}, ("wait", None)),
+        ("refill", {"count": 16}, {"count": 16}, ("wait", None)),
+        ("refill", {"count": 16}, {"count": 16, "gave_up": True}, ("refill", None)),
         ("refill", {"count": 16}, {"count": 15, "operation": "failed", "failure": "AllocationFailed"}, ("stop", None)),
         ("refill", {"count": 16}, {"count": 16, "newcomers": ["n"]}, ("take in hand", "arrive")),
         ("arrive", {"new": "n"}, {"lacks": ["no driver"]}, ("wait", None)),
