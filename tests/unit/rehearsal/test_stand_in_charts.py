@@ -25,7 +25,7 @@ def test_there_is_a_stand_in_of_every_release_that_a_stack_file_can_name() -> No
 @pytest.mark.parametrize("release", releases.OPERATOR_RELEASES.values(), ids=lambda release: release.name)
 def test_a_release_is_rehearsed_with_the_charts_that_it_pins(release: releases.Release, tmp_path: Path) -> None:
     charts = charts_for(config(release.name), STAND_IN_CHARTS, into=tmp_path)
-    assert {setting: version_of(chart) for setting, chart in charts.items()} == {
+    assert {setting: version_of(charts[setting]) for setting in CHARTS} == {
         setting: release.operator(name).chart.version for setting, name in CHARTS.items()
     }
 
