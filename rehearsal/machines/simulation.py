@@ -145,7 +145,7 @@ class Simulation:
 
 
 async def _until_off(pod: RunningPod, part: Part) -> bool:
-    """Play a pod's part; whether it came to its end before the pod's machine was switched off."""
+    """Play a pod's part; returns whether it came to its end before the pod's machine was switched off."""
     playing, off = asyncio.ensure_future(part(pod)), asyncio.create_task(pod.off.wait())
     try:
         await asyncio.wait({playing, off}, return_when=asyncio.FIRST_COMPLETED)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def clock_khz(library: Path) -> int:
-    """The frequency of the processor's clock: the middle one of some measurements, for this process may be held up."""
+    """Measure the frequency of the processor's clock: the middle one of five, for this process may be held up."""
     ticks = ctypes.CDLL(str(library)).ticks
     ticks.restype = ctypes.c_ulonglong
     found = []

@@ -1,4 +1,4 @@
-"""The virtual machine's kernel and initial RAM disk, made of the packages once a machine."""
+"""Makes the virtual machine's kernel and initial RAM disk of the packages, once a machine."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def _write(disk: IO[bytes], roots: dict[str, Path]) -> None:
 
 
 def _entries(roots: dict[str, Path]) -> Iterator[tuple[str, Path | None]]:
-    """Each file with its name in the archive, folders first, and the archive's end."""
+    """Yield each file with its name in the archive, folders first, and the archive's end."""
     for prefix, root in roots.items():
         for path in [*([root] if prefix else []), *sorted(root.rglob("*"))]:
             inside = str(path.relative_to(root))

@@ -1,4 +1,4 @@
-"""The virtual machine while it runs: commands in it, and its end, whatever happens."""
+"""Starts the virtual machine, runs commands in it, and ends it whatever happens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The packages that the virtual machine is made of: downloaded by apt from the machine's own mirror, unpacked, kept."""
+"""Has apt download the virtual machine's packages from the machine's own mirror, unpacks them and keeps them."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _mirror() -> str:
 
 
 def _download(wanted: Sequence[Package], mirror: str, folder: Path) -> None:
-    """All files at once: apt compares the digests, and asks the mirror over few connections."""
+    """Download all files at once: apt compares the digests, and asks the mirror over few connections."""
     each = [
         (f"{mirror}/{package.path}", str(folder / Path(package.path).name), f"SHA256:{package.sha256}")
         for package in wanted

@@ -1,4 +1,4 @@
-"""The tools of a rehearsal's pods, run in the virtual machine: who asks over a Unix socket gets words and exit code.
+"""Runs the tools of a rehearsal's pods in the virtual machine: who asks over a Unix socket gets words and exit code.
 
 A node of the rehearsal is one of the machine's two pods, in the order in which they ask. A pod there has its address in
 the rehearsal, too, so that tools reach each other by it. HCAs go by the names that they have in the rehearsal.
@@ -141,7 +141,7 @@ def _say(connection: socket.socket, words: Mapping[str, Any]) -> None:
 
 @contextlib.contextmanager
 def _short(path: Path) -> Iterator[str]:
-    """A path through a descriptor of its folder: the kernel takes no socket's path above 107 bytes."""
+    """Give a path through a descriptor of its folder: the kernel takes no socket's path above 107 bytes."""
     folder = os.open(path.parent, os.O_PATH | os.O_DIRECTORY)
     try:
         yield f"/proc/self/fd/{folder}/{path.name}"

@@ -1,4 +1,4 @@
-"""Files below a folder into which others may write: no link on the way is followed, so nothing outside is reached.
+"""Writes files below a folder into which others may write. It follows no link, so it reaches nothing outside.
 
 Every part of a path is opened beneath a descriptor of the one before. A file is written beside its place and put there
 in one step: what was there, be it a link, a pipe or a device, is not opened.

@@ -1,4 +1,4 @@
-"""A machine's hardware with the faults of the run: parts that are named otherwise, missing, slower or disconnected."""
+"""Applies the faults of the run to a machine's hardware: parts get other names, are missing, slower or disconnected."""
 
 import hashlib
 from dataclasses import replace

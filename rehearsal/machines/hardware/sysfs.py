@@ -150,7 +150,7 @@ def dev_files(
 
 
 def write_files(folder: Path, files: Mapping[str, str]) -> None:
-    """Write files below a folder, each with the newline that the kernel ends it with; no link is followed there."""
+    """Write files below a folder, each with the newline that the kernel ends it with. It follows no link there."""
     beneath.write_files(folder, {path: f"{text}\n" for path, text in files.items()})
 
 

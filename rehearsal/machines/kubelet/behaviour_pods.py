@@ -1,4 +1,4 @@
-"""Pods of behaviours.yaml: their containers' states over time, and their effect on the machine while they are ready."""
+"""Plays the pods of behaviours.yaml: their containers' states over time, and what they do to a machine while ready."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""The devices that containers hold by ResourceClaim: those that the scheduler has allocated to the pod's claims."""
+"""Finds the devices that containers hold by ResourceClaim: the scheduler has allocated them to the pod's claims."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""How a container is started: its program, its environment, and where each of its paths is on this computer."""
+"""Says how a container is started: its program, its environment, and where each of its paths is on this computer."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""One container executed as a local process: which program, which paths, where its output goes, how it ended."""
+"""Runs one container as a local process, and knows its paths, where its output goes and how it ended."""
 
 import asyncio
 import contextlib
@@ -31,7 +31,7 @@ _SHELL_LACKS: Final = re.compile(rb"^(?:/\S*/)?(?:ba)?sh: (?:.*: )?([^\s:]+): (?
 
 
 def rewritten(text: str, paths: Mapping[str, Path]) -> str:
-    """A text with every path of the container that begins one of its words replaced by where it really is.
+    """Replace each path of the container that begins a word of a text by where it really is.
 
     A path counts where it is not the continuation of another one (/data/dev is not /dev), and ends at a separator.
     """
@@ -127,7 +127,7 @@ class ContainerProcess:
         )
 
     async def exit_code(self) -> int:
-        """Wait for the end; 128 + N where signal N ended it, as container runtimes report it."""
+        """Wait for the end; returns 128 + N where signal N ended it, as container runtimes report it."""
         code = await self.process.wait()
         return code if code >= 0 else 128 - code
 
@@ -154,7 +154,7 @@ class ContainerProcess:
         return text.decode(errors="replace")
 
     def lacked(self, exit_code: int) -> str | None:
-        """What a shell was to run that is not there, so that it failed; None where it did not."""
+        """Name the program that a shell was to run and did not find; None where it did not fail for that."""
         if exit_code == 0:
             return None
         with self.log.open("rb") as output:

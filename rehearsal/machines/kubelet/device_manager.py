@@ -1,4 +1,4 @@
-"""The devices that each container holds: the kubelet's device manager, for pods that are executed."""
+"""Gives containers their devices, as the kubelet's device manager does, for pods that are executed."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -47,7 +47,7 @@ class DeviceManager:
     def allocate_pod(
         self, pod: Document, hardware: Hardware, offers: Sequence[OfferedResource]
     ) -> dict[str, HeldDevices]:
-        """The devices of each container of a pod; containers get the devices again that init containers held before."""
+        """Give each container of a pod its devices; containers get those again that init containers held before."""
         held: dict[str, HeldDevices] = {}
         for container in pod["spec"].get("initContainers") or []:
             held[container["name"]] = self.allocate(pod, container, hardware, offers)

@@ -1,4 +1,4 @@
-"""The environment of a container, from its spec: literal values, fields, resources, keys of ConfigMaps and Secrets."""
+"""Makes a container's environment from its spec: literal values, fields, resources, keys of ConfigMaps and Secrets."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -53,7 +53,7 @@ def container_environment(container: Document, references: References) -> dict[s
 
 
 def expanded(text: str, variables: Mapping[str, str]) -> str:
-    """A command, argument or value with its $(NAME) replaced; $$ stands for $, an unknown name for itself."""
+    """Replace $(NAME) in a command, argument or value; $$ stands for $, an unknown name for itself."""
 
     def replace(match: re.Match[str]) -> str:
         if match[0] == "$$":

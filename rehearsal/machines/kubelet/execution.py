@@ -1,4 +1,4 @@
-"""One pod of a Job, executed: its volumes, its init containers in order, its containers side by side, restarts."""
+"""Executes one pod of a Job: its volumes, its init containers in order, its containers side by side, restarts."""
 
 import asyncio
 import logging
@@ -187,7 +187,7 @@ class Execution:
         self.pod.cluster.touch()
 
     async def _assumed(self, container: Mapping[str, Any], view: ContainerView, began: str, program: str) -> int:
-        """A container whose program is not here: it runs for a moment and succeeds, or it serves until it is ended."""
+        """Play a container whose program is not here: it runs for a moment, or serves until it is ended."""
         await self._show_running(view, began)
         await not_rehearsed.tell_assumed(self.pod, view.name, program)
         if self.pod.spec["restartPolicy"] == "Always" and container in self.pod.spec["containers"]:
@@ -196,7 +196,7 @@ class Execution:
         return 0
 
     async def _prepared(self, container: Mapping[str, Any], view: ContainerView) -> ContainerStart:
-        """Everything that the container needs; waits while something that it refers to is not there."""
+        """Collect all that the container needs; waits while something that it refers to is not there."""
         while True:
             try:
                 references = await self.kubelet.references(self.pod)

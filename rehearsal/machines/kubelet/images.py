@@ -23,7 +23,7 @@ class Images:
     """Machine -> image -> when it is there, on the event loop's clock."""
 
     async def pull(self, pod: RunningPod, containers: Iterable[ContainerView]) -> None:
-        """Until the pod's machine has the images of these containers, one after the other; says so in events.
+        """Pull the images of these containers that the pod's machine lacks, one after the other; says so in events.
 
         Pods that want an image at the same time share its pull, and what is there costs nothing.
         """

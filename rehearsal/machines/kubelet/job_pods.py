@@ -1,4 +1,4 @@
-"""Pods of Jobs: executed as a kubelet would, with the simulated machine's files, devices and programs."""
+"""Executes pods of Jobs as a kubelet would, with the simulated machine's files, devices and programs."""
 
 import asyncio
 import shutil
@@ -57,7 +57,7 @@ async def _execute(pod: RunningPod, execution: Execution) -> None:
 
 
 async def _refusal(pod: RunningPod) -> str | None:
-    """Why the pod is not admitted; asked twice, as the scheduler may have seen a change that we have yet to see."""
+    """Say why the pod is not admitted. It asks twice: the scheduler may have seen a change that we have yet to see."""
     for attempt in range(2):
         if attempt:
             await asyncio.sleep(_RECHECK_SECONDS)

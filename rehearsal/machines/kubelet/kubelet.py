@@ -66,7 +66,7 @@ class Kubelet:
         )
 
     def machine_view(self, machine: Machine, pod: RunningPod) -> MachineView:
-        """The machine as a container of the pod finds it now, its own /sys and /dev brought up to date."""
+        """Bring the machine's /sys and /dev up to date, and return it as a container of the pod finds it."""
         root, hardware = self.run_folder.machines / machine.name, machine.hardware
         modules = self.machines.effects.modules(machine)
         gpus = [gpu.index for gpu in hardware.gpus]

@@ -1,4 +1,4 @@
-"""A pod's sandbox: its second networks, attached before any container starts, or the reason why they cannot be."""
+"""Attaches a pod's second networks before any container starts, or says why they cannot be."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""The patches that make a node show what its machine has; plain documents, no client."""
+"""Makes the patches by which a node shows what its machine has: plain documents, no client."""
 
 from collections.abc import Mapping
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""A machine's node: the labels and extended resources that the pods on it bring about, kept in step with them."""
+"""Keeps a machine's node in step with the pods on it, which bring about its labels and extended resources."""
 
 import asyncio
 import logging
@@ -50,7 +50,7 @@ _SETTLE_SECONDS: Final = 0.05
 
 
 def mounted_file(pod: Mapping[str, Any], config_maps: Mapping[tuple[str, str], Document], path: str) -> str | None:
-    """The text of a file that a ConfigMap volume of the pod holds under this path, or None."""
+    """Read a file that a ConfigMap volume of the pod holds under this path; None where there is none."""
     for volume in pod["spec"].get("volumes") or []:
         source = volume.get("configMap")
         if source is None:

@@ -1,4 +1,4 @@
-"""The pods of each node, as the cluster's changes tell of them: nobody goes through those of all nodes for one."""
+"""Keeps the pods of each node from the cluster's changes, so that nobody goes through the pods of all nodes for one."""
 
 from dataclasses import dataclass, field
 

@@ -1,4 +1,4 @@
-"""One pod in the cluster: its status written, its deletion carried out, its address."""
+"""Writes one pod's status to the cluster, carries out its deletion, and knows its address."""
 
 import asyncio
 import hashlib

@@ -1,4 +1,4 @@
-"""The machine on which a simulated tool runs, as the tool's container sees it."""
+"""Reads the machine on which a simulated tool runs, as the tool's container sees it."""
 
 import os
 import sys

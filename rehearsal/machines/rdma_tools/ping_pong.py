@@ -66,7 +66,7 @@ def _report(latency: float) -> None:
 
 
 def _exchange(machine: Machine, mine: "dict[str, Any]", host: str, number: int) -> "dict[str, str] | str":
-    """What the other end has to say, or this one's last words; the connection is over with that."""
+    """Exchange words with the other end, and hang up; returns its words, or this end's last ones."""
     try:
         peer = machine.connect(host, number) if host else _listen(machine, number)
     except wire.InUseError:

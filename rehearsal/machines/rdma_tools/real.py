@@ -22,7 +22,7 @@ def are_there(run: "str | None") -> bool:
 
 
 def hand_over(program: str, arguments: "list[str]") -> "int | None":
-    """Run the real tool, its words passed on as they come; its exit code, or None where tools are simulated."""
+    """Run the real tool and pass on its words as they come; returns its exit code, None where tools are simulated."""
     if not are_there(os.environ.get("AKS_INFINIBAND_REHEARSAL")):
         return None
     machine, port = Machine(), options(arguments, {"-p": "--port"})[0].get("--port")
@@ -39,7 +39,7 @@ def hand_over(program: str, arguments: "list[str]") -> "int | None":
 
 
 def reach(run: str, node: str, own: str, host: str, port: int) -> bool:
-    """Connect to a server in the virtual machine and hang up; whether one listens."""
+    """Connect to a server in the virtual machine and hang up; returns whether one listens."""
     asked = {"program": "reach", "arguments": [host, str(port)], "node": node, "address": own}
     return any(words.get("code") == 0 for words in _words(run, {**asked, "devices": [], "port": None}))
 

@@ -1,4 +1,4 @@
-"""HCAs that share a PCIe link: which of a machine's are in use at the same moment.
+"""Tells which HCAs of a machine that share a PCIe link are in use at the same moment.
 
 A tool that uses one holds a lock on a file in the machine's folder. One that sees another's lock marks that other as
 met, so that both know, though the first may be gone when the second looks. Tests for a time that began within a minute

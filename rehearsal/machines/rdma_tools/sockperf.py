@@ -24,7 +24,7 @@ _POD_NETWORK: "Final" = {"latency": 83.147, "rate": 127096.0}
 
 
 def main(arguments: list[str]) -> int:
-    """Run it; returns its exit code, which is 0 after an error before it is connected, too."""
+    """Run it; returns its exit code, which is 0 also after an error before it is connected."""
     if arguments[:1] == ["--version"]:
         print("sockperf, version 3.7-no.git \n   compiled 2021-08-23 12:14:23")
         return 0
