@@ -16,6 +16,7 @@ NAVIGATION: Final = {
         "docs/preflight",
         "docs/workloads",
         "docs/dra",
+        "docs/mi300x",
         "docs/storage",
         "examples/jobs/README",
         "docs/report",

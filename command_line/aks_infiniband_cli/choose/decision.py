@@ -215,10 +215,9 @@ def _gpu_driver(answers: Answers, size: MachineSize) -> GpuDriver | None:
     wanted, usual = answers.gpu_driver, size.default_gpu_driver
     if wanted is None or wanted == usual:
         return None
-    if usual == "none":
-        if size.accelerator is None:
-            raise CommandError(f"--gpu-driver {wanted}: {size.name} has no GPUs; leave it out")
-        owners = DRIVER_OWNERS[size.accelerator.software]
-        if wanted not in owners:
-            raise CommandError(f"--gpu-driver {wanted}: {size.name} takes {' or '.join(owners)}")
+    if size.accelerator is None:
+        raise CommandError(f"--gpu-driver {wanted}: {size.name} has no GPUs; leave it out")
+    owners = DRIVER_OWNERS[size.accelerator.software]
+    if wanted not in owners:
+        raise CommandError(f"--gpu-driver {wanted}: {size.name} takes {' or '.join(owners)}")
     return wanted

@@ -77,7 +77,8 @@ def job(run: Run) -> dict[str, Any]:
     }
     affinity = pod.get("affinity") or {}
     pod["affinity"] = {**affinity, "nodeAffinity": _only(affinity, _hosts(run.nodes))}
-    pod["tolerations"] = [*(pod.get("tolerations") or []), *map(dict, run.tolerations)]
+    if run.tolerations:
+        pod["tolerations"] = [*(pod.get("tolerations") or []), *map(dict, run.tolerations)]
     (awaiting,), (validating,) = pod["initContainers"], pod["containers"]
     # No other node of the pool is waited for. And where one does not report, nobody waits for the sake of an update.
     awaited = run.nodes if run.awaited is None else run.awaited

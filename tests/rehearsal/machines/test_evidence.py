@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from aks_infiniband_cli.evidence.reading_job import ask
+from aks_infiniband_cli.bad_machines.evidence.reading_job import ask
 from lightkube.resources.batch_v1 import Job
 
 from tests.unit.command_line.validations import validation
