@@ -105,10 +105,14 @@ def test_the_command_line_asks_for_the_library_of_its_own_version(python: str, t
     assert f"aks-infiniband=={version}" in asked
 
 
-def test_the_installed_library_brings_nothing_but_itself(python: str, tmp_path: Path) -> None:
-    program = "from importlib.metadata import files; print({str(f).split('/')[0] for f in files('aks-infiniband')})"
+def test_the_installed_library_brings_nothing_but_itself_and_its_provider(python: str, tmp_path: Path) -> None:
+    program = (
+        "from importlib.metadata import files; "
+        "print({f.name if f.parts[0] == '..' else f.parts[0] for f in files('aks-infiniband')})"
+    )
     found = re.findall(r"'([^']+)'", said(python, program, tmp_path))
-    assert set(found) == {"aks_infiniband", f"aks_infiniband-{PACKAGING['project']['version']}.dist-info"}
+    (provider,) = PACKAGING["project"]["scripts"]
+    assert set(found) == {"aks_infiniband", f"aks_infiniband-{PACKAGING['project']['version']}.dist-info", provider}
 
 
 def test_what_is_installed_here_suits_what_library_and_command_line_ask_for() -> None:
