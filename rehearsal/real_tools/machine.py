@@ -16,7 +16,7 @@ from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple
 
 from rehearsal.real_tools.clock import clock_khz
-from rehearsal.real_tools.image import SHARED, Image, image
+from rehearsal.real_tools.image import LIBRARIES, SHARED, Image, image
 
 BOOT_SECONDS = (60.0, 60.0, 180.0)
 """How long each start may take before the next one; on an idle machine one takes ten, two side by side thirty.
@@ -30,7 +30,6 @@ POD_ADDRESSES = ("10.0.2.20", "10.0.2.21")
 HCAS = (("mlx5_0", "mlx5_1"), ("mlx5_2", "mlx5_3"))
 """Of each pod's node."""
 SHARE = "/share"
-_LIBRARIES = ("usr/lib/x86_64-linux-gnu", "lib/x86_64-linux-gnu")
 
 
 class Ended(NamedTuple):
@@ -139,7 +138,7 @@ class Machine:
         # The kernel would measure its clock against an emulated one, and take seconds for four on a busy machine.
         clock = f"tsc=reliable tsc_early_khz={clock_khz(self._image.ticks)}"
         console = "console=ttyS0 earlyprintk=serial"  # every word of the kernel, to see where it hangs
-        libraries = ":".join(str(host / folder) for folder in _LIBRARIES)
+        libraries = ":".join(str(host / folder) for folder in LIBRARIES)
         shares = (
             word
             for tag, path in (("guest", SHARED), ("share", self._share))
@@ -148,7 +147,7 @@ class Machine:
         return [
             *(str(host / "lib64/ld-linux-x86-64.so.2"), "--library-path", libraries),
             str(host / "usr/bin/qemu-system-x86_64"),
-            *("-accel", "tcg,thread=multi", "-cpu", "max", "-smp", "2", "-m", "1024"),
+            *("-accel", "tcg,thread=multi", "-cpu", "Nehalem", "-smp", "1", "-m", "1024"),
             *("-M", "q35,usb=off", "-nodefaults", "-no-user-config", "-no-reboot", "-display", "none"),
             *("-L", str(host / "usr/share/seabios"), "-L", str(host / "usr/share/qemu")),
             *("-serial", "stdio", "-kernel", str(self._image.kernel), "-initrd", str(self._image.disk)),

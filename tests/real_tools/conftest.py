@@ -17,7 +17,7 @@ def lane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lane]:
     share(shared)
     try:
         # The first start is given up, so that every run of the lane shows that a machine is started again.
-        machine = Machine(folder, share=shared, boot_seconds=(2.0, *BOOT_SECONDS))
+        machine = Machine(folder, share=shared, boot_seconds=(0.5, *BOOT_SECONDS))
     except UnavailableError as error:
         pytest.skip(f"real tools cannot be had here: {error}")
     with machine:

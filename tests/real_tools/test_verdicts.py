@@ -23,23 +23,6 @@ def test_two_healthy_nodes_pass(lane: Lane) -> None:
     assert found.report["coverage"]["hcas"] == {"looked_at": 4, "expected": 4}
 
 
-def test_an_hca_whose_packets_are_lost_is_named_and_no_other(lane: Lane) -> None:
-    with lane.while_("/bin/ip link set port-3 nomaster", "/bin/ip link set port-3 master fabric"):
-        found = lane.validate(tries=2)
-
-    assert found.report["verdict"] == "fail"
-    assert found.failed == {("node-b", "mlx5_3")}
-    assert "packets do not arrive" in found.causes
-
-
-def test_a_server_that_its_node_kills_is_named(lane: Lane) -> None:
-    found = lane.validate({1: {"KILLS": "ib_write_bw mlx5_3"}}, tries=2)
-
-    assert found.report["verdict"] == "fail"
-    assert found.failed == {("node-b", "mlx5_3")}
-    assert "ended by signal 9" in found.causes
-
-
 def test_a_node_where_memory_cannot_be_locked_is_named_by_the_hca_that_was_used(lane: Lane) -> None:
     found = lane.validate({1: {"UNLOCKED": "mlx5_2"}})
 

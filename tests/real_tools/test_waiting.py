@@ -83,9 +83,9 @@ def test_a_rehearsals_tool_speaks_of_hcas_by_their_names_there(containers: Conta
 def test_a_machine_that_hangs_at_every_start_is_given_up_with_a_word_on_each(
     lane: Lane, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    machine = Machine(tmp_path, share=tmp_path, boot_seconds=(2.0, 2.0))
+    machine = Machine(tmp_path, share=tmp_path, boot_seconds=(0.5, 0.5))
 
     with pytest.raises(MachineError, match="has hung 2 times"):
         machine.__enter__()
 
-    assert capsys.readouterr().out.count("has not started within 2 s: ") == 2
+    assert capsys.readouterr().out.count("has not started within 0.5 s: ") == 2
