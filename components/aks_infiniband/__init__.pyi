@@ -90,6 +90,8 @@ from .workload.jobs import tcp_job as tcp_job
 from .workload.jobs import train_job as train_job
 from .workload.jobs import vllm_server as vllm_server
 from .workload.pods import pod_template_fragment as pod_template_fragment
+from .workload.pool_topology import PoolTopology as PoolTopology
+from .workload.pool_topology import PoolTopologyArgs as PoolTopologyArgs
 from .workload.sample_job import sample_job as sample_job
 from .workload.settings import WorkloadSettings as WorkloadSettings
 from .workload.settings import WorkloadSettingsArgs as WorkloadSettingsArgs

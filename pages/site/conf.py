@@ -18,6 +18,7 @@ NAVIGATION: Final = {
         "docs/dra",
         "docs/mi300x",
         "docs/storage",
+        "docs/scheduling",
         "examples/jobs/README",
         "docs/report",
         "docs/teardown",

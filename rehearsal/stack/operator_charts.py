@@ -13,7 +13,7 @@ from lightkube import Client, KubeConfig, codecs
 from lightkube.core.exceptions import ConfigError
 from lightkube.resources.apiextensions_v1 import CustomResourceDefinition
 
-from rehearsal.stack.others_prometheus import await_served
+from rehearsal.stack.others_definitions import await_served
 from rehearsal.stack.stack_file import CHARTS, NAMESPACE, section
 
 _DEFINITION: Final = "CustomResourceDefinition"

@@ -14,7 +14,7 @@ from typing import Any, Final
 import yaml
 from lightkube import ApiError, Client, KubeConfig, codecs
 
-from rehearsal.stack.others_prometheus import await_served
+from rehearsal.stack.others_definitions import await_served
 from rehearsal.stack.stack_file import section
 
 NAMESPACE: Final = "nvidia-gpu-operator"

@@ -8,7 +8,7 @@ from rehearsal.faults import machine_faults
 from rehearsal.faults.file import read_file
 from rehearsal.run.folder import RunFolder
 from rehearsal.run.sizes import describe_sizes
-from rehearsal.stack import existing_nodes, others_gpu_operator, others_prometheus, pending, stack_file
+from rehearsal.stack import existing_nodes, others_definitions, others_gpu_operator, pending, stack_file
 
 
 def prepare(run: RunFolder, config: Mapping[str, Any], *, faults: Path | None, charts: Path) -> None:
@@ -24,4 +24,4 @@ def prepare(run: RunFolder, config: Mapping[str, Any], *, faults: Path | None, c
         others_gpu_operator.register(run.kubeconfig, config, charts)
     if existing or pending.has_cluster(run.azure / "state.json"):
         for cluster in run.clusters():
-            others_prometheus.register(cluster.kubeconfig, config)
+            others_definitions.register(cluster.kubeconfig, config)

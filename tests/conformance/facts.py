@@ -24,6 +24,8 @@ AMD = "amd-gpu-operator-1.5.1"
 """The release of AMD's operator, which stands beside either."""
 PROMETHEUS = "prometheus"
 """What monitors and rules look like."""
+SCHEDULERS = "schedulers"
+"""What Kueue and Volcano are told of nodes."""
 FOLDER = Path(__file__).parent / "facts"
 
 
@@ -40,8 +42,10 @@ def facts(original: str) -> Any:
 
 @cache
 def definitions(release: str = "26.4") -> dict[str, Any]:
-    """The custom resource definitions of a release's operators, of AMD's and of both kinds of Prometheus, by name."""
-    folders = (*FOLDERS[release], AMD, PROMETHEUS)
+    """The custom resource definitions by name: of a release's operators, of AMD's, of both kinds of Prometheus, and of
+    schedulers.
+    """
+    folders = (*FOLDERS[release], AMD, PROMETHEUS, SCHEDULERS)
     files = [file.relative_to(FOLDER) for release in folders for file in sorted((FOLDER / release).iterdir())]
     return {name: said for file in files for name, said in facts(str(file)).get("definitions", {}).items()}
 

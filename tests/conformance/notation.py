@@ -19,7 +19,10 @@ Schema = Mapping[str, Any]
 
 INT_OR_STRING = "int-or-string"
 _PRESERVE = "x-kubernetes-preserve-unknown-fields"
-_KEPT = ("enum", "default", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems", "pattern")
+_KEPT = (
+    *("enum", "default", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems", "maxProperties"),
+    "pattern",
+)
 _STRUCTURE = ("type", "properties", "required", "items", "additionalProperties")
 _LEFT_OUT = ("description", "format")
 

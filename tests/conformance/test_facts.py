@@ -122,7 +122,7 @@ def test_values_are_found_by_their_paths_also_where_they_stand_in_a_comment() ->
 
 def test_every_definition_of_the_stored_kinds_is_there_once() -> None:
     kinds = [(definition["group"], definition["names"]["kind"]) for definition in definitions().values()]
-    assert len(kinds) == len(set(kinds)) == 15
+    assert len(kinds) == len(set(kinds)) == 18
     later = definitions("26.7").keys() - definitions().keys()
     assert later == {
         "gpuclusters.nvidia.com",

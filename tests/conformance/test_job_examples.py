@@ -45,11 +45,11 @@ def pool_of(example: str) -> Any:
 
 
 @cache
-def printed(example: str) -> list[dict[str, Any]]:
-    """The documents that the example makes of its pool's outputs."""
+def printed(example: str, *queue: str) -> list[dict[str, Any]]:
+    """The documents that the example makes of its pool's outputs. queue: Kueue's, at most one."""
     pool = pool_of(example)
     pools = {pool.name: {"nodeCount": pool.node_count, "podTemplate": pod_template_fragment(pool)}}
-    command = [sys.executable, str(FOLDER / example / "job.py"), pool.name, "training", "ours:1"]
+    command = [sys.executable, str(FOLDER / example / "job.py"), pool.name, "training", "ours:1", *queue]
     done = subprocess.run(command, input=json.dumps(pools), capture_output=True, text=True, check=False, cwd=PROJECT)
     assert done.returncode == 0, done.stderr
     listed: list[dict[str, Any]] = json.loads(done.stdout)["items"]
@@ -112,3 +112,11 @@ def test_the_ranks_of_an_mpi_job_get_the_pools_environment_which_sshd_would_keep
     words = launcher["command"]
     handed_on = dict(word.split("=", 1) for flag, word in pairwise(words) if flag == "-x")
     assert handed_on == {**nccl_environment(), "NCCL_TOPO_FILE": "/etc/aks-infiniband/nccl-topology.xml"}
+
+
+@every_example
+def test_a_queue_is_a_label_of_the_job_and_changes_nothing_else(example: str) -> None:
+    *_, alone = printed(example)
+    *_, queued = printed(example, "research")
+    assert queued["metadata"].pop("labels") == {"kueue.x-k8s.io/queue-name": "research"}
+    assert queued == alone

@@ -3,7 +3,10 @@
 from collections.abc import Iterable
 from typing import Any, Final
 
+from aks_infiniband.diagnosis.view import labelled
 from aks_infiniband.resources.metadata import GPU_OPERATOR_NAMESPACE, PART_OF
+from aks_infiniband.workload.scheduling import GROUPS as GROUPS_OF_SCHEDULERS
+from aks_infiniband.workload.scheduling import KINDS
 from lightkube import Client
 from lightkube.generic_resource import create_global_resource, create_namespaced_resource
 from lightkube.resources.admissionregistration_v1 import ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding
@@ -23,6 +26,12 @@ _IN_NO_NAMESPACE: Final[tuple[Any, ...]] = (
 """The kinds of what the program makes outside of every namespace, what refers before what is referred to."""
 
 
+_TOLD_TO_SCHEDULERS: Final = frozenset(
+    f"{plural}.{GROUPS_OF_SCHEDULERS[scheduler].partition('/')[0]}"
+    for scheduler, kinds in KINDS.items()
+    for plural in kinds.values()
+)
+"""Names of definitions that somebody else has brought, and of which the program makes objects."""
 _THEIR_GROUPS: Final = frozenset({"nvidia.com", "nfd.k8s-sigs.io", "resource.nvidia.com"})
 _THEIR_LABELS: Final = ("nvidia.com/", "feature.node.kubernetes.io/")
 """Of a GPU Operator that somebody else keeps, and of its Node Feature Discovery."""
@@ -39,14 +48,16 @@ def left_in(kubeconfig: str, kept: Iterable[str], *, gpu_operator: bool = True) 
     groups = GROUPS if gpu_operator else GROUPS - _THEIR_GROUPS
     definitions = [found for found in listed if found["spec"]["group"] in groups]
     customs = [custom for definition in definitions for custom in _customs(client, definition)]
+    schedulers = [found for found in listed if found["metadata"]["name"] in _TOLD_TO_SCHEDULERS]
+    customs += labelled([custom for found in schedulers for custom in _customs(client, found)], PART_OF)
     namespaces = [found.to_dict() for found in client.list(Namespace)]
     if not gpu_operator:
         namespaces = [found for found in namespaces if found["metadata"]["name"] != GPU_OPERATOR_NAMESPACE]
-    labelled: Any = PART_OF
+    selector: Any = PART_OF
     ours = [
         {**found.to_dict(), "kind": kind.__name__}
         for kind in _IN_NO_NAMESPACE
-        for found in client.list(kind, labels=labelled)
+        for found in client.list(kind, labels=selector)
     ]
     nodes = [found.to_dict() for found in client.list(Node)]
     if not gpu_operator:

@@ -44,6 +44,8 @@ _OPERATORS_ANNOTATIONS: Final = (GPU, NIC)
 """How those of nodes begin that operators leave: -enabled stays (gpu-operator v26.3.3, state_manager.go)."""
 _UNLESS: Final = ", unless something else in the cluster uses it"
 """Ends the remedy for what others may have brought, or may need."""
+_IN_USE: Final = "kueue.x-k8s.io/resource-in-use"
+"""Kueue's finalizer of what another object refers to (kubernetes-sigs/kueue v0.17.0, resourceflavor_controller.go)."""
 _POLICIES: Final = ("NicClusterPolicy", "NicNodePolicy")
 Object = Mapping[str, Any]
 
@@ -193,7 +195,10 @@ def _custom(custom: Object) -> Iterator[Orphan]:
     words = [f"{custom['kind']}.{group}", metadata["name"], *where]
     target = " ".join(words[:2])
     finalizers = metadata.get("finalizers") or []
-    if metadata.get("deletionTimestamp") and finalizers:
+    if metadata.get("deletionTimestamp") and _IN_USE in finalizers:
+        what = f"{target}, which Kueue keeps while a ClusterQueue names the flavor"
+        yield Orphan(what=what, remedy=_kubectl("edit", "clusterqueues.kueue.x-k8s.io"))
+    elif metadata.get("deletionTimestamp") and finalizers:
         patch = json.dumps({"metadata": {"finalizers": None}})
         what = f"{target}, which the finalizers {', '.join(finalizers)} hold: their operator is gone"
         yield Orphan(what=what, remedy=_kubectl("patch", *words, "--type", "merge", "--patch", patch))

@@ -69,21 +69,23 @@ def collect(kubeconfig: str, namespaces: Sequence[str], *, limit_seconds: float)
 
 
 def absent_kinds(
-    kubeconfig: str, api: str, kinds: Mapping[str, str], *, limit_seconds: float
+    kubeconfig: str, api: str, kinds: Mapping[str, str], *, limit_seconds: float, namespaced: bool = True
 ) -> tuple[list[str], list[str]]:
     """The kinds of an API that the cluster does not know, and why the cluster could not be asked within the limit.
 
-    kinds: with their plurals.
+    kinds: with their plurals, all of them namespaced or none.
     """
     group, version = api.split("/")
     unread: list[str] = []
-    known = {kind: create_namespaced_resource(group, version, kind, plural) for kind, plural in kinds.items()}
+    create = create_namespaced_resource if namespaced else create_global_resource
+    where = {"namespace": "default"} if namespaced else {}
+    known = {kind: create(group, version, kind, plural) for kind, plural in kinds.items()}
     try:
         client = connect(kubeconfig, request_seconds=limit_seconds)
         reader = Reader(client=client, deadline=time.monotonic() + limit_seconds, unread=unread)
     except Exception as error:  # as above
         return [], [f"the kubeconfig: {type(error).__name__}: {error}"]
-    return [name for name, kind in known.items() if not reader.read(name, [], kind, namespace="default")], unread
+    return [name for name, kind in known.items() if not reader.read(name, [], kind, **where)], unread
 
 
 def cluster_policies(kubeconfig: str, *, limit_seconds: float) -> tuple[list[Object], list[str]]:

@@ -15,6 +15,7 @@ from aks_infiniband.hosts.dranet_nodes import unsuitable
 from aks_infiniband.operators import existing_gpu_operator
 from aks_infiniband.stack.stack import Stack
 from aks_infiniband.workload.pods import NAMESPACE
+from aks_infiniband.workload.scheduling import BRING, GROUPS, KINDS, Scheduler
 
 _LIMIT_SECONDS: Final = 30.0
 Lack = tuple[str, str]
@@ -49,6 +50,8 @@ def looks(kubeconfig: str, stack: Stack) -> Iterator[Look]:
         yield _managed(kubeconfig, stack)
     if stack.existing and any(pool.mode == "dra" for pool in stack.pools):
         yield _claims(kubeconfig, stack)
+    if stack.pool_topologies:
+        yield _scheduler(kubeconfig, stack.pool_topologies[0].scheduler)
 
 
 def _namespaces(kubeconfig: str, wanted: Sequence[str]) -> Look:
@@ -116,9 +119,28 @@ def _claims(kubeconfig: str, stack: Stack) -> Look:
     )
 
 
+def _scheduler(kubeconfig: str, scheduler: Scheduler) -> Look:
+    """Whether the cluster has the definitions of what a scheduler is told."""
+    from aks_infiniband.diagnosis.collect import absent_kinds  # noqa: PLC0415  a client takes long to load
+
+    api, kinds = GROUPS[scheduler], KINDS[scheduler]
+    absent, unread = absent_kinds(kubeconfig, api, kinds, limit_seconds=_LIMIT_SECONDS, namespaced=False)
+    lack = (
+        f"the cluster has no {' and no '.join(absent)} of {api}, which aks-infiniband:schedulerTopology needs",
+        f"{BRING[scheduler]}; or leave the setting out until they are there",
+    )
+    return Look(
+        what="scheduler",
+        found=f"the cluster has {' and '.join(kinds)} of {api}",
+        lacking=[lack] if absent else [],
+        unread=unread[0] if unread else None,
+    )
+
+
 def needed(stack: Stack) -> bool:
     """Whether a stack needs anything of others in its cluster."""
-    return stack.existing is not None or (len(stack.namespaces) > 1 and not stack.create_namespaces)
+    namespaces = len(stack.namespaces) > 1 and not stack.create_namespaces
+    return stack.existing is not None or namespaces or bool(stack.pool_topologies)
 
 
 async def required(kubeconfig: str, stack: Stack) -> str:

@@ -29,6 +29,7 @@ from aks_infiniband.validation import Validation, ValidationAccess
 from aks_infiniband.validation.reports import summary_of
 from aks_infiniband.workload import pods
 from aks_infiniband.workload.guard import WorkloadGuard
+from aks_infiniband.workload.pool_topology import PoolTopology
 from aks_infiniband.workload.sample_job import sample_job
 from aks_infiniband.workload.settings import WorkloadSettings
 
@@ -98,9 +99,7 @@ class RdmaSoftware(pulumi.ComponentResource):
             shared = args.stack.validation_access()
             self._access = ValidationAccess(f"{name}-validation", args=shared, opts=self._after(*system))
         validations = {pool.name: self._validation(pool, ready) for pool in pools}
-        check = args.stack.light_check()
-        if check is not None:
-            LightCheck(f"{name}-light-check", args=check, opts=self._after(*validations.values()))
+        self._once_validated(validations)
         self.pools = {pool.name: self._pool_outputs(pool, validations[pool.name]) for pool in pools}
         self.sample_jobs = {pool.name: self._sample_job(pool, workload_settings) for pool in pools}
         self.register_outputs({})  # the pools are outputs of the stack
@@ -212,6 +211,15 @@ class RdmaSoftware(pulumi.ComponentResource):
             ),
             opts=self._after(*ready, *own, *self._machines([pool])),
         )
+
+    def _once_validated(self, validations: Mapping[str, Validation]) -> None:
+        """The check on a schedule, and what schedulers are told: a pool that was not validated gets no queued job."""
+        check = self._args.stack.light_check()
+        if check is not None:
+            LightCheck(f"{self._name}-light-check", args=check, opts=self._after(*validations.values()))
+        for told in self._args.stack.pool_topologies:
+            after = self._after(validations[told.pool.name])
+            PoolTopology(f"{self._name}-{told.pool.name}", args=told, opts=after)
 
     def _pool_outputs(self, pool: Pool, validation: Validation) -> dict[str, Any]:
         stack = self._args.stack

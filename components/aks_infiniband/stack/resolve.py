@@ -24,6 +24,7 @@ from aks_infiniband.stack.settings.reading import Reading
 from aks_infiniband.stack.stack import Stack
 from aks_infiniband.workload import topology
 from aks_infiniband.workload.pods import NAMESPACE
+from aks_infiniband.workload.pool_topology import PoolTopologyArgs
 
 _FILES: Final = ("topologies", "cluster_name", "existing")
 _OPERATORS: Final = ("network", "gpu", "amd", "cert_manager")
@@ -76,6 +77,7 @@ class Resolution:
             validation=settings.validation,
             preflight=settings.preflight,
             observability=self._observability(),
+            pool_topologies=self._pool_topologies(),
             check_schedule=settings.light_check.schedule if settings.light_check else None,
             revalidate_when={
                 pool.name: revalidate_when(
@@ -146,6 +148,12 @@ class Resolution:
     def networks(self) -> list[Network]:
         ipoib = self._settings.network_operator.ipoib
         return ipoib_networks(self.pools, ipoib.range, per_node=ipoib.addresses_per_node, gateway=ipoib.gateway)
+
+    def _pool_topologies(self) -> list[PoolTopologyArgs]:
+        given = self._settings.scheduler_topology
+        if given is None:
+            return []
+        return [PoolTopologyArgs(pool=pool, scheduler=given.scheduler, levels=given.levels) for pool in self.pools]
 
     def _observability(self) -> ObservabilityArgs | None:
         given = self._settings.observability

@@ -34,6 +34,7 @@ from aks_infiniband.validation.pool_expectations import expected_of
 from aks_infiniband.validation.validation_job import pod_images
 from aks_infiniband.workload.guard import WorkloadGuardArgs
 from aks_infiniband.workload.pods import NAMESPACE
+from aks_infiniband.workload.pool_topology import PoolTopologyArgs
 from aks_infiniband.workload.settings import WorkloadSettingsArgs
 
 Kubeconfig = pulumi.Input[str]
@@ -107,6 +108,8 @@ class Stack:
     """For an Observability, but for the kubeconfig; None where it is not asked for."""
     revalidate_when: Mapping[str, Mapping[str, Any]]
     """By pool, what a validation depends on beside the pool."""
+    pool_topologies: Sequence[PoolTopologyArgs] = ()
+    """What a scheduler is told, one for each pool; empty where none is."""
     check_schedule: str | None = None
     """When idle nodes are checked, in cron's five fields; None: never."""
 
@@ -203,9 +206,7 @@ class Stack:
         for pool in self.pools:
             first = pod_images(pool, self.validation) if measured and pool.gpu_resource else ()
             wanted.setdefault(tuple(dict.fromkeys([*first, *self.images[pool.name]])), []).append(pool)
-        return [
-            ImagePull(pools=pools, images=images, registry=self.registry) for images, pools in wanted.items() if images
-        ]
+        return [ImagePull(pools=of, images=images, registry=self.registry) for images, of in wanted.items() if images]
 
     def workload_settings(self) -> WorkloadSettingsArgs:
         """For WorkloadSettings."""

@@ -1,6 +1,6 @@
 """A JobSet that trains with torchrun, one pod on each machine of a pool.
 
-The stack's pools come on stdin: `pulumi stack output pools --json | python3 job.py POOL NAMESPACE IMAGE`.
+The stack's pools come on stdin: `pulumi stack output pools --json | python3 job.py POOL NAMESPACE IMAGE [QUEUE]`.
 """
 
 import json
@@ -8,7 +8,7 @@ import sys
 
 from aks_infiniband import Workload, job_set
 
-pool, namespace, image = sys.argv[1:]
+pool, namespace, image, *queue = sys.argv[1:]
 about = json.load(sys.stdin)[pool]
 workload = Workload(
     name="train",
@@ -17,6 +17,7 @@ workload = Workload(
     machines=about["nodeCount"],
     image=image,
     requests={"cpu": "80", "memory": "1000Gi"},
+    queue=queue[0] if queue else None,
 )
 command = [
     "torchrun",

@@ -1,6 +1,6 @@
 """An MPIJob that measures all-reduce with nccl-tests; the image has sshd, Open MPI and nccl-tests.
 
-The stack's pools come on stdin: `pulumi stack output pools --json | python3 job.py POOL NAMESPACE IMAGE`.
+The stack's pools come on stdin: `pulumi stack output pools --json | python3 job.py POOL NAMESPACE IMAGE [QUEUE]`.
 """
 
 import json
@@ -8,7 +8,7 @@ import sys
 
 from aks_infiniband import Workload, mpi_job, nccl_environment
 
-pool, namespace, image = sys.argv[1:]
+pool, namespace, image, *queue = sys.argv[1:]
 about = json.load(sys.stdin)[pool]
 workload = Workload(
     name="all-reduce",
@@ -17,6 +17,7 @@ workload = Workload(
     machines=about["nodeCount"],
     image=image,
     requests={"cpu": "80", "memory": "1000Gi"},
+    queue=queue[0] if queue else None,
 )
 ranks = workload.machines * (workload.accelerators or 1)
 # Open MPI itself speaks TCP between its processes; what is measured is NCCL.

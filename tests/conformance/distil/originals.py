@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from tests.conformance.distil import charts, definitions, manifests, observations, topologies
-from tests.conformance.facts import AMD, GPU, GPU_LATER, NETWORK, NETWORK_LATER, PROMETHEUS
+from tests.conformance.facts import AMD, GPU, GPU_LATER, NETWORK, NETWORK_LATER, PROMETHEUS, SCHEDULERS
 
 Facts = dict[str, Any]
 
@@ -59,6 +59,12 @@ _AZURE_PROMETHEUS = Publication(
     repository="Azure/prometheus-collector",
     release="main, 2026-07-21",
     commit="39583fd50b2f828f83cc18fc0cece9e3074f56db",
+)
+_KUEUE = Publication(
+    repository="kubernetes-sigs/kueue", release="v0.17.0", commit="4d5f7ffc7bdc5f88c723678cdacb89c05158dd36"
+)
+_VOLCANO = Publication(
+    repository="volcano-sh/volcano", release="v1.15.1", commit="0a56ed331897f5455916a44d3075671376d731d6"
 )
 _TWO_H200 = "NCCL 2.28.9 on one host with two H200 between which is NVLink, without an InfiniBand device"
 _SEEN = "both operators as processes beside a real API server, with simulated nodes"
@@ -163,6 +169,16 @@ ORIGINALS: Final = (
         source=_AZURE_PROMETHEUS,
         path="otelcollector/deploy/addon-chart/azure-monitor-metrics-addon/templates/ama-metrics-podmonitor-crd.yaml",
         facts=definitions.distil,
+    ),
+    *(
+        Original(
+            file=f"{SCHEDULERS}/{kinds}.yaml", source=source, path=f"{folder}/{kinds}.yaml", facts=definitions.distil
+        )
+        for source, folder, kinds in (
+            (_KUEUE, "config/components/crd/bases", "kueue.x-k8s.io_topologies"),
+            (_KUEUE, "config/components/crd/bases", "kueue.x-k8s.io_resourceflavors"),
+            (_VOLCANO, "config/crd/volcano/bases", "topology.volcano.sh_hypernodes"),
+        )
     ),
     *_operands(NETWORK, _NETWORK_OPERATOR, "manifests", _NETWORK_OPERANDS),
     *_operands(GPU, _GPU_OPERATOR, "assets", _GPU_OPERANDS),

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lightkube.generic_resource import create_namespaced_resource
+from lightkube.generic_resource import create_global_resource, create_namespaced_resource
 from lightkube.resources.core_v1 import ConfigMap, Namespace, Pod
 
 from tests.rehearsal.engine_runs import Outcome, run
@@ -21,6 +21,8 @@ STACK = "existing"
 RELEASE: dict[str, Any] = {"release": "monitoring"}
 PodMonitor = create_namespaced_resource("monitoring.coreos.com", "v1", "PodMonitor", "podmonitors")
 PrometheusRule = create_namespaced_resource("monitoring.coreos.com", "v1", "PrometheusRule", "prometheusrules")
+ResourceFlavor = create_global_resource("kueue.x-k8s.io", "v1beta2", "ResourceFlavor", "resourceflavors")
+Topology = create_global_resource("kueue.x-k8s.io", "v1beta2", "Topology", "topologies")
 BY_DESIGN = ("definition ", "labels of the operators on node ")
 """What Helm and Node Feature Discovery leave: docs/teardown.md."""
 LEFT_ON_PURPOSE = """
@@ -54,11 +56,12 @@ kubectl --namespace nvidia-gpu-operator patch daemonset node-feature-discovery-w
 
 @pytest.fixture(scope="module", autouse=True)
 def watched(stack: Stack) -> None:
-    """The stack with metrics and alerts, for the kube-prometheus-stack that the cluster's owner installed, and with the
-    GPU Operator that the owner keeps.
+    """The stack with metrics and alerts, for the kube-prometheus-stack that the cluster's owner installed, with the GPU
+    Operator that the owner keeps, and for the owner's Kueue.
     """
     monitored = {"prometheus": "kube-prometheus", "labels": RELEASE}
     stack.settings(observability=monitored, gpuOperator={"existing": True}, workload={"namespaces": TEAMS})
+    stack.settings(schedulerTopology={"scheduler": "kueue"})
 
 
 def teardown(stack: Stack) -> dict[str, str]:
@@ -177,6 +180,25 @@ def test_the_clusters_prometheus_selects_monitors_and_alerts_and_its_grafana_the
     }
 
 
+def told_to_kueue(stack: Stack) -> dict[str, Any]:
+    """The specs of flavors and topologies, by name."""
+    kinds: tuple[Any, ...] = (ResourceFlavor, Topology)
+    found = [each.to_dict() for kind in kinds for each in stack.cluster().list(kind)]
+    return {each["metadata"]["name"]: each["spec"] for each in found}
+
+
+def test_the_owners_kueue_knows_the_pool_by_its_label_and_its_taint(stack: Stack, brought_up: Outcome) -> None:
+    told = told_to_kueue(stack)
+    flavor = told.pop("infiniband-ndh100")
+    assert flavor["nodeLabels"] == {"example.com/fabric": "ndh100"}
+    assert flavor["nodeTaints"] == [{"key": "sku", "value": "gpu", "effect": "NoSchedule"}]
+    assert told == {
+        flavor["topologyName"]: {
+            "levels": [{"nodeLabel": "example.com/fabric"}, {"nodeLabel": "kubernetes.io/hostname"}]
+        }
+    }
+
+
 def test_a_second_up_changes_nothing(stack: Stack, brought_up: Outcome) -> None:
     again = stack.up()
     assert again.succeeded, again.said
@@ -201,6 +223,7 @@ def test_destroy_takes_custom_resources_before_their_operator_and_leaves_the_clu
     assert not left & {"network-operator", "gpu-operator", "aks-infiniband", "aks-infiniband-system"}
     assert left >= {"nvidia-gpu-operator", *TEAMS}, "nobody knows what others keep there"
     assert watching(stack) == {"PodMonitor": [], "PrometheusRule": [], "ConfigMap": []}, "their definitions stay"
+    assert told_to_kueue(stack) == {}
 
 
 def test_what_was_left_on_purpose_is_named_and_the_commands_leave_nothing(

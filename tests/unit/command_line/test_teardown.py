@@ -158,6 +158,15 @@ DEFINITION = {
         "versions": [{"name": "v1alpha1", "served": True, "storage": True}],
     },
 }
+FLAVORS = {
+    **named("resourceflavors.kueue.x-k8s.io"),
+    "spec": {
+        "group": "kueue.x-k8s.io",
+        "scope": "Cluster",
+        "names": {"kind": "ResourceFlavor", "plural": "resourceflavors"},
+        "versions": [{"name": "v1beta2", "served": True, "storage": True}],
+    },
+}
 OTHERS = {**named("widgets.example.com"), "spec": {**DEFINITION["spec"], "group": "example.com"}}
 ADMISSION, RBAC = "/apis/admissionregistration.k8s.io/v1", "/apis/rbac.authorization.k8s.io/v1"
 GUARD = {
@@ -188,11 +197,24 @@ def test_a_finalizer_whose_operator_is_gone_comes_with_the_patch() -> None:
     )
 
 
+def test_a_flavor_that_a_queue_still_names_is_for_the_queues_owner_to_let_go() -> None:
+    flavor = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "ResourceFlavor"}
+    finalizers = ["kueue.x-k8s.io/resource-in-use"]
+    held = {**flavor, **named("infiniband-nd", deletionTimestamp="2026-11-22T10:00:00Z", finalizers=finalizers)}
+    (orphan,) = in_cluster([], [], [], [held], [], ())
+    assert (
+        orphan.what
+        == "ResourceFlavor.kueue.x-k8s.io infiniband-nd, which Kueue keeps while a ClusterQueue names the flavor"
+    )
+    assert orphan.remedy == "kubectl edit clusterqueues.kueue.x-k8s.io"
+
+
 @pytest.fixture
 def api() -> Iterator[str]:
     """The kubeconfig of an API server that has what a careless destroy leaves."""
     lists = {
-        "/apis/apiextensions.k8s.io/v1/customresourcedefinitions": [DEFINITION, OTHERS],
+        "/apis/apiextensions.k8s.io/v1/customresourcedefinitions": [DEFINITION, FLAVORS, OTHERS],
+        "/apis/kueue.x-k8s.io/v1beta2/resourceflavors": [named("infiniband-nd", labels=PART_OF), named("theirs")],
         "/apis/mellanox.com/v1alpha1/nicclusterpolicies": [named("nic-cluster-policy")],
         "/api/v1/namespaces": [
             named("network-operator", deletionTimestamp="2026-11-22T10:00:00Z"),
@@ -231,6 +253,9 @@ def test_in_somebody_elses_cluster_what_the_operators_left_is_named_and_nothing_
     assert found == {
         f"NicClusterPolicy.mellanox.com nic-cluster-policy{unless}": (
             "kubectl delete NicClusterPolicy.mellanox.com nic-cluster-policy"
+        ),
+        f"ResourceFlavor.kueue.x-k8s.io infiniband-nd{unless}": (
+            "kubectl delete ResourceFlavor.kueue.x-k8s.io infiniband-nd"
         ),
         "namespace network-operator, and hangs": "kubectl delete namespace network-operator",
         f"namespace gpu-operator{unless}": "kubectl delete namespace gpu-operator",

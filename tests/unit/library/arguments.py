@@ -74,6 +74,7 @@ _GIVEN: Mapping[str, Callable[[], dict[str, Any]]] = {
         "pool": OrdinaryPool(name="web", vm_size="Standard_D8s_v5", node_count=2),
     },
     "PeermemLoader": lambda: {"pools": [pool(gpu_driver="aks")], "namespace": "jobs", "timeout_seconds": SECONDS},
+    "PoolTopology": lambda: {"pool": pool(), "levels": ("ib/torset",)},
     "RdmaCluster": lambda: {"stack": _stack()},
     "RegistryCredentials": lambda: {"namespace": "jobs", "docker_config": "{}"},
     "ToolkitHardening": lambda: {"pools": [pool(gpu_driver="aks")], "namespace": "jobs", "timeout_seconds": SECONDS},

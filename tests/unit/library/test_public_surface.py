@@ -67,6 +67,8 @@ def test_the_public_names_are_these() -> None:
         "PeermemLoader",
         "PeermemLoaderArgs",
         "Pool",
+        "PoolTopology",
+        "PoolTopologyArgs",
         "RdmaCluster",
         "RdmaClusterArgs",
         "Registry",

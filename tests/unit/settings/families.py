@@ -92,6 +92,7 @@ def home(in_existing: bool) -> Any:
         "sizes": {OWN_SIZE: size},
         "validation": {"thresholds": thresholds},
         "observability": {"prometheus": "azure"},
+        "schedulerTopology": {"scheduler": "kueue"},
     }
     if in_existing:
         return copy.deepcopy(existing(pool(nodeSelector={"pool": "a"}), **sections))

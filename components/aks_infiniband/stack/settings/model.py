@@ -18,6 +18,7 @@ from aks_infiniband.stack.settings.operators import (
     NetworkOperatorSettings,
     ObservabilitySettings,
     RegistrySettings,
+    SchedulerTopologySettings,
     WorkloadNamespaces,
 )
 from aks_infiniband.stack.settings.pools import DescribedSize, PoolSettings
@@ -61,3 +62,5 @@ class Settings(Section):
     """What shows InfiniBand and GPUs in Prometheus and Grafana. Default: nothing."""
     light_check: LightCheckSettings | None = None
     """Left out, nothing is checked on a schedule."""
+    scheduler_topology: SchedulerTopologySettings | None = None
+    """Left out, schedulers of jobs are told nothing of the pools."""

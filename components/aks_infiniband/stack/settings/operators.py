@@ -14,6 +14,7 @@ from aks_infiniband.facts.rules import Labels, Text
 from aks_infiniband.handwritten.section import Section
 from aks_infiniband.observability.documents import Prometheus
 from aks_infiniband.operators.release import DriverUpgrade
+from aks_infiniband.workload.scheduling import MOST_LEVELS, Scheduler
 
 
 class ChartSettings(Section):
@@ -164,3 +165,15 @@ class LightCheckSettings(Section):
 
     schedule: Annotated[str, rules.schedule, AfterValidator(_counting_up)]
     """When it runs, in cron's five fields, by the control plane's clock (UTC on AKS): 17 * * * * is hourly."""
+
+
+class SchedulerTopologySettings(Section):
+    """What a scheduler of jobs is told of each pool with InfiniBand, see docs/scheduling.md."""
+
+    scheduler: Scheduler
+    """Who places jobs; its definitions must be in the cluster before. kueue: a Topology and a ResourceFlavor for each
+    pool. volcano: a HyperNode for each pool."""
+    levels: tuple[Annotated[str, rules.label_key], ...] = Field(default=(), max_length=MOST_LEVELS)
+    """With kueue, labels of the nodes for what is nearer than the fabric, such as a switch or a rack, the widest first.
+    Whoever sets them on the nodes, every node of the pools must have them: Kueue gives others no jobs. Default: none,
+    because Azure tells of no switches."""

@@ -18,6 +18,7 @@ from aks_infiniband.stack.settings.consistency import (
     networks,
     pools,
     releases,
+    scheduling,
     validation,
     versions,
 )
@@ -34,6 +35,7 @@ _TOPICS = (
     gpu_operator,
     amd_gpu_operator,
     claims,
+    scheduling,
     validation,
     versions,
 )

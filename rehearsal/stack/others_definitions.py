@@ -1,7 +1,8 @@
-"""The definitions of a Prometheus that somebody has installed in a cluster, for a stack with `observability`.
+"""The definitions of what somebody has installed in a cluster: a Prometheus for a stack with `observability`, Kueue or
+Volcano for one with `schedulerTopology`.
 
 They are there before the program runs, in a cluster that exists or that an earlier command made. A cluster that is
-yet to be made has none, as on Azure.
+yet to be made has none, as on Azure. One that somebody has installed meanwhile stays as it is.
 """
 
 import time
@@ -13,25 +14,30 @@ import httpx2
 import yaml
 from lightkube import Client, KubeConfig, codecs
 from lightkube.generic_resource import create_global_resource, create_namespaced_resource
+from lightkube.resources.apiextensions_v1 import CustomResourceDefinition
 
 from rehearsal.stack.stack_file import section
 
 _FOLDER: Final = Path(__file__).parent / "definitions"
+_NAMED: Final = {"observability": "prometheus", "schedulerTopology": "scheduler"}
+"""By section, the key that says whose definitions are there."""
 _LIMIT_SECONDS: Final = 60.0
 _POLL_SECONDS: Final = 0.2
 
 
 def register(kubeconfig: Path, config: Mapping[str, Any]) -> None:
-    """Make the definitions of the Prometheus that a stack file's configuration names, and wait until they are served.
+    """Make the definitions of what a stack file's configuration names, and wait until they are served.
 
-    A name that is no Prometheus has none: the program refuses it, and says why. kubeconfig: the cluster
-    administrator's. Raises TimeoutError where the API server does not serve them in time.
+    A name that is nobody's has none: the program refuses it, and says why. kubeconfig: the cluster administrator's.
+    Raises TimeoutError where the API server does not serve them in time.
     """
-    named = (section(config, "observability") or {}).get("prometheus")
-    files = [file for file in _FOLDER.iterdir() if file.stem == named]
-    client = Client(config=KubeConfig.from_file(str(kubeconfig)), trust_env=False, field_manager="others-prometheus")
+    named = [(section(config, setting) or {}).get(key) for setting, key in _NAMED.items()]
+    files = [file for file in _FOLDER.iterdir() if file.stem in named]
+    client = Client(config=KubeConfig.from_file(str(kubeconfig)), trust_env=False)
+    there = {found.to_dict()["metadata"]["name"] for found in client.list(CustomResourceDefinition)} if files else set()
     for document in [found for file in files for found in yaml.safe_load_all(file.read_text(encoding="utf-8"))]:
-        client.apply(codecs.from_dict(document))
+        if document["metadata"]["name"] not in there:
+            client.create(codecs.from_dict(document))
         await_served(client, document["spec"])
 
 

@@ -1,0 +1,183 @@
+"""What schedulers are told of pools: off by default, and where it is asked for, what is declared."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pulumi
+import pytest
+from aks_infiniband import PoolTopologyArgs, RdmaCluster, RdmaClusterArgs, Stack
+from aks_infiniband.stack import beforehand
+from aks_infiniband.workload.scheduling import flavor_spec, hyper_node_spec, topology_name
+from aks_infiniband_cli.preflight import checks
+
+from declared.pulumi_mocks import Deploy
+from tests import some_pools
+from tests.unit.components.others_cluster import kubeconfig_of, stack_in
+from tests.unit.components.rdma_programs import program
+from tests.unit.components.stack_files import changed, cluster, existing, mistakes, pool
+
+COMPONENT = "aks-infiniband:index:PoolTopology"
+TOPOLOGY = "kubernetes:kueue.x-k8s.io/v1beta2:Topology"
+FLAVOR = "kubernetes:kueue.x-k8s.io/v1beta2:ResourceFlavor"
+HYPER_NODE = "kubernetes:topology.volcano.sh/v1alpha1:HyperNode"
+PAIR = (("nd", some_pools.H100), ("hb", some_pools.HBV4))
+OF_AKS = "kubernetes.azure.com/agentpool"
+
+
+def test_no_scheduler_is_told_of_a_pool_unless_it_is_asked_for(deploy: Deploy) -> None:
+    assert deploy(program()).all(COMPONENT) == []
+
+
+def test_kueue_has_a_topology_and_a_flavor_for_each_pool_from_the_fabric_to_the_machine(deploy: Deploy) -> None:
+    told = {"scheduler": "kueue", "levels": ["example.com/spine", "ib/torset"]}
+    made = deploy(program(pools=PAIR, schedulerTopology=told))
+    topologies = {each.inputs["metadata"]["name"]: each.inputs["spec"] for each in made.all(TOPOLOGY)}
+    flavors = {each.inputs["metadata"]["name"]: each.inputs["spec"] for each in made.all(FLAVOR)}
+    assert set(flavors) == {"infiniband-nd", "infiniband-hb"}
+    assert {spec["topologyName"] for spec in flavors.values()} == set(topologies)
+    assert flavors["infiniband-nd"]["nodeLabels"] == {OF_AKS: "nd"}
+    labels = [OF_AKS, "example.com/spine", "ib/torset", "kubernetes.io/hostname"]
+    for spec in topologies.values():
+        assert [level["nodeLabel"] for level in spec["levels"]] == labels
+    assert made.all(HYPER_NODE) == []
+
+
+def test_volcano_has_a_hyper_node_for_each_pool_that_selects_nodes_by_their_labels(deploy: Deploy) -> None:
+    made = deploy(program(pools=PAIR, schedulerTopology={"scheduler": "volcano"}))
+    specs = {each.inputs["metadata"]["name"]: each.inputs["spec"] for each in made.all(HYPER_NODE)}
+    assert {name: spec["members"][0]["selector"]["labelMatch"]["matchLabels"] for name, spec in specs.items()} == {
+        f"infiniband-{name}": {OF_AKS: name} for name, _ in PAIR
+    }
+    assert made.all(FLAVOR) == []
+
+
+def test_a_queue_gets_a_pool_once_it_is_validated(deploy: Deploy) -> None:
+    made = deploy(program(schedulerTopology={"scheduler": "kueue"}))
+    assert {"rdma-ndh100-validate", "rdma-ndh100-report"} <= made.one(FLAVOR).dependencies
+
+
+def test_a_job_needs_the_tolerations_of_the_pool_as_without_kueue_and_they_may_change() -> None:
+    tainted = some_pools.pool(taints=("sku=gpu:NoSchedule", "team:NoExecute"))
+    assert flavor_spec(tainted)["nodeTaints"] == [
+        {"key": "sku", "value": "gpu", "effect": "NoSchedule"},
+        {"key": "team", "effect": "NoExecute"},
+    ]
+    assert "tolerations" not in flavor_spec(tainted)
+    assert "nodeTaints" not in flavor_spec(some_pools.pool())
+
+
+def test_other_levels_are_another_topology_and_the_same_ones_the_same() -> None:
+    given = some_pools.pool()
+    assert topology_name(given) == topology_name(some_pools.pool(taints=("sku=gpu:NoSchedule",)))
+    assert len({topology_name(given), topology_name(given, ["a"]), topology_name(given, ["b", "a"])}) == 3
+
+
+def test_a_pool_of_others_is_known_by_its_own_labels() -> None:
+    given = some_pools.pool(node_selector={"example.com/fabric": "a", "example.com/site": "x"})
+    assert flavor_spec(given)["nodeLabels"] == {"example.com/fabric": "a", "example.com/site": "x"}
+    (member,) = hyper_node_spec(given)["members"]
+    assert member["selector"]["labelMatch"]["matchLabels"] == flavor_spec(given)["nodeLabels"]
+
+
+SPOT = [f"a{number}=b:NoSchedule" for number in range(9)]
+LABELS = {f"example.com/a{number}": "b" for number in range(9)}
+
+
+@pytest.mark.parametrize(
+    ("given", "key", "words"),
+    [
+        ({"scheduler": "slurm"}, "schedulerTopology.scheduler", "must be 'kueue' or 'volcano'"),
+        ({}, "schedulerTopology.scheduler", "is missing"),
+        ({"scheduler": "kueue", "racks": []}, "schedulerTopology.racks", "is not known"),
+        ({"scheduler": "kueue", "levels": ["a b"]}, "schedulerTopology.levels[0]", "must be a Kubernetes label key"),
+        ({"scheduler": "kueue", "levels": ["kubernetes.io/hostname"]}, "schedulerTopology.levels[0]", "is the last"),
+        ({"scheduler": "kueue", "levels": [OF_AKS]}, "schedulerTopology.levels[0]", "is the same for all nodes"),
+        ({"scheduler": "kueue", "levels": ["a", "b", "a"]}, "schedulerTopology.levels[2]", "must be listed once"),
+        ({"scheduler": "volcano", "levels": ["a"]}, "schedulerTopology.levels[0]", "is for scheduler kueue"),
+        ({"scheduler": "kueue", "levels": list(map(str, range(15)))}, "schedulerTopology.levels", "at most 14"),
+    ],
+)
+def test_what_a_scheduler_does_not_take_is_refused_before_anything_is_made(given: Any, key: str, words: str) -> None:
+    assert words in mistakes(changed(schedulerTopology=given))[key]
+
+
+def test_what_nobody_may_change_of_a_flavor_is_replaced_under_the_same_name(deploy: Deploy) -> None:
+    request = deploy(program(schedulerTopology={"scheduler": "kueue"})).one(FLAVOR).request
+    assert request["replaceOnChanges"] == ["spec.nodeLabels", "spec.topologyName"]
+    assert request["deleteBeforeReplace"] is True
+
+
+def test_more_taints_and_labels_than_kueues_flavor_takes_are_refused_and_volcano_takes_them() -> None:
+    for scheduler, wrong in (("kueue", {"pools[0].taints", "pools[0].nodeSelector"}), ("volcano", set())):
+        pools = pool(taints=SPOT, nodeSelector=LABELS)
+        file = existing(pools, schedulerTopology={"scheduler": scheduler}, validation={"burnIn": 1000})
+        found = mistakes(file)
+        assert wrong == {key for key, words in found.items() if "8 at most" in words}
+    assert "8 at most" not in str(mistakes(changed(cluster=cluster(name="-"), pools=[pool(taints=SPOT)])))
+
+
+def test_the_component_refuses_the_same_levels_as_the_settings() -> None:
+    with pytest.raises(ValueError, match=r"level kubernetes.io/hostname is the last level anyway"):
+        PoolTopologyArgs(pool=some_pools.pool(), levels=["kubernetes.io/hostname"])
+    with pytest.raises(ValueError, match=r"level a must be listed once"):
+        PoolTopologyArgs(pool=some_pools.pool(), levels=["a", "a"])
+
+
+class Server:
+    """An API server that knows some cluster-wide kinds by their plurals."""
+
+    def __init__(self) -> None:
+        self.known: set[str] = set()
+        self.kubeconfig = ""
+
+    def answer(self, path: str, *_: Any) -> tuple[int, Any, dict[str, str]]:
+        if path == "/api/v1/nodes":
+            return 200, {"kind": "NodeList", "apiVersion": "v1", "metadata": {}, "items": []}, {}
+        api, plural = path.removeprefix("/apis/").rsplit("/", maxsplit=1)
+        if plural not in self.known:
+            return 404, {"kind": "Status", "code": 404}, {}
+        return 200, {"kind": "List", "apiVersion": api, "metadata": {}, "items": []}, {}
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    there = Server()
+    with kubeconfig_of(there.answer) as there.kubeconfig:
+        yield there
+
+
+def told(server: Server, scheduler: Any) -> Stack:
+    given = stack_in(server.kubeconfig)
+    return replace(given, pool_topologies=[PoolTopologyArgs(pool=each, scheduler=scheduler) for each in given.pools])
+
+
+@pytest.mark.parametrize("preview", [True, False])
+@pytest.mark.parametrize(
+    ("scheduler", "known", "words"),
+    [
+        (
+            "kueue",
+            set(),
+            r"no Topology and no ResourceFlavor of kueue.x-k8s.io/v1beta2, which.*helm install kueue oci:",
+        ),
+        ("kueue", {"topologies"}, r"the cluster has no ResourceFlavor of kueue"),
+        ("volcano", {"topologies"}, r"no HyperNode of topology.volcano.sh/v1alpha1.*helm install volcano"),
+    ],
+)
+def test_definitions_that_are_missing_are_named_with_what_brings_them_before_anything_is_made_in_the_cluster(
+    deploy: Deploy, server: Server, scheduler: Any, known: set[str], words: str, preview: bool
+) -> None:
+    server.known = known
+    given = told(server, scheduler)
+    with pytest.raises(pulumi.RunError, match=f"(?s){words}"):
+        deploy(lambda: RdmaCluster("rdma", args=RdmaClusterArgs(stack=given)).cluster_name, preview=preview)
+    states = [checks.beforehand(look).state for look in beforehand.looks(server.kubeconfig, given)]
+    assert states == ["pass", "fail"]
+
+
+def test_a_cluster_that_has_the_definitions_is_gone_on_with(deploy: Deploy, server: Server) -> None:
+    server.known = {"topologies", "resourceflavors"}
+    given = told(server, "kueue")
+    made = deploy(lambda: RdmaCluster("rdma", args=RdmaClusterArgs(stack=given)).cluster_name)
+    assert len(made.all(FLAVOR)) == 1
