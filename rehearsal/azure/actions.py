@@ -13,7 +13,7 @@ from pulumi import _types as pulumi_types
 
 from rehearsal.azure import machine_requests
 from rehearsal.azure.cloud import Cloud
-from rehearsal.azure.errors import AzureError, conflict
+from rehearsal.azure.errors import AzureError, conflict, precondition_failed
 from rehearsal.azure.naming import last_part, parse_id
 from rehearsal.azure.resources import KINDS, agent_pools, pool_defaults
 from rehearsal.azure.resources.groups import stamp
@@ -25,8 +25,10 @@ _ABOVE: Final = ("location", "tags", "sku", "identity", "kind", "extendedLocatio
 Body = Mapping[str, Any]
 
 
-def put(cloud: Cloud, resource: str, body: Body) -> Record:
-    """Accept a PUT of a cluster or pool that is there. Raises AzureError."""
+def put(cloud: Cloud, resource: str, body: Body, matching: str | None = None) -> Record:
+    """Accept a PUT of a cluster or pool that is there. matching: the entity tag that it has to have (If-Match; Azure,
+    "Use entity tags (eTags) for concurrency control in AKS"). Raises AzureError.
+    """
     record = cloud.store.get(resource)
     if record is None or record.pulumi_type not in (CLUSTER, pool_defaults.TYPE):
         message = f"This rehearsal does not simulate a PUT of {resource}, or it is not there."
@@ -43,7 +45,10 @@ def put(cloud: Cloud, resource: str, body: Body) -> Record:
     if record.pulumi_type == CLUSTER:
         inputs["agentPoolProfiles"] = _own_profiles(record, given.get("agentPoolProfiles") or ())
         inputs["identity"] = record.inputs.get("identity")
-    return cloud.update(record.pulumi_type, record.id, inputs)
+    with cloud.clock.changed:
+        if matching not in (None, "*") and str(matching).strip('"') != record.outputs["eTag"]:
+            raise precondition_failed(resource)
+        return cloud.update(record.pulumi_type, record.id, inputs)
 
 
 def _own_profiles(record: Record, given: Any) -> list[Any]:

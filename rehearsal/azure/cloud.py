@@ -1,6 +1,8 @@
 """The simulated subscription: what it offers, what it holds, and its clock."""
 
+import json
 import time
+import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -14,6 +16,8 @@ from rehearsal.azure.store import Operation, OperationKind, Record, Store
 from rehearsal.azure.subscription import Series, Size, Subscription
 from rehearsal.azure.subscription_faults import Fault
 
+REQUEST_FAULTS: Final = "request-faults.json"
+"""A file in the subscription's folder: faults as the subscription file has them, which hold from when it names them."""
 NODE_IMAGE_RELEASE: Final = "node-image-release"
 """A file in the subscription's folder, such as with 202612.01.0: what is out by then, for who rehearses an upgrade."""
 
@@ -81,6 +85,12 @@ class Cloud:
         size = self.size(size_name)
         return self.subscription.series_of(size) if size else None
 
+    def faults(self) -> list[Fault]:
+        """What requests meet: the subscription's faults, and those that a file of the run has since."""
+        file = self.store.folder / REQUEST_FAULTS
+        later = json.loads(file.read_text()) if file.exists() else []
+        return [*self.subscription.faults, *map(Fault.model_validate, later)]
+
     def node_image_release(self) -> str | None:
         """The newest release of node images where a file of the run names one; None: that of today."""
         file = self.store.folder / NODE_IMAGE_RELEASE
@@ -100,6 +110,8 @@ class Cloud:
         code, late = (fault.code, fault.late) if fault else (None, False)
         record.operation = Operation(kind=operation, started=time.time(), fault=code, late=late)
         record.failure = None
+        if "eTag" in record.outputs:
+            record.outputs["eTag"] = str(uuid.uuid4())
         self.start(record)
 
     def wait(self, record: Record, caller: str) -> Record:

@@ -8,6 +8,20 @@ What fails after it was accepted is told by the operation's status, whose reques
 
 import json
 from http import HTTPStatus
+from typing import Any, Final
+
+_OF_THE_GATEWAY: Final = (
+    "AuthenticationFailed",
+    "AuthorizationFailed",
+    "ExpiredAuthenticationToken",
+    "InvalidAuthenticationToken",
+    "LinkedAuthorizationFailed",
+    "MissingApiVersionParameter",
+    "ResourceGroupNotFound",
+    "ResourceNotFound",
+)
+"""Codes of Resource Manager itself, which refuses before AKS hears of a request (recorded: aks-cluster-not-found, whose
+x-ms-failure-cause is gateway; of the others it is assumed)."""
 
 
 class AzureError(Exception):
@@ -26,12 +40,20 @@ class AzureError(Exception):
         self.detail = detail
         super().__init__(_printed(status, code, message))
 
-    def of_aks(self) -> str:
-        """How azure-native prints it when it is AKS's."""
+    def body(self, *, of_aks: bool) -> dict[str, Any]:
+        """The answer's body. of_aks: the request was about a cluster, or something in one."""
+        if not of_aks or self.code in _OF_THE_GATEWAY:
+            return {"error": {"code": self.code, "message": self.message}}
         details = [{"code": "Unspecified", "message": self.detail}] if self.detail else None
-        body = {"code": self.code, "details": details, "message": self.message, "subcode": ""}
         target = {"target": self.target} if self.target else {}
-        return _printed(self.status, self.code, json.dumps(body | target, indent=1, ensure_ascii=False))
+        return {"code": self.code, "details": details, "message": self.message, "subcode": ""} | target
+
+    def of_aks(self) -> str:
+        """How azure-native prints it when the request was about a cluster, or something in one."""
+        body = self.body(of_aks=True)
+        if "error" in body:
+            return str(self)
+        return _printed(self.status, self.code, json.dumps(body, indent=1, ensure_ascii=False))
 
     def after_acceptance(self) -> str:
         """How azure-native prints it when the request had been accepted."""
@@ -62,6 +84,17 @@ def bad_request(code: str, message: str, *, target: str | None = None) -> AzureE
 def conflict(code: str, message: str) -> AzureError:
     """The request cannot succeed now."""
     return AzureError(HTTPStatus.CONFLICT, code, message)
+
+
+def precondition_failed(resource: str) -> AzureError:
+    """Somebody has changed the resource since it was read. The code is recorded (azure-cli pull request 30309), the
+    words are assumed.
+    """
+    return AzureError(
+        HTTPStatus.PRECONDITION_FAILED,
+        "PreconditionFailed",
+        f"The ETag provided in the request does not match the current ETag of {resource}.",
+    )
 
 
 def not_found(arm_type: str, name: str, group: str) -> AzureError:

@@ -4,7 +4,6 @@ That AKS drains a machine before it deletes it is assumed; that the pool's count
 """
 
 import re
-import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -63,7 +62,6 @@ def delete(cloud: Cloud, pool: Record, names: Sequence[str]) -> Record:
         pool.details["machines"] = [machine for machine in machines if machine not in going] + going
         for values in (pool.inputs, pool.outputs):
             values["count"] = len(machines) - len(going)
-        pool.outputs["eTag"] = str(uuid.uuid4())
         cloud.begin(pool, "update", fault)
     return pool
 

@@ -87,7 +87,7 @@ def meet(cloud: Cloud, pulumi_type: str, resource: str, operation: FaultOperatio
 
     Raises AzureError when it is refused.
     """
-    for index, fault in enumerate(cloud.subscription.faults):
+    for index, fault in enumerate(cloud.faults()):
         others = list(_under_way(cloud, pulumi_type, resource))
         if not _concerns(fault, pulumi_type, resource, operation) or (fault.side_by_side and not others):
             continue
@@ -148,7 +148,7 @@ def fail_early(cloud: Cloud, record: Record, operation: Operation) -> None:
 
 def await_company(cloud: Cloud, record: Record, operation: Operation) -> None:
     """Let an operation last until the later request that a fault asks for has come: a busy computer sends it late."""
-    for index, fault in enumerate(cloud.subscription.faults):
+    for index, fault in enumerate(cloud.faults()):
         if fault.side_by_side and _concerns(fault, record.pulumi_type, record.id, operation.kind):
             for _ in range(_LATER_LOOKS):
                 if cloud.met.get(index, 0) >= fault.first:

@@ -33,6 +33,8 @@ _AT_ONCE: Final = 0.1
 _ASKED_EVERY: Final = 30.0
 """Seconds between two questions of Azure's clients for an operation. Azure itself names none (recorded:
 aks-cluster-accepted); here the answer does, because the rehearsal's clock is faster."""
+_AKS: Final = "/providers/microsoft.containerservice/managedclusters/"
+"""In the path of a request that AKS answers, in small letters."""
 _PROVIDER: Final = "azure-native:resources:Provider"
 """How faults name it. azure-native has no such type."""
 
@@ -75,14 +77,15 @@ def _serve(cloud: Cloud, tls: ssl.SSLContext | None = None) -> ThreadingHTTPServ
         def do_PUT(self) -> None:
             """Answer a change of what is there."""
             body = self._body()
-            self._say(lambda: answer_put(cloud, self.path, self.headers.get("Authorization"), body))
+            matching = self.headers.get("If-Match")
+            self._say(lambda: answer_put(cloud, self.path, self.headers.get("Authorization"), body, matching))
 
         def _body(self) -> Mapping[str, Any]:
             return dict(json.loads(self.rfile.read(int(self.headers.get("Content-Length") or 0)) or "{}"))
 
         def _say(self, asked: Callable[[], Mapping[str, Any] | Accepted]) -> None:
             """A JSON body, as Azure does; of what has begun, with where to ask for it."""
-            status, body, operation = _answered(asked)
+            status, body, operation = _answered(self.path, asked)
             text = json.dumps(body).encode() if body else b""
             self.send_response(status)
             if operation:
@@ -122,12 +125,12 @@ class Accepted(NamedTuple):
     operation: str
 
 
-def _answered(asked: Callable[[], Mapping[str, Any] | Accepted]) -> Accepted:
+def _answered(target: str, asked: Callable[[], Mapping[str, Any] | Accepted]) -> Accepted:
     try:
         found = asked()
     except AzureError as error:
         _LOG.info("refused: %s", error)
-        return Accepted(error.status, {"error": {"code": error.code, "message": error.message}}, "")
+        return Accepted(error.status, error.body(of_aks=_AKS in target.casefold()), "")
     return found if isinstance(found, Accepted) else Accepted(HTTPStatus.OK, found, "")
 
 
@@ -144,10 +147,12 @@ def answer(cloud: Cloud, target: str, authorization: str | None, body: Mapping[s
     return Accepted(HTTPStatus.ACCEPTED, {}, _operation_of(cloud, record))
 
 
-def answer_put(cloud: Cloud, target: str, authorization: str | None, body: Mapping[str, Any]) -> Accepted:
-    """The answer to a PUT of what is there. target: path and query. Raises AzureError."""
+def answer_put(
+    cloud: Cloud, target: str, authorization: str | None, body: Mapping[str, Any], matching: str | None = None
+) -> Accepted:
+    """The answer to a PUT of what is there. target: path and query; matching: If-Match. Raises AzureError."""
     asked = _admitted(cloud, target, authorization)
-    record = actions.put(cloud, urllib.parse.unquote(asked.path), body)
+    record = actions.put(cloud, urllib.parse.unquote(asked.path), body, matching)
     return Accepted(HTTPStatus.OK, actions.shown(cloud, record), _operation_of(cloud, record))
 
 

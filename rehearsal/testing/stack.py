@@ -10,11 +10,14 @@ from typing import Any, Final
 
 from lightkube import Client, KubeConfig
 
+from rehearsal.azure.cloud import REQUEST_FAULTS
+from rehearsal.azure.subscription_faults import Fault
 from rehearsal.control_plane import RunFolder
 from rehearsal.engine.events import Diagnostic, Step
 from rehearsal.engine.pulumi import Engine
 from rehearsal.faults import machine_faults
 from rehearsal.faults.checking import FaultsError, checked
+from rehearsal.run.folder import write_atomically
 from rehearsal.session import Rehearsal, pulumi, require_tools
 from rehearsal.stack.real_tools import NO_FAULTS
 
@@ -149,6 +152,16 @@ class RehearsedStack:
             raise FaultsError(NO_FAULTS)
         first = self.rehearsal.run.root
         self._set_faults(checked([*machine_faults.read(first), {"fault": name, **where}], "fault"))
+
+    def refuse(self, code: str, **where: Any) -> None:
+        """Have Azure refuse requests from now on, or not carry them out, beside the subscription's own faults.
+
+        code, where: as in a subscription file's faults. Raises ValueError for what such a fault cannot be.
+        """
+        file = self.rehearsal.run.azure / REQUEST_FAULTS
+        held = json.loads(file.read_text()) if file.exists() else []
+        fault = Fault.model_validate({"code": code, **where}).model_dump(by_alias=True)
+        write_atomically(file, json.dumps([*held, fault]))
 
     def mend(self) -> None:
         """Take every fault away."""

@@ -15,7 +15,8 @@ from aks_infiniband.stack.stack import Stack
 from azure.core.exceptions import AzureError
 
 from aks_infiniband_cli.preflight import checks, prices, upkeep
-from aks_infiniband_cli.preflight.azure import Azure, chosen_subscription, endpoint_of, login, remedy_of
+from aks_infiniband_cli.preflight.azure import Azure, chosen_subscription, endpoint_of, login
+from aks_infiniband_cli.preflight.azure_errors import remedy_of, words_of
 from aks_infiniband_cli.preflight.chart_images import not_known
 from aks_infiniband_cli.preflight.charts import charts
 from aks_infiniband_cli.preflight.checks import Line
@@ -90,7 +91,7 @@ def _of_azure(needs: Needs, azure: Azure, subscription_id: str) -> Iterator[Line
     try:
         yield checks.subscription(azure.subscription())
     except AzureError as error:
-        yield Line(check="subscription", state="fail", found=_first_line(error), remedy=remedy_of(error))
+        yield Line(check="subscription", state="fail", found=words_of(error), remedy=remedy_of(error))
         yield Line(check="all else in Azure", state="not checked", found="the subscription cannot be read")
         return
     region = needs.region
@@ -98,7 +99,7 @@ def _of_azure(needs: Needs, azure: Azure, subscription_id: str) -> Iterator[Line
         there = azure.deployed(needs.group, needs.cluster)
         needs = needs.beyond(there)
     except AzureError as error:
-        found = f"whether it is there already: {_first_line(error)}; all its machines count as new"
+        found = f"whether it is there already: {words_of(error)}; all its machines count as new"
         yield Line(check="cluster", state="not checked", found=found, remedy=_MAY_READ)
     else:
         yield from checks.definitions(needs)
@@ -143,10 +144,6 @@ def _asked(check: str, ask: Callable[[], _Found], judge: Callable[[_Found], Iter
     try:
         found = ask()
     except AzureError as error:
-        yield Line(check=check, state="not checked", found=_first_line(error), remedy=_MAY_READ)
+        yield Line(check=check, state="not checked", found=words_of(error), remedy=_MAY_READ)
     else:
         yield from judge(found)
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().partition("\n")[0]

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from azure.core import AzureClouds
 from azure.core.credentials import TokenCredential
-from azure.core.exceptions import AzureError, ClientAuthenticationError, HttpResponseError, ResourceNotFoundError
+from azure.core.exceptions import ClientAuthenticationError, ResourceNotFoundError
 from azure.identity import ClientSecretCredential, DefaultAzureCredential
 from azure.mgmt.authorization import AuthorizationManagementClient
 from azure.mgmt.compute import ComputeManagementClient
@@ -35,7 +35,7 @@ from aks_infiniband_cli.preflight.answers import (
 )
 from aks_infiniband_cli.preflight.deployed import machines_of
 from aks_infiniband_cli.preflight.rehearsed import Rehearsed, rehearsed
-from aks_infiniband_cli.stack_file import SUBSCRIPTION, subscription_of
+from aks_infiniband_cli.stack_file import subscription_of
 
 _CLOUD: Final = ("azure-native:environment", "ARM_ENVIRONMENT")
 """What names the cloud to Pulumi: configuration, or else the environment."""
@@ -61,15 +61,6 @@ def login() -> TokenCredential:
     if all(map(os.environ.get, _PRINCIPAL)):
         return ClientSecretCredential(*(os.environ[name] for name in _PRINCIPAL))
     return DefaultAzureCredential(exclude_interactive_browser_credential=True)
-
-
-def remedy_of(error: AzureError) -> str:
-    """What to do where a subscription cannot be read."""
-    if isinstance(error, ClientAuthenticationError):
-        return "az login, or the environment variables of a service principal; then again"
-    if isinstance(error, HttpResponseError):
-        return f"name one that this login may read (--subscription, or {SUBSCRIPTION}): az account list --output table"
-    return "let this machine reach Azure Resource Manager; a proxy or firewall may be in the way"
 
 
 def endpoint_of(configuration: Mapping[str, Any]) -> str:

@@ -9,6 +9,7 @@ from azure.core import PipelineClient
 from azure.core.exceptions import AzureError
 from azure.core.rest import HttpRequest, HttpResponse
 
+from aks_infiniband_cli.preflight.azure_errors import words_of
 from aks_infiniband_cli.preflight.checks import Line, State
 from aks_infiniband_cli.preflight.registry import Registries, RegistryError
 
@@ -64,4 +65,4 @@ def _unreachable(index: str) -> str | None:
             with client.send_request(HttpRequest("GET", index), stream=True) as response:
                 return None if response.status_code == 200 else f"it answers {response.status_code}"
         except AzureError as error:
-            return str(error).strip().partition("\n")[0]
+            return words_of(error)

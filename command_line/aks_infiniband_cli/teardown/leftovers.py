@@ -11,7 +11,8 @@ from azure.core.exceptions import AzureError
 
 from aks_infiniband_cli.cluster import NO_ANSWER
 from aks_infiniband_cli.console import CommandError
-from aks_infiniband_cli.preflight.azure import chosen_subscription, endpoint_of, login, remedy_of
+from aks_infiniband_cli.preflight.azure import chosen_subscription, endpoint_of, login
+from aks_infiniband_cli.preflight.azure_errors import remedy_of, words_of
 from aks_infiniband_cli.stack_file import configuration_of, stack_of
 from aks_infiniband_cli.teardown.azure import Azure
 from aks_infiniband_cli.teardown.cluster import left_in
@@ -34,8 +35,7 @@ def look(file: Path, subscription_id: str | None, endpoint: str | None) -> Found
     try:
         return _in_azure(stack.cluster, Azure(login(), endpoint or endpoint_of(configuration), chosen), chosen)
     except AzureError as error:
-        why = str(error).strip().partition("\n")[0]
-        raise CommandError(f"subscription {chosen} cannot be read: {why}: {remedy_of(error)}") from error
+        raise CommandError(f"subscription {chosen} cannot be read: {words_of(error)}: {remedy_of(error)}") from error
 
 
 def _in_cluster(stack: Stack, existing: KubeconfigFile) -> Found:

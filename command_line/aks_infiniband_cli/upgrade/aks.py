@@ -12,6 +12,7 @@ from azure.mgmt.containerservice import ContainerServiceClient
 
 from aks_infiniband_cli.console import CommandError
 from aks_infiniband_cli.preflight.azure import of_all
+from aks_infiniband_cli.preflight.azure_errors import words_of
 from aks_infiniband_cli.validate.run import until
 
 ENDED: Final = ("Succeeded", "Failed", "Canceled")
@@ -80,7 +81,7 @@ class _Polled:
         try:
             self._poller.result()
         except AzureError as error:
-            return _first_lines(error)
+            return words_of(error)
         return None
 
 
@@ -152,9 +153,7 @@ class Aks:
             self._client.agent_pools.begin_abort_latest_operation(*self._place, pool, polling=False)
         except HttpResponseError as error:
             if error.status_code != _NOTHING_TO_ABORT:
-                raise CommandError(
-                    f"Azure does not end what is under way on pool {pool}: {_first_lines(error)}"
-                ) from error
+                raise CommandError(f"Azure does not end what is under way on pool {pool}: {words_of(error)}") from error
 
 
 def wait(operation: Operation, what: str) -> None:
@@ -195,10 +194,6 @@ def _in_words(doing: str) -> Iterator[None]:
     try:
         yield
     except ResourceNotFoundError as error:
-        raise CommandError(f"{doing}: it is not there ({_first_lines(error)})") from error
+        raise CommandError(f"{doing}: it is not there ({words_of(error)})") from error
     except AzureError as error:
-        raise CommandError(f"{doing}: {_first_lines(error)}") from error
-
-
-def _first_lines(error: AzureError) -> str:
-    return " ".join(str(error).strip().partition("\nCode:")[0].split())
+        raise CommandError(f"{doing}: {words_of(error)}") from error

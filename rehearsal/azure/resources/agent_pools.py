@@ -1,7 +1,6 @@
 """Agent pools: what Azure refuses of one, what it shows, and how long it takes."""
 
 import datetime
-import uuid
 from typing import Any, Final
 
 from aks_infiniband.facts.catalog.machine import MachineSize
@@ -94,7 +93,7 @@ def _render(cloud: Cloud, request: Request) -> dict[str, Any]:
     before = request.current.outputs if request.current else {}
     kept = {key: before[key] for key in pool_defaults.KEPT if key in before}
     pool = pool_defaults.defaults(cloud, {**kept, **shown, "type": pool_type}, cluster.outputs, before)
-    return {**pool, "eTag": str(uuid.uuid4())}
+    return {**pool, "eTag": ""}  # each operation gives another
 
 
 def _create(cloud: Cloud, record: Record) -> None:

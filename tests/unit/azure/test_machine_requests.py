@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 from aks_infiniband_cli.preflight.azure import endpoint_of, login, of_all
+from aks_infiniband_cli.preflight.azure_errors import words_of
 from aks_infiniband_cli.preflight.rehearsed import VARIABLE
-from azure.core.exceptions import HttpResponseError, ResourceNotFoundError
+from azure.core import MatchConditions
+from azure.core.exceptions import HttpResponseError, ResourceModifiedError, ResourceNotFoundError
 from azure.mgmt.compute import ComputeManagementClient
 from azure.mgmt.containerservice import ContainerServiceClient
 
@@ -21,6 +23,7 @@ from rehearsal.control_plane.credentials import write_credentials
 from rehearsal.run.folder import RunFolder
 from tests.unit.azure.asking import SUBSCRIPTION, Azure, MakeAzure, cluster_inputs, pool_inputs
 from tests.unit.azure.pools import POOL, machines
+from tests.unit.field_recordings.shapes import body
 
 Clients = tuple[ComputeManagementClient, ContainerServiceClient]
 HELD = ("ndh100", {"vmSize": "Standard_HB120rs_v3", "count": 3})
@@ -157,6 +160,35 @@ def test_what_is_not_there_is_refused(azure: Azure, serve: Callable[[Azure], Cli
         compute.virtual_machine_scale_set_vms.begin_restart(**held["scale_set"], instance_id="9")
     with pytest.raises(HttpResponseError, match="are not in agent pool"):
         aks.agent_pools.begin_delete_machines(**held["pool"], machines={"machineNames": ["aks-other"]})
+
+
+def test_a_pool_that_somebody_has_changed_since_it_was_read_is_not_overruled(
+    azure: Azure, serve: Callable[[Azure], Clients]
+) -> None:
+    (_, aks), held = serve(azure), pool_of(azure)
+    read = aks.agent_pools.get(**held["pool"])
+    name = machines(azure, HELD[0])[0]["metadata"]["name"]
+    aks.agent_pools.begin_delete_machines(**held["pool"], machines={"machineNames": [name]}).result()
+    matching: dict[str, Any] = {"etag": read.e_tag, "match_condition": MatchConditions.IfNotModified}
+    with pytest.raises(ResourceModifiedError) as refused:
+        aks.agent_pools.begin_create_or_update(**held["pool"], parameters=read, **matching)
+    assert words_of(refused.value).startswith("PreconditionFailed: ")
+    assert aks.agent_pools.get(**held["pool"]).count == 2
+
+
+def test_aks_refuses_in_the_shape_that_was_recorded_and_the_gateway_in_its_own(
+    azure: Azure, serve: Callable[[Azure], Clients]
+) -> None:
+    (_, aks), held = serve(azure), pool_of(azure)
+    with pytest.raises(HttpResponseError) as refused:
+        aks.agent_pools.begin_delete_machines(**held["pool"], machines={"machineNames": ["aks-other"]})
+    assert refused.value.response
+    assert set(json.loads(refused.value.response.text())) == set(body("aks-cluster-refused"))
+    assert words_of(refused.value) == f"InvalidParameter: Machines aks-other are not in agent pool {HELD[0]}."
+    with pytest.raises(ResourceNotFoundError) as missing:
+        aks.agent_pools.get(**{**held["pool"], "resource_name": "none"})
+    assert missing.value.response
+    assert set(json.loads(missing.value.response.text())) == set(body("aks-cluster-not-found"))
 
 
 def test_a_simulator_that_is_started_again_carries_on_with_a_restart(make_azure: MakeAzure) -> None:

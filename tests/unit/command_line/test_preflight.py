@@ -10,7 +10,7 @@ import pytest
 import yaml
 from aks_infiniband.observability import definitions
 from aks_infiniband_cli.main import main
-from aks_infiniband_cli.preflight import all_checks, azure
+from aks_infiniband_cli.preflight import all_checks, azure, azure_errors
 from azure.core.exceptions import ClientAuthenticationError, ServiceRequestError
 from azure.identity import DefaultAzureCredential
 
@@ -103,8 +103,8 @@ def test_without_a_login_one_line_says_so(checked: Checked, monkeypatch: pytest.
 
 
 def test_where_azure_cannot_be_reached_a_login_is_not_what_helps() -> None:
-    assert "proxy or firewall" in azure.remedy_of(ServiceRequestError("Name or service not known"))
-    assert "az login" in azure.remedy_of(ClientAuthenticationError("no token"))
+    assert "proxy or firewall" in azure_errors.remedy_of(ServiceRequestError("Name or service not known"))
+    assert "az login" in azure_errors.remedy_of(ClientAuthenticationError("no token"))
 
 
 def test_of_a_missing_login_azures_client_says_nothing_beside_the_line(

@@ -1,6 +1,7 @@
 """What AKS was recorded to answer is read rightly by all that reads such answers."""
 
 import base64
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,10 @@ from aks_infiniband.azure.agent_pool import NodePoolError
 from aks_infiniband.diagnosis.azure import is_transient
 from aks_infiniband_cli.preflight.answers import Deployed, Machines
 from aks_infiniband_cli.preflight.azure import Azure
+from aks_infiniband_cli.preflight.azure_errors import words_of
 from aks_infiniband_cli.teardown.left import Group, groups_of
+from azure.core.exceptions import HttpResponseError, ServiceRequestError
+from azure.mgmt.core.exceptions import ARMErrorFormat
 
 from declared.pulumi_mocks import Deploy
 from tests.unit.command_line.arm import Arm
@@ -22,6 +26,19 @@ from tests.unit.field_recordings.recordings import excerpt, recorded, recordings
 from tests.unit.field_recordings.shapes import body, flat
 
 KUBECONFIG = base64.b64encode(excerpt("aks-credentials").encode()).decode()
+
+
+class Answer:
+    """An answer with a body, as Azure's clients have it."""
+
+    reason, status_code = "Conflict", 409
+    request: Any = None
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def text(self) -> str:
+        return self._text
 
 
 class RecordedAks(Arm):
@@ -95,6 +112,42 @@ def test_the_teardown_finds_the_machines_group_by_the_ids_case_that_aks_writes()
 
 def test_a_conflict_that_no_operation_in_progress_makes_is_not_tried_again() -> None:
     assert not is_transient(excerpt("aks-cluster-refused"))
+
+
+@pytest.mark.parametrize(
+    ("recording", "told"),
+    [
+        (
+            "aks-cluster-refused",
+            "OperationNotAllowed: Operation 'PutManagedClusterHandler.PUT' is blocked by node disruption policy.",
+        ),
+        (
+            "aks-cluster-not-found",
+            "ResourceNotFound: The Resource 'Microsoft.ContainerService/managedClusters/cliakstest000002' under "
+            "resource group 'clitest000001' was not found. For more details please go to "
+            "https://aka.ms/ARMResourceNotFoundFix",
+        ),
+    ],
+)
+def test_every_command_tells_code_and_words_of_both_forms_of_a_refusal(recording: str, told: str) -> None:
+    assert words_of(HttpResponseError(response=Answer(excerpt(recording)), error_format=ARMErrorFormat)) == told
+
+
+def test_the_cause_that_aks_tells_in_details_is_told() -> None:
+    said = {
+        "code": "ResourceOperationFailure",
+        "message": "The resource operation completed with terminal provisioning state 'Failed'.",
+        "details": [{"code": "OriginalEtagNotExpect", "message": "preempted by Deleting operation", "details": [{}]}],
+    }
+    assert words_of(HttpResponseError(response=Answer(json.dumps({"status": "Failed", "error": said})))) == (
+        "ResourceOperationFailure: The resource operation completed with terminal provisioning state 'Failed'. "
+        "(OriginalEtagNotExpect: preempted by Deleting operation)"
+    )
+
+
+def test_an_answer_that_is_no_error_of_azures_is_told_in_one_line() -> None:
+    assert words_of(HttpResponseError(response=Answer("<html>"))) == "Operation returned an invalid status 'Conflict'"
+    assert words_of(ServiceRequestError("Name or service not known")) == "Name or service not known"
 
 
 def test_no_answer_says_when_to_come_again_so_whoever_polls_decides() -> None:

@@ -5,14 +5,13 @@ auto-repair takes the same steps. Machines are deleted by AKS's own API, because
 own the pool would have a wrong count. A pool's count falls with a deleted machine, and is set again (docs/facts.md).
 """
 
-import json
 import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import SimpleNamespace
 from typing import Any, Final, Literal
 
+from aks_infiniband.diagnosis.azure import is_transient
 from azure.core import MatchConditions
 from azure.core.exceptions import AzureError, HttpResponseError
 from azure.core.polling import LROPoller
@@ -22,7 +21,8 @@ from azure.mgmt.containerservice.models import AgentPoolDeleteMachinesParameter
 from azure.mgmt.resource.resources import ResourceManagementClient
 
 from aks_infiniband_cli.console import CommandError
-from aks_infiniband_cli.preflight.azure import endpoint_of, login, of_all, remedy_of
+from aks_infiniband_cli.preflight.azure import endpoint_of, login, of_all
+from aks_infiniband_cli.preflight.azure_errors import remedy_of, words_of
 
 _MACHINE: Final = re.compile(
     r"/subscriptions/(?P<subscription>[^/]+)/resourceGroups/(?P<group>[^/]+)/providers/Microsoft\.Compute/"
@@ -49,19 +49,6 @@ class AgentPool:
     machines: dict[str, str]
 
 
-def words_of(error: AzureError) -> str:
-    """Azure's code and words, in one line. AKS's are in no object `error`."""
-    told: Any = getattr(error, "error", None)  # of an operation that was accepted, and failed
-    if told is None and isinstance(error, HttpResponseError) and error.response is not None:
-        try:
-            body = json.loads(error.response.text())
-            told = SimpleNamespace(**{"code": "", "message": "", **body.get("error", body)})
-        except (AttributeError, TypeError, ValueError):
-            told = None
-    said = f"{told.code}: {told.message}" if told is not None else str(error)
-    return " ".join(said.split())
-
-
 class Azure:
     """The subscription of one machine. resource: the machine's ID. pool: of its agent pool.
 
@@ -79,7 +66,7 @@ class Azure:
         self._compute, self._aks = ComputeManagementClient(**given), ContainerServiceClient(**given)
         self._pool = {**self._cluster(ResourceManagementClient(**given)), "agent_pool_name": pool}
         self._poller: LROPoller[Any] | None = None
-        self._refused = ""
+        self._refused, self._passes = "", False
         self._not_before = 0.0
 
     def _cluster(self, resources: ResourceManagementClient) -> dict[str, str]:
@@ -145,23 +132,24 @@ class Azure:
         self._ask(lambda: self._aks.agent_pools.begin_create_or_update(parameters=found, **given))
 
     def _ask(self, ask: Callable[[], LROPoller[Any]]) -> None:
-        """What Azure refuses at once is told by `progress`, as what fails later. A conflict is no refusal."""
+        """What Azure refuses at once is told by `progress`, as what fails later."""
         if time.monotonic() < self._not_before:
             return
-        self._poller, self._refused = None, ""
+        self._poller, self._refused, self._passes = None, "", False
         try:
             self._poller = ask()
         except HttpResponseError as error:
-            if error.status_code not in _LATER:
-                self._refused = words_of(error)
+            self._refused = words_of(error)
+            self._passes = error.status_code in _LATER or is_transient(self._refused)
             self._not_before = time.monotonic() + _LATER_SECONDS
 
     def progress(self) -> tuple[Progress, str]:
-        """How far the last request is, and Azure's words where it failed; `none` where nothing was accepted."""
-        if self._refused:
-            return "failed", self._refused
+        """How far the last request is, and Azure's words where it was refused or failed.
+
+        It is `none` where nothing was accepted, and may be asked again.
+        """
         if self._poller is None:
-            return "none", ""
+            return "failed" if self._refused and not self._passes else "none", self._refused
         if not self._poller.done():
             return "running", ""
         try:
@@ -171,5 +159,5 @@ class Azure:
         return "ended", ""
 
 
-_LATER: Final = (409, 412, 429)
-"""Somebody else's operation is under way, or has just changed the pool; or Azure is asked too often."""
+_LATER: Final = (412, 429)
+"""Somebody else has just changed the pool, or Azure is asked too often. Of conflicts (409) only the words tell."""

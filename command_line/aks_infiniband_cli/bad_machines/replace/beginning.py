@@ -80,7 +80,7 @@ class Beginning:
             begun = self._case(sight.validation, found, why)
         others = [each for each in open_ if each.id != begun.id]
         azure = self._azure(begun)
-        looked = seen(begun, sight, azure, in_hand=[each.subject for each in others], limit=self.wish.limit)
+        looked = seen(begun, sight, azure, others=others, limit=self.wish.limit)
         today = _begun_today(cases, begun)
         refused = "" if case else refusal(begun, _of_pool(others, begun), looked, self.wish.budget, today)
         return Plan(case=begun, seen=looked, refused=refused, begun_today=today)

@@ -72,6 +72,11 @@ class Case:
         """The node that it is about now."""
         return self.new or self.node
 
+    @property
+    def is_given_up(self) -> bool:
+        """Whether its pool is short of a machine because of it, or is about to be."""
+        return self.stage == "refill" or (self.stage == "delete" and bool(self.asked))
+
     def told(self) -> str:
         """What came of it, in a line."""
         outcome = self.outcome or f"under way, at the stage {self.stage}"

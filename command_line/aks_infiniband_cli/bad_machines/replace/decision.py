@@ -40,6 +40,8 @@ class Seen:
     """What keeps the node from being usable, but for the quarantine."""
     busy: str = ""
     """Who uses its RDMA or GPU resources."""
+    alone: str = ""
+    """Who runs there, and would be made again by nobody."""
     others: str = ""
     """Who else runs there, but for DaemonSets."""
     azure: str = ""
@@ -51,9 +53,11 @@ class Seen:
     operation: Literal["none", "running", "ended", "failed"] = "none"
     """How far Azure is with what this process asked for."""
     failure: str = ""
-    """Azure's words."""
+    """Azure's words: why it failed, or why it was refused for now."""
     machine: bool = True
     """Whether Azure has the machine that is given up."""
+    given_up: str = ""
+    """Another machine of the pool that is being given up: with two at once nobody knows how many there were."""
     count: int = 0
     """How many machines Azure's pool has, or is to have."""
     autoscaled: bool = False
@@ -119,8 +123,8 @@ def _before(case: Case, seen: Seen) -> Step:
         return Step(act="quarantine", why=case.why, stage=after)
     if case.stage == "evidence":
         return Step(act="keep evidence", stage=after)
-    if seen.busy and case.drain == "wait":
-        return Step(act="wait", why=seen.busy)
+    if (seen.busy or seen.alone) and case.drain == "wait":
+        return Step(act="wait", why=seen.busy or f"{seen.alone}, and nobody would make them again")
     if seen.busy or seen.others:
         return Step(act="drain", why=seen.busy or seen.others)
     return Step(act="go on", why="nobody uses it", stage=after)
@@ -134,23 +138,24 @@ def _anew(case: Case, seen: Seen) -> Step:
         return Step(act="wait", why=seen.azure) if seen.azure else _ask(case)
     if seen.boot != case.boot and not seen.lacks:
         return _measured(case, seen)
-    if failed := _failed(seen, _DONE[case.stage]):
+    short = ", ".join(seen.lacks)
+    if failed := _failed(seen, _DONE[case.stage], short or "it has not started anew"):
         return _next(case, failed)
     if seen.operation == "none" and seen.boot == case.boot:
         return _ask(case)  # whoever asked is gone, and nothing has come of it
-    return Step(act="wait", why=", ".join(seen.lacks) or f"it is being {_DONE[case.stage]}")
+    return Step(act="wait", why=short or f"it is being {_DONE[case.stage]}")
 
 
 def _ask(case: Case) -> Step:
     return Step(act="restart" if case.stage == "restart" else "redeploy")
 
 
-def _failed(seen: Seen, done: str) -> str:
-    """Why nothing more is expected of a request; empty where something is."""
+def _failed(seen: Seen, done: str, short: str) -> str:
+    """Why nothing more is expected of a request; empty where something is. short: what has not come of it."""
     if seen.operation == "failed":
         return f"Azure has not {done} it: {seen.failure}"
-    short = ", ".join(seen.lacks) or "it has not started anew"
-    return f"{seen.minutes:.0f} minutes after Azure was asked: {short}" if seen.minutes > seen.limit else ""
+    late = f"{seen.minutes:.0f} minutes after Azure was asked: {seen.failure or short}"
+    return late if seen.minutes > seen.limit else ""
 
 
 def _measured(case: Case, seen: Seen) -> Step:
@@ -182,15 +187,16 @@ def _given_up(case: Case, seen: Seen) -> Step:
     if not seen.machine:
         gone = Step(act="go on", why="Azure has deleted the machine", stage="refill")
         return Step(act="wait", why="its node goes") if seen.there else gone
-    if seen.operation == "failed":
-        return _ended(f"Azure has not deleted it: {seen.failure}")
+    if failed := case.asked and _failed(seen, "deleted", "it is still there"):
+        return _ended(failed)
     if case.asked:
         return Step(act="delete") if seen.operation == "none" else Step(act="wait", why="Azure deletes it")
     if seen.autoscaled:
         return _ended(f"the cluster autoscaler counts pool {case.pool}, and brings no deleted machine back by itself")
     few = f"pool {case.pool} has {len(seen.healthy)} healthy nodes, and {FEWEST} are the least"
-    if seen.azure or len(seen.healthy) < FEWEST:
-        return Step(act="wait", why=seen.azure or few)
+    other = f"{seen.given_up} of pool {case.pool} is given up first" if seen.given_up else ""
+    if seen.azure or other or len(seen.healthy) < FEWEST:
+        return Step(act="wait", why=seen.azure or other or few)
     return Step(act="delete")
 
 

@@ -25,7 +25,16 @@ def _over(pod: Object) -> bool:
 
 
 def _stays(pod: Object) -> bool:
-    return any(owner.get("kind") in _STAY for owner in pod["metadata"].get("ownerReferences") or [])
+    return any(owner.get("kind") in _STAY for owner in _owners(pod))
+
+
+def nobodys(pods: Sequence[Object]) -> list[Object]:
+    """Those that no controller makes again elsewhere: `kubectl drain` asks for --force there."""
+    return [pod for pod in pods if not any(owner.get("controller") for owner in _owners(pod))]
+
+
+def _owners(pod: Object) -> list[Object]:
+    return pod["metadata"].get("ownerReferences") or []
 
 
 def told(pods: Sequence[Object]) -> str:

@@ -82,11 +82,11 @@ class History:
 
         about: the node; else the one that the case is about.
         """
-        if step:
-            case.lines.append(Line(at=now(), step=step, what=what))
+        lines = [Line(at=now(), step=step, what=what)] if step else []
 
         def changed(cases: Sequence[Case]) -> list[Case]:
-            case.stopped = self._own(cases, case).stopped
+            own = self._own(cases, case)
+            case.stopped, case.lines = own.stopped, [*own.lines, *lines]  # whoever stopped it has left a line
             return [case if each.id == case.id else each for each in cases]
 
         self._change(changed)

@@ -9,12 +9,13 @@ from azure.core.exceptions import AzureError, ResourceNotFoundError
 from lightkube import Client
 from lightkube.resources.core_v1 import Event
 
-from aks_infiniband_cli.bad_machines.replace.azure import AgentPool, Azure, words_of
+from aks_infiniband_cli.bad_machines.replace.azure import AgentPool, Azure
 from aks_infiniband_cli.bad_machines.replace.case import Case
 from aks_infiniband_cli.bad_machines.replace.decision import Seen
-from aks_infiniband_cli.bad_machines.replace.drain import leaving, told
+from aks_infiniband_cli.bad_machines.replace.drain import leaving, nobodys, told
 from aks_infiniband_cli.bad_machines.replace.sight import Sight, boot_of
 from aks_infiniband_cli.console import CommandError
+from aks_infiniband_cli.preflight.azure_errors import words_of
 from aks_infiniband_cli.validate.nodes import name_of
 from aks_infiniband_cli.validate.validating import read_cluster
 
@@ -33,10 +34,11 @@ def sight_of(client: Client, namespace: str, pool: str) -> Sight:
     return Sight(validation=validations[pool], nodes=nodes, pods=pods, events=[event.to_dict() for event in events])
 
 
-def seen(case: Case, sight: Sight, azure: Azure, *, in_hand: Sequence[str], limit: float) -> Seen:
-    """What is seen of a case. in_hand: nodes of other cases. limit: minutes that a stage may take."""
+def seen(case: Case, sight: Sight, azure: Azure, *, others: Sequence[Case], limit: float) -> Seen:
+    """What is seen of a case. others: that are not over. limit: minutes that a stage may take."""
     node = sight.node(case.subject)
-    healthy = sight.healthy([case.subject, *in_hand])
+    healthy = sight.healthy([case.subject, *(other.subject for other in others)])
+    leave = leaving(sight.pods, case.subject)
     pool = _pool(case, azure)
     operation, failure = azure.progress()
     return Seen(
@@ -45,12 +47,14 @@ def seen(case: Case, sight: Sight, azure: Azure, *, in_hand: Sequence[str], limi
         lacks=sight.lacks(node) if node else (),
         azure=sight.azure(node) if node else "",
         busy=sight.busy(case.subject),
-        others=told(leaving(sight.pods, case.subject)),
+        alone=told(nobodys(leave)),
+        others=told(leave),
         healthy=healthy,
         idle=sight.idle(healthy),
         operation=operation,
         failure=failure,
         machine=azure.has_machine(pool) if pool else True,
+        given_up=next((other.node for other in others if other.pool == case.pool and other.is_given_up), ""),
         count=pool.count if pool else case.count,
         autoscaled=pool.autoscaled if pool else False,
         gave_up=pool.gave_up if pool else False,

@@ -57,9 +57,9 @@ def _steps(found: Plan, wish: Wish) -> Iterator[tuple[str, str]]:
     case, seen = found.case, found.seen
     beside = ", ".join(seen.idle[:NEIGHBOURS]) or "healthy nodes, once they are idle"
     yield "quarantine", "cordon and taint it; what runs there goes on"
-    if seen.busy:
+    if used := seen.busy or seen.alone:
         how = "wait until nobody uses it" if case.drain == "wait" else "evict its pods"
-        yield "empty", f"{how}: {seen.busy}"
+        yield "empty", f"{how}: {used}"
     else:
         yield "empty", f"evict what else runs there: {seen.others}" if seen.others else "nobody uses it"
     yield "evidence", f"keep evidence-{case.node}-{case.id}.json in {wish.folder}"

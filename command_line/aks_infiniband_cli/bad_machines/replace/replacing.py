@@ -57,10 +57,10 @@ class Replacing:
     def _look(self) -> tuple[Step, Sight, Seen] | None:
         current = self.history.current(self.case)
         self.case.stopped = current.stopped
-        others = [case.subject for case in self.history.open() if case.id != self.case.id]
+        others = [case for case in self.history.open() if case.id != self.case.id]
         sight = sight_of(self.cluster.client, self.namespace, self.case.pool)
         self._hold(sight)
-        found = seen(self.case, sight, self.azure, in_hand=others, limit=self.limit)
+        found = seen(self.case, sight, self.azure, others=others, limit=self.limit)
         step = next_step(self.case, found)
         if step.act == "wait":
             self._tell(f"{self.case.subject}: {step.why}")

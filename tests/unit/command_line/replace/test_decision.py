@@ -28,6 +28,8 @@ def act(known: Case, **seen: Any) -> tuple[str, str | None]:
         ("empty", {}, {"busy": "pod x"}, ("wait", None)),
         ("empty", {"drain": "evict"}, {"busy": "pod x"}, ("drain", None)),
         ("empty", {}, {"others": "pod y"}, ("drain", None)),
+        ("empty", {}, {"others": "pod y", "alone": "pod y"}, ("wait", None)),
+        ("empty", {"drain": "evict"}, {"others": "pod y", "alone": "pod y"}, ("drain", None)),
         ("empty", {}, {}, ("go on", "evidence")),
         ("evidence", {}, {}, ("keep evidence", "restart")),
         ("restart", {"boot": "1"}, {}, ("restart", None)),
@@ -46,8 +48,11 @@ def act(known: Case, **seen: Any) -> tuple[str, str | None]:
         ("redeploy", {"boot": "2", "asked": "t", "bad": ["slow"]}, {"boot": "3"}, ("go on", "delete")),
         ("redeploy", {"boot": "2", "asked": "t"}, {"boot": "2", "operation": "failed"}, ("go on", "delete")),
         ("delete", {}, {}, ("delete", None)),
+        ("delete", {}, {"given_up": "b"}, ("wait", None)),
         ("delete", {"asked": "t"}, {"operation": "running"}, ("wait", None)),
         ("delete", {"asked": "t"}, {"operation": "failed"}, ("end", "still bad")),
+        ("delete", {"asked": "t"}, {"operation": "running", "minutes": 46}, ("end", "still bad")),
+        ("delete", {"asked": "t"}, {"operation": "none", "minutes": 46}, ("end", "still bad")),
         ("delete", {"asked": "t"}, {"machine": False}, ("wait", None)),
         ("delete", {"asked": "t"}, {"machine": False, "there": False}, ("go on", "refill")),
         ("refill", {"count": 16}, {"count": 15}, ("refill", None)),
@@ -103,6 +108,14 @@ def test_a_pool_without_capacity_is_told_with_azures_words_and_the_case_stays_op
     assert found.why == "pool hb has 15 of 16 machines: AllocationFailed"
 
 
+@pytest.mark.parametrize("stage", ["restart", "delete"])
+def test_what_azure_has_refused_until_the_limit_is_told(stage: Stage) -> None:
+    busy = "OperationNotAllowed: Another operation is in progress"
+    found = next_step(case(stage, boot="1", asked="t"), replace(WHOLE, minutes=46, failure=busy))
+    assert found.act in ("go on", "end")
+    assert busy in found.why
+
+
 def test_whoever_went_away_after_asking_leaves_it_to_the_next_to_ask_again_unless_it_shows() -> None:
     known = case("restart", boot="1", asked="t")
     assert act(known, operation="none") == ("restart", None)
@@ -134,6 +147,21 @@ def test_a_machine_is_taken_out_within_the_budget_and_never_from_the_last_health
     found = refusal(case(), [case()] * others, replace(WHOLE, **seen), ONE, begun)
     assert said in found
     assert bool(found) == bool(said)
+
+
+@pytest.mark.parametrize(
+    ("stage", "known", "short"),
+    [
+        ("redeploy", {"asked": "t"}, False),
+        ("delete", {}, False),
+        ("delete", {"asked": "t"}, True),
+        ("refill", {}, True),
+    ],
+)
+def test_a_pool_is_short_of_a_machine_from_the_request_to_delete_it_until_another_has_come(
+    stage: Stage, known: dict[str, Any], short: bool
+) -> None:
+    assert case(stage, **known).is_given_up == short
 
 
 def test_a_case_is_written_and_read_whole() -> None:

@@ -1,0 +1,33 @@
+"""What Azure's clients raise, in words for a person."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from azure.core.exceptions import AzureError, ClientAuthenticationError, HttpResponseError
+
+from aks_infiniband_cli.stack_file import SUBSCRIPTION
+
+
+def words_of(error: AzureError) -> str:
+    """Azure's code and words in one line, with its details: of an operation that failed, AKS tells the cause there.
+
+    The clients read both forms, Resource Manager's with an object `error` and AKS's without one (docs/facts.md).
+    """
+    told: Any = getattr(error, "error", None)
+    said = " ".join(_of(told)) if told is not None else str(error).strip().partition("\n")[0]
+    return " ".join(said.split())
+
+
+def _of(told: Any) -> Iterator[str]:
+    yield ": ".join(part for part in (told.code, told.message) if part)
+    for detail in told.details or ():
+        yield f"({' '.join(_of(detail))})"
+
+
+def remedy_of(error: AzureError) -> str:
+    """What to do where a subscription cannot be read."""
+    if isinstance(error, ClientAuthenticationError):
+        return "az login, or the environment variables of a service principal; then again"
+    if isinstance(error, HttpResponseError):
+        return f"name one that this login may read (--subscription, or {SUBSCRIPTION}): az account list --output table"
+    return "let this machine reach Azure Resource Manager; a proxy or firewall may be in the way"

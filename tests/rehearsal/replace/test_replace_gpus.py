@@ -1,0 +1,59 @@
+"""A pool of GPU machines loses one after the other to the faults of the field, and comes back whole without a person.
+
+Eight HCAs and eight GPUs a machine: four machines are as many processes as one computer bears, and a machine is
+measured beside three others in any pool.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from tests.rehearsal.replace.replacing import CURED_BY_ANOTHER_HOST, GIVEN_UP, Fleet, fleet, steps, tell
+
+pytestmark = [pytest.mark.long, pytest.mark.timeout(3600)]
+FAULTS: Final[tuple[tuple[str, list[dict[str, Any]], tuple[str, ...]], ...]] = (
+    ("all HCAs at 351 of 400 Gb/s", [{"name": "slow", "factor": 351 / 400}], ("bandwidth (mlx5_0)", "(mlx5_7)")),
+    (
+        "two HCAs at 321 of 400 Gb/s",
+        [{"name": "slow", "device": device, "factor": 321 / 400} for device in ("mlx5_2", "mlx5_5")],
+        ("bandwidth (mlx5_2)", "(mlx5_5)"),
+    ),
+    ("8 % below the others", [{"name": "slow", "factor": 0.92}], ("bandwidth (mlx5_0)",)),
+    ("a throttled GPU", [{"name": "throttled-gpu", "gpu": 3, "factor": 0.6}], ("gpu-throttling",)),
+    ("a GPU on half of its PCIe lanes", [{"name": "half-lanes", "gpu": 5}], ("gpu-pcie",)),
+)
+"""What is wrong, as faults of the rehearsal, and what the verdict names."""
+
+
+@pytest.fixture(scope="module")
+def ndh100(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
+    with fleet(tmp_path_factory.mktemp("ndh100"), "dev", machines=4) as found:
+        yield found
+
+
+@pytest.mark.parametrize(("what", "faults", "named"), FAULTS, ids=[what for what, _, _ in FAULTS])
+def test_a_machine_is_found_bad_after_its_restart_and_cured_by_another_host(
+    ndh100: Fleet, evidence: Path, what: str, faults: list[dict[str, Any]], named: tuple[str, ...]
+) -> None:
+    node = ndh100.node(1)
+    for fault in faults:
+        ndh100.stack.fault(node=node, curedBy="redeploy", **fault)
+    code, case = ndh100.replaced(evidence, node)
+    tell(what, case)
+    assert (code, case["outcome"], steps(case)) == (0, "cured", CURED_BY_ANOTHER_HOST)
+    verdict = next(line["what"] for line in case["lines"] if line["step"] == "Bad")
+    assert [part for part in named if part not in verdict] == [], verdict
+    assert ndh100.is_whole()
+
+
+def test_a_machine_with_seven_of_eight_gpus_is_given_up(ndh100: Fleet, evidence: Path) -> None:
+    node = ndh100.node(2)
+    ndh100.stack.fault("missing-gpu", node=node, gpu=6)
+    code, case = ndh100.replaced(evidence, node, "--limit-minutes", "1.5")
+    tell("7 of 8 GPUs", case)
+    unmeasured = [step for step in GIVEN_UP if step != "Bad"]  # no Job of the validation fits on it
+    assert (code, case["outcome"], steps(case)) == (0, "replaced", [*unmeasured, "Sound", "LetIn"])
+    assert any("nvidia.com/gpu 7" in line["what"] for line in case["lines"])
+    assert ndh100.is_whole()
