@@ -36,6 +36,7 @@ NAVIGATION: Final = {
     ],
     "Use it in your own program": [
         "docs/afternoon",
+        "docs/afternoon-in-other-languages",
         "docs/library",
         "docs/languages",
         "docs/rehearse-your-program",

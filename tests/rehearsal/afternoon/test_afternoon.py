@@ -5,24 +5,19 @@ registry.
 """
 
 import json
-import os
 import re
-import shutil
 import subprocess
-import sys
-import sysconfig
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from rehearsal.tools.paths import PROJECT
 from tests.snippets import snippets
+
+from .conftest import Folder, install
 
 pytestmark = pytest.mark.long
 
-SOURCES = ("components", "command_line", "rehearsal")
 INSTALL, TYPES, UNIT, BREAK, MEND, WORKLOAD, STOP = snippets("afternoon.md", "sh")
 PROGRAM, STACK_FILE, BROKEN, MENDED = snippets("afternoon.md", "yaml")
 FLEET, MAIN, TEST = snippets("afternoon.md", "python")
@@ -38,56 +33,13 @@ FILES = {
 }
 
 
-class Folder:
-    """The team's folder, and what its commands said and took."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def shell(self, commands: str) -> subprocess.CompletedProcess[str]:
-        """Runs a block in one shell, as a person pastes it."""
-        dropped = {"PYTHONPATH", "VIRTUAL_ENV"}
-        environment = {key: value for key, value in os.environ.items() if key not in dropped}
-        # kubectl is a program of a package that is lent; pip finds what is lent, and asks no registry for anything.
-        path = os.pathsep.join([environment["PATH"], str(Path(sys.executable).parent)])
-        environment |= {"PATH": path, "PIP_NO_DEPS": "1", "PIP_NO_INDEX": "1"}
-        begun = time.monotonic()
-        done = subprocess.run(
-            ["bash", "-euc", commands], cwd=self.path, env=environment, check=False, capture_output=True, text=True
-        )
-        print(f"{time.monotonic() - begun:.0f} s: {commands.splitlines()[0]}")
-        return done
-
-
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Folder]:
-    """An empty folder outside the checkout, with the wheels of this release."""
-    place = tmp_path_factory.mktemp("afternoon")
-    left = shutil.ignore_patterns("build", "*.egg-info", "__pycache__")
-    for source in SOURCES:
-        shutil.copytree(PROJECT / source, place / "sources" / source, ignore=left)
-    team = Folder(place / "weather")
-    team.path.mkdir()
-    pip = f"{sys.executable} -m pip --disable-pip-version-check wheel --quiet --no-deps --no-build-isolation"
-    built = team.shell(f"{pip} --wheel-dir wheels {' '.join(str(place / 'sources' / source) for source in SOURCES)}")
-    assert built.returncode == 0, built.stderr
-    yield team
-    team.shell(STOP)
-
-
-@pytest.fixture(scope="module")
-def installed(folder: Folder) -> Folder:
-    environment, wheels, others, tools = INSTALL.splitlines()
-    first = folder.shell(f"{environment}\n{wheels}")
-    assert first.returncode == 0, first.stderr
-    (packages,) = (folder.path / ".venv/lib").glob("python*/site-packages")
-    # A folder that is added so lends its packages, but not its own .pth files: the checkout stays out of it.
-    (packages / "dependencies.pth").write_text(sysconfig.get_path("purelib"))
-    second = folder.shell(f"{others}\n{tools}")
-    assert second.returncode == 0, second.stderr
+def installed(folder: Folder) -> Iterator[Folder]:
+    install(folder, INSTALL)
     for name, text in FILES.items():
         (folder.path / name).write_text(text)
-    return folder
+    yield folder
+    folder.shell(STOP)
 
 
 @pytest.fixture(scope="module")

@@ -6,15 +6,15 @@ another field manager.
 
 import re
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 import pytest
 import yaml
 
-from rehearsal.control_plane import RunFolder, the_only_command
+from rehearsal.control_plane import the_only_command
 from rehearsal.session import Rehearsal
+from rehearsal.testing.plugin import Rehearse
 from rehearsal.tools.paths import PROJECT
 from tests.rehearsal.engine_runs import run
 from tests.rehearsal.waiting import eventually
@@ -35,7 +35,7 @@ KILLED_AT: Final = (
 
 
 @pytest.fixture(scope="module")
-def rehearsal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rehearsal]:
+def rehearsal(tmp_path_factory: pytest.TempPathFactory, rehearse: Rehearse) -> Rehearsal:
     """The project's stack for a cluster that somebody else made, in a data centre of its own."""
     project = tmp_path_factory.mktemp("killed") / "project"
     project.mkdir()
@@ -46,9 +46,8 @@ def rehearsal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rehearsal]:
     document = yaml.safe_load(file.read_text())
     document["config"] |= {f"aks-infiniband:{key}": value for key, value in SETTINGS.items()}
     file.write_text(yaml.safe_dump(document))
-    found = Rehearsal(project=project, stack=STACK, run=RunFolder.at(project.parent / "run"), speed=120.0)
-    with found.data_centre():
-        yield found
+    found: Rehearsal = rehearse(project, STACK).rehearsal
+    return found
 
 
 @pytest.mark.parametrize("what", KILLED_AT)

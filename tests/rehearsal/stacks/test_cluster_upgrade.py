@@ -2,53 +2,20 @@
 
 import json
 import re
-import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
-from typing import Any, Final
 
 import pytest
 import yaml
-from lightkube.resources.core_v1 import Pod
-from lightkube.resources.policy_v1 import PodDisruptionBudget
 
 from rehearsal.azure.cloud import NODE_IMAGE_RELEASE
-from rehearsal.cli.terminal import write_activation
 from rehearsal.faults.machine_faults import FILE
 from rehearsal.tools.paths import PROJECT
 from tests.rehearsal.engine_runs import Outcome
 
 from .conftest import Stack
+from .upgrading import holds, images, upgrade, upgrading
 
 pytestmark = pytest.mark.long
 STACK = "hbv4"
-COMMAND: Final = str(Path(sys.executable).with_name("aks-infiniband"))
-NAMESPACE: Final = "aks-infiniband-system"
-IMAGE: Final = "kubernetes.azure.com/node-image-version"
-
-
-@contextmanager
-def upgrading(stack: Stack, *flags: str) -> Iterator["subprocess.Popen[str]"]:
-    """The command, in a shell of the rehearsal."""
-    words = " ".join([COMMAND, "upgrade", "-s", STACK, "--output", "json", *flags])
-    shell = ["bash", "-c", f". {write_activation(stack.rehearsal)} && exec {words}"]
-    pipe = subprocess.PIPE
-    with subprocess.Popen(shell, cwd=stack.file.parent, stdout=pipe, stderr=pipe, text=True) as command:
-        try:
-            yield command
-        finally:
-            command.kill()
-
-
-def upgrade(stack: Stack, *flags: str, code: int = 0) -> dict[str, Any]:
-    """What the command says when it has ended."""
-    with upgrading(stack, *flags) as command:
-        said, complained = command.communicate(timeout=600)
-    assert command.returncode == code, complained
-    found: dict[str, Any] = json.loads(said)
-    return found
 
 
 def of_the_page() -> list[list[str]]:
@@ -62,23 +29,6 @@ UPGRADE, NODE_IMAGE = of_the_page()
 
 def kubelets(stack: Stack) -> dict[str, str]:
     return {node["metadata"]["name"]: node["status"]["nodeInfo"]["kubeletVersion"] for node in stack.nodes()}
-
-
-def images(stack: Stack) -> dict[str, str]:
-    return {
-        node["metadata"]["name"]: node["metadata"]["labels"][IMAGE]
-        for node in sorted(stack.nodes(agentpool="hbv4"), key=lambda node: str(node["metadata"]["name"]))
-    }
-
-
-def holds(stack: Stack) -> list[str]:
-    """The nodes that the command holds, and its budgets."""
-    where: dict[str, Any] = {
-        "namespace": NAMESPACE,
-        "labels": {"app.kubernetes.io/managed-by": "aks-infiniband-upgrade"},
-    }
-    pods = [pod.to_dict()["spec"]["nodeName"] for pod in stack.cluster().list(Pod, **where)]
-    return sorted([*pods, *("budget" for _ in stack.cluster().list(PodDisruptionBudget, **where))])
 
 
 def versions(stack: Stack) -> list[str]:
@@ -108,7 +58,7 @@ def test_a_command_that_is_killed_leaves_the_next_machine_held_and_goes_on_when_
             if "is accepted (1 of 2)" in line:
                 break
         command.kill()
-    accepted, other = sorted(images(stack))
+    accepted, other = sorted(images(stack, STACK))
     assert (kubelets(stack)[accepted], kubelets(stack)[other]) == ("v1.36.3", "v1.35.8")
     assert other in holds(stack)
     assert versions(stack) == ["1.36"], "as Azure has it, for cluster and pool"
@@ -137,7 +87,7 @@ def test_the_next_up_changes_no_machine_and_measures_the_pool_and_the_one_after_
 def test_a_driver_that_does_not_come_up_on_the_new_kernel_stops_it_at_the_first_machine_and_the_pool_goes_back(
     stack: Stack, brought_up: Outcome
 ) -> None:
-    before, faults = images(stack), stack.rehearsal.run.root / FILE
+    before, faults = images(stack, STACK), stack.rehearsal.run.root / FILE
     (stack.rehearsal.run.azure / NODE_IMAGE_RELEASE).write_text("209912.01.0")
     crash = {"fault": "crash", "pod": "mofed-*", "node": "*vmss000000", "message": "no headers for this kernel"}
     faults.write_text(json.dumps([crash]))
@@ -145,11 +95,11 @@ def test_a_driver_that_does_not_come_up_on_the_new_kernel_stops_it_at_the_first_
     first, (other,) = found["node"], found["held"]
     assert any(short.startswith("rdma/shared_ib 0, expected at least 1") for short in found["shortfalls"])
     assert any("mofed-" in short and "CrashLoopBackOff" in short for short in found["shortfalls"])
-    assert (images(stack)[first] == before[first], images(stack)[other] == before[other]) == (False, True)
+    assert (images(stack, STACK)[first] == before[first], images(stack, STACK)[other] == before[other]) == (False, True)
     (kept,) = [node for node in stack.nodes() if node["metadata"]["name"] == other]
     assert not kept["spec"].get("unschedulable"), "jobs still come to the machine that was not upgraded"
     assert kept["status"]["allocatable"]["rdma/shared_ib"] == "63"
     faults.unlink()
     told = upgrade(stack, "--back")["back"]
     assert told == [f"pool hbv4 has Kubernetes 1.36.3 and {before[first]} again"]
-    assert (images(stack), holds(stack)) == (before, [])
+    assert (images(stack, STACK), holds(stack)) == (before, [])

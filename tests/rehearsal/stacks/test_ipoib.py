@@ -16,10 +16,12 @@ from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE
 from lightkube import codecs
 from lightkube.generic_resource import create_namespaced_resource
 from lightkube.resources.batch_v1 import Job
-from lightkube.resources.core_v1 import ConfigMap, Node, Pod
+from lightkube.resources.core_v1 import ConfigMap, Node, Pod, Service
 from lightkube.resources.rbac_authorization_v1 import Role, RoleBinding
+from lightkube.types import CascadeType
 
 from rehearsal.faults.machine_faults import FILE
+from rehearsal.tools.paths import PROJECT
 from tests.rehearsal.engine_runs import Outcome
 from tests.rehearsal.waiting import eventually
 
@@ -28,6 +30,7 @@ from .conftest import Stack
 STACK = "ipoib"
 VALIDATE = (str(Path(sys.executable).with_name("aks-infiniband")), "validate", "--output", "json")
 LIMIT_SECONDS = 300
+NAMESPACE = "aks-infiniband"
 NetworkAttachmentDefinition = create_namespaced_resource(
     "k8s.cni.cncf.io", "v1", "NetworkAttachmentDefinition", "network-attachment-definitions"
 )
@@ -54,6 +57,31 @@ def test_every_pod_of_the_validation_had_an_address_of_its_own_on_net1(stack: St
 def test_machines_without_gpus_get_no_gpu_operator(stack: Stack, brought_up: Outcome) -> None:
     assert not [name for name in brought_up.done if "gpu" in name]
     assert all("nvidia.com/gpu" not in node["status"]["allocatable"] for node in stack.nodes(agentpool="hbv4"))
+
+
+@pytest.fixture
+def tcp_job(stack: Stack, brought_up: Outcome) -> Iterator[str]:
+    """The name of the Job that the example for programs over IPoIB makes of this pool."""
+    command = [sys.executable, str(PROJECT / "examples/jobs/tcp-over-ipoib/job.py"), "hbv4", NAMESPACE, "ours:1"]
+    pools = json.dumps(stack.outputs()["pools"])
+    made = subprocess.run(command, input=pools, capture_output=True, check=True, text=True).stdout
+    items = json.loads(made)["items"]
+    for item in items:
+        stack.cluster().create(codecs.from_dict(item))
+    (name,) = {item["metadata"]["name"] for item in items}
+    yield name
+    stack.cluster().delete(Job, name, namespace=NAMESPACE, cascade=CascadeType.FOREGROUND)
+    stack.cluster().delete(Service, name, namespace=NAMESPACE)
+
+
+def test_a_job_of_a_tcp_program_finds_net1_on_every_machine_and_runs_to_its_end(stack: Stack, tcp_job: str) -> None:
+    cluster: Any = stack.cluster()
+    eventually(lambda: cluster.get(Job, tcp_job, namespace=NAMESPACE).status.succeeded == len(machines(stack)))
+    pods = list(cluster.list(Pod, namespace=NAMESPACE, labels={"batch.kubernetes.io/job-name": tcp_job}))
+    assert sorted(pod.spec.nodeName for pod in pods) == machines(stack)
+    for pod in pods:
+        said = cluster.log(pod.metadata.name, namespace=NAMESPACE, container="require-ipoib")
+        assert "".join(said).strip() == "IPoIB: the pod has net1."
 
 
 def system_objects(stack: Stack) -> set[str]:

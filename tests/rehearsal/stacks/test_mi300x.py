@@ -1,41 +1,19 @@
 """Machines with AMD's GPUs: AMD's operator, RCCL, and what breaks. The tests follow one another."""
 
-import json
 import re
-from collections.abc import Iterator
-from typing import Any
 
 import pytest
 import yaml
 from aks_infiniband.resources.metadata import AMD_GPU_OPERATOR_NAMESPACE, GPU_OPERATOR_NAMESPACE
 from lightkube.resources.core_v1 import Pod
 
-from rehearsal.control_plane import RunFolder
-from rehearsal.session import Rehearsal
-
-from .conftest import SPEED, Stack, copy_of_project
+from .conftest import Stack
 
 pytestmark = pytest.mark.long
+STACK = "mi300x"
 POOL = "ndmi300x"
 MI300X = {"name": POOL, "vmSize": "Standard_ND96isr_MI300X_v5", "count": 2, "gpuDriver": "operator", "mode": "sriov"}
 H100 = {"name": "ndh100", "vmSize": "Standard_ND96isr_H100_v5", "count": 2, "mode": "sriov"}
-
-
-@pytest.fixture(scope="module")
-def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
-    """The stack as it stands in the project, with faults of machines in a file, at first none."""
-    folder = tmp_path_factory.mktemp("mi300x")
-    faults = folder / "faults.yaml"
-    faults.write_text("[]")
-    project, run = copy_of_project(folder / "project"), RunFolder.at(folder / "run")
-    rehearsal = Rehearsal(project=project, stack="mi300x", run=run, speed=SPEED, faults=faults)
-    with rehearsal.data_centre():
-        yield Stack(rehearsal)
-
-
-def break_machines(stack: Stack, *faults: dict[str, Any]) -> None:
-    assert stack.rehearsal.faults is not None
-    stack.rehearsal.faults.write_text(json.dumps(faults))
 
 
 def nodes_of_pods(stack: Stack, namespace: str, part: str) -> set[str]:
@@ -59,7 +37,7 @@ def test_a_driver_that_the_node_image_does_not_bring_is_named(stack: Stack) -> N
 
 def test_with_the_operators_driver_a_gpu_that_is_missing_is_named_with_its_node(stack: Stack) -> None:
     stack.settings(pools=[MI300X], amdGpuOperator={"driverImage": "myregistry.azurecr.io/amd/amdgpu-kmod"})
-    break_machines(stack, {"fault": "missing-gpu", "node": "*000001", "gpu": 3})
+    stack.fault("missing-gpu", node="*000001", gpu=3)
     outcome = stack.up()
     assert not outcome.succeeded
     assert re.search(r"node aks-ndmi300x-\d+-vmss000001: amd.com/gpu 7, expected at least 8", outcome.said), (
@@ -68,8 +46,9 @@ def test_with_the_operators_driver_a_gpu_that_is_missing_is_named_with_its_node(
 
 
 def test_sockets_under_rccl_and_a_slow_hca_fail_the_update_with_node_and_device(stack: Stack) -> None:
-    slow = {"fault": "slow", "node": "*000000", "device": "mlx5_2", "factor": 0.5}
-    break_machines(stack, slow, {"fault": "no-libibverbs", "node": "*"})
+    stack.mend()
+    stack.fault("slow", node="*000000", device="mlx5_2", factor=0.5)
+    stack.fault("no-libibverbs", node="*")
     stack.settings(validation={"timeoutSeconds": 240})
     outcome = stack.up()
     assert not outcome.succeeded
@@ -80,7 +59,7 @@ def test_sockets_under_rccl_and_a_slow_hca_fail_the_update_with_node_and_device(
 
 
 def test_once_mended_gpus_are_offered_and_rccl_reaches_them_by_dma_buf(stack: Stack) -> None:
-    break_machines(stack)
+    stack.mend()
     outcome = stack.up()
     assert outcome.succeeded, outcome.said
     offered = [node["status"]["allocatable"] for node in stack.nodes(agentpool=POOL)]

@@ -4,7 +4,6 @@ Then metrics and alerts are added, and drivers change. The tests follow one anot
 
 import json
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,13 +11,12 @@ from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE
 from lightkube.generic_resource import create_namespaced_resource
 from lightkube.resources.core_v1 import Pod
 
-from rehearsal.control_plane import RunFolder
-from rehearsal.session import Rehearsal
+from rehearsal.testing.plugin import Rehearse
 from tests.rehearsal.engine_runs import Outcome
 from tests.rehearsal.samples import completed_sample
 from tests.rehearsal.waiting import eventually
 
-from .conftest import SPEED, Stack, copy_of_project
+from .conftest import Stack, copy_of_project
 from .rolling import COMMAND, GPU_OPERATOR, NIC_POLICIES, driver_images, gpu_driver_images, let_go, rolling_out
 
 STACK = "-".join(["sixteen-machines"] * 5 + ["of-our-own-cloud"])[:100]
@@ -32,15 +30,12 @@ PodMonitor = create_namespaced_resource("azmonitoring.coreos.com", "v1", "PodMon
 
 
 @pytest.fixture(scope="module")
-def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+def stack(tmp_path_factory: pytest.TempPathFactory, rehearse: Rehearse) -> Stack:
     """What people get who ask for a way to InfiniBand."""
-    folder = tmp_path_factory.mktemp("stack")
-    project = copy_of_project(folder / "project")
+    project = copy_of_project(tmp_path_factory.mktemp("stack") / "project")
     there = ("--stack", STACK, "--folder", str(project))
     subprocess.run([COMMAND, "init", *ANSWERS, *there], check=True, capture_output=True, timeout=120)
-    rehearsal = Rehearsal(project=project, stack=STACK, run=RunFolder.at(folder / STACK), speed=SPEED)
-    with rehearsal.data_centre():
-        yield Stack(rehearsal)
+    return Stack(rehearse(project, STACK).rehearsal)
 
 
 def test_the_name_is_the_longest_and_the_label_of_the_machines_group_is_cut_as_aks_does(

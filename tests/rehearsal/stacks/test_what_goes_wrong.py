@@ -1,19 +1,17 @@
 """What goes wrong in the field goes wrong here, and the rehearsal says why. The tests follow one another."""
 
 import re
-from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import yaml
 
 from rehearsal.azure.subscription import DEFAULT_FILE
-from rehearsal.control_plane import RunFolder
-from rehearsal.session import Rehearsal
+from rehearsal.testing.plugin import Rehearse
 
-from .conftest import SPEED, Stack, copy_of_project
+from .conftest import Stack, copy_of_project
 
+STACK = "dev"
 WRONG_VENDOR = '''
 """The project's program, with a device plugin that looks for another vendor's adapters.
 
@@ -40,16 +38,6 @@ pulumi.runtime.register_resource_transform(wrong_vendor)
 '''
 
 
-def in_data_centre(folder: Path, subscription: Path | None = None) -> Rehearsal:
-    return Rehearsal(
-        project=copy_of_project(folder / "project"),
-        stack="dev",
-        run=RunFolder.at(folder / "run"),
-        speed=SPEED,
-        subscription=subscription,
-    )
-
-
 def put_before_program(stack: Stack, text: str) -> None:
     program = stack.rehearsal.project / "__main__.py"
     body = program.read_text()
@@ -57,29 +45,19 @@ def put_before_program(stack: Stack, text: str) -> None:
 
 
 @pytest.mark.field_report("A3")
-def test_a_size_beyond_the_quota_is_refused_before_the_pool_is_made_with_the_exact_shortfall(tmp_path: Path) -> None:
+def test_a_size_beyond_the_quota_is_refused_before_the_pool_is_made_with_the_exact_shortfall(
+    rehearse: Rehearse, tmp_path: Path
+) -> None:
     subscription = yaml.safe_load(DEFAULT_FILE.read_text())
     subscription["series"]["ND_H100_v5"]["vcpus"] = 96
     file = tmp_path / "subscription.yaml"
     file.write_text(yaml.safe_dump(subscription))
-    rehearsal = in_data_centre(tmp_path / "small", file)
-    with rehearsal.data_centre():
-        outcome = Stack(rehearsal).up()
-        assert not outcome.succeeded
-        assert "QuotaExceeded" in outcome.said
-        assert "192" in outcome.said
-        assert Stack(rehearsal).nodes(agentpool="ndh100") == []
-
-
-@pytest.fixture(scope="module")
-def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
-    """With faults of machines in a file, at first none."""
-    folder = tmp_path_factory.mktemp("wrong")
-    faults = folder / "faults.yaml"
-    faults.write_text("[]")
-    rehearsal = replace(in_data_centre(folder), faults=faults)
-    with rehearsal.data_centre():
-        yield Stack(rehearsal)
+    small = Stack(rehearse(copy_of_project(tmp_path / "project"), "dev", subscription=file).rehearsal)
+    outcome = small.up()
+    assert not outcome.succeeded
+    assert "QuotaExceeded" in outcome.said
+    assert "192" in outcome.said
+    assert small.nodes(agentpool="ndh100") == []
 
 
 @pytest.mark.field_report("B5")
@@ -100,8 +78,7 @@ def test_a_wrong_selector_leaves_pods_pending_and_the_failed_wait_names_pods_nod
 
 
 def test_once_the_selector_is_right_a_link_that_is_down_fails_the_update_with_its_node_and_device(stack: Stack) -> None:
-    assert stack.rehearsal.faults is not None
-    stack.rehearsal.faults.write_text('- {fault: link-down, node: "*000001", device: mlx5_3}\n')
+    stack.fault("link-down", node="*000001", device="mlx5_3")
     stack.settings(validation={"timeoutSeconds": 120})
     outcome = stack.up()
     assert not outcome.succeeded
@@ -110,8 +87,7 @@ def test_once_the_selector_is_right_a_link_that_is_down_fails_the_update_with_it
 
 
 def test_once_everything_is_mended_the_pool_passes(stack: Stack) -> None:
-    assert stack.rehearsal.faults is not None
-    stack.rehearsal.faults.write_text("[]")
+    stack.mend()
     mended = stack.up()
     assert mended.succeeded, mended.said
     assert stack.verdicts() == {"ndh100": "pass"}
