@@ -14,6 +14,7 @@ from typing import Any
 
 import pulumi
 import yaml
+from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.validation.payload.talk.config_maps import compressed
 from google.protobuf import json_format
 from pulumi.runtime import mocks, rpc, stack
@@ -57,8 +58,8 @@ class Requests:
 class _Monitor(mocks.MockMonitor):
     """The SDK's mock monitor; it keeps the requests, and makes URNs as the engine does."""
 
-    def __init__(self, requests: Requests) -> None:
-        super().__init__(AzureAndKubernetes(_KEPT, ["Registered"]))
+    def __init__(self, requests: Requests, feature: str) -> None:
+        super().__init__(AzureAndKubernetes(_KEPT, [feature]))
         self.requests = requests
         self.transforms: dict[str, list[pulumi.ResourceTransform]] = {}
 
@@ -120,7 +121,7 @@ def run(folder: Path, stack_name: str) -> Requests:
         set_all_config({key: _text(value) for key, value in configuration.items()}, [])
         SETTINGS.rpc_manager.clear()
         SETTINGS.outputs.clear()
-        answers = _Monitor(requests)
+        answers = _Monitor(requests, _feature_of(configuration))
         pulumi.runtime.set_mocks(answers.mocks, project, stack_name, preview=False, monitor=answers)
         # set_mocks has made and closed a stack; the program's outputs need one that is open.
         set_root_resource(None)  # type: ignore[arg-type]  # as before a program
@@ -130,6 +131,13 @@ def run(folder: Path, stack_name: str) -> Requests:
 
         asyncio.get_event_loop().run_until_complete(stack.run_in_stack(program))
     return requests
+
+
+def _feature_of(configuration: dict[str, Any]) -> str:
+    """The state of AKSInfinibandSupport that the stack's machines need."""
+    named = json.dumps(configuration)
+    absent = any(name in named for name, size in SIZES.items() if not size.placement_feature)
+    return "NotRegistered" if absent else "Registered"
 
 
 def _text(value: Any) -> str:

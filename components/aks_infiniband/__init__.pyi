@@ -45,6 +45,8 @@ from .operators.charts import ChartSource as ChartSource
 from .operators.charts import chart_source as chart_source
 from .operators.device_config import DeviceConfig as DeviceConfig
 from .operators.device_config import DeviceConfigArgs as DeviceConfigArgs
+from .operators.dra_driver import DraDriver as DraDriver
+from .operators.dra_driver import DraDriverArgs as DraDriverArgs
 from .operators.existing_gpu_operator import ExistingGpuOperator as ExistingGpuOperator
 from .operators.existing_gpu_operator import ExistingGpuOperatorArgs as ExistingGpuOperatorArgs
 from .operators.gpu_operator import GpuOperator as GpuOperator

@@ -16,6 +16,7 @@ NAVIGATION: Final = {
         "docs/preflight",
         "docs/workloads",
         "docs/dra",
+        "docs/gb300",
         "docs/mi300x",
         "docs/storage",
         "docs/scheduling",

@@ -95,7 +95,9 @@ def node(facts: PoolFacts, instance: int, address: int, host: int = 0) -> dict[s
         size_name=facts.size_name,
         size=facts.size,
         fabric=facts.fabric or str(stable_uuid(f"{provider_id}/fabric")),
+        instance=instance,
         gpu_profile=facts.pool.get("gpuProfile"),
+        image=node_image(facts.pool, facts.size),
         host=host,
     )
     return {
@@ -120,7 +122,7 @@ def node(facts: PoolFacts, instance: int, address: int, host: int = 0) -> dict[s
                 {"type": "Hostname", "address": name},
             ],
             "nodeInfo": node_info(
-                architecture=facts.size.architecture,
+                size=facts.size,
                 image=node_image(facts.pool, facts.size),
                 kubelet_version=facts.kubelet_version,
                 provider_id=provider_id,

@@ -23,8 +23,8 @@ class NodeSystem:
     kernel: str
     containerd: str
     oldest: str
-    has_ofed: bool = False
-    """Whether it brings DOCA-OFED, which openibd loads."""
+    has_drivers: bool = False
+    """Whether it brings DOCA-OFED, which openibd loads, the GPU driver, the container toolkit and a device plugin."""
 
 
 _UBUNTU_2204: Final = NodeSystem(
@@ -43,11 +43,12 @@ _UBUNTU_2404: Final = NodeSystem(
     containerd="containerd://2.3.2-1",
     oldest="1.32",
 )
-_UBUNTU_2404_GB: Final = replace(
-    _UBUNTU_2404, image="AKSUbuntu-2404gen2arm64gb", kernel="6.14.0-1003-azure-nvidia", has_ofed=True
-)
-"""That of GB200 and GB300 (Azure/AgentBaker 06836ee, vhdbuilder/packer/gb-mai-bom.json and
-install-dependencies.sh, configureGraceBlackwell). That public pools get it is assumed."""
+_UBUNTU_2404_GB: Final = replace(_UBUNTU_2404, image="AKSUbuntu-2404gen2arm64gb", has_drivers=True)
+"""One for GB200 and GB300 (`aks_infiniband.facts.node_images`). Here a pool gets it from a snapshot alone, as that of
+the one published setup had another."""
+_GRACE_BLACKWELL_KERNEL: Final = "6.14.0-1003-azure-nvidia"
+"""Both images' on GB200 and GB300 (Azure/AgentBaker 06836ee, vhdbuilder/packer/gb-mai-bom.json and
+post-install-dependencies.sh)."""
 _AZURE_LINUX: Final = NodeSystem(
     image="AKSAzureLinux-V3",
     effective="AzureLinux3",
@@ -89,8 +90,6 @@ def newest_image(os_sku: str, kubernetes: str, size: Size | MachineSize, release
     system = system_of_sku(os_sku, kubernetes)
     release = release or newest_release(datetime.now(tz=UTC).date())
     assert system, f"the OS SKU {os_sku} was accepted and is not simulated"
-    if isinstance(size, MachineSize) and size.image_has_ofed:
-        return f"{_UBUNTU_2404_GB.image}containerd-{release}"
     suffix = "gen2arm64containerd" if size.architecture == "arm64" else "gen2containerd"
     return f"{system.image}{suffix}-{release}"
 
@@ -109,6 +108,12 @@ def kernel_of_image(node_image_version: str) -> str:
     )
     later = max(0, (built - newest).days // 7)
     return re.sub(r"-(\d+)", lambda number: f"-{int(number[1]) + later}", kernel, count=1)
+
+
+def kernel_on(size: Size | MachineSize, node_image_version: str) -> str:
+    """The kernel that a node image boots on a machine of a size."""
+    grace_blackwell = isinstance(size, MachineSize) and size.nvlink_domain > 1
+    return _GRACE_BLACKWELL_KERNEL if grace_blackwell else kernel_of_image(node_image_version)
 
 
 def architecture_of_image(node_image_version: str) -> Architecture:

@@ -7,28 +7,44 @@ from typing import Any, Final
 
 from aks_infiniband.facts.catalog.machine import MachineSize
 
-from rehearsal.azure.node_images import kernel_of_image, system_of_image
+from rehearsal.azure.node_images import kernel_on, system_of_image
 from rehearsal.azure.subscription import Size
 
 MACHINE_ANNOTATION: Final = "rehearsal.aks-infiniband/machine"
-"""What a machine is: {"size": …, "fabric": …, "gpuDriver": "Install" or "None", "ofed": …, "host": …}; machines of one
-placement group share the fabric, with Install AKS has put the GPUs' driver on it; ofed: whether the image has
-DOCA-OFED; host: how often it has come to another host."""
+"""What a machine is: {"size": …, "fabric": …, "rack": …, "gpuDriver": "Install" or "None", "imageHasDrivers": …,
+"host": …}; machines of one placement group share the fabric, with Install AKS has put the GPUs' driver on it;
+imageHasDrivers: whether the node image has DOCA-OFED, GPU driver, container toolkit and device plugin; host: how often
+it has come to another host."""
 BOOT_ANNOTATION: Final = "rehearsal.aks-infiniband/boot"
 """That Azure starts a machine anew: {"number": …, "action": "restart" or "redeploy", "disk": "kept" or "new"}."""
 KWOK_ANNOTATION: Final = "kwok.x-k8s.io/node"
 
 
 def machine_annotation(
-    *, size_name: str, size: Size | MachineSize, fabric: str, gpu_profile: Mapping[str, Any] | None, host: int = 0
+    *,
+    size_name: str,
+    size: Size | MachineSize,
+    fabric: str,
+    instance: int,
+    gpu_profile: Mapping[str, Any] | None,
+    image: str,
+    host: int = 0,
 ) -> str:
-    """The annotation that tells the other simulators what a machine is. gpu_profile: the agent pool's. host: how often
-    it has come to another host.
+    """The annotation that tells the other simulators what a machine is.
+
+    instance: its number in its pool, by which racks are filled one after the other: how Azure fills them is assumed.
+    gpu_profile: the agent pool's; image: the node image's version. host: how often it has come to another host.
     """
-    driver = gpu_driver(size, gpu_profile)
-    ofed = isinstance(size, MachineSize) and size.image_has_ofed
-    elsewhere = {"host": host} if host else {}
-    return json.dumps({"size": size_name, "fabric": fabric, "gpuDriver": driver, "ofed": ofed, **elsewhere})
+    rack = instance // size.nvlink_domain if isinstance(size, MachineSize) and size.nvlink_domain > 1 else None
+    facts = {
+        "size": size_name,
+        "fabric": fabric,
+        **({} if rack is None else {"rack": rack}),
+        "gpuDriver": gpu_driver(size, gpu_profile),
+        "imageHasDrivers": system_of_image(image).has_drivers,
+        **({"host": host} if host else {}),
+    }
+    return json.dumps(facts)
 
 
 def gpu_driver(size: Size | MachineSize, gpu_profile: Mapping[str, Any] | None) -> str:
@@ -111,14 +127,14 @@ def allocatable(size: Size | MachineSize, disk_gb: int, pods: int) -> dict[str, 
     }
 
 
-def node_info(*, architecture: str, image: str, kubelet_version: str, provider_id: str) -> dict[str, str]:
+def node_info(*, size: Size | MachineSize, image: str, kubelet_version: str, provider_id: str) -> dict[str, str]:
     """What a kubelet says of its machine. image: the node image's version; provider_id: unique among machines."""
     system = system_of_image(image)
     return {
-        "architecture": architecture,
+        "architecture": size.architecture,
         "bootID": str(stable_uuid(f"{provider_id}/boot")),
         "containerRuntimeVersion": system.containerd,
-        "kernelVersion": kernel_of_image(image),
+        "kernelVersion": kernel_on(size, image),
         "kubeProxyVersion": "",
         "kubeletVersion": kubelet_version,
         "machineID": stable_uuid(f"{provider_id}/machine").hex,

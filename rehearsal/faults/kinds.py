@@ -64,6 +64,11 @@ _ALL: "Final" = (
     MachineFault("no-metadata", "the machine's instance metadata service does not answer"),
     MachineFault("no-peermem", "nvidia-peermem cannot be loaded"),
     MachineFault("closed-kernel-modules", "NVIDIA's kernel modules are the closed ones, and have no DMA-BUF"),
+    MachineFault(
+        "no-nvlink", "the NVLink fabric of the rack has not taken the machine's GPUs in: its state is In Progress"
+    ),
+    MachineFault("other-clique", "the machine is in another NVLink domain than the others of its rack"),
+    MachineFault("no-imex", "the IMEX daemon on the machine never says READY"),
     # These rename devices. They break nothing; they show who tells devices apart by their names.
     MachineFault(
         "ethernet", "the Ethernet device stands at `place` among the HCAs, and not behind them", requires=("place",)

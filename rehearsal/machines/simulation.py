@@ -32,7 +32,7 @@ log = logging.getLogger(__name__)
 Part = Callable[[RunningPod], Coroutine[Any, Any, None]]
 """What simulates a pod."""
 _WATCHED: Final = (
-    *("Node", "Pod", "ConfigMap", "ResourceClaim", "ResourceSlice", "EndpointSlice"),
+    *("Node", "Pod", "ConfigMap", "ResourceClaim", "ResourceSlice", "EndpointSlice", "ComputeDomainClique"),
     *("NodeFeatureRule", "NetworkAttachmentDefinition", "IPPool"),
 )
 

@@ -32,6 +32,8 @@ async def carry_out(client: AsyncClient, plan: Plan, *, manager: str) -> bool:
         log.info("Node %s: %s", node, patch)
     for document, annotations in plan.annotations:
         done.append(await _attempt(_replace_annotations(client, document, annotations), "annotate", document))
+    for document, finalizers in plan.finalizers:
+        done.append(await _attempt(_set_finalizers(client, document, finalizers), "finalize", document))
     for document, status in plan.statuses:
         done.append(await _attempt(_set_status(client, document, status), "write status of", document))
         log.info("%s %s: %s", document["kind"], document["metadata"]["name"], _word(status))
@@ -108,7 +110,16 @@ async def _replace_annotations(client: AsyncClient, document: Document, annotati
 
 def _word(status: Document) -> str:
     """What a status says in a word: its state, or the reason of its first condition."""
-    return str(status["state"] if "state" in status else status["conditions"][0]["reason"])
+    word = status.get("state") or status.get("status")
+    return str(word or status["conditions"][0]["reason"])
+
+
+async def _set_finalizers(client: AsyncClient, document: Document, finalizers: list[str]) -> None:
+    metadata, resource = document["metadata"], RESOURCES[document["kind"]]
+    patch = {"metadata": {"finalizers": finalizers or None}}
+    await client.patch(
+        resource, metadata["name"], patch, namespace=metadata.get("namespace"), patch_type=PatchType.MERGE
+    )
 
 
 async def _set_status(client: AsyncClient, document: Document, status: Document) -> None:

@@ -12,6 +12,7 @@ from typing import Final
 
 from lightkube.core.async_client import AsyncClient
 
+from rehearsal.operators import compute_domains
 from rehearsal.operators.amd import reconcile as amd
 from rehearsal.operators.carrying_out import carry_out
 from rehearsal.operators.gpu import reconcile as gpu
@@ -37,7 +38,7 @@ class Operator:
     reconcile: Callable[..., Plan]
 
 
-_WATCHED: Final = sorted({*network.WATCHED, *gpu.WATCHED, *amd.WATCHED})
+_WATCHED: Final = sorted({*network.WATCHED, *gpu.WATCHED, *amd.WATCHED, *compute_domains.WATCHED})
 
 
 def _operators(attention: Attention) -> tuple[Operator, ...]:
@@ -45,6 +46,7 @@ def _operators(attention: Attention) -> tuple[Operator, ...]:
         Operator(name="network-operator", reconcile=network.reconcile),
         Operator(name="gpu-operator", reconcile=partial(gpu.reconcile, attention=attention)),
         Operator(name="amd-gpu-operator", reconcile=amd.reconcile),
+        Operator(name="compute-domain-controller", reconcile=compute_domains.reconcile),
     )
 
 

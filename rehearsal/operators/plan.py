@@ -56,6 +56,8 @@ class Plan:
     """By node name and annotation, the value; None removes the annotation."""
     cordons: dict[str, bool] = field(default_factory=dict)
     """Node name -> whether it is unschedulable."""
+    finalizers: list[tuple[Document, list[str]]] = field(default_factory=list)
+    """Object of the snapshot, and all of the finalizers that it is left with."""
     annotations: list[tuple[Document, dict[str, str]]] = field(default_factory=list)
     """Object of the snapshot, and all of the annotations that it is left with."""
     statuses: list[tuple[Document, Document]] = field(default_factory=list)

@@ -126,8 +126,14 @@ def _node(
     )
     fabric = stable_uuid(f"existing/{pool['name']}" if isinstance(size, MachineSize) else provider_id)
     driver = "Install" if pool.get("gpuDriver") == "aks" else "None"
+    image = newest_image("Ubuntu2404", UBUNTU_2404_FROM, size)
     machine = machine_annotation(
-        size_name=pool["vmSize"], size=size, fabric=str(fabric), gpu_profile={"driver": driver}
+        size_name=pool["vmSize"],
+        size=size,
+        fabric=str(fabric),
+        instance=index,
+        gpu_profile={"driver": driver},
+        image=image,
     )
     prefix = f"{_POD_ADDRESSES[number * 256]}/24"
     document: dict[str, Any] = {
@@ -151,12 +157,7 @@ def _node(
                 {"type": "InternalIP", "address": str(_ADDRESSES[number + 4])},
                 {"type": "Hostname", "address": name},
             ],
-            "nodeInfo": node_info(
-                architecture=size.architecture,
-                image=newest_image("Ubuntu2404", UBUNTU_2404_FROM, size),
-                kubelet_version=kubelet_version,
-                provider_id=provider_id,
-            ),
+            "nodeInfo": node_info(size=size, image=image, kubelet_version=kubelet_version, provider_id=provider_id),
         },
     }
     document["metadata"]["annotations"][OWNER_ANNOTATION] = str(stable_uuid(json.dumps(document, sort_keys=True)))

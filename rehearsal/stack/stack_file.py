@@ -19,8 +19,12 @@ from aks_infiniband.handwritten import read as read_yaml
 NAMESPACE: Final = "aks-infiniband"
 CHARTS: Final = {"networkOperator": "network-operator", "gpuOperator": "gpu-operator"}
 """The settings that name a chart, and the chart's own name."""
-CHARTS_OF_AMD: Final = {"amdGpuOperator": "gpu-operator-charts", "certManager": "cert-manager"}
-"""Those of pools with AMD's GPUs; a folder of charts may be without."""
+FURTHER_CHARTS: Final = {
+    "amdGpuOperator": "gpu-operator-charts",
+    "certManager": "cert-manager",
+    "draDriver": "dra-driver-nvidia-gpu",
+}
+"""Those of pools with AMD's GPUs, and with NVLink between machines; a folder of charts may be without."""
 POLLING: Final = {"pollSeconds": 0.25, "stableSeconds": 0.75}
 """Real seconds. A rehearsal's minutes pass in a second, so states are looked at that much more often."""
 LIMITS: Final = {"readiness": (7200, 120), "validation": (3600, 240)}
@@ -104,18 +108,18 @@ def _docker_config(registry: str) -> str:
 
 
 def find_charts(folder: Path) -> dict[str, Path]:
-    """The chart of each setting in a folder: a chart's own folder, or its newest archive. Of AMD's that are not there,
-    the rehearsal's own.
+    """The chart of each setting in a folder: a chart's own folder, or its newest archive. Of the further ones that are
+    not there, the rehearsal's own.
 
     Raises StackFileError where one of NVIDIA's is missing.
     """
-    found = {setting: _find_chart(folder, name) for setting, name in {**CHARTS, **CHARTS_OF_AMD}.items()}
+    found = {setting: _find_chart(folder, name) for setting, name in {**CHARTS, **FURTHER_CHARTS}.items()}
     for setting, name in CHARTS.items():
         if found[setting] is None:
             raise StackFileError(
                 f"CHARTS={folder} holds no chart {name}: put the folder {name}/ or {name}-VERSION.tgz there"
             )
-    return {setting: chart or _OWN / {**CHARTS, **CHARTS_OF_AMD}[setting] for setting, chart in found.items()}
+    return {setting: chart or _OWN / {**CHARTS, **FURTHER_CHARTS}[setting] for setting, chart in found.items()}
 
 
 def _find_chart(folder: Path, name: str) -> Path | None:

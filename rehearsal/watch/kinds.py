@@ -22,6 +22,7 @@ _BUILT_IN_NAMESPACED: Final = {
     "ControllerRevision": ("apps", "v1", "controllerrevisions"),
     "ResourceClaim": ("resource.k8s.io", "v1", "resourceclaims"),
     "EndpointSlice": ("discovery.k8s.io", "v1", "endpointslices"),
+    "ResourceClaimTemplate": ("resource.k8s.io", "v1", "resourceclaimtemplates"),
 }
 _BUILT_IN_GLOBAL: Final = {
     "Node": ("", "v1", "nodes"),
@@ -33,6 +34,8 @@ _CUSTOM_NAMESPACED: Final = {
     "NetworkAttachmentDefinition": ("k8s.cni.cncf.io", "v1", "network-attachment-definitions"),
     "DeviceConfig": ("amd.com", "v1alpha1", "deviceconfigs"),
     "IPPool": ("nv-ipam.nvidia.com", "v1alpha1", "ippools"),
+    "ComputeDomain": ("resource.nvidia.com", "v1beta1", "computedomains"),
+    "ComputeDomainClique": ("resource.nvidia.com", "v1beta1", "computedomaincliques"),
 }
 _CUSTOM_GLOBAL: Final = {
     "NodeFeatureRule": ("nfd.k8s-sigs.io", "v1alpha1", "nodefeaturerules"),

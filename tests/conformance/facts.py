@@ -18,7 +18,9 @@ NETWORK, GPU = "network-operator-26.4.1", "gpu-operator-26.3.3"
 """The releases that the program installs where a stack file names none."""
 NETWORK_LATER, GPU_LATER = "network-operator-26.7.0-rc.2", "gpu-operator-26.7.0"
 """Those of 26.7. Of the Network Operator's chart only the release candidate was published where it could be read."""
-FOLDERS = {"26.4": (NETWORK, GPU), "26.7": (NETWORK, GPU, NETWORK_LATER, GPU_LATER)}
+DRA = "dra-driver-0.4.1"
+"""NVIDIA's DRA driver for GPUs, beside either. From 26.7 on the GPU Operator's chart has its definitions too."""
+FOLDERS = {"26.4": (NETWORK, GPU, DRA), "26.7": (NETWORK, GPU, NETWORK_LATER, GPU_LATER)}
 """By release, where its definitions are: what a later one has changed takes the place of what it was."""
 AMD = "amd-gpu-operator-1.5.1"
 """The release of AMD's operator, which stands beside either."""

@@ -9,14 +9,15 @@ import pytest
 import yaml
 from aks_infiniband.facts.releases import OPERATOR_RELEASES
 from aks_infiniband.operators.charts import IMAGES, gpu_operator_images, images_of, network_operator_images
+from aks_infiniband.operators.dra_driver import dra_driver_values
 from aks_infiniband.operators.gpu_operator import gpu_operator_values
 from aks_infiniband.operators.network_operator import network_operator_values
 from aks_infiniband.operators.release import OperatorOptions
 from aks_infiniband.resources.registry import Registry
 
-from tests.conformance.facts import GPU, GPU_LATER, NETWORK, NETWORK_LATER, chart_values, fields_of, misfits
+from tests.conformance.facts import DRA, GPU, GPU_LATER, NETWORK, NETWORK_LATER, chart_values, fields_of, misfits
 from tests.conformance.notation import below
-from tests.some_pools import HBV4, pool
+from tests.some_pools import GB300, HBV4, pool
 
 ROOT = Path(__file__).parents[2]
 MIRROR = Registry(images="acr.example/mirror", pull_secret="creds")
@@ -49,6 +50,14 @@ def test_every_value_of_the_gpu_operator_is_one_of_the_real_chart(
     passed_on = {f"{part}.imagePullSecrets" for part in pull_secret_takers()}
     for release in (GPU, GPU_LATER):
         assert {path: reason for path, reason in misfits(values, release).items() if path not in passed_on} == {}
+
+
+@REGISTRIES
+@SELECTORS
+def test_every_value_of_the_dra_driver_is_one_of_the_real_chart(selector: Any, registry: Any) -> None:
+    pools = [pool(GB300, "gb", taints=("a=b:NoSchedule",)), pool()]
+    values = dra_driver_values(pools, system_node_selector=selector, registry=registry)
+    assert misfits(values, DRA) == {}
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from aks_infiniband.operators.nic_policy import nic_policy_specs
 from aks_infiniband.operators.release import DriverUpgrade, OperatorOptions
 from aks_infiniband.resources.registry import Registry
 from aks_infiniband.workload.claims import claim_template_spec
+from aks_infiniband.workload.compute_domains import compute_domain_spec
 from aks_infiniband.workload.pods import pod_template_fragment
 from lightkube.models.apps_v1 import DaemonSetSpec
 from lightkube.models.core_v1 import PodSpec
@@ -102,6 +103,13 @@ def test_claims_and_what_serves_them_have_no_field_but_kubernetes_own() -> None:
     assert DeviceClassSpec.from_dict(device_class).to_dict() == device_class
     assert [PolicyRule.from_dict(rule).to_dict() for rule in rules()] == rules()
     spec = pod_template_fragment(pool(mode="dra"))["spec"]
+    assert PodSpec.from_dict(spec).to_dict() == spec
+
+
+def test_a_compute_domain_is_one_that_the_dra_driver_knows() -> None:
+    grace_blackwell = pool(GB300, "gb")
+    assert_accepted("ComputeDomain", compute_domain_spec(grace_blackwell))
+    spec = pod_template_fragment(grace_blackwell)["spec"]
     assert PodSpec.from_dict(spec).to_dict() == spec
 
 

@@ -7,16 +7,17 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.conformance.facts import GPU, GPU_LATER, NETWORK, NETWORK_LATER, chart_values, facts
-from tests.conformance.stand_ins import CHARTS, OPERATORS, chart_of
+from tests.conformance.facts import DRA, GPU, GPU_LATER, NETWORK, NETWORK_LATER, chart_values, facts
+from tests.conformance.stand_ins import CHARTS, DRA_DRIVER, OPERATORS, chart_of
 
 REAL = {
     ("26.4", "network-operator"): NETWORK,
     ("26.4", "gpu-operator"): GPU,
+    ("26.4", DRA_DRIVER): DRA,
     ("26.7", "network-operator"): NETWORK_LATER,
     ("26.7", "gpu-operator"): GPU_LATER,
 }
-EVERY = pytest.mark.parametrize(("release", "chart"), CHARTS)
+EVERY = pytest.mark.parametrize(("release", "chart"), REAL)
 NFD = "node-feature-discovery"
 CANDIDATE, FINAL = "26.7.0-rc.2", "26.7.0"
 PLACES = {"repository"}
@@ -113,7 +114,7 @@ def test_defaults_that_decide_what_runs_are_the_real_ones(release: str, chart: s
     assert list(different(our_values(release, chart), real_values(release, chart))) == []
 
 
-@pytest.mark.parametrize(("release", "chart"), [*CHARTS, ("26.4", NFD)])
+@pytest.mark.parametrize(("release", "chart"), [*CHARTS, ("26.4", DRA_DRIVER), ("26.4", NFD)])
 def test_schema_closes_every_level_that_it_describes(release: str, chart: str) -> None:
     def open_levels(schema: Tree, path: str) -> Iterator[str]:
         if "properties" in schema and schema.get("additionalProperties") is not False:
@@ -129,6 +130,7 @@ def test_schema_closes_every_level_that_it_describes(release: str, chart: str) -
     [
         ("26.4", "network-operator", "26.4.1"),
         ("26.4", "gpu-operator", "v26.3.3"),
+        ("26.4", DRA_DRIVER, "0.4.1"),
         ("26.7", "network-operator", "26.7.0"),
         ("26.7", "gpu-operator", "v26.7.0"),
     ],

@@ -9,14 +9,16 @@ from rehearsal.stack.stand_in_charts import RELEASES
 from tests.conformance.distil.definitions import distil
 from tests.conformance.facts import definitions
 from tests.conformance.notation import Fields, below, required, said
-from tests.conformance.stand_ins import OPERATORS, chart_of
+from tests.conformance.stand_ins import DRA_DRIVER, OPERATORS, chart_of
 
 REHEARSAL = Path(__file__).parents[2] / "rehearsal"
 WITHOUT_RELEASE = [*REHEARSAL.glob("operators/crds/*.yaml"), *REHEARSAL.glob("stack/definitions/*.yaml")]
+DRIVERS = {"26.4": [DRA_DRIVER], "26.7": []}
+"""What stands beside the operators, and whose definitions these bring from 26.7 on."""
 OURS = {
     (release, name): said
     for release in RELEASES
-    for folder in (chart_of(release, chart) for chart in (*OPERATORS, "node-feature-discovery"))
+    for folder in (chart_of(release, chart) for chart in (*OPERATORS, "node-feature-discovery", *DRIVERS[release]))
     for file in (*sorted((folder / "crds").glob("*.yaml")), *WITHOUT_RELEASE)
     for name, said in distil(file.read_text())["definitions"].items()
 }

@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from aks_infiniband.facts.azure_names import has_rdma
 from aks_infiniband.facts.catalog import SIZES
-from aks_infiniband.facts.catalog.machine import DRIVER_OWNERS, GpuDriver, MachineSize, Mode
+from aks_infiniband.facts.catalog.machine import GpuDriver, MachineSize, Mode
 from aks_infiniband.facts.pool import PLACEMENT_GROUP_LIMIT
 
 from aks_infiniband_cli.choose.answers import Answers, Workload
@@ -217,7 +217,6 @@ def _gpu_driver(answers: Answers, size: MachineSize) -> GpuDriver | None:
         return None
     if size.accelerator is None:
         raise CommandError(f"--gpu-driver {wanted}: {size.name} has no GPUs; leave it out")
-    owners = DRIVER_OWNERS[size.accelerator.software]
-    if wanted not in owners:
-        raise CommandError(f"--gpu-driver {wanted}: {size.name} takes {' or '.join(owners)}")
+    if wanted not in size.gpu_driver_owners:
+        raise CommandError(f"--gpu-driver {wanted}: {size.name} takes {' or '.join(size.gpu_driver_owners)}")
     return wanted

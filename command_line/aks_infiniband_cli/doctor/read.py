@@ -34,7 +34,7 @@ _LOG_LINES: Final = 60
 _MOST_LOGS: Final = 40
 _CONFIGURATIONS: Final = ("rdma-devices", "network-operator-sriovdp-config")
 """How the names of the device plugins' ConfigMaps begin; where pools differ, the pool's name is behind it."""
-_TELLING: Final = ("FailedCreatePodSandBox", "FailedCreate")
+_TELLING: Final = ("FailedCreatePodSandBox", "FailedPrepareDynamicResources", "FailedCreate")
 """Reasons of the events that are read."""
 _NODE_POLICY: Final = create_global_resource("mellanox.com", "v1alpha1", "NicNodePolicy", "nicnodepolicies")
 _ATTACHMENT: Final = create_namespaced_resource(

@@ -19,7 +19,8 @@ def charts(stack: Stack, folder: Path, registries: Registries) -> Iterator[Line]
     yield _line("Network Operator", stack.network.chart, folder, registries)
     if stack.gpu is not None:
         yield _line("GPU Operator", stack.gpu.chart, folder, registries)
-    for operator, there in (("AMD GPU Operator", stack.amd), ("cert-manager", stack.cert_manager)):
+    others = (("DRA driver", stack.dra), ("AMD GPU Operator", stack.amd), ("cert-manager", stack.cert_manager))
+    for operator, there in others:
         if there is not None:
             yield _line(operator, there.chart, folder, registries)
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from aks_infiniband.facts.kubernetes import UBUNTU_IS_2404_SINCE, minor_of
 from aks_infiniband.facts.pool import Pool
-from aks_infiniband.facts.versions import DRANET, NODE_EXPORTER, NODE_TOOLS
+from aks_infiniband.facts.versions import DRA_DRIVER, DRA_DRIVER_CHART, DRANET, NODE_EXPORTER, NODE_TOOLS
 from aks_infiniband.operators.device_config import device_config_images
 from aks_infiniband.operators.gpu_operator import is_gpu_pool
 from aks_infiniband.stack.azure_cluster import AzureClusterArgs
@@ -110,12 +110,14 @@ def _named(spec: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def _of_ours(stack: Stack) -> Iterator[NodeImage]:
-    """Those of validation, node preparation, dranet and exporter, and what is pulled beforehand."""
+    """Those of validation, node preparation, dranet, DRA driver and exporter, and what is pulled beforehand."""
     ours = (stack.node_preparation(""), stack.peermem(""), stack.toolkit_hardening(""))
     daemons = [daemon for daemon in ours if daemon is not None]
     wanted: list[tuple[str, Iterable[Pool]]] = [(NODE_TOOLS.reference, daemon.pools) for daemon in daemons]
     if (dranet := stack.dranet("")) is not None:
         wanted.append((DRANET.reference, dranet.pools))
+    if stack.dra is not None and stack.dra.chart.version == DRA_DRIVER_CHART.version:
+        wanted.append((DRA_DRIVER.reference, [pool for pool in stack.pools if pool.has_compute_domain]))
     if stack.validation.mode != "off":
         wanted += [(image, [pool]) for pool in stack.pools for image in pod_images(pool, stack.validation)]
     for pull in stack.image_pulls():

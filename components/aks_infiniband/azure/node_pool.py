@@ -9,7 +9,7 @@ from pulumi_azure_native import containerservice
 
 from aks_infiniband.azure.agent_pool import NodePoolArgs, make_agent_pool, owner_labels, ready
 from aks_infiniband.azure.arguments import OrdinaryPool
-from aks_infiniband.facts.catalog.machine import DRIVER_OWNERS, GpuDriver, MachineSize, OsSku
+from aks_infiniband.facts.catalog.machine import GpuDriver, MachineSize, OsSku
 from aks_infiniband.facts.pool import LARGEST_PLACEMENT_GROUP, PLACEMENT_GROUP_LIMIT, Pool, agent_pool_label
 
 SPOT: Final = "kubernetes.azure.com/scalesetpriority"
@@ -49,9 +49,9 @@ class InfinibandNodePoolArgs(NodePoolArgs):
         if len(machines.zones) > 1:
             raise ValueError(f"pool {name}: at most one zone; a fabric does not span zones")
         size, owner = self.pool.size, self.pool.gpu_driver
-        owners = ("none",) if size.accelerator is None else DRIVER_OWNERS[size.accelerator.software]
-        if owner not in owners:
-            raise ValueError(f"pool {name}: gpu_driver is {owner}; of {size.name} it must be {' or '.join(owners)}")
+        if owner not in size.gpu_driver_owners:
+            owners = " or ".join(size.gpu_driver_owners)
+            raise ValueError(f"pool {name}: gpu_driver is {owner}; of {size.name} it must be {owners}")
         if machines.os_sku not in get_args(OsSku):
             known = ", ".join(get_args(OsSku))
             raise ValueError(f"pool {name}: os_sku is {machines.os_sku}; the NIC drivers and AKS's API take {known}")

@@ -34,7 +34,8 @@ _LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
 _V1: Final = "client.authentication.k8s.io/v1"
 _V1BETA1: Final = "client.authentication.k8s.io/v1beta1"
 
-_TELLING: Final = ("FailedScheduling", "Scheduled", "FailedCreatePodSandBox", "FailedCreate")
+_NOT_STARTED: Final = ("FailedCreatePodSandBox", "FailedPrepareDynamicResources")
+_TELLING: Final = ("FailedScheduling", "Scheduled", *_NOT_STARTED, "FailedCreate")
 """Reasons of the events that are read."""
 _CLUSTER_POLICY: Final = create_global_resource("nvidia.com", "v1", "ClusterPolicy", "clusterpolicies")
 _POLICIES: Final = (

@@ -17,7 +17,7 @@ from aks_infiniband.diagnosis.operators import (
     release_findings,
 )
 from aks_infiniband.diagnosis.pods import job_findings, pod_findings
-from aks_infiniband.diagnosis.view import Finding, View, Wait, WaitingFor, in_namespace, labelled
+from aks_infiniband.diagnosis.view import Finding, View, Wait, WaitingFor, in_namespace, labelled, owners_of
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.resources.metadata import (
     AMD_GPU_OPERATOR_NAMESPACE,
@@ -74,7 +74,9 @@ def _shown(wait: Wait, view: View, pools: Sequence[Pool], explain: Explain) -> l
 
 def _daemon_set(wait: Wait, view: View, pools: Sequence[Pool]) -> list[Finding]:
     """A DaemonSet of ours: itself, its pods, and the nodes that they are to run on."""
-    pods = labelled(in_namespace(view.pods, wait.namespace), {"app.kubernetes.io/name": wait.name})
+    there = in_namespace(view.pods, wait.namespace)
+    owned = [pod for pod in there if any(owner.get("name") == wait.name for owner in owners_of(pod))]
+    pods = owned or labelled(there, {"app.kubernetes.io/name": wait.name})
     findings = [*daemon_set_findings(view, wait.namespace, wait.name), *pod_findings(pods, view)]
     return [*findings, *missing_node_findings(view, pools)]
 

@@ -43,6 +43,11 @@ _DELETED = (
     "a pod of it was deleted while it ran: none that failed is left. Somebody has deleted it (kubectl delete pod) or "
     "its node went; nothing else is known to be wrong"
 )
+_LACKS = {
+    "FailedCreatePodSandBox": "no network",
+    "FailedPrepareDynamicResources": "no device of its claims",
+}
+"""What a pod on a node does not get, by the reason of the kubelet's event."""
 _FAILED = {"UnexpectedAdmissionError": "admission"}
 """Symptom, by why a pod failed without a container."""
 
@@ -95,11 +100,12 @@ def _unscheduled(pod: Object, scheduled: Mapping[str, Any], view: View) -> Findi
 
 
 def _no_sandbox(pod: Object, view: View) -> Finding | None:
-    """A pod that has a node and gets no network: the kubelet's last word on it."""
-    said = last_word([event for event in view.events if event.get("reason") == "FailedCreatePodSandBox"], "Pod", pod)
-    if not said:
+    """A pod that has a node and gets no network, or no device of a claim: the kubelet's last word on it."""
+    told = [(said, lacks) for reason, lacks in _LACKS.items() if (said := _last_of(view, reason, pod))]
+    if not told:
         return None
-    what = f"pod {name_of(pod)}{_on_node(pod)} gets no network: {said}"
+    said, lacks = told[0]
+    what = f"pod {name_of(pod)}{_on_node(pod)} gets {lacks}: {said}"
     message = message_in(said, SANDBOX)
     return Finding(
         symptom=message.id if message else "pod-without-sandbox",
@@ -107,6 +113,10 @@ def _no_sandbox(pod: Object, view: View) -> Finding | None:
         cause=str(message) if message else None,
         command=describe("pod", pod),
     )
+
+
+def _last_of(view: View, reason: str, pod: Object) -> str | None:
+    return last_word([event for event in view.events if event.get("reason") == reason], "Pod", pod)
 
 
 def _extended_requests(pod: Object) -> dict[str, int]:
@@ -178,7 +188,7 @@ def job_findings(wait: Wait, view: View, *, leave_out: Callable[[Object], bool] 
         findings.append(Finding(what=what, cause=_DELETED if deleted else None, command=describe("job", job)))
     findings += pod_findings([pod for pod in pods if not leave_out(pod)], view)
     if failed:
-        findings += pod_findings(_never_scheduled(job, view), view)
+        findings += pod_findings(_never_started(job, view), view)
     if not pods and ((refused := why_not_made("Job", job, view)) or not failed):
         what = f"Job {name_of(job)} has no pod{refused and f': {refused}'}"
         known = message_in(refused, ADMISSION)
@@ -190,8 +200,8 @@ def _has_failed(pod: Object) -> bool:
     return bool(pod.get("status", {}).get("phase") == "Failed")
 
 
-def _never_scheduled(job: Object, view: View) -> list[Object]:
-    """The pods that were Pending until the end of the Job deleted them. The scheduler's events show them.
+def _never_started(job: Object, view: View) -> list[Object]:
+    """The pods that were Pending until the end of the Job deleted them. Events of scheduler and kubelet show them.
 
     Everything that happens to a pod starts the provider's time-out again, so the Job's own deadline may come first.
     """
@@ -205,14 +215,16 @@ def _never_scheduled(job: Object, view: View) -> list[Object]:
     return [
         {
             "metadata": {"name": name, "namespace": namespace},
-            "spec": job["spec"]["template"]["spec"],
-            "status": {"phase": "Pending", "conditions": [_never_placed(event)]},
+            "spec": {**job["spec"]["template"]["spec"], "nodeName": (event.get("source") or {}).get("host")},
+            "status": {"phase": "Pending", "conditions": _never_placed(event)},
         }
         for name, event in sorted(last.items())
-        if name not in present and event.get("reason") == "FailedScheduling"
+        if name not in present and event.get("reason") in ("FailedScheduling", *_LACKS)
     ]
 
 
-def _never_placed(event: Object) -> Object:
+def _never_placed(event: Object) -> list[Object]:
+    if event.get("reason") != "FailedScheduling":
+        return []
     message = f"{event.get('message')} (the Job's end has deleted the pod)"
-    return {"type": "PodScheduled", "status": "False", "message": message}
+    return [{"type": "PodScheduled", "status": "False", "message": message}]

@@ -7,7 +7,15 @@ from types import MappingProxyType
 from typing import Any, Final, Literal, NotRequired, TypedDict
 
 from aks_infiniband.facts.bounds import Nodes, keep_bounds
-from aks_infiniband.facts.catalog.machine import GpuDirect, GpuDriver, MachineSize, Mode, NicDriver, by_dma_buf
+from aks_infiniband.facts.catalog.machine import (
+    GpuDevicePlugin,
+    GpuDirect,
+    GpuDriver,
+    MachineSize,
+    Mode,
+    NicDriver,
+    by_dma_buf,
+)
 
 MOST_POOLS: Final = 100
 """Pools that AKS takes in one cluster (Azure, "Quotas, virtual machine size restrictions, and region availability")."""
@@ -72,6 +80,8 @@ class Pool:
     """How pods get InfiniBand."""
     nic_driver: NicDriver = "doca-ofed"
     """Whose mlx5 driver the nodes run."""
+    gpu_device_plugin: GpuDevicePlugin | None = None
+    """Who runs the GPUs' device plugin. Default: the node image where it has the GPU driver, else the operator."""
     gpu_direct: GpuDirect | None = None
     """How HCAs reach GPUs' memory, where it is asked for. Default: nvidia-peermem beside doca-ofed, else DMA-BUF."""
     taints: tuple[str, ...] = ()
@@ -91,6 +101,8 @@ class Pool:
             if not devices:
                 raise ValueError(f"pool {self.name}: the interfaces of {self.size.name} are not known: ipoib_devices")
         # The defaults are resolved here, so that no reader of a pool has to do it.
+        if self.gpu_device_plugin is None:
+            object.__setattr__(self, "gpu_device_plugin", self.size.device_plugin_of(self.gpu_driver))
         object.__setattr__(self, "node_selector", self.node_selector or agent_pool_label(self.name))
         object.__setattr__(self, "ipoib_devices", devices)
         object.__setattr__(self, "ipoib_networks", self.ipoib_networks or tuple(map(network_name, devices)))
@@ -121,6 +133,11 @@ class Pool:
     def rdma_quantity(self) -> int:
         """How much of rdma_resource a pod requests if it takes a whole machine."""
         return {"sriov": self.size.infiniband.hca_count, "dra": 0, "driver-only": 0}.get(self.mode, 1)
+
+    @property
+    def has_compute_domain(self) -> bool:
+        """Whether pods on several of its machines reach each other's GPUs by NVLink (`facts.compute_domains`)."""
+        return self.size.nvlink_domain > 1 and self.gpu_driver != "none"
 
     @property
     def gpu_resource(self) -> str | None:

@@ -41,6 +41,18 @@ class Image:
         return f"{self.repository}/{self.image}:{self.version}"
 
 
+DRA_DRIVER_CHART: Final = Chart(
+    name="dra-driver-nvidia-gpu",
+    repository="oci://registry.k8s.io/dra-driver-nvidia/charts",
+    version="0.4.1",
+)
+"""NVIDIA's DRA driver for GPUs, of 2026-06-30 (kubernetes-sigs/dra-driver-nvidia-gpu). GPU Operator 26.7 can bring one
+of its own (`draDriver`), a technology preview that this program leaves off."""
+DRA_DRIVER: Final = Image(
+    repository="registry.k8s.io/dra-driver-nvidia", image="dra-driver-nvidia-gpu", version="v0.4.1"
+)
+"""That chart's image, for amd64 and arm64 (its `deployments/container/Makefile` builds both)."""
+
 LAST_BRANCH_WITH_V100: Final = 580
 """Branch of the GPU driver, which is the first number of its version: 595 has no V100, which needs R580 (NVIDIA, GPU
 Operator 26.7 release notes, read 2026-11-23). Between them nothing was published for data centers (assumed)."""

@@ -1,4 +1,4 @@
-"""Nodes of a cluster that exists already, which are too old for dranet or have a device plugin: pure functions."""
+"""Nodes of a cluster that exists already, which are too old for claims or have a device plugin: pure functions."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -12,21 +12,29 @@ _OLDEST = ".".join(map(str, OLDEST_KUBERNETES))
 
 
 def unsuitable(pools: Sequence[Pool], nodes: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
-    """What keeps dranet off the nodes of the pools in mode dra, and what to do. nodes: those of the whole cluster."""
+    """What keeps claims off nodes of pools whose pods have some, and what to do. nodes: those of the whole cluster."""
     for pool in pools:
-        if pool.mode == "dra":
-            for node in labelled(nodes, pool.node_selector):
+        for node in labelled(nodes, pool.node_selector):
+            if pool.mode == "dra":
+                yield from _too_old(node, "mode dra", "the mode sriov")
                 yield from _of_node(node)
+            elif pool.has_compute_domain:
+                yield from _too_old(node, "a ComputeDomain", "gpuDriver: none")
+
+
+def _too_old(node: Mapping[str, Any], what_for: str, otherwise: str) -> Iterator[tuple[str, str]]:
+    """Claims need resource.k8s.io/v1, whoever serves them."""
+    info = node["status"].get("nodeInfo") or {}
+    version = info.get("kubeletVersion", "").removeprefix("v")
+    if version and minor_of(version) < OLDEST_KUBERNETES:
+        minor = ".".join(map(str, minor_of(version)))
+        what = f"node {node['metadata']['name']} has Kubernetes {minor}, and {what_for} needs {_OLDEST}"
+        yield what, f"upgrade control plane and pool to {_OLDEST} or later, or take {otherwise}"
 
 
 def _of_node(node: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     name, status = node["metadata"]["name"], node["status"]
-    info = status.get("nodeInfo") or {}
-    version, runtime = info.get("kubeletVersion", "").removeprefix("v"), info.get("containerRuntimeVersion", "")
-    if version and minor_of(version) < OLDEST_KUBERNETES:
-        minor = ".".join(map(str, minor_of(version)))
-        what = f"node {name} has Kubernetes {minor}, and mode dra needs {_OLDEST}"
-        yield what, f"upgrade control plane and pool to {_OLDEST} or later, or take the mode sriov"
+    runtime = (status.get("nodeInfo") or {}).get("containerRuntimeVersion", "")
     major = runtime.removeprefix("containerd://").split(".")[0]
     if major.isdigit() and int(major) < OLDEST_CONTAINERD:
         what = f"node {name} has {runtime}, which has NRI off, and dranet hands out no device without it"

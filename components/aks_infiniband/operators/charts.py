@@ -19,6 +19,7 @@ DEFINITIONS: Final[Mapping[str, Mapping[str, Any]]] = {
     "network-operator": {"upgradeCRDs": True},
     "gpu-operator": {"operator": {"upgradeCRD": True}},
     "gpu-operator-charts": {"upgradeCRD": True},
+    "dra-driver-nvidia-gpu": {},  # it has no such hook
 }
 """By chart, the values by which its own hook applies its custom resource definitions before an upgrade, as the charts
 have them by default (network-operator 26.4.1 and 26.7.0-rc.2, gpu-operator v26.3.3 and v26.7.0, AMD's

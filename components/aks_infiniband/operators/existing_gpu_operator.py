@@ -13,7 +13,7 @@ from aks_infiniband import diagnosis
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.facts.releases import GPU_OPERATOR_CHART
 from aks_infiniband.operators.container_toolkit import RUNTIME_CONFIG
-from aks_infiniband.operators.gpu_operator import AKS_RUNTIME_CLASS, driver_owner, is_gpu_pool
+from aks_infiniband.operators.gpu_operator import AKS_RUNTIME_CLASS, device_plugin_owner, driver_owner, is_gpu_pool
 from aks_infiniband.operators.network_operator import PRESENT
 from aks_infiniband.resources.options import WaitArgs
 
@@ -46,14 +46,18 @@ def unsuitable(policy: Policy, pools: Sequence[Pool], nodes: Sequence[Mapping[st
     name = policy["metadata"]["name"]
     gpu_pools = [pool for pool in pools if is_gpu_pool(pool)]
     owner, owners = driver_owner(gpu_pools), ", ".join(pool.name for pool in gpu_pools)
-    wanted = {"driver": owner == "operator", "toolkit": owner == "operator", "devicePlugin": True}
+    plugin = device_plugin_owner(gpu_pools) == "operator"
+    wanted = {"driver": owner == "operator", "toolkit": owner == "operator", "devicePlugin": plugin}
     for part, on in wanted.items():
         if _enabled(spec, part) != on:
             has, needs = str(not on).lower(), str(on).lower()
             yield f"ClusterPolicy {name} has {part}.enabled: {has}; gpuDriver {owner} of pool {owners} needs {needs}"
     runtime_class = (spec.get("operator") or {}).get("runtimeClass")
-    if owner == "aks" and runtime_class != AKS_RUNTIME_CLASS:
-        yield f"ClusterPolicy {name} has operator.runtimeClass: {runtime_class}; AKS's driver needs {AKS_RUNTIME_CLASS}"
+    if owner != "operator" and runtime_class != AKS_RUNTIME_CLASS:
+        yield (
+            f"ClusterPolicy {name} has operator.runtimeClass: {runtime_class}; gpuDriver {owner} needs "
+            f"{AKS_RUNTIME_CLASS}"
+        )
     sandbox = spec.get("sandboxWorkloads") or {}
     if sandbox.get("enabled") and sandbox.get("defaultWorkload", "container") != "container":
         yield f"ClusterPolicy {name} hands GPUs to virtual machines: sandboxWorkloads.defaultWorkload must be container"

@@ -11,7 +11,7 @@ import pulumi_kubernetes as kubernetes
 
 from aks_infiniband import diagnosis
 from aks_infiniband.facts import versions
-from aks_infiniband.facts.catalog.machine import GpuDriver
+from aks_infiniband.facts.catalog.machine import GpuDevicePlugin, GpuDriver
 from aks_infiniband.facts.pool import Pool, tolerations
 from aks_infiniband.facts.releases import GPU_OPERATOR_CHART
 from aks_infiniband.operators import charts
@@ -55,18 +55,27 @@ def driver_owner(pools: Sequence[Pool]) -> GpuDriver:
     raise charts.ValuesError(f"{reason}, and the GPU Operator takes exactly one ({found})")
 
 
+def device_plugin_owner(pools: Sequence[Pool]) -> GpuDevicePlugin:
+    """Who runs the device plugin of these pools' GPUs. A release sets it for all nodes at once.
+
+    Raises charts.ValuesError for more than one.
+    """
+    owners = {pool.gpu_device_plugin for pool in pools if is_gpu_pool(pool)}
+    if len(owners) > 1:
+        found = ", ".join(f"{pool.name}: {pool.gpu_device_plugin}" for pool in pools if is_gpu_pool(pool))
+        raise charts.ValuesError(f"GPUs have two owners of their device plugin, and the GPU Operator has one ({found})")
+    return "image" if "image" in owners else "operator"
+
+
 _WHOLE_GPUS: Final = {
     part: {"enabled": False}
     for part in (
-        "migManager",
-        "sandboxWorkloads",
-        "sandboxDevicePlugin",
-        "vgpuManager",
-        "vgpuDeviceManager",
-        "vfioManager",
+        *("migManager", "sandboxWorkloads", "sandboxDevicePlugin"),
+        *("vgpuManager", "vgpuDeviceManager", "vfioManager"),
     )
 }
 """Containers get whole GPUs: no MIG, no vGPU, no passthrough to virtual machines."""
+_GPU_TAINT: Final = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
 
 
 def gpu_operator_values(
@@ -93,19 +102,18 @@ def gpu_operator_values(
     follows from them.
     """
     gpu_pools = [pool for pool in pools if is_gpu_pool(pool)]
-    if driver_owner(pools) == "aks":
-        owned = _owned_by_aks()
-    else:
+    if driver_owner(pools) == "operator":
         owned = _owned_by_operator(gpu_pools, options, by_variable=accept_visible_devices_envvar)
+    else:
+        owned = _owned_by_others()
+    if device_plugin_owner(pools) == "image":
+        owned["devicePlugin"] = {"enabled": False}
+        if not metrics:  # the image runs an exporter of its own, and two contend for the GPUs' counters
+            owned["dcgmExporter"] = {"enabled": False}
     values = {
         # The Network Operator's chart brings the cluster's only Node Feature Discovery.
         "nfd": {"enabled": False},
-        "daemonsets": {
-            "tolerations": [
-                {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"},
-                *tolerations(gpu_pools),
-            ]
-        },
+        "daemonsets": {"tolerations": [_GPU_TAINT, *tolerations(gpu_pools)]},
         **_WHOLE_GPUS,
         "operator": {"affinity": system_node_affinity(system_node_selector, pools)},
     }
@@ -178,10 +186,11 @@ def _gpu_direct(pools: Sequence[Pool]) -> dict[str, Any]:
     return {"kernelModuleType": "open", **rdma} if any(pool.gpu_direct == "dmabuf" for pool in pools) else rdma
 
 
-def _owned_by_aks() -> dict[str, Any]:
-    """The three that always go together.
+def _owned_by_others() -> dict[str, Any]:
+    """The three that always go together, where AKS or the node image has the driver.
 
-    PeermemLoader loads nvidia-peermem there.
+    PeermemLoader loads nvidia-peermem beside AKS's. That the image with a driver names the runtime class as AKS's
+    others do is assumed.
     """
     return {
         "driver": {"enabled": False, "rdma": {"enabled": False, "useHostMofed": False}},

@@ -38,6 +38,13 @@ class GpuDriver(StrEnum):
     NONE = "none"
 
 
+class GpuDevicePlugin(StrEnum):
+    """Who runs the device plugin of the GPUs."""
+
+    OPERATOR = "operator"
+    IMAGE = "image"
+
+
 class GpuDirect(StrEnum):
     """How InfiniBand adapters reach the memory of GPUs."""
 
@@ -60,6 +67,8 @@ class PoolDescription(TypedDict):
     """Whose mlx5 driver the nodes run. Default: that of the size."""
     gpu_driver: NotRequired[GpuDriver]
     """Who owns the driver of the GPUs. Default: that of the size."""
+    gpu_device_plugin: NotRequired[GpuDevicePlugin]
+    """Who runs the device plugin of the GPUs. Default: the node image where it has the driver, else the operator."""
     gpu_direct: NotRequired[GpuDirect]
     """How adapters reach the memory of GPUs. Default: nvidia-peermem beside doca-ofed, else dmabuf."""
     taints: NotRequired[list[str]]
@@ -91,6 +100,7 @@ def pool_of(given: PoolDescription) -> Pool:
         node_count=whole_numbers(given["count"]),
         nic_driver=_literal(given.get("nic_driver"), size.default_nic_driver),
         gpu_driver=_literal(given.get("gpu_driver"), size.default_gpu_driver),
+        gpu_device_plugin=_literal(given.get("gpu_device_plugin"), None),
         taints=tuple(given.get("taints", ())),
         node_selector=given.get("node_selector", {}),
         **chosen,

@@ -13,6 +13,7 @@ from aks_infiniband.diagnosis.view import labelled
 from aks_infiniband.facts.managed import managed_of
 from aks_infiniband.hosts.dranet_nodes import unsuitable
 from aks_infiniband.operators import existing_gpu_operator
+from aks_infiniband.stack import image_owners
 from aks_infiniband.stack.stack import Stack
 from aks_infiniband.workload.pods import NAMESPACE
 from aks_infiniband.workload.scheduling import BRING, GROUPS, KINDS, Scheduler
@@ -48,7 +49,9 @@ def looks(kubeconfig: str, stack: Stack) -> Iterator[Look]:
         yield _gpu_operator(kubeconfig, stack)
     if stack.existing:
         yield _managed(kubeconfig, stack)
-    if stack.existing and any(pool.mode == "dra" for pool in stack.pools):
+    if stack.existing and any(pool.size.nvlink_domain > 1 for pool in stack.pools):
+        yield _node_images(kubeconfig, stack)
+    if stack.existing and any(pool.mode == "dra" or pool.has_compute_domain for pool in stack.pools):
         yield _claims(kubeconfig, stack)
     if stack.pool_topologies:
         yield _scheduler(kubeconfig, stack.pool_topologies[0].scheduler)
@@ -106,14 +109,27 @@ def _managed(kubeconfig: str, stack: Stack) -> Look:
     )
 
 
+def _node_images(kubeconfig: str, stack: Stack) -> Look:
+    """Whether the nodes' images agree with the owners of their drivers."""
+    from aks_infiniband.diagnosis.collect import nodes  # noqa: PLC0415  a client takes long to load
+
+    found, unread = nodes(kubeconfig, limit_seconds=_LIMIT_SECONDS)
+    return Look(
+        what="node images",
+        found="the owners of drivers and device plugin agree with the node images",
+        lacking=list(image_owners.found(stack.pools, found).items()),
+        unread=unread[0] if unread else None,
+    )
+
+
 def _claims(kubeconfig: str, stack: Stack) -> Look:
-    """Whether the nodes of pools in mode dra are new enough, and free of device plugins."""
+    """Whether the nodes of pools whose pods have claims are new enough, and in mode dra free of device plugins."""
     from aks_infiniband.diagnosis.collect import nodes  # noqa: PLC0415  a client takes long to load
 
     found, unread = nodes(kubeconfig, limit_seconds=_LIMIT_SECONDS)
     return Look(
         what="nodes for claims",
-        found="the nodes of the pools in mode dra take claims",
+        found="the nodes of the pools whose pods have claims take them",
         lacking=list(unsuitable(stack.pools, found)),
         unread=unread[0] if unread else None,
     )

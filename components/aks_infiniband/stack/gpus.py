@@ -9,6 +9,7 @@ from aks_infiniband.facts.pool import Pool
 from aks_infiniband.operators.amd_gpu_operator import AmdGpuOperator
 from aks_infiniband.operators.cert_manager import CertManager
 from aks_infiniband.operators.device_config import DeviceConfig
+from aks_infiniband.operators.dra_driver import DraDriver
 from aks_infiniband.operators.driver_turns import DriverTurns
 from aks_infiniband.operators.existing_gpu_operator import ExistingGpuOperator
 from aks_infiniband.operators.gpu_operator import GpuOperator
@@ -31,7 +32,7 @@ class Ground:
     """The resources that exist once the machines of pools do."""
 
 
-def nvidia(ground: Ground, turns: DriverTurns, *after: pulumi.Resource) -> tuple[list[Ready], list[pulumi.Resource]]:
+def nvidia(ground: Ground, turns: DriverTurns, *after: Ready) -> tuple[list[Ready], list[pulumi.Resource]]:
     """What GPUs of NVIDIA are ready with, and the GPU Operator's own release."""
     name, stack = f"{ground.name}-gpu-operator", ground.stack
     ready: list[Ready] = []
@@ -45,6 +46,16 @@ def nvidia(ground: Ground, turns: DriverTurns, *after: pulumi.Resource) -> tuple
         ready.append(installed)
         releases.append(installed.release)
     return ready, releases
+
+
+def nvlink(ground: Ground) -> list[DraDriver]:
+    """What ComputeDomains need; its plugins wait for the GPUs' driver by themselves."""
+    wanted = ground.stack.dra_driver(ground.kubeconfig)
+    if wanted is None:
+        return []
+    served = [pool for pool in ground.stack.pools if pool.has_compute_domain]
+    args = replace(wanted, machines=ground.machines(served))
+    return [DraDriver(f"{ground.name}-dra-driver", args=args, opts=ground.after())]
 
 
 def amd(

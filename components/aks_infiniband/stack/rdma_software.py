@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any
 
 import pulumi
@@ -24,13 +23,13 @@ from aks_infiniband.resources import metadata
 from aks_infiniband.resources.options import child_options
 from aks_infiniband.resources.registry import RegistryCredentials, RegistryCredentialsArgs
 from aks_infiniband.stack import gpus
+from aks_infiniband.stack.image_owners import agreed
+from aks_infiniband.stack.pool_outputs import pool_outputs, sample_of
 from aks_infiniband.stack.stack import Stack
 from aks_infiniband.validation import Validation, ValidationAccess
-from aks_infiniband.validation.reports import summary_of
 from aks_infiniband.workload import pods
 from aks_infiniband.workload.guard import WorkloadGuard
 from aks_infiniband.workload.pool_topology import PoolTopology
-from aks_infiniband.workload.sample_job import sample_job
 from aks_infiniband.workload.settings import WorkloadSettings
 
 
@@ -72,8 +71,9 @@ class RdmaSoftware(pulumi.ComponentResource):
         ground = gpus.Ground(
             name=name, stack=args.stack, kubeconfig=args.kubeconfig, after=self._after, machines=self._machines
         )
+        self._owners = agreed(args.stack.pools, args.pools_ready, args.kubeconfig)
         # A preparation that only loads modules restarts no kubelet, and the GPUs' device plugin needs none of them.
-        driven, releases = gpus.nvidia(ground, self._turns, *(prepared if args.stack.memlock else ()))
+        driven, releases = gpus.nvidia(ground, self._turns, *self._owners, *(prepared if args.stack.memlock else ()))
         driven += self._on_machines(PeermemLoader, "peermem", args.stack.peermem(args.kubeconfig), system)
         hardened = args.stack.toolkit_hardening(args.kubeconfig)
         driven += self._on_machines(ToolkitHardening, "toolkit-hardening", hardened, system)
@@ -89,19 +89,18 @@ class RdmaSoftware(pulumi.ComponentResource):
             metrics = replace(args.stack.observability, kubeconfig=args.kubeconfig)
             after = self._after(*system, *self._machines(args.stack.pools))
             Observability(f"{name}-observability", args=metrics, opts=after)
+        drivers = gpus.nvlink(ground)
+        domains = [driver.release for driver in drivers]
         workload_settings = WorkloadSettings(
-            f"{name}-workload", args=args.stack.workload_settings(), opts=self._after(*workloads)
+            f"{name}-workload", args=args.stack.workload_settings(), opts=self._after(*workloads, *domains)
         )
-        ready = [*system, *prepared, *infiniband, *driven]
+        ready = [*system, *prepared, *infiniband, *driven, *drivers]
         pools = args.stack.pools
-        self._access: ValidationAccess | None = None
-        if args.stack.validation.mode != "off":
-            shared = args.stack.validation_access()
-            self._access = ValidationAccess(f"{name}-validation", args=shared, opts=self._after(*system))
+        self._access = self._validation_access(system, domains)
         validations = {pool.name: self._validation(pool, ready) for pool in pools}
         self._once_validated(validations)
-        self.pools = {pool.name: self._pool_outputs(pool, validations[pool.name]) for pool in pools}
-        self.sample_jobs = {pool.name: self._sample_job(pool, workload_settings) for pool in pools}
+        self.pools = {pool.name: pool_outputs(args.stack, pool, validations[pool.name]) for pool in pools}
+        self.sample_jobs = {pool.name: sample_of(args.stack, pool, workload_settings) for pool in pools}
         self.register_outputs({})  # the pools are outputs of the stack
 
     def _after(self, *others: pulumi.Input[pulumi.Resource]) -> pulumi.ResourceOptions:
@@ -187,7 +186,7 @@ class RdmaSoftware(pulumi.ComponentResource):
         policy = NicClusterPolicy(
             f"{name}-nic-cluster-policy",
             args=replace(stack.cluster_policy(kubeconfig), turns=self._turns),
-            opts=self._after(operator, *prepared, *releases),
+            opts=self._after(operator, *prepared, *releases, *self._owners),
         )
         # After the cluster's policy: a section that moves from one to the other must never be in both.
         self._node_policies = {
@@ -201,6 +200,13 @@ class RdmaSoftware(pulumi.ComponentResource):
             for network, args in stack.ipoib_networks(kubeconfig).items()
         ]
         return [policy, *networks]
+
+    def _validation_access(self, *ground: Sequence[pulumi.Resource]) -> ValidationAccess | None:
+        """What the validations of all pools share."""
+        if self._args.stack.validation.mode == "off":
+            return None
+        after = self._after(*(resource for part in ground for resource in part))
+        return ValidationAccess(f"{self._name}-validation", args=self._args.stack.validation_access(), opts=after)
 
     def _validation(self, pool: Pool, ready: Sequence[pulumi.Input[pulumi.Resource]]) -> Validation:
         own = [self._node_policies[pool.name]] if pool.name in self._node_policies else []
@@ -220,28 +226,3 @@ class RdmaSoftware(pulumi.ComponentResource):
         for told in self._args.stack.pool_topologies:
             after = self._after(validations[told.pool.name])
             PoolTopology(f"{self._name}-{told.pool.name}", args=told, opts=after)
-
-    def _pool_outputs(self, pool: Pool, validation: Validation) -> dict[str, Any]:
-        stack = self._args.stack
-        template = partial(
-            pods.pod_template_fragment,
-            pool,
-            topology=stack.topologies.get(pool.name),
-            pull_secret=stack.workload_registry.pull_secret,
-        )
-        restricted = stack.memlock and pool.mode != "driver-only"
-        return {
-            "vmSize": pool.size.name,
-            "nodeCount": pool.node_count,
-            "mode": pool.mode,
-            "rdmaResource": pool.rdma_resource,
-            "podTemplate": template(),
-            **({"restrictedPodTemplate": template(restricted=True)} if restricted else {}),
-            "validation": validation.report.apply(summary_of),
-        }
-
-    def _sample_job(self, pool: Pool, settings: WorkloadSettings) -> pulumi.Output[dict[str, Any]]:
-        """The output is known once the ConfigMaps exist to which the Job refers."""
-        stack = self._args.stack
-        job = sample_job(pool, registry=stack.workload_registry, topology=stack.topologies.get(pool.name))
-        return settings.config_maps[pool.name].apply(lambda _: job)

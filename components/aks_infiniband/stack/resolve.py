@@ -27,7 +27,7 @@ from aks_infiniband.workload.pods import NAMESPACE
 from aks_infiniband.workload.pool_topology import PoolTopologyArgs
 
 _FILES: Final = ("topologies", "cluster_name", "existing")
-_OPERATORS: Final = ("network", "gpu", "amd", "cert_manager")
+_OPERATORS: Final = ("network", "gpu", "dra", "amd", "cert_manager")
 """The parts of a stack in which mistakes are found once files are read: its own, and its operators."""
 
 
@@ -60,6 +60,7 @@ class Resolution:
             registry_credentials=self._credentials,
             network=operators.network,
             gpu=operators.gpu,
+            dra=operators.dra,
             gpu_operator_exists=settings.gpu_operator.existing,
             hardens_toolkit=not settings.gpu_operator.accept_visible_devices_envvar,
             amd=operators.amd,

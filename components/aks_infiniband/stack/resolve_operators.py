@@ -8,7 +8,7 @@ from functools import cached_property
 from aks_infiniband.facts.amd import AMD_GPU_OPERATOR_CHART, CERT_MANAGER_CHART
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.facts.releases import OPERATOR_RELEASES, Release
-from aks_infiniband.facts.versions import Chart
+from aks_infiniband.facts.versions import DRA_DRIVER_CHART, Chart
 from aks_infiniband.operators import charts
 from aks_infiniband.operators.amd_gpu_operator import (
     AmdOptions,
@@ -18,6 +18,7 @@ from aks_infiniband.operators.amd_gpu_operator import (
 )
 from aks_infiniband.operators.cert_manager import cert_manager_values
 from aks_infiniband.operators.device_config import device_config_spec
+from aks_infiniband.operators.dra_driver import check_gpu_driver, dra_driver_values
 from aks_infiniband.operators.gpu_operator import check_driver, gpu_operator_values, is_gpu_pool
 from aks_infiniband.operators.network_operator import network_operator_values
 from aks_infiniband.operators.release import SYSTEM_POOL, OperatorOptions
@@ -90,7 +91,23 @@ class Operators:
             )
             chart = self._chart(self.release.gpu_operator.chart, given.chart)
             check_driver(self.pools, chart=chart, values=values)
+            check_gpu_driver(self.pools, values)
             return Operator(chart=chart, given=people, values=values)
+
+    @cached_property
+    def dra(self) -> Operator | None:
+        """NVIDIA's DRA driver for GPUs; None where no pool's machines share an NVLink domain."""
+        given = self.reading.settings.dra_driver
+        if not any(pool.has_compute_domain for pool in self.pools):
+            return None
+        with _told("draDriver"):
+            values = dra_driver_values(
+                self.pools,
+                given=given.values,
+                system_node_selector=self._system_node_selector,
+                registry=self.registry,
+            )
+            return Operator(chart=self._chart(DRA_DRIVER_CHART, given.chart), given=given.values, values=values)
 
     @cached_property
     def amd_options(self) -> AmdOptions:

@@ -20,6 +20,7 @@ from aks_infiniband.operators.amd_gpu_operator import AmdGpuOperatorArgs, AmdOpt
 from aks_infiniband.operators.cert_manager import CertManagerArgs
 from aks_infiniband.operators.charts import ChartSource
 from aks_infiniband.operators.device_config import DeviceConfigArgs
+from aks_infiniband.operators.dra_driver import DraDriverArgs
 from aks_infiniband.operators.existing_gpu_operator import ExistingGpuOperatorArgs
 from aks_infiniband.operators.gpu_operator import GpuOperatorArgs
 from aks_infiniband.operators.ipoib import IpoibNetworkArgs, Network
@@ -72,6 +73,8 @@ class Stack:
     """The Network Operator."""
     gpu: Operator | None
     """The GPU Operator; None where no pool has GPUs that it manages, and where somebody else keeps one."""
+    dra: Operator | None
+    """NVIDIA's DRA driver for GPUs; None where no pool's machines share an NVLink domain."""
     gpu_operator_exists: bool
     """Whether the cluster has a GPU Operator that somebody else keeps."""
     hardens_toolkit: bool
@@ -126,12 +129,14 @@ class Stack:
         """For a GpuOperator; None where there is nothing for it to do."""
         return None if self.gpu is None else GpuOperatorArgs(**self._operator(self.gpu, kubeconfig))
 
+    def dra_driver(self, kubeconfig: Kubeconfig) -> DraDriverArgs | None:
+        """For a DraDriver; None where there is nothing for it to do."""
+        return None if self.dra is None else DraDriverArgs(**self._operator(self.dra, kubeconfig))
+
     def existing_gpu_operator(self, kubeconfig: Kubeconfig) -> ExistingGpuOperatorArgs | None:
         """For an ExistingGpuOperator; None where nobody else keeps one."""
-        if not self.gpu_operator_exists:
-            return None
-        wait = self._wait(kubeconfig)
-        return ExistingGpuOperatorArgs(pools=self.pools, poll_seconds=self.waits.poll_seconds, **wait)
+        wait = {"poll_seconds": self.waits.poll_seconds, **self._wait(kubeconfig)}
+        return ExistingGpuOperatorArgs(pools=self.pools, **wait) if self.gpu_operator_exists else None
 
     def amd_gpu_operator(self, kubeconfig: Kubeconfig) -> AmdGpuOperatorArgs | None:
         """For an AmdGpuOperator; None where there is nothing for it to do."""
@@ -147,13 +152,8 @@ class Stack:
         return None if self.cert_manager is None else CertManagerArgs(**self._operator(self.cert_manager, kubeconfig))
 
     def _operator(self, operator: Operator, kubeconfig: Kubeconfig) -> dict[str, Any]:
-        return {
-            "pools": self.pools,
-            "chart": operator.chart,
-            "values": operator.values,
-            "registry_credentials": self.registry_credentials,
-            **self._wait(kubeconfig),
-        }
+        shared = {"pools": self.pools, "registry_credentials": self.registry_credentials, **self._wait(kubeconfig)}
+        return {"chart": operator.chart, "values": operator.values, **shared}
 
     def _wait(self, kubeconfig: Kubeconfig) -> dict[str, Any]:
         return {"timeout_seconds": self.waits.timeout_seconds, "kubeconfig": kubeconfig}

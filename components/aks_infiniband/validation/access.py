@@ -16,6 +16,7 @@ from aks_infiniband.validation.payload.talk.boards import board_names
 from aks_infiniband.validation.program import program
 from aks_infiniband.validation.validation_job import PoolAccess
 from aks_infiniband.workload.claims import claim_templates
+from aks_infiniband.workload.compute_domains import compute_domains
 from aks_infiniband.workload.pods import config_map_name, config_maps
 
 _RBAC: Final = "rbac.authorization.k8s.io"
@@ -80,6 +81,7 @@ class ValidationAccess(pulumi.ComponentResource):
             f"{name}-validate", metadata=own, automount_service_account_token=False, opts=options
         )
         claim_templates(name, args.pools, args.namespace, options)
+        compute_domains(name, args.pools, args.namespace, options)
         config_maps: Any = may_fill(
             [board for pool in args.pools for board in board_names(report_name(pool), pool.node_count)]
         )

@@ -51,6 +51,7 @@ def expectations(
         "node_count": pool.node_count,
         "hcas": {"count": pool.size.infiniband.hca_count, "rate_gbps": pool.size.infiniband.rate_gbps},
         "accelerators": _accelerators(pool),
+        "nvlink": pool.size.nvlink_domain if pool.has_compute_domain else None,
         "rdma_resource": pool.rdma_resource,
         "interfaces": pool.ipoib_interfaces,
         "environment": pool_environment(pool),
@@ -149,7 +150,10 @@ def collective_expectations(
     accelerator = pool.size.accelerator
     if accelerator is None or pool.gpu_resource is None:
         return None
-    bounds = {name: _threshold(pool, "all-reduce", name, given) for name in ("infiniband", "nvlink")}
+    bounds = {
+        "infiniband": _threshold(pool, "all-reduce", "infiniband", given),
+        "nvlink": _threshold(pool, "all-reduce-nvlink" if pool.has_compute_domain else "all-reduce", "nvlink", given),
+    }
     judged = (bounds["infiniband" if pool.node_count > 1 else "nvlink"] or {}).get("message_bytes") or _LARGEST
     return {
         "sizes": sorted({*(_SHORT if sweep == "short" else _FULL), judged}),

@@ -15,6 +15,7 @@ import pulumi_kubernetes as k8s
 from aks_infiniband.facts.dranet import DEVICE_CLASS
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.resources.metadata import labels
+from aks_infiniband.workload.compute_domains import compute_domain_claims
 
 CLAIM: Final = "infiniband"
 """What a pod's spec and its containers call the claim."""
@@ -36,15 +37,14 @@ def claim_template_spec(pool: Pool) -> Any:
 
 
 def pod_claims(pool: Pool) -> list[dict[str, str]]:
-    """`resourceClaims` of a pod's spec; empty in other modes than dra."""
-    if pool.mode != "dra":
-        return []
-    return [{"name": CLAIM, "resourceClaimTemplateName": template_name(pool.name)}]
+    """`resourceClaims` of a pod's spec: its HCAs in mode dra, and its place in the pool's ComputeDomain."""
+    hcas = [{"name": CLAIM, "resourceClaimTemplateName": template_name(pool.name)}] if pool.mode == "dra" else []
+    return [*hcas, *compute_domain_claims(pool)]
 
 
 def container_claims(pool: Pool) -> list[dict[str, str]]:
-    """`resources.claims` of a container that uses InfiniBand; empty in other modes than dra."""
-    return [{"name": CLAIM}] if pool.mode == "dra" else []
+    """`resources.claims` of a container that uses InfiniBand and GPUs: all of the pod's."""
+    return [{"name": claim["name"]} for claim in pod_claims(pool)]
 
 
 def claim_templates(

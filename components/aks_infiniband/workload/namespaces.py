@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Final
 
+from aks_infiniband.facts.compute_domains import NAMESPACE as DRA_DRIVER_NAMESPACE
 from aks_infiniband.resources.metadata import CERT_MANAGER_NAMESPACE, OPERATOR_NAMESPACES, SYSTEM_NAMESPACE
 
 _PREFIXES: Final = {
@@ -18,7 +19,7 @@ _NAMES: Final = {
     **dict.fromkeys(("app-routing-system", "azure-arc", "calico-system", "gatekeeper-system"), _AKS),
     **dict.fromkeys(("tigera-operator", "tigera-system"), _AKS),
     **dict.fromkeys((*OPERATOR_NAMESPACES, "nvidia-network-operator", "nvidia-gpu-operator"), _OPERATOR),
-    **dict.fromkeys(("node-feature-discovery", CERT_MANAGER_NAMESPACE), _OPERATOR),
+    **dict.fromkeys(("node-feature-discovery", CERT_MANAGER_NAMESPACE, DRA_DRIVER_NAMESPACE), _OPERATOR),
     SYSTEM_NAMESPACE: "is where no workload belongs: the validations and the Secret are there",
 }
 """AKS', as its documents name them ("Use Azure Policy", "Deployment safeguards", "Application routing add-on", "Access

@@ -103,7 +103,7 @@ def pod_template_fragment(
     volumes = dict(_volumes(pool, with_topology=with_topology))
     topology_file = {"name": "NCCL_TOPO_FILE", "value": f"{_TOPOLOGY_FOLDER}/{TOPOLOGY_KEY}"}
     resources = {name: str(quantity) for name, quantity in pool.promised_resources.items()}
-    claims = {"claims": container_claims(pool)} if pool.mode == "dra" else {}
+    claims = {"claims": container_claims(pool)} if pod_claims(pool) else {}
     main = {
         "name": container,
         "envFrom": [{"configMapRef": {"name": config_map_name(pool.name)}}],
@@ -118,7 +118,7 @@ def pod_template_fragment(
         "containers": [main],
         "volumes": [{"name": name, **source} for name, (source, _) in volumes.items()],
     }
-    if pool.mode == "dra":
+    if pod_claims(pool):
         spec["resourceClaims"] = pod_claims(pool)
     if pool.mode == "driver-only" and pool.nic_driver == "doca-ofed":
         # No resource keeps the pod off a node whose driver is not there yet.

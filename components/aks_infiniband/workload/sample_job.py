@@ -14,6 +14,7 @@ from aks_infiniband.facts.versions import VALIDATION_IMAGE, collective_image
 from aks_infiniband.resources.metadata import labels
 from aks_infiniband.resources.registry import Registry
 from aks_infiniband.workload import sample
+from aks_infiniband.workload.compute_domains import near_by_nvlink
 from aks_infiniband.workload.environment import LIST_HCAS
 from aks_infiniband.workload.pods import NAMESPACE, one_pod_a_machine, pod_template_fragment, rdma_resources
 
@@ -109,8 +110,9 @@ def _pod_template(pool: Pool, fragment: Mapping[str, Any], registry: Registry) -
         spec["containers"] = [_show(pool, main, registry)]
     spec["volumes"] = [*spec["volumes"], {"name": "programs", "configMap": {"name": sample_name(pool)}}]
     spec |= {"restartPolicy": "Never", "subdomain": sample_name(pool)}
-    anti_affinity = one_pod_a_machine({"batch.kubernetes.io/job-name": sample_name(pool)})
-    spec["affinity"] = {**spec.get("affinity", {}), "podAntiAffinity": anti_affinity}
+    own = {"batch.kubernetes.io/job-name": sample_name(pool)}
+    near = {"podAffinity": near_by_nvlink(own)} if pool.has_compute_domain else {}
+    spec["affinity"] = {**spec.get("affinity", {}), **near, "podAntiAffinity": one_pod_a_machine(own)}
     annotations = fragment.get("metadata", {}).get("annotations", {})
     return {"metadata": {"labels": _labels(pool), "annotations": annotations}, "spec": spec}
 

@@ -10,6 +10,7 @@ from aks_infiniband.facts.pool import Pool
 from aks_infiniband.resources.metadata import labels
 from aks_infiniband.resources.options import child_options
 from aks_infiniband.workload.claims import claim_templates
+from aks_infiniband.workload.compute_domains import compute_domains
 from aks_infiniband.workload.namespaces import require_for_workloads
 from aks_infiniband.workload.pods import NAMESPACE, config_map_name, config_maps
 
@@ -32,7 +33,8 @@ class WorkloadSettingsArgs:
 
 class WorkloadSettings(pulumi.ComponentResource):
     """ConfigMaps with the environment of RDMA workloads, for `envFrom`, and with NCCL's topology, to be mounted; for
-    pools in mode dra also the ResourceClaimTemplates to which their pods refer.
+    pools in mode dra also the ResourceClaimTemplates to which their pods refer, and for pools with an NVLink domain its
+    ComputeDomains, which need the DraDriver.
     """
 
     config_maps: Mapping[str, pulumi.Output[str]]
@@ -46,6 +48,7 @@ class WorkloadSettings(pulumi.ComponentResource):
         for namespace in dict.fromkeys(args.namespaces):
             where = "" if namespace == NAMESPACE else f"-{namespace}"
             claim_templates(f"{name}{where}", args.pools, namespace, child_options(self, opts))
+            compute_domains(f"{name}{where}", args.pools, namespace, child_options(self, opts))
         self.register_outputs({"configMaps": self.config_maps})
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from rehearsal.faults import machine_faults
+from rehearsal.machines.gpu_libraries import nvidia_smi
 from rehearsal.machines.hardware.gpu_models import GpuModel, gpu_uuid, model_of
 from rehearsal.machines.rdma_tools import wire
 from rehearsal.machines.rdma_tools.machine import Machine, Port
@@ -22,6 +23,7 @@ __all__ = [
     "hcas",
     "is_rocm",
     "node",
+    "nvlink",
     "peermem",
     "wire",
 ]
@@ -91,6 +93,17 @@ def congestion() -> float:
     """The share of its bandwidth that a machine has now and then; 1 where nothing is in its way."""
     fault = machine_faults.concerning(machine_faults.read(Machine().run), "congestion", node())
     return float(fault["factor"]) if fault else 1.0
+
+
+def nvlink() -> dict[str, Any] | None:
+    """The NVLink fabric that reaches beyond the machine, as NCCL asks for it; None where there is none, or NCCL may not
+    use it. channel: whether the container has an IMEX channel, without which no memory goes to another machine.
+    """
+    known = nvidia_smi.fabric()
+    if known is None or known[0] != "Completed" or os.environ.get("NCCL_MNNVL_ENABLE") == "0":
+        return None
+    channel = Path(Machine().container, "dev/nvidia-caps-imex-channels/channel0")
+    return {"cluster": known[1], "clique": known[2], "channel": channel.exists()}
 
 
 def dma_buf() -> bool:

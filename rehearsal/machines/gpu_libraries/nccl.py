@@ -9,13 +9,13 @@ from typing import Any
 
 from rehearsal.machines.gpu_libraries import simulation
 from rehearsal.machines.gpu_libraries.cuda import Memory, memory_at, set_reference
-from rehearsal.machines.gpu_libraries.ranks import GONE, INVALID, NcclError, Ranks
+from rehearsal.machines.gpu_libraries.ranks import GONE, INVALID, SYSTEM, NcclError, Ranks
 
-_SUCCESS, _INVALID_USAGE, _REMOTE_ERROR = 0, 5, 6
+_SUCCESS, _SYSTEM_ERROR, _INVALID_USAGE, _REMOTE_ERROR = 0, 2, 5, 6
 """ncclResult_t."""
 _WORDS = {
     1: "unhandled cuda error (run with NCCL_DEBUG=INFO for details)",
-    2: "unhandled system error (run with NCCL_DEBUG=INFO for details)",
+    _SYSTEM_ERROR: f"{SYSTEM} (run with NCCL_DEBUG=INFO for details)",
     3: "internal error - please report this issue to the NCCL developers",
     4: "invalid argument (run with NCCL_DEBUG=WARN for details)",
     _INVALID_USAGE: f"{INVALID} (run with NCCL_DEBUG=WARN for details)",
@@ -50,7 +50,7 @@ class _Communicator:
 
     def failed(self, error: NcclError) -> int:
         self.last = error.last
-        self.state = _INVALID_USAGE if error.problem == INVALID else _REMOTE_ERROR
+        self.state = {INVALID: _INVALID_USAGE, SYSTEM: _SYSTEM_ERROR}.get(error.problem, _REMOTE_ERROR)
         return self.state
 
     def finish(self) -> bool:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from rehearsal.machines.gpu_libraries import machine
-from rehearsal.machines.gpu_libraries.simulation import Fabric, lost_rails
+from rehearsal.machines.gpu_libraries.simulation import Fabric, lost_rails, one_clique
 
 VERSION = "2.28.9"
 RCCL_VERSION = "2.27.7"
@@ -68,7 +68,13 @@ def met(rank: int, ranks: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     mine, local = ranks[rank], _local(rank, ranks)
     nodes = len({rank["node"] for rank in ranks})
     sizes = f"nRanks {len(ranks)} nNodes {nodes} localRanks {len(local)} localRank {local.index(rank)}"
-    yield f"comm 0x1 rank {rank} {sizes} MNNVL 0"
+    mnnvl = nodes > 1 and one_clique(ranks)
+    if mnnvl:
+        clique = f"cliqueId {mine['nvlink']['clique']:x} cliqueSize {len(ranks)} cliqueRank {rank}"
+        yield f"MNNVL 1 {clique}"
+        # To NCCL the machines of a clique are one node.
+        sizes = f"nRanks {len(ranks)} nNodes 1 localRanks {len(ranks)} localRank {rank}"
+    yield f"comm 0x1 rank {rank} {sizes} MNNVL {int(mnnvl)}"
     if not machine.is_rocm():  # of RCCL no such line is recorded
         yield from _ways(mine)
     who = f"rank {rank} nranks {len(ranks)} cudaDev 0 nvmlDev 0 busId 60 commId 0x1"
@@ -88,10 +94,11 @@ def connecting(fabric: Fabric, rank: int, ranks: Sequence[Mapping[str, Any]]) ->
     local = _local(rank, ranks)
     own = local.index(rank)
     end = f" comm 0x1 nRanks {len(ranks):02d}" if machine.is_rocm() else ""
-    if fabric.transport == "P2P":
+    if fabric.transport in ("P2P", "MNNVL"):
+        way = _within() if fabric.transport == "P2P" else "P2P/MNNVL"
         for channel in range(24):
             peer = (rank + 1) % len(ranks)
-            yield f"Channel {channel:02d}/0 : {rank}[{own}] -> {peer}[{ranks[peer]['gpu']}] via {_within()}{end}"
+            yield f"Channel {channel:02d}/0 : {rank}[{own}] -> {peer}[{ranks[peer]['gpu']}] via {way}{end}"
     else:
         yield from (f"{line}{end}" for line in _between_nodes(fabric, rank, ranks, local))
     yield f"Connected all rings, use ring PXN 0 GDR {int(fabric.direct and fabric.transport == 'IB')}"
@@ -120,6 +127,14 @@ def _between_nodes(fabric: Fabric, rank: int, ranks: Sequence[Mapping[str, Any]]
     if len(local) > 1:
         peer = local[(own + 1) % len(local)]
         yield f"Channel 00/0 : {rank}[{own}] -> {peer}[{ranks[peer]['gpu']}] via {_within()}"
+
+
+def no_channel(ranks: int) -> str:
+    """What is warned of where GPUs of several machines share a clique and a rank's container has no IMEX channel."""
+    return (
+        f"MNNVL (cliqueSize {ranks}) is available but not working on this system. Check the IMEX channel configuration "
+        "(/dev/nvidia-caps-imex-channels). Set NCCL_MNNVL_ENABLE=0 to ignore this issue."
+    )
 
 
 def unreached(rank: int, ranks: Sequence[Mapping[str, Any]]) -> Iterator[str]:

@@ -8,6 +8,7 @@ from rehearsal.machines.gpu_libraries.star import Star, StarError
 
 GONE = "remote process exited or there was a network error"
 INVALID = "invalid usage"
+SYSTEM = "unhandled system error"
 _CLOSED = "socketProgress: Connection closed by remote peer "
 """Without a name: the socket has none any more (tests/field_recordings/ranks.yaml)."""
 
@@ -43,9 +44,18 @@ class Ranks:
             raise NcclError(INVALID, "Failed to initialize any NET plugin")
         ways = [way for way, has in (("dma_buf", machine.dma_buf()), ("peermem", machine.peermem())) if has]
         mine = {"node": machine.node(), "address": machine.address(), "gpu": self.gpu, "hcas": hcas, "ways": ways}
-        mine["congestion"] = machine.congestion()
+        mine |= {"congestion": machine.congestion(), "nvlink": machine.nvlink()}
         self._met = self.exchange(mine)
+        self._check_channels()
         nccl_log.write(nccl_log.met(self.rank, self._met), self.gpu)
+
+    def _check_channels(self) -> None:
+        """NCCL takes memory that goes to other machines before it goes on, and does not fall back (src/mnnvl.cc)."""
+        several = len({rank["node"] for rank in self._met}) > 1 and simulation.one_clique(self._met)
+        if several and not self._met[self.rank]["nvlink"]["channel"]:
+            said = nccl_log.no_channel(len(self._met))
+            nccl_log.write(iter([said]), self.gpu, "WARN")
+            raise NcclError(SYSTEM, said)
 
     def connect(self) -> simulation.Fabric:
         """Once: connect, as soon as all of them come to it, in their first collective. Raises NcclError."""

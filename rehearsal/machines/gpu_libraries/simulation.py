@@ -1,6 +1,7 @@
 """How long a simulated all-reduce takes, and by which transport: from what the machines of the job have.
 
-Figures: a ring over healthy HCAs reaches 187 of the 200 GB/s that the ports of a Standard_ND96asr_v4 carry, and 3.1
+Figures: between two machines with GB300 of one NVLink domain 594 (kubernetes-sigs/dranet, GB300 README, an edition read
+2026-11-23). A ring over healthy HCAs reaches 187 of the 200 GB/s that the ports of a Standard_ND96asr_v4 carry, and 3.1
 over TCP (AKS InfiniBand guide, tests/expected-output.md); without GPUDirect RDMA 4 instead of 186 (Azure/AKS issue
 3507); within a host 350 (two H200s, docs/measurements.md). Two machines with MI300X reach 67.7
 of 400 untuned, by RCCL's own choice (docs/facts.md); that a ring does no better is assumed.
@@ -18,6 +19,7 @@ _STAGED_SHARE = 4 / 186
 _SOCKETS_GB_PER_S = 3.1
 _NVLINK_GB_PER_S = 350.0
 _CONGESTED = 3
+_MULTI_NODE_NVLINK_GB_PER_S = 594.0
 _CHOICE_GAIN = 1.05
 """NCCL's own choice between a few nodes is not a ring, and looks faster (NVIDIA/nccl-tests issue 196)."""
 
@@ -68,7 +70,7 @@ class Fabric(NamedTuple):
     """What connects the ranks of one job."""
 
     transport: str
-    """P2P, IB or Socket."""
+    """P2P within a machine, MNNVL for NVLink between machines, IB or Socket."""
     direct: bool
     gb_per_s: float
     """Bus bandwidth of a large message."""
@@ -86,6 +88,15 @@ class UnreachableError(Exception):
     """Some ranks cannot connect."""
 
 
+def one_clique(ranks: Sequence[Facts]) -> bool:
+    """Whether NVLink reaches from every rank to every other one: the same cluster and clique (NCCL, src/mnnvl.cc)."""
+    return all(rank.get("nvlink") for rank in ranks) and len({_clique(rank) for rank in ranks}) == 1
+
+
+def _clique(rank: Facts) -> tuple[str, int]:
+    return rank["nvlink"]["cluster"], rank["nvlink"]["clique"]
+
+
 def fabric_of(ranks: Sequence[Facts]) -> Fabric:
     """What connects these ranks, each told by node, hcas and the ways to its GPU. Raises UnreachableError."""
     nodes = {rank["node"]: rank for rank in ranks}
@@ -93,6 +104,8 @@ def fabric_of(ranks: Sequence[Facts]) -> Fabric:
     hops = len(ranks) if ring else len(ranks).bit_length()
     if len(nodes) == 1:
         return Fabric("P2P", True, _NVLINK_GB_PER_S, 20e-6 + hops * 1e-6)
+    if one_clique(ranks):
+        return Fabric("MNNVL", True, _MULTI_NODE_NVLINK_GB_PER_S, 20e-6 + hops * 1e-6)
     with_hcas = [node for node, rank in nodes.items() if rank["hcas"]]
     if with_hcas and len(with_hcas) < len(nodes):
         raise UnreachableError

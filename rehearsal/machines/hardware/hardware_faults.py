@@ -1,6 +1,7 @@
 """Applies the faults of the run to a machine's hardware: parts get other names, are missing, slower or disconnected."""
 
 import hashlib
+import uuid
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 
 from rehearsal.faults import machine_faults
 from rehearsal.machines.hardware.model import Hardware, RdmaDevice
+from rehearsal.machines.hardware.nvlink import NvlinkFabric
 
 __all__ = ["faulty"]
 
@@ -31,7 +33,14 @@ def faulty(hardware: Hardware, node: str, run_folder: Path) -> Hardware:
         rdma_devices=tuple(_named([device for device in devices if device is not None], persistent=persistent)),
         gpus=tuple(replace(gpu, index=index) for index, gpu in enumerate(there)),
         open_modules=hardware.open_modules and not closed,
+        nvlink=hardware.nvlink and _nvlink(hardware.nvlink, node, entries),
     )
+
+
+def _nvlink(fabric: NvlinkFabric, node: str, entries: list[dict[str, Any]]) -> NvlinkFabric:
+    if machine_faults.concerning(entries, "other-clique", node):
+        return replace(fabric, cluster_uuid=str(uuid.uuid5(uuid.NAMESPACE_DNS, f"{fabric.cluster_uuid}.elsewhere")))
+    return replace(fabric, state="In Progress") if machine_faults.concerning(entries, "no-nvlink", node) else fabric
 
 
 def _order(hardware: Hardware, elsewhere: dict[str, Any] | None) -> list[RdmaDevice]:

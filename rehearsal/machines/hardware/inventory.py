@@ -18,7 +18,8 @@ from rehearsal.run.sizes import known_sizes
 log = logging.getLogger(__name__)
 
 MACHINE_ANNOTATION: Final = "rehearsal.aks-infiniband/machine"
-"""JSON: size and fabric; gpuDriver is the pool's gpuProfile.driver, ofed whether the image has DOCA-OFED."""
+"""JSON: size, fabric and rack; gpuDriver is the pool's gpuProfile.driver; imageHasDrivers says whether the node image
+has DOCA-OFED, GPU driver, container toolkit and device plugin."""
 
 BROKEN_ANNOTATION: Final = "rehearsal.aks-infiniband/broken"
 """Why a node's container runtime is down for good; kwok leaves the conditions of such a node alone."""
@@ -33,9 +34,10 @@ class Machine:
     metadata: Mapping[str, str] = field(default_factory=dict)
     """Files of what Azure says of it."""
     host_gpu_driver: bool = False
-    """Whether the node image has installed NVIDIA's driver and container toolkit (gpuProfile.driver Install)."""
-    host_ofed: bool = False
-    """Whether the node image has DOCA-OFED, which openibd has loaded."""
+    """Whether the node has NVIDIA's driver and container toolkit without an operator: AKS has installed them
+    (gpuProfile.driver Install), or the image has them."""
+    image_has_drivers: bool = False
+    """Whether the node image has DOCA-OFED, which openibd has loaded, and services that offer GPUs to pods."""
     refuses_peermem: bool = False
     """Whether nvidia_peermem cannot be loaded. Beside AKS's driver the node image has an empty module, for which
     modprobe says "Invalid argument": 202606.19.0 (NVIDIA/aicr pull request 1840, read 2026-11-23); others assumed."""
@@ -76,7 +78,10 @@ def _machine(run: Path, _described: int, _faults: int, name: str, annotation: st
     facts = json.loads(annotation)
     moved = int(facts.get("host", 0))
     metadata = metadata_files(size=facts["size"], machine=name, faults=[], moved=moved)
-    hardware = hardware_of(size=facts["size"], machine=name, fabric=facts["fabric"], sizes=known_sizes(run))
+    known = known_sizes(run)
+    hardware = hardware_of(
+        size=facts["size"], machine=name, fabric=facts["fabric"], rack=facts.get("rack", 0), sizes=known
+    )
     refuses_peermem = False
     try:
         hardware = faulty(hardware, name, run)
@@ -84,12 +89,13 @@ def _machine(run: Path, _described: int, _faults: int, name: str, annotation: st
         refuses_peermem = concerning(read(run), "no-peermem", name) is not None
     except FaultsError as error:
         log.error("node %s has no faults: %s", name, error)
-    host_gpu_driver = facts.get("gpuDriver") == "Install" and hardware.gpu_vendor == "nvidia"
+    by_aks = facts.get("gpuDriver") == "Install" and hardware.gpu_vendor == "nvidia"
+    image_has_drivers = bool(facts.get("imageHasDrivers"))
     return Machine(
         name=name,
         hardware=hardware,
         metadata=metadata,
-        host_gpu_driver=host_gpu_driver,
-        host_ofed=bool(facts.get("ofed")),
-        refuses_peermem=refuses_peermem or host_gpu_driver,
+        host_gpu_driver=by_aks or image_has_drivers,
+        image_has_drivers=image_has_drivers,
+        refuses_peermem=refuses_peermem or by_aks,
     )

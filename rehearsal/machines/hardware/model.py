@@ -6,7 +6,6 @@ AKS's node images leave them: mlx5_0 to mlx5_7 for eight HCAs, mlx5_8 for the Et
 PCI ID Repository.
 """
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -15,6 +14,8 @@ from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.catalog.machine import Accelerator, MachineSize, PciSlot
 
 from rehearsal.machines.hardware.gpu_models import DEVICE_IDS, gpu_uuid
+from rehearsal.machines.hardware.identities import digest, guid, partition
+from rehearsal.machines.hardware.nvlink import NvlinkFabric, nvlink_of
 
 LinkLayer = Literal["InfiniBand", "Ethernet"]
 
@@ -85,7 +86,7 @@ class RdmaDevice:
         """The GUID of the adapter behind the virtual function (the system image); zeros where it is hidden."""
         if self.link_layer == "Ethernet":
             return "0000:0000:0000:0000"
-        return f"0c42:a103:00{_digest('adapter', self.guid) % 0x100:02x}:{_digest(self.guid) % 0x10000:04x}"
+        return f"0c42:a103:00{digest('adapter', self.guid) % 0x100:02x}:{digest(self.guid) % 0x10000:04x}"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -108,6 +109,8 @@ class Hardware:
     """What the GPUs are; None without GPUs."""
     open_modules: bool
     """Whether NVIDIA's kernel modules for these GPUs are the open ones, which have DMA-BUF."""
+    nvlink: NvlinkFabric | None = None
+    """Of the rack; None where NVLink ends at the machine."""
     numa_cpus: tuple[str, ...]
     """The CPUs of each NUMA node as the kernel writes a list; empty where the size is not known."""
 
@@ -127,12 +130,15 @@ class Hardware:
         return (*(device.pci for device in self.rdma_devices), *(gpu.pci for gpu in self.gpus))
 
 
-def hardware_of(*, size: str, machine: str, fabric: str, sizes: Mapping[str, MachineSize] = SIZES) -> Hardware:
+def hardware_of(
+    *, size: str, machine: str, fabric: str, rack: int = 0, sizes: Mapping[str, MachineSize] = SIZES
+) -> Hardware:
     """What a machine holds.
 
     size: Azure's name of the size; one that is not among the sizes has the Ethernet mlx5 and nothing else.
     machine: the node's name; identities (GUIDs, UUIDs, the Ethernet device's PCI domain) derive from it.
     fabric: machines with the same fabric share their partition keys, others never do.
+    rack: its number; machines of one fabric and rack share an NVLink domain, where the size has any.
     sizes: the InfiniBand sizes that there are.
     """
     known = sizes.get(size)
@@ -144,6 +150,7 @@ def hardware_of(*, size: str, machine: str, fabric: str, sizes: Mapping[str, Mac
         gpus=() if known is None or known.accelerator is None else _gpus(known.accelerator, known.slots.gpus, machine),
         accelerator=None if known is None else known.accelerator,
         open_modules=known is not None and known.accelerator is not None and known.accelerator.dma_buf,
+        nvlink=nvlink_of(fabric, rack) if known is not None and known.nvlink_domain > 1 else None,
         numa_cpus=() if known is None else _numa_cpus(known),
     )
 
@@ -161,7 +168,7 @@ def _hcas(size: MachineSize, machine: str, fabric: str) -> tuple[RdmaDevice, ...
     return tuple(
         RdmaDevice(
             name=f"mlx5_{index}",
-            interface=f"ibP{slot.domain}s{10000 + _digest('slot', machine, slot.address) % 90000}",
+            interface=f"ibP{slot.domain}s{10000 + digest('slot', machine, slot.address) % 90000}",
             alternative_interface=slot.interface,
             pci=PciDevice(
                 address=slot.address,
@@ -175,8 +182,8 @@ def _hcas(size: MachineSize, machine: str, fabric: str) -> tuple[RdmaDevice, ...
             rate_suffix=f"4X {infiniband.generation}",
             firmware=f"{_FIRMWARE[infiniband.adapter]}.41.1000",
             index=index,
-            guid=_guid(machine, index),
-            pkeys=(_partition(fabric), 0x7FFF),
+            guid=guid(machine, index),
+            pkeys=(partition(fabric), 0x7FFF),
             service_level=infiniband.service_level,
         )
         for index, slot in enumerate(size.slots.hcas)
@@ -185,7 +192,7 @@ def _hcas(size: MachineSize, machine: str, fabric: str) -> tuple[RdmaDevice, ...
 
 def _ethernet(machine: str, device: str, *, index: int) -> RdmaDevice:
     # Hyper-V gives a network VF a PCI domain of its own, different on every machine.
-    domain = 0x1000 + _digest("ethernet", machine) % 0xE000
+    domain = 0x1000 + digest("ethernet", machine) % 0xE000
     return RdmaDevice(
         name=f"mlx5_{index}",
         interface=f"enP{domain}s1",
@@ -202,7 +209,7 @@ def _ethernet(machine: str, device: str, *, index: int) -> RdmaDevice:
         rate_suffix="4X EDR",
         firmware="16.35.4030",
         index=index,
-        guid=_guid(machine, index),
+        guid=guid(machine, index),
         pkeys=(),
     )
 
@@ -223,17 +230,3 @@ def _gpus(accelerator: Accelerator, slots: tuple[PciSlot, ...], machine: str) ->
         )
         for index, slot in enumerate(slots)
     )
-
-
-def _partition(fabric: str) -> int:
-    """The fabric's partition key, with the bit of a full member (0x8000); never the default partition 0x7fff."""
-    return 0x8000 | (1 + _digest("pkey", fabric) % 0x7FFD)
-
-
-def _guid(machine: str, index: int) -> str:
-    # 00155d is Microsoft's OUI, fffe the middle of an EUI-64; what follows tells machine and device apart.
-    return f"0015:5dff:fe{_digest('guid', machine) % 0x100:02x}:{_digest('guid', machine, str(index)) % 0x10000:04x}"
-
-
-def _digest(*parts: str) -> int:
-    return int.from_bytes(hashlib.sha256("/".join(parts).encode()).digest()[:8], "big")

@@ -137,6 +137,8 @@ class _Life:
             await pod.report()
             await self._wait(behaviour.waits_for)
             await asyncio.sleep(latency - start)
+        if behaviour.never_ready_with is not None:
+            await while_faulty(pod, behaviour.never_ready_with, self.stage.images.run_folder, lambda _: None)
         for view in pod.containers:
             view.ready = view.started = True
         await pod.report()

@@ -1,10 +1,11 @@
 """Says how a container is started: its program, its environment, and where each of its paths is on this computer."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
+from rehearsal.machines.gpu_libraries.nvidia_smi import GPUS, NVLINK
 from rehearsal.machines.hardware import beneath
 from rehearsal.machines.hardware.container_toolkit import VARIABLE, Toolkit, visible_gpus
 from rehearsal.machines.hardware.inventory import Machine
@@ -25,6 +26,8 @@ from rehearsal.machines.rdma_tools.sockperf import IPOIB
 from rehearsal.run.images import gpu_libraries_of
 
 _DEFAULT_MESSAGE_PATH: Final = "/dev/termination-log"
+_TOOLKIT: Final = Path(__file__).parents[1] / "toolkit"
+"""What the container toolkit puts into containers with GPUs."""
 _LIBRARIES: Final = Path(__file__).parents[1] / "lib"
 """Python packages that stand in for what an image for GPUs brings along."""
 
@@ -75,11 +78,14 @@ def container_start(container: Mapping[str, Any], references: References, given:
     command = container.get("command") or []
     programs = given.programs.of(container["image"], folder, reachable=given.packages)
     programs = programs.running(command[0]) if command else programs
+    if given.devices.gpus:
+        programs = replace(programs, folders=(*programs.folders, _TOOLKIT))
     message_path = container.get("terminationMessagePath") or _DEFAULT_MESSAGE_PATH
     allowed = {**given.volumes, **_denied(container, references.pod, folder)}
     paths = dict(mounts(container, allowed, _own_paths(folder)))
     paths[message_path] = folder / "termination-log"
     ours = {**_variables(folder, references, view, container["image"]), **given.variables}
+    ours[GPUS] = " ".join(gpu.pci.address for gpu in given.devices.gpus)
     variables = ours | own_variables | _by_cdi(given)
     # Ours speak of this computer already; what the pod says speaks of the container.
     environment = {
@@ -148,7 +154,8 @@ def _write_own_files(container: Mapping[str, Any], given: Given, references: Ref
         vendor=hardware.gpu_vendor,
         modules=view.modules,
     )
-    write_files(folder / "dev", dict.fromkeys(nodes, ""))
+    channels = [f"nvidia-caps-imex-channels/channel{number}" for number in devices.imex_channels]
+    write_files(folder / "dev", dict.fromkeys([*nodes, *channels], ""))
     pod_spec = references.pod["spec"]
     capabilities = effective_capabilities(container.get("securityContext") or {}, pod_spec.get("securityContext") or {})
     files = proc_files(kernel=references.kernel, capabilities=capabilities, modules=view.modules, memlock=view.memlock)
@@ -212,4 +219,6 @@ def _variables(folder: Path, references: References, view: MachineView, image: s
         variables[IPOIB] = ",".join(
             f"{network.selection.interface}/{network.address}/{network.device.name}" for network in view.networks
         )
+    if fabric := view.machine.hardware.nvlink:
+        variables[NVLINK] = f"{fabric.state}/{fabric.cluster_uuid}/{fabric.clique_id}"
     return variables

@@ -20,6 +20,7 @@ class HeldDevices:
 
     rdma_devices: tuple[RdmaDevice, ...] = ()
     gpus: tuple[Gpu, ...] = ()
+    imex_channels: tuple[int, ...] = ()
 
 
 @dataclass

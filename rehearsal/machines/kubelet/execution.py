@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from rehearsal.machines.hardware.inventory import Machine
 from rehearsal.machines.kubelet import not_rehearsed
-from rehearsal.machines.kubelet.claimed_devices import with_claims
+from rehearsal.machines.kubelet.claimed_devices import ClaimedDevices
 from rehearsal.machines.kubelet.container_start import Given, container_start
 from rehearsal.machines.kubelet.containers import ContainerProcess, ContainerStart
 from rehearsal.machines.kubelet.device_manager import HeldDevices
@@ -42,11 +42,15 @@ class Execution:
     kubelet: Kubelet
     pod: RunningPod
     machine: Machine
+    claimed: ClaimedDevices = field(init=False)
     _volumes: dict[str, Path] = field(default_factory=dict)
     _processes: dict[str, ContainerProcess] = field(default_factory=dict)
     _devices: dict[str, HeldDevices] = field(default_factory=dict)
     _starts: Counter[str] = field(default_factory=Counter)
     _stopping: bool = False
+
+    def __post_init__(self) -> None:
+        self.claimed = ClaimedDevices(pod=self.pod, machine=self.machine)
 
     @property
     def folder(self) -> Path:
@@ -134,7 +138,7 @@ class Execution:
     async def _allocate(self) -> None:
         machines, machine = self.kubelet.machines, self.machine
         held = self.kubelet.devices.allocate_pod(self.pod.document, machine.hardware, machines.offered(machine))
-        self._devices = await with_claims(held, self.pod, machine, machines)
+        self._devices = await self.claimed.prepare(held, machines)
 
     async def _until_done(self, container: Mapping[str, Any], view: ContainerView, policy: str) -> int:
         """Run a container, again where the restart policy says so; returns its last exit code."""

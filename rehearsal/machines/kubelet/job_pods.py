@@ -22,6 +22,7 @@ async def run(pod: RunningPod, machine: Machine, kubelet: Kubelet) -> None:
             await _execute(pod, execution)
     finally:
         execution.kill()
+        await asyncio.shield(execution.claimed.unprepare())
         kubelet.devices.release(pod.document)
         kubelet.sandboxes.forget(pod.uid)
         pod.cluster.touch()

@@ -82,6 +82,8 @@ def gpu_labels(hardware: Hardware) -> dict[str, str]:
     accelerator = hardware.accelerator
     if accelerator is None or accelerator.vendor != "nvidia":
         return {}
+    fabric = hardware.nvlink
+    clique = {"nvidia.com/gpu.clique": fabric.clique} if fabric and fabric.registered else {}
     names = ("nvidia.com/gpu.family", "nvidia.com/gpu.compute.major", "nvidia.com/gpu.compute.minor")
     return {
         **dict(zip(names, _GPU_FAMILIES.get(accelerator.model, ()), strict=False)),
@@ -91,6 +93,7 @@ def gpu_labels(hardware: Hardware) -> dict[str, str]:
         "nvidia.com/gpu.product": f"NVIDIA-{accelerator.model}-{accelerator.memory_gb}GB",
         "nvidia.com/gpu.machine": "Virtual-Machine",
         "nvidia.com/gpu.sharing-strategy": "none",
+        **clique,
     }
 
 

@@ -19,6 +19,7 @@ from rehearsal.machines.hardware.device_plugins import (
     sriov,
 )
 from rehearsal.machines.hardware.inventory import BROKEN_ANNOTATION, Inventory, Machine
+from rehearsal.machines.nodes import compute_domains
 from rehearsal.machines.nodes.feature_discovery import (
     WORKER_CONFIG_KEY,
     amd_gpu_labels,
@@ -83,7 +84,7 @@ class Machines:
             offers += self._read(pod, lambda config, _: shared_rdma(config, hardware, modules))
         for pod in self._pods(machine.name, "sriovDevices"):
             offers += self._read(pod, lambda config, prefix: sriov(config, hardware, modules, default_prefix=prefix))
-        if self.effects.holds(machine.name, "gpuDevices"):
+        if self.effects.provided(machine, "gpuDevices"):
             offers += gpus(hardware)
         if self.effects.holds(machine.name, "amdGpuDevices"):
             offers += gpus(hardware, "amd")
@@ -146,6 +147,11 @@ class Machines:
         published = self.effects.holds(name, "draDevices")
         devices = slice_of(node, machine, self.effects.modules(machine))
         await ResourceSlices(self.cluster).keep(devices, published=published)
+        if machine.hardware.nvlink is not None:
+            there = self.effects.holds(name, "computeDomainDevices")
+            channel = compute_domains.slice_of(node, machine)
+            await ResourceSlices(self.cluster).keep(channel, published=there)
+            await compute_domains.Daemons(self.cluster).keep(machine, self.by_node.on(name))
         counts = {offer.name: offer.count for offer in self.offered(machine)}
         resources = resource_patch(node, counts)
         if resources:

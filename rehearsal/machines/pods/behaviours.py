@@ -32,12 +32,14 @@ Effect = Literal[
     "containerToolkit",
     "gpuDevices",
     "gpuFeatures",
+    "computeDomainDevices",
+    "imexDaemon",
     "amdDriver",
     "amdGpuDevices",
     "amdGpuFeatures",
 ]
 Part = Literal["rdma", "nvidiaGpu", "amdGpu"]
-Clash = Literal["hostGpuDriver", "hostOfed", "containerd2ConfigDump", "noNri", "imageOfAnotherSystem"]
+Clash = Literal["hostGpuDriver", "hostOfed", "containerd2ConfigDump", "noNri", "imageOfAnotherSystem", "noNvlink"]
 ANY: Final = "*"
 """Ends a label's value that stands for all that begin so."""
 _TABLE: Final = Path(__file__).with_name("behaviours.yaml")
@@ -82,6 +84,7 @@ class Behaviour(BaseModel):
     loads_with: dict[str, tuple[str, ...]] = Field(default={}, alias="loadsWith")
     loads_named: bool = Field(default=False, alias="loadsNamed")
     stays: bool = False
+    never_ready_with: str | None = Field(default=None, alias="neverReadyWith")
     crashes: tuple[Crash, ...] = ()
 
     def matches(self, pod: Mapping[str, Any]) -> bool:
@@ -159,7 +162,9 @@ def clashes(clash: Clash, pod: Mapping[str, Any], machine: Machine, node_info: M
     if clash == "hostGpuDriver":
         return machine.host_gpu_driver
     if clash == "hostOfed":
-        return machine.host_ofed
+        return machine.image_has_drivers
+    if clash == "noNvlink":
+        return machine.hardware.nvlink is not None and not machine.hardware.nvlink.registered
     runtime = node_info.get("containerRuntimeVersion", "")
     if clash == "noNri":
         return runtime.startswith("containerd://1")

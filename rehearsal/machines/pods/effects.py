@@ -10,7 +10,7 @@ from rehearsal.machines.hardware.kernel_modules import AMDGPU, GPU_MODULES, INBO
 from rehearsal.machines.pods.behaviours import Effect
 
 _OF_THE_HOST: Final[frozenset[Effect]] = frozenset({"gpuDriver", "containerToolkit"})
-"""What a machine has by itself where Azure has installed the GPU driver."""
+"""What a machine has by itself where AKS has installed the GPU driver, or its image has it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -102,14 +102,17 @@ class Effects:
         """Whether a machine has what an effect provides, from a pod or without one."""
         if effect == "amdDriver":  # whoever loaded it
             return AMDGPU in self.modules(machine)
-        return (machine.host_gpu_driver and effect in _OF_THE_HOST) or self.holds(machine.name, effect)
+        by_itself = (machine.host_gpu_driver and effect in _OF_THE_HOST) or (
+            machine.image_has_drivers and effect == "gpuDevices"
+        )
+        return by_itself or self.holds(machine.name, effect)
 
     def modules(self, machine: Machine) -> frozenset[str]:
         """The kernel modules that a machine has loaded."""
         loaded = set(INBOX_MODULES)
         if machine.host_gpu_driver:
             loaded.update(GPU_MODULES)
-        if machine.host_ofed:
+        if machine.image_has_drivers:
             loaded.update(OFED_MODULES)
         for in_force in self._on(machine.name):
             loaded |= in_force.modules

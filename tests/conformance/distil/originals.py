@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from tests.conformance.distil import charts, definitions, manifests, observations, topologies
-from tests.conformance.facts import AMD, GPU, GPU_LATER, NETWORK, NETWORK_LATER, PROMETHEUS, SCHEDULERS
+from tests.conformance.facts import AMD, DRA, GPU, GPU_LATER, NETWORK, NETWORK_LATER, PROMETHEUS, SCHEDULERS
 
 Facts = dict[str, Any]
 
@@ -47,6 +47,11 @@ _GPU_OPERATOR_LATER = Publication(
 _AMD_GPU_OPERATOR = Publication(
     repository="ROCm/gpu-operator", release="v1.5.1", commit="858cf255c7dd27cebf1cc5db400eee3aa06ecbbc"
 )
+_DRA_DRIVER = Publication(
+    repository="kubernetes-sigs/dra-driver-nvidia-gpu",
+    release="v0.4.1",
+    commit="764900e7833798a1528bd52a2af3e1b2d5f7a616",
+)
 _IMAGES = Publication(
     repository="Azure/azhpc-images", release="main, 2026-07-29", commit="8e9d055fb9e1f7385da734969793861c447958a1"
 )
@@ -84,6 +89,11 @@ def _gpu(file: str, path: str, facts: Callable[[str], Facts] = definitions.disti
 
 def _amd(file: str, path: str, facts: Callable[[str], Facts] = definitions.distil) -> Original:
     return Original(file=f"{AMD}/{file}", source=_AMD_GPU_OPERATOR, path=f"helm-charts-k8s/{path}", facts=facts)
+
+
+def _dra(file: str, path: str, facts: Callable[[str], Facts] = definitions.distil) -> Original:
+    where = f"deployments/helm/dra-driver-nvidia-gpu/{path}"
+    return Original(file=f"{DRA}/{file}", source=_DRA_DRIVER, path=where, facts=facts)
 
 
 _NETWORK_OPERANDS = (
@@ -155,6 +165,11 @@ ORIGINALS: Final = (
     _amd("chart-values.yaml", "values.yaml", charts.values),
     _amd("chart-values-kmm.yaml", "charts/kmm/values.yaml", charts.values),
     _amd("amd.com_deviceconfigs.yaml", "crds/deviceconfig-crd.yaml"),
+    _dra("chart-values.yaml", "values.yaml", charts.values),
+    *(
+        _dra(f"resource.nvidia.com_{kinds}.yaml", f"crds/resource.nvidia.com_{kinds}.yaml")
+        for kinds in ("computedomains", "computedomaincliques")
+    ),
     *(
         Original(
             file=f"{PROMETHEUS}/monitoring.coreos.com_{kind}s.yaml",

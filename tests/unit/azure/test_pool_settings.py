@@ -116,14 +116,12 @@ def test_an_arm_size_has_arm_nodes_and_an_arm_image(azure: Azure, cluster: Prope
 
 
 @pytest.mark.field_report("R2")
-def test_the_image_of_grace_blackwell_has_another_kernel_and_a_driver_of_its_own(
-    azure: Azure, cluster: Properties
-) -> None:
+def test_the_image_of_grace_blackwell_has_another_kernel_and_no_driver(azure: Azure, cluster: Properties) -> None:
     pool = azure.create(POOL, "gb", **pool_inputs(cluster, vmSize=GB300, count=1))
     node = machine(azure, "gb")
-    assert pool["nodeImageVersion"].startswith("AKSUbuntu-2404gen2arm64gbcontainerd-")
+    assert pool["nodeImageVersion"].startswith("AKSUbuntu-2404gen2arm64containerd-")
     assert node["status"]["nodeInfo"]["kernelVersion"] == "6.14.0-1003-azure-nvidia"
-    assert json.loads(node["metadata"]["annotations"][MACHINE_ANNOTATION])["ofed"] is True
+    assert json.loads(node["metadata"]["annotations"][MACHINE_ANNOTATION])["imageHasDrivers"] is False
 
 
 def test_a_pool_keeps_its_kubernetes_when_the_control_plane_gets_a_newer_one(azure: Azure, cluster: Properties) -> None:

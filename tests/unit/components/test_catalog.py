@@ -70,14 +70,14 @@ def test_only_grace_blackwell_must_not_have_the_placement_feature() -> None:
     gb300 = {"Standard_ND128isr_GB300_v6", "Standard_ND128isrG5_GB300_v6"}
     assert absent == {"Standard_ND128isr_NDR_GB200_v6", *gb300}
     assert absent == {size.name for size in SIZES.values() if size.architecture == "arm64"}
+    assert absent == {size.name for size in SIZES.values() if size.nvlink_domain == 18}
 
 
 def test_each_gpu_says_what_makes_it_usable() -> None:
     software = {size.accelerator.model: size.accelerator.software for size in SIZES.values() if size.accelerator}
     assert software == {
-        **dict.fromkeys(("V100", "A100", "H100", "H200"), "gpu-operator"),
+        **dict.fromkeys(("V100", "A100", "H100", "H200", "GB200", "GB300"), "gpu-operator"),
         "MI300X": "rocm",
-        **dict.fromkeys(("GB200", "GB300"), "dra"),
     }
 
 
@@ -97,7 +97,7 @@ def test_a_described_size_is_like_any_other() -> None:
     assert (size.infiniband.rate_gbps, size.infiniband.vf_device_id) == (200, "101e")
     assert [slot.numa_node for slot in size.slots.hcas] == [0, 1]
     assert size.accelerator is not None
-    assert size.accelerator.software == "dra"
+    assert (size.accelerator.software, size.nvlink_domain) == ("gpu-operator", 18)
     assert size.slots.processor is None
     assert size.ipoib_devices == ()
 

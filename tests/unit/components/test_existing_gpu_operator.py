@@ -63,7 +63,7 @@ BY_AKS = {
         (
             policy({**BY_AKS, "operator": {"runtimeClass": "nvidia"}}),
             pool(gpu_driver="aks"),
-            "operator.runtimeClass: nvidia; AKS's driver needs nvidia-container-runtime",
+            "operator.runtimeClass: nvidia; gpuDriver aks needs nvidia-container-runtime",
         ),
         (
             policy({**SPEC, "sandboxWorkloads": {"enabled": True, "defaultWorkload": "vm-passthrough"}}),

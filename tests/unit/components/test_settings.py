@@ -187,6 +187,14 @@ def test_a_setting_of_an_earlier_release_is_refused_with_what_to_do(through: str
     }
 
 
+@pytest.mark.parametrize("key", ["interconnectGroup", "interconnectGroupId"])
+def test_an_interconnect_group_is_refused_with_the_way_round(key: str) -> None:
+    pool = {"name": "gb300", "vmSize": "Standard_ND128isr_GB300_v6", "count": 18, key: "rack"}
+    reason = mistakes(changed(pools=[pool]))[f"pools[0].{key}"]
+    assert "no property of an AKS node pool names an interconnect group" in reason
+    assert "existingCluster" in reason
+
+
 def test_an_empty_region_is_refused() -> None:
     assert mistakes({**GOOD, "azure-native:location": ""}) == {
         "azure-native:location": "is ''; must be text, and not empty"

@@ -8,6 +8,8 @@ from aks_infiniband.facts.catalog.machine import keeps_gpu_operator_off
 
 from tests.unit.components.stack_files import changed, loaded, mistakes, named, pool
 
+GB300 = "Standard_ND128isr_GB300_v6"
+
 
 def owners(*pools: Any) -> list[str]:
     return [found.gpu_driver for found in loaded(pools=list(pools)).pools]
@@ -21,7 +23,7 @@ def owners(*pools: Any) -> list[str]:
         ("Standard_HC44rs", "none"),
         ("Standard_HX176rs", "none"),
         ("Standard_ND96isr_MI300X_v5", "none"),
-        ("Standard_ND128isr_NDR_GB200_v6", "none"),
+        ("Standard_ND128isr_NDR_GB200_v6", "operator"),
     ],
 )
 def test_the_owner_of_the_gpu_driver_follows_from_the_size(size: str, owner: str) -> None:
@@ -60,20 +62,6 @@ def test_machines_without_gpus_have_no_owner_of_gpu_drivers(size: str, owner: st
     assert found == {"pools[0].gpuDriver": f"is {owner!r}; must be none: {size} has no GPUs; leave it out"}
 
 
-@pytest.mark.parametrize("owner", ["operator", "aks"])
-@pytest.mark.parametrize(
-    ("size", "software"),
-    [
-        ("Standard_ND128isr_NDR_GB200_v6", "NVIDIA's DRA driver with ComputeDomains"),
-        ("Standard_ND128isr_GB300_v6", "NVIDIA's DRA driver with ComputeDomains"),
-    ],
-)
-def test_gpu_software_that_comes_later_is_refused_by_name(size: str, software: str, owner: str) -> None:
-    found = mistakes(changed(pools=[pool(vmSize=size, gpuDriver=owner)]))
-    assert list(found) == ["pools[0].gpuDriver"]
-    assert f"its GPUs need {software}, which this program does not install yet" in found["pools[0].gpuDriver"]
-
-
 def test_aks_has_no_driver_for_amds_gpus() -> None:
     found = mistakes(changed(pools=[pool(vmSize="Standard_ND96isr_MI300X_v5", gpuDriver="aks")]))
     assert found == {
@@ -92,6 +80,29 @@ def test_owners_of_amds_drivers_stand_beside_nvidias() -> None:
     image = {"driverImage": "myregistry.azurecr.io/amd/amdgpu-kmod"}
     assert owners(pool(gpuDriver="aks"), amd) == ["aks", "image"]
     assert loaded(pools=[pool(), amd, built], amdGpuOperator=image)
+
+
+@pytest.mark.parametrize(
+    ("size", "given", "key", "reason"),
+    [
+        (GB300, {"gpuDriver": "aks"}, "gpuDriver", "must be operator or image or none for GB300: nothing published"),
+        (GB300, {"gpuDevicePlugin": "image"}, "gpuDevicePlugin", "must be operator with gpuDriver operator"),
+        (GB300, {"gpuDriver": "none", "gpuDevicePlugin": "operator"}, "gpuDevicePlugin", "says nothing"),
+    ],
+)
+def test_an_owner_that_cannot_be_one_is_refused(size: str, given: dict[str, str], key: str, reason: str) -> None:
+    found = mistakes(changed(pools=[pool(vmSize=size, **given)]))
+    assert list(found) == [f"pools[0].{key}"]
+    assert reason in found[f"pools[0].{key}"]
+
+
+def test_whoever_owns_the_driver_of_gb300_brings_the_device_plugin_too_unless_it_is_said() -> None:
+    owned = {
+        (found.gpu_driver, found.gpu_device_plugin)
+        for given in ({}, {"gpuDriver": "image"}, {"gpuDriver": "image", "gpuDevicePlugin": "operator"})
+        for found in loaded(pools=[pool(vmSize=GB300, **given)]).pools
+    }
+    assert owned == {("operator", "operator"), ("image", "image"), ("image", "operator")}
 
 
 @pytest.mark.parametrize(

@@ -113,7 +113,7 @@ def test_gpus_that_the_operator_must_not_touch_are_labelled_by_whoever_keeps_the
 
 def test_feature_and_os_are_the_business_of_whoever_made_the_cluster() -> None:
     labelled = {"pool": "b", "nvidia.com/gpu.deploy.operands": "false"}
-    gb300 = pool(name="b", vmSize="Standard_ND128isr_GB300_v6", nodeSelector=labelled)
+    gb300 = pool(name="b", vmSize="Standard_ND128isr_GB300_v6", nicDriver="doca-ofed", nodeSelector=labelled)
     assert load(existing(of("a"), gb300))
 
 

@@ -74,6 +74,16 @@ def test_an_image_built_for_another_architecture_is_refused(sections: Any, key: 
     assert loaded(pools=[named("hb", "Standard_HB176rs_v4")], **sections)
 
 
+@pytest.mark.parametrize(
+    "image", ["ghcr.io/azure/aks-rdma-infiniband/rccl-tests:latest", "mirror.example/rocm/dev:7.2"]
+)
+def test_an_image_of_workloads_that_is_known_for_amd64_alone_is_refused_on_arm64(image: str) -> None:
+    found = mistakes(changed(pools=[pool(vmSize=GB300, images=["nvcr.io/nvidia/pytorch:25.12-py3", image])]))
+    assert list(found) == ["pools[0].images[1]"]
+    assert f"is built for amd64, and pool ndh100 ({GB300}) is arm64" in found["pools[0].images[1]"]
+    assert loaded(pools=[pool(images=[image])])
+
+
 def test_an_arm64_image_is_refused_on_amd64_machines() -> None:
     assert "is built for arm64" in mistakes(changed(validation={"image": "x/y-arm64:1"}))["validation.image"]
 

@@ -104,6 +104,22 @@ def test_a_pod_that_was_pending_till_the_jobs_deadline_deleted_it_is_still_named
     assert "other-0" not in text
 
 
+def test_a_pod_that_got_no_device_of_its_claims_till_the_jobs_end_deleted_it_is_still_named() -> None:
+    ended = job(conditions=[{"type": "Failed", "status": "True", "reason": "BackoffLimitExceeded", "message": "m"}])
+    ended["spec"] = {"template": {"spec": {"containers": [{"name": "c"}]}}}
+    why = "prepare devices failed: error asserting ComputeDomain Ready: current node not ready in ComputeDomain"
+    refused = {"reason": "FailedPrepareDynamicResources", "message": why, "source": {"host": "n1"}}
+    events = [
+        {**scheduling("validate-1-0", "", "2026-01-01T00:00:02Z"), **refused},
+        scheduling("validate-1-0", "Pulled", "2026-01-01T00:00:09Z"),
+        {**scheduling("validate-1-1", "", "2026-01-01T00:00:02Z"), **refused},
+    ]
+    text = said(JOB, View(nodes=HEALTHY, jobs=[ended], events=events))
+    assert "pod aks-infiniband/validate-1-1 on n1 gets no device of its claims" in text
+    assert "the IMEX daemon of the ComputeDomain is not ready on this node" in text
+    assert "validate-1-0" not in text, "it started in the end"
+
+
 def test_the_log_is_shown_where_there_is_no_message() -> None:
     state = {"terminated": {"exitCode": 137, "reason": "OOMKilled"}}
     failed = pod("validate-1-0", phase="Failed", containerStatuses=[{"name": "c", "state": state}])

@@ -184,3 +184,8 @@ def test_a_release_that_a_killed_engine_left_is_named_with_what_frees_it(answer:
     assert [known for known in ("helm uninstall", "helm rollback") if known in text] == [command], (
         "an upgrade that was killed is no reason to take drivers away"
     )
+
+
+def test_an_answer_of_azures_that_speaks_of_an_interconnect_group_gets_the_way_round() -> None:
+    [finding] = azure_findings("BadRequest: the size can only be deployed with an interconnectGroup", {})
+    assert "existingCluster" in str(finding.cause)

@@ -10,7 +10,7 @@ from aks_infiniband.operators import ipoib
 from aks_infiniband.operators.nic_policy import nic_policy_specs
 from aks_infiniband.resources.options import Waits
 
-from tests.some_pools import HBV4, MI300X, pool
+from tests.some_pools import GB300, HBV4, MI300X, pool
 from tests.unit.library.public import named
 
 SECONDS = 600.0
@@ -49,6 +49,7 @@ _GIVEN: Mapping[str, Callable[[], dict[str, Any]]] = {
     "AmdGpuOperator": lambda: {"pools": [pool(MI300X, "nda")], "timeout_seconds": SECONDS},
     "CertManager": lambda: {"pools": [pool(MI300X, "nda")], "timeout_seconds": SECONDS},
     "DeviceConfig": lambda: {"pool": pool(MI300X, "nda", gpu_driver="image"), "timeout_seconds": SECONDS},
+    "DraDriver": lambda: {"pools": [pool(GB300, "gb")], "timeout_seconds": SECONDS},
     "Dranet": lambda: {
         "pools": [pool(mode="dra", nic_driver="inbox")],
         "namespace": "jobs",

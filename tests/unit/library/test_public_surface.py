@@ -27,6 +27,8 @@ def test_the_public_names_are_these() -> None:
         "ClusterNetwork",
         "DeviceConfig",
         "DeviceConfigArgs",
+        "DraDriver",
+        "DraDriverArgs",
         "Dranet",
         "DranetArgs",
         "DriverUpgrade",

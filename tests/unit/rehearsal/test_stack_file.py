@@ -99,6 +99,7 @@ def test_a_chart_is_found_as_a_folder_or_as_an_archive(tmp_path: Path) -> None:
         "gpuOperator": tmp_path / "gpu-operator-v26.3.3.tgz",
         "amdGpuOperator": STAND_IN_CHARTS / "gpu-operator-charts",
         "certManager": STAND_IN_CHARTS / "cert-manager",
+        "draDriver": STAND_IN_CHARTS / "dra-driver-nvidia-gpu",
     }
 
 

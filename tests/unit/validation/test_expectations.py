@@ -19,6 +19,7 @@ def test_expectations_follow_the_catalogue(pool: Any) -> None:
         "node_count": 2,
         "hcas": {"count": 8, "rate_gbps": 400},
         "accelerators": {"resource": "nvidia.com/gpu", "count": 8, "device_pattern": r"nvidia\d+"},
+        "nvlink": None,
         "rdma_resource": "rdma/shared_ib",
         "interfaces": [],
         "environment": nccl_environment(),

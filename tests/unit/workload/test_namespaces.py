@@ -12,6 +12,7 @@ SYSTEMS = [
     *("kube-system", "kube-public", "kube-node-lease", "aks-command", "aks-istio-system", "app-routing-system"),
     *("azure-arc", "calico-system", "gatekeeper-system", "tigera-operator", "tigera-system"),
     *("network-operator", "nvidia-network-operator", "gpu-operator", "nvidia-gpu-operator", "node-feature-discovery"),
+    "dra-driver-nvidia-gpu",
     "aks-infiniband-system",
 ]
 

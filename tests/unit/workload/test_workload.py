@@ -46,7 +46,7 @@ def test_in_mode_sriov_a_pod_asks_for_every_hca_of_its_machine() -> None:
     [
         ("Standard_HB176rs_v4", {"rdma/shared_ib": "1"}),
         (MI300X, {"rdma/shared_ib": "1"}),
-        (GB200, {"rdma/shared_ib": "1"}),
+        (GB200, {"nvidia.com/gpu": "4", "rdma/shared_ib": "1"}),
         ("Standard_ND40rs_v2", {"nvidia.com/gpu": "8", "rdma/shared_ib": "1"}),
     ],
 )

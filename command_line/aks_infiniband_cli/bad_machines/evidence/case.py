@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from aks_infiniband.diagnosis.repairs import SOURCE as AUTO_REPAIR
 from aks_infiniband.facts.guest_health import API_VERSION, category_of
+from aks_infiniband.facts.node_images import VERSION_LABEL
 from aks_infiniband.validation.reports import CONDITION, LIGHT_CHECK, Report, measured_text
 
 from aks_infiniband_cli.validate.deployed import Object
@@ -15,7 +16,6 @@ _PROVIDER: Final = "azure://"
 _SOURCES: Final = ("kubelet", AUTO_REPAIR, LIGHT_CHECK, "node-problem-detector")
 """Sources of events about a node's health, beside Azure's scheduled events, whose reasons end in Scheduled."""
 _VERSIONS: Final = ("kernelVersion", "osImage", "kubeletVersion", "containerRuntimeVersion", "architecture")
-_IMAGE: Final = "kubernetes.azure.com/node-image-version"
 
 
 def case_of(
@@ -40,7 +40,7 @@ def case_of(
         "placement_group": known.get("placementGroupId"),
         "versions": {
             **{key: info[key] for key in _VERSIONS if info.get(key)},
-            **({"node image": labels[_IMAGE]} if _IMAGE in labels else {}),
+            **({"node image": labels[VERSION_LABEL]} if VERSION_LABEL in labels else {}),
             **(machine.get("drivers") or {}),
         },
         "hcas": machine.get("hcas") or [],

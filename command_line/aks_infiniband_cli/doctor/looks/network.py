@@ -15,6 +15,7 @@ from aks_infiniband.diagnosis.operators import (
 from aks_infiniband.diagnosis.repairs import stale_wait_findings
 from aks_infiniband.diagnosis.view import Finding, Object, labelled, name_of
 from aks_infiniband.facts.kubernetes import minor_of
+from aks_infiniband.facts.node_images import VERSION_LABEL, has_drivers
 
 from aks_infiniband_cli.doctor.looks.operands import (
     daemon_sets_with,
@@ -25,7 +26,7 @@ from aks_infiniband_cli.doctor.looks.operands import (
     runs,
     size_of,
 )
-from aks_infiniband_cli.doctor.snapshot import Snapshot
+from aks_infiniband_cli.doctor.snapshot import Snapshot, labels_of
 
 _WHEREABOUTS_GONE_SINCE: Final = (25, 10)
 """The first Network Operator whose NicClusterPolicy has no part for it (Azure/aks-rdma-infiniband pull request 120,
@@ -163,8 +164,9 @@ def second_driver(snapshot: Snapshot) -> Iterator[Finding]:
             if "nvidia.com/ofed-driver" in (pod["metadata"].get("labels") or {})
             and pod["spec"].get("nodeName") == name_of(node)
         ]
-        if size is not None and size.image_has_ofed and placed:
-            what = f"pod {name_of(placed[0])} runs on node {name_of(node)} of size {size.name}"
+        if size is not None and has_drivers(labels_of(node)) and placed:
+            image = labels_of(node)[VERSION_LABEL]
+            what = f"pod {name_of(placed[0])} runs on node {name_of(node)} of size {size.name}, whose image is {image}"
             yield Finding(symptom="ofed-on-image-with-ofed", about=f"node {name_of(node)}", what=what)
 
 

@@ -8,6 +8,7 @@ from aks_infiniband.diagnosis.operators import GPU_LABEL, NIC_LABEL, feature_dis
 from aks_infiniband.diagnosis.view import Finding, Object, labelled, name_of
 from aks_infiniband.facts.azure_names import has_rdma
 from aks_infiniband.facts.driver_upgrades import FAILED, GPU, NIC, skip_label, state_label
+from aks_infiniband.facts.node_images import VERSION_LABEL
 from aks_infiniband.validation.reports import CONDITION
 
 from aks_infiniband_cli.doctor.looks.device_plugins import entries_of
@@ -16,7 +17,6 @@ from aks_infiniband_cli.doctor.snapshot import Snapshot, info_of, labels_of, off
 
 _UPGRADE_FAILED: Final = {NIC: "ofed-upgrade-failed", GPU: "gpu-upgrade-failed"}
 """Symptom, by driver."""
-_IMAGE: Final = "kubernetes.azure.com/node-image-version"
 _GPUS: Final = ("nvidia.com/gpu", "amd.com/gpu")
 
 
@@ -80,7 +80,8 @@ def images(snapshot: Snapshot) -> Iterator[Finding]:
     for pool, nodes in pools(snapshot.view).items():
         found: dict[str, list[str]] = {}
         for node in nodes:
-            image = f"{labels_of(node).get(_IMAGE, 'image unknown')}, kernel {info_of(node).get('kernelVersion')}"
+            version = labels_of(node).get(VERSION_LABEL, "image unknown")
+            image = f"{version}, kernel {info_of(node).get('kernelVersion')}"
             found.setdefault(image, []).append(name_of(node))
         if len(found) > 1:
             what = "; ".join(f"{', '.join(names)}: {image}" for image, names in sorted(found.items()))

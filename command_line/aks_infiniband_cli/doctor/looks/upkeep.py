@@ -6,12 +6,12 @@ from typing import Final
 
 from aks_infiniband.diagnosis.view import Finding, name_of
 from aks_infiniband.facts.managed import DRANET, managed_of
+from aks_infiniband.facts.node_images import VERSION_LABEL
 from aks_infiniband.facts.patches import NEWEST_PATCHES, PATCHES_AS_OF, image_behind, newer_than
 
 from aks_infiniband_cli.doctor.looks.operands import NO_POOL, POOL_LABEL, runs
 from aks_infiniband_cli.doctor.snapshot import Snapshot, info_of, labels_of
 
-_IMAGE: Final = "kubernetes.azure.com/node-image-version"
 _PATCHED: Final = re.compile(r"v(\d+\.\d+\.\d+)")
 
 
@@ -20,7 +20,7 @@ def images(snapshot: Snapshot) -> Iterator[Finding]:
     pools: dict[tuple[str, str], list[str]] = {}
     for node in snapshot.view.nodes:
         labels = labels_of(node)
-        pools.setdefault((labels.get(POOL_LABEL, NO_POOL), labels.get(_IMAGE, "")), []).append(name_of(node))
+        pools.setdefault((labels.get(POOL_LABEL, NO_POOL), labels.get(VERSION_LABEL, "")), []).append(name_of(node))
     for (pool, image), nodes in pools.items():
         if told := image_behind(image, snapshot.read_at.date()):
             what = f"pool {pool}, {', '.join(nodes)}: {image}: {'; '.join(told)}"

@@ -13,6 +13,8 @@ FASTEST: Final = {"ConnectX-5": "EDR", "ConnectX-6": "HDR", "ConnectX-7": "NDR",
 """The generation of links up to which an adapter goes (NVIDIA, product briefs of the ConnectX adapters)."""
 _VF_DEVICE_ID: Final = {"ConnectX-5": "1018", "ConnectX-6": "101c", "ConnectX-7": "101e", "ConnectX-8": "101e"}
 """PCI device ID of the virtual function that Azure passes into the machine, by adapter (PCI ID Repository)."""
+_RACK: Final = 18
+"""Machines of an NVLink domain of GB200 and GB300, four GPUs each (`MachineSize.nvlink_domain`)."""
 _FIRST_HCA: Final = 0x0101
 """PCI domain of the first HCA, 257, on every size where it is known."""
 _FIRST_GPU: Final = 0x0001
@@ -56,10 +58,10 @@ def described(
             model=accelerator["model"],
             count=accelerator["count"],
             memory_gb=accelerator["memoryGb"],
-            software="rocm" if accelerator["vendor"] == "amd" else "dra" if grace_blackwell else "gpu-operator",
+            software="rocm" if accelerator["vendor"] == "amd" else "gpu-operator",
         ),
         architecture=architecture,
-        image_has_ofed=grace_blackwell,
+        nvlink_domain=_RACK if grace_blackwell else 1,
         retires=retires,
         placement_feature=description.get("placementFeature", True),
         slots=Slots(

@@ -1,7 +1,6 @@
 """What a machine size is: its adapters and GPUs, where they sit, and what Azure requires for it."""
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from typing import Final, Literal
@@ -14,6 +13,8 @@ NicDriver = Literal["doca-ofed", "inbox"]
 """Whose mlx5 driver a node runs: NVIDIA's DOCA-OFED in a container, or the one that its node image brings."""
 GpuDriver = Literal["operator", "aks", "image", "none"]
 """Who installs the GPUs' driver on a node: the GPUs' operator, AKS, whoever made its image, or nobody we know of."""
+GpuDevicePlugin = Literal["operator", "image"]
+"""Who runs the device plugin that offers GPUs to pods: the GPU Operator, or a service of the node image."""
 OsSku = Literal["Ubuntu", "Ubuntu2204", "AzureLinux", "AzureLinux3"]
 """Those for which NVIDIA's drivers are built (field reports, A9; Azure Linux: Network Operator 26.1,
 Mellanox/network-operator-docs 0c0ecad, release-notes.rst, 2026-05-21) and that AKS's API 2025-09-01 has,
@@ -21,15 +22,8 @@ which azure-native sends (Azure/bicep-types-az 1f896de, 2026-08-20). It has no U
 Kubernetes 1.35 on Ubuntu is 24.04."""
 GpuDirect = Literal["dmabuf", "nvidia-peermem"]
 """How HCAs reach the memory of GPUs: DMA-BUF of the kernel, or the GPU driver's module, which is built against OFED."""
-GpuSoftware = Literal["gpu-operator", "rocm", "dra"]
-"""What makes a GPU usable: NVIDIA's GPU Operator, AMD's ROCm GPU operator, or NVIDIA's DRA driver (GB200, GB300)."""
-DRIVER_OWNERS: Final[Mapping[GpuSoftware, tuple[GpuDriver, ...]]] = {
-    "gpu-operator": ("operator", "aks", "none"),
-    "rocm": ("operator", "image", "none"),
-    "dra": ("none",),
-}
-"""Who can own the driver of GPUs, by what makes them usable. AKS has none for AMD's GPUs, and refuses a pool of them
-that asks for its driver (MicrosoftDocs/azure-aks-docs fb060ab, use-amd-gpus.md, 2026-08-21)."""
+GpuSoftware = Literal["gpu-operator", "rocm"]
+"""What makes a GPU usable: NVIDIA's GPU Operator, or AMD's ROCm GPU operator."""
 SlotSource = Literal["published", "observed", "assumed"]
 """How PCI addresses are known. published: from Azure's own NCCL topology file; observed: from a machine that somebody
 looked at; assumed: they are not published, so they are counted up from the first address of other sizes."""
@@ -166,10 +160,9 @@ class MachineSize:
     """Of its processors."""
     placement_feature: bool = True
     """Whether the feature AKSInfinibandSupport must be Registered (True) or must not be (False: GB200, GB300)."""
-    image_has_ofed: bool = False
-    """Whether the size's node image has DOCA-OFED, which openibd loads: another in a container cannot take its place.
-    GB200 and GB300 (Azure/AgentBaker 06836ee, vhdbuilder/packer/gb-mai-bom.json, configureGraceBlackwell); that their
-    public pools get this image is assumed."""
+    nvlink_domain: int = 1
+    """Machines of one rack whose GPUs reach each other by NVLink, 18 of GB200 and GB300; 1 where NVLink ends at the
+    machine (Azure/ai-infrastructure-on-azure a01b073, skills/slurm/rack_topology)."""
     retires: date | None = None
     """When Azure takes the size away; None where it has not said so."""
     slots: Slots
@@ -177,13 +170,33 @@ class MachineSize:
 
     @property
     def default_gpu_driver(self) -> GpuDriver:
-        """Who owns the GPUs' driver where nothing else is said: the operator where it makes such GPUs usable."""
+        """Who owns the GPUs' driver where nothing else is said: the operator where it makes such GPUs usable. On GB200
+        and GB300 too, as in the one setup on AKS that is published (Azure/ai-infrastructure-on-azure a01b073,
+        2026-04-22, infrastructure_references/aks); their node image may have one all the same (`facts.node_images`).
+        """
         return "operator" if self.accelerator and self.accelerator.software == "gpu-operator" else "none"
 
     @property
+    def gpu_driver_owners(self) -> tuple[GpuDriver, ...]:
+        """Who can own the GPUs' driver. AKS has none for AMD's GPUs, and refuses a pool of them that asks for its
+        driver (MicrosoftDocs/azure-aks-docs fb060ab, use-amd-gpus.md, 2026-08-21); of GB200 and GB300 nothing published
+        has it install one (`--gpu-driver None`, Azure/ai-infrastructure-on-azure a01b073, infrastructure_references).
+        """
+        if self.accelerator is None:
+            return ("none",)
+        by_image = self.accelerator.vendor == "amd" or self.nvlink_domain > 1
+        return ("operator", "image" if by_image else "aks", "none")
+
+    def device_plugin_of(self, owner: GpuDriver) -> GpuDevicePlugin:
+        """Who runs NVIDIA's device plugin where nothing else is said. owner: of the GPUs' driver."""
+        return "image" if owner == "image" and self.nvlink_domain > 1 else "operator"
+
+    @property
     def default_nic_driver(self) -> NicDriver:
-        """Whose mlx5 driver where nothing else is said: the node image's where it brings DOCA-OFED."""
-        return "inbox" if self.image_has_ofed else "doca-ofed"
+        """Whose mlx5 driver where nothing else is said: on GB200 and GB300 the node image's, which is right whether it
+        is DOCA-OFED or the kernel's (`facts.node_images`).
+        """
+        return "inbox" if self.nvlink_domain > 1 else "doca-ofed"
 
     @property
     def ipoib_devices(self) -> tuple[str, ...]:

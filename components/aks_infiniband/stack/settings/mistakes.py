@@ -23,13 +23,21 @@ _MISSING: Final[dict[Path, str]] = {
     ("cluster", "kubernetesVersion"): 'it must be given and quoted, such as kubernetesVersion: "1.35"',
 }
 
-_GONE: Final[dict[Path, str]] = {
+_NO_INTERCONNECT_GROUP: Final = (
+    "is not a setting: no property of an AKS node pool names an interconnect group (API 2025-09-01, and none known is "
+    "newer). Where Azure asks for one, have the pool made as your contact at Microsoft says, and give the cluster as "
+    "existingCluster (docs/gb300.md)"
+)
+_NO_SETTINGS: Final[dict[tuple[str, ...], str]] = {
+    ("registryCredentials",): ("is not a setting; give it with `pulumi config set --secret`, so that it is secret"),
     ("validation", "allReduce"): (
-        "all-reduce is measured through NCCL alone: remove the key, and to see what PyTorch makes of the fabric "
-        "run the sample workload (docs/workloads.md)"
+        "is no longer a setting; all-reduce is measured through NCCL alone: remove the key, and to see what PyTorch "
+        "makes of the fabric run the sample workload (docs/workloads.md)"
     ),
+    ("pools", "interconnectGroup"): _NO_INTERCONNECT_GROUP,
+    ("pools", "interconnectGroupId"): _NO_INTERCONNECT_GROUP,
 }
-"""Settings of earlier releases, and what to do where a stack file still has one."""
+"""Keys that somebody may expect, or that an earlier release had, and what to do instead; without places in lists."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -86,12 +94,9 @@ def in_words(error: ValidationError) -> Iterator[Mistake]:
 
 
 def _unknown(path: Path, model: type[BaseModel]) -> Mistake:
-    if path == ("registryCredentials",):
-        return Mistake(
-            key=key_of(path), reason="is not a setting; give it with `pulumi config set --secret`, so that it is secret"
-        )
-    if path in _GONE:
-        return Mistake(key=key_of(path), reason=f"is no longer a setting; {_GONE[path]}")
+    instead = _NO_SETTINGS.get(tuple(part for part in path if isinstance(part, str)))
+    if instead is not None:
+        return Mistake(key=key_of(path), reason=instead)
     keys = [field.alias or name for name, field in model.model_fields.items() if name != "location"]
     hint = did_you_mean(str(path[-1]), keys)
     return Mistake(key=key_of(path), reason=f"is not known; {hint}known here: {', '.join(sorted(keys))}")

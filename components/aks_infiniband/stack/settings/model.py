@@ -13,6 +13,7 @@ from aks_infiniband.stack.settings.cluster import ClusterSettings, ExistingClust
 from aks_infiniband.stack.settings.operators import (
     AmdGpuOperatorSettings,
     CertManagerSettings,
+    DraDriverSettings,
     GpuOperatorSettings,
     LightCheckSettings,
     NetworkOperatorSettings,
@@ -50,6 +51,7 @@ class Settings(Section):
     GPU Operator 26.3.3. 26.7: 26.7.0 of both, which needs Kubernetes 1.32 and whose GPU driver has no V100."""
     network_operator: NetworkOperatorSettings = NetworkOperatorSettings()
     gpu_operator: GpuOperatorSettings = GpuOperatorSettings()
+    dra_driver: DraDriverSettings = DraDriverSettings()
     amd_gpu_operator: AmdGpuOperatorSettings = AmdGpuOperatorSettings()
     cert_manager: CertManagerSettings = CertManagerSettings()
     registry: RegistrySettings = RegistrySettings()

@@ -58,7 +58,8 @@ class NetworkOperatorSettings(_OperatorSettings):
     driver; pods are privileged and mount /dev/infiniband."""
     driver: NicDriver | None = None
     """doca-ofed: NVIDIA's driver, in a container on every node. inbox: the one that the node image brings, which is
-    that of Ubuntu 24.04's kernel, and on GB200 and GB300 DOCA-OFED. Default: inbox there, else doca-ofed."""
+    that of Ubuntu 24.04's kernel, and in an image for GB200 and GB300 DOCA-OFED. Default: inbox on these sizes, else
+    doca-ofed."""
     driver_version: Annotated[str, rules.image_tag] | None = None
     """Version of the DOCA driver image. Default: the one that the operator's release was tested with. A change rolls
     through the nodes as `upgrade` says."""
@@ -110,6 +111,12 @@ class CertManagerSettings(_OperatorSettings):
     existing: bool | None = Field(default=None, strict=True)
     """Whether the cluster has one that somebody else keeps; then none is installed. Default: true in an existing
     cluster."""
+
+
+class DraDriverSettings(_OperatorSettings):
+    """NVIDIA's DRA driver for GPUs; installed only where a pool's machines share an NVLink domain (GB200, GB300), for
+    ComputeDomains alone.
+    """
 
 
 class RegistrySettings(Section):

@@ -10,6 +10,7 @@ from aks_infiniband.facts.bounds import DiskGb, MaxPods, Nodes
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.catalog.machine import (
     Architecture,
+    GpuDevicePlugin,
     GpuDirect,
     GpuDriver,
     LinkGeneration,
@@ -48,9 +49,12 @@ class PoolSettings(Section):
     """Whose mlx5 driver: doca-ofed or inbox. Default: the network operator's."""
     gpu_driver: GpuDriver | None = None
     """Who owns the GPUs' driver. operator: NVIDIA's, or AMD's, GPU Operator. aks: AKS, for NVIDIA's GPUs. image:
-    whoever made the node image, for AMD's. none: nobody we know of, and GPUs are not offered to pods. Default: operator
-    for NVIDIA's GPUs, none for AMD's, for sizes without GPUs and for those whose GPU software is not installed yet. A
-    change replaces the pool."""
+    whoever made the node image, for AMD's and for GB200 and GB300. none: nobody we know of, and GPUs are not offered to
+    pods. Default: operator for NVIDIA's GPUs, none for AMD's and for sizes without GPUs. A change replaces the pool,
+    but for one between operator and image."""
+    gpu_device_plugin: GpuDevicePlugin | None = None
+    """Who runs the device plugin that offers NVIDIA's GPUs to pods. operator: the GPU Operator. image: a service of the
+    node image that has the driver too. Default: as gpuDriver says."""
     gpu_direct: Literal[GpuDirect, "auto"] | None = None
     """How HCAs reach the memory of GPUs (GPUDirect RDMA). dmabuf: through the kernel, so the GPU driver does not wait
     for OFED. nvidia-peermem: through a module that the GPU driver builds against OFED. auto: nvidia-peermem for V100,

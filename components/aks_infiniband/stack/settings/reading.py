@@ -12,7 +12,15 @@ from typing import TypeVar
 from aks_infiniband.facts.azure_names import REGIONS
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.catalog.described import described
-from aks_infiniband.facts.catalog.machine import GpuDirect, GpuDriver, MachineSize, Mode, NicDriver, OsSku
+from aks_infiniband.facts.catalog.machine import (
+    GpuDevicePlugin,
+    GpuDirect,
+    GpuDriver,
+    MachineSize,
+    Mode,
+    NicDriver,
+    OsSku,
+)
 from aks_infiniband.facts.kubernetes import minor_of
 from aks_infiniband.facts.pool import LARGEST_PLACEMENT_GROUP, Pool
 from aks_infiniband.handwritten.section import Unreadable
@@ -80,6 +88,10 @@ class PoolReading:
         return self.given.gpu_driver or (self.size.default_gpu_driver if self.infiniband else "none")
 
     @property
+    def gpu_device_plugin(self) -> GpuDevicePlugin:
+        return self.given.gpu_device_plugin or self.size.device_plugin_of(self.gpu_driver)
+
+    @property
     def gpu_direct(self) -> GpuDirect | None:
         """None if it follows from the NIC driver."""
         if self.given.gpu_direct != "auto":
@@ -116,6 +128,7 @@ class PoolReading:
             size=self.size,
             node_count=self.node_count,
             gpu_driver=self.gpu_driver,
+            gpu_device_plugin=self.gpu_device_plugin,
             mode=self.mode,
             nic_driver=self.nic_driver,
             gpu_direct=self.gpu_direct,

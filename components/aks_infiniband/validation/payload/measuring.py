@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from .collective import nvlink
 from .collective import run as collective
 from .collective.judge import judge_collective
 from .gpus import run as gpus
 from .gpus.judge import judge_gpus
 from .look.counters import Counters, growth, judge_counters
+from .look.judge_nvlink import domains_of
 from .look.node import FactsByNode
 from .pairs import run as pairs
 from .pairs.judge import judge_pairs
@@ -66,6 +68,8 @@ def skipped(checks: Sequence[Check], expected: Expectations) -> Outcome:
         outcome.checks += [not_measured(figure, cause, device=interface) for figure in figures(interface)]
     if expected["collective"]:
         outcome.checks.append(not_measured("all-reduce", cause))
+    if expected["nvlink"]:
+        outcome.checks.append(not_measured(nvlink.FIGURE, cause))
     if expected.get("gpus"):
         outcome.checks.append(not_measured("gpu-rate", cause))
     return outcome
@@ -101,6 +105,9 @@ def measure(
     elif plan:
         outcome.parts["collective"] = runs = collective.measure(lead, plan, tries=tries)
         outcome.checks += judge_collective(runs, plan)
+        if expected["nvlink"]:
+            runs["nvlink"] = nvlink.measure(lead, plan, domains_of(facts))
+            outcome.checks += nvlink.judge(runs["nvlink"], plan)
         if (pairs_plan := plan.get("pairs")) and len(nodes) >= LEAST_NODES:
             outcome.parts["pairs"] = found = pairs.measure(lead, plan, pairs_plan)
             outcome.checks += judge_pairs(found, pairs_plan, nodes)

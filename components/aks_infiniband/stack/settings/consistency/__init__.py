@@ -14,6 +14,7 @@ from aks_infiniband.stack.settings.consistency import (
     cluster,
     gpu_operator,
     gpus,
+    images,
     machines,
     networks,
     pools,
@@ -26,18 +27,8 @@ from aks_infiniband.stack.settings.mistakes import Mistake
 from aks_infiniband.stack.settings.reading import Reading
 
 _TOPICS = (
-    cluster,
-    releases,
-    networks,
-    pools,
-    machines,
-    gpus,
-    gpu_operator,
-    amd_gpu_operator,
-    claims,
-    scheduling,
-    validation,
-    versions,
+    *(cluster, releases, networks, pools, machines, images, gpus, gpu_operator, amd_gpu_operator, claims),
+    *(scheduling, validation, versions),
 )
 
 

@@ -3,13 +3,17 @@
 from collections.abc import Iterator
 from typing import Final
 
-from aks_infiniband.facts.catalog.machine import DRIVER_OWNERS, GpuSoftware, by_dma_buf
-from aks_infiniband.stack.settings.consistency.machines import architecture, system_of
+from aks_infiniband.facts.catalog.machine import by_dma_buf
+from aks_infiniband.stack.settings.consistency.images import architecture
+from aks_infiniband.stack.settings.consistency.machines import system_of
 from aks_infiniband.stack.settings.mistakes import Mistake, wrong
 from aks_infiniband.stack.settings.reading import PoolReading, Reading, known, unlike_the_first
 
-_TO_COME: Final[dict[GpuSoftware, str]] = {"dra": "NVIDIA's DRA driver with ComputeDomains"}
-"""What makes GPUs usable that we do not install yet."""
+_NOT_FROM_AKS: Final = {
+    "amd": "AKS has no driver for AMD's GPUs",
+    "nvidia": "nothing published has AKS install its driver",
+}
+"""By vendor, why AKS cannot own the driver where it cannot."""
 
 
 def _owner(pool: PoolReading) -> Iterator[Mistake]:
@@ -18,16 +22,9 @@ def _owner(pool: PoolReading) -> Iterator[Mistake]:
     path, owner, gpus = pool.path("gpuDriver"), pool.gpu_driver, pool.size.accelerator
     if gpus is None:
         yield wrong(path, owner, f"must be none: {pool.given.vm_size} has no GPUs; leave it out")
-    elif gpus.software in _TO_COME:
-        reason = (
-            f"must be none for {gpus.model}: its GPUs need {_TO_COME[gpus.software]}, which this program does not "
-            "install yet; the pool and its InfiniBand work without, and its GPUs are not offered to pods"
-        )
-        yield wrong(path, owner, reason)
-    elif owner not in DRIVER_OWNERS[gpus.software]:
-        allowed = " or ".join(DRIVER_OWNERS[gpus.software])
-        reason = f"must be {allowed} for {gpus.model}"
-        yield wrong(path, owner, f"{reason}: AKS has no driver for AMD's GPUs" if owner == "aks" else reason)
+    elif owner not in pool.size.gpu_driver_owners:
+        reason = f"must be {' or '.join(pool.size.gpu_driver_owners)} for {gpus.model}"
+        yield wrong(path, owner, f"{reason}: {_NOT_FROM_AKS[gpus.vendor]}" if owner == "aks" else reason)
     elif not gpus.dma_buf and pool.nic_driver == "inbox":
         reason = (
             f"must be doca-ofed for {gpus.model}: the inbox driver reaches GPUs by DMA-BUF, which needs newer ones, "
@@ -56,6 +53,22 @@ def _one_owner(reading: Reading) -> Iterator[Mistake]:
             "nodes; set gpuDriver of one pool, or none for the GPUs of one of them"
         )
         yield wrong(pool.path("gpuDriver"), owner, reason)
+    plugins = [(pool, pool.gpu_device_plugin) for pool in owned]
+    for pool, plugin, first, wanted in unlike_the_first(plugins):
+        reason = f"must be {wanted}, as pool {first.name} has it: a GPU Operator has one device plugin for all, or none"
+        yield wrong(pool.path("gpuDevicePlugin"), plugin, reason)
+
+
+def _device_plugin(pool: PoolReading) -> Iterator[Mistake]:
+    """The node image's device plugin is a service beside the node image's driver."""
+    path, given = pool.path("gpuDevicePlugin"), pool.given.gpu_device_plugin
+    if not pool.infiniband or given is None:
+        return
+    if not _owned(pool):
+        yield wrong(path, given, "says nothing: the program manages no GPUs of NVIDIA of the pool; leave it out")
+    elif given == "image" and pool.gpu_driver != "image":
+        reason = f"must be operator with gpuDriver {pool.gpu_driver}: the image's device plugin needs its driver"
+        yield wrong(path, given, reason)
 
 
 def _gpu_direct(pool: PoolReading) -> Iterator[Mistake]:
@@ -111,4 +124,4 @@ def _gpu_driver_version(reading: Reading) -> Iterator[Mistake]:
 
 
 STACK = (_one_owner, _one_module, _one_system, _gpu_driver_version)
-POOL = (_owner, _gpu_direct)
+POOL = (_owner, _device_plugin, _gpu_direct)

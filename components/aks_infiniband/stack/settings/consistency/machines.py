@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from typing import Final
 
 from aks_infiniband.facts.azure_names import NO_SIZE, has_rdma, is_size
 from aks_infiniband.facts.catalog import SIZES
@@ -11,9 +10,6 @@ from aks_infiniband.facts.kubernetes import AZURE_LINUX_3_SINCE, UBUNTU_2204_UNT
 from aks_infiniband.handwritten.form import nearest
 from aks_infiniband.stack.settings.mistakes import Mistake, wrong
 from aks_infiniband.stack.settings.reading import PoolReading, Reading, known, unlike_the_first
-
-_NAMED: Final = {"amd64": "amd64", "x86_64": "amd64", "x86-64": "amd64", "arm64": "arm64", "aarch64": "arm64"}
-"""How an image's name or tag tells the one architecture that it is built for."""
 
 
 def _described(reading: Reading) -> Iterator[Mistake]:
@@ -122,37 +118,5 @@ def _needs_2404(pool: PoolReading, what: str) -> Mistake:
     return wrong(("cluster", "kubernetesVersion"), pool.stack.cluster.kubernetes_version, reason)
 
 
-def _nic_driver_version(reading: Reading) -> Iterator[Mistake]:
-    path, version = ("networkOperator", "driverVersion"), reading.settings.network_operator.driver_version
-    asked = known(reading.infiniband_pools, lambda pool: pool.nic_driver)
-    yield from architecture(path, version, [pool for pool, driver in asked if driver == "doca-ofed"])
-    if version and all(not pool.infiniband or pool.nic_driver != "doca-ofed" for pool in reading.pools):
-        yield wrong(path, version, "says nothing: every pool has the inbox driver; leave it out")
-
-
-def _validation_image(reading: Reading) -> Iterator[Mistake]:
-    if reading.settings.validation.mode != "off":
-        image = reading.settings.validation.image
-        yield from architecture(("validation", "image"), image, reading.infiniband_pools)
-
-
-def architecture(path: tuple[str, ...], image: str | None, pools: list[PoolReading]) -> Iterator[Mistake]:
-    """An image's architecture is told by a word of its name. It reports at most one mistake, for the first pool that
-    cannot run it.
-    """
-    named = re.search(rf"(?<![a-z0-9])({'|'.join(_NAMED)})(?![a-z0-9])", image or "")
-    for pool, size in known(pools, lambda pool: pool.size):
-        if named and size.architecture != _NAMED[named[1]]:
-            reason = (
-                f"is built for {_NAMED[named[1]]}, and pool {pool.name} ({size.name}) is {size.architecture}: "
-                "give one that is built for both"
-            )
-            yield wrong(path, image, reason)
-            return
-
-
-STACK = (
-    *(_described, _adapters, _system_pool, _feature),
-    *(_nic_driver_version, _validation_image),
-)
+STACK = (_described, _adapters, _system_pool, _feature)
 POOL = (_fits, _os_sku)

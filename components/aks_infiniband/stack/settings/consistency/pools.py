@@ -14,7 +14,10 @@ _AZURE_ONLY: Final = (
     *("autoscale", "labels", "max_pods", "os_sku", "os_disk_size_gb", "os_disk_type", "node_image_snapshot_id"),
     *("capacity_reservation_group_id", "priority", "zones"),
 )
-_INFINIBAND_ONLY: Final = ("mode", "nic_driver", "gpu_driver", "gpu_direct", "ipoib_devices", "nccl_topology", "images")
+_INFINIBAND_ONLY: Final = (
+    *("mode", "nic_driver", "gpu_driver", "gpu_device_plugin", "gpu_direct"),
+    *("ipoib_devices", "nccl_topology", "images"),
+)
 _SPOT_TAINT: Final = "kubernetes.azure.com/scalesetpriority=spot:NoSchedule"
 _UNRESERVED: Final = (
     "must be left out: Azure reserves no capacity for {size}, nor for pools with InfiniBand, which are one placement "

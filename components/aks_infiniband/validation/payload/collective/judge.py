@@ -49,12 +49,17 @@ _ELSEWHERE = "the ranks did not connect over InfiniBand: look at NCCL_* of the p
 def judge_collective(collective: Collective, plan: CollectivePlan) -> list[Check]:
     """Checks of all runs; ``plan`` is what validation/pool_expectations.py says of the pool."""
     runs = {run["tuning"]: run for run in collective["runs"]}
-    checks = [check for run in collective["runs"] for check in (*_ended(run), *_sums(run))]
+    checks = [check for run in collective["runs"] for check in judge_run(run)]
     judged = runs.get(JUDGED)
     if judged is None or not judged["nodes"]:
         asked = {"collective-transport": plan["transport"], "all-reduce": None, "collective-sum": _NO_WRONG}
         return [*checks, *(not_measured(name, TIME_IS_UP, expected=value) for name, value in asked.items())]
     return [*checks, *_transport(judged, plan), *_devices(judged, plan), *judge_bandwidth(judged, plan)]
+
+
+def judge_run(run: Run) -> list[Check]:
+    """Whether every rank of a run ended well, and with the right sum."""
+    return [*_ended(run), *_sums(run)]
 
 
 def falls_short(run: Run, plan: CollectivePlan) -> bool:
@@ -150,7 +155,7 @@ def _devices(run: Run, plan: CollectivePlan) -> list[Check]:
 
 _SETTING = "that points at a setting or a part"
 _CONGESTION = "that points at congestion, which comes and goes; measure again when the fabric is idle"
-_UNITS = {"all-reduce": "GB/s", "all-reduce-small": "s"}
+_UNITS = {"all-reduce": "GB/s", "all-reduce-nvlink": "GB/s", "all-reduce-small": "s"}
 
 
 def judge_bandwidth(run: Run, plan: CollectivePlan) -> list[Check]:
@@ -193,7 +198,14 @@ def judged_size(sizes: Sequence[Size], bound: Threshold | None) -> Size | None:
 
 
 def _judged(name: str, value: float, bound: Threshold | None, what: str, run: Run) -> Check:
-    """One figure against its bound. A figure without a bound is measured and not judged."""
+    tries = run.get("tries") if name == "all-reduce" else None
+    return judge_figure(name, value, bound, what, _slow_cause(run), tries)
+
+
+def judge_figure(
+    name: str, value: float, bound: Threshold | None, what: str, cause: str, tries: Sequence[Try] | None = None
+) -> Check:
+    """One figure against its bound; without one it is measured and not judged. cause: of a value that falls short."""
     verdict = verdict_on(value, bound)
     return judged(
         name,
@@ -202,8 +214,8 @@ def _judged(name: str, value: float, bound: Threshold | None, what: str, run: Ru
         float(f"{value:.4g}"),
         asked=limit_of(bound, what, level="warn" if verdict == "warn" else "fail") if bound else None,
         unit=_UNITS[name],
-        tries=run.get("tries") if name == "all-reduce" else None,
-        cause=_slow_cause(run) if verdict in ("fail", "warn") else None,
+        tries=tries,
+        cause=cause if verdict in ("fail", "warn") else None,
     )
 
 

@@ -26,6 +26,7 @@ ROCE_DIRECT = "RoCE with GPUDirect RDMA"
 ROCE_STAGED = "RoCE through host memory, without GPUDirect RDMA"
 SOCKETS = "TCP sockets"
 SHARED_MEMORY = "shared memory of the host"
+NVLINK = "NVLink between machines (MNNVL)"
 PEER_TO_PEER = "peer to peer within the host (NVLink or PCIe)"
 MULTICAST = "NVLink multicast within the host (NVLS)"
 NONE = "none seen"
@@ -175,6 +176,8 @@ def _within_the_host(evidence: Evidence) -> str:
     kinds = {key.partition("/")[0] for key in evidence["channels"]} or set(evidence["proxied"])
     if "SHM" in kinds:
         return SHARED_MEMORY
+    if any(channel.startswith("P2P/MNNVL") for channel in evidence["channels"]):
+        return NVLINK
     if evidence["nvls_channels"]:
         return MULTICAST
     return PEER_TO_PEER if "P2P" in kinds else NONE

@@ -25,15 +25,21 @@ from .nccl import unique_id
 from .nccl_log import warnings_of
 from .results import NodeRun, Rank, node_entry
 
+_INFINIBAND_ALONE = {"NCCL_MNNVL_ENABLE": "0"}
+"""NVLink between machines of GB200 and GB300 would hide what InfiniBand carries (kubernetes-sigs/dranet, GB300
+README)."""
+
 TUNINGS: Mapping[str, Mapping[str, str]] = {
     # By the ring algorithm every byte crosses the network 2(n-1)/n times, as bus bandwidth assumes. Trees and SHARP
     # move fewer and come out above line rate on two nodes (NVIDIA/nccl-tests issue 196).
-    "ring": {"NCCL_ALGO": "Ring"},
-    "nccl": {},
-    # NVLink between machines would hide what InfiniBand carries (kubernetes-sigs/dranet, GB300 README).
-    "pair": {"NCCL_ALGO": "Ring", "NCCL_MNNVL_ENABLE": "0"},
+    "ring": {"NCCL_ALGO": "Ring", **_INFINIBAND_ALONE},
+    "nccl": {**_INFINIBAND_ALONE},
+    "pair": {"NCCL_ALGO": "Ring", **_INFINIBAND_ALONE},
+    # What is published of NVLink between machines is NCCL's own choice (facts/baselines/published.yaml).
+    "nvlink": {"NCCL_MNNVL_ENABLE": "1"},
 }
-"""The environment of each tuning: the ring, which is judged, NCCL's own choice for comparison, and that of pairs."""
+"""The environment of each tuning: the ring, which is judged, NCCL's own choice for comparison, that of pairs, and that
+of an NVLink domain."""
 
 _DROPPED = ("NCCL_ALGO", "NCCL_NET", "NCCL_DEBUG", "NCCL_DEBUG_FILE", "NCCL_DEBUG_SUBSYS")
 """Variables that are not taken from the pod's environment. The tuning decides the algorithm. With NCCL_NET=IB a

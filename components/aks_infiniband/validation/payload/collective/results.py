@@ -98,6 +98,8 @@ class Collective(TypedDict, total=False):
     """All runs of the all-reduce, and what they are held against."""
 
     runs: list[Run]
+    nvlink: list[Run]
+    """Of each NVLink domain with two nodes or more; left out where NVLink ends at the machine."""
     line_gb_per_s: float
     thresholds: dict[str, Threshold | None]
 

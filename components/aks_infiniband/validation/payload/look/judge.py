@@ -8,6 +8,7 @@ from ..say.checks import Check, compared, fails, not_measured, passes
 from ..say.expectations import Accelerators, Expectations
 from .alike import judge_partitions, judge_placement, judge_versions
 from .hcas import judge_hcas, judge_verbs
+from .judge_nvlink import judge_nvlink
 from .kernel import Interface
 from .node import Facts, FactsByNode
 
@@ -19,6 +20,9 @@ def judge_pool(facts_by_node: FactsByNode, expected: Expectations) -> list[Check
     checks += judge_versions(facts_by_node)
     for node in sorted(facts_by_node):
         checks += judge_node(node, facts_by_node[node], expected)
+    if expected["nvlink"]:
+        gpus = expected["accelerators"]["count"] if expected["accelerators"] else 0
+        checks += judge_nvlink(facts_by_node, gpus, expected["nvlink"])
     checks += [not_measured(figure, None) for figure in expected["not_measured"]]
     return checks
 

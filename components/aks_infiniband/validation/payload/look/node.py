@@ -12,6 +12,7 @@ from ..say.expectations import Expectations
 from ..talk.api import ApiError, Object
 from .counters import Counters, read_counters
 from .kernel import NodeFacts, Roots, read_node, read_versions
+from .nvlink import Nvlink, read_nvlink
 from .placement import Placement, read_placement
 from .verbs import Libibverbs, ask_libibverbs
 
@@ -23,6 +24,8 @@ class Facts(NodeFacts):
     """Everything that a pod says of its node."""
 
     placement: Placement
+    nvlink: Nvlink | None
+    """None where NVLink ends at the machine."""
 
     tools: Mapping[str, object]
     verbs: Libibverbs
@@ -52,6 +55,7 @@ def look(
     return {
         **seen,
         "placement": read_placement(arguments.metadata),
+        "nvlink": read_nvlink() if expected["nvlink"] else None,
         "tools": found._asdict(),
         "verbs": ask_libibverbs(found),
         "memlock_bytes_non_root": _limit(arguments.limits),

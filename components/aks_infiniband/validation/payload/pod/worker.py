@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from ..collective import nvlink
 from ..collective import part as collective
 from ..gpus import part as gpus
 from ..look.counters import read_counters
@@ -61,7 +62,8 @@ class Worker:
         if "gpus" in step:
             place = gpus.Place(setting.node, setting.sys, setting.scratch, setting.environment)
             return gpus.measure(place, step["gpus"])
-        measure = pairs.carry_out if "node_pairs" in step else collective.carry_out
+        ranks = nvlink if "nvlink_domains" in step else collective
+        measure = pairs.carry_out if "node_pairs" in step else ranks.carry_out
         return measure(step, members, setting.node, folder=setting.scratch, environment=setting.environment)
 
     def stop(self) -> None:

@@ -25,8 +25,8 @@ def worst_values(parts: Parts, checks: Sequence[Check], thresholds: Thresholds) 
         if row["value"] is not None:
             found.setdefault(row["figure"], []).append(row["value"])
     for check in checks:
-        if check["check"] == "all-reduce" and isinstance(check["measured"], (int, float)):
-            found.setdefault("all-reduce", []).append(float(check["measured"]))
+        if check["check"] in ("all-reduce", "all-reduce-nvlink") and isinstance(check["measured"], (int, float)):
+            found.setdefault(check["check"], []).append(float(check["measured"]))
     return {
         figure: max(values) if less_is_better(figure, thresholds) else min(values) for figure, values in found.items()
     }

@@ -97,6 +97,8 @@ class Expectations(TypedDict):
     pool_nodes: NotRequired[int]
     hcas: Ports
     accelerators: Accelerators | None
+    nvlink: int | None
+    """Machines of one NVLink domain; None where NVLink ends at the machine."""
     rdma_resource: str | None
     interfaces: list[str]
     environment: dict[str, str]

@@ -63,8 +63,10 @@ class Step(TypedDict, total=False):
     """Where the ranks meet."""
     node_pairs: list[tuple[str, str]]
     """The nodes that are measured two by two."""
+    nvlink_domains: list[list[str]]
+    """The nodes of each NVLink domain that is measured."""
     meetings: list[str]
-    """Where the ranks of each pair meet."""
+    """Where the ranks of each pair or domain meet."""
     counters: bool
     end: bool
 

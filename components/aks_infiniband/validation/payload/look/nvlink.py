@@ -1,0 +1,60 @@
+"""How a node's GPUs stand in the NVLink fabric of their rack, as nvidia-smi tells it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import TypedDict
+
+from ..programs.process import run
+
+_SECONDS = 60.0
+"""For nvidia-smi, which takes seconds where it has to wake the GPUs."""
+IN_ORDER = "Completed, Success"
+"""A GPU that the fabric has taken in."""
+
+
+class Nvlink(TypedDict):
+    """The NVLink fabric as a node's GPUs see it. said: why it is not known; None where it is."""
+
+    gpus: list[str]
+    """State and status of each GPU, such as `Completed, Success`."""
+    domain: str | None
+    """ClusterUUID.CliqueId, where all of them have the same; other nodes with it can be reached by NVLink."""
+    said: str | None
+
+
+def read_nvlink() -> Nvlink:
+    """What `nvidia-smi -q` says, which the container toolkit brings into containers with GPUs."""
+    ended = run(["nvidia-smi", "-q"], _SECONDS)
+    if ended.error:
+        return {"gpus": [], "domain": None, "said": ended.error}
+    return parse(ended.output)
+
+
+def parse(output: str) -> Nvlink:
+    """The part `Fabric` of each GPU in the output of `nvidia-smi -q`."""
+    found = list(_fabrics(output.splitlines()))
+    gpus = [f"{fabric.get('State', 'N/A')}, {fabric.get('Status', 'N/A')}" for fabric in found]
+    domains = {f"{fabric.get('ClusterUUID', 'N/A')}.{fabric.get('CliqueId', 'N/A')}" for fabric in found}
+    domain = domains.pop() if len(domains) == 1 and set(gpus) == {IN_ORDER} else None
+    if domain and re.match(r"[0-]+\.", domain):
+        domain = None  # zeros: NVLink within the machine alone, as on H100
+    return {"gpus": gpus, "domain": domain, "said": None if found else "nvidia-smi -q says nothing of a fabric"}
+
+
+def _fabrics(lines: Sequence[str]) -> Iterator[dict[str, str]]:
+    """The keys below each line `Fabric`: those that are indented further, down to the next that is not."""
+    inside: dict[str, str] | None = None
+    depth = 0
+    for line in lines:
+        indent = len(line) - len(line.lstrip())
+        if inside is not None and indent <= depth:
+            yield inside
+            inside = None
+        if line.strip() == "Fabric":
+            inside, depth = {}, indent
+        elif inside is not None and (pair := re.fullmatch(r"\s*(\w+)\s+: (.*\S)\s*", line)):
+            inside.setdefault(pair[1], pair[2])
+    if inside is not None:
+        yield inside

@@ -1,0 +1,72 @@
+"""A node image of GB200 and GB300 may have drivers; whoever else owns them is told before one is installed."""
+
+from typing import Any
+
+import pytest
+from aks_infiniband.facts.node_images import VERSION_LABEL, contradictions
+from aks_infiniband.operators.charts import ValuesError
+from aks_infiniband.operators.gpu_operator import gpu_operator_values
+from aks_infiniband.stack.image_owners import found
+
+from tests.some_pools import GB300, pool
+
+WITH_DRIVERS = {VERSION_LABEL: "AKSUbuntu-2404gen2arm64gbcontainerd-202602.19.0"}
+WITHOUT = {VERSION_LABEL: "AKSUbuntu-2404gen2arm64containerd-202610.27.0"}
+
+
+def gb300(**given: Any) -> Any:
+    return pool(GB300, "gb300", **{"nic_driver": "inbox", **given})
+
+
+@pytest.mark.parametrize(
+    ("labels", "given", "remedies"),
+    [
+        (WITHOUT, {}, []),
+        (WITHOUT, {"nic_driver": "doca-ofed"}, []),
+        (WITHOUT, {"gpu_driver": "image"}, ["gpuDriver: operator for pool gb300"]),
+        (WITH_DRIVERS, {"gpu_driver": "image"}, []),
+        (WITH_DRIVERS, {"gpu_driver": "none"}, []),
+        (WITH_DRIVERS, {}, ["gpuDriver: image for pool gb300"]),
+        (
+            WITH_DRIVERS,
+            {"nic_driver": "doca-ofed"},
+            ["nicDriver: inbox for pool gb300", "gpuDriver: image for pool gb300"],
+        ),
+        (
+            WITH_DRIVERS,
+            {"gpu_driver": "image", "gpu_device_plugin": "operator"},
+            ["gpuDevicePlugin: image for pool gb300"],
+        ),
+        ({}, {"gpu_driver": "image"}, []),
+    ],
+)
+def test_two_owners_or_none_are_told_with_what_to_set(labels: Any, given: Any, remedies: list[str]) -> None:
+    assert [remedy for _, remedy in contradictions(gb300(**given), labels)] == remedies
+
+
+def test_other_sizes_have_no_such_image() -> None:
+    assert not list(contradictions(pool(), WITH_DRIVERS))
+
+
+def test_of_many_nodes_with_one_image_each_contradiction_is_told_once() -> None:
+    nodes = [{"metadata": {"name": f"n{n}", "labels": {**WITH_DRIVERS, "a": "b"}}} for n in range(3)]
+    assert list(found([gb300(node_selector={"a": "b"})], nodes)) == [
+        f"node image {WITH_DRIVERS[VERSION_LABEL]} of pool gb300 has the GPU driver, and gpuDriver is operator: two "
+        "drivers break the node"
+    ]
+
+
+def test_the_operator_brings_nothing_that_the_node_image_has() -> None:
+    values = gpu_operator_values([gb300(gpu_driver="image")])
+    parts = ("driver", "toolkit", "devicePlugin", "dcgmExporter")
+    assert [values[part]["enabled"] for part in parts] == [False] * 4
+    by_operator = gpu_operator_values([gb300()])
+    assert by_operator["driver"]["enabled"]
+    assert "devicePlugin" not in by_operator
+
+
+def test_a_gpu_operator_has_one_owner_of_the_device_plugin() -> None:
+    image = gb300(gpu_driver="image")
+    own = pool(GB300, "other", gpu_driver="image", gpu_device_plugin="operator", nic_driver="inbox")
+    with pytest.raises(ValuesError, match="two owners of their device plugin"):
+        gpu_operator_values([image, own])
