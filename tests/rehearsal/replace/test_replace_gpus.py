@@ -20,7 +20,7 @@ FAULTS: Final[tuple[tuple[str, list[dict[str, Any]], tuple[str, ...]], ...]] = (
         [{"name": "slow", "device": device, "factor": 321 / 400} for device in ("mlx5_2", "mlx5_5")],
         ("bandwidth (mlx5_2)", "(mlx5_5)"),
     ),
-    ("8 % below the others", [{"name": "slow", "factor": 0.92}], ("bandwidth (mlx5_0)",)),
+    ("8 % below the others", [{"name": "slow", "factor": 0.92}], ("all-reduce-pairs",)),
     ("a throttled GPU", [{"name": "throttled-gpu", "gpu": 3, "factor": 0.6}], ("gpu-throttling",)),
     ("a GPU on half of its PCIe lanes", [{"name": "half-lanes", "gpu": 5}], ("gpu-pcie",)),
 )

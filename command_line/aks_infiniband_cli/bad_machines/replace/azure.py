@@ -9,6 +9,7 @@ import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any, Final, Literal
 
 from aks_infiniband.diagnosis.azure import is_transient
@@ -118,29 +119,40 @@ class Azure:
         self._ask(lambda: getattr(operations, f"begin_{action}")(**given))
 
     def delete(self) -> None:
-        """Ask AKS to delete the machine, and nobody else's."""
-        name = self.agent_pool().machines[self._resource.lower()]
-        machines = AgentPoolDeleteMachinesParameter(machine_names=[name])
-        self._ask(lambda: self._aks.agent_pools.begin_delete_machines(**self._pool, machines=machines))
+        """Ask AKS to delete the machine, and nobody else's; nothing where it has just gone."""
+
+        def ask() -> LROPoller[Any] | None:
+            name = self.agent_pool().machines.get(self._resource.lower())
+            if name is None:
+                return None
+            machines = AgentPoolDeleteMachinesParameter(machine_names=[name])
+            return self._aks.agent_pools.begin_delete_machines(**self._pool, machines=machines)
+
+        self._ask(ask)
 
     def refill(self, count: int) -> None:
         """Ask for so many machines; whoever has changed the pool meanwhile is not overruled."""
-        found = self._aks.agent_pools.get(**self._pool)
-        found.count = count
-        matching = MatchConditions.IfNotModified if found.e_tag else None
-        given: dict[str, Any] = {**self._pool, "etag": found.e_tag, "match_condition": matching}
-        self._ask(lambda: self._aks.agent_pools.begin_create_or_update(parameters=found, **given))
 
-    def _ask(self, ask: Callable[[], LROPoller[Any]]) -> None:
+        def ask() -> LROPoller[Any]:
+            found = self._aks.agent_pools.get(**self._pool)
+            found.count = count
+            matching = MatchConditions.IfNotModified if found.e_tag else None
+            given: dict[str, Any] = {**self._pool, "etag": found.e_tag, "match_condition": matching}
+            return self._aks.agent_pools.begin_create_or_update(parameters=found, **given)
+
+        self._ask(ask)
+
+    def _ask(self, ask: Callable[[], LROPoller[Any] | None]) -> None:
         """What Azure refuses at once is told by `progress`, as what fails later."""
         if time.monotonic() < self._not_before:
             return
         self._poller, self._refused, self._passes = None, "", False
         try:
             self._poller = ask()
-        except HttpResponseError as error:
+        except AzureError as error:
             self._refused = words_of(error)
-            self._passes = error.status_code in _LATER or is_transient(self._refused)
+            answered = isinstance(error, HttpResponseError) and error.status_code not in _LATER
+            self._passes = not answered or is_transient(self._refused)
             self._not_before = time.monotonic() + _LATER_SECONDS
 
     def progress(self) -> tuple[Progress, str]:
@@ -155,7 +167,9 @@ class Azure:
         try:
             self._poller.result()
         except AzureError as error:
-            return "failed", words_of(error)
+            # What failed is told with 200, as the operation's status. With anything else its status is not known.
+            failed = isinstance(error, HttpResponseError) and error.status_code == HTTPStatus.OK
+            return "failed" if failed else "none", words_of(error)
         return "ended", ""
 
 

@@ -14,6 +14,8 @@ FEWEST: Final = 2
 """Healthy nodes that a pool keeps: with one alone nothing can be measured, and nobody can tell who is bad."""
 _TRIES: Final = 3
 """Measurements that may tell nothing."""
+_SETTLED_MINUTES: Final = 10
+"""After its drivers are ready a node offers what it has within a minute or two; ten are assumed to be enough."""
 _DONE: Final[dict[Stage, str]] = {"restart": "restarted", "redeploy": "redeployed"}
 _AFTER: Final[dict[Stage, Stage]] = {
     "quarantine": "empty", "empty": "evidence", "evidence": "restart", "restart": "redeploy", "redeploy": "delete",
@@ -38,6 +40,8 @@ class Seen:
     boot: str = ""
     lacks: Sequence[str] = ()
     """What keeps the node from being usable, but for the quarantine."""
+    settled: float = 0
+    """Minutes for which the node has been Ready, with its drivers, since it started anew."""
     busy: str = ""
     """Who uses its RDMA or GPU resources."""
     alone: str = ""
@@ -139,7 +143,9 @@ def _anew(case: Case, seen: Seen) -> Step:
     if seen.boot != case.boot and not seen.lacks:
         return _measured(case, seen)
     short = ", ".join(seen.lacks)
-    if failed := _failed(seen, _DONE[case.stage], short or "it has not started anew"):
+    settled = f"{seen.settled:.0f} minutes after its drivers were ready: {short}"
+    given_up = settled if short and seen.settled > _SETTLED_MINUTES else ""
+    if failed := _failed(seen, _DONE[case.stage], short or "it has not started anew") or given_up:
         return _next(case, failed)
     if seen.operation == "none" and seen.boot == case.boot:
         return _ask(case)  # whoever asked is gone, and nothing has come of it

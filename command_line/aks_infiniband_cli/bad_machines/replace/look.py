@@ -34,8 +34,10 @@ def sight_of(client: Client, namespace: str, pool: str) -> Sight:
     return Sight(validation=validations[pool], nodes=nodes, pods=pods, events=[event.to_dict() for event in events])
 
 
-def seen(case: Case, sight: Sight, azure: Azure, *, others: Sequence[Case], limit: float) -> Seen:
-    """What is seen of a case. others: that are not over. limit: minutes that a stage may take."""
+def seen(case: Case, sight: Sight, azure: Azure, *, others: Sequence[Case], limit: float, settled: float = 0) -> Seen:
+    """What is seen of a case. others: that are not over. limit: minutes that a stage may take. settled: as `Seen` has
+    it.
+    """
     node = sight.node(case.subject)
     healthy = sight.healthy([case.subject, *(other.subject for other in others)])
     leave = leaving(sight.pods, case.subject)
@@ -45,6 +47,7 @@ def seen(case: Case, sight: Sight, azure: Azure, *, others: Sequence[Case], limi
         there=node is not None,
         boot=boot_of(node) if node else "",
         lacks=sight.lacks(node) if node else (),
+        settled=settled,
         azure=sight.azure(node) if node else "",
         busy=sight.busy(case.subject),
         alone=told(nobodys(leave)),

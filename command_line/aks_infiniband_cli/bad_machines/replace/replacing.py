@@ -1,8 +1,9 @@
 """Carries one case through: looks, has `decision` say what comes next, does it, and writes it down."""
 
 import re
+import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -14,9 +15,11 @@ from aks_infiniband_cli.bad_machines.replace.drain import evict, leaving
 from aks_infiniband_cli.bad_machines.replace.history import History, now
 from aks_infiniband_cli.bad_machines.replace.look import seen, sight_of
 from aks_infiniband_cli.bad_machines.replace.measuring import NEIGHBOURS, blamed, measured, problems
+from aks_infiniband_cli.bad_machines.replace.pace import Pace
 from aks_infiniband_cli.bad_machines.replace.quarantine import how_held, quarantine, release
 from aks_infiniband_cli.bad_machines.replace.sight import Sight, boot_of
 from aks_infiniband_cli.console import note
+from aks_infiniband_cli.validate.deployed import Object
 from aks_infiniband_cli.validate.nodes import name_of
 from aks_infiniband_cli.validate.run import Cluster, Say, until
 
@@ -37,6 +40,8 @@ class Replacing:
     limit: float
     say: Say
     _told: str = ""
+    _serves_since: float | None = None
+    _pace: Pace = field(default_factory=Pace)
 
     def carry_on(self) -> Case:
         """Until the case is over, stopped, or waits for what this command cannot do. Raises CommandError, NO_ANSWER."""
@@ -60,12 +65,22 @@ class Replacing:
         others = [case for case in self.history.open() if case.id != self.case.id]
         sight = sight_of(self.cluster.client, self.namespace, self.case.pool)
         self._hold(sight)
-        found = seen(self.case, sight, self.azure, others=others, limit=self.limit)
+        settled = self._settled(sight.node(self.case.subject), sight)
+        found = seen(self.case, sight, self.azure, others=others, limit=self.limit, settled=settled)
         step = next_step(self.case, found)
         if step.act == "wait":
             self._tell(f"{self.case.subject}: {step.why}")
+            time.sleep(self._pace.rest(step.why, time.monotonic()))
             return None
         return step, sight, found
+
+    def _settled(self, node: Object | None, sight: Sight) -> float:
+        """Minutes for which the node has been Ready, with its drivers, since it started anew; as seen here."""
+        if node is None or boot_of(node) == self.case.boot or not sight.serves(node):
+            self._serves_since = None
+            return 0
+        self._serves_since = self._serves_since or time.monotonic()
+        return (time.monotonic() - self._serves_since) / 60
 
     def _hold(self, sight: Sight) -> None:
         """Have the quarantine as the stage has it, whoever has uncordoned the node meanwhile."""

@@ -43,9 +43,15 @@ class Sight:
         What it offers may be older than its last boot, so its drivers have to be there, too.
         """
         spec = {key: value for key, value in (node.get("spec") or {}).items() if key != "unschedulable"}
-        drivers = [pod for pod in driver_pods(View(pods=list(self.pods)), node) if not serves(pod)]
-        waiting = [f"pod {name_of(pod)} of its driver is not ready" for pod in drivers]
+        waiting = [f"pod {name_of(pod)} of its driver is not ready" for pod in self._coming_up(node)]
         return [*lacks({**node, "spec": spec}, _promise(self.validation)), *waiting]
+
+    def serves(self, node: Object) -> bool:
+        """Whether a node is Ready, and so are its drivers: what it does not offer then, it hardly offers later."""
+        return condition(node, "Ready").get("status") == "True" and not self._coming_up(node)
+
+    def _coming_up(self, node: Object) -> list[Object]:
+        return [pod for pod in driver_pods(View(pods=list(self.pods)), node) if not serves(pod)]
 
     def busy(self, name: str) -> str:
         """Who uses the node, in words."""

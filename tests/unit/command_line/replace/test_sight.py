@@ -86,6 +86,11 @@ def test_a_quarantine_is_not_what_a_node_lacks_and_a_driver_that_is_not_ready_is
     assert sight(one, pods=(driver,)).lacks(one) == ["pod mofed of its driver is not ready"]
 
 
+def test_a_node_serves_when_it_and_its_drivers_are_ready() -> None:
+    assert sight(node("a")).serves(node("a"))
+    assert not sight(node("a", ready="False")).serves(node("a", ready="False"))
+
+
 def test_what_the_light_check_said_before_a_machine_was_let_in_counts_for_nothing() -> None:
     heard = {"lastHeartbeatTime": "2026-11-25T10:00:00Z", "message": "slow"}
     nodes = [said(name, "InfiniBandHealthy", "False", **heard) for name in ("a", "b", "c")]
