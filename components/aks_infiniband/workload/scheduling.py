@@ -8,6 +8,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal
 
+from aks_infiniband.facts.compute_domains import CLIQUE_LABEL
 from aks_infiniband.facts.pool import Pool, Toleration
 
 Scheduler = Literal["kueue", "volcano"]
@@ -30,8 +31,8 @@ volcano-sh/volcano v1.15.1; read 2026-11-26, not run."""
 HOSTNAME: Final = "kubernetes.io/hostname"
 """The kubelet's label of the machine. Kueue looks at taints where it is the last level
 (kubernetes-sigs/kueue v0.17.0, pkg/cache/scheduler/tas_flavor_snapshot.go)."""
-MOST_LEVELS: Final = 14
-"""Further levels: a Topology has 16 at most."""
+MOST_LEVELS: Final = 13
+"""Further levels: a Topology has 16 at most, with the fabric, the NVLink domain and the machine."""
 MOST_OF_A_FLAVOR: Final = 8
 """Labels, and taints, of a ResourceFlavor (both: config/components/crd/bases of kubernetes-sigs/kueue v0.17.0)."""
 _TIER: Final = 1
@@ -55,8 +56,12 @@ def fabric_label(pool: Pool) -> str:
 
 
 def levels(pool: Pool, nearer: Sequence[str] = ()) -> list[str]:
-    """The labels from the fabric down to the machine. nearer: those of switches and racks, the widest first."""
-    return [fabric_label(pool), *nearer, HOSTNAME]
+    """The labels from the fabric down to the machine. nearer: those of switches and racks, the widest first.
+
+    Where pods reach each other's GPUs by NVLink, the rack that they do so in is a level by itself.
+    """
+    rack = [CLIQUE_LABEL] if pool.has_compute_domain and CLIQUE_LABEL not in nearer else []
+    return [fabric_label(pool), *nearer, *rack, HOSTNAME]
 
 
 def flavor_name(pool_name: str) -> str:

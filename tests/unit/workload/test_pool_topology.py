@@ -8,7 +8,7 @@ import pulumi
 import pytest
 from aks_infiniband import PoolTopologyArgs, RdmaCluster, RdmaClusterArgs, Stack
 from aks_infiniband.stack import beforehand
-from aks_infiniband.workload.scheduling import flavor_spec, hyper_node_spec, topology_name
+from aks_infiniband.workload.scheduling import flavor_spec, hyper_node_spec, levels, topology_name
 from aks_infiniband_cli.preflight import checks
 
 from declared.pulumi_mocks import Deploy
@@ -73,6 +73,13 @@ def test_other_levels_are_another_topology_and_the_same_ones_the_same() -> None:
     assert len({topology_name(given), topology_name(given, ["a"]), topology_name(given, ["b", "a"])}) == 3
 
 
+@pytest.mark.parametrize("given", [(), ("nvidia.com/gpu.clique",)])
+def test_the_nvlink_domain_of_gb300_is_a_level_once_and_of_other_machines_none(given: tuple[str, ...]) -> None:
+    rack = some_pools.pool(size="Standard_ND128isr_GB300_v6")
+    assert levels(rack, given) == [OF_AKS, "nvidia.com/gpu.clique", "kubernetes.io/hostname"]
+    assert levels(some_pools.pool()) == [OF_AKS, "kubernetes.io/hostname"]
+
+
 def test_a_pool_of_others_is_known_by_its_own_labels() -> None:
     given = some_pools.pool(node_selector={"example.com/fabric": "a", "example.com/site": "x"})
     assert flavor_spec(given)["nodeLabels"] == {"example.com/fabric": "a", "example.com/site": "x"}
@@ -95,7 +102,7 @@ LABELS = {f"example.com/a{number}": "b" for number in range(9)}
         ({"scheduler": "kueue", "levels": [OF_AKS]}, "schedulerTopology.levels[0]", "is the same for all nodes"),
         ({"scheduler": "kueue", "levels": ["a", "b", "a"]}, "schedulerTopology.levels[2]", "must be listed once"),
         ({"scheduler": "volcano", "levels": ["a"]}, "schedulerTopology.levels[0]", "is for scheduler kueue"),
-        ({"scheduler": "kueue", "levels": list(map(str, range(15)))}, "schedulerTopology.levels", "at most 14"),
+        ({"scheduler": "kueue", "levels": list(map(str, range(15)))}, "schedulerTopology.levels", "at most 13"),
     ],
 )
 def test_what_a_scheduler_does_not_take_is_refused_before_anything_is_made(given: Any, key: str, words: str) -> None:
