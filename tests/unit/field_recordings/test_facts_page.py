@@ -34,6 +34,7 @@ LISTED = {
     "a GPU driver's image on another Ubuntu than its own": "built for a newer Ubuntu",
     "PCI classes and IDs": "Ethernet adapter an ordinary size has",
     "what a node image of GB200 and GB300 may have": "one with drivers from a snapshot",
+    "what the container toolkit reads of containerd 2": "containerd configured as on amd64",
     "interconnect groups": "asks for an interconnect group",
     "service level on GB200 and GB300": "service level",
     "rate of one HCA of GB200 and GB300": "800 Gb/s by Azure's page",
