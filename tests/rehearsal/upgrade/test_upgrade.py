@@ -4,9 +4,9 @@ The tests follow one another, in the data centre of the recording (README.md bes
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import pytest
-from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE
 from lightkube.resources.core_v1 import Namespace, Node, Pod
 
 from declared.recording import label
@@ -19,39 +19,41 @@ from tests.rehearsal.stacks.conftest import Stack, copy_of_project
 from tests.rehearsal.upgrade.deployment import SPEED, STACK, put_back, put_state_back
 from tests.rehearsal.waiting import eventually
 
-POOL = {"name": "ndh100", "vmSize": "Standard_ND96isr_H100_v5", "count": 2}
-BY_PEERMEM = [["nvidia-driver-ctr", "nvidia-peermem-ctr"]] * 2
-"""The containers of the GPU driver on each machine."""
+OTHER_SIZE = {"name": "ndh100", "vmSize": "Standard_ND96isr_H200_v5", "count": 2}
 MADE_ANEW = ("kubernetes:batch/v1:Job::", "pulumi:index:Stash::")
 """A validation is a new Job whenever something has changed on which it depends, and proves its report anew."""
 
 
 @pytest.fixture(scope="module")
 def deployed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
-    """The recorded deployment, and today's program with the stack file that it has today. The pool's GPU drivers are to
-    stay: gpuDirect is left out, as CHANGELOG.md says.
-    """
+    """The recorded deployment, and today's program with the stack file that it has today."""
     folder = tmp_path_factory.mktemp("deployed")
     project = copy_of_project(folder / "project")
     rehearsal = Rehearsal(project=project, stack=STACK, run=RunFolder.at(folder / "run"), speed=SPEED)
     with put_back(rehearsal.run) as check:
         put_state_back(rehearsal.engine(), rehearsal.run)
-        stack = Stack(rehearsal)
-        stack.settings(pools=[POOL])
-        yield stack
+        yield Stack(rehearsal)
         check()
 
 
+@dataclass(frozen=True)
+class Before:
+    """What there is before the update: the machines' names, each namespace's UID, and the GPU drivers."""
+
+    machines: set[str]
+    namespaces: dict[str, str]
+    gpu_drivers: list[list[str]]
+
+
 @pytest.fixture(scope="module")
-def before(deployed: Stack) -> tuple[set[str], dict[str, str]]:
-    """The machines' names, and each namespace's UID, before the update; nvidia-peermem is kept loaded."""
+def before(deployed: Stack) -> Before:
     # A pod of a machine that came back late is replaced first.
-    eventually(lambda: gpu_drivers(deployed) == BY_PEERMEM)
-    return machines(deployed), namespaces(deployed)
+    eventually(lambda: len(gpu_drivers(deployed)) == 2)
+    return Before(machines(deployed), namespaces(deployed), gpu_drivers(deployed))
 
 
 @pytest.fixture(scope="module")
-def updated(deployed: Stack, before: tuple[set[str], dict[str, str]]) -> Outcome:
+def updated(deployed: Stack, before: Before) -> Outcome:
     """The update to today's program."""
     outcome = deployed.up()
     assert outcome.succeeded, outcome.said
@@ -93,24 +95,18 @@ def test_nothing_that_is_there_is_taken_for_new(updated: Outcome) -> None:
     assert not made & {"azure-native:containerservice:ManagedCluster::rdma", "pulumi:providers:kubernetes::rdma"}
 
 
-def test_the_machines_and_namespaces_are_those_of_before(
-    deployed: Stack, before: tuple[set[str], dict[str, str]], updated: Outcome
-) -> None:
-    assert len(before[0]) == 4
-    machines_before, namespaces_before = before
-    assert machines(deployed) == machines_before
-    now = namespaces(deployed)
-    assert {name: uid for name, uid in now.items() if name != SYSTEM_NAMESPACE} == namespaces_before
+def test_the_machines_and_namespaces_are_those_of_before(deployed: Stack, before: Before, updated: Outcome) -> None:
+    assert len(before.machines) == 4
+    assert machines(deployed) == before.machines
+    assert namespaces(deployed) == before.namespaces
 
 
 def test_the_pool_is_validated_after_the_update(deployed: Stack, updated: Outcome) -> None:
     assert deployed.verdicts() == {"ndh100": "pass"}
 
 
-def test_gpu_drivers_go_on_loading_nvidia_peermem_where_the_stack_file_asks_for_nothing_else(
-    deployed: Stack, updated: Outcome
-) -> None:
-    eventually(lambda: gpu_drivers(deployed) == BY_PEERMEM, seconds=300)
+def test_the_gpu_drivers_are_those_of_before(deployed: Stack, before: Before, updated: Outcome) -> None:
+    eventually(lambda: gpu_drivers(deployed) == before.gpu_drivers, seconds=300)
 
 
 def test_a_second_update_changes_nothing(deployed: Stack, updated: Outcome) -> None:
@@ -118,5 +114,5 @@ def test_a_second_update_changes_nothing(deployed: Stack, updated: Outcome) -> N
 
 
 def test_a_change_that_replaces_the_pool_is_seen(deployed: Stack, updated: Outcome) -> None:
-    deployed.settings(pools=[{**POOL, "vmSize": "Standard_ND96isr_H200_v5"}])
+    deployed.settings(pools=[OTHER_SIZE])
     assert lost(deployed.preview()) == {"azure-native:containerservice:AgentPool::rdma-ndh100"}
