@@ -195,6 +195,14 @@ def test_an_interconnect_group_is_refused_with_the_way_round(key: str) -> None:
     assert "existingCluster" in reason
 
 
+@pytest.mark.parametrize("key", ["pools[0].dranet", "networkOperator.dranet"])
+def test_akss_managed_dranet_is_refused_with_the_way_round(key: str) -> None:
+    pool = {"name": "h100", "vmSize": "Standard_ND96isr_H100_v5", "count": 2, "dranet": "aks"}
+    reason = mistakes(changed(pools=[pool], networkOperator={"mode": "dra", "driver": "inbox", "dranet": "aks"}))[key]
+    assert "mode dra brings dranet of its own" in reason
+    assert "have a pool without it" in reason
+
+
 def test_an_empty_region_is_refused() -> None:
     assert mistakes({**GOOD, "azure-native:location": ""}) == {
         "azure-native:location": "is ''; must be text, and not empty"

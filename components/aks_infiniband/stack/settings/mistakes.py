@@ -28,6 +28,11 @@ _NO_INTERCONNECT_GROUP: Final = (
     "newer). Where Azure asks for one, have the pool made as your contact at Microsoft says, and give the cluster as "
     "existingCluster (docs/gb300.md)"
 )
+_NO_MANAGED_DRANET: Final = (
+    "is not a setting: mode dra brings dranet of its own. AKS's managed DRANET cannot be asked for in the version of "
+    "its API that this program sends (2025-09-01), and what it publishes is not documented: leave the key out, and have "
+    "a pool without it (docs/dra.md)"
+)
 _NO_SETTINGS: Final[dict[tuple[str, ...], str]] = {
     ("registryCredentials",): ("is not a setting; give it with `pulumi config set --secret`, so that it is secret"),
     ("validation", "allReduce"): (
@@ -36,6 +41,8 @@ _NO_SETTINGS: Final[dict[tuple[str, ...], str]] = {
     ),
     ("pools", "interconnectGroup"): _NO_INTERCONNECT_GROUP,
     ("pools", "interconnectGroupId"): _NO_INTERCONNECT_GROUP,
+    ("pools", "dranet"): _NO_MANAGED_DRANET,
+    ("networkOperator", "dranet"): _NO_MANAGED_DRANET,
 }
 """Keys that somebody may expect, or that an earlier release had, and what to do instead; without places in lists."""
 
