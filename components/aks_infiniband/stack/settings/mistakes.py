@@ -30,8 +30,8 @@ _NO_INTERCONNECT_GROUP: Final = (
 )
 _NO_MANAGED_DRANET: Final = (
     "is not a setting: mode dra brings dranet of its own. AKS's managed DRANET cannot be asked for in the version of "
-    "its API that this program sends (2025-09-01), and what it publishes is not documented: leave the key out, and have "
-    "a pool without it (docs/dra.md)"
+    "its API that this program sends (2025-09-01), and what it publishes is not documented: leave the key out, and "
+    "have a pool without it (docs/dra.md)"
 )
 _NO_SETTINGS: Final[dict[tuple[str, ...], str]] = {
     ("registryCredentials",): ("is not a setting; give it with `pulumi config set --secret`, so that it is secret"),
