@@ -5,11 +5,14 @@ those of JobSet 0.12, Kubeflow Trainer 2.3, training-operator 1.9, MPI Operator 
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from aks_infiniband.workload.checked import CHECK, Workload, text
 
 Documents = list[dict[str, Any]]
+_LAUNCHES: Final = 6
+"""Further attempts of a queued launcher, in the course of ten minutes (Kubernetes, "Jobs", backoffLimit and its delays:
+10 s, doubled each time, 6 minutes at most): room to pull an image."""
 
 
 def indexed_job(workload: Workload, command: Sequence[str]) -> Documents:
@@ -81,20 +84,26 @@ def pytorch_job(workload: Workload, command: Sequence[str]) -> Documents:
 
 
 def mpi_job(workload: Workload, command: Sequence[str]) -> Documents:
-    """An MPIJob: the launcher runs the command, mpirun, on any node; workers run sshd on the machines.
+    """An MPIJob: the launcher runs the command, mpirun, on any node; workers run sshd on the machines. With a queue the
+    launcher tolerates the pool's taints, too, because the queue may have no other machines.
 
     The launcher comes when all workers run, because mpirun fails where one is still pulling its image. It needs no
     InfiniBand, so it is not checked. A worker whose check fails lets nobody in: mpirun fails with what the check said.
     sshd of the image must find its keys in /root/.ssh.
     """
+    # Kueue suspends a job first, and MPI Operator 0.8.0 starts the launcher of one that is resumed together with its
+    # workers, whatever launcherCreationPolicy says (seen 2026-11-26): mpirun has to try again until they are there.
+    attempts = _LAUNCHES if workload.queue else 0
     launcher = {"name": "launcher", "image": workload.image, "command": list(command)}
+    tolerated = workload.template["spec"].get("tolerations") if workload.queue else None
+    alone = {"containers": [launcher], **({"tolerations": tolerated} if tolerated else {})}
     worker = workload.unchecked(["sh", "-c", text("mpi_worker.sh"), "sh", text(CHECK)], container="worker")
     spec = {
         "launcherCreationPolicy": "WaitForWorkersReady",
         "slotsPerWorker": workload.accelerators or 1,
-        "runPolicy": {"backoffLimit": 0, "cleanPodPolicy": "Running"},
+        "runPolicy": {"backoffLimit": attempts, "cleanPodPolicy": "Running"},
         "mpiReplicaSpecs": {
-            "Launcher": {"replicas": 1, "restartPolicy": "Never", "template": {"spec": {"containers": [launcher]}}},
+            "Launcher": {"replicas": 1, "restartPolicy": "Never", "template": {"spec": alone}},
             "Worker": {"replicas": workload.machines, "restartPolicy": "Never", "template": worker},
         },
     }

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import pulumi
 import pulumi_kubernetes as kubernetes
@@ -11,6 +11,9 @@ from aks_infiniband.facts.pool import Pool
 from aks_infiniband.resources.metadata import labels
 from aks_infiniband.resources.options import child_options
 from aks_infiniband.workload import scheduling
+
+_DELETE: Final = "2m"
+"""How long a flavor may take to go: Kueue keeps it while a ClusterQueue names it, and without one it goes at once."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -63,6 +66,7 @@ class PoolTopology(pulumi.ComponentResource):
                 # Kueue lets nobody change these, and ClusterQueues know the flavor by its name.
                 replace_on_changes=["spec.nodeLabels", "spec.topologyName"],
                 delete_before_replace=True,
+                custom_timeouts=pulumi.CustomTimeouts(delete=_DELETE),
             )
         self.register_outputs({})
 

@@ -5,11 +5,12 @@ Nothing of theirs is kept in this project: the Go module proxy has it, and it is
 
 import os
 import socket
+import ssl
 import subprocess
 from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,74 +21,16 @@ from rehearsal.control_plane.ports import held_ports
 from rehearsal.tools.on_demand import built
 from tests.rehearsal.waiting import eventually
 
+from .table import CONTROLLERS, NAMESPACE
+
 HERE: Final = Path(__file__).parent
-NAMESPACE: Final = "controllers"
 _MUTATING, _VALIDATING = "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Controller:
-    """One of them. definitions, webhooks: folders of its module. configuration: what its own file has."""
-
-    package: str
-    module: str
-    definitions: str
-    only: str = ""
-    """The one definition of these that is wanted: others' controllers have some of the same names."""
-    webhooks: str = ""
-    configuration: Mapping[str, Any] | None = None
-    flags: tuple[str, ...] = ()
-    names_certificates: bool = False
-    """Whether its file says where its certificates are; else they are where controller-runtime looks, below TMPDIR."""
-
-    def webhook(self, certificates: Path) -> dict[str, str]:
-        """What its file says of its webhook beside the address."""
-        return {"certDir": str(certificates)} if self.names_certificates else {}
-
-
-_WITHOUT_CERTIFICATES: Final = {"internalCertManagement": {"enable": False}}
-CONTROLLERS: Final = {
-    "jobset": Controller(
-        module="sigs.k8s.io/jobset",
-        package="sigs.k8s.io/jobset",
-        definitions="config/components/crd/bases",
-        webhooks="config/components/webhook",
-        configuration={"apiVersion": "config.jobset.x-k8s.io/v1alpha1", **_WITHOUT_CERTIFICATES},
-    ),
-    "lws": Controller(
-        module="sigs.k8s.io/lws",
-        package="sigs.k8s.io/lws/cmd",
-        definitions="config/crd/bases",
-        webhooks="config/webhook",
-        configuration={"apiVersion": "config.lws.x-k8s.io/v1alpha1", **_WITHOUT_CERTIFICATES},
-        names_certificates=True,
-    ),
-    "trainer": Controller(
-        module="github.com/kubeflow/trainer/v2",
-        package="github.com/kubeflow/trainer/v2/cmd/trainer-controller-manager",
-        definitions="manifests/base/crds",
-        webhooks="manifests/base/webhook",
-        configuration={"apiVersion": "config.trainer.kubeflow.org/v1alpha1", "certManagement": {"enable": False}},
-    ),
-    "mpi-operator": Controller(
-        module="github.com/kubeflow/mpi-operator",
-        package="github.com/kubeflow/mpi-operator/cmd/mpi-operator",
-        definitions="manifests/base",
-        flags=("-kubeConfig={kubeconfig}", f"-lock-namespace={NAMESPACE}"),
-    ),
-    "training-operator": Controller(
-        module="github.com/kubeflow/training-operator",
-        package="github.com/kubeflow/training-operator/cmd/training-operator.v1",
-        definitions="manifests/base/crds",
-        only="kubeflow.org_pytorchjobs.yaml",
-        flags=(
-            "-enable-scheme=pytorchjob",
-            "-webhook-server-port={webhook}",
-            "-health-probe-bind-address=127.0.0.1:{health}",
-            "-metrics-bind-address=127.0.0.1:{metrics}",
-        ),
-    ),
-}
+_OVERLAY: Final = 'mount -t overlay overlay -o "lowerdir=$1:/etc" /etc && shift && exec "$@"'
+_WITH_ETC: Final = ("unshare", "--map-root-user", "--mount", "sh", "-c", _OVERLAY, "sh")
+"""Runs a program that finds a folder's files in /etc, too, in namespaces of its own (Linux 5.11 and later)."""
+_TRIES: Final = 3
 _MOUNTED: Final = Path("/tmp/k8s-webhook-server/serving-certs/tls.crt")
 """What training-operator waits for, beside its Secret, before it starts. Its webhook is not used: it only refuses."""
 
@@ -119,19 +62,13 @@ def running(names: tuple[str, ...], kubeconfig: Path, folder: Path) -> Iterator[
         _MOUNTED.parent.mkdir(parents=True, exist_ok=True)
         _MOUNTED.touch()
     try:
-        with held_ports(f"{name}.{use}" for name in names for use in ("webhook", "health", "metrics")) as ports:
-            chosen = dict(ports)  # the controllers do not share ports: they are free again when this block ends
         for name in names:
             wanted = CONTROLLERS[name].only or "*.yaml"
             for file in filter(_defines, sorted((made / f"{name}.definitions").glob(wanted))):
                 kubectl(kubeconfig, "apply", "--server-side", "--filename", str(file))
         kubectl(kubeconfig, "wait", "--for=condition=Established", "customresourcedefinition", "--all")
         for name in names:
-            processes.append(_start(made, name, kubeconfig, folder / name, authority, chosen))
-            if (made / f"{name}.webhooks").is_dir():
-                _await(chosen[f"{name}.webhook"], processes[-1], folder / name / "log")
-                hooks = _hooks(made / f"{name}.webhooks" / "manifests.yaml", name, authority, chosen[f"{name}.webhook"])
-                kubectl(kubeconfig, "apply", "--server-side", "--filename", "-", given=yaml.safe_dump_all(hooks))
+            processes.append(_started(made, name, kubeconfig, folder / name, authority))
         yield
     finally:
         for process in processes:
@@ -149,42 +86,67 @@ def kubectl(kubeconfig: Path, *words: str, given: str | None = None) -> str:
     return done.stdout
 
 
+def _started(made: Path, name: str, kubeconfig: Path, folder: Path, authority: trustme.CA) -> "subprocess.Popen[bytes]":
+    """A controller that answers the API server's questions, if it is to be asked any.
+
+    It shares its ports with nobody, so they are free until it takes them. Where somebody was faster, it starts again.
+    """
+    webhooks = made / f"{name}.webhooks" / "manifests.yaml"
+    for attempt in range(_TRIES):
+        with held_ports(("webhook", "health", "metrics")) as held:
+            ports = dict(held)
+        process = _start(made, name, kubeconfig, folder / str(attempt), authority, ports)
+        if not webhooks.exists():
+            return process
+        if eventually(partial(_ended_or_answers, process, ports["webhook"], authority)) == "answers":
+            hooks = _hooks(webhooks, name, authority, ports["webhook"])
+            kubectl(kubeconfig, "apply", "--server-side", "--filename", "-", given=yaml.safe_dump_all(hooks))
+            return process
+        log = (folder / str(attempt) / "log").read_text()
+        assert "address already in use" in log, log
+    raise AssertionError(f"{name} found no port in {_TRIES} tries")
+
+
+def _ended_or_answers(process: "subprocess.Popen[bytes]", port: int, authority: trustme.CA) -> str:
+    """Which of the two it has, empty while it has neither. Whoever answers must have a certificate of ours."""
+    if process.poll() is not None:
+        return "ended"
+    context = ssl.create_default_context()
+    authority.configure_trust(context)
+    try:
+        with socket.create_connection(("127.0.0.1", port), timeout=10) as client:
+            context.wrap_socket(client, server_hostname="127.0.0.1").close()
+    except OSError:
+        return ""
+    return "answers"
+
+
 def _start(
     made: Path, name: str, kubeconfig: Path, folder: Path, authority: trustme.CA, ports: Mapping[str, int]
 ) -> "subprocess.Popen[bytes]":
     controller = CONTROLLERS[name]
     certificates = folder / "k8s-webhook-server/serving-certs"
     leaf = authority.issue_cert("127.0.0.1")
-    certificates.mkdir(parents=True)
-    leaf.private_key_pem.write_to_path(certificates / "tls.key")
-    leaf.cert_chain_pems[0].write_to_path(certificates / "tls.crt")
-    its_ports = {use: ports[f"{name}.{use}"] for use in ("webhook", "health", "metrics")}
-    flags = [flag.format(kubeconfig=kubeconfig, **its_ports) for flag in controller.flags]
+    for place in (certificates, folder / "etc" / controller.needs):
+        place.mkdir(parents=True)
+        leaf.private_key_pem.write_to_path(place / "tls.key")
+        leaf.cert_chain_pems[0].write_to_path(place / "tls.crt")
+    flags = [flag.format(kubeconfig=kubeconfig, **ports) for flag in controller.flags]
     if controller.configuration is not None:
         settings = {
             "kind": "Configuration",
             "leaderElection": {"leaderElect": False},
-            "webhook": {"port": its_ports["webhook"], "host": "127.0.0.1", **controller.webhook(certificates)},
-            "health": {"healthProbeBindAddress": f"127.0.0.1:{its_ports['health']}"},
-            "metrics": {"bindAddress": f"127.0.0.1:{its_ports['metrics']}"},
+            "webhook": {"port": ports["webhook"], "host": "127.0.0.1", **controller.webhook(certificates)},
+            "health": {"healthProbeBindAddress": f"127.0.0.1:{ports['health']}"},
+            "metrics": {"bindAddress": f"127.0.0.1:{ports['metrics']}"},
             **controller.configuration,
         }
         (folder / "configuration.yaml").write_text(yaml.safe_dump(settings))
         flags += [f"--config={folder / 'configuration.yaml'}"]
     environment = os.environ | {"KUBECONFIG": str(kubeconfig), "TMPDIR": str(folder), "MY_POD_NAMESPACE": NAMESPACE}
     with (folder / "log").open("wb") as log:
-        return subprocess.Popen([made / name, *flags], env=environment, stdout=log, stderr=log)
-
-
-def _await(port: int, process: "subprocess.Popen[bytes]", log: Path) -> None:
-    """Wait until a controller listens for the API server's questions."""
-
-    def listens() -> bool:
-        assert process.poll() is None, log.read_text()
-        with socket.socket() as client:
-            return client.connect_ex(("127.0.0.1", port)) == 0
-
-    eventually(listens, seconds=60)
+        before = [*_WITH_ETC, str(folder / "etc")] if controller.needs else []
+        return subprocess.Popen([*before, str(made / name), *flags], env=environment, stdout=log, stderr=log)
 
 
 def _defines(file: Path) -> bool:

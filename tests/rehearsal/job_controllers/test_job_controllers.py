@@ -5,93 +5,25 @@ and a real shell runs the check before the program on the machine's files. The p
 image, and taken to succeed.
 """
 
-import json
-import subprocess
-import sys
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from aks_infiniband import nccl_environment
 
 from rehearsal.testing.plugin import Rehearse
-from rehearsal.testing.stack import RehearsedStack
 from rehearsal.tools.on_demand import UnavailableError
-from rehearsal.tools.paths import PROJECT
 from tests.rehearsal.stacks.conftest import Stack, copy_of_project
-from tests.rehearsal.waiting import eventually
 
-from .controllers import CONTROLLERS, kubectl, programs, running
+from .controllers import programs, running
+from .jobs import NAMESPACE, POOL, Jobs
+from .table import OF_JOBS
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(3600)]  # the first run builds the controllers
 
-NAMESPACE, POOL = "training", "ndh100"
 ACTIVE = "InfiniBand: 8 links are ACTIVE, and nothing makes NCCL or UCX use sockets.\n"
-KINDS = ("jobset", "trainjob", "trainingruntime", "pytorchjob", "mpijob", "leaderworkerset", "job", "service")
-RANKS = ["python3", "-c", "import os, time; print(*(f'{n}={v}' for n, v in os.environ.items())); time.sleep(10)"]
-"""Says what it has been given, and runs long enough to be seen beside the others."""
 FAULT = "The InfiniBand link of mlx5_3 is 1: DOWN, not ACTIVE. Cordon this node, and ask aks-infiniband doctor."
-
-
-@dataclass
-class Jobs:
-    """The examples on one cluster."""
-
-    stack: RehearsedStack
-
-    def run(self, example: str) -> None:
-        """What its page says: the pools' output through the program to kubectl. The pods' own program is RANKS."""
-        program = PROJECT / "examples" / "jobs" / example / "job.py"
-        command = [sys.executable, str(program), POOL, NAMESPACE, "ours:1"]
-        pools = json.dumps(self.stack.outputs()["pools"])
-        made = with_program(
-            json.loads(subprocess.run(command, input=pools.encode(), capture_output=True, check=True).stdout)
-        )
-        kubectl(self.stack.kubeconfig(), "apply", "--filename", "-", given=json.dumps(made))
-
-    def get(self, kind: str, name: str = "") -> Any:
-        """An object, or all of a kind, of the namespace."""
-        words = ["get", kind, *([name] if name else []), "--namespace", NAMESPACE, "--output", "json"]
-        return json.loads(kubectl(self.stack.kubeconfig(), *words))
-
-    def pods(self) -> dict[str, Any]:
-        """The namespace's pods, by name."""
-        return {pod["metadata"]["name"]: pod for pod in self.get("pods")["items"]}
-
-    def has(self, kind: str, name: str, condition: str) -> bool:
-        """Whether a condition of an object holds."""
-        conditions = (self.get(kind, name).get("status") or {}).get("conditions") or []
-        return any((each["type"], each["status"]) == (condition, "True") for each in conditions)
-
-    def log(self, pod: str, container: str) -> str:
-        """What a container printed."""
-        return kubectl(self.stack.kubeconfig(), "logs", pod, "--container", container, "--namespace", NAMESPACE)
-
-    def log_of_running(self, pod: str, container: str) -> str:
-        """The same of a container that may not have started; empty then."""
-        states = (self.pods().get(pod) or {}).get("status", {}).get("containerStatuses") or []
-        started = any(state["name"] == container and "waiting" not in state["state"] for state in states)
-        return self.log(pod, container) if started else ""
-
-    def eventually(self, question: Callable[[], Any], seconds: float = 120) -> Any:
-        """The first true answer."""
-        return eventually(question, seconds=seconds)
-
-    def clear(self) -> None:
-        """Take every job away, with its pods."""
-        kubectl(self.stack.kubeconfig(), "delete", ",".join(KINDS), "--all", "--namespace", NAMESPACE)
-        self.eventually(lambda: not self.pods())
-
-
-def with_program(document: Any) -> Any:
-    """A document with RANKS in place of the example's `torchrun train.py`."""
-    if isinstance(document, dict):
-        return {key: with_program(value) for key, value in document.items()}
-    if isinstance(document, list):
-        return RANKS if document == ["torchrun", "train.py"] else [with_program(item) for item in document]
-    return document
 
 
 @pytest.fixture(scope="module")
@@ -106,7 +38,7 @@ def cluster(rehearse: Rehearse, tmp_path_factory: pytest.TempPathFactory) -> Ite
     stack.settings(validation={"mode": "off"}, workload={"namespaces": [NAMESPACE], "createNamespaces": True})
     up = stack.up()
     assert up.succeeded, up.said
-    with running(tuple(CONTROLLERS), stack.kubeconfig(), tmp_path_factory.mktemp("controllers")):
+    with running(OF_JOBS, stack.kubeconfig(), tmp_path_factory.mktemp("controllers")):
         yield Jobs(stack)
 
 

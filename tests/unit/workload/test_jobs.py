@@ -60,6 +60,26 @@ def test_a_pod_takes_a_whole_machine_and_is_checked_first(way: str) -> None:
         assert pod["nodeSelector"] == {"kubernetes.azure.com/agentpool": "h100"}
 
 
+@pytest.mark.parametrize(("queue", "tolerated"), [("research", True), (None, False)])
+def test_a_launcher_in_a_queue_may_be_given_the_pool_whose_taints_it_would_not_tolerate(
+    queue: str | None, tolerated: bool
+) -> None:
+    pool = Pool(name="h100", size=SIZE, node_count=2, gpu_driver="operator", taints=("sku=gpu:NoSchedule",))
+    template = pod_template_fragment(pool)
+    (job,) = jobs.mpi_job(workload(template=template, queue=queue), ["mpirun", "train"])
+    launcher = job["spec"]["mpiReplicaSpecs"]["Launcher"]["template"]["spec"]
+    assert launcher.get("tolerations") == (template["spec"]["tolerations"] if tolerated else None)
+
+
+def test_a_queued_launcher_tries_again_because_it_comes_with_its_workers() -> None:
+    """Without a queue it comes once they run."""
+    limits = [
+        jobs.mpi_job(workload(queue=queue), ["mpirun"])[0]["spec"]["runPolicy"]["backoffLimit"]
+        for queue in (None, "research")
+    ]
+    assert limits == [0, 6]
+
+
 @pytest.mark.parametrize("way", list(every(workload())))
 def test_kueue_knows_the_job_by_its_queue(way: str) -> None:
     queued = {"kueue.x-k8s.io/queue-name": "research"}
