@@ -69,9 +69,14 @@ class Daemons:
     cluster: Cluster
 
     async def keep(self, machine: Machine, pods: Iterable[Document]) -> None:
-        """Enter each daemon pod of a machine that has an address, and take out those that are gone. pods: its own."""
+        """Enter each daemon pod of a machine that has an address, and take out those that are gone. pods: its own.
+
+        A daemon has its clique from the kubelet plugin, which has read it at its own start (CLIQUE_ID in
+        cmd/compute-domain-kubelet-plugin/computedomain.go; 024a2c1 reads it again every ten minutes). So a node that
+        the fabric lets go later stays entered.
+        """
         fabric = machine.hardware.nvlink
-        if fabric is None or not fabric.registered:
+        if fabric is None:
             return
         there = {pod["metadata"]["labels"][LABEL]: pod for pod in pods if _is_daemon(pod)}
         for uid, pod in there.items():
