@@ -114,12 +114,3 @@ def test_a_node_that_its_rack_has_let_go_is_named(stack: Stack, brought_up: Outc
     assert not outcome.succeeded
     assert "nvlink-fabric" in said(outcome)
     assert "the NVLink fabric of the rack has not taken the node's GPUs in" in said(outcome)
-
-
-def test_a_new_node_that_its_rack_has_not_taken_in_is_named(stack: Stack, brought_up: Outcome) -> None:
-    with fault(stack, "no-nvlink", node="*000003"):
-        stack.settings(pools=[{"name": POOL, "vmSize": "Standard_ND128isr_GB300_v6", "count": 4}])
-        outcome = stack.up()
-    assert not outcome.succeeded
-    assert "NVLink fabric not attached" in said(outcome)
-    assert "the NVLink fabric of the rack has not taken the node's GPUs in" in said(outcome)
