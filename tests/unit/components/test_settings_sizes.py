@@ -87,7 +87,7 @@ def test_a_mistake_in_a_description_is_the_only_one_for_its_pool() -> None:
 
 
 def test_a_stack_that_needs_the_feature_both_registered_and_absent_is_refused() -> None:
-    found = mistakes(changed(pools=[pool(), named("gb", "Standard_ND128isr_GB300_v6")]))
+    found = mistakes(changed(pools=[pool(), {**named("gb", "Standard_ND128isr_GB300_v6"), "gpuDriver": "none"}]))
     assert list(found) == ["pools[1].vmSize"]
     assert "cannot stand beside pool ndh100 (Standard_ND96isr_H100_v5)" in found["pools[1].vmSize"]
     assert "AKSInfinibandSupport must not be registered, for the other it must be" in found["pools[1].vmSize"]
