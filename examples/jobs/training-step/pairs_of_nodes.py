@@ -1,4 +1,7 @@
-"""Which nodes train together in which round, and what their times say. Standard library only."""
+"""Which nodes train together in which round, and what their times say.
+
+Standard library only, and nothing of aks-infiniband: it runs in the image of whoever trains.
+"""
 
 from collections.abc import Mapping, Sequence
 from statistics import median

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 import yaml
-from aks_infiniband import RdmaCluster, RdmaClusterArgs, load
+from aks_infiniband import SIZES, RdmaCluster, RdmaClusterArgs, load
 
 from declared.pulumi_mocks import Deploy, Deployment
 
@@ -43,7 +43,8 @@ def run(deploy: Deploy, configuration: Any, *, preview: bool) -> Deployment:
 
 def needs_absence(configuration: Any) -> bool:
     """Whether a stack's machines must not have the subscription's feature."""
-    return any("_GB" in pool["vmSize"] for pool in configuration["aks-infiniband:pools"])
+    sizes = [SIZES[pool["vmSize"]] for pool in configuration["aks-infiniband:pools"] if pool["vmSize"] in SIZES]
+    return not all(size.placement_feature for size in sizes)
 
 
 def test_a_preview_where_nothing_is_there_shows_all_that_an_update_makes(deploy: Deploy, configuration: Any) -> None:

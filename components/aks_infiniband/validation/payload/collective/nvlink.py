@@ -63,7 +63,7 @@ def carry_out(
 
 
 def judge(runs: Sequence[Run], plan: CollectivePlan) -> list[Check]:
-    """The checks of all domains; a domain is told by its nodes."""
+    """The checks of all domains."""
     if not runs:
         return [not_measured(FIGURE, TIME_IS_UP)]
     return [check for run in runs for check in _of_domain(run, plan)]

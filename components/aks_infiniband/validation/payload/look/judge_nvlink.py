@@ -45,7 +45,7 @@ def _fabric(node: str, seen: Nvlink | None, gpus: int) -> Check:
 
 
 def _domains(domains: Mapping[str, Sequence[str]], machines: int) -> list[Check]:
-    """A node that shares its domain with no other is told; more domains than the nodes need are worth knowing."""
+    """A node that is alone in its domain fails; more domains than the nodes need are a warning."""
     count = sum(map(len, domains.values()))
     if not count:
         return []
