@@ -51,9 +51,8 @@ def table(names: Sequence[str], whole: Steps, pairs: Mapping[Pair, Steps]) -> li
         beside = f"{median(steps) / usual - 1:+.1%}"
         lines.append(f"  {names[one]} with {names[other]}: {_told(steps)}, {beside} of the usual pair")
     for node, share in slow_nodes(pairs).items():
-        lines.append(
-            f"{names[node]} takes {share:.1%} longer with every partner. Look at it with aks-infiniband evidence."
-        )
+        lines.append(f"{names[node]} takes {share:.1%} longer with every partner.")
+        lines.append(f"  What a support case needs of it: aks-infiniband evidence {names[node]}")
     if pairs and not slow_nodes(pairs):
         lines.append(f"No node takes {SLOWER:.0%} longer than the others.")
     return lines

@@ -1,10 +1,12 @@
 """How long a simulated all-reduce takes, and by which transport: from what the machines of the job have.
 
-Figures: between two machines with GB300 of one NVLink domain 594 (kubernetes-sigs/dranet, GB300 README, an edition read
-2026-11-23). A ring over healthy HCAs reaches 187 of the 200 GB/s that the ports of a Standard_ND96asr_v4 carry, and 3.1
-over TCP (AKS InfiniBand guide, tests/expected-output.md); without GPUDirect RDMA 4 instead of 186 (Azure/AKS issue
-3507); within a host 350 (two H200s, docs/measurements.md). Two machines with MI300X reach 67.7
-of 400 untuned, by RCCL's own choice (docs/facts.md); that a ring does no better is assumed.
+Figures: between two machines with GB300 of one NVLink domain 594 (kubernetes-sigs/dranet, GB300 README, an edition
+read 2026-11-23). A ring over healthy HCAs reaches 187 of the 200 GB/s that the ports of a Standard_ND96asr_v4 carry,
+and 3.1 over TCP (AKS InfiniBand guide, tests/expected-output.md); without GPUDirect RDMA 4 instead of 186 (Azure/AKS
+issue 3507); within a host 350 (two H200s, docs/measurements.md). Two machines with MI300X reach 67.7 of 400 untuned,
+by RCCL's own choice (docs/facts.md); that a ring does no better is assumed. Over InfiniBand alone machines with GB200
+or GB300 are expected to reach 200 of 400 (Azure/ai-infrastructure-on-azure, facts/baselines/published.yaml); that a
+ring does no better, and two machines as well as a rack, is assumed: one run of two had 88.
 """
 
 import os
@@ -15,6 +17,7 @@ from rehearsal.machines.gpu_libraries import machine
 
 _RING_SHARE = 187 / 200
 _RCCL_SHARE = 67.7 / 400
+_RACK_SHARE = 200 / 400
 _STAGED_SHARE = 4 / 186
 _SOCKETS_GB_PER_S = 3.1
 _NVLINK_GB_PER_S = 350.0
@@ -114,10 +117,18 @@ def fabric_of(ranks: Sequence[Facts]) -> Fabric:
     if any(lost_rails(one, other) for one in nodes.values() for other in nodes.values()):
         raise UnreachableError
     direct = all(rank["ways"] for rank in nodes.values())
-    healthy = _RCCL_SHARE if machine.is_rocm() else _RING_SHARE * (1 if ring else _CHOICE_GAIN)
-    rails = healthy * (1 if direct else _STAGED_SHARE) * min(map(_rails, nodes.values()))
+    rails = _share(ranks, ring=ring) * (1 if direct else _STAGED_SHARE) * min(map(_rails, nodes.values()))
     congestion = min(rank.get("congestion", 1.0) for rank in nodes.values())
     return Fabric("IB", direct, rails, 30e-6 + hops * 4e-6, congestion)
+
+
+def _share(ranks: Sequence[Facts], *, ring: bool) -> float:
+    """What an all-reduce reaches of that which the ports of a machine carry."""
+    if machine.is_rocm():
+        return _RCCL_SHARE
+    if any(rank.get("nvlink") for rank in ranks):
+        return _RACK_SHARE
+    return _RING_SHARE * (1 if ring else _CHOICE_GAIN)
 
 
 def lost_rails(one: Facts, other: Facts) -> list[str]:

@@ -37,10 +37,11 @@ def test_two_nodes_are_no_rounds_because_the_pool_is_their_pair() -> None:
 @pytest.mark.parametrize("nodes", [3, 4, 16, 100])
 def test_a_node_that_is_slow_with_every_partner_is_named_and_its_partners_are_not(nodes: int) -> None:
     pairs = pairs_that_take(nodes, lambda node: 108.0 if node == 2 else 100.0)
-    *_, before, last = PAIRS["table"](NAMES[:nodes], [108.0], pairs)
+    *_, last_pair, slow, next_command = PAIRS["table"](NAMES[:nodes], [108.0], pairs)
 
-    assert last == "node-2 takes 8.0% longer with every partner. Look at it with aks-infiniband evidence."
-    assert before.startswith("  node-")
+    assert last_pair.startswith("  node-")
+    assert slow == "node-2 takes 8.0% longer with every partner."
+    assert next_command.endswith("aks-infiniband evidence node-2")
 
 
 def test_nodes_that_differ_by_less_than_the_fields_bad_ones_are_not_named() -> None:
