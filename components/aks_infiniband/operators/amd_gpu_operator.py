@@ -4,7 +4,7 @@ It stands beside NVIDIA's GPU Operator, and neither puts anything on the other's
 that Node Feature Discovery gives by the GPUs' vendor.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final
@@ -26,6 +26,9 @@ from aks_infiniband.resources import metadata
 
 RELEASE: Final = "amd-gpu-operator"
 """Name of the Helm release, as in AMD's documentation."""
+_MANAGER: Final = "docker.io/rocm/amd-gpu-operator"
+_KMM: Final = "docker.io/rocm/kernel-module-management"
+_BUILDER: Final = "gcr.io/kaniko-project/executor:v1.23.2"
 
 
 def is_amd_pool(pool: Pool) -> bool:
@@ -82,7 +85,7 @@ def amd_gpu_operator_values(
         "crds": {"defaultCR": {"install": False, "upgrade": False}},
         # Pods ask for GPUs by resource; the class would promise a DRA driver that does not run.
         "draDriver": {"deviceClass": {"create": False}},
-        "controllerManager": {"affinity": affinity, **_image(options, "manager", "docker.io/rocm/amd-gpu-operator")},
+        "controllerManager": {"affinity": affinity, **_image(options, "manager", _MANAGER)},
     }
     if options.operator.registry.pull_secret:
         values["global"] = {"imagePullSecrets": options.operator.registry.pull_secrets()}
@@ -92,15 +95,14 @@ def amd_gpu_operator_values(
 def _kmm(options: AmdOptions, affinity: Mapping[str, Any]) -> dict[str, Any]:
     """KMM's own images are named by `latest` in the chart."""
     registry, tag = options.operator.registry, amd.KMM_IMAGE_TAG
-    repository = "docker.io/rocm/kernel-module-management"
 
     def manager(name: str) -> dict[str, Any]:
-        return {"image": {"repository": registry.image(f"{repository}-{name}"), "tag": tag}}
+        return {"image": {"repository": registry.image(f"{_KMM}-{name}"), "tag": tag}}
 
     related = {
-        "relatedImageBuild": registry.image("gcr.io/kaniko-project/executor:v1.23.2"),
-        "relatedImageSign": registry.image(f"{repository}-signimage:{tag}"),
-        "relatedImageWorker": registry.image(f"{repository}-worker:{tag}"),
+        "relatedImageBuild": registry.image(_BUILDER),
+        "relatedImageSign": registry.image(f"{_KMM}-signimage:{tag}"),
+        "relatedImageWorker": registry.image(f"{_KMM}-worker:{tag}"),
     }
     return {
         "controller": {"affinity": dict(affinity), "manager": {**manager("operator"), "env": related}},
@@ -112,6 +114,21 @@ def _image(options: AmdOptions, part: str, repository: str) -> dict[str, Any]:
     """Where a part's image comes from; nothing where images stay at their sources."""
     registry = options.operator.registry
     return {part: {"image": {"repository": registry.image(repository)}}} if registry.images else {}
+
+
+def amd_gpu_operator_images(pools: Sequence[Pool], options: AmdOptions) -> Iterator[tuple[str, Sequence[Pool]]]:
+    """Each image of the pinned chart that is pulled, with the pools whose nodes pull it: none, for its own pods.
+
+    device_config.device_config_images are the others. The image that signs drivers is not pulled: none is signed.
+    """
+    registry, tag = options.operator.registry, amd.KMM_IMAGE_TAG
+    yield registry.image(f"{_MANAGER}:{amd.AMD_GPU_OPERATOR_CHART.version}"), ()
+    if builds_driver(pools):
+        built_on = [pool for pool in pools if builds_driver([pool])]
+        yield registry.image(f"{_KMM}-operator:{tag}"), ()
+        yield registry.image(f"{_KMM}-webhook-server:{tag}"), ()
+        yield registry.image(f"{_KMM}-worker:{tag}"), built_on
+        yield registry.image(_BUILDER), built_on
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,6 +16,7 @@ from aks_infiniband.resources.registry import SOURCES, Registry
 
 _PARTS: Final = {"": "controller", "webhook": "webhook", "cainjector": "cainjector"}
 """Sections of the chart's values, and what their images are called."""
+_IMAGES: Final = "quay.io/jetstack/cert-manager"
 
 
 def cert_manager_values(
@@ -33,11 +34,16 @@ def cert_manager_values(
     for section, image in _PARTS.items():
         part: dict[str, Any] = {"affinity": system_node_affinity(system_node_selector, pools)}
         if registry.images is not None:
-            part["image"] = {"repository": registry.image(f"quay.io/jetstack/cert-manager-{image}")}
+            part["image"] = {"repository": registry.image(f"{_IMAGES}-{image}")}
         values = charts.over(values, {section: part} if section else part)
     if registry.pull_secret:
         values["global"] = {"imagePullSecrets": registry.pull_secrets()}
     return charts.merge(given, values, chart=CERT_MANAGER_CHART.name)
+
+
+def cert_manager_images(registry: Registry) -> list[str]:
+    """Those of the pinned chart: a version of cert-manager is that of its chart and of its images."""
+    return [registry.image(f"{_IMAGES}-{image}:{CERT_MANAGER_CHART.version}") for image in _PARTS.values()]
 
 
 @dataclass(frozen=True, kw_only=True)

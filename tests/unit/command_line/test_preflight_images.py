@@ -117,6 +117,37 @@ def test_of_another_chart_the_images_are_not_known(checked: Checked, arm: Arm, t
     assert not [name for name in lines if "toolkit" in name]
 
 
+def test_what_builds_amds_driver_must_be_there_and_what_gives_its_webhook_a_certificate(
+    checked: Checked, arm: Arm, tmp_path: Path
+) -> None:
+    mi300x = {"vmSize": "Standard_ND96isr_MI300X_v5", "gpuDriver": "operator"}
+    given = {"aks-infiniband:amdGpuOperator": {"driverImage": "mirror.azurecr.io/amd/amdgpu-kmod"}}
+    arm.registry.refusals = {"kernel-module-management-webhook-server:": 404, "cert-manager-cainjector:": 404}
+    _, lines = checked(*stack(tmp_path, pool=mi300x, **given))
+    assert [name for name, line in lines.items() if line["state"] == "fail" and name.startswith("image ")] == [
+        "image docker.io/rocm/kernel-module-management-webhook-server:v1.5.0",
+        "image quay.io/jetstack/cert-manager-cainjector:v1.15.1",
+    ]
+    assert lines["image docker.io/rocm/amd-gpu-operator:v1.5.1"]["state"] == "pass"
+    assert lines["image gcr.io/kaniko-project/executor:v1.23.2"]["state"] == "pass"
+
+
+@pytest.mark.parametrize(
+    ("setting", "title", "pool"),
+    [
+        ("draDriver", "DRA driver", {"vmSize": GB300}),
+        ("amdGpuOperator", "AMD GPU Operator", {"vmSize": "Standard_ND96isr_MI300X_v5", "gpuDriver": "image"}),
+    ],
+)
+def test_of_another_chart_than_the_pinned_one_the_images_are_not_known_whoevers_it_is(
+    checked: Checked, arm: Arm, tmp_path: Path, setting: str, title: str, pool: dict[str, str]
+) -> None:
+    arm.feature = "NotRegistered"
+    _, lines = checked(*stack(tmp_path, pool=pool, **{f"aks-infiniband:{setting}": {"chart": {"version": "99.1.0"}}}))
+    assert lines[f"images of the {title}'s chart"]["state"] == "not checked"
+    assert lines[f"images of the {title}'s chart"]["found"].startswith("99.1.0 names its own")
+
+
 def test_the_exporter_must_be_there_where_metrics_are_asked_for(checked: Checked, arm: Arm, tmp_path: Path) -> None:
     _, lines = checked(*stack(tmp_path, **{"aks-infiniband:observability": {"prometheus": "azure"}}))
     assert lines["image quay.io/prometheus/node-exporter:v1.12.1"]["state"] == "pass"
