@@ -17,14 +17,17 @@ Rehearse = Callable[..., "RehearsedStack"]
 def rehearse(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rehearse]:
     """Starts a data centre for a stack of a program, and gives the stack; everything ends with the module's tests.
 
-    `rehearse(project, stack, speed=120, clusters=1, subscription=None, real_tools=False)`, as `rehearsing` says.
+    `rehearse(project, stack)`, with what `rehearsing` takes: speed, clusters, subscription, charts, operators,
+    real_tools. `rehearse(project, stack, kept=True)` starts nothing: it gives the stack that was kept, as `kept` says.
     """
-    from rehearsal.testing.stack import rehearsing  # noqa: PLC0415
+    from rehearsal.testing import stack as stacks  # noqa: PLC0415
 
     with ExitStack() as running:
 
-        def begin(project: Path | str, stack: str, **options: Any) -> "RehearsedStack":
+        def begin(project: Path | str, stack: str, *, kept: bool = False, **options: Any) -> "RehearsedStack":
+            if kept:
+                return stacks.kept(Path(project), stack, **options)
             folder = tmp_path_factory.mktemp("rehearsal")
-            return running.enter_context(rehearsing(Path(project), stack, folder=folder, **options))
+            return running.enter_context(stacks.rehearsing(Path(project), stack, folder=folder, **options))
 
         yield begin

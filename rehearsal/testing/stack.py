@@ -12,14 +12,16 @@ from lightkube import Client, KubeConfig
 
 from rehearsal.azure.cloud import REQUEST_FAULTS
 from rehearsal.azure.subscription_faults import Fault
-from rehearsal.control_plane import RunFolder
+from rehearsal.control_plane import ControlPlaneError, RunFolder
 from rehearsal.engine.events import Diagnostic, Step
 from rehearsal.engine.pulumi import Engine
 from rehearsal.faults import machine_faults
 from rehearsal.faults.checking import FaultsError, checked
+from rehearsal.run.commands import RUNS
 from rehearsal.run.folder import write_atomically
 from rehearsal.session import Rehearsal, pulumi, require_tools
 from rehearsal.stack.real_tools import NO_FAULTS
+from rehearsal.stack.stand_in_charts import STAND_IN_CHARTS
 
 TEST_SPEED: Final = 120.0
 """Simulated seconds in a real one, in tests: twice as fast as a person looks on."""
@@ -153,6 +155,17 @@ class RehearsedStack:
         first = self.rehearsal.run.root
         self._set_faults(checked([*machine_faults.read(first), {"fault": name, **where}], "fault"))
 
+    @contextmanager
+    def broken(self, name: str, **where: Any) -> Iterator[None]:
+        """Break machines until the block ends, as `fault` does."""
+        self.fault(name, **where)
+        try:
+            yield
+        finally:
+            added = {"fault": name, **where}
+            held = machine_faults.read(self.rehearsal.run.root)
+            self._set_faults([entry for entry in held if {key: entry.get(key) for key in added} != added])
+
     def refuse(self, code: str, **where: Any) -> None:
         """Have Azure refuse requests from now on, or not carry them out, beside the subscription's own faults.
 
@@ -186,22 +199,39 @@ def rehearsing(
     speed: float = TEST_SPEED,
     clusters: int = 1,
     subscription: Path | None = None,
+    charts: Path = STAND_IN_CHARTS,
+    operators: bool = True,
     real_tools: bool = False,
 ) -> Iterator[RehearsedStack]:
     """A stack of a program in a data centre of its own, until the block ends.
 
     project: folder with Pulumi.yaml. folder: an empty one, for a copy of it and for all that a run writes.
     speed: simulated seconds in a real one. clusters: how many managed clusters there can be at a time.
-    subscription: file of the simulated subscription. real_tools: as Rehearsal has it.
+    subscription: file of the simulated subscription. charts, operators, real_tools: as Rehearsal has them.
     Raises ToolMissingError, and what `Rehearsal.data_centre` does.
     """
     require_tools()
     copy = _copied(project, folder / "project")
-    run = RunFolder.at(folder / "run")
-    how: dict[str, Any] = {"speed": speed, "clusters": clusters, "subscription": subscription}
-    rehearsal = Rehearsal(project=copy, stack=stack, run=run, real_tools=real_tools, **how)
+    how: dict[str, Any] = {"speed": speed, "clusters": clusters, "operators": operators, "real_tools": real_tools}
+    how |= {"subscription": subscription.resolve() if subscription else None, "charts": charts.resolve()}
+    rehearsal = Rehearsal(project=copy, stack=stack, run=RunFolder.at(folder / "run"), **how)
     with rehearsal.data_centre():
         yield RehearsedStack(rehearsal)
+
+
+def kept(project: Path, stack: str, *, charts: Path = STAND_IN_CHARTS) -> RehearsedStack:
+    """The stack that `rehearsal up STACK --keep` left up, in its own folder; it stays up.
+
+    charts: as it was given them. Raises ControlPlaneError where none is up.
+    """
+    folder = project.resolve()
+    run = RunFolder.at(folder / RUNS / stack)
+    speed = run.read_run_json().get("speed", TEST_SPEED)
+    rehearsal = Rehearsal(project=folder, stack=stack, run=run, speed=speed, charts=charts.resolve())
+    if not rehearsal.is_kept:
+        why = rehearsal.how_the_kept_ended or f"none is in {folder}"
+        raise ControlPlaneError(f"no rehearsal of stack {stack} was kept ({why}): rehearsal up {stack} --keep")
+    return RehearsedStack(rehearsal)
 
 
 def _copied(project: Path, folder: Path) -> Path:

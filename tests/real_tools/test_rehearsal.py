@@ -1,11 +1,9 @@
 """A rehearsal whose pods run real tools: from `pulumi up` to the report. docs/real-tools.md says what that needs."""
 
-from pathlib import Path
-
 import pytest
 
 from rehearsal.real_tools.packages import UnavailableError
-from rehearsal.testing.stack import rehearsing
+from rehearsal.testing.plugin import Rehearse
 from rehearsal.tools.paths import PROJECT
 
 # The virtual machine is made and started: minutes on a busy one.
@@ -17,14 +15,14 @@ SIMULATED_US = 8.57
 """The simulated ping-pong's latency. An emulated processor takes many times that."""
 
 
-def test_a_stack_is_validated_by_what_real_tools_measured_from_pulumi_up_to_the_report(tmp_path: Path) -> None:
+def test_a_stack_is_validated_by_what_real_tools_measured_from_pulumi_up_to_the_report(rehearse: Rehearse) -> None:
     try:
-        with rehearsing(PROJECT, "hbv4", folder=tmp_path, real_tools=True) as stack:
-            up = stack.up()
-            outputs = stack.outputs()
-            log = stack.rehearsal.run.log("machines").read_text()
+        stack = rehearse(PROJECT, "hbv4", real_tools=True)
     except UnavailableError as error:
         pytest.skip(f"real tools cannot be had here: {error}")
+    up = stack.up()
+    outputs = stack.outputs()
+    log = stack.rehearsal.run.log("machines").read_text()
 
     assert up.succeeded, up.diagnostics
     found = outputs["pools"]["hbv4"]["validation"]

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from lightkube.resources.core_v1 import ConfigMap, Namespace, Pod
 
-from rehearsal.faults import machine_faults
 from tests.rehearsal.engine_runs import Outcome
 from tests.rehearsal.samples import completed_sample
 from tests.rehearsal.stacks.conftest import AKSS_NAMES, Stack
@@ -24,7 +23,7 @@ def offered(node: dict[str, Any], resource: str) -> str:
 
 @pytest.fixture(scope="module")
 def brought_up(example: Stack) -> Outcome:
-    machine_faults.write(example.rehearsal.run.root, [{"fault": "closed-kernel-modules"}])
+    example.fault("closed-kernel-modules")
     outcome = example.up()
     assert outcome.succeeded, outcome.said
     return outcome

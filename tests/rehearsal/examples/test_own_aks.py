@@ -1,6 +1,5 @@
 """The example of a platform team's own AKS program. The tests follow one another."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -51,8 +50,8 @@ def test_a_component_is_renamed_with_an_alias_and_nothing_is_made_anew(example: 
 
 
 def test_a_transform_reaches_what_the_component_makes(example: Stack, brought_up: Outcome) -> None:
-    held = json.loads((example.rehearsal.run.azure / "state.json").read_text())["resources"]
-    (pool,) = [record for record in held if record["id"].endswith("/agentPools/hb")]
+    pools = example.azure("azure-native:containerservice:AgentPool")
+    (pool,) = [record for record in pools if record["id"].endswith("/agentPools/hb")]
     assert pool["inputs"]["tags"] == {"cost-centre": "research"}
 
 

@@ -1,4 +1,7 @@
-"""An engine that is killed while the simulated Azure works for it: the next command makes nothing twice."""
+"""An engine that is killed while the simulated Azure works for it: the next command makes nothing twice.
+
+No data centre is started: Azure runs in this process, so that a test can stop its clock.
+"""
 
 import json
 import sys

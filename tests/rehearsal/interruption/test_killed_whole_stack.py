@@ -5,17 +5,14 @@ another field manager.
 """
 
 import re
-import shutil
 from pathlib import Path
 from typing import Final
 
 import pytest
-import yaml
 
 from rehearsal.control_plane import the_only_command
 from rehearsal.session import Rehearsal
-from rehearsal.testing.plugin import Rehearse
-from rehearsal.tools.paths import PROJECT
+from tests.rehearsal.conftest import RehearseOurs
 from tests.rehearsal.engine_runs import run
 from tests.rehearsal.waiting import eventually
 
@@ -35,19 +32,11 @@ KILLED_AT: Final = (
 
 
 @pytest.fixture(scope="module")
-def rehearsal(tmp_path_factory: pytest.TempPathFactory, rehearse: Rehearse) -> Rehearsal:
-    """The project's stack for a cluster that somebody else made, in a data centre of its own."""
-    project = tmp_path_factory.mktemp("killed") / "project"
-    project.mkdir()
-    for path in (PROJECT / "__main__.py", *PROJECT.glob("Pulumi*.yaml")):
-        shutil.copy(path, project)
-    shutil.copytree(PROJECT / "values", project / "values")
-    file = project / f"Pulumi.{STACK}.yaml"
-    document = yaml.safe_load(file.read_text())
-    document["config"] |= {f"aks-infiniband:{key}": value for key, value in SETTINGS.items()}
-    file.write_text(yaml.safe_dump(document))
-    found: Rehearsal = rehearse(project, STACK).rehearsal
-    return found
+def rehearsal(rehearse_ours: RehearseOurs) -> Rehearsal:
+    """The project's stack for a cluster that somebody else made."""
+    stack = rehearse_ours(STACK)
+    stack.settings(**SETTINGS)
+    return stack.rehearsal
 
 
 @pytest.mark.parametrize("what", KILLED_AT)

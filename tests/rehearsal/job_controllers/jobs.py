@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rehearsal.testing.stack import RehearsedStack
 from rehearsal.tools.paths import PROJECT
+from tests.rehearsal.stacks.conftest import Stack
 from tests.rehearsal.waiting import eventually
 
 from .controllers import kubectl
@@ -24,7 +24,7 @@ LASTS = ["python3", "-c", "import time; time.sleep(25)"]
 class Jobs:
     """The examples on one cluster."""
 
-    stack: RehearsedStack
+    stack: Stack
 
     def run(self, example: str, *queue: str, machines: int | None = None, lasts: bool = False) -> None:
         """What its page says: the pools' output through the program to kubectl. The pods' own program is RANKS.

@@ -12,49 +12,21 @@ from typing import Any
 import pytest
 from aks_infiniband import nccl_environment
 
-from rehearsal.testing.plugin import Rehearse
-from rehearsal.tools.on_demand import UnavailableError
-from tests.rehearsal.stacks.conftest import Stack, copy_of_project
-
-from .controllers import programs, running
 from .jobs import NAMESPACE, POOL, Jobs
 from .table import OF_JOBS
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(3600)]  # the first run builds the controllers
 
+RUNNING = OF_JOBS
 ACTIVE = "InfiniBand: 8 links are ACTIVE, and nothing makes NCCL or UCX use sockets.\n"
 FAULT = "The InfiniBand link of mlx5_3 is 1: DOWN, not ACTIVE. Cordon this node, and ask aks-infiniband doctor."
-
-
-@pytest.fixture(scope="module")
-def cluster(rehearse: Rehearse, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Jobs]:
-    """The stack dev, unmeasured, with all controllers and a namespace for jobs."""
-    try:
-        programs()
-    except UnavailableError as error:
-        pytest.skip(f"the controllers cannot be built here: {error}")
-    project = copy_of_project(tmp_path_factory.mktemp("stack") / "project")
-    stack = Stack(rehearse(project, "dev").rehearsal)
-    stack.settings(validation={"mode": "off"}, workload={"namespaces": [NAMESPACE], "createNamespaces": True})
-    up = stack.up()
-    assert up.succeeded, up.said
-    with running(OF_JOBS, stack.kubeconfig(), tmp_path_factory.mktemp("controllers")):
-        yield Jobs(stack)
-
-
-@pytest.fixture
-def jobs(cluster: Jobs) -> Iterator[Jobs]:
-    """The cluster, with no job on it before and after."""
-    yield cluster
-    cluster.clear()
 
 
 @pytest.fixture
 def broken(jobs: Jobs) -> Iterator[None]:
     """A link of one machine is down."""
-    jobs.stack.fault("link-down", node="*vmss000001", device="mlx5_3")
-    yield
-    jobs.stack.mend()
+    with jobs.stack.broken("link-down", node="*vmss000001", device="mlx5_3"):
+        yield
 
 
 def environment(pod: dict[str, Any], container: str) -> dict[str, str]:

@@ -11,17 +11,15 @@ import pytest
 from aks_infiniband_cli.bad_machines.replace.quarantine import quarantine, release
 from lightkube.resources.core_v1 import Node
 
-from rehearsal.testing.plugin import Rehearse
-from rehearsal.tools.on_demand import UnavailableError
-from tests.rehearsal.stacks.conftest import Stack, copy_of_project
 from tests.snippets import snippets
 
-from .controllers import kubectl, programs, running
-from .jobs import NAMESPACE, POOL, Jobs
+from .controllers import kubectl
+from .jobs import POOL, Jobs
 from .table import CONTROLLERS
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(3600)]  # the first run builds the controllers
 
+RUNNING = tuple(CONTROLLERS)
 QUEUE, RACK = "research", "example.com/rack"
 (QUEUES,) = [text for text in snippets("scheduling.md", "yaml") if "kind: ClusterQueue" in text]
 ENDS = {
@@ -34,31 +32,19 @@ ENDS = {
 
 
 @pytest.fixture(scope="module")
-def cluster(rehearse: Rehearse, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Jobs]:
-    """The stack dev, unmeasured, with Kueue and controllers of jobs; then it tells Kueue of the pool."""
-    try:
-        programs()
-    except UnavailableError as error:
-        pytest.skip(f"the controllers cannot be built here: {error}")
-    project = copy_of_project(tmp_path_factory.mktemp("stack") / "project")
-    stack = Stack(rehearse(project, "dev").rehearsal)
-    stack.settings(validation={"mode": "off"}, workload={"namespaces": [NAMESPACE], "createNamespaces": True})
-    up = stack.up()
-    assert up.succeeded, up.said
-    with running(tuple(CONTROLLERS), stack.kubeconfig(), tmp_path_factory.mktemp("controllers")):
-        told = stack.change(schedulerTopology={"scheduler": "kueue"})
-        assert {name.split()[0]: how for name, how in told.changed.items()} == dict.fromkeys(
-            ("PoolTopology", "Topology", "ResourceFlavor"), "create"
-        )
-        kubectl(stack.kubeconfig(), "apply", "--filename", "-", given=QUEUES)
-        yield Jobs(stack)
+def cluster(cluster: Jobs) -> Jobs:
+    """The cluster, once the stack has told Kueue of the pool, with the page's queue."""
+    told = cluster.stack.change(schedulerTopology={"scheduler": "kueue"})
+    assert {name.split()[0]: how for name, how in told.changed.items()} == dict.fromkeys(
+        ("PoolTopology", "Topology", "ResourceFlavor"), "create"
+    )
+    kubectl(cluster.stack.kubeconfig(), "apply", "--filename", "-", given=QUEUES)
+    return cluster
 
 
-@pytest.fixture
-def jobs(cluster: Jobs) -> Iterator[Jobs]:
-    """The cluster, with no job on it before and after."""
-    yield cluster
-    cluster.clear()
+@pytest.fixture(autouse=True)
+def _nothing_stays_queued(cluster: Jobs) -> Iterator[None]:
+    yield
     cluster.eventually(lambda: not queued(cluster))
 
 
@@ -172,7 +158,6 @@ def test_other_levels_are_told_once_no_queue_names_the_flavor_and_a_node_without
     jobs: Jobs,
 ) -> None:
     stack, kubeconfig, (labelled, _) = jobs.stack, jobs.stack.kubeconfig(), machines(jobs)
-    assert isinstance(stack, Stack)
     kubectl(kubeconfig, "label", "node", labelled, f"{RACK}=r1")
     stack.settings(schedulerTopology={"scheduler": "kueue", "levels": [RACK]})
     held = stack.up()

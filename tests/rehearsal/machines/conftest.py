@@ -15,6 +15,7 @@ from lightkube.types import CascadeType
 
 from rehearsal.azure.machines import node, node_name
 from rehearsal.control_plane import WITH_KWOK, ControlPlane, RunFolder
+from rehearsal.faults import machine_faults
 from rehearsal.tools.paths import PROJECT
 from rehearsal.watch.kinds import DEFINED_BY, RESOURCES
 from tests.rehearsal.simulated_nodes import GPU_POOL, H100, gpu_and_system_nodes, pool_facts
@@ -94,6 +95,14 @@ class Rehearsed:
         amount: str | None = self.node(name)["status"]["allocatable"].get(resource)
         return amount
 
+    def fault(self, name: str, **where: Any) -> None:
+        """Break machines, as a rehearsed stack's `fault` does."""
+        machine_faults.write(self.run.root, [*machine_faults.read(self.run.root), {"fault": name, **where}])
+
+    def mend(self) -> None:
+        """Take every fault away."""
+        machine_faults.write(self.run.root, [])
+
     def clear(self) -> None:
         """Take away whatever runs in the test's namespace."""
         for kind in (DaemonSet, Deployment, Job, Pod):
@@ -124,6 +133,7 @@ def cluster(control_plane: ControlPlane, request: pytest.FixtureRequest) -> Iter
     # What the test's pods need of the namespace.
     rehearsed.eventually(lambda: _exists(client, ConfigMap, "kube-root-ca.crt", namespace))
     yield rehearsed
+    rehearsed.mend()
     rehearsed.clear()
     client.deletecollection(RESOURCES["NodeFeatureRule"])
     client.delete(Namespace, namespace)

@@ -1,31 +1,15 @@
 """Nodes that fall silent, and that AKS's auto-repair reboots or reimages: what is gone, and what comes back."""
 
-import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from lightkube.resources.core_v1 import Event
-
-from rehearsal.faults.machine_faults import FILE
 
 from .conftest import Rehearsed
 
 OFED = {"nvidia.com/ofed-driver": ""}
 PREPARED = {"app.kubernetes.io/name": "node-preparation"}
 LIFTS = [{"name": "prepare", "image": "registry.invalid/prepare", "args": ["modprobe ib_umad; LimitMEMLOCK=infinity"]}]
-
-
-@pytest.fixture(autouse=True)
-def _no_faults_are_left(cluster: Rehearsed) -> Iterator[None]:
-    yield
-    faults(cluster)
-
-
-def faults(cluster: Rehearsed, *entries: dict[str, Any]) -> None:
-    draft = cluster.run.root / f"{FILE}.draft"
-    draft.write_text(json.dumps(entries))
-    draft.replace(cluster.run.root / FILE)
 
 
 def ready(cluster: Rehearsed, node: str) -> str:
@@ -58,10 +42,10 @@ def test_a_silent_node_is_not_ready_for_as_long_as_the_fault_is_there_and_its_co
 ) -> None:
     cluster.daemon_set("mofed", OFED)
     cluster.eventually(lambda: serves(cluster))
-    faults(cluster, {"fault": "node-not-ready", "node": own_machine})
+    cluster.fault("node-not-ready", node=own_machine)
     cluster.eventually(lambda: ready(cluster, own_machine) == "Unknown")
     assert serves(cluster), "nobody says otherwise of its containers, so an operator takes the driver for ready"
-    faults(cluster)
+    cluster.mend()
     cluster.eventually(lambda: ready(cluster, own_machine) == "True")
     assert driver(cluster)["status"]["containerStatuses"][0]["restartCount"] == 0
     assert reasons(cluster, own_machine) == []
@@ -74,7 +58,7 @@ def test_a_rebooted_node_has_lost_what_was_loaded_and_its_pods_install_it_again(
     cluster.daemon_set("mofed", OFED)
     cluster.eventually(lambda: serves(cluster))
     boot, pulled = cluster.node(own_machine)["status"]["nodeInfo"]["bootID"], pulls(cluster, own_machine)
-    faults(cluster, {"fault": "node-rebooted", "node": own_machine})
+    cluster.fault("node-rebooted", node=own_machine)
     cluster.eventually(lambda: ready(cluster, own_machine) == "Unknown")
     cluster.eventually(lambda: not serves(cluster))
     cluster.eventually(lambda: serves(cluster))
@@ -91,7 +75,7 @@ def test_a_reimaged_node_has_lost_images_and_the_changes_of_its_disk_too(cluster
     cluster.daemon_set("mofed", OFED)
     cluster.eventually(lambda: serves(cluster))
     pulled = pulls(cluster, own_machine)
-    faults(cluster, {"fault": "node-reimaged", "node": own_machine})
+    cluster.fault("node-reimaged", node=own_machine)
     cluster.eventually(lambda: not serves(cluster))
     cluster.eventually(lambda: serves(cluster))
     assert reasons(cluster, own_machine)[-1] == "NodeReimageEnd"
@@ -109,5 +93,5 @@ def test_a_job_that_ran_when_its_machine_was_repaired_has_failed(
         nodeSelector={"kubernetes.io/hostname": own_machine},
     )
     cluster.eventually(lambda: cluster.pods() and cluster.pods()[0].get("status", {}).get("phase") == "Running")
-    faults(cluster, {"fault": repair, "node": own_machine})
+    cluster.fault(repair, node=own_machine)
     cluster.eventually(lambda: cluster.pods()[0]["status"]["phase"] == "Failed", seconds=40)

@@ -1,6 +1,5 @@
 """What keeps drivers and validations from running in the field happens here, and the diagnosis names node and cause."""
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,25 +12,11 @@ from lightkube.resources.admissionregistration_v1 import ValidatingAdmissionPoli
 from lightkube.resources.core_v1 import Node, Pod
 
 from rehearsal.azure.machines import node, node_name
-from rehearsal.faults.machine_faults import FILE
 from tests.rehearsal.simulated_nodes import GPU_NODES, H100, pool_facts
 
 from .conftest import Rehearsed
 
 OFED = {"app.kubernetes.io/name": "mofed", "nvidia.com/ofed-driver": ""}
-
-
-@pytest.fixture(autouse=True)
-def _no_faults_are_left(cluster: Rehearsed) -> Iterator[None]:
-    yield
-    faults(cluster)
-
-
-def faults(cluster: Rehearsed, *entries: dict[str, Any]) -> None:
-    """What is wrong from now on."""
-    draft = cluster.run.root / f"{FILE}.draft"
-    draft.write_text(json.dumps(entries))
-    draft.replace(cluster.run.root / FILE)
 
 
 def said(cluster: Rehearsed, waiting_for: WaitingFor = "daemon-set", name: str = "mofed") -> str:
@@ -65,33 +50,33 @@ def test_a_driver_that_comes_up_on_one_node_of_two_is_named_with_that_node_and_w
 ) -> None:
     good, bad = GPU_NODES
     message = "Failed loading kernel module mlx5_ib"
-    faults(cluster, {"fault": "crash", "pod": "mofed-*", "node": bad, "message": message})
+    cluster.fault("crash", pod="mofed-*", node=bad, message=message)
     cluster.daemon_set("mofed", OFED)
     text = told(cluster, "1 of 2 ready", f"on {bad}, container main: CrashLoopBackOff {message}")
     assert "set OFED_BLACKLIST_MODULES_FILE" in text
     assert f"on {good}" not in text
-    faults(cluster)
+    cluster.mend()
     cluster.eventually(lambda: are_ready(cluster))
 
 
 def test_a_pull_that_a_registry_refuses_is_told_in_the_registrys_words_and_goes_on_once_it_is_mended(
     cluster: Rehearsed,
 ) -> None:
-    faults(cluster, {"fault": "image-pull", "pod": "mofed-*", "node": GPU_NODES[0], "answer": "unauthorized"})
+    cluster.fault("image-pull", pod="mofed-*", node=GPU_NODES[0], answer="unauthorized")
     cluster.daemon_set("mofed", OFED)
     why = 'ImagePullBackOff Back-off pulling image "registry.invalid/main": ErrImagePull'
     text = told(cluster, "401 Unauthorized", why)
     assert "pulumi config set --secret aks-infiniband:registryCredentials" in text
-    faults(cluster)
+    cluster.mend()
     cluster.eventually(lambda: are_ready(cluster))
 
 
 def test_a_job_waits_for_its_image_as_well(cluster: Rehearsed) -> None:
-    faults(cluster, {"fault": "image-pull", "pod": "pulls-*", "answer": "not-found"})
+    cluster.fault("image-pull", pod="pulls-*", answer="not-found")
     cluster.job("pulls", {"command": ["python3", "-c", ""]}, nodeSelector={"kubernetes.io/hostname": GPU_NODES[0]})
     text = told(cluster, "ImagePullBackOff", waiting_for="job", name="pulls")
     assert "does registry.images mirror it?" in text
-    faults(cluster)
+    cluster.mend()
     cluster.eventually(lambda: cluster.pods()[0]["status"]["phase"] == "Succeeded")
 
 
@@ -193,12 +178,12 @@ def test_the_driver_image_of_another_nodes_ubuntu_crashes_and_the_message_says_w
 def test_a_machine_that_is_lost_while_a_job_runs_on_it_is_named_and_comes_back_once_it_is_mended(
     cluster: Rehearsed, own_machine: str
 ) -> None:
-    faults(cluster, {"fault": "lost", "node": own_machine})
+    cluster.fault("lost", node=own_machine)
     cluster.job("measures", {"command": ["python3", "-c", ""]}, nodeSelector={"kubernetes.io/hostname": own_machine})
     lost = f"node {own_machine} is not Ready (NodeStatusUnknown: Kubelet stopped posting node status.)"
     text = told(cluster, lost, waiting_for="job", name="measures")
     assert f"kubectl describe node {own_machine}" in text
-    faults(cluster)
+    cluster.mend()
     cluster.eventually(lambda: cluster.pods()[0]["status"]["phase"] == "Succeeded")
     cluster.eventually(lambda: f"node {own_machine} is not Ready" not in said(cluster, "job", "measures"))
 

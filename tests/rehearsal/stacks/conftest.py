@@ -4,6 +4,7 @@ import json
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,6 @@ from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE
 from lightkube.resources.core_v1 import Event, Node, Pod
 
 from rehearsal.outcome.reports import reports_of
-from rehearsal.testing.plugin import Rehearse
 from rehearsal.testing.stack import TEST_SPEED as SPEED
 from rehearsal.testing.stack import Outcome, RehearsedStack
 from rehearsal.tools.paths import PROJECT
@@ -109,10 +109,9 @@ def copy_of_project(folder: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def stack(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest, rehearse: Rehearse) -> Stack:
+def stack(request: pytest.FixtureRequest, rehearse_ours: Callable[..., Stack]) -> Stack:
     """The stack that the module names as STACK, in a data centre that the module's tests share."""
-    project = copy_of_project(tmp_path_factory.mktemp("stack") / "project")
-    return Stack(rehearse(project, request.module.STACK).rehearsal)
+    return rehearse_ours(request.module.STACK)
 
 
 @pytest.fixture(scope="module")

@@ -13,15 +13,9 @@ from lightkube.models.meta_v1 import ObjectMeta
 from lightkube.resources.batch_v1 import CronJob, Job
 from lightkube.resources.core_v1 import ConfigMap, Event, ServiceAccountToken
 
-from rehearsal.faults import machine_faults
 from tests.rehearsal.waiting import eventually
 
 from .conftest import Stack
-
-
-def with_faults(stack: Stack, *faults: dict[str, Any]) -> None:
-    """What is wrong with the machines from now on."""
-    machine_faults.write(stack.rehearsal.run.root, list(faults))
 
 
 def checked(stack: Stack, pool: str, run: str, *, wait_for_others: str = "60") -> dict[str, Any]:

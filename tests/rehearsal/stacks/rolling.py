@@ -5,13 +5,12 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Final
 
 from lightkube.resources.core_v1 import Pod
 
-from rehearsal.faults.machine_faults import FILE
 from tests.rehearsal.engine_runs import Outcome
 
 from .conftest import Stack
@@ -60,12 +59,12 @@ def rolling_out(
 
     fault: what the first node has from then on.
     """
-    faults = stack.rehearsal.run.root / FILE
-    with ThreadPoolExecutor() as pool, rollout(stack, *flags) as gate:
+    with ExitStack() as broken, ThreadPoolExecutor() as pool, rollout(stack, *flags) as gate:
         try:
             assert gate.stderr is not None
             assert gate.stderr.readline().startswith("Held back: 1 of 2 nodes. Now change")
-            faults.write_text(json.dumps([fault] if fault else []))
+            if fault:
+                broken.enter_context(stack.broken(**fault))
             updated = pool.submit(stack.run, "up", *(word for target in targets for word in ("--target", target)))
             said, complained = gate.communicate(timeout=400)
             assert said, complained
@@ -74,5 +73,5 @@ def rolling_out(
             yield found, updated
         finally:
             gate.kill()
-            faults.unlink(missing_ok=True)
+            broken.close()
             let_go(stack, "--release")

@@ -1,19 +1,15 @@
 """Azure Linux 3 under NVIDIA's drivers, which are built on the node: no registry lists precompiled ones for it."""
 
-from pathlib import Path
-
 import pytest
 
-from rehearsal.testing.plugin import Rehearse
-
-from .conftest import Stack, copy_of_project
+from tests.rehearsal.conftest import RehearseOurs
 
 POOLS = [{"name": "hbv4", "vmSize": "Standard_HB176rs_v4", "count": 2, "osSku": "AzureLinux3"}]
 
 
 @pytest.mark.long
-def test_a_pool_on_azure_linux_gets_the_ofed_driver_and_passes(rehearse: Rehearse, tmp_path: Path) -> None:
-    stack = Stack(rehearse(copy_of_project(tmp_path / "project"), "dev").rehearsal)
+def test_a_pool_on_azure_linux_gets_the_ofed_driver_and_passes(rehearse_ours: RehearseOurs) -> None:
+    stack = rehearse_ours("dev")
     stack.settings(pools=POOLS)
     outcome = stack.up()
     assert outcome.succeeded, outcome.said

@@ -1,13 +1,11 @@
 """A cluster that is upgraded by `aks-infiniband upgrade`, measured machine by machine. The tests follow one another."""
 
-import json
 import re
 
 import pytest
 import yaml
 
 from rehearsal.azure.cloud import NODE_IMAGE_RELEASE
-from rehearsal.faults.machine_faults import FILE
 from rehearsal.tools.paths import PROJECT
 from tests.rehearsal.engine_runs import Outcome
 
@@ -87,10 +85,9 @@ def test_the_next_up_changes_no_machine_and_measures_the_pool_and_the_one_after_
 def test_a_driver_that_does_not_come_up_on_the_new_kernel_stops_it_at_the_first_machine_and_the_pool_goes_back(
     stack: Stack, brought_up: Outcome
 ) -> None:
-    before, faults = images(stack, STACK), stack.rehearsal.run.root / FILE
+    before = images(stack, STACK)
     (stack.rehearsal.run.azure / NODE_IMAGE_RELEASE).write_text("209912.01.0")
-    crash = {"fault": "crash", "pod": "mofed-*", "node": "*vmss000000", "message": "no headers for this kernel"}
-    faults.write_text(json.dumps([crash]))
+    stack.fault("crash", pod="mofed-*", node="*vmss000000", message="no headers for this kernel")
     found = upgrade(stack, *NODE_IMAGE, code=1)["stopped"]
     first, (other,) = found["node"], found["held"]
     assert any(short.startswith("rdma/shared_ib 0, expected at least 1") for short in found["shortfalls"])
@@ -99,7 +96,7 @@ def test_a_driver_that_does_not_come_up_on_the_new_kernel_stops_it_at_the_first_
     (kept,) = [node for node in stack.nodes() if node["metadata"]["name"] == other]
     assert not kept["spec"].get("unschedulable"), "jobs still come to the machine that was not upgraded"
     assert kept["status"]["allocatable"]["rdma/shared_ib"] == "63"
-    faults.unlink()
+    stack.mend()
     told = upgrade(stack, "--back")["back"]
     assert told == [f"pool hbv4 has Kubernetes 1.36.3 and {before[first]} again"]
     assert (images(stack, STACK), holds(stack)) == (before, [])

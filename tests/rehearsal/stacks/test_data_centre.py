@@ -1,4 +1,7 @@
-"""The data centre around a program: where it listens, how one that was kept is carried on with, and how it ends."""
+"""The data centre around a program: where it listens, how one that was kept is carried on with, and how it ends.
+
+Each test starts it by hand, because it is what they test.
+"""
 
 import json
 import os

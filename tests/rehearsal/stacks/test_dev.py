@@ -14,14 +14,14 @@ from aks_infiniband.workload.jobs import indexed_job
 from lightkube.resources.core_v1 import Namespace
 
 from rehearsal.control_plane import RunFolder
-from rehearsal.run.commands import RUNS
-from rehearsal.session import Rehearsal
+from rehearsal.testing.plugin import Rehearse
 from tests.rehearsal.engine_runs import Outcome
 from tests.rehearsal.shell import in_shell, shell
 from tests.snippets import snippets
 
-from .commands import LIMIT_SECONDS, UP, printed, processes_of, rehearse
-from .conftest import AKSS_NAMES, SPEED, Stack, copy_of_project, doctor
+from . import commands
+from .commands import LIMIT_SECONDS, UP, printed, processes_of
+from .conftest import AKSS_NAMES, Stack, copy_of_project, doctor
 
 STACK = "dev"
 LESS_THAN_AN_ADMINISTRATOR = """
@@ -40,20 +40,26 @@ BUILT_IN_NAMESPACES = {"default", "kube-node-lease", "kube-public", "kube-system
 
 
 @pytest.fixture(scope="module")
-def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
-    checkout = copy_of_project(tmp_path_factory.mktemp("dev") / "checkout")
-    yield Stack(Rehearsal(project=checkout, stack=STACK, run=RunFolder.at(checkout / RUNS / STACK), speed=SPEED))
-    rehearse(checkout, "down", "all").wait(LIMIT_SECONDS)
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    folder = copy_of_project(tmp_path_factory.mktemp("dev") / "checkout")
+    yield folder
+    commands.rehearse(folder, "down", "all").wait(LIMIT_SECONDS)
 
 
 @pytest.fixture(scope="module")
-def brought_up(stack: Stack) -> str:
+def brought_up(checkout: Path) -> str:
     """The stack, up from nothing; what the command printed."""
-    checkout = stack.rehearsal.project
-    up = rehearse(checkout, "up", STACK, "--keep", *UP)
+    up = commands.rehearse(checkout, "up", STACK, "--keep", *UP)
     assert up.wait(LIMIT_SECONDS) == 0, printed(checkout)
-    assert stack.rdma_devices() == AKSS_NAMES
     return printed(checkout)
+
+
+@pytest.fixture(scope="module")
+def stack(checkout: Path, brought_up: str, rehearse: Rehearse) -> Stack:
+    """What the command has left."""
+    left = Stack(rehearse(checkout, STACK, kept=True).rehearsal)
+    assert left.rdma_devices() == AKSS_NAMES
+    return left
 
 
 @pytest.fixture(scope="module")
@@ -242,8 +248,9 @@ def test_destroy_leaves_nothing_in_azure_or_the_cluster_but_the_subscriptions_fe
 ) -> None:
     destroyed = stack.run("destroy")
     assert destroyed.succeeded, destroyed.said
-    held = json.loads((stack.rehearsal.run.azure / "state.json").read_text())["resources"]
-    assert {record["pulumi_type"] for record in held} <= {"azure-native:features:SubscriptionFeatureRegistration"}
+    assert {record["pulumi_type"] for record in stack.azure()} <= {
+        "azure-native:features:SubscriptionFeatureRegistration"
+    }
     assert stack.nodes() == []
     left = [namespace.to_dict()["metadata"]["name"] for namespace in stack.cluster().list(Namespace)]
     assert set(left) == BUILT_IN_NAMESPACES

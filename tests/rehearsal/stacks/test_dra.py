@@ -14,7 +14,6 @@ from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE
 from lightkube.generic_resource import create_global_resource
 from lightkube.resources.core_v1 import Event
 
-from rehearsal.faults.machine_faults import FILE
 from tests.rehearsal.engine_runs import Outcome
 from tests.rehearsal.samples import completed_sample
 from tests.rehearsal.shell import shell
@@ -135,13 +134,11 @@ def test_while_the_driver_ends_it_publishes_nothing_and_claims_wait_until_it_run
 ) -> None:
     template = stack.outputs()["pools"][POOL]["podTemplate"]
     (tmp_path / "late.yaml").write_text(yaml.safe_dump_all([claims("late", count=8), job("late", template, pods=1)]))
-    faults = stack.rehearsal.run.root / FILE
-    faults.write_text(json.dumps([{"fault": "crash", "pod": "dranet-*", "message": "no NRI"}]))
-    restart = "kubectl delete pods --namespace aks-infiniband-system --selector app=dranet"
-    shell(stack.rehearsal, f"{restart}\nkubectl apply --filename late.yaml", folder=tmp_path)
-    eventually(lambda: published(stack) == {}, seconds=60)
-    eventually(lambda: cannot_allocate(stack, "aks-infiniband", "late-"), seconds=60)
-    faults.unlink()
+    with stack.broken("crash", pod="dranet-*", message="no NRI"):
+        restart = "kubectl delete pods --namespace aks-infiniband-system --selector app=dranet"
+        shell(stack.rehearsal, f"{restart}\nkubectl apply --filename late.yaml", folder=tmp_path)
+        eventually(lambda: published(stack) == {}, seconds=60)
+        eventually(lambda: cannot_allocate(stack, "aks-infiniband", "late-"), seconds=60)
     eventually(lambda: len(published(stack)) == 2, seconds=60)
     ended = "kubectl wait --for=condition=complete job/late --namespace aks-infiniband --timeout=120s"
     shell(stack.rehearsal, f"{ended}\nkubectl delete --filename late.yaml", folder=tmp_path)
@@ -150,14 +147,10 @@ def test_while_the_driver_ends_it_publishes_nothing_and_claims_wait_until_it_run
 def test_a_node_that_lost_an_hca_gets_no_pod_and_the_failed_update_says_that_it_is_missing(
     stack: Stack, brought_up: Outcome
 ) -> None:
-    faults = stack.rehearsal.run.root / FILE
-    faults.write_text(json.dumps([{"fault": "missing", "node": "*000001", "device": "mlx5_3"}]))
-    try:
+    with stack.broken("missing", node="*000001", device="mlx5_3"):
         eventually(lambda: sorted(len(devices) for devices in published(stack).values()) == [7, 8], seconds=60)
         stack.settings(validation={"timeoutSeconds": 120})
         outcome = stack.up()
-    finally:
-        faults.unlink()
     assert not outcome.succeeded
     assert "the pods of the other nodes are Pending or have failed" in " ".join(outcome.said.split()), outcome.said
     assert cannot_allocate(stack, SYSTEM_NAMESPACE, f"{POOL}-validate-")

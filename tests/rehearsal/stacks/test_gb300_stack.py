@@ -3,8 +3,6 @@
 The tests follow one another.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -30,15 +28,6 @@ def checks(stack: Stack, name: str) -> list[dict[str, Any]]:
 
 def said(outcome: Outcome) -> str:
     return " ".join(outcome.said.split())
-
-
-@contextmanager
-def fault(stack: Stack, name: str, **where: Any) -> Iterator[None]:
-    stack.fault(name, **where)
-    try:
-        yield
-    finally:
-        stack.mend()
 
 
 def validated_again(stack: Stack, seconds: int) -> Outcome:
@@ -81,7 +70,7 @@ def test_the_rack_is_a_label_and_every_namespace_of_workloads_has_a_compute_doma
 
 
 def test_half_the_rate_of_an_hca_shows_by_infiniband_and_not_by_nvlink(stack: Stack, brought_up: Outcome) -> None:
-    with fault(stack, "half-rate", node="*000001", device="mlx5_2"):
+    with stack.broken("half-rate", node="*000001", device="mlx5_2"):
         outcome = validated_again(stack, 230)
     assert not outcome.succeeded
     assert "mlx5_2" in said(outcome)
@@ -90,7 +79,7 @@ def test_half_the_rate_of_an_hca_shows_by_infiniband_and_not_by_nvlink(stack: St
 
 
 def test_an_imex_daemon_that_is_not_ready_is_named(stack: Stack, brought_up: Outcome) -> None:
-    with fault(stack, "no-imex", node="*000001"):
+    with stack.broken("no-imex", node="*000001"):
         outcome = validated_again(stack, 60)
     assert not outcome.succeeded
     assert "current node not ready in ComputeDomain" in said(outcome)
@@ -100,7 +89,7 @@ def test_an_imex_daemon_that_is_not_ready_is_named(stack: Stack, brought_up: Out
 def test_a_node_of_another_rack_is_named(stack: Stack, brought_up: Outcome) -> None:
     three = {"name": POOL, "vmSize": "Standard_ND128isr_GB300_v6", "count": 3}
     stack.settings(pools=[three], validation={"timeoutSeconds": 231})
-    with fault(stack, "other-clique", node="*000002"):
+    with stack.broken("other-clique", node="*000002"):
         outcome = stack.up()
     assert not outcome.succeeded
     assert "its GPUs are in an NVLink domain of their own, another rack" in said(outcome)
@@ -109,7 +98,7 @@ def test_a_node_of_another_rack_is_named(stack: Stack, brought_up: Outcome) -> N
 
 
 def test_a_node_that_its_rack_has_let_go_is_named(stack: Stack, brought_up: Outcome) -> None:
-    with fault(stack, "no-nvlink", node="*000001"):
+    with stack.broken("no-nvlink", node="*000001"):
         outcome = validated_again(stack, 232)
     assert not outcome.succeeded
     assert "nvlink-fabric" in said(outcome)

@@ -13,7 +13,7 @@ from tests.rehearsal.engine_runs import Outcome
 from tests.rehearsal.waiting import eventually
 
 from .conftest import Stack
-from .light_checks import checked, condition, events, with_a_token_of, with_faults
+from .light_checks import checked, condition, events, with_a_token_of
 
 STACK = "dev"
 OWN_SIZE = {
@@ -86,11 +86,8 @@ def test_a_check_names_the_device_whose_link_is_down_and_the_one_that_counts_err
     stack: Stack, brought_up: Outcome
 ) -> None:
     down, flaps = (node["metadata"]["name"] for node in stack.nodes(agentpool="mi300x"))
-    with_faults(
-        stack,
-        {"fault": "link-down", "node": down, "device": "mlx5_3"},
-        {"fault": "flapping", "node": flaps, "device": "mlx5_5"},
-    )
+    stack.fault("link-down", node=down, device="mlx5_3")
+    stack.fault("flapping", node=flaps, device="mlx5_5")
     report = checked(stack, "mi300x", "faulty")
     assert {node: state["healthy"] for node, state in report["nodes"].items()} == {down: False, flaps: False}
     status, reason, message = condition(stack, down)
@@ -107,7 +104,7 @@ def test_a_node_with_a_workload_keeps_its_condition_and_one_that_is_mended_recov
     stack: Stack, brought_up: Outcome
 ) -> None:
     busy, idle = (node["metadata"]["name"] for node in stack.nodes(agentpool="mi300x"))
-    with_faults(stack)
+    stack.mend()
     workload = {**WORKLOAD, "spec": {**WORKLOAD["spec"], "nodeSelector": {"kubernetes.io/hostname": busy}}}
     stack.cluster().apply(codecs.from_dict(workload), field_manager="test")
     eventually(lambda: stack.cluster().get(Pod, "workload").to_dict().get("status", {}).get("phase") == "Running")

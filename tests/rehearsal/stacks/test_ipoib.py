@@ -20,7 +20,6 @@ from lightkube.resources.core_v1 import ConfigMap, Node, Pod, Service
 from lightkube.resources.rbac_authorization_v1 import Role, RoleBinding
 from lightkube.types import CascadeType
 
-from rehearsal.faults.machine_faults import FILE
 from rehearsal.tools.paths import PROJECT
 from tests.rehearsal.engine_runs import Outcome
 from tests.rehearsal.waiting import eventually
@@ -128,12 +127,8 @@ def test_a_node_that_became_slow_is_named_with_the_figure_that_fell_and_cordoned
     stack: Stack,
 ) -> None:
     *sound, slow = machines(stack)
-    faults = stack.rehearsal.run.root / FILE
-    faults.write_text(json.dumps([{"fault": "slow", "node": slow, "factor": 0.5}]))
-    try:
+    with stack.broken("slow", node=slow, factor=0.5):
         document = validate(stack, "--pool", "hbv4", "--cordon", code=1)
-    finally:
-        faults.unlink()
     found = document["pools"]["hbv4"]
     assert (found["verdict"], found["nodes"], found["left_out"]) == ("fail", [*sound, slow], [])
     assert found["compared_with"]["finished"] == stack.outputs()["pools"]["hbv4"]["validation"]["finished"]

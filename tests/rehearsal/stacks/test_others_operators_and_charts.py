@@ -7,16 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lightkube import Client, KubeConfig
 from lightkube.resources.apps_v1 import DaemonSet
 
-from rehearsal.control_plane import RunFolder
-from rehearsal.session import Rehearsal
 from rehearsal.stack.stand_in_charts import STAND_IN_CHARTS
+from tests.rehearsal.conftest import RehearseOurs
 from tests.rehearsal.engine_runs import Outcome
 
 from . import foreign_operators
-from .conftest import SPEED, Stack, copy_of_project
+from .conftest import Stack
 
 WORKER = "network-operator-node-feature-discovery-worker"
 
@@ -35,22 +33,10 @@ def packed_charts(folder: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def others(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Stack, Outcome]]:
-    folder = tmp_path_factory.mktemp("others")
-    rehearsal = Rehearsal(
-        project=copy_of_project(folder / "project"),
-        stack="dev",
-        run=RunFolder.at(folder / "run"),
-        speed=SPEED,
-        charts=packed_charts(folder / "charts"),
-        operators=False,
-    )
-
-    def connect() -> Client:
-        return Client(config=KubeConfig.from_file(rehearsal.run.kubeconfig), trust_env=False)
-
-    with rehearsal.data_centre(), foreign_operators.running(connect):
-        stack = Stack(rehearsal)
+def others(rehearse_ours: RehearseOurs, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Stack, Outcome]]:
+    charts = packed_charts(tmp_path_factory.mktemp("others") / "charts")
+    stack = rehearse_ours("dev", charts=charts, operators=False)
+    with foreign_operators.running(stack.cluster):
         yield stack, stack.up()
 
 

@@ -1,4 +1,7 @@
-"""Every stack with the operators of 26.7: it passes, a second `up` changes nothing, and it is taken away again."""
+"""Every stack with the operators of 26.7: it passes, a second `up` changes nothing, and it is taken away again.
+
+Each test ends its data centre by itself: with the fixture, seven of them would be there at the end.
+"""
 
 from pathlib import Path
 

@@ -2,7 +2,6 @@
 Then metrics and alerts are added, and drivers change. The tests follow one another.
 """
 
-import json
 import subprocess
 from pathlib import Path
 
@@ -83,8 +82,7 @@ def test_the_sample_job_holds_every_hca_of_every_machine_and_completes(
 
 def rule_groups(stack: Stack) -> dict[str, list[str]]:
     """By name, the scopes of the groups of alerts that are in Azure."""
-    held = json.loads((stack.rehearsal.run.azure / "state.json").read_text())["resources"]
-    found = [record for record in held if record["pulumi_type"].endswith(":PrometheusRuleGroup")]
+    found = stack.azure("azure-native:alertsmanagement:PrometheusRuleGroup")
     return {record["id"].rpartition("/")[2]: record["outputs"]["scopes"] for record in found}
 
 
@@ -111,7 +109,7 @@ def test_with_azures_prometheus_a_second_up_adds_alerts_and_exporters_and_change
 def stops_on_a_slow_first_node(stack: Stack, before: dict[str, str]) -> None:
     """Another driver makes the first node slow: the other one does not get it until somebody lets it go on."""
     first, other = sorted(before)
-    slow = {"fault": "slow", "node": first, "device": "mlx5_3", "factor": 0.5}
+    slow = {"name": "slow", "node": first, "device": "mlx5_3", "factor": 0.5}
     with rolling_out(stack, NIC_POLICIES, "--first", first, fault=slow) as (found, updated):
         images = driver_images(stack)
         released = let_go(stack, "--release")
@@ -130,7 +128,7 @@ def test_another_gpu_driver_without_dma_buf_stops_on_the_first_node_and_goes_bac
 ) -> None:
     before = gpu_driver_images(stack)
     first, other = sorted(before)
-    closed = {"fault": "closed-kernel-modules", "node": first}
+    closed = {"name": "closed-kernel-modules", "node": first}
     stack.settings(gpuOperator={"driverVersion": "999.1.0"})
     with rolling_out(stack, GPU_OPERATOR, "--driver", "gpu", "--first", first, fault=closed) as (found, updated):
         assert updated.result().succeeded, updated.result().said

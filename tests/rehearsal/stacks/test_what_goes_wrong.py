@@ -7,9 +7,9 @@ import pytest
 import yaml
 
 from rehearsal.azure.subscription import DEFAULT_FILE
-from rehearsal.testing.plugin import Rehearse
+from tests.rehearsal.conftest import RehearseOurs
 
-from .conftest import Stack, copy_of_project
+from .conftest import Stack
 
 STACK = "dev"
 WRONG_VENDOR = '''
@@ -46,13 +46,13 @@ def put_before_program(stack: Stack, text: str) -> None:
 
 @pytest.mark.field_report("A3")
 def test_a_size_beyond_the_quota_is_refused_before_the_pool_is_made_with_the_exact_shortfall(
-    rehearse: Rehearse, tmp_path: Path
+    rehearse_ours: RehearseOurs, tmp_path: Path
 ) -> None:
     subscription = yaml.safe_load(DEFAULT_FILE.read_text())
     subscription["series"]["ND_H100_v5"]["vcpus"] = 96
     file = tmp_path / "subscription.yaml"
     file.write_text(yaml.safe_dump(subscription))
-    small = Stack(rehearse(copy_of_project(tmp_path / "project"), "dev", subscription=file).rehearsal)
+    small = rehearse_ours("dev", subscription=file)
     outcome = small.up()
     assert not outcome.succeeded
     assert "QuotaExceeded" in outcome.said

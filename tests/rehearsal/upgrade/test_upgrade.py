@@ -1,6 +1,7 @@
 """A user's stack `dev`, as the recorded release left it, brought to today's program: nothing is made anew.
 
-The tests follow one another, in the data centre of the recording (README.md beside this says how it is made).
+The tests follow one another, in the data centre of the recording (README.md beside this says how it is made). It is
+started by hand, because what was recorded has to be there before Azure and the machines start.
 """
 
 from collections.abc import Iterator
