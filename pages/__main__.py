@@ -1,10 +1,11 @@
-"""Writes what is generated of docs/ and CONTRIBUTING.md: settings, symptoms, alerts, blame, rooms: `make docs`."""
+"""Writes what is generated of docs/ and CONTRIBUTING.md: settings, symptoms, components, …: `make docs`."""
 
 import json
 from pathlib import Path
 from typing import Final
 
 from pages.azure_resources import with_azure_resources
+from pages.components import with_components
 from pages.endings import with_table
 from pages.observability import observability_page
 from pages.reference import reference
@@ -24,6 +25,7 @@ def documents() -> dict[str, str]:
         "doctor.md": doctor_page(),
         "observability.md": observability_page(),
         "rehearse-your-program.md": with_azure_resources((DOCS / "rehearse-your-program.md").read_text()),
+        "languages.md": with_components((DOCS / "languages.md").read_text()),
         "judging.md": with_table((DOCS / "judging.md").read_text()),
     }
 

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Mapping
 from importlib.metadata import version
 from typing import Any, Final
 
@@ -11,28 +12,39 @@ from pulumi.provider import ConstructResult, main
 from pulumi.provider.experimental.component import ComponentProvider
 from pulumi.provider.server import ComponentInitError
 
-from aks_infiniband.provider.inputs import told_by_a_resource
-from aks_infiniband.provider.machines import FeatureRegistration, InfinibandNodePool
-from aks_infiniband.provider.software import (
-    GpuOperator,
-    NetworkOperator,
-    NicClusterPolicy,
-    Validation,
-    WorkloadSettings,
-)
-from aks_infiniband.provider.whole import RdmaCluster
+from aks_infiniband.provider import amd, cluster, hosts, machines, operators, policies, watching, whole, workloads
+from aks_infiniband.provider.descriptions import describe
 
 PACKAGE: Final = "aks-infiniband"
 """Of the schema and of every component's token, and so of every resource in a state."""
 COMPONENTS: Final[list[type[pulumi.ComponentResource]]] = [
-    RdmaCluster,
-    FeatureRegistration,
-    InfinibandNodePool,
-    NetworkOperator,
-    NicClusterPolicy,
-    GpuOperator,
-    WorkloadSettings,
-    Validation,
+    whole.RdmaCluster,
+    cluster.AksCluster,
+    machines.FeatureRegistration,
+    machines.FeatureAbsence,
+    machines.InfinibandNodePool,
+    machines.OrdinaryNodePool,
+    operators.NetworkOperator,
+    policies.NicClusterPolicy,
+    policies.NicNodePolicy,
+    policies.IpoibNetwork,
+    operators.GpuOperator,
+    operators.ExistingGpuOperator,
+    operators.DraDriver,
+    amd.CertManager,
+    amd.AmdGpuOperator,
+    amd.DeviceConfig,
+    hosts.NodePreparation,
+    hosts.Dranet,
+    hosts.PeermemLoader,
+    hosts.ToolkitHardening,
+    workloads.WorkloadSettings,
+    workloads.WorkloadGuard,
+    workloads.PoolTopology,
+    workloads.RegistryCredentials,
+    watching.Validation,
+    watching.LightCheck,
+    watching.Observability,
 ]
 
 
@@ -41,9 +53,11 @@ class Provider(ComponentProvider):
 
     def __init__(self) -> None:
         super().__init__(COMPONENTS, PACKAGE, version=version(PACKAGE))
+        schema = describe(json.loads(self.schema or ""), COMPONENTS)
+        self.schema = json.dumps(schema)
         self._plain_inputs = {
             token: frozenset(key for key, about in resource["inputProperties"].items() if about.get("plain"))
-            for token, resource in json.loads(self.schema or "{}")["resources"].items()
+            for token, resource in schema["resources"].items()
         }
         """By token, the inputs that decide what is made, so that they must be known at once."""
 
@@ -52,15 +66,33 @@ class Provider(ComponentProvider):
     ) -> ConstructResult:
         """Make a component. Raises InputPropertiesError for inputs that it refuses."""
         known = self._plain_inputs.get(resource_type, frozenset())
-        if wrong := sorted(key for key in known & inputs.keys() if told_by_a_resource(inputs[key])):
+        if wrong := sorted(key for key in known & inputs.keys() if _told_by_a_resource(inputs[key])):
             reason = "comes from another resource, or is a secret; must be written in the program"
             raise InputPropertiesError(name, [{"property_path": key, "reason": reason} for key in wrong])
         try:
-            return super().construct(name, resource_type, inputs, options)
+            return super().construct(name, resource_type, _whole_numbers(inputs), options)
         except ComponentInitError as error:
             if isinstance(error.inner, ValueError | pulumi.RunError):
                 raise InputPropertiesError(f"{name}: {error.inner}", []) from error
             raise
+
+
+def _told_by_a_resource(value: Any) -> bool:
+    """Whether any part of a value comes from another resource, or is a secret."""
+    if isinstance(value, Mapping):
+        return any(map(_told_by_a_resource, value.values()))
+    if isinstance(value, list | tuple):
+        return any(map(_told_by_a_resource, value))
+    return isinstance(value, pulumi.Output)
+
+
+def _whole_numbers(value: Any) -> Any:
+    """A document with its whole numbers as int: the engine hands every number over as a float."""
+    if isinstance(value, Mapping):
+        return {key: _whole_numbers(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_whole_numbers(item) for item in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def serve() -> None:

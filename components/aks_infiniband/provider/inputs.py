@@ -1,55 +1,10 @@
 """What several components take, as a schema can describe it: no union, enumerations in place of literals."""
 
-from collections.abc import Iterable, Mapping
-from enum import StrEnum
 from typing import Any, NotRequired, TypedDict
 
 import pulumi
 
-from aks_infiniband.facts.catalog import SIZES
-from aks_infiniband.facts.pool import Pool
-from aks_infiniband.facts.versions import Chart
-from aks_infiniband.operators.charts import ChartSource, chart_source, there
-
-
-class Mode(StrEnum):
-    """The way in which pods get InfiniBand."""
-
-    RDMA_SHARED = "rdma-shared"
-    SRIOV = "sriov"
-    IPOIB = "ipoib"
-    DRA = "dra"
-    DRIVER_ONLY = "driver-only"
-
-
-class NicDriver(StrEnum):
-    """Whose driver of the InfiniBand adapters the nodes run."""
-
-    DOCA_OFED = "doca-ofed"
-    INBOX = "inbox"
-
-
-class GpuDriver(StrEnum):
-    """Who installs the driver of the GPUs."""
-
-    OPERATOR = "operator"
-    AKS = "aks"
-    IMAGE = "image"
-    NONE = "none"
-
-
-class GpuDevicePlugin(StrEnum):
-    """Who runs the device plugin of the GPUs."""
-
-    OPERATOR = "operator"
-    IMAGE = "image"
-
-
-class GpuDirect(StrEnum):
-    """How InfiniBand adapters reach the memory of GPUs."""
-
-    DMABUF = "dmabuf"
-    NVIDIA_PEERMEM = "nvidia-peermem"
+from aks_infiniband.provider.enumerations import GpuDevicePlugin, GpuDirect, GpuDriver, Mode, NicDriver
 
 
 class PoolDescription(TypedDict):
@@ -75,10 +30,14 @@ class PoolDescription(TypedDict):
     """As key=value:Effect. Everything that is put on the pool tolerates them."""
     node_selector: NotRequired[dict[str, str]]
     """Labels that the nodes of the pool carry, and no others. Default: AKS's own label of the pool."""
+    ipoib_devices: NotRequired[list[str]]
+    """In mode ipoib: parent interfaces of the networks, one a rail. Default: the first one of the size."""
+    ipoib_networks: NotRequired[list[str]]
+    """In mode ipoib: names of these networks. Default: aks-infiniband, or aks-infiniband- and the interface."""
 
 
 class ChartDescription(TypedDict):
-    """A Helm chart from another place than NVIDIA's repository. What is left out stays NVIDIA's."""
+    """A Helm chart from another place. What is left out stays as its makers have it."""
 
     name: NotRequired[str]
     """Its name in the repository, an oci:// address, or a path."""
@@ -88,55 +47,65 @@ class ChartDescription(TypedDict):
     """Its version."""
 
 
-def pool_of(given: PoolDescription) -> Pool:
-    """The pool that is described. Raises ValueError that names key, value and what is allowed."""
-    size = SIZES.get(given["vm_size"])
-    if size is None:
-        raise ValueError(f"pool {given['name']}: vmSize is {given['vm_size']}; must be one of {', '.join(SIZES)}")
-    chosen: dict[str, Any] = {key: str(given[key]) for key in ("mode", "gpu_direct") if key in given}
-    return Pool(
-        name=given["name"],
-        size=size,
-        node_count=whole_numbers(given["count"]),
-        nic_driver=_literal(given.get("nic_driver"), size.default_nic_driver),
-        gpu_driver=_literal(given.get("gpu_driver"), size.default_gpu_driver),
-        gpu_device_plugin=_literal(given.get("gpu_device_plugin"), None),
-        taints=tuple(given.get("taints", ())),
-        node_selector=given.get("node_selector", {}),
-        **chosen,
-    )
+class RegistryDescription(TypedDict):
+    """A registry that mirrors every image under the path that it has at its source."""
+
+    images: NotRequired[str]
+    """Registry, with a path or without. Default: every image from where its makers publish it."""
+    pull_secret: NotRequired[str]
+    """Name of the Secret that pods pull with, such as that of RegistryCredentials. Default: none."""
 
 
-def _literal(given: StrEnum | None, default: Any) -> Any:
-    return default if given is None else str(given)
+class WaitsDescription(TypedDict):
+    """How long is waited, and how often is looked."""
+
+    poll_seconds: NotRequired[float]
+    """Seconds between two looks. Default: 10."""
+    stable_seconds: NotRequired[float]
+    """Seconds for which all nodes must offer their resources before they count as ready. Default: 30."""
+    timeout_seconds: NotRequired[float]
+    """Limit of every wait. Default: 2700."""
 
 
-def pools_of(given: Iterable[PoolDescription]) -> list[Pool]:
-    """The pools that are described. Raises ValueError as `pool_of`, and where there is none."""
-    found = list(map(pool_of, given))
-    if not found:
-        raise ValueError("pools is empty; give one pool at least")
-    return found
+class UpgradeDescription(TypedDict):
+    """How a changed driver reaches the nodes: one at a time, each drained first."""
+
+    automatic: NotRequired[bool]
+    """Whether it rolls out by itself. If not, a node gets it when its driver pod is deleted. Default: true."""
+    drain_timeout_seconds: NotRequired[int]
+    """How long pods may take to leave a node; 0 waits for as long as they need. Default: 300."""
 
 
-def chart_of(given: Mapping[str, Any] | None, default: Chart) -> ChartSource:
-    """The chart that is described. Raises ValueError for a path where there is none."""
-    return there(chart_source(default, **(given or {})))
+class ThresholdDescription(TypedDict):
+    """Bounds of one measured figure, in its unit."""
+
+    warn: NotRequired[float]
+    """A result worse than this is warned of."""
+    fail: NotRequired[float]
+    """A result worse than this fails."""
 
 
-def whole_numbers(value: Any) -> Any:
-    """A document with its whole numbers as int: Pulumi hands every number over as a float."""
-    if isinstance(value, Mapping):
-        return {key: whole_numbers(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [whole_numbers(item) for item in value]
-    return int(value) if isinstance(value, float) and value.is_integer() else value
+class WaitInputs(TypedDict):
+    """What every component takes that waits for something in the cluster."""
+
+    kubeconfig: NotRequired[pulumi.Input[str]]
+    """With it a failed wait is explained."""
+    timeout_seconds: NotRequired[float]
+    """How long what is made may take to become ready. Default: 2700."""
 
 
-def told_by_a_resource(value: Any) -> bool:
-    """Whether any part of a value comes from another resource, or is a secret."""
-    if isinstance(value, Mapping):
-        return any(map(told_by_a_resource, value.values()))
-    if isinstance(value, list | tuple):
-        return any(map(told_by_a_resource, value))
-    return isinstance(value, pulumi.Output)
+class OperatorInputs(WaitInputs):
+    """What all operators take."""
+
+    pools: list[PoolDescription]
+    """All pools with InfiniBand of the cluster."""
+    chart: NotRequired[ChartDescription]
+    """The chart. Default: that of its makers."""
+    values: NotRequired[dict[str, Any]]
+    """Further Helm values. A value that contradicts what follows from the pools is refused."""
+    system_node_selector: NotRequired[dict[str, str]]
+    """Labels of the nodes that carry the operator. Default: AKS's label of system pools. Empty: any node of no pool."""
+    registry: NotRequired[RegistryDescription]
+    """Where images come from. Default: from where their makers publish them."""
+    registry_credentials: NotRequired[pulumi.Input[str]]
+    """A Docker configuration (JSON), which the operator's namespace gets as the Secret aks-infiniband-registry."""

@@ -4,7 +4,6 @@ from typing import Any, NotRequired, TypedDict
 
 import pulumi
 
-from aks_infiniband.provider.inputs import whole_numbers
 from aks_infiniband.stack import rdma_cluster
 from aks_infiniband.stack.load import load, registry_credentials, stack_configuration
 
@@ -30,6 +29,5 @@ class RdmaCluster(rdma_cluster.RdmaCluster):
     def __init__(self, name: str, args: RdmaClusterInputs, opts: pulumi.ResourceOptions | None = None) -> None:
         given = args.get("registry_credentials")
         credentials = registry_credentials() if given is None else pulumi.Output.secret(given)
-        settings = {**stack_configuration(), **whole_numbers(args.get("settings") or {})}
-        stack = load(settings, credentials=credentials)
+        stack = load({**stack_configuration(), **args.get("settings", {})}, credentials=credentials)
         super().__init__(name, args=rdma_cluster.RdmaClusterArgs(stack=stack), opts=opts)

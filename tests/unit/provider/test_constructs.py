@@ -5,14 +5,16 @@ from typing import Any
 
 import pulumi
 import pytest
-from aks_infiniband import SIZES, NetworkOperator, NetworkOperatorArgs, Pool, RdmaCluster, RdmaClusterArgs, load
-from aks_infiniband.provider.host import Provider
+from aks_infiniband import RdmaCluster, RdmaClusterArgs, load
 from pulumi.errors import InputPropertiesError, InputPropertyError
 
-from declared.pulumi_mocks import Deploy, Deployment
+from declared.pulumi_mocks import Deploy
+from tests.unit.provider.provider_process import construct, declared
 
 POOL = {"name": "h100", "vmSize": "Standard_ND96isr_H100_v5", "count": 2.0, "gpuDriver": "operator"}
 """As the engine hands it over: every number is a float."""
+NETWORK = {"pools": [POOL], "addresses": "10.9.0.0/16", "namespace": "jobs"}
+CLUSTER = {"location": "southcentralus", "clusterName": "c", "resourceGroupName": "g"}
 SETTINGS = {
     "azure-native:location": "southcentralus",
     "aks-infiniband:cluster": {"kubernetesVersion": "1.35", "supportPlan": "AKSLongTermSupport"},
@@ -28,15 +30,6 @@ def as_floats(value: Any) -> Any:
     if isinstance(value, list):
         return [as_floats(item) for item in value]
     return float(value) if isinstance(value, int) else value
-
-
-def construct(component: str, inputs: dict[str, Any]) -> Any:
-    made = Provider().construct("rdma", f"aks-infiniband:index:{component}", inputs, pulumi.ResourceOptions())
-    return made.state
-
-
-def declared(deployment: Deployment) -> list[tuple[str, str, Any]]:
-    return sorted((made.urn, made.type, made.inputs) for made in deployment.registrations)
 
 
 def test_rdma_cluster_declares_what_it_declares_in_python(deploy: Deploy) -> None:
@@ -62,13 +55,6 @@ def test_what_settings_leave_out_is_the_stack_files(deploy: Deploy) -> None:
     assert declared(deploy(program)) == declared(ours)
 
 
-def test_a_single_component_declares_what_it_declares_in_python(deploy: Deploy) -> None:
-    pool = Pool(name="h100", size=SIZES["Standard_ND96isr_H100_v5"], node_count=2, gpu_driver="operator")
-    ours = deploy(lambda: NetworkOperator("rdma", args=NetworkOperatorArgs(pools=[pool])).namespace)
-    theirs = deploy(lambda: construct("NetworkOperator", {"pools": [POOL]})["namespace"])
-    assert declared(theirs) == declared(ours)
-
-
 def test_where_the_pool_goes_may_come_from_another_resource(deploy: Deploy) -> None:
     place = pulumi.Output.from_input
     deployment = deploy(
@@ -88,11 +74,24 @@ def test_where_the_pool_goes_may_come_from_another_resource(deploy: Deploy) -> N
         ("NetworkOperator", {"pools": []}, "pools is empty"),
         ("NetworkOperator", {"pools": [{**POOL, "count": 2.5}]}, "node_count"),
         ("RdmaCluster", {"settings": {"aks-infiniband:pool": []}}, "aks-infiniband:pool "),
+        ("NicNodePolicy", {"pools": [POOL], "poolName": "h100"}, "pool h100 needs no NicNodePolicy"),
         (
-            "NicClusterPolicy",
-            {"pools": [POOL, {**POOL, "name": "other", "mode": "sriov"}]},
-            "differ in driver or device plugin",
+            "IpoibNetwork",
+            {**NETWORK, "network": "fabric"},
+            "network is fabric; must be one of those of the pools (none",
         ),
+        (
+            "AksCluster",
+            {**CLUSTER, "settings": {"kubernetesVersion": "1.35", "systemPool": {"count": 0.0}}},
+            "settings.systemPool.count is 0; must be greater than or equal to 1",
+        ),
+        (
+            "LightCheck",
+            {"pools": [POOL], "schedule": "@daily", "thresholds": {"x": {"fail": -1.0}}},
+            "thresholds.x.fail is -1",
+        ),
+        ("WorkloadGuard", {"namespaces": ["kube-system"]}, "kube-system"),
+        ("PoolTopology", {"pool": POOL, "levels": ["kubernetes.io/hostname"]}, "level kubernetes.io/hostname"),
     ],
 )
 def test_a_mistake_is_told_in_words_and_nothing_is_made(

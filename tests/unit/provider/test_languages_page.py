@@ -1,22 +1,26 @@
 """docs/languages.md tells of the provider and of its examples as they are."""
 
-import json
 import re
 
 import yaml
-from aks_infiniband.provider.host import Provider
 
+from pages.components import with_components
 from rehearsal.tools.paths import PROJECT
 from tests.snippets import DOCS, snippets
+from tests.unit.provider.parity import ARGUMENTS_FOR_PYTHON, FOR_PYTHON
 
 PAGE = (DOCS / "languages.md").read_text()
 EXAMPLES = PROJECT / "provider" / "examples"
 
 
-def test_the_page_lists_every_component() -> None:
-    table = PAGE.partition("## What there is")[2].partition("The others")[0]
-    tokens = json.loads(Provider().schema or "")["resources"]
-    assert set(re.findall(r"`([A-Z]\w+)`", table)) == {token.rpartition(":")[2] for token in tokens}
+def test_the_page_lists_every_component_with_its_inputs() -> None:
+    assert with_components(PAGE) == PAGE
+
+
+def test_the_page_says_what_is_only_in_python_and_why() -> None:
+    table = PAGE.partition("Only in Python:")[2].partition("Every resource")[0]
+    told = {*re.findall(r"`(\w+)`", "".join(row.split("|")[1] for row in table.splitlines() if row.startswith("| `")))}
+    assert told == FOR_PYTHON | ARGUMENTS_FOR_PYTHON.keys() | set().union(*ARGUMENTS_FOR_PYTHON.values())
 
 
 def test_the_pages_program_is_the_example() -> None:

@@ -2,14 +2,20 @@
 
 import json
 from collections.abc import Iterator
+from enum import StrEnum
 from pathlib import Path
 from typing import Any, get_args
 
 import pytest
+from aks_infiniband.access import kubeconfig
+from aks_infiniband.azure import arguments as azure
+from aks_infiniband.facts import kubernetes, releases
 from aks_infiniband.facts.catalog import machine
-from aks_infiniband.provider import inputs, software
+from aks_infiniband.observability import documents
+from aks_infiniband.provider import enumerations
 from aks_infiniband.provider.host import Provider
 from aks_infiniband.validation import ValidationOptions
+from aks_infiniband.workload import scheduling
 
 SNAPSHOT = Path(__file__).with_name("schema.json")
 """Written anew with `python -m tests.unit.provider.snapshot`."""
@@ -47,18 +53,31 @@ def test_every_input_says_what_it_is(schema: dict[str, Any]) -> None:
     assert [name for name, text in of_inputs.items() if not text] == []
 
 
-@pytest.mark.parametrize(
-    ("enumeration", "literal"),
-    [
-        (inputs.Mode, machine.Mode),
-        (inputs.NicDriver, machine.NicDriver),
-        (inputs.GpuDriver, machine.GpuDriver),
-        (inputs.GpuDirect, machine.GpuDirect),
-        (software.ValidationMode, ValidationOptions.model_fields["mode"].annotation),
-    ],
-)
-def test_an_enumeration_has_the_values_that_the_library_takes(enumeration: Any, literal: Any) -> None:
-    assert {member.value for member in enumeration} == set(get_args(literal))
+LITERALS: dict[type[StrEnum], Any] = {
+    enumerations.Mode: machine.Mode,
+    enumerations.NicDriver: machine.NicDriver,
+    enumerations.GpuDriver: machine.GpuDriver,
+    enumerations.GpuDevicePlugin: machine.GpuDevicePlugin,
+    enumerations.GpuDirect: machine.GpuDirect,
+    enumerations.OperatorRelease: releases.ReleaseName,
+    enumerations.SupportPlan: kubernetes.SupportPlan,
+    enumerations.OutboundType: azure.OutboundType,
+    enumerations.Login: kubeconfig.Login,
+    enumerations.OsSku: machine.OsSku,
+    enumerations.Priority: azure.Priority,
+    enumerations.ValidationMode: ValidationOptions.model_fields["mode"].annotation,
+    enumerations.Unread: ValidationOptions.model_fields["error_counters"].annotation,
+    enumerations.Sweep: ValidationOptions.model_fields["sweep"].annotation,
+    enumerations.Prometheus: documents.Prometheus,
+    enumerations.Scheduler: scheduling.Scheduler,
+}
+
+
+def test_every_enumeration_has_the_values_that_the_library_takes(schema: dict[str, Any]) -> None:
+    served = {token.rpartition(":")[2] for token, about in schema["types"].items() if "enum" in about}
+    assert served == {enumeration.__name__ for enumeration in LITERALS}
+    for enumeration, literal in LITERALS.items():
+        assert {member.value for member in enumeration} == set(get_args(literal)), enumeration
 
 
 def test_what_comes_from_a_cluster_may_come_from_another_resource(schema: dict[str, Any]) -> None:

@@ -1,0 +1,98 @@
+"""From inputs to the arguments of the library's components: each is read by the type that the argument has."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import fields, is_dataclass
+from enum import StrEnum
+from types import NoneType, UnionType
+from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
+
+from pulumi.provider.experimental.util import camel_case
+
+from aks_infiniband.facts.catalog import SIZES
+from aks_infiniband.facts.pool import Pool
+from aks_infiniband.facts.releases import OPERATOR_RELEASES, Release
+from aks_infiniband.facts.versions import Chart
+from aks_infiniband.handwritten import HandwrittenError, place
+from aks_infiniband.handwritten.form import formed
+from aks_infiniband.handwritten.section import Section
+from aks_infiniband.operators.charts import ChartSource, chart_source, there
+
+_Arguments = TypeVar("_Arguments")
+
+
+def taken(kind: type[_Arguments], given: Mapping[str, Any], **made: Any) -> _Arguments:
+    """The arguments of a component, or a part of them.
+
+    kind: their dataclass.
+    given: the inputs. One that is left out has the library's default. One that the dataclass does not have is passed
+        over: another part of the arguments is made of it.
+    made: arguments that no input is read to.
+
+    Raises ValueError that names key, value and what is allowed.
+    """
+    wanted: dict[str, Any] = {each.name: each.type for each in fields(kind)}  # type: ignore[arg-type]  # a dataclass
+    read = {key: _read(wanted[key], given[key], key) for key in given if key in wanted and key not in made}
+    return kind(**read, **made)
+
+
+def section(kind: type[Section], given: Mapping[str, Any], name: str = "") -> Any:
+    """A mapping that a stack file could hold, too: of `given` what it has. Raises ValueError as `taken`."""
+    try:
+        return formed(kind, {key: _plain(given[key]) for key in given if key in kind.model_fields})
+    except HandwrittenError as error:
+        path = [camel_case(part) if isinstance(part, str) else part for part in (name, *error.path) if part != ""]
+        raise ValueError(f"{place(tuple(path))} {error}") from None
+
+
+def _read(kind: Any, given: Any, name: str) -> Any:
+    """An input as an argument of this type."""
+    origin, members = get_origin(kind), [each for each in get_args(kind) if each is not NoneType]
+    if origin is Annotated or (origin in (Union, UnionType) and len(members) == 1):
+        return _read(members[0], given, name)
+    if members and isinstance(given, list):
+        return pools_of(given) if members[0] is Pool else tuple(_read(members[0], each, name) for each in given)
+    if members and isinstance(given, dict):
+        return {key: _read(members[-1], each, f"{name}.{key}") for key, each in given.items()}
+    return _one(kind, given, name) if isinstance(kind, type) else _plain(given)
+
+
+def _one(kind: type, given: Any, name: str) -> Any:
+    """What the library describes by a class of its own is made; all else stays as it is."""
+    if kind is Pool:
+        return pool_of(given)
+    if kind is Release:
+        return OPERATOR_RELEASES[given]
+    if issubclass(kind, Section):
+        return section(kind, given, name)
+    return taken(kind, given) if is_dataclass(kind) else _plain(given)
+
+
+def _plain(given: Any) -> Any:
+    """A document with its enumerations as the library's literals."""
+    if isinstance(given, dict):
+        return {key: _plain(item) for key, item in given.items()}
+    if isinstance(given, list):
+        return [_plain(item) for item in given]
+    return str(given) if isinstance(given, StrEnum) else given
+
+
+def pool_of(given: Mapping[str, Any]) -> Pool:
+    """The pool that is described. Raises ValueError that names key, value and what is allowed."""
+    size = SIZES.get(given["vm_size"])
+    if size is None:
+        raise ValueError(f"pool {given['name']}: vmSize is {given['vm_size']}; must be one of {', '.join(SIZES)}")
+    of_size = {"nic_driver": size.default_nic_driver, "gpu_driver": size.default_gpu_driver}
+    return taken(Pool, {**of_size, **given}, size=size, node_count=given["count"])
+
+
+def pools_of(given: Iterable[Mapping[str, Any]]) -> list[Pool]:
+    """The pools that are described. Raises ValueError as `pool_of`, and where there is none."""
+    found = list(map(pool_of, given))
+    if not found:
+        raise ValueError("pools is empty; give one pool at least")
+    return found
+
+
+def chart_of(given: Mapping[str, Any] | None, default: Chart) -> ChartSource:
+    """The chart that is described. Raises ValueError for a path where there is none."""
+    return there(chart_source(default, **(given or {})))

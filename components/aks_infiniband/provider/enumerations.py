@@ -1,0 +1,128 @@
+"""The library's literals as enumerations, which a schema can describe. A test holds their values equal."""
+
+from enum import StrEnum
+
+
+class Mode(StrEnum):
+    """The way in which pods get InfiniBand."""
+
+    RDMA_SHARED = "rdma-shared"
+    SRIOV = "sriov"
+    IPOIB = "ipoib"
+    DRA = "dra"
+    DRIVER_ONLY = "driver-only"
+
+
+class NicDriver(StrEnum):
+    """Whose driver of the InfiniBand adapters the nodes run."""
+
+    DOCA_OFED = "doca-ofed"
+    INBOX = "inbox"
+
+
+class GpuDriver(StrEnum):
+    """Who installs the driver of the GPUs."""
+
+    OPERATOR = "operator"
+    AKS = "aks"
+    IMAGE = "image"
+    NONE = "none"
+
+
+class GpuDevicePlugin(StrEnum):
+    """Who runs the device plugin of the GPUs."""
+
+    OPERATOR = "operator"
+    IMAGE = "image"
+
+
+class GpuDirect(StrEnum):
+    """How InfiniBand adapters reach the memory of GPUs."""
+
+    DMABUF = "dmabuf"
+    NVIDIA_PEERMEM = "nvidia-peermem"
+
+
+class OperatorRelease(StrEnum):
+    """NVIDIA's two operators, and all that they bring. A release is called as the Network Operator's."""
+
+    V26_4 = "26.4"
+    V26_7 = "26.7"
+
+
+class SupportPlan(StrEnum):
+    """How long AKS supports a version of Kubernetes: as the community does, or a year longer."""
+
+    KUBERNETES_OFFICIAL = "KubernetesOfficial"
+    AKS_LONG_TERM_SUPPORT = "AKSLongTermSupport"
+
+
+class OutboundType(StrEnum):
+    """How nodes reach the internet."""
+
+    LOAD_BALANCER = "loadBalancer"
+    USER_ASSIGNED_NAT_GATEWAY = "userAssignedNATGateway"
+    USER_DEFINED_ROUTING = "userDefinedRouting"
+    NONE = "none"
+
+
+class Login(StrEnum):
+    """How kubelogin logs in. None of these ways asks a person."""
+
+    AZURECLI = "azurecli"
+    SPN = "spn"
+    MSI = "msi"
+    WORKLOADIDENTITY = "workloadidentity"
+
+
+class OsSku(StrEnum):
+    """The system of the nodes."""
+
+    UBUNTU = "Ubuntu"
+    UBUNTU2204 = "Ubuntu2204"
+    AZURE_LINUX = "AzureLinux"
+    AZURE_LINUX3 = "AzureLinux3"
+
+
+class Priority(StrEnum):
+    """Whether Azure may take the machines back at any time, for which they are cheaper."""
+
+    REGULAR = "Regular"
+    SPOT = "Spot"
+
+
+class ValidationMode(StrEnum):
+    """What follows from a failed check: the update fails, or it is reported, or nothing is checked."""
+
+    ENFORCE = "enforce"
+    WARN = "warn"
+    OFF = "off"
+
+
+class Unread(StrEnum):
+    """What follows where error counters cannot be read: it fails, or it is reported, or nothing is read."""
+
+    ENFORCE = "enforce"
+    WARN = "warn"
+    OFF = "off"
+
+
+class Sweep(StrEnum):
+    """Message sizes of the all-reduce: five, or 8 B to 16 GiB by twos."""
+
+    SHORT = "short"
+    FULL = "full"
+
+
+class Prometheus(StrEnum):
+    """Whose Prometheus reads the monitors: the Prometheus Operator's, or Azure Managed Prometheus."""
+
+    KUBE_PROMETHEUS = "kube-prometheus"
+    AZURE = "azure"
+
+
+class Scheduler(StrEnum):
+    """Who places jobs."""
+
+    KUEUE = "kueue"
+    VOLCANO = "volcano"

@@ -1,0 +1,55 @@
+"""What runs on every machine of some pools, for every language."""
+
+from typing import NotRequired
+
+import pulumi
+
+from aks_infiniband.hosts import dranet, node_preparation, peermem, toolkit_hardening
+from aks_infiniband.provider.arguments import taken
+from aks_infiniband.provider.inputs import PoolDescription, RegistryDescription, WaitInputs
+
+
+class NodeDaemonInputs(WaitInputs):
+    """What every DaemonSet of ours takes. It is ready when its pods are, on the nodes that are there."""
+
+    pools: list[PoolDescription]
+    """The pools on whose nodes it runs."""
+    namespace: pulumi.Input[str]
+    """A namespace that admits privileged pods. It has to exist."""
+    registry: NotRequired[RegistryDescription]
+    """Where its image comes from. Default: from where its makers publish it."""
+
+
+class NodePreparationInputs(NodeDaemonInputs):
+    """What a NodePreparation takes."""
+
+    memlock: NotRequired[bool]
+    """Whether all pods get an unlimited memlock limit; containerd and kubelet restart once for it. Default: true."""
+
+
+class NodePreparation(node_preparation.NodePreparation):
+    """Machines with ib_umad and rdma_ucm loaded, and memory that pods may lock."""
+
+    def __init__(self, name: str, args: NodePreparationInputs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__(name, args=taken(node_preparation.NodePreparationArgs, args), opts=opts)
+
+
+class Dranet(dranet.Dranet):
+    """The driver that hands adapters to pods by claims, and the class of its devices, for pools in mode dra."""
+
+    def __init__(self, name: str, args: NodeDaemonInputs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__(name, args=taken(dranet.DranetArgs, args), opts=opts)
+
+
+class PeermemLoader(peermem.PeermemLoader):
+    """Keeps nvidia-peermem loaded, for pools whose GPU driver AKS owns."""
+
+    def __init__(self, name: str, args: NodeDaemonInputs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__(name, args=taken(peermem.PeermemLoaderArgs, args), opts=opts)
+
+
+class ToolkitHardening(toolkit_hardening.ToolkitHardening):
+    """Keeps GPUs from containers that asked for none, for pools whose GPU driver AKS owns."""
+
+    def __init__(self, name: str, args: NodeDaemonInputs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__(name, args=taken(toolkit_hardening.ToolkitHardeningArgs, args), opts=opts)

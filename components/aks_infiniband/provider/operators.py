@@ -1,0 +1,143 @@
+"""NVIDIA's operators for every language, and how the arguments of any operator are made."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NotRequired, TypeVar
+
+import pulumi
+
+from aks_infiniband.facts.releases import DEFAULT_RELEASE, OPERATOR_RELEASES, Release
+from aks_infiniband.facts.versions import DRA_DRIVER_CHART, Chart
+from aks_infiniband.operators import dra_driver, existing_gpu_operator, gpu_operator, network_operator
+from aks_infiniband.operators.release import OperatorArgs, OperatorOptions
+from aks_infiniband.provider.arguments import chart_of, pools_of, taken
+from aks_infiniband.provider.enumerations import OperatorRelease
+from aks_infiniband.provider.inputs import OperatorInputs, PoolDescription, UpgradeDescription, WaitInputs
+from aks_infiniband.resources.registry import Registry
+
+_Args = TypeVar("_Args", bound=OperatorArgs)
+
+
+def operator(
+    kind: type[_Args],
+    given: Mapping[str, Any],
+    chart: Chart,
+    values: Callable[..., dict[str, Any]],
+    *choices: str,
+    **options: Any,
+) -> _Args:
+    """The arguments of an operator.
+
+    chart: the default one.
+    values: makes all Helm values of the release, of pools, further values, and what else it takes.
+    choices: inputs that it takes as they are, where they are given.
+    options: what else it takes.
+    """
+    pools = pools_of(given["pools"])
+    chosen = {key: given[key] for key in ("system_node_selector", *choices) if key in given}
+    made = values(pools, given=given.get("values", {}), **chosen, **options)
+    return taken(kind, given, pools=pools, chart=chart_of(given.get("chart"), chart), values=made)
+
+
+def registry(given: Mapping[str, Any]) -> Registry:
+    """Where images come from."""
+    return Registry(**given.get("registry", {}))
+
+
+def _release(given: Mapping[str, Any]) -> Release:
+    return OPERATOR_RELEASES[given["release"]] if "release" in given else DEFAULT_RELEASE
+
+
+class NetworkOperatorInputs(OperatorInputs):
+    """What a NetworkOperator takes."""
+
+    release: NotRequired[OperatorRelease]
+    """The release whose chart is installed, and whose parts the policies name. Default: 26.4."""
+    feature_discovery: NotRequired[bool]
+    """False where the cluster has a Node Feature Discovery already. Default: true."""
+
+
+class NetworkOperator(network_operator.NetworkOperator):
+    """NVIDIA Network Operator, ready, and the definitions of its custom resources."""
+
+    def __init__(self, name: str, args: NetworkOperatorInputs, opts: pulumi.ResourceOptions | None = None) -> None:
+        given = operator(
+            network_operator.NetworkOperatorArgs,
+            args,
+            _release(args).network_operator.chart,
+            network_operator.network_operator_values,
+            "feature_discovery",
+            registry=registry(args),
+        )
+        super().__init__(name, args=given, opts=opts)
+
+
+class GpuOperatorInputs(OperatorInputs):
+    """What a GpuOperator takes."""
+
+    release: NotRequired[OperatorRelease]
+    """The release whose chart is installed. Default: 26.4."""
+    driver_version: NotRequired[str]
+    """Version of the GPU driver, where the operator owns it. Default: that of the chart."""
+    upgrade: NotRequired[UpgradeDescription]
+    """How a changed driver reaches the nodes."""
+    metrics: NotRequired[bool]
+    """Whether the metrics of the GPUs are read, as with Observability. Default: false."""
+    accept_visible_devices_envvar: NotRequired[bool]
+    """Whether containers without privileges may name GPUs by a variable. Default: false."""
+
+
+class GpuOperator(gpu_operator.GpuOperator):
+    """NVIDIA GPU Operator and its ClusterPolicy, both ready."""
+
+    release: Any
+    """ID of the Helm release."""
+
+    def __init__(self, name: str, args: GpuOperatorInputs, opts: pulumi.ResourceOptions | None = None) -> None:
+        given = operator(
+            gpu_operator.GpuOperatorArgs,
+            args,
+            _release(args).gpu_operator.chart,
+            gpu_operator.gpu_operator_values,
+            "metrics",
+            "accept_visible_devices_envvar",
+            options=taken(OperatorOptions, args),
+        )
+        super().__init__(name, args=given, opts=opts)
+        self.release = self.release.id
+
+
+class ExistingGpuOperatorInputs(WaitInputs):
+    """What an ExistingGpuOperator takes. Without a kubeconfig nothing is looked at."""
+
+    pools: list[PoolDescription]
+    """All pools with InfiniBand of the cluster."""
+    poll_seconds: NotRequired[float]
+    """Seconds between two looks. Default: 10."""
+
+
+class ExistingGpuOperator(existing_gpu_operator.ExistingGpuOperator):
+    """A GPU Operator that somebody else keeps, once its ClusterPolicy says ready. Nothing of it is made or changed."""
+
+    ready: pulumi.Output[Any]
+    """URN of this component, known once the operator is ready."""
+
+    def __init__(self, name: str, args: ExistingGpuOperatorInputs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__(name, args=taken(existing_gpu_operator.ExistingGpuOperatorArgs, args), opts=opts)
+        self.ready = self.ready.apply(lambda found: found.urn)
+
+
+class DraDriver(dra_driver.DraDriver):
+    """NVIDIA's DRA driver for GPUs, by which pods reach GPUs of other machines by NVLink (GB200, GB300).
+
+    Give the pools as dependsOn: the plugins on machines that are there are waited for.
+    """
+
+    release: Any
+    """ID of the Helm release."""
+
+    def __init__(self, name: str, args: OperatorInputs, opts: pulumi.ResourceOptions | None = None) -> None:
+        given = operator(
+            dra_driver.DraDriverArgs, args, DRA_DRIVER_CHART, dra_driver.dra_driver_values, registry=registry(args)
+        )
+        super().__init__(name, args=given, opts=opts)
+        self.release = self.release.id

@@ -1,0 +1,92 @@
+"""What NVIDIA's Network Operator puts on nodes, for every language: policies, and networks over InfiniBand."""
+
+from collections.abc import Mapping
+from ipaddress import IPv4Address, IPv4Network
+from typing import Any, NotRequired
+
+import pulumi
+
+from aks_infiniband.operators import ipoib, nic_policy
+from aks_infiniband.operators.release import OperatorOptions
+from aks_infiniband.provider.arguments import pools_of, taken
+from aks_infiniband.provider.enumerations import OperatorRelease
+from aks_infiniband.provider.inputs import PoolDescription, RegistryDescription, UpgradeDescription, WaitInputs
+
+
+class NicClusterPolicyInputs(WaitInputs):
+    """What a NicClusterPolicy takes."""
+
+    pools: list[PoolDescription]
+    """All pools with InfiniBand of the cluster. Where they differ in driver or device plugin, a NicNodePolicy of each
+    holds what the others have not."""
+    release: NotRequired[OperatorRelease]
+    """The release whose parts are installed, the same as that of the NetworkOperator. Default: 26.4."""
+    driver_version: NotRequired[str]
+    """Version of the NIC driver. Default: that of the release."""
+    upgrade: NotRequired[UpgradeDescription]
+    """How a changed driver reaches the nodes."""
+    registry: NotRequired[RegistryDescription]
+    """Where images come from. Default: from where their makers publish them."""
+
+
+def _policies(given: Mapping[str, Any]) -> nic_policy.NicPolicySpecs:
+    return nic_policy.nic_policy_specs(pools_of(given["pools"]), taken(OperatorOptions, given))
+
+
+class NicClusterPolicy(nic_policy.NicClusterPolicy):
+    """Driver, device plugin and network plugins on all pools, ready. Give the NetworkOperator as dependsOn."""
+
+    def __init__(self, name: str, args: NicClusterPolicyInputs, opts: pulumi.ResourceOptions | None = None) -> None:
+        given = taken(nic_policy.NicClusterPolicyArgs, args, policies=_policies(args))
+        super().__init__(name, args=given, opts=opts)
+
+
+class NicNodePolicyInputs(NicClusterPolicyInputs):
+    """What a NicNodePolicy takes: the same as the NicClusterPolicy, and the pool."""
+
+    pool_name: str
+    """Name of the pool that the policy is for."""
+
+
+class NicNodePolicy(nic_policy.NicNodePolicy):
+    """Driver or device plugin that one pool has and the others have not. Give the NicClusterPolicy as dependsOn."""
+
+    def __init__(self, name: str, args: NicNodePolicyInputs, opts: pulumi.ResourceOptions | None = None) -> None:
+        given = taken(nic_policy.NicNodePolicyArgs, args, policies=_policies(args))
+        super().__init__(name, args=given, opts=opts)
+
+
+class IpoibNetworkInputs(WaitInputs):
+    """What an IpoibNetwork takes."""
+
+    pools: list[PoolDescription]
+    """All pools with InfiniBand of the cluster. Those in mode ipoib tell which networks there are."""
+    network: str
+    """Name of the network, one of those of the pools."""
+    addresses: str
+    """Range (CIDR) of the addresses of all networks. Each takes an equal part of it."""
+    per_node: NotRequired[int]
+    """Addresses of each node, and so the number of its pods that can join the network. Default: 16."""
+    gateway: NotRequired[str]
+    """Address of a gateway, for the network in whose part it lies. Default: none."""
+    namespace: str
+    """Namespace of its NetworkAttachmentDefinition. It has to exist."""
+
+
+class IpoibNetwork(ipoib.IpoibNetwork):
+    """A network over InfiniBand that pods join by name. Give the NicClusterPolicy as dependsOn."""
+
+    def __init__(self, name: str, args: IpoibNetworkInputs, opts: pulumi.ResourceOptions | None = None) -> None:
+        given = taken(ipoib.IpoibNetworkArgs, args, network=_network(args))
+        super().__init__(name, args=given, opts=opts)
+
+
+def _network(given: IpoibNetworkInputs) -> ipoib.Network:
+    gateway = IPv4Address(given["gateway"]) if "gateway" in given else None
+    chosen = {"per_node": given["per_node"]} if "per_node" in given else {}
+    found = ipoib.ipoib_networks(pools_of(given["pools"]), IPv4Network(given["addresses"]), gateway=gateway, **chosen)
+    networks = {network.name: network for network in found}
+    if given["network"] not in networks:
+        known = ", ".join(networks) or "none: no pool is in mode ipoib"
+        raise ValueError(f"network is {given['network']}; must be one of those of the pools ({known})")
+    return networks[given["network"]]

@@ -1,0 +1,115 @@
+"""The components that Azure makes."""
+
+from typing import Any, Final
+
+from aks_infiniband.azure.arguments import Autoscale, Cluster, Machines, OrdinaryPool
+
+from tests.unit.provider.parity.parts import ND, WAITS
+
+_PLACE: Final = (
+    {"resourceGroupName": "g", "clusterName": "c", "subnetId": "s", "podSubnetId": "p", "kubernetesVersion": "1.35"},
+    {
+        "resource_group_name": "g",
+        "cluster_name": "c",
+        "subnet_id": "s",
+        "pod_subnet_id": "p",
+        "kubernetes_version": "1.35",
+    },
+)
+_MACHINES: Final = (
+    {
+        "autoscale": {"minCount": 1.0, "maxCount": 4.0, "begin": 2.0},
+        "labels": {"team": "a"},
+        "maxPods": 110.0,
+        "osSku": "AzureLinux",
+        "osDiskSizeGb": 256.0,
+        "osDiskType": "Ephemeral",
+        "nodeImageSnapshotId": "/snapshot",
+        "zones": ["1"],
+    },
+    {
+        "autoscale": Autoscale(min_count=1, max_count=4, begin=2),
+        "labels": {"team": "a"},
+        "max_pods": 110,
+        "os_sku": "AzureLinux",
+        "os_disk_size_gb": 256,
+        "os_disk_type": "Ephemeral",
+        "node_image_snapshot_id": "/snapshot",
+        "zones": ("1",),
+    },
+)
+_SYSTEM: Final = {"vmSize": "Standard_D16s_v5", "count": 3, "zones": ["1", "2"]}
+_CLUSTER: Final = {
+    "kubernetesVersion": "1.35",
+    "supportPlan": "AKSLongTermSupport",
+    "nodeResourceGroup": "nodes",
+    "identityId": (
+        "/subscriptions/00000000-0000-0000-0000-0000000000aa/resourceGroups/g/providers/"
+        "Microsoft.ManagedIdentity/userAssignedIdentities/i"
+    ),
+    "systemPool": _SYSTEM,
+    "network": {
+        "addressSpace": "10.0.0.0/12",
+        "subnet": "10.1.0.0/16",
+        "podCidr": "10.244.0.0/15",
+        "serviceCidr": "10.64.0.0/16",
+    },
+    "apiServer": {"private": False, "authorizedIpRanges": ["20.0.0.0/24"]},
+    "access": {"localAccounts": True, "login": "msi"},
+    "tags": {"team": "a"},
+}
+
+TWICE: Final[dict[str, Any]] = {
+    "AksCluster": (
+        {
+            "location": "southcentralus",
+            "clusterName": "c",
+            "resourceGroupName": "g",
+            "settings": _CLUSTER | {"systemPool": {**_SYSTEM, "count": 3.0}},
+        },
+        lambda: {
+            "location": "southcentralus",
+            "cluster_name": "c",
+            "resource_group_name": "g",
+            "settings": Cluster.model_validate(_CLUSTER),
+        },
+    ),
+    "FeatureRegistration": (
+        {"location": "southcentralus", "waits": WAITS[0], "tags": {"team": "a"}},
+        lambda: {"location": "southcentralus", "waits": WAITS[1], "tags": {"team": "a"}},
+    ),
+    "FeatureAbsence": ({}, dict),
+    "InfinibandNodePool": (
+        {**_PLACE[0], **_MACHINES[0], "tags": {"team": "a"}, "pool": ND[0], "placementGroupLimit": 200.0},
+        lambda: {
+            **_PLACE[1],
+            "machines": Machines(**_MACHINES[1]),
+            "tags": {"team": "a"},
+            "pool": ND[1],
+            "placement_group_limit": 200,
+        },
+    ),
+    "OrdinaryNodePool": (
+        {
+            **_PLACE[0],
+            **_MACHINES[0],
+            "tags": {"team": "a"},
+            "capacityReservationGroupId": "/reservation",
+            "pool": {
+                "name": "web",
+                "vmSize": "Standard_D8s_v5",
+                "count": 3.0,
+                "taints": ["a=b:NoSchedule"],
+                "priority": "Spot",
+            },
+        },
+        lambda: {
+            **_PLACE[1],
+            "machines": Machines(**_MACHINES[1], capacity_reservation_group_id="/reservation"),
+            "tags": {"team": "a"},
+            "pool": OrdinaryPool(
+                name="web", vm_size="Standard_D8s_v5", node_count=3, taints=("a=b:NoSchedule",), priority="Spot"
+            ),
+        },
+    ),
+}
