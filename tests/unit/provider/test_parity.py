@@ -34,7 +34,7 @@ def test_a_component_declares_what_it_declares_in_python(deploy: Deploy, compone
     def elsewhere() -> Any:
         return construct(component, inputs)
 
-    states = {"feature_states": ["NotRegistered"]} if component == "FeatureAbsence" else {}
+    states: Any = {"feature_states": ["NotRegistered"]} if component == "FeatureAbsence" else {}
     ours, theirs = (deploy(program, preview=preview, **states) for program in (in_python, elsewhere))
     assert declared(theirs) == declared(ours)
     assert ours.registrations

@@ -4,9 +4,9 @@ from typing import Any, Final
 
 from aks_infiniband.azure.arguments import Autoscale, Cluster, Machines, OrdinaryPool
 
-from tests.unit.provider.parity.parts import ND, WAITS
+from tests.unit.provider.parity.parts import ND, WAITS, Pair
 
-_PLACE: Final = (
+_PLACE: Final[Pair] = (
     {"resourceGroupName": "g", "clusterName": "c", "subnetId": "s", "podSubnetId": "p", "kubernetesVersion": "1.35"},
     {
         "resource_group_name": "g",
@@ -16,7 +16,7 @@ _PLACE: Final = (
         "kubernetes_version": "1.35",
     },
 )
-_MACHINES: Final = (
+_MACHINES: Final[Pair] = (
     {
         "autoscale": {"minCount": 1.0, "maxCount": 4.0, "begin": 2.0},
         "labels": {"team": "a"},
