@@ -15,14 +15,15 @@ API_VERSION: Final[str] = str(_TABLE["api_version"])
 _XID: Final = re.compile(r"NVRM: Xid \([^)]*\): (\d+)")
 
 
-def category_of(failed: Collection[str], kernel: Iterable[str]) -> str:
+def category_of(failed: Collection[str], kernel: Iterable[str], *, dcgm: bool = False) -> str:
     """The category of a machine.
 
-    failed: checks of the validation that fail at it. kernel: lines of its log. A GPU's error that has a category of its
-    own says most, then a check that fails, and then any other error of a GPU.
+    failed: checks of the validation that fail at it. kernel: lines of its log. dcgm: whether DCGM's diagnostics find a
+    GPU bad. A GPU's error that has a category of its own says most, then a check that fails, then DCGM, and then any
+    other error of a GPU.
     """
     xids = [int(found[1]) for line in kernel if (found := _XID.search(line))]
     own = [_TABLE["xids"][xid] for xid in xids if xid in _TABLE["xids"]]
     checks = [category for check, category in _TABLE["checks"].items() if check in failed]
-    others = [_TABLE["other_xid"]] if xids else []
+    others = [*([_TABLE["dcgm"]] if dcgm else []), *([_TABLE["other_xid"]] if xids else [])]
     return str([*own, *checks, *others, _TABLE["other"]][0])

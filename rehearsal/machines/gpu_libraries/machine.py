@@ -44,24 +44,31 @@ def address() -> str:
 
 
 class Gpu(NamedTuple):
-    """A GPU that this container holds."""
+    """A GPU of the machine."""
 
     address: str
     model: GpuModel
     uuid: str
+    device_id: str
+    """Its kind's number on the PCI bus."""
 
 
 def gpus() -> list[Gpu]:
     """The GPUs that this container holds. The driver numbers a machine's in the order of their PCI addresses."""
-    vendor, nodes, name, first = _AMD if is_rocm() else _NVIDIA
-    found = Machine()
-    numbers = (re.fullmatch(name, path.name) for path in Path(found.container, "dev").glob(nodes))
+    _, nodes, name, first = _AMD if is_rocm() else _NVIDIA
+    numbers = (re.fullmatch(name, path.name) for path in Path(Machine().container, "dev").glob(nodes))
     held = sorted(int(number[1]) - first for number in numbers if number)
+    there = gpus_of_machine()
+    return [there[number] for number in held if number < len(there)]
+
+
+def gpus_of_machine() -> list[Gpu]:
+    """All that are on the machine's PCI bus, in the driver's order: what a privileged container sees."""
+    vendor, *_ = _AMD if is_rocm() else _NVIDIA
+    found = Machine()
     devices = sorted(path for path in Path(found.sys, "bus/pci/devices").glob("*") if _read(path / "vendor") == vendor)
-    return [
-        Gpu(path.name, model_of(_read(path / "device").removeprefix("0x")), gpu_uuid(found.node, path.name))
-        for path in (devices[number] for number in held if number < len(devices))
-    ]
+    kinds = ((path.name, _read(path / "device").removeprefix("0x")) for path in devices)
+    return [Gpu(name, model_of(kind), gpu_uuid(found.node, name), kind) for name, kind in kinds]
 
 
 def is_rocm() -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 from rehearsal.machines.gpu_libraries import load, machine
 from rehearsal.machines.gpu_libraries.cuda import set_reference
-from rehearsal.machines.hardware.gpu_models import LANES
+from rehearsal.machines.hardware.gpu_models import LANES, board_serial
 
 _SUCCESS, _UNINITIALIZED, _INVALID_ARGUMENT, _NOT_FOUND, _LOST = 0, 1, 2, 6, 15
 """nvmlReturn_t."""
@@ -75,7 +75,7 @@ def nvmlDeviceGetUUID(device: Any, buffer: Any, _size: int) -> int:  # noqa: N80
 
 def nvmlDeviceGetSerial(device: Any, buffer: Any, _size: int) -> int:  # noqa: N802
     """Of its board: thirteen digits."""
-    return _text(buffer, f"{int(_of(device).gpu.uuid[4:12], 16):013d}")
+    return _text(buffer, board_serial(_of(device).gpu.uuid))
 
 
 def nvmlDeviceGetName(device: Any, buffer: Any, _size: int) -> int:  # noqa: N802

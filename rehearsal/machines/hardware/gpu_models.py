@@ -59,6 +59,11 @@ def model_of(device_id: str) -> GpuModel:
     return _MODELS.get(names.get(device_id, ""), _MODELS["H100"])
 
 
+def board_serial(uuid: str) -> str:
+    """The serial number of the board of a GPU, by its UUID: thirteen digits."""
+    return f"{int(uuid[4:12], 16):013d}"
+
+
 def gpu_uuid(machine: str, address: str) -> str:
     """The UUID of the GPU at a PCI address of a machine."""
     return f"GPU-{uuid.uuid5(uuid.NAMESPACE_DNS, f'{machine}.{address}')}"

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
+from rehearsal.machines.gpu_libraries.dcgm_words import HOST_ENGINES
 from rehearsal.machines.gpu_libraries.nvidia_smi import GPUS, NVLINK
 from rehearsal.machines.hardware import beneath
 from rehearsal.machines.hardware.container_toolkit import VARIABLE, Toolkit, visible_gpus
@@ -46,6 +47,8 @@ class MachineView:
     """Of the container's pod, over IPoIB."""
     toolkit: Toolkit | None = None
     """NVIDIA's container toolkit, where the machine has one."""
+    host_engines: tuple[str, ...] = ()
+    """Addresses at which a host engine of DCGM listens."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -215,6 +218,8 @@ def _variables(folder: Path, references: References, view: MachineView, image: s
         "REHEARSAL_GPU_LIBRARIES": gpu_libraries_of(image),
         "REHEARSAL_SERVICE_LEVEL": str(max((hca.service_level for hca in view.machine.hardware.hcas), default=0)),
     }
+    if view.host_engines:
+        variables[HOST_ENGINES] = " ".join(view.host_engines)
     if view.networks:
         variables[IPOIB] = ",".join(
             f"{network.selection.interface}/{network.address}/{network.device.name}" for network in view.networks

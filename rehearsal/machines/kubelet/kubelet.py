@@ -3,7 +3,7 @@
 import base64
 import contextlib
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -86,7 +86,13 @@ class Kubelet:
             memlock=None if self.machines.effects.lifts_memlock(machine.name) else MEMLOCK_BYTES,
             networks=tuple(self.sandboxes.of(pod.uid)),
             toolkit=self.machines.effects.toolkit(machine),
+            host_engines=self._addresses(self.machines.effects.pods(machine.name, "gpuHostEngine")),
         )
+
+    def _addresses(self, uids: Collection[str]) -> tuple[str, ...]:
+        """Of pods."""
+        pods = self.cluster.of("Pod").values() if uids else ()
+        return tuple(pod["status"]["podIP"] for pod in pods if pod["metadata"]["uid"] in uids)
 
     def confinement(self, machine: Machine, *, reads: Path, writes: Iterable[Path]) -> Confinement:
         """What a container on a machine may reach. reads, writes: what of its pod."""

@@ -12,7 +12,8 @@ from rehearsal.run.images import packages, programs_of, programs_of_scripts
 
 _PROGRAMS: Final = Path(__file__).parents[1] / "bin"
 _DISTRIBUTION: Final = Path(__file__).parents[1] / "distribution"
-"""What stands in for a distribution's programs: apt-get, which would change this computer, nslookup and sleep."""
+"""What stands in for programs that only some images have: apt-get, which would change this computer, dcgmi, nslookup
+and sleep."""
 _SHELLS: Final = ("sh", "bash")
 # PATH of an ordinary image, so that what the machine's programs start in turn is found.
 _IMAGE_PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"

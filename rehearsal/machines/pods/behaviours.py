@@ -32,6 +32,7 @@ Effect = Literal[
     "containerToolkit",
     "gpuDevices",
     "gpuFeatures",
+    "gpuHostEngine",
     "computeDomainDevices",
     "imexDaemon",
     "amdDriver",

@@ -22,6 +22,8 @@ from tests.rehearsal.simulated_nodes import GPU_POOL, H100, gpu_and_system_nodes
 from tests.rehearsal.waiting import eventually
 
 SPEED = 60.0
+ON_AKS = {"nodeSelector": {"kubernetes.azure.com/agentpool": "ndaks"}}
+"""Where a DaemonSet runs that is for `machine_of_aks`."""
 
 
 @dataclass
@@ -149,6 +151,16 @@ def own_machine(cluster: Rehearsed) -> Iterator[str]:
     yield name
     cluster.clear()  # before the machine is gone, and with it who would end its pods
     cluster.client.delete(Node, name)
+
+
+@pytest.fixture
+def machine_of_aks(cluster: Rehearsed) -> Iterator[str]:
+    """A machine on which Azure has installed the GPU driver."""
+    pool = pool_facts("ndaks", H100, fabric="placement-group-of-ndaks", gpu_driver="Install")
+    cluster.client.create(codecs.from_dict(node(pool, 0, 7)))
+    yield node_name(pool, 0)
+    cluster.clear()
+    cluster.client.delete(Node, node_name(pool, 0))
 
 
 def _exists(client: Client, kind: Any, name: str, namespace: str) -> bool:

@@ -1,21 +1,18 @@
 """What pods of operators do to their machine, on a real API server."""
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
-import pytest
 from lightkube import codecs
 from lightkube.resources.apps_v1 import DaemonSet
-from lightkube.resources.core_v1 import Node, Pod
+from lightkube.resources.core_v1 import Pod
 from lightkube.types import CascadeType, PatchType
 
-from rehearsal.azure.machines import node, node_name
 from rehearsal.machines.pods.status import is_ready
 from rehearsal.watch.kinds import RESOURCES
-from tests.rehearsal.simulated_nodes import GPU_NODES, H100, SYSTEM_NODE, pool_facts
+from tests.rehearsal.simulated_nodes import GPU_NODES, SYSTEM_NODE
 
-from .conftest import Rehearsed
+from .conftest import ON_AKS, Rehearsed
 
 NODE = GPU_NODES[0]
 PCI_15B3 = "feature.node.kubernetes.io/pci-15b3.present"
@@ -165,19 +162,6 @@ def test_a_driver_without_its_hardware_crashes(cluster: Rehearsed) -> None:
         "status"
     ]
     assert "No NVIDIA GPU" in status["containerStatuses"][0]["lastState"]["terminated"]["message"]
-
-
-@pytest.fixture
-def machine_of_aks(cluster: Rehearsed) -> Iterator[str]:
-    """A machine on which Azure has installed the GPU driver."""
-    pool = pool_facts("ndaks", H100, fabric="placement-group-of-ndaks", gpu_driver="Install")
-    cluster.client.create(codecs.from_dict(node(pool, 0, 7)))
-    yield node_name(pool, 0)
-    cluster.clear()
-    cluster.client.delete(Node, node_name(pool, 0))
-
-
-ON_AKS = {"nodeSelector": {"kubernetes.azure.com/agentpool": "ndaks"}}
 
 
 def test_azures_driver_and_toolkit_are_there_without_the_operators(cluster: Rehearsed, machine_of_aks: str) -> None:

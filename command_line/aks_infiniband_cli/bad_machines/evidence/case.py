@@ -10,6 +10,7 @@ from aks_infiniband.facts.guest_health import API_VERSION, category_of
 from aks_infiniband.facts.node_images import VERSION_LABEL
 from aks_infiniband.validation.reports import CONDITION, LIGHT_CHECK, Report, measured_text
 
+from aks_infiniband_cli.bad_machines.evidence.dcgm import opinion
 from aks_infiniband_cli.validate.deployed import Object
 
 _PROVIDER: Final = "azure://"
@@ -19,17 +20,26 @@ _VERSIONS: Final = ("kernelVersion", "osImage", "kubeletVersion", "containerRunt
 
 
 def case_of(
-    node: Object, machine: Mapping[str, Any], events: Sequence[Object], report: Report | None, taken: datetime
+    node: Object,
+    machine: Mapping[str, Any],
+    events: Sequence[Object],
+    report: Report | None,
+    taken: datetime,
+    *,
+    dcgm: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Everything that is kept of a machine. Only the fields that are named here are copied, so no secret comes along.
 
     machine: what on_node printed, or as `not_read` why it could not be asked. report: the pool's last validation.
+    dcgm: what DCGM said of its GPUs, or why it said nothing.
     """
     name = str(node["metadata"]["name"])
     status = node.get("status") or {}
     known = machine.get("metadata") or {}
     info = status.get("nodeInfo") or {}
     labels = node["metadata"].get("labels") or {}
+    checks, gpus = _checks(report, name), machine.get("gpus") or []
+    measured_on = report["finished"] if report else None
     return {
         "taken": taken.isoformat(timespec="seconds"),
         "node": name,
@@ -44,12 +54,13 @@ def case_of(
             **(machine.get("drivers") or {}),
         },
         "hcas": machine.get("hcas") or [],
-        "gpus": machine.get("gpus") or [],
+        "gpus": gpus,
         "kernel": machine.get("kernel") or [],
         "conditions": [_condition(each) for each in status.get("conditions") or []],
         "events": [_event(each) for each in events if _tells(each, name)],
-        "measured_on": report["finished"] if report else None,
-        "checks": _checks(report, name),
+        "measured_on": measured_on,
+        "checks": checks,
+        "dcgm": dcgm and {**dcgm, **opinion.beside(dcgm, checks, gpus, measured_on)},
         "figures": _figures(report, name),
         "not_read": list(machine.get("not_read") or []),
     }
@@ -108,6 +119,7 @@ def problems_of(case: Mapping[str, Any]) -> list[str]:
     lines = [f"{each['check']}{_at(each)}: {each['measured']}, expected {each['expected']}" for each in case["checks"]]
     unhealthy = [each for each in case["conditions"] if each["type"] == CONDITION and each["status"] == "False"]
     lines += [f"light check: {each['message']}" for each in unhealthy]
+    lines += opinion.problems(case["dcgm"])
     return lines + [f"{each['time']} {each['line']}" for each in case["kernel"] if "Xid" in each["line"]]
 
 
@@ -132,6 +144,7 @@ def health_report(case: Mapping[str, Any]) -> dict[str, Any] | None:
                 "impactCategory": category_of(
                     [check["check"] for check in case["checks"] if check["verdict"] == "fail"],
                     [each["line"] for each in case["kernel"]],
+                    dcgm=bool(opinion.problems(case["dcgm"])),
                 ),
                 "impactDescription": "; ".join(problems)[:1000],
                 "impactedResourceId": case["resource_id"],

@@ -12,6 +12,7 @@ from lightkube import Client
 from lightkube.resources.core_v1 import Event
 
 from aks_infiniband_cli.bad_machines.evidence.case import case_of, health_report
+from aks_infiniband_cli.bad_machines.evidence.dcgm.diagnose import diagnosed
 from aks_infiniband_cli.bad_machines.evidence.reading_job import ask
 from aks_infiniband_cli.bad_machines.evidence.ticket import ticket
 from aks_infiniband_cli.cluster import NO_ANSWER, connected
@@ -26,14 +27,16 @@ def collect(kubeconfig: str, name: str, namespace: str) -> dict[str, Any]:
     such node in a pool, or the cluster does not answer. A machine that cannot be asked is told so, in the evidence.
     """
     client = connected(kubeconfig)
-    validations, nodes, _ = read_cluster(client, namespace)
+    validations, nodes, pods = read_cluster(client, namespace)
     node, validation = _place(validations, nodes, name)
     try:
         fields: dict[str, Any] = {"involvedObject.kind": "Node", "involvedObject.name": name}
         events = [event.to_dict() for event in client.list(Event, namespace=EVENTS_OF_NODES, fields=fields)]
     except NO_ANSWER as error:
         raise CommandError(f"the cluster cannot be read: {error}") from error
-    found = case_of(node, _machine(client, name, validation), events, validation.report, datetime.now(UTC))
+    taken, machine = datetime.now(UTC), _machine(client, name, validation)
+    dcgm = diagnosed(client, node, pods, validation)
+    found = case_of(node, machine, events, validation.report, taken, dcgm=dcgm)
     return {**found, "ticket": ticket(found), "health_report": health_report(found)}
 
 

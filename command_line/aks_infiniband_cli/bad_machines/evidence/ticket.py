@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from aks_infiniband_cli.bad_machines.evidence.case import problems_of
+from aks_infiniband_cli.bad_machines.evidence.dcgm import opinion
 
 _UNKNOWN: Final = "not known"
 _NONE: Final = "nothing that the last validation, the light check or the kernel's log has shown"
@@ -29,6 +30,7 @@ def _lines(case: Mapping[str, Any]) -> Iterator[str]:
         yield f"Measured on {case['measured_on']}, beside the median of the same device on the pool's other nodes:"
         for figure in lower:
             yield f"- {figure['figure']} {figure['device']}: {figure['value']:g}, the others {figure['others']:g}"
+    yield from _second_opinion(case["dcgm"])
     yield ""
     yield "Hardware and software:"
     for hca in case["hcas"]:
@@ -41,3 +43,19 @@ def _lines(case: Mapping[str, Any]) -> Iterator[str]:
         yield ""
         yield "Events of the node:"
         yield from (f"- {event['time']} {event['reason']}: {event['message']}" for event in case["events"])
+
+
+def _second_opinion(dcgm: Mapping[str, Any] | None) -> Iterator[str]:
+    """What DCGM says of the GPUs, beside the validation's verdict of them."""
+    if dcgm is None:
+        return
+    yield ""
+    if "not_asked" in dcgm:
+        yield f"NVIDIA's DCGM was not asked for a second opinion: {dcgm['not_asked']}"
+    elif "failed" in dcgm:
+        yield f"NVIDIA's DCGM was asked for a second opinion ({dcgm['command']}), and gave none: {dcgm['failed']}"
+    else:
+        yield f"NVIDIA's DCGM {dcgm['version']}, as a second opinion of the GPUs ({dcgm['command']}):"
+        yield from (f"- {line}" for line in (*dcgm["said"], *opinion.findings(dcgm)))
+        yield "Beside our own verdict of the GPUs:"
+        yield from (f"- {line}" for line in dcgm["second_opinion"])

@@ -1,0 +1,118 @@
+"""Whether a node's DCGM is asked, and how: plain data in, plain data out."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from aks_infiniband.diagnosis.repairs import serves
+from aks_infiniband.facts.dcgm import HOST_ENGINE_CONTAINER, HOST_ENGINE_LABEL, HOST_ENGINE_PORT, LEVEL
+from aks_infiniband.resources.metadata import labels
+
+from aks_infiniband_cli.bad_machines.evidence.node_job import job_on
+from aks_infiniband_cli.validate.deployed import Deployed, Object
+
+_GPUS: Final = ("nvidia.com/gpu", "nvidia.com/mig-")
+"""How the names of the device plugin's resources begin: whole GPUs, those that are shared, and parts."""
+_PRESENT: Final = "nvidia.com/gpu.present"
+_OVER: Final = ("Succeeded", "Failed")
+_SECONDS: Final = 600
+"""How long DCGM has: the tests of new kinds of GPUs have hung (NVIDIA/DCGM issue 247, 2025-07-31)."""
+_GRACE_SECONDS: Final = 30
+"""dcgmi has the host engine stop the diagnostics when it is told to end, and waits 25 s for that."""
+_NO_POD: Final = (
+    "no pod nvidia-dcgm runs on the node: the GPU Operator brings DCGM's host engine where its Helm values have "
+    "`dcgm: {enabled: true}` (values/gpu-operator.yaml)"
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HostEngine:
+    """The pod on the node in which DCGM's host engine runs."""
+
+    pod: str
+    address: str
+    image: str
+    """It has dcgmi, of the same release."""
+
+
+def has_gpus(node: Object, validation: Deployed) -> bool:
+    """Whether a machine has, or should have, GPUs that DCGM knows."""
+    resources = (*((node.get("status") or {}).get("capacity") or {}), *validation.resources)
+    return _PRESENT in (node["metadata"].get("labels") or {}) or any(name.startswith(_GPUS) for name in resources)
+
+
+def engine_on(name: str, pods: Sequence[Object]) -> HostEngine | str:
+    """The host engine of a node, if it can be asked now; else why not.
+
+    pods: of all namespaces. The diagnostics take the GPUs for themselves, so nobody else may use them.
+    """
+    here = [pod for pod in pods if (pod.get("spec") or {}).get("nodeName") == name and not _over(pod)]
+    key, value = HOST_ENGINE_LABEL
+    engines = [pod for pod in here if (pod["metadata"].get("labels") or {}).get(key) == value]
+    if not engines:
+        return _NO_POD
+    ready = [pod for pod in engines if serves(pod) and _address(pod)]
+    if not ready:
+        return f"pod {_name(engines[0])} is not ready"
+    for pod in here:
+        if held := next(_held(pod), None):
+            return f"pod {_name(pod)} has {held}, and the diagnostics take the GPUs for themselves"
+    images = {container["name"]: container["image"] for container in ready[0]["spec"]["containers"]}
+    image = images.get(HOST_ENGINE_CONTAINER) or next(iter(images.values()))
+    return HostEngine(pod=_name(ready[0]), address=_address(ready[0]), image=image)
+
+
+def _over(pod: Object) -> bool:
+    return (pod.get("status") or {}).get("phase") in _OVER
+
+
+def _name(pod: Object) -> str:
+    return f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"
+
+
+def _address(pod: Object) -> str:
+    return str((pod.get("status") or {}).get("podIP") or "")
+
+
+def _held(pod: Object) -> Iterator[str]:
+    spec = pod["spec"]
+    for container in (*(spec.get("initContainers") or []), *spec["containers"]):
+        requests = (container.get("resources") or {}).get("requests") or {}
+        yield from (name for name, asked in requests.items() if name.startswith(_GPUS) and asked != "0")
+    # What a claim is of stands in other objects; on a machine with GPUs it is hardly of anything else.
+    yield from (f"the resource claim {claim['name']}" for claim in spec.get("resourceClaims") or [])
+
+
+def command_of(engine: HostEngine) -> list[str]:
+    """What is asked."""
+    return ["dcgmi", "diag", "-r", str(LEVEL), "-j", "--host", f"{engine.address}:{HOST_ENGINE_PORT}"]
+
+
+def job_of(node: Object, engine: HostEngine, validation: Deployed, token: str) -> dict[str, Any]:
+    """The Job that asks: dcgmi runs in a pod of its own, and the diagnostics where the host engine is.
+
+    The pod takes all GPUs that the node offers. So nobody is given one meanwhile, and if somebody was given one just
+    before, the kubelet refuses this pod. It does nothing with them. It has no privilege and no token of the API server.
+    When the Job is deleted or its time is up, dcgmi has the host engine stop; a program that is executed in the other
+    pod would go on.
+    """
+    offered: Mapping[str, str] = (node.get("status") or {}).get("allocatable") or {}
+    gpus = {name: str(count) for name, count in offered.items() if name.startswith(_GPUS) and str(count) != "0"}
+    container = {
+        "name": "dcgmi",
+        "image": engine.image,
+        "command": command_of(engine),
+        "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
+        "resources": {
+            "requests": {"cpu": "10m", "memory": "128Mi", **gpus},
+            "limits": {"memory": "1Gi", **gpus},
+        },
+    }
+    return job_on(
+        str(node["metadata"]["name"]),
+        validation,
+        name=f"dcgm-{token}",
+        labels={**labels("evidence", "diagnose"), "app.kubernetes.io/managed-by": "aks-infiniband-evidence"},
+        pod={"terminationGracePeriodSeconds": _GRACE_SECONDS, "containers": [container]},
+        seconds=_SECONDS,
+    )

@@ -1,0 +1,96 @@
+"""What DCGM found, in words for a ticket, and how it stands beside the validation's verdict of the same GPUs."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from aks_infiniband.facts.dcgm import LEVEL, LOOKS_AT
+
+_BAD: Final = ("Fail", "Warn")
+_OURS: Final = re.compile(r"^GPU (\d+)\b")
+"""The number of a GPU in the device of a check: nvidia-smi's."""
+_NONE_BAD: Final = "neither DCGM nor the validation of {} finds a GPU bad"
+_NOT_MEASURED: Final = "DCGM finds no GPU bad; no validation has measured them"
+
+Diagnosis = Mapping[str, Any]
+
+
+def finds_bad(row: Mapping[str, Any]) -> bool:
+    """Whether a result speaks against the hardware. A setting that DCGM dislikes, as persistence mode, does not."""
+    return row["result"] == "Fail" and bool(row["hardware"])
+
+
+def problems(asked: Diagnosis | None) -> list[str]:
+    """In a line each: what DCGM finds wrong with the machine; nothing where it was not asked, or has said nothing."""
+    return [f"DCGM: {_told(row)}" for row in (asked or {}).get("results", ()) if finds_bad(row)]
+
+
+def findings(diagnosis: Diagnosis) -> list[str]:
+    """In a line each: for each test, on how many GPUs it passed, and every result that is no pass."""
+    lines: list[str] = []
+    for test in dict.fromkeys(row["test"] for row in diagnosis["results"]):
+        rows = [row for row in diagnosis["results"] if row["test"] == test]
+        passed = [row for row in rows if row["result"] == "Pass"]
+        devices = sum(1 for row in passed if row["device"])
+        lines += [f"{test}: Pass{f' on {devices} GPUs' if devices > 1 else _of(passed[0])}"] if passed else []
+        lines += [_told(row) for row in rows if row["result"] != "Pass"]
+    return lines
+
+
+def _told(row: Mapping[str, Any]) -> str:
+    words = "; ".join(row["words"]) or "it says no more"
+    setting = " (a setting or a program, no fault of the GPU)" if row["result"] in _BAD and not row["hardware"] else ""
+    return f"{row['test']}: {row['result']}{_of(row)}: {words}{setting}"
+
+
+def _of(row: Mapping[str, Any]) -> str:
+    return f", {row['device']}" if row["device"] else ""
+
+
+def beside(
+    asked: Diagnosis, checks: Iterable[Mapping[str, Any]], gpus: Sequence[Mapping[str, str]], measured_on: str | None
+) -> dict[str, list[str]]:
+    """As `second_opinion`, in a line each: where DCGM and the validation agree about the GPUs, and where not.
+
+    checks: what fails or warns at the node in the pool's last validation. gpus: as the machine's nvidia-smi tells them.
+    measured_on: when that validation ended; None where there is none.
+    """
+    if "results" not in asked:
+        return {}
+    numbers = _numbers(asked, gpus)
+    theirs: dict[int, list[str]] = {}
+    for row in asked["results"]:
+        if row["gpu"] is not None and finds_bad(row):
+            theirs.setdefault(numbers.get(row["gpu"], row["gpu"]), []).append(row["test"])
+    ours: dict[int, list[str]] = {}
+    for check in checks:
+        if check["check"].startswith("gpu-") and (found := _OURS.match(check["device"] or "")):
+            ours.setdefault(int(found[1]), []).append(check["check"])
+    lines = [*_count(asked)]
+    lines += [_of_gpu(gpu, theirs.get(gpu, []), ours.get(gpu, []), measured_on) for gpu in sorted({*theirs, *ours})]
+    return {"second_opinion": lines or [_NONE_BAD.format(measured_on) if measured_on else _NOT_MEASURED]}
+
+
+def _count(asked: Diagnosis) -> Iterator[str]:
+    """That GPUs are missing: DCGM tests those that are there, and does not count them."""
+    seen = len(asked["serials"]) or len({row["gpu"] for row in asked["results"]} - {None})
+    if 0 < seen < asked["promised"]:
+        yield f"DCGM sees {seen} of {asked['promised']} GPUs"
+
+
+def _of_gpu(gpu: int, theirs: Sequence[str], ours: Sequence[str], measured_on: str | None) -> str:
+    tests, checks = ", ".join(dict.fromkeys(theirs)), ", ".join(dict.fromkeys(ours))
+    if theirs and ours:
+        return f"GPU {gpu}: both find it bad: DCGM by {tests}, the validation by {checks}"
+    if theirs:
+        other = f"the validation of {measured_on} does not" if measured_on else "no validation has measured it"
+        return f"GPU {gpu}: DCGM finds it bad by {tests}; {other}"
+    if LOOKS_AT.intersection(ours):
+        return f"GPU {gpu}: they disagree: the validation finds it bad by {checks}, DCGM does not"
+    return f"GPU {gpu}: the validation finds it bad by {checks}, at which DCGM's level {LEVEL} does not look"
+
+
+def _numbers(diagnosis: Diagnosis, gpus: Sequence[Mapping[str, str]]) -> dict[int, int]:
+    """nvidia-smi's number by DCGM's, where both tell the serial number. The two need not be the same."""
+    by_serial = {gpu["serial"]: int(gpu["index"]) for gpu in gpus if gpu["index"].isdigit()}
+    return {number: by_serial[serial] for number, serial in diagnosis["serials"].items() if serial in by_serial}

@@ -1,0 +1,97 @@
+"""A Job whose pod runs once, on one node, and what it said; both are gone afterwards."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, cast
+
+from aks_infiniband.diagnosis.view import condition
+from lightkube import Client
+from lightkube.resources.batch_v1 import Job
+from lightkube.resources.core_v1 import Pod
+from lightkube.types import CascadeType
+
+from aks_infiniband_cli.cluster import NO_ANSWER
+from aks_infiniband_cli.console import note
+from aks_infiniband_cli.validate.deployed import Deployed, Object
+from aks_infiniband_cli.validate.run import until
+
+_LEFT_SECONDS: Final = 600
+"""Seconds after which the Job is deleted by itself, if this command was killed."""
+_OVER: Final = ("Complete", "Failed")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Ended:
+    """What came of it. why: the Job's or the pod's own words, where it did not end well."""
+
+    said: str
+    why: str = ""
+
+
+def job_on(
+    node: str,
+    validation: Deployed,
+    *,
+    name: str,
+    labels: Mapping[str, str],
+    pod: Mapping[str, Any],
+    seconds: int,
+) -> dict[str, Any]:
+    """The Job, in the namespace of the pool's validation. Its pod has no token of the API server, and is not scheduled.
+
+    pod: of its spec, what is its own. seconds: how long it may take, with the pull of its image. The Job's own
+    controller ends it: a kubelet may be gone.
+    """
+    secrets = validation.template["spec"].get("imagePullSecrets")
+    spec = {
+        "nodeName": node,
+        "automountServiceAccountToken": False,
+        "restartPolicy": "Never",
+        "tolerations": [{"operator": "Exists"}],
+        **({"imagePullSecrets": secrets} if secrets else {}),
+        **pod,
+    }
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": name, "namespace": validation.namespace, "labels": dict(labels)},
+        "spec": {
+            "backoffLimit": 0,
+            "activeDeadlineSeconds": seconds,
+            "ttlSecondsAfterFinished": _LEFT_SECONDS,
+            "template": {"metadata": {"labels": dict(labels)}, "spec": spec},
+        },
+    }
+
+
+def run(client: Client, document: Mapping[str, Any]) -> Ended:
+    """Run a Job to its end, and take it away. Raises NO_ANSWER."""
+    name, namespace = document["metadata"]["name"], document["metadata"]["namespace"]
+    client.create(cast("Job", Job.from_dict(dict(document))))
+    try:
+        ended = until(lambda: _over(client.get(Job, name, namespace=namespace).to_dict()))
+        pods = list(client.list(Pod, namespace=namespace, labels={"batch.kubernetes.io/job-name": name}))
+        words = [condition(ended, "Failed").get("message"), *(pod.status and pod.status.message for pod in pods)]
+        try:
+            said = "".join(line for pod in pods for line in _log(client, pod))
+        except NO_ANSWER as error:  # so it is for a pod that was not admitted, too
+            said, words = "", [*words, str(error)]
+        return Ended(said=said, why="; ".join(word for word in words if word))
+    finally:
+        _remove(client, name, namespace)
+
+
+def _over(job: Object) -> Object | None:
+    return job if any(condition(job, kind).get("status") == "True" for kind in _OVER) else None
+
+
+def _log(client: Client, pod: Pod) -> list[str]:
+    assert pod.metadata
+    return list(client.log(str(pod.metadata.name), namespace=str(pod.metadata.namespace)))
+
+
+def _remove(client: Client, name: str, namespace: str) -> None:
+    try:
+        client.delete(Job, name, namespace=namespace, cascade=CascadeType.BACKGROUND)
+    except NO_ANSWER as error:
+        note(f"Job {name} could not be removed ({error}): kubectl --namespace {namespace} delete job {name}")
