@@ -27,7 +27,9 @@ from rehearsal.engine.events import Event
 from rehearsal.engine.pulumi import Engine
 from rehearsal.faults.file import read_file
 from rehearsal.real_tools import REAL, TOOLS_VARIABLE
+from rehearsal.run.sizes import known_sizes
 from rehearsal.stack import operator_charts, pending, real_tools, stack_file, stand_in_charts, world
+from rehearsal.stack.limits import limits_of
 from rehearsal.stack.pending_releases import forget_pending_releases
 from rehearsal.stack.stack_file import StackFileError
 from rehearsal.stack.stand_in_charts import STAND_IN_CHARTS
@@ -88,7 +90,7 @@ class Rehearsal:
         copy = stack_file.rehearsed(
             document,
             charts=charts,
-            speed=self.speed,
+            limits=limits_of(document.get("config", {}), sizes=known_sizes(self.run.root), speed=self.speed),
             salt=salt,
             kubeconfig=self.run.kubeconfig,
             context=CLUSTER_NAME,

@@ -27,8 +27,6 @@ FURTHER_CHARTS: Final = {
 """Those of pools with AMD's GPUs, and with NVLink between machines; a folder of charts may be without."""
 POLLING: Final = {"pollSeconds": 0.25, "stableSeconds": 0.75}
 """Real seconds. A rehearsal's minutes pass in a second, so states are looked at that much more often."""
-LIMITS: Final = {"readiness": (7200, 120), "validation": (3600, 240)}
-"""Limits of waits: in simulated seconds, and the least number of real seconds, because this machine may be busy."""
 STAND_IN: Final = "secret-not-known-to-a-rehearsal"
 _PREFLIGHT: Final = f"{NAMESPACE}:preflight"
 """The setting that asks Azure itself, which no rehearsal does."""
@@ -130,12 +128,18 @@ def _find_chart(folder: Path, name: str) -> Path | None:
 
 
 def rehearsed(
-    document: dict[str, Any], *, charts: dict[str, Path], speed: float, salt: str, kubeconfig: Path, context: str
+    document: dict[str, Any],
+    *,
+    charts: dict[str, Path],
+    limits: Mapping[str, int],
+    salt: str,
+    kubeconfig: Path,
+    context: str,
 ) -> dict[str, Any]:
     """The document that the engine reads in a rehearsal.
 
     charts: the chart of each setting, as `find_charts` gives them; it has precedence over `registry`, too.
-    speed: simulated seconds in a real one.
+    limits: the most that `timeoutSeconds` of a setting may be, as `limits.limits_of` gives it.
     salt: the passphrase salt that the engine made for the rehearsal's stack.
     kubeconfig, context: of the rehearsal's cluster, which stands in for an existing one.
     """
@@ -146,8 +150,7 @@ def rehearsed(
     for setting, path in charts.items():
         if not (section(config, setting) or {}).get("existing"):  # somebody else has installed it
             put(config, setting, {"chart": {"name": str(path)}})
-    for setting, (simulated, least) in LIMITS.items():
-        limit = max(round(simulated / speed), least)
+    for setting, limit in limits.items():
         given = (section(config, setting) or {}).get("timeoutSeconds", limit)
         if isinstance(given, int | float):  # else the program refuses it
             put(config, setting, {"timeoutSeconds": min(given, limit)})

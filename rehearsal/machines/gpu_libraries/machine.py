@@ -48,9 +48,14 @@ class Gpu(NamedTuple):
 
     address: str
     model: GpuModel
-    uuid: str
+    machine: str
     device_id: str
     """Its kind's number on the PCI bus."""
+
+    @property
+    def uuid(self) -> str:
+        """As the driver tells it."""
+        return gpu_uuid(self.machine, self.address)
 
 
 def gpus() -> list[Gpu]:
@@ -68,7 +73,7 @@ def gpus_of_machine() -> list[Gpu]:
     found = Machine()
     devices = sorted(path for path in Path(found.sys, "bus/pci/devices").glob("*") if _read(path / "vendor") == vendor)
     kinds = ((path.name, _read(path / "device").removeprefix("0x")) for path in devices)
-    return [Gpu(name, model_of(kind), gpu_uuid(found.node, name), kind) for name, kind in kinds]
+    return [Gpu(name, model_of(kind), found.node, kind) for name, kind in kinds]
 
 
 def is_rocm() -> bool:

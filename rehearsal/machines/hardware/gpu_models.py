@@ -6,7 +6,6 @@ NVIDIA's data sheets, and the rest is assumed: 70 % of the data sheet's rate, an
 its links carry. PCI device IDs are from the PCI ID Repository.
 """
 
-import uuid
 from typing import Final, NamedTuple
 
 
@@ -66,4 +65,6 @@ def board_serial(uuid: str) -> str:
 
 def gpu_uuid(machine: str, address: str) -> str:
     """The UUID of the GPU at a PCI address of a machine."""
+    import uuid  # noqa: PLC0415 it takes long to import, and few programs ask
+
     return f"GPU-{uuid.uuid5(uuid.NAMESPACE_DNS, f'{machine}.{address}')}"

@@ -1,5 +1,6 @@
 """The programs that a container finds: the machine's simulated ones, and of this computer those that do no harm."""
 
+import compileall
 import os
 import shutil
 import sys
@@ -10,10 +11,12 @@ from typing import Final
 
 from rehearsal.run.images import packages, programs_of, programs_of_scripts
 
-_PROGRAMS: Final = Path(__file__).parents[1] / "bin"
-_DISTRIBUTION: Final = Path(__file__).parents[1] / "distribution"
+_MACHINES: Final = Path(__file__).parents[1]
+_PROGRAMS: Final = _MACHINES / "bin"
+_DISTRIBUTION: Final = _MACHINES / "distribution"
 """What stands in for programs that only some images have: apt-get, which would change this computer, dcgmi, nslookup
 and sleep."""
+_PYTHON: Final = Path(sys.base_prefix) / f"bin/python{sys.version_info.major}.{sys.version_info.minor}"
 _SHELLS: Final = ("sh", "bash")
 # PATH of an ordinary image, so that what the machine's programs start in turn is found.
 _IMAGE_PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -33,14 +36,14 @@ class Programs:
 
     @classmethod
     def prepared(cls, folder: Path) -> "Programs":
-        """Programs with Python linked into a folder: the interpreter alone, without this project's packages."""
+        """Programs with Python linked into a folder: the interpreter alone, without this computer's packages."""
         folder.mkdir(parents=True, exist_ok=True)
-        version = f"python{sys.version_info.major}.{sys.version_info.minor}"
-        interpreter = Path(sys.base_prefix) / "bin" / version
         for name in ("python3", "python"):
             link = folder / name
             link.unlink(missing_ok=True)
-            link.symlink_to(interpreter)
+            link.symlink_to(_PYTHON)
+        _leave_out_packages(folder)
+        _compile_what_stands_in()
         shell = fresh_folder(folder.with_name("shell"))
         _link(programs_of_scripts(), shell)
         return cls(folders=(_PROGRAMS, folder), shell=shell)
@@ -55,6 +58,7 @@ class Programs:
             return self
         folder, repository = fresh_folder(container / "bin"), fresh_folder(container / "packages")
         fresh_folder(container / "lib")
+        _leave_out_packages(container)
         _link(names, folder)
         for package, files in packages().items() if reachable else ():
             for file in files:
@@ -78,6 +82,20 @@ class Programs:
     def search_path(self, given: str | None) -> str:
         """PATH of a container: the machine's programs, then the container's own."""
         return ":".join(filter(None, [*map(str, self.folders), given or self.image_path]))
+
+
+def _leave_out_packages(folder: Path) -> None:
+    """Have a Python whose link is in a folder, or one below, know no packages of this computer: no image has them, and
+    each process would look at them when it starts.
+    """
+    alone = f"home = {_PYTHON.parent}\ninclude-system-site-packages = false\n"
+    (folder / "pyvenv.cfg").write_text(alone, encoding="utf-8")
+
+
+def _compile_what_stands_in() -> None:
+    """Compile simulated libraries and tools: a validation starts a thousand processes, and none may write bytecode."""
+    for folder in (_MACHINES, _MACHINES.parent / "faults"):
+        compileall.compile_dir(folder, quiet=2)
 
 
 def _link(names: Iterable[str], folder: Path) -> None:

@@ -5,6 +5,7 @@ import re
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.util import cache_from_source
 from pathlib import Path
 
 import pytest
@@ -67,6 +68,22 @@ def test_the_cuda_image_has_a_shell_and_no_python_whatever_this_computer_has(tmp
 def test_an_image_of_which_nothing_is_said_has_python_and_all_tools(tmp_path: Path) -> None:
     programs = container(tmp_path, image="registry.invalid/main").programs
     assert all(programs.resolve(name) for name in ("python3", "ib_write_bw"))
+
+
+def test_python_has_no_packages_of_this_computer_in_any_image(tmp_path: Path) -> None:
+    bare, whole = container(tmp_path), container(tmp_path / "other", image="registry.invalid/main")
+    assert bare.start().returncode == 0
+    for programs in (bare.programs, whole.programs):
+        asks = [str(programs.resolve("python3")), "-c", "import sys; print(*sys.path, sep='\\n')"]
+        known = subprocess.run(asks, capture_output=True, text=True, check=True).stdout
+        assert "lib/python3" in known
+        assert "-packages" not in known
+
+
+def test_simulated_libraries_are_compiled_before_a_process_needs_them(tmp_path: Path) -> None:
+    container(tmp_path)
+    for library in (PROJECT / "rehearsal/machines/gpu_libraries").glob("*.py"):
+        assert Path(cache_from_source(str(library))).exists()
 
 
 def test_python_is_installed_with_libibverbs_and_runs_the_module_with_its_arguments(tmp_path: Path) -> None:

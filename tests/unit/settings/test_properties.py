@@ -22,6 +22,7 @@ from rehearsal.faults.file import read_file
 from rehearsal.faults.kinds import KEYS as FAULT_KEYS
 from rehearsal.run.sizes import describe_sizes
 from rehearsal.stack import existing_nodes, stack_file
+from rehearsal.stack.limits import limits_of
 from tests.unit.settings.families import Key, home, keys
 from tests.unit.settings.test_kubeconfigs import GOOD, holding, places
 
@@ -149,8 +150,9 @@ def test_any_stack_file_is_rehearsed_or_left_to_the_program(
         }
     charts = {"networkOperator": Path("/charts/network"), "gpuOperator": Path("/charts/gpu")}
     stack_file.secrets({"config": config})
+    limits = limits_of(config, sizes=SIZES, speed=60)
     made = stack_file.rehearsed(
-        {"config": config}, charts=charts, speed=60, salt="s", kubeconfig=Path("/kubeconfig"), context="c"
+        {"config": config}, charts=charts, limits=limits, salt="s", kubeconfig=Path("/kubeconfig"), context="c"
     )
     assert made["config"].keys() >= config.keys()
     describe_sizes(tmp_path_factory.getbasetemp(), stack_file.section(config, "sizes") or {})

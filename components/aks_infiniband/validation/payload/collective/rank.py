@@ -18,12 +18,14 @@ import time
 import traceback
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from ..say.expectations import CollectivePlan
 from ..say.steadiness import spread_of
 from .nccl import NcclRanks
-from .results import Rank as RankResult
+
+if TYPE_CHECKING:  # what judges results takes long to import, and each GPU has a process
+    from ..say.expectations import CollectivePlan
+    from .results import Rank as RankResult
 
 ELEMENT_BYTES = 4
 """Bytes of a float32, in which sums are made."""
