@@ -12,6 +12,7 @@ from lightkube import Client, KubeConfig
 
 from rehearsal.azure.cloud import REQUEST_FAULTS
 from rehearsal.azure.subscription_faults import Fault
+from rehearsal.cli.terminal import write_activation
 from rehearsal.control_plane import ControlPlaneError, RunFolder
 from rehearsal.engine.events import Diagnostic, Step
 from rehearsal.engine.pulumi import Engine
@@ -134,6 +135,10 @@ class RehearsedStack:
     def cluster(self, name: str = "") -> Client:
         """A client of a managed cluster's API server; name: as `kubeconfig` takes it."""
         return Client(config=KubeConfig.from_file(self.kubeconfig(name)), trust_env=False)
+
+    def activation(self) -> Path:
+        """The file that a shell reads to be in this rehearsal: kubectl, pulumi and aks-infiniband work there."""
+        return write_activation(self.rehearsal)
 
     def azure(self, resource_type: str = "") -> list[dict[str, Any]]:
         """What the simulated subscription holds: `id`, `pulumi_type`, `inputs` and `outputs` of each resource.

@@ -65,8 +65,9 @@ class Star:
                 found: list[Any] = _receive(self._links[0])
                 return found
             values = [mine, *(_receive(self._links[rank]) for rank in range(1, self._size))]
+            data = _framed(values)  # once: a pool of 16 machines has 128 ranks
             for link in self._links.values():
-                _send(link, values)
+                link.sendall(data)
         except TimeoutError:
             raise
         except (OSError, EOFError) as error:
@@ -81,8 +82,12 @@ class Star:
 
 
 def _send(link: socket.socket, value: Any) -> None:
+    link.sendall(_framed(value))
+
+
+def _framed(value: Any) -> bytes:
     data = json.dumps(value).encode()
-    link.sendall(_LENGTH.pack(len(data)) + data)
+    return _LENGTH.pack(len(data)) + data
 
 
 def _receive(link: socket.socket) -> Any:

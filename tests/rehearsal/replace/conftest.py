@@ -1,18 +1,17 @@
-"""One data centre for all tests of a pool of 16 HBv4 machines, which follow one another in it."""
+"""A data centre with a pool of 16 HBv4 machines for each module, whose tests follow one another in it."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.rehearsal.conftest import RehearseOurs
 from tests.rehearsal.replace.replacing import Fleet, fleet
 
 
-@pytest.fixture(scope="package")
-def hbv4(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
+@pytest.fixture(scope="module")
+def hbv4(rehearse_ours: RehearseOurs) -> Fleet:
     """A pool of 16 machines with one HCA each, so that 16 of them are few processes."""
-    with fleet(tmp_path_factory.mktemp("hbv4"), "hbv4", machines=16) as found:
-        yield found
+    return fleet(rehearse_ours("hbv4"), machines=16)
 
 
 @pytest.fixture

@@ -2,10 +2,8 @@
 
 import json
 import os
+import shlex
 import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -13,14 +11,10 @@ from typing import Any
 
 import yaml
 from aks_infiniband_cli.bad_machines.replace.quarantine import is_in_quarantine
-from aks_infiniband_cli.preflight.rehearsed import VARIABLE
 from lightkube.resources.core_v1 import Node
 
-from rehearsal.control_plane import RunFolder
-from rehearsal.session import Rehearsal
-from tests.rehearsal.stacks.conftest import SPEED, Stack, copy_of_project
+from tests.rehearsal.stacks.conftest import SPEED, Stack
 
-COMMAND = str(Path(sys.executable).with_name("aks-infiniband"))
 LIMIT_SECONDS = 1800
 UNBOUNDED = ("--a-day", "50", "--at-once", "16")
 """All tests happen on one day, and one that fails leaves its machine to the others' budget."""
@@ -38,15 +32,18 @@ class Fleet:
 
     def command(self, *arguments: str) -> "subprocess.Popen[str]":
         """The command, begun."""
-        environment = {**os.environ, VARIABLE: str(self.stack.rehearsal.run.azure_login)}
-        given = [*arguments, "--kubeconfig", str(self.stack.kubeconfig()), "--output", "json"]
+        command = shlex.join(["aks-infiniband", "replace", *arguments, "--output", "json"])
         return subprocess.Popen(
-            [COMMAND, "replace", *given],
-            env=environment,
+            ["bash", "-c", f"{self.entered} && exec {command}"],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
         )
+
+    @property
+    def entered(self) -> str:
+        """The command by which a shell enters the rehearsal."""
+        return f". {shlex.quote(str(self.stack.activation()))}"
 
     def replaced(self, folder: Path, *arguments: str) -> tuple[int, dict[str, Any]]:
         """The exit code of the command, and its case. folder: for evidence."""
@@ -72,22 +69,14 @@ class Fleet:
         return len(self.names()) == self.count and not held and not self.stack.preview().changed
 
 
-@contextmanager
-def fleet(folder: Path, name: str, *, machines: int) -> Iterator[Fleet]:
-    """A stack of the project in a data centre of its own, up, with so many machines in its one pool."""
+def fleet(stack: Stack, *, machines: int) -> Fleet:
+    """A stack with one pool, brought up with so many machines."""
     count = int(MACHINES or machines)
-    project = copy_of_project(folder / "project")
-    file = project / f"Pulumi.{name}.yaml"
-    settings = yaml.safe_load(file.read_text())
-    (declared,) = settings["config"]["aks-infiniband:pools"]
-    declared["count"] = count
-    file.write_text(yaml.safe_dump(settings))
-    rehearsal = Rehearsal(project=project, stack=name, run=RunFolder.at(folder / "run"), speed=SPEED)
-    with rehearsal.data_centre():
-        stack = Stack(rehearsal)
-        done = stack.up()
-        assert done.succeeded, done.said
-        yield Fleet(stack, declared["name"], count)
+    (declared,) = yaml.safe_load(stack.file.read_text())["config"]["aks-infiniband:pools"]
+    stack.settings(pools=[{**declared, "count": count}])
+    done = stack.up()
+    assert done.succeeded, done.said
+    return Fleet(stack, declared["name"], count)
 
 
 def steps(case: dict[str, Any]) -> list[str]:

@@ -15,7 +15,6 @@ import pytest
 from lightkube import ApiError
 from lightkube.resources.core_v1 import ConfigMap, Node
 
-from rehearsal.cli.terminal import write_activation
 from tests.rehearsal.replace.replacing import LIMIT_SECONDS, Fleet
 from tests.rehearsal.shell import in_shell
 from tests.snippets import snippets
@@ -44,15 +43,13 @@ def lines(block: str, node: str) -> list[str]:
 
 def run(fleet: Fleet, script: str, folder: Path) -> str:
     """What a script prints in the rehearsal's shell; it must succeed."""
-    entered = f". {shlex.quote(str(write_activation(fleet.stack.rehearsal)))}\n"
-    return in_shell(entered + script, folder, seconds=LIMIT_SECONDS)
+    return in_shell(f"{fleet.entered}\n{script}", folder, seconds=LIMIT_SECONDS)
 
 
 @contextmanager
 def begun(fleet: Fleet, line: str, folder: Path, *, until: str) -> Iterator["subprocess.Popen[str]"]:
     """A command of a page that has said something, and goes on."""
-    entered = f". {shlex.quote(str(write_activation(fleet.stack.rehearsal)))} && exec {line}"
-    pipe = subprocess.PIPE
+    pipe, entered = subprocess.PIPE, f"{fleet.entered} && exec {line}"
     with subprocess.Popen(["bash", "-c", entered], cwd=folder, stdout=pipe, stderr=pipe, text=True) as going:
         try:
             assert going.stderr

@@ -4,12 +4,12 @@ Eight HCAs and eight GPUs a machine: four machines are as many processes as one 
 measured beside three others in any pool.
 """
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
+from tests.rehearsal.conftest import RehearseOurs
 from tests.rehearsal.replace.replacing import CURED_BY_ANOTHER_HOST, GIVEN_UP, Fleet, fleet, steps, tell
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(3600)]
@@ -28,9 +28,8 @@ FAULTS: Final[tuple[tuple[str, list[dict[str, Any]], tuple[str, ...]], ...]] = (
 
 
 @pytest.fixture(scope="module")
-def ndh100(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
-    with fleet(tmp_path_factory.mktemp("ndh100"), "dev", machines=4) as found:
-        yield found
+def ndh100(rehearse_ours: RehearseOurs) -> Fleet:
+    return fleet(rehearse_ours("dev"), machines=4)
 
 
 @pytest.mark.parametrize(("what", "faults", "named"), FAULTS, ids=[what for what, _, _ in FAULTS])

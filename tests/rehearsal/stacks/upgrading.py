@@ -11,8 +11,6 @@ from typing import Any, Final
 from lightkube.resources.core_v1 import Pod
 from lightkube.resources.policy_v1 import PodDisruptionBudget
 
-from rehearsal.cli.terminal import write_activation
-
 from .conftest import Stack
 
 COMMAND: Final = str(Path(sys.executable).with_name("aks-infiniband"))
@@ -24,7 +22,7 @@ IMAGE: Final = "kubernetes.azure.com/node-image-version"
 def upgrading(stack: Stack, *flags: str) -> Iterator["subprocess.Popen[str]"]:
     """The command, in a shell of the rehearsal."""
     words = " ".join([COMMAND, "upgrade", "-s", stack.rehearsal.stack, "--output", "json", *flags])
-    shell = ["bash", "-c", f". {write_activation(stack.rehearsal)} && exec {words}"]
+    shell = ["bash", "-c", f". {stack.activation()} && exec {words}"]
     pipe = subprocess.PIPE
     with subprocess.Popen(shell, cwd=stack.file.parent, stdout=pipe, stderr=pipe, text=True) as command:
         try:

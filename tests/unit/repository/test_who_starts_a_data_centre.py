@@ -9,7 +9,6 @@ BY_HAND = {
     "existing/test_existing_cluster.py": "needs the API server alone",
     "interruption/destroy.py": "is a command that a test kills",
     "interruption/test_killed_engine.py": "has Azure in its own process, whose clock it stops",
-    "replace/replacing.py": "has as many machines as a variable says, and ends each data centre with its block",
     "stacks/test_data_centre.py": "tests the data centre",
     "stacks/test_releases.py": "ends each data centre before the next",
     "upgrade/__main__.py": "is a command that records",
