@@ -1,5 +1,7 @@
 """One `up` of 16 machines with 8 HCAs and 8 GPUs each names every machine that the field calls bad, and its device."""
 
+from typing import Any, Final
+
 import pytest
 import yaml
 
@@ -9,7 +11,7 @@ from .conftest import Stack
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(3600)]
 STACK = "dev"
-FAULTS = (
+FAULTS: Final[tuple[tuple[int, dict[str, Any], list[tuple[str, str | None]]], ...]] = (
     (2, {"name": "throttled-gpu", "gpu": 3, "factor": 0.6}, [("gpu-throttling", "GPU 3 at 0008:00:00.0")]),
     (4, {"name": "half-lanes", "gpu": 5}, [("gpu-pcie", "GPU 5 at 000a:00:00.0")]),
     (6, {"name": "slow", "factor": 351 / 400}, [("rdma-write-bandwidth", f"mlx5_{hca}") for hca in range(8)]),
