@@ -23,7 +23,7 @@ class LeftOut:
 
 
 def name_of(node: Object) -> str:
-    """The name of a node."""
+    """The name of a node, or of a pod."""
     return str(node["metadata"]["name"])
 
 

@@ -55,7 +55,7 @@ def measure(cluster: Cluster, runs: Sequence[Run], say: Say) -> dict[str, Measur
     API server refuses, or does not answer for two minutes, and KeyboardInterrupt.
     """
     try:
-        with _stopped_by_signals():
+        with stopped_by_signals():
             for run in runs:
                 _start(cluster.client, run)
             ended = await_runs(cluster.client, runs, say)
@@ -69,7 +69,7 @@ def measure(cluster: Cluster, runs: Sequence[Run], say: Say) -> dict[str, Measur
 
 
 @contextmanager
-def _stopped_by_signals() -> Iterator[None]:
+def stopped_by_signals() -> Iterator[None]:
     """A run that a pipeline ends is cleared away like one that a person ends."""
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:

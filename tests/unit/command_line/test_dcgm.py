@@ -10,9 +10,11 @@ from aks_infiniband_cli.bad_machines.evidence.dcgm.asking import HostEngine, eng
 from aks_infiniband_cli.bad_machines.evidence.dcgm.diagnose import diagnosed
 from aks_infiniband_cli.bad_machines.evidence.dcgm.opinion import beside, findings, finds_bad
 from aks_infiniband_cli.bad_machines.evidence.dcgm.reader import DiagnosticsError, diagnosis_of
-from aks_infiniband_cli.bad_machines.evidence.node_job import Ended
+from aks_infiniband_cli.bad_machines.evidence.node_job import Ended, run
 from aks_infiniband_cli.bad_machines.evidence.ticket import ticket
 from httpx2 import ConnectError
+from lightkube.resources.batch_v1 import Job
+from lightkube.resources.core_v1 import Pod
 
 from tests.unit.command_line.test_evidence import MACHINE, TAKEN, measured, sick
 from tests.unit.command_line.validations import node, pod, validation
@@ -117,6 +119,14 @@ def test_its_pod_takes_all_gpus_so_that_nobody_is_given_one_meanwhile() -> None:
     assert (spec["nodeName"], spec["automountServiceAccountToken"]) == ("b", False)
     assert not container["securityContext"].get("privileged")
     assert job["spec"]["activeDeadlineSeconds"] == 600
+
+
+def test_on_a_cordoned_node_its_pod_takes_no_gpu_with_which_it_may_not_start() -> None:
+    (container,) = job_of(node("b", unschedulable=True), ENGINE, validation(), "t")["spec"]["template"]["spec"][
+        "containers"
+    ]
+    assert not [name for name in container["resources"]["limits"] if "/" in name]
+    assert container["env"] == [{"name": "NVIDIA_VISIBLE_DEVICES", "value": "void"}]
 
 
 @pytest.mark.parametrize(
@@ -248,3 +258,41 @@ def test_a_setting_that_it_dislikes_is_shown_and_is_no_problem_of_the_machine() 
     case = case_of(sick(), {**MACHINE, "kernel": []}, [], measured(), TAKEN, dcgm={**found, **ASKED})
     assert problems_of(case) == []
     assert health_report(case) is None
+
+
+class Refusing:
+    """A cluster in which a Job's pod never starts: its time is up, and its controller deletes the pod."""
+
+    def __init__(self) -> None:
+        self.looks = 0
+        self.deleted: list[str] = []
+
+    def create(self, _: Any) -> None:
+        pass
+
+    def get(self, _: Any, name: str, **__: Any) -> Job:
+        self.looks += 1
+        over = [{"type": "Failed", "status": "True", "message": "longer than specified deadline"}]
+        return Job.from_dict({"metadata": {"name": name}, "status": {"conditions": over if self.looks > 1 else []}})
+
+    def list(self, _: Any, **__: Any) -> list[Pod]:
+        state = {"waiting": {"reason": "ImagePullBackOff", "message": "Back-off pulling image"}}
+        dcgmi = {"name": "dcgmi", "image": "x", "imageID": "", "ready": False, "restartCount": 0, "state": state}
+        there = {"metadata": {"name": "p"}, "status": {"containerStatuses": [dcgmi]}}
+        return [Pod.from_dict(there)] if self.looks == 1 else []
+
+    def log(self, *_: Any, **__: Any) -> Any:
+        raise ConnectError("pods p not found")
+
+    def delete(self, _: Any, name: str, **__: Any) -> None:
+        self.deleted.append(name)
+
+
+def test_a_pod_that_never_starts_is_taken_away_and_why_it_did_not_start_is_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("aks_infiniband_cli.validate.run.time.sleep", lambda _: None)
+    cluster: Any = Refusing()
+    ended = run(cluster, job_of(node("b"), ENGINE, validation(), "t"))
+    assert ended.why == "longer than specified deadline; Back-off pulling image; pods p not found"
+    assert cluster.deleted == ["dcgm-t"]

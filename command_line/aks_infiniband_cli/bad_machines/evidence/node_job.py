@@ -1,6 +1,6 @@
 """A Job whose pod runs once, on one node, and what it said; both are gone afterwards."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
@@ -13,11 +13,14 @@ from lightkube.types import CascadeType
 from aks_infiniband_cli.cluster import NO_ANSWER
 from aks_infiniband_cli.console import note
 from aks_infiniband_cli.validate.deployed import Deployed, Object
-from aks_infiniband_cli.validate.run import until
+from aks_infiniband_cli.validate.nodes import name_of
+from aks_infiniband_cli.validate.run import stopped_by_signals, until
 
 _LEFT_SECONDS: Final = 600
 """Seconds after which the Job is deleted by itself, if this command was killed."""
 _OVER: Final = ("Complete", "Failed")
+_PROGRAMS: Final = ("Completed", "Error")
+"""Reasons for the end of a container that ran."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -65,29 +68,40 @@ def job_on(
 
 
 def run(client: Client, document: Mapping[str, Any]) -> Ended:
-    """Run a Job to its end, and take it away. Raises NO_ANSWER."""
+    """Run a Job to its end, and take it away, also where a pipeline ends this command. Raises NO_ANSWER."""
     name, namespace = document["metadata"]["name"], document["metadata"]["namespace"]
-    client.create(cast("Job", Job.from_dict(dict(document))))
-    try:
-        ended = until(lambda: _over(client.get(Job, name, namespace=namespace).to_dict()))
-        pods = list(client.list(Pod, namespace=namespace, labels={"batch.kubernetes.io/job-name": name}))
-        words = [condition(ended, "Failed").get("message"), *(pod.status and pod.status.message for pod in pods)]
+    seen: list[Object] = []
+
+    def look() -> Object | None:
+        job = client.get(Job, name, namespace=namespace).to_dict()
+        pods = client.list(Pod, namespace=namespace, labels={"batch.kubernetes.io/job-name": name})
+        seen[:] = [pod.to_dict() for pod in pods] or seen  # they are deleted when the Job's time is up
+        return job if any(condition(job, kind).get("status") == "True" for kind in _OVER) else None
+
+    with stopped_by_signals():
+        client.create(cast("Job", Job.from_dict(dict(document))))
         try:
-            said = "".join(line for pod in pods for line in _log(client, pod))
-        except NO_ANSWER as error:  # so it is for a pod that was not admitted, too
-            said, words = "", [*words, str(error)]
-        return Ended(said=said, why="; ".join(word for word in words if word))
-    finally:
-        _remove(client, name, namespace)
+            ended = until(look)
+            words = [condition(ended, "Failed").get("message"), *(word for pod in seen for word in _complaints(pod))]
+            try:
+                said = "".join(line for pod in seen for line in client.log(name_of(pod), namespace=namespace))
+            except NO_ANSWER as error:  # so it is for a pod that was not admitted, or is gone
+                said, words = "", [*words, str(error)]
+            return Ended(said=said, why="; ".join(word for word in words if word))
+        finally:
+            _remove(client, name, namespace)
 
 
-def _over(job: Object) -> Object | None:
-    return job if any(condition(job, kind).get("status") == "True" for kind in _OVER) else None
-
-
-def _log(client: Client, pod: Pod) -> list[str]:
-    assert pod.metadata
-    return list(client.log(str(pod.metadata.name), namespace=str(pod.metadata.namespace)))
+def _complaints(pod: Object) -> Iterator[str]:
+    """Why a pod was not admitted, or its container did not run: what a program says stands in its log."""
+    status = pod.get("status") or {}
+    yield status.get("message") or ""
+    for container in status.get("containerStatuses") or []:
+        state = container.get("state") or {}
+        yield (state.get("waiting") or {}).get("message") or ""
+        ended = state.get("terminated") or {}
+        if ended.get("reason") not in _PROGRAMS:
+            yield ended.get("message") or ""
 
 
 def _remove(client: Client, name: str, namespace: str) -> None:

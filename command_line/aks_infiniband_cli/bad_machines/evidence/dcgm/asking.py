@@ -88,20 +88,26 @@ def command_of(engine: HostEngine) -> list[str]:
     return ["dcgmi", "diag", "-r", str(LEVEL), "-j", "--host", f"{engine.address}:{HOST_ENGINE_PORT}"]
 
 
+def _offered(node: Object) -> dict[str, str]:
+    offered: Mapping[str, str] = (node.get("status") or {}).get("allocatable") or {}
+    return {name: str(count) for name, count in offered.items() if name.startswith(_GPUS) and str(count) != "0"}
+
+
 def job_of(node: Object, engine: HostEngine, validation: Deployed, token: str) -> dict[str, Any]:
     """The Job that asks: dcgmi runs in a pod of its own, and the diagnostics where the host engine is.
 
     The pod takes all GPUs that the node offers. So nobody is given one meanwhile, and if somebody was given one just
-    before, the kubelet refuses this pod. It does nothing with them. It has no privilege and no token of the API server.
-    When the Job is deleted or its time is up, dcgmi has the host engine stop; a program that is executed in the other
-    pod would go on.
+    before, the kubelet refuses this pod. It does nothing with them. A node that is cordoned gets nothing new, and may
+    have a GPU with which no container starts, so there the pod takes none; `void` is for the image, which asks for all.
+    It has no privilege and no token of the API server. When the Job is deleted or its time is up, dcgmi has the host
+    engine stop; a program that is executed in the other pod would go on.
     """
-    offered: Mapping[str, str] = (node.get("status") or {}).get("allocatable") or {}
-    gpus = {name: str(count) for name, count in offered.items() if name.startswith(_GPUS) and str(count) != "0"}
+    gpus = {} if (node.get("spec") or {}).get("unschedulable") else _offered(node)
     container = {
         "name": "dcgmi",
         "image": engine.image,
         "command": command_of(engine),
+        "env": [] if gpus else [{"name": "NVIDIA_VISIBLE_DEVICES", "value": "void"}],
         "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
         "resources": {
             "requests": {"cpu": "10m", "memory": "128Mi", **gpus},
