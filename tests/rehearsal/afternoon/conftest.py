@@ -39,17 +39,23 @@ class Folder:
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Folder:
-    """An empty folder outside the checkout, with the wheels of this release."""
-    place = tmp_path_factory.mktemp("afternoon")
+def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder with the wheels of this release."""
+    place = tmp_path_factory.mktemp("release")
     left = shutil.ignore_patterns("build", "*.egg-info", "__pycache__")
     for source in SOURCES:
         shutil.copytree(PROJECT / source, place / "sources" / source, ignore=left)
-    team = Folder(place / "weather")
-    team.path.mkdir()
     pip = f"{sys.executable} -m pip --disable-pip-version-check wheel --quiet --no-deps --no-build-isolation"
-    built = team.shell(f"{pip} --wheel-dir wheels {' '.join(str(place / 'sources' / source) for source in SOURCES)}")
+    built = Folder(place).shell(f"{pip} --wheel-dir wheels {' '.join(f'sources/{source}' for source in SOURCES)}")
     assert built.returncode == 0, built.stderr
+    return place / "wheels"
+
+
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory: pytest.TempPathFactory, wheels: Path, language: object) -> Folder:
+    """A folder outside the checkout for a team of each language, with nothing but the wheels."""
+    team = Folder(tmp_path_factory.mktemp("afternoon") / "weather")
+    shutil.copytree(wheels, team.path / "wheels")
     return team
 
 
