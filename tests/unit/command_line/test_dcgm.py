@@ -270,12 +270,12 @@ class Refusing:
     def create(self, _: Any) -> None:
         pass
 
-    def get(self, _: Any, name: str, **__: Any) -> Job:
+    def get(self, _: Any, name: str, **__: Any) -> Any:
         self.looks += 1
         over = [{"type": "Failed", "status": "True", "message": "longer than specified deadline"}]
         return Job.from_dict({"metadata": {"name": name}, "status": {"conditions": over if self.looks > 1 else []}})
 
-    def list(self, _: Any, **__: Any) -> list[Pod]:
+    def list(self, _: Any, **__: Any) -> list[Any]:
         state = {"waiting": {"reason": "ImagePullBackOff", "message": "Back-off pulling image"}}
         dcgmi = {"name": "dcgmi", "image": "x", "imageID": "", "ready": False, "restartCount": 0, "state": state}
         there = {"metadata": {"name": "p"}, "status": {"containerStatuses": [dcgmi]}}
