@@ -3,7 +3,9 @@
 from typing import Any
 
 import pytest
+from aks_infiniband_cli.bad_machines.evidence.dcgm.asking import HostEngine, engine_on
 
+from rehearsal.machines.pods.behaviours import behaviours
 from rehearsal.operators.gpu.reconcile import OPERATOR_LABELS, reconcile
 from rehearsal.operators.plan import Plan, labels_of
 from tests.unit.operators.gpu_policies import IMAGE, NOW, SPEC, TOLERATION, apply_policy
@@ -113,6 +115,17 @@ def test_images_and_pull_secrets_are_those_of_the_policy(with_gpus: Any) -> None
         images = [c["image"] for c in (*pod["containers"], *pod.get("initContainers", ()))]
         assert all(image.startswith("mirror.example/nvidia/thing:") for image in images), name
         assert pod["imagePullSecrets"] == [{"name": "mine"}], name
+
+
+def test_dcgm_where_the_policy_asks_for_it_is_what_the_evidence_looks_for(with_gpus: Any) -> None:
+    apply_policy(with_gpus, dcgm={**IMAGE, "enabled": True})
+    template = daemon_sets(with_gpus)["nvidia-dcgm"]["spec"]["template"]
+    status = {"podIP": "10.244.1.7", "containerStatuses": [{"ready": True, "state": {"running": {}}}]}
+    there = {"name": "nvidia-dcgm-x", "namespace": "gpu-operator", **template["metadata"]}
+    pod = {"metadata": there, "spec": {**template["spec"], "nodeName": "gpu-0"}, "status": status}
+    asked = HostEngine(pod="gpu-operator/nvidia-dcgm-x", address="10.244.1.7", image="registry/x/thing:v1")
+    assert engine_on("gpu-0", [pod]) == asked
+    assert [row for row, behaviour in behaviours().items() if behaviour.matches(pod)] == ["gpuHostEngine"]
 
 
 def test_operands_are_the_real_ones_with_their_init_containers(with_gpus: Any) -> None:
