@@ -19,7 +19,7 @@ LIMIT_SECONDS = 1800
 UNBOUNDED = ("--a-day", "50", "--at-once", "16")
 """All tests happen on one day, and one that fails leaves its machine to the others' budget."""
 MACHINES = os.environ.get("REPLACE_MACHINES")
-"""Fewer machines, for who tries something."""
+"""Another number of machines, for who tries something."""
 
 
 @dataclass

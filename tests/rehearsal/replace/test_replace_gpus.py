@@ -1,7 +1,7 @@
 """A pool of GPU machines loses one after the other to the faults of the field, and comes back whole without a person.
 
-Eight HCAs and eight GPUs a machine: four machines are as many processes as one computer bears, and a machine is
-measured beside three others in any pool.
+Four machines by default, because a machine is measured beside three others in any pool, and an `up` of 16 takes five
+minutes more. `REPLACE_MACHINES=16` is what docs/replace.md tells of.
 """
 
 from pathlib import Path
