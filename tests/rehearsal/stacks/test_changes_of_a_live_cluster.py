@@ -19,19 +19,24 @@ from tests.rehearsal.waiting import eventually
 
 from .by_hand import change_pool
 from .conftest import Stack
+from .test_dra import published
 from .test_mixed import NicClusterPolicy
 
 pytestmark = pytest.mark.long
 STACK = "dev"
 HB: Final = {"name": "hb", "vmSize": "Standard_HB120rs_v3", "count": 1, "mode": "rdma-shared"}
 WEB: Final = {"name": "web", "vmSize": "Standard_D8s_v5", "count": 1, "infiniband": False}
+CLAIMED: Final = "devices to claim"
 OFFERS: Final[Mapping[str, dict[str, str]]] = {
     "rdma-shared": {"rdma/shared_ib": "63"},
     "sriov": {"rdma/ib": "1"},
     "ipoib": {"rdma/shared_ib": "63"},
     "driver-only": {},
+    "dra": {CLAIMED: "1"},
 }
 """What a machine with one HCA offers in each mode."""
+INBOX: Final = {"nicDriver": "inbox"}
+"""What mode dra wants of the pool, and wants first: docs/dra.md."""
 PATCH: Final = """
 kubectl patch nicclusterpolicies.mellanox.com nic-cluster-policy --type merge \
   --patch '{"spec": {"rdmaSharedDevicePlugin": {"version": "by-hand"}}}'
@@ -63,10 +68,13 @@ def brought_up(stack: Stack) -> Outcome:
 
 def offered(stack: Stack) -> list[dict[str, str]]:
     """What each machine of the pool offers of RDMA; a device plugin that is gone leaves a zero."""
-    return [
-        {key: value for key, value in node["status"]["allocatable"].items() if key.startswith("rdma/") and value != "0"}
-        for node in stack.nodes(agentpool="hb")
-    ]
+    devices, found = published(stack), []
+    for node in stack.nodes(agentpool="hb"):
+        claimed = devices.get(node["metadata"]["name"])
+        resources = node["status"]["allocatable"].items()
+        offers = {key: value for key, value in resources if key.startswith("rdma/") and value != "0"}
+        found.append({**offers, **({CLAIMED: str(len(claimed))} if claimed else {})})
+    return found
 
 
 def kinds(outcome: Outcome) -> dict[str, str]:
@@ -101,7 +109,10 @@ def test_each_mode_becomes_each_other_on_the_machines_that_are_there(
 ) -> None:
     machines = {node["metadata"]["uid"] for node in stack.nodes(agentpool="hb")}
     assert offered(stack) == [OFFERS[before]]
-    changed = stack.change(pools=[{**HB, "mode": mode}])
+    wanted = INBOX if mode == "dra" else {}
+    if wanted:
+        stack.change(pools=[{**HB, "mode": before, **wanted}])
+    changed = stack.change(pools=[{**HB, "mode": mode, **wanted}])
     assert not [step.name for step in changed.steps if step.changed and step.type.endswith((":AgentPool", ":Release"))]
     eventually(lambda: offered(stack) == [OFFERS[mode]])
     assert {node["metadata"]["uid"] for node in stack.nodes(agentpool="hb")} == machines
@@ -124,8 +135,12 @@ def test_a_newer_kubernetes_reaches_cluster_and_machines_in_place(stack: Stack, 
     newer = {"kubernetesVersion": "1.36", "supportPlan": "AKSLongTermSupport"}
     changed = stack.change(cluster=newer)
     assert kinds(changed) == {"ManagedCluster rdma": "update", "AgentPool rdma-hb": "update"}
-    versions = {node["status"]["nodeInfo"]["kubeletVersion"] for node in stack.nodes()}
+    versions = {node["status"]["nodeInfo"]["kubeletVersion"] for node in stack.nodes(agentpool="hb")}
     assert {version.split(".")[1] for version in versions} == {"36"}
+    left = {
+        node["status"]["nodeInfo"]["kubeletVersion"] for node in stack.nodes(**{"kubernetes.azure.com__mode": "system"})
+    }
+    assert {version.split(".")[1] for version in left} == {"35"}, "`aks-infiniband upgrade` raises it"
     eventually(lambda: offered(stack) == [OFFERS["rdma-shared"]])
 
 
