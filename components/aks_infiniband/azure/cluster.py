@@ -56,6 +56,7 @@ class AksCluster(pulumi.ComponentResource):
     cluster_name: pulumi.Output[str]
     """Known once the cluster is there."""
     resource_group_name: pulumi.Output[str]
+    """Known once the group is there."""
     cluster_id: pulumi.Output[str]
     """Azure's resource ID: the cluster_identifier of a Kubernetes provider."""
     subnet_id: pulumi.Output[str]

@@ -27,6 +27,7 @@ class RdmaCluster(pulumi.ComponentResource):
     """A cluster whose pods talk RDMA over InfiniBand, validated."""
 
     cluster_name: pulumi.Output[str]
+    """Its name in Azure; of a cluster that exists already, the name of the context in its kubeconfig."""
     kubeconfig: pulumi.Output[str]
     """YAML, secret."""
     pools: dict[str, dict[str, Any]]

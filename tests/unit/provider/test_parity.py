@@ -1,5 +1,6 @@
 """Every component of the library, in every language: the same resources as in Python."""
 
+import json
 from typing import Any
 
 import pytest
@@ -37,7 +38,9 @@ def test_a_component_declares_what_it_declares_in_python(deploy: Deploy, compone
     states: Any = {"feature_states": ["NotRegistered"]} if component == "FeatureAbsence" else {}
     ours, theirs = (deploy(program, preview=preview, **states) for program in (in_python, elsewhere))
     assert declared(theirs) == declared(ours)
-    assert ours.registrations
+    promised = set(resources()[component]["required"])
+    assert promised <= theirs.result.keys()
+    assert json.dumps(theirs.result), "every output can be handed on"
 
 
 @pytest.mark.parametrize("component", TWICE)
