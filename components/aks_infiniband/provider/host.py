@@ -14,6 +14,7 @@ from pulumi.provider.server import ComponentInitError
 
 from aks_infiniband.provider import amd, cluster, hosts, machines, operators, policies, watching, whole, workloads
 from aks_infiniband.provider.descriptions import describe
+from aks_infiniband.provider.refusals import refusals
 
 PACKAGE: Final = "aks-infiniband"
 """Of the schema and of every component's token, and so of every resource in a state."""
@@ -53,37 +54,21 @@ class Provider(ComponentProvider):
 
     def __init__(self) -> None:
         super().__init__(COMPONENTS, PACKAGE, version=version(PACKAGE))
-        schema = describe(json.loads(self.schema or ""), COMPONENTS)
-        self.schema = json.dumps(schema)
-        self._plain_inputs = {
-            token: frozenset(key for key, about in resource["inputProperties"].items() if about.get("plain"))
-            for token, resource in schema["resources"].items()
-        }
-        """By token, the inputs that decide what is made, so that they must be known at once."""
+        self._described = describe(json.loads(self.schema or ""), COMPONENTS)
+        self.schema = json.dumps(self._described)
 
     def construct(
         self, name: str, resource_type: str, inputs: Any, options: pulumi.ResourceOptions | None = None
     ) -> ConstructResult:
         """Make a component. Raises InputPropertiesError for inputs that it refuses."""
-        known = self._plain_inputs.get(resource_type, frozenset())
-        if wrong := sorted(key for key in known & inputs.keys() if _told_by_a_resource(inputs[key])):
-            reason = "comes from another resource, or is a secret; must be written in the program"
-            raise InputPropertiesError(name, [{"property_path": key, "reason": reason} for key in wrong])
+        if wrong := sorted(refusals(self._described, resource_type, inputs)):
+            raise InputPropertiesError(name, [{"property_path": path, "reason": reason} for path, reason in wrong])
         try:
             return super().construct(name, resource_type, _whole_numbers(inputs), options)
         except ComponentInitError as error:
             if isinstance(error.inner, ValueError | pulumi.RunError):
                 raise InputPropertiesError(f"{name}: {error.inner}", []) from error
             raise
-
-
-def _told_by_a_resource(value: Any) -> bool:
-    """Whether any part of a value comes from another resource, or is a secret."""
-    if isinstance(value, Mapping):
-        return any(map(_told_by_a_resource, value.values()))
-    if isinstance(value, list | tuple):
-        return any(map(_told_by_a_resource, value))
-    return isinstance(value, pulumi.Output)
 
 
 def _whole_numbers(value: Any) -> Any:

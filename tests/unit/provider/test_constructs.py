@@ -6,7 +6,7 @@ from typing import Any
 import pulumi
 import pytest
 from aks_infiniband import RdmaCluster, RdmaClusterArgs, load
-from pulumi.errors import InputPropertiesError, InputPropertyError
+from pulumi.errors import InputPropertiesError
 
 from declared.pulumi_mocks import Deploy
 from tests.unit.provider.provider_process import construct, declared
@@ -108,24 +108,58 @@ def refused(component: str, inputs: dict[str, Any]) -> str:
     return str(error.value)
 
 
-def test_an_enumeration_takes_no_other_value(deploy: Deploy) -> None:
-    def program() -> str:
-        with pytest.raises(InputPropertyError) as error:
-            construct("NetworkOperator", {"pools": [{**POOL, "mode": "rdma"}]})
-        return f"{error.value.property_path}: {error.value.reason}"
-
-    assert "mode: Invalid value rdma" in deploy(program).result
+@pytest.mark.parametrize(
+    ("component", "inputs", "place", "words"),
+    [
+        ("NetworkOperator", {"pools": [{**POOL, "mode": "rdma"}]}, "pools[0].mode", "is rdma; did you mean"),
+        ("NetworkOperator", {"pools": [{**POOL, "gpuDirver": "aks"}]}, "pools[0].gpuDirver", "did you mean gpuDriver?"),
+        (
+            "NetworkOperator",
+            {"pools": [{"name": "a", "count": 2.0}]},
+            "pools[0].vmSize",
+            "is missing; it must be given",
+        ),
+        ("NetworkOperator", {"pools": POOL}, "pools", "must be a list"),
+        ("NetworkOperator", {"pool": [POOL], "pools": [POOL]}, "pool", "is not known; did you mean pools?"),
+        ("LightCheck", {"pools": [POOL]}, "schedule", "is missing; it must be given"),
+        ("NodePreparation", {"pools": [POOL], "namespace": "s", "memlock": "yes"}, "memlock", "must be true or false"),
+        ("WorkloadGuard", {"namespaces": ["jobs", 2.0]}, "namespaces[1]", "is 2.0; must be text"),
+        (
+            "AksCluster",
+            {**CLUSTER, "settings": {"kubernetesVersion": 1.35}},
+            "settings.kubernetesVersion",
+            "must be text",
+        ),
+        ("RegistryCredentials", {"namespace": "jobs", "dockerConfig": {}}, "dockerConfig", "is {}; must be text"),
+        (
+            "Observability",
+            {"pools": [POOL], "prometheus": "azure", "timeoutSeconds": True},
+            "timeoutSeconds",
+            "is True; must be a number",
+        ),
+    ],
+)
+def test_an_input_that_the_schema_does_not_have_is_refused_with_its_place(
+    component: str, inputs: dict[str, Any], place: str, words: str
+) -> None:
+    ((path, reason),) = [(each["property_path"], each["reason"]) for each in wrong(component, inputs)]
+    assert path == place
+    assert words in reason
 
 
 def test_an_input_that_decides_what_is_made_must_be_known_at_once(deploy: Deploy) -> None:
-    def program() -> Any:
-        with pytest.raises(InputPropertiesError) as error:
-            construct("NetworkOperator", {"pools": [{**POOL, "name": pulumi.Output.from_input("h100")}]})
-        return error.value.errors
+    told = deploy(lambda: wrong("NetworkOperator", {"pools": [{**POOL, "name": pulumi.Output.from_input("h100")}]}))
+    reason = "comes from another resource, or is a secret; must be written in the program"
+    assert told.result == [{"property_path": "pools", "reason": reason}]
 
-    assert deploy(program).result == [
-        {
-            "property_path": "pools",
-            "reason": "comes from another resource, or is a secret; must be written in the program",
-        }
-    ]
+
+def test_an_input_that_is_null_is_left_out(deploy: Deploy) -> None:
+    inputs = {"pools": [{**POOL, "mode": None}], "chart": None, "kubeconfig": None}
+    made = deploy(lambda: construct("NetworkOperator", inputs)["namespace"])
+    assert made.result == "network-operator"
+
+
+def wrong(component: str, inputs: dict[str, Any]) -> list[Any]:
+    with pytest.raises(InputPropertiesError) as error:
+        construct(component, inputs)
+    return list(error.value.errors or [])
