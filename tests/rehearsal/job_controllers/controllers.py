@@ -3,6 +3,7 @@
 Nothing of theirs is kept in this project: the Go module proxy has it, and it is built once a machine.
 """
 
+import fcntl
 import os
 import socket
 import ssl
@@ -31,6 +32,10 @@ _OVERLAY: Final = 'mount -t overlay overlay -o "lowerdir=$1:/etc" /etc && shift 
 _WITH_ETC: Final = ("unshare", "--map-root-user", "--mount", "sh", "-c", _OVERLAY, "sh")
 """Runs a program that finds a folder's files in /etc, too, in namespaces of its own (Linux 5.11 and later)."""
 _TRIES: Final = 3
+_ONE_AT_A_TIME: Final = Path("/tmp/aks-infiniband-job-controllers.lock")
+"""Held while controllers run: MPI Operator has port 8080 in its code (0.8.0, cmd/mpi-operator/app/server.go), and ends
+where another one of this computer has it.
+"""
 _MOUNTED: Final = Path("/tmp/k8s-webhook-server/serving-certs/tls.crt")
 """What training-operator waits for, beside its Secret, before it starts. Its webhook is not used: it only refuses."""
 
@@ -50,7 +55,7 @@ def programs() -> Path:
 @contextmanager
 def running(names: tuple[str, ...], kubeconfig: Path, folder: Path) -> Iterator[None]:
     """Controllers in processes of their own, until the block ends; their logs are in the folder."""
-    made, processes = programs(), list[subprocess.Popen[bytes]]()
+    made, processes = programs(), dict[str, subprocess.Popen[bytes]]()
     authority = trustme.CA()
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}
     kubectl(kubeconfig, "apply", "--filename", "-", given=yaml.safe_dump(namespace))
@@ -61,6 +66,8 @@ def running(names: tuple[str, ...], kubeconfig: Path, folder: Path) -> Iterator[
         kubectl(kubeconfig, "create", "--filename", "-", given=yaml.safe_dump(expected))
         _MOUNTED.parent.mkdir(parents=True, exist_ok=True)
         _MOUNTED.touch()
+    turn = _ONE_AT_A_TIME.open("w")
+    fcntl.flock(turn, fcntl.LOCK_EX)
     try:
         for name in names:
             wanted = CONTROLLERS[name].only or "*.yaml"
@@ -68,13 +75,16 @@ def running(names: tuple[str, ...], kubeconfig: Path, folder: Path) -> Iterator[
                 kubectl(kubeconfig, "apply", "--server-side", "--filename", str(file))
         kubectl(kubeconfig, "wait", "--for=condition=Established", "customresourcedefinition", "--all")
         for name in names:
-            processes.append(_started(made, name, kubeconfig, folder / name, authority))
+            processes[name] = _started(made, name, kubeconfig, folder / name, authority)
         yield
+        ended = [name for name, process in processes.items() if process.poll() is not None]
+        assert not ended, f"{ended} did not run to the end; their logs are in {folder}"
     finally:
-        for process in processes:
+        for process in processes.values():
             process.terminate()
-        for process in processes:
+        for process in processes.values():
             process.wait(30)
+        turn.close()
 
 
 def kubectl(kubeconfig: Path, *words: str, given: str | None = None) -> str:
