@@ -219,6 +219,7 @@ SICK_GPUS: dict[str, tuple[list[dict[str, Any]], str, str, str]] = {
     ),
     "slow GPU": ([{"fault": "slow-gpu", "gpu": 5, "factor": 0.6}], "gpu-rate", SICK_GPU, "it is steadily low"),
     "half of its lanes": ([{"fault": "half-lanes", "gpu": 5}], "gpu-pcie", SICK_GPU, "fewer lanes"),
+    "sick memory": ([{"fault": "gpu-memory", "gpu": 5}], "gpu-memory", SICK_GPU, "so that rows are replaced"),
 }
 """The same of GPUs."""
 
