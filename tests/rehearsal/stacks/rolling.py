@@ -62,7 +62,8 @@ def rolling_out(
     with ExitStack() as broken, ThreadPoolExecutor() as pool, rollout(stack, *flags) as gate:
         try:
             assert gate.stderr is not None
-            assert gate.stderr.readline().startswith("Held back: 1 of 2 nodes. Now change")
+            held = gate.stderr.readline()
+            assert held.startswith("Held back: 1 of 2 nodes. Now change"), held
             if fault:
                 broken.enter_context(stack.broken(**fault))
             updated = pool.submit(stack.run, "up", *(word for target in targets for word in ("--target", target)))

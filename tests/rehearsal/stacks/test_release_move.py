@@ -1,5 +1,6 @@
 """A running cluster goes from the operators of 26.4 to those of 26.7: previewed, one node first, measured, then all."""
 
+from collections.abc import Collection
 from typing import Any
 
 import pytest
@@ -60,8 +61,18 @@ def test_the_gpu_operators_half_is_measured_on_the_first_node(stack: Stack, brou
     }
 
 
+def at_rest(stack: Stack, names: Collection[str]) -> bool:
+    """Whether these nodes may be measured: an upgrade of GPU drivers uncordons the last one after its driver is new."""
+    nodes = [node for node in stack.nodes() if node["metadata"]["name"] in names]
+    return all(
+        not node["spec"].get("unschedulable") and node["status"]["allocatable"].get("nvidia.com/gpu") == "8"
+        for node in nodes
+    )
+
+
 def test_the_network_operators_half_is_too(stack: Stack, brought_up: Outcome) -> None:
     before = driver_images(stack)
+    eventually(lambda: at_rest(stack, before), seconds=300)
     first, other = sorted(before)
     with rolling_out(stack, NETWORK_OPERATOR, "--first", first) as (found, updated):
         assert updated.result().succeeded, updated.result().said
