@@ -15,7 +15,8 @@ LEAST_SECONDS: Final[Mapping[str, int]] = {"readiness": 120, "validation": 240}
 """Real seconds that a stack of any size has, because this computer may be busy."""
 SECONDS_A_DEVICE: Final = 5
 """For each HCA or GPU that is measured, because each figure of it takes processes of this computer. 128 HCAs and as
-many GPUs took 165 s on two cores that had other work, and would have taken 400 s on busier ones (2026-11-26)."""
+many GPUs took 165 s on two cores that had other work (2026-11-26); that busier ones take up to four times as long is
+assumed."""
 
 
 def limits_of(config: Mapping[str, Any], *, sizes: Mapping[str, MachineSize], speed: float) -> dict[str, int]:
@@ -30,8 +31,8 @@ def limits_of(config: Mapping[str, Any], *, sizes: Mapping[str, MachineSize], sp
 
 
 def devices(config: Mapping[str, Any], sizes: Mapping[str, MachineSize]) -> int:
-    """How many HCAs, or GPUs where they are more, the machines of all pools have. A pool that is none is refused by the
-    program.
+    """How many HCAs the machines of all pools have, or GPUs where a machine has more. What is no pool counts as none:
+    the program refuses it.
     """
     pools = opened(config.get(f"{NAMESPACE}:pools"))
     return sum(_devices_of(opened(pool), sizes) for pool in (pools if isinstance(pools, list) else ()))

@@ -19,6 +19,8 @@ OutboundType = Literal["loadBalancer", "userAssignedNATGateway", "userDefinedRou
 """Not managedNATGateway: Azure refuses it with a subnet that is given, as ours always is (Azure, "Create a managed or
 user-assigned NAT gateway")."""
 Priority = Literal["Regular", "Spot"]
+OsDiskType = Literal["Managed", "Ephemeral"]
+"""Where the OS disk lies."""
 _TAG_NAME: Final = rules.Matching(
     r"[^<>%&\\?/\x00-\x1f]{1,512}", "the name of a tag: 1 to 512 characters, none of them < > % & \\ ? or /"
 )
@@ -160,8 +162,8 @@ class Machines:
     """One of `OsSku` (`facts/catalog/machine.py`), which says why Ubuntu2404 is none of them."""
     os_disk_size_gb: DiskGb | None = None
     """GB of the OS disk."""
-    os_disk_type: str | None = None
-    """Managed or Ephemeral."""
+    os_disk_type: OsDiskType | None = None
+    """None means Azure's choice, which follows from the size."""
     node_image_snapshot_id: str | None = None
     """A node pool snapshot whose node image the nodes get; None means the newest. A change reimages the nodes, one
     after the other."""

@@ -42,7 +42,9 @@ def cert_manager_values(
 
 
 def cert_manager_images(registry: Registry) -> list[str]:
-    """Those of the pinned chart: a version of cert-manager is that of its chart and of its images."""
+    """Those of the pinned chart. Without a tag an image has the chart's appVersion (cert-manager, values.yaml, read
+    2026-11-26); that this is the version of the chart is assumed.
+    """
     return [registry.image(f"{_IMAGES}-{image}:{CERT_MANAGER_CHART.version}") for image in _PARTS.values()]
 
 

@@ -84,6 +84,13 @@ class OsSku(StrEnum):
     AZURE_LINUX3 = "AzureLinux3"
 
 
+class OsDiskType(StrEnum):
+    """Where the OS disk lies."""
+
+    MANAGED = "Managed"
+    EPHEMERAL = "Ephemeral"
+
+
 class Priority(StrEnum):
     """Whether Azure may take the machines back at any time, for which they are cheaper."""
 

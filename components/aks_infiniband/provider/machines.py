@@ -7,7 +7,7 @@ import pulumi
 from aks_infiniband.azure import feature, node_pool
 from aks_infiniband.azure.arguments import Machines, OrdinaryPool
 from aks_infiniband.provider.arguments import taken
-from aks_infiniband.provider.enumerations import OsSku, Priority
+from aks_infiniband.provider.enumerations import OsDiskType, OsSku, Priority
 from aks_infiniband.provider.inputs import PoolDescription, WaitsDescription
 
 
@@ -82,8 +82,8 @@ class NodePoolInputs(TypedDict):
     """System of the nodes. Default: Ubuntu."""
     os_disk_size_gb: NotRequired[int]
     """GB of the OS disk. Default: Azure's."""
-    os_disk_type: NotRequired[str]
-    """Managed or Ephemeral. Default: Azure's."""
+    os_disk_type: NotRequired[OsDiskType]
+    """Where the OS disk lies. Default: Azure's choice by the size."""
     node_image_snapshot_id: NotRequired[str]
     """A node pool snapshot whose node image the nodes get. A change reimages the nodes. Default: the newest image."""
     zones: NotRequired[list[str]]

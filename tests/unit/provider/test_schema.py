@@ -58,6 +58,7 @@ LITERALS: dict[type[StrEnum], Any] = {
     enumerations.SupportPlan: kubernetes.SupportPlan,
     enumerations.OutboundType: azure.OutboundType,
     enumerations.Login: kubeconfig.Login,
+    enumerations.OsDiskType: azure.OsDiskType,
     enumerations.OsSku: machine.OsSku,
     enumerations.Priority: azure.Priority,
     enumerations.ValidationMode: ValidationOptions.model_fields["mode"].annotation,

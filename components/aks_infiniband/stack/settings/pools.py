@@ -4,7 +4,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, Field, WithJsonSchema
 
-from aks_infiniband.azure.arguments import AutoscaleBounds, Priority
+from aks_infiniband.azure.arguments import AutoscaleBounds, OsDiskType, Priority
 from aks_infiniband.facts import rules
 from aks_infiniband.facts.bounds import DiskGb, MaxPods, Nodes
 from aks_infiniband.facts.catalog import SIZES
@@ -80,7 +80,7 @@ class PoolSettings(Section):
     has NVIDIA's drivers on amd64; AzureLinux and AzureLinux3 are the same system. A change replaces the pool."""
     os_disk_size_gb: DiskGb | None = Field(default=None, strict=True)
     """GB of the OS disk. Default: Azure's for the size. A change replaces the pool."""
-    os_disk_type: Literal["Managed", "Ephemeral"] | None = None
+    os_disk_type: OsDiskType | None = None
     """Where the OS disk lies. Default: Azure chooses by the size. A change replaces the pool."""
     images: tuple[Annotated[str, rules.image], ...] = ()
     """Images of the pool's workloads. Each must contain a shell. The nodes pull them while their drivers are installed,
