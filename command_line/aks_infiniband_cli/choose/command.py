@@ -156,11 +156,9 @@ def _ask(given: argparse.Namespace) -> None:
 
 
 def _has_drivers(given: argparse.Namespace) -> bool:
-    """Whether somebody installs a driver of the machines' GPUs. For an unknown size the decision says why it is
-    refused.
-    """
+    """Whether the machines have GPUs, which need a driver. An unknown size is refused by the decision."""
     size = usual_size(given.workload, given.gpus) if given.size is None else SIZES.get(given.size)
-    return size is not None and size.default_gpu_driver != "none"
+    return size is not None and size.accelerator is not None
 
 
 class _Workloads(Prompt):

@@ -66,24 +66,39 @@ def decide(answers: Answers, *, with_infiniband: bool = False) -> Decision:
     if against and not with_infiniband:
         return _tcp(answers, size, count, against)
     mode, why = _mode(answers, size)
-    least = max(count, 2)
+    least, gpu_driver = max(count, 2), _gpu_driver(answers, size)
     return Decision(
         transport=TRANSPORTS[mode],
         mode=mode,
         size=size,
         count=least,
-        gpu_driver=_gpu_driver(answers, size),
+        gpu_driver=gpu_driver,
         worth_it=not against,
-        reasons=(*against, *named, *why, *reasons_for(mode, size, least)),
+        reasons=(*against, *named, *why, *reasons_for(mode, size, least, gpu_driver or size.default_gpu_driver)),
     )
 
 
-def reasons_for(mode: Mode, size: MachineSize, count: int) -> list[Reason]:
-    """What a mode gives on machines of a size, in figures."""
-    found = [ports(size), *(ipoib(size) if mode == "ipoib" else rdma(size))]
+def reasons_for(mode: Mode, size: MachineSize, count: int, gpu_driver: GpuDriver) -> list[Reason]:
+    """What a mode gives on machines of a size, in figures, and who drives the GPUs if it is not the size's default."""
+    found = [ports(size), *(ipoib(size) if mode == "ipoib" else rdma(size)), *_gpus(size, gpu_driver)]
     if size.accelerator is not None and size.accelerator.count * count >= LEAST_GPUS and mode != "ipoib":
         found.append(ETHERNET)
     return found
+
+
+def _gpus(size: MachineSize, owner: GpuDriver) -> list[Reason]:
+    """Who drives the GPUs of a size whose driver has no owner by default, or that nothing offers to pods."""
+    if size.accelerator is None:
+        return []
+    gpus = f"{size.accelerator.count} × {size.accelerator.model}"
+    if owner == "none":
+        owners = " or ".join(each for each in size.gpu_driver_owners if each != "none")
+        text = f"gpuDriver is none: no driver is installed for the {gpus}, and pods get no GPU; set it to {owners}"
+        return [Reason(text=text)]
+    if owner == "operator" and size.default_gpu_driver == "none":
+        text = f"gpuDriver operator: AMD's GPU Operator builds the driver of the {gpus} and offers them to pods"
+        return [Reason(text=text, source="docs/mi300x.md")]
+    return []
 
 
 def _without_infiniband(answers: Answers) -> Decision:
@@ -211,9 +226,14 @@ def _mode(answers: Answers, size: MachineSize) -> tuple[Mode, list[Reason]]:
 
 
 def _gpu_driver(answers: Answers, size: MachineSize) -> GpuDriver | None:
-    """The answer, if it differs from what follows from the size. Raises CommandError for an impossible one."""
+    """The owner of the driver, if it differs from what follows from the size. You name none: GPUs whose driver has no
+    owner by default get the operator, because they would be paid for and unusable. Raises CommandError for an
+    impossible answer.
+    """
     wanted, usual = answers.gpu_driver, size.default_gpu_driver
-    if wanted is None or wanted == usual:
+    if wanted is None:
+        return "operator" if size.accelerator is not None and usual == "none" else None
+    if wanted == usual:
         return None
     if size.accelerator is None:
         raise CommandError(f"--gpu-driver {wanted}: {size.name} has no GPUs; leave it out")

@@ -73,5 +73,5 @@ def _decision(pool: Pool) -> Decision:
         count=count,
         gpu_driver=pool.gpu_driver,
         worth_it=not against,
-        reasons=(*against, *reasons_for(pool.mode, size, count)),
+        reasons=(*against, *reasons_for(pool.mode, size, count, pool.gpu_driver)),
     )

@@ -1,7 +1,8 @@
 """Minor versions of Kubernetes on AKS: until when each is supported, and what the OS SKU Ubuntu means in it.
 
 Sources: MicrosoftDocs/azure-aks-docs fb060ab (2026-08-21), supported-kubernetes-versions.md (the calendar; a month ends
-with its last day) and upgrade-os-version.md (the OS SKUs). What the operators name stands in `releases`.
+with its last day) and upgrade-os-version.md. What other OS SKUs are stands in `systems`; what the operators name in
+`releases`.
 """
 
 from dataclasses import dataclass
@@ -43,11 +44,6 @@ RELEASES: Final[dict[Minor, Release]] = {
 UBUNTU_IS_2404_SINCE: Final[Minor] = (1, 35)
 """From here on the OS SKU Ubuntu is 24.04 with containerd 2; before it is 22.04 with containerd 1.7. Raising a cluster
 over it changes the system of its Ubuntu nodes in place."""
-AZURE_LINUX_3_SINCE: Final[Minor] = (1, 32)
-"""From here on the OS SKU AzureLinux is Azure Linux 3; before it is 2, which has retired (MicrosoftDocs/azure-aks-docs
-024a50a, upgrade-os-version.md, 2025-07-21)."""
-UBUNTU_2204_UNTIL: Final[Minor] = (1, 36)
-"""Last version with the OS SKU Ubuntu2204."""
 
 
 MOST_BEHIND: Final = 3

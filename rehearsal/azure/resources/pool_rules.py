@@ -1,5 +1,6 @@
 """What Azure asks of an agent pool, inline or on its own: size, count, zones, quota, and what may change."""
 
+import re
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any, Final
@@ -24,6 +25,12 @@ _OS_SKUS: Final = frozenset(sku.value for sku in containerservice.OSSKU)
 """Those of the API version that azure-native sends: Ubuntu2404 is in the specifications from 2025-10-01 on
 (azure-rest-api-specs pull request 38610). That AKS refuses what a version does not have is assumed; its words are
 recorded (tests/field_recordings/azure-errors.yaml)."""
+_AZURE_LINUX_GPUS: Final = re.compile(
+    r"Standard_(NC\d+r?s_v3|ND40rs_v2|NC\d+as_T4_v3|N[CD]\d+\w*_A100_v4|ND96asr_v4|NC\d+ads_H100_v5)"
+)
+"""Sizes with GPUs that AKS has under Azure Linux: V100, T4, A100 and NCads H100 v5 (MicrosoftDocs/azure-aks-docs
+fb060ab, intro-azure-linux.md, 2026-08-21). Any other is answered with InvalidOSSKU (Azure/AKS issue 4602); the words
+after "details:" are assumed."""
 
 
 def require_pool(
@@ -205,6 +212,10 @@ def _require_system(cloud: Cloud, pool: Mapping[str, Any], region: str) -> None:
         raise _invalid(
             "osSKU",
             f"OS SKU '{sku}' of agent pool '{pool['name']}' is not supported with Kubernetes version {version}.",
+        )
+    if system.effective == "AzureLinux3" and name.startswith("Standard_N") and not _AZURE_LINUX_GPUS.fullmatch(name):
+        raise bad_request(
+            "InvalidOSSKU", f"OSSKU='{sku}' is invalid, details: OSSKU='{sku}' is not supported with VM size '{name}'."
         )
     if source := (pool.get("creationData") or {}).get("sourceResourceId"):
         _require_snapshot(cloud, pool, str(source), system, region)

@@ -89,6 +89,14 @@ def test_an_os_sku_that_the_api_version_does_not_have_is_refused(azure: Azure, c
         azure.create(POOL, "hb", **pool_inputs(cluster, vmSize="Standard_HB120rs_v3", osSKU="Ubuntu2404"))
 
 
+@pytest.mark.parametrize("size", ["Standard_ND96isr_H100_v5", "Standard_ND96isr_MI300X_v5"])
+def test_azure_linux_is_refused_for_gpus_that_aks_has_under_ubuntu_alone(
+    azure: Azure, cluster: Properties, size: str
+) -> None:
+    with pytest.raises(RefusedError, match="InvalidOSSKU"):
+        azure.create(POOL, "nd", **pool_inputs(cluster, vmSize=size, osSKU="AzureLinux3"))
+
+
 def test_scaling_adds_machines_with_new_numbers_and_drains_the_newest(azure: Azure, cluster: Properties) -> None:
     pool = azure.create(POOL, "ndh100", **pool_inputs(cluster))
     pool = azure.update(POOL, "ndh100", pool, count=3)

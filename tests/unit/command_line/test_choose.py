@@ -25,6 +25,7 @@ from rich.console import Console
 
 ROOT = Path(__file__).parents[3]
 H100, HBV4, A100 = "Standard_ND96isr_H100_v5", "Standard_HB176rs_v4", "Standard_ND96amsr_A100_v4"
+MI300X = "Standard_ND96isr_MI300X_v5"
 
 
 @pytest.mark.parametrize(
@@ -52,6 +53,15 @@ def test_the_way_follows_from_the_workload_and_says_why(
     decision = decide(answers)
     assert (decision.transport, decision.count) == (transport, count)
     assert word in " ".join(reason.text for reason in decision.reasons)
+
+
+def test_amds_gpus_get_their_operator_unless_you_name_another_owner() -> None:
+    usual = decide(Answers(workloads=("training",), vm_size=MI300X))
+    assert usual.gpu_driver == "operator"
+    assert "AMD's GPU Operator builds the driver of the 8 × MI300X" in " ".join(each.text for each in usual.reasons)
+    none = decide(Answers(workloads=("training",), vm_size=MI300X, gpu_driver="none"))
+    assert none.gpu_driver is None
+    assert "pods get no GPU; set it to operator or image" in " ".join(each.text for each in none.reasons)
 
 
 def test_every_figure_has_its_source() -> None:

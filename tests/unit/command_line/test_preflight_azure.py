@@ -102,7 +102,7 @@ def test_a_version_is_offered_only_with_its_plan(checked: Checked, tmp_path: Pat
     assert lines["Kubernetes"]["remedy"].startswith("kubernetesVersion with this plan: 1.35, 1.35.7")
     _, lines = checked(*stack(tmp_path, cluster={**lts, "kubernetesVersion": "1.36"}))
     assert lines["Kubernetes"]["state"] == "pass"
-    assert lines["Kubernetes"]["found"].endswith("; GPU Operator 26.3 names 1.32 to 1.35")
+    assert lines["Kubernetes"]["found"].endswith("; Network Operator 26.4 names 1.31 to 1.35")
 
 
 def test_a_feature_that_the_program_registers_itself_is_no_failure(checked: Checked, arm: Arm) -> None:

@@ -103,7 +103,7 @@ def test_v100_needs_a_driver_of_its_own_with_the_newer_release(settings: dict[st
 @pytest.mark.parametrize(
     ("version", "named"),
     [
-        ("1.36", {"26.4": 2, "26.7": 0}),
+        ("1.36", {"26.4": 1, "26.7": 0}),
         ("1.37", {"26.4": 2, "26.7": 1}),
         ("1.31", {"26.4": 1, "26.7": 2}),
         ("1.34", {}),

@@ -41,7 +41,7 @@ def test_a_change_of_driver_operator_or_kubernetes_makes_it_say_nothing(change: 
     assert facts("nd", **change) != facts("nd")
 
 
-@pytest.mark.parametrize("change", [{"mode": "sriov"}, {"osSku": "AzureLinux3"}, {"zones": ["1"]}])
+@pytest.mark.parametrize("change", [{"mode": "sriov"}, {"osSku": "Ubuntu2204"}, {"zones": ["1"]}])
 def test_other_machines_or_another_mode_make_it_say_nothing(change: Any) -> None:
     assert facts("nd", {**ND, **change}) != facts("nd", ND)
 

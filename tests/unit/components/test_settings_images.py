@@ -7,6 +7,8 @@ import pytest
 from tests.unit.components.stack_files import changed, cluster, loaded, machines, mistakes, named, pool
 
 GB300 = "Standard_ND128isr_GB300_v6"
+MI300X = "Standard_ND96isr_MI300X_v5"
+A100 = "Standard_ND96asr_v4"
 
 
 def long_term(kubernetes: str) -> Any:
@@ -23,17 +25,20 @@ def test_the_os_sku_is_ubuntu_where_nobody_asks_for_another() -> None:
     assert os_sku(kubernetes="1.35", vmSize=GB300) == "Ubuntu"
     assert os_sku(kubernetes="1.35", nicDriver="inbox") == "Ubuntu"
     assert os_sku(osSku="Ubuntu2204") == "Ubuntu2204"
-    assert os_sku(osSku="AzureLinux3") == "AzureLinux3"
+    assert os_sku(vmSize=A100, osSku="AzureLinux3") == "AzureLinux3"
 
 
 @pytest.mark.parametrize(
     ("kubernetes", "more", "reason"),
     [
         ("1.35", {"vmSize": GB300, "osSku": "Ubuntu2204"}, f"must be Ubuntu, which is 24.04, for {GB300}"),
-        ("1.35", {"vmSize": GB300, "osSku": "AzureLinux3"}, f"must be Ubuntu, which is 24.04, for {GB300}"),
+        ("1.35", {"vmSize": GB300, "osSku": "AzureLinux3"}, "must be Ubuntu for GB300"),
         ("1.35", {"nicDriver": "inbox", "osSku": "Ubuntu2204"}, "must be Ubuntu, which is 24.04, for the inbox driver"),
-        ("1.31", {"osSku": "AzureLinux"}, "needs Kubernetes 1.32; the cluster has 1.31"),
-        ("1.37", {"osSku": "Ubuntu2204"}, "must be Ubuntu with Kubernetes 1.37"),
+        ("1.31", {"osSku": "AzureLinux"}, "needs Kubernetes 1.32 to 1.36; the cluster has 1.31"),
+        ("1.37", {"osSku": "AzureLinux3"}, "needs Kubernetes 1.28 to 1.36; the cluster has 1.37"),
+        ("1.37", {"osSku": "Ubuntu2204"}, "needs Kubernetes 1.36 or older; the cluster has 1.37"),
+        ("1.35", {"osSku": "AzureLinux3"}, "must be Ubuntu for H100: of the GPUs that InfiniBand sizes have"),
+        ("1.35", {"vmSize": MI300X, "osSku": "AzureLinux"}, "must be Ubuntu for MI300X"),
         ("1.35", {"osSku": "Ubuntu2404"}, "must be 'Ubuntu', 'Ubuntu2204', 'AzureLinux' or 'AzureLinux3'"),
     ],
 )
@@ -54,7 +59,10 @@ def test_plain_ubuntu_is_what_size_and_driver_need_from_kubernetes_1_35_on() -> 
 def test_a_cluster_too_old_for_the_system_that_a_pool_needs_is_refused(more: Any) -> None:
     found = mistakes(changed(cluster=long_term("1.34"), pools=[pool(**more)]))
     assert list(found) == ["cluster.kubernetesVersion"]
-    assert "must be 1.35 or later, where Ubuntu is 24.04: pool ndh100 has" in found["cluster.kubernetesVersion"]
+    assert (
+        "must be 1.35 or later, because Ubuntu is 24.04 from there on: pool ndh100 has"
+        in found["cluster.kubernetesVersion"]
+    )
 
 
 @pytest.mark.parametrize(
@@ -96,7 +104,7 @@ def test_gpu_pools_of_two_systems_are_refused_where_the_gpu_operator_has_the_dri
     assert "must be the same system as that of pool ndh100 (Ubuntu2204)" in found["pools[1].osSku"]
     pools[1] |= {"osSku": "Ubuntu2204"}
     assert loaded(pools=pools)
-    pools[1] |= {"osSku": "AzureLinux3"}
+    pools = [pool(vmSize=A100), named("nda100", "Standard_ND96amsr_A100_v4") | {"osSku": "AzureLinux3"}]
     assert list(mistakes(changed(pools=pools))) == ["pools[1].osSku"]
     pools[0] |= {"osSku": "AzureLinux"}
     assert loaded(pools=pools), "the same system by another name"

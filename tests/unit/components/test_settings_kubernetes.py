@@ -71,9 +71,9 @@ def test_the_stacks_versions_have_nine_months_left_and_are_named_by_both_operato
 @pytest.mark.parametrize(
     ("version", "said"),
     [
-        ("1.31.9", ["GPU Operator 26.3 names 1.32 to 1.35"]),
+        ("1.31.9", ["GPU Operator 26.3 names 1.32 to 1.36"]),
         ("1.32.11", []),
-        ("1.36", ["Network Operator 26.4 names 1.31 to 1.35", "GPU Operator 26.3 names 1.32 to 1.35"]),
+        ("1.36", ["Network Operator 26.4 names 1.31 to 1.35"]),
     ],
 )
 def test_of_a_version_that_an_operator_does_not_name_is_known_what_it_names(version: str, said: list[str]) -> None:

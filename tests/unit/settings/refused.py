@@ -102,7 +102,7 @@ CASES: dict[str, tuple[Any, str, str]] = {
     "AMD's GPUs with Azure Linux": (
         changed(pools=[pool(vmSize=MI300X, gpuDriver="image", osSku="AzureLinux")]),
         "pools[0].osSku",
-        "must be Ubuntu for AMD's GPUs",
+        "must be Ubuntu for MI300X",
     ),
     "a second feature discovery of AMD's chart": (
         changed(pools=[BUILT], amdGpuOperator={**BUILDS, "values": {"node-feature-discovery": {"enabled": True}}}),

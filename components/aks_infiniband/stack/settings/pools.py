@@ -76,8 +76,10 @@ class PoolSettings(Section):
     """Pods that a node takes, of which the operators and this program take up to 30. Default: Azure's, 250 with the
     overlay and 110 with a podSubnetId. A change replaces the pool."""
     os_sku: OsSku | None = None
-    """The system of the nodes. Default: Ubuntu, which is 24.04 from Kubernetes 1.35 on and 22.04 before. Azure Linux
-    has NVIDIA's drivers on amd64; AzureLinux and AzureLinux3 are the same system. A change replaces the pool."""
+    """The system of the nodes. Default: Ubuntu, which is 24.04 from Kubernetes 1.35 on and 22.04 before. AzureLinux
+    and AzureLinux3 are Azure Linux 3, up to Kubernetes 1.36 and on sizes without GPUs, with V100 or with A100. NVIDIA
+    lists no image of DOCA-OFED and no GPU driver of its operator for Azure Linux, so both are unproven there. A change
+    replaces the pool."""
     os_disk_size_gb: DiskGb | None = Field(default=None, strict=True)
     """GB of the OS disk. Default: Azure's for the size. A change replaces the pool."""
     os_disk_type: OsDiskType | None = None

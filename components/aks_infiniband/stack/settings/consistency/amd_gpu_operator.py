@@ -63,11 +63,5 @@ def _kubernetes(reading: Reading) -> Iterator[Mistake]:
         yield wrong(("cluster", "kubernetesVersion"), reading.cluster.kubernetes_version, reason)
 
 
-def _system(pool: PoolReading) -> Iterator[Mistake]:
-    if pool.infiniband and managed(pool) and pool.stack.in_azure and not pool.os_sku.startswith("Ubuntu"):
-        reason = "must be Ubuntu for AMD's GPUs, which AKS has on no other system"
-        yield wrong(pool.path("osSku"), pool.os_sku, reason)
-
-
 STACK = (_driver_image, _says_nothing, _existing, _kubernetes)
-POOL = (_system,)
+POOL = ()

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from aks_infiniband.facts.catalog.machine import by_dma_buf
+from aks_infiniband.facts.systems import systems_of
 from aks_infiniband.stack.settings.consistency.images import architecture
-from aks_infiniband.stack.settings.consistency.machines import system_of
 from aks_infiniband.stack.settings.mistakes import Mistake, wrong
 from aks_infiniband.stack.settings.reading import PoolReading, Reading, known, unlike_the_first
 
@@ -106,7 +106,7 @@ def _one_system(reading: Reading) -> Iterator[Mistake]:
         return
     version = reading.kubernetes
     found = known(reading.infiniband_pools, lambda pool: (_by_nvidias_operator(pool), pool.os_sku))
-    systems = [(pool, system_of(sku, version)) for pool, (so, sku) in found if so]
+    systems = [(pool, system) for pool, (so, sku) in found if so for system in systems_of(sku, version)]
     for pool, _, first, _ in unlike_the_first(systems):
         reason = (
             f"must be the same system as that of pool {first.name} ({first.os_sku}), because the GPU Operator installs "

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from aks_infiniband.facts.azure_names import NO_SIZE, has_rdma, is_size
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.catalog.described import FASTEST, RATES_GBPS
-from aks_infiniband.facts.kubernetes import AZURE_LINUX_3_SINCE, UBUNTU_2204_UNTIL, UBUNTU_IS_2404_SINCE, minor_of
+from aks_infiniband.facts.kubernetes import UBUNTU_IS_2404_SINCE, minor_of
+from aks_infiniband.facts.systems import refuse_gpus, system_of
 from aks_infiniband.handwritten.form import nearest
 from aks_infiniband.stack.settings.mistakes import Mistake, wrong
 from aks_infiniband.stack.settings.reading import PoolReading, Reading, known, unlike_the_first
@@ -85,25 +86,20 @@ def _feature(reading: Reading) -> Iterator[Mistake]:
         yield wrong(pool.path("vmSize"), pool.size.name, reason)
 
 
-def system_of(sku: str, version: tuple[int, int]) -> str:
-    """The system behind an OS SKU in a version of Kubernetes."""
-    if sku == "Ubuntu":
-        return "Ubuntu 24.04" if version >= UBUNTU_IS_2404_SINCE else "Ubuntu 22.04"
-    return "Ubuntu 22.04" if sku == "Ubuntu2204" else "Azure Linux 3"
-
-
 def _os_sku(pool: PoolReading) -> Iterator[Mistake]:
     if not pool.stack.in_azure:
         return
     sku, version, path = pool.os_sku, minor_of(pool.kubernetes_version), pool.path("osSku")
-    written, system = f"{version[0]}.{version[1]}", system_of(sku, version)
-    if sku == "Ubuntu2204" and version > UBUNTU_2204_UNTIL:
-        yield wrong(path, sku, f"must be Ubuntu with Kubernetes {written}")
-    elif sku.startswith("AzureLinux") and version < AZURE_LINUX_3_SINCE:
-        yield wrong(path, sku, f"needs Kubernetes {'.'.join(map(str, AZURE_LINUX_3_SINCE))}; the cluster has {written}")
-    elif not pool.infiniband or system == "Ubuntu 24.04":
+    try:
+        system = system_of(sku, version)
+        if pool.infiniband:
+            refuse_gpus(sku, pool.size.accelerator)
+    except ValueError as error:
+        yield wrong(path, sku, str(error))
         return
-    elif pool.size.architecture == "arm64":
+    if not pool.infiniband or system == "Ubuntu 24.04":
+        return
+    if pool.size.architecture == "arm64":
         yield _needs_2404(pool, f"{pool.given.vm_size}, whose drivers are built for no other system")
     elif pool.nic_driver == "inbox":
         yield _needs_2404(pool, "the inbox driver, which is that of its kernel")
@@ -114,7 +110,7 @@ def _needs_2404(pool: PoolReading, what: str) -> Mistake:
     since = ".".join(map(str, UBUNTU_IS_2404_SINCE))
     if minor_of(pool.kubernetes_version) >= UBUNTU_IS_2404_SINCE:
         return wrong(pool.path("osSku"), pool.os_sku, f"must be Ubuntu, which is 24.04, for {what}")
-    reason = f"must be {since} or later, where Ubuntu is 24.04: pool {pool.name} has {what}"
+    reason = f"must be {since} or later, because Ubuntu is 24.04 from there on: pool {pool.name} has {what}"
     return wrong(("cluster", "kubernetesVersion"), pool.stack.cluster.kubernetes_version, reason)
 
 
