@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from aks_infiniband.diagnosis.asks import asks_of
 from aks_infiniband.diagnosis.collect import Reader
 from aks_infiniband.diagnosis.known_messages import REFUSALS, message_in
 from aks_infiniband.diagnosis.view import Object, View, condition, is_device_plugin, labelled, name_of
@@ -25,7 +26,6 @@ from aks_infiniband_cli.cluster import connected
 from aks_infiniband_cli.console import CommandError
 from aks_infiniband_cli.doctor.looks.device_plugins import idle_nodes
 from aks_infiniband_cli.doctor.looks.operands import operator_namespaces
-from aks_infiniband_cli.doctor.looks.workloads import asks_for_hardware
 from aks_infiniband_cli.doctor.snapshot import Snapshot
 
 LIMIT_SECONDS: Final = 120.0
@@ -130,7 +130,7 @@ def _read_logs(reader: Reader, snapshot: Snapshot) -> None:
             return None if serves and pod["spec"].get("nodeName") not in idle else 0
         if labelled([pod], PART_OF):
             return 1
-        return 2 if asks_for_hardware(pod) else None
+        return 2 if asks_of(pod).hardware else None
 
     reader.logs(snapshot.view, lines=_LOG_LINES, most=_MOST_LOGS, rank=rank)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 
 from aks_infiniband.facts.driver_upgrades import FAILED
-from aks_infiniband.validation.reports import Promise, lacks
+from aks_infiniband.validation.reports import lacks
 from lightkube import ApiError, Client
 from lightkube.resources.apps_v1 import DaemonSet
 from lightkube.resources.core_v1 import Node, Pod
@@ -177,8 +177,6 @@ def _tell(driver: Driver, first: str, others: int) -> None:
 
 def _await_driver(client: Client, validation: Deployed, driver: Driver, first: str, before: Loaded) -> Loaded | None:
     """The driver when the node has another one and is as the pool promises; None where its upgrade fails."""
-    resources = {name: int(quantity) for name, quantity in validation.resources.items()}
-    promise = Promise(validation.pool, 0, resources, validation.labels)
 
     def look() -> tuple[Loaded | None] | None:
         node = _node(client, first)
@@ -186,7 +184,7 @@ def _await_driver(client: Client, validation: Deployed, driver: Driver, first: s
             return (None,)
         pods = [pod.to_dict() for pod in client.list(Pod, namespace=before.namespace, fields={"spec.nodeName": first})]
         now = driver.loaded(pods).get(first, before)
-        return (now,) if now != before and not lacks(dict(node), promise) else None
+        return (now,) if now != before and not lacks(dict(node), validation.promise) else None
 
     (loaded,) = until(look)
     return loaded

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from aks_infiniband.validation.reports import Promise, lacks
+from aks_infiniband.validation.reports import lacks
 from lightkube.resources.core_v1 import Node, Pod
 
 from aks_infiniband_cli.console import CommandError, note
@@ -181,14 +181,12 @@ def _settle(work: Work) -> None:
 def _unready(work: Work, name: str) -> list[str]:
     """What a reimaged machine lacks when its time is over; nothing once it is as its pool promises."""
     client, validation = work.cluster.client, work.validation
-    resources = {key: int(quantity) for key, quantity in validation.resources.items()}
-    promise = Promise(validation.pool, 0, resources, validation.labels)
     deadline = time.monotonic() + work.ready_seconds
     work.say(f"Pool {work.pool}: waiting for the drivers of {name}")
 
     def look() -> list[str] | None:
         node = client.get(Node, name).to_dict()
-        missing = list(lacks(dict(node), promise))
+        missing = list(lacks(dict(node), validation.promise))
         return missing if not missing or time.monotonic() > deadline else None
 
     missing = until(look)

@@ -9,8 +9,9 @@ from typing import Any, Final
 
 from aks_infiniband.facts.baselines import FIGURES
 from aks_infiniband.resources.metadata import labels
+from aks_infiniband.resources.quantities import quantity
 from aks_infiniband.validation.membership import Membership, membership
-from aks_infiniband.validation.reports import ACCEPTED_KEY, Accepted, Report, accepted_of, report_in
+from aks_infiniband.validation.reports import ACCEPTED_KEY, Accepted, Promise, Report, accepted_of, report_in
 from aks_infiniband.validation.validation_job import EXPECTATIONS_ANNOTATION
 
 Object = Mapping[str, Any]
@@ -55,6 +56,12 @@ class Deployed:
         """
         limits = self.template["spec"]["containers"][0]["resources"]["limits"]
         return {name: quantity for name, quantity in limits.items() if "/" in name}
+
+    @property
+    def promise(self) -> Promise:
+        """What each node of the pool has to offer and to carry, whatever the number of nodes."""
+        least = {name: int(quantity(amount)) for name, amount in self.resources.items()}
+        return Promise(self.pool, 0, least, self.labels)
 
     @property
     def labels(self) -> dict[str, str]:

@@ -4,11 +4,11 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from aks_infiniband.validation.reports import Promise, lacks
+from aks_infiniband.diagnosis.asks import DEVICES, asks_of, is_rdma
+from aks_infiniband.validation.reports import lacks
 
 from aks_infiniband_cli.validate.deployed import Deployed, Object
 
-_DEVICES: Final = "/dev/infiniband"
 _OVER: Final = ("Succeeded", "Failed")
 
 
@@ -46,13 +46,11 @@ def choose(
     pods: of all namespaces. wanted: names of nodes; empty for every node of the pool. include_busy: measure nodes that
     somebody uses.
     """
-    resources = {name: int(quantity) for name, quantity in validation.resources.items()}
-    promise = Promise(validation.pool, 0, resources, validation.labels)
     chosen, left_out = list[Object](), list[LeftOut]()
     for node in sorted(nodes_of(nodes, validation), key=name_of):
         if wanted and name_of(node) not in wanted:
             continue
-        unusable = ", ".join(lacks(dict(node), promise))
+        unusable = ", ".join(lacks(dict(node), validation.promise))
         why = unusable or ("" if include_busy else busy(name_of(node), pods, validation))
         if why:
             left_out.append(LeftOut(node=name_of(node), why=why, busy=not unusable))
@@ -75,11 +73,9 @@ def busy(node: str, pods: Sequence[Object], validation: Deployed) -> str:
 
 
 def _held(pod: Object, resources: Collection[str]) -> Iterator[str]:
-    spec = pod["spec"]
-    for container in (*(spec.get("initContainers") or []), *spec["containers"]):
-        requests = (container.get("resources") or {}).get("requests") or {}
-        yield from (name for name in resources if requests.get(name, "0") != "0")
-    if not any(name.startswith("rdma/") for name in resources):  # mode dra: pods claim devices; driver-only: mount them
-        yield from (f"claim {claim['name']}" for claim in spec.get("resourceClaims") or [])
-        paths = [(volume.get("hostPath") or {}).get("path", "") for volume in spec.get("volumes") or []]
-        yield from (path for path in paths if path.startswith(_DEVICES))
+    asked = asks_of(pod)
+    yield from (name for name in resources if name in asked.resources)
+    if not any(map(is_rdma, resources)):  # mode dra: pods claim devices; driver-only: mount them
+        yield from (f"claim {name}" for name in asked.claims)
+        if asked.mounts_infiniband:
+            yield DEVICES

@@ -26,6 +26,7 @@ from aks_infiniband.diagnosis.view import (
 from aks_infiniband.facts.catalog.machine import Mode
 from aks_infiniband.facts.pool import Pool
 from aks_infiniband.resources.metadata import NETWORK_OPERATOR_NAMESPACE
+from aks_infiniband.resources.quantities import quantity
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -80,17 +81,14 @@ def missing_node_findings(view: View, pools: Sequence[Pool]) -> Iterator[Finding
             yield Finding(what=what, command=f"kubectl get nodes -l {pairs(pool.node_selector, ',')}")
 
 
-def lacking(nodes: Sequence[Object], resource: str, least: int) -> list[str]:
+def lacking(nodes: Sequence[Object], resource: str, least: int | Decimal) -> list[str]:
     """Names of the nodes that offer less than `least` of a resource."""
-    return sorted(str(node["metadata"]["name"]) for node in nodes if _offered(node, resource) < least)
+    return sorted(str(node["metadata"]["name"]) for node in nodes if offered(node, resource) < least)
 
 
-def _offered(node: Object, resource: str) -> Decimal:
-    # Imported here, as a client of the API server is: it takes long to load, and nodes are looked at when a wait fails.
-    from lightkube.utils.quantity import parse_quantity  # noqa: PLC0415
-
-    allocatable = node.get("status", {}).get("allocatable") or {}
-    return parse_quantity(str(allocatable.get(resource, "0"))) or Decimal(0)
+def offered(node: Object, resource: str) -> Decimal:
+    """How much of a resource a node offers to pods."""
+    return quantity(((node.get("status") or {}).get("allocatable") or {}).get(resource, 0))
 
 
 def _out_of_service(node: Object) -> Finding | None:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from aks_infiniband.diagnosis.asks import asks_of, by_device_plugin
 from aks_infiniband.diagnosis.known_messages import ADMISSION, SANDBOX, message_in
 from aks_infiniband.diagnosis.nodes import lacking
 from aks_infiniband.diagnosis.view import (
@@ -24,6 +25,7 @@ from aks_infiniband.diagnosis.view import (
     seen,
     why_not_made,
 )
+from aks_infiniband.resources.quantities import shown
 
 _PULL = ("image-not-pulled", "the image or its registry cannot be reached, or pulls are throttled")
 _REFUSED = ("container-refused", "the container runtime refused the container")
@@ -86,13 +88,13 @@ def _unscheduled(pod: Object, scheduled: Mapping[str, Any], view: View) -> Findi
         cause = f"no node carries all of the labels {pairs(selector)}"
         return Finding(symptom="pending-no-such-node", what=what, cause=cause, command=describe("pod", pod))
     missing, taken = [], []
-    for resource, amount in sorted(_extended_requests(pod).items()):
-        names = lacking(candidates, resource, amount)
+    for resource, amount in sorted(asks_of(pod).resources.items()):
+        names = lacking(candidates, resource, amount) if by_device_plugin(resource) else []
         # A pod without a node selector was not meant for nodes that lack the resource.
         if names and (selector or len(names) == len(candidates)):
-            missing.append(f"{resource} (asks for {amount}) is missing on {', '.join(names)}")
+            missing.append(f"{resource} (asks for {shown(amount)}) is missing on {', '.join(names)}")
         elif f"Insufficient {resource}" in what:
-            taken.append(f"{resource} (asks for {amount}) is held by other pods")
+            taken.append(f"{resource} (asks for {shown(amount)}) is held by other pods")
     otherwise = "pending-taint" if "untolerated taint" in what else "pending"
     symptom = "pending-resource-missing" if missing else "pending-resource-taken" if taken else otherwise
     told = "; ".join([*missing, *taken]) or None
@@ -117,16 +119,6 @@ def _no_sandbox(pod: Object, view: View) -> Finding | None:
 
 def _last_of(view: View, reason: str, pod: Object) -> str | None:
     return last_word([event for event in view.events if event.get("reason") == reason], "Pod", pod)
-
-
-def _extended_requests(pod: Object) -> dict[str, int]:
-    """Requests of resources that a device plugin offers: those with a domain in their name."""
-    total: dict[str, int] = {}
-    for container in pod["spec"].get("containers") or []:
-        for resource, amount in ((container.get("resources") or {}).get("requests") or {}).items():
-            if "/" in resource:
-                total[resource] = total.get(resource, 0) + int(amount)
-    return total
 
 
 def _container(pod: Object, status: Mapping[str, Any], view: View) -> Finding | None:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from aks_infiniband.diagnosis.repairs import driver_pods, repair_findings, serves
 from aks_infiniband.diagnosis.view import View, condition
-from aks_infiniband.validation.reports import CONDITION, Promise, lacks
+from aks_infiniband.validation.reports import CONDITION, lacks
 
 from aks_infiniband_cli.bad_machines.replace.quarantine import is_in_quarantine
 from aks_infiniband_cli.validate.deployed import Deployed, Object
@@ -44,7 +44,7 @@ class Sight:
         """
         spec = {key: value for key, value in (node.get("spec") or {}).items() if key != "unschedulable"}
         waiting = [f"pod {name_of(pod)} of its driver is not ready" for pod in self._coming_up(node)]
-        return [*lacks({**node, "spec": spec}, _promise(self.validation)), *waiting]
+        return [*lacks({**node, "spec": spec}, self.validation.promise), *waiting]
 
     def serves(self, node: Object) -> bool:
         """Whether a node is Ready, and so are its drivers: what it does not offer then, it hardly offers later."""
@@ -83,7 +83,7 @@ class Sight:
             name_of(node)
             for node in self.of_pool()
             if name_of(node) not in left_out
-            and not lacks(dict(node), _promise(self.validation))
+            and not lacks(dict(node), self.validation.promise)
             and not is_in_quarantine(node)
             and condition(node, CONDITION).get("status") != "False"
             and not self.azure(node)
@@ -92,11 +92,6 @@ class Sight:
     def idle(self, names: Iterable[str]) -> list[str]:
         """Those of the nodes that nobody uses."""
         return [name for name in names if not self.busy(name)]
-
-
-def _promise(validation: Deployed) -> Promise:
-    resources = {name: int(quantity) for name, quantity in validation.resources.items()}
-    return Promise(validation.pool, 0, resources, validation.labels)
 
 
 def boot_of(node: Object) -> str:

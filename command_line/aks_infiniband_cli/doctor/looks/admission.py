@@ -4,14 +4,14 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+from aks_infiniband.diagnosis.asks import asks_of
 from aks_infiniband.diagnosis.known_messages import ADMISSION, message_in
 from aks_infiniband.diagnosis.view import Finding, Object, in_namespace, labelled, name_of, owners_of, shown_by
 from aks_infiniband.resources.metadata import PART_OF
-from lightkube.utils.quantity import parse_quantity
+from aks_infiniband.resources.quantities import quantity
 
 from aks_infiniband_cli.doctor.current_events import ENFORCE, STRICT, job_lacks_pods
 from aks_infiniband_cli.doctor.looks.operands import operator_namespaces
-from aks_infiniband_cli.doctor.looks.workloads import asks_for_hardware
 from aks_infiniband_cli.doctor.snapshot import Snapshot, labels_of
 
 _PATIENCE: Final = timedelta(minutes=1)
@@ -58,7 +58,7 @@ def jobs_without_pods(snapshot: Snapshot) -> Iterator[Finding]:
 
 
 def _ours(job: Object) -> bool:
-    return asks_for_hardware(job["spec"]["template"]) or bool(labelled([job], PART_OF))
+    return asks_of(job["spec"]["template"]).hardware or bool(labelled([job], PART_OF))
 
 
 def _quotas(snapshot: Snapshot, job: Object) -> list[Object]:
@@ -69,12 +69,8 @@ def _used_up(quota: Object) -> str:
     """What a quota has used up; empty if something of everything is left."""
     status: Mapping[str, Any] = quota.get("status") or {}
     hard, used = status.get("hard") or (quota.get("spec") or {}).get("hard") or {}, status.get("used") or {}
-    gone = [key for key, most in hard.items() if _amount(used.get(key, "0")) >= _amount(most)]
+    gone = [key for key, most in hard.items() if quantity(used.get(key, 0)) >= quantity(most)]
     return f"ResourceQuota {name_of(quota)} has nothing left of {', '.join(sorted(gone))}" if gone else ""
-
-
-def _amount(quantity: Any) -> float:
-    return float(parse_quantity(str(quantity)) or 0)
 
 
 def webhooks(snapshot: Snapshot) -> Iterator[Finding]:

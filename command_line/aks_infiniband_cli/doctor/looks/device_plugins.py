@@ -6,8 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from aks_infiniband.diagnosis.asks import asks_of, by_device_plugin, is_rdma
 from aks_infiniband.diagnosis.known_messages import message_in
 from aks_infiniband.diagnosis.nodes import lacking
+from aks_infiniband.diagnosis.nodes import offered as offers
 from aks_infiniband.diagnosis.view import Finding, Object, View, condition, is_device_plugin, name_of
 
 from aks_infiniband_cli.doctor.looks.operands import daemon_sets_with, infiniband_nodes
@@ -92,39 +94,38 @@ def configuration(snapshot: Snapshot) -> Iterator[Finding]:
     yield from _asked_for_in_vain(snapshot)
 
 
+def offered_rdma(snapshot: Snapshot) -> set[str]:
+    """Names of the resources that the cluster's RDMA device plugins are told to offer."""
+    return {entry.resource for entry in entries_of(snapshot)}
+
+
+def _unknown(pod: Object, snapshot: Snapshot) -> set[str]:
+    """Resources of HCAs that a pod asks for, and that no device plugin is told to offer and no node has."""
+    told, nodes = offered_rdma(snapshot), snapshot.view.nodes
+    asked = [name for name in asks_of(pod).resources if is_rdma(name) and by_device_plugin(name)] if told else []
+    return {name for name in asked if name not in told and not any(offers(node, name) for node in nodes)}
+
+
 def _asked_for_in_vain(snapshot: Snapshot) -> Iterator[Finding]:
     """Pending pods that ask for an RDMA resource by a name that no device plugin offers."""
-    offered = {entry.resource for entry in entries_of(snapshot)}
-    for pod in snapshot.view.pods if offered else ():
-        unknown = {name for name in requests(pod) if name.startswith("rdma/")} - offered
+    for pod in snapshot.view.pods:
+        unknown = _unknown(pod, snapshot)
         if unknown and condition(pod, "PodScheduled").get("status") == "False":
-            what = f"pod {name_of(pod)} asks for {', '.join(sorted(unknown))}; offered is {', '.join(sorted(offered))}"
+            offer = ", ".join(sorted(offered_rdma(snapshot)))
+            what = f"pod {name_of(pod)} asks for {', '.join(sorted(unknown))}; offered is {offer}"
             yield Finding(symptom="resource-name", about=f"pod {name_of(pod)}", what=what)
 
 
 def renamed(snapshot: Snapshot) -> Iterator[Finding]:
     """Resources that running pods hold, and that no device plugin offers any more."""
-    offered = {entry.resource for entry in entries_of(snapshot)}
     holders: dict[str, list[str]] = {}
-    for pod in snapshot.view.pods if offered else ():
+    for pod in snapshot.view.pods:
         running = (pod.get("status") or {}).get("phase") == "Running"
-        for name in sorted(requests(pod)) if running and not pod["metadata"].get("deletionTimestamp") else ():
-            if name.startswith("rdma/") and name not in offered:
-                holders.setdefault(name, []).append(name_of(pod))
+        for name in sorted(_unknown(pod, snapshot)) if running and not pod["metadata"].get("deletionTimestamp") else ():
+            holders.setdefault(name, []).append(name_of(pod))
     for name, pods in holders.items():
-        what = f"{', '.join(pods[:3])} hold {name}; offered is {', '.join(sorted(offered))}"
+        what = f"{', '.join(pods[:3])} hold {name}; offered is {', '.join(sorted(offered_rdma(snapshot)))}"
         yield Finding(symptom="resource-renamed", about=f"resource {name}", what=what)
-
-
-def requests(pod: Object) -> dict[str, int]:
-    """The extended resources that a pod asks for, limits included."""
-    total: dict[str, int] = {}
-    for container in pod["spec"].get("containers") or []:
-        asked = container.get("resources") or {}
-        for name, amount in {**(asked.get("requests") or {}), **(asked.get("limits") or {})}.items():
-            if "/" in name and str(amount).isdecimal():
-                total[name] = total.get(name, 0) + int(amount)
-    return total
 
 
 def logs(snapshot: Snapshot) -> Iterator[Finding]:
@@ -145,7 +146,7 @@ def logs(snapshot: Snapshot) -> Iterator[Finding]:
 
 def idle_nodes(snapshot: Snapshot) -> set[str]:
     """Names of the nodes that offer none of what a device plugin of the cluster is to offer."""
-    names = {entry.resource for entry in entries_of(snapshot)}
+    names = offered_rdma(snapshot)
     return {name_of(node) for node in snapshot.view.nodes if all(lacking([node], name, 1) for name in names)}
 
 
@@ -156,7 +157,7 @@ def _line_with(pattern: str, log: str) -> str:
 def offered(snapshot: Snapshot) -> Iterator[Finding]:
     """Nodes with InfiniBand that offer none of what a device plugin of the cluster is to offer."""
     view = snapshot.view
-    names = {entry.resource for entry in entries_of(snapshot)}
+    names = offered_rdma(snapshot)
     for node in infiniband_nodes(view) if names and _plugin_runs(view) else ():
         if all(lacking([node], name, 1) for name in names):
             what = f"node {name_of(node)} offers none of {', '.join(sorted(names))}"

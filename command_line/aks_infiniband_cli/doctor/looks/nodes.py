@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
+from aks_infiniband.diagnosis.asks import GPUS
 from aks_infiniband.diagnosis.nodes import lacking, missing_node_findings
 from aks_infiniband.diagnosis.operators import GPU_LABEL, NIC_LABEL, feature_discovery_findings
 from aks_infiniband.diagnosis.view import Finding, Object, labelled, name_of
@@ -17,7 +18,6 @@ from aks_infiniband_cli.doctor.snapshot import Snapshot, info_of, labels_of, off
 
 _UPGRADE_FAILED: Final = {NIC: "ofed-upgrade-failed", GPU: "gpu-upgrade-failed"}
 """Symptom, by driver."""
-_GPUS: Final = ("nvidia.com/gpu", "amd.com/gpu")
 
 
 def service(snapshot: Snapshot) -> Iterator[Finding]:
@@ -99,7 +99,7 @@ def hardware(snapshot: Snapshot) -> Iterator[Finding]:
         size = size_of(node)
         if size is None:
             continue
-        expected: dict[str, Any] = {name: size.accelerator.count for name in _GPUS if size.accelerator}
+        expected: dict[str, Any] = {name: size.accelerator.count for name in GPUS if size.accelerator}
         for name, count in expected.items():
             if not lacking([node], name, 1) and lacking([node], name, count):
                 yield _short("gpu-count-short", node, name, count)

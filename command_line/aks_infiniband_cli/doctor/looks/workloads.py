@@ -1,19 +1,19 @@
 """What pods show: those of the operators, and those that ask for InfiniBand or GPUs."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
+from aks_infiniband.diagnosis.asks import asks_of, is_rdma, requests_of
 from aks_infiniband.diagnosis.pods import pod_findings
 from aks_infiniband.diagnosis.view import Finding, Object, labelled, name_of
 from aks_infiniband.resources.metadata import PART_OF
 from aks_infiniband.validation.reports import report_in
 
-from aks_infiniband_cli.doctor.looks.device_plugins import requests
+from aks_infiniband_cli.doctor.looks.device_plugins import offered_rdma
 from aks_infiniband_cli.doctor.looks.operands import operator_namespaces, size_of
 from aks_infiniband_cli.doctor.snapshot import Snapshot
 
-_GPUS: Final = ("nvidia.com/gpu", "amd.com/gpu")
 _REPLICAS: Final = ("ReplicaSet", "StatefulSet", "DaemonSet", "Node")
 
 
@@ -23,23 +23,19 @@ def states(snapshot: Snapshot) -> Iterator[Finding]:
     chosen = [
         pod
         for pod in snapshot.view.pods
-        if pod["metadata"].get("namespace") in namespaces or labelled([pod], PART_OF) or asks_for_hardware(pod)
+        if pod["metadata"].get("namespace") in namespaces or labelled([pod], PART_OF) or asks_of(pod).hardware
     ]
     yield from pod_findings(chosen, snapshot.view)
-
-
-def asks_for_hardware(pod: Object) -> bool:
-    """Whether a pod asks for RDMA or GPUs."""
-    return any(name.startswith("rdma/") or name in _GPUS for name in requests(pod))
 
 
 def locked_memory(snapshot: Snapshot) -> Iterator[Finding]:
     """Pods that ask for RDMA and may not lock memory, where nothing has lifted the nodes' limit."""
     if any("node-preparation" in item["metadata"]["name"] for item in snapshot.view.daemon_sets):
         return
+    offered = offered_rdma(snapshot)
     for pod in _running(snapshot):
         for container in pod["spec"].get("containers") or []:
-            if _asks_rdma(container) and not _may_lock(pod, container):
+            if _asks_rdma(pod, container, offered) and not _may_lock(pod, container):
                 what = f"container {container['name']} of pod {name_of(pod)} asks for RDMA and may not lock memory"
                 yield Finding(symptom="no-ipc-lock", about=f"pod {name_of(pod)}", what=what)
 
@@ -48,8 +44,10 @@ def _running(snapshot: Snapshot) -> list[Object]:
     return [pod for pod in snapshot.view.pods if (pod.get("status") or {}).get("phase") in ("Running", "Pending")]
 
 
-def _asks_rdma(container: Any) -> bool:
-    return any(name.startswith("rdma/") for name in requests({"spec": {"containers": [container]}}))
+def _asks_rdma(pod: Object, container: Any, offered: Collection[str]) -> bool:
+    claimed = [str(claim.get("name")) for claim in (container.get("resources") or {}).get("claims") or []]
+    named = any(is_rdma(name) or name in offered for name in requests_of(container))
+    return named or any(map(asks_of(pod).claims_rdma, claimed))
 
 
 def _may_lock(pod: Object, container: Any) -> bool:
@@ -63,12 +61,13 @@ def _may_lock(pod: Object, container: Any) -> bool:
 def transport(snapshot: Snapshot) -> Iterator[Finding]:
     """Pods that take a whole machine's GPUs without InfiniBand, or whose environment turns it off."""
     sizes = {name_of(node): size_of(node) for node in snapshot.view.nodes}
+    offered = offered_rdma(snapshot)
     for pod in _running(snapshot):
-        asked, size = requests(pod), sizes.get(pod["spec"].get("nodeName"))
-        rdma = any(name.startswith("rdma/") for name in asked)
+        asked, size = asks_of(pod), sizes.get(pod["spec"].get("nodeName"))
+        rdma = asked.rdma(offered)
         gpus = size.accelerator.count if size and size.accelerator else 0
-        whole = gpus and any(asked.get(name, 0) >= gpus for name in _GPUS)
-        if whole and not rdma and not _sees_devices(pod) and _nodes_of_job(pod, snapshot) > 1:
+        whole = gpus and asked.gpus >= gpus
+        if whole and not asked.may_have_rdma(offered) and _nodes_of_job(pod, snapshot) > 1:
             what = f"pod {name_of(pod)}, one of a job over several nodes, takes all {gpus} GPUs and no InfiniBand"
             yield Finding(symptom="gpus-without-rdma", about=f"pod {name_of(pod)}", what=what)
         for name, value in _environment(pod):
@@ -87,12 +86,6 @@ def _nodes_of_job(pod: Object, snapshot: Snapshot) -> int:
     owners = [owner for owner in pod["metadata"].get("ownerReferences") or [] if owner.get("kind") not in _REPLICAS]
     mates = [mate for mate in snapshot.view.pods if (mate["metadata"].get("ownerReferences") or [])[:1] == owners[:1]]
     return len({mate["spec"].get("nodeName") for mate in mates}) if owners else 0
-
-
-def _sees_devices(pod: Object) -> bool:
-    """Whether the pod has the host's InfiniBand devices by other means than a device plugin."""
-    paths = [str((volume.get("hostPath") or {}).get("path")) for volume in pod["spec"].get("volumes") or []]
-    return any(path.startswith("/dev") for path in paths)
 
 
 def _attached(pod: Object) -> bool:

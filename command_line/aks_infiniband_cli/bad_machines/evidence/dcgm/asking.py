@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from aks_infiniband.diagnosis.asks import asks_of
 from aks_infiniband.diagnosis.repairs import serves
 from aks_infiniband.facts.dcgm import HOST_ENGINE_CONTAINER, HOST_ENGINE_LABEL, HOST_ENGINE_PORT, LEVEL
 from aks_infiniband.resources.metadata import labels
@@ -75,12 +76,10 @@ def _address(pod: Object) -> str:
 
 
 def _held(pod: Object) -> Iterator[str]:
-    spec = pod["spec"]
-    for container in (*(spec.get("initContainers") or []), *spec["containers"]):
-        requests = (container.get("resources") or {}).get("requests") or {}
-        yield from (name for name, asked in requests.items() if name.startswith(_GPUS) and asked != "0")
+    asked = asks_of(pod)
+    yield from (name for name in asked.resources if name.startswith(_GPUS))
     # What a claim is of stands in other objects; on a machine with GPUs it is hardly of anything else.
-    yield from (f"the resource claim {claim['name']}" for claim in spec.get("resourceClaims") or [])
+    yield from (f"the resource claim {name}" for name in asked.claims)
 
 
 def command_of(engine: HostEngine) -> list[str]:
