@@ -4,11 +4,14 @@ import re
 from typing import Any, Final
 
 from aks_infiniband.diagnosis.collect import connect
+from aks_infiniband.diagnosis.ownership import trusted_namespaces
+from aks_infiniband.diagnosis.view import View
 from aks_infiniband.handwritten import HandwrittenError, json_document, shortened
 from aks_infiniband.handwritten.form import Form, formed
 from httpx2 import DecodingError, HTTPError, HTTPStatusError, Response
 from lightkube import Client
 from lightkube.core.exceptions import ConfigError
+from lightkube.resources.apps_v1 import DaemonSet
 
 from aks_infiniband_cli.console import CommandError
 
@@ -30,6 +33,11 @@ def connected(kubeconfig: str) -> Client:
     # lightkube decodes what a server sends before anybody can look at it, and offers no hook of its own.
     client._client._client.event_hooks["response"].append(refuse_odd)
     return client
+
+
+def operators_in(client: Client) -> set[str]:
+    """The namespaces whose pods are believed to be an operator's. Raises NO_ANSWER."""
+    return trusted_namespaces(View(daemon_sets=[found.to_dict() for found in client.list(DaemonSet, namespace="*")]))
 
 
 class _Metadata(Form):

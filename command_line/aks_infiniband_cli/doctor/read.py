@@ -8,7 +8,8 @@ from typing import Any, Final
 from aks_infiniband.diagnosis.asks import asks_of
 from aks_infiniband.diagnosis.collect import Reader
 from aks_infiniband.diagnosis.known_messages import REFUSALS, message_in
-from aks_infiniband.diagnosis.view import Object, View, condition, is_device_plugin, labelled, name_of
+from aks_infiniband.diagnosis.ownership import owner_of
+from aks_infiniband.diagnosis.view import Object, View, condition, is_device_plugin, name_of
 from aks_infiniband.handwritten import HandwrittenError
 from aks_infiniband.resources.metadata import PART_OF, SYSTEM_NAMESPACE
 from aks_infiniband.validation.reports import check_verdicts, report_in
@@ -128,7 +129,7 @@ def _read_logs(reader: Reader, snapshot: Snapshot) -> None:
         if pod["metadata"].get("namespace") in operators:
             serves = is_device_plugin(pod) and condition(pod, "Ready").get("status") == "True"
             return None if serves and pod["spec"].get("nodeName") not in idle else 0
-        if labelled([pod], PART_OF):
+        if owner_of(pod, ours=snapshot.validations_in) == "ours":
             return 1
         return 2 if asks_of(pod).hardware else None
 

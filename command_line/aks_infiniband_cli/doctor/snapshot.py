@@ -1,11 +1,12 @@
 """A cluster as it was read once: the diagnosis's view of it, and what only the doctor looks at. Plain documents."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from aks_infiniband.diagnosis.ownership import images_of
 from aks_infiniband.diagnosis.view import Object, View, name_of
 from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE
 
@@ -111,13 +112,6 @@ def offered_by(node: Object) -> Mapping[str, Any]:
     """What a node offers to pods."""
     offered: Mapping[str, Any] = (node.get("status") or {}).get("allocatable") or {}
     return offered
-
-
-def images_of(workload: Object) -> list[str]:
-    """The images of a pod, or of what makes pods, without their registry."""
-    spec = workload["spec"].get("template", workload)["spec"]
-    containers: Iterable[Object] = [*(spec.get("initContainers") or []), *(spec.get("containers") or [])]
-    return [str(container.get("image") or "").rpartition("/")[2] for container in containers]
 
 
 def image_names_of(workload: Object) -> set[str]:

@@ -1,10 +1,11 @@
 """The drivers that NVIDIA's two operators take from node to node, and how each is recognised, held back and changed."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Final, NamedTuple
 
+from aks_infiniband.diagnosis.ownership import is_over, operators_pods
 from aks_infiniband.facts.driver_upgrades import GPU, NIC, skip_label, state_label
 from aks_infiniband.resources.metadata import GPU_OPERATOR_NAMESPACE, NETWORK_OPERATOR_NAMESPACE
 from lightkube import ApiError, Client
@@ -68,20 +69,21 @@ class Driver:
         found = {}
         for pod in pods:
             labels = pod["metadata"].get("labels") or {}
-            if labels.get(label) == value and "deletionTimestamp" not in pod["metadata"]:
+            if labels.get(label) == value and "deletionTimestamp" not in pod["metadata"] and not is_over(pod):
                 image = str(pod["spec"]["containers"][0]["image"])
                 revision, namespace = str(labels.get(_REVISION)), str(pod["metadata"]["namespace"])
                 found[str(pod["spec"].get("nodeName"))] = Loaded(image, revision, namespace)
         return found
 
-    def own_pods(self, pods: Sequence[Object], namespace: str | None) -> list[Object]:
+    def own_pods(self, pods: Sequence[Object], namespace: str | None, operators: Collection[str] = ()) -> list[Object]:
         """The operator's pods. By one that looks like the driver's anybody could have another driver accepted that was
         not measured, or have a rollout refused.
 
-        namespace: the operator's, where somebody has said it. Else that in which the stack installs it, else the only
-        one with such pods. Raises CommandError where that leaves several.
+        namespace: the operator's, if a person has said it. Else that in which the stack installs it, else the only
+        one of `operators`, their namespaces, with such pods. Raises CommandError if that leaves several.
         """
-        places = sorted({found.namespace for pod in pods for found in self.loaded([pod]).values()})
+        theirs = operators_pods(pods, operators)
+        places = sorted({found.namespace for pod in theirs for found in self.loaded([pod]).values()})
         chosen = namespace or (self.namespace if self.namespace in places else None)
         if chosen is None and len(places) > 1:
             raise CommandError(

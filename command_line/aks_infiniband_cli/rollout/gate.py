@@ -10,7 +10,7 @@ from lightkube import ApiError, Client
 from lightkube.resources.apps_v1 import DaemonSet
 from lightkube.resources.core_v1 import Node, Pod
 
-from aks_infiniband_cli.cluster import NO_ANSWER, connected
+from aks_infiniband_cli.cluster import NO_ANSWER, connected, operators_in
 from aks_infiniband_cli.console import CommandError, note
 from aks_infiniband_cli.rollout.drivers import Driver, Loaded
 from aks_infiniband_cli.rollout.hold import held, hold, is_passed_over, labels_of, release
@@ -57,7 +57,7 @@ def roll_out(
     validations, nodes, pods = read_cluster(client, namespace)
     try:
         _refuse(client, nodes, driver)
-        own = driver.own_pods(pods, operator_namespace)
+        own = driver.own_pods(pods, operator_namespace, operators_in(client))
         loaded = driver.loaded(own)
         validation, first = first_node(validations, nodes, pods, driver, wanted, loaded)
         others = [n for n in nodes if name_of(n) in loaded and name_of(n) != first and not is_passed_over(n, driver)]

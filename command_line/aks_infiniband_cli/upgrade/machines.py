@@ -9,9 +9,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from aks_infiniband.diagnosis.ownership import is_over, owner_of
 from aks_infiniband.validation.reports import lacks
 from lightkube.resources.core_v1 import Node, Pod
 
+from aks_infiniband_cli.cluster import operators_in
 from aks_infiniband_cli.console import CommandError, note
 from aks_infiniband_cli.upgrade import hold
 from aks_infiniband_cli.upgrade.aks import Aks, Operation, quieten, wait
@@ -195,7 +197,9 @@ def _unready(work: Work, name: str) -> list[str]:
     pods = [pod.to_dict() for pod in client.list(Pod, namespace="*", fields={"spec.nodeName": name})]
     info = client.get(Node, name).to_dict()["status"]["nodeInfo"]
     system = f"kernel {info['kernelVersion']}, {info['containerRuntimeVersion']}"
-    return [f"{', '.join(missing)} after {work.ready_seconds:.0f} s, with {system}", *_not_running(pods)]
+    operators = operators_in(client)
+    theirs = [pod for pod in pods if not is_over(pod) and owner_of(pod, operators, validation.namespace) != "another"]
+    return [f"{', '.join(missing)} after {work.ready_seconds:.0f} s, with {system}", *_not_running(theirs)]
 
 
 def _not_running(pods: Sequence[Object]) -> list[str]:

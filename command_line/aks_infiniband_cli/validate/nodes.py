@@ -2,14 +2,12 @@
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from aks_infiniband.diagnosis.asks import DEVICES, asks_of, is_rdma
+from aks_infiniband.diagnosis.ownership import is_over
 from aks_infiniband.validation.reports import lacks
 
 from aks_infiniband_cli.validate.deployed import Deployed, Object
-
-_OVER: Final = ("Succeeded", "Failed")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -62,8 +60,7 @@ def choose(
 def busy(node: str, pods: Sequence[Object], validation: Deployed) -> str:
     """Who uses the RDMA or GPU resources of a node of the pool, in words; empty where nobody does."""
     for pod in pods:
-        over = (pod.get("status") or {}).get("phase") in _OVER
-        if over or (pod.get("spec") or {}).get("nodeName") != node:
+        if is_over(pod) or (pod.get("spec") or {}).get("nodeName") != node:
             continue
         held = next(_held(pod, validation.resources), None)
         if held:

@@ -4,9 +4,10 @@ Source of reasons and order: MicrosoftDocs/azure-aks-docs fb060ab, node-auto-rep
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
+from aks_infiniband.diagnosis.ownership import operators_pods, owner_of, trusted_namespaces
 from aks_infiniband.diagnosis.view import (
     Finding,
     Object,
@@ -37,6 +38,7 @@ _DRIVERS: Final = ("nvidia.com/ofed-driver", "app.kubernetes.io/component")
 
 def repair_findings(view: View) -> Iterator[Finding]:
     """Nodes that AKS repairs now, could not repair, or has repaired and whose drivers are not back yet."""
+    operators = trusted_namespaces(view)
     for node in view.nodes:
         last = _last_step(view, node)
         if last is None:
@@ -50,7 +52,7 @@ def repair_findings(view: View) -> Iterator[Finding]:
         elif condition(node, "Ready").get("status") != "True":
             told = f" was {_DONE[step]} at {seen(event)} and is not Ready; AKS goes on with its next step"
             yield shown_by("node", node, "node-under-repair", told, cause=_REPAIRED)
-        elif unready := [pod for pod in driver_pods(view, node) if not serves(pod)]:
+        elif unready := [pod for pod in driver_pods(view.pods, node, operators) if not serves(pod)]:
             names = ", ".join(map(name_of, unready))
             told = f" was {_DONE[step]} at {seen(event)}, and its drivers are not back: {names}"
             yield shown_by("node", node, "node-was-repaired", told, cause=_REPAIRED)
@@ -59,25 +61,24 @@ def repair_findings(view: View) -> Iterator[Finding]:
 def stale_wait_findings(view: View) -> Iterator[Finding]:
     """Nodes whose label says that the OFED driver is ready although its container there is not."""
     for node in labelled(view.nodes, {OFED_WAIT: "false"}):
-        unready = [pod for pod in ofed_pods(view, node) if not serves(pod)]
-        if unready and not any(map(serves, ofed_pods(view, node))):
+        drivers = ofed_pods(view.pods, node, trusted_namespaces(view))
+        unready = [pod for pod in drivers if not serves(pod)]
+        if unready and not any(map(serves, drivers)):
             told = f" has the label {OFED_WAIT}=false, and pod {name_of(unready[0])} is not ready"
             yield shown_by("node", node, "ofed-wait-stale", told, command=f"kubectl get nodes -L {OFED_WAIT}")
 
 
-def ofed_pods(view: View, node: Object) -> list[Object]:
-    """The pods of the OFED driver on a node."""
-    return [pod for pod in _on(view, node) if _DRIVERS[0] in (pod["metadata"].get("labels") or {})]
+def ofed_pods(pods: Sequence[Object], node: Object, operators: Collection[str]) -> list[Object]:
+    """The pods of the OFED driver on a node. operators: their namespaces."""
+    here = [pod for pod in pods if pod["spec"].get("nodeName") == name_of(node)]
+    return [pod for pod in operators_pods(here, operators) if _DRIVERS[0] in (pod["metadata"].get("labels") or {})]
 
 
-def driver_pods(view: View, node: Object) -> list[Object]:
-    """The pods of both operators' drivers on a node."""
-    gpus = labelled(_on(view, node), {_DRIVERS[1]: "nvidia-driver"})
-    return [*ofed_pods(view, node), *gpus]
-
-
-def _on(view: View, node: Object) -> list[Object]:
-    return [pod for pod in view.pods if pod["spec"].get("nodeName") == name_of(node)]
+def driver_pods(pods: Sequence[Object], node: Object, operators: Collection[str]) -> list[Object]:
+    """The pods of both operators' drivers on a node. operators: their namespaces."""
+    here = [pod for pod in pods if pod["spec"].get("nodeName") == name_of(node)]
+    gpus = labelled(operators_pods(here, operators), {_DRIVERS[1]: "nvidia-driver"})
+    return [*ofed_pods(pods, node, operators), *gpus]
 
 
 def serves(pod: Object) -> bool:
@@ -93,7 +94,7 @@ def _ended(status: Object) -> str:
 def _last_step(view: View, node: Object) -> tuple[Object, str, str] | None:
     """The newest event of a repair of a node, the step, and whether it began, ended or failed."""
     said: Sequence[Object] = [event for event in view.events if _STEP.match(str(event.get("reason")))]
-    about = [event for event in said if is_about(event, "Node", node)]
+    about = [event for event in said if is_about(event, "Node", node) and owner_of(event) == "AKS"]
     if not about:
         return None
     newest = max(about, key=lambda event: (seen(event), not str(event["reason"]).endswith("Start")))

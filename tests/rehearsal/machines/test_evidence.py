@@ -46,7 +46,7 @@ def host_engine(cluster: Rehearsed, machine_of_aks: str) -> Iterator[str]:
 
 def second_opinion(cluster: Rehearsed, node: str, pods: list[dict[str, Any]] | None = None) -> Mapping[str, Any]:
     deployed = replace(validation(), namespace=cluster.namespace)
-    found = diagnosed(cluster.client, cluster.node(node), pods or cluster.pods(), deployed)
+    found = diagnosed(cluster.client, cluster.node(node), pods or cluster.pods(), deployed, {cluster.namespace})
     assert found is not None
     return found
 

@@ -15,12 +15,14 @@ SECTIONS = {"nic": "ofedDriver", "gpu": "driver"}
 def driver_pod(driver: Driver, on: str, image: str, revision: str) -> dict[str, Any]:
     key, value = driver.pods
     labels = {key: value, "controller-revision-hash": revision}
-    metadata = {"name": f"driver-{on}", "namespace": "an-operator", "labels": labels}
+    owner = {"kind": "DaemonSet", "name": "driver", "controller": True}
+    metadata = {"name": f"driver-{on}", "namespace": "an-operator", "labels": labels, "ownerReferences": [owner]}
     return {"metadata": metadata, "spec": {"nodeName": on, "containers": [{"image": image}]}}
 
 
 def daemon_set(name: str, generation: int, strategy: str = "RollingUpdate") -> dict[str, Any]:
-    metadata = {"name": name, "namespace": "an-operator", "generation": generation}
+    owner = {"kind": "ClusterPolicy", "name": "cluster-policy", "uid": "1", "controller": True}
+    metadata = {"name": name, "namespace": "an-operator", "generation": generation, "ownerReferences": [owner]}
     return {"metadata": metadata, "spec": {"updateStrategy": {"type": strategy}}}
 
 

@@ -19,15 +19,27 @@ from lightkube.resources.core_v1 import Pod
 from tests.unit.command_line.test_evidence import MACHINE, TAKEN, measured, sick
 from tests.unit.command_line.validations import node, pod, validation
 
+OPERATORS = ("gpu-operator",)
 ENGINE = HostEngine(pod="gpu-operator/nvidia-dcgm-x", address="10.244.1.7", image="nvcr.io/nvidia/cloud-native/dcgm:4")
 WIDTH = "GPU 5 is running at PCI link width 8X, which is below the minimum allowed link generation of 16"
 
 
 def host_engine(*, ready: bool = True, on: str = "b") -> dict[str, Any]:
     found = pod("nvidia-dcgm-x", on)
-    found["metadata"] |= {"labels": {"app": "nvidia-dcgm"}, "namespace": "gpu-operator"}
+    owner = {"kind": "DaemonSet", "name": "nvidia-dcgm", "controller": True}
+    found["metadata"] |= {"labels": {"app": "nvidia-dcgm"}, "namespace": "gpu-operator", "ownerReferences": [owner]}
     found["spec"]["containers"] = [{"name": "nvidia-dcgm-ctr", "image": ENGINE.image}]
     found["status"] |= {"podIP": "10.244.1.7", "containerStatuses": [{"ready": ready, "state": {"running": {}}}]}
+    return found
+
+
+def of_a_tenant(found: dict[str, Any]) -> dict[str, Any]:
+    found["metadata"]["namespace"] = "team"
+    return found
+
+
+def by_hand(found: dict[str, Any]) -> dict[str, Any]:
+    del found["metadata"]["ownerReferences"]
     return found
 
 
@@ -71,6 +83,8 @@ def check(name: str, gpu: int) -> dict[str, Any]:
     [
         ([], "dcgm: {enabled: true}"),
         ([host_engine(on="a")], "dcgm: {enabled: true}"),
+        ([of_a_tenant(host_engine())], "dcgm: {enabled: true}"),
+        ([by_hand(host_engine())], "dcgm: {enabled: true}"),
         ([host_engine(ready=False)], "pod gpu-operator/nvidia-dcgm-x is not ready"),
         ([host_engine(), pod("train", "b", **{"nvidia.com__gpu": "8"})], "pod team/train has nvidia.com/gpu"),
         ([host_engine(), pod("part", "b", **{"nvidia.com__mig-1g.10gb": "1"})], "has nvidia.com/mig-1g.10gb"),
@@ -78,7 +92,7 @@ def check(name: str, gpu: int) -> dict[str, Any]:
 )
 def test_it_is_not_asked_and_the_evidence_says_why(pods: list[Any], why: str) -> None:
     assert why in str(engine_on("b", pods))
-    found = diagnosed(None, sick(), pods, validation())  # type: ignore[arg-type]
+    found = diagnosed(None, sick(), pods, validation(), OPERATORS)  # type: ignore[arg-type]
     assert found == {"not_asked": engine_on("b", pods)}
     assert why in ticket(case_of(sick(), MACHINE, [], None, TAKEN, dcgm=found))
 
@@ -103,7 +117,7 @@ def test_a_machine_without_nvidias_gpus_has_nothing_of_it_in_its_evidence() -> N
     hbv4 = validation()
     hbv4.job["spec"]["template"]["spec"]["containers"][0]["resources"]["limits"] = {"rdma/shared_ib": "1"}
     assert not has_gpus(plain, hbv4)
-    assert diagnosed(None, plain, [], hbv4) is None  # type: ignore[arg-type]
+    assert diagnosed(None, plain, [], hbv4, OPERATORS) is None  # type: ignore[arg-type]
     assert "DCGM" not in ticket(case_of(sick(), MACHINE, [], None, TAKEN, dcgm=None))
 
 
@@ -145,7 +159,7 @@ def test_no_failure_of_it_fails_the_evidence(monkeypatch: pytest.MonkeyPatch, ou
         return found
 
     monkeypatch.setattr(diagnose, "run", run)
-    found = diagnosed(None, sick(), [host_engine()], validation())  # type: ignore[arg-type]
+    found = diagnosed(None, sick(), [host_engine()], validation(), OPERATORS)  # type: ignore[arg-type]
     assert found is not None
     assert why in found["failed"]
     case = case_of(sick(), MACHINE, [], measured(), TAKEN, dcgm=found)

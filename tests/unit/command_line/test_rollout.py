@@ -148,18 +148,29 @@ def test_a_pod_that_looks_like_the_driver_is_not_taken_for_it(run: Any) -> None:
     forged = driver_pod(cluster.driver, "a", NEW, "template-2")
     forged["metadata"]["namespace"] = "team"
     cluster.others = cluster.later = [forged]
+    said = run(cluster, code=0, measured=report(393.0))
+    assert (said["released"], said["driver"]["before"]) == (["b"], OLD), "the tenant's pod blocks nothing"
+
+
+def test_where_two_namespaces_have_what_a_policy_seems_to_have_made_a_person_says_which(run: Any) -> None:
+    cluster = Cluster(node("a"), node("b"))
+    forged, made = driver_pod(cluster.driver, "a", NEW, "template-2"), daemon_set("driver", 1)
+    forged["metadata"]["namespace"] = made["metadata"]["namespace"] = "team"
+    cluster.others = cluster.later = [forged]
+    cluster.daemon_sets.append(made)
     assert run(cluster, code=2) == {}
     assert cluster.held() == set()
     said = run(cluster, "--operator-namespace", "an-operator", code=0, measured=report(393.0))
-    assert (said["released"], said["driver"]["before"]) == (["b"], OLD), "the tenant's pod blocks nothing"
+    assert (said["released"], said["driver"]["before"]) == (["b"], OLD)
 
 
 def test_where_the_stack_has_installed_the_operator_no_other_namespace_counts() -> None:
     nic = DRIVERS["nic"]
     own, forged = driver_pod(nic, "a", OLD, "1"), driver_pod(nic, "a", NEW, "2")
     own["metadata"]["namespace"], forged["metadata"]["namespace"] = "network-operator", "team"
-    assert nic.own_pods([own, forged], None) == [own]
-    assert nic.own_pods([forged], None) == [forged], "the operator of somebody else, wherever it is"
+    assert nic.own_pods([own, forged], None, {"network-operator", "team"}) == [own]
+    assert nic.own_pods([forged], None, {"team"}) == [forged], "the operator of somebody else, wherever it is"
+    assert nic.own_pods([forged], None, {"network-operator"}) == [], "a tenant's, with the label of the driver"
     assert nic.own_pods([own, forged], "team") == [forged]
     assert nic.own_pods([], None) == []
 

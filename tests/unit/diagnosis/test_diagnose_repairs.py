@@ -11,7 +11,8 @@ from tests.unit.diagnosis.views import JOB, POOL, node
 
 def event(reason: str, at: str = "2026-11-23T18:00:00Z", **about: Any) -> Any:
     return {
-        "metadata": {"name": reason},
+        "metadata": {"name": reason, "namespace": "default"},
+        "source": {"component": "aks-auto-repair"},
         "reason": reason,
         "message": "as AKS says it",
         "lastTimestamp": at,
@@ -33,6 +34,13 @@ def test_a_node_that_is_being_repaired_is_named_with_the_event_and_what_aks_does
 
 def test_a_step_that_has_ended_without_help_is_told_as_a_repair_that_goes_on() -> None:
     assert "node n0 was rebooted at 2026-11-23T18:00:00Z and is not Ready" in said([event("NodeRebootEnd")])
+
+
+@pytest.mark.parametrize(
+    "forged", [{"source": {"component": "a-tenant"}}, {"metadata": {"name": "x", "namespace": "team"}}]
+)
+def test_a_repair_that_aks_has_not_told_is_none(forged: Any) -> None:
+    assert "AKS" not in said([{**event("NodeRebootStart"), **forged}])
 
 
 def test_of_several_steps_the_last_one_counts() -> None:

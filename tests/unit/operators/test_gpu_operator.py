@@ -121,7 +121,8 @@ def test_dcgm_where_the_policy_asks_for_it_is_what_the_evidence_looks_for(with_g
     apply_policy(with_gpus, dcgm={**IMAGE, "enabled": True})
     template = daemon_sets(with_gpus)["nvidia-dcgm"]["spec"]["template"]
     status = {"podIP": "10.244.1.7", "containerStatuses": [{"ready": True, "state": {"running": {}}}]}
-    there = {"name": "nvidia-dcgm-x", "namespace": "gpu-operator", **template["metadata"]}
+    owners = [{"kind": "DaemonSet", "name": "nvidia-dcgm", "controller": True}]
+    there = {"name": "nvidia-dcgm-x", "namespace": "gpu-operator", **template["metadata"], "ownerReferences": owners}
     pod = {"metadata": there, "spec": {**template["spec"], "nodeName": "gpu-0"}, "status": status}
     asked = HostEngine(pod="gpu-operator/nvidia-dcgm-x", address="10.244.1.7", image="registry/x/thing:v1")
     assert engine_on("gpu-0", [pod]) == asked

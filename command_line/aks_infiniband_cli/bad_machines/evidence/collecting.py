@@ -15,7 +15,7 @@ from aks_infiniband_cli.bad_machines.evidence.case import case_of, health_report
 from aks_infiniband_cli.bad_machines.evidence.dcgm.diagnose import diagnosed
 from aks_infiniband_cli.bad_machines.evidence.reading_job import ask
 from aks_infiniband_cli.bad_machines.evidence.ticket import ticket
-from aks_infiniband_cli.cluster import NO_ANSWER, connected
+from aks_infiniband_cli.cluster import NO_ANSWER, connected, operators_in
 from aks_infiniband_cli.console import SCHEMA_VERSION, CommandError, note
 from aks_infiniband_cli.validate.deployed import Deployed, Object
 from aks_infiniband_cli.validate.nodes import name_of, nodes_of
@@ -32,10 +32,11 @@ def collect(kubeconfig: str, name: str, namespace: str) -> dict[str, Any]:
     try:
         fields: dict[str, Any] = {"involvedObject.kind": "Node", "involvedObject.name": name}
         events = [event.to_dict() for event in client.list(Event, namespace=EVENTS_OF_NODES, fields=fields)]
+        operators = operators_in(client)
     except NO_ANSWER as error:
         raise CommandError(f"the cluster cannot be read: {error}") from error
     taken, machine = datetime.now(UTC), _machine(client, name, validation)
-    dcgm = diagnosed(client, node, pods, validation)
+    dcgm = diagnosed(client, node, pods, validation, operators)
     found = case_of(node, machine, events, validation.report, taken, dcgm=dcgm)
     return {**found, "ticket": ticket(found), "health_report": health_report(found)}
 

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from http import HTTPStatus
 
+from aks_infiniband.diagnosis.ownership import is_over
 from lightkube import ApiError, Client
 from lightkube.models.meta_v1 import ObjectMeta
 from lightkube.resources.core_v1 import Pod
 
 from aks_infiniband_cli.validate.deployed import Object
 
-_OVER = ("Succeeded", "Failed")
 _STAY = ("DaemonSet", "Node")
 """Owners of pods that belong to the machine: Node is a static pod's."""
 
@@ -17,11 +17,7 @@ _STAY = ("DaemonSet", "Node")
 def leaving(pods: Sequence[Object], node: str) -> list[Object]:
     """The pods that have to leave a node."""
     here = [pod for pod in pods if (pod.get("spec") or {}).get("nodeName") == node]
-    return [pod for pod in here if not _over(pod) and not _stays(pod)]
-
-
-def _over(pod: Object) -> bool:
-    return (pod.get("status") or {}).get("phase") in _OVER
+    return [pod for pod in here if not is_over(pod) and not _stays(pod)]
 
 
 def _stays(pod: Object) -> bool:

@@ -14,6 +14,7 @@ from aks_infiniband_cli.bad_machines.replace.case import Case
 from aks_infiniband_cli.bad_machines.replace.decision import Seen
 from aks_infiniband_cli.bad_machines.replace.drain import leaving, nobodys, told
 from aks_infiniband_cli.bad_machines.replace.sight import Sight, boot_of
+from aks_infiniband_cli.cluster import operators_in
 from aks_infiniband_cli.console import CommandError
 from aks_infiniband_cli.preflight.azure_errors import words_of
 from aks_infiniband_cli.validate.nodes import name_of
@@ -31,7 +32,13 @@ def sight_of(client: Client, namespace: str, pool: str) -> Sight:
             f"pool {pool} has no validation in namespace {namespace}, so its machines cannot be measured"
         )
     events = client.list(Event, namespace=EVENTS_OF_NODES, fields={"source": AUTO_REPAIR})
-    return Sight(validation=validations[pool], nodes=nodes, pods=pods, events=[event.to_dict() for event in events])
+    return Sight(
+        validation=validations[pool],
+        nodes=nodes,
+        pods=pods,
+        events=[event.to_dict() for event in events],
+        operators=operators_in(client),
+    )
 
 
 def seen(case: Case, sight: Sight, azure: Azure, *, others: Sequence[Case], limit: float, settled: float = 0) -> Seen:

@@ -1,12 +1,13 @@
 """What is seen of a pool: which nodes are healthy, what keeps one from use, what Azure does by itself. Pure."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
 from aks_infiniband.diagnosis.repairs import driver_pods, repair_findings, serves
 from aks_infiniband.diagnosis.view import View, condition
+from aks_infiniband.resources.metadata import OPERATOR_NAMESPACES
 from aks_infiniband.validation.reports import CONDITION, lacks
 
 from aks_infiniband_cli.bad_machines.replace.quarantine import is_in_quarantine
@@ -22,12 +23,13 @@ _UPGRADE: Final = "kubernetes.azure.com/upgrade-status"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Sight:
-    """One look at the cluster. events: of nodes, from AKS's auto-repair."""
+    """One look at the cluster. events: of nodes, from AKS's auto-repair. operators: their namespaces."""
 
     validation: Deployed
     nodes: Sequence[Object]
     pods: Sequence[Object]
     events: Sequence[Object]
+    operators: Collection[str] = OPERATOR_NAMESPACES
 
     def node(self, name: str) -> Object | None:
         """A node of the pool; None where it is gone."""
@@ -51,7 +53,7 @@ class Sight:
         return condition(node, "Ready").get("status") == "True" and not self._coming_up(node)
 
     def _coming_up(self, node: Object) -> list[Object]:
-        return [pod for pod in driver_pods(View(pods=list(self.pods)), node) if not serves(pod)]
+        return [pod for pod in driver_pods(self.pods, node, self.operators) if not serves(pod)]
 
     def busy(self, name: str) -> str:
         """Who uses the node, in words."""

@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from aks_infiniband.diagnosis.asks import asks_of
 from aks_infiniband.diagnosis.known_messages import ADMISSION, message_in
+from aks_infiniband.diagnosis.ownership import owner_of
 from aks_infiniband.diagnosis.view import Finding, Object, in_namespace, labelled, name_of, owners_of, shown_by
-from aks_infiniband.resources.metadata import PART_OF
 from aks_infiniband.resources.quantities import quantity
 
 from aks_infiniband_cli.doctor.current_events import ENFORCE, STRICT, job_lacks_pods
@@ -48,7 +48,7 @@ def jobs_without_pods(snapshot: Snapshot) -> Iterator[Finding]:
     for job in snapshot.view.jobs if snapshot.was_read("pods") else ():
         made = job["metadata"].get("creationTimestamp")
         young = not made or snapshot.read_at - datetime.fromisoformat(str(made).replace("Z", "+00:00")) < _PATIENCE
-        if young or not job_lacks_pods(job) or job["metadata"].get("uid") in owners or not _ours(job):
+        if young or not job_lacks_pods(job) or job["metadata"].get("uid") in owners or not _ours(job, snapshot):
             continue
         used_up = next(filter(None, (_used_up(quota) for quota in _quotas(snapshot, job))), None)
         if used_up:
@@ -57,8 +57,8 @@ def jobs_without_pods(snapshot: Snapshot) -> Iterator[Finding]:
             yield shown_by("Job", job, "job-without-pod", " has no pod, and no event says why")
 
 
-def _ours(job: Object) -> bool:
-    return asks_of(job["spec"]["template"]).hardware or bool(labelled([job], PART_OF))
+def _ours(job: Object, snapshot: Snapshot) -> bool:
+    return asks_of(job["spec"]["template"]).hardware or owner_of(job, ours=snapshot.validations_in) == "ours"
 
 
 def _quotas(snapshot: Snapshot, job: Object) -> list[Object]:

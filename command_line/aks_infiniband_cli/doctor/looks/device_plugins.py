@@ -10,6 +10,7 @@ from aks_infiniband.diagnosis.asks import asks_of, by_device_plugin, is_rdma
 from aks_infiniband.diagnosis.known_messages import message_in
 from aks_infiniband.diagnosis.nodes import lacking
 from aks_infiniband.diagnosis.nodes import offered as offers
+from aks_infiniband.diagnosis.ownership import operators_pods, trusted_namespaces
 from aks_infiniband.diagnosis.view import Finding, Object, View, condition, is_device_plugin, name_of
 
 from aks_infiniband_cli.doctor.looks.operands import daemon_sets_with, infiniband_nodes
@@ -135,7 +136,7 @@ def logs(snapshot: Snapshot) -> Iterator[Finding]:
     entries.
     """
     idle = idle_nodes(snapshot)
-    for pod in filter(is_device_plugin, snapshot.view.pods):
+    for pod in filter(is_device_plugin, operators_pods(snapshot.view.pods, trusted_namespaces(snapshot.view))):
         log = snapshot.view.logs.get(name_of(pod), "")
         message = message_in(log) if pod["spec"].get("nodeName") in idle else None
         if message:

@@ -5,10 +5,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from aks_infiniband.diagnosis.operators import GPU_LABEL
+from aks_infiniband.diagnosis.ownership import images_of
 from aks_infiniband.diagnosis.view import Finding, Object, condition, container_statuses, labelled, name_of
 
 from aks_infiniband_cli.doctor.looks.operands import infiniband_nodes, ofed_sets
-from aks_infiniband_cli.doctor.snapshot import Snapshot, images_of, info_of, labels_of
+from aks_infiniband_cli.doctor.snapshot import Snapshot, info_of, labels_of
 
 _DRIVER_LABEL: Final = "nvidia.com/gpu.deploy.driver"
 _DMA_BUF_KERNEL: Final = (5, 12)

@@ -12,7 +12,8 @@ from aks_infiniband.diagnosis.operators import (
     network_findings,
     policy_findings,
 )
-from aks_infiniband.diagnosis.repairs import stale_wait_findings
+from aks_infiniband.diagnosis.ownership import trusted_namespaces
+from aks_infiniband.diagnosis.repairs import ofed_pods, stale_wait_findings
 from aks_infiniband.diagnosis.view import Finding, Object, labelled, name_of
 from aks_infiniband.facts.kubernetes import minor_of
 from aks_infiniband.facts.node_images import VERSION_LABEL, has_drivers
@@ -158,12 +159,7 @@ def second_driver(snapshot: Snapshot) -> Iterator[Finding]:
     """An OFED container on nodes whose image has DOCA-OFED already."""
     for node in infiniband_nodes(snapshot.view):
         size = size_of(node)
-        placed = [
-            pod
-            for pod in snapshot.view.pods
-            if "nvidia.com/ofed-driver" in (pod["metadata"].get("labels") or {})
-            and pod["spec"].get("nodeName") == name_of(node)
-        ]
+        placed = ofed_pods(snapshot.view.pods, node, trusted_namespaces(snapshot.view))
         if size is not None and has_drivers(labels_of(node)) and placed:
             image = labels_of(node)[VERSION_LABEL]
             what = f"pod {name_of(placed[0])} runs on node {name_of(node)} of size {size.name}, whose image is {image}"

@@ -3,42 +3,23 @@
 import re
 from typing import Final
 
-from aks_infiniband.diagnosis.view import Object, View, owners_of
+from aks_infiniband.diagnosis import ownership
+from aks_infiniband.diagnosis.ownership import images_of
+from aks_infiniband.diagnosis.view import Object, View
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.catalog.machine import MachineSize
 
-from aks_infiniband_cli.doctor.snapshot import Snapshot, image_names_of, images_of, labels_of
+from aks_infiniband_cli.doctor.snapshot import Snapshot, image_names_of, labels_of
 
 SIZE_LABEL: Final = "node.kubernetes.io/instance-type"
 POOL_LABEL: Final = "kubernetes.azure.com/agentpool"
 NO_POOL: Final = "no pool"
 """The name of the pool to which nodes of a cluster that is not AKS are counted."""
-_SYSTEM: Final = ("kube-system", "calico-system", "gatekeeper-system")
-"""Namespaces that are AKS's."""
-_CALLED: Final = ("network-operator", "nvidia-network-operator", "gpu-operator", "kube-amd-gpu")
-"""What NVIDIA's and AMD's guides call the operators' namespaces, and this program (Network Operator and GPU Operator,
-"Getting Started"; AMD GPU Operator, "Kubernetes (Helm)")."""
-_PARTS: Final = re.compile(
-    r"^(network-operator|gpu-operator|doca-driver|mofed|k8s-rdma-shared-dev-plugin|sriov-network-device-plugin"
-    r"|nvidia-k8s-ipam|k8s-device-plugin|dcgm-exporter|driver:|container-toolkit|gpu-operator-validator"
-    r"|amd-gpu-operator|kernel-module-management|device-metrics-exporter)"
-)
-"""How the images of the operators and of their parts are called (their releases' lists of images)."""
 
 
 def operator_namespaces(snapshot: Snapshot) -> set[str]:
-    """The namespaces in which an operator, or a part of one, runs.
-
-    An image alone is no proof, for a tenant may run it too: where a policy has made DaemonSets, an operator is in their
-    namespaces, in those that are called as NVIDIA calls them, and nowhere else.
-    """
-    view = snapshot.view
-    workloads = (*view.daemon_sets, *view.deployments)
-    policies = {policy["metadata"].get("uid") for policy in view.policies} - {None}
-    made = {_namespace(item) for item in workloads if policies & {owner.get("uid") for owner in owners_of(item)}}
-    found = {_namespace(item) for item in workloads if any(_PARTS.match(image) for image in images_of(item))}
-    known = made | (found & set(_CALLED))
-    return (known if made else found).difference(_SYSTEM)
+    """The namespaces in which an operator, or a part of one, runs."""
+    return ownership.operator_namespaces(snapshot.view)
 
 
 def _namespace(item: Object) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
 from aks_infiniband.diagnosis.asks import asks_of, is_rdma, requests_of
+from aks_infiniband.diagnosis.ownership import owner_of
 from aks_infiniband.diagnosis.pods import pod_findings
 from aks_infiniband.diagnosis.view import Finding, Object, labelled, name_of
 from aks_infiniband.resources.metadata import PART_OF
@@ -23,7 +24,7 @@ def states(snapshot: Snapshot) -> Iterator[Finding]:
     chosen = [
         pod
         for pod in snapshot.view.pods
-        if pod["metadata"].get("namespace") in namespaces or labelled([pod], PART_OF) or asks_of(pod).hardware
+        if owner_of(pod, namespaces, snapshot.validations_in) in ("operator", "ours") or asks_of(pod).hardware
     ]
     yield from pod_findings(chosen, snapshot.view)
 

@@ -33,8 +33,18 @@ def repaired(name: str) -> Any:
         "reason": "NodeRebootStart",
         "message": "rebooting",
         "involvedObject": about,
+        "source": {"component": "aks-auto-repair"},
         "lastTimestamp": "2026-11-25T10:00:00Z",
     }
+
+
+def driver(**metadata: Any) -> Any:
+    found = pod("mofed", "a")
+    owner = {"kind": "DaemonSet", "name": "mofed", "controller": True}
+    labels = {"nvidia.com/ofed-driver": ""}
+    found["metadata"] |= {"namespace": "network-operator", "labels": labels, "ownerReferences": [owner], **metadata}
+    found["status"]["containerStatuses"] = [{"ready": False}]
+    return found
 
 
 def test_healthy_are_those_that_may_be_used_that_nobody_took_out_and_of_which_nobody_says_harm() -> None:
@@ -79,11 +89,30 @@ def test_what_azure_does_by_itself_is_said(one: Any, events: tuple[Any, ...], wo
 
 def test_a_quarantine_is_not_what_a_node_lacks_and_a_driver_that_is_not_ready_is() -> None:
     one = node("a", unschedulable=True)
-    driver = pod("mofed", "a")
-    driver["metadata"]["labels"] = {"nvidia.com/ofed-driver": ""}
-    driver["status"]["containerStatuses"] = [{"ready": False}]
     assert sight(one).lacks(one) == []
-    assert sight(one, pods=(driver,)).lacks(one) == ["pod mofed of its driver is not ready"]
+    assert sight(one, pods=(driver(),)).lacks(one) == ["pod mofed of its driver is not ready"]
+
+
+@pytest.mark.parametrize(
+    "strange",
+    [
+        pytest.param({"namespace": "team"}, id="a tenant's"),
+        pytest.param({"namespace": "aks-infiniband"}, id="a tenant's, in the namespace of workloads"),
+        pytest.param({"ownerReferences": [{"kind": "Job", "controller": True}]}, id="a Job's"),
+        pytest.param({"ownerReferences": []}, id="made by hand"),
+    ],
+)
+def test_a_pod_with_a_drivers_label_that_no_operators_daemon_set_has_made_is_no_driver(strange: Any) -> None:
+    """With the label alone any tenant's failed pod kept a sound machine from being measured, until it was deleted."""
+    forged = driver(**strange)
+    assert sight(node("a"), pods=(forged,)).lacks(node("a")) == []
+    assert sight(node("a"), pods=(forged,)).serves(node("a"))
+
+
+def test_a_drivers_pod_that_has_ended_is_waited_for_no_more() -> None:
+    ended = driver()
+    ended["status"]["phase"] = "Failed"
+    assert sight(node("a"), pods=(ended,)).lacks(node("a")) == []
 
 
 def test_a_node_serves_when_it_and_its_drivers_are_ready() -> None:

@@ -1,13 +1,15 @@
 """Whether a node's DCGM is asked, and how: plain data in, plain data out."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from aks_infiniband.diagnosis.asks import asks_of
+from aks_infiniband.diagnosis.ownership import is_over, operators_pods
 from aks_infiniband.diagnosis.repairs import serves
+from aks_infiniband.diagnosis.view import labelled
 from aks_infiniband.facts.dcgm import HOST_ENGINE_CONTAINER, HOST_ENGINE_LABEL, HOST_ENGINE_PORT, LEVEL
-from aks_infiniband.resources.metadata import labels
+from aks_infiniband.resources.metadata import OPERATOR_NAMESPACES, labels
 
 from aks_infiniband_cli.bad_machines.evidence.node_job import job_on
 from aks_infiniband_cli.validate.deployed import Deployed, Object
@@ -15,7 +17,6 @@ from aks_infiniband_cli.validate.deployed import Deployed, Object
 _GPUS: Final = ("nvidia.com/gpu", "nvidia.com/mig-")
 """How the names of the device plugin's resources begin: whole GPUs, those that are shared, and parts."""
 _PRESENT: Final = "nvidia.com/gpu.present"
-_OVER: Final = ("Succeeded", "Failed")
 _SECONDS: Final = 600
 """How long DCGM has: the tests of new kinds of GPUs have hung (NVIDIA/DCGM issue 247, 2025-07-31)."""
 _GRACE_SECONDS: Final = 30
@@ -42,14 +43,14 @@ def has_gpus(node: Object, validation: Deployed) -> bool:
     return _PRESENT in (node["metadata"].get("labels") or {}) or any(name.startswith(_GPUS) for name in resources)
 
 
-def engine_on(name: str, pods: Sequence[Object]) -> HostEngine | str:
+def engine_on(name: str, pods: Sequence[Object], operators: Collection[str] = OPERATOR_NAMESPACES) -> HostEngine | str:
     """The host engine of a node, if it can be asked now; else why not.
 
-    pods: of all namespaces. The diagnostics take the GPUs for themselves, so nobody else may use them.
+    pods: of all namespaces. The diagnostics take the GPUs for themselves, so nobody else may use them. operators: their
+    namespaces; anybody's pod may have the label, and its image would run with all GPUs.
     """
-    here = [pod for pod in pods if (pod.get("spec") or {}).get("nodeName") == name and not _over(pod)]
-    key, value = HOST_ENGINE_LABEL
-    engines = [pod for pod in here if (pod["metadata"].get("labels") or {}).get(key) == value]
+    here = [pod for pod in pods if (pod.get("spec") or {}).get("nodeName") == name and not is_over(pod)]
+    engines = labelled(operators_pods(here, operators), dict([HOST_ENGINE_LABEL]))
     if not engines:
         return _NO_POD
     ready = [pod for pod in engines if serves(pod) and _address(pod)]
@@ -61,10 +62,6 @@ def engine_on(name: str, pods: Sequence[Object]) -> HostEngine | str:
     images = {container["name"]: container["image"] for container in ready[0]["spec"]["containers"]}
     image = images.get(HOST_ENGINE_CONTAINER) or next(iter(images.values()))
     return HostEngine(pod=_name(ready[0]), address=_address(ready[0]), image=image)
-
-
-def _over(pod: Object) -> bool:
-    return (pod.get("status") or {}).get("phase") in _OVER
 
 
 def _name(pod: Object) -> str:

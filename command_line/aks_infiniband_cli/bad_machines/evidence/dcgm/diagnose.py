@@ -1,7 +1,7 @@
 """Asks the DCGM of a node for its second opinion. Whatever goes wrong is told, and fails nothing."""
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from lightkube import Client
@@ -15,15 +15,17 @@ from aks_infiniband_cli.validate.deployed import Deployed, Object
 from aks_infiniband_cli.validate.nodes import name_of
 
 
-def diagnosed(client: Client, node: Object, pods: Sequence[Object], validation: Deployed) -> dict[str, Any] | None:
+def diagnosed(
+    client: Client, node: Object, pods: Sequence[Object], validation: Deployed, operators: Collection[str]
+) -> dict[str, Any] | None:
     """What DCGM says of a node's GPUs, as `diagnosis_of` has it, with `pod`, `command` and `promised`, the number of
     GPUs that the pool counts on; or `not_asked` or `failed`, which say why it said nothing. None without NVIDIA's GPUs.
 
-    pods: of all namespaces.
+    pods: of all namespaces. operators: their namespaces.
     """
     if not has_gpus(node, validation):
         return None
-    engine = engine_on(name_of(node), pods)
+    engine = engine_on(name_of(node), pods, operators)
     if isinstance(engine, str):
         return {"not_asked": engine}
     note(f"node {name_of(node)}: DCGM diagnoses its GPUs, which takes some minutes")
