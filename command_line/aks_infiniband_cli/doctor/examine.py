@@ -122,7 +122,7 @@ def _diagnosis(finding: Finding, symptom: Symptom, snapshot: Snapshot) -> Diagno
         about=finding.about,
         evidence=finding.what,
         cause=own or symptom.cause,
-        fix=_filled_in(symptom.fix, finding.about, snapshot),
+        fix=_filled_in(finding.fix or symptom.fix, finding.about, snapshot),
         command=finding.command,
     )
 

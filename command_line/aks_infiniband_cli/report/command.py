@@ -4,8 +4,9 @@ What they import takes seconds, or is an extra: it is imported when they run.
 """
 
 import argparse
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from aks_infiniband.terminal import one_line
 
@@ -13,6 +14,7 @@ from aks_infiniband_cli.bad_machines.replace.case import shown
 from aks_infiniband_cli.console import Answer, Command, at_work, exit_code_of
 from aks_infiniband_cli.documents import content_of, json_file, name_of, named
 from aks_infiniband_cli.kubeconfig import declare_cluster, declare_namespace, kubeconfig_of
+from aks_infiniband_cli.report.machines import line
 
 
 def declare_report(report: argparse.ArgumentParser) -> None:
@@ -27,32 +29,43 @@ def declare_report(report: argparse.ArgumentParser) -> None:
 def report(given: argparse.Namespace) -> Answer:
     """Make the page of reports.
 
-    The exit code is FOUND where a pool fails or warns, else UNMEASURED where one was not measured.
+    The exit code is FOUND where a pool, or a machine since, fails or warns, else UNMEASURED where one was not measured.
     """
     with at_work("Reading the reports and drawing"):
         from aks_infiniband_cli.report import sources  # noqa: PLC0415
         from aks_infiniband_cli.report.files import write  # noqa: PLC0415
 
-        replaced = []
+        replaced, machines = [], list[dict[str, Any]]()
         if given.state is not None:
             found = sources.from_state(content_of(given.state), name_of(given.state))
         else:
             kubeconfig = kubeconfig_of(given).kubeconfig
             found = sources.from_cluster(kubeconfig, namespace=given.namespace)
             replaced = sources.replaced_in(kubeconfig, namespace=given.namespace)
-        files = [str(path) for path in write(found, given.out, replaced)]
-        told = [*(sources.told(pool) for pool in found.values()), *(one_line(case.told()) for case in replaced)]
+            machines = sources.machines_in(kubeconfig, namespace=given.namespace)
+        files = [str(path) for path in write(found, given.out, replaced, machines)]
+        told = [
+            *(text for name, pool in found.items() for text in _told(sources.told(pool), name, machines)),
+            *(one_line(case.told()) for case in replaced),
+        ]
     verdicts = {name: pool["verdict"] for name, pool in found.items()}
     return Answer(
         document={
             "verdicts": verdicts,
             "measured_on": {name: pool.get("finished") or None for name, pool in found.items()},
             "replaced": [shown(case) for case in replaced],
+            "machines": machines,
             "files": files,
         },
         text="\n".join([*told, *files]),
-        exit_code=exit_code_of(verdicts.values()),
+        exit_code=exit_code_of([*verdicts.values(), *(machine["verdict"] for machine in machines)]),
     )
+
+
+def _told(headline: str, pool: str, machines: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """A pool's verdict, and what is known of its machines since."""
+    yield headline
+    yield from (line(machine) for machine in machines if machine["pool"] == pool)
 
 
 def declare_timeline(timeline: argparse.ArgumentParser) -> None:

@@ -2,9 +2,9 @@
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from aks_infiniband_cli.bad_machines.replace.case import Case
 from aks_infiniband_cli.report import page, plots
@@ -14,12 +14,20 @@ _PLAIN: Final = r"[a-z0-9][a-z0-9-]{0,99}"
 """What every pool and figure of ours is called."""
 
 
-def write(reports: Reports, folder: Path, replaced: Sequence[Case] = ()) -> list[Path]:
-    """Write page and plots; returns their paths. replaced: machines that are or were replaced."""
+def write(
+    reports: Reports,
+    folder: Path,
+    replaced: Sequence[Case] = (),
+    machines: Sequence[Mapping[str, Any]] = (),
+) -> list[Path]:
+    """Write page and plots; returns their paths.
+
+    replaced: machines that are or were replaced. machines: what is known of some since.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     drawn = {name: page.plots_of(report) for name, report in reports.items()}
     html = folder / "report.html"
-    html.write_text(page.html(reports, drawn, replaced), encoding="utf-8")
+    html.write_text(page.html(reports, drawn, replaced, machines), encoding="utf-8")
     written = [html]
     for found in drawn.values():
         for plot in found:

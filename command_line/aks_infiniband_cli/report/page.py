@@ -52,8 +52,11 @@ def html(
     reports: Mapping[str, Mapping[str, Any]],
     plots_by_pool: Mapping[str, Sequence[Plot]],
     replaced: Sequence[Case] = (),
+    machines: Sequence[Mapping[str, Any]] = (),
 ) -> str:
-    """The page: one section for each pool, and one for the machines that are or were replaced."""
+    """The page: one section for each pool, one for what is known of machines since, and one for those that are or were
+    replaced.
+    """
     # Node names and causes come from a cluster, so they are escaped; the plots are made here.
     environment = Environment(loader=PackageLoader("aks_infiniband_cli.report", "."), autoescape=True, trim_blocks=True)
     environment.filters |= {"size": shown_bytes, "measured": measured_text, "text": as_text}
@@ -65,6 +68,7 @@ def html(
         reports=reports,
         plots=drawn,
         replaced=replaced,
+        machines=machines,
         ordered=partial(sorted, key=severity),
         threshold=threshold_text,
         rates=rates,

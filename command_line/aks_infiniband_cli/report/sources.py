@@ -87,6 +87,27 @@ def replaced_in(kubeconfig: str, *, namespace: str = SYSTEM_NAMESPACE) -> list[C
         raise CommandError(f"the cluster cannot be read: {error}") from error
 
 
+def machines_in(kubeconfig: str, *, namespace: str = SYSTEM_NAMESPACE) -> list[dict[str, Any]]:
+    """What was measured and decided of machines since the stack's validations. Raises CommandError."""
+    from aks_infiniband_cli.cluster import NO_ANSWER, connected  # noqa: PLC0415 as above
+    from aks_infiniband_cli.report import machines  # noqa: PLC0415
+    from aks_infiniband_cli.validate.nodes import nodes_of  # noqa: PLC0415
+    from aks_infiniband_cli.validate.records import read_record  # noqa: PLC0415
+    from aks_infiniband_cli.validate.validating import read_cluster  # noqa: PLC0415
+
+    client = connected(kubeconfig)
+    try:
+        validations, nodes, _ = read_cluster(client, namespace)
+        record = read_record(client, namespace)
+    except NO_ANSWER as error:
+        raise CommandError(f"the cluster cannot be read: {error}") from error
+    return [
+        machine
+        for pool, validation in validations.items()
+        for machine in machines.since(pool, validation.report, nodes_of(nodes, validation), record)
+    ]
+
+
 def told(report: Mapping[str, Any]) -> str:
     """A report's verdict, what it covers, and how old it is, in one line."""
     age = age_of(report, datetime.now(UTC))

@@ -70,7 +70,7 @@ def roll_out(
         pool, shortfalls = None, [f"the upgrade of the driver has failed on node {first}: aks-infiniband doctor"]
         if now is not None:
             cluster = Cluster(client=client, kubeconfig=kubeconfig)
-            pool = measured_with_neighbour(cluster, validation, first, say, beside=driver.state)
+            pool = measured_with_neighbour(cluster, validation, first, say, by="rollout", beside=driver.state)
             shortfalls = shortfalls_of(pool)
         changed = _generations(client, loaded[first].namespace).items() - beside.items()
         if not shortfalls:

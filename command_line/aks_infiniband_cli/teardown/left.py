@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from aks_infiniband.azure.identity import assignment_name
+from aks_infiniband.diagnosis.holds import CORDONED_BY_VALIDATE as CORDONED
 from aks_infiniband.facts import azure_names
 from aks_infiniband.facts.driver_upgrades import GPU, NIC
 from aks_infiniband.resources.metadata import (
@@ -16,8 +17,6 @@ from aks_infiniband.resources.metadata import (
 )
 from aks_infiniband.validation.reports import CONDITION
 from aks_infiniband.workload.pods import NAMESPACE
-
-from aks_infiniband_cli.validate.cordon import MARK as CORDONED
 
 _OPERATORS: Final = OPERATOR_NAMESPACES
 NAMESPACES: Final = (*_OPERATORS, SYSTEM_NAMESPACE, NAMESPACE)

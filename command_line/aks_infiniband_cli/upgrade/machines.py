@@ -99,7 +99,7 @@ def _judge(work: Work, nodes: Sequence[Object], node: Object) -> Stopped | None:
     measured, shortfalls = None, _unready(work, name)
     if not shortfalls:
         work.say(f"Pool {work.pool}: measuring {name}")
-        measured = measured_with_neighbour(work.cluster, work.validation, name, work.say)
+        measured = measured_with_neighbour(work.cluster, work.validation, name, work.say, by="upgrade")
         shortfalls = shortfalls_of(measured)
     if shortfalls:
         held = hold.held_nodes(work.cluster.client, work.pool, work.validation.namespace)

@@ -3,38 +3,49 @@
 from collections.abc import Iterable
 from typing import Final
 
+from aks_infiniband.diagnosis.holds import CORDONED_BY_VALIDATE
+from aks_infiniband.validation.machines import measurements_in
 from aks_infiniband.validation.reports import Report
 from lightkube import Client
 from lightkube.resources.core_v1 import Node
 
+from aks_infiniband_cli.validate import records
 from aks_infiniband_cli.validate.deployed import Object
 from aks_infiniband_cli.validate.nodes import name_of
 
-MARK: Final = "aks-infiniband/cordoned-by-validate"
-"""Annotation of a node that this command has cordoned; its value says why."""
+BY: Final = "validate --cordon"
 
 
 def failing(report: Report) -> dict[str, str]:
-    """The nodes that fail a check, and which ones."""
-    found: dict[str, list[str]] = {}
-    for check in report["checks"]:
-        node = check["node"]
-        if node and check["verdict"] == "fail":
-            found.setdefault(node, []).append(check["check"])
-    return {node: ", ".join(dict.fromkeys(checks)) for node, checks in found.items()}
+    """The nodes that fail a check, and in words which ones, with what was measured."""
+    measured = measurements_in(report, BY)
+    return {
+        node: "; ".join(dict.fromkeys(problem.told() for problem in found.failed))
+        for node, found in measured.items()
+        if found.failed
+    }
 
 
-def cordon(client: Client, node: str, why: str) -> None:
-    """Have nothing new scheduled on a node, and note why."""
-    client.patch(Node, node, {"metadata": {"annotations": {MARK: why}}, "spec": {"unschedulable": True}})
+def cordon(client: Client, node: Object, why: str, namespace: str) -> None:
+    """Have nothing new scheduled on a node, and note why: on it, in its condition, and in the record of the machines.
+
+    namespace: of the validations. Raises NO_ANSWER.
+    """
+    patch = {"metadata": {"annotations": {CORDONED_BY_VALIDATE: why}}, "spec": {"unschedulable": True}}
+    client.patch(Node, name_of(node), patch)
+    records.keep_decision(client, namespace, name_of(node), "cordoned", by=BY, why=why)
+    records.set_condition(client, node, healthy=False, why=why)
 
 
 def marked(nodes: Iterable[Object]) -> dict[str, str]:
     """The nodes that this command has cordoned, and why."""
-    found = {name_of(node): (node["metadata"].get("annotations") or {}).get(MARK) for node in nodes}
+    found = {name_of(node): (node["metadata"].get("annotations") or {}).get(CORDONED_BY_VALIDATE) for node in nodes}
     return {node: why for node, why in found.items() if why is not None}
 
 
-def uncordon(client: Client, node: str) -> None:
-    """Take a cordon back."""
-    client.patch(Node, node, {"metadata": {"annotations": {MARK: None}}, "spec": {"unschedulable": None}})
+def uncordon(client: Client, node: Object, namespace: str) -> None:
+    """Take a cordon back, and what was noted with it. Raises NO_ANSWER."""
+    mark = {"annotations": {CORDONED_BY_VALIDATE: None}}
+    client.patch(Node, name_of(node), {"metadata": mark, "spec": {"unschedulable": None}})
+    records.keep_decision(client, namespace, name_of(node), "let in", by="validate --uncordon", why="")
+    records.set_condition(client, node, healthy=None, why="let in by validate --uncordon, and not measured since")

@@ -46,6 +46,8 @@ class Run:
     """The nodes that have to be as the pool promises before anything is measured; None means all."""
     tolerations: Sequence[Mapping[str, str]] = ()
     """Of its pods, beside the deployed ones: a node in quarantine has a taint."""
+    by: str = "validate"
+    """The command that measures, for the record of the machines."""
     token: str = field(default_factory=_token)
     """Tells it from other runs."""
 

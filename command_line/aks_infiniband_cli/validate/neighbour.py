@@ -17,10 +17,11 @@ _COULD_NOT_BE_MADE: Final = 1
 
 
 def measured_with_neighbour(
-    cluster: Cluster, validation: Deployed, changed: str, say: Say, *, beside: str | None = None
+    cluster: Cluster, validation: Deployed, changed: str, say: Say, *, by: str, beside: str | None = None
 ) -> Pool:
     """The changed node with another of its pool. Raises CommandError where they are not idle.
 
+    by: the command that measures.
     beside: the node label with which a driver's upgrade marks its state. A node that is held waits for its upgrade for
     ever. That is no reason to refuse it here.
     """
@@ -38,6 +39,7 @@ def measured_with_neighbour(
         awaited=mine,
         expected=expected_of(validation, 2, {}),
         before=validation.accepted,
+        by=by,
     )
     measured = measure(cluster, [run], say)[validation.pool]
     members = members_of(validation, map(name_of, nodes_of(nodes, validation)))

@@ -106,13 +106,15 @@ def _lines(found: Found) -> Iterator[tuple[str, str]]:
     for pool in found.pools:
         yield from lines_of(pool)
     for node, why in found.cordoned.items():
-        yield f"cordoned {node}: {why}", "bold red"
+        yield f"cordoned {node}:", "bold red"
+        yield from ((f"  {part}", "bold red") for part in why.split("; "))
     if found.cordoned:
         yield f"  undo: aks-infiniband validate --uncordon {_flags(found.cordoned)}", "cyan"
     for node, why in found.not_cordoned.items():
         yield f"could not cordon {node}: {why}", "bold red"
     for node, why in found.uncordoned.items():
-        yield f"uncordoned {node}, which was cordoned for {why}", "green"
+        yield f"uncordoned {node}, which was cordoned for", "green"
+        yield from ((f"  {part}", "green") for part in why.split("; "))
     if not found.pools and not found.uncordoned:
         yield "no node is cordoned by this command", ""
 

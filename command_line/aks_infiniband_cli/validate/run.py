@@ -21,6 +21,7 @@ from aks_infiniband_cli.cluster import NO_ANSWER
 from aks_infiniband_cli.console import CommandError, note
 from aks_infiniband_cli.validate.deployed import Object
 from aks_infiniband_cli.validate.documents import Run, belongings, job
+from aks_infiniband_cli.validate.records import keep_measured
 
 _POLL_SECONDS: Final = 2.0
 _SILENT_SECONDS: Final = 120.0
@@ -51,7 +52,8 @@ class Cluster:
 def measure(cluster: Cluster, runs: Sequence[Run], say: Say) -> dict[str, Measured]:
     """Measure all pools at the same time. Returns the result by pool.
 
-    What the runs make in the cluster is deleted afterwards, whatever happens meanwhile. Raises CommandError where the
+    What is found goes into the record of the machines. What the runs make in the cluster is deleted afterwards,
+    whatever happens meanwhile. Raises CommandError where the
     API server refuses, or does not answer for two minutes, and KeyboardInterrupt.
     """
     try:
@@ -59,7 +61,11 @@ def measure(cluster: Cluster, runs: Sequence[Run], say: Say) -> dict[str, Measur
             for run in runs:
                 _start(cluster.client, run)
             ended = await_runs(cluster.client, runs, say)
-            return {run.validation.pool: _result(cluster, run, ended[run.name]) for run in runs}
+            found = {run.validation.pool: _result(cluster, run, ended[run.name]) for run in runs}
+            for run in runs:
+                if report := found[run.validation.pool].report:
+                    keep_measured(cluster.client, run.validation.namespace, report, run.nodes, run.by)
+            return found
     except NO_ANSWER as error:
         raise CommandError(f"the cluster cannot be asked: {error}") from error
     finally:

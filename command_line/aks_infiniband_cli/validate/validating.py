@@ -88,9 +88,10 @@ def validated(kubeconfig: str, wish: Wish, say: Say) -> Found:
         for name in chosen
     ]
     cordoned, refused = dict[str, str](), dict[str, str]()
+    by_name = {name_of(node): node for node in nodes}
     for node, why in _failing(pools).items() if wish.cordon else ():
         try:
-            cordon.cordon(cluster.client, node, why)
+            cordon.cordon(cluster.client, by_name[node], why, wish.namespace)
             cordoned[node] = why
         except NO_ANSWER as error:  # what was measured is worth more than the cordon
             refused[node] = str(error)
@@ -109,8 +110,9 @@ def uncordoned(kubeconfig: str, wish: Wish) -> Found:
         nodes = [node for node in of_pools if not wish.nodes or name_of(node) in wish.nodes]
     marked = cordon.marked(nodes)
     try:
-        for node in marked:
-            cordon.uncordon(client, node)
+        for node in nodes:
+            if name_of(node) in marked:
+                cordon.uncordon(client, node, wish.namespace)
     except NO_ANSWER as error:
         raise CommandError(f"a node could not be uncordoned: {error}") from error
     return Found(uncordoned=marked)

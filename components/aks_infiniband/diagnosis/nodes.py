@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
 
+from aks_infiniband.diagnosis.holds import condition_findings, cordoned
 from aks_infiniband.diagnosis.known_messages import message_in
 from aks_infiniband.diagnosis.repairs import repair_findings
 from aks_infiniband.diagnosis.view import (
@@ -48,7 +49,6 @@ _SRIOV: Final = _Plugin(
 _PLUGINS: Final[Mapping[Mode, _Plugin]] = {"rdma-shared": _SHARED, "ipoib": _SHARED, "sriov": _SRIOV}
 _CONFIG_KEY: Final = "config.json"
 _DOWN: Final = "a driver container that reloads the network or restarts containerd takes its node down"
-_CORDONED: Final = "an operator drains it for a driver upgrade, or a person does"
 _SILENT: Final = f"the machine is off, restarts or is cut off; or {_DOWN}"
 _NO_MATCH: Final = (
     "the selectors match no device of these nodes (NVIDIA's HCAs have vendor 15b3 and link type infiniband), "
@@ -71,9 +71,11 @@ def node_findings(view: View, pools: Sequence[Pool]) -> Iterator[Finding]:
 
 
 def missing_node_findings(view: View, pools: Sequence[Pool]) -> Iterator[Finding]:
-    """Nodes that AKS repairs, are not Ready or are cordoned, and per pool those that are missing."""
+    """Nodes that AKS repairs, are not Ready, are cordoned or not well, and per pool those that are missing."""
     yield from repair_findings(view)
     yield from filter(None, map(_out_of_service, view.nodes))
+    for node in view.nodes:
+        yield from condition_findings(node)
     for pool in pools:
         joined = len(labelled(view.nodes, pool.node_selector))
         if joined < pool.node_count:
@@ -97,10 +99,7 @@ def _out_of_service(node: Object) -> Finding | None:
         reason = f"{ready.get('reason', 'no Ready condition')}: {ready.get('message', '')}".rstrip(": ")
         cause = _SILENT if ready.get("status") == "Unknown" else _DOWN
         return shown_by("node", node, "node-not-ready", f" is not Ready ({reason})", cause=cause)
-    if node.get("spec", {}).get("unschedulable"):
-        what, command = " is cordoned: nothing new is scheduled on it", f"kubectl uncordon {name_of(node)}"
-        return shown_by("node", node, "node-cordoned", what, cause=_CORDONED, command=command)
-    return None
+    return cordoned(node)
 
 
 def device_plugin_findings(view: View, pools: Sequence[Pool]) -> Iterator[Finding]:

@@ -44,6 +44,8 @@ class Finding:
     """The next thing to run."""
     symptom: str = ""
     """Its id in the doctor's catalogue; empty where no operator or node is to blame."""
+    fix: str | None = None
+    """What helps, where it is more than the catalogue's."""
     about: str = ""
     """Kind and name of the object that shows it, such as pod network-operator/mofed-x."""
 
@@ -52,6 +54,8 @@ class Finding:
         yield "  - " + self.what.replace("\n", "\n    ")
         if self.cause:
             yield f"    likely cause: {self.cause}"
+        if self.fix:
+            yield f"    what helps: {self.fix}"
         if self.command:
             yield f"    next: {self.command}"
 
@@ -119,14 +123,21 @@ def describe(kind: str, item: Object) -> str:
 
 
 def shown_by(
-    kind: str, item: Object, symptom: str, what: str, *, cause: str | None = None, command: str | None = None
+    kind: str,
+    item: Object,
+    symptom: str,
+    what: str,
+    *,
+    cause: str | None = None,
+    fix: str | None = None,
+    command: str | None = None,
 ) -> Finding:
     """A finding that one object shows.
 
     what: goes on after the object's kind and name. command: by default the one that describes the object.
     """
     about, command = f"{kind} {name_of(item)}", command or describe(kind.lower(), item)
-    return Finding(symptom=symptom, about=about, what=f"{about}{what}", cause=cause, command=command)
+    return Finding(symptom=symptom, about=about, what=f"{about}{what}", cause=cause, fix=fix, command=command)
 
 
 def condition(item: Object, kind: str) -> Mapping[str, Any]:

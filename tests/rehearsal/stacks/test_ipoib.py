@@ -28,6 +28,7 @@ from .conftest import Stack
 
 STACK = "ipoib"
 VALIDATE = (str(Path(sys.executable).with_name("aks-infiniband")), "validate", "--output", "json")
+RECORD = "machines"
 LIMIT_SECONDS = 300
 NAMESPACE = "aks-infiniband"
 NetworkAttachmentDefinition = create_namespaced_resource(
@@ -88,13 +89,15 @@ def system_objects(stack: Stack) -> set[str]:
     kinds: tuple[Any, ...] = (Job, ConfigMap, Role, RoleBinding)
     found = [(kind, item) for kind in kinds for item in stack.cluster().list(kind, namespace=SYSTEM_NAMESPACE)]
     return {
-        f"{kind.__name__} {item.metadata.name} {item.metadata.resourceVersion}" for kind, item in found if item.metadata
+        f"{kind.__name__} {item.metadata.name} {item.metadata.resourceVersion}"
+        for kind, item in found
+        if item.metadata and item.metadata.name != RECORD
     }
 
 
 @pytest.fixture
 def left_behind(stack: Stack, brought_up: Outcome) -> Iterator[None]:
-    """Whatever the command made is gone after it, and what the stack has made is as it was."""
+    """Whatever the command made is gone after it, but for the record; what the stack has made is as it was."""
     before = system_objects(stack)
     yield
     eventually(lambda: system_objects(stack) == before)
@@ -145,6 +148,52 @@ def test_a_node_that_became_slow_is_named_with_the_figure_that_fell_and_cordoned
         assert cordoned(stack) == {sound[0]}, "somebody else has cordoned that"
     finally:
         stack.cluster().patch(Node, sound[0], {"spec": {"unschedulable": None}})
+
+
+def said(stack: Stack, *words: str, code: int) -> str:
+    """What a command of ours says of the cluster, and its exit code."""
+    whole = [VALIDATE[0], *words, "--kubeconfig", str(stack.rehearsal.run.kubeconfig)]
+    done = subprocess.run(whole, check=False, capture_output=True, text=True, timeout=LIMIT_SECONDS)
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stdout
+
+
+def condition(stack: Stack, node: str) -> tuple[str, str]:
+    """Status and message of the light check's condition of a node."""
+    (found,) = [each for each in stack.nodes() if each["metadata"]["name"] == node]
+    (told,) = [each for each in found["status"]["conditions"] if each["type"] == "InfiniBandHealthy"]
+    return told["status"], told["message"]
+
+
+@pytest.mark.usefixtures("left_behind")
+def test_every_command_says_the_same_of_a_machine_that_fell_short(stack: Stack, tmp_path: Path) -> None:
+    slow = machines(stack)[-1]
+    with stack.broken("slow", node=slow, factor=0.5):
+        why = validate(stack, "--cordon", code=1)["cordoned"][slow]
+    measured = why.partition(", expected")[0]
+    assert measured.startswith("rdma-write-bandwidth (")
+    assert condition(stack, slow) == ("False", why)
+
+    ticket = said(stack, "evidence", slow, "--out", str(tmp_path / "evidence.json"), code=0)
+    wrong = ticket.partition("What is wrong:")[2].partition("\n\n")[0]
+    assert measured in wrong
+    assert "cordoned by validate --cordon" in ticket
+
+    found = json.loads(said(stack, "doctor", "--output", "json", code=1))["findings"]
+    (finding,) = [each for each in found if each["object"] == f"node {slow}"]
+    assert (finding["symptom"], measured in finding["cause"]) == ("node-cordoned", True)
+    assert f"aks-infiniband evidence {slow}" in finding["fix"]
+    assert f"aks-infiniband replace {slow}" in finding["fix"]
+
+    page = said(stack, "report", "--out", str(tmp_path), code=1)
+    assert f"since then: {slow}: validate on" in page
+    assert measured in page
+    assert measured in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+    validate(stack, "--uncordon", code=0)
+    assert condition(stack, slow)[0] == "Unknown"
+    validate(stack, code=0)
+    assert "pass: nothing falls short; let in on" in said(stack, "report", "--out", str(tmp_path), code=0)
 
 
 @pytest.mark.usefixtures("left_behind")

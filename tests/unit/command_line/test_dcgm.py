@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import pytest
+from aks_infiniband.validation.machines import Machine
 from aks_infiniband_cli.bad_machines.evidence.case import case_of, health_report, problems_of
 from aks_infiniband_cli.bad_machines.evidence.dcgm import diagnose
 from aks_infiniband_cli.bad_machines.evidence.dcgm.asking import HostEngine, engine_on, has_gpus, job_of
@@ -94,7 +95,7 @@ def test_it_is_not_asked_and_the_evidence_says_why(pods: list[Any], why: str) ->
     assert why in str(engine_on("b", pods))
     found = diagnosed(None, sick(), pods, validation(), OPERATORS)  # type: ignore[arg-type]
     assert found == {"not_asked": engine_on("b", pods)}
-    assert why in ticket(case_of(sick(), MACHINE, [], None, TAKEN, dcgm=found))
+    assert why in ticket(case_of(sick(), MACHINE, [], Machine(), TAKEN, dcgm=found))
 
 
 def test_it_is_not_asked_where_a_pod_claims_devices() -> None:
@@ -118,7 +119,7 @@ def test_a_machine_without_nvidias_gpus_has_nothing_of_it_in_its_evidence() -> N
     hbv4.job["spec"]["template"]["spec"]["containers"][0]["resources"]["limits"] = {"rdma/shared_ib": "1"}
     assert not has_gpus(plain, hbv4)
     assert diagnosed(None, plain, [], hbv4, OPERATORS) is None  # type: ignore[arg-type]
-    assert "DCGM" not in ticket(case_of(sick(), MACHINE, [], None, TAKEN, dcgm=None))
+    assert "DCGM" not in ticket(case_of(sick(), MACHINE, [], Machine(), TAKEN, dcgm=None))
 
 
 def test_its_pod_takes_all_gpus_so_that_nobody_is_given_one_meanwhile() -> None:
@@ -189,7 +190,7 @@ def test_lines_before_and_after_the_document_are_kept() -> None:
     complaint = "Error: unable to establish a connection to the specified host: 10.244.1.7:5555"
     found = diagnosis_of(f"{complaint}\n{HALF_LANES}\nlater {{}}\n")
     assert found["said"] == [complaint, "later {}"]
-    assert f"- {complaint}" in ticket(case_of(sick(), MACHINE, [], None, TAKEN, dcgm={**found, **ASKED}))
+    assert f"- {complaint}" in ticket(case_of(sick(), MACHINE, [], Machine(), TAKEN, dcgm={**found, **ASKED}))
 
 
 ASKED = {"pod": ENGINE.pod, "command": "dcgmi diag -r 2 -j", "promised": 8}

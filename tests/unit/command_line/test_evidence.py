@@ -4,10 +4,12 @@ import json
 import stat
 from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from aks_infiniband.facts.guest_health import category_of
+from aks_infiniband.validation.machines import Machine, known
 from aks_infiniband_cli.bad_machines.evidence import collecting, on_node
 from aks_infiniband_cli.bad_machines.evidence.case import case_of, health_report, problems_of
 from aks_infiniband_cli.bad_machines.evidence.reading_job import job_of
@@ -68,7 +70,7 @@ def measured(*checks: Any) -> Any:
     found["rdma"] = [
         {"figure": "rdma-write-bandwidth", "node": name, "device": "mlx5_3", "value": value} for name, value in rows
     ]
-    return found
+    return known(sick(), {}, found)
 
 
 def test_the_ticket_names_the_host_what_is_wrong_and_what_the_others_reach() -> None:
@@ -101,7 +103,7 @@ def test_scheduled_events_and_repairs_by_azure_are_kept() -> None:
             "source": {"component": "aks-auto-repair"},
         },
     ]
-    case = case_of(sick(), MACHINE, told, None, TAKEN)
+    case = case_of(sick(), MACHINE, told, Machine(), TAKEN)
     assert [event["reason"] for event in case["events"]] == ["RedeployScheduled", "NodeRebootStart"]
 
 
@@ -130,7 +132,7 @@ def test_of_a_machine_with_which_nothing_is_wrong_azure_is_told_nothing() -> Non
     case = case_of(sick(), {**MACHINE, "kernel": []}, [], measured(), TAKEN)
     assert problems_of(case) == []
     assert health_report(case) is None
-    assert "nothing that the last validation" in ticket(case)
+    assert "nothing that a measurement" in ticket(case)
 
 
 @pytest.mark.parametrize(
@@ -170,7 +172,7 @@ def test_the_machine_is_read_as_linux_and_hyper_v_lay_it_out(tmp_path: Path) -> 
 def test_a_machine_that_tells_nothing_gives_evidence_all_the_same(tmp_path: Path) -> None:
     found = on_node.evidence(tmp_path, (tmp_path / "absent").as_uri())
     assert (found["physical_host_name"], found["hcas"], found["gpus"], found["kernel"]) == (None, [], [], [])
-    assert ticket(case_of(sick(), found, [], None, TAKEN))
+    assert ticket(case_of(sick(), found, [], Machine(), TAKEN))
 
 
 def test_of_the_kernels_log_what_speaks_of_gpus_and_ports_is_kept_with_its_time() -> None:
@@ -190,7 +192,10 @@ def test_the_pod_changes_nothing_on_the_machine_and_asks_for_none_of_its_devices
 
 
 class Silent:
-    """A cluster whose node b runs no pod."""
+    """A cluster whose node b runs no pod, and that has no record of its machines yet."""
+
+    def get(self, *_: Any, **__: Any) -> Any:
+        return SimpleNamespace(to_dict=dict)
 
     def list(self, *_: Any, **__: Any) -> list[Any]:
         return []

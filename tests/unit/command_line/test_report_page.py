@@ -177,12 +177,17 @@ def test_without_a_state_the_cluster_is_that_of_the_environment_and_its_replaced
         return {"ndh100": report(verdict="pass")}
 
     monkeypatch.setattr(sources, "from_cluster", read)
+    since = {"pool": "ndh100", "node": "aks-c", "verdict": "pass", "what": "<i>sound</i>", "decided": "let in"}
     monkeypatch.setattr(sources, "replaced_in", lambda _, **__: [REPLACED])
+    monkeypatch.setattr(sources, "machines_in", lambda _, **__: [since])
     assert main(["report", "--out", str(tmp_path)]) == 0
     assert "https://x" in asked[0]
-    assert "aks-a of pool ndh100: replaced by aks-b" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "aks-a of pool ndh100: replaced by aks-b" in said
+    assert "  since then: aks-c: <i>sound</i>; let in" in said
     page = (tmp_path / "report.html").read_text()
     assert "<td>Deleted</td><td>&lt;b&gt;pool ndh100 keeps 15&lt;/b&gt;</td>" in page, "and as text"
+    assert "<td>aks-c</td><td>&lt;i&gt;sound&lt;/i&gt;</td>" in page
 
 
 def test_what_failed_stands_before_what_passed(made: Path) -> None:

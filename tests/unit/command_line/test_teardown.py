@@ -11,6 +11,7 @@ from urllib.parse import parse_qs
 import pytest
 import yaml
 from aks_infiniband.azure.identity import assignment_name
+from aks_infiniband.diagnosis.holds import CORDONED_BY_VALIDATE as CORDONED
 from aks_infiniband.resources.metadata import PART_OF
 from aks_infiniband.stack.azure_cluster import AzureClusterArgs
 from aks_infiniband_cli.main import main
@@ -19,7 +20,6 @@ from aks_infiniband_cli.stack_file import configuration_of, stack_of
 from aks_infiniband_cli.teardown import leftovers
 from aks_infiniband_cli.teardown.cluster import left_in
 from aks_infiniband_cli.teardown.left import Group, groups_of, in_azure, in_cluster
-from aks_infiniband_cli.validate.cordon import MARK as CORDONED
 from azure.core.exceptions import ClientAuthenticationError
 
 from tests.unit.command_line.arm import Arm

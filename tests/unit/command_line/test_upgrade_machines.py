@@ -108,7 +108,8 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Upgrades a pool. short: by machine, what is measured of it."""
 
     def run(pool: Pool, *, each: bool = True, short: dict[str, list[str]] | None = None) -> Stopped | None:
-        def measured(_cluster: Any, _validation: Any, name: str, _say: Any) -> str:
+        def measured(_cluster: Any, _validation: Any, name: str, _say: Any, *, by: str) -> str:
+            assert by == "upgrade"
             assert not pool.under_way, "nothing moves while a machine is measured"
             pool.did.append(f"measure {name}")
             return name

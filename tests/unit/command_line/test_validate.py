@@ -56,10 +56,12 @@ def test_every_figure_stands_beside_what_it_was_and_the_report_says_which_is_wor
 
 def test_only_nodes_that_a_check_fails_on_are_cordoned() -> None:
     def check(verdict: str, node: str | None) -> Any:
-        return {"check": f"c-{verdict}", "verdict": verdict, "node": node, "device": None}
+        place = {"node": node, "device": None}
+        told = {"expected": "ACTIVE", "measured": "DOWN", "unit": None, "tries": None, "cause": None}
+        return {"check": f"c-{verdict}", "verdict": verdict, **place, **told}
 
     found = report(1.0, check("fail", "a"), check("fail", "a"), check("warn", "b"), check("fail", None))
-    assert cordon.failing(found) == {"a": "c-fail"}
+    assert cordon.failing(found) == {"a": "c-fail: DOWN, expected ACTIVE"}
 
 
 class Everything:

@@ -85,6 +85,22 @@ def test_of_two_nodes_with_one_hca_both_are_named_because_nothing_tells_them_apa
     assert "no third HCA has told them apart" in checks[-2]["cause"] + checks[-3]["cause"]
 
 
+@pytest.mark.parametrize("bad", [("n0", "n1"), ("n1", "n2"), ("n0", "n3")])
+@pytest.mark.parametrize("hcas", [1, 2])
+def test_two_bad_machines_of_four_are_named_and_nothing_doubts_them(
+    thresholds: Any, bad: tuple[str, str], hcas: int
+) -> None:
+    fabric = Fabric(4, hcas)
+    ends = {End(node, "ib0") for node in bad}
+    fabric.wrong = lambda task, attempt: (
+        {"rdma-write-bandwidth": 187.0} if ends & {*task.pair} and task.kind == "write-bandwidth" else None
+    )
+    _, checks = fabric.judge(thresholds)
+    failed = [check for check in checks if check["verdict"] == "fail"]
+    assert sorted({(check["node"], check["device"]) for check in failed}) == [(node, "ib0") for node in bad]
+    assert not [check for check in failed if "told them apart" in str(check["cause"])]
+
+
 def test_a_link_with_half_its_lanes_is_said_to_be_one(thresholds: Any) -> None:
     fabric = Fabric(3, 2)
     fabric.wrong = slow(End("n0", "ib0"), value=196.0)

@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from statistics import median
 from typing import Any, Final
 
 from aks_infiniband.diagnosis.repairs import SOURCE as AUTO_REPAIR
 from aks_infiniband.facts.guest_health import API_VERSION, category_of
 from aks_infiniband.facts.node_images import VERSION_LABEL
-from aks_infiniband.validation.reports import CONDITION, LIGHT_CHECK, Report, measured_text
+from aks_infiniband.validation.machines import Machine, Measurement, current, doubt, told
+from aks_infiniband.validation.reports import CONDITION, LIGHT_CHECK
 
 from aks_infiniband_cli.bad_machines.evidence.dcgm import opinion
 from aks_infiniband_cli.validate.deployed import Object
@@ -23,31 +23,31 @@ def case_of(
     node: Object,
     machine: Mapping[str, Any],
     events: Sequence[Object],
-    report: Report | None,
+    known: Machine,
     taken: datetime,
     *,
     dcgm: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Everything that is kept of a machine. Only the fields that are named here are copied, so no secret comes along.
 
-    machine: what on_node printed, or as `not_read` why it could not be asked. report: the pool's last validation.
+    machine: what on_node printed, or as `not_read` why it could not be asked. known: what the record has of it.
     dcgm: what DCGM said of its GPUs, or why it said nothing.
     """
     name = str(node["metadata"]["name"])
     status = node.get("status") or {}
-    known = machine.get("metadata") or {}
+    of_azure = machine.get("metadata") or {}
     info = status.get("nodeInfo") or {}
     labels = node["metadata"].get("labels") or {}
-    checks, gpus = _checks(report, name), machine.get("gpus") or []
-    measured_on = report["finished"] if report else None
+    newest, gpus = current(known, node), machine.get("gpus") or []
+    checks = [each.model_dump() for each in newest.problems if each.verdict in ("fail", "warn")] if newest else []
     return {
         "taken": taken.isoformat(timespec="seconds"),
         "node": name,
         "physical_host_name": machine.get("physical_host_name"),
         "resource_id": str((node.get("spec") or {}).get("providerID", "")).removeprefix(_PROVIDER) or None,
-        "vm_id": known.get("vmId") or info.get("systemUUID"),
-        "vm_size": known.get("vmSize") or labels.get("node.kubernetes.io/instance-type"),
-        "placement_group": known.get("placementGroupId"),
+        "vm_id": of_azure.get("vmId") or info.get("systemUUID"),
+        "vm_size": of_azure.get("vmSize") or labels.get("node.kubernetes.io/instance-type"),
+        "placement_group": of_azure.get("placementGroupId"),
         "versions": {
             **{key: info[key] for key in _VERSIONS if info.get(key)},
             **({"node image": labels[VERSION_LABEL]} if VERSION_LABEL in labels else {}),
@@ -58,11 +58,25 @@ def case_of(
         "kernel": machine.get("kernel") or [],
         "conditions": [_condition(each) for each in status.get("conditions") or []],
         "events": [_event(each) for each in events if _tells(each, name)],
-        "measured_on": measured_on,
+        **_measured(known, node, newest),
         "checks": checks,
-        "dcgm": dcgm and {**dcgm, **opinion.beside(dcgm, checks, gpus, measured_on)},
-        "figures": _figures(report, name),
+        "dcgm": dcgm and {**dcgm, **opinion.beside(dcgm, checks, gpus, newest.at if newest else None)},
         "not_read": list(machine.get("not_read") or []),
+    }
+
+
+def _measured(known: Machine, node: Object, newest: Measurement | None) -> dict[str, Any]:
+    """When, by which command and with which figures; what else did not pass, and what was decided."""
+    return {
+        "measured_on": newest.at if newest else None,
+        "measured_by": newest.by if newest else None,
+        "figures": [each.model_dump() for each in newest.values] if newest else [],
+        "measured_before": [
+            {**one.model_dump(), "doubt": doubt(one, node), "told": told(one)}
+            for one in known.measurements
+            if one is not newest and one.verdict != "pass"
+        ],
+        "decisions": [each.model_dump() for each in known.decisions],
     }
 
 
@@ -80,38 +94,6 @@ def _tells(event: Object, name: str) -> bool:
 def _event(event: Object) -> dict[str, str]:
     moment = event.get("lastTimestamp") or event.get("eventTime") or ""
     return {"time": str(moment), "reason": str(event.get("reason")), "message": str(event.get("message"))}
-
-
-def _checks(report: Report | None, name: str) -> list[dict[str, Any]]:
-    """What fails or warns at the node itself."""
-    checks = [check for check in report["checks"] if check["node"] == name] if report else []
-    return [
-        {
-            "check": check["check"],
-            "verdict": check["verdict"],
-            "device": check["device"],
-            "expected": check["expected"],
-            "measured": measured_text(check),
-            "cause": check["cause"],
-        }
-        for check in checks
-        if check["verdict"] in ("fail", "warn")
-    ]
-
-
-def _figures(report: Report | None, name: str) -> list[dict[str, Any]]:
-    """Each figure of each HCA of the node, beside the median of the same HCA on the pool's other nodes."""
-    values: dict[tuple[str, str], dict[str, float]] = {}
-    for row in report["rdma"] if report else []:
-        if row["value"] is not None:
-            values.setdefault((row["figure"], row["device"]), {})[row["node"]] = row["value"]
-    found = []
-    for (figure, device), by_node in values.items():
-        if name in by_node:
-            others = [value for node, value in by_node.items() if node != name]
-            beside = {"others": median(others) if others else None, "other_nodes": len(others)}
-            found.append({"figure": figure, "device": device, "value": by_node[name], **beside})
-    return found
 
 
 def problems_of(case: Mapping[str, Any]) -> list[str]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from aks_infiniband.terminal import printable_json
+from aks_infiniband.validation.machines import Record, known
 from aks_infiniband.validation.reports import EVENTS_OF_NODES
 from lightkube import Client
 from lightkube.resources.core_v1 import Event
@@ -19,6 +20,7 @@ from aks_infiniband_cli.cluster import NO_ANSWER, connected, operators_in
 from aks_infiniband_cli.console import SCHEMA_VERSION, CommandError, note
 from aks_infiniband_cli.validate.deployed import Deployed, Object
 from aks_infiniband_cli.validate.nodes import name_of, nodes_of
+from aks_infiniband_cli.validate.records import read_record
 from aks_infiniband_cli.validate.validating import read_cluster
 
 
@@ -35,9 +37,11 @@ def collect(kubeconfig: str, name: str, namespace: str) -> dict[str, Any]:
         operators = operators_in(client)
     except NO_ANSWER as error:
         raise CommandError(f"the cluster cannot be read: {error}") from error
-    taken, machine = datetime.now(UTC), _machine(client, name, validation)
+    taken, machine = datetime.now(UTC), dict(_machine(client, name, validation))
+    record, unread = _record(client, namespace)
+    machine["not_read"] = [*(machine.get("not_read") or []), *unread]
     dcgm = diagnosed(client, node, pods, validation, operators)
-    found = case_of(node, machine, events, validation.report, taken, dcgm=dcgm)
+    found = case_of(node, machine, events, known(node, record, validation.report), taken, dcgm=dcgm)
     return {**found, "ticket": ticket(found), "health_report": health_report(found)}
 
 
@@ -48,6 +52,15 @@ def _place(validations: Mapping[str, Deployed], nodes: Sequence[Object], name: s
                 return node, validation
     there = ", ".join(sorted(map(name_of, nodes))) or "none"
     raise CommandError(f"{name}: no such node in a pool that a stack validates; nodes are: {there}")
+
+
+def _record(client: Client, namespace: str) -> tuple[Record, list[str]]:
+    """What is known of the machines, and why it could not be read."""
+    try:
+        return read_record(client, namespace), []
+    except (CommandError, *NO_ANSWER) as error:  # the rest is worth keeping
+        note(str(error))
+        return {}, [f"the record of the machines: {error}"]
 
 
 def _machine(client: Client, name: str, validation: Deployed) -> Mapping[str, Any]:

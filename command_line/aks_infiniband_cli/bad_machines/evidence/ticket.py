@@ -7,7 +7,7 @@ from aks_infiniband_cli.bad_machines.evidence.case import problems_of
 from aks_infiniband_cli.bad_machines.evidence.dcgm import opinion
 
 _UNKNOWN: Final = "not known"
-_NONE: Final = "nothing that the last validation, the light check or the kernel's log has shown"
+_NONE: Final = "nothing that a measurement, the light check or the kernel's log has shown"
 
 
 def ticket(case: Mapping[str, Any]) -> str:
@@ -27,9 +27,18 @@ def _lines(case: Mapping[str, Any]) -> Iterator[str]:
     yield from (f"- {line}" for line in problems_of(case) or [_NONE])
     if lower := [figure for figure in case["figures"] if figure["others"]]:
         yield ""
-        yield f"Measured on {case['measured_on']}, beside the median of the same device on the pool's other nodes:"
+        measured = f"Measured on {case['measured_on']} by {case['measured_by']}"
+        yield f"{measured}, beside the median of the same device on the other nodes:"
         for figure in lower:
             yield f"- {figure['figure']} {figure['device']}: {figure['value']:g}, the others {figure['others']:g}"
+    if earlier := case["measured_before"]:
+        yield ""
+        yield "Other measurements of the node:"
+        yield from (f"- {one['told']}{f', {doubt}' if (doubt := one['doubt']) else ''}" for one in earlier)
+    if decisions := case["decisions"]:
+        yield ""
+        yield "What was decided:"
+        yield from (f"- {each['at']} {each['what']} by {each['by']}: {each['why']}".rstrip(": ") for each in decisions)
     yield from _second_opinion(case["dcgm"])
     yield ""
     yield "Hardware and software:"

@@ -4,12 +4,14 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from aks_infiniband.diagnosis.asks import GPUS
+from aks_infiniband.diagnosis.holds import CORDONED_BY_VALIDATE
 from aks_infiniband.diagnosis.nodes import lacking, missing_node_findings
 from aks_infiniband.diagnosis.operators import GPU_LABEL, NIC_LABEL, feature_discovery_findings
 from aks_infiniband.diagnosis.view import Finding, Object, labelled, name_of
 from aks_infiniband.facts.azure_names import has_rdma
 from aks_infiniband.facts.driver_upgrades import FAILED, GPU, NIC, skip_label, state_label
 from aks_infiniband.facts.node_images import VERSION_LABEL
+from aks_infiniband.validation.machines import FELL_SHORT
 from aks_infiniband.validation.reports import CONDITION
 
 from aks_infiniband_cli.doctor.looks.device_plugins import entries_of
@@ -36,7 +38,10 @@ def service(snapshot: Snapshot) -> Iterator[Finding]:
                 what = f"node {name_of(node)} has the label {label}=true"
                 yield Finding(symptom="upgrade-passed-over", about=f"node {name_of(node)}", what=what)
         for said in node.get("status", {}).get("conditions") or ():
-            if (said["type"], said["status"]) == (CONDITION, "False"):
+            told = said.get("reason") == FELL_SHORT and CORDONED_BY_VALIDATE in (
+                node["metadata"].get("annotations") or {}
+            )
+            if (said["type"], said["status"]) == (CONDITION, "False") and not told:
                 what = f"node {name_of(node)}: {said.get('message') or said.get('reason')}"
                 yield Finding(symptom="light-check-failed", about=f"node {name_of(node)}", what=what)
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from aks_infiniband.diagnosis.holds import holder_of
 from aks_infiniband.diagnosis.view import Finding, Object, in_namespace, name_of
 from aks_infiniband.facts.driver_upgrades import AT_REST, GPU, NIC, state_label
 from aks_infiniband.validation.membership import memberships
@@ -53,9 +54,17 @@ def taints(snapshot: Snapshot) -> Iterator[Finding]:
                 if taint["key"] not in common:
                     told = f"{taint['key']}{_value(taint)}:{taint['effect']}"
                     what = f"node {name_of(node)} has the taint {told}, which others of its pool have not"
-                    command = f"kubectl taint node {name_of(node)} {taint['key']}:{taint['effect']}-"
-                    about = f"node {name_of(node)}"
-                    yield Finding(symptom="node-tainted", about=about, what=what, command=command)
+                    yield _tainted(node, taint, what)
+
+
+def _tainted(node: Object, taint: Mapping[str, Any], what: str) -> Finding:
+    """A taint is only to be taken away where its key does not tell of a program that has put it there."""
+    about, holder = f"node {name_of(node)}", holder_of(taint, node)
+    if holder:
+        cause = f"{holder.author} has put it there: {holder.meaning}"
+        return Finding(symptom="node-tainted", about=about, what=what, cause=cause, fix=holder.next)
+    command = f"kubectl taint node {name_of(node)} {taint['key']}:{taint['effect']}-"
+    return Finding(symptom="node-tainted", about=about, what=what, command=command)
 
 
 def _value(taint: Mapping[str, Any]) -> str:

@@ -149,7 +149,10 @@ class _Figure(NamedTuple):
         further = self.measured.further[self.kind]
         found += [blame for blame in blames(sorted(unowned), good) if blame.pair not in further]
         checks: dict[tuple[End, ...], list[Check]] = {}
+        alone = {blame.guilty[0] for blame in found if len(blame.guilty) == 1}
         for blame in found:
+            if len(blame.guilty) > 1 and alone.intersection(blame.guilty):
+                continue  # an end that is at fault in another pair explains this one
             ends = tuple(sorted(blame.guilty)) or tuple(sorted(blame.pair))
             tries = self.measured.tries[self.kind][blame.pair]
             verdict = verdict_by(tries[-1]["error"])

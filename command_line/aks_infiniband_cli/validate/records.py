@@ -1,0 +1,115 @@
+"""Writes what was measured and decided of machines where every command reads it: the record, the nodes' conditions."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from http import HTTPStatus
+from typing import Any, Final, cast
+
+from aks_infiniband.handwritten import HandwrittenError
+from aks_infiniband.validation import machines
+from aks_infiniband.validation.reports import CONDITION, Report
+from lightkube import ApiError, Client
+from lightkube.resources.core_v1 import ConfigMap, Node
+from lightkube.types import PatchType
+
+from aks_infiniband_cli.cluster import NO_ANSWER
+from aks_infiniband_cli.console import CommandError, note
+from aks_infiniband_cli.validate.deployed import Object
+
+_REASONS: Final = {True: "MeasuredSound", None: "NotMeasuredSince"}
+_MESSAGE_BYTES: Final = 1024
+"""Of a condition, as the light check has it."""
+
+
+def read_record(client: Client, namespace: str) -> machines.Record:
+    """What is known of the machines. Raises CommandError for a record that cannot be read, and NO_ANSWER."""
+    try:
+        return machines.record_in(_read(client, namespace))
+    except HandwrittenError as error:
+        where = f"ConfigMap {machines.NAME} of namespace {namespace}"
+        raise CommandError(f"the record of the machines, {where}, cannot be read: {error.at_its_place()}") from error
+
+
+def keep_measured(client: Client, namespace: str, report: Report, nodes: Sequence[Object], by: str) -> None:
+    """Write down what a measurement says of nodes. What was measured is worth more: a record that cannot be written is
+    a note.
+
+    nodes: that were measured. by: the command.
+    """
+    found = machines.measurements_in(report, by, nodes)
+    _keep(client, namespace, lambda record: machines.with_measurements(record, found))
+
+
+def keep_decision(client: Client, namespace: str, node: str, what: str, *, by: str, why: str) -> None:
+    """Write down what was decided of a node."""
+    decision = machines.Decision(at=_now(), by=by, what=what, why=why[:2000])
+    _keep(client, namespace, lambda record: machines.with_decision(record, node, decision))
+
+
+def set_condition(client: Client, node: Object, *, healthy: bool | None, why: str) -> None:
+    """Have the light check's condition of a node say what a command has found. One that cannot be set is a note.
+
+    healthy: None is not known. It and True only take back what this has said: all else is the light check's own.
+    """
+    conditions: Sequence[Mapping[str, Any]] = (node.get("status") or {}).get("conditions") or []
+    before = next((each for each in conditions if each["type"] == CONDITION), {})
+    if healthy is not False and before.get("reason") != machines.FELL_SHORT:
+        return
+    status = "Unknown" if healthy is None else str(healthy)
+    moment = _now().replace("+00:00", "Z")
+    said = {
+        "type": CONDITION,
+        "status": status,
+        "reason": _REASONS.get(healthy, machines.FELL_SHORT),
+        "message": why.encode()[:_MESSAGE_BYTES].decode(errors="ignore"),
+        "lastHeartbeatTime": moment,
+        "lastTransitionTime": before.get("lastTransitionTime") if before.get("status") == status else moment,
+    }
+    name, patch = str(node["metadata"]["name"]), {"status": {"conditions": [said]}}
+    try:
+        client.patch(Node.Status, name, patch, patch_type=PatchType.STRATEGIC)
+    except NO_ANSWER as error:
+        note(f"the condition {CONDITION} of node {name} could not be set: {error}")
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _read(client: Client, namespace: str) -> dict[str, Any]:
+    try:
+        return dict(client.get(ConfigMap, machines.NAME, namespace=namespace).to_dict())
+    except ApiError as error:
+        if error.status.code != HTTPStatus.NOT_FOUND:
+            raise
+        return {}
+
+
+def _keep(client: Client, namespace: str, change: Callable[[machines.Record], machines.Record]) -> None:
+    try:
+        while not _written(client, namespace, change):
+            pass
+    except (CommandError, HandwrittenError, *NO_ANSWER) as error:
+        note(f"the record of the machines could not be written, so other commands do not know of it: {error}")
+
+
+def _written(client: Client, namespace: str, change: Callable[[machines.Record], machines.Record]) -> bool:
+    """Whether the record is written; not where another command wrote it meanwhile."""
+    found = _read(client, namespace)
+    metadata = {"name": machines.NAME, "namespace": namespace, "labels": dict(machines.LABELS)}
+    version = (found.get("metadata") or {}).get("resourceVersion")
+    body = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": metadata | ({"resourceVersion": version} if version else {}),
+        **machines.contents(change(machines.record_in(found))),
+    }
+    write: Any = client.replace if version else client.create
+    try:
+        write(cast("ConfigMap", ConfigMap.from_dict(json.loads(json.dumps(body)))))
+    except ApiError as error:
+        if error.status.code != HTTPStatus.CONFLICT:
+            raise
+        return False
+    return True

@@ -1,0 +1,92 @@
+"""What was measured and decided of machines is written beside other writers, and never costs the measurement."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from aks_infiniband.validation import machines
+from aks_infiniband_cli.console import CommandError
+from aks_infiniband_cli.validate import records
+from httpx2 import Request, Response
+from lightkube import ApiError
+from lightkube.resources.core_v1 import ConfigMap
+
+from tests.unit.command_line.validations import node, report
+
+
+def refused(code: int) -> ApiError:
+    status = {"kind": "Status", "code": code, "message": "no"}
+    return ApiError(response=Response(code, json=status, request=Request("GET", "https://x/api")))
+
+
+class Cluster:
+    """A cluster with one ConfigMap, and what was done to nodes."""
+
+    def __init__(self, *, conflicts: int = 0, forbidden: bool = False) -> None:
+        self.kept: dict[str, Any] | None = None
+        self.conflicts, self.forbidden = conflicts, forbidden
+        self.patches: list[Any] = []
+
+    def get(self, _: Any, name: str, **__: Any) -> Any:
+        if self.kept is None:
+            raise refused(404)
+        return SimpleNamespace(to_dict=lambda: self.kept)
+
+    def create(self, item: ConfigMap) -> None:
+        self.replace(item)
+
+    def replace(self, item: ConfigMap) -> None:
+        if self.forbidden:
+            raise refused(403)
+        if self.conflicts:
+            self.conflicts -= 1
+            raise refused(409)
+        self.kept = {**item.to_dict(), "metadata": {"name": "machines", "resourceVersion": "1"}}
+
+    def patch(self, _: Any, name: str, patch: Any, **__: Any) -> None:
+        if self.forbidden:
+            raise refused(403)
+        self.patches.append(patch)
+
+
+def test_a_measurement_is_written_again_where_another_command_wrote_meanwhile() -> None:
+    cluster: Any = Cluster(conflicts=2)
+    records.keep_measured(cluster, "system", report(393.0), [node("a")], "validate")
+    records.keep_decision(cluster, "system", "a", "cordoned", by="validate", why="slow")
+    found = records.read_record(cluster, "system")
+    assert [one.by for one in found["a"].measurements] == ["validate"]
+    assert [one.what for one in found["a"].decisions] == ["cordoned"]
+
+
+def test_a_record_that_may_not_be_written_is_a_note(capsys: pytest.CaptureFixture[str]) -> None:
+    cluster: Any = Cluster(forbidden=True)
+    records.keep_measured(cluster, "system", report(393.0), [node("a")], "validate")
+    records.set_condition(cluster, node("a"), healthy=False, why="slow")
+    said = capsys.readouterr().err
+    assert "the record of the machines could not be written" in said
+    assert "the condition InfiniBandHealthy of node a could not be set" in said
+
+
+def test_a_record_that_cannot_be_read_is_neither_overwritten_nor_taken_for_an_empty_one(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    cluster: Any = Cluster()
+    cluster.kept = broken = {"metadata": {"resourceVersion": "1"}, "data": {machines.KEY: "{"}}
+    records.keep_decision(cluster, "system", "a", "cordoned", by="validate", why="slow")
+    assert cluster.kept == broken
+    assert "could not be written" in capsys.readouterr().err
+    with pytest.raises(CommandError, match="ConfigMap machines of namespace system, cannot be read"):
+        records.read_record(cluster, "system")
+
+
+def test_the_condition_of_the_light_check_is_only_taken_back_where_this_has_set_it() -> None:
+    cluster: Any = Cluster()
+    sick, own = node("a"), {"type": "InfiniBandHealthy", "status": "False", "reason": "HcaState"}
+    sick["status"]["conditions"].append(own)
+    records.set_condition(cluster, sick, healthy=None, why="let in")
+    records.set_condition(cluster, sick, healthy=True, why="sound")
+    assert cluster.patches == []
+    own["reason"] = machines.FELL_SHORT
+    records.set_condition(cluster, sick, healthy=None, why="let in")
+    (said,) = cluster.patches[0]["status"]["conditions"]
+    assert (said["status"], said["message"]) == ("Unknown", "let in")
