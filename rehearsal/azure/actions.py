@@ -144,16 +144,19 @@ def operation(cloud: Cloud, name: str) -> Body:
 
 
 def upgrade_profile(cloud: Cloud, record: Record) -> Body:
-    """What a pool can be upgraded to, and rolled back to: recorded, aks-pool-upgrades."""
+    """What a pool can be upgraded to, and rolled back to: recorded, aks-pool-upgrades. Versions that were used stand in
+    the order of their use, the oldest first; Azure promises none.
+    """
     cluster = cloud.store.get(record.id[: record.id.casefold().rfind("/agentpools/")])
     assert cluster
     without = {key: value for key, value in record.outputs.items() if key != "nodeImageVersion"}
     latest = pool_defaults.defaults(cloud, without, cluster.outputs)["nodeImageVersion"]
     version, above = record.outputs["currentOrchestratorVersion"], cluster.outputs["currentKubernetesVersion"]
     newer = [{"kubernetesVersion": above}] if above != version else []
+    had, moments = record.details.get("before", []), record.details.get("usedAt", [])
     before = [
-        {"orchestratorVersion": kubernetes, "nodeImageVersion": image}
-        for image, kubernetes in record.details.get("before", [])
+        {"orchestratorVersion": kubernetes, "nodeImageVersion": image, "timestamp": stamp(used)}
+        for (image, kubernetes), used in zip(had, moments, strict=True)
     ]
     return {
         "id": f"{record.id}/upgradeProfiles/default",

@@ -14,6 +14,7 @@ from rehearsal.azure import read_groups as groups
 from rehearsal.azure.cloud import Cloud
 from rehearsal.azure.errors import AzureError
 from rehearsal.azure.naming import last_part
+from rehearsal.azure.permitted import PERMISSIONS, READS
 from rehearsal.azure.resources import KINDS, features
 from rehearsal.azure.resources.pool_capacity import quota_vcpus, usage
 from rehearsal.azure.resources.version_rules import upgrades
@@ -24,19 +25,6 @@ _NETWORK = "azure-native:network:VirtualNetwork"
 _ASSIGNMENT = "azure-native:authorization:RoleAssignment"
 _IDENTITY: Final = "azure-native:managedidentity:UserAssignedIdentity"
 _IDENTITY_TYPE: Final = "Microsoft.ManagedIdentity/userAssignedIdentities"
-_PERMISSIONS: Final = {
-    "Owner": {"actions": ["*"], "notActions": []},
-    "Contributor": {
-        "actions": ["*"],
-        "notActions": ["Microsoft.Authorization/*/Write", "Microsoft.Authorization/*/Delete"],
-    },
-    "Role Based Access Control Administrator": {
-        "actions": ["Microsoft.Authorization/roleAssignments/*", "*/read"],
-        "notActions": [],
-    },
-}
-"""Of built-in roles, in part (Azure, "Azure built-in roles", read 2026-11-22); all others permit to read."""
-_READS: Final = {"actions": ["*/read"], "notActions": []}
 Body = Mapping[str, Any]
 
 
@@ -82,7 +70,7 @@ def _feature(cloud: Cloud, _own: str, _filter: str, namespace: str, name: str) -
 
 def _role_definitions(cloud: Cloud, own: str, _filter: str) -> Body:
     names = sorted({*cloud.subscription.roles.values(), *cloud.subscription.client.roles})
-    roles = {name: {"roleName": name, "permissions": [_PERMISSIONS.get(name, _READS)]} for name in names}
+    roles = {name: {"roleName": name, "permissions": [PERMISSIONS.get(name, READS)]} for name in names}
     return {"value": [{"id": _role_id(own, name), "properties": role} for name, role in roles.items()]}
 
 

@@ -19,7 +19,7 @@ from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final, NamedTuple
 
-from rehearsal.azure import actions, machine_requests, request_faults
+from rehearsal.azure import actions, machine_requests, permitted, request_faults
 from rehearsal.azure.cloud import Cloud
 from rehearsal.azure.errors import AzureError, bad_request
 from rehearsal.azure.reads import read
@@ -136,7 +136,7 @@ def _answered(target: str, asked: Callable[[], Mapping[str, Any] | Accepted]) ->
 
 def answer(cloud: Cloud, target: str, authorization: str | None, body: Mapping[str, Any] | None = None) -> Accepted:
     """The answer to a POST. target: path and query. Raises AzureError."""
-    asked = _admitted(cloud, target, authorization)
+    asked = _admitted(cloud, "POST", target, authorization)
     found = _REGISTER.fullmatch(asked.path)
     if found is not None:
         return Accepted(HTTPStatus.OK, _register(cloud, *found.groups()), "")
@@ -151,7 +151,7 @@ def answer_put(
     cloud: Cloud, target: str, authorization: str | None, body: Mapping[str, Any], matching: str | None = None
 ) -> Accepted:
     """The answer to a PUT of what is there. target: path and query; matching: If-Match. Raises AzureError."""
-    asked = _admitted(cloud, target, authorization)
+    asked = _admitted(cloud, "PUT", target, authorization)
     record = actions.put(cloud, urllib.parse.unquote(asked.path), body, matching)
     return Accepted(HTTPStatus.OK, actions.shown(cloud, record), _operation_of(cloud, record))
 
@@ -166,13 +166,13 @@ def _operation_of(cloud: Cloud, record: Record) -> str:
 
 def answer_read(cloud: Cloud, target: str, authorization: str | None) -> Mapping[str, Any]:
     """The body of the answer to a GET. target: path and query. Raises AzureError."""
-    asked = _admitted(cloud, target, authorization)
+    asked = _admitted(cloud, "GET", target, authorization)
     query = urllib.parse.parse_qs(asked.query)
     with cloud.clock.changed:
         return read(cloud, urllib.parse.unquote(asked.path), "".join(query.get("$filter", [])))
 
 
-def _admitted(cloud: Cloud, target: str, authorization: str | None) -> urllib.parse.SplitResult:
+def _admitted(cloud: Cloud, method: str, target: str, authorization: str | None) -> urllib.parse.SplitResult:
     if not authorization:
         raise AzureError(
             HTTPStatus.UNAUTHORIZED,
@@ -187,6 +187,7 @@ def _admitted(cloud: Cloud, target: str, authorization: str | None) -> urllib.pa
             "MissingApiVersionParameter",
             "The api-version query parameter (?api-version=) is required for all requests.",
         )
+    permitted.require(cloud.subscription.client, method, urllib.parse.unquote(asked.path))
     return asked
 
 

@@ -55,11 +55,14 @@ class Size(_Data):
 
 
 class Client(_Data):
-    """Who runs the program. roles: names of those that it has on the whole subscription; groups: IDs in Entra ID."""
+    """Who runs the program. roles: names of those that it has on the whole subscription; actions: what a role of your
+    own permits beside them; groups: IDs in Entra ID.
+    """
 
     client_id: str
     object_id: str
     roles: tuple[str, ...] = ()
+    actions: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
 
 

@@ -1,7 +1,7 @@
 """Looks at a stack file and at Azure, and gives a line for each check."""
 
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -14,7 +14,8 @@ from aks_infiniband.stack.settings.mistakes import SettingsError
 from aks_infiniband.stack.stack import Stack
 from azure.core.exceptions import AzureError
 
-from aks_infiniband_cli.preflight import checks, prices, upkeep
+from aks_infiniband_cli.preflight import checks, prices, roles, upkeep
+from aks_infiniband_cli.preflight.answers import Role
 from aks_infiniband_cli.preflight.azure import Azure, chosen_subscription, endpoint_of, login
 from aks_infiniband_cli.preflight.azure_errors import remedy_of, words_of
 from aks_infiniband_cli.preflight.chart_images import not_known
@@ -24,7 +25,6 @@ from aks_infiniband_cli.preflight.images import images, images_of
 from aks_infiniband_cli.preflight.needs import Needs, needs_of
 from aks_infiniband_cli.preflight.registry import Registries
 from aks_infiniband_cli.preflight.rehearsed import rehearsed
-from aks_infiniband_cli.preflight.roles import roles
 from aks_infiniband_cli.stack_file import configuration_of, stack_of
 
 _MAY_READ: Final = "the role Reader on the subscription lets you read this; a proxy or firewall may be in the way"
@@ -107,7 +107,7 @@ def _of_azure(needs: Needs, azure: Azure, subscription_id: str) -> Iterator[Line
     yield from _asked(
         "providers", azure.providers, lambda states: [checks.providers(states, needs.providers, subscription_id)]
     )
-    yield from _asked("roles", azure.roles, lambda granted: [roles(needs, granted, subscription_id)])
+    yield from _asked("roles", azure.roles, lambda granted: _roles(needs, granted, subscription_id))
     yield from _asked(
         "feature",
         lambda: azure.feature(PROVIDER_NAMESPACE, FEATURE_NAME),
@@ -134,6 +134,12 @@ def _of_azure(needs: Needs, azure: Azure, subscription_id: str) -> Iterator[Line
         yield Line(check="price", state="not checked", found="a rehearsal costs nothing")
     found = "quota is not capacity: Azure tells it only when machines are asked for"
     yield Line(check="capacity", state="not checked", found=found)
+
+
+def _roles(needs: Needs, granted: Sequence[Role], subscription_id: str) -> Iterator[Line]:
+    yield roles.roles(needs, granted, subscription_id)
+    if (later := roles.later(granted, subscription_id)) is not None:
+        yield later
 
 
 def _subnet(needs: Needs, azure: Azure, subnet_id: str) -> Iterator[Line]:

@@ -23,6 +23,7 @@ from azure.mgmt.resource.resources import ResourceManagementClient
 from azure.mgmt.resource.subscriptions import SubscriptionClient
 
 from aks_infiniband_cli.console import CommandError
+from aks_infiniband_cli.preflight.answered import RefuseOdd
 from aks_infiniband_cli.preflight.answers import (
     Deployed,
     Network,
@@ -79,7 +80,12 @@ def endpoint_of(configuration: Mapping[str, Any]) -> str:
 
 def of_all(credential: TokenCredential, endpoint: str) -> dict[str, Any]:
     """What every client of Resource Manager is given; endpoint: its URL."""
-    given = {"credential": credential, "base_url": endpoint, "credential_scopes": [f"{endpoint}/.default"]}
+    given: dict[str, Any] = {
+        "credential": credential,
+        "base_url": endpoint,
+        "credential_scopes": [f"{endpoint}/.default"],
+        "per_call_policies": [RefuseOdd()],
+    }
     if isinstance(credential, Rehearsed):
         given["connection_verify"] = credential.certificate_authority
     return given

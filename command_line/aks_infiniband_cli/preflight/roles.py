@@ -7,6 +7,7 @@ from typing import Final
 from aks_infiniband_cli.preflight.answers import Role
 from aks_infiniband_cli.preflight.checks import Line
 from aks_infiniband_cli.preflight.needs import Needs
+from aks_infiniband_cli.preflight.rights import LATER
 
 _ALWAYS: Final = (
     "Microsoft.Resources/subscriptions/resourceGroups/write",
@@ -27,7 +28,7 @@ components/aks_infiniband makes."""
 
 def roles(needs: Needs, granted: Sequence[Role], subscription_id: str) -> Line:
     """Whether every operation is permitted on the whole subscription. granted: the caller's roles there."""
-    missing = [action for action in _actions(needs) if not any(_permits(role, action) for role in granted)]
+    missing = [action for action in _actions(needs) if not _any_permits(granted, action)]
     names = ", ".join(sorted({role.name for role in granted})) or "none"
     if not missing:
         return Line(check="roles", state="pass", found=f"{names} permit what the program does")
@@ -37,6 +38,27 @@ def roles(needs: Needs, granted: Sequence[Role], subscription_id: str) -> Line:
     remedy = "; ".join(f"az role assignment create {scope} --role '{role}'" for role in wanted)
     found = f"your roles on the subscription ({names}) do not permit {', '.join(missing)}"
     return Line(check="roles", state="fail", found=found, remedy=f"somebody who may gives them: {remedy}")
+
+
+def later(granted: Sequence[Role], subscription_id: str) -> Line | None:
+    """What the commands of the days after may not do by the roles on the subscription; None if they may all.
+
+    A role on a resource group or on the cluster may still permit it.
+    """
+    missing = {
+        command: [action for actions in rights.values() for action in actions if not _any_permits(granted, action)]
+        for command, rights in LATER.items()
+    }
+    if not any(missing.values()):
+        return None
+    told = "; ".join(f"{command}: {', '.join(actions)}" for command, actions in missing.items() if actions)
+    found = f"your roles on the subscription do not permit all that these commands ask Azure for: {told}"
+    remedy = f"a role that permits it, on /subscriptions/{subscription_id} or below (docs/replace.md, docs/upgrade.md)"
+    return Line(check="roles of later commands", state="not checked", found=found, remedy=remedy)
+
+
+def _any_permits(granted: Sequence[Role], action: str) -> bool:
+    return any(_permits(role, action) for role in granted)
 
 
 def _actions(needs: Needs) -> Iterator[str]:

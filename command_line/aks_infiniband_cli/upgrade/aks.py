@@ -1,8 +1,10 @@
 """AKS as an upgrade needs it, through Azure's maintained client: what is there, what may follow, and the requests."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from http import HTTPStatus
 from typing import Any, Final, Protocol
 
 from azure.core.credentials import TokenCredential
@@ -10,12 +12,13 @@ from azure.core.exceptions import AzureError, HttpResponseError, ResourceNotFoun
 from azure.core.polling import LROPoller
 from azure.mgmt.containerservice import ContainerServiceClient
 
-from aks_infiniband_cli.console import CommandError
+from aks_infiniband_cli.console import CommandError, note
 from aks_infiniband_cli.preflight.azure import of_all
 from aks_infiniband_cli.preflight.azure_errors import words_of
 from aks_infiniband_cli.validate.run import until
 
-ENDED: Final = ("Succeeded", "Failed", "Canceled")
+SUCCEEDED: Final = "Succeeded"
+ENDED: Final = (SUCCEEDED, "Failed", "Canceled")
 """Provisioning states in which nothing is under way."""
 _NOTHING_TO_ABORT: Final = 409
 
@@ -71,18 +74,39 @@ class Operation(Protocol):
 
 
 class _Polled:
-    def __init__(self, poller: LROPoller[Any]) -> None:
-        self._poller = poller
+    """state: the provisioning state of what is changed. It tells the end if Azure does not tell the operation's."""
+
+    def __init__(self, poller: LROPoller[Any], state: Callable[[], str]) -> None:
+        self._poller, self._state, self._told = poller, state, False
 
     def done(self) -> bool:
-        return self._poller.done()
+        if not self._poller.done():
+            return False
+        unread = self._unread()
+        if unread and not self._told:
+            self._told = True
+            note(f"Azure has accepted it, and does not tell how far it is: {unread}; its provisioning state is awaited")
+        return not unread or self._state() in ENDED
 
     def failure(self) -> str | None:
+        if unread := self._unread():
+            state = self._state()
+            return None if state == SUCCEEDED else f"it is {state}, and Azure does not tell why: {unread}"
         try:
             self._poller.result()
         except AzureError as error:
             return words_of(error)
         return None
+
+    def _unread(self) -> str:
+        """Why the operation's status is not known; empty if it is. What failed is told with 200."""
+        try:
+            self._poller.result()
+        except HttpResponseError as error:
+            return "" if error.status_code == HTTPStatus.OK else words_of(error)
+        except AzureError as error:
+            return words_of(error)
+        return ""
 
 
 class Aks:
@@ -120,11 +144,9 @@ class Aks:
         """What a pool can have."""
         with _in_words(f"what pool {pool} can have cannot be read"):
             found = self._client.agent_pools.get_upgrade_profile(*self._place, pool)
-        used = [
-            (str(each.orchestrator_version), str(each.node_image_version))
-            for each in found.recently_used_versions or ()
-        ]
-        return Next(image=str(found.latest_node_image_version), before=used[0] if used else None)
+        used = max(found.recently_used_versions or (), key=_used_at, default=None)
+        before = (str(used.orchestrator_version), str(used.node_image_version)) if used else None
+        return Next(image=str(found.latest_node_image_version), before=before)
 
     def upgrade_control_plane(self, version: str) -> Operation:
         """Ask for another version of the control plane alone: pools keep theirs."""
@@ -133,19 +155,22 @@ class Aks:
             wanted.kubernetes_version = version
             for profile in wanted.agent_pool_profiles or ():
                 profile.node_image_version = None  # to name one is to ask for a rollback
-            return _Polled(self._client.managed_clusters.begin_create_or_update(*self._place, wanted))
+            begun = self._client.managed_clusters.begin_create_or_update(*self._place, wanted)
+            return _Polled(begun, lambda: self.read().state)
 
     def upgrade_pool(self, pool: str, version: str, image: str | None = None) -> Operation:
         """Ask for a version of a pool, or go on with giving it. image: to roll it back to, with an older version."""
         with _in_words(f"Azure refuses the upgrade of pool {pool}"):
             wanted = self._client.agent_pools.get(*self._place, pool)
             wanted.orchestrator_version, wanted.node_image_version = version, image
-            return _Polled(self._client.agent_pools.begin_create_or_update(*self._place, pool, wanted))
+            begun = self._client.agent_pools.begin_create_or_update(*self._place, pool, wanted)
+            return _Polled(begun, lambda: self.state(pool))
 
     def upgrade_image(self, pool: str) -> Operation:
         """Ask for the newest node image of a pool, or go on with giving it."""
         with _in_words(f"Azure refuses another node image of pool {pool}"):
-            return _Polled(self._client.agent_pools.begin_upgrade_node_image_version(*self._place, pool))
+            begun = self._client.agent_pools.begin_upgrade_node_image_version(*self._place, pool)
+            return _Polled(begun, lambda: self.state(pool))
 
     def abort(self, pool: str) -> None:
         """Ask to end what is under way on a pool; nothing happens where it has just ended."""
@@ -154,6 +179,11 @@ class Aks:
         except HttpResponseError as error:
             if error.status_code != _NOTHING_TO_ABORT:
                 raise CommandError(f"Azure does not end what is under way on pool {pool}: {words_of(error)}") from error
+
+
+def _used_at(version: Any) -> datetime:
+    """When a pool had a version last. Azure promises no order; azure-cli 2.91 takes the newest, too."""
+    return version.timestamp or datetime.min.replace(tzinfo=UTC)
 
 
 def wait(operation: Operation, what: str) -> None:

@@ -9,6 +9,7 @@ machine that it reimages is assumed.
 """
 
 import logging
+import time
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any, Final
@@ -77,7 +78,9 @@ def upgrade(cloud: Cloud, record: Record) -> None:
     if not waiting:
         return
     rolled_back = pool_defaults.system_of(record.outputs) in record.details.get("before", [])
-    record.details["before"] = [] if rolled_back else [waiting[0]["system"]]
+    had, used = record.details.get("before", []), record.details.get("usedAt", [])
+    record.details["before"] = [] if rolled_back else [*had, waiting[0]["system"]]
+    record.details["usedAt"] = [] if rolled_back else [*used, time.time()]
     surge = surge_of(record.outputs, len(waiting))
     settings = record.outputs.get("upgradeSettings") or {}
     unavailable = _amount(settings.get("maxUnavailable", "0"), int(record.outputs["count"]))

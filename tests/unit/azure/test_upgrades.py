@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from aks_infiniband_cli.preflight.azure import login, of_all
 from aks_infiniband_cli.preflight.rehearsed import VARIABLE, rehearsed
+from aks_infiniband_cli.upgrade.aks import Aks
 from azure.core.exceptions import HttpResponseError
 from azure.mgmt.containerservice import ContainerServiceClient
 
@@ -158,6 +159,21 @@ def test_a_pool_goes_back_to_the_system_before_its_last_upgrade_and_to_no_other(
     begun(client, place, **back).result()
     assert kubelets(azure) == ["v1.35.8"] * 3
     assert client.agent_pools.get_upgrade_profile(*place, "nd").recently_used_versions is None
+
+
+def test_the_newest_of_the_systems_that_a_pool_had_is_the_one_to_go_back_to(
+    azure: Azure, client: ContainerServiceClient, place: tuple[str, str]
+) -> None:
+    for version in ("1.36", "1.37"):
+        control_plane(client, place, version)
+        begun(client, place, orchestrator_version=version).result()
+    listed = client.agent_pools.get_upgrade_profile(*place, "nd").recently_used_versions
+    assert [each.orchestrator_version for each in listed or ()] == ["1.35.8", "1.36.3"]
+    found = rehearsed()
+    assert found
+    before = Aks(login(), found.endpoint, found.subscription, *place).next_of("nd").before
+    assert before is not None
+    assert before[0] == "1.36.3"
 
 
 def test_a_surge_adds_a_machine_that_goes_again(

@@ -116,6 +116,15 @@ def test_contributor_and_administrator_of_roles_are_enough(checked: Checked, arm
     arm.roles = ("Contributor", "Role Based Access Control Administrator")
     _, lines = checked("-s", "dev")
     assert lines["roles"]["state"] == "pass"
+    assert "roles of later commands" not in lines
+
+
+def test_rights_that_replace_upgrade_and_evidence_lack_are_named_beforehand(checked: Checked, arm: Arm) -> None:
+    arm.roles = ()
+    _, lines = checked("-s", "dev")
+    found = lines["roles of later commands"]["found"]
+    assert "replace: Microsoft.Compute/locations/operations/read, " in found
+    assert "evidence: Microsoft.Impact/workloadImpacts/write" in found
 
 
 def test_the_price_is_that_of_linux_machines_of_all_pools(checked: Checked, arm: Arm) -> None:

@@ -40,9 +40,11 @@ def test_a_failed_check_of_the_node_is_the_reason_and_names_the_device() -> None
     assert "mlx5_0" in found["message"]
 
 
-def test_a_failure_of_another_node_is_not_this_nodes_and_one_of_all_is() -> None:
+def test_a_failure_of_another_node_is_not_this_nodes_and_one_that_names_none_is_only_told() -> None:
     assert state({**DOWN, "node": "n1"})["healthy"]
-    assert not state({**DOWN, "node": None})["healthy"]
+    found = state({**DOWN, "node": None})
+    assert found["healthy"]
+    assert "names no node: " in found["message"]
 
 
 def test_a_warning_leaves_a_node_healthy() -> None:

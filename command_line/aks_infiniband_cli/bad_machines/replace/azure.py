@@ -10,17 +10,18 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from aks_infiniband.diagnosis.azure import is_transient
 from azure.core import MatchConditions
-from azure.core.exceptions import AzureError, HttpResponseError
+from azure.core.exceptions import AzureError, HttpResponseError, ServiceResponseError
 from azure.core.polling import LROPoller
 from azure.mgmt.compute import ComputeManagementClient
 from azure.mgmt.containerservice import ContainerServiceClient
 from azure.mgmt.containerservice.models import AgentPoolDeleteMachinesParameter
 from azure.mgmt.resource.resources import ResourceManagementClient
 
+from aks_infiniband_cli.bad_machines.replace.step import Progress
 from aks_infiniband_cli.console import CommandError
 from aks_infiniband_cli.preflight.azure import endpoint_of, login, of_all
 from aks_infiniband_cli.preflight.azure_errors import remedy_of, words_of
@@ -35,7 +36,6 @@ _LATER_SECONDS: Final = 10
 _POLL_SECONDS: Final = 5
 """Where Azure does not say how long to wait."""
 _GAVE_UP: Final = ("Failed", "Canceled")
-Progress = Literal["none", "running", "ended", "failed"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -68,6 +68,8 @@ class Azure:
         self._pool = {**self._cluster(ResourceManagementClient(**given)), "agent_pool_name": pool}
         self._poller: LROPoller[Any] | None = None
         self._refused, self._passes = "", False
+        self.accepted = False
+        """Whether Azure has accepted the last request, or may have."""
         self._not_before = 0.0
 
     def _cluster(self, resources: ResourceManagementClient) -> dict[str, str]:
@@ -146,9 +148,12 @@ class Azure:
         """What Azure refuses at once is told by `progress`, as what fails later."""
         if time.monotonic() < self._not_before:
             return
-        self._poller, self._refused, self._passes = None, "", False
+        self._poller, self._refused, self._passes, self.accepted = None, "", False, False
         try:
             self._poller = ask()
+            self.accepted = self._poller is not None
+        except ServiceResponseError as error:  # it was sent, and no answer that can be read has come
+            self._refused, self.accepted = words_of(error), True
         except AzureError as error:
             self._refused = words_of(error)
             answered = isinstance(error, HttpResponseError) and error.status_code not in _LATER
@@ -156,12 +161,14 @@ class Azure:
             self._not_before = time.monotonic() + _LATER_SECONDS
 
     def progress(self) -> tuple[Progress, str]:
-        """How far the last request is, and Azure's words where it was refused or failed.
+        """How far the last request is, and Azure's words if it was refused or failed, or if its status cannot be read.
 
-        It is `none` where nothing was accepted, and may be asked again.
+        It is `none` if nothing was accepted: then it may be asked again.
         """
         if self._poller is None:
-            return "failed" if self._refused and not self._passes else "none", self._refused
+            if self.accepted:
+                return "unread", self._refused
+            return "refused" if self._refused and not self._passes else "none", self._refused
         if not self._poller.done():
             return "running", ""
         try:
@@ -169,7 +176,7 @@ class Azure:
         except AzureError as error:
             # What failed is told with 200, as the operation's status. With anything else its status is not known.
             failed = isinstance(error, HttpResponseError) and error.status_code == HTTPStatus.OK
-            return "failed" if failed else "none", words_of(error)
+            return "failed" if failed else "unread", words_of(error)
         return "ended", ""
 
 

@@ -12,12 +12,13 @@ from lightkube.resources.core_v1 import Node
 
 from aks_infiniband_cli.bad_machines.replace.azure import Azure
 from aks_infiniband_cli.bad_machines.replace.case import Case, Drain, Farthest
-from aks_infiniband_cli.bad_machines.replace.decision import Budget, Seen, refusal
+from aks_infiniband_cli.bad_machines.replace.decision import refusal
 from aks_infiniband_cli.bad_machines.replace.history import History, now
 from aks_infiniband_cli.bad_machines.replace.look import seen, sight_of
 from aks_infiniband_cli.bad_machines.replace.quarantine import is_in_quarantine, release
 from aks_infiniband_cli.bad_machines.replace.replacing import Replacing
 from aks_infiniband_cli.bad_machines.replace.sight import Sight, resource_of, unhealthy
+from aks_infiniband_cli.bad_machines.replace.step import Budget, Seen
 from aks_infiniband_cli.cluster import NO_ANSWER, connected
 from aks_infiniband_cli.console import CommandError
 from aks_infiniband_cli.validate.deployed import Deployed, Object

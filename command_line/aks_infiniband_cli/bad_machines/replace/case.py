@@ -50,6 +50,8 @@ class Case:
     """The machine's boot ID when the stage began: another one shows that it has started anew."""
     asked: str = ""
     """When Azure was asked in this stage; empty where it was not."""
+    accepted: str = ""
+    """When Azure accepted that, or may have: it is not asked a second time, whether or not its status can be read."""
     known: list[str] = field(default_factory=list)
     """The pool's nodes when the machine was deleted: another one is its successor."""
     new: str = ""

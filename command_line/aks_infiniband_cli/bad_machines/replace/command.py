@@ -102,7 +102,7 @@ def _answer(beginning: "Beginning", given: argparse.Namespace) -> Answer:
 
 def _wish(given: argparse.Namespace) -> "Wish":
     from aks_infiniband_cli.bad_machines.replace.beginning import Wish  # noqa: PLC0415
-    from aks_infiniband_cli.bad_machines.replace.decision import Budget  # noqa: PLC0415
+    from aks_infiniband_cli.bad_machines.replace.step import Budget  # noqa: PLC0415
 
     return Wish(
         drain=given.drain,

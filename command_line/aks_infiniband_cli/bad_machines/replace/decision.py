@@ -1,15 +1,11 @@
 """What comes next: a pure function of what is known of a machine and of what is seen now."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final
 
-from aks_infiniband_cli.bad_machines.replace.case import Case, Outcome, Stage
+from aks_infiniband_cli.bad_machines.replace.case import Case, Stage
+from aks_infiniband_cli.bad_machines.replace.step import Budget, Seen, Step
 
-Act = Literal[
-    "wait", "quarantine", "drain", "keep evidence", "restart", "redeploy", "delete", "refill", "take in hand",
-    "measure", "go on", "let in", "end", "stop",
-]  # fmt: skip
 FEWEST: Final = 2
 """Healthy nodes that a pool keeps: with one alone nothing can be measured, and nobody can tell who is bad."""
 _TRIES: Final = 3
@@ -23,74 +19,12 @@ _AFTER: Final[dict[Stage, Stage]] = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Budget:
-    """How many machines of a pool are replaced at once, and begun in 24 hours."""
-
-    at_once: int
-    a_day: int
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Seen:
-    """What is seen now of the machine, its pool and Azure. Words are empty where there is nothing to say."""
-
-    there: bool = True
-    """Whether the cluster has the node that it is about."""
-    boot: str = ""
-    lacks: Sequence[str] = ()
-    """What keeps the node from being usable, but for the quarantine."""
-    settled: float = 0
-    """Minutes for which the node has been Ready, with its drivers, since it started anew."""
-    busy: str = ""
-    """Who uses its RDMA or GPU resources."""
-    alone: str = ""
-    """Who runs there, and would be made again by nobody."""
-    others: str = ""
-    """Who else runs there, but for DaemonSets."""
-    azure: str = ""
-    """What Azure does to the machine of its own accord: a repair, a scheduled event."""
-    healthy: Sequence[str] = ()
-    """Healthy nodes of the pool beside it."""
-    idle: Sequence[str] = ()
-    """Those of them that nobody uses."""
-    operation: Literal["none", "running", "ended", "failed"] = "none"
-    """How far Azure is with what this process asked for."""
-    failure: str = ""
-    """Azure's words: why it failed, or why it was refused for now."""
-    machine: bool = True
-    """Whether Azure has the machine that is given up."""
-    given_up: str = ""
-    """Another machine of the pool that is being given up: with two at once nobody knows how many there were."""
-    count: int = 0
-    """How many machines Azure's pool has, or is to have."""
-    autoscaled: bool = False
-    gave_up: bool = False
-    """Whether Azure's pool has fewer than that, and nothing is under way: its last change has failed."""
-    newcomers: Sequence[str] = ()
-    minutes: float = 0
-    """Since the stage began, or since Azure was asked."""
-    limit: float = 45
-    """Minutes that a stage may take."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Step:
-    """What is done now, and why. stage: that begins with it; outcome: that the case ends with."""
-
-    act: Act
-    why: str = ""
-    stage: Stage | None = None
-    outcome: Outcome | None = None
-
-
 def next_step(case: Case, seen: Seen) -> Step:
     """What comes next."""
     if case.stopped:
         return Step(act="stop", why="it was stopped")
     if not seen.there and case.stage not in ("delete", "refill", "arrive"):
-        why = f"node {case.node} is gone, and not by this command"
-        return Step(act="end", why=why, stage="over", outcome="not decided")
+        return _undecided(f"node {case.node} is gone, and not by this command")
     if case.stage in ("quarantine", "empty", "evidence"):
         return _before(case, seen)
     if case.stage in ("restart", "redeploy"):
@@ -130,26 +64,58 @@ def _before(case: Case, seen: Seen) -> Step:
     if (seen.busy or seen.alone) and case.drain == "wait":
         return Step(act="wait", why=seen.busy or f"{seen.alone}, and nobody would make them again")
     if seen.busy or seen.others:
+        if seen.minutes > seen.limit and case.drain == "evict":
+            return _undecided(f"{seen.minutes:.0f} minutes of evictions: {seen.busy or seen.others}")
         return Step(act="drain", why=seen.busy or seen.others)
     return Step(act="go on", why="nobody uses it", stage=after)
 
 
 def _anew(case: Case, seen: Seen) -> Step:
-    """It is restarted or redeployed, and measured."""
+    """It is restarted or redeployed, and measured. Only what names the machine leads on: a measurement that found it
+    bad, devices that it lacks by its own count, or Azure's word that it could not be started.
+    """
     if case.bad is not None:
-        return _judged(case)
+        return _judged(case, seen)
     if not case.asked:
         return Step(act="wait", why=seen.azure) if seen.azure else _ask(case)
-    if seen.boot != case.boot and not seen.lacks:
-        return _measured(case, seen)
+    return _back(case, seen) if seen.boot != case.boot else _not_back(case, seen)
+
+
+def _back(case: Case, seen: Seen) -> Step:
+    """It has started anew."""
     short = ", ".join(seen.lacks)
-    settled = f"{seen.settled:.0f} minutes after its drivers were ready: {short}"
-    given_up = settled if short and seen.settled > _SETTLED_MINUTES else ""
-    if failed := _failed(seen, _DONE[case.stage], short or "it has not started anew") or given_up:
-        return _next(case, failed)
-    if seen.operation == "none" and seen.boot == case.boot:
-        return _ask(case)  # whoever asked is gone, and nothing has come of it
-    return Step(act="wait", why=short or f"it is being {_DONE[case.stage]}")
+    if not short:
+        return _measured(case, seen)
+    if seen.settled > _SETTLED_MINUTES:
+        return Step(act="count", why=f"{seen.settled:.0f} minutes after its drivers were ready: {short}")
+    return _as_it_is(case, seen, _late(seen, short)) if seen.minutes > seen.limit else Step(act="wait", why=short)
+
+
+def _not_back(case: Case, seen: Seen) -> Step:
+    """It has not started anew yet, as far as the cluster shows."""
+    done, short = _DONE[case.stage], ", ".join(seen.lacks)
+    if seen.operation in ("failed", "refused"):
+        why = f"Azure has not {done} it: {seen.failure}"
+        return _next(case, why) if seen.operation == "failed" and not seen.serves else _as_it_is(case, seen, why)
+    if seen.minutes > seen.limit:
+        why = _late(seen, short or "it has not started anew")
+        return _undecided(why) if case.accepted else _as_it_is(case, seen, why)
+    if seen.operation == "none" and not case.accepted:
+        return _ask(case)  # the command that asked is gone, and nothing has come of it
+    if seen.operation == "unread":
+        return Step(act="wait", why=f"it is being {done}; Azure does not tell how far it is: {seen.failure}")
+    return Step(act="wait", why=short or f"it is being {done}")
+
+
+def _late(seen: Seen, short: str) -> str:
+    return f"{seen.minutes:.0f} minutes after Azure was asked: {seen.failure or short}"
+
+
+def _as_it_is(case: Case, seen: Seen, why: str) -> Step:
+    """It has not started anew, or not with all that it should have: what can be seen of it decides."""
+    if not seen.serves:
+        return _undecided(why)
+    return Step(act="count", why=why) if seen.lacks else _measured(case, seen, why)
 
 
 def _ask(case: Case) -> Step:
@@ -157,27 +123,33 @@ def _ask(case: Case) -> Step:
 
 
 def _failed(seen: Seen, done: str, short: str) -> str:
-    """Why nothing more is expected of a request; empty where something is. short: what has not come of it."""
-    if seen.operation == "failed":
+    """Why nothing more is expected of a request; empty if something is. short: what has not come of it."""
+    if seen.operation in ("failed", "refused"):
         return f"Azure has not {done} it: {seen.failure}"
-    late = f"{seen.minutes:.0f} minutes after Azure was asked: {seen.failure or short}"
-    return late if seen.minutes > seen.limit else ""
+    return _late(seen, short) if seen.minutes > seen.limit else ""
 
 
-def _measured(case: Case, seen: Seen) -> Step:
+def _measured(case: Case, seen: Seen, why: str = "") -> Step:
+    """why: it is measured although it has not started anew."""
     if case.tries >= _TRIES:
-        why = f"{case.tries} measurements have told nothing of it"
-        return Step(act="end", why=why, stage="over", outcome="not decided")
+        return _undecided(f"{case.tries} measurements have told nothing of it")
     if seen.busy:
-        return Step(act="wait", why=seen.busy)
+        late = seen.minutes > seen.limit
+        return _undecided(f"{seen.minutes:.0f} minutes: {seen.busy}") if late else Step(act="wait", why=seen.busy)
     if len(seen.idle) < FEWEST:
         return Step(act="wait", why=f"it is measured beside {FEWEST} healthy nodes that nobody uses: {len(seen.idle)}")
-    return Step(act="measure")
+    return Step(act="measure", why=why)
 
 
-def _judged(case: Case) -> Step:
+def _undecided(why: str) -> Step:
+    """Nothing that was seen names the machine: it is neither given up nor let in, and a person decides."""
+    return Step(act="end", why=why, stage="over", outcome="not decided")
+
+
+def _judged(case: Case, seen: Seen) -> Step:
     if not case.bad:
-        return Step(act="let in", why=f"it is sound since it was {_DONE[case.stage]}", stage="over", outcome="cured")
+        anew = f"since it was {_DONE[case.stage]}" if seen.boot != case.boot else "as it is"
+        return Step(act="let in", why=f"it is sound {anew}", stage="over", outcome="cured")
     return _next(case, f"it is still bad: {'; '.join(case.bad)}")
 
 
@@ -196,7 +168,9 @@ def _given_up(case: Case, seen: Seen) -> Step:
     if failed := case.asked and _failed(seen, "deleted", "it is still there"):
         return _ended(failed)
     if case.asked:
-        return Step(act="delete") if seen.operation == "none" else Step(act="wait", why="Azure deletes it")
+        asks = seen.operation == "none" and not case.accepted
+        untold = f", and does not tell how far it is ({seen.failure})" if seen.operation == "unread" else ""
+        return Step(act="delete") if asks else Step(act="wait", why=f"Azure deletes it{untold}")
     if seen.autoscaled:
         return _ended(f"the cluster autoscaler counts pool {case.pool}, and brings no deleted machine back by itself")
     few = f"pool {case.pool} has {len(seen.healthy)} healthy nodes, and {FEWEST} are the least"
@@ -213,10 +187,10 @@ def _ended(why: str) -> Step:
 def _refilled(case: Case, seen: Seen) -> Step:
     if seen.newcomers:
         return Step(act="take in hand", why=seen.newcomers[0], stage="arrive")
-    if seen.operation == "failed" or seen.minutes > seen.limit:
+    if seen.operation in ("failed", "refused") or seen.minutes > seen.limit:
         said = seen.failure or f"no other machine has come in {seen.minutes:.0f} minutes"
         return Step(act="stop", why=f"pool {case.pool} has {case.count - 1} of {case.count} machines: {said}")
-    if seen.operation == "running" or (seen.count >= case.count and not seen.gave_up):
+    if seen.operation in ("running", "unread") or (seen.count >= case.count and not seen.gave_up):
         return Step(act="wait", why=f"Azure makes another machine for pool {case.pool}")
     return Step(act="refill")
 
@@ -232,5 +206,5 @@ def _arrived(case: Case, seen: Seen) -> Step:
         return _measured(case, seen)
     short = ", ".join(seen.lacks)
     if seen.minutes > seen.limit:
-        return _ended(f"the new machine is not ready after {seen.minutes:.0f} minutes: {short}")
+        return _as_it_is(case, seen, f"the new machine is not ready after {seen.minutes:.0f} minutes: {short}")
     return Step(act="wait", why=short)

@@ -11,9 +11,9 @@ from lightkube.resources.core_v1 import Event
 
 from aks_infiniband_cli.bad_machines.replace.azure import AgentPool, Azure
 from aks_infiniband_cli.bad_machines.replace.case import Case
-from aks_infiniband_cli.bad_machines.replace.decision import Seen
 from aks_infiniband_cli.bad_machines.replace.drain import leaving, nobodys, told
 from aks_infiniband_cli.bad_machines.replace.sight import Sight, boot_of
+from aks_infiniband_cli.bad_machines.replace.step import Seen
 from aks_infiniband_cli.cluster import operators_in
 from aks_infiniband_cli.console import CommandError
 from aks_infiniband_cli.preflight.azure_errors import words_of
@@ -54,6 +54,7 @@ def seen(case: Case, sight: Sight, azure: Azure, *, others: Sequence[Case], limi
         there=node is not None,
         boot=boot_of(node) if node else "",
         lacks=sight.lacks(node) if node else (),
+        serves=node is not None and sight.serves(node),
         settled=settled,
         azure=sight.azure(node) if node else "",
         busy=sight.busy(case.subject),

@@ -1,9 +1,9 @@
 """A machine in quarantine is measured beside healthy ones of its pool, and judged by what its own pool reaches."""
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
-from aks_infiniband.validation.reports import Report, measured_text
+from aks_infiniband.validation.reports import Check, Report, measured_text
 
 from aks_infiniband_cli.bad_machines.replace.quarantine import TOLERATIONS
 from aks_infiniband_cli.bad_machines.replace.sight import Sight
@@ -35,25 +35,44 @@ def measured(cluster: Cluster, sight: Sight, name: str, neighbours: Sequence[str
 def problems(report: Report, name: str) -> list[str] | None:
     """What is wrong with a node, in words; nothing is a sound one, None that the measurement tells nothing of it.
 
-    A check that fails and names no node, or a figure that fell against what the pool was accepted with, is laid to this
-    node's charge, unless another one is named: the others were healthy without it.
+    Only a check that names the node counts against it. A failure that names nobody may be a tenant's load or another
+    node's: it decides nothing, unless another node is named for it.
     """
     own = [check for check in report["checks"] if check["node"] == name]
     failed = [check for check in own if check["verdict"] == "fail"]
-    if not failed and not any(check["node"] and check["verdict"] == "fail" for check in report["checks"]):
-        failed = [
-            check
-            for check in report["checks"]
-            if check["node"] is None and (check["verdict"] == "fail" or _fell(check["check"], check["verdict"]))
-        ]
     if failed:
         return [f"{check['check']}{_at(check['device'])}: {measured_text(check)}" for check in failed]
     missed = [check for check in own if check["verdict"] == "not measured" and check["cause"]]
-    return None if missed or name not in report["nodes"] else []
+    return None if missed or name not in report["nodes"] or unblamed(report) else []
 
 
-def _fell(check: str, verdict: str) -> bool:
-    return check == "regression" and verdict == "warn"
+def unblamed(report: Report) -> str:
+    """What falls short and names nobody, in words; empty if another check names a node."""
+    failing = [check for check in report["checks"] if check["verdict"] == "fail" or _fell(check)]
+    if any(check["node"] for check in failing):
+        return ""
+    said = [f"{check['check']}: {measured_text(check)}" for check in failing]
+    return f"it names no node: {'; '.join(said)}" if said else ""
+
+
+def _fell(check: Check) -> bool:
+    """Whether a figure fell against what the pool was accepted with."""
+    return check["check"] == "regression" and check["verdict"] == "warn"
+
+
+def missing(machine: Mapping[str, Any], expected: Mapping[str, Any]) -> list[str]:
+    """The devices that a machine lacks by its own count, in words.
+
+    machine: what `evidence` reads there. expected: what its pool is judged by. A list without a GPU tells nothing, for
+    a broken one may keep nvidia-smi from answering.
+    """
+    found = []
+    if "hcas" in machine and len(machine["hcas"]) < expected["hcas"]["count"]:
+        found.append(f"{len(machine['hcas'])} of {expected['hcas']['count']} HCAs")
+    gpus = (expected.get("gpus") or {}).get("count", 0)
+    if 0 < len(machine.get("gpus") or ()) < gpus:
+        found.append(f"{len(machine['gpus'])} of {gpus} GPUs")
+    return found
 
 
 def _at(device: str | None) -> str:

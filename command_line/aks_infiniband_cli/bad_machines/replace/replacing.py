@@ -3,22 +3,24 @@
 import re
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
 from aks_infiniband_cli.bad_machines.evidence.collecting import collect, write
+from aks_infiniband_cli.bad_machines.evidence.reading_job import ask
 from aks_infiniband_cli.bad_machines.replace.azure import Azure
 from aks_infiniband_cli.bad_machines.replace.case import Case
-from aks_infiniband_cli.bad_machines.replace.decision import Act, Seen, Step, next_step
+from aks_infiniband_cli.bad_machines.replace.decision import next_step
 from aks_infiniband_cli.bad_machines.replace.drain import evict, leaving
 from aks_infiniband_cli.bad_machines.replace.history import History, now
 from aks_infiniband_cli.bad_machines.replace.look import seen, sight_of
-from aks_infiniband_cli.bad_machines.replace.measuring import NEIGHBOURS, blamed, measured, problems
+from aks_infiniband_cli.bad_machines.replace.measuring import NEIGHBOURS, blamed, measured, missing, problems, unblamed
 from aks_infiniband_cli.bad_machines.replace.pace import Pace
 from aks_infiniband_cli.bad_machines.replace.quarantine import how_held, quarantine, release
 from aks_infiniband_cli.bad_machines.replace.sight import Sight, boot_of
-from aks_infiniband_cli.console import note
+from aks_infiniband_cli.bad_machines.replace.step import Act, Seen, Step
+from aks_infiniband_cli.console import CommandError, note
 from aks_infiniband_cli.validate.deployed import Object
 from aks_infiniband_cli.validate.nodes import name_of
 from aks_infiniband_cli.validate.records import set_condition
@@ -107,7 +109,7 @@ class Replacing:
     def _enter(self, step: Step, label: str, what: str, *, about: str = "") -> None:
         """Begin the next stage, and write it down in one piece with what led to it."""
         if step.stage is not None:
-            self.case.stage, self.case.since, self.case.asked = step.stage, now(), ""
+            self.case.stage, self.case.since, self.case.asked, self.case.accepted = step.stage, now(), "", ""
             self.case.bad, self.case.tries = None, 0
         if step.outcome is not None:
             self.case.outcome, self.case.ended = step.outcome, now()
@@ -136,6 +138,13 @@ class Replacing:
             self.case.asked = now()
             self._write({"restart": "Restarted", "redeploy": "Redeployed"}[step.act], "Azure is asked")
         asks[step.act]()
+        self._keep_accepted()
+
+    def _keep_accepted(self) -> None:
+        """Written down, too: whoever goes on must not ask again, even if what has come of it cannot be seen yet."""
+        if self.azure.accepted:
+            self.case.accepted = now()
+            self.history.write(self.case)
 
     def _delete(self, _step: Step, sight: Sight, found: Seen) -> None:
         if not self.case.asked:
@@ -144,6 +153,7 @@ class Replacing:
             self._write("Deleted", f"Azure is asked; if it has no other, pool {self.case.pool} keeps {found.count - 1}")
         if found.machine:
             self.azure.delete()
+            self._keep_accepted()
 
     def _refill(self, _step: Step, _sight: Sight, _found: Seen) -> None:
         if not self.case.asked:
@@ -156,19 +166,37 @@ class Replacing:
         self._cordon(tainted=False)
         self._enter(step, "Arrived", f"in place of {self.case.node}")
 
-    def _measure(self, _step: Step, sight: Sight, found: Seen) -> None:
-        name = self.case.subject
-        self._tell(f"{name}: it is measured beside {', '.join(found.idle[:NEIGHBOURS])}")
+    def _measure(self, step: Step, sight: Sight, found: Seen) -> None:
+        name, beside = self.case.subject, found.idle[:NEIGHBOURS]
+        if step.why:
+            self._write("GoesOn", f"{step.why}; it is measured as it is")
+        self._tell(f"{name}: it is measured beside {', '.join(beside)}")
         result = measured(self.cluster, sight, name, found.idle, self.say)
         bad = problems(result.report, name) if result.report else None
-        if bad is None:
+        after = sight_of(self.cluster.client, self.namespace, self.case.pool)
+        used = bad and (sight.used(name, beside) or after.used(name, beside))
+        if bad is None or used:
             self.case.tries += 1
-            why = "; ".join(result.why) or "the report says nothing of it"
-            return self._write("NotMeasured", why)
+            unnamed = unblamed(result.report) if result.report else ""
+            told = used or "; ".join(result.why) or unnamed or "the report says nothing of it"
+            return self._write("NotMeasured", told)
         self.case.bad = bad
         others = ", ".join(blamed(result.report, name)) if result.report else ""
-        what = "; ".join(bad) or f"as good as {', '.join(found.idle[:NEIGHBOURS])}"
+        what = "; ".join(bad) or f"as good as {', '.join(beside)}"
         return self._write("Bad" if bad else "Sound", f"{what}; {others} falls short, too" if others else what)
+
+    def _count(self, step: Step, sight: Sight, found: Seen) -> None:
+        """It lacks what pods ask for, so it cannot be measured: the machine itself says whether devices are gone."""
+        try:
+            machine = ask(self.cluster.client, self.case.subject, sight.validation)
+            lacking = missing(machine, sight.validation.expected)
+            why = f"{step.why}, and the machine itself has all its devices"
+        except CommandError as error:
+            lacking, why = [], f"{step.why}, and the machine itself cannot be asked: {error}"
+        if lacking:
+            self.case.bad = lacking
+            return self._write("Bad", f"{step.why}; the machine itself has {', '.join(lacking)}")
+        return self._end(replace(step, why=why, stage="over", outcome="not decided"), sight, found)
 
     def _go_on(self, step: Step, sight: Sight, _found: Seen) -> None:
         node = sight.node(self.case.subject)
@@ -200,6 +228,7 @@ _ACTS: Final[Mapping[Act, _Do]] = {
     "refill": Replacing._refill,
     "take in hand": Replacing._take_in_hand,
     "measure": Replacing._measure,
+    "count": Replacing._count,
     "go on": Replacing._go_on,
     "let in": Replacing._let_in,
     "end": Replacing._end,

@@ -5,11 +5,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from aks_infiniband.diagnosis.ownership import owner_of
 from aks_infiniband.diagnosis.repairs import driver_pods, repair_findings, serves
 from aks_infiniband.diagnosis.view import View, condition
 from aks_infiniband.resources.metadata import OPERATOR_NAMESPACES
 from aks_infiniband.validation.reports import CONDITION, lacks
 
+from aks_infiniband_cli.bad_machines.replace.drain import leaving, told
 from aks_infiniband_cli.bad_machines.replace.quarantine import is_in_quarantine
 from aks_infiniband_cli.validate.deployed import Deployed, Object
 from aks_infiniband_cli.validate.nodes import busy, name_of, nodes_of
@@ -58,6 +60,12 @@ class Sight:
     def busy(self, name: str) -> str:
         """Who uses the node, in words."""
         return busy(name, self.pods, self.validation)
+
+    def used(self, name: str, beside: Iterable[str]) -> str:
+        """Who else uses a node that is measured, or RDMA or GPUs of those beside it, in words."""
+        others = [pod for pod in self.pods if owner_of(pod, self.operators, self.validation.namespace) == "another"]
+        found = (busy(each, others, self.validation) for each in (name, *beside))
+        return told(leaving(others, name)) or next(filter(None, found), "")
 
     def azure(self, node: Object) -> str:
         """What Azure does to a node of its own accord, in words; empty where it does nothing."""

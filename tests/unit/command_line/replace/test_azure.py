@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from aks_infiniband_cli.bad_machines.replace import azure
 from aks_infiniband_cli.bad_machines.replace.azure import Azure
-from azure.core.exceptions import AzureError, HttpResponseError, ServiceRequestError
+from azure.core.exceptions import AzureError, HttpResponseError, ServiceRequestError, ServiceResponseError
 
 GROUP = "/subscriptions/s/resourceGroups/mc"
 MACHINE = f"{GROUP}/providers/Microsoft.Compute/virtualMachineScaleSets/set/virtualMachines/3"
@@ -69,7 +69,7 @@ def asking(monkeypatch: pytest.MonkeyPatch) -> Callable[[Aks], Azure]:
         ),
         (
             Aks(refuses=answer(409, {"code": "OperationNotAllowed", "message": QUOTA, "subcode": ""})),
-            ("failed", f"OperationNotAllowed: {QUOTA}"),
+            ("refused", f"OperationNotAllowed: {QUOTA}"),
         ),
         (Aks(refuses=answer(412, {"code": "PreconditionFailed", "message": "no"})), ("none", "PreconditionFailed: no")),
         (Aks(refuses=ServiceRequestError("no route to host")), ("none", "no route to host")),
@@ -77,8 +77,13 @@ def asking(monkeypatch: pytest.MonkeyPatch) -> Callable[[Aks], Azure]:
             Aks(ends=answer(200, {"status": "Failed", "error": {"code": "AllocationFailed", "message": "no room"}})),
             ("failed", "AllocationFailed: no room"),
         ),
-        (Aks(ends=answer(503, {"error": {"code": "Busy", "message": "later"}})), ("none", "Busy: later")),
-        (Aks(ends=ServiceRequestError("no route to host")), ("none", "no route to host")),
+        (Aks(ends=answer(503, {"error": {"code": "Busy", "message": "later"}})), ("unread", "Busy: later")),
+        (Aks(ends=ServiceRequestError("no route to host")), ("unread", "no route to host")),
+        (
+            Aks(ends=answer(403, {"error": {"code": "AuthorizationFailed", "message": "x"}})),
+            ("unread", "AuthorizationFailed: x"),
+        ),
+        (Aks(refuses=ServiceResponseError("connection reset")), ("unread", "connection reset")),
     ],
 )
 def test_only_what_azure_says_of_the_request_or_its_operation_is_a_failure(

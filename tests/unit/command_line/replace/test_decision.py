@@ -5,10 +5,13 @@ from typing import Any
 
 import pytest
 from aks_infiniband_cli.bad_machines.replace.case import Case, Farthest, Stage, case_of, document_of
-from aks_infiniband_cli.bad_machines.replace.decision import Budget, Seen, next_step, refusal
+from aks_infiniband_cli.bad_machines.replace.decision import next_step, refusal
+from aks_infiniband_cli.bad_machines.replace.step import Budget, Seen
 
 OTHERS = ("b", "c", "d")
 WHOLE = Seen(boot="1", healthy=OTHERS, idle=OTHERS, count=16)
+DOWN: dict[str, Any] = {"serves": False, "lacks": ["not Ready"]}
+ACCEPTED = {"asked": "t", "accepted": "t"}
 ONE, A_DAY = Budget(at_once=1, a_day=3), 0
 
 
@@ -40,21 +43,37 @@ def act(known: Case, **seen: Any) -> tuple[str, str | None]:
             "restart",
             {"boot": "1", "asked": "t"},
             {"boot": "2", "lacks": ["7 GPUs"], "settled": 11},
-            ("go on", "redeploy"),
+            ("count", None),
         ),
+        ("restart", {"boot": "1", "asked": "t", "bad": ["7 of 8 GPUs"]}, {"boot": "2"}, ("go on", "redeploy")),
         ("restart", {"boot": "1", "asked": "t"}, {"boot": "2", "settled": 11}, ("measure", None)),
         ("restart", {"boot": "1", "asked": "t"}, {"boot": "2"}, ("measure", None)),
         ("restart", {"boot": "1", "asked": "t"}, {"boot": "2", "idle": ["b"]}, ("wait", None)),
         ("restart", {"boot": "1", "asked": "t"}, {"boot": "2", "busy": "a Job that was killed"}, ("wait", None)),
         ("restart", {"boot": "1", "asked": "t", "bad": []}, {"boot": "2"}, ("let in", "cured")),
         ("restart", {"boot": "1", "asked": "t", "bad": ["slow"]}, {"boot": "2"}, ("go on", "redeploy")),
-        ("restart", {"boot": "1", "asked": "t"}, {"operation": "failed"}, ("go on", "redeploy")),
-        ("restart", {"boot": "1", "asked": "t"}, {"operation": "running", "minutes": 46}, ("go on", "redeploy")),
+        ("restart", {"boot": "1", "asked": "t"}, {"operation": "refused"}, ("measure", None)),
+        ("restart", {"boot": "1", "asked": "t"}, {"operation": "failed"}, ("measure", None)),
+        ("restart", {"boot": "1", "asked": "t"}, {"operation": "failed", **DOWN}, ("go on", "redeploy")),
+        ("restart", {"boot": "1", "asked": "t"}, {"operation": "refused", **DOWN}, ("end", "not decided")),
+        ("restart", {"boot": "1", "asked": "t"}, {"operation": "refused", "lacks": ["7 GPUs"]}, ("count", None)),
+        ("restart", {"boot": "1", **ACCEPTED}, {"operation": "running", "minutes": 46}, ("end", "not decided")),
+        ("restart", {"boot": "1", **ACCEPTED}, {"operation": "unread", "minutes": 44}, ("wait", None)),
+        ("restart", {"boot": "1", **ACCEPTED}, {"operation": "unread", "minutes": 46}, ("end", "not decided")),
+        ("restart", {"boot": "1", **ACCEPTED}, {"operation": "unread", "boot": "2"}, ("measure", None)),
+        ("restart", {"boot": "1", **ACCEPTED}, {"operation": "none"}, ("wait", None)),
+        ("restart", {"boot": "1", **ACCEPTED}, {"boot": "2", "minutes": 46, **DOWN}, ("end", "not decided")),
+        ("restart", {"boot": "1", **ACCEPTED}, {"boot": "2", "minutes": 46, "busy": "x"}, ("end", "not decided")),
+        ("empty", {"drain": "evict"}, {"busy": "pod x", "minutes": 46}, ("end", "not decided")),
         ("restart", {"boot": "1", "asked": "t", "tries": 3}, {"boot": "2"}, ("end", "not decided")),
         ("redeploy", {"boot": "2"}, {"boot": "2"}, ("redeploy", None)),
         ("redeploy", {"boot": "2", "asked": "t", "bad": []}, {"boot": "3"}, ("let in", "cured")),
         ("redeploy", {"boot": "2", "asked": "t", "bad": ["slow"]}, {"boot": "3"}, ("go on", "delete")),
-        ("redeploy", {"boot": "2", "asked": "t"}, {"boot": "2", "operation": "failed"}, ("go on", "delete")),
+        ("redeploy", {"boot": "2", "asked": "t"}, {"boot": "2", "operation": "failed", **DOWN}, ("go on", "delete")),
+        ("redeploy", {"boot": "2", "asked": "t"}, {"boot": "2", "operation": "failed"}, ("measure", None)),
+        ("redeploy", {"boot": "2", **ACCEPTED}, {"boot": "3", "minutes": 46, **DOWN}, ("end", "not decided")),
+        ("delete", ACCEPTED, {"operation": "unread"}, ("wait", None)),
+        ("delete", ACCEPTED, {"operation": "none"}, ("wait", None)),
         ("delete", {}, {}, ("delete", None)),
         ("delete", {}, {"given_up": "b"}, ("wait", None)),
         ("delete", {"asked": "t"}, {"operation": "running"}, ("wait", None)),
@@ -70,7 +89,9 @@ def act(known: Case, **seen: Any) -> tuple[str, str | None]:
         ("refill", {"count": 16}, {"count": 15, "operation": "failed", "failure": "AllocationFailed"}, ("stop", None)),
         ("refill", {"count": 16}, {"count": 16, "newcomers": ["n"]}, ("take in hand", "arrive")),
         ("arrive", {"new": "n"}, {"lacks": ["no driver"]}, ("wait", None)),
-        ("arrive", {"new": "n"}, {"lacks": ["no driver"], "minutes": 46}, ("end", "still bad")),
+        ("arrive", {"new": "n"}, {"minutes": 46, **DOWN}, ("end", "not decided")),
+        ("arrive", {"new": "n"}, {"lacks": ["7 GPUs"], "minutes": 46}, ("count", None)),
+        ("refill", {"count": 16}, {"count": 15, "operation": "unread"}, ("wait", None)),
         ("arrive", {"new": "n"}, {}, ("measure", None)),
         ("arrive", {"new": "n", "bad": []}, {}, ("let in", "replaced")),
         ("arrive", {"new": "n", "bad": ["slow"]}, {}, ("end", "still bad")),
@@ -120,7 +141,7 @@ def test_a_pool_without_capacity_is_told_with_azures_words_and_the_case_stays_op
 def test_what_azure_has_refused_until_the_limit_is_told(stage: Stage) -> None:
     busy = "OperationNotAllowed: Another operation is in progress"
     found = next_step(case(stage, boot="1", asked="t"), replace(WHOLE, minutes=46, failure=busy))
-    assert found.act in ("go on", "end")
+    assert found.act in ("measure", "end")
     assert busy in found.why
 
 

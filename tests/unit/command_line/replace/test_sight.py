@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from aks_infiniband_cli.bad_machines.replace.measuring import blamed, problems
+from aks_infiniband_cli.bad_machines.replace.measuring import blamed, missing, problems
 from aks_infiniband_cli.bad_machines.replace.quarantine import MARK, TAINT, how_held
 from aks_infiniband_cli.bad_machines.replace.sight import Sight, unhealthy
 
@@ -144,16 +144,43 @@ def check(verdict: str, of: str | None, name: str = "rdma-write-bandwidth", **mo
         ([check("warn", "a")], []),
         ([check("fail", "a")], ["rdma-write-bandwidth (mlx5_0): 98.3 Gb/s"]),
         ([check("fail", "b"), check("pass", "a")], []),
-        ([check("fail", None, "all-reduce", device=None)], ["all-reduce: 98.3 Gb/s"]),
-        ([check("warn", None, "regression", device=None)], ["regression: 98.3 Gb/s"]),
+        ([check("fail", None, "all-reduce", device=None)], None),
+        ([check("warn", None, "regression", device=None)], None),
         ([check("fail", None, "all-reduce", device=None), check("fail", "b")], []),
         ([check("not measured", "a", cause="the tool hangs")], None),
         ([check("not measured", "a")], []),
     ],
 )
-def test_a_node_is_bad_for_what_names_it_and_for_what_names_nobody(checks: list[Any], bad: list[str] | None) -> None:
+def test_a_node_is_bad_for_what_names_it_and_what_names_nobody_decides_nothing(
+    checks: list[Any], bad: list[str] | None
+) -> None:
     report: Any = {"checks": checks, "nodes": {"a": {}, "b": {}}}
     assert problems(report, "a") == bad
+
+
+@pytest.mark.parametrize(
+    ("machine", "told"),
+    [
+        ({"hcas": [{}] * 8, "gpus": [{}] * 8}, []),
+        ({"hcas": [{}] * 7, "gpus": [{}] * 8}, ["7 of 8 HCAs"]),
+        ({"hcas": [], "gpus": [{}] * 7}, ["0 of 8 HCAs", "7 of 8 GPUs"]),
+        ({"hcas": [{}] * 8, "gpus": []}, []),
+        ({"not_read": ["the machine itself"]}, []),
+    ],
+)
+def test_devices_that_a_machine_lacks_by_its_own_count_name_it(machine: Any, told: list[str]) -> None:
+    assert missing(machine, {"hcas": {"count": 8}, "gpus": {"count": 8}}) == told
+
+
+def test_who_else_uses_a_measured_node_and_those_beside_it_is_seen() -> None:
+    train = pod("train", "b", **{"nvidia.com__gpu": "8"})
+    seen = sight(node("a"), node("b"), pods=(pod("load", "a"), train))
+    assert seen.used("a", ["b"]) == "pods team/load run there"
+    assert seen.used("b", []) == "pods team/train run there"
+    assert sight(node("a"), node("b"), pods=(train,)).used("a", ["b"]).startswith("busy")
+    own = pod("validate-x", "a", **{"nvidia.com__gpu": "8"})
+    own["metadata"]["namespace"] = validation().namespace
+    assert sight(node("a"), pods=(own,)).used("a", []) == ""
 
 
 def test_others_that_fall_short_are_named() -> None:

@@ -90,16 +90,18 @@ def errors_since(before: Counters, start: Counters, now: Counters) -> Counters:
 def state_of(
     node: str, facts: Facts, checks: Sequence[Check], *, now: float, counters: tuple[Counters, Counters], bandwidth: Any
 ) -> NodeState:
-    """The state of a node by the checks of a run: those of the node, and failures of all. counters: now, and errors."""
-    failed = sorted(
-        (check for check in checks if check["verdict"] == "fail" and check["node"] in (node, None)), key=severity
-    )
+    """The state of a node by the checks of a run. Only a check that names the node makes it unhealthy; one that names
+    no node is told in the message. counters: now, and errors.
+    """
+    failing = sorted((check for check in checks if check["verdict"] == "fail"), key=severity)
+    failed = [check for check in failing if check["node"] == node]
+    unnamed = [check for check in failing if check["node"] is None]
     rates = {f"{hca['rate_gbps']:g}" for hca in facts["hcas"] if hca["rate_gbps"]}
     measured = f"writes at {min(bandwidth.values()):g} Gb/s or more" if bandwidth else "bandwidth not measured"
     links = f"{len(facts['hcas'])} ports Active at {', '.join(sorted(rates))} Gb/s"
     known = any(counters[1].values())
     errors = "error counters within their limits" if known else "error counters not read"
-    good = f"{links}, {errors}, {measured}"
+    good = "; ".join([f"{links}, {errors}, {measured}", *(f"names no node: {line}" for line in lines_of(unnamed))])
     return {
         "checked": int(now),
         "healthy": not failed,

@@ -1,0 +1,33 @@
+"""An answer that Resource Manager does not give, such as a proxy's page, is refused before a client reads it."""
+
+from typing import Any
+
+from aks_infiniband.handwritten import HandwrittenError, json_document, shortened
+from azure.core.exceptions import ServiceResponseError
+from azure.core.pipeline import PipelineRequest, PipelineResponse
+from azure.core.pipeline.policies import SansIOHTTPPolicy
+
+_SHOWN = 60
+"""Characters of an answer in an error."""
+
+
+class RefuseOdd(SansIOHTTPPolicy[Any, Any]):
+    """A policy of a client's pipeline. A request that is answered so may have been accepted."""
+
+    def on_response(self, request: PipelineRequest[Any], response: PipelineResponse[Any, Any]) -> None:
+        """Raises ServiceResponseError for a body that is no JSON."""
+        found = response.http_response
+        if found.status_code >= 400:  # the clients tell it, whatever its body is
+            return
+        # Some of the clients have responses of an older kind.
+        body = found.read() if hasattr(found, "read") else found.body()
+        try:
+            if body:
+                json_document(body)
+        except HandwrittenError as error:
+            begins = shortened(body[:_SHOWN].decode("utf-8", errors="replace"))
+            asked = request.http_request
+            raise ServiceResponseError(
+                f"{asked.method} {asked.url.partition('?')[0]} is answered with what is no JSON, so a proxy or another "
+                f"program is there: it begins with {begins}"
+            ) from error
