@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
-from aks_infiniband.diagnosis.known_messages import ADMISSION, LOG_LINES, SANDBOX, Known
+from aks_infiniband.diagnosis.known_messages import ADMISSION, CLAIMS, HARDWARE, LOG_LINES, RUNTIME, SANDBOX, Known
 from aks_infiniband.facts.tables import table
 
 AREAS: Final = ("nodes", "controllers", "ofed", "device_plugins", "gpus", "workloads", "networks", "lifecycle")
@@ -36,7 +36,7 @@ class Symptom:
 @cache
 def catalogue() -> Mapping[str, Symptom]:
     """Every symptom by its id."""
-    messages = {message.id: message for message in (*LOG_LINES, *SANDBOX, *ADMISSION)}
+    messages = {message.id: message for message in (*LOG_LINES, *HARDWARE, *RUNTIME, *SANDBOX, *CLAIMS, *ADMISSION)}
     found = [_symptom(area, entry, messages) for area in AREAS for entry in _entries(area)]
     return {symptom.id: symptom for symptom in found}
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 from aks_infiniband.diagnosis.asks import asks_of
 from aks_infiniband.diagnosis.collect import Reader
 from aks_infiniband.diagnosis.known_messages import REFUSALS, message_in
-from aks_infiniband.diagnosis.ownership import owner_of
+from aks_infiniband.diagnosis.ownership import trusted_namespaces
 from aks_infiniband.diagnosis.view import Object, View, condition, is_device_plugin, name_of
 from aks_infiniband.handwritten import HandwrittenError
 from aks_infiniband.resources.metadata import PART_OF, SYSTEM_NAMESPACE
@@ -26,7 +26,7 @@ from lightkube.resources.discovery_v1 import EndpointSlice
 from aks_infiniband_cli.cluster import connected
 from aks_infiniband_cli.console import CommandError
 from aks_infiniband_cli.doctor.looks.device_plugins import idle_nodes
-from aks_infiniband_cli.doctor.looks.operands import operator_namespaces
+from aks_infiniband_cli.doctor.looks.operands import is_watched, operator_namespaces
 from aks_infiniband_cli.doctor.snapshot import Snapshot
 
 LIMIT_SECONDS: Final = 120.0
@@ -41,8 +41,11 @@ _NODE_POLICY: Final = create_global_resource("mellanox.com", "v1alpha1", "NicNod
 _ATTACHMENT: Final = create_namespaced_resource(
     "k8s.cni.cncf.io", "v1", "NetworkAttachmentDefinition", "network-attachment-definitions"
 )
+_GPU_CLUSTER: Final = create_global_resource("nvidia.com", "v1alpha1", "GPUCluster", "gpuclusters")
+"""Of GPU Operator 26.7, in place of a ClusterPolicy (NVIDIA/gpu-operator pull request 2572; the version is assumed)."""
 _OTHERS: Final[tuple[tuple[str, Any, dict[str, Any]], ...]] = (
     ("namespaces", Namespace, {}),
+    ("GPUClusters", _GPU_CLUSTER, {}),
     ("NetworkAttachmentDefinitions", _ATTACHMENT, {"namespace": "*"}),
     ("ReplicaSets", ReplicaSet, {"namespace": "*", "chunk_size": 500}),
     ("StatefulSets", StatefulSet, {"namespace": "*", "chunk_size": 500}),
@@ -51,6 +54,10 @@ _OTHERS: Final[tuple[tuple[str, Any, dict[str, Any]], ...]] = (
     ("MutatingWebhookConfigurations", MutatingWebhookConfiguration, {}),
 )
 """What only the doctor looks at."""
+
+
+_KINDS: Final = {_ATTACHMENT: "NetworkAttachmentDefinition", _GPU_CLUSTER: "GPUCluster"}
+"""Of the kinds that have no class of their own, the names."""
 
 
 def read(kubeconfig: str, *, namespace: str = SYSTEM_NAMESPACE, limit_seconds: float = LIMIT_SECONDS) -> Snapshot:
@@ -94,7 +101,7 @@ def _read_others(reader: Reader, snapshot: Snapshot, what: str, kind: Any, chose
     """Lists of the API server leave the kind of their items out."""
     found: list[Object] = []
     if reader.read(what, found, kind, **chosen):
-        name = "NetworkAttachmentDefinition" if kind is _ATTACHMENT else kind.__name__
+        name = _KINDS.get(kind, kind.__name__)
         snapshot.others.extend({**item, "kind": name} for item in found)
 
 
@@ -123,13 +130,14 @@ def _read_logs(reader: Reader, snapshot: Snapshot) -> None:
     """The rank of a pod's log: drivers and operators first, then ours, then workloads on this hardware. No other log
     matters.
     """
-    operators, idle = operator_namespaces(snapshot), idle_nodes(snapshot)
+    operators = operator_namespaces(snapshot) | trusted_namespaces(snapshot.view)
+    idle = idle_nodes(snapshot)
 
     def rank(pod: Object) -> int | None:
         if pod["metadata"].get("namespace") in operators:
             serves = is_device_plugin(pod) and condition(pod, "Ready").get("status") == "True"
             return None if serves and pod["spec"].get("nodeName") not in idle else 0
-        if owner_of(pod, ours=snapshot.validations_in) == "ours":
+        if is_watched(pod, snapshot, operators):
             return 1
         return 2 if asks_of(pod).hardware else None
 

@@ -57,7 +57,7 @@ def _refused(wait: Wait, view: View) -> list[Finding]:
 def _shown(wait: Wait, view: View, pools: Sequence[Pool], explain: Explain) -> list[Finding]:
     """What the cluster shows."""
     if wait.waiting_for == "release":
-        pods = pod_findings(in_namespace(view.pods, wait.namespace), view)
+        pods = pod_findings(in_namespace(view.pods, wait.namespace), view, ours=wait.namespace)
         return [*release_findings(view, wait.name, wait.namespace), *pods, *node_findings(view, [])]
     if wait.waiting_for in _POLICIES:
         kind, namespace, label = _POLICIES[wait.waiting_for]
@@ -77,7 +77,7 @@ def _daemon_set(wait: Wait, view: View, pools: Sequence[Pool]) -> list[Finding]:
     there = in_namespace(view.pods, wait.namespace)
     owned = [pod for pod in there if any(owner.get("name") == wait.name for owner in owners_of(pod))]
     pods = owned or labelled(there, {"app.kubernetes.io/name": wait.name})
-    findings = [*daemon_set_findings(view, wait.namespace, wait.name), *pod_findings(pods, view)]
+    findings = [*daemon_set_findings(view, wait.namespace, wait.name), *pod_findings(pods, view, ours=wait.namespace)]
     return [*findings, *missing_node_findings(view, pools)]
 
 

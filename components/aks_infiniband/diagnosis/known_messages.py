@@ -33,7 +33,11 @@ def _known(section: str) -> tuple[Known, ...]:
 
 _TABLE: Final = table(__package__, "known_messages.yaml")
 LOG_LINES: Final = _known("log_lines")
+"""Of operators' and drivers' pods, AKS's and ours. In another's log the same words are about something else."""
+HARDWARE: Final = _known("hardware")
+RUNTIME: Final = _known("runtime")
 SANDBOX: Final = _known("sandbox")
+CLAIMS: Final = _known("claims")
 ADMISSION: Final = _known("admission")
 REFUSALS: Final = _known("refusals")
 AZURE_LASTING: Final = _known("azure_lasting")

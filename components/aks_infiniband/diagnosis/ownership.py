@@ -14,15 +14,17 @@ from aks_infiniband.resources.metadata import OPERATOR_NAMESPACES, SYSTEM_NAMESP
 Owner = Literal["operator", "AKS", "ours", "another"]
 
 AKS_NAMESPACES: Final = ("kube-system", "calico-system", "gatekeeper-system")
-_CALLED: Final = (*OPERATOR_NAMESPACES, "nvidia-network-operator")
+DRA_NAMESPACES: Final = ("dra-driver-nvidia-gpu", "nvidia-dra-driver-gpu")
+"""Where NVIDIA's guides put its DRA driver for GPUs, and did before its release 0.4."""
+_CALLED: Final = (*OPERATOR_NAMESPACES, "nvidia-network-operator", *DRA_NAMESPACES)
 """Namespaces as this program calls the operators', and as NVIDIA's and AMD's guides do (Network Operator and GPU
 Operator, "Getting Started"; AMD GPU Operator, "Kubernetes (Helm)")."""
-_POLICIES: Final = ("NicClusterPolicy", "NicNodePolicy", "ClusterPolicy", "NVIDIADriver", "DeviceConfig")
+_POLICIES: Final = ("NicClusterPolicy", "NicNodePolicy", "ClusterPolicy", "GPUCluster", "NVIDIADriver", "DeviceConfig")
 """Kinds of the objects that own what the operators make."""
 _PARTS: Final = re.compile(
     r"^(network-operator|gpu-operator|doca-driver|mofed|k8s-rdma-shared-dev-plugin|sriov-network-device-plugin"
     r"|nvidia-k8s-ipam|k8s-device-plugin|dcgm-exporter|driver:|container-toolkit|gpu-operator-validator"
-    r"|amd-gpu-operator|kernel-module-management|device-metrics-exporter)"
+    r"|amd-gpu-operator|kernel-module-management|device-metrics-exporter|dra-driver-nvidia-gpu|k8s-dra-driver-gpu)"
 )
 """How the images of the operators and of their parts are called (their releases' lists of images)."""
 _OF_NODES: Final = "default"

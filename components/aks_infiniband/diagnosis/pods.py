@@ -5,8 +5,18 @@ from dataclasses import replace
 from typing import Any
 
 from aks_infiniband.diagnosis.asks import asks_of, by_device_plugin
-from aks_infiniband.diagnosis.known_messages import ADMISSION, SANDBOX, message_in
+from aks_infiniband.diagnosis.known_messages import (
+    ADMISSION,
+    CLAIMS,
+    HARDWARE,
+    LOG_LINES,
+    RUNTIME,
+    SANDBOX,
+    Known,
+    message_in,
+)
 from aks_infiniband.diagnosis.nodes import lacking
+from aks_infiniband.diagnosis.ownership import is_over, operator_namespaces, owner_of, trusted_namespaces
 from aks_infiniband.diagnosis.view import (
     Finding,
     Object,
@@ -25,6 +35,7 @@ from aks_infiniband.diagnosis.view import (
     seen,
     why_not_made,
 )
+from aks_infiniband.resources.metadata import SYSTEM_NAMESPACE
 from aks_infiniband.resources.quantities import shown
 
 _PULL = ("image-not-pulled", "the image or its registry cannot be reached, or pulls are throttled")
@@ -46,21 +57,29 @@ _DELETED = (
     "its node went; nothing else is known to be wrong"
 )
 _LACKS = {
-    "FailedCreatePodSandBox": "no network",
-    "FailedPrepareDynamicResources": "no device of its claims",
+    "FailedCreatePodSandBox": ("no network", SANDBOX, "pod-without-sandbox"),
+    "FailedPrepareDynamicResources": ("no device of its claims", CLAIMS, "claim-not-prepared"),
 }
-"""What a pod on a node does not get, by the reason of the kubelet's event."""
+"""What a pod on a node does not get, by the reason of the kubelet's event; the words that are known of it, and the
+symptom where they are not.
+"""
+_OF_THE_RUNTIME = ("ContainerCannotRun", "StartError", "ContainerStatusUnknown")
+"""Reasons of a container's end whose message is the runtime's, not the program's."""
+_DRIVER_IN_USE = "driver-in-use"
 _FAILED = {"UnexpectedAdmissionError": "admission"}
 """Symptom, by why a pod failed without a container."""
 
 
-def pod_findings(pods: Sequence[Object], view: View) -> list[Finding]:
-    """One finding for every pod that is not doing what it should."""
-    found = ((pod, _finding(pod, view)) for pod in pods)
+def pod_findings(pods: Sequence[Object], view: View, *, ours: str = SYSTEM_NAMESPACE) -> list[Finding]:
+    """One finding for every pod that is not doing what it should.
+
+    ours: the namespace of the validations, or of whatever of ours is waited for.
+    """
+    found = ((pod, _finding(pod, view, ours)) for pod in pods)
     return [replace(finding, about=f"pod {name_of(pod)}") for pod, finding in found if finding is not None]
 
 
-def _finding(pod: Object, view: View) -> Finding | None:
+def _finding(pod: Object, view: View, ours: str) -> Finding | None:
     phase = pod.get("status", {}).get("phase")
     if phase == "Succeeded":
         return None
@@ -68,7 +87,7 @@ def _finding(pod: Object, view: View) -> Finding | None:
     if scheduled.get("status") == "False":
         return _unscheduled(pod, scheduled, view)
     for status in container_statuses(pod):
-        finding = _container(pod, status, view)
+        finding = _container(pod, status, view, ours)
         if finding is not None:
             return finding
     if phase == "Pending":
@@ -82,6 +101,8 @@ def _finding(pod: Object, view: View) -> Finding | None:
 
 def _unscheduled(pod: Object, scheduled: Mapping[str, Any], view: View) -> Finding:
     what = f"pod {name_of(pod)} is Pending: {scheduled.get('message') or scheduled.get('reason') or 'not scheduled'}"
+    if gates := [str(gate.get("name")) for gate in pod["spec"].get("schedulingGates") or []]:
+        return _gated(pod, gates)
     selector = pod["spec"].get("nodeSelector") or {}
     candidates = labelled(view.nodes, selector)
     if selector and not candidates:
@@ -101,16 +122,27 @@ def _unscheduled(pod: Object, scheduled: Mapping[str, Any], view: View) -> Findi
     return Finding(symptom=symptom, what=what, cause=told, command=describe("pod", pod))
 
 
+def _gated(pod: Object, gates: Sequence[str]) -> Finding:
+    """A pod that the scheduler does not see yet, because a program holds it."""
+    name, namespace = name_of(pod), pod["metadata"].get("namespace")
+    what = f"pod {name} is held back from the scheduler by the gate {', '.join(gates)}"
+    if any(gate.startswith("kueue.x-k8s.io/") for gate in gates):
+        cause = "Kueue has not admitted its Workload, or has found no place in the topology for it"
+        command = f"kubectl -n {namespace} get workloads"
+        return Finding(symptom="pending-gated", what=what, cause=cause, command=command)
+    return Finding(symptom="pending-gated", what=what, command=describe("pod", pod))
+
+
 def _no_sandbox(pod: Object, view: View) -> Finding | None:
     """A pod that has a node and gets no network, or no device of a claim: the kubelet's last word on it."""
-    told = [(said, lacks) for reason, lacks in _LACKS.items() if (said := _last_of(view, reason, pod))]
+    told = [(said, *found) for reason, found in _LACKS.items() if (said := _last_of(view, reason, pod))]
     if not told:
         return None
-    said, lacks = told[0]
+    said, lacks, messages, otherwise = told[0]
     what = f"pod {name_of(pod)}{_on_node(pod)} gets {lacks}: {said}"
-    message = message_in(said, SANDBOX)
+    message = message_in(said, messages)
     return Finding(
-        symptom=message.id if message else "pod-without-sandbox",
+        symptom=message.id if message else otherwise,
         what=what,
         cause=str(message) if message else None,
         command=describe("pod", pod),
@@ -121,16 +153,16 @@ def _last_of(view: View, reason: str, pod: Object) -> str | None:
     return last_word([event for event in view.events if event.get("reason") == reason], "Pod", pod)
 
 
-def _container(pod: Object, status: Mapping[str, Any], view: View) -> Finding | None:
+def _container(pod: Object, status: Mapping[str, Any], view: View, ours: str) -> Finding | None:
     state = status.get("state") or {}
     waiting = state.get("waiting") or {}
     ended = state.get("terminated") or (status.get("lastState") or {}).get("terminated") or {}
     where = f"pod {name_of(pod)}{_on_node(pod)}, container {status.get('name')}"
     log = view.logs.get(name_of(pod), "")
     tail = f"\nlast lines of its log:\n{log}" if log else ""
-    cause, symptom = None, "container-not-ready"
+    cause, symptom, told = None, "container-not-ready", ""
     if waiting.get("reason") in _WAITING:
-        reason = waiting["reason"]
+        reason, told = waiting["reason"], str(waiting.get("message") or "")
         message = (ended.get("message") if reason == "CrashLoopBackOff" else None) or waiting.get("message") or ""
         what = f"{where}: {reason} {message}".rstrip() + tail
         symptom, cause = _WAITING[reason]
@@ -143,9 +175,33 @@ def _container(pod: Object, status: Mapping[str, Any], view: View) -> Finding | 
     else:
         return None
     command = f"kubectl -n {pod['metadata'].get('namespace')} logs {pod['metadata']['name']} -c {status.get('name')}"
-    if known := message_in(f"{message}\n{log}"):
+    if ended.get("reason") in _OF_THE_RUNTIME:
+        told = f"{told}\n{ended.get('message') or ''}"
+    fix = None
+    trusted = owner_of(pod, {*operator_namespaces(view), *trusted_namespaces(view)}, ours) != "another"
+    if known := _known(told, f"{message}\n{log}", trusted=trusted):
         symptom, cause = known.id, str(known)
-    return Finding(symptom=symptom, what=what, cause=cause, command=f"{command} --tail=50")
+        if symptom == _DRIVER_IN_USE and (holders := _holders_of_gpus(pod, view)):
+            cause = f"{', '.join(holders[:3])} holds the node's GPUs, and with them the driver that is to be replaced"
+            fix = f"end {', '.join(holders[:3])}, then delete pod {name_of(pod)}, whose next try unloads the driver"
+    return Finding(symptom=symptom, what=what, cause=cause, fix=fix, command=f"{command} --tail=50")
+
+
+def _known(told: str, own: str, *, trusted: bool) -> Known | None:
+    """The known message among the words of a container that fails, counted by who has written them.
+
+    told: by the kubelet and the runtime. own: by the container's program. A workload's program writes what it likes, so
+    of its words only those count that tell of hardware and drivers.
+    """
+    theirs = (*LOG_LINES, *HARDWARE) if trusted else HARDWARE
+    return message_in(told, (*RUNTIME, *LOG_LINES, *HARDWARE)) or message_in(own, theirs)
+
+
+def _holders_of_gpus(driver: Object, view: View) -> list[str]:
+    """The pods that hold GPUs of the node of a driver's pod."""
+    node = driver["spec"].get("nodeName")
+    there = [pod for pod in view.pods if pod["spec"].get("nodeName") == node and not is_over(pod)]
+    return [f"pod {name_of(pod)}" for pod in there if asks_of(pod).gpus]
 
 
 def _on_node(pod: Object) -> str:
@@ -178,9 +234,9 @@ def job_findings(wait: Wait, view: View, *, leave_out: Callable[[Object], bool] 
         what = f"Job {name_of(job)} failed: {failed.get('reason')}: {failed.get('message')}"
         deleted = failed.get("reason") == _FAILED_POD and not any(_has_failed(pod) for pod in pods)
         findings.append(Finding(what=what, cause=_DELETED if deleted else None, command=describe("job", job)))
-    findings += pod_findings([pod for pod in pods if not leave_out(pod)], view)
+    findings += pod_findings([pod for pod in pods if not leave_out(pod)], view, ours=namespace)
     if failed:
-        findings += pod_findings(_never_started(job, view), view)
+        findings += pod_findings(_never_started(job, view), view, ours=namespace)
     if not pods and ((refused := why_not_made("Job", job, view)) or not failed):
         what = f"Job {name_of(job)} has no pod{refused and f': {refused}'}"
         known = message_in(refused, ADMISSION)

@@ -1,4 +1,4 @@
-# Ends with 1, and says what to do, where NCCL or UCX would use sockets in this container. Any POSIX shell runs it.
+# Ends with 1, and says what to do, where a job's program would use sockets in this container. Any POSIX shell runs it.
 # SYS_CLASS, DEVICES, LIMITS, STATUS and CONFIG are where the kernel and NCCL keep what is read.
 : "${SYS_CLASS:=/sys/class}" "${DEVICES:=/dev/infiniband}" "${LIMITS:=/proc/self/limits}" "${STATUS:=/proc/self/status}"
 : "${CONFIG:=/etc/nccl.conf}" "${TOLD:=/dev/termination-log}"
@@ -35,21 +35,36 @@ nccl() { # name
   [ -n "$value" ] || value=$(sed -n "s/^ *$1 *= *//p" "$CONFIG" 2>/dev/null | tail -n 1)
   printf %s "$value"
 }
-case $(nccl NCCL_IB_DISABLE) in
-  ""|0) ;;
-  *) say "NCCL_IB_DISABLE=$(nccl NCCL_IB_DISABLE) switches InfiniBand off in NCCL. Remove it from the image, from" \
-    "$CONFIG or from env." ;;
-esac
-case $(nccl NCCL_NET) in
-  [Ss][Oo][Cc][Kk][Ee][Tt]) say "NCCL_NET=$(nccl NCCL_NET) makes NCCL use TCP. Remove it, or set NCCL_NET=IB." ;;
-esac
-if [ -n "${UCX_TLS-}" ]; then
-  case ,$UCX_TLS, in
-    ,^*ib,*|,^*rc,*|,^*all,*) say "UCX_TLS=$UCX_TLS excludes InfiniBand. Remove it, or set UCX_TLS=rc,sm,self." ;;
-    ,^*|*,all,*|*,ib,*|*,rc*|*,dc*|*,ud*) ;;
-    *) say "UCX_TLS=$UCX_TLS names no transport of InfiniBand. Remove it, or set UCX_TLS=rc,sm,self." ;;
+# The variables of environment_away.yaml, by the same rules: small letters, lists by comma, semicolon or colon.
+small() { printf '%s\n' "$1" | sed y/ABCDEFGHIJKLMNOPQRSTUVWXYZ/abcdefghijklmnopqrstuvwxyz/; }
+matches() { [ -n "$(small "$1" | sed "$3" | sed -nE "\\#$2#p")" ]; } # value pattern change
+away() { say "$1=$2 $3. To mend it, $4."; }
+is() { ! matches "$2" "^($3)\$" "" || away "$1" "$2" "$4" "$5"; } # name value pattern says fix
+lacks() { # name value words words-that-end-it says fix
+  case $2 in
+    "") ;;
+    ^*) ! matches "${2#^}" "(^|,)($4)(,|\$)" 'y/;:/,,/' || away "$1" "$2" "$5" "$6" ;;
+    *) matches "$2" "(^|,)($3)" 'y/;:/,,/' || away "$1" "$2" "$5" "$6" ;;
   esac
-fi
+}
+is NCCL_IB_DISABLE "$(nccl NCCL_IB_DISABLE)" '[^0].*' "switches InfiniBand off in NCCL" "remove it from env, the image or $CONFIG"
+is NCCL_NET "$(nccl NCCL_NET)" 'socket|tcp' "makes NCCL use TCP" "remove it, or set NCCL_NET=IB"
+is NCCL_IB_HCA "$(nccl NCCL_IB_HCA)" '\^=?mlx5(_|_ib)?(,.*)?|=?mlx5_an[0-9]+(:[0-9]+)?' "leaves NCCL no HCA" "remove it"
+lacks UCX_TLS "${UCX_TLS-}" 'all|ib|rc|dc|ud' 'ib|rc|all' \
+  "names no transport of InfiniBand for UCX, or excludes it" "remove it, or set UCX_TLS=rc,cuda_copy,cuda_ipc,sm,self"
+lacks UCX_NET_DEVICES "${UCX_NET_DEVICES-}" 'all|mlx|ib' - "gives UCX no HCA" "remove it, or set UCX_NET_DEVICES=all"
+is OMPI_MCA_pml "${OMPI_MCA_pml-}" 'ob1|cm|\^([^,]+,)*ucx(,.*)?' \
+  "keeps Open MPI from UCX, and so from InfiniBand" "remove it, or set OMPI_MCA_pml=ucx"
+[ "$(small "${OMPI_MCA_pml-}")" = ucx ] || lacks OMPI_MCA_btl "${OMPI_MCA_btl-}" 'openib|uct|ofi' - \
+  "leaves Open MPI TCP alone between machines" "remove it, or set OMPI_MCA_pml=ucx"
+lacks FI_PROVIDER "${FI_PROVIDER-}" 'verbs|mlx|ucx' verbs "keeps libfabric from verbs" "remove it, or set FI_PROVIDER=verbs"
+is MPIR_CVAR_NEMESIS_NETMOD "${MPIR_CVAR_NEMESIS_NETMOD-}" tcp "makes MPICH use TCP" "remove it"
+is MPIR_CVAR_OFI_USE_PROVIDER "${MPIR_CVAR_OFI_USE_PROVIDER-}" '(tcp|sockets|udp).*' \
+  "keeps MPICH's libfabric from verbs" "remove it, or set it to verbs;ofi_rxm"
+is I_MPI_FABRICS "${I_MPI_FABRICS-}" '(.*:)?(tcp|shm)' \
+  "makes Intel MPI use TCP, or no network" "remove it, or set I_MPI_FABRICS=shm:ofi"
+is I_MPI_OFI_PROVIDER "${I_MPI_OFI_PROVIDER-}" '(tcp|sockets).*' \
+  "keeps Intel MPI's libfabric from verbs" "remove it, or set I_MPI_OFI_PROVIDER=mlx"
 
 [ -z "$wrong" ] && { echo "InfiniBand: $active links are ACTIVE, and nothing makes NCCL or UCX use sockets."; exit 0; }
 printf '%s' "$wrong" >&2

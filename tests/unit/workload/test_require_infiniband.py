@@ -68,12 +68,12 @@ def test_a_machine_whose_links_are_active_passes(check: Check) -> None:
 @pytest.mark.parametrize(
     ("name", "value", "words"),
     [
-        ("NCCL_IB_DISABLE", "1", "Remove it from the image"),
+        ("NCCL_IB_DISABLE", "1", "remove it from env, the image"),
         ("NCCL_NET", "Socket", "set NCCL_NET=IB"),
         ("NCCL_NET", "socket", "set NCCL_NET=IB"),
         ("UCX_TLS", "tcp", "names no transport of InfiniBand"),
         ("UCX_TLS", "tcp,sm,self", "names no transport of InfiniBand"),
-        ("UCX_TLS", "^ib", "excludes InfiniBand"),
+        ("UCX_TLS", "^ib", "or excludes it"),
     ],
 )
 def test_a_variable_that_means_sockets_fails_with_what_to_do(check: Check, name: str, value: str, words: str) -> None:

@@ -14,7 +14,7 @@ from aks_infiniband.diagnosis.operators import (
 )
 from aks_infiniband.diagnosis.ownership import trusted_namespaces
 from aks_infiniband.diagnosis.repairs import ofed_pods, stale_wait_findings
-from aks_infiniband.diagnosis.view import Finding, Object, labelled, name_of
+from aks_infiniband.diagnosis.view import Finding, Object, labelled, name_of, owners_of
 from aks_infiniband.facts.kubernetes import minor_of
 from aks_infiniband.facts.node_images import VERSION_LABEL, has_drivers
 
@@ -49,6 +49,7 @@ def policies(snapshot: Snapshot) -> Iterator[Finding]:
             runs(snapshot, operator)
             and snapshot.was_read(kind, "NicNodePolicy")
             and not (kind == "NicClusterPolicy" and node_policies)
+            and not (kind == "ClusterPolicy" and _has_gpu_cluster(snapshot))
         )
         for finding in policy_findings(view, kind):
             if finding.symptom != "policy-absent":
@@ -60,6 +61,15 @@ def policies(snapshot: Snapshot) -> Iterator[Finding]:
             overlap = "overlap" in finding.what or "selected by" in finding.what
             yield replace(finding, symptom="node-policies-overlap") if overlap else finding
     yield from doubled_section_findings(view)
+
+
+def _has_gpu_cluster(snapshot: Snapshot) -> bool:
+    """Whether another kind than a ClusterPolicy tells the GPU Operator what to do: one that is there, or that owns what
+    the operator has made.
+    """
+    owners = [owner for item in snapshot.view.daemon_sets for owner in owners_of(item)]
+    made = any(str(o.get("apiVersion")).startswith("nvidia.com/") and o.get("kind") != "ClusterPolicy" for o in owners)
+    return made or bool(snapshot.of_kind("GPUCluster"))
 
 
 def daemon_sets(snapshot: Snapshot) -> Iterator[Finding]:

@@ -15,7 +15,15 @@ from aks_infiniband.validation.machines import FELL_SHORT
 from aks_infiniband.validation.reports import CONDITION
 
 from aks_infiniband_cli.doctor.looks.device_plugins import entries_of
-from aks_infiniband_cli.doctor.looks.operands import infiniband_nodes, ofed_sets, pools, runs, size_of
+from aks_infiniband_cli.doctor.looks.operands import (
+    SIZE_LABEL,
+    has_unknown_size,
+    infiniband_nodes,
+    ofed_sets,
+    pools,
+    runs,
+    size_of,
+)
 from aks_infiniband_cli.doctor.snapshot import Snapshot, info_of, labels_of, offered_by
 
 _UPGRADE_FAILED: Final = {NIC: "ofed-upgrade-failed", GPU: "gpu-upgrade-failed"}
@@ -99,7 +107,12 @@ def images(snapshot: Snapshot) -> Iterator[Finding]:
 
 
 def hardware(snapshot: Snapshot) -> Iterator[Finding]:
-    """Nodes that offer fewer GPUs or HCAs than their size has."""
+    """Nodes that offer fewer GPUs or HCAs than their size has, and nodes of sizes that are not known."""
+    for node in snapshot.view.nodes:
+        if has_unknown_size(node):
+            of_size = f"node {name_of(node)} is of size {labels_of(node)[SIZE_LABEL]}"
+            what = f"{of_size}, which is not known here: its GPUs and HCAs are not counted"
+            yield Finding(symptom="size-unknown", about=f"node {name_of(node)}", what=what)
     for node in infiniband_nodes(snapshot.view):
         size = size_of(node)
         if size is None:

@@ -4,8 +4,10 @@ import re
 from typing import Final
 
 from aks_infiniband.diagnosis import ownership
+from aks_infiniband.diagnosis.asks import is_rdma
 from aks_infiniband.diagnosis.ownership import images_of
 from aks_infiniband.diagnosis.view import Object, View
+from aks_infiniband.facts.azure_names import has_rdma
 from aks_infiniband.facts.catalog import SIZES
 from aks_infiniband.facts.catalog.machine import MachineSize
 
@@ -13,6 +15,8 @@ from aks_infiniband_cli.doctor.snapshot import Snapshot, image_names_of, labels_
 
 SIZE_LABEL: Final = "node.kubernetes.io/instance-type"
 POOL_LABEL: Final = "kubernetes.azure.com/agentpool"
+_FABRIC_SIZES: Final = ("standard_nd", "standard_nc", "standard_hb", "standard_hc", "standard_hx")
+"""Families with sizes that have InfiniBand."""
 NO_POOL: Final = "no pool"
 """The name of the pool to which nodes of a cluster that is not AKS are counted."""
 
@@ -20,6 +24,28 @@ NO_POOL: Final = "no pool"
 def operator_namespaces(snapshot: Snapshot) -> set[str]:
     """The namespaces in which an operator, or a part of one, runs."""
     return ownership.operator_namespaces(snapshot.view)
+
+
+_AT_NODES: Final = re.compile(
+    r"^(dranet|dra-driver-nvidia-gpu|k8s-dra-driver-gpu|k8s-device-plugin|nvidia-device-plugin)\b"
+)
+"""Images of what hands out devices from a namespace of AKS's: dranet's own manifest is for kube-system."""
+_CONTROLLERS: Final = (
+    "cert-manager", "dranet", "jobset-system", "kubeflow", "kubeflow-system", "kueue-system", "lws-system",
+    "mpi-operator", "nvsentinel",
+)  # fmt: skip
+"""Where the guides to which our pages lead put the controllers of jobs, and what watches nodes."""
+
+
+def is_watched(pod: Object, snapshot: Snapshot, operators: set[str]) -> bool:
+    """Whether a pod is looked at, whatever it asks for: the operators', ours, drivers in AKS's namespaces, controllers.
+
+    operators: their namespaces.
+    """
+    owner = ownership.owner_of(pod, operators, snapshot.validations_in)
+    if owner == "AKS":
+        return any(_AT_NODES.match(image) for image in images_of(pod))
+    return owner in ("operator", "ours") or _namespace(pod) in _CONTROLLERS
 
 
 def _namespace(item: Object) -> str:
@@ -68,9 +94,20 @@ def ofed_sets(view: View) -> list[Object]:
     return daemon_sets_with(view, "doca-driver", "mofed")
 
 
+_BY_SMALL_NAME: Final = {name.lower(): size for name, size in SIZES.items()}
+
+
 def size_of(node: Object) -> MachineSize | None:
-    """The machine size of a node; None where it has no InfiniBand, or is not known."""
-    return SIZES.get(labels_of(node).get(SIZE_LABEL, ""))
+    """The machine size of a node, by its name in either case; None where it has no InfiniBand, or is not known."""
+    return _BY_SMALL_NAME.get(labels_of(node).get(SIZE_LABEL, "").lower())
+
+
+def has_unknown_size(node: Object) -> bool:
+    """Whether a node's size has InfiniBand by its name, or offers it, and is not one that is known here."""
+    size = labels_of(node).get(SIZE_LABEL, "")
+    offers = any(is_rdma(name) for name in (node.get("status") or {}).get("allocatable") or {})
+    named = size.lower().startswith(_FABRIC_SIZES) and has_rdma(size)
+    return bool(size) and size_of(node) is None and (named or offers)
 
 
 def infiniband_nodes(view: View) -> list[Object]:

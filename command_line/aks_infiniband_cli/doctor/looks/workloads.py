@@ -5,14 +5,15 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
 from aks_infiniband.diagnosis.asks import asks_of, is_rdma, requests_of
-from aks_infiniband.diagnosis.ownership import owner_of
+from aks_infiniband.diagnosis.ownership import trusted_namespaces
 from aks_infiniband.diagnosis.pods import pod_findings
 from aks_infiniband.diagnosis.view import Finding, Object, labelled, name_of
 from aks_infiniband.resources.metadata import PART_OF
 from aks_infiniband.validation.reports import report_in
+from aks_infiniband.workload.environment_away import taken_away
 
 from aks_infiniband_cli.doctor.looks.device_plugins import offered_rdma
-from aks_infiniband_cli.doctor.looks.operands import operator_namespaces, size_of
+from aks_infiniband_cli.doctor.looks.operands import is_watched, operator_namespaces, size_of
 from aks_infiniband_cli.doctor.snapshot import Snapshot
 
 _REPLICAS: Final = ("ReplicaSet", "StatefulSet", "DaemonSet", "Node")
@@ -20,13 +21,9 @@ _REPLICAS: Final = ("ReplicaSet", "StatefulSet", "DaemonSet", "Node")
 
 def states(snapshot: Snapshot) -> Iterator[Finding]:
     """Pods that are Pending, cannot start or fail: the operators', ours, and those that ask for RDMA or GPUs."""
-    namespaces = operator_namespaces(snapshot)
-    chosen = [
-        pod
-        for pod in snapshot.view.pods
-        if owner_of(pod, namespaces, snapshot.validations_in) in ("operator", "ours") or asks_of(pod).hardware
-    ]
-    yield from pod_findings(chosen, snapshot.view)
+    namespaces = operator_namespaces(snapshot) | trusted_namespaces(snapshot.view)
+    chosen = [pod for pod in snapshot.view.pods if is_watched(pod, snapshot, namespaces) or asks_of(pod).hardware]
+    yield from pod_findings(chosen, snapshot.view, ours=snapshot.validations_in)
 
 
 def locked_memory(snapshot: Snapshot) -> Iterator[Finding]:
@@ -71,13 +68,23 @@ def transport(snapshot: Snapshot) -> Iterator[Finding]:
         if whole and not asked.may_have_rdma(offered) and _nodes_of_job(pod, snapshot) > 1:
             what = f"pod {name_of(pod)}, one of a job over several nodes, takes all {gpus} GPUs and no InfiniBand"
             yield Finding(symptom="gpus-without-rdma", about=f"pod {name_of(pod)}", what=what)
-        for name, value in _environment(pod):
-            if rdma and name == "NCCL_IB_DISABLE" and value == "1" and not _attached(pod):
-                what = f"pod {name_of(pod)} asks for RDMA and sets NCCL_IB_DISABLE=1"
-                yield Finding(symptom="nccl-ib-disabled", about=f"pod {name_of(pod)}", what=what)
-            if name == "NCCL_IB_HCA" and re.search(r"mlx5_(an|ib)?\d|\^mlx5_an", value) and rdma:
-                what = f"pod {name_of(pod)} sets NCCL_IB_HCA={value}"
-                yield Finding(symptom="nccl-hca-by-name", about=f"pod {name_of(pod)}", what=what)
+        if rdma:
+            yield from _switched_off(pod)
+
+
+def _switched_off(pod: Object) -> Iterator[Finding]:
+    """What the environment of a pod's containers takes away, and names of HCAs in it."""
+    about = f"pod {name_of(pod)}"
+    for container in pod["spec"].get("containers") or []:
+        environment = {each["name"]: str(each.get("value") or "") for each in container.get("env") or []}
+        away = [*taken_away(environment)] if not _attached(pod) else []
+        if away:
+            told, fixes = "; ".join(f"{given} {says}" for given, says, _ in away), "; ".join(fix for *_, fix in away)
+            what = f"{about} asks for InfiniBand, and {told}"
+            yield Finding(symptom="nccl-ib-disabled", about=about, what=what, cause=told, fix=f"{away[0][0]}: {fixes}")
+        value = environment.get("NCCL_IB_HCA", "")
+        if re.search(r"mlx5_(an|ib)?\d|\^mlx5_an", value) and not any("NCCL_IB_HCA" in given for given, *_ in away):
+            yield Finding(symptom="nccl-hca-by-name", about=about, what=f"{about} sets NCCL_IB_HCA={value}")
 
 
 def _nodes_of_job(pod: Object, snapshot: Snapshot) -> int:
@@ -92,12 +99,6 @@ def _nodes_of_job(pod: Object, snapshot: Snapshot) -> int:
 def _attached(pod: Object) -> bool:
     """Whether the pod is on an IPoIB network. NCCL over net1 uses no verbs, and that is intended."""
     return "k8s.v1.cni.cncf.io/networks" in (pod["metadata"].get("annotations") or {})
-
-
-def _environment(pod: Object) -> Iterator[tuple[str, str]]:
-    for container in pod["spec"].get("containers") or []:
-        for variable in container.get("env") or []:
-            yield variable["name"], str(variable.get("value") or "")
 
 
 def validation(snapshot: Snapshot) -> Iterator[Finding]:
