@@ -103,8 +103,7 @@ def install_operator(
     The release is ready when it is there, and leaves nothing behind when its installation fails.
 
     name: of both resources in the program.
-    operator: name of both in the cluster. It is fixed: under another name Helm would install a second
-        operator.
+    operator: name of both in the cluster. It is fixed: under another name Helm would install a second operator.
     values: all of them.
     parent, opts: the operator's component, and the options that it was given.
     hooks: of the release's updates.
@@ -118,10 +117,11 @@ def install_operator(
         ),
         opts=waiting.child_options(f"{name}-namespace", "namespace"),
     )
-    after: list[pulumi.Resource] = []
+    after: list[pulumi.Resource] = [namespace]
     if args.registry_credentials is not None:
-        given = RegistryCredentialsArgs(namespace=namespace.metadata.name, docker_config=args.registry_credentials)
-        after = [RegistryCredentials(f"{name}-registry", args=given, opts=child_options(parent, opts))]
+        given = RegistryCredentialsArgs(namespace=operator, docker_config=args.registry_credentials)
+        options = child_options(parent, opts, depends_on=[namespace])
+        after.append(RegistryCredentials(f"{name}-registry", args=given, opts=options))
     chart = args.chart
     return kubernetes.helm.v3.Release(
         name,
@@ -129,7 +129,7 @@ def install_operator(
         chart=chart.name,
         version=chart.version,
         repository_opts=kubernetes.helm.v3.RepositoryOptsArgs(repo=chart.repository) if chart.repository else None,
-        namespace=namespace.metadata.name,
+        namespace=operator,
         values=values,
         atomic=True,
         cleanup_on_fail=True,

@@ -18,6 +18,9 @@ PRIVILEGED: Final = {"pod-security.kubernetes.io/enforce": "privileged"}
 load kernel modules, and the capability IPC_LOCK."""
 
 
+STACK: Final = "aks-infiniband/stack"
+"""Annotation of our own namespace, the first thing that is made and the last that is deleted: project and stack
+whose cluster it is."""
 PART_OF: Final = {"app.kubernetes.io/part-of": "aks-infiniband"}
 """Label of everything that we create."""
 

@@ -23,6 +23,7 @@ from aks_infiniband.resources import metadata
 from aks_infiniband.resources.options import child_options
 from aks_infiniband.resources.registry import RegistryCredentials, RegistryCredentialsArgs
 from aks_infiniband.stack import gpus
+from aks_infiniband.stack.already_there import stack_name
 from aks_infiniband.stack.image_owners import agreed
 from aks_infiniband.stack.pool_outputs import pool_outputs, sample_of
 from aks_infiniband.stack.stack import Stack
@@ -57,8 +58,10 @@ class RdmaSoftware(pulumi.ComponentResource):
     def __init__(self, name: str, *, args: RdmaSoftwareArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("aks-infiniband:index:RdmaSoftware", name, None, opts)
         self._name, self._args, self._opts = name, args, child_options(self, opts)
-        workloads, system = self._workloads(), self._system()
-        preparation = args.stack.node_preparation(args.kubeconfig)
+        system = self._system()
+        # Whose cluster it is stands there, so it comes before all else, and goes after it.
+        self._opts = self._after(system[0])
+        workloads, preparation = self._workloads(), args.stack.node_preparation(args.kubeconfig)
         # It restarts the kubelet, so it comes before every device plugin and every pod that holds a device.
         prepared = self._on_machines(NodePreparation, "node-preparation", preparation, system)
         self._turns = DriverTurns(
@@ -111,13 +114,17 @@ class RdmaSoftware(pulumi.ComponentResource):
         ready = self._args.pools_ready
         return [ready[pool.name] for pool in pools if pool.name in ready]
 
-    def _namespace(self, name: str, place: str, part: str, *after: pulumi.Resource) -> kubernetes.core.v1.Namespace:
+    def _namespace(
+        self, name: str, place: str, part: str, *after: pulumi.Resource, annotations: Mapping[str, str] | None = None
+    ) -> kubernetes.core.v1.Namespace:
         hooks = diagnosis.on_error(f"{self._name}-{name}", waiting_for="namespace", kubeconfig=self._args.kubeconfig)
         return kubernetes.core.v1.Namespace(
             f"{self._name}-{name}",
             # Of the Pod Security levels only this admits IPC_LOCK.
             metadata=kubernetes.meta.v1.ObjectMetaArgs(
-                name=place, labels={**metadata.labels("aks-infiniband", part), **metadata.PRIVILEGED}
+                name=place,
+                labels={**metadata.labels("aks-infiniband", part), **metadata.PRIVILEGED},
+                annotations=annotations,
             ),
             opts=pulumi.ResourceOptions.merge(self._after(*after), pulumi.ResourceOptions(hooks=hooks)),
         )
@@ -161,7 +168,9 @@ class RdmaSoftware(pulumi.ComponentResource):
 
     def _system(self) -> list[pulumi.Resource]:
         """Our own namespace, and what it takes to pull images there."""
-        namespace = self._namespace("system", metadata.SYSTEM_NAMESPACE, "system")
+        namespace = self._namespace(
+            "system", metadata.SYSTEM_NAMESPACE, "system", annotations={metadata.STACK: stack_name()}
+        )
         return [namespace, *self._credentials(metadata.SYSTEM_NAMESPACE, after=[namespace])]
 
     def _on_machines(

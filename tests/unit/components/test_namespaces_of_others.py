@@ -28,7 +28,8 @@ class Server:
 
     def answer(self, path: str, *_: Any) -> tuple[int, Any, dict[str, str]]:
         if path != "/api/v1/namespaces" or self.status != 200:
-            return self.status, {"kind": "Status", "code": self.status, "message": "no"}, {}
+            status = 404 if self.status == 200 else self.status
+            return status, {"kind": "Status", "code": status, "message": "no"}, {}
         items = [{"metadata": {"name": name}} for name in self.namespaces]
         return 200, {"kind": "NamespaceList", "apiVersion": "v1", "metadata": {}, "items": items}, {}
 
@@ -54,10 +55,10 @@ def test_those_that_are_missing_are_named_with_what_to_do_before_anything_is_mad
         deploy(program(given), preview=preview)
 
 
-def test_where_all_are_there_or_the_cluster_does_not_say_it_is_gone_on_with(deploy: Deploy, server: Server) -> None:
+def test_where_all_are_there_or_a_preview_is_not_told_it_is_gone_on_with(deploy: Deploy, server: Server) -> None:
     for name, status in (("team-a", 200), ("team-b", 403)):
         server.status = status
-        made = deploy(program(stack_in(server.kubeconfig, namespaces=[name])))
+        made = deploy(program(stack_in(server.kubeconfig, namespaces=[name])), preview=status != 200)
         assert name in {found.inputs["metadata"].get("namespace") for found in made.all(CONFIG_MAP)}
         assert name not in {found.inputs["metadata"]["name"] for found in made.all(NAMESPACE)}
 

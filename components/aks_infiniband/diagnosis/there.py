@@ -1,0 +1,173 @@
+"""Reads objects of a cluster by their names, and tells who made them; never writes."""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import httpx2
+
+from aks_infiniband.diagnosis.collect import connect
+from aks_infiniband.diagnosis.view import Object
+from aks_infiniband.resources.metadata import PART_OF
+
+HELM_NAME: Final = "meta.helm.sh/release-name"
+HELM_NAMESPACE: Final = "meta.helm.sh/release-namespace"
+"""Annotations of everything that Helm has made (helm/helm 00ae949, pkg/action/validate.go)."""
+_METADATA_ONLY: Final = "application/json;as=PartialObjectMetadata{};g=meta.k8s.io;v=v1"
+_NAMED_BY_SERVER: Final = "f:kubernetes.io/metadata.name"
+"""The label that the API server gives a namespace when it is made. The first manager owns it if that made the namespace
+without server-side apply, as kubectl and Helm do; of those that Pulumi makes, none does."""
+_OURS: Final = "pulumi-kubernetes-"
+"""How the managers of what Pulumi applies begin (pulumi-kubernetes 4.27.0)."""
+_NOT_TOLD: Final = (httpx2.HTTPStatusError, httpx2.TimeoutException, TimeoutError, ValueError)
+"""What an API server that is there says or leaves out."""
+_NOT_MAKERS: Final = ("kube-controller-manager", "cloud-controller-manager")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Named:
+    """What names an object."""
+
+    api_version: str
+    kind: str
+    name: str
+    namespace: str = ""
+    """Empty for an object that is in no namespace."""
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.namespace}/{self.name}" if self.namespace else f"{self.kind} {self.name}"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class There:
+    """What was found of some names."""
+
+    objects: Mapping[Named, Object] = field(default_factory=dict)
+    """Metadata alone."""
+    releases: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    """By namespace and name, the status that Helm has written down last."""
+    unread: Sequence[str] = ()
+    """What the cluster did not tell, and why."""
+    reached: bool = True
+    """Whether there is an API server at all."""
+
+
+def there(
+    kubeconfig: str, wanted: Sequence[Named], releases: Sequence[tuple[str, str]], *, limit_seconds: float
+) -> There:
+    """The objects of these names, and Helm's releases of these namespaces and names.
+
+    What cannot be read within the limit is named in `unread`.
+    """
+    try:
+        client = connect(kubeconfig, request_seconds=limit_seconds)
+        looking = _Looking(http=client._client._client, deadline=time.monotonic() + limit_seconds)
+    except Exception as error:  # whatever a broken kubeconfig brings: the engine says it too
+        return There(unread=[f"the kubeconfig: {type(error).__name__}: {error}"], reached=False)
+    objects: dict[Named, Object] = {}
+    statuses: dict[tuple[str, str], str] = {}
+    unread: list[str] = []
+    try:
+        for named in wanted:
+            try:
+                if found := looking.object(named):
+                    objects[named] = found
+            except _NOT_TOLD as error:
+                unread.append(f"{named}: {type(error).__name__}: {error}")
+        for namespace, name in releases:
+            try:
+                if status := looking.release(namespace, name):
+                    statuses[namespace, name] = status
+            except _NOT_TOLD as error:
+                unread.append(f"releases in {namespace}: {type(error).__name__}: {error}")
+    except Exception as error:  # no connection, or a login that fails
+        return There(unread=[f"the cluster: {type(error).__name__}: {error}"], reached=False)
+    return There(objects=objects, releases=statuses, unread=unread)
+
+
+@dataclass(slots=True)
+class _Looking:
+    http: Any
+    deadline: float
+    kinds: dict[str, dict[str, tuple[str, bool]]] = field(default_factory=dict)
+    """By API version, the plural of each kind, and whether it is in namespaces."""
+
+    def object(self, named: Named) -> Object | None:
+        """The metadata of an object; None if there is none, or the cluster does not know its kind."""
+        known = self._kinds(named.api_version).get(named.kind)
+        if known is None:
+            return None
+        plural, namespaced = known
+        place = f"namespaces/{named.namespace}/" if namespaced else ""
+        path = f"{_root(named.api_version)}/{place}{plural}/{named.name}"
+        found: Object | None = self._get(path, accept=_METADATA_ONLY.format(""))
+        return found
+
+    def release(self, namespace: str, name: str) -> str | None:
+        """The last status of a release; None if Helm has none of that name."""
+        answer = self._get(
+            f"/api/v1/namespaces/{namespace}/secrets",
+            accept=_METADATA_ONLY.format("List"),
+            labelSelector=f"owner=helm,name={name}",
+        )
+        records = [item["metadata"]["labels"] for item in (answer or {}).get("items") or ()]
+        last = max(records, key=lambda labels: int(labels.get("version") or 0), default=None)
+        return None if last is None else str(last.get("status"))
+
+    def _kinds(self, api_version: str) -> dict[str, tuple[str, bool]]:
+        if api_version not in self.kinds:
+            answer = self._get(_root(api_version), accept="application/json") or {}
+            self.kinds[api_version] = {
+                known["kind"]: (known["name"], known["namespaced"])
+                for known in answer.get("resources") or ()
+                if "/" not in known["name"]
+            }
+        return self.kinds[api_version]
+
+    def _get(self, path: str, *, accept: str, **params: str) -> Any:
+        """An answer; None if there is nothing of that name."""
+        if time.monotonic() > self.deadline:
+            raise TimeoutError("no time left")
+        answer = self.http.get(path, params=params, headers={"Accept": accept})
+        if answer.status_code == httpx2.codes.NOT_FOUND:
+            return None
+        return answer.raise_for_status().json()
+
+
+def _root(api_version: str) -> str:
+    return f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
+
+
+def helm_release(found: Object) -> tuple[str, str] | None:
+    """Namespace and name of the Helm release that made an object; None if none did."""
+    said = found["metadata"].get("annotations") or {}
+    return (str(said.get(HELM_NAMESPACE)), str(said[HELM_NAME])) if HELM_NAME in said else None
+
+
+def made_by(found: Object) -> str:
+    """Who made an object, in words, by Helm's annotations or else by its field managers."""
+    release = helm_release(found)
+    if release is not None:
+        return f"Helm release {'/'.join(release)}"
+    names = [
+        str(entry.get("manager"))
+        for entry in sorted(found["metadata"].get("managedFields") or (), key=lambda entry: str(entry.get("time")))
+        if not entry.get("subresource") and entry.get("manager") not in _NOT_MAKERS
+    ]
+    others = [name for name in names if not name.startswith(_OURS)] or names
+    return ", ".join(dict.fromkeys(others)) or "an unknown field manager"
+
+
+def bears_our_mark(found: Object) -> bool:
+    """Whether an object has the label of everything that this program makes."""
+    return PART_OF.items() <= (found["metadata"].get("labels") or {}).items()
+
+
+def was_taken_over(found: Object) -> bool:
+    """Whether somebody else made a namespace that has our mark."""
+    return bears_our_mark(found) and any(
+        _NAMED_BY_SERVER in ((entry.get("fieldsV1") or {}).get("f:metadata") or {}).get("f:labels", {})
+        for entry in found["metadata"].get("managedFields") or ()
+        if not str(entry.get("manager")).startswith(_OURS)
+    )
