@@ -11,7 +11,7 @@ from itertools import count
 from pathlib import Path
 from typing import Final
 
-from rehearsal.azure.neighbours import is_own
+from aks_infiniband.provider.neighbours import is_own
 
 _LOG: Final = logging.getLogger(__name__)
 CLOSED: Final = 2

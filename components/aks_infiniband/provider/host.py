@@ -1,18 +1,20 @@
 """The process that the engine starts for a program in another language: it gives the schema, and makes components."""
 
+import asyncio
 import json
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from importlib.metadata import version
 from typing import Any, Final
 
 import pulumi
 from pulumi.errors import InputPropertiesError
-from pulumi.provider import ConstructResult, main
+from pulumi.provider import ConstructResult
 from pulumi.provider.experimental.component import ComponentProvider
 from pulumi.provider.server import ComponentInitError
 
-from aks_infiniband.provider import amd, cluster, hosts, machines, operators, policies, watching, whole, workloads
+from aks_infiniband.provider import amd, cluster, door, hosts, machines, operators, policies, watching, whole, workloads
 from aks_infiniband.provider.descriptions import describe
 from aks_infiniband.provider.refusals import refusals
 
@@ -81,5 +83,7 @@ def _whole_numbers(value: Any) -> Any:
 
 
 def serve() -> None:
-    """Answer the engine until it ends. Its address is among the process's arguments."""
-    main(Provider(), sys.argv[1:])
+    """Answer the engine until it ends. Its address is the process's argument; the others are the engine's for logs."""
+    engine = next(argument for argument in sys.argv[1:] if not argument.startswith("-"))
+    with suppress(KeyboardInterrupt):
+        asyncio.run(door.serve(Provider(), sys.argv[1:], engine))

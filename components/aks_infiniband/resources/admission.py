@@ -18,9 +18,12 @@ def match_constraints(*rules: Mapping[str, Any]) -> dict[str, Any]:
     return {**_EVERYTHING, "resourceRules": [{**rule, "scope": "*"} for rule in rules]}
 
 
-def match_resources(namespaces: Sequence[str] = ()) -> dict[str, Any]:
-    """The matchResources of a binding: objects in these namespaces; without any, all, those of the cluster too."""
+def match_resources(namespaces: Sequence[str]) -> dict[str, Any]:
+    """The matchResources of a binding: objects in these namespaces.
+
+    Raises ValueError if there is none: the selector would match every namespace, the system's too.
+    """
     if not namespaces:
-        return dict(_EVERYTHING)
+        raise ValueError("namespaces is empty: a policy would hold in every namespace; name at least one")
     where = {"key": "kubernetes.io/metadata.name", "operator": "In", "values": list(namespaces)}
     return {**_EVERYTHING, "namespaceSelector": {"matchExpressions": [where]}}

@@ -51,8 +51,9 @@ class WorkloadGuardArgs:
     """Name of the policy and of its binding in the cluster."""
 
     def __post_init__(self) -> None:
-        """Raises ValueError where a namespace is the system's, an operator's or our own."""
+        """Raises ValueError if a namespace is the system's, an operator's or our own, and if there is none."""
         require_for_workloads(self.namespaces)
+        match_resources(self.namespaces)
 
 
 class WorkloadGuard(pulumi.ComponentResource):

@@ -13,12 +13,12 @@ from typing import Any
 
 import grpc
 import pytest
+from aks_infiniband.provider.neighbours import is_own, owner
 from google.protobuf import empty_pb2
 from pulumi.runtime.proto import plugin_pb2, provider_pb2_grpc
 
 from rehearsal.azure import doors
 from rehearsal.azure.doors import OwnDoor
-from rehearsal.azure.neighbours import is_own, owner
 
 # /proc/net/tcp of a little-endian computer: 127.0.0.1:40000 of user 1000, connected to port 50000; the server's own
 # end; the listener; 127.0.0.1:40001, which its program has closed; 127.0.0.1:40002, of user 65534; the same port of

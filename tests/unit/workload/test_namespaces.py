@@ -31,3 +31,8 @@ def test_the_library_refuses_a_namespace_of_the_system(arguments: Any, namespace
 @pytest.mark.parametrize("namespace", ["aks-infiniband", "default", "team-a", "aks-team", "kubeflow", "gpu-operators"])
 def test_a_namespace_of_people_is_taken(namespace: str) -> None:
     assert why_not_for_workloads(namespace) is None
+
+
+def test_a_guard_without_a_namespace_is_refused_for_it_would_hold_in_every_one() -> None:
+    with pytest.raises(ValueError, match="namespaces is empty: a policy would hold in every namespace"):
+        WorkloadGuardArgs(namespaces=[])

@@ -19,8 +19,8 @@ _SECONDS = 60
 _TOLD = re.compile(r"NVRM: Xid|mlx5_core .*(?:[Ll]ink|health|error|fatal|[Tt]emperature)|mlx5_\d+: Port")
 """Lines of the kernel's log that speak of a GPU's error, or of a port."""
 _COUNTERS = ("link_downed", "link_error_recovery", "symbol_error", "port_rcv_errors")
-_ETHERNET = "Ethernet"
-"""Azure's accelerated networking is an mlx5 device, too."""
+_INFINIBAND = "InfiniBand"
+"""Azure's accelerated networking is an mlx5 device, too, with another link layer."""
 _ASKED = ("index", "name", "serial", "uuid", "pci.bus_id", "vbios_version", "driver_version")
 
 
@@ -58,7 +58,7 @@ def _bytes(path: Path) -> bytes:
 def hcas(root: Path) -> list[dict[str, object]]:
     """The InfiniBand devices of a machine, whose file system is at root."""
     devices = sorted((root / "sys/class/infiniband").glob("*"))
-    return [_hca(device) for device in devices if _text(device / "ports/1/link_layer") != _ETHERNET]
+    return [_hca(device) for device in devices if _text(device / "ports/1/link_layer") == _INFINIBAND]
 
 
 def _hca(device: Path) -> dict[str, object]:

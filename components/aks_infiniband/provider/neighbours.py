@@ -1,8 +1,8 @@
 """Whether a connection comes from this user: the engine reaches its providers on loopback, where anybody can knock.
 
 The engine takes a port and nothing else of a provider: no Unix socket, no secret. Who owns the other end of a
-connection stands in the kernel's table of sockets (Linux, Documentation/networking/proc_net_tcp.rst). What is built
-into Pulumi's own programs (rehearsal/tools/doors/own_user.go) asks the same.
+connection stands in the kernel's table of sockets (Linux, Documentation/networking/proc_net_tcp.rst). A rehearsal's
+simulated Azure asks here, too, and what is built into its engine (rehearsal/tools/doors/own_user.go) asks the same.
 """
 
 from __future__ import annotations
@@ -27,12 +27,21 @@ def is_own(connection: socket.socket) -> bool:
     """Whether the other end of a connection that was accepted belongs to this user, and is open."""
     try:
         there, here = connection.getpeername(), connection.getsockname()
-        rows = [line for table in _TABLES if table.exists() for line in table.read_text().splitlines()[1:]]
-        found = owner(rows, local=(there[0], there[1]), remote=(here[0], here[1]))
+        found = owner(table(), local=(there[0], there[1]), remote=(here[0], here[1]))
         # As long as our end is established, no other socket can have the other end's addresses: so it is asked last.
         return found == os.geteuid() and _is_established(connection)
     except OSError:  # it is closed already
         return False
+
+
+def is_known() -> bool:
+    """Whether this computer's kernel tells whose a connection is."""
+    return any(place.exists() for place in _TABLES)
+
+
+def table() -> list[str]:
+    """The kernel's table of sockets, without its heading."""
+    return [line for place in _TABLES if place.exists() for line in place.read_text().splitlines()[1:]]
 
 
 def owner(rows: Iterable[str], *, local: Address, remote: Address) -> int | None:
