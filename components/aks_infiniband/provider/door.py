@@ -27,7 +27,7 @@ class OwnUserOnly(grpc.aio.ServerInterceptor):  # type: ignore[misc,unused-ignor
 
     async def intercept_service(
         self, continuation: Callable[[Any], Awaitable[Any]], handler_call_details: Any
-    ) -> grpc.RpcMethodHandler | None:
+    ) -> Any:
         """The method, for callers of this user. The provider has none but those of one request and one answer."""
         method = await continuation(handler_call_details)
         if method is None or method.unary_unary is None:
@@ -60,7 +60,7 @@ async def serve(provider: Any, arguments: list[str], engine: str) -> None:
     sizes = [(f"grpc.max_{way}_message_length", _MOST_BYTES) for way in ("send", "receive")]
     server = grpc.aio.server(interceptors=[door] if is_known() else [], options=sizes)
     servicer = ProviderServicer(provider, arguments, engine_address=engine)
-    provider_pb2_grpc.add_ResourceProviderServicer_to_server(servicer, server)  # type: ignore[no-untyped-call]
+    provider_pb2_grpc.add_ResourceProviderServicer_to_server(servicer, server)
     door.port = server.add_insecure_port(f"{_ADDRESS}:0")
     await server.start()
     sys.stdout.write(f"{door.port}\n")

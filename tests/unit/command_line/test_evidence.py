@@ -157,6 +157,10 @@ def test_the_machine_is_read_as_linux_and_hyper_v_lay_it_out(tmp_path: Path) -> 
     (device / "fw_ver").write_text("28.43.1014\n")
     (device / "device/vpd").write_bytes(b"\x82\x04\x00card\x90\x0e\x00PN\x02AASN\x06MT2233")
     (device / "ports/1/counters/link_downed").write_text("3\n")
+    (device / "ports/1/link_layer").write_text("InfiniBand\n")
+    ethernet = tmp_path / "sys/class/infiniband/mlx5_an0/ports/1"
+    ethernet.mkdir(parents=True)
+    (ethernet / "link_layer").write_text("Ethernet\n")
     (tmp_path / "var/lib/hyperv").mkdir(parents=True)
     pool = b"HostName".ljust(512, b"\0") + b"x".ljust(2048, b"\0")
     pool += b"PhysicalHostName".ljust(512, b"\0") + b"GGBB1".ljust(2048, b"\0")
