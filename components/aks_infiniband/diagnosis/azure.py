@@ -21,8 +21,11 @@ from aks_infiniband.diagnosis.view import Finding
 from aks_infiniband.terminal import printable
 
 _TRANSIENT: Final = re.compile(
-    r"OperationNotAllowed.*(another|in progress)|Operation is not allowed: Another|AnotherOperationInProgress"
-    r"|EtagMismatch|Conflict.*in progress"
+    r"OperationNotAllowed[^.]*(\banother\b[^.]*\boperation|in progress)"
+    r"|Operation is not allowed: Another|another\b[^.]{0,60}\boperation\b[^.]{0,60}\b(in progress|running|ongoing)"
+    r"|AnotherOperationInProgress|OperationPreempted|ControlPlaneAddOnsNotReady"
+    r"|VirtualNetworkNotInSucceededState|is in Updating state"
+    r"|EtagMismatch|Conflict[^.]*in progress"
     r"|canceled by a later operation|OriginalEtagNotExpect"
     r"|TooManyRequests|RequestsThrottled|RetryableError|Status=429|RESPONSE 429|429 Too Many",
     re.IGNORECASE | re.DOTALL,

@@ -90,7 +90,7 @@ resource_name = Matching(
     "1 to 63 letters, digits, - and _, a letter or digit first and last",
 )
 resource_group_name = Matching(r"[\w().-]{0,89}[\w()-]", "1 to 90 letters, digits, _ ( ) - and ., not ending with .")
-vm_size = Matching(r"Standard_[A-Za-z0-9_-]{1,60}", "an Azure VM size, such as Standard_D8s_v5")
+vm_size = Matching(r"[Ss]tandard_[A-Za-z0-9_-]{1,60}", "an Azure VM size, such as Standard_D8s_v5")
 zone = Matching(r"[123]", "an availability zone: '1', '2' or '3'")
 label_key = Matching(
     _LABEL_KEY,

@@ -177,6 +177,13 @@ def test_what_is_wrong_with_a_gpu_is_told_with_its_number_and_dcgms_words() -> N
     ]
 
 
+def test_a_test_that_passed_with_a_warning_has_its_words_in_the_ticket() -> None:
+    words = "Couldn't allocate at least 75.0% of GPU memory"
+    found = diagnosis_of(of_4(("memory", [{**fails(0, words), "status": "Pass"}])))
+    assert any(line.startswith("memory: Pass, GPU 0") and words in line for line in findings(found))
+    assert not [line for line in findings(found) if "8 GPUs" in line and "memory" in line]
+
+
 def test_a_summary_repeats_nothing_and_what_only_it_says_is_kept() -> None:
     document = json.loads(HALF_LANES)
     summary = document["DCGM Diagnostic"]["test_categories"][0]["tests"][0]["test_summary"]

@@ -44,6 +44,9 @@ def failed(*errors: str, operation: Any = "create", inputs: Any = None) -> Any:
         'Status=429 Code="TooManyRequests" Message="The request is being throttled"',
         'Code="SubscriptionRequestsThrottled" Message="… Please try again after \'7\' seconds …"',
         'Code="RetryableError" Message="A retryable error occurred."',
+        'Code="SetVNetOwnershipFailed" Message="… Status=400 Code=VirtualNetworkNotInSucceededState …"',
+        'Code="ControlPlaneAddOnsNotReady" Message="Control plane add-ons are not ready."',
+        'Code="OperationPreempted" Message="preempted by another one"',
         "Failed to save agent pool. OriginalEtagNotExpect: preempted by Deleting operation",
         CANCELED,
     ],
@@ -75,6 +78,8 @@ def test_missing_capacity_and_quota_are_never_tried_again_but_explained(code: An
         'Code="OperationNotAllowed" Message="exceeding approved standardNDISRH100V5Family Cores quota"',
         'Code="OperationNotAllowed" Message="There has to be at least one system agent pool."',
         'Code="PropertyChangeNotAllowed"',
+        'Code="OperationNotAllowed" Message="The operation cannot be performed for this size. Try another size."',
+        'Code="OperationNotAllowed" Message="It is not allowed. Choose another region, where a move is in progress."',
         "Status=400 BadRequest",
         "id 1429a",
     ],
@@ -181,3 +186,21 @@ def test_all_resources_of_a_run_share_one_hook(deploy: Any) -> None:
 
     deploy(program)
     assert names == ["aks-infiniband-azure-operation"] * 2
+
+
+@pytest.mark.parametrize(
+    ("message", "cause"),
+    [
+        ('Code="InsufficientSubnetSize" Message="Pre-allocated IPs 255 exceeds IPs available 251"', "free addresses"),
+        ('Code="SubnetIsFull" Message="Subnet nodes is full."', "free addresses"),
+        ('Code="MissingSubscriptionRegistration" Message="The subscription is not registered"', "resource provider"),
+        ('Code="AuthorizationFailed" Message="… perform action \'Microsoft.ContainerService/x/write\'"', "no right"),
+        ('Code="VMExtensionProvisioningError" Message="vmssCSE … exit status=85"', "GPU driver"),
+        ('Code="OperationNotAllowed" Message="Resize is not supported for this size."', "another size"),
+        ('Code="SetVNetOwnershipFailed" Message="Virtual network v is in Updating state."', "two operations met"),
+    ],
+)
+def test_a_code_of_azures_has_its_cause_and_the_next_step(message: str, cause: str) -> None:
+    (finding,) = azure_findings(message, {})
+    assert cause in str(finding.cause)
+    assert finding.command

@@ -27,7 +27,7 @@ def test_every_size_of_the_catalogue_makes_a_pool(size: str) -> None:
     [
         ("Standard_ND96is_H100_v5", "behind its number); nearest known size: Standard_ND96isr_H100_v5"),
         ("Standard_D8s_v5", "has no InfiniBand (a size that has it carries an r"),
-        ("standard_nd96isr_h100_v5", "must be an Azure VM size"),
+        ("standard_nd96isr_h100_v5", "did you mean Standard_ND96isr_H100_v5?"),
         (
             "Standard_ND96isr_H10_v5",
             "must be a known InfiniBand size; nearest known size: Standard_ND96isr_H100_v5; "

@@ -104,3 +104,18 @@ def test_infiniband_in_its_place_is_told_and_not_judged() -> None:
     found = judged(transports={"aks-a": INFINIBAND_DIRECT, "aks-b": INFINIBAND_DIRECT})
     assert ("nvlink-transport", "fail") in found
     assert ("all-reduce-nvlink", "not measured") in found
+
+
+def healthy(**lines: str) -> str:
+    known = {"Summary": "Healthy", "Bandwidth": "Full", "Route Unhealthy": "False", "Incorrect Configuration": "None"}
+    told = "".join(f"            {key:<30}: {value}\n" for key, value in {**known, **lines}.items())
+    return smi("Completed").replace("            Bandwidth                     : N/A\n", told)
+
+
+def test_a_fabric_that_is_complete_and_not_healthy_is_no_pass() -> None:
+    assert parse(healthy())["gpus"] == [IN]
+    ill = parse(healthy(Summary="Unhealthy", **{"Route Unhealthy": "True"}))
+    assert ill["gpus"] == [f"{IN} (Summary: Unhealthy; Route Unhealthy: True)"]
+    assert parse(healthy(Bandwidth="Degraded"))["domain"] is None
+    nodes: Any = {"a": {"nvlink": ill}}
+    assert [check["verdict"] for check in judge_nvlink(nodes, 1, 18)] == ["fail"]

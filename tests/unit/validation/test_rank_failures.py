@@ -164,3 +164,76 @@ def test_a_node_whose_pods_end_again_and_again_is_named_with_where_the_reason_st
     assert check["node"] == "aks-b"
     assert "ended in the middle of it, 3 times" in str(check["measured"])
     assert "OOMKilled, exit code 137" in str(check["cause"])
+
+
+def said(warning: str) -> tuple[str, str]:
+    """Part and cause of a rank whose program says no more than NCCL's general error, and of what NCCL warned."""
+    words = "x\nNCCL error: unhandled system error, NCCL version 2.28.9"
+    found = explained("exit code 1", own=True, output=words, warned=[warning])
+    return found["part"], found["cause"]
+
+
+@pytest.mark.parametrize(
+    ("call", "errno", "part", "cause"),
+    [
+        ("ibv_reg_mr", "Cannot allocate memory", CAUSE, "lacks IPC_LOCK"),
+        ("ibv_create_cq", "Cannot allocate memory", CAUSE, "lacks IPC_LOCK"),
+        ("ibv_reg_mr_iova2", "Bad address", CAUSE, "nvidia-peermem is not loaded"),
+        ("ibv_reg_mr", "Invalid argument", CAUSE, "nvidia-peermem is not loaded"),
+        ("ibv_reg_dmabuf_mr", "Operation not supported", CAUSE, "DMA-BUF is off or not supported"),
+        ("ibv_create_qp", "Operation not permitted", CAUSE, "the HCA's driver refuses the pod"),
+        ("ibv_modify_qp", "Invalid argument", CAUSE, "another GID index"),
+        ("ibv_modify_qp", "Connection timed out", UNREACHED, "the peer's address was not found from this device"),
+        ("ibv_modify_qp", "Network is unreachable", UNREACHED, "the peer's address was not found from this device"),
+        ("ibv_open_device", "No such device", CAUSE, "the HCA is gone"),
+    ],
+)
+def test_a_call_of_verbs_is_explained_by_its_errno(call: str, errno: str, part: str, cause: str) -> None:
+    found = said(f"misc/ibvwrap.cc:201 NCCL WARN Call to {call} failed with error {errno}")
+    assert found[0] == part
+    assert cause in found[1]
+
+
+def test_a_call_of_verbs_with_another_errno_is_shown_and_explained_by_nothing() -> None:
+    part, cause = said("misc/ibvwrap.cc:201 NCCL WARN Call to ibv_reg_mr failed with error No space left on the HCA")
+    assert (part, cause) == (CAUSE, "its last words: NCCL error: unhandled system error, NCCL version 2.28.9")
+
+
+STATUSES = {
+    1: (CAUSE, "longer than its buffer"), 4: (CAUSE, "HCA may not reach the GPU's memory"), 5: (FOLLOWED, ""),
+    8: (CAUSE, "HCA may not reach the GPU's memory"), 10: (CAUSE, "packets do arrive"),
+    11: (CAUSE, "packets do arrive"),
+    12: (UNREACHED, "10.0.0.4: packets do not arrive"), 13: (UNREACHED, "10.0.0.4: it answers"),
+    20: (CAUSE, "own HCA failed"),
+}  # fmt: skip
+FORMS = [
+    "NET/IB : Got completion from peer 10.0.0.4<4711> with error {0}, opcode 0, len 0, vendor err 129",
+    "NET/IB: Got completion from peer 10.0.0.4<4711> with status={0} opcode=0 len=0 vendor err 129",
+    "NET/IB: Got completion from peer 10.0.0.4<4711> with status=IBV_WC_ANY_ERR({0}) opcode=IBV_WC_SEND(0)",
+]
+
+
+@pytest.mark.parametrize("status", STATUSES)
+@pytest.mark.parametrize("form", FORMS)
+def test_each_status_of_a_completion_has_its_own_meaning_in_every_releases_words(form: str, status: int) -> None:
+    part, cause = said(form.format(status))
+    assert part == STATUSES[status][0]
+    assert STATUSES[status][1] in cause
+
+
+def test_nccl_2_32_tells_a_status_and_a_socket_otherwise() -> None:
+    status = "devIndex=0, wc->status=(IBV_WC_LOC_PROT_ERR)4, wc->opcode=(IBV_WC_RECV)128"
+    assert "GPU's memory" in said(f"NET/IB: mlx5_ib0: Got completion with error ({status})")[1]
+    part, cause = said("ncclOsSocketPollConnect: connect to 10.0.0.4<4711> failed : Connection timed out")
+    assert part == UNREACHED
+    assert cause.startswith("it does not reach 10.0.0.4")
+
+
+def test_a_status_that_is_not_known_is_shown_and_explained_by_nothing() -> None:
+    assert said(FORMS[0].format(17))[1].startswith("its last words: ")
+
+
+def test_nvlink_without_a_compute_domain_is_no_fault_of_the_network() -> None:
+    part, cause = said("transport/nvls.cc:156 NCCL WARN Cuda failure 801 'operation not supported'")
+    assert part == CAUSE
+    assert "ComputeDomain" in cause

@@ -115,3 +115,12 @@ def test_sockperf_without_a_summary_is_an_error_though_it_ended_well() -> None:
 def test_colours_do_not_hide_sockperfs_summary() -> None:
     coloured: Any = re.sub("Summary", "\x1b[0mSummary\x1b[0m", transcript("sockperf-throughput-3.7"))
     assert networks.figures_of("throughput", coloured, "ipoib")["ipoib-throughput"] == 7015.416
+
+
+@pytest.mark.parametrize("further", ["        BW min[Gb/sec]", "   BW min[Gb/sec]   BW max[Gb/sec]", "  CPU_Util[%]"])
+def test_columns_that_other_builds_of_perftest_add_change_nothing(further: str) -> None:
+    head = " #bytes     #iterations    BW peak[Gb/sec]    BW average[Gb/sec]   MsgRate[Mpps]" + further
+    values = " 8388608    5000             395.24             395.21             0.005889" + "  0.00" * further.count(
+        "["
+    )
+    assert figures_of("write-bandwidth", f"{head}\n{values}\n") == {"rdma-write-bandwidth": 395.21}

@@ -30,10 +30,11 @@ def findings(diagnosis: Diagnosis) -> list[str]:
     lines: list[str] = []
     for test in dict.fromkeys(row["test"] for row in diagnosis["results"]):
         rows = [row for row in diagnosis["results"] if row["test"] == test]
-        passed = [row for row in rows if row["result"] == "Pass"]
+        # A test that passed with a warning may not have tested: its words are what counts (NVIDIA/DCGM issue 284).
+        passed = [row for row in rows if row["result"] == "Pass" and not row["words"]]
         devices = sum(1 for row in passed if row["device"])
         lines += [f"{test}: Pass{f' on {devices} GPUs' if devices > 1 else _of(passed[0])}"] if passed else []
-        lines += [_told(row) for row in rows if row["result"] != "Pass"]
+        lines += [_told(row) for row in rows if row not in passed]
     return lines
 
 

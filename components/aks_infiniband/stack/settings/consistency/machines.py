@@ -61,7 +61,8 @@ def _fits(pool: PoolReading) -> Iterator[Mistake]:
 
 def _unknown(name: str, sizes: list[str]) -> str:
     close = nearest(name, sizes)
-    near = f"; nearest known size: {close}" if close else ""
+    same = close is not None and close.lower() == name.lower()
+    near = f"; {'did you mean' if same else 'nearest known size:'} {close}{'?' if same else ''}" if close else ""
     features = re.fullmatch(r"Standard_[A-Z]+\d+(?:-\d+)?([a-z]*)(_\w+)?", name)
     if features and "r" not in features[1]:
         return (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TypedDict
 
 from ..programs.process import run
@@ -35,12 +35,29 @@ def read_nvlink() -> Nvlink:
 def parse(output: str) -> Nvlink:
     """The part `Fabric` of each GPU in the output of `nvidia-smi -q`."""
     found = list(_fabrics(output.splitlines()))
-    gpus = [f"{fabric.get('State', 'N/A')}, {fabric.get('Status', 'N/A')}" for fabric in found]
+    gpus = [f"{fabric.get('State', 'N/A')}, {fabric.get('Status', 'N/A')}{_ill(fabric)}" for fabric in found]
     domains = {f"{fabric.get('ClusterUUID', 'N/A')}.{fabric.get('CliqueId', 'N/A')}" for fabric in found}
     domain = domains.pop() if len(domains) == 1 and set(gpus) == {IN_ORDER} else None
     if domain and re.match(r"[0-]+\.", domain):
         domain = None  # zeros: NVLink within the machine alone, as on H100
     return {"gpus": gpus, "domain": domain, "said": None if found else "nvidia-smi -q says nothing of a fabric"}
+
+
+def _ill(fabric: Mapping[str, str]) -> str:
+    """What a fabric that has taken a GPU in says against its health (nvidia-smi of driver 580)."""
+    ill = {key: value for key, value in fabric.items() if key in _SOUND and value.lower() not in _SOUND[key]}
+    told = [f"{key}: {value}" for key, value in ill.items()]
+    return f" ({'; '.join(told)})" if told else ""
+
+
+_UNKNOWN = ("n/a", "not supported", "unknown")
+_SOUND = {
+    "Summary": ("healthy", *_UNKNOWN),
+    "Bandwidth": ("full", *_UNKNOWN),
+    **dict.fromkeys(("Route Unhealthy", "Access Timeout Recovery"), ("false", "no", *_UNKNOWN)),
+    "Incorrect Configuration": ("none", "false", *_UNKNOWN),
+}
+"""By line below Health, what a sound fabric says there, and what drivers say that do not know."""
 
 
 def _fabrics(lines: Sequence[str]) -> Iterator[dict[str, str]]:
@@ -54,7 +71,7 @@ def _fabrics(lines: Sequence[str]) -> Iterator[dict[str, str]]:
             inside = None
         if line.strip() == "Fabric":
             inside, depth = {}, indent
-        elif inside is not None and (pair := re.fullmatch(r"\s*(\w+)\s+: (.*\S)\s*", line)):
+        elif inside is not None and (pair := re.fullmatch(r"\s*(\w[\w ]*?)\s+: (.*\S)\s*", line)):
             inside.setdefault(pair[1], pair[2])
     if inside is not None:
         yield inside

@@ -94,7 +94,7 @@ def _column(output: str, name: str, size: int) -> float:
     columns: list[str] | None = None
     for line in output.splitlines():
         if line.lstrip().startswith("#bytes"):
-            columns = re.findall(r"#?[\w.%]+(?: (?:peak|average|percentile))?(?:\[[^\]]*\])?", line)
+            columns = re.findall(r"#?[\w.%]+(?: (?:peak|average|percentile|min|max))?(?:\[[^\]]*\])?", line)
             continue
         fields = line.split()
         if columns is None or not fields or fields[0] != str(size):
